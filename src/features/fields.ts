@@ -4,6 +4,7 @@ import {
   approvalId,
   contactId,
   layerId,
+  MODES,
   memoryId,
   outboxId,
   threadId,
@@ -53,6 +54,11 @@ export const FIELDS = {
   layer: z.string().describe("a layer, by its id, or by its rank if no other layer shares it").transform(layerId),
   skill: z.string().min(1).max(64).describe("which skill, if the layer holds skills"),
   text: z.string().max(100_000).describe("the new text"),
+  mode: z
+    .enum(MODES)
+    .describe(
+      "how much of the prompt is sent in this turn; default: as the agent says. A running conversation begins an epoch where it had another",
+    ),
   channel: line().describe("where the conversation takes place"),
   key: line().describe("which conversation of the contact on that channel"),
   limit: whole(1, 1_000).default(20).describe("how many at most"),

@@ -58,11 +58,12 @@ export interface LedgerPart {
  * memory was forgotten that stood frozen at the start of the one before, or was told in it and stayed. `alone`: with
  * `history: log` each turn has its own. `edited`: a text of the prefix was changed, and a new beginning was cheaper than telling it.
  * `model`: another model answers, whose requests have another shape. `migrated`: the thread was moved to another version of its agent.
+ * `mode`: a turn was run in another mode, with more or less of the prompt.
  */
 export type EpochReason = "first" | "cut" | "refused" | "forgotten" | "alone" | "edited" | Renewal;
 
 /** Why an epoch begins with a prefix that is rendered anew while the conversation goes on. */
-export type Renewal = "model" | "migrated";
+export type Renewal = "model" | "migrated" | "mode";
 
 /** Each piece's fate and cost. `limit` is what may be sent: the budget less the reserve for the reply. */
 export interface Ledger {

@@ -4,6 +4,7 @@ import {
   type ContactScope,
   eventId,
   issueId,
+  type Mode,
   type StoredEvent,
   threadId,
   turnId,
@@ -36,7 +37,7 @@ export async function compose(
   const threads = await parts.store.threads(scope, MOST_THREADS);
   const found = threads.find((one) => one.channel === channel && one.key === key);
   const thread = found && (await upToDate(parts, found));
-  const setup = await setupOf(parts, thread ?? { scope, version: agent.version }, {});
+  const setup = await setupOf(parts, thread ?? { scope, version: agent.version }, given(mode));
   const epoch = thread && (await parts.store.epoch(scope, thread.id));
   const turn = turnId(issueId("turn", parts.wall(), parts.random(10)));
   const waiting = thread === undefined ? [] : await parts.store.pending(scope, thread.id);
@@ -46,8 +47,8 @@ export async function compose(
   const cold = coldCache(setup, past, at);
   const room = uncut ? withRoom(setup) : setup;
   await parts.steps.prepare(parts, setup.agent);
-  const renewal = renewalOf(epoch, setup.agent.version, setup.model.wire);
-  const occasion = { scope, turn, events, epoch, thread, cold, mode, renewal };
+  const renewal = renewalOf(epoch, setup.agent.version, setup);
+  const occasion = { scope, turn, events, epoch, thread, cold, renewal };
   const { compilation, since } = await compileFor(parts, room, occasion);
   const bare = requestOf(compilation, parametersOf(setup));
   const { request } = planRequest(
@@ -65,6 +66,8 @@ export async function compose(
     taint,
   };
 }
+
+const given = (mode: Mode | undefined) => (mode === undefined ? {} : { mode });
 
 /** Tokens that hold every prompt. */
 const ENDLESS = Number.MAX_SAFE_INTEGER;

@@ -60,6 +60,8 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
     async *run(actor, thread, options = {}) {
       const held = await threadOf(parts, actor, thread.id, "run");
       checkTalk(held);
+      // What of the prompt is left out is not for those who write to the agent to say.
+      if (options.mode !== undefined) authorize(actor, "operate", held.scope);
       yield* toldTo(actor, run(held, options));
     },
     cancel: async (actor, id) => {

@@ -10,7 +10,6 @@ import {
   frozenIn,
   type MemoryId,
   type Mode,
-  type ModelRef,
   type Renewal,
   type StoredEvent,
   type ThreadId,
@@ -38,8 +37,6 @@ export interface Occasion {
   readonly epoch: Epoch | undefined;
   /** Nothing before the conversation's first turn. */
   readonly thread?: Thread | undefined;
-  /** How much of the prompt is wanted, whatever would be chosen; a running epoch keeps its own. */
-  readonly mode?: Mode | undefined;
   /** Why the running epoch ends with this turn, where it does. */
   readonly renewal?: Renewal | undefined;
   /** There where the provider has surely forgotten the thread. */
@@ -83,7 +80,7 @@ export async function compileFor(parts: TurnParts, setup: TurnSetup, occasion: O
   await setImmediate();
   const live = parts.steps.sources(parts, agent);
   const kept = occasion.renewal === undefined ? running : undefined;
-  const mode = (kept === undefined ? occasion.mode : undefined) ?? modeFor(parts, setup, { running: kept, texts });
+  const mode = modeFor(parts, setup, { running: kept, texts });
   const setting = { ...occasion, undone, texts, live, mode };
   const prepared = await compileWith(parts, setup, { ...setting, start });
   await setImmediate();
@@ -129,7 +126,7 @@ interface Setting {
   readonly mode: Mode;
 }
 
-/** A running epoch keeps its mode: its prefix was rendered in it. */
+/** A running epoch keeps its mode, unless the agent or the run names another: its prefix was rendered in it. */
 function modeFor(
   { tools }: Parts,
   { agent, card, count, tier }: TurnSetup,
@@ -212,15 +209,24 @@ const keepsTools = ({ history }: Agent, { epoch, renewal }: Occasion): boolean =
   epoch !== undefined && renewal === undefined && history !== "log";
 
 /**
- * Why a running epoch ends: the thread was moved to another version of its agent since, or another model answers, whose requests
- * have another shape.
+ * Why a running epoch ends: the thread was moved to another version of its agent since, another model answers, whose requests
+ * have another shape, or the turn is run in another mode.
  */
-export function renewalOf(epoch: Epoch | undefined, version: Digest, wire: ModelRef): Renewal | undefined {
+export function renewalOf(
+  epoch: Epoch | undefined,
+  version: Digest,
+  { agent, model }: Pick<TurnSetup, "agent" | "model">,
+): Renewal | undefined {
   const was = epoch?.openedFor;
-  if (was === undefined) return undefined;
+  if (epoch === undefined || was === undefined) return undefined;
   if (was.version !== version) return "migrated";
-  return was.wire === null || was.wire === wire ? undefined : "model";
+  if (was.wire !== null && was.wire !== model.wire) return "model";
+  return agent.history === "log" || keepsMode(epoch, agent) ? undefined : "mode";
 }
+
+/** With `auto`, nothing is chosen anew in a running epoch; `minimal` is never chosen, so that a run asked for it. */
+const keepsMode = ({ mode }: Epoch, agent: Agent): boolean =>
+  agent.mode === "auto" ? mode !== "minimal" : agent.mode === mode;
 
 /** Characters from which a text is counted ahead. */
 const LONG = 4_000;

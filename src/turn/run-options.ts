@@ -22,7 +22,7 @@ export interface RunOptions {
    * when `done` was taken.
    */
   readonly unheard?: boolean;
-  /** How much of the prompt is sent, whatever the agent's own mode is. */
+  /** How much of the prompt is sent, whatever the agent's own mode is. A running conversation begins an epoch where it had another. */
   readonly mode?: Mode;
   /** How far the turn may go instead of the agent's own limits. */
   readonly limits?: Budgets["turn"];

@@ -64,7 +64,7 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
       ...occasionOf(claim),
       scope,
       cold: coldCache(work.setup, work.past, work.parts.clock()),
-      renewal: renewalOf(claim.epoch, claim.thread.version, work.setup.model.wire),
+      renewal: renewalOf(claim.epoch, claim.thread.version, work.setup),
       signal,
     });
     work.taken = prepared.taken;

@@ -83,6 +83,51 @@ describe("the workbench", () => {
     expect(shown[4_096]?.get("instructions")).toBe("kept");
   });
 
+  it("001.22 001.23 a run may have a mode of its own in a running conversation: an epoch begins with it, priced, and is rebuilt from the record", async () => {
+    const app = await beside();
+    const { runtime, operator } = app;
+    const thread = await runtime.open(operator, talk);
+    const say = async (text: string, mode?: Mode) => {
+      const content = [{ type: "text", text: untrusted(text) }] as const;
+      const event = { kind: "message", trust: "contact", channel: "chat", content, at: Date.now() } as const;
+      await runtime.post(operator, thread, [event]);
+      for await (const _ of runtime.run(operator, thread, mode === undefined ? {} : { mode }));
+      const turn = (await runtime.turns(operator, thread.id)).at(-1);
+      const [request] = turn?.requests ?? [];
+      if (turn === undefined || request === undefined) throw new Error("no request was sent");
+      const { epoch, mode: sent } = request.ledger;
+      const rebuilt = await runtime.rebuilt(operator, turn.id, 1);
+      const layers = rebuilt.request.prefix.system.map(({ text: one }) => one).join("\n");
+      return {
+        epoch,
+        mode: sent,
+        isWhole: layers.includes("## File AGENTS.md"),
+        predicted: request.prediction,
+        asked: JSON.stringify(rebuilt.request),
+      };
+    };
+    await say("My cat is called Miso.");
+    const going = await say("She is three years old.");
+    expect(going).toMatchObject({ mode: "full", isWhole: true, epoch: { n: 1, opened: false } });
+    const minimal = (await composed(app, "minimal")).ledger;
+    expect(minimal).toMatchObject({ mode: "minimal", epoch: { n: 2, reason: "mode", opened: true } });
+    const short = await say("What is she called?", "minimal");
+    expect(short).toMatchObject({ mode: "minimal", isWhole: false, epoch: { n: 2, reason: "mode", opened: true } });
+    // Nothing of the prefix that was sent before is read again, and that is told before it is sent.
+    expect(short.predicted?.read).toBeLessThan(going.predicted?.read ?? 0);
+    expect(short.asked).toContain("Miso");
+    expect(await say("Thank you.", "minimal")).toMatchObject({ mode: "minimal", epoch: { n: 2, opened: false } });
+    expect(await say("And now all of it.")).toMatchObject({
+      mode: "full",
+      isWhole: true,
+      epoch: { n: 3, reason: "mode" },
+    });
+    await expect(async () => {
+      const contact = { ...operator, role: "contact", contact: talk.contact } as const;
+      for await (const _ of runtime.run(contact, thread, { mode: "minimal" }));
+    }).rejects.toMatchObject({ code: "not_allowed" });
+  });
+
   it("001.22 001.32 in minimal mode sends core, safety, instructions and time", async () => {
     const app = await beside();
     const { ledger } = await composed(app, "minimal");

@@ -1,5 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type Actor, type StoredEvent, StrataError, type ThreadId, type TurnEvent } from "../../protocol/index.ts";
+import {
+  type Actor,
+  type Mode,
+  type StoredEvent,
+  StrataError,
+  type ThreadId,
+  type TurnEvent,
+} from "../../protocol/index.ts";
 import type { Runtime } from "../../turn/index.ts";
 
 type TurnRecord = Awaited<ReturnType<Runtime["turn"]>>;
@@ -16,6 +23,8 @@ export interface Waiting {
   readonly actor: Actor;
   readonly event: StoredEvent;
   readonly stop: AbortSignal;
+  /** How much of the prompt is sent; left out, as the agent says. */
+  readonly mode: Mode | undefined;
 }
 
 /**
@@ -23,14 +32,14 @@ export interface Waiting {
  * out of the record. So a client may send the same event again until it gets the answer.
  * @throws StrataError before the start, as `Runtime.run`; `thread_busy` only after a long wait
  */
-export async function* answering(runtime: Runtime, { actor, event, stop }: Waiting): AsyncGenerator<TurnEvent> {
+export async function* answering(runtime: Runtime, { actor, event, stop, mode }: Waiting): AsyncGenerator<TurnEvent> {
   // A known event may have come in on another thread of the contact: it is answered there.
   const thread = await runtime.thread(actor, event.thread);
   for (let tries = 0; ; tries++) {
     const waits = (await runtime.pending(actor, thread)).some((one) => one.id === event.id);
     if (!waits) return yield* told(runtime, actor, doneOf(await takerOf(runtime, actor, event)));
     try {
-      if (yield* passedOn(runtime.run(actor, thread, { signal: stop }))) return;
+      if (yield* passedOn(runtime.run(actor, thread, { signal: stop, ...(mode !== undefined && { mode }) }))) return;
     } catch (thrown) {
       const isBusy = thrown instanceof StrataError && thrown.code === "thread_busy";
       if (!isBusy || tries >= TRIES) throw thrown;

@@ -19,7 +19,18 @@ import { endOf, STREAM, streamed } from "./turn-run.ts";
 
 const THREAD_PATH = z.strictObject({ id: FIELDS.thread });
 
-const BODY = z.strictObject({
+/** How the turn that answers shall be run, beside what was said. */
+const WISH = z.strictObject({
+  mode: FIELDS.mode.optional(),
+  facts: z
+    .record(z.string().min(1).max(64), z.string().max(20_000).nullable())
+    .optional()
+    .describe(
+      "facts of the conversation that are set first, by name, as the thinking level: as `POST /v1/threads/{id}/facts/{name}` sets them; null takes one back to its default",
+    ),
+});
+
+const SAID = z.strictObject({
   text: z
     .string()
     .regex(/\S/, "a text that says something")
@@ -43,6 +54,8 @@ const BODY = z.strictObject({
     ),
 });
 
+const BODY = SAID.extend(WISH.shape);
+
 /** Something happens on a thread: post it, answer it, stop the answer. */
 export const EVENT_ROUTES: readonly Route[] = [
   route({
@@ -59,12 +72,14 @@ export const EVENT_ROUTES: readonly Route[] = [
       { status: 202, says: "With `mode=queue`: stored; `run` answers it.", schema: z.object({ event: EVENT }) },
       STREAM,
     ],
-    handle: async ({ runtime, turns, clock }, { actor, path, query, body, gone }) => {
+    handle: async ({ runtime, turns, clock }, { actor, path, query, body: { mode, facts = {}, ...body }, gone }) => {
       const thread = await runtime.thread(actor, path.id);
+      if (mode !== undefined && query.mode === "queue") throw new StrataError("invalid_input", NO_RUN, { mode });
+      for (const [name, value] of Object.entries(facts)) await runtime.setFact(actor, thread.id, { name, value });
       const said = newEvent(thread, spokenBy(actor, body), clock());
       const event = first(await runtime.post(actor, thread, [said], { handed: query.mode === "queue" }));
       if (query.mode === "queue") return Response.json({ event }, { status: 202 });
-      const events = turns.run((stop) => answering(runtime, { actor, event, stop }), gone);
+      const events = turns.run((stop) => answering(runtime, { actor, event, stop, mode }), gone);
       if (query.mode === "stream") return streamed(events, [{ type: "received", event }]);
       const done = orNothing(await endOf(events));
       // As it is now, and not as it waited.
@@ -74,7 +89,10 @@ export const EVENT_ROUTES: readonly Route[] = [
   }),
 ];
 
-type Body = z.output<typeof BODY>;
+const NO_RUN =
+  "`mode` in the body is about the turn that is run now, and with `?mode=queue` none is: leave one of them out, and name it when you run the thread";
+
+type Body = z.output<typeof SAID>;
 
 /** A contact's words reach the server through a channel of the operator's; instructions are the operator's own. */
 function spokenBy(actor: Actor, { trust, ...body }: Body): Body & { readonly trust: Trust } {

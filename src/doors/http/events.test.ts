@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { loadProject } from "../../app/doors/agents.ts";
 import { allOperations } from "../../app/doors/features.ts";
-import { orgId, threadId } from "../../protocol/index.ts";
+import { blueprintFolder } from "../../app/doors/projects.ts";
+import { type Agent, agentName, orgId, threadId } from "../../protocol/index.ts";
 
 import { routesOf } from "./routes.ts";
 import { at, eventsOf, type Json, NOW, type Stage, stage } from "./stage.contract.ts";
@@ -16,6 +18,14 @@ const slots = async ({ json }: Stage, thread: string): Promise<readonly unknown[
   const found = at((await json(`GET /v1/threads/${thread}/slots`)).body, "slots");
   return Array.isArray(found) ? found.map((slot) => at(slot, "text")) : [];
 };
+
+/** An agent with a thinking level. */
+function choosing(): Agent {
+  const agent = loadProject(blueprintFolder("companion"), { env: {} }).agents.get(agentName("companion"));
+  if (agent === undefined) throw new Error("the companion is not shipped");
+  const facts = { thinking: { choices: ["low", "high"], default: "low", by: "contacts" } } as const;
+  return { ...agent, org: orgId("home"), name: agentName("chooser"), tools: [], facts };
+}
 
 const shape = (url: string) => ROUTES.find((one) => one.method === "post" && one.url === url)?.shapes.answer;
 
@@ -44,6 +54,31 @@ describe("posting and waiting", () => {
       },
       done: { type: "done", text: "Hello ann.", because: "answered" },
     });
+    expect(await slots(stand, thread)).toEqual(["Hi!", "Hello ann."]);
+  });
+
+  it("001.4 001.22 runs the turn in the mode that is named, with the facts that are set first; what is no fact stores nothing", async () => {
+    const stand = await stage(["Hello ann."], {}, [choosing()]);
+    const opened = await stand.json("POST /v1/threads", {
+      body: { agent: "chooser", contact: "ann", channel: "http", key: "main" },
+    });
+    const thread = String(at(opened.body, "id"));
+    const sent = await stand.json(`POST /v1/threads/${thread}/events`, {
+      body: { text: "Hi!", mode: "minimal", facts: { thinking: "high" } },
+    });
+    expect(sent.status).toBe(200);
+    const turn = await stand.json(`GET /v1/turns/${at(sent.body, "done", "turn")}`);
+    expect(turn.body).toMatchObject({ mode: "minimal" });
+    const facts = await stand.json(`GET /v1/threads/${thread}/facts`);
+    expect(facts.body).toMatchObject({ facts: [{ name: "thinking", value: "high" }] });
+    const bad = await stand.json(`POST /v1/threads/${thread}/events`, {
+      body: { text: "No.", facts: { thinking: "no" } },
+    });
+    expect(bad.status).toBe(400);
+    const queued = await stand.json(`POST /v1/threads/${thread}/events?mode=queue`, {
+      body: { text: "No.", mode: "full" },
+    });
+    expect(queued).toMatchObject({ status: 400, body: { error: { message: expect.stringContaining("leave one") } } });
     expect(await slots(stand, thread)).toEqual(["Hi!", "Hello ann."]);
   });
 

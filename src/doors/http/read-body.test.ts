@@ -71,7 +71,7 @@ describe("a body", () => {
   });
 
   it("is refused where a route takes none", async () => {
-    const { status, body } = await json(`POST /v1/threads/thr_${"0".repeat(26)}/run`, { body: { mode: "stream" } });
+    const { status, body } = await json(`POST /v1/threads/thr_${"0".repeat(26)}/cancel`, { body: { mode: "stream" } });
     expect(status).toBe(400);
     expect(body).toMatchObject({ error: { message: expect.stringContaining('no field "mode"') } });
   });

@@ -4,7 +4,7 @@ import { minute, oneLine, table } from "../../print/index.ts";
 import { asStrataError, MODES } from "../../protocol/index.ts";
 import type { Job, JobWorld, Notice, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
-import { FIELDS, list as listOf, TIME } from "../fields.ts";
+import { FIELDS, given, list as listOf, TIME } from "../fields.ts";
 import { operation, turnOperation, type World } from "../operation.ts";
 import { KEYS } from "./config.ts";
 
@@ -63,10 +63,13 @@ const runNow = turnOperation({
   does: "Run one of an agent's schedules now, besides the times at which it is due.",
   may: "operate",
   at: "POST /v1/agents/{agent}/schedules/{schedule}/run",
-  takes: OF_AGENT.extend({ schedule: z.string().min(1).max(64).describe("the schedule's name") }),
+  takes: OF_AGENT.extend({
+    schedule: z.string().min(1).max(64).describe("the schedule's name"),
+    mode: FIELDS.mode.optional(),
+  }),
   command: { words: ["schedule"], examples: ["schedule run digest companion"], opens: "everything" },
-  turn: ({ runtime }, { agent, schedule }, { actor, signal }) =>
-    runtime.runSchedule(actor, agent, schedule, { signal }),
+  turn: ({ runtime }, { agent, schedule, mode }, { actor, signal }) =>
+    runtime.runSchedule(actor, agent, schedule, { signal, ...given("mode", mode) }),
   idle: ({ schedule }) => `${schedule} runs already.`,
 });
 

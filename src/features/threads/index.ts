@@ -149,10 +149,14 @@ const run = turnOperation({
   does: "Run one turn for the messages that wait on a thread.",
   may: "run",
   at: "POST /v1/threads/{id}/run",
-  takes: ONE,
-  command: { words: ["id"], examples: [`thread run ${ID}`], opens: "everything" },
-  turn: async function* ({ runtime }, { id }, { actor, signal }) {
-    yield* runtime.run(actor, await runtime.thread(actor, id), { signal });
+  takes: ONE.extend({ mode: FIELDS.mode.optional() }),
+  command: {
+    words: ["id"],
+    examples: [`thread run ${ID}`, `thread run ${ID} --mode minimal`],
+    opens: "everything",
+  },
+  turn: async function* ({ runtime }, { id, mode }, { actor, signal }) {
+    yield* runtime.run(actor, await runtime.thread(actor, id), { signal, ...given("mode", mode) });
   },
   idle: ({ id }) => `Nothing waits on ${id}.`,
 });

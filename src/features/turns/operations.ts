@@ -37,10 +37,11 @@ const compose = operation({
       .regex(/\S/, "a text that says something")
       .describe("what was said")
       .transform(untrusted),
+    mode: FIELDS.mode.optional(),
   }),
   gives: COMPOSED,
-  run: async ({ runtime }, { text, ...conversation }, { actor }) => {
-    const { agent, ledger, ...rest } = await runtime.compose(actor, conversation, text);
+  run: async ({ runtime }, { text, mode, ...conversation }, { actor }) => {
+    const { agent, ledger, ...rest } = await runtime.compose(actor, conversation, text, { mode });
     const { name, version } = agent;
     return { agent: { name, version }, ...rest, ledger, tokens: ledger.tokens };
   },

@@ -106,6 +106,7 @@ function begunBy(was: KnownEpoch | undefined, is: KnownEpoch | undefined): Cause
     case "edited":
     case "migrated":
     case "model":
+    case "mode":
       return "prefix edit";
     case "alone":
       // What was said in another turn is not gone on from: said once more, it is new.

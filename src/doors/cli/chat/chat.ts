@@ -1,7 +1,7 @@
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { App, Thread } from "../../../app.ts";
 import { count, printable } from "../../../print/index.ts";
-import { type Agent, asStrataError, StrataError, threadId } from "../../../protocol/index.ts";
+import { type Agent, asStrataError, MODES, type Mode, StrataError, threadId } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { agentNamed, chosenAgent, inSession, shortVersion } from "../shell/session.ts";
 import { stdinLines } from "../shell/stdin-lines.ts";
@@ -14,6 +14,7 @@ interface Options {
   readonly as?: string;
   readonly new?: true;
   readonly thread?: string;
+  readonly mode?: Mode;
 }
 
 /** `strata chat AGENT`: talk to an agent. */
@@ -28,6 +29,9 @@ export function declareChat(program: Command, context: Context): void {
     )
     .option("--new", "begin a new thread instead of continuing the last one that is no fork")
     .option("--thread <id>", "continue this thread; it may be a fork")
+    .addOption(
+      new Option("--mode <mode>", "how much of the prompt is sent (default: as the agent says)").choices(MODES),
+    )
     .addHelpText(
       "after",
       "\nExamples:\n  $ strata chat companion\n  $ printf 'My cat is called Miso.\\nWhat is my cat called?\\n' | strata chat companion --as ann",
@@ -36,7 +40,12 @@ export function declareChat(program: Command, context: Context): void {
       inSession(context, command, async ({ app, json }) => {
         const agent = name === undefined ? onlyAgent(app) : agentNamed(app, name);
         const thread = await threadNamed(app, agent, options);
-        const talkers = { app, agent, contact: await senderOf(app, agent, options.as ?? thread?.scope.contact) };
+        const talkers = {
+          app,
+          agent,
+          contact: await senderOf(app, agent, options.as ?? thread?.scope.contact),
+          mode: options.mode,
+        };
         return converse(context, talkers, { json, wanted: thread ? { thread } : { anew: options.new === true } });
       }),
     );

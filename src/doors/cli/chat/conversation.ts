@@ -5,6 +5,7 @@ import {
   asStrataError,
   type ContactId,
   contactId,
+  type Mode,
   type NewEvent,
   type StrataError,
   type TurnId,
@@ -18,6 +19,8 @@ export interface Talkers {
   readonly app: App;
   readonly agent: Agent;
   readonly contact: ContactId;
+  /** How much of the prompt is sent; left out, as the agent says. */
+  readonly mode?: Mode | undefined;
 }
 
 /** The person at this machine, by name and where senders are addresses. */
@@ -135,7 +138,7 @@ async function runWaiting(talk: Talk, { onBusy, ...saying }: Running): Promise<T
 }
 
 async function runOnce(
-  { app: { runtime, operator }, thread: opened }: Talk,
+  { app: { runtime, operator }, thread: opened, mode }: Talk,
   { tell, signal, onFailure, onWaiting }: Saying,
   isBusy: (error: StrataError) => boolean,
 ): Promise<TurnId | null | undefined | "busy"> {
@@ -143,7 +146,7 @@ async function runOnce(
   if (thread === undefined) return null;
   let turn: TurnId | null = null;
   try {
-    for await (const event of runtime.run(operator, thread, { signal })) {
+    for await (const event of runtime.run(operator, thread, { signal, ...(mode !== undefined && { mode }) })) {
       tell(event);
       if (event.type === "turn-start") turn = event.turn;
       if (event.type !== "failed") continue;
