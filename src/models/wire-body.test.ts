@@ -2,11 +2,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { type Message, type Request, type ResultPart, spoken, toolName, trusted } from "../protocol/index.ts";
-import { wireBody } from "./index.ts";
-import { contactText, sampleRequest } from "./model.contract.ts";
+import { openModel, wireBody } from "./index.ts";
+import { localServer, refused } from "./local-server.contract.ts";
+import { contactText, failureOf, sampleRequest } from "./model.contract.ts";
+import { KEY } from "./wire-failures.contract.ts";
 
 const WIRE = "anthropic:claude-sonnet-4-5";
 const tool = toolName("look_up");
+const server = await localServer();
 const png = "iVBORw0KGgo=";
 
 const plan = { type: "file", mediaType: "application/pdf", data: "JVBERi0=", name: "plan.pdf" } as const;
@@ -175,6 +178,20 @@ describe("a body on the wire", () => {
     const request = sampleRequest("Hello");
     expect(await wireBody(request, `mine:${model}`, () => access)).toBe(await wireBody(request, wire));
   });
+
+  it.each(each.filter(([, file]) => /(?:thinking|result-media)/.test(file)))(
+    "is what a server of that kind receives over HTTP: %s %s",
+    async (wire, file, request) => {
+      const provider = wire.split(":")[0] ?? "";
+      const kind = provider === "local" ? ({ kind: "openai-compatible" } as const) : {};
+      const access = { ...kind, key: KEY, url: server.url, region: "eu-central-1" };
+      server.say(refused(400, { error: { message: "seen", type: "invalid_request_error" } }));
+      const model = await openModel(wire, () => access, { retry: false });
+      await failureOf(model, request);
+      const kept = JSON.parse(readFileSync(join(import.meta.dirname, file), "utf8"));
+      expect(server.received.map(({ body }) => JSON.parse(body))).toEqual([kept]);
+    },
+  );
 
   it("holds no key, although one is declared", async () => {
     const request = sampleRequest("Hello");

@@ -122,7 +122,7 @@ export interface RequestRecord {
 }
 
 /** What a later request of the thread must know of one that was answered: what of it a provider's cache may still hold. */
-export interface SentRequest extends Pick<RequestRecord, "epoch" | "base" | "own" | "marks" | "at"> {
+export interface SentRequest extends Pick<RequestRecord, "epoch" | "base" | "own" | "marks" | "parameters" | "at"> {
   /** Whose cache it was sent to. */
   readonly wire: ModelRef;
   /** Whether the turn's own messages went into the transcript: those of a turn that failed did not. */

@@ -68,10 +68,11 @@ export function earlierRequests(
   const stored = past.sent.filter(({ wire }) => wire === setup.model.wire);
   const own = requests.filter(({ reply }) => reply !== null).map((one) => ({ ...one, kept: true }));
   const blocks = past.prefix && blocksInCommon(past.prefix, epoch.prefix);
-  return [...stored, ...own].map(({ at, marks, kept, ...sent }) => {
+  return [...stored, ...own].map(({ at, marks, kept, parameters, ...sent }) => {
+    const reasoning = parameters.reasoning && { reasoning: parameters.reasoning };
     const same = kept ? sent.base + sent.own - moved(sent.own) : sent.base;
-    if (sent.epoch === epoch.n) return { at, marks, same };
-    return { at, marks, same: 0, ...(blocks !== undefined && { blocks }) };
+    if (sent.epoch === epoch.n) return { at, marks, same, ...reasoning };
+    return { at, marks, same: 0, ...reasoning, ...(blocks !== undefined && { blocks }) };
   });
 }
 

@@ -54,6 +54,24 @@ function simulated(sent: readonly { readonly request: Request; readonly at: numb
 const earlier = (at: number, { messages, marks }: Request): EarlierRequest => ({ at, marks, same: messages.length });
 
 describe("a prediction", () => {
+  it.each([
+    [MARKS, "reads tools and system alone"],
+    [EXACT, "reads as much as ever"],
+  ])("001.4 of a request whose reasoning was changed, %#: %s", (card) => {
+    const first = requestOf([user(1), said(1)], card);
+    const next = requestOf([user(1), said(1), user(2)], card);
+    const asked = (level: "low" | "high") => ({ ...next, parameters: { maxTokens: 9, reasoning: { level } } });
+    const before = [{ ...earlier(0, first), reasoning: { level: "low" as const } }];
+    const [same, other, none] = [asked("low"), asked("high"), next].map((one) =>
+      predict(one, before, { card, count, at: MINUTE }),
+    );
+    const prefix = count(PREFIX.system[0]?.text ?? "") + count(JSON.stringify(PREFIX.tools[0]));
+    expect(same?.read).toBeGreaterThan(prefix);
+    expect([other, none].map((one) => one?.read)).toEqual(card === MARKS ? [prefix, prefix] : [same?.read, same?.read]);
+    // What is not read is written once more: that is the price of the change.
+    if (card === MARKS) expect((other?.write ?? 0) - (same?.write ?? 0)).toBe((same?.read ?? 0) - prefix);
+  });
+
   it("of a thread's first request writes up to the last mark, and reads nothing", () => {
     const first = requestOf([user(1)]);
     const { read, write, writeLong, input } = predict(first, [], { card: MARKS, count, at: 0 });

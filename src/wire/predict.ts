@@ -1,5 +1,5 @@
-import type { CountTokens, Mark, Prediction, Request } from "../protocol/index.ts";
-import { carrierOf, seenOf } from "./cache/read-request.ts";
+import type { CountTokens, Mark, Parameters, Prediction, Request } from "../protocol/index.ts";
+import { carrierOf, reasoningSetting, seenOf } from "./cache/read-request.ts";
 import { rulesOf } from "./cache/rules.ts";
 import type { SeenBlock, SeenRequest } from "./cache/seen.ts";
 import { simulate } from "./cache/simulate.ts";
@@ -13,6 +13,8 @@ export interface EarlierRequest {
   readonly same: number;
   /** Blocks of tools and system that both begin with, where that is not all of them: then no message is the same. */
   readonly blocks?: number;
+  /** How much the model was told to reason. */
+  readonly reasoning?: NonNullable<Parameters["reasoning"]>;
 }
 
 /** What a prediction needs beside the requests. */
@@ -37,7 +39,7 @@ export function predict(
 ): Prediction {
   // Only beginnings of this very request are compared: its blocks need no other name than their place.
   let place = 0;
-  const sent = seenOf(request, count, { at, model: "", keyOf: () => String(place++) });
+  const sent = seenOf(request, count, { at, model: "", keyOf: () => String(place++), card });
   const ends = endsOf(request);
   const before = earlier.slice(-ENOUGH).map((one): SeenRequest => {
     const prefix = Math.min(one.blocks ?? ends(0), ends(0));
@@ -52,7 +54,8 @@ export function predict(
       const block = index === undefined ? undefined : blocks[index];
       if (index !== undefined && block !== undefined) blocks[index] = { ...block, mark: lifetime };
     }
-    return { at: one.at, model: "", ...(one.marks.length > 0 && { mode: "explicit" }), blocks };
+    const setting = reasoningSetting(one, card);
+    return { at: one.at, model: "", ...setting, ...(one.marks.length > 0 && { mode: "explicit" }), blocks };
   });
   const bill = simulate([...before, sent], rulesOf(card)).at(-1);
   if (bill === undefined) return { read: 0, write: 0, writeLong: 0, input: 0 };

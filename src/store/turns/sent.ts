@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { AgentName, ContactScope, OrgId, ThreadId } from "../../protocol/index.ts";
 import { sharedTexts } from "../record/pieces.ts";
 import type { RequestStart, SentRequest } from "../records.ts";
-import { toMarks } from "../rows.ts";
+import { toMarks, toParameters } from "../rows.ts";
 import { owner } from "../scope.ts";
 import { fixed, query } from "../statement.ts";
 import type { Tx } from "../tx.ts";
@@ -13,18 +13,19 @@ const NEWEST = sql.lit(64);
 /** Read newest first, by the index of the thread's turns; given oldest first. */
 export async function sent(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<readonly SentRequest[]> {
   const rows = await tx.all(newestAnswered({ ...owner(scope), thread }));
-  const marksOf = await sharedTexts(
+  const textOf = await sharedTexts(
     tx,
     scope.org,
-    rows.map(({ marks }) => marks),
+    rows.flatMap(({ marks, parameters }) => [marks, parameters]),
   );
-  return rows.reverse().map(({ wire, status, epoch, base, own, marks, at }) => ({
+  return rows.reverse().map(({ wire, status, epoch, base, own, marks, parameters, at }) => ({
     wire: wire ?? "",
     kept: status === "done",
     epoch,
     base,
     own,
-    marks: toMarks(marksOf(marks)),
+    marks: toMarks(textOf(marks)),
+    parameters: toParameters(textOf(parameters)),
     at,
   }));
 }
@@ -39,7 +40,16 @@ const newestAnswered = fixed((at: ContactScope & { readonly thread: ThreadId }) 
         .onRef("request.contact", "=", "turn.contact")
         .onRef("request.turn", "=", "turn.id"),
     )
-    .select(["turn.wire", "turn.status", "request.epoch", "request.base", "request.own", "request.marks", "request.at"])
+    .select([
+      "turn.wire",
+      "turn.status",
+      "request.epoch",
+      "request.base",
+      "request.own",
+      "request.marks",
+      "request.parameters",
+      "request.at",
+    ])
     .where("turn.org", "=", at.org)
     .where("turn.agent", "=", at.agent)
     .where("turn.contact", "=", at.contact)

@@ -175,6 +175,22 @@ describe("why tokens were not read", () => {
     ]);
   });
 
+  it("reasoning: it was told to reason more, and the messages are kept apart by that", () => {
+    const said = (n: number, setting: string) =>
+      request(
+        [
+          { key: "s", tokens: 2_000, kind: "system", mark: "5m" },
+          block("u", { role: "user" }),
+          block(`v${n}`, { role: "user", mark: "5m" }),
+        ],
+        {
+          ...{ at: n * MINUTE, setting },
+        },
+      );
+    expect(causes([said(0, "low"), said(1, "low")], 1)?.map(([cause]) => cause)).not.toContain("reasoning");
+    expect(causes([said(0, "low"), said(1, "high")], 1)?.[0]).toEqual(["reasoning", 1_000]);
+  });
+
   it("tools: one that is added, moved or gone", () => {
     const tool = (name: string) => block(name, { kind: "tool", piece: name });
     const rest = block("rules", { kind: "system", tokens: 4_000, mark: "5m" });

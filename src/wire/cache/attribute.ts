@@ -255,6 +255,8 @@ function causeAt(place: number, { reach, base, paid, rules, begun }: Case): Caus
   }
   // It goes on, and says once more what was said elsewhere: here it is new.
   if (base.differs === undefined) return "first";
+  // The same words under another setting.
+  if (base.differs.was?.key === base.differs.is?.key) return "reasoning";
   const kinds = [base.differs.was?.kind, base.differs.is?.kind];
   if (kinds.includes("tool")) return "tools";
   return begun === undefined || kinds.includes("system") ? "prefix edit" : begun;
@@ -267,7 +269,7 @@ function placeOf({ request, base, paid }: Case, block: number): BlockPlace {
 }
 
 /** These begin where the change does, which may be before the first token that they cost. */
-const CHANGES: readonly Cause[] = ["trim", "forgotten", "refused", "prefix edit", "tools"];
+const CHANGES: readonly Cause[] = ["trim", "forgotten", "refused", "prefix edit", "reasoning", "tools"];
 
 function causesOf(
   spans: readonly Span[],

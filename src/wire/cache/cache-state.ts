@@ -61,7 +61,12 @@ export function prefixNumbers(): (request: SeenRequest) => Walk {
     const sums: number[] = [];
     let total = 0;
     let id = numberOf(0, request.model);
-    for (const { key, tokens } of request.blocks) {
+    let isSaid = request.setting === undefined;
+    for (const { key, tokens, role } of request.blocks) {
+      if (!isSaid && role !== undefined) {
+        isSaid = true;
+        id = numberOf(id, `setting ${request.setting}`);
+      }
       id = numberOf(id, key);
       total += tokens;
       ids.push(id);

@@ -4,9 +4,12 @@ import {
   type Mark,
   type Message,
   never,
+  type Parameters,
   type Request,
   type TailPart,
 } from "../../protocol/index.ts";
+import type { ModelCard } from "../cards.ts";
+import { rulesOf } from "./rules.ts";
 import type { Lifetime, SeenBlock, SeenRequest } from "./seen.ts";
 
 /** What a provider cannot be asked for beforehand: pictures and files count as so many tokens. */
@@ -17,12 +20,25 @@ type Part = Message["parts"][number];
 /** When and to whom a request was sent, and how its blocks are told apart: left out, by their bytes. */
 export interface Seeing extends Pick<SeenRequest, "at" | "model"> {
   readonly keyOf?: (bytes: () => string) => string;
+  /** Of the model, whose cache may keep more apart than bytes. */
+  readonly card?: ModelCard;
 }
 
 const byBytes = (bytes: () => string): string => digestOf(bytes());
 
+/** Claude's messages are kept apart by how much is reasoned; tools and system are found again. Of others nothing is known. */
+export const reasoningSetting = (
+  { reasoning }: Pick<Parameters, "reasoning">,
+  card: ModelCard,
+): Pick<SeenRequest, "setting"> =>
+  rulesOf(card).kind === "marks" ? { setting: JSON.stringify(reasoning ?? null) } : {};
+
 /** A request as the cache of its model will see it: each part a block, the tail last. */
-export function seenOf(request: Request, count: CountTokens, { at, model, keyOf = byBytes }: Seeing): SeenRequest {
+export function seenOf(
+  request: Request,
+  count: CountTokens,
+  { at, model, keyOf = byBytes, card }: Seeing,
+): SeenRequest {
   const { prefix, messages, tail, marks } = request;
   const tools = prefix.tools.map((tool): SeenBlock => {
     const text = JSON.stringify(tool);
@@ -57,7 +73,8 @@ export function seenOf(request: Request, count: CountTokens, { at, model, keyOf 
   const whole = [...said.slice(0, -1), live(early), ...said.slice(-1), live(late)].flat();
   // With marks of ours a provider is told to set none of its own; one that never does, does not read this.
   const mode = marks.length === 0 ? {} : ({ mode: "explicit" } as const);
-  return { at, model, ...mode, blocks: [...tools, ...system, ...whole] };
+  const setting = card === undefined ? {} : reasoningSetting(request.parameters, card);
+  return { at, model, ...mode, ...setting, blocks: [...tools, ...system, ...whole] };
 }
 
 /** Two marks on one place are one: the longer lifetime holds. */

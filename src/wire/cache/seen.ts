@@ -27,6 +27,8 @@ export interface SeenRequest {
   readonly model: string;
   /** In the order of the wire: tools, system, messages. */
   readonly blocks: readonly SeenBlock[];
+  /** What the provider keeps messages apart by, beside what they say: where it differs, none of them is found. */
+  readonly setting?: string;
   /** What the request says of caches that set their own breakpoint: `explicit` forbids it. */
   readonly mode?: "implicit" | "explicit";
 }

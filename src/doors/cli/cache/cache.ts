@@ -133,7 +133,7 @@ function seer(app: App) {
     const card = app.cardOf(model);
     const counter = counters.get(model) ?? counterFor(card.tokenFactor);
     counters.set(model, counter);
-    if (rulesOf(card).kind !== "exact") return { model, seen: seenOf(request, await counter, { at, model }) };
+    if (rulesOf(card).kind !== "exact") return { model, seen: seenOf(request, await counter, { at, model, card }) };
     const body: unknown = JSON.parse(await app.bodyOf(request, model));
     return { model, seen: seenOfBody(body, await counter, { at }) };
   };
