@@ -1,4 +1,4 @@
-import type { Delivery, SendDelivery } from "../turn/index.ts";
+import type { Delivery, SendDelivery } from "../features/deliveries/index.ts";
 
 /**
  * Posts a reply as JSON. Taken is what is answered with 2xx, and 409 of a server that has it already.

@@ -2,14 +2,10 @@ import type {
   Actor,
   AgentName,
   ContactId,
-  ContactScope,
-  EventId,
   NewText,
   OrgId,
   OutboxId,
-  Proof,
   Role,
-  Spoken,
   StoredEvent,
   TextKey,
   TextMove,
@@ -111,42 +107,6 @@ export interface TextStore {
   moveText(owner: AgentOwner, key: TextKey, request: MoveRequest): Promise<TextMove>;
 }
 
-/** One message that a sender wrote with the agent's answer, both shortened; the whole texts stay with event and reply. */
-export interface Exchange {
-  readonly event: EventId;
-  /** As with the event. */
-  readonly proof?: Proof;
-  readonly body: Untrusted;
-  readonly reply: Spoken;
-  readonly turn: TurnId;
-  readonly at: number;
-}
-
-/** What was said with one sender, the oldest first. */
-export interface ConversationLog {
-  readonly contact: ContactId;
-  readonly entries: readonly Exchange[];
-  readonly lastActivity: number;
-}
-
-/** A sender who has a log. */
-export interface ConversationHead {
-  readonly contact: ContactId;
-  readonly entries: number;
-  readonly lastActivity: number;
-}
-
-/**
- * Logs of what the senders themselves wrote, for agents with `history: log`; what operators or the platform say on their threads is
- * no entry. Kept within `CONVERSATION_LIMITS` by a turn's commit, where its outcome says `log` and it has a reply. The oldest entries
- * of a sender go first, and of too many senders the one silent for longest.
- */
-export interface ConversationStore {
-  /** The last active first. */
-  conversations(owner: AgentOwner, limit: number): Promise<readonly ConversationHead[]>;
-  conversation(scope: ContactScope): Promise<ConversationLog | undefined>;
-}
-
 /** One try to deliver a message. */
 export interface DeliveryTry {
   readonly outbox: OutboxId;
@@ -230,4 +190,4 @@ export interface AuditStore {
   acts(owner: AgentOwner, limit: number): Promise<readonly Act[]>;
 }
 
-export interface AgentStore extends TextStore, ConversationStore, MailStore, AuditStore {}
+export interface AgentStore extends TextStore, MailStore, AuditStore {}

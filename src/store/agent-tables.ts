@@ -3,7 +3,6 @@ import type {
   AgentName,
   ContactId,
   Digest,
-  EventId,
   LayerId,
   MoveKind,
   OrgId,
@@ -58,15 +57,6 @@ interface TextMoveTable extends OfAgent, Linked {
   readonly waits: 1 | null;
 }
 
-/** An entry of a sender's log: a message, and the turn whose reply answered it. They are kept in the order of `number`. */
-interface ExchangeTable extends OfAgent {
-  readonly number: Generated<number>;
-  readonly contact: ContactId;
-  readonly event: EventId;
-  readonly turn: TurnId;
-  readonly at: number;
-}
-
 /** What an operator did. `about` may name a contact; its link holds only a keyed digest of it. */
 interface ActTable extends OfAgent, Linked {
   readonly id: number;
@@ -92,6 +82,5 @@ export interface AgentTables {
   readonly erasure: ErasureTable;
   readonly spent_signature: SpentSignatureTable;
   readonly text_move: TextMoveTable;
-  readonly exchange: ExchangeTable;
   readonly act: ActTable;
 }

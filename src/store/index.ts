@@ -3,15 +3,13 @@
  * models or agents; every function that touches thread, memory or conversation data takes a scope.
  */
 
+export type { Generated } from "kysely";
 export { linkedTable } from "./agent/verify-recorded.ts";
 export type {
   Act,
   AgentOwner,
   AgentStore,
-  ConversationHead,
-  ConversationLog,
   DeliveryTry,
-  Exchange,
   MoveRequest,
   MovesWish,
   TextDecision,
@@ -58,11 +56,12 @@ export type {
   TurnRecord,
   UsageTotal,
 } from "./records.ts";
+export { eventWords } from "./rows.ts";
 export { atMost, owner } from "./scope.ts";
 export type { Slot } from "./slot.ts";
 export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
 export { type VectorExtension, vectorExtension } from "./sqlite/vector-extension.ts";
-export { fixed, plain, tables } from "./statement.ts";
+export { fixed, ONE, plain, tables } from "./statement.ts";
 export type { Store } from "./store.ts";
 export { stagedIn } from "./threads/staged.ts";
 export { openRow } from "./threads/threads.ts";

@@ -1,7 +1,6 @@
 import {
   type AgentName,
   type Approval,
-  CONVERSATION_LIMITS,
   type ContactId,
   type EventPart,
   type Json,
@@ -30,7 +29,6 @@ import {
   type Usage,
   untrusted,
 } from "../protocol/index.ts";
-import type { Exchange } from "./agent-store.ts";
 import type { MessageMark, PrefixManifest, StoredLedger } from "./digests.ts";
 import type { OutboxMessage } from "./outbox-message.ts";
 import type { RequestRecord, Thread, TurnEnd } from "./records.ts";
@@ -144,38 +142,12 @@ function slotText(row: WithText<Row<"slot">>): Untrusted {
   return untrusted(row.kind === "reply" ? String(toJson(row.text)) : eventWords(row.text));
 }
 
-const eventWords = (text: string): string => wordsOf(toEventText(text).content);
+/** What an event says, as it is kept. */
+export const eventWords = (text: string): string => wordsOf(toEventText(text).content);
 
 /** What an event says, part by part; something else than text by its kind. */
 export function wordsOf(parts: readonly EventPart[]): string {
   return parts.map((part) => (part.type === "text" ? part.text : `(${part.mediaType})`)).join("\n");
-}
-
-/** The texts of an entry of a log; null where they were erased. */
-export interface ExchangeTexts {
-  readonly event: string | null;
-  readonly reply: string | null;
-}
-
-/** An entry of a sender's log as it is read, with what is known of its message. */
-export type ExchangeRow = Row<"exchange"> & Pick<Row<"event">, "proof">;
-
-/** An entry of a sender's log, shortened. The reply's words are the model's, as for the outbox. */
-export function toExchange({ event, turn, at, proof }: ExchangeRow, texts: ExchangeTexts): Exchange {
-  const { body, reply } = CONVERSATION_LIMITS;
-  return {
-    event,
-    ...(proof !== null && { proof }),
-    body: untrusted(beginning(texts.event === null ? "" : eventWords(texts.event), body)),
-    reply: spoken(beginning(texts.reply === null ? "" : String(toJson(texts.reply)), reply)),
-    turn,
-    at,
-  };
-}
-
-/** At most that many characters, the mark of the cut with them; never half of one. */
-function beginning(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
 /** A waiting or delivered message. The words are the model's: `Spoken` when the turn stored them. */

@@ -1,6 +1,5 @@
 import { type ContactScope, StrataError } from "../protocol/index.ts";
 import { acts, noteAct } from "./agent/acts.ts";
-import { conversation, conversations } from "./agent/conversations.ts";
 import { decideText, editText, moveText } from "./agent/edit-texts.ts";
 import {
   deliveriesDue,
@@ -172,8 +171,6 @@ function agentStore(
     editText: writing(editText),
     decideText: writing(decideText),
     moveText: writing(moveText),
-    conversations: reading(conversations),
-    conversation: reading(conversation),
     inbox: reading(inbox),
     mail: reading(mail),
     mailCounts: reading(mailCounts),

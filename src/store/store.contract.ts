@@ -2,7 +2,6 @@ import { agentContract } from "./contract/agents.contract.ts";
 import { approvalContract } from "./contract/approvals.contract.ts";
 import { batchContract } from "./contract/batches.contract.ts";
 import { callContract } from "./contract/calls.contract.ts";
-import { conversationContract } from "./contract/conversations.contract.ts";
 import { forkContract } from "./contract/forks.contract.ts";
 import { isolationContract } from "./contract/isolation.contract.ts";
 import { limitContract } from "./contract/limits.contract.ts";
@@ -29,7 +28,6 @@ export function storeContract(open: OpenStore): void {
   forkContract(open);
   vectorContract(open);
   textContract(open);
-  conversationContract(open);
   agentContract(open);
   mailContract(open);
   batchContract(open);

@@ -4,33 +4,8 @@
  */
 
 export { agentNamed, threadOf, turnOf } from "./access.ts";
-export type {
-  AgentDoors,
-  AgentSnapshot,
-  Attention,
-  FactView,
-  FilesView,
-  FileView,
-  FundsView,
-  InboxMessage,
-  LayerView,
-  LifeView,
-  MovesChoice,
-  OutgoingMessage,
-  PassedOver,
-  SkillChoice,
-  SkillView,
-  TextChoice,
-  TextComparison,
-  TextEdit,
-  TextPair,
-  TextVerdictChoice,
-  VersionsChoice,
-  WaitingThread,
-} from "./agent-doors.ts";
 export { type Called, type CalledEnd, callTurn } from "./call-turn.ts";
 export { type Core, createRuntime } from "./create.ts";
-export type { Delivery, DeliveryReport, SendDelivery } from "./delivery.ts";
 export { type Desk, deskOf, desksOf, note } from "./desk.ts";
 export { finishErasures } from "./erase.ts";
 export { heldNow, isBusy } from "./lease.ts";
@@ -41,7 +16,7 @@ export { pauseAfter } from "./pause-after.ts";
 export { type Exchange, REPLAY, type RecordedReply, readRecording } from "./recording.ts";
 export { type ReplayedTurn, type ReplayPlan, replay } from "./replay.ts";
 export { retryWhileBusy } from "./retry-while-busy.ts";
-export type { InboxOptions, RecordedResult, Run, RunOptions } from "./run-options.ts";
+export type { RecordedResult, Run, RunOptions } from "./run-options.ts";
 export type { Composed, Conversation, RegenerateOptions, Runtime, Verdict } from "./runtime.ts";
 export { checkOutside, knownScope, type Reached, reach, writableScope } from "./senders.ts";
 export { agentAt, keepVersion, limitOf, parametersOf, setupOf, upToDate } from "./setup.ts";

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { CONVERSATION_STORE } from "../features/conversations/index.ts";
 import { LIFE_STORE } from "../features/life/index.ts";
 import type { Script } from "../models/index.ts";
 import type { NewText } from "../protocol/index.ts";
@@ -178,7 +179,7 @@ describe("an agent with history: log", () => {
   it("keeps what was said in its sender's log, and no log for its own turns", async () => {
     const { hear, store, owner } = await started();
     await hear("ann", "I am Ann.");
-    const heads = await store.conversations(owner, 10);
+    const heads = await store.part(CONVERSATION_STORE).conversations(owner, 10);
     expect(heads).toMatchObject([{ contact: "ann", entries: 1 }]);
     await store.close();
   });

@@ -11,7 +11,6 @@ import type {
 } from "../protocol/index.ts";
 import type { Store } from "../store/index.ts";
 import type { ModelCard } from "../wire/index.ts";
-import type { SendDelivery } from "./delivery.ts";
 import type { Toolset } from "./tools/index.ts";
 
 /** The declared agents, and how a frozen declaration of an earlier version becomes an agent again. */
@@ -27,8 +26,6 @@ export interface AgentBook {
 export interface Parts {
   readonly agents: AgentBook;
   readonly store: Store;
-  /** Hands replies of agents with `deliver` over; left out, they wait in the outbox. */
-  readonly sendDelivery?: SendDelivery;
   readonly tools: Toolset;
   /** Deletes the files that agents keep for a contact. @throws StrataError `file_not_found` where one cannot be deleted */
   readonly removeFiles: (scope: ContactScope) => Promise<void>;

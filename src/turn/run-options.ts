@@ -28,14 +28,5 @@ export interface RunOptions {
   readonly limits?: Budgets["turn"];
 }
 
-/** How a turn over what waits for an agent may differ. */
-export interface InboxOptions extends RunOptions {
-  /**
-   * For who looks again and again: only what has waited so many milliseconds, so that a door which has just received a message answers
-   * it itself, and nothing for now of a conversation whose turns fail. Left out: whatever waits.
-   */
-  readonly waited?: number;
-}
-
 /** One turn of a thread; it can be cancelled like any other. */
 export type Run = (thread: Thread, options: RunOptions) => AsyncGenerator<TurnEvent>;

@@ -30,7 +30,6 @@ import type {
   TurnRecord,
   UsageTotal,
 } from "../store/index.ts";
-import type { AgentDoors } from "./agent-doors.ts";
 import type { RunOptions } from "./run-options.ts";
 
 /** Which conversation. `key` names it inside `(agent, contact, channel)`; the platform issues the thread's id. */
@@ -229,4 +228,4 @@ export interface CoreRuntime {
 }
 
 /** All that doors call: with what features add, each beside what makes it (`declare module`). */
-export interface Runtime extends CoreRuntime, AgentDoors {}
+export interface Runtime extends CoreRuntime {}

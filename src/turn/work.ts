@@ -23,7 +23,6 @@ import {
   type TurnTotals,
 } from "../protocol/index.ts";
 import type { Claim, RequestRecord, TurnOutcome } from "../store/index.ts";
-import { deliverAfter } from "./delivery.ts";
 import { NO_PAST, type Past } from "./earlier.ts";
 import type { Lease } from "./lease.ts";
 import { PEER } from "./own-channels.ts";
@@ -113,6 +112,13 @@ export function newWork(parts: TurnParts, setup: TurnSetup, lease: Lease, option
   };
   return work;
 }
+
+/** Milliseconds in which who listens to a turn takes its `done`, and in which who waits for what another's turn said finds it. */
+const LISTENS = 60_000;
+const FINDS = 3_000;
+
+/** From when on a reply that is committed now may be sent by itself: nobody shall get it twice who is there to take it. */
+const deliverAfter = (now: number, isUnheard: boolean): number => now + (isUnheard ? FINDS : LISTENS);
 
 /** What is said there is handed to nobody by the outbox. */
 const TO_NOBODY = [REPLAY, PEER];

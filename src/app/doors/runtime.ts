@@ -1,5 +1,6 @@
+import { agentDoors } from "../../features/agents/index.ts";
 import { conversationDoors } from "../../features/conversations/index.ts";
-import { deliveryDoors } from "../../features/deliveries/index.ts";
+import { type DeliveryPorts, deliveryDoors } from "../../features/deliveries/index.ts";
 import { factDoors } from "../../features/facts/index.ts";
 import { type FilePorts, openFiles } from "../../features/files/index.ts";
 import { inboxDoors } from "../../features/inbox/index.ts";
@@ -10,8 +11,22 @@ import { openSkills } from "../../features/skills/index.ts";
 import { textDoors } from "../../features/texts/index.ts";
 import { createRuntime, type Parts, type Runtime, type TurnSteps } from "../../turn/index.ts";
 
+export type { AgentDoors } from "../../features/agents/index.ts";
+export type { ConversationDoors } from "../../features/conversations/index.ts";
+export type { DeliveryDoors } from "../../features/deliveries/index.ts";
+export type { FactDoors } from "../../features/facts/index.ts";
+export type { FileDoors } from "../../features/files/index.ts";
+export type { InboxDoors } from "../../features/inbox/index.ts";
+export type { LifeDoors } from "../../features/life/index.ts";
+export type { ConsolidateDoors, EmbedDoors, MemoryDoors } from "../../features/memories/index.ts";
+export type { ScheduleDoors } from "../../features/schedules/index.ts";
+export type { SkillDoors } from "../../features/skills/index.ts";
+export type { TextDoors } from "../../features/texts/index.ts";
+// With these, who names the type of a runtime finds what each feature adds to it, also in the package's declarations.
+export type { Runtime };
+
 /** What a runtime is made from: what turns need, and what features need of the world outside. */
-export interface RuntimeParts extends Parts, LifePorts, FilePorts, MemoryPorts {
+export interface RuntimeParts extends Parts, LifePorts, FilePorts, MemoryPorts, DeliveryPorts {
   /** What features do in each turn that need nothing else. */
   readonly steps?: readonly TurnSteps[];
 }
@@ -36,6 +51,7 @@ export function openRuntime(parts: RuntimeParts): Runtime {
     ...memories.doors(parts, turnParts),
     ...skills.doors(parts),
     ...scheduleDoors(turnParts, run),
-    ...textDoors(parts, lives, skills.complete),
+    ...textDoors(parts, skills.complete),
+    ...agentDoors(parts, lives, skills.complete),
   };
 }

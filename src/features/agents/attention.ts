@@ -1,8 +1,8 @@
 import { count } from "../../print/index.ts";
-import type { Attention } from "../../turn/index.ts";
 import { undeliverableLine } from "../deliveries/index.ts";
 import { sleepsLine } from "../life/index.ts";
 import { passedOverLines, proposalsLine } from "../texts/index.ts";
+import type { Attention } from "./doors.ts";
 
 /** What of an agent waits for an operator, one line for each thing with the next step. */
 export function attentionLines(of: Attention): readonly string[] {

@@ -4,6 +4,7 @@ import { OPERATIONS } from "./operations.ts";
 
 export { answeringOf, problemsOf } from "./answering.ts";
 export { attentionLines, unansweredLines } from "./attention.ts";
+export { type AgentDoors, agentDoors } from "./doors.ts";
 
 /** It shows what other features keep of an agent, so their words and sentences stand here, too. */
 export const FEATURE: Feature = {

@@ -2,15 +2,16 @@
 import { z } from "zod";
 import { ago, count, minute, number, printable, type Style, setIn, table } from "../../print/index.ts";
 import { CONVERSATION_LIMITS } from "../../protocol/index.ts";
-import type { Store } from "../../store/index.ts";
 import type { LiveSources } from "../../turn/sources/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, list, TIME } from "../fields.ts";
 import { operation, type World } from "../operation.ts";
 import { PROOF } from "../shapes.ts";
-import { conversation } from "./source.ts";
+import { conversation, type Logs } from "./source.ts";
+import { CONVERSATION_STORE } from "./store.ts";
 
-export { conversationDoors } from "./read.ts";
+export { type ConversationDoors, conversationDoors } from "./read.ts";
+export { CONVERSATION_STORE, type ConversationHead, type ConversationLog } from "./store.ts";
 
 export const HEAD = z
   .object({ contact: z.string(), entries: z.number(), lastActivity: TIME })
@@ -73,9 +74,9 @@ const log = operation({
 });
 
 /** Fills layers with `source: conversation`. */
-export const conversationSources = (store: Pick<Store, "conversation">): LiveSources => ({
+export const conversationSources = (logs: Logs): LiveSources => ({
   conversation: async ({ source }, context) =>
-    source.kind === "conversation" ? conversation(source, { ...context, store }) : NOTHING,
+    source.kind === "conversation" ? conversation(source, { ...context, logs }) : NOTHING,
 });
 
 const NOTHING = { kind: "empty", because: "nothing here fills it" } as const;
@@ -83,7 +84,8 @@ const NOTHING = { kind: "empty", because: "nothing here fills it" } as const;
 export const FEATURE: Feature = {
   name: "conversations",
   operations: [senders, log],
-  steps: { sources: ({ store }) => conversationSources(store) },
+  store: CONVERSATION_STORE,
+  steps: { sources: ({ store }) => conversationSources(store.part(CONVERSATION_STORE)) },
 };
 
 type Head = Awaited<ReturnType<World["runtime"]["conversations"]>>[number];

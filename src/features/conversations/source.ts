@@ -1,6 +1,7 @@
 import { clean } from "../../guard/index.ts";
 import {
   type ContactId,
+  type ContactScope,
   type ContentItem,
   type CountTokens,
   isoSecond,
@@ -9,8 +10,13 @@ import {
   trusted,
   untrusted,
 } from "../../protocol/index.ts";
-import type { Exchange, Store } from "../../store/index.ts";
 import { type GatherContext, longestFitting, sendersOf, shorten } from "../../turn/sources/index.ts";
+import type { ConversationLog, Exchange } from "./store.ts";
+
+/** Where the logs are read. */
+export interface Logs {
+  readonly conversation: (scope: ContactScope) => Promise<ConversationLog | undefined>;
+}
 
 /** Tokens of what was said in one exchange, on average; its sender's frame, the days and who says it come on top. */
 const TOKENS_EACH = 50;
@@ -28,14 +34,14 @@ const SIGNED_INTRO = trusted(`${SAYS}, \`proven\` is what they signed:`);
 /** The last exchanges with each sender of the turn, and with nobody else. */
 export async function conversation(
   { entries, compact }: Extract<Source, { kind: "conversation" }>,
-  context: GatherContext & { readonly store: Pick<Store, "conversation"> },
+  context: GatherContext & { readonly logs: Logs },
 ): Promise<LayerContent> {
   const { undone, count } = context;
   const isFull = (context.mode ?? "full") === "full";
   const most = isFull ? entries : compact;
   const senders = sendersOf(context);
   if (senders.length === 0) return { kind: "empty", because: "nobody writes in this turn" };
-  const logs = await Promise.all(senders.map((contact) => context.store.conversation({ ...context.scope, contact })));
+  const logs = await Promise.all(senders.map((contact) => context.logs.conversation({ ...context.scope, contact })));
   const newest = Math.max(TOKENS_EACH, NEWEST[isFull ? "full" : "compact"] / senders.length);
   const said = senders.flatMap((contact, i) => {
     const kept = logs[i]?.entries.filter(({ turn }) => !undone?.has(turn)) ?? [];

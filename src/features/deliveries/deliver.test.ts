@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { scripted } from "../../models/index.ts";
 import { contactId, threadId } from "../../protocol/index.ts";
 import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "../../turn/index.contract.ts";
-import type { Delivery, DeliveryReport, SendDelivery } from "../../turn/index.ts";
 import { type Runtime, readRecording, replay } from "../../turn/index.ts";
+import type { Delivery, DeliveryReport, SendDelivery } from "./deliver.ts";
 
 const AGENT = sampleAgent({ deliver: { url: "https://receiver.example/replies" } });
 const MINUTE = 60_000;

@@ -1,7 +1,35 @@
-import type { Agent } from "../../protocol/index.ts";
+import type { Agent, AgentName, ContactId } from "../../protocol/index.ts";
 import type { OutboxMessage } from "../../store/index.ts";
-import type { DeliveryReport, Parts, SendDelivery } from "../../turn/index.ts";
+import type { Parts } from "../../turn/index.ts";
 import { pauseAfter } from "../../turn/index.ts";
+
+/** What deliveries need of the world outside. */
+export interface DeliveryPorts {
+  /** Hands replies of agents with `deliver` over; left out, they wait in the outbox. */
+  readonly sendDelivery?: SendDelivery;
+}
+
+/** A reply on its way to the server that takes it. */
+export interface Delivery extends Pick<OutboxMessage, "id" | "thread" | "turn" | "channel" | "text" | "at"> {
+  readonly agent: AgentName;
+  readonly contact: ContactId;
+}
+
+/** Hands a reply over. Throws where it was not taken: the sentence is kept with the message. */
+export type SendDelivery = (
+  delivery: Delivery,
+  to: { readonly url: string; readonly token: string | undefined; readonly signal: AbortSignal },
+) => Promise<void>;
+
+/** What came of one try. */
+export interface DeliveryReport {
+  readonly agent: Agent["name"];
+  readonly outbox: OutboxMessage["id"];
+  /** None: it was taken. */
+  readonly failed?: string;
+  /** False: it is not tried again, and stays in the outbox as undeliverable. */
+  readonly again: boolean;
+}
 
 /** As often a message is tried: about a day. */
 const MOST_TRIES = 30;

@@ -1,16 +1,55 @@
-import { type Actor, authorize, type OutboxId, type TurnId } from "../../protocol/index.ts";
-import type { OutboxMessage } from "../../store/index.ts";
-import type { Parts, Runtime } from "../../turn/index.ts";
-import { agentNamed, type Desk, deskOf, note, type OutgoingMessage, threadOf, turnOf } from "../../turn/index.ts";
-import { deliverDue } from "./deliver.ts";
+import type { Actor, AgentName, ContactId, TurnId } from "../../protocol/index.ts";
+import { authorize, type OutboxId } from "../../protocol/index.ts";
+import type { OutboxMessage, Thread } from "../../store/index.ts";
+import type { Parts } from "../../turn/index.ts";
+import { agentNamed, type Desk, deskOf, note, threadOf, turnOf } from "../../turn/index.ts";
+import { type DeliveryPorts, type DeliveryReport, deliverDue } from "./deliver.ts";
+
+/** A message of the agent's, and to whom. */
+export interface OutgoingMessage extends OutboxMessage {
+  readonly contact: ContactId;
+}
+
+/** What becomes of replies once they are committed. */
+export interface DeliveryDoors {
+  /** What it said, the newest first. */
+  outbox(
+    actor: Actor,
+    agent: AgentName,
+    wish: { readonly status?: OutboxMessage["status"]; readonly limit: number },
+  ): Promise<readonly OutgoingMessage[]>;
+  /** Says that a message was delivered. False where it did not wait any more. */
+  delivered(actor: Actor, agent: AgentName, id: OutboxMessage["id"]): Promise<boolean>;
+  /**
+   * Replies of the thread that were committed and perhaps never shown, because the program that showed them ended first.
+   * Each counts as delivered as it is given: of several programs that ask, one gets it.
+   */
+  undelivered(actor: Actor, thread: Thread): AsyncGenerator<OutboxMessage>;
+  /** Says that the turn's reply has arrived where it was asked for, out of the record: it counts as delivered. */
+  heard(actor: Actor, turn: TurnId): Promise<void>;
+  /** How many of an agent's replies `deliverDue` could send now, counted up to a limit, and when the next falls due in real time. */
+  deliveriesDue(
+    actor: Actor,
+    agent: AgentName,
+    limit: number,
+  ): Promise<{ readonly due: number; readonly next?: number }>;
+  /**
+   * Sends the replies that are due of an agent, where its declaration of today says `deliver`; each try is told. The platform's own
+   * work: a server calls it again and again, and several times at once, so that a conversation whose replies are taken slowly holds
+   * up no other.
+   */
+  deliverDue(actor: Actor, agent: AgentName, signal: AbortSignal): AsyncGenerator<DeliveryReport>;
+}
+
+declare module "../../turn/runtime.ts" {
+  interface Runtime extends DeliveryDoors {}
+}
 
 /** As many of a thread's messages that wait are read at once. */
 const PAGE = 100;
 
 /** What becomes of replies once they are committed. */
-export function deliveryDoors(
-  parts: Parts,
-): Pick<Runtime, "undelivered" | "heard" | "deliveriesDue" | "deliverDue" | "outbox" | "delivered"> {
+export function deliveryDoors(parts: Parts & DeliveryPorts): DeliveryDoors {
   const { store } = parts;
   return {
     async *undelivered(actor, { id: thread }) {

@@ -8,7 +8,8 @@ import { FIELDS, given, list, TIME } from "../fields.ts";
 import { operation, type World } from "../operation.ts";
 import { KEYS } from "./config.ts";
 
-export { deliveryDoors } from "./doors.ts";
+export type { Delivery, DeliveryPorts, SendDelivery } from "./deliver.ts";
+export { type DeliveryDoors, deliveryDoors } from "./doors.ts";
 
 const STATUSES = ["waiting", "delivered", "undeliverable"] as const;
 

@@ -1,6 +1,6 @@
 import { formProblem } from "../../guard/index.ts";
+import type { Actor, ThreadId } from "../../protocol/index.ts";
 import {
-  type Actor,
   type Agent,
   authorize,
   type LayerContent,
@@ -10,14 +10,11 @@ import {
   type Source,
   StrataError,
   suggestion,
-  type ThreadId,
   trusted,
   trustOf,
 } from "../../protocol/index.ts";
 import {
-  type AgentDoors,
   agentAt,
-  type FactView,
   type Parts,
   parametersOf,
   type TurnSetup,
@@ -26,6 +23,37 @@ import {
   upToDate,
 } from "../../turn/index.ts";
 import { FACT_STORE, type ThreadFact } from "./store.ts";
+
+/** What is known of one conversation, and what it could be. */
+export interface FactView {
+  readonly name: string;
+  /** Null where nobody set it and it has no default. */
+  readonly value: string | null;
+  /** Who set it, and when; left out, it is the default. */
+  readonly by?: Actor["role"];
+  readonly at?: number;
+  readonly choices?: readonly string[];
+  /** Of a text: characters at most. */
+  readonly longest?: number;
+  readonly description?: string;
+  readonly sets?: "reasoning";
+}
+
+/** What is known of a conversation from outside. */
+export interface FactDoors {
+  /** The facts that the agent declares, as they are in one conversation. @throws StrataError `thread_not_found` */
+  facts(actor: Actor, thread: ThreadId): Promise<readonly FactView[]>;
+  /** Sets one from its next turn on; null: it is not set any more. @throws StrataError `thread_not_found`, `invalid_input`, `not_allowed` */
+  setFact(
+    actor: Actor,
+    thread: ThreadId,
+    change: { readonly name: string; readonly value: string | null },
+  ): Promise<FactView>;
+}
+
+declare module "../../turn/runtime.ts" {
+  interface Runtime extends FactDoors {}
+}
 
 /** What an agent declares of one fact. */
 type Declared = NonNullable<Agent["facts"]>[string];
@@ -89,7 +117,7 @@ function reasoningFor(setup: TurnSetup, facts: readonly ThreadFact[]): Parameter
 }
 
 /** What doors call. */
-export function factDoors(parts: Parts): Pick<AgentDoors, "facts" | "setFact"> {
+export function factDoors(parts: Parts): FactDoors {
   return {
     facts: (actor, id) => facts(parts, actor, id),
     setFact: async (actor, id, { name, value: given }) => {

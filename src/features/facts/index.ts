@@ -8,7 +8,7 @@ import { KEYS } from "./config.ts";
 import { factSteps } from "./facts.ts";
 import { FACT_STORE } from "./store.ts";
 
-export { declaredFacts, factDoors } from "./facts.ts";
+export { declaredFacts, type FactDoors, factDoors } from "./facts.ts";
 export { FACT_STORE } from "./store.ts";
 
 const FACT = z

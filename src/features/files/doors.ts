@@ -1,3 +1,4 @@
+import type { Actor, AgentName, TextVersion, Untrusted } from "../../protocol/index.ts";
 import {
   type ActiveTexts,
   digestOf,
@@ -6,19 +7,57 @@ import {
   placeOf,
   StrataError,
   suggestion,
-  type TextVersion,
   trusted,
-  type Untrusted,
 } from "../../protocol/index.ts";
-import { type AgentDoors, type Desk, deskOf, type FilesView, type FileView, type Parts } from "../../turn/index.ts";
+import { type Desk, deskOf, type Parts } from "../../turn/index.ts";
 import type { ProjectDisk } from "../project-disk.ts";
 import { fileRules } from "./config.ts";
 import type { FilesFound, ProjectFile } from "./read.ts";
 import { readFiles } from "./read.ts";
 import { fileParts } from "./steps.ts";
 
+/** A file of an agent's prompt, as it was read last. */
+export interface FileView {
+  /** As the declaration has it. */
+  readonly name: string;
+  /** From the project's root on; left out where there is none. */
+  readonly path?: string;
+  /** `held back`: the guard finds fault with it, and nobody has approved it as it is. */
+  readonly state: "sent" | "cut" | "held back" | "missing" | "empty";
+  readonly characters: number;
+  readonly notes: readonly string[];
+}
+
+/** The files of an agent's prompt, and what they define. */
+export interface FilesView {
+  readonly root: string;
+  readonly files: readonly FileView[];
+  /** Sub-agents that an AGENTS.md defines. */
+  readonly subagents: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly instructions: string;
+  }[];
+}
+
+/** What operators see of an agent's files, and their word on those. @throws StrataError `not_allowed`, `agent_not_found` */
+export interface FileDoors {
+  /** The files of its prompt, as they are now. @throws StrataError `text_not_found` for an agent without them */
+  files(actor: Actor, agent: AgentName): Promise<FilesView>;
+  /** Lets a file be sent as it is, whatever the guard finds in it. @throws StrataError `text_not_found`, `text_refused` */
+  approveFile(
+    actor: Actor,
+    agent: AgentName,
+    choice: { readonly path: string; readonly reason: Untrusted },
+  ): Promise<TextVersion>;
+}
+
+declare module "../../turn/runtime.ts" {
+  interface Runtime extends FileDoors {}
+}
+
 /** What operators see of an agent's files, and their word on those that the guard finds fault with. They are read anew each time. */
-export const fileDoors = (parts: Parts, disk: ProjectDisk | undefined): Pick<AgentDoors, "files" | "approveFile"> => ({
+export const fileDoors = (parts: Parts, disk: ProjectDisk | undefined): FileDoors => ({
   files: async (actor, agent) => filesView(await look(deskOf(parts, actor, agent), disk)),
   approveFile: async (actor, agent, choice) => approve(await look(deskOf(parts, actor, agent), disk), choice),
 });

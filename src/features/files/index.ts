@@ -1,12 +1,13 @@
 /** Files of the project in an agent's prompt: AGENTS.md and its neighbours, read behind its turns and never waited for. */
-import type { AgentDoors, Parts, TurnSteps } from "../../turn/index.ts";
+import type { Parts, TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import type { ProjectDisk } from "../project-disk.ts";
 import { KEYS } from "./config.ts";
-import { fileDoors } from "./doors.ts";
+import { type FileDoors, fileDoors } from "./doors.ts";
 import { OPERATIONS } from "./operations.ts";
 import { fileSteps } from "./steps.ts";
 
+export type { FileDoors } from "./doors.ts";
 export { faultsIn, type Prepared, prepare, type Split, splitHead } from "./prepare.ts";
 
 export type { SubagentDefinition } from "./read.ts";
@@ -22,7 +23,7 @@ export interface FilePorts {
 
 interface FileParts {
   readonly steps: TurnSteps;
-  readonly doors: (parts: Parts) => Pick<AgentDoors, "files" | "approveFile">;
+  readonly doors: (parts: Parts) => FileDoors;
 }
 
 export const openFiles = ({ disk }: FilePorts): FileParts => ({

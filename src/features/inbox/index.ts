@@ -19,7 +19,7 @@ import { KEYS } from "./config.ts";
 import { obligations } from "./obligations.ts";
 import { replyTool } from "./tools.ts";
 
-export { inboxDoors } from "./run.ts";
+export { type InboxDoors, inboxDoors } from "./run.ts";
 export { replyTool } from "./tools.ts";
 
 const OF_AGENT = z.strictObject({ agent: FIELDS.agent });

@@ -18,11 +18,12 @@ import {
 } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "../../turn/index.contract.ts";
-import type { InboxOptions } from "../../turn/index.ts";
 import { defineTool, toolset } from "../../turn/tools/index.ts";
 import { cardOf } from "../../wire/index.ts";
+import { CONVERSATION_STORE } from "../conversations/index.ts";
 import { memoryTools } from "../memories/index.ts";
 import { replyTool } from "./index.ts";
+import type { InboxOptions } from "./run.ts";
 
 const live = (id: string, rank: number, source: Source): Agent["layers"][number] => ({
   id: layerId(id),
@@ -132,7 +133,7 @@ describe("a turn over the messages of several senders", () => {
     expect(wordsOf(first)).toContain("2 messages wait for an answer in this turn. They are of 2 senders");
     expect(await on.mail("ann")).toEqual(["Dear ann, secret-ann is safe."]);
     expect(await on.mail("bob")).toEqual(["Dear bob, secret-bob is safe."]);
-    const log = await on.store.conversation(on.scopeOf("bob"));
+    const log = await on.store.part(CONVERSATION_STORE).conversation(on.scopeOf("bob"));
     expect(log?.entries).toMatchObject([{ body: "secret-bob?", reply: "Dear bob, secret-bob is safe." }]);
     expect(await on.problems()).toEqual([]);
   });
@@ -163,7 +164,7 @@ describe("a turn over the messages of several senders", () => {
     // Nor does anything else of the request tell of the others.
     expect(wordsOf(first)).not.toContain("secret-bob");
     for (const name of names) {
-      const { entries } = (await on.store.conversation(on.scopeOf(name))) ?? { entries: [] };
+      const { entries } = (await on.store.part(CONVERSATION_STORE).conversation(on.scopeOf(name))) ?? { entries: [] };
       expect(new Set(entries.map(({ event }) => event)).size).toBe(12);
       expect((await on.mail(name)).every((text) => text.includes(name) || text === "You alone, hello.")).toBe(true);
     }
@@ -199,7 +200,7 @@ describe("a turn over the messages of several senders", () => {
     expect(results.match(/eve.{1,9}is none of those who wait for a reply in this turn/g)).toHaveLength(1);
     expect(results).toMatch(/bob.{1,9}has a reply already in this turn, and gets one only\. No reply yet: /);
     expect([await on.mail("ann"), await on.mail("bob"), await on.mail("eve")]).toEqual([[], ["yes"], []]);
-    expect(await on.store.conversation(on.scopeOf("ann"))).toBeUndefined();
+    expect(await on.store.part(CONVERSATION_STORE).conversation(on.scopeOf("ann"))).toBeUndefined();
     expect(await on.run()).toEqual([]);
   });
 
@@ -294,7 +295,10 @@ describe("a turn over the messages of several senders", () => {
         }
         while (await turn());
         for (const name of names) {
-          const own = JSON.stringify([await on.mail(name), await on.store.conversation(on.scopeOf(name))]);
+          const own = JSON.stringify([
+            await on.mail(name),
+            await on.store.part(CONVERSATION_STORE).conversation(on.scopeOf(name)),
+          ]);
           for (const other of names) if (other !== name) expect(own).not.toContain(`secret-${other}`);
         }
         expect(await on.problems()).toEqual([]);

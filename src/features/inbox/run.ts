@@ -1,3 +1,4 @@
+import type { Actor, AgentName, ContactId, StoredEvent, ThreadId, TurnEvent } from "../../protocol/index.ts";
 import {
   type Agent,
   asStrataError,
@@ -6,22 +7,59 @@ import {
   eventId,
   issuedAt,
   issueId,
-  type TurnEvent,
   threadId,
 } from "../../protocol/index.ts";
 import type { BatchOpening, Failures, Thread } from "../../store/index.ts";
-import type { AgentDoors, InboxOptions, Run, TurnParts, WaitingThread } from "../../turn/index.ts";
-import {
-  type Desk,
-  deskOf,
-  type InboxMessage,
-  keepVersion,
-  note,
-  OWN_CHANNELS,
-  pauseAfter,
-  REPLAY,
-} from "../../turn/index.ts";
+import type { Run, RunOptions, TurnParts } from "../../turn/index.ts";
+import { type Desk, deskOf, keepVersion, note, OWN_CHANNELS, pauseAfter, REPLAY } from "../../turn/index.ts";
 import { shownSender } from "./tools.ts";
+
+/** How a turn over what waits for an agent may differ. */
+export interface InboxOptions extends RunOptions {
+  /**
+   * For who looks again and again: only what has waited so many milliseconds, so that a door which has just received a message answers
+   * it itself, and nothing for now of a conversation whose turns fail. Left out: whatever waits.
+   */
+  readonly waited?: number;
+}
+
+/** A message that waits for an agent, and from whom. */
+export interface InboxMessage {
+  readonly contact: ContactId;
+  readonly event: StoredEvent;
+  /** `staged`: a turn is handling it now. */
+  readonly status: "waiting" | "staged";
+}
+
+/** A thread on which something waits that could be answered now. */
+export interface WaitingThread {
+  readonly thread: ThreadId;
+  /** When the message came that waits longest, in real time. */
+  readonly since: number;
+  /** Whether nobody answers it but who looks after what waits; else whoever posted it may be about to. */
+  readonly isHanded: boolean;
+}
+
+/** What waits for an agent, and turns over it. @throws StrataError `not_allowed`, `agent_not_found` */
+export interface InboxDoors {
+  /**
+   * One turn over what waits for longest; the events of `run`, none where nothing waits. Of one sender, or with `inbox: batch` of up
+   * to five: then each gets what the agent sends them with `reply_to_sender`, and the final text goes to nobody. Replies wait in the
+   * outbox, whoever reads `done`. One that was interrupted is taken up first. @throws StrataError `out_of_credits`
+   */
+  runInbox(actor: Actor, agent: AgentName, options?: InboxOptions): AsyncGenerator<TurnEvent>;
+  /**
+   * The threads on which something waits that a turn could answer now: nobody holds them, the agent can pay, its last turns there have
+   * not failed just now, and no person has stopped the last one. Who waits longest comes first.
+   */
+  waiting(actor: Actor, agent: AgentName): Promise<readonly WaitingThread[]>;
+  /** What waits for the agent, the oldest first. */
+  inbox(actor: Actor, agent: AgentName, limit: number): Promise<readonly InboxMessage[]>;
+}
+
+declare module "../../turn/runtime.ts" {
+  interface Runtime extends InboxDoors {}
+}
 
 /** Where turns of several senders are. */
 const CHANNEL = "inbox";
@@ -39,7 +77,7 @@ const restedAt =
     count === 0 || Math.abs(at - last) >= pauseAfter(count);
 
 /** The doors to what waits and to turns over it, for operators. */
-export function inboxDoors(parts: () => TurnParts, run: Run): Pick<AgentDoors, "inbox" | "runInbox" | "waiting"> {
+export function inboxDoors(parts: () => TurnParts, run: Run): InboxDoors {
   return {
     waiting: async (actor, name) => waiting(parts(), deskOf(parts(), actor, name).agent),
     inbox: async (actor, name, limit) => inbox(deskOf(parts(), actor, name), limit),

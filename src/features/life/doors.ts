@@ -1,5 +1,15 @@
-import { type Agent, type Credits, StrataError, TEXT_LIMITS, type TopUp, usualPayment } from "../../protocol/index.ts";
-import type { AgentDoors, FundsView, LifeView, Run } from "../../turn/index.ts";
+import type {
+  Actor,
+  AgentName,
+  Credits,
+  SurvivalTier,
+  TopUp,
+  TurnEvent,
+  Untrusted,
+  Vitals,
+} from "../../protocol/index.ts";
+import { type Agent, StrataError, TEXT_LIMITS, usualPayment } from "../../protocol/index.ts";
+import type { Run, RunOptions } from "../../turn/index.ts";
 import { deskOf, note } from "../../turn/index.ts";
 import { asleepFor, creditsOf, fundsLeft, isInWant, ownerOf, tierOf } from "./credits.ts";
 import { type LifeParts, recordState, standingOf } from "./record.ts";
@@ -7,8 +17,53 @@ import { LIFE_STORE } from "./store.ts";
 import { checkPaid, claimDue, claimNow, dueAt, tick } from "./tick.ts";
 import { vitalsOf } from "./vitals.ts";
 
-/** How an agent lives: how it is, what it lives on, and its turns of its own. */
-export type LifeDoors = Pick<AgentDoors, "life" | "funds" | "topUp" | "topUps" | "tick" | "tickDue">;
+/** The condition of an agent, and its credits. */
+export interface LifeView {
+  readonly agent: AgentName;
+  readonly vitals: Vitals;
+  /** Since when it is in its state, and why. */
+  readonly since?: number;
+  readonly because?: string;
+  readonly credits?: Credits;
+  /** Why no turn of it begins until somebody pays. */
+  readonly asleep?: string;
+  /** When its next turn of its own is due. */
+  readonly nextTick?: number;
+}
+
+/** US dollars that an agent has left, and how well it can pay for itself with them. */
+export interface FundsView {
+  readonly balance: number;
+  readonly tier: SurvivalTier;
+  /** Why no turn of it begins until somebody pays. */
+  readonly asleep?: string;
+}
+
+/** How an agent lives: how it is, what it lives on, and its turns of its own. @throws StrataError `not_allowed`, `agent_not_found` */
+export interface LifeDoors {
+  /** `wait`: milliseconds that the first balance of its account is waited for in this program; without it hardly any. */
+  life(actor: Actor, agent: AgentName, options?: { readonly wait?: number }): Promise<LifeView>;
+  /** What the agent lives on, without anything else of its life; none where it lives on no credits. */
+  funds(actor: Actor, agent: AgentName): Promise<FundsView | undefined>;
+  /** @throws StrataError `invalid_input` where the agent lives on no credits */
+  topUp(
+    actor: Actor,
+    agent: AgentName,
+    payment: { readonly dollars: number; readonly note: Untrusted },
+  ): Promise<Credits>;
+  topUps(actor: Actor, agent: AgentName, limit: number): Promise<readonly TopUp[]>;
+  /** One turn of its own, now; the events of `run`. @throws StrataError `out_of_credits`, `invalid_input` for `history: transcript` */
+  tick(actor: Actor, agent: AgentName, options?: RunOptions): AsyncGenerator<TurnEvent>;
+  /**
+   * The same where one is due by the agent's `life.tick`, and nothing where none is or one runs: of several programs that look at
+   * once, one runs it. @throws StrataError as `tick`
+   */
+  tickDue(actor: Actor, agent: AgentName, options?: RunOptions): AsyncGenerator<TurnEvent>;
+}
+
+declare module "../../turn/runtime.ts" {
+  interface Runtime extends LifeDoors {}
+}
 
 /** The doors to agents' lives, for operators. */
 export function lifeDoors(parts: () => LifeParts, run: Run): LifeDoors {

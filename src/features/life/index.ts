@@ -11,7 +11,7 @@ import { lifeSteps } from "./steps.ts";
 import { LIFE_STORE } from "./store.ts";
 
 export { type Accounts, accountsOf, checkAccounts } from "./accounts.ts";
-export type { LifeDoors } from "./doors.ts";
+export type { FundsView, LifeDoors, LifeView } from "./doors.ts";
 export { lifeAnswer, PATIENCE, sleepsLine, unreadLine } from "./operations.ts";
 export { LIFE } from "./shapes.ts";
 export { LIFE_STORE } from "./store.ts";

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { ago, dollars, minute, number, oneLine, printable, type Style, table } from "../../print/index.ts";
 import { isoSecond } from "../../protocol/index.ts";
-import type { LifeView } from "../../turn/index.ts";
 import { FIELDS, given, whole } from "../fields.ts";
 import { type Operation, operation, turnOperation, type World } from "../operation.ts";
+import type { LifeView } from "./doors.ts";
 import { CREDITS, LIFE, PAYMENTS } from "./shapes.ts";
 
 const OF_AGENT = z.strictObject({ agent: FIELDS.agent });

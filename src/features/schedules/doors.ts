@@ -1,7 +1,5 @@
+import type { Actor, Agent, AgentName, TurnEvent } from "../../protocol/index.ts";
 import {
-  type Actor,
-  type Agent,
-  type AgentName,
   asStrataError,
   type ContactScope,
   eventId,
@@ -9,22 +7,37 @@ import {
   SELF,
   StrataError,
   suggestion,
-  type TurnEvent,
   threadId,
   untrusted,
 } from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
-import {
-  type AgentDoors,
-  deskOf,
-  keepVersion,
-  note,
-  type Run,
-  type RunOptions,
-  type TurnParts,
-} from "../../turn/index.ts";
+import type { RunOptions } from "../../turn/index.ts";
+import { deskOf, keepVersion, note, type Run, type TurnParts } from "../../turn/index.ts";
 import type { Schedule } from "./config.ts";
 import { nextTime, timesBetween } from "./times.ts";
+
+/** What an agent does by the clock. @throws StrataError `not_allowed`, `agent_not_found` */
+export interface ScheduleDoors {
+  /** What the agent does by the clock: whether a run is due, or may have been missed, and when the next is. */
+  schedules(
+    actor: Actor,
+    agent: AgentName,
+  ): Promise<
+    readonly {
+      readonly schedule: NonNullable<Agent["schedules"]>[number];
+      readonly isDue: boolean;
+      readonly next?: number;
+    }[]
+  >;
+  /** A run besides those that are due; the events of `run`. @throws StrataError `invalid_input` for a schedule that is not declared */
+  runSchedule(actor: Actor, agent: AgentName, schedule: string, options?: RunOptions): AsyncGenerator<TurnEvent>;
+  /** The runs that are due, one after the other, and those that were missed, as the schedule says. Of several programs that look, one runs each. */
+  runDueSchedule(actor: Actor, agent: AgentName, schedule: string, options?: RunOptions): AsyncGenerator<TurnEvent>;
+}
+
+declare module "../../turn/runtime.ts" {
+  interface Runtime extends ScheduleDoors {}
+}
 
 /** Where an agent's runs by the clock are. */
 const CHANNEL = "schedule";
@@ -35,8 +48,6 @@ const MOST_MISSED = 1_000;
 const LATE = 60_000;
 /** As many of the agent's own threads are looked at for its last runs. */
 const LOOKED_AT = 1_000;
-
-export type ScheduleDoors = Pick<AgentDoors, "schedules" | "runSchedule" | "runDueSchedule">;
 
 /** How far a schedule has come, as this program knows it. */
 interface Come {

@@ -8,7 +8,7 @@ import { FIELDS, given, list as listOf, TIME } from "../fields.ts";
 import { operation, turnOperation, type World } from "../operation.ts";
 import { KEYS } from "./config.ts";
 
-export { scheduleDoors } from "./doors.ts";
+export { type ScheduleDoors, scheduleDoors } from "./doors.ts";
 
 const OF_AGENT = z.strictObject({ agent: FIELDS.agent });
 

@@ -1,14 +1,24 @@
 /** Skills of the open standard: folders with a SKILL.md, listed in the prompt, and read by the agent when it needs them. */
 
 import { printable } from "../../print/index.ts";
-import type { Agent } from "../../protocol/index.ts";
-import { type AgentDoors, deskOf, type Parts, type TurnSteps } from "../../turn/index.ts";
+import type { Actor, Agent, AgentName } from "../../protocol/index.ts";
+import { deskOf, type Parts, type TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import type { ProjectDisk } from "../project-disk.ts";
 import { KEYS } from "./config.ts";
 import { type BadSkill, NO_SKILLS, type SkillsOf, skillsOn, withFolders } from "./read.ts";
 import { skillSteps } from "./steps.ts";
 import { skillTools } from "./tools.ts";
+
+/** What operators see of skills in folders. @throws StrataError `not_allowed`, `agent_not_found` */
+export interface SkillDoors {
+  /** What of its skills' folders could not be taken, and why. */
+  badSkills(actor: Actor, agent: AgentName): Promise<readonly { readonly path: string; readonly says: string }[]>;
+}
+
+declare module "../../turn/runtime.ts" {
+  interface Runtime extends SkillDoors {}
+}
 
 export { skillRules } from "./config.ts";
 export { isStandard, readSkill, type SkillProblem } from "./standard.ts";
@@ -19,7 +29,7 @@ interface SkillParts {
   readonly steps: TurnSteps;
   /** The agent with the skills of its folders, for operators. */
   readonly complete: (agent: Agent) => Promise<Agent>;
-  readonly doors: (parts: Parts) => Pick<AgentDoors, "badSkills">;
+  readonly doors: (parts: Parts) => SkillDoors;
 }
 
 /** A skill that was left out, in a sentence. */

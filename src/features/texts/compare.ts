@@ -1,6 +1,7 @@
 import { type AgentName, declaredText, diffLines, StrataError, type TextKey, textName } from "../../protocol/index.ts";
-import type { Desk, TextComparison, TextPair } from "../../turn/index.ts";
+import type { Desk } from "../../turn/index.ts";
 import { versionOf } from "./check-text.ts";
+import type { TextComparison, TextPair } from "./door-types.ts";
 import { checkPart, layerOf } from "./editable-text.ts";
 
 /** Two versions of a text and how they differ; version 0 is the declared text. @throws StrataError `text_not_found` */

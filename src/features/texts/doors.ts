@@ -1,8 +1,8 @@
-import { type Actor, type Agent, type AgentName, CONVERSATION_LIMITS, type TextKey } from "../../protocol/index.ts";
-import { type AgentDoors, type AgentSnapshot, type Desk, deskOf, desksOf, note, type Parts } from "../../turn/index.ts";
-import { attention } from "./attention.ts";
+import type { Actor, Agent, AgentName, TextKey } from "../../protocol/index.ts";
+import { type Desk, deskOf, desksOf, type Parts } from "../../turn/index.ts";
 import { compareTexts } from "./compare.ts";
 import { textLimitsOf } from "./config.ts";
+import type { TextDoors } from "./door-types.ts";
 import { textNamed } from "./editable-text.ts";
 import { layerView, layerViews } from "./layer-views.ts";
 import { rollbackText } from "./rollback.ts";
@@ -18,44 +18,11 @@ import {
   textVersions,
 } from "./texts.ts";
 
-/** What operators see and change of an agent's texts, and all that can be seen of it at once. */
-export type TextDoors = Omit<
-  AgentDoors,
-  | "undelivered"
-  | "heard"
-  | "deliveriesDue"
-  | "deliverDue"
-  | "schedules"
-  | "runSchedule"
-  | "runDueSchedule"
-  | "life"
-  | "funds"
-  | "topUp"
-  | "topUps"
-  | "tick"
-  | "tickDue"
-  | "facts"
-  | "setFact"
-  | "runInbox"
-  | "waiting"
-  | "inbox"
-  | "outbox"
-  | "delivered"
-  | "conversations"
-  | "conversation"
-  | "badSkills"
-  | "files"
-  | "approveFile"
->;
-
-/** The condition of an agent, and its credits. */
-type Lives = Pick<AgentDoors, "life" | "funds">;
-
 /** The agent with what stands beside its declaration: the skills of its folders. */
 type Complete = (agent: Agent) => Promise<Agent>;
 
 /** Each door asks who is asking before it looks at anything. */
-export function textDoors(parts: Parts, lives: Lives, complete: Complete): TextDoors {
+export function textDoors(parts: Parts, complete: Complete): TextDoors {
   const at = async (actor: Actor, agent: AgentName): Promise<Desk> => {
     const desk = deskOf(parts, actor, agent);
     return { ...desk, agent: await complete(desk.agent) };
@@ -71,7 +38,6 @@ export function textDoors(parts: Parts, lives: Lives, complete: Complete): TextD
     return [desk, key && textNamed(desk.agent, key)];
   };
   return {
-    snapshot: async (actor, agent) => snapshot(await at(actor, agent), lives),
     textLimits: async (actor, agent) => textLimitsOf(deskOf(parts, actor, agent).agent),
     layers: async (actor, agent) => layerViews(await at(actor, agent)),
     layer: async (actor, agent, layer) => layerView(await at(actor, agent), layer),
@@ -86,19 +52,5 @@ export function textDoors(parts: Parts, lives: Lives, complete: Complete): TextD
     rollbackText: async (actor, agent, choice) => rollbackText(...(await about(actor, agent, choice))),
     disableSkill: async (actor, agent, skill) => disableSkill(await at(actor, agent), skill),
     enableSkill: async (actor, agent, skill) => enableSkill(await at(actor, agent), skill),
-    attention: async (actor, agent) => attention(each(actor, agent), lives.funds),
-    acts: async (actor, agent, limit) => parts.store.acts(deskOf(parts, actor, agent).owner, limit),
-  };
-}
-
-async function snapshot(desk: Desk, { life }: Lives): Promise<AgentSnapshot> {
-  const { parts, owner, actor, agent } = desk;
-  await note(desk, "read snapshot", agent.version);
-  return {
-    agent,
-    layers: await layerViews(desk),
-    ...(agent.life !== undefined && { life: await life(actor, agent.name) }),
-    conversations: await parts.store.conversations(owner, CONVERSATION_LIMITS.senders),
-    ...(await parts.store.mailCounts(owner)),
   };
 }

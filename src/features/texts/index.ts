@@ -5,8 +5,11 @@ import { LAYER_OPERATIONS } from "./layers.ts";
 import { SKILL_OPERATIONS } from "./skills.ts";
 import { promptTools } from "./tools.ts";
 
+export type * from "./door-types.ts";
 export { textDoors } from "./doors.ts";
+export { layerViews } from "./layer-views.ts";
 export { passedOverLines, proposalsLine } from "./lines.ts";
+export { passedOver } from "./passed-over.ts";
 export { LAYER, PASSED_OVER } from "./shapes.ts";
 export { promptTools } from "./tools.ts";
 

@@ -8,7 +8,8 @@ import {
   type Source,
   skillsText,
 } from "../../protocol/index.ts";
-import type { Desk, LayerView } from "../../turn/index.ts";
+import type { Desk } from "../../turn/index.ts";
+import type { LayerView } from "./door-types.ts";
 import { activeTexts, layerOf } from "./editable-text.ts";
 import { passedOver } from "./passed-over.ts";
 

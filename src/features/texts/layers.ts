@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { count, number, printable, type Style, setIn, table } from "../../print/index.ts";
 import type { LayerId, TextKey, TextLimits } from "../../protocol/index.ts";
-import type { LayerView } from "../../turn/index.ts";
 import { FIELDS, given, list, NO_REASON, whole } from "../fields.ts";
 import { type Operation, operation, type World } from "../operation.ts";
+import type { LayerView } from "./door-types.ts";
 import { differenceLines, editedLines, movedLine, moveLines, nameOf, proposalsLine, versionLines } from "./lines.ts";
 import { COMPARISON, LAYER, MOVE, PASSED_OVER, PROPOSAL, VERSION } from "./shapes.ts";
 

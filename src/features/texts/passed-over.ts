@@ -1,6 +1,6 @@
 import { type Agent, isInPlace, placeOf, type TextVersion } from "../../protocol/index.ts";
-import type { PassedOver } from "../../turn/index.ts";
 import { keyOf } from "./check-text.ts";
+import type { PassedOver } from "./door-types.ts";
 
 /** What a declaration has made of texts that were edited before it. Pure. */
 export function passedOver(agent: Agent, active: readonly TextVersion[]): readonly PassedOver[] {

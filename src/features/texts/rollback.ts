@@ -7,8 +7,9 @@ import {
   type TextPointer,
   textName,
 } from "../../protocol/index.ts";
-import type { Desk, TextChoice } from "../../turn/index.ts";
+import type { Desk } from "../../turn/index.ts";
 import { checkDeclared, checkedReason, keptVersion, keyOf, pointersBeside, versionOf } from "./check-text.ts";
+import type { TextChoice } from "./door-types.ts";
 import { type EditableText, editableText, isEditable } from "./editable-text.ts";
 import { lastMove } from "./last-move.ts";
 

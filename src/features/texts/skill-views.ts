@@ -7,7 +7,8 @@ import {
   suggestion,
   type TextKey,
 } from "../../protocol/index.ts";
-import type { Desk, SkillView } from "../../turn/index.ts";
+import type { Desk } from "../../turn/index.ts";
+import type { SkillView } from "./door-types.ts";
 import { activeTexts, skillsLayer } from "./editable-text.ts";
 import { lastMove } from "./last-move.ts";
 

@@ -11,14 +11,6 @@ import {
   textDecided,
   textOvertaken,
 } from "../../protocol/index.ts";
-import type {
-  MovesChoice,
-  SkillChoice,
-  TextChoice,
-  TextEdit,
-  TextVerdictChoice,
-  VersionsChoice,
-} from "../../turn/index.ts";
 import { type Desk, note } from "../../turn/index.ts";
 import {
   checkDeclared,
@@ -30,6 +22,14 @@ import {
   standsAlready,
   versionOf,
 } from "./check-text.ts";
+import type {
+  MovesChoice,
+  SkillChoice,
+  TextChoice,
+  TextEdit,
+  TextVerdictChoice,
+  VersionsChoice,
+} from "./door-types.ts";
 import { checkPart, type EditableText, editableText, layerOf, skillsLayer, textNamed } from "./editable-text.ts";
 import { lastActive, skillNamed } from "./skill-views.ts";
 

@@ -5,7 +5,6 @@ import { plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type LinkedRow, type LinkedTable, type StorePart, type Tx } from "../tx.ts";
 import { actLink } from "./acts.ts";
-import { strangeEntries } from "./conversations.ts";
 import { textLink } from "./record-move.ts";
 import { decides, type MoveRow, movesOfVersion, textAt } from "./texts.ts";
 
@@ -78,12 +77,4 @@ async function checkRow(tx: Tx, org: OrgId, { link, says }: LinkedRow): Promise<
   } catch (thrown) {
     return [sentence(thrown)];
   }
-}
-
-/** The logs of senders: they only say where to find what was said. */
-export async function checkExchanges(tx: Tx, org: OrgId): Promise<Step<number>> {
-  const problems = (await strangeEntries(tx, org)).map(({ turn, event }) =>
-    problem(`turn ${turn}`, `a log of its agent has an entry for ${event} that this turn did not make`),
-  );
-  return { problems, checked: {} };
 }

@@ -7,7 +7,6 @@ import {
   isReserved,
   type ThreadId,
 } from "../../protocol/index.ts";
-import { dropLog } from "../agent/conversations.ts";
 import { closeProposals } from "../agent/proposals.ts";
 import { countChange, memoryScope } from "../memory/memory-scope.ts";
 import { unindexScope } from "../memory/units.ts";
@@ -158,7 +157,6 @@ async function forget(tx: Tx, scope: ContactScope): Promise<void> {
       .where((eb) => eb.and(whose)),
   );
   await forgetIds(tx, scope);
-  await dropLog(tx, scope);
   // Who would have been given a message may have quoted it.
   await tx.run(
     query

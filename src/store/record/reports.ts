@@ -97,7 +97,7 @@ export async function agents(tx: Tx, org: OrgId): Promise<readonly AgentName[]> 
 
 /** Every organization that has anything in the store. */
 export async function organizations(tx: Tx): Promise<readonly OrgId[]> {
-  const own = ["thread", "agent_version", "memory_scope", "chain", "exchange"];
+  const own = ["thread", "agent_version", "memory_scope", "chain"];
   const tables = [...own, ...tx.parts.flatMap((part) => part.tables)];
   return tx.column(plain<OrgId>(`${tables.map((table) => `select org from "${table}"`).join(" union ")} order by org`));
 }

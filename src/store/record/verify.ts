@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { chained, type Digest, type OrgId } from "../../protocol/index.ts";
-import { checkExchanges, checkLinked, checkLinkedRow, linkedTables } from "../agent/verify-recorded.ts";
+import { checkLinked, checkLinkedRow, linkedTables } from "../agent/verify-recorded.ts";
 import { checkMemories, FIRST_MEMORY } from "../memory/verify-memories.ts";
 import type { ChainHead, Finding } from "../records.ts";
 import { type LinkSubject, toSubject } from "../rows.ts";
@@ -40,7 +40,6 @@ async function* derived({ read, parts }: Database, org: OrgId, anchor?: ChainHea
   for (const table of linkedTables(parts).values()) {
     yield* walk(totals, 0, (after) => read((tx) => checkLinked(tx, org, table, after)));
   }
-  yield* walk(totals, 0, () => read((tx) => checkExchanges(tx, org)));
   for (const part of parts) {
     yield* walk(totals, 0, () => read(async (tx) => ({ problems: await part.verify(tx, org), checked: {} })));
   }

@@ -8,7 +8,6 @@ import {
   type Trust,
   type TurnId,
 } from "../../protocol/index.ts";
-import { logTurn } from "../agent/conversations.ts";
 import type { MessageMark } from "../digests.ts";
 import { rememberTurn, replyTrust, type SlotSaid } from "../memory/messages.ts";
 import type { Claim, TurnOutcome } from "../records.ts";
@@ -49,7 +48,6 @@ export async function applyTurn(tx: Tx, at: Settling, done: DoneTurn): Promise<A
   }
   const applied = await applyWrites(tx, at.scope, done.outcome, `turn ${at.turn}`);
   await keepApprovals(tx, at, done.outcome.approvals, done.outcome.at);
-  if (done.outcome.log && done.words !== null) await logTurn(tx, at, done);
   return { end: await extendTranscript(tx, at, done), ...applied };
 }
 

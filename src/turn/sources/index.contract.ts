@@ -80,10 +80,8 @@ export const EMPTY_STORE: AskedStore = {
   conversation: async () => undefined,
 };
 
-export type AskedStore = Pick<
-  Store,
-  "searchMemories" | "memoryRevisions" | "memory" | "memories" | "memoryStats" | "conversation"
->;
+export type AskedStore = Pick<Store, "searchMemories" | "memoryRevisions" | "memory" | "memories" | "memoryStats"> &
+  Parameters<typeof conversationSources>[0];
 
 /** Gathers as a turn does, with what features fill live layers with. */
 export async function gatherFrom(

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { ConversationLog } from "../../features/conversations/index.ts";
 import { frame } from "../../guard/index.ts";
 import {
   type Agent,
@@ -23,7 +24,7 @@ import {
   turnId,
   untrusted,
 } from "../../protocol/index.ts";
-import type { ConversationLog, MemoryHit } from "../../store/index.ts";
+import type { MemoryHit } from "../../store/index.ts";
 import { type AskedStore, agentOf, EMPTY_STORE, eventOf, gatherFrom, liveLayer, scopeOf } from "./index.contract.ts";
 
 type Asked = Parameters<typeof gatherFrom>[2];

@@ -1,8 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CONVERSATION_LIMITS, EVENT_KINDS, type NewEvent, SELF, TRUSTS } from "../../protocol/index.ts";
-import type { Thread } from "../records.ts";
-import type { Store } from "../store.ts";
 import {
   ANN,
   exchange,
@@ -10,6 +8,7 @@ import {
   newEvent,
   type OpenStore,
   OWNER,
+  onEachDatabase,
   open,
   problems,
   type RunOptions,
@@ -17,7 +16,11 @@ import {
   said,
   scopeOf,
   take,
-} from "./sample.contract.ts";
+} from "../../store/index.contract.ts";
+import type { Store, Thread } from "../../store/index.ts";
+import { CONVERSATION_STORE } from "./store.ts";
+
+const logs = (store: Store) => store.part(CONVERSATION_STORE);
 
 const logged = (more: RunOptions = {}): RunOptions => ({ ...more, more: { log: true, ...more.more } });
 
@@ -32,14 +35,13 @@ const wordsOf = ({ content }: NewEvent): string =>
   content.map((part) => (part.type === "text" ? part.text : "")).join("");
 
 const bodies = async (store: Store, scope = ANN) =>
-  (await store.conversation(scope))?.entries.map(({ body }) => body) ?? [];
+  (await logs(store).conversation(scope))?.entries.map(({ body }) => body) ?? [];
 
-/** Logs of what was said with each sender. */
-export function conversationContract(openStore: OpenStore): void {
+onEachDatabase("logs of what was said with each sender", [CONVERSATION_STORE], (openStore) => {
   entries(openStore);
   limits(openStore);
   owners(openStore);
-}
+});
 
 function entries(openStore: OpenStore): void {
   describe("a sender's log", () => {
@@ -48,7 +50,7 @@ function entries(openStore: OpenStore): void {
       const thread = await open(store);
       const { claim, outcome } = await talk(store, thread, "What is tea?", { reply: "Leaves in water." });
       const [event] = claim.events;
-      expect((await store.conversation(ANN))?.entries).toEqual([
+      expect((await logs(store).conversation(ANN))?.entries).toEqual([
         { event: event?.id, body: "What is tea?", reply: "Leaves in water.", turn: claim.turn, at: outcome.at },
       ]);
       await store.close();
@@ -59,12 +61,14 @@ function entries(openStore: OpenStore): void {
       const thread = await open(store);
       await talk(store, thread, "one");
       await talk(store, thread, "two", { more: { at: NOW + 9_000 } });
-      expect(await store.conversation(ANN)).toMatchObject({
+      expect(await logs(store).conversation(ANN)).toMatchObject({
         contact: "ann",
         entries: [{ body: "one" }, { body: "two" }],
         lastActivity: NOW + 9_000,
       });
-      expect(await store.conversations(OWNER, 9)).toEqual([{ contact: "ann", entries: 2, lastActivity: NOW + 9_000 }]);
+      expect(await logs(store).conversations(OWNER, 9)).toEqual([
+        { contact: "ann", entries: 2, lastActivity: NOW + 9_000 },
+      ]);
       await store.close();
     });
 
@@ -74,7 +78,7 @@ function entries(openStore: OpenStore): void {
       await store.receive(ANN, thread.id, [said("one"), said("two"), said("note", { kind: "instruction" })]);
       const claim = await take(store, thread);
       await store.settle(claim, ran(claim, logged({ reply: "both" })).outcome);
-      expect((await store.conversation(ANN))?.entries).toMatchObject([
+      expect((await logs(store).conversation(ANN))?.entries).toMatchObject([
         { body: "one", reply: "both", turn: claim.turn },
         { body: "two", reply: "both", turn: claim.turn },
       ]);
@@ -88,7 +92,7 @@ function entries(openStore: OpenStore): void {
       await store.receive(ANN, thread.id, sent);
       const claim = await take(store, thread);
       await store.settle(claim, ran(claim, logged()).outcome);
-      const entries = (await store.conversation(ANN))?.entries ?? [];
+      const entries = (await logs(store).conversation(ANN))?.entries ?? [];
       expect(entries.map(({ body, proof }) => [body, proof])).toEqual([
         ["signed", "proven"],
         ["not signed", "claimed"],
@@ -118,7 +122,9 @@ function entries(openStore: OpenStore): void {
             await store.settle(claim, ran(claim, logged()).outcome);
           }
           expect(await bodies(store, scope)).toEqual(own);
-          const heads = (await store.conversations(OWNER, 999)).filter(({ contact }) => contact === scope.contact);
+          const heads = (await logs(store).conversations(OWNER, 999)).filter(
+            ({ contact }) => contact === scope.contact,
+          );
           expect(heads.map(({ entries }) => entries)).toEqual(own.length === 0 ? [] : [own.length]);
         }),
         { numRuns: 25 },
@@ -140,7 +146,7 @@ function entries(openStore: OpenStore): void {
       await store.receive(self.scope, self.id, [said("tick", { kind: "scheduled", trust: "platform" })]);
       const claim = await take(store, self);
       await store.settle(claim, ran(claim, logged()).outcome);
-      expect(await store.conversations(OWNER, 9)).toEqual([]);
+      expect(await logs(store).conversations(OWNER, 9)).toEqual([]);
       await talk(store, thread, "goes well");
       expect(await bodies(store)).toEqual(["goes well"]);
       await store.close();
@@ -170,14 +176,14 @@ function limits(openStore: OpenStore): void {
       for (let i = 0; i < 200; i++) await say(`c${i}`, NOW + i);
       await say("c0", NOW + 1_000);
       await say("new", NOW + 1_001);
-      const kept = await store.conversations(OWNER, 999);
+      const kept = await logs(store).conversations(OWNER, 999);
       expect(kept).toHaveLength(200);
       expect(kept.slice(0, 3).map(({ contact }) => contact)).toEqual(["new", "c0", "c199"]);
-      expect(await store.conversation(scopeOf("c1"))).toBeUndefined();
+      expect(await logs(store).conversation(scopeOf("c1"))).toBeUndefined();
       // Late by its own clock, it has still spoken last.
       await say("late", NOW - 5);
       expect(await bodies(store, scopeOf("late"))).toEqual(["I am late"]);
-      expect(await store.conversation(scopeOf("c2"))).toBeUndefined();
+      expect(await logs(store).conversation(scopeOf("c2"))).toBeUndefined();
       await store.close();
     }, 60_000);
 
@@ -191,7 +197,7 @@ function limits(openStore: OpenStore): void {
       const whole = `${"a".repeat(498)}😀${"b".repeat(90)}`;
       await talk(store, thread, long === "text" ? whole : "short", { reply: long === "reply" ? whole : "short" });
       await talk(store, thread, "a".repeat(500), { reply: "a".repeat(500) });
-      const [cut, fits] = (await store.conversation(ANN))?.entries ?? [];
+      const [cut, fits] = (await logs(store).conversation(ANN))?.entries ?? [];
       expect(cut?.[shown]).toBe(`${"a".repeat(498)}…`);
       expect(fits?.[shown]).toBe("a".repeat(500));
       const slots = (await store.slots(ANN, thread.id)).map(({ text }) => text);
@@ -208,10 +214,10 @@ function owners(openStore: OpenStore): void {
       const store = await openStore();
       const others = [scopeOf("bob"), scopeOf("ann", "other"), scopeOf("ann", "companion", "elsewhere")];
       await talk(store, await open(store), "mine");
-      for (const scope of others) expect(await store.conversation(scope)).toBeUndefined();
+      for (const scope of others) expect(await logs(store).conversation(scope)).toBeUndefined();
       for (const scope of others) await talk(store, await open(store, scope), "theirs");
       expect(await bodies(store)).toEqual(["mine"]);
-      expect((await store.conversations(OWNER, 9)).map(({ contact }) => contact)).toEqual(["bob", "ann"]);
+      expect((await logs(store).conversations(OWNER, 9)).map(({ contact }) => contact)).toEqual(["bob", "ann"]);
       await store.close();
     });
 
@@ -220,8 +226,8 @@ function owners(openStore: OpenStore): void {
       await talk(store, await open(store), "forget me");
       await talk(store, await open(store, scopeOf("bob")), "keep me");
       await store.eraseContact(ANN, { org: ANN.org, role: "operator" }, NOW);
-      expect(await store.conversation(ANN)).toBeUndefined();
-      expect(await store.conversations(OWNER, 9)).toMatchObject([{ contact: "bob" }]);
+      expect(await logs(store).conversation(ANN)).toBeUndefined();
+      expect(await logs(store).conversations(OWNER, 9)).toMatchObject([{ contact: "bob" }]);
       await talk(store, await open(store), "anew");
       expect(await bodies(store)).toEqual(["anew"]);
       expect(await problems(store, ANN.org)).toEqual([]);

@@ -1,19 +1,90 @@
-import { CONVERSATION_LIMITS, type ContactScope, type OrgId } from "../../protocol/index.ts";
-import type { AgentOwner, ConversationHead, ConversationLog } from "../agent-store.ts";
-import type { Claim, TurnOutcome } from "../records.ts";
-import { toExchange } from "../rows.ts";
-import { atMost, owner } from "../scope.ts";
-import { fixed, insert, ONE, plain, query } from "../statement.ts";
-import type { Row } from "../tables.ts";
-import type { Settling } from "../turns/settling.ts";
-import type { Tx } from "../tx.ts";
+import {
+  CONVERSATION_LIMITS,
+  type ContactId,
+  type ContactScope,
+  type EventId,
+  type OrgId,
+  type Proof,
+  type Spoken,
+  spoken,
+  type TurnId,
+  type Untrusted,
+  untrusted,
+} from "../../protocol/index.ts";
+import {
+  type AgentOwner,
+  atMost,
+  type EndedTurn,
+  eventWords,
+  type Finding,
+  fixed,
+  type Generated,
+  ONE,
+  owner,
+  plain,
+  problem,
+  type StorePart,
+  type Tx,
+  tables,
+} from "../../store/index.ts";
+
+/** Which of its sender's messages a turn answered: the words stand with the message and the turn. */
+interface ExchangeTable extends ContactScope {
+  readonly number: Generated<number>;
+  readonly event: EventId;
+  readonly turn: TurnId;
+  readonly at: number;
+}
+
+const { query, insert } = tables<{ exchange: ExchangeTable }>();
+
+/** One message that a sender wrote with the agent's answer, both shortened; the whole texts stay with event and reply. */
+export interface Exchange {
+  readonly event: EventId;
+  /** As with the event. */
+  readonly proof?: Proof;
+  readonly body: Untrusted;
+  readonly reply: Spoken;
+  readonly turn: TurnId;
+  readonly at: number;
+}
+
+/** What was said with one sender, the oldest first. */
+export interface ConversationLog {
+  readonly contact: ContactId;
+  readonly entries: readonly Exchange[];
+  readonly lastActivity: number;
+}
+
+/** A sender who has a log. */
+export interface ConversationHead {
+  readonly contact: ContactId;
+  readonly entries: number;
+  readonly lastActivity: number;
+}
+
+/**
+ * Logs of what the senders themselves wrote, for agents with `history: log`; what operators or the platform say on their threads is
+ * no entry. Kept within `CONVERSATION_LIMITS` by a turn's commit, where its outcome says `log` and it has a reply. The oldest entries
+ * of a sender go first, and of too many senders the one silent for longest.
+ */
+export const CONVERSATION_STORE = {
+  name: "conversations",
+  tables: ["exchange"],
+  functions: ({ reading }) => ({
+    /** The last active first. */
+    conversations: reading(conversations),
+    conversation: reading(conversation),
+  }),
+  onCommit: logTurn,
+  erase: dropLog,
+  verify: checkEntries,
+} satisfies StorePart;
 
 /** Notes which of its sender's messages a turn answered, within the limits. Part of its commit. */
-export async function logTurn(
-  tx: Tx,
-  { scope, turn }: Settling,
-  { claim, outcome }: { readonly claim: Claim; readonly outcome: TurnOutcome },
-): Promise<void> {
+async function logTurn(tx: Tx, { scope, turn, done }: EndedTurn): Promise<void> {
+  if (done?.outcome.log !== true || done.outcome.end.status !== "done" || done.outcome.end.reply === null) return;
+  const { claim, outcome } = done;
   // What others say on the thread is no word of the sender's: a turn on that alone leaves nothing here.
   const said = claim.events.filter(({ kind, trust }) => kind === "message" && trust === "contact");
   if (said.length === 0) return;
@@ -62,12 +133,12 @@ async function dropSilent(tx: Tx, { org, agent, contact }: ContactScope): Promis
 }
 
 /** Takes a sender's log away. */
-export async function dropLog(tx: Tx, scope: ContactScope): Promise<void> {
+async function dropLog(tx: Tx, scope: ContactScope): Promise<void> {
   await tx.run(query.deleteFrom("exchange").where((eb) => eb.and(owner(scope))));
 }
 
 /** The last active first. */
-export async function conversations(tx: Tx, of: AgentOwner, limit: number): Promise<readonly ConversationHead[]> {
+async function conversations(tx: Tx, of: AgentOwner, limit: number): Promise<readonly ConversationHead[]> {
   const all = await tx.all(heads({ org: of.org, agent: of.agent }));
   return all
     .sort((a, b) => b.lastActivity - a.lastActivity || b.newest - a.newest)
@@ -90,12 +161,36 @@ const heads = fixed((of: AgentOwner) =>
 );
 
 /** One sender's log, the oldest entry first. */
-export async function conversation(tx: Tx, scope: ContactScope): Promise<ConversationLog | undefined> {
+async function conversation(tx: Tx, scope: ContactScope): Promise<ConversationLog | undefined> {
   const rows = (await tx.all(entriesOf(owner(scope)))).sort((a, b) => a.number - b.number);
   if (rows.length === 0) return undefined;
-  const entries = rows.map((row) => toExchange(row, { event: row.said, reply: row.answered }));
+  const entries = rows.map(toExchange);
   return { contact: scope.contact, entries, lastActivity: Math.max(...rows.map(({ at }) => at)) };
 }
+
+interface EntryRow extends Pick<Exchange, "event" | "turn" | "at"> {
+  readonly proof: Proof | null;
+  /** Null where they were erased. */
+  readonly said: string | null;
+  readonly answered: string | null;
+}
+
+/** An entry, shortened. The reply's words are the model's, as for the outbox. */
+function toExchange({ event, turn, at, proof, said, answered }: EntryRow): Exchange {
+  const { body, reply } = CONVERSATION_LIMITS;
+  return {
+    event,
+    ...(proof !== null && { proof }),
+    body: untrusted(beginning(said === null ? "" : eventWords(said), body)),
+    reply: spoken(beginning(answered === null ? "" : String(JSON.parse(answered)), reply)),
+    turn,
+    at,
+  };
+}
+
+/** At most that many characters, the mark of the cut with them; never half of one. */
+const beginning = (text: string, most: number): string =>
+  text.length <= most ? text : `${text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 
 /** Both texts are the contact's own: whatever a row names, another's is not found. */
 const entriesOf = fixed((at: ContactScope) =>
@@ -133,7 +228,10 @@ const ANSWERED = `select 1 from turn_event
   and event.trust = 'contact'`;
 
 /** Entries that name what no turn answered then, or what its sender did not write: nobody but the commit of that turn writes one. */
-export async function strangeEntries(tx: Tx, org: OrgId): Promise<readonly Row<"exchange">[]> {
-  const strange = `select * from exchange where org = ? and not exists (${ANSWERED}) order by number limit 100`;
-  return tx.all(plain<Row<"exchange">>(strange, org));
+async function checkEntries(tx: Tx, org: OrgId): Promise<readonly Finding[]> {
+  const strange = `select turn, event from exchange where org = ? and not exists (${ANSWERED}) order by number limit 100`;
+  const found = await tx.all(plain<Pick<Exchange, "turn" | "event">>(strange, org));
+  return found.map(({ turn, event }) =>
+    problem(`turn ${turn}`, `a log of its agent has an entry for ${event} that this turn did not make`),
+  );
 }

@@ -1,0 +1,107 @@
+import type { Actor, Agent, AgentName, TurnId } from "../../protocol/index.ts";
+import { CONVERSATION_LIMITS } from "../../protocol/index.ts";
+import type { Act } from "../../store/index.ts";
+import { type Desk, deskOf, desksOf, note, OWN_CHANNELS, type Parts, REPLAY } from "../../turn/index.ts";
+import { CONVERSATION_STORE, type ConversationHead } from "../conversations/index.ts";
+import type { LifeDoors, LifeView } from "../life/index.ts";
+import { type LayerView, layerViews, type PassedOver, passedOver } from "../texts/index.ts";
+
+/** What of an agent needs an operator. */
+export interface Attention {
+  readonly agent: AgentName;
+  readonly proposals: number;
+  /** How many edited texts are displaced, and how many outdated. */
+  readonly displaced: number;
+  readonly outdated: number;
+  /** Which those are. */
+  readonly passedOver: readonly PassedOver[];
+  /** Messages that nobody could be given. */
+  readonly undeliverable: number;
+  /** Turns of the last seven days that left their sender without a reply, while nothing was said on their thread since: the newest first. */
+  readonly unanswered: readonly TurnId[];
+  /** Why it sleeps until somebody does something about it. */
+  readonly asleep?: string;
+}
+
+/** Everything about an agent at once. */
+export interface AgentSnapshot {
+  readonly agent: Agent;
+  readonly layers: readonly LayerView[];
+  readonly life?: LifeView;
+  readonly conversations: readonly ConversationHead[];
+  readonly inbox: number;
+  readonly outbox: number;
+  readonly undeliverable: number;
+}
+
+/** What operators see of an agent as a whole. @throws StrataError `not_allowed` for anybody else, `agent_not_found` */
+export interface AgentDoors {
+  /** Everything of the agent at once, for who looks after it. */
+  snapshot(actor: Actor, agent: AgentName): Promise<AgentSnapshot>;
+  /** What waits for an operator, of one agent or of all. No word of anybody is read for it, so it is not recorded. */
+  attention(actor: Actor, agent?: AgentName): Promise<readonly Attention[]>;
+  /** What operators did with the agent, the newest first: what, and about what. Texts that were changed are told by `textMoves`. */
+  acts(actor: Actor, agent: AgentName, limit: number): Promise<readonly Act[]>;
+}
+
+declare module "../../turn/runtime.ts" {
+  interface Runtime extends AgentDoors {}
+}
+
+/** The condition of an agent, and its credits. */
+type Lives = Pick<LifeDoors, "life" | "funds">;
+
+/** All that can be seen of an agent at once, what of it needs an operator, and what operators did. */
+export function agentDoors(parts: Parts, lives: Lives, complete: (agent: Agent) => Promise<Agent>): AgentDoors {
+  const at = async (actor: Actor, agent: AgentName): Promise<Desk> => {
+    const desk = deskOf(parts, actor, agent);
+    return { ...desk, agent: await complete(desk.agent) };
+  };
+  return {
+    snapshot: async (actor, agent) => snapshot(await at(actor, agent), lives),
+    attention: async (actor, agent) => attention(desksOf(parts, actor, agent), lives.funds),
+    acts: async (actor, agent, limit) => parts.store.acts(deskOf(parts, actor, agent).owner, limit),
+  };
+}
+
+async function snapshot(desk: Desk, { life }: Lives): Promise<AgentSnapshot> {
+  const { parts, owner, actor, agent } = desk;
+  await note(desk, "read snapshot", agent.version);
+  return {
+    agent,
+    layers: await layerViews(desk),
+    ...(agent.life !== undefined && { life: await life(actor, agent.name) }),
+    conversations: await parts.store.part(CONVERSATION_STORE).conversations(owner, CONVERSATION_LIMITS.senders),
+    ...(await parts.store.mailCounts(owner)),
+  };
+}
+
+/** A turn that left somebody without a reply waits for an operator so long; in milliseconds. Whoever still wants an answer then has asked again. */
+const UNANSWERED_FOR = 7 * 86_400_000;
+
+/** What waits for an operator, agent by agent. */
+function attention(desks: readonly Desk[], fundsOf: LifeDoors["funds"]): Promise<readonly Attention[]> {
+  return Promise.all(
+    desks.map(async (desk) => {
+      const { parts, owner } = desk;
+      const counts = await parts.store.proposalCounts(owner);
+      const { undeliverable } = await parts.store.mailCounts(owner);
+      const since = parts.clock() - UNANSWERED_FOR;
+      const unanswered = await parts.store.unanswered(owner, { since, except: [...OWN_CHANNELS, REPLAY], limit: 100 });
+      // Who has no credits sleeps, whether a turn has noticed already or not.
+      const asleep = (await fundsOf(desk.actor, owner.agent))?.asleep;
+      const passed = passedOver(desk.agent, await parts.store.activeTexts(owner));
+      const inState = (wanted: PassedOver["state"]): number => passed.filter(({ state }) => state === wanted).length;
+      return {
+        agent: owner.agent,
+        proposals: counts.reduce((sum, { proposals }) => sum + proposals, 0),
+        displaced: inState("displaced"),
+        outdated: inState("outdated"),
+        passedOver: passed,
+        undeliverable,
+        unanswered,
+        ...(asleep !== undefined && { asleep }),
+      };
+    }),
+  );
+}

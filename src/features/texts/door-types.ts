@@ -1,0 +1,157 @@
+import type {
+  Actor,
+  AgentName,
+  DiffLine,
+  Layer,
+  LayerId,
+  TextKey,
+  TextLimits,
+  TextMove,
+  TextVersion,
+  Trust,
+  Untrusted,
+  VersionKey,
+} from "../../protocol/index.ts";
+
+/**
+ * A version that is active, and whose declaration has passed over it since: `displaced` it is not sent, because its layer was locked, or
+ * declared with another rank or source, or not at all; `outdated` it is sent, and its declared text is another than when it was written.
+ */
+export interface PassedOver extends VersionKey {
+  readonly state: "displaced" | "outdated";
+}
+
+/** A layer as an operator sees it. */
+export interface LayerView extends Pick<Layer, "id" | "rank" | "mutability" | "editors" | "scope" | "trust"> {
+  /** What is sent of it now; none where a source fills it anew each turn. Of skills, those that are enabled. */
+  readonly text?: string;
+  readonly characters?: number;
+  /** The active version; 0 for the declared text. None for what is never edited. */
+  readonly version?: number;
+  /** Whose words the active text is. */
+  readonly wordsOf: Trust;
+  /** How many proposals wait. */
+  readonly proposals: number;
+  /** Its source, where it is no text: `clock`, `vitals`. */
+  readonly source?: string;
+  /** Which of its edited texts the declaration has passed over; left out, none. */
+  readonly passedOver?: readonly PassedOver[];
+}
+
+/** A skill as an operator sees it. */
+export interface SkillView {
+  readonly name: string;
+  readonly enabled: boolean;
+  /** What is sent of it while it is enabled; of a disabled one, what was sent last. */
+  readonly text: string;
+  /** The version of that text; 0 for the declared one. */
+  readonly version: number;
+  readonly wordsOf: Trust;
+  readonly proposals: number;
+}
+
+/** A text that an operator gives: a layer's, the soul's, a skill's. */
+export interface TextEdit extends TextKey {
+  readonly text: string;
+  readonly line?: string;
+  readonly reason: Untrusted;
+  /** True: its words are somebody else's, so it waits until an operator approves it. */
+  readonly isOthers?: true;
+}
+
+/** Which versions: of one text or of all, only those before one, and how many at most; left out, 100. */
+export interface VersionsChoice extends Partial<TextKey> {
+  readonly before?: number;
+  readonly limit?: number;
+}
+
+/** What was done: before a move of one layer's text, or with its versions before one only, and how much at most; left out, 100. */
+export interface MovesChoice extends Partial<TextKey> {
+  readonly before?: number;
+  readonly below?: number;
+  readonly limit?: number;
+}
+
+/** Two versions of one text; 0 is the declared one. */
+export interface TextPair extends TextKey {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** How two versions of a text differ, line by line. */
+export interface TextComparison extends TextKey {
+  readonly before: { readonly n: number; readonly text: string };
+  readonly after: { readonly n: number; readonly text: string };
+  readonly lines: readonly DiffLine[];
+}
+
+/** What an operator does with versions that are there. */
+export interface TextChoice extends TextKey {
+  readonly n: number;
+  readonly reason: Untrusted;
+}
+
+/** An operator's word about a proposal. */
+export interface TextVerdictChoice extends TextChoice {
+  readonly verdict: "approved" | "rejected";
+  /** The version that it shall take the place of; left out, the one that it was written over. */
+  readonly over?: number;
+}
+
+/** Which skill, and why. */
+export interface SkillChoice {
+  readonly name: string;
+  readonly reason: Untrusted;
+}
+
+/**
+ * What operators see and change of an agent's layers, soul and skills. A layer is named by its id, or by its rank where no other layer
+ * shares it. Each change is recorded.
+ * @throws StrataError `not_allowed` for anybody else, `agent_not_found`
+ */
+export interface TextDoors {
+  /** How long its texts may become by edits. */
+  textLimits(actor: Actor, agent: AgentName): Promise<TextLimits>;
+  /** All layers in the order of the prompt: what is immutable is marked. */
+  layers(actor: Actor, agent: AgentName): Promise<readonly LayerView[]>;
+  /** One of them. @throws StrataError `text_not_found`, `invalid_input` for a rank of several */
+  layer(actor: Actor, agent: AgentName, layer: LayerId): Promise<LayerView>;
+  /** All skills that are declared or were ever written, by name. */
+  skills(actor: Actor, agent: AgentName): Promise<readonly SkillView[]>;
+  /** Makes a text active that an operator wrote; of a skill, also enables it. @throws StrataError `text_not_found`, `text_refused` */
+  editText(actor: Actor, agent: AgentName, edit: TextEdit): Promise<TextVersion>;
+  /** Newest first. @throws StrataError `text_not_found` */
+  textVersions(actor: Actor, agent: AgentName, choice?: VersionsChoice): Promise<readonly TextVersion[]>;
+  /** @throws StrataError `text_not_found` */
+  compareTexts(actor: Actor, agent: AgentName, pair: TextPair): Promise<TextComparison>;
+  /** What was done with them, newest first. @throws StrataError `text_not_found` */
+  textMoves(actor: Actor, agent: AgentName, choice?: MovesChoice): Promise<readonly TextMove[]>;
+  /** Texts that wait for an operator, of one agent or of all: the oldest first, 100 at most where no limit is said. */
+  proposals(
+    actor: Actor,
+    agent?: AgentName,
+    limit?: number,
+  ): Promise<readonly (TextVersion & { readonly agent: AgentName })[]>;
+  /**
+   * @throws StrataError `text_not_found`; `text_decided`, also where another version is active than it was written over and `over`
+   * does not name it; `text_refused` where it no longer has room
+   */
+  decideText(actor: Actor, agent: AgentName, choice: TextVerdictChoice): Promise<TextVersion>;
+  /** Makes an earlier version active, 0 the declared text. @throws StrataError as `decideText` */
+  activateText(actor: Actor, agent: AgentName, choice: TextChoice): Promise<TextMove>;
+  /**
+   * Goes back to what stood there before the active version was made active; of a skill that was not enabled then, to nothing. A text
+   * that is displaced, with no version to go back to that was written for the layer as it is now, is put away: also where the layer is
+   * locked or declared no more.
+   * @throws StrataError `text_not_found` where no version is active, else as `decideText`
+   */
+  rollbackText(actor: Actor, agent: AgentName, choice: Omit<TextChoice, "n">): Promise<TextMove>;
+  /** Takes a skill out of the prompt. @throws StrataError `text_not_found` */
+  disableSkill(actor: Actor, agent: AgentName, skill: SkillChoice): Promise<TextMove>;
+  /** Puts back what a disabled skill said last. @throws StrataError `text_not_found`, `text_refused` */
+  enableSkill(actor: Actor, agent: AgentName, skill: SkillChoice): Promise<TextMove>;
+}
+
+declare module "../../turn/runtime.ts" {
+  interface Runtime extends TextDoors {}
+}
