@@ -42,9 +42,14 @@ export interface Shares {
   readonly room: number;
 }
 
+/** What stays free without anybody missing it: so many tokens, or this share of the room. More goes to layers beyond their budgets. */
+const SPARE = 1_000;
+const SPARE_SHARE = 1 / 32;
+
 /**
  * Renders drafts into the room that each got. What is then left over, since whole items or texts were left out, is given back to
- * what gave way, the lowest rank number first.
+ * what gave way, the lowest rank number first: up to its budget, and where much is still free, because budgets are small beside the
+ * room, beyond it.
  */
 export function renderWithin(
   drafts: readonly Draft[],
@@ -53,21 +58,25 @@ export function renderWithin(
 ): Rendered[] {
   const rendered = drafts.map((one) => render(one, allotment.get(one.layer.id), place, count));
   let free = room - rendered.reduce((sum, { entry }) => sum + entry.tokens, 0);
-  const grown = (one: Draft, { entry }: Rendered): Rendered | undefined => {
+  const grown = (one: Draft, { entry }: Rendered, beyond: boolean): Rendered | undefined => {
     const piece = pieces.find(({ id }) => id === one.layer.id);
     const had = allotment.get(one.layer.id);
     if (had === undefined || piece === undefined || free <= 0) return undefined;
-    const tokens = regrown(piece, entry.tokens + free);
+    const tokens = regrown(piece, entry.tokens + free, beyond);
     if (tokens !== undefined && (tokens <= had || (entry.tokens === 0 && tokens < LEAST_BEGINNING))) return undefined;
     const wider = render(one, tokens, place, count);
     return wider.entry.tokens > entry.tokens ? wider : undefined;
   };
-  for (const [i, one] of [...drafts.entries()].sort(([, a], [, b]) => a.layer.rank - b.layer.rank)) {
-    const had = rendered[i];
-    const wider = had && grown(one, had);
-    if (had === undefined || wider === undefined) continue;
-    rendered[i] = wider;
-    free -= wider.entry.tokens - had.entry.tokens;
+  const byRank = [...drafts.entries()].sort(([, a], [, b]) => a.layer.rank - b.layer.rank);
+  for (const beyond of [false, true]) {
+    if (beyond && free <= Math.max(SPARE, room * SPARE_SHARE)) break;
+    for (const [i, one] of byRank) {
+      const had = rendered[i];
+      const wider = had && grown(one, had, beyond);
+      if (had === undefined || wider === undefined) continue;
+      rendered[i] = wider;
+      free -= wider.entry.tokens - had.entry.tokens;
+    }
   }
   return rendered;
 }

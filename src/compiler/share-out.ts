@@ -57,10 +57,17 @@ export const leastSum = (pieces: readonly Piece[]): number =>
 /** How much room each piece that has to give way still gets; 0 is dropped, a piece not named stays whole. */
 export type Allotment = ReadonlyMap<string, number>;
 
-/** Tokens that a piece which gave way may take where so many are free for it; nothing where all of it fits. */
-export function regrown({ wanted, minimum, budget = wanted, most }: Piece, free: number): number | undefined {
+/**
+ * Tokens that a piece which gave way may take where so many are free for it; nothing where all of it fits. A soft budget is there for
+ * the others: what they all leave may go `beyond` it.
+ */
+export function regrown(
+  { wanted, minimum, budget = wanted, most }: Piece,
+  free: number,
+  beyond = false,
+): number | undefined {
   if (most === undefined && wanted <= free) return undefined;
-  return Math.min(Math.max(most ?? budget, minimum), free);
+  return Math.min(Math.max(most ?? (beyond ? wanted : budget), minimum), free);
 }
 
 /** A beginning of fewer tokens tells nobody anything: rather it is dropped. */
