@@ -4,15 +4,56 @@ import type { Dialect, Sql } from "./statement.ts";
 export interface Migration {
   readonly number: number;
   readonly name: string;
-  /** One text for both databases, or one for each. */
+  /** One text for both databases, or one for each; an empty one for a database that needs none. */
   readonly statements: readonly Sql[];
 }
+
+/**
+ * The columns that say whose a row is. PostgreSQL keeps no statistics of them: of a contact who came after it last counted it would take all
+ * rows to be one, and read through them where an index has the one that is wanted. Without any it takes every contact to have one row in two hundred.
+ */
+const OF_ONE: readonly (readonly [table: string, column: string])[] = [
+  ...[
+    "piece",
+    "thread",
+    "event",
+    "epoch",
+    "message",
+    "turn",
+    "turn_event",
+    "turn_message",
+    "request",
+    "slot",
+    "outbox",
+  ],
+  ...["journal", "approval", "exchange", "staged", "memory_scope", "contact_key"],
+]
+  .map((table): [string, string] => [table, "contact"])
+  .concat(
+    ["memory", "unit_term", "unit_speaker", "talk", "memory_count"].map((table): [string, string] => [table, "scope"]),
+  );
+
+const onPostgres = (postgres: string): Sql => ({ sqlite: "", postgres });
 
 /**
  * The steps of both databases from the seventeenth on, declared once: SQLite has sixteen of its own before, and PostgreSQL begins with
  * what they add up to. Features bring theirs (`StorePart`), with numbers of the same row.
  */
-export const SHARED: readonly Migration[] = [];
+export const SHARED: readonly Migration[] = [
+  {
+    number: 18,
+    name: "long threads",
+    statements: [
+      "drop index event_pending",
+      "create index event_pending on event (org, agent, contact, thread) where status = 'pending'",
+      ...OF_ONE.map(([table, column]) => onPostgres(`alter table ${table} alter ${column} set statistics 0`)),
+    ],
+  },
+];
+
+/** What a step says to a database. */
+export const saidTo = (dialect: Dialect, { statements }: Migration): readonly string[] =>
+  statements.map((one) => (typeof one === "string" ? one : one[dialect])).filter((text) => text !== "");
 
 /** The steps of a database with those that features bring: all have one row of numbers. */
 export function withParts(

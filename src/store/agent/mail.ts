@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { type ContactId, type OutboxId, SELF, type TurnId } from "../../protocol/index.ts";
 import type { AgentOwner, DeliveryTry, MailStore, MailWish, WaitingMessage } from "../agent-store.ts";
 import type { OutboxMessage } from "../outbox-message.ts";
+import { TEXT_OF, textOf } from "../record/pieces.ts";
 import { replies } from "../record/reports.ts";
 import { toEvent, toOutbox } from "../rows.ts";
 import { atMost } from "../scope.ts";
@@ -21,7 +22,7 @@ export async function inbox(
   const rows = waitingEvents(of)
     .innerJoin("thread", (join) => join.onRef("thread.org", "=", "event.org").onRef("thread.id", "=", "event.thread"))
     .selectAll("event")
-    .select(["piece.text", "thread.holder", "thread.lease_until"])
+    .select([textOf("event").as("text"), "thread.holder", "thread.lease_until"])
     .orderBy("event.at")
     .orderBy("event.id")
     .limit(atMost(limit));
@@ -34,13 +35,6 @@ function waitingEvents({ org, agent }: AgentOwner) {
   return (
     query
       .selectFrom("event")
-      .innerJoin("piece", (join) =>
-        join
-          .onRef("piece.org", "=", "event.org")
-          .onRef("piece.agent", "=", "event.agent")
-          .onRef("piece.contact", "=", "event.contact")
-          .onRef("piece.digest", "=", "event.piece"),
-      )
       .where("event.org", "=", org)
       .where("event.agent", "=", agent)
       // Written in, as the index of what waits has it.
@@ -171,9 +165,7 @@ const dueAt = (isTried: boolean, limit: number): string => `
     and ${isTried ? "thread in" : "tries = 0 and thread not in"} (select thread from ${WAITING} and tries > 0)
     and not exists (
       select 1 from early where early.thread = outbox.thread and (early.at, early.id) < (outbox.at, outbox.id))
-    and exists (
-      select 1 from piece where piece.org = outbox.org and piece.agent = outbox.agent
-        and piece.contact = outbox.contact and piece.digest = outbox.piece and piece.text is not null)
+    and ${TEXT_OF("outbox")} is not null
   order by at, id limit ${atMost(limit)}`;
 
 /** What came of a try, by whoever was given the message last. */

@@ -29,7 +29,8 @@ export function scopeIndex(tx: Tx, scope: MemoryScope, sieve?: Sieve): LexicalIn
 
 interface Frequency {
   readonly term: string;
-  readonly units: number;
+  /** None of what nobody said. */
+  readonly units: number | null;
 }
 
 async function frequencies(
@@ -39,11 +40,13 @@ async function frequencies(
 ): Promise<ReadonlyMap<string, number>> {
   const found = await tx.all(
     plain<Frequency>(
-      `select term, units from unit_term where scope = ? and term in (select value from json_each(?))`,
+      // Term by term, by the whole key: as a list PostgreSQL compares it with each term of the scope.
+      `select wanted.value as term, (select units from unit_term where scope = ? and term = wanted.value) as units
+       from json_each(?) as wanted`,
       ...[number, JSON.stringify(terms.filter(isTerm))],
     ),
   );
-  return new Map(found.map(({ term, units }) => [term, units]));
+  return new Map(found.flatMap(({ term, units }) => (units === null ? [] : [[term, units]])));
 }
 
 /** A term as texts have them: nothing else stands in the index, and nothing else is asked of it. */

@@ -1,19 +1,26 @@
 import { type MemoryFilter, type MemoryKind, TRUSTS, type Trust } from "../../protocol/index.ts";
+import { TEXT_OF } from "../record/pieces.ts";
 import type { MemoryRow } from "../rows.ts";
-import { plain } from "../statement.ts";
+import { type Dialect, plain } from "../statement.ts";
 import type { Tx } from "../tx.ts";
 import type { Condition } from "./memory-index.ts";
 import type { MemoryScope } from "./memory-scope.ts";
 
 /** Reading memories: each with the text of the slot that shows it, where it has none of its own. */
 
-const READ = `select memory.*, memory_scope.agent, memory_scope.contact, slot.kind as slot_kind,
-    slot.thread as slot_thread, piece.text
-  from memory join memory_scope on memory_scope.number = memory.scope
-  left join slot on memory.slot is not null and slot.org = memory_scope.org and slot.agent = memory_scope.agent
-    and slot.contact = memory_scope.contact and slot.turn = memory.turn and slot.position = memory.slot
-  left join piece on piece.org = slot.org and piece.agent = slot.agent and piece.contact = slot.contact
-    and piece.digest = slot.piece`;
+const OF_MEMORY = `slot.org = memory_scope.org and slot.agent = memory_scope.agent and slot.contact = memory_scope.contact
+    and slot.turn = memory.turn and slot.position = memory.slot`;
+
+/** PostgreSQL is told to look for the one slot of each: it takes a contact's slots to be few, and would else go through all of them for each. */
+const SLOT: Readonly<Record<Dialect, string>> = {
+  sqlite: `left join slot on ${OF_MEMORY}`,
+  postgres: `left join lateral (select * from slot where ${OF_MEMORY} limit 1) as slot on true`,
+};
+
+const read = (dialect: Dialect, holds: string): string => `select memory.*, memory_scope.agent, memory_scope.contact,
+    slot.kind as slot_kind, slot.thread as slot_thread, ${TEXT_OF("slot")} as text
+  from memory join memory_scope on memory_scope.number = memory.scope ${SLOT[dialect]}
+  where memory.scope = ? and ${holds}`;
 
 /** The memories of a scope for which something holds, said in SQL. */
 export async function memoryRows(
@@ -22,7 +29,7 @@ export async function memoryRows(
   holds: string,
   ...parameters: readonly unknown[]
 ): Promise<readonly MemoryRow[]> {
-  return tx.all(plain<MemoryRow>(`${READ} where memory.scope = ? and ${holds}`, number, ...parameters));
+  return tx.all(plain<MemoryRow>(read(tx.dialect, holds), number, ...parameters));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type ContactScope, outboxId, type ThreadId, type TurnId } from "../../protocol/index.ts";
 import { foldedDigest, memoryDigest } from "../digests.ts";
-import { knownKey } from "../record/pieces.ts";
+import { knownKey, TEXT_OF } from "../record/pieces.ts";
 import { type MemoryRow, toMemory } from "../rows.ts";
 import { owner } from "../scope.ts";
 import { plain } from "../statement.ts";
@@ -149,9 +149,8 @@ export async function slotsSaid(tx: Tx, scope: ContactScope, turn: TurnId): Prom
   const { org, agent, contact } = owner(scope);
   const rows = await tx.all(
     plain<Row<"slot"> & Pick<SlotSaid, "text">>(
-      `select slot.*, piece.text from slot join piece using (org, agent, contact)
-       where slot.org = ? and slot.agent = ? and slot.contact = ? and slot.turn = ? and piece.digest = slot.piece
-       order by position`,
+      `select slot.*, ${TEXT_OF("slot")} as text from slot
+       where org = ? and agent = ? and contact = ? and turn = ? order by position`,
       ...[org, agent, contact, turn],
     ),
   );

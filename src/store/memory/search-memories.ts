@@ -147,30 +147,34 @@ async function hits(read: Reading, { scope, own, ranked, places, texts }: Rankin
   });
 }
 
-function portionsOf(ranked: readonly Ranked[], places: ReadonlyMap<number, PlaceOf>): readonly MemoryId[][] {
-  const portions: MemoryId[][] = [];
+/** The rows of what was ranked, in portions. */
+function portionsOf(ranked: readonly Ranked[], places: ReadonlyMap<number, PlaceOf>): readonly number[][] {
+  const portions: number[][] = [];
   let units = 0;
-  for (const { memory, place } of ranked) {
+  for (const { place } of ranked) {
+    const at = places.get(place);
+    if (at === undefined) continue;
     const open = portions.at(-1);
-    units += places.get(place)?.parts ?? 1;
-    if (open !== undefined && (open.length < AT_ONCE || units <= UNITS_AT_ONCE)) open.push(memory);
+    units += at.parts;
+    if (open !== undefined && (open.length < AT_ONCE || units <= UNITS_AT_ONCE)) open.push(at.row);
     else {
-      portions.push([memory]);
-      units = places.get(place)?.parts ?? 1;
+      portions.push([at.row]);
+      units = at.parts;
     }
   }
   return portions;
 }
 
-async function textsOf(tx: Tx, own: MemoryScope, ids: readonly MemoryId[]): Promise<ReadonlyMap<MemoryId, Memory>> {
-  if (ids.length === 0) return new Map();
-  const holds = `memory.id in (select value from json_each(?)) and memory.first is not null`;
-  return new Map((await memoryRows(tx, own, holds, JSON.stringify(ids))).map((row) => [row.id, toMemory(row)]));
+async function textsOf(tx: Tx, own: MemoryScope, rows: readonly number[]): Promise<ReadonlyMap<MemoryId, Memory>> {
+  if (rows.length === 0) return new Map();
+  const holds = `memory.row in (select cast(value as bigint) from json_each(?)) and memory.first is not null`;
+  return new Map((await memoryRows(tx, own, holds, JSON.stringify(rows))).map((row) => [row.id, toMemory(row)]));
 }
 
-/** The stretch of talk that a unit belongs to, and how many units its memory has. */
+/** The stretch of talk that a unit belongs to, and its memory with how many units that has. */
 interface PlaceOf {
   readonly session: string;
+  readonly row: number;
   readonly parts: number;
 }
 
@@ -179,10 +183,10 @@ async function placesOf(tx: Tx, own: MemoryScope, ranked: readonly Ranked[]): Pr
   const { from } = rangeOf(own);
   const ids = JSON.stringify(ranked.map(({ place }) => from + place));
   const rows = await tx.all(
-    plain<{ readonly id: number; readonly session: number; readonly parts: number }>(PLACES, ids),
+    plain<{ readonly id: number; readonly session: number; readonly row: number; readonly parts: number }>(PLACES, ids),
   );
-  return new Map(rows.map(({ id, session, parts }) => [id - from, { session: `#${session}`, parts }]));
+  return new Map(rows.map(({ id, session, ...at }) => [id - from, { ...at, session: `#${session}` }]));
 }
 
-const PLACES = `select unit.id, unit.session, memory.units as parts from json_each(?) as wanted
+const PLACES = `select unit.id, unit.session, memory.row, memory.units as parts from json_each(?) as wanted
   cross join unit on unit.id = cast(wanted.value as bigint) cross join memory on memory.row = unit.memory`;

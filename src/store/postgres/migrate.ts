@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { StrataError } from "../../protocol/index.ts";
-import { type Migration, SHARED } from "../migrations.ts";
+import { type Migration, SHARED, saidTo } from "../migrations.ts";
 import { plain, written } from "../statement.ts";
 import type { Tx } from "../tx.ts";
 import { type Connected, EVERYTHING } from "./database.ts";
@@ -44,7 +44,7 @@ async function version(tx: Tx): Promise<number> {
 }
 
 async function apply(tx: Tx, step: Migration): Promise<void> {
-  for (const statement of step.statements) await tx.run(plain(statement));
+  for (const statement of saidTo("postgres", step)) await tx.run(plain(statement));
   await tx.run(plain(`insert into migration (number, name) values (?, ?)`, step.number, step.name));
 }
 

@@ -6,10 +6,16 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   // A hint which index serves best. PostgreSQL decides by itself.
   [/ indexed by \w+/g, ""],
   // In SQLite also a hint: the left table first.
-  [/\bcross join\b/g, "join"],
+  [/\bcross join(?! lateral)\b/g, "join"],
   [/\bifnull\(/g, "coalesce("],
   [/\blast_insert_rowid\(\)/g, "lastval()"],
-  // Lists are one value, as JSON.
+  // Lists are one value, as JSON. What shall be in one is looked up in it as an array, which an index serves for each of its values: as a table
+  // it would be joined, and all of a scope read for that wherever the server takes it to be small.
+  [
+    /\bin \(select cast\(value as bigint\) from json_each\(\?\)\)/g,
+    "= any (array(select json_array_elements_text(?::json)::bigint))",
+  ],
+  [/\bin \(select value from json_each\(\?\)\)/g, "= any (array(select json_array_elements_text(?::json)))"],
   [/\?, key, value from json_each\(\?\)/g, "?::bigint, key, value::bigint from json_each_text(?::json)"],
   [/\bjson_each\((\?|[\w.]+)\) as (\w+)/g, "json_array_elements_text($1::json) as $2(value)"],
   [/\bjson_each\(\?\)/g, "json_array_elements_text(?::json) as listed(value)"],

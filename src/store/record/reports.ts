@@ -7,6 +7,7 @@ import { atMost, within } from "../scope.ts";
 import { fixed, plain, query } from "../statement.ts";
 import { isPart } from "../threads/staged.ts";
 import type { Tx } from "../tx.ts";
+import { textOf } from "./pieces.ts";
 
 /** Oldest first; what was erased is not sent any more. */
 export async function outbox(tx: Tx, scope: Scope, limit: number): Promise<readonly OutboxMessage[]> {
@@ -20,18 +21,11 @@ export async function outbox(tx: Tx, scope: Scope, limit: number): Promise<reado
 export const replies = ({ org, agent }: Pick<Scope, "org" | "agent">) =>
   query
     .selectFrom("outbox")
-    .innerJoin("piece", (join) =>
-      join
-        .onRef("piece.org", "=", "outbox.org")
-        .onRef("piece.agent", "=", "outbox.agent")
-        .onRef("piece.contact", "=", "outbox.contact")
-        .onRef("piece.digest", "=", "outbox.piece"),
-    )
     .selectAll("outbox")
-    .select("piece.text")
+    .select(textOf("outbox").as("text"))
     .where("outbox.org", "=", org)
     .where("outbox.agent", "=", agent)
-    .where("piece.text", "is not", null);
+    .where(textOf("outbox"), "is not", null);
 
 /** A message is delivered once: of two that say so, one hears no. */
 export async function deliver(tx: Tx, scope: Scope, id: OutboxId, at: number): Promise<boolean> {

@@ -70,8 +70,13 @@ async function ownDigests(tx: Tx, turn: Row<"turn">): Promise<readonly Digest[]>
 async function missing(tx: Tx, turn: Row<"turn">): Promise<readonly string[]> {
   const requests = await requestRows(tx, turn, turn.id);
   const shared = requests.flatMap(({ marks, parameters }) => [marks, parameters]);
+  const texts = [...(await eventsOfTurn(tx, turn, turn.id)), ...(await ownMessages(tx, turn, turn.id))];
+  // Read as none where it was erased, and where it is gone.
+  const unread = texts.flatMap(({ piece, text }) => (text === null ? [piece] : []));
   return [
-    ...(await inOrder(await ownDigests(tx, turn), (digest) => absent(() => ownText(tx, turn, digest)))).flat(),
+    ...(
+      await inOrder([...unread, ...(await ownDigests(tx, turn))], (digest) => absent(() => ownText(tx, turn, digest)))
+    ).flat(),
     ...(await inOrder(shared, (digest) => absent(() => sharedText(tx, turn.org, digest)))).flat(),
     ...(await inOrder(requests, (row) => absent(() => ledgerOf(tx, row)))).flat(),
   ];

@@ -35,6 +35,7 @@ import {
   VERSION,
 } from "../contract/sample.contract.ts";
 import { type JournalKey, openSqlite } from "../index.ts";
+import { withParts } from "../migrations.ts";
 import { plain } from "../statement.ts";
 import { connect } from "./connection.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
@@ -418,8 +419,9 @@ describe("the migrations", () => {
     expect(schemaOf(fresh)).toEqual(schemaOf(file));
   });
 
-  it("are numbered without a gap", () => {
-    expect(MIGRATIONS.map(({ number }) => number)).toEqual(MIGRATIONS.map((_, i) => i + 1));
+  it("are numbered without a gap, with those of features", async () => {
+    const all = withParts(MIGRATIONS, await allParts()).map(({ number }) => number);
+    expect(all).toEqual(all.map((_, i) => i + 1));
   });
 
   it("know of texts from before which versions wait for an operator", () => {

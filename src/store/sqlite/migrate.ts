@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { StrataError } from "../../protocol/index.ts";
-import { type Migration, nameOfSteps, SHARED } from "../migrations.ts";
+import { type Migration, nameOfSteps, SHARED, saidTo } from "../migrations.ts";
 import { plain, written } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 import { first } from "./migrations/0001-first.ts";
@@ -77,9 +77,7 @@ const SETTING = /^insert into unit_words \(unit_words, rank\)/;
 function statementsOf(db: Connection, migrations: readonly Migration[]): readonly string[] {
   const schema = plain<{ readonly sql: string }>(`select sql from sqlite_schema
     where sql is not null and name <> 'migration' and name not glob 'unit_words_*' order by rowid`);
-  const settings = migrations.flatMap(({ statements }) =>
-    statements.filter((one): one is string => typeof one === "string" && SETTING.test(one)),
-  );
+  const settings = migrations.flatMap((step) => saidTo("sqlite", step).filter((one) => SETTING.test(one)));
   return [...db.all(schema).map(({ sql }) => sql), ...settings];
 }
 
@@ -92,7 +90,7 @@ function version(db: Connection): number {
 }
 
 function apply(db: Connection, step: Migration): void {
-  for (const statement of step.statements) db.run(plain(statement));
+  for (const statement of saidTo("sqlite", step)) db.run(plain(statement));
   note(db, step);
 }
 

@@ -9,7 +9,7 @@ import {
   type TurnId,
 } from "../../protocol/index.ts";
 import type { ArrivingEvent } from "../decision.ts";
-import { keepOwn, knownKey, scopeKey } from "../record/pieces.ts";
+import { keepOwn, knownKey, scopeKey, textOf } from "../record/pieces.ts";
 import { type EventText, toEvent, type WithText, wordsOf } from "../rows.ts";
 import { owner } from "../scope.ts";
 import { fixed, insert, ONE, query } from "../statement.ts";
@@ -239,11 +239,17 @@ export async function eventsOfTurn(tx: Tx, scope: ContactScope, turn: TurnId): P
 }
 
 const handledEvents = fixed((at: ContactScope & { readonly turn: TurnId }) =>
-  eventsOf(at)
-    .innerJoin("turn_event", (join) =>
-      join.onRef("turn_event.org", "=", "event.org").onRef("turn_event.event", "=", "event.id"),
+  query
+    .selectFrom("turn_event")
+    .innerJoin("event", (join) =>
+      join.onRef("event.org", "=", "turn_event.org").onRef("event.id", "=", "turn_event.event"),
     )
-    .select("turn_event.position")
+    .selectAll("event")
+    .select([textOf("event").as("text"), "turn_event.position"])
+    // Said so that no index serves: each event is found by its id, and never among all of the contact's.
+    .where("event.agent", "is not distinct from", at.agent)
+    .where("event.contact", "is not distinct from", at.contact)
+    .where("turn_event.org", "=", at.org)
     .where("turn_event.turn", "=", at.turn)
     .where("turn_event.agent", "=", at.agent)
     .where("turn_event.contact", "=", at.contact),
@@ -256,15 +262,8 @@ type InThread = ContactScope & { readonly thread: ThreadId };
 function eventsOf(scope: ContactScope) {
   return query
     .selectFrom("event")
-    .innerJoin("piece", (join) =>
-      join
-        .onRef("piece.org", "=", "event.org")
-        .onRef("piece.agent", "=", "event.agent")
-        .onRef("piece.contact", "=", "event.contact")
-        .onRef("piece.digest", "=", "event.piece"),
-    )
     .selectAll("event")
-    .select("piece.text")
+    .select(textOf("event").as("text"))
     .where("event.org", "=", scope.org)
     .where("event.agent", "=", scope.agent)
     .where("event.contact", "=", scope.contact);

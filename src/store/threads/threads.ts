@@ -8,7 +8,7 @@ import {
   StrataError,
   type ThreadId,
 } from "../../protocol/index.ts";
-import { keepShared, sharedText } from "../record/pieces.ts";
+import { keepShared, sharedText, textOf } from "../record/pieces.ts";
 import type { ClaimRequest, Thread, ThreadMove, ThreadOpening } from "../records.ts";
 import { toSlot, toThread } from "../rows.ts";
 import { atMost, owner, within } from "../scope.ts";
@@ -170,15 +170,8 @@ async function erasedThread(tx: Tx, { org, agent }: ContactScope, id: ThreadId):
 export async function slots(tx: Tx, scope: ContactScope, id: ThreadId): Promise<readonly Slot[]> {
   const ordered = query
     .selectFrom("slot")
-    .innerJoin("piece", (join) =>
-      join
-        .onRef("piece.org", "=", "slot.org")
-        .onRef("piece.agent", "=", "slot.agent")
-        .onRef("piece.contact", "=", "slot.contact")
-        .onRef("piece.digest", "=", "slot.piece"),
-    )
     .selectAll("slot")
-    .select("piece.text")
+    .select(textOf("slot").as("text"))
     .where("slot.org", "=", scope.org)
     .where("slot.agent", "=", scope.agent)
     .where("slot.contact", "=", scope.contact)

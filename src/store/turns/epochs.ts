@@ -12,7 +12,7 @@ import {
   type TranscriptMessage,
 } from "../../protocol/index.ts";
 import { type MessageMark, type PrefixManifest, rolled } from "../digests.ts";
-import { keepShared, present, sharedText, sharedTexts } from "../record/pieces.ts";
+import { keepShared, present, sharedText, sharedTexts, textOf } from "../record/pieces.ts";
 import { toEntries, toManifest, toSystemText, toTools, toTranscriptMessage, type WithText } from "../rows.ts";
 import { owner } from "../scope.ts";
 import { fixed, insert, insertAll, ONE, query } from "../statement.ts";
@@ -230,15 +230,8 @@ export async function messagesOf(
 const firstMessages = fixed((at: InThread & EpochPoint) =>
   query
     .selectFrom("message")
-    .innerJoin("piece", (join) =>
-      join
-        .onRef("piece.org", "=", "message.org")
-        .onRef("piece.agent", "=", "message.agent")
-        .onRef("piece.contact", "=", "message.contact")
-        .onRef("piece.digest", "=", "message.piece"),
-    )
     .selectAll("message")
-    .select("piece.text")
+    .select(textOf("message").as("text"))
     .where("message.org", "=", at.org)
     .where("message.agent", "=", at.agent)
     .where("message.contact", "=", at.contact)

@@ -9,7 +9,7 @@ import {
   type TurnId,
 } from "../../protocol/index.ts";
 import { type MessageMark, promptDigest, type StoredLedger } from "../digests.ts";
-import { keepAllShared, keepOwn, ownText, sharedText, sharedTexts } from "../record/pieces.ts";
+import { keepAllShared, keepOwn, ownText, sharedText, sharedTexts, textOf } from "../record/pieces.ts";
 import type { RequestRecord } from "../records.ts";
 import { toEntries, toRequest, toStoredLedger, type WithText } from "../rows.ts";
 import { owner } from "../scope.ts";
@@ -170,15 +170,8 @@ export async function ownMessages(
 const messagesOfTurn = fixed((at: InTurn) =>
   query
     .selectFrom("turn_message")
-    .innerJoin("piece", (join) =>
-      join
-        .onRef("piece.org", "=", "turn_message.org")
-        .onRef("piece.agent", "=", "turn_message.agent")
-        .onRef("piece.contact", "=", "turn_message.contact")
-        .onRef("piece.digest", "=", "turn_message.piece"),
-    )
     .selectAll("turn_message")
-    .select("piece.text")
+    .select(textOf("turn_message").as("text"))
     .where("turn_message.org", "=", at.org)
     .where("turn_message.agent", "=", at.agent)
     .where("turn_message.contact", "=", at.contact)

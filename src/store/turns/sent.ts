@@ -3,16 +3,16 @@ import type { AgentName, ContactScope, OrgId, ThreadId } from "../../protocol/in
 import { sharedTexts } from "../record/pieces.ts";
 import type { RequestStart, SentRequest } from "../records.ts";
 import { toMarks, toParameters } from "../rows.ts";
-import { owner } from "../scope.ts";
-import { fixed, query } from "../statement.ts";
+import { fixed, plain, query, type Sql } from "../statement.ts";
+import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
 
 /** Enough to tell how a thread is spoken in. Written into the query, as every limit that is asked for often. */
-const NEWEST = sql.lit(64);
+const NEWEST = 64;
 
 /** Read newest first, by the index of the thread's turns; given oldest first. */
 export async function sent(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<readonly SentRequest[]> {
-  const rows = await tx.all(newestAnswered({ ...owner(scope), thread }));
+  const rows = await tx.all(plain<Answered>(NEWEST_ANSWERED, scope.org, scope.agent, scope.contact, thread));
   const textOf = await sharedTexts(
     tx,
     scope.org,
@@ -30,35 +30,27 @@ export async function sent(tx: Tx, scope: ContactScope, thread: ThreadId): Promi
   }));
 }
 
-const newestAnswered = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
-  query
-    .selectFrom("turn")
-    .innerJoin("request", (join) =>
-      join
-        .onRef("request.org", "=", "turn.org")
-        .onRef("request.agent", "=", "turn.agent")
-        .onRef("request.contact", "=", "turn.contact")
-        .onRef("request.turn", "=", "turn.id"),
-    )
-    .select([
-      "turn.wire",
-      "turn.status",
-      "request.epoch",
-      "request.base",
-      "request.own",
-      "request.marks",
-      "request.parameters",
-      "request.at",
-    ])
-    .where("turn.org", "=", at.org)
-    .where("turn.agent", "=", at.agent)
-    .where("turn.contact", "=", at.contact)
-    .where("turn.thread", "=", at.thread)
-    .where("request.finish", "is not", null)
-    .orderBy("turn.seq", "desc")
-    .orderBy("request.n", "desc")
-    .limit(NEWEST),
-);
+type Answered = Pick<Row<"turn">, "wire" | "status"> &
+  Pick<Row<"request">, "epoch" | "base" | "own" | "marks" | "parameters" | "at">;
+
+/**
+ * The newest turns first, and then the requests of each: PostgreSQL would else read all requests that the contact ever made, where it
+ * takes them to be few. SQLite does so by itself.
+ */
+const newest = (
+  request: string,
+): string => `select turn.wire, turn.status, request.epoch, request.base, request.own, request.marks,
+    request.parameters, request.at
+  from (select * from turn where org = ? and agent = ? and contact = ? and thread = ? order by seq desc limit ${NEWEST}) as turn
+  ${request} order by turn.seq desc, request.n desc limit ${NEWEST}`;
+
+const OF_TURN = `request.org = turn.org and request.agent = turn.agent and request.contact = turn.contact and request.turn = turn.id
+  and request.finish is not null`;
+
+const NEWEST_ANSWERED: Sql = {
+  sqlite: newest(`join request on ${OF_TURN}`),
+  postgres: newest(`cross join lateral (select * from request where ${OF_TURN} limit ${NEWEST}) as request`),
+};
 
 /** By the index that also tells what the agent has spent. */
 export async function starts(
