@@ -39,6 +39,7 @@ export { problem } from "./record/walk.ts";
 export type {
   BackupProgress,
   ChainHead,
+  ChannelChoice,
   Claim,
   Claimed,
   ClaimRequest,

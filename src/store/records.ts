@@ -47,6 +47,12 @@ export interface Thread {
   readonly turns: number;
 }
 
+/** Only what is on one channel, or what is on none of some. */
+export interface ChannelChoice {
+  readonly channel?: string | undefined;
+  readonly except?: readonly string[] | undefined;
+}
+
 /** What opening a thread needs. Opening the same `(scope, channel, key)` again gives the thread that is there. */
 export interface ThreadOpening {
   readonly id: ThreadId;

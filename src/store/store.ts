@@ -23,6 +23,7 @@ import type { OutboxMessage } from "./outbox-message.ts";
 import type {
   BackupProgress,
   ChainHead,
+  ChannelChoice,
   Claim,
   Claimed,
   ClaimRequest,
@@ -65,7 +66,7 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   /** Pins the thread to that version from its next turn on. @throws StrataError `thread_busy` while a turn runs on it, `thread_not_found` */
   moveThread(scope: ContactScope, id: ThreadId, move: ThreadMove): Promise<Thread>;
   /** Newest activity first. A scope with `contact: null` lists all contacts of the agent. */
-  threads(scope: Scope, limit: number): Promise<readonly Thread[]>;
+  threads(scope: Scope, limit: number, on?: ChannelChoice): Promise<readonly Thread[]>;
   slots(scope: ContactScope, thread: ThreadId): Promise<readonly Slot[]>;
 
   /** Stores events in order, all or none; one whose `(channel, externalId)` is known of this contact is not stored again, unless it was taken back or erased. Proven ones are known to each other alone, by `externalId`, for ever. Gives all as stored.

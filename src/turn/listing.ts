@@ -9,10 +9,10 @@ import { knownScopes } from "./senders.ts";
 export async function newestThreads(
   parts: Parts,
   actor: Actor,
-  { limit, ...whose }: Whose,
+  { limit, channel, except, ...whose }: Whose,
 ): Promise<readonly Thread[]> {
   const scopes = await scopesOf(parts, actor, whose);
-  const found = await Promise.all(scopes.map((scope) => parts.store.threads(scope, limit)));
+  const found = await Promise.all(scopes.map((scope) => parts.store.threads(scope, limit, { channel, except })));
   return newest(found.flat(), limit, ({ lastActivity }) => lastActivity);
 }
 

@@ -23,6 +23,7 @@ import type {
 } from "../protocol/index.ts";
 import type {
   ApprovalFilter,
+  ChannelChoice,
   RebuiltRequest,
   Slot,
   StorePart,
@@ -101,7 +102,7 @@ export interface Verdict {
 }
 
 /** Whose threads or calls are listed: left out, of every agent that has any, declared or not, and of every contact. */
-export interface Whose {
+export interface Whose extends ChannelChoice {
   readonly agent?: AgentName | undefined;
   readonly contact?: ContactId | undefined;
   /** At most so many. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openApp } from "../../src/app.ts";
 import { SELF } from "../../src/protocol/index.ts";
-import { child, place, provider, serving, strata, until } from "./strata.ts";
+import { child, jsonLines, place, provider, serving, strata, until } from "./strata.ts";
 
 /** What a provider of these tests wants. */
 const KEY = { TEST_KEY: "not-a-real-key" };
@@ -111,4 +111,37 @@ describe("strata start", () => {
     expect(await started.stop()).toMatchObject({ code: 0 });
     expect(started.sofar().err.match(/no credits/g)).toHaveLength(1);
   }, 60_000);
+});
+
+describe("strata schedule", () => {
+  it("001.22 pauses and resumes a schedule, shows it, and keeps its runs out of the list of threads", async () => {
+    const cwd = place();
+    const yaml = `organization: home
+model: rehearsal
+agents:
+  clerk:
+    description: It writes.
+    schedules: [{ name: digest, cron: "0 9 * * *", timezone: UTC, text: Sum up the day. }]
+    layers:
+      - { id: core, rank: 0, text: You sum up. }
+`;
+    writeFileSync(join(cwd, "strata.yaml"), yaml);
+    const run = (line: string) => strata(line.split(" "), { cwd });
+    await run("lock");
+    expect((await run("schedule pause digest")).out).toBe(
+      "digest is paused; `strata schedule resume digest` lets it go on.\n",
+    );
+    expect((await run("schedule list")).out).toMatch(/^digest +paused +0 9/m);
+    expect(jsonLines((await run("schedule list --json")).out)).toMatchObject([[{ paused: { by: "operator" } }]]);
+    expect(await run("schedule run digest --mode full")).toMatchObject({ code: 0 });
+    expect((await run("schedule resume digest")).out).toContain("digest goes on");
+    expect((await run("schedule list")).out).toMatch(/^digest +\d{4}-\d\d-\d\d \d\d:\d\d/m);
+    expect(await run("schedule pause nightly")).toMatchObject({ code: 2, err: expect.stringContaining("no schedule") });
+    await strata(["chat"], { cwd, input: "Hello.\n" });
+    expect(jsonLines((await run("thread list --json")).out)).toMatchObject([[{ channel: "chat" }]]);
+    expect(jsonLines((await run("thread list --channel schedule --json")).out)).toMatchObject([
+      [{ channel: "schedule" }],
+    ]);
+    expect((await run("verify")).out).toContain("The record is whole.");
+  });
 });

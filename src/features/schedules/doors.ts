@@ -12,8 +12,9 @@ import {
 } from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
 import type { RunOptions } from "../../turn/index.ts";
-import { deskOf, keepVersion, note, type Run, type TurnParts } from "../../turn/index.ts";
+import { deskOf, keepVersion, note, type Run, SCHEDULE, type TurnParts } from "../../turn/index.ts";
 import type { Schedule } from "./config.ts";
+import { SCHEDULE_STORE, type SchedulePause } from "./store.ts";
 import { nextTime, timesBetween } from "./times.ts";
 
 /** What an agent does by the clock. @throws StrataError `not_allowed`, `agent_not_found` */
@@ -26,9 +27,17 @@ export interface ScheduleDoors {
     readonly {
       readonly schedule: NonNullable<Agent["schedules"]>[number];
       readonly isDue: boolean;
+      /** None where it never comes, or is paused. */
       readonly next?: number;
+      /** Since when it is paused, and by whom. */
+      readonly paused?: { readonly since: number; readonly by: Actor["role"] };
     }[]
   >;
+  /**
+   * Pauses a schedule, or lets it go on; what comes due meanwhile is not missed, it is left out. False where it is so already.
+   * @throws StrataError `invalid_input` for a schedule that is not declared
+   */
+  pauseSchedule(actor: Actor, agent: AgentName, schedule: string, isPaused: boolean): Promise<boolean>;
   /** A run besides those that are due; the events of `run`. @throws StrataError `invalid_input` for a schedule that is not declared */
   runSchedule(actor: Actor, agent: AgentName, schedule: string, options?: RunOptions): AsyncGenerator<TurnEvent>;
   /** The runs that are due, one after the other, and those that were missed, as the schedule says. Of several programs that look, one runs each. */
@@ -38,9 +47,6 @@ export interface ScheduleDoors {
 declare module "../../turn/runtime.ts" {
   interface Runtime extends ScheduleDoors {}
 }
-
-/** Where an agent's runs by the clock are. */
-const CHANNEL = "schedule";
 
 /** So many runs that were missed are made up. */
 const MOST_MISSED = 1_000;
@@ -64,13 +70,22 @@ export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
     schedules: async (actor, name) => {
       const { agent } = deskOf(parts(), actor, name);
       const now = parts().clock();
+      const pauses = await pausesOf(parts(), agent);
       return (agent.schedules ?? []).map((schedule) => {
-        const until = come.get(keyOf(agent, schedule))?.until;
+        const pause = pauses.get(schedule.name);
+        if (pause?.isPaused) return { schedule, isDue: false, paused: { since: pause.at, by: pause.by } };
+        const until = since(come.get(keyOf(agent, schedule))?.until, pause);
         const next = nextTime(schedule, until ?? now);
         // What was missed before this program began is not known yet: it is looked up with the first run.
         const isDue = until === undefined || (next !== undefined && next <= now);
         return { schedule, isDue, ...(next !== undefined && { next }) };
       });
+    },
+    pauseSchedule: async (actor, name, which, isPaused) => {
+      const { agent, owner } = deskOf(parts(), actor, name);
+      const { name: schedule } = scheduleOf(agent, which);
+      const change = { schedule, isPaused, by: actor.role, at: parts().clock() };
+      return parts().store.part(SCHEDULE_STORE).pauseSchedule(owner, change);
     },
     async *runSchedule(actor, name, which, options = {}) {
       const desk = deskOf(parts(), actor, name);
@@ -85,7 +100,10 @@ export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
       const schedule = scheduleOf(agent, which);
       const key = keyOf(agent, schedule);
       const now = parts().clock();
-      const { until, left } = come.get(key) ?? (await foundOf(parts(), agent, schedule, now));
+      const pause = (await pausesOf(parts(), agent)).get(schedule.name);
+      if (pause?.isPaused) return;
+      const found = come.get(key) ?? (await foundOf(parts(), agent, schedule, now));
+      const { until = now, left } = { ...found, until: since(found.until, pause) };
       const threads = [...left];
       for (const at of chosen(schedule, timesBetween(schedule, until, now, MOST_MISSED), now))
         threads.push(await begin(parts(), agent, schedule, { at, key: `${which} ${new Date(at).toISOString()}` }));
@@ -95,6 +113,15 @@ export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
     },
   };
 }
+
+async function pausesOf({ store }: TurnParts, { org, name }: Agent): Promise<ReadonlyMap<string, SchedulePause>> {
+  const all = await store.part(SCHEDULE_STORE).schedulePauses({ org, agent: name });
+  return new Map(all.map((one) => [one.schedule, one]));
+}
+
+/** What came due while it was paused counts as done. */
+const since = (until: number | undefined, pause: SchedulePause | undefined): number | undefined =>
+  until === undefined || pause === undefined ? until : Math.max(until, pause.at);
 
 const keyOf = ({ org, name }: Agent, { name: which, cron, timezone }: Schedule): string =>
   JSON.stringify([org, name, which, cron, timezone]);
@@ -131,7 +158,7 @@ async function begin(
     id,
     kind: "scheduled",
     trust: "operator",
-    channel: CHANNEL,
+    channel: SCHEDULE,
     externalId: key,
     content,
     at,
@@ -152,13 +179,15 @@ async function ownThread(
   const scope: ContactScope = { org, agent: name, contact: SELF };
   await keepVersion(parts, agent);
   const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
-  return parts.store.openThread(scope, { id, channel: CHANNEL, key, version, at });
+  return parts.store.openThread(scope, { id, channel: SCHEDULE, key, version, at });
 }
 
 /** What a program that has just begun finds: the time of the last run that anybody has begun, or when a new schedule was first looked at. */
 async function foundOf(parts: TurnParts, agent: Agent, { name }: Schedule, now: number): Promise<Come> {
-  const own = await parts.store.threads({ org: agent.org, agent: agent.name, contact: SELF }, LOOKED_AT);
-  const runs = own.filter(({ channel, key }) => channel === CHANNEL && key.startsWith(`${name} `));
+  const own = await parts.store.threads({ org: agent.org, agent: agent.name, contact: SELF }, LOOKED_AT, {
+    channel: SCHEDULE,
+  });
+  const runs = own.filter(({ key }) => key.startsWith(`${name} `));
   const times = runs.map(({ key }) => Date.parse(key.slice(name.length + 1))).filter((at) => !Number.isNaN(at));
   const { createdAt } = await ownThread(parts, agent, { at: now, key: name });
   return { until: Math.max(createdAt, ...times), left: await waitingOf(parts, runs.toReversed()) };

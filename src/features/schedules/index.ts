@@ -7,10 +7,13 @@ import type { Feature } from "../feature.ts";
 import { FIELDS, given, list as listOf, TIME } from "../fields.ts";
 import { operation, turnOperation, type World } from "../operation.ts";
 import { KEYS } from "./config.ts";
+import { SCHEDULE_STORE } from "./store.ts";
 
 export { type ScheduleDoors, scheduleDoors } from "./doors.ts";
+export { SCHEDULE_STORE } from "./store.ts";
 
 const OF_AGENT = z.strictObject({ agent: FIELDS.agent });
+const NAMED = OF_AGENT.extend({ schedule: z.string().min(1).max(64).describe("the schedule's name") });
 
 const SCHEDULES = z
   .object({
@@ -22,7 +25,11 @@ const SCHEDULES = z
         text: z.string(),
         missed: z.enum(["skip", "once", "all"]),
         mode: z.enum(MODES),
-        next: TIME.optional().describe("When it runs next; left out, never again."),
+        next: TIME.optional().describe("When it runs next; left out, never again, or it is paused."),
+        paused: z
+          .object({ since: TIME, by: z.string() })
+          .optional()
+          .describe("Since when it is paused, and by whom; left out, it is not."),
       }),
     ),
   })
@@ -39,15 +46,29 @@ const list = operation({
   command: { examples: ["schedule list companion"], opens: "data" },
   run: async ({ runtime }, { agent }, { actor }) => {
     const found = await runtime.schedules(actor, agent);
-    return { schedules: found.map(({ schedule, next }) => ({ ...schedule, ...(next !== undefined && { next }) })) };
+    return {
+      schedules: found.map(({ schedule, next, paused }) => ({
+        ...schedule,
+        ...given("next", next),
+        ...given("paused", paused),
+      })),
+    };
   },
   show: ({ schedules }, { style, given: { agent } }) =>
     schedules.length === 0
       ? [`${agent} does nothing by the clock; \`schedules\` in strata.yaml says what it shall do.`]
       : table(
           COLUMNS,
-          schedules.map(({ name, cron, timezone, mode, missed, next, text }) => [
-            ...[name, next === undefined ? "never" : minute(next), cron, timezone, mode, missed, oneLine(text)],
+          schedules.map(({ name, cron, timezone, mode, missed, next, paused, text }) => [
+            ...[
+              name,
+              paused ? "paused" : next === undefined ? "never" : minute(next),
+              cron,
+              timezone,
+              mode,
+              missed,
+              oneLine(text),
+            ],
           ]),
           style,
         ),
@@ -63,14 +84,45 @@ const runNow = turnOperation({
   does: "Run one of an agent's schedules now, besides the times at which it is due.",
   may: "operate",
   at: "POST /v1/agents/{agent}/schedules/{schedule}/run",
-  takes: OF_AGENT.extend({
-    schedule: z.string().min(1).max(64).describe("the schedule's name"),
-    mode: FIELDS.mode.optional(),
-  }),
+  takes: NAMED.extend({ mode: FIELDS.mode.optional() }),
   command: { words: ["schedule"], examples: ["schedule run digest companion"], opens: "everything" },
   turn: ({ runtime }, { agent, schedule, mode }, { actor, signal }) =>
     runtime.runSchedule(actor, agent, schedule, { signal, ...given("mode", mode) }),
   idle: ({ schedule }) => `${schedule} runs already.`,
+});
+
+const PAUSED = z.object({ schedule: z.string(), paused: z.boolean() });
+
+const pause = operation({
+  name: "schedule.pause",
+  does: "Pause one of an agent's schedules until it is resumed; what comes due meanwhile is left out, not made up.",
+  may: "operate",
+  at: "POST /v1/agents/{agent}/schedules/{schedule}/pause",
+  takes: NAMED,
+  gives: PAUSED,
+  command: { words: ["schedule"], examples: ["schedule pause digest companion"], opens: "data" },
+  run: async ({ runtime }, { agent, schedule }, { actor }) => {
+    await runtime.pauseSchedule(actor, agent, schedule, true);
+    return { schedule, paused: true };
+  },
+  show: ({ schedule }, { agentWords }) => [
+    `${schedule} is paused; \`strata schedule resume ${schedule}${agentWords}\` lets it go on.`,
+  ],
+});
+
+const resume = operation({
+  name: "schedule.resume",
+  does: "Resume a paused schedule: it runs the next time it is due.",
+  may: "operate",
+  at: "POST /v1/agents/{agent}/schedules/{schedule}/resume",
+  takes: NAMED,
+  gives: PAUSED,
+  command: { words: ["schedule"], examples: ["schedule resume digest companion"], opens: "data" },
+  run: async ({ runtime }, { agent, schedule }, { actor }) => {
+    await runtime.pauseSchedule(actor, agent, schedule, false);
+    return { schedule, paused: false };
+  },
+  show: ({ schedule }) => [`${schedule} goes on: \`strata schedule list\` tells when it runs next.`],
 });
 
 /** Runs by the clock, each when it is due; what was missed before the program began is looked up once. */
@@ -110,4 +162,10 @@ const task = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">, { a
   },
 });
 
-export const FEATURE: Feature = { name: "schedules", keys: KEYS, operations: [list, runNow], jobs: [runs] };
+export const FEATURE: Feature = {
+  name: "schedules",
+  keys: KEYS,
+  store: SCHEDULE_STORE,
+  operations: [list, runNow, pause, resume],
+  jobs: [runs],
+};

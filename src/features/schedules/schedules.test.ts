@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { allParts } from "../../app/doors/features.ts";
 import { agentName, contactId, layerId, SELF, trusted, untrusted } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
 import { collect, endOf, OPERATOR, sampleAgent, stage } from "../../turn/index.contract.ts";
@@ -14,7 +15,7 @@ const digest: Schedule = {
 
 /** An agent that does this by the clock, over a store that may outlive the program. */
 async function clocked(schedules: readonly Schedule[], given: { store?: Awaited<ReturnType<typeof openSqlite>> } = {}) {
-  const store = given.store ?? (await openSqlite(":memory:"));
+  const store = given.store ?? (await openSqlite(":memory:", { parts: await allParts() }));
   const answers = Array.from({ length: 1_200 }, () => "Done.");
   const stand = await stage(answers, { agent: sampleAgent({ schedules }), store });
   const runs: number[] = [];
@@ -89,9 +90,41 @@ describe("001.22 what an agent does by the clock", () => {
     expect(await third.look(day("2026-05-04T12:02:00Z"))).toEqual([]);
   });
 
+  it("is paused and resumed, recorded; what comes due meanwhile is left out, also in a program that begins later", async () => {
+    const noon: Schedule = { ...digest, cron: "0 9 * * *", timezone: "UTC", missed: "all" };
+    const { look, runtime, store } = await clocked([noon]);
+    await look(day("2026-05-01T08:00:00Z"));
+    const again = await clocked([noon], { store });
+    expect(await runtime.pauseSchedule(OPERATOR, NAME, "digest", true)).toBe(true);
+    expect(await runtime.pauseSchedule(OPERATOR, NAME, "digest", true)).toBe(false);
+    for (const program of [look, again.look]) expect(await program(day("2026-05-03T12:00:00Z"))).toEqual([]);
+    expect(await runtime.schedules(OPERATOR, NAME)).toMatchObject([
+      { isDue: false, paused: { since: day("2026-05-01T08:00:00Z"), by: "operator" } },
+    ]);
+    expect((await runtime.schedules(OPERATOR, NAME))[0]).not.toHaveProperty("next");
+    again.time.at = day("2026-05-03T12:00:00Z");
+    expect(await again.runtime.pauseSchedule(OPERATOR, NAME, "digest", false)).toBe(true);
+    for (const program of [look, again.look, (await clocked([noon], { store })).look])
+      expect(await program(day("2026-05-03T12:00:01Z"))).toEqual([]);
+    expect(await look(day("2026-05-04T09:00:01Z"))).toHaveLength(1);
+    await expect(runtime.pauseSchedule(OPERATOR, NAME, "digets", true)).rejects.toThrow("did you mean `digest`");
+  });
+
+  it("its runs are listed where they are asked for, and crowd out no conversation", async () => {
+    const each: Schedule = { ...digest, cron: "* * * * *", timezone: "UTC", missed: "all" };
+    const { look, runtime, open, say } = await clocked([each]);
+    await look(day("2026-05-01T08:00:00Z"));
+    await say(await open(), "Hello.");
+    await look(day("2026-05-01T08:05:00Z"));
+    const listed = async (on: object) =>
+      (await runtime.newestThreads(OPERATOR, { limit: 3, ...on })).map(({ channel }) => channel);
+    expect(await listed({ except: ["schedule"] })).toEqual(["test"]);
+    expect(await listed({ channel: "schedule" })).toEqual(["schedule", "schedule", "schedule"]);
+  });
+
   it("two programs that look at once run it once; one whose model failed is taken up again", async () => {
     const noon: Schedule = { ...digest, cron: "0 9 * * *", timezone: "UTC" };
-    const store = await openSqlite(":memory:");
+    const store = await openSqlite(":memory:", { parts: await allParts() });
     const [one, two] = [await clocked([noon], { store }), await clocked([noon], { store })];
     for (const each of [one, two]) await each.look(day("2026-05-01T08:00:00Z"));
     const at = day("2026-05-01T09:00:01Z");

@@ -9,7 +9,7 @@ import {
   type ThreadId,
 } from "../../protocol/index.ts";
 import { keepShared, sharedText, textOf } from "../record/pieces.ts";
-import type { ClaimRequest, Thread, ThreadMove, ThreadOpening } from "../records.ts";
+import type { ChannelChoice, ClaimRequest, Thread, ThreadMove, ThreadOpening } from "../records.ts";
 import { toSlot, toThread } from "../rows.ts";
 import { atMost, owner, within } from "../scope.ts";
 import type { Slot } from "../slot.ts";
@@ -118,12 +118,18 @@ export async function thread(tx: Tx, scope: Scope, id: ThreadId): Promise<Thread
 }
 
 /** Threads in scope, the newest activity first. */
-export async function threads(tx: Tx, scope: Scope, limit: number): Promise<readonly Thread[]> {
-  const wanted = within(scope);
-  const recent = query
+export async function threads(
+  tx: Tx,
+  scope: Scope,
+  limit: number,
+  { channel, except = [] }: ChannelChoice = {},
+): Promise<readonly Thread[]> {
+  const wanted = { ...within(scope), ...(channel !== undefined && { channel }) };
+  const those = query
     .selectFrom("thread")
     .selectAll()
-    .where((eb) => eb.and(wanted))
+    .where((eb) => eb.and(wanted));
+  const recent = (except.length === 0 ? those : those.where("channel", "not in", except))
     .orderBy("last_activity", "desc")
     .orderBy("id", "desc")
     .limit(atMost(limit));

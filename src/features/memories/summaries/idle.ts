@@ -7,7 +7,7 @@ import {
   authorize,
   type Scope,
 } from "../../../protocol/index.ts";
-import { isOwnChannel, type Parts, setupOf, type TurnParts } from "../../../turn/index.ts";
+import { isOwnChannel, type Parts, SCHEDULE, setupOf, type TurnParts } from "../../../turn/index.ts";
 import type { Consolidated, ConsolidateWish, ConsolidationTrouble } from "../door-types.ts";
 
 /** As many of an agent's threads are looked through, the newest activity first. */
@@ -82,7 +82,7 @@ interface Contact {
 
 /** Each contact with its last activity, as far as it is talk. */
 async function contacts({ store }: Parts, { org, name }: Agent): Promise<readonly Contact[]> {
-  const threads = await store.threads({ org, agent: name, contact: null }, MOST_THREADS);
+  const threads = await store.threads({ org, agent: name, contact: null }, MOST_THREADS, { except: [SCHEDULE] });
   const newest = new Map<string, Contact>();
   for (const { scope, channel, lastActivity: activity } of threads) {
     if (isOwnChannel(channel)) continue;

@@ -1,0 +1,17 @@
+import { exchange, type KeptSample, NOW, open } from "../../store/index.contract.ts";
+import { SCHEDULE_STORE } from "./store.ts";
+
+/** One that was paused, and one that goes on. */
+export const KEPT: KeptSample = {
+  fill: async (store, scope, words) => {
+    await exchange(store, await open(store, scope), words);
+    const kept = store.part(SCHEDULE_STORE);
+    for (const [schedule, isPaused] of [
+      ["digest", true],
+      ["report", true],
+      ["report", false],
+    ] as const)
+      await kept.pauseSchedule(scope, { schedule, isPaused, by: "operator", at: NOW });
+  },
+  reads: (store, scope) => store.part(SCHEDULE_STORE).schedulePauses(scope),
+};

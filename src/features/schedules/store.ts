@@ -1,0 +1,93 @@
+import { canonicalJson, type Role } from "../../protocol/index.ts";
+import { type AgentOwner, append, linkedTable, newTable, type StorePart, type Tx, tables } from "../../store/index.ts";
+
+/** A schedule was paused, or resumed. */
+interface PauseTable extends AgentOwner {
+  readonly schedule: string;
+  readonly n: number;
+  readonly paused: number;
+  readonly by: Role;
+  readonly at: number;
+  readonly link: number;
+}
+
+const { query, insert } = tables<{ schedule_pause: PauseTable }>();
+
+/** Whether a schedule is paused, since when and by whom; of one that nobody ever paused, nothing is kept. */
+export interface SchedulePause {
+  readonly schedule: string;
+  readonly isPaused: boolean;
+  readonly by: Role;
+  readonly at: number;
+}
+
+/** Which schedules of an agent are paused: every change is kept, and linked. Nobody's words stand in it. */
+export const SCHEDULE_STORE = {
+  name: "schedules",
+  tables: ["schedule_pause"],
+  migrations: [
+    {
+      number: 19,
+      name: "schedule pauses",
+      statements: [
+        newTable("schedule_pause", {
+          columns: `org text!, agent text!, schedule text!, n int!, paused int!, by text!, at int!, link int!`,
+          key: "org, agent, schedule, n",
+        }),
+        `create index schedule_pause_link on schedule_pause (org, link)`,
+      ],
+    },
+  ],
+  functions: ({ reading, writing }) => ({
+    /** The last change of each schedule. */
+    schedulePauses: reading(schedulePauses),
+    /** False where it is so already. */
+    pauseSchedule: writing(pauseSchedule),
+  }),
+  wakes: ["pauseSchedule"],
+  linked: {
+    schedule: linkedTable<PauseTable>(
+      "schedule_pause",
+      ({ schedule, n }) => `change ${n} of schedule ${schedule}`,
+      (_, row) => linkOf(row),
+    ),
+  },
+  erase: async () => undefined,
+  verify: async () => [],
+} satisfies StorePart;
+
+function linkOf({ agent, schedule, n, paused, by, at }: Omit<PauseTable, "link">): string {
+  return canonicalJson({ schedule: { agent, schedule, n, paused, by, at } });
+}
+
+async function schedulePauses(tx: Tx, { org, agent }: AgentOwner): Promise<readonly SchedulePause[]> {
+  const rows = await tx.all(
+    query
+      .selectFrom("schedule_pause")
+      .selectAll()
+      .where((eb) => eb.and({ org, agent }))
+      .orderBy("n"),
+  );
+  const newest = new Map(rows.map((row) => [row.schedule, row]));
+  return [...newest.values()].map(({ schedule, paused, by, at }) => ({ schedule, isPaused: paused === 1, by, at }));
+}
+
+async function pauseSchedule(
+  tx: Tx,
+  { org, agent }: AgentOwner,
+  { schedule, isPaused, by, at }: SchedulePause,
+): Promise<boolean> {
+  const last = await tx.first(
+    query
+      .selectFrom("schedule_pause")
+      .select(["n", "paused"])
+      .where((eb) => eb.and({ org, agent, schedule }))
+      .orderBy("n", "desc")
+      .limit(1),
+  );
+  if ((last?.paused === 1) === isPaused) return false;
+  const row = { org, agent, schedule, n: (last?.n ?? 0) + 1, paused: isPaused ? 1 : 0, by, at };
+  const { seq: link } = await append(tx, org, linkOf(row));
+  await tx.run(insert("schedule_pause", { ...row, link }));
+  return true;
+}
