@@ -36,10 +36,10 @@ const SKILL_FOLDERS = z
       .default(30)
       .describe("Seconds for which they are not read again. After that, a turn goes on with what was read before."),
     check: z
-      .enum(["warn", "block"])
+      .enum(["warn", "review", "block"])
       .default("warn")
       .describe(
-        "What becomes of a skill that the guard of layer texts finds fault with: `warn` says so, `block` leaves it out.",
+        "What becomes of a skill that the guard of layer texts finds fault with: `warn` says so; `review` leaves it out until an operator has approved it as it is, with `strata skill approve`; `block` leaves it out.",
       ),
   })
   .optional()

@@ -6,14 +6,22 @@ import { deskOf, type Parts, type TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import type { ProjectDisk } from "../project-disk.ts";
 import { KEYS } from "./config.ts";
-import { type BadSkill, NO_SKILLS, type SkillsOf, skillsOn, withFolders } from "./read.ts";
+import {
+  type BadSkill,
+  NO_SKILLS,
+  type SkillsOf,
+  skillsOn,
+  type WaitingSkill,
+  waitingIn,
+  withFolders,
+} from "./read.ts";
 import { skillSteps } from "./steps.ts";
 import { skillTools } from "./tools.ts";
 
 /** What operators see of skills in folders. @throws StrataError `not_allowed`, `agent_not_found` */
 export interface SkillDoors {
   /** What of its skills' folders could not be taken, and why. */
-  badSkills(actor: Actor, agent: AgentName): Promise<readonly { readonly path: string; readonly says: string }[]>;
+  badSkills(actor: Actor, agent: AgentName): Promise<readonly (BadSkill | WaitingSkill)[]>;
 }
 
 declare module "../../turn/runtime.ts" {
@@ -41,7 +49,12 @@ export function openSkills({ disk }: { readonly disk?: ProjectDisk | undefined }
     steps: disk === undefined ? {} : skillSteps(disk),
     complete: async (agent) => withFolders(agent, (await skillsOf(agent)).value),
     doors: (parts) => ({
-      badSkills: async (actor, agent) => (await skillsOf(deskOf(parts, actor, agent).agent)).value.bad,
+      badSkills: async (actor, name) => {
+        const { agent, owner } = deskOf(parts, actor, name);
+        const { value: found } = await skillsOf(agent);
+        if (!found.skills.some(({ waits }) => waits !== undefined)) return found.bad;
+        return [...found.bad, ...waitingIn(found, { versions: await parts.store.activeTexts(owner) })];
+      },
     }),
   };
 }

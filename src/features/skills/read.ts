@@ -1,7 +1,7 @@
 import { join, relative, sep } from "node:path";
 import { stringify } from "yaml";
 import { truncateText } from "../../guard/index.ts";
-import { type Agent, canonicalJson, type Trusted, trusted } from "../../protocol/index.ts";
+import { type ActiveTexts, type Agent, canonicalJson, type Trusted, trusted } from "../../protocol/index.ts";
 import { faultsIn, prepare } from "../files/index.ts";
 import { type Cached, isInside, type ProjectDisk, rootOf, staleWhileRevalidate } from "../project-disk.ts";
 import { type SkillRules, skillRules } from "./config.ts";
@@ -18,6 +18,8 @@ export interface FolderSkill {
   readonly text: Trusted;
   readonly notes: readonly string[];
   readonly isCut: boolean;
+  /** What the guard finds in it, where an operator has to look at it first. */
+  readonly waits?: string;
 }
 
 /** A skill that could not be taken, and why. */
@@ -94,7 +96,7 @@ async function taken(
   text: string,
   folder: string,
   { characters, check }: SkillRules,
-): Promise<Pick<FolderSkill, "text" | "notes" | "isCut">> {
+): Promise<Pick<FolderSkill, "text" | "notes" | "isCut" | "waits">> {
   const { skill, problems, hints } = readSkill(text, folder);
   if (skill === undefined) throw new Error(problems.map(({ line, says }) => `line ${line}: ${says}`).join("; "));
   const body = prepare(skill.body);
@@ -112,7 +114,8 @@ async function taken(
     ...(faults.length > 0 ? [`the guard finds fault with it: ${faults.join("; ")}`] : []),
   ];
   // The operator's own folder, read by the standard and cleaned of all that reads as the platform's.
-  return { text: trusted(whole), notes, isCut };
+  const waits = faults.length > 0 && check === "review" ? { waits: faults.join("; ") } : {};
+  return { text: trusted(whole), notes, isCut, ...waits };
 }
 
 /** A skill as its file says it, in the one spelling. */
@@ -131,7 +134,31 @@ function skillText({
 /** The agent with the skills of its folders beside those that are declared: what strata.yaml says counts first. */
 export function withFolders(agent: Agent, { skills }: SkillsFound): Agent {
   const declared = agent.skills ?? [];
-  const more = skills.filter(({ name }) => !declared.some((one) => one.name === name));
+  const more = skills.filter(({ name, waits }) => waits === undefined && !declared.some((one) => one.name === name));
   if (more.length === 0) return agent;
   return { ...agent, skills: [...declared, ...more.map(({ name, text }) => ({ name, text, enabled: true }))] };
 }
+
+/** A skill that waits for an operator's word on its text. */
+export interface WaitingSkill extends BadSkill {
+  readonly name: string;
+  readonly text: Trusted;
+}
+
+/** Those that nobody has approved as they are now. What was approved is kept in the record, and counts before the folder's. */
+export const waitingIn = (
+  { skills }: SkillsFound,
+  { versions }: Pick<ActiveTexts, "versions">,
+): readonly WaitingSkill[] =>
+  skills.flatMap(({ name, path, text, waits }) =>
+    waits === undefined || versions.some((one) => one.part === name && one.text === text)
+      ? []
+      : [
+          {
+            name,
+            path,
+            text,
+            says: `it waits until an operator approves it, with \`strata skill approve ${name}\`: ${waits}`,
+          },
+        ],
+  );

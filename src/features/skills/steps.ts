@@ -15,7 +15,7 @@ import {
 import type { TurnSteps } from "../../turn/index.ts";
 import { firstWait, type ProjectDisk } from "../project-disk.ts";
 import { skillRules } from "./config.ts";
-import { type SkillsFound, skillsOn, withFolders } from "./read.ts";
+import { type SkillsFound, skillsOn, waitingIn, withFolders } from "./read.ts";
 import { isStandard, readSkill } from "./standard.ts";
 
 /** The tool by which an agent reads a skill's instructions. */
@@ -57,7 +57,10 @@ function contentOf(
   const none = { kind: "empty", because: "no skill is enabled" } as const;
   if (agent.skillFolders === undefined && !skills.some(({ text }) => isStandard(text)))
     return skills.length === 0 ? none : { kind: "text", text: skillsText(skills), trust };
-  const parts = [...partsOf(agent, skills, found), ...found.bad.map(({ path, says }) => part(path, "", says))];
+  const parts = [
+    ...partsOf(agent, skills, found),
+    ...[...found.bad, ...waitingIn(found, active)].map(({ path, says }) => part(path, "", says)),
+  ];
   const text = joinParts(parts);
   return text === "" ? { ...none, parts } : { kind: "text", text, trust, parts };
 }

@@ -71,7 +71,7 @@ const skills = operation({
   command: { examples: ["skill list"], opens: "data" },
   run: async ({ runtime }, { agent }, { actor }) => ({
     skills: await runtime.skills(actor, agent),
-    bad: await runtime.badSkills(actor, agent),
+    bad: (await runtime.badSkills(actor, agent)).map(({ path, says }) => ({ path, says })),
   }),
   show: ({ skills: found }, { style, given: { agent } }) => listLines(agent, found, style),
   hints: ({ bad }) => bad.map(badSkillLine),
@@ -166,6 +166,26 @@ const addSkill = operation({
   },
 });
 
+const approveSkill = operation({
+  name: "skill.approve",
+  does: "Let a skill of a folder that the guard finds fault with be used as it is now; another text of it waits again.",
+  may: "operate",
+  at: "POST /v1/agents/{agent}/skills/{skill}/approve",
+  takes: OF_SKILL.extend({ reason: FIELDS.reason }),
+  gives: VERSION,
+  command: { words: ["skill"], examples: ["skill approve invoicing"], usual: NO_REASON, opens: "data" },
+  run: async ({ runtime }, { agent, skill: part, reason }, { actor }) => {
+    const bad = await runtime.badSkills(actor, agent);
+    const text = bad.flatMap((one) => ("text" in one && one.name === part ? [one.text] : [])).at(0);
+    const layer = layerWith(runtime.agent(actor, agent), "skills").id;
+    if (text !== undefined) return runtime.editText(actor, agent, { layer, part, text, reason });
+    const message = `no skill ${JSON.stringify(part)} of a folder of ${agent} waits for approval; \`strata skill list\` says which do`;
+    throw new StrataError("text_not_found", message, { skill: part });
+  },
+  show: (made, { style, given: { skill: name }, agentWords }) =>
+    editedLines(made, { name, back: `\`strata skill disable ${name}${agentWords}\` takes it out.`, style }),
+});
+
 const noSkill = (problems: readonly SkillProblem[]): StrataError => {
   const says = problems.map(({ line, says: what }) => `line ${line}: ${what}`).join("; ");
   return new StrataError("text_refused", `this is no skill of the open standard: ${says}`, { problems });
@@ -242,7 +262,7 @@ const disable = operation({
 /** An agent's short name for itself, and its skills. */
 export const SKILL_OPERATIONS: readonly Operation[] = [
   ...[soul, setSoul, skills, skill, setSkill],
-  ...[addSkill, checkedSkill, enable, disable],
+  ...[addSkill, checkedSkill, approveSkill, enable, disable],
 ];
 
 const COLUMNS = [
