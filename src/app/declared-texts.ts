@@ -10,6 +10,9 @@ export interface TextWarning {
   /** `layer loop`, `skill invoicing`, `soul`, `all texts`. */
   readonly piece: string;
   readonly says: string;
+  /** Of what stands in a file of the project: which, from its root on, and where. */
+  readonly file?: string;
+  readonly line?: number;
 }
 
 type Warning = Omit<TextWarning, "agent">;

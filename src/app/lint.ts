@@ -1,6 +1,15 @@
 import { checkLock, lockFile, type Project } from "../agents/index.ts";
+import { fileProblems } from "../features/files/index.ts";
+import { skillProblems } from "../features/skills/index.ts";
 import { findSecrets } from "../guard/index.ts";
-import { type Agent, type AgentName, type ModelRef, StrataError, suggestion } from "../protocol/index.ts";
+import {
+  type Agent,
+  type AgentName,
+  type CountTokens,
+  type ModelRef,
+  StrataError,
+  suggestion,
+} from "../protocol/index.ts";
 import { openStore, type Store } from "../store/index.ts";
 import {
   type LintFinding,
@@ -17,6 +26,7 @@ import { observe } from "./lint/observe.ts";
 import { counterFor, renderIn } from "./lint/render.ts";
 import { type FilePlace, placeOf, textsOf } from "./lint/texts.ts";
 import { otherProcesses, unstablePieces } from "./lint/worlds.ts";
+import { diskOver } from "./open.ts";
 import { type PlacedOptions, recordFile } from "./options.ts";
 import { projectsOf, storeAddress } from "./projects.ts";
 
@@ -143,8 +153,22 @@ async function reportOn(agent: Agent, { declared, store, options, elsewhere }: A
     length: subject.length,
     prefix: subject.prefix.reduce((sum, { tokens }) => sum + tokens, 0),
     findings: lintSubject(subject).map((found) => placed(found, agent, declared.projects)),
-    texts: await textWarnings(agent),
+    texts: [...(await textWarnings(agent)), ...(await diskWarnings(agent, declared.projects, count))],
   };
+}
+
+/** What is to be known of the files and the skills of its project. */
+async function diskWarnings(
+  agent: Agent,
+  projects: readonly Project[],
+  count: CountTokens,
+): Promise<readonly TextWarning[]> {
+  const disk = diskOver(() => projects);
+  const found = [...(await fileProblems(disk, agent, count)), ...(await skillProblems(disk, agent))];
+  return found.map(({ path, line, says }) => ({
+    ...{ agent: agent.name, piece: line === undefined ? path : `${path}:${line}`, says },
+    ...{ file: path, ...(line !== undefined && { line }) },
+  }));
 }
 
 function placed(found: LintFinding, agent: Agent, projects: readonly Project[]): PlacedFinding {

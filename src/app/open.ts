@@ -219,7 +219,7 @@ function joined(options: PlacedOptions, { declared, current, vectors, disk, step
 }
 
 /** The folders of these projects, in real time. */
-const diskOver = (projects: () => readonly Project[]): ProjectDisk => ({
+export const diskOver = (projects: () => readonly Project[]): ProjectDisk => ({
   folderOf: ({ org, name }) => projects().find((one) => one.org === org && one.agents.has(name))?.folder,
   reader: DISK,
   clock: () => Date.now(),

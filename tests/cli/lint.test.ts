@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { place, project, ROOT, strata } from "./strata.ts";
@@ -264,3 +264,62 @@ const unstable = (findings: readonly Found[]) =>
     .filter(({ rule }) => rule === "unstable-tools")
     .map(({ piece, stands }) => [piece, stands.slice(0, stands.indexOf(": from byte"))])
     .sort();
+
+describe("the files and skills of a project", () => {
+  const LONG = "Run the checks before you push, and name the file and the line of what you changed. ".repeat(3).trim();
+  const files: Readonly<Record<string, string>> = {
+    "AGENTS.md": `# Rules\n\n${LONG}\n\n<!-- nobody sees this -->\nUse tabs.\u200b\n@../secrets.md\n\n${LONG}\n`,
+    "docs/long.md": `First line.\n${"More of it.\n".repeat(60)}`,
+    "skills/invoicing/SKILL.md":
+      "---\nname: invoicing\ndescription: Writes invoices.\ncolour: red\n---\nWrite it.\u200b\n",
+    "skills/bills/SKILL.md": "---\nname: bills\ndescription: Writes invoices.\n---\nWrite them.\n",
+    "skills/other/SKILL.md": `---\nname: another\ndescription: ${"x".repeat(1_100)}\n---\nDo it.\n`,
+  };
+  const YAML = `organization: home
+agents:
+  helper:
+    description: Helps.
+    files: { read: [AGENTS.md, docs/long.md, TOOLS.md], characters: 600 }
+    skillFolders: { read: [skills], shown: 1 }
+    layers:
+      - { id: core, rank: 0, text: Help. }
+      - { id: bootstrap, rank: 15, source: files, budget: 100 }
+      - { id: skills, rank: 40, source: skills }
+`;
+
+  it("001.5 001.8 are looked through: what is cut, hidden, said twice, outside of the root or over the standard, with file and line", async () => {
+    const cwd = place();
+    for (const [name, text] of Object.entries({ ...files, "strata.yaml": YAML })) {
+      mkdirSync(join(cwd, name, ".."), { recursive: true });
+      writeFileSync(join(cwd, name), text);
+    }
+    const { out, code } = await strata(["lint", "--json"], { cwd });
+    const shown: { agents: readonly { texts: readonly { piece: string; says: string; line?: number }[] }[] } =
+      JSON.parse(out);
+    const says = shown.agents.flatMap(({ texts }) => texts.map(({ piece, says: what }) => `${piece}: ${what}`));
+    for (const wanted of [
+      "AGENTS.md:5: HTML comments are removed",
+      "AGENTS.md:6: hidden characters are removed",
+      "AGENTS.md:7: @../secrets.md: it leads out of the project's root and is not read",
+      "AGENTS.md:9: the same paragraph stands in AGENTS.md:3",
+      "docs/long.md:50: it is cut here: ",
+      "TOOLS.md: there is no such file",
+      "skills/invoicing/SKILL.md:4: the standard knows no key `colour`",
+      "skills/invoicing/SKILL.md:6: hidden characters are removed",
+      "skills/invoicing/SKILL.md:1: it has the description of skills/bills/SKILL.md",
+      "skills/other/SKILL.md:3: left out: `description` has more than 1,024 characters",
+      "skills: there are 2 skills, and the prompt shows 1",
+    ])
+      expect(
+        says.some((one) => one.startsWith(wanted)),
+        `${wanted}\n${says.join("\n")}`,
+      ).toBe(true);
+    expect(
+      says.some((one) =>
+        /^AGENTS\.md: the files have \d+ tokens together, and the layer bootstrap a budget of 100/.test(one),
+      ),
+    ).toBe(true);
+    expect(code).toBe(0);
+    expect((await strata(["lint"], { cwd })).out).toContain("warning AGENTS.md:6: hidden characters are removed");
+  });
+});

@@ -8,8 +8,8 @@ import { OPERATIONS } from "./operations.ts";
 import { fileSteps } from "./steps.ts";
 
 export type { FileDoors } from "./doors.ts";
+export { type FileProblem, fileProblems, lineProblems } from "./lint.ts";
 export { faultsIn, type Prepared, prepare, type Split, splitHead } from "./prepare.ts";
-
 export type { SubagentDefinition } from "./read.ts";
 export { subagentsOf } from "./steps.ts";
 

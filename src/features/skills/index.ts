@@ -1,11 +1,12 @@
 /** Skills of the open standard: folders with a SKILL.md, listed in the prompt, and read by the agent when it needs them. */
-
+import { join } from "node:path";
 import { printable } from "../../print/index.ts";
 import type { Actor, Agent, AgentName } from "../../protocol/index.ts";
 import { deskOf, type Parts, type TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
+import { type FileProblem, lineProblems } from "../files/index.ts";
 import type { ProjectDisk } from "../project-disk.ts";
-import { KEYS } from "./config.ts";
+import { KEYS, skillRules } from "./config.ts";
 import {
   type BadSkill,
   NO_SKILLS,
@@ -29,6 +30,9 @@ declare module "../../turn/runtime.ts" {
 }
 
 export { skillRules } from "./config.ts";
+
+import { readSkill } from "./standard.ts";
+
 export { isStandard, readSkill, type SkillProblem } from "./standard.ts";
 
 export const FEATURE: Feature = { name: "skills", needs: ["files"], keys: KEYS, tools: skillTools, operations: [] };
@@ -42,6 +46,46 @@ interface SkillParts {
 
 /** A skill that was left out, in a sentence. */
 export const badSkillLine = ({ path, says }: BadSkill): string => printable(`${path} is left out: ${says}`);
+
+/** What is left out, cut, hidden or said twice among an agent's skills in folders, with file and line. */
+export async function skillProblems(disk: ProjectDisk, agent: Agent): Promise<readonly FileProblem[]> {
+  if (agent.skillFolders === undefined) return [];
+  const { skills, bad } = (await skillsOn(disk)(agent)).value;
+  const found: FileProblem[] = bad.flatMap(({ path, says }) =>
+    says.split("; ").map((one) => ({ path, ...withLine(`left out: ${one}`) })),
+  );
+  const described = new Map<string, string>();
+  for (const { name, path, folder, text, notes } of skills) {
+    const raw = (await disk.reader.read(join(folder, "SKILL.md"), 4_000_000).catch(() => undefined))?.text ?? "";
+    const lines = lineProblems(raw);
+    found.push(...lines.map(({ line, says }) => ({ path, line, says })));
+    for (const note of notes) if (!lines.some((one) => one.note === note)) found.push({ path, ...withLine(note) });
+    if (agent.skills?.some((one) => one.name === name))
+      found.push({ path, says: `strata.yaml declares a skill named ${name}, and that one counts` });
+    const { description = "" } = readSkill(text).skill ?? {};
+    const same = described.get(description);
+    if (same !== undefined)
+      found.push({ path, line: 1, says: `it has the description of ${same}: a model cannot tell them apart` });
+    else described.set(description, path);
+  }
+  const { shown } = skillRules(agent);
+  const most =
+    skills.length > shown
+      ? [
+          {
+            path: agent.skillFolders.read.join(", "),
+            says: `there are ${skills.length} skills, and the prompt shows ${shown}: raise \`shown\`, or take some out`,
+          },
+        ]
+      : [];
+  return [...found, ...most];
+}
+
+/** The line that a note begins with, where it names one. */
+function withLine(note: string): Omit<FileProblem, "path"> {
+  const [, before = "", line, says = ""] = /^(left out: |)line (\d+): (.*)$/su.exec(note) ?? [];
+  return line === undefined ? { says: note } : { line: Number(line), says: `${before}${says}` };
+}
 
 export function openSkills({ disk }: { readonly disk?: ProjectDisk | undefined }): SkillParts {
   const skillsOf: SkillsOf = disk === undefined ? async () => NO_SKILLS : skillsOn(disk);

@@ -18,7 +18,7 @@ export function declareLint(program: Command, context: Context): void {
   program
     .command("lint")
     .description(
-      "find what breaks the provider's cache or costs more than necessary, and declared texts that the guard would refuse as an edit; nothing is sent or stored",
+      "find what breaks the provider's cache or costs more than necessary, texts that the guard would refuse as an edit, and what is cut or hidden in the project's files and skills; nothing is sent or stored",
     )
     .argument("[agent]", "the agent's name (default: all agents)")
     .option(

@@ -1,0 +1,128 @@
+import { join } from "node:path";
+import { clean, findSecrets, readsAsOurs } from "../../guard/index.ts";
+import { type Agent, type CountTokens, untrusted } from "../../protocol/index.ts";
+import type { ProjectDisk } from "../project-disk.ts";
+import { fileRules } from "./config.ts";
+import { COMMENTS_REMOVED, withoutComments } from "./prepare.ts";
+import { type ProjectFile, readFiles } from "./read.ts";
+
+/** What somebody should know of a file of the prompt, and where it stands, from the project's root on. */
+export interface FileProblem {
+  readonly path: string;
+  /** Left out where it is of the whole file. */
+  readonly line?: number;
+  readonly says: string;
+}
+
+/** So much is looked at of a file. */
+const MOST = 4_000_000;
+
+/** What is too large, cut, hidden, said twice, or not read, in the files of an agent's prompt: everything that a turn would take out without a word. */
+export async function fileProblems(
+  disk: ProjectDisk,
+  agent: Agent,
+  count: CountTokens,
+): Promise<readonly FileProblem[]> {
+  const folder = disk.folderOf(agent);
+  const layer = agent.layers.find(({ source }) => source.kind === "files");
+  if (folder === undefined || layer === undefined) return [];
+  const { root, files } = await readFiles(disk, folder, fileRules(agent));
+  const found: FileProblem[] = [];
+  const paragraphs = new Map<string, string>();
+  for (const file of files) {
+    if (file.path === undefined) {
+      // The usual ones need not be there; those that somebody named do.
+      if (agent.files !== undefined) found.push({ path: file.name, says: file.notes.join("; ") });
+      continue;
+    }
+    const raw = (await disk.reader.read(join(root, file.path), MOST).catch(() => undefined))?.text ?? "";
+    found.push(...problemsOf(file, raw), ...repeated(file.path, raw, paragraphs));
+  }
+  const tokens = files.reduce((sum, { text }) => sum + count(text), 0);
+  if (layer.budget !== undefined && tokens > layer.budget) {
+    const says = `the files have ${tokens} tokens together, and the layer ${layer.id} a budget of ${layer.budget}: where not everything fits, the last are cut`;
+    found.push({ path: files.find(({ text }) => text !== "")?.path ?? layer.id, says });
+  }
+  return found;
+}
+
+function problemsOf(file: ProjectFile, raw: string): readonly FileProblem[] {
+  const path = file.path ?? file.name;
+  const inLines = lineProblems(raw);
+  const seen = new Set(inLines.map(({ note }) => note));
+  const others = file.notes.flatMap((note): FileProblem[] => {
+    // What a file brings along is no problem.
+    if (seen.has(note) || note.startsWith("with ")) return [];
+    return [{ path, ...placeOf(note, { file, raw }) }];
+  });
+  const faults = file.faults.map((fault) => ({ path, says: `the guard of layer texts finds: ${fault}` }));
+  return [...inLines.map(({ line, says }) => ({ path, line, says })), ...others, ...faults];
+}
+
+/** Where a note is about. */
+function placeOf(
+  note: string,
+  { file, raw }: { readonly file: ProjectFile; readonly raw: string },
+): Omit<FileProblem, "path"> {
+  const [, line, says] = /^line (\d+): (.*)$/su.exec(note) ?? [];
+  if (says !== undefined) return { line: Number(line), says };
+  const included = /^(@\S+): /u.exec(note)?.[1];
+  const at = included === undefined ? -1 : raw.split("\n").findIndex((one) => one.trim() === included);
+  if (at >= 0) return { line: at + 1, says: note };
+  if (!note.endsWith("characters are read")) return { says: note };
+  const cut = lineOfCut(file.text, raw);
+  return { ...(cut > 0 && { line: cut }), says: `it is cut here: ${note}` };
+}
+
+/** The line of the file at which the kept text ends: where its last whole line stands in it for the same time. 0 where it does not. */
+function lineOfCut(kept: string, raw: string): number {
+  // The mark of the cut is a line of its own, and the line before it may be cut itself.
+  const lines = kept.split("\n").slice(0, -1);
+  const last = lines.at(-1) ?? "";
+  let times = lines.filter((one) => one === last).length;
+  return raw.split("\n").findIndex((one) => one.startsWith(last) && --times === 0) + 1;
+}
+
+/** What would be taken out of a text, line by line. `note` is what a turn says of it. */
+export function lineProblems(
+  raw: string,
+): readonly { readonly line: number; readonly says: string; readonly note: string }[] {
+  const found: { line: number; says: string; note: string }[] = [];
+  const lines = raw
+    .replace(/^\ufeff/, "")
+    .replace(/\r\n?/g, "\n")
+    .split("\n");
+  const tell = (line: number, note: string): void =>
+    void found.push({
+      line,
+      note,
+      says: note.replace("were removed", "are removed").replace("was removed", "is removed"),
+    });
+  for (const [i, line] of lines.entries()) {
+    if (clean(untrusted(line)) !== line) tell(i + 1, "hidden characters were removed");
+    if (readsAsOurs(clean(untrusted(line)))) tell(i + 1, "lines that read as the platform's own were removed");
+  }
+  const text = lines.join("\n");
+  for (const { start } of findSecrets(text))
+    tell(text.slice(0, start).split("\n").length, "what looks like a secret was removed");
+  const comment = withoutComments(text) === text ? -1 : lines.findIndex((line) => line.includes("<!--"));
+  if (comment >= 0) tell(comment + 1, COMMENTS_REMOVED);
+  return found;
+}
+
+/** What is shorter may well be said twice. */
+const PARAGRAPH = 200;
+
+/** Paragraphs that stand somewhere before already, in this file or in another. */
+function repeated(path: string, raw: string, known: Map<string, string>): readonly FileProblem[] {
+  const found: FileProblem[] = [];
+  let line = 1;
+  for (const paragraph of raw.replace(/\r\n?/g, "\n").split(/\n[ \t]*\n/u)) {
+    const key = paragraph.replaceAll(/\s+/gu, " ").trim();
+    const before = key.length < PARAGRAPH ? undefined : known.get(key);
+    if (before !== undefined) found.push({ path, line, says: `the same paragraph stands in ${before}` });
+    else if (key.length >= PARAGRAPH) known.set(key, `${path}:${line}`);
+    line += paragraph.split("\n").length + 1;
+  }
+  return found;
+}
