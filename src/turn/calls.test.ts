@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { allParts } from "../app/doors/features.ts";
 import { memoryTools } from "../features/memories/index.ts";
 import {
   AGENT_STATES,
@@ -46,7 +47,9 @@ describe("law 7: one commit", () => {
         { call: "look", id: "c2", input: {} },
       ],
     };
-    const parts = { tools: toolset([...memoryTools(await openSqlite(":memory:")), pay, look]) };
+    const parts = {
+      tools: toolset([...memoryTools(await openSqlite(":memory:", { parts: await allParts() })), pay, look]),
+    };
     const { say, open, runtime, sent } = await stage([calls, new Error("boom"), calls, "Told."], { parts });
     const thread = await open();
     await say(thread, "Pay");
@@ -128,7 +131,7 @@ describe("law 6: what a tool writes", () => {
   it.each(["contact", "operator"] as const)(
     "is trusted no more than the tool, here as %s, and the turn",
     async (trust) => {
-      const store = await openSqlite(":memory:");
+      const store = await openSqlite(":memory:", { parts: await allParts() });
       const memory = { content: untrusted("the contact said so"), tags: [], trust: "platform", at: 1 } as const;
       const look = defineTool({
         name: "look",
@@ -178,7 +181,7 @@ describe("law 6: an edit that a tool writes", () => {
   ])(
     "is the agent's word at the most, and waits for an operator in a turn that holds words of a %s, by a tool trusted as %s",
     async (trust, own, status) => {
-      const store = await openSqlite(":memory:");
+      const store = await openSqlite(":memory:", { parts: await allParts() });
       const written = { text: untrusted("kept"), failed: false, writes: [{ kind: "edit", edit }] } as const;
       const look = defineTool({
         name: "look",
@@ -303,7 +306,9 @@ describe("a picture or a file as a part of a result", () => {
       ...{ name: "look", description: "Looks.", input: z.object({ at: z.string() }), effect: "none", trust: "contact" },
       run: () => ({ text: "Here it is.", media, ...(change.failed && { failed: true }) }) as never,
     });
-    const parts = { tools: toolset([...memoryTools(await openSqlite(":memory:")), shoot]) };
+    const parts = {
+      tools: toolset([...memoryTools(await openSqlite(":memory:", { parts: await allParts() })), shoot]),
+    };
     const agent = sampleAgent({ tools: [toolName("look")], budgets: { ...DEFAULT_BUDGETS, ...change.budgets } });
     const call = { parts: [{ call: "look", id: "c1", input: { at: "a" } }] };
     const on = await stage([call, "Seen."], { parts, agent });
