@@ -7,7 +7,14 @@ export { cleanName } from "./clean-name.ts";
 export { frame } from "./frame.ts";
 export { layerJudge } from "./layer-judge.ts";
 export type { GuardFinding, GuardVerdict } from "./override/verdict.ts";
-export { type FoundSecret, findSecrets, SECRET_KINDS, type SecretKind, secretProblem } from "./secrets.ts";
+export {
+  type FoundSecret,
+  findSecrets,
+  SECRET_KINDS,
+  type SecretKind,
+  secretProblem,
+  withoutSecrets,
+} from "./secrets.ts";
 export { checkSignature, messageToSign, type SignedMessage, senderAddress } from "./sender-address.ts";
 export { type CheckedText, checkNewText, formProblem, type GivenText, readsAsOurs } from "./text-check.ts";
 export { type PrefixSize, prefixSize, sumProblem } from "./text-size.ts";

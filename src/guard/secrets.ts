@@ -112,6 +112,19 @@ export function findSecrets(text: string): readonly FoundSecret[] {
   });
 }
 
+/** The text with `(private key removed)` and the like in the place of what looks like a secret, of these kinds alone where some are left out. */
+export function withoutSecrets(text: string, except: readonly SecretKind[] = []): string {
+  let end = text.length;
+  let kept = "";
+  const found = findSecrets(text).filter(({ kind }) => !except.includes(kind));
+  for (const { kind, start, end: after } of found.toSorted((a, b) => b.start - a.start)) {
+    if (after > end) continue;
+    kept = `(${kind} removed)${text.slice(after, end)}${kept}`;
+    end = start;
+  }
+  return text.slice(0, end) + kept;
+}
+
 /** As a reader and a machine that is given the value would take it: one form of each digit and dash, nothing hidden. */
 const plain = (text: string): string => withoutHidden(text.normalize("NFKC")).replace(/[\u2010-\u2015\u2212]/g, "-");
 

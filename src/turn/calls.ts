@@ -22,7 +22,7 @@ import type { Parts } from "./parts.ts";
 import { withoutPrivate } from "./reply-guard.ts";
 import { retryWhileBusy } from "./retry-while-busy.ts";
 import type { RecordedResult } from "./run-options.ts";
-import { hidden, limitsOf, type Ran, runTool } from "./run-tool.ts";
+import { hidden, limitsOf, type Ran, redacted, runTool } from "./run-tool.ts";
 import type { Answer } from "./send.ts";
 import { goneOf } from "./spend.ts";
 import { handledOf, unansweredOf } from "./staged.ts";
@@ -210,9 +210,10 @@ const tooLate = (tool: string, because: string): string =>
   `Not run: this call would need a person's word, which comes between two turns: there ${tool} ${because}. Go on without it.`;
 
 /** A recording answers for all tools, and nothing acts: what came from a file is trusted like any contact. */
-function recorded({ vault }: Parts, result: RecordedResult | undefined): Answered {
+async function recorded({ vault }: Parts, result: RecordedResult | undefined): Promise<Answered> {
   if (result === undefined) return refusal("The recording has no answer for this call.");
-  return { outcome: hidden(vault, result), trust: "contact" };
+  const outcome = hidden(vault, result);
+  return { outcome: { ...outcome, text: await redacted(outcome.text) }, trust: "contact" };
 }
 
 /** A call that acts outside the store is journaled first, so that a turn that is run again does not act again (law 7). */

@@ -1,4 +1,5 @@
-import { truncateText } from "../guard/index.ts";
+import { setImmediate } from "node:timers/promises";
+import { truncateText, withoutSecrets } from "../guard/index.ts";
 import {
   type Agent,
   EDIT_TOOL,
@@ -66,9 +67,12 @@ export async function runTool(
     // What it measures and shows to the guard is what will be kept.
     const asked = tool.schema.name === EDIT_TOOL ? hiddenInput(vault, input) : input;
     const said = await Promise.race([acted(parts, tool, asked, given), stopped.promise]);
-    return { outcome: limited(hidden(vault, said), [tool.trust, context.taint]), isKnown: true };
+    const outcome = hidden(vault, said);
+    const text = await redacted(outcome.text);
+    return { outcome: limited({ ...outcome, text }, [tool.trust, context.taint]), isKnown: true };
   } catch (thrown) {
-    if (!ends.aborted) return failed(vault.hide(`${tool.schema.name} failed: ${wordsOf(thrown)}`));
+    if (!ends.aborted)
+      return failed(await redacted(untrusted(vault.hide(`${tool.schema.name} failed: ${wordsOf(thrown)}`))));
     return left(tool, signal.aborted ? "was stopped" : `took longer than ${seconds} s`);
   } finally {
     ends.removeEventListener("abort", stop);
@@ -137,6 +141,25 @@ function hiddenInput(vault: Parts["vault"], input: Json): Json {
 }
 
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+
+/** So many characters are looked at in one go: other turns run in between. */
+const SLICE = 64_000;
+
+/**
+ * A result without what looks like a secret, whoever declared it: it would stay in the transcript and go to the provider with every request.
+ * What stands behind the word "token" alone is left: the cursors by which tools turn pages are called so.
+ */
+export async function redacted(text: Untrusted): Promise<Untrusted> {
+  let kept = "";
+  for (let from = 0; from < text.length; ) {
+    const line = text.lastIndexOf("\n", from + SLICE);
+    const to = text.length - from <= SLICE ? text.length : line > from ? line + 1 : from + SLICE;
+    kept += withoutSecrets(text.slice(from, to), ["secret value"]);
+    from = to;
+    if (from < text.length) await setImmediate();
+  }
+  return untrusted(kept);
+}
 
 /** What a call came to, with the names of secrets in the place of their values. */
 export function hidden(vault: Parts["vault"], { text, failed, media, writes, trust, reply }: ToolOutcome): ToolOutcome {

@@ -81,6 +81,43 @@ it("001.2 a declared secret in a tool's answer or in a file reaches neither a re
   expect(canariesIn(app.data, { key: KEY })).toEqual([]);
 });
 
+it("001.2 what looks like a secret in a tool's answer, a file or a recording is taken out before it enters; ids, hashes and cursors stay", async () => {
+  const { app } = await clerk();
+  const workspace = await workspaceOf(app);
+  const secrets = {
+    aws: "AKIAIOSFODNN7EXAMPLQ",
+    github: `ghp_${"a1B2c3D4e5F6".repeat(3)}`,
+    bare: "4c0883a69102937d6231471b5dbb6204fe5129617082792ae468d01a3f362318",
+    phrase: "legal winner thank year wave sausage worth useful legal winner thank yellow",
+  };
+  const harmless = [
+    "commit 3f786850e387550fdab836ed7e6dc881de23001b",
+    "order 4711-0815, trn_01jd8k3v5x9m2q7r4t6w8y0zab",
+    '"next_page_token": "CAUQAA9fK3xY7bQ2mZ1pL0"',
+    "sha256: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+  ];
+  const lines = [...harmless, ...Object.values(secrets)].join("\n");
+  writeFileSync(join(workspace, "notes.md"), lines);
+  const parts = [{ call: "read", id: "a", input: { path: "notes.md" } }];
+  const { model, sent } = scripted([{ parts }, "Done."]);
+  const thread = await app.runtime.open(app.operator, TO);
+  for await (const event of app.runtime.run(app.operator, thread, { model }))
+    if (event.type === "failed") throw event.error;
+  const told = sent[1] === undefined ? "" : messagesText(sent[1]);
+  for (const line of harmless) expect(told).toContain(line);
+  for (const kind of ["AWS key", "GitHub token", "private key", "recovery phrase"])
+    expect(told).toContain(`(${kind} removed)`);
+  await app.runtime.post(app.operator, thread, [said("Again.")]);
+  const again = scripted([{ parts: [{ call: "read", id: "b", input: { path: "x" } }] }, "Done."]);
+  const recorded = new Map([["b", { text: untrusted(`It is ${secrets.aws}.`), failed: false }]]);
+  for await (const event of app.runtime.run(app.operator, thread, { model: again.model, recorded }))
+    if (event.type === "failed") throw event.error;
+  expect(again.sent[1] && messagesText(again.sent[1])).toContain("It is (AWS key removed).");
+  rmSync(workspace, { recursive: true });
+  await app.close();
+  expect(canariesIn(app.data, secrets)).toEqual([]);
+});
+
 it("001.2 a declared secret in a recording or in a file of memories is taken out before it is kept", async () => {
   const { app } = await clerk();
   const thread = await app.runtime.open(app.operator, TO);

@@ -1,5 +1,5 @@
 import { isMap, LineCounter, parseDocument } from "yaml";
-import { clean, findSecrets, layerJudge, readsAsOurs } from "../../guard/index.ts";
+import { clean, layerJudge, readsAsOurs, withoutSecrets } from "../../guard/index.ts";
 import { digestOf, untrusted } from "../../protocol/index.ts";
 
 /** A file's head, where it has one, and what stands below. */
@@ -142,14 +142,3 @@ const withoutOurs = (text: string): string =>
     .split("\n")
     .filter((line) => !readsAsOurs(line))
     .join("\n");
-
-function withoutSecrets(text: string): string {
-  let end = text.length;
-  let kept = "";
-  for (const { kind, start, end: after } of findSecrets(text).toSorted((a, b) => b.start - a.start)) {
-    if (after > end) continue;
-    kept = `(${kind} removed)${text.slice(after, end)}${kept}`;
-    end = start;
-  }
-  return text.slice(0, end) + kept;
-}
