@@ -1,30 +1,64 @@
-import { join } from "node:path";
 import { gateValues } from "../../src/memory/gate.ts";
 import { measure } from "../../src/memory/measure.ts";
 import { rerank } from "../../src/memory/rerank.ts";
 import { shortlistOf } from "../../src/memory/search.ts";
 import { GATE, GATE_NAMES } from "../../src/memory/weights.ts";
-import { type Conversation, conversationsIn, type Remembered } from "./conversations.ts";
+import type { Conversation, Question, Remembered } from "./conversations.ts";
 import { dice, type Noise, noiseIn } from "./memory/noise.ts";
 import { solve } from "./memory-fit-weights.ts";
-import { indexOf } from "./memory-kinds.ts";
+import { indexOf, type Kind, kindsIn } from "./memory-kinds.ts";
 import { table } from "./table.ts";
 
-/** What a message is, by what should come along with it. */
-const SORTS = ["answered", "unanswered", "strangers", "in passing"] as const;
+/**
+ * What a message is, by what should come along with it. Of few it is known that nothing answers them, so more are made: what answers a question is
+ * taken away, with what stands beside it, and halves of two questions are put together.
+ */
+const SORTS = [
+  "answered",
+  "unanswered",
+  "answer taken away",
+  "halves",
+  "others' questions",
+  "strangers",
+  "in passing",
+] as const;
 type Sort = (typeof SORTS)[number];
 
-/** What one of a sort counts: there are few that nothing answers, and what is said to an assistant in passing may well recall something. */
-const COUNTS: Readonly<Record<Sort, number>> = { answered: 1, unanswered: 2.5, strangers: 0.6, "in passing": 0.4 };
-const KINDS = [
-  { kind: "people", folder: "locomo-dev", weight: 1, passing: 1.5, strangers: 120 },
-  { kind: "assistant", folder: "beam-dev", weight: 2.5, passing: 0.6, strangers: 60 },
-] as const;
+/** What one of a sort counts: there are few that nothing answers; what was taken away may stand elsewhere as well. */
+const COUNTS: Readonly<Record<Sort, number>> = {
+  answered: 1,
+  unanswered: 4,
+  "answer taken away": 0.1,
+  halves: 0.1,
+  "others' questions": 0.3,
+  strangers: 0.6,
+  "in passing": 0.8,
+};
+interface Counts {
+  /** What one of its messages counts, and beside that one of these sorts. */
+  readonly each: number;
+  readonly sorts: Partial<Record<Sort, number>>;
+}
+
+const SHORT: Partial<Record<Sort, number>> = { strangers: 2, "in passing": 1.5 };
+const LONG: Partial<Record<Sort, number>> = { answered: 1.3 };
+const KINDS: ReadonlyMap<string, Counts> = new Map([
+  ["people", { each: 1, sorts: SHORT }],
+  // Their unanswerable questions are asked by name.
+  ["I and you", { each: 0.5, sorts: { ...SHORT, unanswered: 0 } }],
+  ["assistant", { each: 2, sorts: LONG }],
+  ["asker unknown", { each: 0.7, sorts: { ...LONG, unanswered: 0, "in passing": 0 } }],
+]);
+const STRANGERS = 60;
+const OTHERS = 40;
+/** What stands so near to an answer often says it again. */
+const NEAR = { before: 1, after: 2 };
 /** So many messages of each talk as it went, with what was said before all but so many. */
 const IN_PASSING = 40;
 const STANDING = 20;
-/** What answers is to be among so many. */
+/** What answers is to be among so many; so many are looked at. */
 const SHOWN = 5;
+const RANKED = 20;
 const RESTRAINT = 1e-3;
 const STEPS = 15;
 
@@ -48,10 +82,11 @@ interface Message {
 /** How often something would be sent, each conversation by a gate learned from the others, and the gate of all. */
 export async function gateReport(folder: string): Promise<string> {
   const cases: Case[] = [];
-  for (const { kind, folder: name, weight, passing, strangers } of KINDS) {
+  for (const kind of kindsIn(folder, 0)) {
     const noise = noiseIn(folder);
-    for (const conversation of conversationsIn(join(folder, name)))
-      cases.push(...(await casesOf(conversation, { kind, weight, passing, strangers, noise })));
+    for (const conversation of KINDS.has(kind.name) ? kind.conversations : [])
+      cases.push(...(await casesOf(conversation, kind, noise)));
+    process.stderr.write(`${kind.name}\n`);
   }
   const gates = new Map<string, readonly number[]>();
   for (const { conversation } of cases)
@@ -66,37 +101,54 @@ export async function gateReport(folder: string): Promise<string> {
   ].join("\n\n");
 }
 
-interface Asking {
-  readonly kind: string;
-  readonly weight: number;
-  readonly passing: number;
-  readonly strangers: number;
-  readonly noise: Noise;
-}
-
-async function casesOf(
-  conversation: Conversation,
-  { kind, weight, passing, strangers, noise }: Asking,
-): Promise<readonly Case[]> {
+async function casesOf(conversation: Conversation, kind: Kind, noise: Noise): Promise<readonly Case[]> {
   const { name, memories, questions, adversarial } = conversation;
+  const { each, sorts } = KINDS.get(kind.name) ?? { each: 0, sorts: {} };
   const whole = indexOf(memories);
   const cases: Case[] = [];
   const add = async (sort: Sort, message: Message, index = whole): Promise<void> => {
-    const found = await judged(index, message);
-    if (found === undefined) return;
-    cases.push({
-      kind,
-      conversation: name,
-      sort,
-      counts: weight * COUNTS[sort] * (sort === "in passing" ? passing : 1),
-      ...found,
-    });
+    const counts = each * COUNTS[sort] * (sorts[sort] ?? 1);
+    const found = counts === 0 ? undefined : await judged(index, message, kind.agent);
+    if (found !== undefined) cases.push({ kind: kind.name, conversation: name, sort, counts, ...found });
   };
+  const chance = dice(memories.length);
+  const some = <T>(of: readonly T[]): readonly T[] => of.slice(Math.floor(chance() * of.length)).slice(0, 1);
   for (const question of questions) await add("answered", question);
-  for (const { relevant: _, ...question } of adversarial) await add("unanswered", question);
-  for (const text of noise.take(strangers)) await add("strangers", { text });
+  for (const question of adversarial) await add("unanswered", asked(question));
+  for (const question of questions) {
+    await add("answer taken away", asked(question), indexOf(without(memories, question.relevant)));
+    for (const other of some(questions)) if (other !== question) await add("halves", halves(question, other));
+  }
+  const others = kind.conversations.filter((other) => other !== conversation).flatMap((other) => other.questions);
+  for (let i = 0; i < OTHERS; i += 1)
+    for (const question of some(others)) await add("others' questions", asked(question));
+  const asker = memories[0]?.speaker ?? "";
+  for (const text of noise.take(STRANGERS)) await add("strangers", { text, asker });
   for (const { message, before } of inPassing(memories)) await add("in passing", message, indexOf(before));
   return cases;
+}
+
+const asked = ({ relevant: _, ...question }: Question): Message => question;
+
+/** What one question begins with, and what another ends with. */
+function halves(first: Question, second: Question): Message {
+  const [begins, ends] = [first, second].map(({ text }) => text.split(" "));
+  const text = [
+    ...(begins ?? []).slice(0, Math.ceil((begins ?? []).length / 2)),
+    ...(ends ?? []).slice(Math.ceil((ends ?? []).length / 2)),
+  ].join(" ");
+  return { ...asked(first), text };
+}
+
+/** All but those that answer and what stands beside them. */
+function without(memories: readonly Remembered[], relevant: readonly string[]): readonly Remembered[] {
+  const gone = new Set<Remembered>();
+  for (const [at, one] of memories.entries()) {
+    if (!relevant.includes(one.id)) continue;
+    for (const near of memories.slice(Math.max(0, at - NEAR.before), at + NEAR.after + 1))
+      if (near.session === one.session) gone.add(near);
+  }
+  return memories.filter((one) => !gone.has(one));
 }
 
 /** Messages of the first speaker, chosen by chance, with what was said before and stands in no transcript. */
@@ -119,17 +171,28 @@ function inPassing(
 async function judged(
   { index, ids }: ReturnType<typeof indexOf>,
   { text, asker, at, relevant = [] }: Message,
+  agent: string | undefined,
 ): Promise<Pick<Case, "values" | "isAnswered"> | undefined> {
-  const who = { ...(asker !== undefined && { asker }), ...(at !== undefined && { at }) };
+  const who = {
+    ...(asker !== undefined && { asker }),
+    ...(at !== undefined && { at }),
+    ...(agent !== undefined && { agent }),
+  };
   const shortlist = await shortlistOf(index, { texts: [{ text, weight: 1 }], limit: SHOWN, ...who });
-  const ranked = shortlist === undefined ? [] : rerank(shortlist, SHOWN);
-  const all = shortlist === undefined ? [] : measure(shortlist);
-  const measured = all.find(({ unit }) => unit.place === ranked[0]?.place);
-  if (shortlist === undefined || measured === undefined) return undefined;
-  const values = gateValues(shortlist, all, { measured, score: ranked[0]?.score ?? 0 });
+  if (shortlist === undefined) return undefined;
+  const ranked = rerank(shortlist, RANKED);
+  const all = measure(shortlist);
+  const measured = new Map(all.map((one) => [one.unit.place, one]));
+  const [best, ...others] = ranked.flatMap(({ place, score }) => {
+    const own = measured.get(place);
+    return own === undefined ? [] : [{ measured: own, score }];
+  });
+  if (best === undefined) return undefined;
+  const values = gateValues(shortlist, all, [best, ...others]);
+  const shown = ranked.slice(0, SHOWN);
   return {
     values: GATE_NAMES.map((name) => values[name]),
-    isAnswered: ranked.some(({ memory }) => relevant.includes(ids.get(memory) ?? "")),
+    isAnswered: shown.some(({ memory }) => relevant.includes(ids.get(memory) ?? "")),
   };
 }
 
@@ -166,16 +229,17 @@ const likelihood = (values: readonly number[], weights: readonly number[]): numb
   1 / (1 + Math.exp(-values.reduce((sum, value, at) => sum + value * (weights[at] ?? 0), 0)));
 
 /** So likely an answer is sent, as recall has it. */
-const SAID = 0.3;
+const SAID = 0.24;
 
 function ratesText(name: string, cases: readonly Case[], gateFor: (one: Case) => readonly number[]): string {
-  const rows = KINDS.flatMap(({ kind }) =>
-    SORTS.map((sort) => {
+  const rows = [...KINDS.keys()].flatMap((kind) =>
+    SORTS.flatMap((sort) => {
       const own = cases.filter((one) => one.kind === kind && one.sort === sort);
+      if (own.length === 0) return [];
       const sent = own.filter((one) => likelihood(one.values, gateFor(one)) >= SAID);
       const right = sent.filter(({ isAnswered }) => isAnswered);
       const share = (some: readonly Case[]): string => (some.length / Math.max(1, own.length)).toFixed(3);
-      return [kind, sort, String(own.length), share(sent), sort === "answered" ? share(right) : "–"];
+      return [[kind, sort, String(own.length), share(sent), sort === "answered" ? share(right) : "–"]];
     }),
   );
   return table([name, "messages", "asked", "sent", "an answer"], rows);

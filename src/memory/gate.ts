@@ -1,67 +1,87 @@
 import type { Who } from "./asked.ts";
 import { stemOf } from "./fold.ts";
 import { longness, type Measured, type Shortlist } from "./measure.ts";
-import { GATE, GATE_NAMES, type GateName, WEIGHTS } from "./weights.ts";
+import { type FeatureName, GATE, GATE_NAMES, type GateName, WEIGHTS } from "./weights.ts";
 import { PLAIN_WORDS } from "./word-lists.ts";
 
 /** As terms. */
 export const PLAIN: ReadonlySet<string> = new Set([...PLAIN_WORDS].map(stemOf));
 
-/** More terms of the question in one unit tell no more. */
-const MOST_TERMS = 5;
-const MOST_TELLING = 3;
+/** More of them tell no more. */
+const MOST_TERMS = 24;
+const MOST_HAD = 5;
+const MOST_UNKNOWN = 4;
+/** How far the best stands above the next, and above the one in this place; more tells no more. Where fewer were found, that is usual. */
+const MOST_AHEAD = 3;
+const FAR = 20;
+const USUAL = 0.5;
+const MOST_FAR_AHEAD = 6;
 
 export type GateValues = Readonly<Record<GateName, number>>;
 
-/** What there is to know of a question and of the best that was found, before it is judged whether anything answers it. */
-export function gateValues(shortlist: Shortlist, all: readonly Measured[], best: Best): GateValues {
-  const { asked, tells, worth, all: whole, rows } = shortlist;
-  const known = [...tells.keys()].reduce((sum, term) => sum + (worth.get(term) ?? 0), 0);
-  const { own, others } = bestOf(asked.who, all);
+/** What there is to know of a question and of what was found, the best first, before it is judged whether anything answers it. */
+export function gateValues(shortlist: Shortlist, all: readonly Measured[], ranked: Found): GateValues {
+  const [best] = ranked;
+  const { asked, tells, worth, rows } = shortlist;
+  const { values } = best.measured;
   const has = new Set(best.measured.unit.has.filter((term) => tells.has(term)));
-  const telling = new Set([...has].filter((term) => !PLAIN.has(term)));
-  const isMeant = own !== undefined;
+  const telling = [...asked.terms.keys()].filter((term) => !PLAIN.has(term));
   const long = longness(rows);
-  const { rule, wishHelps } = best.measured.values;
-  const standing = WEIGHTS.rule * rule + WEIGHTS.wishHelps * wishHelps;
+  const standing = counted(values, ["rule", "wishHelps"]);
+  const date = counted(values, ["date", "after"]);
+  const had = Math.min(MOST_HAD, has.size);
+  const unknown = Math.min(MOST_UNKNOWN, [...asked.terms.keys()].filter((term) => !worth.has(term)).length);
   return {
     base: 1,
     asks: Number(asked.asks === "question"),
-    aside: Number(asked.asks === "aside"),
-    known: known / Math.max(whole, Number.MIN_VALUE),
-    score: best.score - standing,
+    score: best.score - standing - date - counted(values, ["named", "me", "you", "ownWords"]),
     standing,
-    terms: Math.log(1 + tells.size),
-    has: Math.min(MOST_TERMS, has.size),
-    turn: best.measured.values.turn,
-    hasTelling: Math.min(MOST_TELLING, telling.size),
-    tellingShare:
-      [...telling].reduce((sum, term) => sum + (worth.get(term) ?? 0), 0) / Math.max(whole, Number.MIN_VALUE),
-    behind: (1 - long) * Number(isMeant && own < others),
-    farBehind: (1 - long) * Number(isMeant && own < OWN_SHARE * others),
-    points: (1 - long) * Number(asked.points),
-    pointsLong: long * Number(asked.points),
-    helps: Number(asked.asksHelp),
+    date,
+    terms: Math.min(MOST_TERMS, asked.terms.size),
+    has: had,
+    turn: values.turn,
+    missing: telling.filter((term) => !has.has(term)).length / Math.max(1, telling.length),
+    unknown,
+    ahead: Math.min(MOST_FAR_AHEAD, best.score - (ranked[FAR - 1]?.score ?? USUAL * best.score)),
+    others: coveredByOthers(shortlist, all),
+    farBehind: (1 - long) * Number(isFarBehind(asked.who, all)),
+    points: Number(asked.points),
     course: Number(asked.asksCourse),
-    long,
+    asideLong: long * Number(asked.asks === "aside"),
+    hasLong: long * had,
+    unknownLong: long * unknown,
+    aheadLong: long * Math.min(MOST_AHEAD, best.score - (ranked[1] ?? best).score),
   };
 }
 
-interface Best {
+interface Scored {
   readonly measured: Measured;
   readonly score: number;
+}
+
+type Found = readonly [Scored, ...Scored[]];
+
+const counted = (values: Measured["values"], names: readonly FeatureName[]): number =>
+  names.reduce((sum, name) => sum + WEIGHTS[name] * values[name], 0);
+
+/** The most of what is asked for that one unit says of somebody else than who is named or asks, as a share. */
+function coveredByOthers({ asked: { who }, worth, all: whole }: Shortlist, all: readonly Measured[]): number {
+  const meant = who.named === "" ? who.self : who.named;
+  const covers = all
+    .filter(({ unit }) => unit.speaker !== meant)
+    .map(({ unit }) => [...new Set(unit.has)].reduce((sum, term) => sum + (worth.get(term) ?? 0), 0));
+  return Math.max(0, ...covers) / Math.max(whole, Number.MIN_VALUE);
 }
 
 /** Where the one who is meant says less than so much of what somebody else says of it, the question may be about the wrong person. */
 const OWN_SHARE = 0.75;
 
-/** How much of what is asked for the one who is meant says at the best, and anybody else; nothing of their own where nobody is meant. */
-function bestOf(who: Who, all: readonly Measured[]): { readonly own?: number; readonly others: number } {
-  const { named, self, other, saysMe, saysYou } = who;
+/** Whether the one who is meant says far less of it at the best than anybody else. */
+function isFarBehind({ named, self, other, saysMe, saysYou }: Who, all: readonly Measured[]): boolean {
   const meant = named !== "" ? named : saysMe !== saysYou ? (saysMe ? self : other) : "";
   const of = (isOwn: boolean): number =>
     Math.max(0, ...all.filter(({ unit }) => (unit.speaker === meant) === isOwn).map(({ values }) => values.turn));
-  return meant === "" ? { others: 0 } : { own: of(true), others: of(false) };
+  return meant !== "" && of(true) < OWN_SHARE * of(false);
 }
 
 /** How likely something answers, from 0 to 1. */

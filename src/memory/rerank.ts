@@ -37,8 +37,8 @@ function evidenceOf(
   ranked: readonly Scored[],
 ): (of: Measured) => number {
   const isSaid = ({ unit }: Measured): boolean => unit.speaker !== "";
-  const best = ranked.find(({ measured }) => isSaid(measured));
-  const sure = best === undefined ? 0 : sureness(gateValues(shortlist, all, best));
+  const [best, ...others] = ranked.filter(({ measured }) => isSaid(measured));
+  const sure = best === undefined ? 0 : sureness(gateValues(shortlist, all, [best, ...others]));
   const most = Math.max(...all.filter(isSaid).map(({ evidence }) => evidence));
   return (one) => (isSaid(one) && most > 0 ? (sure * one.evidence) / most : one.evidence);
 }

@@ -35,30 +35,33 @@ export const FEATURE_NAMES = Object.keys(WEIGHTS).filter((name): name is Feature
 
 /** What counts for or against that what was said answers at all. Fitted by `checks/bench/memory-fit.ts --gate`. */
 export const GATE = {
-  base: -3.6,
-  /** A question, or one beside something told. */
-  asks: 2.09,
-  aside: 0.76,
-  /** How much of what is asked for stands anywhere in the scope. */
-  known: 2.73,
-  /** The score of the best, by how many terms are looked for, how many it has itself and how well. */
-  score: 0.36,
-  standing: 0.1,
-  terms: -2.26,
-  has: 0.66,
-  turn: -0.34,
-  /** How many of those are no everyday words, and what share of the question they are. */
-  hasTelling: 0.36,
-  tellingShare: 0.64,
-  /** The one who is meant says less of it than somebody else, or far less. */
-  behind: -0.89,
-  farBehind: -1.12,
-  /** It asks about what was said or shown just now. */
-  points: -0.54,
-  pointsLong: -0.87,
-  helps: 0.75,
-  course: 2.35,
-  long: 1.52,
+  base: -1.11,
+  /** It is a question, and tells nothing beside it. */
+  asks: 1.56,
+  /** The score of the best: by its words and those near it, by what holds for good, and by its date. */
+  score: 0.24,
+  standing: 0.42,
+  date: 0.34,
+  /** How many terms are looked for, how many the best has and how well it fits. */
+  terms: -0.27,
+  has: 0.41,
+  turn: -0.28,
+  /** The share of those that are no everyday words which the best has not, and how many terms stand nowhere at all. */
+  missing: -1.62,
+  unknown: -0.38,
+  /** How far the best stands above the rest. */
+  ahead: 0.34,
+  /** How much of it somebody else says than who is meant; the one who is meant says far less of it. */
+  others: -1.06,
+  farBehind: -1.31,
+  /** It asks about what was said or shown just now; for a course of things. */
+  points: -0.74,
+  course: 1.35,
+  /** The same in talk of long texts, where every word stands somewhere. */
+  asideLong: 1.18,
+  hasLong: 0.78,
+  unknownLong: -1.02,
+  aheadLong: -1.06,
 } as const satisfies Readonly<Record<string, number>>;
 
 export type GateName = keyof typeof GATE;
