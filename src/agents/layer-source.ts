@@ -89,7 +89,7 @@ export function sourcesOf(brought: SourceForms): Sources {
     formOf,
     isLive: (layer) => layer.source !== undefined && formOf(layer)?.isStored !== true,
     taking,
-    says: `What fills the layer. In each turn: ${told(which(false)).join(", ")}, or the name of a source from \`modules\`. In the prefix, until something changes it: ${told(which(true)).join(", ")}.`,
+    says: `What fills the layer. In each turn: ${sourceList(which(false)).join(", ")}, or the name of a source from \`modules\`. In the prefix, until something changes it: ${sourceList(which(true)).join(", ")}.`,
     stored: storedOf(forms),
     // Its members are those of the form by that name, and features add the two together.
     make: (name, layer) => {
@@ -99,7 +99,7 @@ export function sourcesOf(brought: SourceForms): Sources {
   };
 }
 
-const told = (forms: readonly (readonly [string, SourceForm])[]): readonly string[] =>
+const sourceList = (forms: readonly (readonly [string, SourceForm])[]): readonly string[] =>
   forms.map(([name, { fills }]) => `\`${name}\` (${fills})`);
 
 function storedOf(forms: SourceForms): z.ZodType<Source> {

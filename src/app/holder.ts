@@ -7,7 +7,7 @@ export function holderName(pid: number): string {
 }
 
 /** Whether the holder may still live. Of another machine nothing is known: its lease runs out by itself. */
-export function holderLives(holder: string): boolean {
+export function isHolderAlive(holder: string): boolean {
   const [host, pid, began] = holder.split("/");
   if (host !== hostname()) return true;
   try {

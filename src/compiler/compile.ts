@@ -16,18 +16,18 @@ import {
   type Trust,
 } from "../protocol/index.ts";
 import type { CompileInput } from "./compile-input.ts";
-import { cutEpoch, cuttable, leastOf, plainly, reasonOf, total } from "./cut.ts";
+import { cutEpoch, cuttable, leastOf, transcriptWithoutReasoning, reasonOf, total } from "./cut.ts";
 import { cutPlan, type Keep, whyCut, withPlan } from "./cut-plan.ts";
 import { drafts, renderWithin, type Shares } from "./drafts.ts";
-import { type Folded, folded, NOTHING_UNTOLD, runningIn, type Untold, withUntold } from "./edits.ts";
+import { type Folded, folded, NO_PENDING_EDITS, runningIn, type PendingEdits, withPendingEdits } from "./edits.ts";
 import { eventsMessage, wholeMessage } from "./events.ts";
 import { apart, frozenWithin, renderFrozen, withFrozen } from "./frozen.ts";
 import { type Draft, pieceOf } from "./layers.ts";
 import { prefixOf, prefixWithin, sizesAlone, sizesFor } from "./prefix.ts";
 import { fixedPiece, leastSum, liveWithin, type Piece, shareOut, wantedSum } from "./share-out.ts";
-import { carry, nothingNow, requestsLeft, toldAnew, withKept } from "./tail.ts";
+import { carry, nothingNow, requestsLeft, shownAnew, withKept } from "./tail.ts";
 import { transcriptSum } from "./tokens.ts";
-import { NOTHING_TOLD, type ToldLayers, toldIn } from "./told.ts";
+import { NOTHING_SHOWN, type ShownLayers, shownLayersIn } from "./told.ts";
 
 /** A turn's request in the making: what is frozen, what grows, what is only for now, and every piece's fate. */
 export interface Compilation {
@@ -59,11 +59,11 @@ export interface Compilation {
  */
 export function compile(input: CompileInput): Compilation {
   const { agent, count, limit, mode, tail: plan = EPHEMERAL_TAIL } = input;
-  const { running, untold, edits } = runningIn(input);
-  const told = plan.framed === "delta" ? toldIn(running?.transcript ?? []) : NOTHING_TOLD;
-  const tail = drafts(agent.layers, "tail", mode, nothingNow(agent.layers, input.contents, { plan, told }), count);
+  const { running, pendingEdits, edits } = runningIn(input);
+  const shown = plan.framed === "delta" ? shownLayersIn(running?.transcript ?? []) : NOTHING_SHOWN;
+  const tail = drafts(agent.layers, "tail", mode, nothingNow(agent.layers, input.contents, { plan, shown }), count);
   const whole = wholeMessage(input.events, count);
-  const { epoch, room } = begin(input, running, { tail, whole, untold: untold.tokens });
+  const { epoch, room } = begin(input, running, { tail, whole, pendingEdits: pendingEdits.tokens });
   const tailSent = renderWithin(tail, room.shares, { place: "tail", count });
   const start: Omit<Compilation, "own" | "tail" | "kept"> = {
     epoch,
@@ -84,19 +84,19 @@ export function compile(input: CompileInput): Compilation {
     ...(input.binds && { binds: true }),
     ...(edits && { fold: edits.fold }),
   };
-  const lay = (known: ToldLayers, saying: Untold): Compilation => {
-    const carrying = { plan, told: known, requests: requestsLeft(epoch, limit), count };
-    const carried = withUntold(carry(tailSent, carrying), saying);
+  const lay = (known: ShownLayers, saying: PendingEdits): Compilation => {
+    const carrying = { plan, shown: known, requests: requestsLeft(epoch, limit), count };
+    const carried = withPendingEdits(carry(tailSent, carrying), saying);
     const own = withKept({ ...room.message, turn: input.turn }, carried, { plan, count });
     const kept = { whole: carried.whole, tokens: own.tokens - room.message.tokens };
     const made = { ...start, own: [own], tail: carried.parts, kept };
     return settleRoom(made, [...carried.entries, room.messageEntry], count, input);
   };
-  const made = lay(told, untold);
+  const made = lay(shown, pendingEdits);
   // A cut takes away what changes were told of: all is told anew. Of the prefix nothing is: it was rendered anew.
-  if (made.epoch === epoch || (told.size === 0 && untold.parts.length === 0)) return made;
-  const anew = lay(NOTHING_TOLD, NOTHING_UNTOLD);
-  return anew.epoch === epoch ? lay(NOTHING_TOLD, untold) : anew;
+  if (made.epoch === epoch || (shown.size === 0 && pendingEdits.parts.length === 0)) return made;
+  const anew = lay(NOTHING_SHOWN, NO_PENDING_EDITS);
+  return anew.epoch === epoch ? lay(NOTHING_SHOWN, pendingEdits) : anew;
 }
 
 function cachesIn(contents: CompileInput["contents"]): Pick<Ledger, "caches"> {
@@ -124,17 +124,17 @@ export function extend(compilation: Compilation, added: readonly TranscriptMessa
   const next = settleRoom({ ...compilation, own }, [...live, message], count);
   return next.epoch === compilation.epoch
     ? next
-    : (withAllTold({ ...compilation, own }, [...live, message], count) ?? next);
+    : (withAllShown({ ...compilation, own }, [...live, message], count) ?? next);
 }
 
 /** The same after a cut in the middle of a turn, with all that the live layers say: what their changes stood behind is gone. */
-function withAllTold(
+function withAllShown(
   compilation: Compilation,
   live: readonly LedgerEntry[],
   count: CountTokens,
 ): Compilation | undefined {
   const { own, kept } = compilation;
-  const anew = toldAnew({ own, whole: kept.whole, entries: live }, count);
+  const anew = shownAnew({ own, whole: kept.whole, entries: live }, count);
   if (anew === undefined) return undefined;
   const { message, entries } = anew;
   const tokens = kept.tokens + anew.tokens;
@@ -154,7 +154,7 @@ export function unreasoned(compilation: Compilation, count: CountTokens): Compil
   const { epoch, opened, own, ledger } = compilation;
   const { transcript } = epoch;
   if (epoch.reason === "refused" || ![...transcript, ...own].some(({ message }) => holdsReasoning(message))) return;
-  const next: Epoch = { ...epoch, n: epoch.n + 1, reason: "refused", transcript: plainly(transcript, count) };
+  const next: Epoch = { ...epoch, n: epoch.n + 1, reason: "refused", transcript: transcriptWithoutReasoning(transcript, count) };
   const live = ledger.entries.filter(({ place }) => place === "tail" || place === "message");
   return settleRoom({ ...compilation, epoch: next, opened: [...opened, next] }, live, count);
 }
@@ -191,10 +191,10 @@ const MARGIN = 1 / 32;
  */
 function shareRoom(
   { events, limit, count }: CompileInput,
-  { tail, whole, untold }: Coming,
+  { tail, whole, pendingEdits }: Coming,
   epoch: Epoch,
 ): { shares: Shares; message: TranscriptMessage; messageEntry: LedgerEntry } {
-  const fixed = [...frozenPieces(epoch, count), fixedPiece("edits", untold)];
+  const fixed = [...frozenPieces(epoch, count), fixedPiece("edits", pendingEdits)];
   const least = limit - wantedSum(fixed) - Math.min(whole.tokens, Math.floor(limit / 2));
   const growing = transcriptSum(epoch.transcript).tokens - leastOf(epoch, count);
   const live = tailPieces(tail, least, least - growing);
@@ -234,7 +234,7 @@ interface Coming {
   readonly tail: readonly Draft[];
   readonly whole: TranscriptMessage;
   /** Tokens of what is told of edits. */
-  readonly untold: number;
+  readonly pendingEdits: number;
 }
 
 /**

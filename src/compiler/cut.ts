@@ -146,7 +146,7 @@ interface Cuttable {
  * beginning; and what was refused once does not come back.
  */
 export const cuttable = (one: Cuttable, count: CountTokens): Epoch =>
-  leavesOut(one) ? { ...one.epoch, transcript: plainly(one.epoch.transcript, count) } : one.epoch;
+  leavesOut(one) ? { ...one.epoch, transcript: transcriptWithoutReasoning(one.epoch.transcript, count) } : one.epoch;
 
 /**
  * Why the epoch after a cut begins. In the middle of a turn what the turn itself reasoned is bound to what is cut, too: that
@@ -158,7 +158,7 @@ export const reasonOf = (one: Cuttable): EpochReason =>
 const leavesOut = ({ epoch, binds }: Cuttable): boolean => binds === true || epoch.reason === "refused";
 
 /** A transcript with all that was said and called, and nothing that is bound to how the model came to it. */
-export const plainly = (transcript: Epoch["transcript"], count: CountTokens): Epoch["transcript"] =>
+export const transcriptWithoutReasoning = (transcript: Epoch["transcript"], count: CountTokens): Epoch["transcript"] =>
   transcript.map((one) => {
     if (!holdsReasoning(one.message)) return one;
     const message = withoutReasoning(one.message);

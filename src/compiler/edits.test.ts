@@ -56,7 +56,7 @@ const declared = (id: string) => {
 
 const DECLARED = active({ loop: undefined, mail: undefined });
 
-const toldIn = (made: Compilation): TextPart[] =>
+const shownLayersIn = (made: Compilation): TextPart[] =>
   request(made).messages.flatMap(({ role, parts }) =>
     role === "user" ? parts.flatMap((part) => (part.type === "text" && part.told ? [part] : [])) : [],
   );
@@ -82,7 +82,7 @@ describe("a text of the prefix that was edited while an epoch runs", () => {
     const made = next(epoch, active({ loop: "Wait, then act.", mail: undefined }, 3), { limit: 9_000 });
     expect(made.opened).toEqual([]);
     expect(made.ledger.edits).toMatchObject({ layers: ["loop"], way: "told" });
-    expect(toldIn(made).map(({ text }) => text)).toEqual([
+    expect(shownLayersIn(made).map(({ text }) => text)).toEqual([
       "# Layer 6 · loop (now version 3: it takes the place of what stands above under this heading)\nWait, then act.",
     ]);
     const line = made.ledger.entries.find(({ piece, place }) => piece === "loop" && place === "tail");
@@ -97,9 +97,9 @@ describe("a text of the prefix that was edited while an epoch runs", () => {
       },
     );
     expect(after.ledger.edits).toBeUndefined();
-    expect(toldIn(after)).toHaveLength(1);
+    expect(shownLayersIn(after)).toHaveLength(1);
     const back = next(committed(after, reply("Aye.", turnNumber(3))), DECLARED, { limit: 9_000, turn: turnNumber(4) });
-    expect(toldIn(back).at(-1)?.text).toContain("(now its first text again: ");
+    expect(shownLayersIn(back).at(-1)?.text).toContain("(now its first text again: ");
   });
 
   it("begins an epoch where little follows it, or the cache is cold, or there is no room to tell it; the ledger says why", () => {
@@ -110,7 +110,7 @@ describe("a text of the prefix that was edited while an epoch runs", () => {
     expect(cheap.ledger.edits).toMatchObject({ way: "epoch", because: expect.stringContaining("costs less") });
     expect(systemText(cheap)).toContain("Wait, then act.");
     expect(cheap.epoch.transcript).toHaveLength(8);
-    expect(toldIn(cheap)).toEqual([]);
+    expect(shownLayersIn(cheap)).toEqual([]);
     expect(entryOf(cheap, "loop")).toMatchObject({ place: "system", edited: 1, trust: "agent" });
 
     const cold = next(long(begun().epoch, 4_000), edited, { rates: { read: 0.1, write: 1.25, cold: true } });
@@ -141,7 +141,7 @@ describe("a text of the prefix that was edited while an epoch runs", () => {
     const cut = next(told, edited, { limit: 2_000, turn: turnNumber(3) });
     expect(cut.epoch.reason).toBe("cut");
     expect(systemText(cut)).toContain("Wait, then act.");
-    expect(toldIn(cut)).toEqual([]);
+    expect(shownLayersIn(cut)).toEqual([]);
     const forgotten = next(told, edited, { limit: 9_000, forgotten: true });
     expect(forgotten.epoch.reason).toBe("forgotten");
     expect(systemText(forgotten)).toContain("Wait, then act.");
@@ -213,12 +213,12 @@ it("law 1, law 8: whatever is edited when, a request begins with the one before 
 
 /** Whether a layer's text was told, or stands in the prefix: a message that needs the room may leave none for it. */
 const keptWhole = (made: Compilation, id: string): boolean =>
-  toldIn(made).some(({ told }) => told?.layer === id) || entryOf(made, id).fate === "kept";
+  shownLayersIn(made).some(({ told }) => told?.layer === id) || entryOf(made, id).fate === "kept";
 
 /** What somebody who reads the request in order knows of a layer at its end; nothing where it was left out. */
 function saysLast(made: Compilation, id: string): string | undefined {
   const rank = id === "loop" ? 6 : 7;
-  const told = toldIn(made).findLast(({ told: one }) => one?.layer === id);
+  const told = shownLayersIn(made).findLast(({ told: one }) => one?.layer === id);
   if (told !== undefined) return told.text.slice(told.text.indexOf("\n") + 1);
   const heading = `# Layer ${rank} · ${id}\n`;
   const block = systemText(made);

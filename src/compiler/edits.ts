@@ -11,14 +11,14 @@ import {
   trusted,
 } from "../protocol/index.ts";
 import type { CompileInput, EditRates } from "./compile-input.ts";
-import { plainly } from "./cut.ts";
+import { transcriptWithoutReasoning } from "./cut.ts";
 import { contentOf } from "./drafts.ts";
 import { begunAnew } from "./frozen.ts";
 import { type Draft, draft, trustOf } from "./layers.ts";
 import { prefixOf, prefixWithin } from "./prefix.ts";
 import { requestsLeft, type Tail } from "./tail.ts";
 import { countBlock, countMessage, transcriptSum } from "./tokens.ts";
-import { type ToldLayers, toldIn } from "./told.ts";
+import { type ShownLayers, shownLayersIn } from "./told.ts";
 
 const USUAL: EditRates = { read: 0.1, write: 1.25 };
 
@@ -26,19 +26,19 @@ const USUAL: EditRates = { read: 0.1, write: 1.25 };
 export type Folded = Pick<Epoch, "prefix" | "prefixEntries">;
 
 /** What this turn has to tell of texts that the running prefix does not show. */
-export interface Untold {
+export interface PendingEdits {
   readonly parts: readonly TextPart[];
   readonly entries: readonly LedgerEntry[];
   readonly tokens: number;
 }
 
-export const NOTHING_UNTOLD: Untold = { parts: [], entries: [], tokens: 0 };
+export const NO_PENDING_EDITS: PendingEdits = { parts: [], entries: [], tokens: 0 };
 
 /** The epoch that the turn goes on with, and what came of edits. */
 interface Running {
   /** None: the turn begins one. */
   readonly running: Epoch | undefined;
-  readonly untold: Untold;
+  readonly pendingEdits: PendingEdits;
   /** Left out where the prefix says what it would say today. */
   readonly edits?: { readonly fold: Folded; readonly choice?: NonNullable<Ledger["edits"]> };
 }
@@ -49,29 +49,29 @@ interface Running {
  */
 export function runningIn(input: CompileInput): Running {
   const { agent, epoch, forgotten, binds, count } = input;
-  if (epoch === undefined || agent.history === "log") return { running: undefined, untold: NOTHING_UNTOLD };
-  if (input.renewal !== undefined) return { running: renewed(epoch, input, input.renewal), untold: NOTHING_UNTOLD };
+  if (epoch === undefined || agent.history === "log") return { running: undefined, pendingEdits: NO_PENDING_EDITS };
+  if (input.renewal !== undefined) return { running: renewed(epoch, input, input.renewal), pendingEdits: NO_PENDING_EDITS };
   const before = forgotten ? begunAnew(epoch, input, "forgotten") : epoch;
   const changed = changesIn(before, input);
-  if (changed === undefined) return { running: before, untold: NOTHING_UNTOLD };
-  const { fold, untold, layers } = changed;
+  if (changed === undefined) return { running: before, pendingEdits: NO_PENDING_EDITS };
+  const { fold, pendingEdits, layers } = changed;
   const anew = (): Epoch => folded(before, fold, count);
   if (forgotten) {
     const because = "a memory was forgotten, and the epoch ended anyway";
-    return { running: anew(), untold: NOTHING_UNTOLD, edits: { fold, choice: { layers, way: "epoch", because } } };
+    return { running: anew(), pendingEdits: NO_PENDING_EDITS, edits: { fold, choice: { layers, way: "epoch", because } } };
   }
-  if (layers.length === 0) return { running: before, untold, edits: { fold } };
+  if (layers.length === 0) return { running: before, pendingEdits, edits: { fold } };
   const choice = { layers, ...cheaper(before, changed, input) };
-  if (choice.way === "told") return { running: before, untold, edits: { fold, choice } };
+  if (choice.way === "told") return { running: before, pendingEdits, edits: { fold, choice } };
   const begun = anew();
   const running: Epoch = {
     ...begun,
     n: before.n + 1,
     // What a provider refused does not come back.
     reason: before.reason === "refused" ? "refused" : "edited",
-    transcript: binds ? plainly(begun.transcript, count) : begun.transcript,
+    transcript: binds ? transcriptWithoutReasoning(begun.transcript, count) : begun.transcript,
   };
-  return { running, untold: NOTHING_UNTOLD, edits: { fold, choice } };
+  return { running, pendingEdits: NO_PENDING_EDITS, edits: { fold, choice } };
 }
 
 /**
@@ -101,7 +101,7 @@ export function folded(epoch: Epoch, { prefix, prefixEntries }: Folded, count: C
 }
 
 /** A tail that also tells of edits: they stay in the turn's own message. */
-export const withUntold = (tail: Tail, { parts, entries }: Untold): Tail => ({
+export const withPendingEdits = (tail: Tail, { parts, entries }: PendingEdits): Tail => ({
   ...tail,
   kept: [...parts, ...tail.kept],
   entries: [...tail.entries, ...entries],
@@ -119,7 +119,7 @@ interface Now {
 
 interface Changes {
   readonly fold: Folded;
-  readonly untold: Untold;
+  readonly pendingEdits: PendingEdits;
   /** Those that the epoch does not tell yet. */
   readonly layers: readonly Layer["id"][];
 }
@@ -132,17 +132,17 @@ function changesIn(epoch: Epoch, input: CompileInput): Changes | undefined {
     return scope !== "turn" && mutability !== "immutable" && contents.has(id);
   });
   if (given.length === 0) return undefined;
-  const told = toldIn(epoch.transcript);
+  const shown = shownLayersIn(epoch.transcript);
   const now = given.flatMap((layer) => nowOf(layer, epoch, input));
   const stale = now.filter((one) => !isShown(epoch, one));
-  const layers = now.filter((one) => !isTold(told, one, stale));
+  const layers = now.filter((one) => !isShownAlready(shown, one, stale));
   if (stale.length === 0 && layers.length === 0) return undefined;
   const fold = prefixWithin(
     prefixOf({ ...input, tools: epoch.prefix.tools, mode: epoch.mode }),
     input.limit - Math.ceil(input.limit / 4),
     input,
   );
-  return { fold, untold: untoldOf(layers, count), layers: layers.map(({ layer }) => layer.id) };
+  return { fold, pendingEdits: pendingEditsOf(layers, count), layers: layers.map(({ layer }) => layer.id) };
 }
 
 function nowOf(layer: Layer, { mode }: Epoch, { contents, count }: CompileInput): Now[] {
@@ -169,12 +169,12 @@ function hasSameParts({ parts = [] }: LedgerEntry, { content }: Draft): boolean 
   return now.length === were.length && now.every(({ text }, i) => digestOf(text) === were[i]?.digest);
 }
 
-function isTold(told: ToldLayers, one: Now, stale: readonly Now[]): boolean {
-  const last = told.get(one.layer.id);
+function isShownAlready(shown: ShownLayers, one: Now, stale: readonly Now[]): boolean {
+  const last = shown.get(one.layer.id);
   return last === undefined ? !stale.includes(one) : last.of === one.digest;
 }
 
-function untoldOf(changed: readonly Now[], count: CompileInput["count"]): Untold {
+function pendingEditsOf(changed: readonly Now[], count: CompileInput["count"]): PendingEdits {
   const parts = changed.map(partOf);
   const entries = changed.map(({ layer, draft: made, version }, i): LedgerEntry => {
     const tokens = countBlock(parts[i]?.text ?? "", count);
@@ -206,7 +206,7 @@ const MOST = 3 / 4;
  */
 function cheaper(
   epoch: Epoch,
-  { untold, layers }: Changes,
+  { pendingEdits, layers }: Changes,
   { limit, rates = USUAL }: CompileInput,
 ): Omit<NonNullable<Ledger["edits"]>, "layers"> {
   const { read, write, cold } = rates;
@@ -214,7 +214,7 @@ function cheaper(
   const entries = epoch.prefixEntries;
   const sum = (of: readonly LedgerEntry[]): number => of.reduce((all, { tokens }) => all + tokens, 0);
   if (cold) return { way: "epoch", because: "the provider's cache was cold" };
-  if (sum(entries) + transcript + untold.tokens > limit * MOST)
+  if (sum(entries) + transcript + pendingEdits.tokens > limit * MOST)
     return { way: "epoch", because: "there was no room to tell it" };
   const isChanged = ({ piece }: LedgerEntry): boolean => layers.some((layer) => layer === piece);
   const first = entries.findIndex(isChanged);

@@ -9,7 +9,7 @@ import {
   type TranscriptMessage,
   trusted,
 } from "../protocol/index.ts";
-import { plainly } from "./cut.ts";
+import { transcriptWithoutReasoning } from "./cut.ts";
 import { frameItem, inTime } from "./layers.ts";
 import { countMessage } from "./tokens.ts";
 import { withoutRecalled } from "./told.ts";
@@ -64,8 +64,8 @@ export function begunAnew(
   { memory, count, binds }: Remembering & { readonly binds?: boolean },
   reason: EpochReason,
 ): Epoch {
-  const told = withoutRecalled(epoch.transcript, count);
-  const transcript = binds ? plainly(told, count) : told;
+  const shown = withoutRecalled(epoch.transcript, count);
+  const transcript = binds ? transcriptWithoutReasoning(shown, count) : shown;
   return {
     ...withFrozen({ ...epoch, transcript }, memory && renderFrozen(memory, count)),
     n: epoch.n + 1,

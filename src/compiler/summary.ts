@@ -110,11 +110,11 @@ function laidBeside(
   layers: readonly Layer[],
 ): readonly string[] {
   const frozen = prefixEntries.filter(({ place, tokens }) => place === "transcript" && tokens > 0);
-  const ids = new Set<string>([...frozen.map(({ piece }) => piece), ...transcript.flatMap(toldOf)]);
+  const ids = new Set<string>([...frozen.map(({ piece }) => piece), ...transcript.flatMap(shownLayerIds)]);
   return layers.filter(({ id }) => ids.has(id)).map((layer) => `"${layerHeading(layer)}"`);
 }
 
-const toldOf = ({ message }: TranscriptMessage): readonly string[] =>
+const shownLayerIds = ({ message }: TranscriptMessage): readonly string[] =>
   message.role === "user"
     ? message.parts.flatMap((part) => (part.type === "text" && part.told ? [part.told.layer] : []))
     : [];

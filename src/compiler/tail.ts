@@ -19,7 +19,7 @@ import {
 import type { Contents } from "./drafts.ts";
 import { frameItem, type Rendered } from "./layers.ts";
 import { countBlock, countMessage, transcriptSum } from "./tokens.ts";
-import { changeOf, type Saying, type ToldLayers, wholeOf } from "./told.ts";
+import { changeOf, type Saying, type ShownLayers, wholeOf } from "./told.ts";
 
 /** A turn's tail as it will be carried. */
 export interface Tail {
@@ -36,7 +36,7 @@ export interface Tail {
 /** What decides how the tail is carried. */
 export interface Carrying {
   readonly plan: TailPlan;
-  readonly told: ToldLayers;
+  readonly shown: ShownLayers;
   /** How many requests the transcript will probably hold before it is cut. */
   readonly requests: number;
   readonly count: CountTokens;
@@ -47,7 +47,7 @@ export function carry(rendered: readonly Rendered[], carrying: Carrying): Tail {
   const { count } = carrying;
   const said = rendered.flatMap(sayingOf);
   const staying = said.filter((one) => wayOf(one, carrying.plan) === "delta");
-  const changes = staying.flatMap((one) => changeOf(one, carrying.told.get(one.layer.id)) ?? []);
+  const changes = staying.flatMap((one) => changeOf(one, carrying.shown.get(one.layer.id)) ?? []);
   const stays = keeps(staying, changes, carrying);
   const passing = stays ? said.filter((one) => wayOf(one, carrying.plan) !== "delta") : said;
   const kept = stays ? changes : [];
@@ -96,7 +96,7 @@ const wayOf = ({ isOurs }: Said, plan: TailPlan): TailPlan["trusted"] => (isOurs
 function keeps(
   staying: readonly Said[],
   changes: readonly TextPart[],
-  { plan, told, requests, count }: Carrying,
+  { plan, shown: told, requests, count }: Carrying,
 ): boolean {
   const sizeOf = (texts: readonly { readonly text: string }[]): number =>
     texts.reduce((sum, { text }) => sum + countBlock(text, count), 0);
@@ -134,7 +134,7 @@ export function withKept(
 }
 
 /** What is told anew: its message, its tokens, and the ledger's lines with it. */
-interface ToldAnew {
+interface ShownAnew {
   readonly message: TranscriptMessage;
   /** Of the texts alone. */
   readonly tokens: number;
@@ -142,10 +142,10 @@ interface ToldAnew {
 }
 
 /** All that the layers say whose changes stay, in a message of its own; none where the turn has told all of it already. */
-export function toldAnew(
+export function shownAnew(
   { own, whole, entries }: { readonly own: readonly TranscriptMessage[] } & Pick<Tail, "whole" | "entries">,
   count: CountTokens,
-): ToldAnew | undefined {
+): ShownAnew | undefined {
   const said = own.flatMap(({ message }) => (message.role === "user" ? message.parts : []));
   const known = new Set(
     said.flatMap((part) => (part.type === "text" && part.told?.as === "whole" ? [part.told.layer] : [])),
@@ -189,7 +189,7 @@ function trustOf(
 export function nothingNow(
   layers: readonly Layer[],
   contents: Contents,
-  { plan, told }: Pick<Carrying, "plan" | "told">,
+  { plan, shown: told }: Pick<Carrying, "plan" | "shown">,
 ): Contents {
   const silent = layers.filter(({ id, source }) => {
     if (source.kind === "recall" || !told.has(id)) return false;

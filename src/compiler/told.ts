@@ -9,7 +9,7 @@ import {
   looksLikeOurs,
   type MemoryId,
   type TextPart,
-  type Told,
+  type LayerMark,
   type TranscriptMessage,
   type Trusted,
   trusted,
@@ -18,19 +18,19 @@ import {
 import { countMessage } from "./tokens.ts";
 
 /** What a transcript tells of a live layer so far: its lines or frames, and the digest of its text where they are in an order. */
-export interface ToldLayer {
+export interface ShownLayer {
   readonly units: ReadonlySet<string>;
   readonly of?: Digest;
 }
 
 /** What a transcript tells of the live layers. A layer whose beginning was cut away is not among them. */
-export type ToldLayers = ReadonlyMap<LayerId, ToldLayer>;
+export type ShownLayers = ReadonlyMap<LayerId, ShownLayer>;
 
-export const NOTHING_TOLD: ToldLayers = new Map();
+export const NOTHING_SHOWN: ShownLayers = new Map();
 
 /** Reads it off the texts that stay. */
-export function toldIn(transcript: readonly TranscriptMessage[]): ToldLayers {
-  const layers = new Map<LayerId, ToldLayer>();
+export function shownLayersIn(transcript: readonly TranscriptMessage[]): ShownLayers {
+  const layers = new Map<LayerId, ShownLayer>();
   for (const { message } of transcript) {
     if (message.role !== "user") continue;
     for (const part of message.parts) if (part.type === "text") hear(layers, part);
@@ -38,7 +38,7 @@ export function toldIn(transcript: readonly TranscriptMessage[]): ToldLayers {
   return layers;
 }
 
-function hear(layers: Map<LayerId, ToldLayer>, { text, told }: TextPart): void {
+function hear(layers: Map<LayerId, ShownLayer>, { text, told }: TextPart): void {
   if (told === undefined) return;
   const { layer, as, of } = told;
   const before = layers.get(layer);
@@ -64,14 +64,14 @@ export interface Saying {
   readonly memories?: ReadonlyMap<string, readonly MemoryId[]>;
 }
 
-const recalled = (told: Told, memories: readonly MemoryId[]): Told =>
+const recalled = (told: LayerMark, memories: readonly MemoryId[]): LayerMark =>
   memories.length === 0 ? told : { ...told, memories };
 
 /** The memories that a text tells of. */
 const memoriesOf = (part: UserPart): readonly MemoryId[] => (part.type === "text" && part.told?.memories) || [];
 
 /** The memories that a transcript tells of: they stay in it, whatever is recalled later. */
-export function memoriesTold(transcript: readonly TranscriptMessage[]): ReadonlySet<MemoryId> {
+export function memoriesShown(transcript: readonly TranscriptMessage[]): ReadonlySet<MemoryId> {
   return new Set(
     transcript.flatMap(({ message }) => (message.role === "user" ? message.parts.flatMap(memoriesOf) : [])),
   );
@@ -105,13 +105,13 @@ export const wholeOf = ({ layer, text, inItems, memories }: Saying): TextPart =>
  * What has changed since the transcript told of the layer: nothing, its changed lines, or all of it, where that is shorter or
  * nothing less would say it. A memory that does not fit any more still holds; other items that are gone do not.
  */
-export function changeOf(saying: Saying, told: ToldLayer | undefined): TextPart | undefined {
+export function changeOf(saying: Saying, told: ShownLayer | undefined): TextPart | undefined {
   // Only what has no order came in items: of a layer that changed from the one to the other nothing can be compared.
   if (told === undefined || (told.of === undefined) !== saying.inItems) return wholeOf(saying);
   return saying.inItems ? newItems(saying, told) : changedLines(saying, told);
 }
 
-function newItems(saying: Saying, { units }: ToldLayer): TextPart | undefined {
+function newItems(saying: Saying, { units }: ShownLayer): TextPart | undefined {
   const { layer, text, memories } = saying;
   const all = unitsOf(text);
   // The platform's line before the frames says something else now.
@@ -134,7 +134,7 @@ function newItems(saying: Saying, { units }: ToldLayer): TextPart | undefined {
 /** What stands behind frames that were cut. */
 const MORE = /^\(\d+ more not shown\.\)$/;
 
-function changedLines(saying: Saying, { units, of }: ToldLayer): TextPart | undefined {
+function changedLines(saying: Saying, { units, of }: ShownLayer): TextPart | undefined {
   const { layer, text } = saying;
   const digest = digestOf(text);
   if (of === digest) return undefined;

@@ -119,7 +119,7 @@ function measureOne(context: Context, own: Read, at: number): Measured | undefin
   const values: Values = {
     turn: scale * bm25(counts, weights, length),
     window: short * scale * bm25(window, weights, near, "window"),
-    session: short * scale * Math.max(0, (session?.tells ?? 0) - told(counts.keys(), weights)),
+    session: short * scale * Math.max(0, (session?.tells ?? 0) - sumOfWeights(counts.keys(), weights)),
     kind: scale * ofKind,
     ...speakerOf(asked.who, unit),
     when: short * Number(asked.asksWhen && has(unit, FLAGS.time)),
@@ -189,10 +189,10 @@ function sessionsOf(read: readonly Read[], weights: Weights): ReadonlyMap<number
     for (const slot of counts.keys()) session.having.add(slot);
     sessions.set(unit.session, session);
   }
-  return new Map([...sessions].map(([id, { units, having }]) => [id, { units, tells: told(having, weights) }]));
+  return new Map([...sessions].map(([id, { units, having }]) => [id, { units, tells: sumOfWeights(having, weights) }]));
 }
 
-function told(slots: Iterable<number>, weights: Weights): number {
+function sumOfWeights(slots: Iterable<number>, weights: Weights): number {
   let all = 0;
   for (const slot of slots) all += weights[slot] ?? 0;
   return all;

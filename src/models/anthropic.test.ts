@@ -3,7 +3,7 @@ import { layerId, trusted } from "../protocol/index.ts";
 import { openModel, wireBody } from "./index.ts";
 import { type Answer, localServer, ownHeaders, streamed } from "./local-server.contract.ts";
 import { eventsOf, failureOf, modelContract, replyOf, sampleRequest } from "./model.contract.ts";
-import { KEY, keyNeverTold, wireFailures } from "./wire-failures.contract.ts";
+import { KEY, keyNeverLeaks, wireFailures } from "./wire-failures.contract.ts";
 
 const REF = "anthropic:claude-sonnet-4-5";
 const request = sampleRequest("Hello");
@@ -203,7 +203,7 @@ describe("a request to Anthropic", () => {
     vi.stubEnv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1/elsewhere");
     vi.stubEnv("ANTHROPIC_API_KEY", "sk-other");
     say(stream(start, ...words(0, "Hello."), ...end("end_turn")));
-    await keyNeverTold(open());
+    await keyNeverLeaks(open());
     expect(received[0]?.headers["x-api-key"]).toBe(KEY);
   });
 });

@@ -3,7 +3,7 @@ import { layerId, type Message, type Request, trusted } from "../protocol/index.
 import { type Access, openModel, wireBody } from "./index.ts";
 import { eventFrame, localServer, ownHeaders, refused, streamed } from "./local-server.contract.ts";
 import { eventsOf, failureOf, messagesWithCall, modelContract, replyOf, sampleRequest } from "./model.contract.ts";
-import { KEY, keyNeverTold, wireFailures } from "./wire-failures.contract.ts";
+import { KEY, keyNeverLeaks, wireFailures } from "./wire-failures.contract.ts";
 
 const MODEL = "eu.anthropic.claude-sonnet-4-5-20250929-v1:0";
 const REF = `bedrock:${MODEL}`;
@@ -227,7 +227,7 @@ describe("a request to Bedrock", () => {
     vi.stubEnv("AWS_BEARER_TOKEN_BEDROCK", "other-0123456");
     vi.stubEnv("AWS_REGION", "us-west-2");
     hello();
-    await keyNeverTold(open());
+    await keyNeverLeaks(open());
     expect(server.received[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
     const signed: Access = { ...access(), signing: { id: "AKIDEXAMPLE" } };
     vi.stubEnv("AWS_SESSION_TOKEN", "other-session");

@@ -3,7 +3,7 @@ import type { Message } from "../protocol/index.ts";
 import { type Access, openModel, wireBody } from "./index.ts";
 import { localServer, ownHeaders, streamed } from "./local-server.contract.ts";
 import { eventsOf, failureOf, modelContract, replyOf, sampleRequest } from "./model.contract.ts";
-import { KEY, keyNeverTold, wireFailures } from "./wire-failures.contract.ts";
+import { KEY, keyNeverLeaks, wireFailures } from "./wire-failures.contract.ts";
 
 const REF = "local:llama3.1:8b";
 const request = sampleRequest("Hello");
@@ -181,7 +181,7 @@ describe("a request to a compatible server", () => {
 
   it("keeps its key out of all that it tells", async () => {
     hello();
-    await keyNeverTold(open());
+    await keyNeverLeaks(open());
   });
 });
 

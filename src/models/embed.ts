@@ -130,12 +130,12 @@ function embedError(thrown: unknown, asked: Asked, tries: number): StrataError {
   if (thrown instanceof StrataError) return thrown;
   const { code, details } = modelError(thrown, asked, { tries });
   const because = [becauseOf(thrown, asked), tries > 1 ? `tried ${tries} times` : ""].filter((part) => part !== "");
-  return told(code, because.join("; "), asked, details);
+  return embeddingError(code, because.join("; "), asked, details);
 }
 
-const unreadable = (why: string, asked: Asked): StrataError => told("model_failed", why, asked);
+const unreadable = (why: string, asked: Asked): StrataError => embeddingError("model_failed", why, asked);
 
-function told(
+function embeddingError(
   code: ErrorCode,
   because: string,
   { ref }: Asked,

@@ -3,7 +3,7 @@ import type { Message, Request } from "../protocol/index.ts";
 import { openModel, wireBody } from "./index.ts";
 import { localServer, ownHeaders, streamed } from "./local-server.contract.ts";
 import { eventsOf, failureOf, modelContract, replyOf, sampleRequest } from "./model.contract.ts";
-import { KEY, keyNeverTold, wireFailures } from "./wire-failures.contract.ts";
+import { KEY, keyNeverLeaks, wireFailures } from "./wire-failures.contract.ts";
 
 const REF = "openai:gpt-5-mini";
 const request = sampleRequest("Hello");
@@ -177,7 +177,7 @@ describe("a request to OpenAI", () => {
     vi.stubEnv("OPENAI_BASE_URL", "http://127.0.0.1:1/elsewhere");
     vi.stubEnv("OPENAI_API_KEY", "sk-other-0123456");
     say(...start, ...words(0, "Hello."), end());
-    await keyNeverTold(open());
+    await keyNeverLeaks(open());
     expect(server.received[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
     vi.unstubAllEnvs();
   });

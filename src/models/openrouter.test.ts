@@ -3,7 +3,7 @@ import type { Message, Request } from "../protocol/index.ts";
 import { type Access, openModel, wireBody } from "./index.ts";
 import { localServer, ownHeaders, streamed } from "./local-server.contract.ts";
 import { eventsOf, failureOf, messagesWithCall, modelContract, replyOf, sampleRequest } from "./model.contract.ts";
-import { KEY, keyNeverTold, wireFailures } from "./wire-failures.contract.ts";
+import { KEY, keyNeverLeaks, wireFailures } from "./wire-failures.contract.ts";
 
 const MODEL = "anthropic/claude-sonnet-4.5";
 const REF = `openrouter:${MODEL}`;
@@ -207,7 +207,7 @@ describe("a request to OpenRouter", () => {
     vi.stubEnv("OPENROUTER_API_KEY", "sk-or-other-0123456");
     vi.stubEnv("OPENROUTER_BASE_URL", "http://127.0.0.1:1/elsewhere");
     hello();
-    await keyNeverTold(open());
+    await keyNeverLeaks(open());
     expect(server.received[0]?.headers.authorization).toBe(`Bearer ${KEY}`);
     vi.unstubAllEnvs();
     expect(() => openModel(REF, () => ({ url: server.url }))).toThrow("needs a key for openrouter");

@@ -57,7 +57,7 @@ export const memoryActOf = (tool: string): keyof typeof MEMORY_TOOLS | undefined
 /** The tool a message asks for, in a few plain English forms. Only people give orders; payloads and warnings are data. */
 export function wishOf({ kind, text }: ReadFrame, tools: Tools): Wish | undefined {
   if (text.length > LONGEST || (kind !== "message" && kind !== "instruction" && kind !== "scheduled")) return undefined;
-  const call = callIn(text) ?? toldCall(text, tools);
+  const call = callIn(text) ?? namedCall(text, tools);
   if (call !== undefined) return call;
   const [, path, content] = WRITE.exec(text) ?? READ.exec(text) ?? [];
   const [, words = content, into = path] = WRITE_INTO.exec(text) ?? [];
@@ -89,7 +89,7 @@ function callIn(text: string): Wish | undefined {
 }
 
 /** A call of one of the agent's tools somewhere in a message, with what its schema asks for as far as the message says it. */
-function toldCall(text: string, tools: Tools): Wish | undefined {
+function namedCall(text: string, tools: Tools): Wish | undefined {
   for (const [, tool = "", rest = ""] of text.matchAll(TOLD_TO)) {
     const schema = tools.get(tool);
     if (schema !== undefined) return callWith(tool, schema, rest);

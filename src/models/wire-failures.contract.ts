@@ -7,7 +7,7 @@ import { eventsOf, failureOf, sampleRequest } from "./model.contract.ts";
 export const KEY = "sk-test-0123456789";
 
 /** A provider on this machine, and a model of it that repeats nothing. */
-export interface WireStage {
+export interface FailureSetup {
   readonly provider: string;
   readonly model: string;
   readonly server: Awaited<ReturnType<typeof localServer>>;
@@ -23,13 +23,13 @@ export interface WireStage {
 const request = sampleRequest("Hello");
 
 /** What every provider's failures become, over HTTP. */
-export function wireFailures(stage: WireStage): void {
-  statusFailures(stage);
-  streamFailures(stage);
-  placeFailures(stage);
+export function wireFailures(setup: FailureSetup): void {
+  statusFailures(setup);
+  streamFailures(setup);
+  placeFailures(setup);
 }
 
-function statusFailures({ server, open, refusal, provider, model }: WireStage): void {
+function statusFailures({ server, open, refusal, provider, model }: FailureSetup): void {
   const again = "wait a little and run the turn again";
   it.each([
     [400, "model_refused", "refused the request", "change what is sent: the same request will be refused again"],
@@ -62,7 +62,7 @@ function statusFailures({ server, open, refusal, provider, model }: WireStage): 
   });
 }
 
-function streamFailures({ server, open, begun }: WireStage): void {
+function streamFailures({ server, open, begun }: FailureSetup): void {
   it("are one model_failed when the stream ends or breaks in the middle", async () => {
     for (const answer of [streamed(), streamed(...begun), broken(), broken(...begun)]) {
       server.say(answer);
@@ -116,7 +116,7 @@ function streamFailures({ server, open, begun }: WireStage): void {
   });
 }
 
-function placeFailures({ server, open, path }: WireStage): void {
+function placeFailures({ server, open, path }: FailureSetup): void {
   it("follow no redirect: the key and the prompt go to the address that was configured", async () => {
     server.say(refused(307, "", { location: "/elsewhere?key=secret" }));
     const failure = await failureOf(open(), request);
@@ -135,6 +135,6 @@ function placeFailures({ server, open, path }: WireStage): void {
 }
 
 /** A key that the provider repeats in its answer would be the model's own words; nothing of ours may hold it. */
-export async function keyNeverTold(model: Model): Promise<void> {
+export async function keyNeverLeaks(model: Model): Promise<void> {
   expect(JSON.stringify(await eventsOf(model, request))).not.toContain(KEY);
 }

@@ -152,7 +152,7 @@ export {
   type ReasoningPart,
   type ResultPart,
   type TextPart,
-  type Told,
+  type LayerMark,
   type TrustedMessage,
   type UserPart,
   withoutReasoning,

@@ -9,7 +9,7 @@ export type ProviderMetadata = { readonly [provider: string]: JsonObject };
  * What a text of a transcript tells of a live layer: all that it says (`whole`), what is new of its items (`more`), or which of
  * its lines are gone and which are new (`lines`). `of` is the digest of the whole text, where its lines are in an order.
  */
-export interface Told {
+export interface LayerMark {
   readonly layer: LayerId;
   readonly as: "whole" | "more" | "lines";
   readonly of?: Digest;
@@ -23,7 +23,7 @@ export interface TextPart<Text extends string = Trusted | Framed> {
   readonly text: Text;
   readonly metadata?: ProviderMetadata;
   /** There where it is of a live layer, and stays. */
-  readonly told?: Told;
+  readonly told?: LayerMark;
 }
 
 /** A picture by its bytes (base64) and media type. */

@@ -39,7 +39,7 @@ export interface Failures {
 }
 
 /** What a turn of several senders came to for one of them. */
-export interface StagedReply {
+export interface BatchReply {
   /** The sender's. */
   readonly thread: ThreadId;
   /** None: it has handled the messages and answers nothing. */

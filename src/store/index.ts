@@ -16,7 +16,7 @@ export type {
   VersionsWish,
   WaitingMessage,
 } from "./agent-store.ts";
-export type { BatchOpening, Failures, StagedReply, WaitingThread } from "./batch.ts";
+export type { BatchOpening, Failures, BatchReply, WaitingThread } from "./batch.ts";
 export type { CopyProgress } from "./copy.ts";
 export type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
 export type { JournalKey, JournalState, JournalTurn } from "./journal-key.ts";
@@ -64,7 +64,7 @@ export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
 export { type VectorExtension, vectorExtension } from "./sqlite/vector-extension.ts";
 export { fixed, ONE, plain, tables } from "./statement.ts";
 export type { Store } from "./store.ts";
-export { stagedIn } from "./threads/staged.ts";
+export { batchMemberOf } from "./threads/staged.ts";
 export { openRow } from "./threads/threads.ts";
 export { type EndedTurn, type Erasing, inOrder, type StorePart, type Tx } from "./tx.ts";
 export type { NewVectors, VectorState, VectorStore, WaitingText, WaitingTexts } from "./vectors.ts";

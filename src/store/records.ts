@@ -29,7 +29,7 @@ import type {
   TurnTotals,
   VersionKey,
 } from "../protocol/index.ts";
-import type { StagedReply } from "./batch.ts";
+import type { BatchReply } from "./batch.ts";
 
 /** One conversation of one agent with one counterpart. `version` is the agent version it is pinned to. */
 export interface Thread {
@@ -93,7 +93,7 @@ export interface Claim {
   readonly events: readonly StoredEvent[];
   readonly epoch: Epoch | undefined;
   /** Of a turn of several senders: the claim of each one's thread. `events` are then all of theirs. */
-  readonly staged?: readonly Claim[];
+  readonly batchMembers?: readonly Claim[];
 }
 
 /** What came of asking: the thread, who has it, that its transcript runs with another version than was asked for, or nothing to do. */
@@ -174,7 +174,7 @@ export interface TurnOutcome {
   /** Real time, before which nobody is given the reply to deliver it: who listens may take it. `never`: it counts as delivered. `nobody`: it is no message. */
   readonly deliverAfter?: number | "never" | "nobody";
   /** Of a turn of several senders: what it came to for each whose messages it has handled. Those of the others keep waiting. */
-  readonly replies?: readonly StagedReply[];
+  readonly replies?: readonly BatchReply[];
 }
 
 /** A turn as recorded, without the bytes of its requests. */

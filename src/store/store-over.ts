@@ -209,7 +209,7 @@ function recordStore(database: Database, { reading, writing, apart }: OwnBinding
       await database.write((tx) => finishErasure(tx, scope));
       await clearLog(database);
     }),
-    verify: (...given: Parameters<Store["verify"]>) => told(verify(database, ...given), database),
+    verify: (...given: Parameters<Store["verify"]>) => withFailures(verify(database, ...given), database),
     backup: apart(database.backup),
   };
 }
@@ -222,7 +222,7 @@ export async function clearLog({ read, write, flush }: Database): Promise<void> 
   if ((await read(isLogToClear)) && (await flush())) await write(noteLogCleared);
 }
 
-async function* told<T>(found: AsyncIterable<T>, { failure }: Database): AsyncGenerator<T> {
+async function* withFailures<T>(found: AsyncIterable<T>, { failure }: Database): AsyncGenerator<T> {
   try {
     yield* found;
   } catch (thrown) {

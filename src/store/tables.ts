@@ -347,7 +347,7 @@ interface TalkTable {
 }
 
 /** A sender's thread that a turn of several stages, whose own thread is `batch`; `turn` is the sender's, none before the first claim. */
-interface StagedTable extends Owned {
+interface BatchMemberTable extends Owned {
   readonly number: Generated<number>;
   readonly thread: ThreadId;
   readonly turn: TurnId | null;
@@ -389,7 +389,7 @@ export interface Tables extends AgentTables {
   readonly unit_term: UnitTermTable;
   readonly unit_speaker: UnitSpeakerTable;
   readonly talk: TalkTable;
-  readonly staged: StagedTable;
+  readonly staged: BatchMemberTable;
   readonly chain: ChainTable;
 }
 

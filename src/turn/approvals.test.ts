@@ -13,13 +13,13 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import { openSqlite, type Thread } from "../store/index.ts";
-import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
+import { collect, endOf, message, OPERATOR, sampleAgent, testRuntime } from "./index.contract.ts";
 import { defineTool, toolset } from "./tools/index.ts";
 
 const REFUND = { call: "look", id: "c1", input: { at: "order 7" } };
 
 /** A stage whose agent has one tool that asks, as the tool or the declaration says. */
-async function asking(script: readonly Parameters<typeof stage>[0][number][], how: "tool" | "declaration" = "tool") {
+async function asking(script: readonly Parameters<typeof testRuntime>[0][number][], how: "tool" | "declaration" = "tool") {
   const acted: string[] = [];
   const store = await openSqlite(":memory:", { parts: await allParts() });
   const refund = defineTool({
@@ -51,7 +51,7 @@ async function asking(script: readonly Parameters<typeof stage>[0][number][], ho
     trust: "contact",
     run: () => "rang",
   });
-  const stand = await stage(script, { agent, store, parts: { tools: toolset([...rest, refund, ring]) } });
+  const stand = await testRuntime(script, { agent, store, parts: { tools: toolset([...rest, refund, ring]) } });
   const waiting = async (thread: Thread) => stand.runtime.approvals(OPERATOR, thread.scope, { status: "waiting" }, 10);
   return { ...stand, acted, waiting };
 }
@@ -199,8 +199,8 @@ describe("a call that needs approval", () => {
     ["nothing", () => undefined, 0],
     ["a plain no", () => false, 0],
   ])("is one whose tool answers with %s", async (_, answer, count) => {
-    const unheard: unknown[] = [];
-    const hear = (reason: unknown): void => void unheard.push(reason);
+    const noReader: unknown[] = [];
+    const hear = (reason: unknown): void => void noReader.push(reason);
     process.on("unhandledRejection", hear);
     onTestFinished(() => void process.off("unhandledRejection", hear));
     const { say, open, waiting, parts } = await asking([{ parts: [REFUND] }, "Well."]);
@@ -211,6 +211,6 @@ describe("a call that needs approval", () => {
     await say(thread, "Refund order 7");
     expect(await waiting(thread)).toHaveLength(count);
     await setImmediate();
-    expect(unheard).toEqual([]);
+    expect(noReader).toEqual([]);
   });
 });

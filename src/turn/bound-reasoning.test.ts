@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ScriptedReply } from "../models/index.ts";
 import { type AssistantPart, DEFAULT_BUDGETS, type Request } from "../protocol/index.ts";
 import { cardOf } from "../wire/index.ts";
-import { endOf, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
+import { endOf, OPERATOR, sampleAgent, testRuntime } from "./index.contract.ts";
 
 const LONG = "The sea was calm and the wind came from the west, as it had for days. ".repeat(4);
 const BINDING = { cardOf: (ref: string) => ({ ...cardOf(ref), tail: "delta" as const, binds: true }) };
@@ -27,7 +27,7 @@ const cutsIn = (sent: readonly Request[]): readonly number[] => {
 /** Says so many things to an agent whose model binds its reasoning; each answer is reasoned. */
 async function talked(turns: number) {
   const script = Array.from({ length: turns }, (_, n) => thinks(n + 1, [{ text: `Aye ${n + 1}.` }]));
-  const stand = await stage(script, { agent: agentWith(2_500), parts: BINDING });
+  const stand = await testRuntime(script, { agent: agentWith(2_500), parts: BINDING });
   const thread = await stand.open();
   for (let n = 1; n <= turns; n++) {
     stand.time.at += 60_000;
@@ -75,7 +75,7 @@ describe("on a model that binds its reasoning to all that went before it", () =>
       const looks = JSON.stringify(asked).includes("Look around") && n < 44;
       return thinks(n, [looks ? { call: "look", input: { at: `long ${LONG}` } } : { text: "Aye." }]);
     });
-    const stand = await stage(script, { agent: agentWith(4_000), parts: BINDING });
+    const stand = await testRuntime(script, { agent: agentWith(4_000), parts: BINDING });
     const thread = await stand.open();
     for (let n = 1; n <= 40; n++) await stand.say(thread, `Day ${n}. ${LONG}`);
     const events = await stand.say(thread, "Look around");
@@ -93,7 +93,7 @@ describe("on a model that binds its reasoning to all that went before it", () =>
 
   it("keeps its reasoning through a cut where nothing binds it", async () => {
     const script = Array.from({ length: 24 }, (_, n) => thinks(n + 1, [{ text: "Aye." }]));
-    const stand = await stage(script, { agent: agentWith(2_500) });
+    const stand = await testRuntime(script, { agent: agentWith(2_500) });
     const thread = await stand.open();
     for (let n = 1; n <= 24; n++) await stand.say(thread, `Day ${n}. ${LONG}`);
     for (const request of stand.sent) {

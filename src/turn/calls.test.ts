@@ -19,7 +19,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import { openSqlite } from "../store/index.ts";
-import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
+import { collect, endOf, message, OPERATOR, sampleAgent, testRuntime } from "./index.contract.ts";
 import { defineTool, toolset } from "./tools/index.ts";
 
 /** A tool that never answers. */
@@ -64,7 +64,7 @@ describe("law 7: one commit", () => {
   it("a call that acted outside in a turn that failed is known wherever among its calls the next turn asks for it", async () => {
     const ring = (bell: string) => ({ call: "ring", input: { bell } });
     const [first, second] = [{ parts: [ring("back"), ring("door")] }, { parts: [ring("door")] }];
-    const { say, open, runtime, sent, rung } = await stage([first, new Error("boom"), second, "Told."]);
+    const { say, open, runtime, sent, rung } = await testRuntime([first, new Error("boom"), second, "LayerMark."]);
     const thread = await open();
     await say(thread, "Ring");
     expect(endOf(await collect(runtime.run(OPERATOR, thread)))).toMatchObject({ type: "done" });
@@ -73,7 +73,7 @@ describe("law 7: one commit", () => {
   });
 
   it("a call that acted outside is known though the database was busy and its turn was stopped meanwhile", async () => {
-    const { store } = await stage([]);
+    const { store } = await testRuntime([]);
     const stop = new AbortController();
     let busy = 2;
     const endCall: typeof store.endCall = (...given) => {
@@ -81,7 +81,7 @@ describe("law 7: one commit", () => {
       return busy-- > 0 ? Promise.reject(new StrataError("store_busy", "locked")) : store.endCall(...given);
     };
     const ringing = { parts: [{ call: "ring", id: "c1", input: { bell: "door" } }] };
-    const { say, open, runtime, sent, rung } = await stage([ringing, ringing, "Told."], {
+    const { say, open, runtime, sent, rung } = await testRuntime([ringing, ringing, "LayerMark."], {
       store: { ...store, endCall },
     });
     const thread = await open();
@@ -110,7 +110,7 @@ describe("a long call", () => {
       },
     });
     const calls = { parts: [{ call: "look", id: "c1", input: {} }] };
-    const { runtime, open, time, sent } = await stage([calls, "Done."], {
+    const { runtime, open, time, sent } = await testRuntime([calls, "Done."], {
       parts: { tools: toolset([copy]) },
       agent: sampleAgent({ tools: [copy.schema.name] }),
     });
@@ -143,7 +143,7 @@ describe("law 6: what a tool writes", () => {
       });
       const ring = deaf("ring", "none", []);
       const parts = { tools: toolset([...memoryTools(store), look, ring]) };
-      const { open, say, runtime } = await stage([{ parts: [{ call: "look", id: "c", input: {} }] }, "Kept."], {
+      const { open, say, runtime } = await testRuntime([{ parts: [{ call: "look", id: "c", input: {} }] }, "Kept."], {
         store,
         parts,
         agent: sampleAgent({ rules: trust === "operator" ? [{ tool: toolName("look"), approval: true }] : [] }),
@@ -199,7 +199,7 @@ describe("law 6: an edit that a tool writes", () => {
         recall: "none",
         tools: [toolName("look")],
       });
-      const on = await stage([{ parts: [{ call: "look", id: "c", input: {} }] }, "Kept."], {
+      const on = await testRuntime([{ parts: [{ call: "look", id: "c", input: {} }] }, "Kept."], {
         store,
         agent,
         // The set of tools lets no tool of a module write an edit: this one is as if it were Strata's own.
@@ -234,7 +234,7 @@ describe("000.51 a tool that is called only in some states", () => {
       recall: "none",
       ...(approval && { rules: [{ tool: toolName("look"), approval: true }] }),
     });
-    const on = await stage([{ parts: [{ call: "look", id: "c", input: {} }] }, "Done.", "Told."], {
+    const on = await testRuntime([{ parts: [{ call: "look", id: "c", input: {} }] }, "Done.", "LayerMark."], {
       agent,
       parts: { tools: toolset([sleepy(states)]) },
     });
@@ -267,7 +267,7 @@ describe("what a turn saves", () => {
   it("is found in the same turn, and what it puts away is not", async () => {
     const save = (content: string, more = {}) => ({ call: "memory_save", input: { content, ...more } });
     const search = { call: "memory_search", input: { query: "Which cats are there?" } };
-    const { say, open, sent, store } = await stage([
+    const { say, open, sent, store } = await testRuntime([
       { parts: [save("Ann's cat is called Miso"), save("Ann sails")] },
       { parts: [search] },
       "Miso.",

@@ -56,7 +56,7 @@ export async function* answerCalls(
       ? notRun(limit)
       : long !== undefined
         ? refusedUnread(work, long)
-        : yield* heard(call, (progress) => answer(work, compilation, call, progress));
+        : yield* withProgress(call, (progress) => answer(work, compilation, call, progress));
     const came = { ...outcome, trust, at: work.parts.clock() };
     results.push((room) => frameResult(call, came, room, work.setup.count));
     trusts.push(trust);
@@ -71,8 +71,8 @@ export async function* answerCalls(
   return { stop: stop && endOf(work, stop), messages: [...said, answered] };
 }
 
-/** Told while a call runs; of what comes faster than it is heard, the last. */
-async function* heard<T>(
+/** Shown while a call runs; of what comes faster than it is heard, the last. */
+async function* withProgress<T>(
   { id: call, tool }: CallPart,
   run: (progress: (says: Untrusted) => void) => Promise<T>,
 ): AsyncGenerator<TurnEvent, T> {
@@ -173,7 +173,7 @@ async function answer(
   const tainted = whenTainted(work, tool, call.input, compilation.taint);
   if (tainted === "refuse") return refusal(ofOthers(call.tool));
   if (tainted === "ask" || mustAsk(work, tool, call.input)) {
-    if (work.lease.claim.staged !== undefined) return refusal(ofNobody(call.tool));
+    if (work.lease.claim.batchMembers !== undefined) return refusal(ofNobody(call.tool));
     if (isCalled(work)) return refusal(ofCaller(call.tool));
     const later = outOfState(tool, BETWEEN_TURNS);
     if (later !== undefined) return refusal(tooLate(call.tool, later));

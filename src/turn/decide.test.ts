@@ -12,7 +12,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import { openSqlite, type Store, type Thread } from "../store/index.ts";
-import { collect, OPERATOR, type Stage, sampleAgent, stage } from "./index.contract.ts";
+import { collect, OPERATOR, type TestRuntime, sampleAgent, testRuntime } from "./index.contract.ts";
 import { defineTool, toolset } from "./tools/index.ts";
 
 /** What the tool that waits does, and how. */
@@ -25,7 +25,7 @@ interface Paying {
   readonly store?: (store: Store) => Partial<Store>;
 }
 
-interface Waiting extends Stage {
+interface Waiting extends TestRuntime {
   readonly thread: Thread;
   readonly waits: Approval;
   readonly paid: string[];
@@ -38,7 +38,7 @@ async function waiting({ store: change, ...how }: Paying = {}): Promise<Waiting>
   const store = { ...real, ...change?.(real) };
   const tools = toolset([...memoryTools(store), paying(paid, how), idle()]);
   const script = [{ parts: [{ call: "look", id: "c1", input: { at: "order 7" } }] }, "It waits.", "I was told."];
-  const stand = await stage(script, { agent: sampleAgent(), store, parts: { tools } });
+  const stand = await testRuntime(script, { agent: sampleAgent(), store, parts: { tools } });
   const thread = await stand.open();
   await stand.say(thread, "Pay order 7");
   const [waits] = await stand.runtime.approvals(OPERATOR, thread.scope, { status: "waiting" }, 9);
@@ -193,7 +193,7 @@ describe("a call whose tool was changed since", () => {
     const stand = await waiting();
     const changed: string[] = [];
     const tools = toolset([...memoryTools(stand.store), paying(changed, { description: "Pays twice." }), idle()]);
-    const { runtime } = await stage([], { agent: stand.agent, store: stand.store, parts: { tools } });
+    const { runtime } = await testRuntime([], { agent: stand.agent, store: stand.store, parts: { tools } });
     await expect(runtime.decide(OPERATOR, stand.waits.id, { verdict: "approved" })).rejects.toMatchObject({
       code: "invalid_input",
       message: expect.stringMatching(/look was changed since .* deny it/),

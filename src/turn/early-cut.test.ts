@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Agent, type TurnEvent, trusted, untrusted } from "../protocol/index.ts";
-import { sampleAgent, stage } from "./index.contract.ts";
+import { sampleAgent, testRuntime } from "./index.contract.ts";
 
 const MINUTE = 60_000;
 const LONG = "The sea was calm and the wind came from the west, as it had for days. ".repeat(4);
@@ -19,7 +19,7 @@ function talker(change: Partial<Agent["budgets"]> = {}): Agent {
 
 /** So many turns a minute apart, then one after a pause; with what it told. */
 async function talked(turns: number, pause: number, agent = talker()) {
-  const stand = await stage(
+  const stand = await testRuntime(
     Array.from({ length: turns + 3 }, () => "Aye."),
     { agent },
   );
@@ -39,7 +39,7 @@ async function talked(turns: number, pause: number, agent = talker()) {
 
 /** After how many turns it would be cut without any pause. */
 async function dueAfter(agent = talker()): Promise<number> {
-  const { store, time, open, say } = await stage(
+  const { store, time, open, say } = await testRuntime(
     Array.from({ length: 40 }, () => "Aye."),
     { agent },
   );
@@ -71,7 +71,7 @@ describe("a conversation whose cache is cold", () => {
 
   it("waits where the cut is further away than its next long pause, and the ledger tells that, too", async () => {
     // Every other turn comes after a long pause.
-    const stand = await stage(
+    const stand = await testRuntime(
       Array.from({ length: 20 }, () => "Aye."),
       { agent: talker() },
     );

@@ -11,7 +11,7 @@ import {
   type TurnId,
 } from "../protocol/index.ts";
 import type { Thread } from "../store/index.ts";
-import { collect, endOf, message, OPERATOR, ORG, type Stage, sampleAgent, stage } from "./index.contract.ts";
+import { collect, endOf, message, OPERATOR, ORG, type TestRuntime, sampleAgent, testRuntime } from "./index.contract.ts";
 
 const startOf = (events: readonly TurnEvent[]): Extract<TurnEvent, { type: "turn-start" }> => {
   const [start] = events;
@@ -20,7 +20,7 @@ const startOf = (events: readonly TurnEvent[]): Extract<TurnEvent, { type: "turn
 };
 
 /** Has a thread with as many answered messages, and its turns. */
-async function talked(at: Stage, texts: readonly string[]): Promise<{ thread: Thread; turns: readonly TurnId[] }> {
+async function talked(at: TestRuntime, texts: readonly string[]): Promise<{ thread: Thread; turns: readonly TurnId[] }> {
   const thread = await at.open();
   const turns: TurnId[] = [];
   for (const text of texts) turns.push(startOf(await at.say(thread, text)).turn);
@@ -36,7 +36,7 @@ describe("a fork", () => {
     const walk = fc.array(text, { minLength: 1, maxLength: 5 });
     await fc.assert(
       fc.asyncProperty(walk, text, fc.nat(), async (texts, next, choice) => {
-        const at = await stage([...texts.map((one) => `You said ${one.length}`), "On the fork"]);
+        const at = await testRuntime([...texts.map((one) => `You said ${one.length}`), "On the fork"]);
         const { thread, turns } = await talked(at, texts);
         const point = choice % turns.length;
         const turn = turns[point];
@@ -55,7 +55,7 @@ describe("a fork", () => {
   }, 60_000);
 
   it("is made after the last done turn where none is named, once per key", async () => {
-    const at = await stage([
+    const at = await testRuntime([
       "one",
       "two",
       new Error("down"),
@@ -84,7 +84,7 @@ describe("a fork", () => {
   });
 
   it("is made by those who may read and post there, of turns of that thread", async () => {
-    const at = await stage(["one", "two"]);
+    const at = await testRuntime(["one", "two"]);
     const { thread } = await talked(at, ["a"]);
     const other = await at.open("bob");
     const { turn } = startOf(await at.say(other, "b"));
@@ -107,7 +107,7 @@ describe("a fork", () => {
 
 describe("a turn that is generated again", () => {
   it("answers the same messages on a fork from before it, and leaves the old answer", async () => {
-    const at = await stage(["one", "two", "another two", "another one"]);
+    const at = await testRuntime(["one", "two", "another two", "another one"]);
     const thread = await at.open();
     await at.say(thread, "a");
     await at.runtime.post(OPERATOR, thread, [message("b", at.time.at, "m1"), message("c", at.time.at, "m2")]);
@@ -140,7 +140,7 @@ describe("a turn that is generated again", () => {
 describe("a turn that is generated again, and what is remembered of it", () => {
   const KEY = "Where is the key of the boat house?";
   const requestText = (request: Request | undefined): string => JSON.stringify([request?.messages, request?.tail]);
-  const lastTurn = async ({ runtime }: Stage, thread: Thread): Promise<TurnId> => {
+  const lastTurn = async ({ runtime }: TestRuntime, thread: Thread): Promise<TurnId> => {
     const turn = (await runtime.turns(OPERATOR, thread.id)).at(-1);
     if (turn === undefined) throw new Error("no turn");
     return turn.id;
@@ -148,7 +148,7 @@ describe("a turn that is generated again, and what is remembered of it", () => {
 
   it("does not see its earlier answers in what is recalled, however often; other conversations do", async () => {
     const agent = sampleAgent({ recall: "search" });
-    const at = await stage(["Under the blue pot.", "In the red shed.", "I do not know.", "Fine.", "As said."], {
+    const at = await testRuntime(["Under the blue pot.", "In the red shed.", "I do not know.", "Fine.", "As said."], {
       agent,
     });
     const thread = await at.open();
@@ -172,7 +172,7 @@ describe("a turn that is generated again, and what is remembered of it", () => {
 
   it("does not see what was saved in it, frozen or recalled", async () => {
     for (const recall of ["frozen", "auto"] as const) {
-      const at = await stage([save, "Saved.", "Not this time.", "Under the pot."], { agent: sampleAgent({ recall }) });
+      const at = await testRuntime([save, "Saved.", "Not this time.", "Under the pot."], { agent: sampleAgent({ recall }) });
       const thread = await at.open();
       await at.say(thread, KEY);
       await collect(at.runtime.regenerate(OPERATOR, await lastTurn(at, thread)));
@@ -186,7 +186,7 @@ describe("a turn that is generated again, and what is remembered of it", () => {
 
   it("knows from then on what it saved once more", async () => {
     const agent = sampleAgent({ history: "log", recall: "search" });
-    const at = await stage([save, "Saved.", save, "Saved again.", "Under the pot."], { agent });
+    const at = await testRuntime([save, "Saved.", save, "Saved again.", "Under the pot."], { agent });
     const thread = await at.open();
     await at.say(thread, KEY);
     const again = await collect(at.runtime.regenerate(OPERATOR, await lastTurn(at, thread)));
@@ -200,7 +200,7 @@ describe("a turn that is generated again, and what is remembered of it", () => {
     const log = { id: layerId("log"), source: { kind: "conversation", entries: 5, compact: 2 } } as const;
     const agent = sampleAgent({ history: "log", recall: "none" });
     const layers = agent.layers.map((layer) => (layer.source.kind === "recall" ? { ...layer, ...log } : layer));
-    const at = await stage(["Good day.", "Under the blue pot.", "No idea."], { agent: { ...agent, layers } });
+    const at = await testRuntime(["Good day.", "Under the blue pot.", "No idea."], { agent: { ...agent, layers } });
     const thread = await at.open();
     await at.say(thread, "Hello there.");
     await at.say(thread, KEY);
@@ -216,7 +216,7 @@ describe("a turn that would act twice", () => {
   const ringing = { parts: [{ call: "ring", id: "c1", input: { bell: "door" } }] };
 
   it("is not generated again while its messages wait: a run answers them", async () => {
-    const at = await stage([ringing, new Error("gone"), ringing, "Rung.", "Well."]);
+    const at = await testRuntime([ringing, new Error("gone"), ringing, "Rung.", "Well."]);
     const thread = await at.open();
     const { turn } = startOf(await at.say(thread, "ring"));
     const again = () => collect(at.runtime.regenerate(OPERATOR, turn, { again: true }));
@@ -228,7 +228,7 @@ describe("a turn that would act twice", () => {
   });
 
   it("is generated again by those only who know that it called what acts outside", async () => {
-    const at = await stage([ringing, "Rung.", ringing, "Rung twice."]);
+    const at = await testRuntime([ringing, "Rung.", ringing, "Rung twice."]);
     const { turn } = startOf(await at.say(await at.open(), "ring"));
     await expect(collect(at.runtime.regenerate(OPERATOR, turn))).rejects.toMatchObject({
       code: "invalid_input",
@@ -244,8 +244,8 @@ describe("a turn that would act twice", () => {
 
 describe("a turn that another program runs", () => {
   it("is stopped through the store; its messages keep waiting", async () => {
-    const one = await stage([{ parts: [{ text: "a" }], end: "hang" }]);
-    const two = await stage([], { store: one.store, parts: { holder: "other" } });
+    const one = await testRuntime([{ parts: [{ text: "a" }], end: "hang" }]);
+    const two = await testRuntime([], { store: one.store, parts: { holder: "other" } });
     const thread = await one.open();
     await one.runtime.post(OPERATOR, thread, [message("Hi", one.time.at)]);
     const events: TurnEvent[] = [];
@@ -261,7 +261,7 @@ describe("a turn that another program runs", () => {
 });
 
 it("what is answered once more still says whether its sender is proven", async () => {
-  const at = await stage(["One.", "Two."], { agent: sampleAgent({ history: "log" }) });
+  const at = await testRuntime(["One.", "Two."], { agent: sampleAgent({ history: "log" }) });
   const thread = await at.open();
   const id = eventId(issueId("event", 1, new Uint8Array(10)));
   await at.store.receive(thread.scope, thread.id, [{ ...message("Pay me.", at.time.at), proof: "proven", id }]);

@@ -75,7 +75,7 @@ export async function* regenerate(
     return { ...said, id: eventId(issueId("event", parts.wall(), parts.random(10))) };
   });
   await parts.store.receive(thread.scope, thread.id, events);
-  yield* runTurn(parts, thread, isSent ? { ...options, unheard: true } : options);
+  yield* runTurn(parts, thread, isSent ? { ...options, noReader: true } : options);
 }
 
 /** On the fork nothing is known of what the turn did: what waits would be answered twice, and what acts outside acts anew. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type LedgerEntry, memoryId, type Request, type TurnEvent, untrusted } from "../protocol/index.ts";
 import type { Store, Thread } from "../store/index.ts";
-import { endOf, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
+import { endOf, OPERATOR, sampleAgent, testRuntime } from "./index.contract.ts";
 
 const AT = Date.UTC(2026, 10, 1);
 const id = (n: number) => memoryId(`mem_${String(n).padStart(26, "0")}`);
@@ -18,7 +18,7 @@ const frozen = (events: readonly TurnEvent[]): LedgerEntry | undefined =>
 
 describe("frozen memory", () => {
   it("stands at the start of a conversation where that costs less, and is not recalled beside it", async () => {
-    const { say, open, store, sent } = await stage(["ok", "ok"]);
+    const { say, open, store, sent } = await testRuntime(["ok", "ok"]);
     const thread = await open();
     await save(store, thread, "The cat is called Miso", 1);
     const events = await say(thread, "What is my cat called?");
@@ -34,7 +34,7 @@ describe("frozen memory", () => {
   });
 
   it("is chosen by the rule: where what is saved is too much, each message is searched for and the ledger says why", async () => {
-    const { say, open, store, sent } = await stage(["ok"]);
+    const { say, open, store, sent } = await testRuntime(["ok"]);
     const thread = await open();
     for (let n = 1; n <= 200; n++)
       await save(store, thread, `Journey ${n} went to the town of ${"far ".repeat(20)}${n}`, n);
@@ -49,13 +49,13 @@ describe("frozen memory", () => {
   });
 
   it("of an agent that only searches, or only wants it frozen, is as the agent says", async () => {
-    const searching = await stage(["ok"], { agent: sampleAgent({ recall: "search" }) });
+    const searching = await testRuntime(["ok"], { agent: sampleAgent({ recall: "search" }) });
     const one = await searching.open();
     await save(searching.store, one, "The cat is called Miso", 1);
     expect(frozen(await searching.say(one, "What is my cat called?"))).toBeUndefined();
     expect(tail(searching.sent[0])).toContain("Miso");
 
-    const freezing = await stage(["ok"], { agent: sampleAgent({ recall: "frozen" }) });
+    const freezing = await testRuntime(["ok"], { agent: sampleAgent({ recall: "frozen" }) });
     const two = await freezing.open();
     for (let n = 1; n <= 5; n++) await save(freezing.store, two, `Journey ${n} was ${"far ".repeat(20)}${n}`, n);
     expect(frozen(await freezing.say(two, "Hello there"))).toMatchObject({ items: { shown: 5 } });
@@ -64,14 +64,14 @@ describe("frozen memory", () => {
   it.each(["auto", "frozen"] as const)(
     "holds no more than the layer's limit and budget (recall: %s)",
     async (recall) => {
-      const many = await stage(["ok"], { agent: sampleAgent({ recall }) });
+      const many = await testRuntime(["ok"], { agent: sampleAgent({ recall }) });
       const one = await many.open();
       for (let n = 1; n <= 6; n++) await save(many.store, one, `Journey ${n} went to Rome`, n);
       const sixth = frozen(await many.say(one, "Hello there"));
       expect(sixth).toMatchObject({ fate: "empty", because: expect.stringMatching(/^6 memories .* limit is 5: /) });
       expect(`${messages(many.sent[0])}${tail(many.sent[0])}`).not.toContain("Rome");
 
-      const long = await stage(["ok"], { agent: sampleAgent({ recall }) });
+      const long = await testRuntime(["ok"], { agent: sampleAgent({ recall }) });
       const two = await long.open();
       for (let n = 1; n <= 2; n++) await save(long.store, two, `Journey ${n} was ${"far ".repeat(400)}`, n);
       expect(frozen(await long.say(two, "Hello there"))).toMatchObject({
@@ -81,7 +81,7 @@ describe("frozen memory", () => {
   );
 
   it("stays as it is when more is saved: that comes with the tail, until the next epoch", async () => {
-    const { say, open, store, sent } = await stage(["ok", "ok"]);
+    const { say, open, store, sent } = await testRuntime(["ok", "ok"]);
     const thread = await open();
     await save(store, thread, "The cat is called Miso", 1);
     await say(thread, "Hello there");
@@ -93,7 +93,7 @@ describe("frozen memory", () => {
   });
 
   it("ends the epoch when one of it is forgotten: it is sent no more, in this conversation neither", async () => {
-    const { say, open, store, sent, runtime } = await stage(["ok", "ok", "ok"]);
+    const { say, open, store, sent, runtime } = await testRuntime(["ok", "ok", "ok"]);
     const thread = await open();
     await save(store, thread, "The cat is called Miso", 1);
     await save(store, thread, "The boat is called Argo", 2);
@@ -114,7 +114,7 @@ describe("frozen memory", () => {
   });
 
   it("ends it too when something takes the place of one of it: the two would stand side by side, as if both were so", async () => {
-    const { say, open, store, sent } = await stage(["ok", "ok"]);
+    const { say, open, store, sent } = await testRuntime(["ok", "ok"]);
     const thread = await open();
     await save(store, thread, "Nina lives in Rome", 1);
     await say(thread, "Hello there");
@@ -126,7 +126,7 @@ describe("frozen memory", () => {
   });
 
   it("holds nothing that is over", async () => {
-    const { say, open, store, sent } = await stage(["ok"]);
+    const { say, open, store, sent } = await testRuntime(["ok"]);
     const thread = await open();
     await save(store, thread, "The cat is called Miso", 1);
     const acme = { content: untrusted("Nina works at Acme"), tags: [], at: AT, validUntil: AT + 1 };
@@ -137,7 +137,7 @@ describe("frozen memory", () => {
   });
 
   it("law 5 holds the contact's own and the agent's own, and nobody else's", async () => {
-    const { say, open, store, sent } = await stage(["ok"]);
+    const { say, open, store, sent } = await testRuntime(["ok"]);
     const [ann, bob] = [await open("ann"), await open("bob")];
     await save(store, bob, "Bob's cat is called Rex", 1);
     await save(store, ann, "Ann's cat is called Miso", 2);

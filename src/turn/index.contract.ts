@@ -118,7 +118,7 @@ function sampleTools(rung: string[]): readonly Tool[] {
   ];
 }
 
-export interface Stage {
+export interface TestRuntime {
   readonly runtime: Runtime;
   readonly store: Store;
   readonly parts: Parts;
@@ -133,7 +133,7 @@ export interface Stage {
 }
 
 /** A runtime over real SQLite with a scripted model: everything else is real. */
-export async function stage(
+export async function testRuntime(
   script: readonly Script<Request>[],
   options: {
     readonly agent?: Agent;
@@ -141,7 +141,7 @@ export async function stage(
     readonly parts?: Partial<RuntimeParts>;
     readonly budgets?: Partial<Budgets>;
   } = {},
-): Promise<Stage> {
+): Promise<TestRuntime> {
   const agent =
     options.agent ??
     sampleAgent(options.budgets === undefined ? {} : { budgets: { ...DEFAULT_BUDGETS, ...options.budgets } });

@@ -15,7 +15,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import { cardOf } from "../wire/index.ts";
-import { collect, endOf, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
+import { collect, endOf, OPERATOR, sampleAgent, testRuntime } from "./index.contract.ts";
 
 const WIRE = "anthropic:claude-sonnet-4-5";
 const MINUTE = 60_000;
@@ -86,7 +86,7 @@ function placeAt(id = layerId("loop")): NewText["place"] {
 const many = (n: number): Script<Request>[] => Array.from({ length: n }, (_, i) => `Aye ${i}.`);
 
 async function started(agent = sovereign(), script = many(30), wire = WIRE) {
-  const on = await stage(script, { agent, parts: { cardOf: () => cardOf(wire) } });
+  const on = await testRuntime(script, { agent, parts: { cardOf: () => cardOf(wire) } });
   const owner = { org: agent.org, agent: agent.name };
   const change = (says: string, how: Partial<NewText> = {}) => on.store.editText(owner, edit(says, how), on.time.at);
   const prefixOf = ({ prefix }: Request): string => prefix.system.map((block) => block.text).join("\n\n");
@@ -125,7 +125,7 @@ describe("an agent with history: log", () => {
     await old.hear("ann", "I am Ann.");
     const layers = LAYERS.map((one) => (one.rank === 0 ? text("core", 0, "Mind the shoals.") : one));
     const agent = sovereign({ layers });
-    const later = await stage(many(2), { store: old.store, agent, parts: { cardOf: () => cardOf(WIRE) } });
+    const later = await testRuntime(many(2), { store: old.store, agent, parts: { cardOf: () => cardOf(WIRE) } });
     const [known] = await old.store.threads({ ...old.owner, contact: contactId("ann") }, 1);
     const ann = known ?? fail();
     // By its id alone: nothing opens the conversation again.
@@ -145,7 +145,7 @@ describe("an agent with history: log", () => {
     const old = await started();
     await old.hear("ann", "I am Ann.");
     const agent = sovereign({ description: "newer" });
-    const later = await stage(many(1), { store: old.store, agent, parts: { cardOf: () => cardOf(WIRE) } });
+    const later = await testRuntime(many(1), { store: old.store, agent, parts: { cardOf: () => cardOf(WIRE) } });
     const [turn] = await later.runtime.turns(OPERATOR, (await later.open("ann")).id);
     await collect(later.runtime.regenerate(OPERATOR, turn?.id ?? fail(), {}));
     expect(await later.store.agentVersion(agent.org, agent.name, agent.version)).toBeDefined();
@@ -157,7 +157,7 @@ describe("an agent with history: log", () => {
     const old = await started(asking, [{ parts: [{ call: "look", input: { at: "the tide" } }] }, "It waits."]);
     await old.hear("ann", "Look at the tide.");
     const agent = sovereign({ description: "newer" });
-    const later = await stage(many(2), { store: old.store, agent, parts: { cardOf: () => cardOf(WIRE) } });
+    const later = await testRuntime(many(2), { store: old.store, agent, parts: { cardOf: () => cardOf(WIRE) } });
     await later.say(await later.open("ann"), "And now?");
     const [asked] = await later.runtime.newestApprovals(OPERATOR, { limit: 1 });
     const { id } = asked ?? fail();
@@ -168,7 +168,7 @@ describe("an agent with history: log", () => {
   it("leaves a thread whose transcript runs to the declaration it began with", async () => {
     const old = await started(sovereign({ history: "transcript" }));
     await old.hear("ann", "I am Ann.");
-    const later = await stage(many(1), { store: old.store, agent: sovereign(), parts: { cardOf: () => cardOf(WIRE) } });
+    const later = await testRuntime(many(1), { store: old.store, agent: sovereign(), parts: { cardOf: () => cardOf(WIRE) } });
     const ann = await later.open("ann");
     await later.say(ann, "Who am I?");
     expect(JSON.stringify(later.sent[0]?.messages)).toContain("I am Ann.");
@@ -230,7 +230,7 @@ describe("an agent with history: log", () => {
 
   it("asks the store nothing about texts where nothing of the agent can be edited", async () => {
     let asked = 0;
-    const { say, open, store, parts } = await stage(many(2));
+    const { say, open, store, parts } = await testRuntime(many(2));
     Object.assign(parts.store, { activeTexts: () => Promise.reject(new Error(String(++asked))) });
     expect(endOf(await say(await open(), "Hello.")).type).toBe("done");
     expect(asked).toBe(0);
@@ -340,7 +340,7 @@ describe("mode: auto", () => {
       [4_096, "compact", "Look first."],
       [200_000, "full", "Look. Then act."],
     ] as const) {
-      const { say, open, sent, runtime, store } = await stage(many(1), {
+      const { say, open, sent, runtime, store } = await testRuntime(many(1), {
         agent: auto,
         parts: { cardOf: window(tokens) },
       });
@@ -360,7 +360,7 @@ describe("mode: auto", () => {
   it("keeps the mode that a running epoch began with", async () => {
     let tokens = 200_000;
     const agent = sovereign({ mode: "auto", history: "transcript" });
-    const { say, open, runtime, store } = await stage(many(3), { agent, parts: { cardOf: () => window(tokens)() } });
+    const { say, open, runtime, store } = await testRuntime(many(3), { agent, parts: { cardOf: () => window(tokens)() } });
     const thread = await open();
     await say(thread, "Hello.");
     tokens = 8_192;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Script } from "../models/index.ts";
 import { type Mark, type Prediction, type Request, trusted, untrusted } from "../protocol/index.ts";
 import { cardOf, rulesOf, type SeenRequest, seenOf, simulate } from "../wire/index.ts";
-import { OPERATOR, sampleAgent, stage } from "./index.contract.ts";
+import { OPERATOR, sampleAgent, testRuntime } from "./index.contract.ts";
 
 const WIRE = "anthropic:claude-sonnet-4-5";
 const count = (text: string): number => Math.ceil(Buffer.byteLength(text) / 3);
@@ -25,7 +25,7 @@ const LONG = "The sea was calm and the wind came from the west, as it had for da
 describe("what a call is expected to be billed", () => {
   it("is recorded with it, and is what the rules say of all that the thread sent: rounds, pauses, failures and cuts", async () => {
     const script: Script<Request>[] = ["Aye.", look, "A sail.", new Error("gone"), "Again.", "Cold.", ...many(12)];
-    const { say, open, sent, time, runtime, store } = await stage(script, { agent: talker() });
+    const { say, open, sent, time, runtime, store } = await testRuntime(script, { agent: talker() });
     const thread = await open();
     for (const gap of [0, 1, 1, 1, 9, ...Array.from({ length: 12 }, () => 1)]) {
       time.at += gap * MINUTE;
@@ -79,7 +79,7 @@ describe("how long the marks of a request keep", () => {
     const script = many(20).map((text) => ({ parts: [{ text }], usage }));
     const roomy = { ...talker(), budgets: sampleAgent().budgets };
     const parts = { cardOf: () => cardOf(WIRE) };
-    const { say, open, sent, time, runtime, store } = await stage(script, { agent: sampleAgent(roomy), parts });
+    const { say, open, sent, time, runtime, store } = await testRuntime(script, { agent: sampleAgent(roomy), parts });
     const thread = await open();
     for (const minutes of [0, 1, 10, 1, 10, 1, 1, 3 * 24 * 60, 1]) {
       time.at += minutes * MINUTE;
@@ -109,7 +109,7 @@ describe("how long the marks of a request keep", () => {
 
   it("keeps for an hour what all contacts send, where the agent is asked again and again after ten minutes", async () => {
     const roomy = sampleAgent({ ...talker(), budgets: sampleAgent().budgets });
-    const { say, open, sent, time, store } = await stage(many(12), { agent: roomy });
+    const { say, open, sent, time, store } = await testRuntime(many(12), { agent: roomy });
     for (const contact of ["ann", "bob", "cid", "dan", "eve", "fay"]) {
       time.at += 10 * MINUTE;
       await say(await open(contact), "Is it calm?");

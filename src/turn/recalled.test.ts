@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { contactId, type Request } from "../protocol/index.ts";
-import { OPERATOR, sampleAgent, stage } from "./index.contract.ts";
+import { OPERATOR, sampleAgent, testRuntime } from "./index.contract.ts";
 
 const tail = (request: Request | undefined): string => request?.tail.map(({ text }) => text).join("\n") ?? "";
 
@@ -8,7 +8,7 @@ describe("what was said", () => {
   it("is recalled in another conversation, question and answer as one, and not in its own while it stands there", async () => {
     const agent = sampleAgent({ recall: "search" });
     const answers = ["Under the blue pot in the garden.", "As I said.", "Under the pot, you told me."];
-    const { say, open, sent, runtime } = await stage(answers, { agent });
+    const { say, open, sent, runtime } = await testRuntime(answers, { agent });
     const first = await open("ann");
     await say(first, "Where did we hide the key of the boat house?");
     await say(first, "Tell me where the key of the boat house is");

@@ -21,7 +21,7 @@ export interface RunOptions {
    * Nobody listens to its reply, which stays in the outbox for the agent's `deliver`, or whoever asks. Left out: it counts as delivered
    * when `done` was taken.
    */
-  readonly unheard?: boolean;
+  readonly noReader?: boolean;
   /** How much of the prompt is sent, whatever the agent's own mode is. A running conversation begins an epoch where it had another. */
   readonly mode?: Mode;
   /** How far the turn may go instead of the agent's own limits. */

@@ -5,7 +5,7 @@ import { automaton, LOOP } from "../features/texts/index.contract.ts";
 import { promptTools } from "../features/texts/index.ts";
 import { EDIT_TOOL, layerId, toolName, trusted, USUAL_TEXT_LIMITS, type Vault } from "../protocol/index.ts";
 import { openSqlite } from "../store/index.ts";
-import { collect, message, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
+import { collect, message, OPERATOR, sampleAgent, testRuntime } from "./index.contract.ts";
 import { defineTool, toolset } from "./tools/index.ts";
 
 const VALUE = "hunter22";
@@ -31,7 +31,7 @@ async function writing(content: string, inbox?: string) {
   const store = await openSqlite(":memory:", { parts: await allParts() });
   const call = { call: EDIT_TOOL, input: { layer_id: layerId("loop"), content } };
   const tools = toolset(promptTools({ store, agentOf: () => agent }));
-  const set = await stage([{ parts: [call] }, "Done."], { agent, store, parts: { vault, tools } });
+  const set = await testRuntime([{ parts: [call] }, "Done."], { agent, store, parts: { vault, tools } });
   await set.say(await set.open(), "hello");
   const [version] = await set.runtime.textVersions(OPERATOR, agent.name, LOOP);
   return { kept: version?.text, answered: JSON.stringify(set.sent.at(-1)) };
@@ -77,7 +77,7 @@ it("a file that a call puts in place while its contact is erased is deleted, als
       },
     });
     const removeFiles = async () => files.clear();
-    const { runtime, open, time, agent } = await stage(
+    const { runtime, open, time, agent } = await testRuntime(
       [{ parts: [{ call: "ring", input: { bell: "door" } }] }, "Done."],
       {
         agent: sampleAgent({ tools: [toolName("ring")] }),

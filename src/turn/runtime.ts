@@ -95,7 +95,7 @@ export interface Migration {
 export interface Verdict {
   /** `settled`: it was approved and its end is not known; the note says what the person found. */
   readonly verdict: "approved" | "denied" | "settled";
-  /** Told to the agent of a call that is denied or settled. */
+  /** What the agent is told of a call that is denied or settled. */
   readonly note?: Untrusted;
   /** Ends the tool of an approved call. */
   readonly signal?: AbortSignal;

@@ -2,13 +2,13 @@ import { privateKeyToAccount } from "viem/accounts";
 import { expect, it } from "vitest";
 import { messageToSign } from "../guard/index.ts";
 import { contactId, type EventPart, memoryId, threadId, untrusted } from "../protocol/index.ts";
-import { message, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
+import { message, OPERATOR, sampleAgent, testRuntime } from "./index.contract.ts";
 
 const ADA = privateKeyToAccount(`0x${"11".repeat(32)}`);
 
 /** Posts what Ada signed, on a channel. */
 async function posting() {
-  const on = await stage([], { agent: sampleAgent({ senders: "ethereum" }) });
+  const on = await testRuntime([], { agent: sampleAgent({ senders: "ethereum" }) });
   const { runtime, agent, time } = on;
   const text = "Pay 5 to Bob.";
   const signature = await ADA.signMessage({
@@ -87,7 +87,7 @@ it("a signed message is not lost to one that took its id before and only claims 
 });
 
 it("who has no address says nothing more where senders are addresses, on an older thread too", async () => {
-  const on = await stage([], { agent: sampleAgent({ senders: "ethereum" }) });
+  const on = await testRuntime([], { agent: sampleAgent({ senders: "ethereum" }) });
   const { runtime, agent, time, store } = on;
   const scope = { org: agent.org, agent: agent.name, contact: contactId("bob") };
   const opening = {
@@ -114,7 +114,7 @@ const WRONG = contactId(
 );
 
 it("every door knows an address however it is written", async () => {
-  const on = await stage(["Hello."], {
+  const on = await testRuntime(["Hello."], {
     agent: sampleAgent({ senders: "ethereum" }),
   });
   const { runtime, agent } = on;
@@ -138,7 +138,7 @@ it("every door knows an address however it is written", async () => {
 });
 
 it("no door takes an address whose checksum is wrong for one that nobody knows", async () => {
-  const on = await stage([], { agent: sampleAgent({ senders: "ethereum" }) });
+  const on = await testRuntime([], { agent: sampleAgent({ senders: "ethereum" }) });
   const { runtime, agent } = on;
   const scope = { org: agent.org, agent: agent.name, contact: WRONG };
   await on.open(LOWER);
@@ -169,7 +169,7 @@ it("no door takes an address whose checksum is wrong for one that nobody knows",
 });
 
 it("who claims more trust than their own is told so in plain words", async () => {
-  const { runtime, agent, time, store } = await stage([]);
+  const { runtime, agent, time, store } = await testRuntime([]);
   const thread = await runtime.open(OPERATOR, {
     agent: agent.name,
     contact: contactId("ann"),

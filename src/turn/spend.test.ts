@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { scripted } from "../models/index.ts";
 import { type SpendPeriod, type TurnEvent, turnId } from "../protocol/index.ts";
 import { cardOf } from "../wire/index.ts";
-import { collect, endOf, message, OPERATOR, stage } from "./index.contract.ts";
+import { collect, endOf, message, OPERATOR, testRuntime } from "./index.contract.ts";
 
 const DAY = 86_400_000;
 /** What each reply costs: a cent and a half. */
 const DEAR = { usage: { input: 5_000 } };
 
-const spending = (per: SpendPeriod, replies: Parameters<typeof stage>[0], dollars = 0.02) =>
-  stage(replies, {
+const spending = (per: SpendPeriod, replies: Parameters<typeof testRuntime>[0], dollars = 0.02) =>
+  testRuntime(replies, {
     budgets: { spend: { dollars, per } },
     parts: { cardOf: () => cardOf("anthropic:claude-sonnet-4-5") },
   });
@@ -83,7 +83,7 @@ describe("an agent that may spend so much", () => {
   it("is stopped in the middle of a turn by what another program spends meanwhile", async () => {
     const call = { parts: [{ call: "look", input: { at: "the sea" } }] };
     const one = await spending("day", [call, "Never."], 0.01);
-    const other = await stage([{ parts: [{ text: "Well." }], ...DEAR }], {
+    const other = await testRuntime([{ parts: [{ text: "Well." }], ...DEAR }], {
       agent: one.agent,
       store: one.store,
       parts: { cardOf: one.parts.cardOf, holder: "other" },
@@ -101,7 +101,7 @@ describe("an agent that may spend so much", () => {
 
   it("is answered by no other model whose price is not known", async () => {
     const card = cardOf("anthropic:claude-sonnet-4-5");
-    const { open, say, runtime, agent } = await stage(["Well."], {
+    const { open, say, runtime, agent } = await testRuntime(["Well."], {
       budgets: { spend: { dollars: 1, per: "day" } },
       parts: { cardOf: (model) => ({ ...card, priced: model !== "some:model" }) },
     });
@@ -124,7 +124,7 @@ describe("usage that cannot be", () => {
     const absurd = { parts: [{ text: "Hello." }], usage: { input: 1_000_000_000, output: 5 } };
     const said = { parts: [{ text: "Bye." }], usage: { input: 500, output: 1_000_000_000 } };
     const observed: number[] = [];
-    const { say, open, runtime } = await stage([absurd, said, "Still here."], {
+    const { say, open, runtime } = await testRuntime([absurd, said, "Still here."], {
       budgets: { spend: { dollars: 1, per: "ever" } },
       parts: {
         cardOf: () => cardOf("anthropic:claude-sonnet-4-5"),
@@ -151,7 +151,7 @@ describe("usage that cannot be", () => {
   it("is none that a provider may well report: far more than was counted, or the sum of rounds of its own", async () => {
     const overCounted = { parts: [{ text: "Hello." }], usage: { input: 60_000, output: 30_000 } };
     const ownRounds = { parts: [{ text: "Bye." }], usage: { input: 1_900_000, cacheRead: 1_700_000, output: 100_000 } };
-    const { say, open, runtime } = await stage([overCounted, ownRounds], {
+    const { say, open, runtime } = await testRuntime([overCounted, ownRounds], {
       parts: { cardOf: () => cardOf("anthropic:claude-sonnet-4-5") },
     });
     const thread = await open();

@@ -14,7 +14,7 @@ import {
   toolName,
   untrusted,
 } from "../protocol/index.ts";
-import type { Claim, StagedReply } from "../store/index.ts";
+import type { Claim, BatchReply } from "../store/index.ts";
 import { compileFor, type Occasion, type Prepared } from "./gather.ts";
 import type { Lease } from "./lease.ts";
 import type { Parts } from "./parts.ts";
@@ -32,7 +32,7 @@ interface Answering {
 }
 
 /** The events as the model sees them: where they are of several senders, each is named as its channel does, whatever it says. */
-export function occasionOf({ events, staged }: Claim): Pick<Occasion, "events" | "senders"> {
+export function occasionOf({ events, batchMembers: staged }: Claim): Pick<Occasion, "events" | "senders"> {
   if (staged === undefined) return { events };
   const senders = new Map<ThreadId, ContactId>(staged.map(({ thread }) => [thread.id, thread.scope.contact]));
   const named = (event: StoredEvent): StoredEvent => {
@@ -43,7 +43,7 @@ export function occasionOf({ events, staged }: Claim): Pick<Occasion, "events" |
 }
 
 /** The claims of the senders of whom the turn handles something, each with what it handles. */
-export function stagedOf({ staged = [] }: Claim, taken: readonly StoredEvent[]): readonly Claim[] {
+export function stagedOf({ batchMembers: staged = [] }: Claim, taken: readonly StoredEvent[]): readonly Claim[] {
   const ids = new Set(taken.map(({ id }) => id));
   return staged.map((one) => ({ ...one, events: one.events.filter(({ id }) => ids.has(id)) }));
 }
@@ -79,9 +79,9 @@ const isHandled = ({ events }: Claim): boolean => events.length > 0;
 /** What the turn came to for each sender whose messages it has handled: of one that is alone in it, the final text is the reply. */
 export function repliesOf(
   { parts, replies, sent }: Answering,
-  { staged = [] }: Claim,
+  { batchMembers: staged = [] }: Claim,
   said: { readonly stop: StopReason; readonly reply: Spoken | null },
-): readonly StagedReply[] {
+): readonly BatchReply[] {
   const handled = staged.filter(isHandled);
   return handled.flatMap(({ thread, events }) => {
     const reply = handled.length === 1 ? said.reply : (replies.get(thread.scope.contact) ?? null);

@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
 import { contactId, StrataError, type ThreadId, type TurnEvent } from "../protocol/index.ts";
 import { cardOf } from "../wire/index.ts";
-import { collect, endOf, message, OPERATOR, type Stage, stage } from "./index.contract.ts";
+import { collect, endOf, message, OPERATOR, type TestRuntime, testRuntime } from "./index.contract.ts";
 import { createRuntime, type TurnSteps } from "./index.ts";
 
 const NO = new StrataError("rate_limited", "not now");
 
 /** Says `Hello` to an agent whose turns have these steps. */
 async function turnWith(...steps: readonly TurnSteps[]): Promise<{
-  readonly on: Stage;
+  readonly on: TestRuntime;
   readonly run: () => AsyncGenerator<TurnEvent>;
   readonly waiting: () => Promise<number>;
 }> {
   // Who has funds needs a price.
-  const on = await stage(["Hi!"], { parts: { cardOf: () => cardOf("anthropic:claude-sonnet-4-5") } });
+  const on = await testRuntime(["Hi!"], { parts: { cardOf: () => cardOf("anthropic:claude-sonnet-4-5") } });
   const core = createRuntime(on.parts, steps);
   const conversation = { agent: on.agent.name, contact: contactId("ann"), channel: "test", key: "main" };
   const thread = await core.runtime.open(OPERATOR, conversation);
@@ -43,7 +43,7 @@ describe("the steps that features add to a turn", () => {
   it("may let a thread rest: what waits there is passed over, and for the next sender there is a turn", async () => {
     const resting: ThreadId[] = [];
     const rests: TurnSteps = { resting: async () => resting };
-    const on = await stage(["To Bob."], { parts: { steps: [rests] } });
+    const on = await testRuntime(["To Bob."], { parts: { steps: [rests] } });
     const threads = [await on.open("ann"), await on.open("bob")];
     for (const thread of threads) await on.runtime.post(OPERATOR, thread, [message("Hello", ++on.time.at)]);
     const [ann, bob] = threads.map(({ id }) => id);

@@ -177,7 +177,7 @@ export interface TurnSteps {
   readonly standing?: (parts: TurnParts, setup: TurnSetup, found: Found) => Promise<Standing | undefined>;
   /** What all live layers were filled with, as it is sent: what would stand there twice is taken out. */
   readonly gathered?: (agent: Agent, layers: readonly Layer[], gathered: Gathered) => Gathered;
-  /** Told as the turn moves on. */
+  /** Called as the turn moves on. */
   readonly phase?: (turn: RunningTurn, phase: Phase) => void;
   readonly funds?: Funds;
   /** After the turn, whatever came of it. Never throws. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ScriptedReply } from "../models/index.ts";
 import { type Agent, type Request, readFrames, type TurnEvent } from "../protocol/index.ts";
-import { endOf, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
+import { endOf, OPERATOR, sampleAgent, testRuntime } from "./index.contract.ts";
 
 const BUDGETS = { total: 2_400, reply: 600 } as const;
 /** As many turns as are too much. */
@@ -21,7 +21,7 @@ const answers = (summary: string | Error | ScriptedReply) => (request: Request) 
   isSummary(request) ? summary : "Aye.";
 
 async function talked(summary: string | Error | ScriptedReply, turns: number) {
-  const stand = await stage(
+  const stand = await testRuntime(
     Array.from({ length: 2 * turns }, () => answers(summary)),
     { agent: talker() },
   );
@@ -153,7 +153,7 @@ describe("a conversation that gets too long", () => {
       const isLast = JSON.stringify(request.messages).includes("Look around") && request.messages.length < 400;
       return isLast && calls < 2 ? { parts: [look] } : "Aye.";
     });
-    const stand = await stage(script, { agent });
+    const stand = await testRuntime(script, { agent });
     const thread = await stand.open();
     for (let n = 1; n <= 40; n++) await stand.say(thread, `Day ${n}. ${LONG}`);
     const events = await stand.say(thread, "Look around");
@@ -167,7 +167,7 @@ describe("a conversation that gets too long", () => {
     const { sent } = await talked("It was calm.", TURNS);
     expect(sent.find(isSummary)?.parameters.maxTokens).toBeLessThanOrEqual(BUDGETS.reply);
     const once = { ...talker(), budgets: { ...talker().budgets, turn: { rounds: 1, calls: 1, seconds: 60 } } };
-    const stand = await stage(
+    const stand = await testRuntime(
       Array.from({ length: TURNS }, () => answers("never")),
       { agent: once },
     );
@@ -177,7 +177,7 @@ describe("a conversation that gets too long", () => {
   });
 
   it.each(["rehearsal", "recording"])("is never summed up by a %s", async (ref) => {
-    const stand = await stage(
+    const stand = await testRuntime(
       Array.from({ length: TURNS }, () => answers("never")),
       { agent: talker() },
     );
@@ -190,7 +190,7 @@ describe("a conversation that gets too long", () => {
 
   it("is not summed up for an agent that wants none", async () => {
     const agent: Agent = { ...talker(), summaries: false };
-    const stand = await stage(
+    const stand = await testRuntime(
       Array.from({ length: TURNS }, () => answers("never")),
       { agent },
     );

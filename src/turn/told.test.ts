@@ -3,7 +3,7 @@ import type { Script } from "../models/index.ts";
 import { type Agent, memoryId, type Request, toolName, untrusted } from "../protocol/index.ts";
 import type { Store, Thread } from "../store/index.ts";
 import { cardOf } from "../wire/index.ts";
-import { endOf, OPERATOR, type Stage, sampleAgent, stage } from "./index.contract.ts";
+import { endOf, OPERATOR, type TestRuntime, sampleAgent, testRuntime } from "./index.contract.ts";
 
 const AT = Date.UTC(2026, 10, 1);
 const id = (n: number) => memoryId(`mem_${String(n).padStart(26, "0")}`);
@@ -21,9 +21,9 @@ const thinks = { parts: [{ reasoning: "Hm.", metadata: { anthropic: { signature:
 /** A conversation in which a cat and a boat were recalled, and stay. */
 async function recalled(
   script: readonly Script<Request>[] = Array(6).fill(thinks),
-): Promise<Stage & { thread: Thread }> {
+): Promise<TestRuntime & { thread: Thread }> {
   const agent = searcher({ tools: [toolName("memory_forget")] });
-  const stand = await stage(script, { agent, parts: KEEPING });
+  const stand = await testRuntime(script, { agent, parts: KEEPING });
   const thread = await stand.open();
   await save(stand.store, thread, "The cat is called Miso", 1);
   await save(stand.store, thread, "The boat is called Argo", 2);
@@ -72,7 +72,7 @@ describe("a memory that was told and stays in the conversation", () => {
 
   it("ends it when any of what was told as one is forgotten", async () => {
     for (const gone of [1, 2]) {
-      const stand = await stage(Array(3).fill("Aye."), { agent: searcher(), parts: KEEPING });
+      const stand = await testRuntime(Array(3).fill("Aye."), { agent: searcher(), parts: KEEPING });
       const thread = await stand.open();
       const talk = ["The key is under the pot", "The blue pot, the key fits all doors"];
       for (const [i, content] of talk.entries()) {
@@ -120,10 +120,10 @@ const obeys = (request: Request): string => {
 };
 
 /** Talks about the cat, and then for so long that it is summed up. */
-async function summedUp(recall: Agent["recall"], parts: Parameters<typeof stage>[1]) {
+async function summedUp(recall: Agent["recall"], parts: Parameters<typeof testRuntime>[1]) {
   const { summaries: _, ...agent } = searcher({ recall, tools: [] });
   const budgets = { ...agent.budgets, total: 4_000, reply: 400 };
-  const stand = await stage(Array(80).fill(obeys), { agent: { ...agent, budgets }, ...parts });
+  const stand = await testRuntime(Array(80).fill(obeys), { agent: { ...agent, budgets }, ...parts });
   const thread = await stand.open();
   await save(stand.store, thread, "The cat is called Miso", 1);
   await stand.say(thread, "What is my cat called?");
@@ -135,7 +135,7 @@ async function summedUp(recall: Agent["recall"], parts: Parameters<typeof stage>
 }
 
 describe("the summary of a conversation", () => {
-  it.each<[string, Agent["recall"], Parameters<typeof stage>[1]]>([
+  it.each<[string, Agent["recall"], Parameters<typeof testRuntime>[1]]>([
     ["told on the way", "search", { parts: KEEPING }],
     ["frozen at its start", "frozen", {}],
   ])(
@@ -155,7 +155,7 @@ describe("the summary of a conversation", () => {
   it("is not asked for where a memory was just forgotten: the model would be shown it once more", async () => {
     const { summaries: _, ...agent } = searcher({ tools: [] });
     const budgets = { ...agent.budgets, total: 4_000, reply: 400 };
-    const stand = await stage(Array(80).fill(obeys), { agent: { ...agent, budgets }, parts: KEEPING });
+    const stand = await testRuntime(Array(80).fill(obeys), { agent: { ...agent, budgets }, parts: KEEPING });
     const thread = await stand.open();
     await save(stand.store, thread, "The cat is called Miso", 1);
     await stand.say(thread, "What is my cat called?");

@@ -124,7 +124,7 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
   if (settled.overtaken) yield { type: "overtaken", texts: settled.overtaken };
   const left = leftUnanswered(work, ending);
   if (left !== undefined) yield left;
-  // Told only now: what is advised about a waiting call works at once.
+  // LayerMark only now: what is advised about a waiting call works at once.
   for (const { id, tool, input } of work.approvals) yield { type: "approval", approval: id, tool, input };
   yield {
     type: "done",
@@ -134,7 +134,7 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
     ...(left && { unanswered: left.senders }),
     totals,
   };
-  if (ending.reply === null || work.unheard) return;
+  if (ending.reply === null || work.noReader) return;
   // The turn is done whatever happens here: a message that stays marked as waiting is shown once more.
   await parts.store.deliver(thread.scope, outcome.outbox, parts.clock()).catch(() => false);
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { agentName, contactId, DEFAULT_BUDGETS, untrusted } from "../protocol/index.ts";
 import { cardOf } from "../wire/index.ts";
-import { endOf, OPERATOR, sampleAgent, stage } from "./index.contract.ts";
+import { endOf, OPERATOR, sampleAgent, testRuntime } from "./index.contract.ts";
 
 const WINDOW = 600;
 const LONG = "It rained all day. ".repeat(200);
 
 const small = (change: Parameters<typeof sampleAgent>[0] = {}) =>
-  stage(["Aye."], {
+  testRuntime(["Aye."], {
     agent: sampleAgent(change),
     parts: { cardOf: (ref) => ({ ...cardOf(ref), window: WINDOW }) },
   });
@@ -28,7 +28,7 @@ describe("what does not fit into a model's window", () => {
   });
 
   it("is told as a guess, with the key that sets it, where nobody knows the model's window", async () => {
-    const on = await stage(["Aye."], {
+    const on = await testRuntime(["Aye."], {
       agent: sampleAgent(),
       parts: { cardOf: () => ({ ...cardOf("local:mystery-7b"), window: WINDOW }) },
     });
@@ -53,8 +53,8 @@ describe("what does not fit into a model's window", () => {
 
 describe("a call that is longer than what has room in the next request", () => {
   const calling = (at: string) => ({ parts: [{ text: "Looking." }, { call: "look", id: "c1", input: { at } }] });
-  const inWindow = (window: number, script: Parameters<typeof stage>[0]) =>
-    stage(script, { parts: { cardOf: (ref) => ({ ...cardOf(ref), window }) } });
+  const inWindow = (window: number, script: Parameters<typeof testRuntime>[0]) =>
+    testRuntime(script, { parts: { cardOf: (ref) => ({ ...cardOf(ref), window }) } });
 
   it("is answered with that, and the turn goes on: with 4,096 tokens and 3,000 characters, too", async () => {
     for (const [window, length, runs] of [

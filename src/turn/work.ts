@@ -43,7 +43,7 @@ export interface Work extends RunningTurn {
   /** Whether its reply is sent to nobody. */
   readonly toNobody: boolean;
   /** Whether nobody listens to it: its reply waits in the outbox. */
-  readonly unheard: boolean;
+  readonly noReader: boolean;
   readonly startedAt: number;
   past: Past;
   /** The newest compilation that was sent: it holds the epochs the turn opened. */
@@ -91,7 +91,7 @@ export function newWork(parts: TurnParts, setup: TurnSetup, lease: Lease, option
     recorded: options.recorded,
     toNobody: options.toNobody ?? (options.recorded !== undefined || TO_NOBODY.includes(lease.claim.thread.channel)),
     // What several senders are told is not in the turn's own end.
-    unheard: options.unheard === true || isBatch(lease.claim.thread.scope),
+    noReader: options.noReader === true || isBatch(lease.claim.thread.scope),
     startedAt: parts.wall(),
     past: NO_PAST,
     sent: undefined,
@@ -152,7 +152,7 @@ const modeOf = ({ mode }: TurnSetup["agent"]): Mode => (mode === "auto" ? "full"
 /** What is committed: the claim with the events that the turn has handled. */
 export function claimOf({ lease: { claim }, taken }: Work): Claim {
   const events = claim.events.slice(0, taken);
-  return { ...claim, events, ...(claim.staged && { staged: stagedOf(claim, events) }) };
+  return { ...claim, events, ...(claim.batchMembers && { batchMembers: stagedOf(claim, events) }) };
 }
 
 /** A tool's writes wait here for the commit. */
@@ -213,16 +213,16 @@ export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
     outbox,
     // Turns of its own answer nobody.
     ...(setup.agent.history === "log" && !isReserved(claim.thread.scope.contact) && !isCalled(work) && { log: true }),
-    deliverAfter: isCalled(work) ? "nobody" : work.toNobody ? "never" : deliverAfter(parts.wall(), work.unheard),
-    ...(claim.staged && { replies: repliesOf(work, claim, ending.status === "done" ? ending : NOTHING_SAID) }),
+    deliverAfter: isCalled(work) ? "nobody" : work.toNobody ? "never" : deliverAfter(parts.wall(), work.noReader),
+    ...(claim.batchMembers && { replies: repliesOf(work, claim, ending.status === "done" ? ending : NOTHING_SAID) }),
     unremembered: forgottenOf(work, ending, outbox),
   };
 }
 
 /** What is not to be remembered: of what agents ask each other, nothing. */
 function forgottenOf(work: Work, ending: Ending, outbox: OutboxId): TurnOutcome["unremembered"] {
-  const { staged, events } = claimOf(work);
-  if (ending.status !== "done" || staged !== undefined) return [];
+  const { batchMembers, events } = claimOf(work);
+  if (ending.status !== "done" || batchMembers !== undefined) return [];
   if (isCalled(work)) return [...events.map(({ id }) => id), outbox];
   return unremembered(events, { id: outbox, text: ending.reply }, work);
 }

@@ -64,8 +64,8 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
     return { job, ready: [], looked: Number.NEGATIVE_INFINITY, next: undefined, looking: false, again: false };
   });
   const running = new Map<string, Running>();
-  const rests = new Map<string, { readonly tries: number; readonly until: number }>();
-  const choose = chooser({ running, isResting: (of) => (rests.get(of)?.until ?? 0) > timers.now() });
+  const pauses = new Map<string, { readonly tries: number; readonly until: number }>();
+  const choose = chooser({ running, isResting: (of) => (pauses.get(of)?.until ?? 0) > timers.now() });
   const unended = new Set<Promise<void>>();
   const stop = new AbortController();
   let forget = (): void => undefined;
@@ -107,7 +107,7 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
   const arm = (): void => {
     forget();
     if (stop.signal.aborted) return;
-    const times = [...lanes.map(({ next }) => next), ...[...rests.values()].map(({ until }) => until)];
+    const times = [...lanes.map(({ next }) => next), ...[...pauses.values()].map(({ until }) => until)];
     const soonest = Math.min(...times.filter((time) => time !== undefined && time > timers.now()).map(Number));
     forget = timers.after(Math.max(1, Math.min(LOOK, soonest - timers.now())), () => {
       wake();
@@ -130,11 +130,11 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
     running.set(task.key, { of, began: timers.now() });
     try {
       for await (const notice of task.run(stop.signal)) tell(notice);
-      rests.delete(of);
+      pauses.delete(of);
       tell({ about: of, says: "", isOver: true });
     } catch (thrown) {
-      const tries = (rests.get(of)?.tries ?? 0) + 1;
-      rests.set(of, { tries, until: timers.now() + pauseAfter(tries) });
+      const tries = (pauses.get(of)?.tries ?? 0) + 1;
+      pauses.set(of, { tries, until: timers.now() + pauseAfter(tries) });
       if (!stop.signal.aborted) tell({ about: of, says: `${task.trouble}: ${said(thrown)}` });
     } finally {
       running.delete(task.key);

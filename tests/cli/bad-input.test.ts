@@ -6,7 +6,7 @@ import { place, project, recording, strata } from "./strata.ts";
 const OK = { thread: "ann", from: "contact", text: "Hello." };
 
 /** A folder with a conversation in its data, and recordings with something wrong in each. */
-async function stage(): Promise<string> {
+async function preparedFolder(): Promise<string> {
   const cwd = place();
   await strata(["chat", "companion"], { cwd, input: "hi\n" });
   recording(cwd, [OK], "ok.jsonl");
@@ -93,7 +93,7 @@ describe("bad input", () => {
   let before: readonly string[] = [];
   // One folder for all cases: none may change it.
   beforeAll(async () => {
-    cwd = await stage();
+    cwd = await preparedFolder();
     before = await state(cwd);
   });
 

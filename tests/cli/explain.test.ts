@@ -6,7 +6,7 @@ interface Listed {
 }
 
 /** A conversation of two turns, the second with a tool call; its thread and turns. */
-async function stage() {
+async function explained() {
   const cwd = place();
   await strata(["chat", "companion", "--as", "ann"], { cwd, input: "hi\nRemember that my cat is called Miso.\n" });
   const [threads] = jsonLines<readonly Listed[]>((await strata(["explain", "--json"], { cwd })).out);
@@ -19,20 +19,20 @@ async function stage() {
 
 describe("strata explain", () => {
   it("lists the newest threads", async () => {
-    const { cwd, thread } = await stage();
+    const { cwd, thread } = await explained();
     const { out } = await strata(["explain"], { cwd });
     expect(out).toMatch(new RegExp(`^${thread} +companion +ann +chat +2 +just now$`, "m"));
   });
 
   it("explains a thread turn by turn", async () => {
-    const { cwd, thread, turns } = await stage();
+    const { cwd, thread, turns } = await explained();
     const { out } = await strata(["explain", thread], { cwd });
     expect(out).toMatch(new RegExp(`^ +1 +${turns[0]} +done: answered +1 +1,\\d{3} +1 begins \\(first\\)$`, "m"));
     expect(out).toMatch(new RegExp(`^ +2 +${turns[1]} +done: answered +2 +[34],\\d{3} +1$`, "m"));
   });
 
   it("explains a turn: what came in, each request's pieces, taint, calls and reply", async () => {
-    const { cwd, turns } = await stage();
+    const { cwd, turns } = await explained();
     const { out } = await strata(["explain", turns[1] ?? ""], { cwd });
     expect(out).toContain("message · contact · ");
     expect(out).toContain("Remember that my cat is called Miso.");
@@ -44,7 +44,7 @@ describe("strata explain", () => {
   });
 
   it("gives a turn's record as JSON", async () => {
-    const { cwd, turns } = await stage();
+    const { cwd, turns } = await explained();
     const { out } = await strata(["turn", turns[1] ?? "", "--json"], { cwd });
     expect(jsonLines<object>(out)[0]).toMatchObject({ id: turns[1], status: "done", requests: [{ n: 1 }, { n: 2 }] });
   });

@@ -101,13 +101,13 @@ const REPLY: TranscriptMessage = {
 /** The tools as they would be offered, read anew from the registered ones. */
 function schemasOf({ tools }: Declared, agent: Agent, { reversed = [] }: World) {
   const own = agent.tools.map((name) => tools.get(name)).filter((tool) => tool !== undefined);
-  const told = own.map((tool) => toldTo(agent, tool));
-  const given = told.map((tool) => (reversed.includes("maps") ? turnedAround(tool) : tool));
+  const described = own.map((tool) => describedTo(agent, tool));
+  const given = described.map((tool) => (reversed.includes("maps") ? turnedAround(tool) : tool));
   const registered = toolset(reversed.includes("tools") ? given.toReversed() : given);
   return registered.schemas(reversed.includes("tools") ? agent.tools.toReversed() : agent.tools);
 }
 
-function toldTo(agent: Agent, tool: Tool): Tool {
+function describedTo(agent: Agent, tool: Tool): Tool {
   const { schemaFor, ...rest } = tool;
   return schemaFor === undefined ? tool : { ...rest, schema: schemaFor(agent) };
 }

@@ -3,7 +3,7 @@ import { allOperations } from "../../app/doors/features.ts";
 import { siteOf } from "./index.ts";
 import { routesOf } from "./routes.ts";
 
-import { HERE, stage, TOKEN } from "./stage.contract.ts";
+import { HERE, httpFixture, TOKEN } from "./stage.contract.ts";
 
 const ROUTES = routesOf(await allOperations());
 
@@ -11,7 +11,7 @@ const LINES = [
   ...ROUTES.map(({ method, url }) => `${method.toUpperCase()} ${url.replaceAll(/\{\w+\}/g, "1")}`),
   "GET /v1/openapi.json",
 ];
-const { ask, json, server } = await stage();
+const { ask, json, server } = await httpFixture();
 
 describe.each(LINES)("%s", (line) => {
   it.each([
@@ -91,7 +91,7 @@ describe("the door", () => {
   });
 
   it("opens nothing without the token where other machines reach it", async () => {
-    const wide = await stage([], { site: siteOf({ host: "0.0.0.0", port: 4600 }) });
+    const wide = await httpFixture([], { site: siteOf({ host: "0.0.0.0", port: 4600 }) });
     for (const line of ["GET /", "GET /health", "HEAD /health", ...LINES]) {
       expect((await wide.ask(line, { token: null })).status, line).toBe(401);
     }

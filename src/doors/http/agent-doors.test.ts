@@ -17,7 +17,7 @@ import {
 import type { Store } from "../../store/index.ts";
 import { routesOf } from "./routes.ts";
 
-import { at, eventsOf, type Json, stage } from "./stage.contract.ts";
+import { at, eventsOf, type Json, httpFixture } from "./stage.contract.ts";
 
 const ROUTES = routesOf(await allOperations());
 
@@ -55,7 +55,7 @@ function declared() {
 
 /** The server over an agent that lives by itself, and says so. */
 async function living() {
-  const stand = await stage(["I live.", "I live on."], {}, declared());
+  const stand = await httpFixture(["I live.", "I live on."], {}, declared());
   const send = (line: string, body: object) => stand.json(`POST /v1/agents/automaton/${line}`, { body });
   const get = (line: string) => stand.json(`GET /v1/agents/automaton${line}`);
   const open = async (contact: string): Promise<string> => {

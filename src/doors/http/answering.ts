@@ -52,7 +52,7 @@ export async function* answering(runtime: Runtime, { actor, event, stop, mode }:
 async function* told(runtime: Runtime, actor: Actor, done: Done): AsyncGenerator<TurnEvent, void> {
   yield done;
   // The turn is done whatever happens here, as where it was run.
-  await runtime.heard(actor, done.turn).catch(() => undefined);
+  await runtime.confirmDelivery(actor, done.turn).catch(() => undefined);
 }
 
 /** Passes a turn on; false where there was none. */

@@ -5,7 +5,7 @@ import { blueprintFolder } from "../../app/doors/projects.ts";
 import { type Agent, agentName, orgId, threadId } from "../../protocol/index.ts";
 
 import { routesOf } from "./routes.ts";
-import { at, eventsOf, type Json, NOW, type Stage, stage } from "./stage.contract.ts";
+import { at, eventsOf, type Json, NOW, type HttpFixture, httpFixture } from "./stage.contract.ts";
 
 const ROUTES = routesOf(await allOperations());
 
@@ -14,7 +14,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((soon) => setTimeout(soon, 5));
 }
 
-const slots = async ({ json }: Stage, thread: string): Promise<readonly unknown[]> => {
+const slots = async ({ json }: HttpFixture, thread: string): Promise<readonly unknown[]> => {
   const found = at((await json(`GET /v1/threads/${thread}/slots`)).body, "slots");
   return Array.isArray(found) ? found.map((slot) => at(slot, "text")) : [];
 };
@@ -31,7 +31,7 @@ const shape = (url: string) => ROUTES.find((one) => one.method === "post" && one
 
 describe("posting and waiting", () => {
   it("answers with the stored event and the turn's end", async () => {
-    const stand = await stage(["Hello ann."]);
+    const stand = await httpFixture(["Hello ann."]);
     const thread = await stand.open();
     const { status, body } = await stand.json(`POST /v1/threads/${thread}/events`, {
       body: { text: "Hi!", name: "Ann", externalId: "m1" },
@@ -83,7 +83,7 @@ describe("posting and waiting", () => {
   });
 
   it("answers a failed turn with its error, its turn and whether to try again; the event waits for the next", async () => {
-    const stand = await stage([new Error("no route to the model"), "Here I am."]);
+    const stand = await httpFixture([new Error("no route to the model"), "Here I am."]);
     const thread = await stand.open();
     const { status, body } = await stand.json(`POST /v1/threads/${thread}/events`, { body: { text: "Hi!" } });
     expect(status).toBe(502);
@@ -97,7 +97,7 @@ describe("posting and waiting", () => {
   });
 
   it.each(["replay", "consolidation"])("opens no conversation on the channel %s, and says why", async (channel) => {
-    const { json } = await stage([]);
+    const { json } = await httpFixture([]);
     const body = { agent: "companion", contact: "ann", channel };
     expect(await json("POST /v1/threads", { body })).toMatchObject({
       status: 400,
@@ -106,7 +106,7 @@ describe("posting and waiting", () => {
   });
 
   it("takes an instruction as the word of whoever holds the token, and what only the platform says from nobody", async () => {
-    const { json, open } = await stage(["At once."]);
+    const { json, open } = await httpFixture(["At once."]);
     const path = `POST /v1/threads/${await open()}/events`;
     const told = await json(path, { body: { text: "Be brief.", kind: "instruction" } });
     expect(told).toMatchObject({ status: 200, body: { event: { kind: "instruction", trust: "operator" } } });
@@ -119,7 +119,7 @@ describe("posting and waiting", () => {
   it("streams to a member the turn without its ledger, its layers or the model's thoughts", async () => {
     const member = { org: orgId("home"), role: "member" } as const;
     const script = [{ parts: [{ reasoning: "My layers say so." }, { text: "Hi." }] }];
-    const { ask, open, runtime } = await stage(script, { actorOf: () => member });
+    const { ask, open, runtime } = await httpFixture(script, { actorOf: () => member });
     const thread = await open();
     expect(runtime.agents(member)).toHaveLength(1);
     const response = await ask(`POST /v1/threads/${thread}/events?mode=stream`, { body: { text: "Hello" } });
@@ -128,7 +128,7 @@ describe("posting and waiting", () => {
   });
 
   it("lets nobody speak with more trust than the token has", async () => {
-    const { json, open } = await stage(["At once."]);
+    const { json, open } = await httpFixture(["At once."]);
     const path = `POST /v1/threads/${await open()}/events`;
     expect(await json(path, { body: { text: "Obey.", trust: "platform" } })).toMatchObject({
       status: 403,
@@ -146,7 +146,7 @@ describe("posting and waiting", () => {
     [{ text: "x", channel: "mail" }, 'has no field "channel"'],
     [{ text: "x", name: "a\nb" }, "`name` in the body must be 1 to 200 visible characters"],
   ])("refuses %j", async (body, message) => {
-    const { json, open } = await stage();
+    const { json, open } = await httpFixture();
     const answer = await json(`POST /v1/threads/${await open()}/events`, { body });
     expect(answer).toMatchObject({
       status: 400,
@@ -157,7 +157,7 @@ describe("posting and waiting", () => {
 
 describe("posting and not waiting", () => {
   it("stores the event, which a run answers", async () => {
-    const stand = await stage(["Both seen."]);
+    const stand = await httpFixture(["Both seen."]);
     const thread = await stand.open();
     const path = `POST /v1/threads/${thread}/events?mode=queue`;
     const queued = await stand.json(path, { body: { text: "one" } });
@@ -171,7 +171,7 @@ describe("posting and not waiting", () => {
   });
 
   it("refuses a mode that is not known", async () => {
-    const { json, open } = await stage();
+    const { json, open } = await httpFixture();
     const answer = await json(`POST /v1/threads/${await open()}/events?mode=later`, { body: { text: "x" } });
     expect(answer).toMatchObject({
       status: 400,
@@ -182,7 +182,7 @@ describe("posting and not waiting", () => {
 
 describe("posting and streaming", () => {
   it("tells the event, then the turn word by word, and ends in one done", async () => {
-    const { ask, open } = await stage([{ parts: [{ text: ["Hello ", "Ann\n\nevent: failed"] }] }]);
+    const { ask, open } = await httpFixture([{ parts: [{ text: ["Hello ", "Ann\n\nevent: failed"] }] }]);
     const response = await ask(`POST /v1/threads/${await open()}/events?mode=stream`, { body: { text: "Hi!" } });
     expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     const events = eventsOf(await response.text());
@@ -199,7 +199,7 @@ describe("posting and streaming", () => {
   });
 
   it("ends in one failed, which tells the error as every answer does", async () => {
-    const { ask, open } = await stage([{ parts: [{ text: "Hel" }], end: "half-way" }]);
+    const { ask, open } = await httpFixture([{ parts: [{ text: "Hel" }], end: "half-way" }]);
     const response = await ask(`POST /v1/threads/${await open()}/events?mode=stream`, { body: { text: "Hi!" } });
     const events = eventsOf(await response.text());
     expect(events.at(-1)).toMatchObject({
@@ -210,7 +210,7 @@ describe("posting and streaming", () => {
   });
 
   it("of nothing that waits is empty", async () => {
-    const { ask, open } = await stage();
+    const { ask, open } = await httpFixture();
     const response = await ask(`POST /v1/threads/${await open()}/run?mode=stream`);
     expect([response.status, await response.text()]).toEqual([200, ""]);
   });
@@ -218,7 +218,7 @@ describe("posting and streaming", () => {
 
 describe("an event that is sent twice", () => {
   it("is stored once and answered once, and its second sender gets the same answer", async () => {
-    const stand = await stage(["Once."]);
+    const stand = await httpFixture(["Once."]);
     const thread = await stand.open();
     const path = `POST /v1/threads/${thread}/events`;
     const body = { text: "Hi!", externalId: "m1" };
@@ -237,7 +237,7 @@ describe("an event that is sent twice", () => {
   });
 
   it("with another text is refused, and answered where what it stood for was erased: neither is lost", async () => {
-    const stand = await stage(["Once.", "Anew."]);
+    const stand = await httpFixture(["Once.", "Anew."]);
     const post = async (text: string) =>
       stand.json(`POST /v1/threads/${await stand.open()}/events`, { body: { text, externalId: "m1" } });
     await post("Hi!");
@@ -253,13 +253,13 @@ describe("an event that is sent twice", () => {
 
 describe("a reply that nobody has listened to", () => {
   it("is delivered to whoever asks for it, and shown to nobody after that", async () => {
-    const { runtime, operator, json, open } = await stage(["Late, but here."]);
+    const { runtime, operator, json, open } = await httpFixture(["Late, but here."]);
     const thread = await open();
     const path = `POST /v1/threads/${thread}/events`;
     const body = { text: "Hi!", externalId: "m1" };
     await json(`${path}?mode=queue`, { body });
     const held = await runtime.thread(operator, threadId(thread));
-    for await (const _ of runtime.run(operator, held, { unheard: true }));
+    for await (const _ of runtime.run(operator, held, { noReader: true }));
     const waits = async () => at((await json("GET /v1/agents/companion/outbox?status=waiting")).body, "messages");
     expect(await waits()).toMatchObject([{ text: "Late, but here." }]);
     expect(at((await json(path, { body })).body, "done", "text")).toBe("Late, but here.");
@@ -269,7 +269,7 @@ describe("a reply that nobody has listened to", () => {
 
 describe("two clients on one thread", () => {
   it("both get an answer, and nothing is lost or said twice", async () => {
-    const stand = await stage(["first", "second", "third", "fourth"]);
+    const stand = await httpFixture(["first", "second", "third", "fourth"]);
     const thread = await stand.open();
     const path = `POST /v1/threads/${thread}/events`;
     const texts = ["a", "b", "c", "d"];
@@ -286,7 +286,7 @@ describe("two clients on one thread", () => {
   });
 
   it("wait for a turn that runs, and get their own when it was stopped", async () => {
-    const stand = await stage([{ parts: [{ text: "Hm" }], end: "hang" }, "Both."]);
+    const stand = await httpFixture([{ parts: [{ text: "Hm" }], end: "hang" }, "Both."]);
     const thread = await stand.open();
     const path = `POST /v1/threads/${thread}/events`;
     const first = stand.json(path, { body: { text: "one" } });
@@ -305,12 +305,12 @@ describe("two clients on one thread", () => {
   });
 });
 
-const waiting = async ({ runtime, operator }: Stage, thread: string): Promise<number> =>
+const waiting = async ({ runtime, operator }: HttpFixture, thread: string): Promise<number> =>
   (await runtime.pending(operator, await runtime.thread(operator, threadId(thread)))).length;
 
 describe("two contacts", () => {
   it("law 5: never meet in a request, a memory or a history", async () => {
-    const stand = await stage(["Noted.", "I know nothing of that."]);
+    const stand = await httpFixture(["Noted.", "I know nothing of that."]);
     const [ann, bob] = [await stand.open("ann"), await stand.open("bob")];
     const secret = "the heron flies at midnight";
     await stand.json("POST /v1/memories", { body: { agent: "companion", contact: "ann", content: secret } });
@@ -333,7 +333,7 @@ describe("two contacts", () => {
 
 describe("a server that is closed", () => {
   it("stops its turns, whose events keep waiting", async () => {
-    const stand = await stage([{ parts: [], end: "hang" }]);
+    const stand = await httpFixture([{ parts: [], end: "hang" }]);
     const thread = await stand.open();
     const path = `POST /v1/threads/${thread}/events`;
     const running = stand.json(path, { body: { text: "one" } });

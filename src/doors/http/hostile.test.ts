@@ -3,11 +3,11 @@ import { describe, expect, it } from "vitest";
 import { allOperations } from "../../app/doors/features.ts";
 import { routesOf } from "./routes.ts";
 
-import { at, stage } from "./stage.contract.ts";
+import { at, httpFixture } from "./stage.contract.ts";
 
 const ROUTES = routesOf(await allOperations());
 
-const { ask, json, open } = await stage();
+const { ask, json, open } = await httpFixture();
 const thread = await open();
 
 /** What a route may be given: the right form, nearly the right form, or anything. */

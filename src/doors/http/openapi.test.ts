@@ -4,12 +4,12 @@ import { allOperations } from "../../app/doors/features.ts";
 import { ERRORS } from "../../protocol/index.ts";
 import { routesOf } from "./routes.ts";
 
-import { at, stage } from "./stage.contract.ts";
+import { at, httpFixture } from "./stage.contract.ts";
 
 const ROUTES = routesOf(await allOperations());
 
 const page = readFileSync(new URL("../../../docs/http.md", import.meta.url), "utf8");
-const { ask } = await stage();
+const { ask } = await httpFixture();
 const response = await ask("GET /v1/openapi.json");
 const served: unknown = await response.json();
 

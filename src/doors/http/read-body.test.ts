@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { DEEPEST_BODY, isShallow, LARGEST_BODY } from "./read-body.ts";
-import { stage } from "./stage.contract.ts";
+import { httpFixture } from "./stage.contract.ts";
 
-const { ask, json } = await stage();
+const { ask, json } = await httpFixture();
 const LINE = "POST /v1/threads";
 const GOOD = { agent: "companion", contact: "ann" };
 

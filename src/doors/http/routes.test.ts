@@ -3,7 +3,7 @@ import { allOperations } from "../../app/doors/features.ts";
 import { contactId, untrusted } from "../../protocol/index.ts";
 import { routesOf } from "./routes.ts";
 
-import { at, eventsOf, type Json, NOW, type Stage, stage } from "./stage.contract.ts";
+import { at, eventsOf, type Json, NOW, type HttpFixture, httpFixture } from "./stage.contract.ts";
 
 const ROUTES = routesOf(await allOperations());
 
@@ -13,8 +13,8 @@ const CALLS = {
 };
 
 /** A stage where ann has had a turn of two requests. */
-async function spoken(): Promise<Stage & { readonly thread: string; readonly turn: string }> {
-  const stand = await stage([CALLS, "Noted: Miso."]);
+async function spoken(): Promise<HttpFixture & { readonly thread: string; readonly turn: string }> {
+  const stand = await httpFixture([CALLS, "Noted: Miso."]);
   const thread = await stand.open();
   const { body } = await stand.json(`POST /v1/threads/${thread}/events`, { body: { text: "My cat is called Miso." } });
   return { ...stand, thread, turn: String(at(body, "done", "turn")) };
@@ -28,7 +28,7 @@ function shaped({ body }: Json, method: string, url: string): void {
 
 describe("agents", () => {
   it("are listed with who answers for them", async () => {
-    const { json, runtime, operator } = await stage();
+    const { json, runtime, operator } = await httpFixture();
     const answer = await json("GET /v1/agents");
     const [agent] = runtime.agents(operator);
     expect(answer).toMatchObject({
@@ -88,7 +88,7 @@ describe("threads", () => {
     ["GET /v1/threads?__proto__=1", 400, "invalid_input"],
     ["GET /v1/threads?contcat=ann", 400, "invalid_input"],
   ])("%s is answered with %d %s", async (line, status, code) => {
-    const { json } = await stage();
+    const { json } = await httpFixture();
     expect(await json(line)).toMatchObject({ status, body: { error: { code, retry: false } } });
   });
 
@@ -110,7 +110,7 @@ describe("threads", () => {
   });
 
   it("are not opened for an agent that is not declared", async () => {
-    const { json } = await stage();
+    const { json } = await httpFixture();
     expect(await json("POST /v1/threads", { body: { agent: "nobody", contact: "ann" } })).toMatchObject({
       status: 404,
       body: { error: { code: "agent_not_found", message: expect.stringContaining("companion") } },
@@ -136,7 +136,7 @@ describe("turns", () => {
   });
 
   it("are answered again on a fork from before them, awaited or streamed", async () => {
-    const { ask, json, open } = await stage(["one", "another one", "a third one"]);
+    const { ask, json, open } = await httpFixture(["one", "another one", "a third one"]);
     const thread = await open();
     const { body } = await json(`POST /v1/threads/${thread}/events`, { body: { text: "Hi" } });
     const turn = String(at(body, "done", "turn"));
@@ -176,7 +176,7 @@ describe("turns", () => {
 
 describe("compose", () => {
   it("shows the request that would be sent, and sends and stores nothing", async () => {
-    const { json, sent } = await stage();
+    const { json, sent } = await httpFixture();
     const composed = await json("POST /v1/compose", { body: { agent: "companion", contact: "ann", text: "hello" } });
     shaped(composed, "post", "/v1/compose");
     expect(composed.body).toMatchObject({ agent: { name: "companion" }, model: "scripted", taint: "contact" });
@@ -186,7 +186,7 @@ describe("compose", () => {
   });
 
   it("refuses an agent that is not declared and a message that says nothing", async () => {
-    const { json } = await stage();
+    const { json } = await httpFixture();
     const body = { agent: "companion", contact: "ann", text: " \n" };
     expect(await json("POST /v1/compose", { body })).toMatchObject({ status: 400 });
     expect(await json("POST /v1/compose", { body: { ...body, agent: "nobody", text: "x" } })).toMatchObject({
@@ -197,7 +197,7 @@ describe("compose", () => {
 
 describe("memories", () => {
   it("are saved, listed, searched and forgotten", async () => {
-    const { json } = await stage();
+    const { json } = await httpFixture();
     const whose = { agent: "companion", contact: "ann" };
     const saved = await json("POST /v1/memories", { body: { ...whose, content: "Miso is a cat", tags: ["pets"] } });
     shaped(saved, "post", "/v1/memories");
@@ -224,7 +224,7 @@ describe("memories", () => {
   });
 
   it("are filtered, superseded, explained and counted", async () => {
-    const { json } = await stage();
+    const { json } = await httpFixture();
     const whose = { agent: "companion", contact: "ann" };
     const note = { ...whose, content: "ann lives in Oslo", tags: ["home"], validFrom: 5 };
     const { body: old } = await json("POST /v1/memories", { body: note });
@@ -272,7 +272,7 @@ describe("memories", () => {
   });
 
   it("go out as a file and come back for another contact, once", async () => {
-    const { ask, json } = await stage();
+    const { ask, json } = await httpFixture();
     await json("POST /v1/memories", {
       body: { agent: "companion", contact: "ann", content: "Likes tea", tags: ["tea"] },
     });
@@ -314,7 +314,7 @@ describe("memories", () => {
     ["POST /v1/memories", { agent: "companion", content: "x", tags: ["a\nb"] }, 400],
     ["POST /v1/memories", { agent: "companion", content: "x", trust: "platform" }, 400],
   ])("%s %j is refused with %i", async (line, body, status) => {
-    const { json } = await stage();
+    const { json } = await httpFixture();
     expect(await json(line, { body })).toMatchObject({ status });
   });
 });
@@ -374,7 +374,7 @@ describe("what was said", () => {
 
 describe("another organization", () => {
   it("law 5: does not exist, whatever is asked with its ids", async () => {
-    const { runtime, stranger, json } = await stage(["a secret"]);
+    const { runtime, stranger, json } = await httpFixture(["a secret"]);
     const [agent] = runtime.agents(stranger);
     if (agent === undefined) throw new Error("the other organization has no agent");
     const contact = contactId("ann");

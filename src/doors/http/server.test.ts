@@ -7,11 +7,11 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { StrataError } from "../../protocol/index.ts";
 import type { Runtime } from "../../turn/index.ts";
 import { createServer, errorResponse, isSameToken, listen, operatorToken, siteOf } from "./index.ts";
-import { HERE, stage, TOKEN } from "./stage.contract.ts";
+import { HERE, httpFixture, TOKEN } from "./stage.contract.ts";
 
 describe("the server", () => {
   it("tells anybody that it is well, and what it serves only to who has the token", async () => {
-    const { ask } = await stage();
+    const { ask } = await httpFixture();
     const open = await ask("GET /health", { token: null });
     expect(open.status).toBe(200);
     expect(open.headers.get("content-type")).toContain("application/json");
@@ -25,7 +25,7 @@ describe("the server", () => {
   });
 
   it("says at its root what it is", async () => {
-    const { ask } = await stage();
+    const { ask } = await httpFixture();
     const root = await ask("GET /", { token: null });
     const said = await root.text();
     expect(said).toContain("Strata 1.2.3 serves here.");
@@ -37,7 +37,7 @@ describe("the server", () => {
   });
 
   it("lets no page of another site show or keep an answer", async () => {
-    const { ask } = await stage();
+    const { ask } = await httpFixture();
     for (const line of ["GET /", "GET /health", "GET /v1/agents", "GET /nowhere"]) {
       const { headers } = await ask(line);
       expect(headers.get("cache-control"), line).toBe("no-store");
@@ -54,7 +54,7 @@ describe("the server", () => {
   });
 
   it("waits for an approved call that runs when it is closed, and tells it to stop", async () => {
-    const { parts, store } = await stage();
+    const { parts, store } = await httpFixture();
     onTestFinished(() => store.close());
     const order: string[] = [];
     const begun = Promise.withResolvers<void>();
@@ -79,7 +79,7 @@ describe("the server", () => {
   });
 
   it("listens, refuses a port that is taken with a sentence, and frees it when it is closed", async () => {
-    const { server } = await stage([], { site: siteOf({ host: "127.0.0.1", port: 80 }) });
+    const { server } = await httpFixture([], { site: siteOf({ host: "127.0.0.1", port: 80 }) });
     const first = await listen(() => server, { host: "127.0.0.1", port: 0 });
     onTestFinished(() => first.close());
     const port = Number(new URL(first.url).port);

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { blueprintFolder } from "../../agents/index.ts";
 import { loadProject } from "../../app/doors/agents.ts";
 import { agentName, ERRORS, orgId } from "../../protocol/index.ts";
-import { at, stage } from "./stage.contract.ts";
+import { at, httpFixture } from "./stage.contract.ts";
 
 const PAGE = readFileSync(new URL("../../../docs/http.md", import.meta.url), "utf8");
 const [, SECTION = ""] = /^## Signed messages\n([\s\S]*?)^## /m.exec(PAGE) ?? [];
@@ -21,7 +21,7 @@ function documented() {
 async function sovereign() {
   const agent = loadProject(blueprintFolder("sovereign"), { env: {} }).agents.get(agentName("sovereign"));
   if (agent === undefined) throw new Error("the sovereign is not shipped");
-  const on = await stage(["It comes."], {}, [{ ...agent, org: orgId("home"), tools: [] }]);
+  const on = await httpFixture(["It comes."], {}, [{ ...agent, org: orgId("home"), tools: [] }]);
   const opened = await on.json("POST /v1/threads", {
     body: { agent: "sovereign", contact: documented().address },
   });

@@ -16,11 +16,11 @@ import {
 } from "../../protocol/index.ts";
 import { createServer, listen, type ServeOptions, type Serving, serveOperator, siteOf } from "./index.ts";
 import { LARGEST_BODY } from "./read-body.ts";
-import { at, eventsOf, type Stage, stage, TOKEN } from "./stage.contract.ts";
+import { at, eventsOf, type HttpFixture, httpFixture, TOKEN } from "./stage.contract.ts";
 
 const HEADERS = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
 
-interface Open extends Stage {
+interface Open extends HttpFixture {
   readonly url: string;
   readonly thread: string;
   readonly close: () => Promise<void>;
@@ -43,7 +43,7 @@ function halting() {
 
 /** The stage behind a real socket, with ann's thread. */
 async function open(speaker: readonly Script<Request>[] | Model = []): Promise<Open> {
-  const stand = await stage(speaker);
+  const stand = await httpFixture(speaker);
   const listening = await listen(
     (port) => createServer({ ...stand.parts, site: siteOf({ host: "127.0.0.1", port }) }),
     { host: "127.0.0.1", port: 0 },
@@ -180,7 +180,7 @@ function answerTo(port: number, bytes: string): Promise<string> {
 
 describe("what is served", () => {
   const serve = async (options: ServeOptions): Promise<Serving> => {
-    const { parts, operator } = await stage();
+    const { parts, operator } = await httpFixture();
     const data = mkdtempSync(join(tmpdir(), "strata-serve-"));
     const trouble = async () => undefined;
     const served = { ...parts, operator, data, trouble, version: "1.2.3", random: (n: number) => new Uint8Array(n) };

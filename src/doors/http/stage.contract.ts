@@ -33,7 +33,7 @@ export interface Asked {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface Stage {
+export interface HttpFixture {
   readonly server: Server;
   readonly parts: ServerParts;
   readonly runtime: Runtime;
@@ -63,11 +63,11 @@ function companion(org: string): Agent {
 }
 
 /** The server over a real runtime and database, with a scripted model or another; two organizations have an agent each, and `more`. */
-export async function stage(
+export async function httpFixture(
   speaker: readonly Script<Request>[] | Model = [],
   changes: Partial<ServerParts> = {},
   more: readonly Agent[] = [],
-): Promise<Stage> {
+): Promise<HttpFixture> {
   const { model, sent } = "send" in speaker ? { model: speaker, sent: [] } : scripted(speaker);
   const agents = [companion("home"), companion("away"), ...more];
   const store = await openSqlite(":memory:", { parts: await allParts() });
@@ -133,7 +133,7 @@ export async function stage(
   };
 }
 
-function asking(server: Server): Stage["ask"] {
+function asking(server: Server): HttpFixture["ask"] {
   return async (line, { body, raw, token = TOKEN, headers = {} } = {}) => {
     const [method = "", path = ""] = line.split(" ");
     const sent = raw ?? (body === undefined ? undefined : JSON.stringify(body));

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { DONE } from "../../features/index.ts";
 import { StrataError, type TurnEvent } from "../../protocol/index.ts";
 import type { Done } from "./answering.ts";
-import { eventStream, type Told } from "./event-stream.ts";
+import { eventStream, type StreamEvent } from "./event-stream.ts";
 import type { OtherAnswer } from "./route.ts";
 import type { Turns } from "./turns.ts";
 
@@ -37,10 +37,10 @@ export async function turnRun(turns: Turns, { begin, query, gone }: TurnRun) {
 }
 
 /** What goes wrong before the turn begins is answered with its own status: the stream opens with the first event. */
-export async function streamed(events: ReadableStream<TurnEvent>, before: readonly Told[]): Promise<Response> {
+export async function streamed(events: ReadableStream<TurnEvent>, before: readonly StreamEvent[]): Promise<Response> {
   const rest = events[Symbol.asyncIterator]();
   const begun = await rest.next();
-  async function* told(): AsyncGenerator<Told> {
+  async function* told(): AsyncGenerator<StreamEvent> {
     yield* before;
     if (begun.done !== true) yield begun.value;
     yield* { [Symbol.asyncIterator]: () => rest };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { scripted } from "../../models/index.ts";
 import { contactId, threadId } from "../../protocol/index.ts";
-import { collect, endOf, message, OPERATOR, sampleAgent, stage } from "../../turn/index.contract.ts";
+import { collect, endOf, message, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { type Runtime, readRecording, replay } from "../../turn/index.ts";
 import type { Delivery, DeliveryReport, SendDelivery } from "./deliver.ts";
 
@@ -23,7 +23,7 @@ function receiver(...troubles: readonly string[]) {
 async function delivering(...troubles: readonly string[]) {
   const { tries, send } = receiver(...troubles);
   const time = { now: Date.parse("2026-11-21T08:00:00Z") };
-  const on = await stage(["Here is your bread.", "And your cake.", "And your tea."], {
+  const on = await testRuntime(["Here is your bread.", "And your cake.", "And your tea."], {
     agent: AGENT,
     parts: { sendDelivery: send, wall: () => time.now },
   });
@@ -32,12 +32,12 @@ async function delivering(...troubles: readonly string[]) {
     time.now += minutes * MINUTE;
   };
   /** Something is said while nobody listens. */
-  const unheard = async (text: string): Promise<void> => {
-    expect(endOf(await on.say(thread, text, { unheard: true })).type).toBe("done");
+  const noReader = async (text: string): Promise<void> => {
+    expect(endOf(await on.say(thread, text, { noReader: true })).type).toBe("done");
     later(0.1);
   };
-  await unheard("Bread, please.");
-  return { ...on, thread, tries, unheard, look: () => look(on.runtime), later };
+  await noReader("Bread, please.");
+  return { ...on, thread, tries, noReader, look: () => look(on.runtime), later };
 }
 
 /** What is due is sent. */
@@ -54,10 +54,10 @@ describe("a reply of an agent that says where its replies go", () => {
   });
 
   it("that is not taken is tried again later under the same id, and the one behind it does not wait for it", async () => {
-    const { look, tries, later, unheard } = await delivering("the server answered 503");
+    const { look, tries, later, noReader } = await delivering("the server answered 503");
     expect(await look()).toMatchObject([{ failed: "the server answered 503", again: true }]);
     expect(await look()).toEqual([]);
-    await unheard("And a cake.");
+    await noReader("And a cake.");
     expect(await look()).toMatchObject([{ again: false }]);
     later(1);
     expect(await look()).toMatchObject([{ again: false }]);
@@ -96,15 +96,15 @@ describe("a reply of an agent that says where its replies go", () => {
       tries.push(text);
       time.now += 14_000;
     };
-    const one = await stage(texts, { agent: AGENT, parts: { sendDelivery: slowly, wall, holder: "one" } });
+    const one = await testRuntime(texts, { agent: AGENT, parts: { sendDelivery: slowly, wall, holder: "one" } });
     const quickly: SendDelivery = async ({ text }) => void tries.push(text);
-    const other = await stage([], {
+    const other = await testRuntime([], {
       agent: AGENT,
       store: one.store,
       parts: { sendDelivery: quickly, wall, holder: "other" },
     });
     const thread = await one.open();
-    for (const text of texts) await one.say(thread, text, { unheard: true });
+    for (const text of texts) await one.say(thread, text, { noReader: true });
     time.now += MINUTE;
     const { signal } = new AbortController();
     let sent = 0;
@@ -184,11 +184,11 @@ describe("a reply of an agent that says where its replies go", () => {
   });
 
   it("comes behind what was said before it, also where whoever listened to that has left", async () => {
-    const { look, tries, runtime, time, thread, later, unheard } = await delivering();
+    const { look, tries, runtime, time, thread, later, noReader } = await delivering();
     await look();
     await runtime.post(OPERATOR, thread, [message("And a cake.", time.at)]);
     for await (const { type } of runtime.run(OPERATOR, thread)) if (type === "done") break;
-    await unheard("And tea.");
+    await noReader("And tea.");
     expect(await look()).toEqual([]);
     later(1);
     expect(await look()).toHaveLength(2);
@@ -204,8 +204,8 @@ describe("a reply of an agent that says where its replies go", () => {
       await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("nothing came"))));
     };
     const texts = ["for ann", "for ann, too", "for bob"];
-    const on = await stage(texts, { agent: AGENT, parts: { sendDelivery: send, wall: () => time.now } });
-    for (const contact of ["ann", "ann", "bob"]) await on.say(await on.open(contact), "Hello.", { unheard: true });
+    const on = await testRuntime(texts, { agent: AGENT, parts: { sendDelivery: send, wall: () => time.now } });
+    for (const contact of ["ann", "ann", "bob"]) await on.say(await on.open(contact), "Hello.", { noReader: true });
     time.now += MINUTE;
     const stop = new AbortController();
     const hanging = collect(on.runtime.deliverDue(OPERATOR, AGENT.name, stop.signal));
@@ -225,8 +225,8 @@ describe("a reply of an agent that says where its replies go", () => {
       await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     };
     const time = { now: Date.parse("2026-11-21T08:00:00Z") };
-    const on = await stage(["Hello."], { agent: AGENT, parts: { sendDelivery: send, wall: () => time.now } });
-    await on.say(await on.open(), "Hi.", { unheard: true });
+    const on = await testRuntime(["Hello."], { agent: AGENT, parts: { sendDelivery: send, wall: () => time.now } });
+    await on.say(await on.open(), "Hi.", { noReader: true });
     time.now += MINUTE;
     const stop = new AbortController();
     const stopping = collect(on.runtime.deliverDue(OPERATOR, AGENT.name, stop.signal));
@@ -245,8 +245,8 @@ describe("a reply of an agent that says where its replies go", () => {
       stops.stop.abort();
       signal.throwIfAborted();
     };
-    const on = await stage(["Hello."], { agent: AGENT, parts: { sendDelivery: send, wall: () => time.now } });
-    await on.say(await on.open(), "Hi.", { unheard: true });
+    const on = await testRuntime(["Hello."], { agent: AGENT, parts: { sendDelivery: send, wall: () => time.now } });
+    await on.say(await on.open(), "Hi.", { noReader: true });
     time.now += MINUTE;
     while (stops.left > 0) {
       stops.stop = new AbortController();
@@ -262,11 +262,11 @@ describe("a reply of an agent that says where its replies go", () => {
     const urls: string[] = [];
     const send: SendDelivery = async (_, { url }) => void urls.push(url);
     const parts = { sendDelivery: send, wall: () => time.now };
-    const before = await stage(["Begun."], { agent: sampleAgent(), parts });
+    const before = await testRuntime(["Begun."], { agent: sampleAgent(), parts });
     const thread = await before.open();
     await before.say(thread, "Hello.");
-    const now = await stage(["Here is your bread."], { agent: AGENT, store: before.store, parts });
-    await now.say(thread, "Bread, please.", { unheard: true });
+    const now = await testRuntime(["Here is your bread."], { agent: AGENT, store: before.store, parts });
+    await now.say(thread, "Bread, please.", { noReader: true });
     const [, turn] = await now.runtime.turns(OPERATOR, thread.id);
     expect(turn?.version).toBe(before.agent.version);
     time.now += MINUTE;
@@ -279,7 +279,7 @@ describe("a reply of an agent that says where its replies go", () => {
     const time = { now: Date.parse("2026-11-21T08:00:00Z") };
     const { tries, send } = receiver();
     const script = [new Error("no model"), "Long ago."];
-    const on = await stage(script, { agent: AGENT, parts: { sendDelivery: send, wall: () => time.now } });
+    const on = await testRuntime(script, { agent: AGENT, parts: { sendDelivery: send, wall: () => time.now } });
     const text = JSON.stringify({ thread: "old", from: "contact", text: "Bread?" });
     const plan = {
       actor: OPERATOR,
@@ -295,7 +295,7 @@ describe("a reply of an agent that says where its replies go", () => {
     // It is no mail that waits for the agent.
     expect(await collect(on.runtime.runInbox(OPERATOR, AGENT.name))).toEqual([]);
     const thread = await on.runtime.thread(OPERATOR, turn?.thread ?? threadId(""));
-    expect(endOf(await collect(on.runtime.run(OPERATOR, thread, { unheard: true }))).type).toBe("done");
+    expect(endOf(await collect(on.runtime.run(OPERATOR, thread, { noReader: true }))).type).toBe("done");
     time.now += 60 * MINUTE;
     expect(await look(on.runtime)).toEqual([]);
     expect(tries).toEqual([]);
@@ -305,11 +305,11 @@ describe("a reply of an agent that says where its replies go", () => {
 describe("replies that nobody has taken", () => {
   it("are shown in their order, however many wait", async () => {
     const texts = Array.from({ length: 105 }, (_, n) => `Reply ${n}.`);
-    const { runtime, say, open, time } = await stage(texts);
+    const { runtime, say, open, time } = await testRuntime(texts);
     const thread = await open();
     for (const _ of texts) {
       time.at++;
-      await say(thread, "Go on.", { unheard: true });
+      await say(thread, "Go on.", { noReader: true });
     }
     expect((await collect(runtime.undelivered(OPERATOR, thread))).map(({ text }) => text)).toEqual(texts);
     expect(await collect(runtime.undelivered(OPERATOR, thread))).toEqual([]);
@@ -318,7 +318,7 @@ describe("replies that nobody has taken", () => {
 
 describe("the channel of recordings", () => {
   it("is nobody's to talk on: what waits there is answered by no look, and its replies are sent to nobody", async () => {
-    const { runtime, time, agent } = await stage([]);
+    const { runtime, time, agent } = await testRuntime([]);
     const named = { agent: agent.name, contact: contactId("ann"), channel: "replay", key: "main" };
     await expect(runtime.open(OPERATOR, named)).rejects.toMatchObject({
       code: "invalid_input",
@@ -340,7 +340,7 @@ describe("the channel of recordings", () => {
     const { tries, send } = receiver();
     const real = { now: Date.parse("2026-11-21T08:00:00Z") };
     const parts = { sendDelivery: send, wall: () => real.now };
-    const on = await stage(["Long ago.", "Yes, still."], { agent: AGENT, parts });
+    const on = await testRuntime(["Long ago.", "Yes, still."], { agent: AGENT, parts });
     const text = JSON.stringify({ thread: "old", from: "contact", text: "Bread?" });
     const exchanges = readRecording(text, { file: "old.jsonl", digest: "d", gap: 1_000 });
     const plan = { actor: OPERATOR, agent: AGENT.name, digest: "d", exchanges, setClock: () => undefined };
@@ -364,7 +364,7 @@ describe("the channel of recordings", () => {
   it.each(["tick", "inbox"])(
     "is another than %s, on which whoever writes is answered like everywhere",
     async (channel) => {
-      const { runtime, time, agent } = await stage(["Hello."], { agent: AGENT });
+      const { runtime, time, agent } = await testRuntime(["Hello."], { agent: AGENT });
       const named = { agent: agent.name, contact: contactId("ann"), channel, key: "main" };
       const thread = await runtime.open(OPERATOR, named);
       await runtime.post(OPERATOR, thread, [message("Hi.", time.at)]);

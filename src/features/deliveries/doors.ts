@@ -67,7 +67,7 @@ export function deliveryDoors(parts: Parts & DeliveryPorts): DeliveryDoors {
     },
     outbox: async (actor, name, wish) => outbox(deskOf(parts, actor, name), wish),
     delivered: async (actor, name, id) => delivered(deskOf(parts, actor, name), id),
-    heard: (actor, turn) => heard(parts, actor, turn),
+    confirmDelivery: (actor, turn) => confirmDelivery(parts, actor, turn),
     deliveriesDue: async (actor, name, limit) => {
       const { org, deliver } = agentNamed(parts, actor, name);
       authorize(actor, "operate", { org, agent: name, contact: null });
@@ -83,7 +83,7 @@ export function deliveryDoors(parts: Parts & DeliveryPorts): DeliveryDoors {
   };
 }
 
-async function heard(parts: Parts, actor: Actor, turn: TurnId): Promise<void> {
+async function confirmDelivery(parts: Parts, actor: Actor, turn: TurnId): Promise<void> {
   const { scope } = await turnOf(parts, actor, turn);
   authorize(actor, "run", scope);
   const { org, agent, contact } = scope;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Script } from "../../models/index.ts";
 import { type Actor, contactId, type Layer, layerId, type Model, type Request, trusted } from "../../protocol/index.ts";
 import { ANN, NOW, onEachDatabase, open as opened, problems } from "../../store/index.contract.ts";
-import { collect, endOf, OPERATOR, ORG, sampleAgent, stage } from "../../turn/index.contract.ts";
+import { collect, endOf, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { FACT_STORE } from "./index.ts";
 
 const layer = (id: string, rank: number, source: Layer["source"], more: Partial<Layer> = {}): Layer => ({
@@ -37,7 +37,7 @@ const WIRES = {
 
 /** The stage, with the requests as a model of that provider would get them. */
 async function staged(script: readonly Script<Request>[], wire: (typeof WIRES)[keyof typeof WIRES], agent = AGENT) {
-  const made = await stage(script, { agent });
+  const made = await testRuntime(script, { agent });
   const model = await made.parts.modelOf(agent);
   Object.assign(made.parts, {
     modelOf: async (): Promise<Model> => ({ ...model, wire, send: model.send.bind(model) }),

@@ -41,7 +41,7 @@ async function followed(wish: Wish, reach: Reach): Promise<Pick<ToolOutcome, "fa
     const wants = (head: Head): boolean => isWanted(head, wish);
     const answer = await exchange({ url, method, bytes: rules.bytes, wants, signal, ...(body && { body }) }, reach);
     const next = redirectOf(answer, url);
-    if (next === undefined) return told(answer, url, wish);
+    if (next === undefined) return answerText(answer, url, wish);
     if (hops >= rules.redirects) throw new NotFetched(`${hostOf(url)} redirects too often (${rules.redirects} times).`);
     const because = staysAway(next, url, wish);
     if (because !== undefined) throw new NotFetched(because);
@@ -102,7 +102,7 @@ function fits(type: string, pattern: string): boolean {
 /** What HEAD tells, and what stands above every answer. */
 const TOLD_HEADERS = ["content-type", "content-length", "last-modified", "etag"] as const;
 
-function told(answer: Answer, url: URL, { method, rules }: Wish): { readonly text: string; readonly failed: boolean } {
+function answerText(answer: Answer, url: URL, { method, rules }: Wish): { readonly text: string; readonly failed: boolean } {
   const { status, headers, body, isCut } = answer;
   const names = method === "HEAD" ? TOLD_HEADERS : (["content-type"] as const);
   const shown = names.flatMap((name) => (headers[name] === undefined ? [] : [`${name}: ${headers[name]}`]));

@@ -15,7 +15,7 @@ import {
   trusted,
   untrusted,
 } from "../../protocol/index.ts";
-import { endOf, OPERATOR, type Stage, sampleAgent, stage } from "../../turn/index.contract.ts";
+import { endOf, OPERATOR, type TestRuntime, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { DISK, type FileReader, type ProjectDisk } from "../index.ts";
 
 const WHOLE = { full: "whole", compact: "whole", minimal: "absent" } as const;
@@ -81,12 +81,12 @@ async function workbench({ folder, rules, reader, layer, total, replies = [] }: 
       return () => clearTimeout(timeout);
     },
   };
-  const on = await stage(replies.length === 0 ? ["Yes."] : replies, { agent, parts: { disk } });
+  const on = await testRuntime(replies.length === 0 ? ["Yes."] : replies, { agent, parts: { disk } });
   return { ...on, clock };
 }
 
 /** What the model is told in the turn that this message begins, and what the ledger says of the files. */
-async function prompted(on: Stage, contact = "ann") {
+async function prompted(on: TestRuntime, contact = "ann") {
   const thread = await on.open(contact);
   const end = endOf(await on.say(thread, "hello"));
   if (end.type === "failed") throw end.error;
@@ -372,7 +372,7 @@ it("001.18 agents that name the same files share what was read, whatever else is
   const agent = of("one", {});
   const disk = { folderOf: () => folder, reader: { ...DISK, ...reader }, clock: () => 0, timer: () => () => undefined };
   const agents = { all: [agent, ...others], spec: agentSpec, revive: reviveAgent };
-  const on = await stage(["Yes.", "Yes.", "Yes."], { agent, parts: { disk, agents } });
+  const on = await testRuntime(["Yes.", "Yes.", "Yes."], { agent, parts: { disk, agents } });
   for (const { name } of agents.all) {
     const thread = await on.runtime.open(OPERATOR, {
       agent: name,

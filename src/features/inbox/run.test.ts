@@ -17,7 +17,7 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
-import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "../../turn/index.contract.ts";
+import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { defineTool, toolset } from "../../turn/tools/index.ts";
 import { cardOf } from "../../wire/index.ts";
 import { CONVERSATION_STORE } from "../conversations/index.ts";
@@ -94,7 +94,7 @@ async function inbox(script: readonly Script<Request>[], { each, ...change }: Pa
   });
   const tools = toolset([...memoryTools(store), replyTool(), ring]);
   const { version: _, inbox: batch, ...declared } = { ...AGENT, ...change };
-  const on = await stage(script, {
+  const on = await testRuntime(script, {
     agent: sampleAgent({ ...declared, ...(each ? {} : { inbox: batch }) }),
     store,
     parts: {

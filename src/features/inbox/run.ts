@@ -125,7 +125,7 @@ async function* runInbox(
     if (thread === undefined) return;
     let began = false;
     try {
-      for await (const event of run(thread, { ...options, unheard: true })) {
+      for await (const event of run(thread, { ...options, noReader: true })) {
         began = true;
         yield event;
       }

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Agent, type Layer, layerId } from "../../protocol/index.ts";
 import { endOf, OPERATOR, sampleAgent } from "../../turn/index.contract.ts";
 import { type AccountParts, openAccounts } from "./accounts.ts";
-import { type Living, livingAgent, livingStage, localChain, MINUTE } from "./index.contract.ts";
+import { type Living, livingAgent, livingRuntime, localChain, MINUTE } from "./index.contract.ts";
 
 const WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 const ETHER = 10n ** 18n;
@@ -28,7 +28,7 @@ async function withAccount(url: string, source = 20_000, more: Partial<AccountPa
   const urlOf: AccountParts["urlOf"] = (rpc) => ("url" in rpc ? rpc.url : undefined);
   const accounts = openAccounts({ urlOf, clock: () => time.now(), ...more });
   const replies = Array<string>(9).fill("Well.");
-  const on = await livingStage(replies, {}, { agent: showingVitals(url, source), parts: { accounts } });
+  const on = await livingRuntime(replies, {}, { agent: showingVitals(url, source), parts: { accounts } });
   time.now = () => on.time.at;
   return on;
 }

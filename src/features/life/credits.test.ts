@@ -3,7 +3,7 @@ import { scripted } from "../../models/index.ts";
 import { type SurvivalTier, turnId, untrusted } from "../../protocol/index.ts";
 import { collect, endOf, message, OPERATOR, ORG } from "../../turn/index.contract.ts";
 import { cardOf } from "../../wire/index.ts";
-import { COST, DEAR, HOUR, livingAgent, livingStage, MINUTE } from "./index.contract.ts";
+import { COST, DEAR, HOUR, livingAgent, livingRuntime, MINUTE } from "./index.contract.ts";
 import { LIFE_STORE } from "./store.ts";
 
 const CREDITS = { low: 5, critical: 1, rounds: 2 };
@@ -19,7 +19,7 @@ describe("an agent that lives on credits", () => {
     [0.01, "Critical"],
     [-1, "Critical"],
   ])("000.12 with %d dollars is %s", async (dollars, tier) => {
-    const { pay, life } = await livingStage([], { credits: CREDITS });
+    const { pay, life } = await livingRuntime([], { credits: CREDITS });
     await pay(Math.abs(dollars));
     // Only what was paid is taken back.
     if (dollars < 0) await pay(2 * dollars);
@@ -27,7 +27,7 @@ describe("an agent that lives on credits", () => {
   });
 
   it("000.20 tells its balance, how many hours it lasts at the rate of the last day, its turns and the time", async () => {
-    const on = await livingStage([PAID, PAID, PAID], { credits: CREDITS });
+    const on = await livingRuntime([PAID, PAID, PAID], { credits: CREDITS });
     await on.pay(10);
     expect((await on.life()).vitals.runway).toBeUndefined();
     on.time.at += 30 * MINUTE;
@@ -46,7 +46,7 @@ describe("an agent that lives on credits", () => {
   });
 
   it("begins no turn without any: it says so before the start and sleeps, what was said waits, and a payment wakes it", async () => {
-    const on = await livingStage(["Well."], { credits: CREDITS });
+    const on = await livingRuntime(["Well."], { credits: CREDITS });
     const thread = await on.open();
     // Where nothing waits there is nothing to refuse.
     expect(await collect(on.runtime.run(OPERATOR, thread))).toEqual([]);
@@ -70,7 +70,7 @@ describe("an agent that lives on credits", () => {
   });
 
   it("falls asleep where a turn spent the last and had said nothing: it fails, is billed, and its message waits for a payment", async () => {
-    const on = await livingStage([{ ...LOOK, ...DEAR }, "It is calm."], { credits: CREDITS });
+    const on = await livingRuntime([{ ...LOOK, ...DEAR }, "It is calm."], { credits: CREDITS });
     await on.pay(0.01);
     const thread = await on.open();
     const end = endOf(await on.say(thread, "Look."));
@@ -91,7 +91,7 @@ describe("an agent that lives on credits", () => {
   it("law 7: does not act again for a message whose turn the credits ended", async () => {
     const ring = { call: "ring", input: { bell: "door" } };
     const script = [{ parts: [ring] }, { ...LOOK, ...DEAR }, { parts: [ring] }, "Rung."];
-    const on = await livingStage(script, { credits: CREDITS });
+    const on = await livingRuntime(script, { credits: CREDITS });
     await on.pay(0.01);
     const thread = await on.open();
     expect(endOf(await on.say(thread, "Ring."))).toMatchObject({ type: "failed", error: { code: "out_of_credits" } });
@@ -104,7 +104,7 @@ describe("an agent that lives on credits", () => {
 
   it("falls asleep where a turn spent the last: what it had said is the reply, and no other turn begins", async () => {
     const said = { parts: [{ text: "I look." }, ...LOOK.parts], ...DEAR };
-    const on = await livingStage([said, "Never."], { credits: CREDITS });
+    const on = await livingRuntime([said, "Never."], { credits: CREDITS });
     await on.pay(0.01);
     const thread = await on.open();
     const end = endOf(await on.say(thread, "Look."));
@@ -118,7 +118,7 @@ describe("an agent that lives on credits", () => {
   });
 
   it("has said what it said before others spent the last", async () => {
-    const on = await livingStage([{ parts: [{ text: "I look." }, ...LOOK.parts] }, "Never."], { credits: CREDITS });
+    const on = await livingRuntime([{ parts: [{ text: "I look." }, ...LOOK.parts] }, "Never."], { credits: CREDITS });
     await on.pay(0.01);
     const thread = await on.open();
     await on.runtime.post(OPERATOR, thread, [message("Look.", on.time.at)]);
@@ -133,7 +133,7 @@ describe("an agent that lives on credits", () => {
   it("answers in its declared form or not at all: half an answer is none", async () => {
     const schema = { type: "object", properties: { sea: { type: "string" } }, required: ["sea"] } as const;
     const agent = livingAgent({ credits: CREDITS }, { output: schema });
-    const on = await livingStage([{ parts: [{ text: "Calm." }], ...DEAR }, '{"sea":"calm"}'], {}, { agent });
+    const on = await livingRuntime([{ parts: [{ text: "Calm." }], ...DEAR }, '{"sea":"calm"}'], {}, { agent });
     await on.pay(0.01);
     const thread = await on.open();
     expect(endOf(await on.say(thread, "Look."))).toMatchObject({ type: "failed", error: { code: "out_of_credits" } });
@@ -143,7 +143,7 @@ describe("an agent that lives on credits", () => {
   });
 
   it("tells what it has left without a look at anything else of its life, and counts what a running turn has spent", async () => {
-    const on = await livingStage([{ ...LOOK, ...DEAR }, "Never."], { credits: CREDITS });
+    const on = await livingRuntime([{ ...LOOK, ...DEAR }, "Never."], { credits: CREDITS });
     await on.pay(0.01);
     const thread = await on.open();
     await on.runtime.post(OPERATOR, thread, [message("Look.", on.time.at)]);
@@ -163,7 +163,7 @@ describe("an agent that lives on credits", () => {
   });
 
   it("calls its model for one contact after the other where all at once would spend more than there is", async () => {
-    const on = await livingStage(Array(5).fill(PAID), { credits: CREDITS });
+    const on = await livingRuntime(Array(5).fill(PAID), { credits: CREDITS });
     await on.pay(0.02);
     const threads = await Promise.all(["a", "b", "c", "d", "e"].map((contact) => on.open(contact)));
     const ends = (await Promise.all(threads.map((thread) => on.say(thread, "Hi")))).map(endOf);
@@ -174,7 +174,7 @@ describe("an agent that lives on credits", () => {
   });
 
   it("is throttled while it is Critical: it calls its model twice a turn and no more", async () => {
-    const on = await livingStage(Array(11).fill(LOOK), { credits: CREDITS });
+    const on = await livingRuntime(Array(11).fill(LOOK), { credits: CREDITS });
     await on.pay(1.01);
     const thread = await on.open();
     expect(endOf(await on.say(thread, "Look."))).toMatchObject({ totals: { rounds: 8 } });
@@ -183,7 +183,7 @@ describe("an agent that lives on credits", () => {
   });
 
   it("answers while it is Critical: the second time it is told that it must", async () => {
-    const on = await livingStage([LOOK, "I have looked."], { credits: CREDITS });
+    const on = await livingRuntime([LOOK, "I have looked."], { credits: CREDITS });
     await on.pay(1);
     expect(endOf(await on.say(await on.open(), "Look."))).toMatchObject({
       because: "answered",
@@ -195,7 +195,7 @@ describe("an agent that lives on credits", () => {
   it("is answered by no model whose price is not known", async () => {
     const card = cardOf("anthropic:claude-sonnet-4-5");
     const parts = { cardOf: (model: string) => ({ ...card, priced: model !== "some:model" }) };
-    const on = await livingStage(["Well."], { credits: CREDITS }, { parts });
+    const on = await livingRuntime(["Well."], { credits: CREDITS }, { parts });
     await on.pay(1);
     const [start] = await on.say(await on.open(), "Hi");
     const turn = start?.type === "turn-start" ? start.turn : turnId("");
@@ -207,7 +207,7 @@ describe("an agent that lives on credits", () => {
   });
 
   it("answers nothing once more without credits, and leaves no fork behind", async () => {
-    const on = await livingStage([PAID, "Never."], { credits: CREDITS });
+    const on = await livingRuntime([PAID, "Never."], { credits: CREDITS });
     await on.pay(0.01);
     const [start] = await on.say(await on.open(), "Hi");
     const turn = start?.type === "turn-start" ? start.turn : turnId("");
@@ -217,7 +217,7 @@ describe("an agent that lives on credits", () => {
 
   it("has a compact prompt while it is Critical, where its mode is chosen by what fits", async () => {
     const agent = livingAgent({ credits: CREDITS }, { mode: "auto" });
-    const on = await livingStage(["Well.", "Well."], {}, { agent });
+    const on = await livingRuntime(["Well.", "Well."], {}, { agent });
     const modeOf = async (contact: string): Promise<unknown> => {
       const events = await on.say(await on.open(contact), "Hi");
       return events.flatMap((event) => (event.type === "compiled" ? [event.ledger.mode] : []));
@@ -229,7 +229,7 @@ describe("an agent that lives on credits", () => {
   });
 
   it("replays a recording for nothing", async () => {
-    const on = await livingStage(["Well."], { credits: CREDITS });
+    const on = await livingRuntime(["Well."], { credits: CREDITS });
     const thread = await on.open();
     await on.runtime.post(OPERATOR, thread, [message("Hi", on.time.at)]);
     const { model } = scripted(["As then."]);
@@ -241,7 +241,7 @@ describe("an agent that lives on credits", () => {
 
 describe("payments", () => {
   it("are kept with who paid and why, the newest first; a mistake is taken back by a payment of less than nothing", async () => {
-    const { runtime, agent, pay } = await livingStage([], { credits: CREDITS });
+    const { runtime, agent, pay } = await livingRuntime([], { credits: CREDITS });
     await runtime.topUp(OPERATOR, agent.name, { dollars: 5, note: untrusted("for December") });
     expect(await pay(-2)).toMatchObject({ toppedUp: 3, balance: 3 });
     expect(await runtime.topUps(OPERATOR, agent.name, 9)).toMatchObject([
@@ -251,17 +251,17 @@ describe("payments", () => {
   });
 
   it.each([0, Number.NaN, Number.POSITIVE_INFINITY, 1_000_001])("of %d dollars are refused", async (dollars) => {
-    const { pay } = await livingStage([], { credits: CREDITS });
+    const { pay } = await livingRuntime([], { credits: CREDITS });
     await expect(pay(dollars)).rejects.toMatchObject({ code: "invalid_input" });
   });
 
   it("are refused for an agent that lives on none, with a note that is too long, and from anybody but an operator", async () => {
-    const none = await livingStage([]);
+    const none = await livingRuntime([]);
     await expect(none.pay(1)).rejects.toMatchObject({
       code: "invalid_input",
       message: expect.stringContaining("lives on no credits"),
     });
-    const { runtime, agent } = await livingStage([], { credits: CREDITS });
+    const { runtime, agent } = await livingRuntime([], { credits: CREDITS });
     const long = { dollars: 1, note: untrusted("x".repeat(501)) };
     await expect(runtime.topUp(OPERATOR, agent.name, long)).rejects.toMatchObject({ code: "invalid_input" });
     for (const role of ["member", "agent", "contact", "auditor"] as const) {

@@ -1,7 +1,7 @@
 import type { Agent } from "../../protocol/index.ts";
 import { untrusted } from "../../protocol/index.ts";
 import type { AgentOwner } from "../../store/index.ts";
-import { OPERATOR, type Stage, sampleAgent, stage } from "../../turn/index.contract.ts";
+import { OPERATOR, type TestRuntime, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { cardOf } from "../../wire/index.ts";
 import type { Life } from "./config.ts";
 
@@ -18,22 +18,22 @@ export const COST = 0.015;
 export const livingAgent = (life: Life, change: Partial<Agent> = {}): Agent =>
   sampleAgent({ history: "log", life, ...change });
 
-type Options = NonNullable<Parameters<typeof stage>[1]>;
+type Options = NonNullable<Parameters<typeof testRuntime>[1]>;
 
-export interface Living extends Stage {
+export interface Living extends TestRuntime {
   readonly owner: AgentOwner;
-  readonly pay: (dollars: number) => ReturnType<Stage["runtime"]["topUp"]>;
-  readonly life: () => ReturnType<Stage["runtime"]["life"]>;
+  readonly pay: (dollars: number) => ReturnType<TestRuntime["runtime"]["topUp"]>;
+  readonly life: () => ReturnType<TestRuntime["runtime"]["life"]>;
 }
 
 /** A stage for such an agent, whose model has a price. */
-export async function livingStage(
-  script: Parameters<typeof stage>[0],
+export async function livingRuntime(
+  script: Parameters<typeof testRuntime>[0],
   life: Life = {},
   { agent = livingAgent(life), parts, ...options }: Options = {},
 ): Promise<Living> {
   const priced = { cardOf: () => cardOf("anthropic:claude-sonnet-4-5"), ...parts };
-  const on = await stage(script, { ...options, agent, parts: priced });
+  const on = await testRuntime(script, { ...options, agent, parts: priced });
   const { runtime } = on;
   return {
     ...on,

@@ -63,14 +63,14 @@ const telling = ({ runtime, operator, isWanted }: JobWorld, agent: AgentName, ru
     const about = `credits of ${agent}`;
     if (funds?.tier === "Normal" && funds.asleep === undefined)
       yield { about, says: `${agent} has credits again.`, isOver: true };
-    else if (funds !== undefined) yield { about, says: livesOn(agent, funds, rules) };
+    else if (funds !== undefined) yield { about, says: lowCreditsLine(agent, funds, rules) };
   },
 });
 
 type Funds = NonNullable<Awaited<ReturnType<Runtime["funds"]>>>;
 
 /** What an operator should know of an agent's money. It changes with the tier and not with each cent. */
-function livesOn(name: AgentName, { tier, asleep }: Funds, rules: CreditRules): string {
+function lowCreditsLine(name: AgentName, { tier, asleep }: Funds, rules: CreditRules): string {
   if (asleep !== undefined) return `${sleepsLine(name, asleep)}; what waits for it keeps waiting.`;
   const add = `\`strata credits add ${usualPayment(rules)} --agent ${name}\` tops it up`;
   return `${name} runs low on credits: it is ${tier}. ${add}.`;

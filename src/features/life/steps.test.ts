@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import type { AgentState, SeenState, TurnEvent } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
 import { collect, endOf, message, OPERATOR } from "../../turn/index.contract.ts";
-import { type Living, livingStage } from "./index.contract.ts";
+import { type Living, livingRuntime } from "./index.contract.ts";
 import { LIFE_STORE } from "./store.ts";
 
 const LOOK = { parts: [{ call: "look", input: { at: "the sea" } }] };
@@ -24,7 +24,7 @@ async function statesIn({ life }: Living, turn: AsyncIterable<TurnEvent>): Promi
 
 describe("a turn of an agent that lives by itself", () => {
   it("000.20 leads through its states; its start and its end are written down", async () => {
-    const on = await livingStage([LOOK, "I saw the sea.", "Well."]);
+    const on = await livingRuntime([LOOK, "I saw the sea.", "Well."]);
     const thread = await on.open();
     expect((await on.life()).vitals.state).toBe("bootstrapping");
     await on.runtime.post(OPERATOR, thread, [message("Look.", on.time.at)]);
@@ -50,7 +50,7 @@ describe("a turn of an agent that lives by itself", () => {
   });
 
   it("that fails leaves it faulted with the reason, and the next one heals it", async () => {
-    const on = await livingStage([new Error("the model is down"), "Well."]);
+    const on = await livingRuntime([new Error("the model is down"), "Well."]);
     const thread = await on.open();
     expect(endOf(await on.say(thread, "Hi")).type).toBe("failed");
     const faulted = await on.life();
@@ -64,7 +64,7 @@ describe("a turn of an agent that lives by itself", () => {
   it("law 5 that failed over a contact's words leaves none of them where an erasure does not reach", async () => {
     const folder = mkdtempSync(join(tmpdir(), "strata-life-"));
     const store = await openSqlite(join(folder, "record.sqlite"), { parts: [LIFE_STORE] });
-    const on = await livingStage([new Error("refused: Quincewell is not allowed"), "Well."], {}, { store });
+    const on = await livingRuntime([new Error("refused: Quincewell is not allowed"), "Well."], {}, { store });
     const thread = await on.open();
     await on.say(thread, "I am Quincewell.");
     expect((await on.life()).because).toContain("Quincewell");
@@ -77,7 +77,7 @@ describe("a turn of an agent that lives by itself", () => {
   });
 
   it("that is cancelled, or left by who listened, ends faulted like any that failed", async () => {
-    const on = await livingStage([HANGS, HANGS, "Well."]);
+    const on = await livingRuntime([HANGS, HANGS, "Well."]);
     const thread = await on.open();
     await on.runtime.post(OPERATOR, thread, [message("Hi", on.time.at)]);
     for await (const { type } of on.runtime.run(OPERATOR, thread)) {
@@ -97,7 +97,7 @@ describe("a turn of an agent that lives by itself", () => {
   it.each<AgentState>(["loading context", "inferring", "executing actions", "persisting"])(
     "heals what a program left as %s that ended in the middle of a turn",
     async (state) => {
-      const on = await livingStage(["Well."]);
+      const on = await livingRuntime(["Well."]);
       await on.store.part(LIFE_STORE).moveLife(on.owner, { from: undefined, state, at: on.time.at });
       expect(await on.life()).toMatchObject({
         vitals: { state: "faulted" },
@@ -109,8 +109,8 @@ describe("a turn of an agent that lives by itself", () => {
   );
 
   it("beside another keeps it awake until the last of them ends, in whichever program", async () => {
-    const on = await livingStage([HANGS, "Well."]);
-    const other = await livingStage([], {}, { agent: on.agent, store: on.store });
+    const on = await livingRuntime([HANGS, "Well."]);
+    const other = await livingRuntime([], {}, { agent: on.agent, store: on.store });
     const [ann, bob] = [await on.open("ann"), await on.open("bob")];
     await on.runtime.post(OPERATOR, ann, [message("Hi", on.time.at)]);
     const said = Promise.withResolvers<void>();
@@ -132,9 +132,9 @@ describe("a turn of an agent that lives by itself", () => {
   });
 
   it("changes nothing where the agent only answers", async () => {
-    const on = await livingStage(["Well."], {}, { agent: (await livingStage([])).agent });
+    const on = await livingRuntime(["Well."], {}, { agent: (await livingRuntime([])).agent });
     const { life: _, ...mere } = on.agent;
-    const plain = await livingStage(["Well."], {}, { agent: mere });
+    const plain = await livingRuntime(["Well."], {}, { agent: mere });
     await plain.say(await plain.open(), "Hi");
     expect(await plain.store.part(LIFE_STORE).life(plain.owner)).toBeUndefined();
     expect((await plain.life()).vitals).toMatchObject({ state: "idle", tier: "Normal", turn: 1 });

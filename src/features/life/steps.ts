@@ -112,7 +112,7 @@ async function begin(parts: LifeParts, { setup, lease }: RunningTurn): Promise<R
 
 /** What the turn holds: its thread, and those of several senders. */
 const threadsOf = ({ claim }: RunningTurn["lease"]): readonly string[] =>
-  [claim, ...(claim.staged ?? [])].map(({ thread }) => thread.id);
+  [claim, ...(claim.batchMembers ?? [])].map(({ thread }) => thread.id);
 
 /** What must be written first: that it was born, or that a turn was interrupted; nothing may be where another turn of it runs. */
 async function beforeMove(

@@ -27,7 +27,7 @@ import {
   type StorePart,
   sharedText,
   spent,
-  stagedIn,
+  batchMemberOf,
   type Tx,
   tables,
 } from "../../store/index.ts";
@@ -225,7 +225,7 @@ const turnCount = async (tx: Tx, owner: AgentOwner): Promise<number> => (await t
 /** Counts a turn that ends, and what it spent. A sender's part of a turn of several is none of its own. */
 async function countTurn(tx: Tx, { scope, turn, requests }: EndedTurn): Promise<void> {
   const { since, turns, ...known } = await tally(tx, scope);
-  const counts = requests.length > 0 || (await stagedIn(tx, scope, turn)) === undefined;
+  const counts = requests.length > 0 || (await batchMemberOf(tx, scope, turn)) === undefined;
   const paid = requests.filter(({ at }) => since !== null && at >= since);
   const dollars = paid.reduce((sum, one) => sum + one.dollars, known.dollars);
   await tx.run(keptTally({ ...known, since, turns: counts ? turns + 1 : turns, dollars }));

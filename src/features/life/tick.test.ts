@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type ContactId, contactId, SELF, type TurnEvent, toolName, untrusted } from "../../protocol/index.ts";
 import { collect, endOf, message, OPERATOR, sampleAgent } from "../../turn/index.contract.ts";
 import { defineTool, toolset } from "../../turn/tools/index.ts";
-import { type Living, livingAgent, livingStage, MINUTE } from "./index.contract.ts";
+import { type Living, livingAgent, livingRuntime, MINUTE } from "./index.contract.ts";
 
 const HOURLY = { tick: 60 };
 const HANGS = { parts: [{ text: "Hm" }], end: "hang" } as const;
@@ -23,7 +23,7 @@ async function begun(turn: AsyncIterable<TurnEvent>): Promise<{ readonly end: Pr
 
 describe("a turn of an agent's own", () => {
   it("is about a scheduled event of the platform's, on a thread that is nobody's but its own", async () => {
-    const on = await livingStage(["I looked around."], HOURLY);
+    const on = await livingRuntime(["I looked around."], HOURLY);
     expect(endOf(await tick(on))).toMatchObject({ type: "done", text: "I looked around." });
     const asked = JSON.stringify(on.sent[0]?.messages);
     expect(asked).toMatch(/scheduled/);
@@ -60,7 +60,7 @@ describe("a turn of an agent's own", () => {
     const call = { parts: [{ call: "look", input: {} }] };
     const agent = livingAgent(HOURLY, { tools: [toolName("look")] });
     const parts = { tools: toolset([look]) };
-    const on = await livingStage([call, "Well.", call, "Well."], HOURLY, { agent, parts });
+    const on = await livingRuntime([call, "Well.", call, "Well."], HOURLY, { agent, parts });
     await on.say(await on.open(), "This is a secret of mine.");
     await tick(on);
     expect(seen).toEqual(["contact", "operator"]);
@@ -70,7 +70,7 @@ describe("a turn of an agent's own", () => {
   it("law 5 alone saves what every contact is shown; what is saved in a contact's turn stays with the contact", async () => {
     const save = (content: string) => ({ parts: [{ call: "memory_save", input: { content } }] });
     const script = [save("The shop closes at six."), "Kept.", save("Ann's shop closes at nine."), "Noted.", "At six."];
-    const on = await livingStage(script, HOURLY, { agent: livingAgent(HOURLY, { recall: "search" }) });
+    const on = await livingRuntime(script, HOURLY, { agent: livingAgent(HOURLY, { recall: "search" }) });
     expect(endOf(await tick(on)).type).toBe("done");
     await on.say(await on.open("ann"), "Remember when mine closes.");
     const kept = async (contact: ContactId | null): Promise<readonly string[]> =>
@@ -84,7 +84,7 @@ describe("a turn of an agent's own", () => {
   });
 
   it("is due at once, and then so many minutes after the last that began; other turns do not move it", async () => {
-    const on = await livingStage(["one", "an answer", "two", "three", "four"], HOURLY);
+    const on = await livingRuntime(["one", "an answer", "two", "three", "four"], HOURLY);
     const begin = on.time.at;
     expect((await on.life()).nextTick).toBe(begin);
     expect(endOf(await due(on))).toMatchObject({ text: "one" });
@@ -103,22 +103,22 @@ describe("a turn of an agent's own", () => {
   });
 
   it("that is due is run by one program of several, and by none again after a restart", async () => {
-    const on = await livingStage(["one", "never"], HOURLY);
+    const on = await livingRuntime(["one", "never"], HOURLY);
     const others = await Promise.all(
       ["a", "b", "c"].map((holder) =>
-        livingStage(["one", "never"], HOURLY, { agent: on.agent, store: on.store, parts: { holder } }),
+        livingRuntime(["one", "never"], HOURLY, { agent: on.agent, store: on.store, parts: { holder } }),
       ),
     );
     const ran = await Promise.all([on, ...others].map(due));
     expect(ran.filter((events) => events.length > 0)).toHaveLength(1);
-    const anew = await livingStage(["never"], HOURLY, { agent: on.agent, store: on.store });
+    const anew = await livingRuntime(["never"], HOURLY, { agent: on.agent, store: on.store });
     anew.time.at += 60 * MINUTE - 1;
     expect(await due(anew)).toEqual([]);
     expect(anew.sent).toHaveLength(0);
   });
 
   it("is never beside another: what is due waits, and one by hand is refused", async () => {
-    const on = await livingStage([HANGS, "Late."], HOURLY);
+    const on = await livingRuntime([HANGS, "Late."], HOURLY);
     const { end } = await begun(on.runtime.tickDue(OPERATOR, on.agent.name));
     on.time.at += 120 * MINUTE;
     expect(await due(on)).toEqual([]);
@@ -132,7 +132,7 @@ describe("a turn of an agent's own", () => {
   });
 
   it("that failed is taken up by the next, with one event and not two", async () => {
-    const on = await livingStage([new Error("down"), "Well."], HOURLY);
+    const on = await livingRuntime([new Error("down"), "Well."], HOURLY);
     expect(endOf(await due(on))).toMatchObject({ type: "failed" });
     expect((await on.life()).vitals.state).toBe("faulted");
     // It is not tried again and again: the next is due when it would have been anyway.
@@ -145,9 +145,9 @@ describe("a turn of an agent's own", () => {
   });
 
   it("that failed leaves nothing waiting for ever where another declaration came since", async () => {
-    const on = await livingStage([new Error("down")], HOURLY);
+    const on = await livingRuntime([new Error("down")], HOURLY);
     expect(endOf(await tick(on))).toMatchObject({ type: "failed" });
-    const anew = await livingStage(["Well."], { tick: 61 }, { store: on.store });
+    const anew = await livingRuntime(["Well."], { tick: 61 }, { store: on.store });
     const [start, ...rest] = await tick(anew);
     expect(start).toMatchObject({ type: "turn-start", events: 1 });
     expect(endOf(rest).type).toBe("done");
@@ -159,7 +159,7 @@ describe("a turn of an agent's own", () => {
 
   it("begins not without credits, stays due, and is run when they are topped up", async () => {
     const life = { ...HOURLY, credits: { low: 5, critical: 1, rounds: 2 } };
-    const on = await livingStage(["Well."], life);
+    const on = await livingRuntime(["Well."], life);
     await expect(due(on)).rejects.toMatchObject({ code: "out_of_credits" });
     await expect(tick(on)).rejects.toMatchObject({ code: "out_of_credits" });
     expect(await on.life()).toMatchObject({ vitals: { state: "sleeping" }, because: "it has no credits yet" });
@@ -170,12 +170,12 @@ describe("a turn of an agent's own", () => {
   });
 
   it("is declared, or comes by hand only; an agent that only answers or keeps transcripts has none", async () => {
-    const never = await livingStage(["Well."], {});
+    const never = await livingRuntime(["Well."], {});
     expect(await due(never)).toEqual([]);
     expect(endOf(await tick(never)).type).toBe("done");
-    const mere = await livingStage([], {}, { agent: sampleAgent({ history: "log" }) });
+    const mere = await livingRuntime([], {}, { agent: sampleAgent({ history: "log" }) });
     await expect(tick(mere)).rejects.toMatchObject({ code: "invalid_input" });
-    const talker = await livingStage([], {}, { agent: livingAgent({}, { history: "transcript" }) });
+    const talker = await livingRuntime([], {}, { agent: livingAgent({}, { history: "transcript" }) });
     await expect(tick(talker)).rejects.toMatchObject({ code: "invalid_input" });
   });
 });

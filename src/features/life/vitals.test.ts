@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Agent, contactId, layerId, untrusted, type Vitals } from "../../protocol/index.ts";
-import { OPERATOR, sampleAgent, stage } from "../../turn/index.contract.ts";
+import { OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { livingAgent } from "./index.contract.ts";
 import { vitalsText } from "./vitals.ts";
 
@@ -64,7 +64,7 @@ describe("vitals", () => {
       rank: 55,
       source: { kind: "vitals" } as const,
     }));
-    const on = await stage([], { agent: sampleAgent({ layers: [...layers, ...vitals] }) });
+    const on = await testRuntime([], { agent: sampleAgent({ layers: [...layers, ...vitals] }) });
     const conversation = { agent: on.agent.name, contact: contactId("ann"), channel: "test", key: "main" };
     const { ledger } = await on.runtime.compose(OPERATOR, conversation, untrusted("Hi"));
     const [entry] = ledger.entries.filter(({ piece }) => piece === "vitals");

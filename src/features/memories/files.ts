@@ -60,12 +60,12 @@ function stopped(file: string, done: number, total: number): StrataError {
   return new StrataError("turn_cancelled", message, { file, done, total });
 }
 
-interface Told {
+interface ImportSummary {
   readonly about: string;
   readonly check: true | undefined;
 }
 
-function summary(file: string, { saved, known, evicted }: ImportReport, { about: whom, check }: Told): string {
+function summary(file: string, { saved, known, evicted }: ImportReport, { about: whom, check }: ImportSummary): string {
   const verb = check === true ? "would be" : saved === 1 ? "is" : "are";
   const rest = [
     ...(known > 0 ? [`${number(known)} known already`] : []),

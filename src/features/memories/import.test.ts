@@ -11,7 +11,7 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
-import { OPERATOR, ORG, stage } from "../../turn/index.contract.ts";
+import { OPERATOR, ORG, testRuntime } from "../../turn/index.contract.ts";
 import type { Runtime } from "../../turn/index.ts";
 import type { ImportReport, MemoryImport } from "./door-types.ts";
 
@@ -25,7 +25,7 @@ interface Stand {
 }
 
 async function stand(): Promise<Stand> {
-  const { runtime, store, open } = await stage([]);
+  const { runtime, store, open } = await testRuntime([]);
   const { scope } = await open("ann");
   return {
     ...{ runtime, store },
@@ -265,7 +265,7 @@ describe("what was said", () => {
   });
 
   it("in a conversation here goes out with who said it and its stretch of talk, and is read together elsewhere", async () => {
-    const { runtime, open, say } = await stage(["Where to?", "Nice."]);
+    const { runtime, open, say } = await testRuntime(["Where to?", "Nice."]);
     const thread = await open("ann");
     await say(thread, "I am moving house soon");
     await say(thread, "To Oslo, in spring");

@@ -174,14 +174,14 @@ function memoryStats(store: Pick<Store, "memoryStats">): Tool {
     run: async (_, { scope }) => {
       const lines = scopesOf(scope).map(async (one) => {
         const whose = one.contact === null ? "For all turns" : "Of this contact";
-        return `${whose}: ${told(await store.memoryStats(one))}.`;
+        return `${whose}: ${statsText(await store.memoryStats(one))}.`;
       });
       return (await Promise.all(lines)).join("\n");
     },
   });
 }
 
-function told(stats: readonly MemoryStats[]): string {
+function statsText(stats: readonly MemoryStats[]): string {
   const some = stats.filter(({ memories }) => memories > 0);
   if (some.length === 0) return "nothing";
   const kinds = some.map(

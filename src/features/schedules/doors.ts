@@ -93,7 +93,7 @@ export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
       await note(desk, "schedule", schedule.name);
       const at = parts().clock();
       const thread = await begin(parts(), desk.agent, schedule, { at, key: `${which} ${at} by hand` });
-      yield* run(thread, { mode: schedule.mode, unheard: true, ...options });
+      yield* run(thread, { mode: schedule.mode, noReader: true, ...options });
     },
     async *runDueSchedule(actor: Actor, name: AgentName, which: string, options: RunOptions = {}) {
       const { agent } = deskOf(parts(), actor, name);
@@ -108,7 +108,7 @@ export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
       for (const at of chosen(schedule, timesBetween(schedule, until, now, MOST_MISSED), now))
         threads.push(await begin(parts(), agent, schedule, { at, key: `${which} ${new Date(at).toISOString()}` }));
       come.set(key, { until: now, left: threads });
-      for (const thread of threads) yield* whereFree(run(thread, { mode: schedule.mode, unheard: true, ...options }));
+      for (const thread of threads) yield* whereFree(run(thread, { mode: schedule.mode, noReader: true, ...options }));
       come.set(key, { until: now, left: await waitingOf(parts(), threads) });
     },
   };

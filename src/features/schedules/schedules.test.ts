@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { allParts } from "../../app/doors/features.ts";
 import { agentName, contactId, layerId, SELF, trusted, untrusted } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
-import { collect, endOf, OPERATOR, sampleAgent, stage } from "../../turn/index.contract.ts";
+import { collect, endOf, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import type { Schedule } from "./config.ts";
 import { FEATURE } from "./index.ts";
 import { cronProblem, nextTime, timesBetween } from "./times.ts";
@@ -17,7 +17,7 @@ const digest: Schedule = {
 async function clocked(schedules: readonly Schedule[], given: { store?: Awaited<ReturnType<typeof openSqlite>> } = {}) {
   const store = given.store ?? (await openSqlite(":memory:", { parts: await allParts() }));
   const answers = Array.from({ length: 1_200 }, () => "Done.");
-  const stand = await stage(answers, { agent: sampleAgent({ schedules }), store });
+  const stand = await testRuntime(answers, { agent: sampleAgent({ schedules }), store });
   const runs: number[] = [];
   /** What the dispatcher would do at this time; the times of the runs that began. */
   const look = async (at: number): Promise<readonly number[]> => {
@@ -130,7 +130,7 @@ describe("001.22 what an agent does by the clock", () => {
     const at = day("2026-05-01T09:00:01Z");
     const ran = await Promise.all([one.look(at), two.look(at)]);
     expect(ran.flat()).toHaveLength(1);
-    const failing = await stage([new Error("down"), "Done."], { agent: sampleAgent({ schedules: [noon] }), store });
+    const failing = await testRuntime([new Error("down"), "Done."], { agent: sampleAgent({ schedules: [noon] }), store });
     failing.time.at = day("2026-05-02T09:00:01Z");
     const events = await collect(failing.runtime.runDueSchedule(OPERATOR, NAME, "digest"));
     expect(endOf(events).type).toBe("failed");
@@ -148,7 +148,7 @@ describe("001.22 what an agent does by the clock", () => {
       { ...core, id: layerId("files"), rank: 15, modes: absent, source: text("All about the project.") },
     ];
     const agent = sampleAgent({ layers, schedules: [digest] });
-    const { runtime, sent } = await stage(["First.", "Second."], { agent });
+    const { runtime, sent } = await testRuntime(["First.", "Second."], { agent });
     await collect(runtime.runSchedule(OPERATOR, NAME, "digest"));
     await collect(runtime.runSchedule(OPERATOR, NAME, "digest"));
     for (const request of sent) {

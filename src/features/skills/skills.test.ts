@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { digestOf, type Layer, layerId } from "../../protocol/index.ts";
-import { endOf, OPERATOR, sampleAgent, stage } from "../../turn/index.contract.ts";
+import { endOf, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { DISK, type ProjectDisk } from "../index.ts";
 
 const LAYER: Layer = {
@@ -41,7 +41,7 @@ it("001.19 while skills' folders hang, 20 turns begin with what was read before,
   };
   const folders = { read: ["skills"], shown: 40, characters: 20_000, ttl: 30, check: "warn" } as const;
   const agent = sampleAgent({ layers: [LAYER], tools: [], recall: "none", skillFolders: folders });
-  const on = await stage(
+  const on = await testRuntime(
     Array.from({ length: 25 }, () => "Yes."),
     { agent, parts: { disk } },
   );

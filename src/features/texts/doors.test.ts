@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { openRuntime } from "../../app/doors/runtime.ts";
 import { type Actor, agentName, contactId, layerId, orgId, outboxId, SELF, untrusted } from "../../protocol/index.ts";
-import { message, OPERATOR, ORG, type Stage } from "../../turn/index.contract.ts";
+import { message, OPERATOR, ORG, type TestRuntime } from "../../turn/index.contract.ts";
 import type { Runtime } from "../../turn/index.ts";
-import { automatonStage, LOOP, written } from "./index.contract.ts";
+import { automatonRuntime, LOOP, written } from "./index.contract.ts";
 
 const ANN = contactId("ann");
 const name = agentName("automaton");
@@ -50,7 +50,7 @@ const STRANGERS: readonly (readonly [string, Actor])[] = [
 
 describe("the doors of operators", () => {
   it.each([{ before: 2 }, { part: "haggling" }])("refuse of versions and moves %j without a layer", async (page) => {
-    const { runtime } = await automatonStage([]);
+    const { runtime } = await automatonRuntime([]);
     const refusal = { code: "invalid_input", message: expect.stringContaining("no layer was named") };
     await expect(runtime.textVersions(OPERATOR, name, page)).rejects.toMatchObject(refusal);
     await expect(runtime.textMoves(OPERATOR, name, page)).rejects.toMatchObject(refusal);
@@ -60,7 +60,7 @@ describe("the doors of operators", () => {
   it.each(Object.entries(DOORS))(
     "S15 %s is closed to everybody else, and changes and tells nothing",
     async (_, knock) => {
-      const set = await automatonStage(["Hello Ann."]);
+      const set = await automatonRuntime(["Hello Ann."]);
       await set.say(await set.open("ann"), "hello");
       await written(set, "Look thrice.");
       const owner = { org: ORG, agent: name };
@@ -79,21 +79,21 @@ describe("the doors of operators", () => {
   it.each(Object.entries(DOORS).filter(([door]) => door !== "proposals of all"))(
     "S15 %s knows no agent of another organization",
     async (_, knock) => {
-      const set = await automatonStage();
+      const set = await automatonRuntime();
       const away: Actor = { org: orgId("away"), role: "operator" };
       await expect(knock(set.runtime, away)).rejects.toMatchObject({ code: "agent_not_found" });
     },
   );
 
   it("S15 proposals of all are those of the operator's own organization", async () => {
-    const set = await automatonStage();
+    const set = await automatonRuntime();
     await written(set, "Look thrice.");
     expect(await set.runtime.proposals({ org: orgId("away"), role: "operator" })).toEqual([]);
     expect(await set.runtime.proposals(OPERATOR)).toHaveLength(1);
   });
 
   it("are open to an operator of that agent", async () => {
-    const set = await automatonStage();
+    const set = await automatonRuntime();
     const own: Actor = { org: ORG, role: "operator", agent: name };
     await written(set, "Look thrice.");
     expect(await set.runtime.layers(own, name)).toHaveLength(8);
@@ -102,8 +102,8 @@ describe("the doors of operators", () => {
 });
 
 /** Ann and bob have each said something. */
-async function talked(): Promise<Stage> {
-  const set = await automatonStage(["Tea for Ann.", "Coffee for Bob."]);
+async function talked(): Promise<TestRuntime> {
+  const set = await automatonRuntime(["Tea for Ann.", "Coffee for Bob."]);
   await set.say(await set.open("ann"), "I want tea.");
   set.time.at += 60_000;
   await set.say(await set.open("bob"), "I want coffee.");
@@ -153,7 +153,7 @@ describe("the mail of an agent", () => {
   });
 
   it("is delivered once, by whoever says so", async () => {
-    const set = await automatonStage(["Tea for Ann."]);
+    const set = await automatonRuntime(["Tea for Ann."]);
     const thread = await set.open("ann");
     await set.runtime.post(OPERATOR, thread, [message("Tea?", set.time.at)]);
     // Nobody takes the end of the turn: its reply keeps waiting.
@@ -213,7 +213,7 @@ describe("who looks", () => {
 
 describe("the proposals of all agents", () => {
   it("are noted as read where they are told, and not where others stand before them", async () => {
-    const set = await automatonStage();
+    const set = await automatonRuntime();
     const later = { ...set.agent, name: agentName("gardener") };
     const runtime = openRuntime({ ...set.parts, agents: { ...set.parts.agents, all: [set.agent, later] } });
     await written(set, "Look thrice.");
@@ -242,7 +242,7 @@ describe("an agent at once", () => {
   });
 
   it("000.72 is told with its life where it lives by itself", async () => {
-    const set = await automatonStage([], { life: { credits: { low: 5, critical: 1, rounds: 2 } } });
+    const set = await automatonRuntime([], { life: { credits: { low: 5, critical: 1, rounds: 2 } } });
     await set.runtime.topUp(OPERATOR, name, { dollars: 20, note: untrusted("") });
     const { life } = await set.runtime.snapshot(OPERATOR, name);
     expect(life).toMatchObject({ agent: "automaton", vitals: { balance: 20, tier: "Normal" } });
@@ -251,7 +251,7 @@ describe("an agent at once", () => {
 
 describe("what waits for an operator", () => {
   it("is told agent by agent: proposals, and who sleeps for want of credits", async () => {
-    const set = await automatonStage([], { life: { credits: { low: 5, critical: 1, rounds: 2 } } });
+    const set = await automatonRuntime([], { life: { credits: { low: 5, critical: 1, rounds: 2 } } });
     await written(set, "Look thrice.", { ...LOOP, layer: layerId("inbox") });
     expect(await set.runtime.attention(OPERATOR)).toEqual([
       {

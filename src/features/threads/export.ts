@@ -61,9 +61,9 @@ async function* linesOf(
   for (const thread of threads) {
     const slots = await world.runtime.slots(call.actor, thread.id);
     for (const [turn, said] of Map.groupBy(slots, (slot) => slot.turn)) {
-      const heard = said.filter(({ kind }) => kind !== "reply").map((slot) => lineOf(thread, slot));
+      const messageLines = said.filter(({ kind }) => kind !== "reply").map((slot) => lineOf(thread, slot));
       const replies = said.filter(({ kind }) => kind === "reply").map((slot) => lineOf(thread, slot));
-      for (const line of [...heard, ...(await callsOf(world, { thread, turn }, call)), ...replies]) {
+      for (const line of [...messageLines, ...(await callsOf(world, { thread, turn }, call)), ...replies]) {
         tally[line === undefined ? "left" : "lines"]++;
         if (line !== undefined) yield `${JSON.stringify(line)}\n`;
       }

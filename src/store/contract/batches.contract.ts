@@ -49,7 +49,7 @@ async function waiting(openStore: OpenStore, names: readonly string[] = ["ann", 
   return store;
 }
 
-async function staged(store: Store, more = {}): Promise<{ readonly thread: Thread; readonly claim: Claim }> {
+async function startedBatch(store: Store, more = {}): Promise<{ readonly thread: Thread; readonly claim: Claim }> {
   const thread = await store.openBatch(OWNER, opening(more));
   if (thread === undefined) throw new Error("nothing waits");
   const claimed = await store.claim(thread.scope, thread.id, claiming(more));
@@ -58,7 +58,7 @@ async function staged(store: Store, more = {}): Promise<{ readonly thread: Threa
 }
 
 const repliesOf = (claim: Claim) =>
-  (claim.staged ?? []).map(({ thread }) => ({
+  (claim.batchMembers ?? []).map(({ thread }) => ({
     thread: thread.id,
     reply: spoken(`only for ${thread.scope.contact}`),
     outbox: newOutbox(),
@@ -80,10 +80,10 @@ function staging(openStore: OpenStore): void {
   describe("messages of several senders in one turn", () => {
     it("are those of the five who wait longest, each sender's as a turn of their own", async () => {
       const store = await waiting(openStore, NAMES);
-      const { claim } = await staged(store);
-      expect(claim.staged?.map(({ thread }) => thread.scope.contact)).toEqual(NAMES.slice(0, 5));
-      expect(claim.events).toEqual(claim.staged?.flatMap(({ events }) => events));
-      expect(new Set(claim.staged?.map(({ turn }) => turn)).size).toBe(5);
+      const { claim } = await startedBatch(store);
+      expect(claim.batchMembers?.map(({ thread }) => thread.scope.contact)).toEqual(NAMES.slice(0, 5));
+      expect(claim.events).toEqual(claim.batchMembers?.flatMap(({ events }) => events));
+      expect(new Set(claim.batchMembers?.map(({ turn }) => turn)).size).toBe(5);
       await store.close();
     });
 
@@ -100,8 +100,8 @@ function staging(openStore: OpenStore): void {
       const nameless = await store.openBatch(OWNER, opening());
       expect(nameless?.scope.contact).toBe("?");
       if (nameless) await store.claim(nameless.scope, nameless.id, claiming());
-      const { claim } = await staged(store);
-      expect(claim.staged?.map(({ thread }) => thread.scope.contact)).toEqual(["bob", "cid"]);
+      const { claim } = await startedBatch(store);
+      expect(claim.batchMembers?.map(({ thread }) => thread.scope.contact)).toEqual(["bob", "cid"]);
       expect((await store.openBatch(OWNER, opening()))?.scope.contact).toBe("bob?");
       await store.close();
     });
@@ -138,7 +138,7 @@ function staging(openStore: OpenStore): void {
 
     it("are taken by one of two workers; the other gets those who are left", async () => {
       const store = await waiting(openStore, NAMES);
-      const { thread } = await staged(store);
+      const { thread } = await startedBatch(store);
       expect((await store.openBatch(OWNER, opening()))?.scope.contact).toBe("fay");
       expect(await store.claim(thread.scope, thread.id, claiming())).toMatchObject({ state: "busy" });
       await store.close();
@@ -146,15 +146,15 @@ function staging(openStore: OpenStore): void {
 
     it("law 7: are taken up again after a crash as the same turns, and by nobody alone before", async () => {
       const store = await waiting(openStore);
-      const first = await staged(store);
+      const first = await startedBatch(store);
       const dead = { alive: () => false };
       const alone = await store.threads(ANN, 1).then(([thread]) => thread);
       if (alone === undefined) throw new Error("no thread");
       await expect(store.claim(ANN, alone.id, claiming(dead))).rejects.toMatchObject({ code: "thread_busy" });
-      const again = await staged(store, dead);
+      const again = await startedBatch(store, dead);
       expect(again.thread.id).toBe(first.thread.id);
       expect(again.claim).toMatchObject({ turn: first.claim.turn, attempt: 2 });
-      expect(again.claim.staged?.map(({ turn }) => turn)).toEqual(first.claim.staged?.map(({ turn }) => turn));
+      expect(again.claim.batchMembers?.map(({ turn }) => turn)).toEqual(first.claim.batchMembers?.map(({ turn }) => turn));
       const late = store.settle(first.claim, done(first.claim));
       await expect(late).rejects.toMatchObject({ code: "lease_lost" });
       await store.settle(again.claim, done(again.claim));
@@ -169,7 +169,7 @@ function committing(openStore: OpenStore): void {
   describe("the commit of a turn of several senders", () => {
     it("gives each their own reply and history, and delivers the final text to nobody", async () => {
       const store = await waiting(openStore);
-      const { thread, claim } = await staged(store);
+      const { thread, claim } = await startedBatch(store);
       await store.settle(claim, done(claim, { reply: "All is done." }));
       for (const name of ["ann", "bob"]) {
         const scope = scopeOf(name);
@@ -190,10 +190,10 @@ function committing(openStore: OpenStore): void {
     it("is one turn of the agent's, also where it failed; who is run alone has one of their own", async () => {
       const store = await waiting(openStore);
       const failed = { end: { status: "failed", code: "model_failed", message: "no" } } as const;
-      const first = await staged(store);
+      const first = await startedBatch(store);
       await store.settle(first.claim, done(first.claim, { more: failed }));
       expect((await store.usage({ ...OWNER, contact: null })).turns).toBe(1);
-      const { claim } = await staged(store);
+      const { claim } = await startedBatch(store);
       await store.settle(claim, done(claim));
       expect((await store.usage({ ...OWNER, contact: null })).turns).toBe(2);
       const thread = await open(store, ANN);
@@ -206,7 +206,7 @@ function committing(openStore: OpenStore): void {
 
     it("counts once in what the agent used; each sender had a turn, and what all of them cost is nobody's alone", async () => {
       const store = await waiting(openStore);
-      const { thread, claim } = await staged(store);
+      const { thread, claim } = await startedBatch(store);
       await store.settle(claim, done(claim));
       const all = { turns: 1, requests: 1, input: 100, dollars: 0.25 };
       expect(await store.usage({ ...OWNER, contact: null })).toMatchObject(all);
@@ -219,8 +219,8 @@ function committing(openStore: OpenStore): void {
 
     it("law 7: made a call for each whose messages it handled: known wherever one of them is, and told where all are", async () => {
       const store = await waiting(openStore, ["ann", "bob", "cid"]);
-      const { claim } = await staged(store);
-      const [ann, bob, cid] = claim.staged ?? [];
+      const { claim } = await startedBatch(store);
+      const [ann, bob, cid] = claim.batchMembers ?? [];
       if (ann === undefined || bob === undefined || cid === undefined) throw new Error("three are staged");
       const call = { ordinal: 1, tool: toolName("ring"), input: { bell: "door" } };
       const keyOf = ({ thread, turn }: Claim, handled: readonly Claim[] = []): JournalKey => {
@@ -235,8 +235,8 @@ function committing(openStore: OpenStore): void {
       const failed = { end: { status: "failed", code: "model_failed", message: "no" } } as const;
       const handled = { ...claim, staged: [ann, bob, { ...cid, events: [] }] };
       await store.settle(handled, done(handled, { more: failed }));
-      const again = await staged(store);
-      expect(await begun(again.claim, again.claim.staged)).toEqual({ state: "done", outcome });
+      const again = await startedBatch(store);
+      expect(await begun(again.claim, again.claim.batchMembers)).toEqual({ state: "done", outcome });
       await store.settle(again.claim, done(again.claim, { more: failed }));
       const alone = await take(store, bob.thread);
       expect(await begun(alone)).toEqual({ state: "elsewhere" });
@@ -251,8 +251,8 @@ function committing(openStore: OpenStore): void {
 
     it("law 7: tells what came of a call that was made for one sender alone where that one is left alone with it", async () => {
       const store = await waiting(openStore);
-      const { claim } = await staged(store);
-      const [ann, bob] = claim.staged ?? [];
+      const { claim } = await startedBatch(store);
+      const [ann, bob] = claim.batchMembers ?? [];
       if (ann === undefined || bob === undefined) throw new Error("two are staged");
       const call = { ordinal: 1, tool: toolName("ring"), input: { bell: "door" } };
       const senders = [{ scope: ann.thread.scope, thread: ann.thread.id, turn: ann.turn }];
@@ -274,7 +274,7 @@ function committing(openStore: OpenStore): void {
 
     it("handles the messages of a sender without a reply", async () => {
       const store = await waiting(openStore);
-      const { claim } = await staged(store);
+      const { claim } = await startedBatch(store);
       const [ann, bob] = repliesOf(claim);
       if (ann === undefined || bob === undefined) throw new Error("two are staged");
       await store.settle(claim, done(claim, { more: { replies: [ann, { ...bob, reply: null }] } }));
@@ -285,17 +285,17 @@ function committing(openStore: OpenStore): void {
 
     it("leaves all messages waiting where the turn failed, and says nothing of one sender to another", async () => {
       const store = await waiting(openStore);
-      const { claim } = await staged(store);
+      const { claim } = await startedBatch(store);
       await store.settle(
         claim,
         done(claim, { more: { end: { status: "failed", code: "model_failed", message: "ann has a wish" } } }),
       );
-      for (const { thread, turn } of claim.staged ?? []) {
+      for (const { thread, turn } of claim.batchMembers ?? []) {
         expect(await store.pending(thread.scope, thread.id)).toHaveLength(1);
         const { end } = (await store.turn(thread.scope, turn)) ?? {};
         expect(JSON.stringify(end)).not.toContain("ann");
       }
-      const { claim: next } = await staged(store);
+      const { claim: next } = await startedBatch(store);
       expect(next.turn).not.toBe(claim.turn);
       expect(await problems(store, ANN.org)).toEqual([]);
       await store.close();
@@ -310,7 +310,7 @@ function erasing(openStore: OpenStore): void {
   describe("erasing one of several senders", () => {
     it("blanks the turn of all, keeps what the others said and were told, and the record stays whole", async () => {
       const store = await waiting(openStore);
-      const { thread, claim } = await staged(store);
+      const { thread, claim } = await startedBatch(store);
       await store.settle(claim, done(claim, { reply: "I told ann." }));
       expect(await erase(store, ANN)).toMatchObject({ contact: expect.stringMatching(/^~erased:/) });
       expect(JSON.stringify(await store.turn(thread.scope, claim.turn))).not.toContain("I told ann");
@@ -321,15 +321,15 @@ function erasing(openStore: OpenStore): void {
 
     it("stops a turn that handles the message with others', whose own wait at once for the next", async () => {
       const store = await waiting(openStore, ["ann", "bob", "cid"]);
-      const { claim } = await staged(store);
+      const { claim } = await startedBatch(store);
       await erase(store, ANN);
       const late = store.settle(claim, done(claim));
       await expect(late).rejects.toMatchObject({
         code: "lease_lost",
         message: expect.stringMatching(/^one of the senders of turn trn_\w+ was erased while it ran/),
       });
-      const { claim: next } = await staged(store);
-      expect(next.staged?.map(({ thread }) => thread.scope.contact)).toEqual(["bob", "cid"]);
+      const { claim: next } = await startedBatch(store);
+      expect(next.batchMembers?.map(({ thread }) => thread.scope.contact)).toEqual(["bob", "cid"]);
       await store.settle(next, done(next));
       expect(await problems(store, ANN.org)).toEqual([]);
       await store.close();
@@ -361,7 +361,7 @@ function looking(openStore: OpenStore): void {
 
     it("gives a turn of several that was interrupted in their place, once nobody holds it", async () => {
       const store = await waiting(openStore, ["ann", "bob"]);
-      const { thread } = await staged(store);
+      const { thread } = await startedBatch(store);
       const cid = await open(store, scopeOf("cid"));
       await store.receive(cid.scope, cid.id, [said("cid waits, too", { at: NOW + 9 })]);
       const others = (await store.waitingThreads(OWNER, wish)).map((one) => one.thread);

@@ -115,7 +115,7 @@ async function runTurn(world: World, wish: Run): Promise<void> {
   const claimed = await unlessRefused(() => store.claim(thread.scope, thread.id, claiming({ alive: () => false })));
   if (claimed?.state !== "claimed") return;
   // A turn that is taken up again has room for all that it had room for before.
-  const isAgain = [claimed.claim, ...(claimed.claim.staged ?? [])].some(({ attempt }) => attempt > 1);
+  const isAgain = [claimed.claim, ...(claimed.claim.batchMembers ?? [])].some(({ attempt }) => attempt > 1);
   const claim = withRoom(claimed.claim, isAgain ? Number.POSITIVE_INFINITY : wish.taken);
   const isWhole = await unlessRefused(() => callAll(world, claim, wish));
   const { end } = wish;
@@ -142,11 +142,11 @@ async function unlessRefused<T>(work: () => Promise<T>): Promise<T | undefined> 
 
 function withRoom(claim: Claim, taken: number): Claim {
   const events = claim.events.slice(0, taken);
-  const staged = claim.staged?.map((one) => ({ ...one, events: one.events.filter((event) => events.includes(event)) }));
-  return { ...claim, events, ...(staged && { staged }) };
+  const staged = claim.batchMembers?.map((one) => ({ ...one, events: one.events.filter((event) => events.includes(event)) }));
+  return { ...claim, events, ...(staged && { batchMembers: staged }) };
 }
 
-const handledOf = ({ staged = [] }: Claim): readonly Claim[] => staged.filter(({ events }) => events.length > 0);
+const handledOf = ({ batchMembers: staged = [] }: Claim): readonly Claim[] => staged.filter(({ events }) => events.length > 0);
 
 /** Makes the turn's calls. Gives whether it came to its end. */
 async function callAll(world: World, claim: Claim, { calls, cut, erase }: Run): Promise<boolean> {
@@ -178,5 +178,5 @@ function outcomeOf(claim: Claim, end: "done" | "failed") {
   const replies = handledOf(claim).map(({ thread }) => {
     return { thread: thread.id, reply: spoken("Rung."), outbox: newOutbox(), unremembered: [] };
   });
-  return ran(claim, { failed: end === "failed", ...(claim.staged && { more: { replies } }) }).outcome;
+  return ran(claim, { failed: end === "failed", ...(claim.batchMembers && { more: { replies } }) }).outcome;
 }

@@ -163,7 +163,7 @@ export function epochOf(n: number, transcript: readonly TranscriptMessage[] = []
 
 const framed = (text: string): Framed => text as Framed;
 
-export function heard(events: readonly StoredEvent[], turn: Claim["turn"]): TranscriptMessage {
+export function userMessage(events: readonly StoredEvent[], turn: Claim["turn"]): TranscriptMessage {
   const words = events.flatMap(({ content }) => content.map((part) => (part.type === "text" ? part.text : part.type)));
   const parts = words.map((text) => ({ type: "text", text: framed(`[message]\n| ${text}`) }) as const);
   return { message: { role: "user", parts }, trust: "contact", tokens: 7, turn };
@@ -205,7 +205,7 @@ export function ran(claim: Claim, options: RunOptions = {}): Ran {
   const { reply = "Hello Ann", rounds = 1, failed = false } = options;
   const epochs = options.epochs ?? (claim.epoch ? [] : [epochOf(1)]);
   const epoch = epochs.at(-1) ?? claim.epoch ?? epochOf(1);
-  const messages = [heard(claim.events, claim.turn)];
+  const messages = [userMessage(claim.events, claim.turn)];
   const requests: RequestRecord[] = [];
   const sent: Request[] = [];
   for (let n = 1; n <= rounds; n++) {

@@ -53,7 +53,7 @@ export const replyTrust = (taints: Iterable<Trust>): Trust => lowestTrust(["agen
  * or anything else of the prompt (law 12). Each is found by its words and keeps its text where the record has it.
  */
 export async function rememberTurn(tx: Tx, said: TurnSaid): Promise<void> {
-  const all = await toldIn(tx, said);
+  const all = await findableSlots(tx, said);
   if (all.length === 0) return;
   await changeScope(tx, await ownMemoryScope(tx, said.scope), async (open) => {
     for (const { slot, ...memory } of all) {
@@ -68,27 +68,27 @@ export async function rememberTurn(tx: Tx, said: TurnSaid): Promise<void> {
 
 /** The same without the index, for a record of before messages were remembered. */
 export async function keepTurn(tx: Tx, said: TurnSaid): Promise<void> {
-  for (const { slot } of await toldIn(tx, said)) {
+  for (const { slot } of await findableSlots(tx, said)) {
     await addMessage(tx, await ownMemoryScope(tx, said.scope), said.turn, { ...slot, ...NOWHERE });
   }
 }
 
 /** What the turn tells that is to be found. */
-async function toldIn(tx: Tx, said: TurnSaid): Promise<readonly Told[]> {
+async function findableSlots(tx: Tx, said: TurnSaid): Promise<readonly FindableSlot[]> {
   // In an agent's own turn nobody says anything: the platform's text begins it, and its answer goes to nobody (law 12).
   if (said.scope.contact === SELF) return [];
   return (
     await inOrder(said.slots, async (slot) => {
       const memory = findableMessage(said, slot);
-      return memory === undefined || (await isTold(tx, said, slot)) ? [] : [{ ...memory, slot }];
+      return memory === undefined || (await isAlreadySaid(tx, said, slot)) ? [] : [{ ...memory, slot }];
     })
   ).flat();
 }
 
-type Told = Omit<Findable, "row"> & { readonly slot: SlotSaid };
+type FindableSlot = Omit<Findable, "row"> & { readonly slot: SlotSaid };
 
 /** Whether a fork begins with what its parent was told: a message that is answered anew was still said once. */
-async function isTold(tx: Tx, { scope, forkedFrom }: TurnSaid, { kind, piece, at }: SlotSaid): Promise<boolean> {
+async function isAlreadySaid(tx: Tx, { scope, forkedFrom }: TurnSaid, { kind, piece, at }: SlotSaid): Promise<boolean> {
   if (forkedFrom === null) return false;
   const { org, agent, contact } = owner(scope);
   const same = plain<{ readonly at: number }>(

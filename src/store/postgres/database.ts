@@ -219,10 +219,10 @@ async function commit({ pool, where }: Shared, client: PoolClient, begun: Begun 
     await client.query("commit");
   } catch (thrown) {
     if (!isLost(thrown) || begun === undefined) throw thrown;
-    const now = await patiently(() => pool.query<{ readonly since: string }>(`select ${BEGUN}`));
+    const now = await untilConnected(() => pool.query<{ readonly since: string }>(`select ${BEGUN}`));
     if (now.rows[0]?.since !== begun.since) throw inDoubt(where, thrown);
     const asked = { text: "select pg_xact_status($1::text::xid8) as status", values: [begun.xid] };
-    const { rows } = await patiently(() => pool.query<{ readonly status: string }>(asked));
+    const { rows } = await untilConnected(() => pool.query<{ readonly status: string }>(asked));
     if (rows[0]?.status !== "committed") throw thrown;
   }
 }
@@ -231,7 +231,7 @@ async function commit({ pool, where }: Shared, client: PoolClient, begun: Begun 
 const RETRIES = 9;
 
 /** Asks until a lost server is back: some ten seconds in all. */
-async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+async function untilConnected<T>(ask: () => Promise<T>): Promise<T> {
   for (let tried = 0; ; tried++) {
     try {
       return await ask();

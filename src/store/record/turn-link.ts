@@ -12,7 +12,7 @@ import { owner } from "../scope.ts";
 import { fixed, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { eventsOfTurn } from "../threads/events.ts";
-import { stagedFacts } from "../threads/staged.ts";
+import { batchFacts } from "../threads/staged.ts";
 import { findThread } from "../threads/threads.ts";
 import { approvalsOfTurn } from "../turns/approvals.ts";
 import { findEpoch, rollingAt } from "../turns/epochs.ts";
@@ -124,7 +124,7 @@ async function rest(tx: Tx, turn: Row<"turn">): Promise<Record<string, unknown>>
     slots: (await tx.all(slotsOfTurn(at))).sort((a, b) => a.position - b.position),
     outbox: (await tx.all(outboxOfTurn(at))).sort((a, b) => (a.id < b.id ? -1 : 1)),
     approvals: await asked(tx, turn),
-    staged: await stagedFacts(tx, turn),
+    staged: await batchFacts(tx, turn),
   };
 }
 

@@ -308,7 +308,7 @@ describe("a database that counted each sender's part of a common turn", () => {
     const thread = await store.openBatch(OWNER, opening);
     const claim = thread && (await take(store, thread));
     if (claim === undefined) throw new Error("nothing waits");
-    const replies = (claim.staged ?? []).map((one) => {
+    const replies = (claim.batchMembers ?? []).map((one) => {
       return { thread: one.thread.id, reply: null, outbox: newOutbox(), unremembered: [] };
     });
     await store.settle(claim, ran(claim, { more: { replies } }).outcome);

@@ -85,7 +85,7 @@ async function batch(): Promise<void> {
   const both = await store.openBatch(ANN, { ...opening, at: NOW, now: NOW, alive: () => true });
   if (!both) throw new Error("nobody waits");
   const claim = await take(store, both);
-  const replies = (claim.staged ?? []).map(({ thread }) => {
+  const replies = (claim.batchMembers ?? []).map(({ thread }) => {
     return { thread: thread.id, reply: spoken("yes"), outbox: newOutbox(), unremembered: [] };
   });
   await store.settle(claim, ran(claim, { more: { replies } }).outcome);

@@ -17,18 +17,18 @@ export function checkFile(db: Connection, migrations: readonly Migration[]): rea
  * in an index for this, so a bit that was flipped in a row or in an index shows: the two are not the same any more.
  */
 const damage = (db: Connection): readonly string[] =>
-  told(db, () => db.column(plain<string>("pragma integrity_check(20)")).filter((says) => says !== "ok"));
+  problemsFound(db, () => db.column(plain<string>("pragma integrity_check(20)")).filter((says) => says !== "ok"));
 
 /** The words of the search index are those of the units' rows. */
 const searchIndex = (db: Connection): readonly string[] =>
-  told(db, () => {
+  problemsFound(db, () => {
     db.run(plain(`insert into unit_words (unit_words, rank) values ('integrity-check', 1)`));
     return [];
   });
 
 /** Vectors are what they were when they were made: only a model could make them again. */
 const vectors = (db: Connection): readonly string[] =>
-  told(db, () =>
+  problemsFound(db, () =>
     db
       .column(plain<number>("select id from vector where crc is not crc32(value) limit 20"))
       .map((id) => `the vector ${id} is not the one that was made`),
@@ -41,7 +41,7 @@ const SCHEMA = "select type, name, tbl_name, sql from sqlite_schema";
 
 /** Tables, indexes and triggers are those that the migrations make, all of them and no others. */
 const strangeSchema = (db: Connection, migrations: readonly Migration[]): readonly string[] =>
-  told(db, () => {
+  problemsFound(db, () => {
     const [wanted, found] = [todaysSchema(migrations), schemaOf(db)];
     const names = [...new Set([...wanted.keys(), ...found.keys()])].sort();
     return names.flatMap((name) => {
@@ -79,7 +79,7 @@ function todaysSchema(migrations: readonly Migration[]): ReadonlyMap<string, str
 }
 
 /** What a damaged file throws is what was found; anything else is no finding. */
-function told(db: Connection, look: () => readonly string[]): readonly string[] {
+function problemsFound(db: Connection, look: () => readonly string[]): readonly string[] {
   try {
     return look();
   } catch (thrown) {

@@ -18,7 +18,7 @@ import type { Row } from "../tables.ts";
 import { stopTurn } from "../turns/stop-turn.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { pending } from "./events.ts";
-import { keepStaged, members } from "./staged.ts";
+import { keepBatchMembers, members } from "./staged.ts";
 import { findThread, lease, newThread } from "./threads.ts";
 
 /** Looks and makes in one write transaction: of two workers that ask, the second finds what the first has made. */
@@ -32,7 +32,7 @@ export async function openBatch(tx: Tx, of: AgentOwner, opening: BatchOpening): 
   }
   const senders = await nextSenders(unheld(tx, of, opening), opening);
   const [first] = senders;
-  return first && toThread(senders.length < 2 ? first : await stage(tx, of, senders, opening));
+  return first && toThread(senders.length < 2 ? first : await addBatchMembers(tx, of, senders, opening));
 }
 
 /** The same without making anything: all of them. */
@@ -165,7 +165,7 @@ interface WaitingRow {
 const WAITING = `select contact, thread, min(id) as first from event indexed by event_waiting
   where org = ? and agent = ? and status = 'pending' group by contact, thread order by first`;
 
-async function stage(
+async function addBatchMembers(
   tx: Tx,
   of: AgentOwner,
   senders: readonly Row<"thread">[],
@@ -173,6 +173,6 @@ async function stage(
 ): Promise<Row<"thread">> {
   const row = newThread({ org: of.org, agent: of.agent, contact }, { id, channel, key: id, version, at });
   await tx.run(insert("thread", row));
-  for (const sender of senders) await keepStaged(tx, row, sender, null);
+  for (const sender of senders) await keepBatchMembers(tx, row, sender, null);
   return row;
 }

@@ -8,7 +8,7 @@ import { inOrder, type Tx } from "../tx.ts";
 import { findThread } from "./threads.ts";
 
 /** Notes that a turn of several takes what waits on a sender's thread; as which of the sender's turns is known with its claim. */
-export async function keepStaged(
+export async function keepBatchMembers(
   tx: Tx,
   batch: Row<"thread">,
   sender: Row<"thread">,
@@ -20,7 +20,7 @@ export async function keepStaged(
 
 /** The senders' threads, in the order in which they were staged; those that were erased since are none of them. */
 export async function members(tx: Tx, batch: Row<"thread">): Promise<readonly Row<"thread">[]> {
-  const rows = await stagedRows(tx, batch);
+  const rows = await batchMemberRows(tx, batch);
   const threads = new Map(rows.map((row) => [row.thread, row]));
   return (
     await inOrder([...threads.values()], async (row) => {
@@ -31,12 +31,12 @@ export async function members(tx: Tx, batch: Row<"thread">): Promise<readonly Ro
 }
 
 /** Notes as which of the sender's turns its messages are handled. */
-export async function noteStaged(tx: Tx, batch: Row<"thread">, sender: Row<"thread">, turn: TurnId): Promise<void> {
-  const rows = (await stagedRows(tx, batch)).filter(({ thread }) => thread === sender.id);
+export async function noteBatchMember(tx: Tx, batch: Row<"thread">, sender: Row<"thread">, turn: TurnId): Promise<void> {
+  const rows = (await batchMemberRows(tx, batch)).filter(({ thread }) => thread === sender.id);
   if (rows.some((row) => row.turn === turn)) return;
   const open = rows.find((row) => row.turn === null);
   if (open === undefined) {
-    await keepStaged(tx, batch, sender, turn);
+    await keepBatchMembers(tx, batch, sender, turn);
     return;
   }
   await tx.run(
@@ -48,7 +48,7 @@ export async function noteStaged(tx: Tx, batch: Row<"thread">, sender: Row<"thre
 }
 
 /** All that a thread of several senders ever staged, in that order. */
-export async function stagedRows(
+export async function batchMemberRows(
   tx: Tx,
   { org, id }: Pick<Row<"thread">, "org" | "id">,
 ): Promise<readonly Row<"staged">[]> {
@@ -70,21 +70,21 @@ const rowsOfTurn = fixed((at: ContactScope & { readonly turn: TurnId }) =>
 );
 
 /** The thread of several senders in whose turn this one's messages were staged. */
-export async function stagedIn(tx: Tx, scope: ContactScope, turn: TurnId): Promise<Row<"staged"> | undefined> {
+export async function batchMemberOf(tx: Tx, scope: ContactScope, turn: TurnId): Promise<Row<"staged"> | undefined> {
   return (await tx.all(rowsOfTurn({ ...owner(scope), turn }))).sort((a, b) => b.number - a.number)[0];
 }
 
 /** The senders' turns in a turn of several. */
 export const sendersOf = async (tx: Tx, { org, thread }: Pick<Row<"turn">, "org" | "thread">) =>
-  (await stagedRows(tx, { org, id: thread })).flatMap((row) =>
+  (await batchMemberRows(tx, { org, id: thread })).flatMap((row) =>
     row.turn === null ? [] : [{ thread: row.thread, turn: row.turn }],
   );
 
 /** What a link says of it: a sender's turn names the thread, and a turn of several the senders' turns. Left out for all others. */
-export async function stagedFacts(tx: Tx, turn: Row<"turn">): Promise<unknown> {
+export async function batchFacts(tx: Tx, turn: Row<"turn">): Promise<unknown> {
   const isOf = isBatch(turn);
   const rows = isOf
-    ? await stagedRows(tx, { org: turn.org, id: turn.thread })
+    ? await batchMemberRows(tx, { org: turn.org, id: turn.thread })
     : await tx.all(rowsOfTurn({ ...owner(turn), turn: turn.id }));
   const staged = rows
     .filter((row) => row.turn !== null)
@@ -99,8 +99,8 @@ export async function taintsOf(
   turn: TurnId,
   requests?: readonly { readonly taint: Trust }[],
 ): Promise<readonly Trust[]> {
-  const isStaged = (await stagedIn(tx, scope, turn)) !== undefined;
-  return isStaged ? ["contact"] : (requests ?? (await requestRows(tx, scope, turn))).map(({ taint }) => taint);
+  const isBatchMember = (await batchMemberOf(tx, scope, turn)) !== undefined;
+  return isBatchMember ? ["contact"] : (requests ?? (await requestRows(tx, scope, turn))).map(({ taint }) => taint);
 }
 
 /** The scopes of the turns of several in which the contact's messages were ever staged. */

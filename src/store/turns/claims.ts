@@ -15,7 +15,7 @@ import { fixed, insert, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { pending } from "../threads/events.ts";
 import { currentEpoch } from "../threads/fork.ts";
-import { members, noteStaged, stagedIn } from "../threads/staged.ts";
+import { members, noteBatchMember, batchMemberOf } from "../threads/staged.ts";
 import { lease, openRow, pinned } from "../threads/threads.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { stopTurn } from "./stop-turn.ts";
@@ -41,8 +41,8 @@ async function isElsewhere(tx: Tx, row: Row<"thread">, { version = row.version }
 /** A sender's thread by itself: not while a turn of several was interrupted over it, for what that did outside is journaled there. */
 async function claimAlone(tx: Tx, row: Row<"thread">, request: ClaimRequest): Promise<Claim | undefined> {
   const running = await runningOn(tx, row);
-  const staged = running && (await stagedIn(tx, row, running.id));
-  if (staged && (await tx.first(runningTurn({ ...owner(row), contact: staged.batch_contact, thread: staged.batch })))) {
+  const batchMembers = running && (await batchMemberOf(tx, row, running.id));
+  if (batchMembers && (await tx.first(runningTurn({ ...owner(row), contact: batchMembers.batch_contact, thread: batchMembers.batch })))) {
     const says = `the messages on ${row.id} are staged with those of other senders in a turn that was interrupted`;
     const message = `${says}; \`strata inbox run ${row.agent}\` or \`POST /v1/agents/${row.agent}/inbox/run\` continues it`;
     throw new StrataError("thread_busy", message, { thread: row.id });
@@ -68,20 +68,20 @@ const runningOn = (tx: Tx, row: Row<"thread">): Promise<Running> =>
 
 /** All that waits of the senders that are staged and whom nobody else holds; each sender's messages as a turn of their own. */
 async function claimBatch(tx: Tx, row: Row<"thread">, request: ClaimRequest): Promise<Claim | undefined> {
-  const staged = (
+  const batchMembers = (
     await inOrder(await members(tx, row), async (member) => {
       if (lease(member, request)) return [];
       const turn = turnId(issueId("turn", request.now, tx.random(10)));
       const wanted = { version: row.version, ...request, turn };
       const claimed = await claimWaiting(tx, member, wanted, await runningOn(tx, member));
-      if (claimed) await noteStaged(tx, row, member, claimed.turn);
+      if (claimed) await noteBatchMember(tx, row, member, claimed.turn);
       return claimed ?? [];
     })
   ).flat();
-  const events = staged.flatMap((one) => one.events);
+  const events = batchMembers.flatMap((one) => one.events);
   return events.length === 0
     ? undefined
-    : { ...(await take(tx, row, request, await runningOn(tx, row))), events, staged };
+    : { ...(await take(tx, row, request, await runningOn(tx, row))), events, batchMembers: batchMembers };
 }
 
 async function take(
@@ -199,7 +199,7 @@ export async function askStop(
 
 /** Looked at each second of a turn. */
 export async function stopAsked(tx: Tx, claim: Claim): Promise<boolean> {
-  for (const { thread, fence } of [claim, ...(claim.staged ?? [])]) {
+  for (const { thread, fence } of [claim, ...(claim.batchMembers ?? [])]) {
     const { scope, id } = thread;
     if ((await tx.first(stoppedThread({ ...owner(scope), id, fence }))) !== undefined) return true;
   }
@@ -228,7 +228,7 @@ export async function leases(tx: Tx, org: OrgId): Promise<readonly HeldThread[]>
 
 /** Holds the thread for longer, and all that it stages; no when somebody else holds one of them or nobody does. */
 export async function renew(tx: Tx, claim: Claim, until: number): Promise<boolean> {
-  for (const one of [claim, ...(claim.staged ?? [])]) {
+  for (const one of [claim, ...(claim.batchMembers ?? [])]) {
     if (!(await renewOne(tx, one, until))) return false;
   }
   return true;

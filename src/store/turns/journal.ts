@@ -15,7 +15,7 @@ import { toOutcome } from "../rows.ts";
 import { owner } from "../scope.ts";
 import { insert, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
-import { stagedIn, stagedRows } from "../threads/staged.ts";
+import { batchMemberOf, batchMemberRows } from "../threads/staged.ts";
 import { findThread, openRow } from "../threads/threads.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { foundTurn } from "./turns.ts";
@@ -30,7 +30,7 @@ export async function beginCall(tx: Tx, scope: ContactScope, key: JournalKey, at
   const name = await entryName(tx, scope, key);
   const parts = await partNames(tx, key);
   const known = (await findTogether(tx, name, key)) ?? (await findFailed(tx, name)) ?? (await findPart(tx, parts));
-  if (known) return stateOf(tx, await toldOf(tx, known, key));
+  if (known) return stateOf(tx, await outcomeRow(tx, known, key));
   if ((await foundTurn(tx, scope, key.turn)).status !== "running") throw ended(key);
   for (const one of [name, ...parts])
     await tx.run(insert("journal", { ...one, begun_at: at, outcome: null, ended_at: null }));
@@ -171,7 +171,7 @@ const FAILED_TOGETHER = `select distinct staged.batch as batch, staged.batch_con
 
 /** Whether all for whom a call of a turn of several was made are among these. One of before that was noted was made for all of them. */
 async function isForThese(tx: Tx, { org, thread }: EntryName, { senders, ...key }: JournalKey): Promise<boolean> {
-  const all = (await stagedRows(tx, { org, id: thread })).flatMap((row) =>
+  const all = (await batchMemberRows(tx, { org, id: thread })).flatMap((row) =>
     row.turn === null ? [] : { ...row, turn: row.turn },
   );
   const noted: typeof all = [];
@@ -184,9 +184,9 @@ async function isForThese(tx: Tx, { org, thread }: EntryName, { senders, ...key 
 }
 
 /** Of a sender's part of a call the entry that says what came of it, where all for whom it was made are in this turn. */
-async function toldOf(tx: Tx, entry: Row<"journal">, key: JournalKey): Promise<Row<"journal">> {
+async function outcomeRow(tx: Tx, entry: Row<"journal">, key: JournalKey): Promise<Row<"journal">> {
   if (entry.outcome !== null || entry.ended_at === null || isBatch(entry)) return entry;
-  const part = await stagedIn(tx, entry, entry.turn);
+  const part = await batchMemberOf(tx, entry, entry.turn);
   if (part === undefined) return entry;
   const { org, agent, batch, batch_contact: contact } = part;
   const whose = { org, agent, contact };

@@ -7,7 +7,7 @@ import {
   type ThreadId,
   type TurnId,
 } from "../../protocol/index.ts";
-import type { StagedReply } from "../batch.ts";
+import type { BatchReply } from "../batch.ts";
 import { appendTurn } from "../record/chain.ts";
 import { keepOwn, scopeKey } from "../record/pieces.ts";
 import { turnLink } from "../record/turn-link.ts";
@@ -29,7 +29,7 @@ import { findTurn } from "./turns.ts";
  * First the fence: a worker that lost its lease writes nothing.
  */
 export async function settle(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Settled> {
-  const { staged, ...own } = claim;
+  const { batchMembers: staged, ...own } = claim;
   if (staged === undefined) return settleOne(tx, claim, outcome);
   // The messages are the senders', and so is what is said to them: each has it in a turn and a scope of its own.
   const settled = await settleOne(tx, { ...own, events: [] }, outcome);
@@ -184,9 +184,9 @@ export async function linkTurn(tx: Tx, at: Pick<Settling, "scope" | "turn">): Pr
 /** What a turn of several senders is for one of them: its end and the reply. What was sent and paid for stands in the turn of all. */
 function outcomeFor({ thread, events }: Claim, outcome: TurnOutcome): TurnOutcome {
   const { at, model, wire, mode, deliverAfter } = outcome;
-  const told = outcome.replies?.find((one) => one.thread === thread.id);
+  const batchReply = outcome.replies?.find((one) => one.thread === thread.id);
   return {
-    end: endFor(outcome.end, told, events.length),
+    end: endFor(outcome.end, batchReply, events.length),
     at,
     model,
     wire,
@@ -197,21 +197,21 @@ function outcomeFor({ thread, events }: Claim, outcome: TurnOutcome): TurnOutcom
     writes: [],
     approvals: [],
     totals: { rounds: 0, calls: 0, usage: NO_USAGE, dollars: 0, milliseconds: 0 },
-    outbox: told?.outbox ?? outcome.outbox,
+    outbox: batchReply?.outbox ?? outcome.outbox,
     memories: [],
-    unremembered: told?.unremembered ?? [],
+    unremembered: batchReply?.unremembered ?? [],
     log: true,
     ...(deliverAfter !== undefined && { deliverAfter }),
   };
 }
 
 /** A failure is told without its words: they may be another sender's. */
-function endFor(end: TurnEnd, told: StagedReply | undefined, handled: number): TurnEnd {
+function endFor(end: TurnEnd, batchReply: BatchReply | undefined, handled: number): TurnEnd {
   if (end.status === "failed") {
     const message = "the turn that handled these messages with those of other senders failed; they keep waiting";
     return { status: "failed", code: end.code, message };
   }
-  if (told) return { ...end, reply: told.reply };
+  if (batchReply) return { ...end, reply: batchReply.reply };
   if (handled > 0) {
     const message = "the agent's credits ended before these messages were answered; they keep waiting";
     return { status: "failed", code: "out_of_credits", message };

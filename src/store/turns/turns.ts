@@ -15,7 +15,7 @@ import { owner, within } from "../scope.ts";
 import { fixed, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { eventsOfTurn } from "../threads/events.ts";
-import { sendersOf, stagedIn } from "../threads/staged.ts";
+import { sendersOf, batchMemberOf } from "../threads/staged.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { readRequest, requestRows } from "./requests.ts";
 
@@ -77,7 +77,7 @@ export async function foundTurn(tx: Tx, scope: Scope, id: TurnId): Promise<Row<"
 async function toTurn(tx: Tx, row: Row<"turn">): Promise<TurnRecord> {
   const { id, thread, seq, status, attempt, version, model, wire, mode } = row;
   const end = toEnd(row, row.words === null ? null : await ownText(tx, row, row.words));
-  const staged = await stagedIn(tx, row, id);
+  const staged = await batchMemberOf(tx, row, id);
   const edits = await editsOfTurn(tx, row.org, id);
   const link = row.link === null ? undefined : await linkAt(tx, row, row.link);
   return {

@@ -132,14 +132,14 @@ interface Paid {
   readonly writePrice: number;
 }
 
-interface Told {
+interface CostInputs {
   readonly rules: CacheRules;
   readonly usage: Usage | undefined;
   /** What was predicted before the call. */
   readonly told: Prediction | undefined;
 }
 
-function paidFor({ blocks }: SeenRequest, { bill }: Reaches, { rules, usage, told }: Told): Paid {
+function paidFor({ blocks }: SeenRequest, { bill }: Reaches, { rules, usage, told }: CostInputs): Paid {
   const counted = blocks.reduce((sum, { tokens }) => sum + tokens, 0);
   const reported = usage !== undefined && usage.input > 0 && counted > 0 ? usage : undefined;
   const tokens = reported?.input ?? counted;

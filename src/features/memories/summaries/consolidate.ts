@@ -42,7 +42,7 @@ const WORDS_PER_TOKEN = 0.7;
 
 /** What people and programs do to have sums of what was said, each under the actor who asks. */
 export function consolidateDoors(parts: () => TurnParts): ConsolidateDoors {
-  const record: IdleRecord = { done: new Map(), rests: new Map() };
+  const record: IdleRecord = { done: new Map(), pausedUntil: new Map() };
   return {
     consolidate: (actor, scope, wish = {}) => consolidate(parts(), { actor, scope, asked: "instruction" }, wish),
     consolidateIdle: (actor, signal = new AbortController().signal, agent = undefined) =>

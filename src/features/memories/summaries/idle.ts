@@ -21,7 +21,7 @@ export interface IdleRecord {
   /** Up to which activity each contact was looked after. */
   readonly done: Map<string, number>;
   /** Until when an agent rests. */
-  readonly rests: Map<AgentName, number>;
+  readonly pausedUntil: Map<AgentName, number>;
 }
 
 /** Who asks, until when, and how one contact's talk is summed up. */
@@ -41,13 +41,13 @@ export async function consolidateIdle(parts: TurnParts, idling: Idling): Promise
   for (const agent of parts.agents.all) {
     const { org, name } = agent;
     if (only !== undefined && name !== only) continue;
-    if (org !== actor.org || agent.consolidate === undefined || (record.rests.get(name) ?? 0) > parts.wall()) continue;
+    if (org !== actor.org || agent.consolidate === undefined || (record.pausedUntil.get(name) ?? 0) > parts.wall()) continue;
     authorize(actor, "operate", { org, agent: name, contact: null });
     try {
       await lookAfter(parts, idling, agent, agent.consolidate);
     } catch (thrown) {
       if (signal.aborted) break;
-      record.rests.set(name, parts.wall() + REST);
+      record.pausedUntil.set(name, parts.wall() + REST);
       troubles.push({ agent: name, because: asStrataError(thrown).message });
     }
   }

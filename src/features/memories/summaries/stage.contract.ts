@@ -1,6 +1,6 @@
 import type { Script, ScriptedReply } from "../../../models/index.ts";
 import { type Agent, contactId, type Request } from "../../../protocol/index.ts";
-import { collect, OPERATOR, ORG, stage } from "../../../turn/index.contract.ts";
+import { collect, OPERATOR, ORG, testRuntime } from "../../../turn/index.contract.ts";
 import type { Parts } from "../../../turn/index.ts";
 
 export const HOUR = 60 * 60_000;
@@ -23,7 +23,7 @@ export async function talked(
     if (!isSummary(request)) return "Aye.";
     return typeof summary === "function" ? summary(request) : summary;
   };
-  const stand = await stage(Array<Script<Request>>(40).fill(script), {
+  const stand = await testRuntime(Array<Script<Request>>(40).fill(script), {
     ...(agent && { agent }),
     ...(parts && { parts }),
   });
