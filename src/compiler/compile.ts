@@ -27,7 +27,7 @@ import { prefixOf, prefixWithin, sizesAlone, sizesFor } from "./prefix.ts";
 import { fixedPiece, leastSum, liveWithin, type Piece, shareOut, wantedSum } from "./share-out.ts";
 import { carry, nothingNow, requestsLeft, shownAnew, withKept } from "./tail.ts";
 import { transcriptSum } from "./tokens.ts";
-import { NOTHING_SHOWN, type ShownLayers, shownLayersIn } from "./told.ts";
+import { NOTHING_SHOWN, type ShownLayers, shownLayersIn } from "./shown-layers.ts";
 
 /** A turn's request in the making: what is frozen, what grows, what is only for now, and every piece's fate. */
 export interface Compilation {

@@ -18,7 +18,7 @@ import { type Draft, draft, trustOf } from "./layers.ts";
 import { prefixOf, prefixWithin } from "./prefix.ts";
 import { requestsLeft, type Tail } from "./tail.ts";
 import { countBlock, countMessage, transcriptSum } from "./tokens.ts";
-import { type ShownLayers, shownLayersIn } from "./told.ts";
+import { type ShownLayers, shownLayersIn } from "./shown-layers.ts";
 
 const USUAL: EditRates = { read: 0.1, write: 1.25 };
 

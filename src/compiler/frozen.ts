@@ -12,7 +12,7 @@ import {
 import { transcriptWithoutReasoning } from "./cut.ts";
 import { frameItem, inTime } from "./layers.ts";
 import { countMessage } from "./tokens.ts";
-import { withoutRecalled } from "./told.ts";
+import { withoutRecalled } from "./shown-layers.ts";
 
 /** Frozen memory as it stands in an epoch: its message, and its line of the ledger. */
 export interface Frozen {

@@ -13,4 +13,4 @@ export { STANDING_LINES, type StretchRequest, type SummaryBy, stretchRequest } f
 export { messagesCut, summaryRequest } from "./summary.ts";
 export { clearedTail } from "./tail.ts";
 export { countMessage, countRequest } from "./tokens.ts";
-export { memoriesShown } from "./told.ts";
+export { memoriesShown } from "./shown-layers.ts";

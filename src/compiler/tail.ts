@@ -19,7 +19,7 @@ import {
 import type { Contents } from "./drafts.ts";
 import { frameItem, type Rendered } from "./layers.ts";
 import { countBlock, countMessage, transcriptSum } from "./tokens.ts";
-import { changeOf, type Saying, type ShownLayers, wholeOf } from "./told.ts";
+import { changeOf, type Saying, type ShownLayers, wholeOf } from "./shown-layers.ts";
 
 /** A turn's tail as it will be carried. */
 export interface Tail {

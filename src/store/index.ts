@@ -64,7 +64,7 @@ export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
 export { type VectorExtension, vectorExtension } from "./sqlite/vector-extension.ts";
 export { fixed, ONE, plain, tables } from "./statement.ts";
 export type { Store } from "./store.ts";
-export { batchMemberOf } from "./threads/staged.ts";
+export { batchMemberOf } from "./threads/batch-members.ts";
 export { openRow } from "./threads/threads.ts";
 export { type EndedTurn, type Erasing, inOrder, type StorePart, type Tx } from "./tx.ts";
 export type { NewVectors, VectorState, VectorStore, WaitingText, WaitingTexts } from "./vectors.ts";

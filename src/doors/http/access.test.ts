@@ -3,7 +3,7 @@ import { allOperations } from "../../app/doors/features.ts";
 import { siteOf } from "./index.ts";
 import { routesOf } from "./routes.ts";
 
-import { HERE, httpFixture, TOKEN } from "./stage.contract.ts";
+import { HERE, httpFixture, TOKEN } from "./http-fixture.contract.ts";
 
 const ROUTES = routesOf(await allOperations());
 

@@ -17,7 +17,7 @@ import {
 import type { Store } from "../../store/index.ts";
 import { routesOf } from "./routes.ts";
 
-import { at, eventsOf, type Json, httpFixture } from "./stage.contract.ts";
+import { at, eventsOf, type Json, httpFixture } from "./http-fixture.contract.ts";
 
 const ROUTES = routesOf(await allOperations());
 

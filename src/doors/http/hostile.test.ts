@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { allOperations } from "../../app/doors/features.ts";
 import { routesOf } from "./routes.ts";
 
-import { at, httpFixture } from "./stage.contract.ts";
+import { at, httpFixture } from "./http-fixture.contract.ts";
 
 const ROUTES = routesOf(await allOperations());
 

@@ -4,7 +4,7 @@ import { allOperations } from "../../app/doors/features.ts";
 import { ERRORS } from "../../protocol/index.ts";
 import { routesOf } from "./routes.ts";
 
-import { at, httpFixture } from "./stage.contract.ts";
+import { at, httpFixture } from "./http-fixture.contract.ts";
 
 const ROUTES = routesOf(await allOperations());
 

@@ -3,7 +3,7 @@ import { allOperations } from "../../app/doors/features.ts";
 import { contactId, untrusted } from "../../protocol/index.ts";
 import { routesOf } from "./routes.ts";
 
-import { at, eventsOf, type Json, NOW, type HttpFixture, httpFixture } from "./stage.contract.ts";
+import { at, eventsOf, type Json, NOW, type HttpFixture, httpFixture } from "./http-fixture.contract.ts";
 
 const ROUTES = routesOf(await allOperations());
 

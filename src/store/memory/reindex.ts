@@ -6,7 +6,7 @@ import { owner } from "../scope.ts";
 import { plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { eventsOfTurn } from "../threads/events.ts";
-import { taintsOf } from "../threads/staged.ts";
+import { taintsOf } from "../threads/batch-members.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { findable } from "./findable.ts";
 import { memoryRows } from "./memory-rows.ts";

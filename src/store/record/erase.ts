@@ -14,7 +14,7 @@ import { owner } from "../scope.ts";
 import { insert, ONE, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { forgetIds } from "../threads/events.ts";
-import { batchesWith, freeMembers } from "../threads/staged.ts";
+import { batchesWith, freeMembers } from "../threads/batch-members.ts";
 import { closeApprovals } from "../turns/approvals.ts";
 import { stopTurn } from "../turns/stop-turn.ts";
 import { inOrder, type Tx } from "../tx.ts";

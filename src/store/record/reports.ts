@@ -5,7 +5,7 @@ import type { UsageTotal } from "../records.ts";
 import { toOutbox } from "../rows.ts";
 import { atMost, within } from "../scope.ts";
 import { fixed, plain, query } from "../statement.ts";
-import { isPart } from "../threads/staged.ts";
+import { isPart } from "../threads/batch-members.ts";
 import type { Tx } from "../tx.ts";
 import { textOf } from "./pieces.ts";
 

@@ -12,7 +12,7 @@ import { owner } from "../scope.ts";
 import { fixed, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { eventsOfTurn } from "../threads/events.ts";
-import { batchFacts } from "../threads/staged.ts";
+import { batchFacts } from "../threads/batch-members.ts";
 import { findThread } from "../threads/threads.ts";
 import { approvalsOfTurn } from "../turns/approvals.ts";
 import { findEpoch, rollingAt } from "../turns/epochs.ts";

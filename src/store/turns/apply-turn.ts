@@ -15,7 +15,7 @@ import { owner } from "../scope.ts";
 import { fixed, insert, insertAll, ONE, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { eventsOfTurn } from "../threads/events.ts";
-import { taintsOf } from "../threads/staged.ts";
+import { taintsOf } from "../threads/batch-members.ts";
 import type { Tx } from "../tx.ts";
 import { type Applied, applyWrites } from "./apply-writes.ts";
 import { keepApprovals } from "./approvals.ts";

@@ -15,7 +15,7 @@ import { fixed, insert, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { pending } from "../threads/events.ts";
 import { currentEpoch } from "../threads/fork.ts";
-import { members, noteBatchMember, batchMemberOf } from "../threads/staged.ts";
+import { members, noteBatchMember, batchMemberOf } from "../threads/batch-members.ts";
 import { lease, openRow, pinned } from "../threads/threads.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { stopTurn } from "./stop-turn.ts";

@@ -15,7 +15,7 @@ import { toOutcome } from "../rows.ts";
 import { owner } from "../scope.ts";
 import { insert, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
-import { batchMemberOf, batchMemberRows } from "../threads/staged.ts";
+import { batchMemberOf, batchMemberRows } from "../threads/batch-members.ts";
 import { findThread, openRow } from "../threads/threads.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { foundTurn } from "./turns.ts";

@@ -15,7 +15,7 @@ import { owner, within } from "../scope.ts";
 import { fixed, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { eventsOfTurn } from "../threads/events.ts";
-import { sendersOf, batchMemberOf } from "../threads/staged.ts";
+import { sendersOf, batchMemberOf } from "../threads/batch-members.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { readRequest, requestRows } from "./requests.ts";
 
