@@ -16,18 +16,18 @@ import {
   type Trust,
 } from "../protocol/index.ts";
 import type { CompileInput } from "./compile-input.ts";
-import { cutEpoch, cuttable, leastOf, transcriptWithoutReasoning, reasonOf, total } from "./cut.ts";
+import { cutEpoch, cuttable, leastOf, reasonOf, total, transcriptWithoutReasoning } from "./cut.ts";
 import { cutPlan, type Keep, whyCut, withPlan } from "./cut-plan.ts";
 import { drafts, renderWithin, type Shares } from "./drafts.ts";
-import { type Folded, folded, NO_PENDING_EDITS, runningIn, type PendingEdits, withPendingEdits } from "./edits.ts";
+import { type Folded, folded, NO_PENDING_EDITS, type PendingEdits, runningIn, withPendingEdits } from "./edits.ts";
 import { eventsMessage, wholeMessage } from "./events.ts";
 import { apart, frozenWithin, renderFrozen, withFrozen } from "./frozen.ts";
 import { type Draft, pieceOf } from "./layers.ts";
 import { prefixOf, prefixWithin, sizesAlone, sizesFor } from "./prefix.ts";
 import { fixedPiece, leastSum, liveWithin, type Piece, shareOut, wantedSum } from "./share-out.ts";
+import { NOTHING_SHOWN, type ShownLayers, shownLayersIn } from "./shown-layers.ts";
 import { carry, nothingNow, requestsLeft, shownAnew, withKept } from "./tail.ts";
 import { transcriptSum } from "./tokens.ts";
-import { NOTHING_SHOWN, type ShownLayers, shownLayersIn } from "./shown-layers.ts";
 
 /** A turn's request in the making: what is frozen, what grows, what is only for now, and every piece's fate. */
 export interface Compilation {
@@ -154,7 +154,12 @@ export function unreasoned(compilation: Compilation, count: CountTokens): Compil
   const { epoch, opened, own, ledger } = compilation;
   const { transcript } = epoch;
   if (epoch.reason === "refused" || ![...transcript, ...own].some(({ message }) => holdsReasoning(message))) return;
-  const next: Epoch = { ...epoch, n: epoch.n + 1, reason: "refused", transcript: transcriptWithoutReasoning(transcript, count) };
+  const next: Epoch = {
+    ...epoch,
+    n: epoch.n + 1,
+    reason: "refused",
+    transcript: transcriptWithoutReasoning(transcript, count),
+  };
   const live = ledger.entries.filter(({ place }) => place === "tail" || place === "message");
   return settleRoom({ ...compilation, epoch: next, opened: [...opened, next] }, live, count);
 }

@@ -16,9 +16,9 @@ import { contentOf } from "./drafts.ts";
 import { begunAnew } from "./frozen.ts";
 import { type Draft, draft, trustOf } from "./layers.ts";
 import { prefixOf, prefixWithin } from "./prefix.ts";
+import { type ShownLayers, shownLayersIn } from "./shown-layers.ts";
 import { requestsLeft, type Tail } from "./tail.ts";
 import { countBlock, countMessage, transcriptSum } from "./tokens.ts";
-import { type ShownLayers, shownLayersIn } from "./shown-layers.ts";
 
 const USUAL: EditRates = { read: 0.1, write: 1.25 };
 
@@ -50,7 +50,8 @@ interface Running {
 export function runningIn(input: CompileInput): Running {
   const { agent, epoch, forgotten, binds, count } = input;
   if (epoch === undefined || agent.history === "log") return { running: undefined, pendingEdits: NO_PENDING_EDITS };
-  if (input.renewal !== undefined) return { running: renewed(epoch, input, input.renewal), pendingEdits: NO_PENDING_EDITS };
+  if (input.renewal !== undefined)
+    return { running: renewed(epoch, input, input.renewal), pendingEdits: NO_PENDING_EDITS };
   const before = forgotten ? begunAnew(epoch, input, "forgotten") : epoch;
   const changed = changesIn(before, input);
   if (changed === undefined) return { running: before, pendingEdits: NO_PENDING_EDITS };
@@ -58,7 +59,11 @@ export function runningIn(input: CompileInput): Running {
   const anew = (): Epoch => folded(before, fold, count);
   if (forgotten) {
     const because = "a memory was forgotten, and the epoch ended anyway";
-    return { running: anew(), pendingEdits: NO_PENDING_EDITS, edits: { fold, choice: { layers, way: "epoch", because } } };
+    return {
+      running: anew(),
+      pendingEdits: NO_PENDING_EDITS,
+      edits: { fold, choice: { layers, way: "epoch", because } },
+    };
   }
   if (layers.length === 0) return { running: before, pendingEdits, edits: { fold } };
   const choice = { layers, ...cheaper(before, changed, input) };

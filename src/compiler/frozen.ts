@@ -11,8 +11,8 @@ import {
 } from "../protocol/index.ts";
 import { transcriptWithoutReasoning } from "./cut.ts";
 import { frameItem, inTime } from "./layers.ts";
-import { countMessage } from "./tokens.ts";
 import { withoutRecalled } from "./shown-layers.ts";
+import { countMessage } from "./tokens.ts";
 
 /** Frozen memory as it stands in an epoch: its message, and its line of the ledger. */
 export interface Frozen {

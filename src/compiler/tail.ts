@@ -18,8 +18,8 @@ import {
 } from "../protocol/index.ts";
 import type { Contents } from "./drafts.ts";
 import { frameItem, type Rendered } from "./layers.ts";
-import { countBlock, countMessage, transcriptSum } from "./tokens.ts";
 import { changeOf, type Saying, type ShownLayers, wholeOf } from "./shown-layers.ts";
+import { countBlock, countMessage, transcriptSum } from "./tokens.ts";
 
 /** A turn's tail as it will be carried. */
 export interface Tail {

@@ -16,7 +16,7 @@ export type {
   VersionsWish,
   WaitingMessage,
 } from "./agent-store.ts";
-export type { BatchOpening, Failures, BatchReply, WaitingThread } from "./batch.ts";
+export type { BatchOpening, BatchReply, Failures, WaitingThread } from "./batch.ts";
 export type { CopyProgress } from "./copy.ts";
 export type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
 export type { JournalKey, JournalState, JournalTurn } from "./journal-key.ts";

@@ -19,7 +19,10 @@ import { defineTool, toolset } from "./tools/index.ts";
 const REFUND = { call: "look", id: "c1", input: { at: "order 7" } };
 
 /** A stage whose agent has one tool that asks, as the tool or the declaration says. */
-async function asking(script: readonly Parameters<typeof testRuntime>[0][number][], how: "tool" | "declaration" = "tool") {
+async function asking(
+  script: readonly Parameters<typeof testRuntime>[0][number][],
+  how: "tool" | "declaration" = "tool",
+) {
   const acted: string[] = [];
   const store = await openSqlite(":memory:", { parts: await allParts() });
   const refund = defineTool({

@@ -17,6 +17,7 @@ import {
 } from "../protocol/index.ts";
 import type { JournalKey } from "../store/index.ts";
 import { ask, mustAsk, schemaDigest, waitingText, whenTainted } from "./approvals.ts";
+import { handledOf, unansweredOf } from "./batch-turn.ts";
 import { endOf, isReply, lastWord, withWord } from "./last-round.ts";
 import type { Parts } from "./parts.ts";
 import { withoutPrivate } from "./reply-guard.ts";
@@ -25,7 +26,6 @@ import type { RecordedResult } from "./run-options.ts";
 import { hidden, limitsOf, type Ran, redacted, runTool } from "./run-tool.ts";
 import type { Answer } from "./send.ts";
 import { goneOf } from "./spend.ts";
-import { handledOf, unansweredOf } from "./staged.ts";
 import { BETWEEN_TURNS, IN_TURN, outOfState } from "./tool-states.ts";
 import { add, claimOf, isCalled, plan, usedOf, type Work } from "./work.ts";
 

@@ -12,7 +12,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import { openSqlite, type Store, type Thread } from "../store/index.ts";
-import { collect, OPERATOR, type TestRuntime, sampleAgent, testRuntime } from "./index.contract.ts";
+import { collect, OPERATOR, sampleAgent, type TestRuntime, testRuntime } from "./index.contract.ts";
 import { defineTool, toolset } from "./tools/index.ts";
 
 /** What the tool that waits does, and how. */

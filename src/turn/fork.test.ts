@@ -11,7 +11,16 @@ import {
   type TurnId,
 } from "../protocol/index.ts";
 import type { Thread } from "../store/index.ts";
-import { collect, endOf, message, OPERATOR, ORG, type TestRuntime, sampleAgent, testRuntime } from "./index.contract.ts";
+import {
+  collect,
+  endOf,
+  message,
+  OPERATOR,
+  ORG,
+  sampleAgent,
+  type TestRuntime,
+  testRuntime,
+} from "./index.contract.ts";
 
 const startOf = (events: readonly TurnEvent[]): Extract<TurnEvent, { type: "turn-start" }> => {
   const [start] = events;
@@ -20,7 +29,10 @@ const startOf = (events: readonly TurnEvent[]): Extract<TurnEvent, { type: "turn
 };
 
 /** Has a thread with as many answered messages, and its turns. */
-async function talked(at: TestRuntime, texts: readonly string[]): Promise<{ thread: Thread; turns: readonly TurnId[] }> {
+async function talked(
+  at: TestRuntime,
+  texts: readonly string[],
+): Promise<{ thread: Thread; turns: readonly TurnId[] }> {
   const thread = await at.open();
   const turns: TurnId[] = [];
   for (const text of texts) turns.push(startOf(await at.say(thread, text)).turn);
@@ -172,7 +184,9 @@ describe("a turn that is generated again, and what is remembered of it", () => {
 
   it("does not see what was saved in it, frozen or recalled", async () => {
     for (const recall of ["frozen", "auto"] as const) {
-      const at = await testRuntime([save, "Saved.", "Not this time.", "Under the pot."], { agent: sampleAgent({ recall }) });
+      const at = await testRuntime([save, "Saved.", "Not this time.", "Under the pot."], {
+        agent: sampleAgent({ recall }),
+      });
       const thread = await at.open();
       await at.say(thread, KEY);
       await collect(at.runtime.regenerate(OPERATOR, await lastTurn(at, thread)));

@@ -1,5 +1,5 @@
 import { type CallPart, REPLY_TOOL, type ResultPart, type StopReason, trusted } from "../protocol/index.ts";
-import { unansweredOf } from "./staged.ts";
+import { unansweredOf } from "./batch-turn.ts";
 import { usedOf, type Work } from "./work.ts";
 
 /**

@@ -168,7 +168,11 @@ describe("an agent with history: log", () => {
   it("leaves a thread whose transcript runs to the declaration it began with", async () => {
     const old = await started(sovereign({ history: "transcript" }));
     await old.hear("ann", "I am Ann.");
-    const later = await testRuntime(many(1), { store: old.store, agent: sovereign(), parts: { cardOf: () => cardOf(WIRE) } });
+    const later = await testRuntime(many(1), {
+      store: old.store,
+      agent: sovereign(),
+      parts: { cardOf: () => cardOf(WIRE) },
+    });
     const ann = await later.open("ann");
     await later.say(ann, "Who am I?");
     expect(JSON.stringify(later.sent[0]?.messages)).toContain("I am Ann.");
@@ -360,7 +364,10 @@ describe("mode: auto", () => {
   it("keeps the mode that a running epoch began with", async () => {
     let tokens = 200_000;
     const agent = sovereign({ mode: "auto", history: "transcript" });
-    const { say, open, runtime, store } = await testRuntime(many(3), { agent, parts: { cardOf: () => window(tokens)() } });
+    const { say, open, runtime, store } = await testRuntime(many(3), {
+      agent,
+      parts: { cardOf: () => window(tokens)() },
+    });
     const thread = await open();
     await say(thread, "Hello.");
     tokens = 8_192;

@@ -7,8 +7,8 @@ import {
   type TranscriptMessage,
   untrusted,
 } from "../protocol/index.ts";
+import { unansweredOf } from "./batch-turn.ts";
 import { limitReached } from "./calls.ts";
-import { unansweredOf } from "./staged.ts";
 import type { Ending } from "./steps.ts";
 import { readOutput } from "./tools/index.ts";
 import { inWindow } from "./window.ts";

@@ -37,7 +37,11 @@ async function obedient(script: Scripts, change: Partial<Agent> = {}) {
   ];
   const agent = sampleAgent({ tools: tools.map(({ schema }) => schema.name), ...change });
   const store = await openSqlite(":memory:", { parts: await allParts() });
-  const stand = await testRuntime(script, { agent, store, parts: { tools: toolset([...memoryTools(store), ...tools]) } });
+  const stand = await testRuntime(script, {
+    agent,
+    store,
+    parts: { tools: toolset([...memoryTools(store), ...tools]) },
+  });
   const instruct = async (thread: Thread): Promise<readonly TurnEvent[]> => {
     const text = { type: "text", text: untrusted("Look at the page.") } as const;
     await stand.runtime.post(OPERATOR, thread, [

@@ -3,7 +3,7 @@ import type { Script } from "../models/index.ts";
 import { type Agent, memoryId, type Request, toolName, untrusted } from "../protocol/index.ts";
 import type { Store, Thread } from "../store/index.ts";
 import { cardOf } from "../wire/index.ts";
-import { endOf, OPERATOR, type TestRuntime, sampleAgent, testRuntime } from "./index.contract.ts";
+import { endOf, OPERATOR, sampleAgent, type TestRuntime, testRuntime } from "./index.contract.ts";
 
 const AT = Date.UTC(2026, 10, 1);
 const id = (n: number) => memoryId(`mem_${String(n).padStart(26, "0")}`);

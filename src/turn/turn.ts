@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { extend } from "../compiler/index.ts";
 import { asStrataError, StrataError, type TurnEvent } from "../protocol/index.ts";
 import type { Settled, Thread } from "../store/index.ts";
+import { compileBatch, leftUnanswered, occasionOf } from "./batch-turn.ts";
 import { answerCalls } from "./calls.ts";
 import { pastOf } from "./earlier.ts";
 import { coldCache } from "./early-cut.ts";
@@ -13,7 +14,6 @@ import type { RunOptions } from "./run-options.ts";
 import { send } from "./send.ts";
 import { broughtUpToDate, setupOf } from "./setup.ts";
 import { afforded, checkSpend } from "./spend.ts";
-import { compileStaged, leftUnanswered, occasionOf } from "./staged.ts";
 import type { Ending, TurnParts } from "./steps.ts";
 import { cutInTurn, withSummary } from "./summarise.ts";
 import { claimOf, newWork, outcomeOf, totalsOf, type Work, withoutWords } from "./work.ts";
@@ -59,7 +59,7 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
     await checkSpend(work);
     const { id: thread, scope } = claim.thread;
     work.past = await pastOf(work.parts, work.setup, { scope, thread, epoch: claim.epoch });
-    const prepared = await compileStaged(work.parts, work.setup, {
+    const prepared = await compileBatch(work.parts, work.setup, {
       ...claim,
       ...occasionOf(claim),
       scope,

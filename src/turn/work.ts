@@ -29,7 +29,6 @@ import { PEER } from "./own-channels.ts";
 import { REPLAY } from "./recording.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { TrackedSpend } from "./spend-tracker.ts";
-import { repliesOf, stagedOf } from "./staged.ts";
 import { type Ending, type Left, NO_END, type RunningTurn, type TurnParts, type TurnSetup } from "./steps.ts";
 import { unremembered } from "./unremembered.ts";
 
@@ -152,7 +151,7 @@ const modeOf = ({ mode }: TurnSetup["agent"]): Mode => (mode === "auto" ? "full"
 /** What is committed: the claim with the events that the turn has handled. */
 export function claimOf({ lease: { claim }, taken }: Work): Claim {
   const events = claim.events.slice(0, taken);
-  return { ...claim, events, ...(claim.batchMembers && { batchMembers: stagedOf(claim, events) }) };
+  return { ...claim, events, ...(claim.batchMembers && { batchMembers: batchMembersOf(claim, events) }) };
 }
 
 /** A tool's writes wait here for the commit. */

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { allOperations } from "../../app/doors/features.ts";
+import { HERE, httpFixture, TOKEN } from "./http-fixture.contract.ts";
 import { siteOf } from "./index.ts";
 import { routesOf } from "./routes.ts";
-
-import { HERE, httpFixture, TOKEN } from "./http-fixture.contract.ts";
 
 const ROUTES = routesOf(await allOperations());
 

@@ -15,9 +15,8 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
+import { at, eventsOf, httpFixture, type Json } from "./http-fixture.contract.ts";
 import { routesOf } from "./routes.ts";
-
-import { at, eventsOf, type Json, httpFixture } from "./http-fixture.contract.ts";
 
 const ROUTES = routesOf(await allOperations());
 

@@ -5,7 +5,6 @@ import { blueprintFolder } from "../../app/doors/projects.ts";
 import { type Agent, agentName, orgId, threadId } from "../../protocol/index.ts";
 
 import { routesOf } from "./routes.ts";
-import { at, eventsOf, type Json, NOW, type HttpFixture, httpFixture } from "./http-fixture.contract.ts";
 
 const ROUTES = routesOf(await allOperations());
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { DEEPEST_BODY, isShallow, LARGEST_BODY } from "./read-body.ts";
 import { httpFixture } from "./http-fixture.contract.ts";
+import { DEEPEST_BODY, isShallow, LARGEST_BODY } from "./read-body.ts";
 
 const { ask, json } = await httpFixture();
 const LINE = "POST /v1/threads";

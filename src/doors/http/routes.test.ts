@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { allOperations } from "../../app/doors/features.ts";
 import { contactId, untrusted } from "../../protocol/index.ts";
+import { at, eventsOf, type HttpFixture, httpFixture, type Json, NOW } from "./http-fixture.contract.ts";
 import { routesOf } from "./routes.ts";
-
-import { at, eventsOf, type Json, NOW, type HttpFixture, httpFixture } from "./http-fixture.contract.ts";
 
 const ROUTES = routesOf(await allOperations());
 

@@ -6,8 +6,8 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { StrataError } from "../../protocol/index.ts";
 import type { Runtime } from "../../turn/index.ts";
-import { createServer, errorResponse, isSameToken, listen, operatorToken, siteOf } from "./index.ts";
 import { HERE, httpFixture, TOKEN } from "./http-fixture.contract.ts";
+import { createServer, errorResponse, isSameToken, listen, operatorToken, siteOf } from "./index.ts";
 
 describe("the server", () => {
   it("tells anybody that it is well, and what it serves only to who has the token", async () => {

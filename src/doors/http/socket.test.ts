@@ -14,9 +14,9 @@ import {
   type Request,
   spoken,
 } from "../../protocol/index.ts";
+import { at, eventsOf, type HttpFixture, httpFixture, TOKEN } from "./http-fixture.contract.ts";
 import { createServer, listen, type ServeOptions, type Serving, serveOperator, siteOf } from "./index.ts";
 import { LARGEST_BODY } from "./read-body.ts";
-import { at, eventsOf, type HttpFixture, httpFixture, TOKEN } from "./http-fixture.contract.ts";
 
 const HEADERS = { authorization: `Bearer ${TOKEN}`, "content-type": "application/json" };
 

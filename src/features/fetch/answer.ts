@@ -102,7 +102,11 @@ function fits(type: string, pattern: string): boolean {
 /** What HEAD tells, and what stands above every answer. */
 const TOLD_HEADERS = ["content-type", "content-length", "last-modified", "etag"] as const;
 
-function answerText(answer: Answer, url: URL, { method, rules }: Wish): { readonly text: string; readonly failed: boolean } {
+function answerText(
+  answer: Answer,
+  url: URL,
+  { method, rules }: Wish,
+): { readonly text: string; readonly failed: boolean } {
   const { status, headers, body, isCut } = answer;
   const names = method === "HEAD" ? TOLD_HEADERS : (["content-type"] as const);
   const shown = names.flatMap((name) => (headers[name] === undefined ? [] : [`${name}: ${headers[name]}`]));

@@ -15,7 +15,7 @@ import {
   trusted,
   untrusted,
 } from "../../protocol/index.ts";
-import { endOf, OPERATOR, type TestRuntime, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
+import { endOf, OPERATOR, sampleAgent, type TestRuntime, testRuntime } from "../../turn/index.contract.ts";
 import { DISK, type FileReader, type ProjectDisk } from "../index.ts";
 
 const WHOLE = { full: "whole", compact: "whole", minimal: "absent" } as const;

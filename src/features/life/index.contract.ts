@@ -1,7 +1,7 @@
 import type { Agent } from "../../protocol/index.ts";
 import { untrusted } from "../../protocol/index.ts";
 import type { AgentOwner } from "../../store/index.ts";
-import { OPERATOR, type TestRuntime, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
+import { OPERATOR, sampleAgent, type TestRuntime, testRuntime } from "../../turn/index.contract.ts";
 import { cardOf } from "../../wire/index.ts";
 import type { Life } from "./config.ts";
 

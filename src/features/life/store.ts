@@ -16,6 +16,7 @@ import {
   type AgentOwner,
   append,
   atMost,
+  batchMemberOf,
   type EndedTurn,
   endedTurns,
   type Finding,
@@ -27,7 +28,6 @@ import {
   type StorePart,
   sharedText,
   spent,
-  batchMemberOf,
   type Tx,
   tables,
 } from "../../store/index.ts";

@@ -130,7 +130,10 @@ describe("001.22 what an agent does by the clock", () => {
     const at = day("2026-05-01T09:00:01Z");
     const ran = await Promise.all([one.look(at), two.look(at)]);
     expect(ran.flat()).toHaveLength(1);
-    const failing = await testRuntime([new Error("down"), "Done."], { agent: sampleAgent({ schedules: [noon] }), store });
+    const failing = await testRuntime([new Error("down"), "Done."], {
+      agent: sampleAgent({ schedules: [noon] }),
+      store,
+    });
     failing.time.at = day("2026-05-02T09:00:01Z");
     const events = await collect(failing.runtime.runDueSchedule(OPERATOR, NAME, "digest"));
     expect(endOf(events).type).toBe("failed");

@@ -11,7 +11,7 @@ import {
   trusted,
   untrusted,
 } from "../../protocol/index.ts";
-import { type TestRuntime, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
+import { sampleAgent, type TestRuntime, testRuntime } from "../../turn/index.contract.ts";
 
 const WHOLE = { full: "whole", compact: "whole", minimal: "whole" } as const;
 
@@ -51,8 +51,10 @@ export const SOUL: TextKey = { layer: layerId("soul") };
 export const skill = (part: string): TextKey => ({ layer: layerId("skills"), part });
 
 /** A runtime with an automaton. */
-export const automatonRuntime = (script: readonly Script<Request>[] = [], change: Partial<Agent> = {}): Promise<TestRuntime> =>
-  testRuntime(script, { agent: automaton(change) });
+export const automatonRuntime = (
+  script: readonly Script<Request>[] = [],
+  change: Partial<Agent> = {},
+): Promise<TestRuntime> => testRuntime(script, { agent: automaton(change) });
 
 /** Keeps a text that the agent wrote itself. */
 export function written(

@@ -116,7 +116,8 @@ describe("the order of layers", () => {
     const others = layers.filter(({ mutability }) => mutability !== "live");
     const live = layers.filter(({ mutability }) => mutability === "live");
     const reversed = await automatonRuntime([], { layers: [...others.toReversed(), ...live] });
-    const ids = async ({ runtime, agent }: TestRuntime) => (await runtime.layers(OPERATOR, agent.name)).map(({ id }) => id);
+    const ids = async ({ runtime, agent }: TestRuntime) =>
+      (await runtime.layers(OPERATOR, agent.name)).map(({ id }) => id);
     expect(await ids(reversed)).toEqual(await ids(asDeclared));
   });
 });
@@ -380,7 +381,10 @@ describe("law 2 a text whose layer was declared anew", () => {
       text: trusted(`Be good at ${name}.`),
       enabled: true,
     }));
-    const named = await testRuntime(["Done."], { agent: automaton({ skills: [...skills, ...declared] }), store: set.store });
+    const named = await testRuntime(["Done."], {
+      agent: automaton({ skills: [...skills, ...declared] }),
+      store: set.store,
+    });
     await named.say(await named.open("bob"), "hello");
     const sent = named.sent[0]?.prefix.system.map(({ text }) => text).join("\n");
     expect(sent).toContain("- cooking: Boil water.");

@@ -154,7 +154,9 @@ function staging(openStore: OpenStore): void {
       const again = await startedBatch(store, dead);
       expect(again.thread.id).toBe(first.thread.id);
       expect(again.claim).toMatchObject({ turn: first.claim.turn, attempt: 2 });
-      expect(again.claim.batchMembers?.map(({ turn }) => turn)).toEqual(first.claim.batchMembers?.map(({ turn }) => turn));
+      expect(again.claim.batchMembers?.map(({ turn }) => turn)).toEqual(
+        first.claim.batchMembers?.map(({ turn }) => turn),
+      );
       const late = store.settle(first.claim, done(first.claim));
       await expect(late).rejects.toMatchObject({ code: "lease_lost" });
       await store.settle(again.claim, done(again.claim));

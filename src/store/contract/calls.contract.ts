@@ -142,11 +142,15 @@ async function unlessRefused<T>(work: () => Promise<T>): Promise<T | undefined> 
 
 function withRoom(claim: Claim, taken: number): Claim {
   const events = claim.events.slice(0, taken);
-  const staged = claim.batchMembers?.map((one) => ({ ...one, events: one.events.filter((event) => events.includes(event)) }));
+  const staged = claim.batchMembers?.map((one) => ({
+    ...one,
+    events: one.events.filter((event) => events.includes(event)),
+  }));
   return { ...claim, events, ...(staged && { batchMembers: staged }) };
 }
 
-const handledOf = ({ batchMembers: staged = [] }: Claim): readonly Claim[] => staged.filter(({ events }) => events.length > 0);
+const handledOf = ({ batchMembers: staged = [] }: Claim): readonly Claim[] =>
+  staged.filter(({ events }) => events.length > 0);
 
 /** Makes the turn's calls. Gives whether it came to its end. */
 async function callAll(world: World, claim: Claim, { calls, cut, erase }: Run): Promise<boolean> {

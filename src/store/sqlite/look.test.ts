@@ -120,7 +120,8 @@ describe("a look for what a turn of several senders has done already", () => {
     const claim = batch && (await take(store, batch));
     await store.close();
     if (claim === undefined) throw new Error("nothing waits");
-    const senders = claim.batchMembers?.map(({ thread, turn }) => ({ scope: thread.scope, thread: thread.id, turn })) ?? [];
+    const senders =
+      claim.batchMembers?.map(({ thread, turn }) => ({ scope: thread.scope, thread: thread.id, turn })) ?? [];
     const call = { thread: id, turn: claim.turn, ordinal: 1, tool: toolName("ring"), input: {}, senders };
     const texts = await asked(async (tx) =>
       expect(await beginCall(tx, claim.thread.scope, call, NOW)).toEqual({ state: "new" }),

@@ -31,7 +31,12 @@ export async function members(tx: Tx, batch: Row<"thread">): Promise<readonly Ro
 }
 
 /** Notes as which of the sender's turns its messages are handled. */
-export async function noteBatchMember(tx: Tx, batch: Row<"thread">, sender: Row<"thread">, turn: TurnId): Promise<void> {
+export async function noteBatchMember(
+  tx: Tx,
+  batch: Row<"thread">,
+  sender: Row<"thread">,
+  turn: TurnId,
+): Promise<void> {
   const rows = (await batchMemberRows(tx, batch)).filter(({ thread }) => thread === sender.id);
   if (rows.some((row) => row.turn === turn)) return;
   const open = rows.find((row) => row.turn === null);

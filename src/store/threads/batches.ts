@@ -17,8 +17,8 @@ import type { Store } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { stopTurn } from "../turns/stop-turn.ts";
 import { inOrder, type Tx } from "../tx.ts";
-import { pending } from "./events.ts";
 import { keepBatchMembers, members } from "./batch-members.ts";
+import { pending } from "./events.ts";
 import { findThread, lease, newThread } from "./threads.ts";
 
 /** Looks and makes in one write transaction: of two workers that ask, the second finds what the first has made. */

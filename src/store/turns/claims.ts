@@ -13,9 +13,9 @@ import { toThread } from "../rows.ts";
 import { owner } from "../scope.ts";
 import { fixed, insert, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
+import { batchMemberOf, members, noteBatchMember } from "../threads/batch-members.ts";
 import { pending } from "../threads/events.ts";
 import { currentEpoch } from "../threads/fork.ts";
-import { members, noteBatchMember, batchMemberOf } from "../threads/batch-members.ts";
 import { lease, openRow, pinned } from "../threads/threads.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { stopTurn } from "./stop-turn.ts";
@@ -42,8 +42,11 @@ async function isElsewhere(tx: Tx, row: Row<"thread">, { version = row.version }
 async function claimAlone(tx: Tx, row: Row<"thread">, request: ClaimRequest): Promise<Claim | undefined> {
   const running = await runningOn(tx, row);
   const batchMembers = running && (await batchMemberOf(tx, row, running.id));
-  if (batchMembers && (await tx.first(runningTurn({ ...owner(row), contact: batchMembers.batch_contact, thread: batchMembers.batch })))) {
-    const says = `the messages on ${row.id} are staged with those of other senders in a turn that was interrupted`;
+  if (
+    batchMembers &&
+    (await tx.first(runningTurn({ ...owner(row), contact: batchMembers.batch_contact, thread: batchMembers.batch })))
+  ) {
+    const says = `the messages on ${row.id} were taken together with those of other senders in a turn that was interrupted`;
     const message = `${says}; \`strata inbox run ${row.agent}\` or \`POST /v1/agents/${row.agent}/inbox/run\` continues it`;
     throw new StrataError("thread_busy", message, { thread: row.id });
   }

@@ -29,11 +29,11 @@ import { findTurn } from "./turns.ts";
  * First the fence: a worker that lost its lease writes nothing.
  */
 export async function settle(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Settled> {
-  const { batchMembers: staged, ...own } = claim;
-  if (staged === undefined) return settleOne(tx, claim, outcome);
+  const { batchMembers, ...own } = claim;
+  if (batchMembers === undefined) return settleOne(tx, claim, outcome);
   // The messages are the senders', and so is what is said to them: each has it in a turn and a scope of its own.
   const settled = await settleOne(tx, { ...own, events: [] }, outcome);
-  for (const one of staged) await settleOne(tx, one, outcomeFor(one, outcome));
+  for (const one of batchMembers) await settleOne(tx, one, outcomeFor(one, outcome));
   return settled;
 }
 

@@ -14,8 +14,8 @@ import { toEnd, toEvent, toTotals } from "../rows.ts";
 import { owner, within } from "../scope.ts";
 import { fixed, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
+import { batchMemberOf, sendersOf } from "../threads/batch-members.ts";
 import { eventsOfTurn } from "../threads/events.ts";
-import { sendersOf, batchMemberOf } from "../threads/batch-members.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { readRequest, requestRows } from "./requests.ts";
 
@@ -77,7 +77,7 @@ export async function foundTurn(tx: Tx, scope: Scope, id: TurnId): Promise<Row<"
 async function toTurn(tx: Tx, row: Row<"turn">): Promise<TurnRecord> {
   const { id, thread, seq, status, attempt, version, model, wire, mode } = row;
   const end = toEnd(row, row.words === null ? null : await ownText(tx, row, row.words));
-  const staged = await batchMemberOf(tx, row, id);
+  const batchMember = await batchMemberOf(tx, row, id);
   const edits = await editsOfTurn(tx, row.org, id);
   const link = row.link === null ? undefined : await linkAt(tx, row, row.link);
   return {
@@ -98,7 +98,7 @@ async function toTurn(tx: Tx, row: Row<"turn">): Promise<TurnRecord> {
     requests: await inOrder(await requestRows(tx, row, id), (request) => readRequest(tx, request)),
     events: (await eventsOfTurn(tx, row, id)).map(toEvent),
     ...(edits.length > 0 && { edits }),
-    ...(staged && { batch: staged.batch }),
+    ...(batchMember && { batch: batchMember.batch }),
     ...(isBatch(row) && { senders: await sendersOf(tx, row) }),
     ...(link && { link }),
   };

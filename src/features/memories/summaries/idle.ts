@@ -41,7 +41,8 @@ export async function consolidateIdle(parts: TurnParts, idling: Idling): Promise
   for (const agent of parts.agents.all) {
     const { org, name } = agent;
     if (only !== undefined && name !== only) continue;
-    if (org !== actor.org || agent.consolidate === undefined || (record.pausedUntil.get(name) ?? 0) > parts.wall()) continue;
+    if (org !== actor.org || agent.consolidate === undefined || (record.pausedUntil.get(name) ?? 0) > parts.wall())
+      continue;
     authorize(actor, "operate", { org, agent: name, contact: null });
     try {
       await lookAfter(parts, idling, agent, agent.consolidate);

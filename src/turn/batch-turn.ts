@@ -14,7 +14,7 @@ import {
   toolName,
   untrusted,
 } from "../protocol/index.ts";
-import type { Claim, BatchReply } from "../store/index.ts";
+import type { BatchReply, Claim } from "../store/index.ts";
 import { compileFor, type Occasion, type Prepared } from "./gather.ts";
 import type { Lease } from "./lease.ts";
 import type { Parts } from "./parts.ts";
@@ -32,9 +32,9 @@ interface Answering {
 }
 
 /** The events as the model sees them: where they are of several senders, each is named as its channel does, whatever it says. */
-export function occasionOf({ events, batchMembers: staged }: Claim): Pick<Occasion, "events" | "senders"> {
-  if (staged === undefined) return { events };
-  const senders = new Map<ThreadId, ContactId>(staged.map(({ thread }) => [thread.id, thread.scope.contact]));
+export function occasionOf({ events, batchMembers }: Claim): Pick<Occasion, "events" | "senders"> {
+  if (batchMembers === undefined) return { events };
+  const senders = new Map<ThreadId, ContactId>(batchMembers.map(({ thread }) => [thread.id, thread.scope.contact]));
   const named = (event: StoredEvent): StoredEvent => {
     const sender = senders.get(event.thread);
     return sender === undefined ? event : { ...event, name: untrusted(sender) };
@@ -43,14 +43,14 @@ export function occasionOf({ events, batchMembers: staged }: Claim): Pick<Occasi
 }
 
 /** The claims of the senders of whom the turn handles something, each with what it handles. */
-export function stagedOf({ batchMembers: staged = [] }: Claim, taken: readonly StoredEvent[]): readonly Claim[] {
+export function batchMembersOf({ batchMembers = [] }: Claim, taken: readonly StoredEvent[]): readonly Claim[] {
   const ids = new Set(taken.map(({ id }) => id));
-  return staged.map((one) => ({ ...one, events: one.events.filter(({ id }) => ids.has(id)) }));
+  return batchMembers.map((one) => ({ ...one, events: one.events.filter(({ id }) => ids.has(id)) }));
 }
 
 /** In a turn of several senders: the claims of those of whom it handles something. None in all other turns. */
 export const handledOf = ({ lease: { claim }, taken }: Pick<Answering, "lease" | "taken">): readonly Claim[] =>
-  stagedOf(claim, claim.events.slice(0, taken)).filter(isHandled);
+  batchMembersOf(claim, claim.events.slice(0, taken)).filter(isHandled);
 
 /** Who of several senders has no reply yet; nothing in all other turns. */
 export function unansweredOf(work: Answering): readonly ContactId[] | undefined {
@@ -79,10 +79,10 @@ const isHandled = ({ events }: Claim): boolean => events.length > 0;
 /** What the turn came to for each sender whose messages it has handled: of one that is alone in it, the final text is the reply. */
 export function repliesOf(
   { parts, replies, sent }: Answering,
-  { batchMembers: staged = [] }: Claim,
+  { batchMembers = [] }: Claim,
   said: { readonly stop: StopReason; readonly reply: Spoken | null },
 ): readonly BatchReply[] {
-  const handled = staged.filter(isHandled);
+  const handled = batchMembers.filter(isHandled);
   return handled.flatMap(({ thread, events }) => {
     const reply = handled.length === 1 ? said.reply : (replies.get(thread.scope.contact) ?? null);
     // Whom the credits left without a reply keeps waiting.
@@ -101,11 +101,11 @@ export function repliesOf(
  * The turn's first request. Where not all messages of several senders can be answered or have room, it is made for those that can: nothing
  * of the others is in it, and they keep waiting.
  */
-export async function compileStaged(parts: TurnParts, setup: TurnSetup, occasion: Occasion): Promise<Prepared> {
+export async function compileBatch(parts: TurnParts, setup: TurnSetup, occasion: Occasion): Promise<Prepared> {
   const events = occasion.senders === undefined ? occasion.events : answerable(parts, setup, occasion.events);
   const prepared = await compileFor(parts, setup, { ...occasion, events });
   if (occasion.senders === undefined || prepared.taken === events.length) return prepared;
-  return compileStaged(parts, setup, { ...occasion, events: events.slice(0, prepared.taken) });
+  return compileBatch(parts, setup, { ...occasion, events: events.slice(0, prepared.taken) });
 }
 
 /** Messages of several senders, from the first on, for which the turn's calls suffice: one for each message, and each sender's reply. */
