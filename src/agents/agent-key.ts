@@ -69,7 +69,7 @@ export function agentKey<Written extends z.ZodType>(
   // Made from the very schema whose type this is.
   const stored = lasting(written) as z.ZodType<Lasting<NonNullable<z.output<Written>>>>;
   const usual = written.safeParse(undefined);
-  if (!usual.success) throw new TypeError("a key of an agent must take that it is not there");
+  if (!usual.success) throw new TypeError("a key of an agent must accept that it is missing");
   const same = usual.data === undefined ? undefined : canonicalJson(usual.data);
   const freeze = (value: z.output<Written>) => {
     const given = withoutMissing(value);

@@ -22,7 +22,7 @@ export function checkOutput(output: JsonObject | undefined, path: Path, report: 
     z.fromJSONSchema(output);
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : String(thrown);
-    report.add(path, `is no JSON Schema that can be checked: ${why}`, { value: "" });
+    report.add(path, `is not a JSON Schema that can be checked: ${why}`, { value: "" });
   }
 }
 
@@ -34,7 +34,7 @@ function checkPart(part: Json, path: Path, report: Report): void {
   for (const key of Object.keys(part)) {
     if (KEYWORDS.has(key)) continue;
     const known = [...KEYWORDS].sort().join("`, `");
-    report.add([...path, key], `answers are not checked for \`${key}\`; there is \`${known}\``, {
+    report.add([...path, key], `answers cannot be checked for \`${key}\`; there is \`${known}\``, {
       key: true,
       value: "",
     });

@@ -15,7 +15,7 @@ export function readText(file: string, limit = TEXT_LIMIT): string {
   const stat = statSync(file);
   if (!stat.isFile()) throw new StrataError("file_not_found", "not a regular file; name a text file");
   if (stat.size > limit)
-    throw new StrataError("config_invalid", `${stat.size} bytes; at most ${limit} are read, split it`);
+    throw new StrataError("config_invalid", `${stat.size} bytes; at most ${limit} are allowed, split it`);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
   } catch (error) {
@@ -85,10 +85,14 @@ export function checkText({ text, path, file }: PlacedText, report: Report): voi
       file === undefined ? {} : { place: { file, line: i + 1, column: 1 } satisfies Position & { file: string } };
     const value = show(line);
     if (looksLikeOurs(line.trim())) {
-      report.add(path, "a line that reads as the platform's own header or heading; describe it inside a sentence", {
-        ...place,
-        value,
-      });
+      report.add(
+        path,
+        "a line that looks like one of the platform's headers or headings; describe it inside a sentence",
+        {
+          ...place,
+          value,
+        },
+      );
     }
     const hidden = HIDDEN.exec(line);
     if (hidden === null) continue;

@@ -82,7 +82,7 @@ export function parseLock(text: string, file: string): Locked {
   for (const [agent, entries] of Object.entries(agents)) {
     for (const [layer, entry] of Object.entries(entries)) {
       if (digestOf(entry.text.join("\n")) === entry.sha256) continue;
-      throw damaged(file, `the text of agent ${agent}, layer ${layer} does not have the digest beside it`);
+      throw damaged(file, `the text of agent ${agent}, layer ${layer} does not match the digest beside it`);
     }
     layers.set(agent, new Map(Object.entries(entries)));
   }
@@ -160,8 +160,8 @@ function reviewed({ layers, lines = new Map() }: Locked): ReviewedLines {
 }
 
 const SAYS = {
-  stale: "has another text than its line was reviewed for, and the same line",
-  changed: "has another line than the lock",
+  stale: "has a new text, but the same line, which was reviewed for the old text",
+  changed: "has a different line from the lock",
 } as const;
 
 export const lineSentence = ({ agent, layer, change, line }: LineChange): string =>

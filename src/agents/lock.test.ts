@@ -94,7 +94,7 @@ describe("the lines that stand for layers", () => {
   it("that were changed with their texts, or alone, are locked anew without more words", () => {
     for (const after of [MAIL("Answer twice.", "Answer twice."), MAIL("Answer.", "Answer soon.")]) {
       const project = locked([MAIL("Answer.")], [after]);
-      expect(refusalOf(() => checkLock(project)).message).toContain("has another line than the lock");
+      expect(refusalOf(() => checkLock(project)).message).toContain("has a different line from the lock");
       writeLock(project);
       expect(() => checkLock(project)).not.toThrow();
     }
@@ -129,7 +129,7 @@ describe("law 2: a project does not start", () => {
         "- Never lie.",
         "+ Never lie, mostly.",
         "  Ask first.",
-        "if the change is meant, review it and run `strata lock`; if not, restore the file",
+        "if the change is intended, review it and run `strata lock`; if not, restore the file",
       ].join("\n"),
     );
     expect(error.details["changes"]).toMatchObject([{ agent: "helper", layer: "safety", change: "changed" }]);

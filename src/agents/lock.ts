@@ -91,7 +91,7 @@ export function checkLock(project: Project): void {
   const changes = compare(locked.layers, found.layers);
   const lines = changedLinesOf(locked, found);
   if (changes.length + lines.length === 0) return;
-  const next = "if the change is meant, review it and run `strata lock`; if not, restore the file";
+  const next = "if the change is intended, review it and run `strata lock`; if not, restore the file";
   const message = [...changes.map(writeChange), ...lines.map(lineSentence), next].join("\n");
   throw new StrataError("lock_mismatch", message, { file, changes, ...(lines.length > 0 && { lines }) });
 }
@@ -163,7 +163,7 @@ function entryLines({ sha256: _, text, ...rest }: LockedLayer): string[] {
 const SAYS = {
   changed: "differs from the lock (- locked, + found)",
   added: "is immutable and not in the lock (+ found)",
-  removed: "is in the lock and no longer an immutable layer (- locked)",
+  removed: "is in the lock but no longer an immutable layer (- locked)",
 } as const;
 
 function writeChange({ agent, layer, change, diff }: LockChange): string {

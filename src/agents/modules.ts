@@ -29,7 +29,10 @@ export async function loadModules({ modules, folder, sourceNames }: Project, str
     for (const [i, { sources }] of loaded.entries())
       for (const { name } of sources)
         if (sourceNames.includes(name))
-          throw failed(modules[i] ?? "", `a source of it is named ${name}, as a built-in one; give it another name`);
+          throw failed(
+            modules[i] ?? "",
+            `one of its sources has the name of a built-in one, ${name}; give it another name`,
+          );
     return {
       tools: loaded.flatMap(({ tools }) => tools),
       sources: loaded.flatMap(({ sources }) => sources),
@@ -58,7 +61,9 @@ async function namespaceOf(file: string, address: string, folder: string): Promi
   } catch (thrown) {
     const { message, code } = said(thrown);
     const missing = code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND";
-    const next = missing ? `run \`npm install\` for what it imports in ${folder}` : "mend the file and start again";
+    const next = missing
+      ? `run \`npm install\` in ${folder} for the packages that it imports`
+      : "fix the file and start again";
     throw failed(file, `it cannot be loaded (${message}); ${next}`, thrown);
   }
 }
@@ -95,13 +100,13 @@ const hasAll = (value: unknown, names: readonly string[]): boolean =>
 function checkedTool(tool: Tool, name: string, file: string): Tool {
   const { error } = TOOL.safeParse(tool);
   if (error === undefined) return tool;
-  throw failed(file, `its tool ${name} is not whole: ${z.prettifyError(error).replaceAll("\n", " ")}`);
+  throw failed(file, `its tool ${name} is incomplete: ${z.prettifyError(error).replaceAll("\n", " ")}`);
 }
 
 function checkedSource(source: OwnSource, name: string, file: string): OwnSource {
   const { error } = SOURCE.safeParse(source);
   if (error !== undefined) {
-    throw failed(file, `its source ${name} is not whole: ${z.prettifyError(error).replaceAll("\n", " ")}`);
+    throw failed(file, `its source ${name} is incomplete: ${z.prettifyError(error).replaceAll("\n", " ")}`);
   }
   return source;
 }

@@ -180,7 +180,7 @@ function locate(path: string): string {
   const file = isFolder ? join(path, "strata.yaml") : path;
   if (existsSync(file)) return file;
   const where = `${isFolder ? "in" : "at"} ${visible(path)}`;
-  const next = "name the folder that holds one, or make one with `strata init companion`";
+  const next = "name a folder that has one, or create one with `strata init companion`";
   throw new StrataError("config_missing", `there is no strata.yaml ${where}; ${next}`, { path });
 }
 
@@ -208,6 +208,6 @@ function checkSecret(agent: Agent, secret: Secret, report: Report): void {
   const value = secret.reveal();
   const spec = agentSpec(agent);
   if (value.length < SHORTEST_SECRET || !spellings(value).some((one) => spec.includes(one))) return;
-  const expected = `a text of this agent holds the value of ${secret.name}; remove it, and replace the key at its provider`;
+  const expected = `a text of this agent contains the value of ${secret.name}; remove it, and replace the key at its provider`;
   report.add(["agents", agent.name], expected, { key: true, value: "(hidden)" });
 }

@@ -56,9 +56,9 @@ export function refusal(codes: ReadonlySet<ErrorCode>, found: readonly Problem[]
   const code = codes.has("config_invalid") ? "config_invalid" : first;
   const problems = [...found].sort((a, b) => a.line - b.line || a.column - b.column);
   const lines = problems.slice(0, SHOWN).map(writeProblem);
-  if (found.length > SHOWN) lines.push(`… and ${found.length - SHOWN} more; mend these first`);
+  if (found.length > SHOWN) lines.push(`… and ${found.length - SHOWN} more; fix these first`);
   const count = found.length < MOST_PROBLEMS ? found.length : `at least ${MOST_PROBLEMS}`;
-  const message = lines.length === 1 ? lines.join() : `${count} things to mend:\n${lines.join("\n")}`;
+  const message = lines.length === 1 ? lines.join() : `${count} problems:\n${lines.join("\n")}`;
   return new StrataError(code, message, { problems });
 }
 

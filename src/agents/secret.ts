@@ -241,7 +241,7 @@ export function readStore(declared: string | undefined, environment: Known, repo
   const store =
     around === undefined ? declaredStore(declared, environment, report) : new Secret("STRATA_STORE", around);
   if (store !== undefined && !/^postgres(?:ql)?:\/\/\S+$/.test(store.reveal())) {
-    const expected = `${store.name} is no address of PostgreSQL; write it as postgres://user:password@host:5432/database`;
+    const expected = `${store.name} is not an address of PostgreSQL; write it as postgres://user:password@host:5432/database`;
     report.add(["store"], expected, { value: "(hidden)" });
   }
   return store;

@@ -64,7 +64,7 @@ const HINTS: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: "indent with blanks",
   MISSING_CHAR: "a quote, bracket or colon before this place is not closed",
   MULTIPLE_DOCS: "the file is one document: remove the second `---`",
-  BLOCK_AS_IMPLICIT_KEY: "quote a text that holds `: `",
+  BLOCK_AS_IMPLICIT_KEY: "quote a text that contains `: `",
 };
 
 function keyFindings(document: Document): { offset: number; expected: string }[] {
@@ -88,7 +88,7 @@ function keyFault(name: unknown, seen: ReadonlySet<unknown>): string | undefined
   if (name.includes("${"))
     return `key ${show(name)}: \`\${…}\` is allowed only in \`providers.*.key\`; write the key out`;
   if (POLLUTING.has(name)) return `key \`${name}\` is never allowed; choose another name`;
-  return seen.has(name) ? `key ${show(name)} stands twice here; keep one of them` : undefined;
+  return seen.has(name) ? `key ${show(name)} appears twice here; keep one of them` : undefined;
 }
 
 const startOf = (node: unknown): number => (isNode(node) ? (node.range?.[0] ?? 0) : 0);
@@ -133,7 +133,7 @@ const TOKENS = 100_000;
 const REFUSED: Readonly<Record<string, string>> = {
   alias: "aliases (`*name`) are not supported; write the value out",
   anchor: "anchors (`&name`) are not supported; write the value out where it is needed",
-  tag: "tags (`!name`) are not read here; leave it out, or quote the text if it begins with `!`",
+  tag: "tags (`!name`) are not supported; leave the tag out, or quote the text if it begins with `!`",
   "directive-line": "directives (`%…`) are not supported: the file is always YAML 1.2; leave the line out",
   "flow-seq-end": "this `]` has no `[`; quote the text or remove it",
   "flow-map-end": "this `}` has no `{`; quote the text or remove it",
@@ -195,7 +195,7 @@ const ESCAPES = /\\(x[\dA-Fa-f]{2}|u[\dA-Fa-f]{4}|U[\dA-Fa-f]{8}|[0abtnvfreN_LP 
 function badEscapes(quoted: string, offset: number): Finding[] {
   for (const { 1: meaning, index } of quoted.matchAll(ESCAPES)) {
     if (meaning !== undefined) continue;
-    return [{ offset: offset + index, expected: "this `\\` begins no known escape; write `\\\\` for a backslash" }];
+    return [{ offset: offset + index, expected: "this `\\` is not a known escape; write `\\\\` for a backslash" }];
   }
   return [];
 }

@@ -40,10 +40,10 @@ function sizes(agent: Agent): readonly Warning[] {
   const sum = layers.reduce((all, layer) => all + lengthOf(layer), 0);
   const warnings = long.map((layer) => ({
     piece: `layer ${layer.id}`,
-    says: `it has ${number(lengthOf(layer))} characters, and an edit of it may have ${number(most.layer)}`,
+    says: `it has ${number(lengthOf(layer))} characters, but an edit may have at most ${number(most.layer)}`,
   }));
   if (sum <= most.total || !edited.some(({ source }) => source.kind === "text")) return warnings;
-  const says = `those of the prefix have ${number(sum)} characters together, where edits may leave ${number(most.total)}: until there are no more than that, an edit may only keep a text's length or shorten it`;
+  const says = `the texts of the prefix have ${number(sum)} characters together, and the limit for edits is ${number(most.total)}: until they are below it, an edit may only keep a text's length or shorten it`;
   return [...warnings, { piece: "all texts", says }];
 }
 
@@ -89,4 +89,4 @@ async function longWarning(text: string): Promise<string | undefined> {
 }
 
 const heldUp = (findings: readonly string[]): string =>
-  `it is sent as it is declared; as an edit, the guard would hold it up: ${findings.join("; ")}`;
+  `it is sent as it is declared; as an edit, the guard would ask for a review: ${findings.join("; ")}`;

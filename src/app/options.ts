@@ -43,7 +43,7 @@ export interface PlacedOptions extends AppOptions {
 
 const WANTED = {
   folder: { form: "string", next: "the folder with strata.yaml" },
-  data: { form: "string", next: "the folder for the database and the workspaces, made where it is missing" },
+  data: { form: "string", next: "the folder for the database and the workspaces, created if it is missing" },
   env: { form: "object", next: "the variables that secrets are read from, as process.env" },
 } as const;
 

@@ -38,7 +38,7 @@ it.each([
   [204, {}, "taken"],
   [409, {}, "taken"],
   [503, {}, "the server answered 503"],
-  [302, { location: "http://127.0.0.1:1/" }, "the server could not be asked (unexpected redirect)"],
+  [302, { location: "http://127.0.0.1:1/" }, "the request to the server failed (unexpected redirect)"],
 ])("a delivery that is answered with %i", async (status, headers, came) => {
   const { url } = await receiver((_, response) => void response.writeHead(status, headers).end());
   expect(await sent(url)).toBe(came);

@@ -28,7 +28,7 @@ function whyNot(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   if (thrown.name === "TimeoutError") return "the server did not answer in time";
   const cause = thrown.cause instanceof Error ? thrown.cause : thrown;
-  return `the server could not be asked (${cause.message === "" && "code" in cause ? cause.code : cause.message})`;
+  return `the request to the server failed (${cause.message === "" && "code" in cause ? cause.code : cause.message})`;
 }
 
 const bodyOf = ({ id, agent, contact, thread, turn, channel, text, at }: Delivery) => ({

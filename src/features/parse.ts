@@ -19,7 +19,7 @@ export function parsed<S extends z.ZodObject>(schema: S, values: unknown, naming
   const fields = Object.keys(schema.shape);
   // One value may break several rules that are told in the same words.
   const problems = [...new Set(result.error.issues.map((issue) => problemOf(issue, values, { naming, fields })))];
-  const many = problems.length === 1 ? "" : `${problems.length} things to mend: `;
+  const many = problems.length === 1 ? "" : `${problems.length} problems: `;
   throw new StrataError("invalid_input", `${many}${problems.join("; ")}`, { in: naming.whole, problems });
 }
 

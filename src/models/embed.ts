@@ -143,7 +143,7 @@ function embeddingError(
 ): StrataError {
   const { provider, model } = splitRef(ref);
   const why = because === "" ? "" : ` (${because})`;
-  const message = `${provider} gave no vectors of ${model}${why}; ${NEXT.get(code) ?? "check the network and the provider's address"}`;
+  const message = `${provider} returned no vectors for ${model}${why}; ${NEXT.get(code) ?? "check the network and the provider's address"}`;
   return new StrataError(code, message, details ?? { provider, model });
 }
 

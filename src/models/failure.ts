@@ -36,7 +36,7 @@ export function modelError(
   const because = [becauseOf(thrown, asked), tries > 1 ? `tried ${tries} times` : ""].filter((part) => part !== "");
   const when = until === undefined ? undefined : new Date(until).toISOString();
   const next =
-    when === undefined ? nextStep(thrown, code, status) : `it takes no request before ${when}; run the turn then`;
+    when === undefined ? nextStep(thrown, code, status) : `it accepts no request before ${when}; run the turn then`;
   return new StrataError(
     code,
     `${provider} ${VERBS[code]}${of}${because.length > 0 ? ` (${because.join("; ")})` : ""}; ${next}`,
@@ -56,7 +56,7 @@ type Failure = "key_refused" | "rate_limited" | "reasoning_refused" | "model_ref
 const VERBS: Readonly<Record<Failure, string>> = {
   key_refused: "refused the key",
   rate_limited: "is asked too often",
-  reasoning_refused: "would not have its earlier reasoning back",
+  reasoning_refused: "rejected its own earlier reasoning",
   model_refused: "refused the request",
   model_failed: "did not answer",
 };
@@ -143,7 +143,7 @@ function nextStep(thrown: unknown, code: Failure, status: number | undefined): s
         ? "check the network and the provider's address, then run the turn again"
         : "wait a little and run the turn again";
     case "reasoning_refused":
-      return "this is a mistake of Strata's: please report it, and go on in a new thread";
+      return "this is a bug in Strata: please report it, and continue in a new thread";
     case "model_refused":
       return refusalStep(thrown, status);
     default:

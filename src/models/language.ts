@@ -127,6 +127,6 @@ const noRegion = (provider: string) =>
 const noAddress = (url: string, provider: string) =>
   new StrataError(
     "invalid_input",
-    `${JSON.stringify(url)} is not an address for ${provider}; it must be a URL such as https://api.example.com/v1`,
+    `${JSON.stringify(url)} is not a valid address for ${provider}; it must be a URL such as https://api.example.com/v1`,
     { provider },
   );

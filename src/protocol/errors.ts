@@ -1,18 +1,18 @@
 /**
- * Every way Strata says no. The doors read status, exit code and retry from here and nowhere else.
+ * Every error of Strata. The doors read status, exit code and retry from here and nowhere else.
  * `status` is HTTP's, `exit` the program's, `retry` whether the same call may succeed later, `says` the sentence in general.
  */
 export const ERRORS = {
-  invalid_id: { status: 400, exit: 2, retry: false, says: "an id or name does not have its form" },
-  invalid_input: { status: 400, exit: 2, retry: false, says: "an argument or body does not have its form" },
+  invalid_id: { status: 400, exit: 2, retry: false, says: "an id or name has the wrong form" },
+  invalid_input: { status: 400, exit: 2, retry: false, says: "an argument or body has the wrong form" },
   invalid_line: { status: 400, exit: 2, retry: false, says: "a line of an input file cannot be read" },
   file_not_found: { status: 404, exit: 3, retry: false, says: "a named file does not exist or cannot be read" },
   route_not_found: { status: 404, exit: 3, retry: false, says: "nothing is served at that path" },
   method_not_allowed: { status: 405, exit: 2, retry: false, says: "that path is served by another method" },
-  body_too_large: { status: 413, exit: 2, retry: false, says: "a body is larger than is read" },
-  body_not_json: { status: 415, exit: 2, retry: false, says: "a body is of another type than JSON" },
-  config_missing: { status: 404, exit: 3, retry: false, says: "there is no strata.yaml where it was looked for" },
-  config_invalid: { status: 400, exit: 4, retry: false, says: "strata.yaml does not say what Strata understands" },
+  body_too_large: { status: 413, exit: 2, retry: false, says: "a body is too large" },
+  body_not_json: { status: 415, exit: 2, retry: false, says: "a body is not JSON" },
+  config_missing: { status: 404, exit: 3, retry: false, says: "there is no strata.yaml in the folder" },
+  config_invalid: { status: 400, exit: 4, retry: false, says: "strata.yaml is not valid" },
   module_failed: { status: 400, exit: 4, retry: false, says: "a module named in strata.yaml cannot be used" },
   secret_missing: {
     status: 400,
@@ -28,20 +28,20 @@ export const ERRORS = {
   turn_not_found: { status: 404, exit: 3, retry: false, says: "no turn of that id is in reach" },
   approval_not_found: { status: 404, exit: 3, retry: false, says: "no approval of that id is in reach" },
   text_not_found: { status: 404, exit: 3, retry: false, says: "no layer, skill or version of that name is there" },
-  text_refused: { status: 422, exit: 2, retry: false, says: "a text may not become a part of the prompt" },
+  text_refused: { status: 422, exit: 2, retry: false, says: "a text may not become part of the prompt" },
   text_decided: {
     status: 409,
     exit: 7,
     retry: false,
-    says: "that proposal was decided, or another text is active by now",
+    says: "that proposal is already decided, or another text is now active",
   },
   out_of_credits: { status: 402, exit: 15, retry: true, says: "the agent has no credits left and sleeps" },
   signature_invalid: { status: 401, exit: 6, retry: false, says: "a signature is not that of the sender" },
   memory_not_found: { status: 404, exit: 3, retry: false, says: "no memory of that id is in reach" },
-  unauthenticated: { status: 401, exit: 6, retry: false, says: "no token was sent, or one that is not known" },
+  unauthenticated: { status: 401, exit: 6, retry: false, says: "no token was sent, or an unknown one" },
   not_allowed: { status: 403, exit: 6, retry: false, says: "this actor may not do that" },
   thread_busy: { status: 409, exit: 7, retry: true, says: "another worker holds the thread" },
-  approval_decided: { status: 409, exit: 7, retry: false, says: "a person has decided about that call already" },
+  approval_decided: { status: 409, exit: 7, retry: false, says: "that call is already decided" },
   lease_lost: {
     status: 409,
     exit: 7,
@@ -54,12 +54,17 @@ export const ERRORS = {
   record_broken: { status: 500, exit: 9, retry: false, says: "the record does not match its digests" },
   budget_too_small: { status: 422, exit: 10, retry: false, says: "what must be sent does not fit into the budget" },
   source_failed: { status: 502, exit: 11, retry: true, says: "a required layer's source failed" },
-  output_invalid: { status: 502, exit: 12, retry: true, says: "the model's answer does not fit the agent's `output`" },
-  spend_limit: { status: 402, exit: 15, retry: true, says: "the agent has spent what it may" },
+  output_invalid: {
+    status: 502,
+    exit: 12,
+    retry: true,
+    says: "the model's answer does not match the agent's `output`",
+  },
+  spend_limit: { status: 402, exit: 15, retry: true, says: "the agent has reached its spending limit" },
   lint_failed: { status: 422, exit: 16, retry: false, says: "lint found what breaks the provider's cache" },
   model_unknown: { status: 400, exit: 12, retry: false, says: "no model is known by that name" },
   model_failed: { status: 502, exit: 12, retry: true, says: "the model did not answer" },
-  rate_limited: { status: 429, exit: 12, retry: true, says: "the model's provider is asked too often" },
+  rate_limited: { status: 429, exit: 12, retry: true, says: "the model's provider received too many requests" },
   key_refused: { status: 502, exit: 12, retry: false, says: "the model's provider refused the key" },
   reasoning_refused: {
     status: 502,
@@ -69,9 +74,9 @@ export const ERRORS = {
   },
   model_refused: { status: 502, exit: 12, retry: false, says: "the model's provider refused the request" },
   turn_timeout: { status: 504, exit: 13, retry: true, says: "the turn ran out of time" },
-  turn_cancelled: { status: 499, exit: 130, retry: true, says: "the turn was stopped" },
-  port_taken: { status: 500, exit: 14, retry: true, says: "the address to serve on is taken" },
-  unexpected: { status: 500, exit: 1, retry: false, says: "something happened that Strata does not know" },
+  turn_cancelled: { status: 499, exit: 130, retry: true, says: "the turn was cancelled" },
+  port_taken: { status: 500, exit: 14, retry: true, says: "the address to listen on is in use" },
+  unexpected: { status: 500, exit: 1, retry: false, says: "an unexpected error occurred" },
 } as const satisfies Record<string, ErrorTraits>;
 
 /** What the doors need to know of one kind of error. */

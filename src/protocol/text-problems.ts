@@ -23,9 +23,9 @@ function whatBecame(status: TextStatus, looks: string): string {
     case "proposed":
       return "still waits: approve or reject it";
     case "superseded":
-      return `waits no more, for a newer proposal took its place; \`strata layer proposals\` or ${looks} shows that one`;
+      return `no longer waits, because a newer proposal replaced it; \`strata layer proposals\` or ${looks} shows that one`;
     case "rejected":
-      return "was rejected; what it says can only be written anew";
+      return "was rejected; to use its text, write it again";
     default:
       return never(status);
   }
@@ -55,8 +55,8 @@ export function textOvertaken(agent: AgentName, version: Approving, active: numb
 }
 
 function isOver({ parent, over }: Approving, active: number): string {
-  const now = `and version ${active} is active by now`;
-  if (over !== undefined) return `was to take the place of version ${over}, ${now}`;
-  if (parent !== active) return `was written over version ${parent}, ${now}`;
-  return "was written over another declared text than the one that is active by now";
+  const now = `but version ${active} is now active`;
+  if (over !== undefined) return `was meant to replace version ${over}, ${now}`;
+  if (parent !== active) return `was written for version ${parent}, ${now}`;
+  return "was written for another declared text than the one that is now active";
 }

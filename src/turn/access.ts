@@ -31,7 +31,7 @@ export function agentNamed({ agents }: Parts, actor: Actor, name: AgentName): Ag
   const names = agents.all.filter((one) => one.org === actor.org).map((one) => one.name);
   throw new StrataError(
     "agent_not_found",
-    `there is no agent ${JSON.stringify(name)} in ${actor.org}; declared are: ${names.join(", ") || "none"}`,
+    `there is no agent ${JSON.stringify(name)} in ${actor.org}; the declared ones are: ${names.join(", ") || "none"}`,
     {
       agent: name,
       agents: names,

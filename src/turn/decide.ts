@@ -102,7 +102,7 @@ async function toolFor(parts: Parts, asked: Approval, thread: Thread): Promise<A
     throw new StrataError("tool_not_found", message, { tool: name });
   }
   if (schema !== undefined && schema !== schemaDigest(tool)) {
-    const message = `${name} was changed since the call was made, so it might do something else than was asked for; deny it`;
+    const message = `${name} has changed since the call was made, so it might do something else than requested; deny it`;
     throw new StrataError("invalid_input", message, { tool: name });
   }
   const wrongState = outOfState(tool, BETWEEN_TURNS);
@@ -185,7 +185,7 @@ function notKept(
 ): StrataError {
   const what = `${id}: ${tool} has run and ${ended(outcome)} ${JSON.stringify(outcome.text.slice(0, LONGEST_QUOTE))}`;
   const settling = `\`strata approval settle ${id} --note TEXT\` or \`POST /v1/approvals/${id}/settle\` with a note`;
-  const message = `${what}, but that could not be written down: ${cause.message}. It will not run again; tell the agent with ${settling}`;
+  const message = `${what}, but that could not be recorded: ${cause.message}. It will not run again; tell the agent with ${settling}`;
   return new StrataError(cause.code, message, { ...cause.details, approval: id, outcome }, cause);
 }
 
@@ -193,11 +193,11 @@ function notKept(
 async function settle(parts: DecidingParts, { approval, thread, actor, note }: Case): Promise<Approval> {
   const { id, tool, scope } = approval;
   if (note === undefined || note.trim() === "") {
-    const message = `say what was found about ${id}: the agent is told, and nothing else is known of its end`;
+    const message = `say what you found out about ${id}: the agent reads it, and nothing else is known about the result`;
     throw new StrataError("invalid_input", message, { approval: id });
   }
   if (parts.acting.has(id)) {
-    const message = `${id} runs just now; wait for its end, which is recorded by itself`;
+    const message = `${id} is running; wait for its end, which is recorded automatically`;
     throw new StrataError("approval_decided", message, { approval: id });
   }
   const text = `${id}: ${tool} was approved; its end was not recorded. The ${actor.role} has looked and says: ${note}`;

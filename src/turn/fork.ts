@@ -90,14 +90,14 @@ function checkActsOnce(
   }
   if (options.again === true) return;
   if (batch !== undefined) {
-    const says = `${id} was a part of the turn on ${batch} over the messages of several senders, and what that did outside may be done again; say with --again, or \`{"again": true}\` over HTTP, that it shall`;
+    const says = `${id} was a part of the turn on ${batch} over the messages of several senders, which acted outside and may do so again; allow this with --again, or \`{"again": true}\` over HTTP`;
     throw new StrataError("invalid_input", says, { turn: id, batch });
   }
   const calls = requests.flatMap(({ reply }) => reply?.parts.filter((part) => part.type === "call") ?? []);
   const names = new Set(calls.map(({ tool }) => tool));
   const outside = [...names].filter((name) => tools.get(name)?.effect === "external");
   if (outside.length === 0) return;
-  const says = `${id} called ${outside.join(", ")}, which acts outside and may act again; say with --again, or \`{"again": true}\` over HTTP, that it shall`;
+  const says = `${id} called ${outside.join(", ")}, which acts outside and may act again; allow this with --again, or \`{"again": true}\` over HTTP`;
   throw new StrataError("invalid_input", says, { turn: id, tools: outside });
 }
 
@@ -111,7 +111,7 @@ function sendsAgain(
   if (declared?.deliver === undefined || toNobody || isReserved(scope.contact)) return false;
   if (end?.status !== "done" || end.reply === null) return false;
   if (again) return true;
-  const says = `${id} was answered, and a second reply would be sent to ${scope.contact}; say with --again, or \`{"again": true}\` over HTTP, that it shall`;
+  const says = `${id} was answered, and a second reply would be sent to ${scope.contact}; allow this with --again, or \`{"again": true}\` over HTTP`;
   throw new StrataError("invalid_input", says, { turn: id });
 }
 
@@ -133,7 +133,7 @@ async function branch(
   const opened = await parts.store.openThread(scope, { id, channel, key, version, at: parts.clock(), forkedFrom });
   const { thread, turn } = opened.forkedFrom ?? { thread: undefined, turn: undefined };
   if (thread === forkedFrom.thread && turn === forkedFrom.turn) return opened;
-  const says = `the conversation ${JSON.stringify(key)} is thread ${opened.id} already, and no fork from there`;
+  const says = `the conversation ${JSON.stringify(key)} is already thread ${opened.id}, which is no fork from there`;
   throw new StrataError("invalid_input", `${says}; choose another key`, { key, thread: opened.id });
 }
 
@@ -155,7 +155,7 @@ function lastDone(thread: Thread, turns: readonly TurnRecord[]): Point {
 function after(thread: Thread, turns: readonly TurnRecord[], id: TurnId): Point {
   const turn = turns.find((one) => one.id === id);
   if (turn === undefined) {
-    const says = `${id} is no turn of ${thread.id}; \`strata explain ${thread.id}\` or \`GET /v1/threads/${thread.id}/turns\` lists its turns`;
+    const says = `${id} is not a turn of ${thread.id}; \`strata explain ${thread.id}\` or \`GET /v1/threads/${thread.id}/turns\` lists its turns`;
     throw new StrataError("turn_not_found", says, { turn: id, thread: thread.id });
   }
   if (turn.status !== "running") return { thread: thread.id, turn: id };

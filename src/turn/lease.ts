@@ -49,7 +49,7 @@ export async function hold(
 function busy(thread: Thread, seconds: number): StrataError {
   return new StrataError(
     "thread_busy",
-    `a turn of another worker runs on ${thread.id}; try again when it has ended (at the latest ${seconds} seconds after its program stopped), or cancel it with \`strata thread cancel ${thread.id}\` or \`POST /v1/threads/${thread.id}/cancel\``,
+    `another worker is running a turn on ${thread.id}; try again when it has ended (at the latest ${seconds} seconds after its program stopped), or cancel it with \`strata thread cancel ${thread.id}\` or \`POST /v1/threads/${thread.id}/cancel\``,
     { thread: thread.id, seconds },
   );
 }
@@ -61,7 +61,7 @@ function keep(
 ): Lease {
   const end = new AbortController();
   const cancel = (): void =>
-    end.abort(new StrataError("turn_cancelled", "the turn was stopped; its messages keep waiting"));
+    end.abort(new StrataError("turn_cancelled", "the turn was cancelled; its messages keep waiting"));
   const look = setInterval(() => void hear(parts, claim, cancel), LOOK);
   const beat = setInterval(() => void renew(parts, claim, end), BEAT);
   const clock = Number.isFinite(ends.seconds)

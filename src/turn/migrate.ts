@@ -6,7 +6,7 @@ import type { Migration } from "./runtime.ts";
 import { agentAt, keepVersion, upToDate } from "./setup.ts";
 
 /**
- * What is declared otherwise today than in the version that the thread's next turn runs, in plain words; nothing where all that
+ * What is declared differently today than in the version that the thread's next turn runs, in plain words; nothing where all that
  * the thread is pinned to is the same.
  */
 export async function changesSince(parts: Parts, actor: Actor, id: ThreadId): Promise<readonly string[]> {
@@ -38,7 +38,7 @@ const KEYS: ReadonlyMap<keyof Agent, string> = new Map([
   ["soul", "its soul"],
   ["skills", "its skills"],
   ["tail", "where its live layers stand"],
-  ["summaries", "whether it sums up"],
+  ["summaries", "whether it writes summaries"],
   ["mode", "its mode"],
   ["budgets", "its budgets"],
   ["life", "how it lives"],
@@ -68,10 +68,10 @@ const appeared = (was: readonly string[], is: readonly string[], what: string): 
 
 function layerChange(was: Layer | undefined, is: Layer): readonly string[] {
   if (was === undefined || isSame(was, is)) return [];
-  if (!isSame(was.source, is.source)) return [`what layer ${is.id} says changed`];
+  if (!isSame(was.source, is.source)) return [`the text of layer ${is.id} changed`];
   return [
     was.rank === is.rank
-      ? `layer ${is.id} is declared otherwise`
+      ? `layer ${is.id} is declared differently`
       : `the rank of layer ${is.id} is ${is.rank}, no longer ${was.rank}`,
   ];
 }

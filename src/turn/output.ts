@@ -47,7 +47,7 @@ export function finalAnswer(work: Work, stop: StopReason): Said {
   const ended = stop === "answered" ? "" : ` (the turn ended early: ${stop})`;
   throw new StrataError(
     "output_invalid",
-    `${model.ref} answered what does not fit the agent's \`output\`: ${read.problem}${ended}; run the turn again, or make the schema simpler`,
+    `${model.ref} gave an answer that does not match the agent's \`output\`: ${read.problem}${ended}; run the turn again, or make the schema simpler`,
     { problem: read.problem, stop },
   );
 }

@@ -28,6 +28,6 @@ export const isOwnChannel = (channel: string): boolean => HOLDS.has(channel);
 export function checkTalk({ channel }: { readonly channel: string }): void {
   const holds = HOLDS.get(channel);
   if (holds === undefined) return;
-  const says = `the channel ${JSON.stringify(channel)} holds ${holds}, and nobody talks there; name another channel or thread`;
+  const says = `the channel ${JSON.stringify(channel)} holds ${holds}, so nobody can talk there; name another channel or thread`;
   throw new StrataError("invalid_input", says, { channel });
 }

@@ -127,7 +127,7 @@ async function summedIn(work: Work, job: SummaryJob): Promise<Summed> {
 function endingOf(came: Came): Ending {
   if ("memory" in came) return { status: "done", stop: "answered", reply: null };
   if ("failed" in came) return { status: "failed", error: came.failed };
-  const says = `the answer is no summary that may be kept: ${came.because}`;
+  const says = `the answer cannot be used as a summary: ${came.because}`;
   return { status: "failed", error: new StrataError("model_failed", says) };
 }
 

@@ -98,7 +98,7 @@ function notTheirs({ kind, trust }: NewEvent): StrataError {
   const next =
     kind === "instruction" || kind === "scheduled"
       ? `post it with \`trust: operator\` as an operator${kind === "instruction" ? ", or let members instruct the agent with `instructions: members` in strata.yaml" : ""}`
-      : "only the platform says that of itself";
-  const message = `an event of kind \`${kind}\` is not a word of ${withArticle(trust)}, who posts ${theirs.join(", ")}; ${next}`;
+      : "only the platform posts such events";
+  const message = `an event of kind \`${kind}\` cannot come from ${withArticle(trust)}, who may post ${theirs.join(", ")}; ${next}`;
   return new StrataError("not_allowed", message, { kind, trust });
 }

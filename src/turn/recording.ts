@@ -24,7 +24,7 @@ export const REPLAY = "replay";
  */
 export function checkRecorded({ channel, recorded }: { readonly channel: string; readonly recorded?: true }): void {
   if (channel !== REPLAY || recorded === true) return;
-  const says = `the channel ${JSON.stringify(channel)} holds recordings, and what is said there is sent to nobody; name another channel`;
+  const says = `the channel ${JSON.stringify(channel)} holds recordings, and nothing said there is sent to anybody; name another channel`;
   throw new StrataError("invalid_input", says, { channel });
 }
 
@@ -39,7 +39,7 @@ export function checkOfRecording({ id, channel, key, forkedFrom }: Held, events:
   if (channel !== REPLAY || forkedFrom !== undefined) return;
   const recording = key.slice(0, key.indexOf(":") + 1);
   if (events.every(({ externalId = "" }) => recording !== "" && externalId.startsWith(recording))) return;
-  const says = `${id} holds a recording, and what is said there is sent to nobody; fork it to go on from there, or name another thread`;
+  const says = `${id} holds a recording, and nothing said there is sent to anybody; fork it to continue from there, or name another thread`;
   throw new StrataError("invalid_input", says, { thread: id });
 }
 
@@ -174,7 +174,7 @@ function broken(file: string, line: number, what: string, cause?: unknown): Stra
     '{"thread", "from": "contact" | "agent" | "tool", "text", "at"?, "contact"?, "name"?, "calls"?, "id"?}';
   return new StrataError(
     "invalid_line",
-    `${file}:${line}: ${what}; a line is ${expected}. Nothing was replayed; mend the line and run it again`,
+    `${file}:${line}: ${what}; a line is ${expected}. Nothing was replayed; fix the line and run it again`,
     { file, line },
     cause,
   );

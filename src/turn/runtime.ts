@@ -151,7 +151,7 @@ export interface CoreRuntime {
   thread(actor: Actor, id: ThreadId): Promise<Thread>;
   /** The thread with the version of its agent that its next turn runs: the declared one, where each turn stands alone. */
   nextRun(actor: Actor, id: ThreadId): Promise<Thread>;
-  /** What of the agent's layers and tools is declared otherwise than the thread's next turn runs them, in plain words. */
+  /** What of the agent's layers and tools is declared differently than the thread's next turn runs them, in plain words. */
   changes(actor: Actor, id: ThreadId): Promise<readonly string[]>;
   /**
    * Moves a thread to the version of its agent that is declared now, between two turns; what was said goes on. Operators only.

@@ -97,10 +97,10 @@ export interface Reached {
 export function checkOutside({ agent, contact }: Pick<ContactScope, "agent" | "contact">): void {
   if (!isReserved(contact)) return;
   if (isErased(contact)) {
-    const gone = `${contact} stands for a contact of ${agent} who was erased, and nobody writes as it; write as the contact, who is somebody new`;
+    const gone = `${contact} is the pseudonym of an erased contact of ${agent}, and nobody can write as it; write under the contact's own name, as a new contact`;
     throw new StrataError("not_allowed", gone, { contact });
   }
-  const says = `${contact} stands for ${agent} itself, and nobody writes as it; \`strata life tick ${agent}\` or \`POST /v1/agents/${agent}/life/tick\` begins a turn of its own`;
+  const says = `${contact} is ${agent} itself, and nobody can write as it; \`strata life tick ${agent}\` or \`POST /v1/agents/${agent}/life/tick\` begins a turn of its own`;
   throw new StrataError("not_allowed", says, { contact });
 }
 

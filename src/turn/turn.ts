@@ -159,7 +159,7 @@ async function recordFailed(work: Work, error: StrataError): Promise<void> {
 }
 
 async function abandon(work: Work): Promise<void> {
-  const error = new StrataError("turn_cancelled", "the turn was left before its end; its messages keep waiting");
+  const error = new StrataError("turn_cancelled", "the turn was abandoned before its end; its messages keep waiting");
   try {
     await work.parts.store.settle(claimOf(work), outcomeOf(work, { status: "failed", error }));
   } catch {

@@ -14,6 +14,6 @@ export function inWindow({ agent, card, model }: TurnSetup, error: StrataError, 
   const helps = `a model with a larger one${mode === "full" ? ", `mode: compact`" : ""}, shorter texts, fewer tools or a lower budgets.result or budgets.reply`;
   const guess = guessedWindow(model.wire, card);
   const known = guess ?? `the window of ${model.wire} is ${window} tokens`;
-  const says = `${known}, and budgets.total is more already: what helps is ${helps}`;
+  const says = `${known}, and budgets.total is already larger: what helps is ${helps}`;
   return new StrataError("budget_too_small", `${what}; ${says}`, { ...facts, model: model.wire, window }, error);
 }

@@ -15,7 +15,7 @@ export interface ModelCard extends Omit<Family, "price"> {
 /** That a model's window is a guess, and the key that sets it; nothing where it is known. */
 export function guessedWindow(model: ModelRef, { guessed, window }: Pick<ModelCard, "guessed" | "window">) {
   if (!guessed) return undefined;
-  return `the window of ${model} is not known: ${inThousands(window)} tokens are a guess; say it in strata.yaml as \`models: { "${model}": { window: … } }\``;
+  return `the window of ${model} is not known: ${inThousands(window)} tokens are a guess; set it in strata.yaml as \`models: { "${model}": { window: … } }\``;
 }
 
 /** What a declaration says of a model; all it leaves out is as the built-in card says. Units and meanings are those of `Family`. */

@@ -87,7 +87,7 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
       } catch (thrown) {
         Object.assign(lane, { ready: [], next: undefined });
         if (stop.signal.aborted) return;
-        tell({ about: lane.job.name, says: `What is due of ${lane.job.name} is not known: ${said(thrown)}` });
+        tell({ about: lane.job.name, says: `The due jobs of ${lane.job.name} could not be read: ${said(thrown)}` });
       }
     } while (lane.again && !stop.signal.aborted);
     lane.looking = false;

@@ -33,7 +33,9 @@ describe("strata backup", () => {
     expect(statSync(join(cwd, "copy.db")).mode & 0o777).toBe(0o600);
     mkdirSync(join(cwd, "restored"));
     renameSync(join(cwd, "copy.db"), join(cwd, "restored", "strata.db"));
-    expect((await strata(["verify", "--data", "restored"], { cwd })).out).toContain("The record is whole.");
+    expect((await strata(["verify", "--data", "restored"], { cwd })).out).toContain(
+      "The record is complete and unchanged.",
+    );
     expect(await links("restored")).toBeLessThanOrEqual(from);
     const chat = ["chat", "companion", "--as", "ann", "--data", "restored"];
     expect((await strata(chat, { cwd, input: "What is my cat called?\n" })).out).toContain("Miso");

@@ -232,7 +232,7 @@ describe("strata cache explain", () => {
     const { out, json } = await explain(await talked({ rules: 4_000, turns: 3, model: "rehearsal" }));
     expect(out).toMatch(/^thr_\w+: efficiency \d\.\d\d \(optimum \/ prediction\)$/m);
     expect(out).toContain("The model reported no tokens of its own: what is shown is the prediction only.\n");
-    expect(out).toContain("What was saved is not told: there is no bill to compare the prediction with.\n");
+    expect(out).toContain("Savings are not shown: there is no bill to compare the prediction with.\n");
     expect(out).not.toContain("billed read");
     expect(json.requests.map(({ billed }) => billed)).toEqual([undefined, undefined, undefined]);
     expect(json.requests[2]?.predicted.read).toBeGreaterThan(4_000);
@@ -240,7 +240,7 @@ describe("strata cache explain", () => {
 
   it("leaves out what got no whole answer, and says so", async () => {
     const { out, json } = await explain(await talked({ rules: 4_000, turns: 3, refuses: 2 }));
-    expect(out).toContain("1 request without a whole answer left out: what was billed for it is not known.\n");
+    expect(out).toContain("1 request without a complete answer left out: what was billed for it is not known.\n");
     expect(out).toMatch(/^3\.1 +/m);
     expect(out).not.toMatch(/^2\.1 +/m);
     expect(json.totals).toMatchObject({ requests: 2, billed: 2 });

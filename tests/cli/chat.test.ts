@@ -279,7 +279,7 @@ describe("strata chat in a terminal", () => {
     const person = atTerminal(["chat", "companion"], { cwd: project(slow.edit), env: slow.env });
     await person.sees("me › ");
     person.press("hello\r");
-    await person.sees("anthropic:claude-sonnet-4-5 has not answered yet, 0 s; Ctrl-C stops the turn");
+    await person.sees("anthropic:claude-sonnet-4-5 has not answered yet, 0 s; Ctrl-C cancels the turn");
     await person.sees("has not answered yet, 1 s");
     await person.sees("\r\u001b[KAt last.");
     const signs = new Set([...person.screen().matchAll(/\[K(.) anthropic/g)].map(([, sign]) => sign));
@@ -297,7 +297,7 @@ describe("strata chat in a terminal", () => {
     // The provider never answers; nothing but the stop can end this turn.
     await new Promise((resolve) => setTimeout(resolve, 300));
     person.press("\u0003");
-    await person.sees("the turn was stopped; its messages keep waiting");
+    await person.sees("the turn was cancelled; its messages keep waiting");
     person.press("/quit\r");
     expect(await person.ended).toBe(0);
   });
@@ -445,7 +445,7 @@ describe("strata chat in a terminal", () => {
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(person.screen()).not.toContain("Read again");
     person.press("\u0003");
-    await person.sees(/the turn was stopped[\s\S]*Read again: [^\n]*\n[^\n]*me › /);
+    await person.sees(/the turn was cancelled[\s\S]*Read again: [^\n]*\n[^\n]*me › /);
     person.press("\u0004");
     expect(await person.ended).toBe(0);
   });

@@ -68,7 +68,7 @@ describe("strata compose", () => {
     expect(out).toMatch(/^sovereign with rehearsal: mode full, [\d,]+ tokens may be sent$/m);
     expect(out).toMatch(/^constitution +1 +(\d+) +\1 +whole +\1$/m);
     expect(out).toMatch(/^identity +3 +(\d+) +\d+ +one line +\1$/m);
-    const sizes = /^full +([\d,]+) tokens beside the message\ncompact +([\d,]+) tokens .*\nsent +\1 tokens/m.exec(out);
+    const sizes = /^full +([\d,]+) tokens without the message\ncompact +([\d,]+) tokens .*\nsent +\1 tokens/m.exec(out);
     const [full, compact] = [sizes?.[1], sizes?.[2]].map((text = "") => Number(text.replaceAll(",", "")));
     expect(compact).toBeLessThan((full ?? 0) * 0.8);
     const told = await strata(["compose", "sovereign", "--explain", "--json"], { cwd });

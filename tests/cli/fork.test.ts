@@ -36,7 +36,7 @@ describe("strata thread fork", () => {
     expect(await shown(fork?.id)).not.toContain("And there?");
     expect(await shown(thread)).toContain("And there?");
     expect(await shown(thread)).not.toContain("And here?");
-    expect((await strata(["verify"], { cwd })).out).toContain("The record is whole.");
+    expect((await strata(["verify"], { cwd })).out).toContain("The record is complete and unchanged.");
   });
 
   it("takes place where it is said, and nowhere that nobody talks", async () => {
@@ -106,7 +106,7 @@ describe("strata thread cancel", () => {
     expect(stopped).toMatchObject({ code: 0, out: expect.stringContaining("was asked to stop") });
     const { code, err } = await chat.ended;
     expect(code).toBe(130);
-    expect(err).toContain("the turn was stopped; its messages keep waiting");
+    expect(err).toContain("the turn was cancelled; its messages keep waiting");
     const again = await strata(["thread", "cancel", thread, "--json"], { cwd, env: silent.env });
     expect(jsonLines(again.out)).toEqual([{ cancelled: false }]);
     expect((await strata(["thread", "show", thread], { cwd, env: silent.env })).out).toContain("1 message without");

@@ -108,9 +108,12 @@ describe("strata guard check", () => {
     expect(code).toBe(2);
     expect(jsonLines(out)).toMatchObject([
       { verdict: "pass" },
-      { error: expect.stringMatching(/^line 2 of stdin is no JSON object with a "text": hello; /), line: 2 },
+      { error: expect.stringMatching(/^line 2 of stdin is not a JSON object with a "text": hello; /), line: 2 },
       { error: expect.stringMatching(/^line 3 of stdin is blank; /), line: 3 },
-      { error: expect.stringMatching(/^line 4 of stdin is no JSON object with a "text": \{"words":"a"\}; /), line: 4 },
+      {
+        error: expect.stringMatching(/^line 4 of stdin is not a JSON object with a "text": \{"words":"a"\}; /),
+        line: 4,
+      },
       { verdict: "review" },
     ]);
     expect(jsonLines(err)).toMatchObject([

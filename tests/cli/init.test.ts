@@ -27,7 +27,7 @@ describe("strata init", () => {
     const chat = await strata(["chat", "companion"], { cwd, input });
     expect(chat.code).toBe(0);
     expect(chat.out).toContain("green");
-    expect((await strata(["verify"], { cwd })).out).toContain("The record is whole.");
+    expect((await strata(["verify"], { cwd })).out).toContain("The record is complete and unchanged.");
   });
 
   it("tells of the credits that an agent needs before it answers, and then it does", async () => {
@@ -238,7 +238,7 @@ describe("strata init with a folder", () => {
       "without a strata.yaml",
       (shop) => writeFileSync(join(shop, "../shop.txt"), ""),
       3,
-      "is no blueprint, it holds no strata.yaml; name a folder that holds a strata.yaml, or a shipped blueprint: companion",
+      "is no blueprint, it holds no strata.yaml; name a folder with a strata.yaml, or a shipped blueprint: companion",
     ],
     ["with a link that leads out", (shop) => symlinkSync("../secret", join(shop, "notes")), 2, "leads out of it"],
     ["with a link to a folder outside", (shop) => symlinkSync("..", join(shop, "up")), 2, "leads out of it"],

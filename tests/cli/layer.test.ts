@@ -67,7 +67,7 @@ describe("strata layer", () => {
     expect(missing).toMatchObject({ code: 3, err: expect.stringContaining("did you mean `loop`") });
     expect(await run("layer show 10")).toMatchObject({
       code: 2,
-      err: "strata: 10 is the rank of several layers of automaton: `vitals`, `conversation`; say which by its name\n",
+      err: "strata: 10 is the rank of several layers of automaton: `vitals`, `conversation`; name one by its id\n",
     });
     expect(await run("layer diff 6 0 1 --reason looking")).toMatchObject({ code: 2 });
     expect(await run("layer edit 6")).toMatchObject({ code: 2, err: expect.stringContaining("--file") });

@@ -109,7 +109,7 @@ describe("strata agent", () => {
     const { out } = await strata(["agent", "show", "companion"], { cwd: project() });
     expect(out).toMatch(/^precedence +0 +all +immutable +platform +\d+ +layers\/precedence\.md$/m);
     expect(out).toMatch(/^recall +60 +turn +live +operator +600 +recall, 5 memories$/m);
-    expect(out).toMatch(/^lock +7 immutable layers, each as it was locked$/m);
+    expect(out).toMatch(/^lock +7 immutable layers, unchanged since they were locked$/m);
     expect(out).toMatch(/^model +rehearsal$/m);
     expect(out).toContain("memory_save, memory_search");
   });

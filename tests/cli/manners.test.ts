@@ -36,7 +36,7 @@ describe("an error", () => {
   });
 
   it.each([
-    ["{}", "it is no list"],
+    ["{}", "it is not a list"],
     ["[{}]", "entry 1 has no `org`"],
     ['[{"org":"home","seq":-1,"hash":null}]', "entry 1 has no `seq`, a whole number"],
     ['[{"org":"home","seq":1,"hash":"x"}]', "entry 1 has no `hash`, 64"],

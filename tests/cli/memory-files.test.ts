@@ -95,7 +95,7 @@ describe("strata memory import and export", () => {
     expect(err.split("\n")).toEqual([
       "strata: mixed.jsonl: line 2 is not JSON",
       "strata: mixed.jsonl: line 3 holds what looks like an AWS access key, at character 12",
-      "strata: mixed.jsonl: 2 entries were refused, the rest was taken; mend what is told and import the file again",
+      "strata: mixed.jsonl: 2 entries were refused, the rest was saved; fix these entries and import the file again",
       "",
     ]);
     expect(await contents()).toEqual(["Good too.", "Good."]);

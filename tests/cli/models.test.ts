@@ -71,7 +71,7 @@ describe("strata models", () => {
     const provider = `providers:\n  own: {kind: openai-compatible, url: "http://127.0.0.1:1/v1"}\n`;
     const on = (more: string) =>
       project((yaml) => yaml.replace("    recall: auto", `    model: own:mystery\n    recall: auto`) + provider + more);
-    const guess = `the window of own:mystery is not known: 32,000 tokens are a guess; say it in strata.yaml as \`models: { "own:mystery": { window: … } }\``;
+    const guess = `the window of own:mystery is not known: 32,000 tokens are a guess; set it in strata.yaml as \`models: { "own:mystery": { window: … } }\``;
     const [unknown, known] = [on(""), on("models:\n  own:mystery: {window: 8192}\n")];
     for (const argv of [["agent", "show", "companion"], ["doctor"]]) {
       expect((await strata(argv, { cwd: unknown })).out.replace(/\s+/g, " ")).toContain(guess);

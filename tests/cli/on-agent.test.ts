@@ -54,7 +54,7 @@ const COMMANDS: readonly (readonly [string, string])[] = [
   ["conversation list", "of-gardener"],
   ["conversation show of-gardener", "gardener with of-gardener"],
   ["agent acts", "read conversation"],
-  ["agent attention", "Nothing waits for an operator."],
+  ["agent attention", "Nothing needs an operator."],
   ["agent show", "gardener, version"],
   ["thread list --as of-gardener", "gardener"],
   ["usage", "gardener  "],

@@ -25,7 +25,7 @@ describe("an edited text that the declaration passed over", () => {
     const { run, declare } = await edited();
     expect(await listed(run)).not.toMatch(/displaced|outdated/);
     await declare("rank: 6", "rank: 8");
-    const line = "loop: version 1 is displaced and not sent; `strata layer rollback loop` puts it away";
+    const line = "loop: version 1 is displaced and not sent; `strata layer rollback loop` removes it";
     expect(await listed(run)).toContain(line);
     expect((await run("layer show loop")).out).toContain(line);
     expect((await run("layer show skills")).out).not.toContain("displaced");
@@ -41,8 +41,8 @@ describe("an edited text that the declaration passed over", () => {
     const { run, declare } = await edited();
     await declare(/.*id: (loop|skills),.*\n| {4}skills:\n( {6}- .*\n)+/g, "");
     const list = await listed(run);
-    expect(list).toContain("loop: version 1 is displaced and not sent; `strata layer rollback loop` puts it away");
-    expect(list).toContain("`strata layer rollback skills --skill haggling` puts it away");
+    expect(list).toContain("loop: version 1 is displaced and not sent; `strata layer rollback loop` removes it");
+    expect(list).toContain("`strata layer rollback skills --skill haggling` removes it");
     expect((await run("layer history loop")).out).toMatch(/^version 1 · active/m);
     expect((await run("layer rollback loop")).code).toBe(0);
     expect((await run("layer rollback skills --skill haggling")).code).toBe(0);

@@ -74,7 +74,7 @@ describe("strata as a process", () => {
     chat.process.kill("SIGINT");
     const { code, err } = await chat.ended;
     expect(code).toBe(130);
-    expect(err).toContain("the turn was stopped; its messages keep waiting");
+    expect(err).toContain("the turn was cancelled; its messages keep waiting");
     const again = await strata(["chat", "companion"], { cwd, env: silent.env });
     expect(again.err).toContain("1 earlier message without an answer");
   });
@@ -155,8 +155,8 @@ describe("an error of a module that nobody waits for", () => {
     const { id } = Object(await send("/v1/threads", { agent: "companion", contact: "ann" }));
     const talk = (text: string) => send(`/v1/threads/${id}/events`, { text });
     for (const [how, says] of [
-      ["timer", "shop.ts:2: the till is on fire; await there what may fail, or catch it; all else goes on"],
-      ["promise", "shop.ts:3: the drawer is stuck; await there what may fail, or catch it; all else goes on"],
+      ["timer", "shop.ts:2: the till is on fire; await what may fail there, or catch it; all else goes on"],
+      ["promise", "shop.ts:3: the drawer is stuck; await what may fail there, or catch it; all else goes on"],
       ["words", "nobody waited for, and its stack names no file outside Strata: it threw 'only words'"],
       ["nothing", "nobody waited for, and its stack names no file outside Strata: it threw undefined"],
     ] as const) {

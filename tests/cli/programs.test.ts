@@ -84,7 +84,7 @@ describe("README.md", () => {
     await strata(["chat", "companion"], { cwd, input: "and again\n" });
     writeFileSync(join(cwd, ".strata/strata.db"), readFileSync(join(cwd, "monday.db")));
     for (const side of ["wal", "shm"]) expect(existsSync(join(cwd, `.strata/strata.db-${side}`))).toBe(false);
-    expect((await strata(["verify"], { cwd })).out).toContain("The record is whole.");
+    expect((await strata(["verify"], { cwd })).out).toContain("The record is complete and unchanged.");
     expect((await strata(["export"], { cwd })).out).not.toContain("and again");
   });
 });

@@ -47,7 +47,7 @@ describe.skipIf(server === undefined)(title("a store on PostgreSQL"), () => {
     expect((await strata(["memory", "search", "tea"], { cwd, env })).out).toContain("jasmine");
     const doctor = await strata(["doctor"], { cwd, env, columns: 1_000 });
     expect(doctor.out).toMatch(/store +PostgreSQL at .*, version \d+/);
-    expect(doctor.out).toContain("its row-level security stands behind ours");
+    expect(doctor.out).toContain("its row-level security is active, too");
     expect(doctor.out + doctor.err).not.toContain(SECRET);
   });
 

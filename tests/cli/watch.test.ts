@@ -39,7 +39,7 @@ describe("strata start --watch", () => {
     expect(await health()).toMatchObject({ agents: [{ model: "anthropic:claude-sonnet-4-5" }] });
     save(join(cwd, "layers/identity.md"), (text) => `${text}\nBe brief.\n`);
     await hears("identity");
-    await hears("run `strata lock`, then restart: locked texts are taken at a start only.");
+    await hears("run `strata lock`, then restart: locked texts are read only at a start.");
     expect(started.sofar().err.match(/save the file again/g)).toHaveLength(1);
     expect(await started.stop()).toMatchObject({ code: 0 });
   }, 30_000);
@@ -59,7 +59,7 @@ describe("strata start --watch", () => {
     );
     const { hears, started } = await watched(cwd, child);
     save(join(cwd, "tools/euros.ts"), (text) => text.replace("12", "13"));
-    await hears("the module tools/price.ts was read anew, for running threads too");
+    await hears("the module tools/price.ts was reloaded, also for running threads");
     expect(await started.stop()).toMatchObject({ code: 0 });
   }, 30_000);
 });

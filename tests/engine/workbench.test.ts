@@ -144,7 +144,7 @@ describe("the workbench", () => {
     writeFileSync(file, total(4_096)(readFileSync(file, "utf8")));
     const { out } = await strata(["compose", "workbench", "--explain"], { cwd: folder });
     expect(out).toMatch(/^core +0 [\s\S]*^runtime +80 [\s\S]*^thinking +12 [\s\S]*^temporal +60 /m);
-    expect(out).toMatch(/^minimal +[\d,]+ tokens beside the message$/m);
+    expect(out).toMatch(/^minimal +[\d,]+ tokens without the message$/m);
     expect(out).toMatch(/^bootstrap: cut to [\d,]+ of [\d,]+ tokens \(budget\)$/m);
   });
 });

@@ -56,7 +56,7 @@ export const AGENT: readonly Case[] = [
   },
   {
     code: "spend_limit",
-    when: "the agent has spent what it may",
+    when: "the agent has reached its spending limit",
     provoke: async () => {
       const { cwd, env } = await speaking(["Hello.", "Hello again."], (yaml) =>
         yaml.replace("  companion:\n", "  companion:\n    budgets: { spend: { dollars: 0.0001, per: ever } }\n"),

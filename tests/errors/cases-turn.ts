@@ -66,7 +66,7 @@ export const TURN: readonly Case[] = [
       );
       return chat(cwd, { env });
     },
-    says: ["would not have its earlier reasoning back", "status 400", "a mistake of Strata's", "go on in a new thread"],
+    says: ["rejected its own earlier reasoning", "status 400", "a mistake of Strata's", "go on in a new thread"],
   },
   {
     code: "turn_timeout",
@@ -88,7 +88,7 @@ export const TURN: readonly Case[] = [
       const { cwd, env } = await answeredBy(() => ending.abort());
       return chat(cwd, { env, signal: ending.signal });
     },
-    says: ["the turn was stopped", "keep waiting"],
+    says: ["the turn was cancelled", "keep waiting"],
   },
   {
     code: "source_failed",

@@ -22,7 +22,7 @@ async function fillsAndIsFreed(disk: Disk): Promise<void> {
   const again = await chat(disk, "What do you know about my cat?\n");
   expect(again.code).toBe(0);
   expect(again.out).toContain("Miso");
-  expect((await strata(["verify"], disk)).out).toContain("The record is whole.");
+  expect((await strata(["verify"], disk)).out).toContain("The record is complete and unchanged.");
   const texts = await told(disk);
   expect(texts).toContain("my cat is called Miso");
   expect(texts).toContain("What do you know about my cat?");

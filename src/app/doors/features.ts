@@ -8,27 +8,27 @@ import type { Job } from "../../work/index.ts";
 export const FEATURES: readonly Listed[] = [
   {
     name: "agents",
-    nouns: { agent: "list the declared agents, show what one is made of, what waits for you and who looked into it" },
+    nouns: { agent: "list the declared agents, show one in detail, what needs you, and who viewed it" },
     load: async () => (await import("../../features/agents/index.ts")).FEATURE,
   },
   {
     name: "approvals",
-    nouns: { approval: "list the tool calls that wait for a person, approve, deny and settle them" },
+    nouns: { approval: "list the tool calls that wait for a person; approve, deny and settle them" },
     load: async () => (await import("../../features/approvals/index.ts")).FEATURE,
   },
   {
     name: "contacts",
-    nouns: { contact: "erase all that is kept of a contact" },
+    nouns: { contact: "erase everything stored about a contact" },
     load: async () => (await import("../../features/contacts/index.ts")).FEATURE,
   },
   {
     name: "conversations",
-    nouns: { conversation: "list the senders of whom an agent keeps a log, and read one; each look is recorded" },
+    nouns: { conversation: "list the senders in an agent's log, and read one; each access is recorded" },
     load: async () => (await import("../../features/conversations/index.ts")).FEATURE,
   },
   {
     name: "deliveries",
-    nouns: { outbox: "list what an agent said, and say what was delivered; each look is recorded" },
+    nouns: { outbox: "list an agent's replies, and mark them as delivered; each access is recorded" },
     load: async () => (await import("../../features/deliveries/index.ts")).FEATURE,
   },
   {
@@ -49,15 +49,15 @@ export const FEATURES: readonly Listed[] = [
   {
     name: "inbox",
     nouns: {
-      inbox: "list the messages that wait for an agent, each look is recorded; add one, and let it handle them",
+      inbox: "list the messages that wait for an agent, add one, and run a turn for them; each access is recorded",
     },
     load: async () => (await import("../../features/inbox/index.ts")).FEATURE,
   },
   {
     name: "life",
     nouns: {
-      life: "show how an agent is that lives by itself, and let it have a turn of its own",
-      credits: "show what an agent may still spend, top it up, and list the payments",
+      life: "show the condition of an agent that lives by itself, and run a turn of its own",
+      credits: "show an agent's credits, top them up, and list the payments",
     },
     load: async () => (await import("../../features/life/index.ts")).FEATURE,
   },
@@ -100,15 +100,15 @@ export const FEATURES: readonly Listed[] = [
   {
     name: "threads",
     nouns: {
-      thread: "list the conversations, read one, fork it, move it to the newest version, stop its turn",
-      export: "write what was said as JSON lines",
+      thread: "list the conversations, read one, fork it, move it to the newest version, cancel its turn",
+      export: "export conversations as JSON lines",
     },
     load: async () => (await import("../../features/threads/index.ts")).FEATURE,
   },
   {
     name: "turns",
     nouns: {
-      turn: "show what is recorded of a turn (`strata turn ID` is `turn show ID`), how two turns differ, or answer one again",
+      turn: "show a recorded turn (`strata turn ID` is `turn show ID`), compare two, or answer one again",
     },
     load: async () => (await import("../../features/turns/index.ts")).FEATURE,
   },

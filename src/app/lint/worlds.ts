@@ -91,5 +91,5 @@ function inChild(asked: Asked): Promise<Pieces> {
 const failed = (why: string): StrataError =>
   new StrataError(
     "module_failed",
-    `the project cannot be loaded a second time: ${why}; mend what depends on the first time`,
+    `the project cannot be loaded a second time: ${why}; fix what depends on the first load`,
   );

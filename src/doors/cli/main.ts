@@ -21,7 +21,7 @@ const { run } = await import("./run.ts");
 const ending = new AbortController();
 
 const end = (): void =>
-  ending.abort(new StrataError("turn_cancelled", "stopped; what was not finished goes on with the next run"));
+  ending.abort(new StrataError("turn_cancelled", "stopped; unfinished work continues with the next run"));
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   // The first is heard by the command, which ends in order; the second ends at once.

@@ -51,9 +51,9 @@ function strayError(thrown: unknown, goesOn: boolean): StrataError {
   const place = placeOf(thrown);
   const what = thrown instanceof Error ? thrown.message || thrown.name : `it threw ${inspect(thrown, { depth: 0 })}`;
   const where = place === undefined ? ", and its stack names no file outside Strata" : ` in ${place}`;
-  const next = place === undefined ? "" : "; await there what may fail, or catch it";
+  const next = place === undefined ? "" : "; await what may fail there, or catch it";
   const rest = goesOn ? "; all else goes on" : "";
-  return new StrataError("unexpected", `an error that nobody waited for${where}: ${what}${next}${rest}`, {}, thrown);
+  return new StrataError("unexpected", `an error after its call had ended${where}: ${what}${next}${rest}`, {}, thrown);
 }
 
 /** Where Strata's own files are, built or not. */

@@ -71,7 +71,7 @@ async function takerOf(runtime: Runtime, actor: Actor, { id, thread, turn }: Sto
   const turns = await runtime.turns(actor, thread);
   const taker = turns.findLast(({ end, events }) => end?.status === "done" && events.some((one) => one.id === id));
   if (taker !== undefined) return taker;
-  throw new StrataError("turn_not_found", `${id} waits no more, and no turn of ${thread} took it; post it again`, {
+  throw new StrataError("turn_not_found", `${id} no longer waits, and no turn of ${thread} handled it; post it again`, {
     event: id,
     thread,
   });

@@ -77,7 +77,7 @@ function actorOf(parts: Pick<ServerParts, "site" | "actorOf">, { req }: Context<
   const [, token] = /^Bearer +([\w-]{1,200})$/i.exec(req.header("authorization") ?? "") ?? [];
   const actor = token === undefined ? undefined : parts.actorOf(token);
   if (actor !== undefined || (parts.site.isLocal && OPEN.includes(req.path))) return actor;
-  throw unauthenticated(token === undefined ? "this needs a token" : "the token is not known here");
+  throw unauthenticated(token === undefined ? "this needs a token" : "the token is not valid for this server");
 }
 
 function unauthenticated(why: string): StrataError {
@@ -96,7 +96,8 @@ function serveOpen(server: Hono<Env>, { health }: ServerParts): void {
   });
 }
 
-const ASK_WITH_TOKEN = "nothing can be kept any more; ask again with `Authorization: Bearer`, and `because` says why";
+const ASK_WITH_TOKEN =
+  "nothing can be stored any more; ask again with `Authorization: Bearer`, and `because` gives the reason";
 
 const welcome = (version: string, origin: string): string =>
   `Strata ${version} serves here. It is a REST API for programs, and there is no page to look at.
@@ -148,11 +149,11 @@ function nowhere(routes: readonly Route[], method: string, path: string): Respon
   const known = [{ method: "get", url: "/v1/openapi.json" }, ...OPEN.map((url) => ({ method: "get", url })), ...routes];
   const here = known.filter(({ url }) => new RegExp(`^${url.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path));
   if (here.length === 0) {
-    const message = `nothing answers to ${method} ${path}; GET /v1/openapi.json describes what is served`;
+    const message = `there is no route ${method} ${path}; GET /v1/openapi.json lists the routes`;
     return errorResponse(new StrataError("route_not_found", message, { method, path }));
   }
   const allow = here.map((one) => one.method.toUpperCase()).join(", ");
-  const message = `${path} does not answer to ${method}; it answers to ${allow}`;
+  const message = `${path} does not support ${method}; it supports ${allow}`;
   const response = errorResponse(new StrataError("method_not_allowed", message, { method, path, allow }));
   response.headers.set("allow", allow);
   return response;

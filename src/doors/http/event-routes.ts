@@ -121,7 +121,7 @@ const textOf = (text: Untrusted) => ({ type: "text", text }) as const;
 
 function orNothing(done: Done | null): Done {
   if (done !== null) return done;
-  throw new StrataError("turn_cancelled", "the client left before the turn ended; the turn is in the record");
+  throw new StrataError("turn_cancelled", "the client disconnected before the turn ended; the turn is in the record");
 }
 
 function first(events: readonly StoredEvent[]): StoredEvent {

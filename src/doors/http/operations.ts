@@ -60,7 +60,7 @@ function givenOf(at: At, takes: z.ZodObject, { path, query, body }: RawCall): Gi
   const others = Object(sent);
   const doubled = Object.keys(others).find((name) => inPath.includes(name));
   if (doubled !== undefined) {
-    const message = `the ${place} has no field ${JSON.stringify(doubled)}: it stands in the path`;
+    const message = `the ${place} has no field ${JSON.stringify(doubled)}: it is part of the path`;
     throw new StrataError("invalid_input", message, { in: place, field: doubled });
   }
   const words = fromWords(fieldsOf(takes), Object(path));

@@ -87,7 +87,7 @@ function checkValue(value: unknown): void {
   }
   if (typeof value !== "object" || value === null) return;
   for (const [key, member] of Object.entries(value)) {
-    if (PROTOTYPE_KEYS.includes(key)) throw refused(`it may not hold the key ${JSON.stringify(key)}`);
+    if (PROTOTYPE_KEYS.includes(key)) throw refused(`it must not contain the key ${JSON.stringify(key)}`);
     checkValue(member);
   }
 }

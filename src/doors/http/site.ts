@@ -71,6 +71,6 @@ function hostName(text: string): string {
 }
 
 function foreign(header: "Host" | "Origin", value: string, known: ReadonlySet<string>): StrataError {
-  const message = `the header ${header} says ${JSON.stringify(value)}, which is not this server; it answers to ${[...known].join(", ")}`;
+  const message = `the header ${header} is ${JSON.stringify(value)}, which is not this server; its names are ${[...known].join(", ")}`;
   return new StrataError("not_allowed", message, { header, value });
 }

@@ -15,7 +15,7 @@ export function operatorToken(file: string, random: (n: number) => Uint8Array): 
   if (FORM.test(token)) return token;
   throw new StrataError(
     "invalid_input",
-    `${file} does not hold a token; delete it, and the next start makes a new one`,
+    `${file} does not contain a token; delete it, and the next start creates a new one`,
     { file },
   );
 }

@@ -54,7 +54,7 @@ export function declaredLines(shown: z.input<typeof DECLARED>, agent: Agent, sty
     `declared ${file ?? "in a program"}`,
     `model    ${model}${problem === undefined ? "" : ` (cannot answer yet: ${problem})`}`,
     ...(agent.embedder === undefined ? [] : [`embedder ${agent.embedder}`]),
-    `lock     ${count(locked, "immutable layer")}, each as it was locked`,
+    `lock     ${count(locked, "immutable layer")}, unchanged since they were locked`,
     `history  ${agent.history}, recall ${agent.recall}, mode ${agent.mode}`,
     `budget   ${count(budgets.total, "token")} in all, ${number(budgets.reply)} of them for the reply`,
     ...(guess === undefined ? [] : [`window   ${style.yellow(guess)}`]),
@@ -62,7 +62,7 @@ export function declaredLines(shown: z.input<typeof DECLARED>, agent: Agent, sty
     ...(budgets.spend === undefined ? [] : [`spend    ${spendText(budgets.spend)}`]),
     ...livingLines(agent),
     `tools    ${tools.map((tool) => toolText(tool, agent.rules)).join(", ") || "none"}`,
-    ...(output === undefined ? [] : [`output   one JSON value that fits ${oneLine(JSON.stringify(output), 2_000)}`]),
+    ...(output === undefined ? [] : [`output   one JSON value that matches ${oneLine(JSON.stringify(output), 2_000)}`]),
     "",
     ...table(COLUMNS, rows, style),
   ];
@@ -78,7 +78,7 @@ function livingLines({ life, senders, inbox }: Pick<Agent, "life" | "senders" | 
   ];
   return [
     ...(lives.length === 0 ? [] : [`life     ${lives.join("; ")}`]),
-    ...(senders === undefined ? [] : ["senders  Ethereum addresses, proven where a message is signed"]),
+    ...(senders === undefined ? [] : ["senders  Ethereum addresses, proven if a message is signed"]),
     ...(inbox === undefined ? [] : ["inbox    batch: a turn may answer several senders"]),
   ];
 }

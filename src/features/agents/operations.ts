@@ -98,7 +98,7 @@ const acts = operation({
   command: { examples: ["agent acts companion"], opens: "record" },
   run: async ({ runtime }, { agent, limit }, { actor }) => ({ acts: await runtime.acts(actor, agent, limit) }),
   show: ({ acts: found }, { style, given: { agent } }) =>
-    found.length === 0 ? [`Nobody has looked into ${agent} yet.`] : actLines(found, style),
+    found.length === 0 ? [`No operator has viewed ${agent} yet.`] : actLines(found, style),
 });
 
 const attention = operation({
@@ -113,7 +113,7 @@ const attention = operation({
   run: async ({ runtime }, { agent }, { actor }) => ({ agents: await runtime.attention(actor, agent) }),
   show: ({ agents: found }) => {
     const lines = found.flatMap(attentionLines);
-    return lines.length === 0 ? ["Nothing waits for an operator."] : lines;
+    return lines.length === 0 ? ["Nothing needs an operator."] : lines;
   },
 });
 

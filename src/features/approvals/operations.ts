@@ -129,7 +129,7 @@ export const OPERATIONS: readonly Operation[] = [
     verb: "approve",
     verdict: "approved",
     does: "Approve a waiting call: it runs now, once, and an event on its thread tells the agent the result.",
-    note: note("a word for the record").optional(),
+    note: note("a note for the record").optional(),
     example: `approval approve ${ID}`,
   }),
   deciding({
@@ -156,7 +156,7 @@ function lines({ id, scope, tool, input, status, askedAt, note, outcome, decided
     ...setIn(JSON.stringify(input), { first: `  ${style.bold(tool)} `, more: "    " }, style),
     ...(note === undefined ? [] : setIn(note, { first: "  note: ", more: "    " }, style)),
     ...(status === "approved"
-      ? [`  no end is recorded: if it does not run just now, look at what it was to change, then ${settling(id)}`]
+      ? [`  no result is recorded: if it is not running, check what it should have changed, then ${settling(id)}`]
       : []),
     ...(outcome === undefined ? [] : setIn(outcome.text, { first: `  ${came(outcome)}: `, more: "    " }, style)),
   ];

@@ -58,7 +58,7 @@ const delivered = operation({
   command: { words: ["id"], examples: ["outbox delivered out_01jd8k3v5x9m2q7r4t6w8y0zab"], opens: "record" },
   run: async ({ runtime }, { agent, id }, { actor }) => ({ delivered: await runtime.delivered(actor, agent, id) }),
   show: (answer, { given: { agent, id } }) => [
-    answer.delivered ? `${id} counts as delivered.` : `${id} does not wait with ${agent}.`,
+    answer.delivered ? `${id} counts as delivered.` : `${id} is not waiting at ${agent}.`,
   ],
 });
 
@@ -89,7 +89,7 @@ const sendingOf = ({ runtime, operator }: JobWorld, agent: AgentName, n: number)
   async *run(signal) {
     for await (const { outbox, failed, again } of runtime.deliverDue(operator, agent, signal)) {
       if (signal.aborted) return;
-      const next = again ? "it is tried again" : "it was tried too often and stays in the outbox";
+      const next = again ? "it is tried again" : "it was tried too many times and stays in the outbox";
       if (failed === undefined) yield { about: outbox, says: "", isOver: true };
       else yield { about: outbox, says: `Reply ${outbox} of ${agent} was not accepted (${failed}); ${next}.` };
     }

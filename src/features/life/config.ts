@@ -47,7 +47,7 @@ export const KEYS = {
       if (life?.credits !== undefined && life.credits.critical > life.credits.low)
         refuse(["credits", "critical"], `expected at most \`low\`, which is ${life.credits.low}`);
       if (life?.tick !== undefined && agent.history !== "log")
-        refuse(["tick"], "needs `history: log`: turns of its own stand alone");
+        refuse(["tick"], "needs `history: log`, because each of its own turns stands alone");
     },
   }),
 };

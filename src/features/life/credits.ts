@@ -77,7 +77,7 @@ export const asleepFor = ({ want }: FundsLeft): string | undefined => want && `i
 export function outOfCredits({ name, life }: Agent, { left, want = WANTS.spent }: FundsLeft): StrataError {
   const payment = life?.credits === undefined ? "DOLLARS" : usualPayment(life.credits, left);
   const balance = `${left < 0 ? "-" : ""}$${Math.abs(left).toFixed(4)}`;
-  const message = `${name} ${want} (its balance is ${balance}) and sleeps; what waits for it keeps waiting until \`strata credits add ${payment} ${name}\` or \`POST /v1/agents/${name}/credits\` tops it up`;
+  const message = `${name} ${want} (its balance is ${balance}) and sleeps; its messages keep waiting until \`strata credits add ${payment} ${name}\` or \`POST /v1/agents/${name}/credits\` tops it up`;
   return new StrataError("out_of_credits", message, { agent: name, balance: left });
 }
 

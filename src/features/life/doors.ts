@@ -135,11 +135,11 @@ const MOST = 1_000_000;
 async function topUp(parts: LifeParts, agent: Agent, payment: Omit<TopUp, "id">): Promise<Credits> {
   const { dollars, note: words } = payment;
   if (agent.life?.credits === undefined) {
-    const message = `${agent.name} lives on no credits; declare \`life: {credits: {}}\` for it in strata.yaml`;
+    const message = `${agent.name} has no credits configured; declare \`life: {credits: {}}\` for it in strata.yaml`;
     throw new StrataError("invalid_input", message, { agent: agent.name });
   }
   if (!Number.isFinite(dollars) || dollars === 0 || Math.abs(dollars) > MOST) {
-    const message = `a payment is a number of US dollars up to ${MOST.toLocaleString("en-US")}, or less than nothing to take back a mistake; this one is ${dollars}`;
+    const message = `a payment is a number of US dollars up to ${MOST.toLocaleString("en-US")}, or a negative number to correct a mistake; this one is ${dollars}`;
     throw new StrataError("invalid_input", message, { dollars });
   }
   if (words.length > TEXT_LIMITS.reason) {

@@ -57,7 +57,7 @@ const credits: Job = {
 const telling = ({ runtime, operator, isWanted }: JobWorld, agent: AgentName, rules: CreditRules): Task => ({
   agent,
   key: `credits of ${agent}`,
-  trouble: `It is not known what ${agent} lives on`,
+  trouble: `The credits of ${agent} could not be read`,
   async *run(): AsyncGenerator<Notice> {
     const funds = (await isWanted(agent)) ? await runtime.funds(operator, agent) : undefined;
     const about = `credits of ${agent}`;
@@ -71,9 +71,9 @@ type Funds = NonNullable<Awaited<ReturnType<Runtime["funds"]>>>;
 
 /** What an operator should know of an agent's money. It changes with the tier and not with each cent. */
 function lowCreditsLine(name: AgentName, { tier, asleep }: Funds, rules: CreditRules): string {
-  if (asleep !== undefined) return `${sleepsLine(name, asleep)}; what waits for it keeps waiting.`;
+  if (asleep !== undefined) return `${sleepsLine(name, asleep)}; its messages keep waiting.`;
   const add = `\`strata credits add ${usualPayment(rules)} --agent ${name}\` tops it up`;
-  return `${name} runs low on credits: it is ${tier}. ${add}.`;
+  return `${name} is running out of credits: its tier is ${tier}. ${add}.`;
 }
 
 export const JOBS: readonly Job[] = [ticks, credits];

@@ -62,7 +62,7 @@ const balance = operation({
     return { credits: credits ?? null, tier, ...given("runway", runway), ...given("asleep", asleep) };
   },
   show: ({ credits, tier, runway, asleep }, { style, given: { agent } }) => {
-    if (credits === null) return [`${agent} lives on no credits: strata.yaml says nothing of \`life: credits\`.`];
+    if (credits === null) return [`${agent} has no credits: strata.yaml does not set \`life: credits\`.`];
     const { toppedUp, spent, lastDay } = credits;
     const hours = runway === undefined ? "nothing was spent in the last day" : `lasts ${number(runway)} hours`;
     return [

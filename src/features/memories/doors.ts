@@ -76,7 +76,7 @@ async function checkPlace(store: Parts["store"], scope: Scope, { supersedes }: N
   const old = supersedes === undefined ? undefined : await store.memory(scope, supersedes);
   if (old?.supersededBy === undefined) return;
   const { memory } = old.supersededBy;
-  const message = `${memory} has taken the place of ${old.id} already: supersede ${memory}, or save without it`;
+  const message = `${memory} has already replaced ${old.id}: supersede ${memory}, or save without it`;
   throw new StrataError("invalid_input", message, { memory: old.id, supersededBy: memory });
 }
 
@@ -89,7 +89,7 @@ function checkNote({ kind = "fact", content, tags, speaker = "", validFrom, vali
   if (span !== undefined) throw new StrataError("invalid_input", `the memory ${span}`, { validFrom, validUntil });
   const { length } = content.trim();
   if (length === 0)
-    throw new StrataError("invalid_input", "the memory says nothing; say the text to remember", { length });
+    throw new StrataError("invalid_input", "the memory is empty; give the text to remember", { length });
   if (kind === "fact" && length > LONGEST_FACT) {
     const message = `a fact has at most ${LONGEST_FACT} characters, and this one has ${length}: save it as a block, or in parts`;
     throw new StrataError("invalid_input", message, { length });

@@ -69,7 +69,7 @@ function summary(file: string, { saved, known, evicted }: ImportReport, { about:
   const verb = check === true ? "would be" : saved === 1 ? "is" : "are";
   const rest = [
     ...(known > 0 ? [`${number(known)} known already`] : []),
-    ...(evicted > 0 ? [`${number(evicted)} less useful had to go for them`] : []),
+    ...(evicted > 0 ? [`${number(evicted)} less useful ones were deleted to make room`] : []),
   ];
   return `${file}: ${[`${count(saved, "memory", "memories")} ${whom} ${verb} saved`, ...rest].join(", ")}.`;
 }
@@ -80,7 +80,7 @@ const TOLD = 20;
 /** What is wrong is told where it stands; the rest of the file is saved. */
 function faults(file: string, refused: ImportReport["refused"]): readonly StrataError[] {
   if (refused.length === 0) return [];
-  const message = `${file}: ${count(refused.length, "entry was", "entries were")} refused, the rest was taken; mend what is told and import the file again`;
+  const message = `${file}: ${count(refused.length, "entry was", "entries were")} refused, the rest was saved; fix these entries and import the file again`;
   return [
     ...refused
       .slice(0, TOLD)

@@ -348,7 +348,7 @@ describe("since and until when it is so", () => {
     expect([saved, ...refused.map(({ where }) => where)]).toEqual([1, "line 1", "line 2", "line 3"]);
     const says = refused.map((one) => one.says).join("\n");
     expect(says).toMatch(
-      /which is earlier[\s\S]+"soon" is no time; write a date such as[\s\S]+`content` that is no text: 5/,
+      /which is earlier[\s\S]+"soon" is not a time; write a date such as[\s\S]+`content` that is no text: 5/,
     );
   });
 

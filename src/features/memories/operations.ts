@@ -90,12 +90,12 @@ const save = operation({
   show: ({ id, support, merged, evicted, supersedes }, { given: { contact }, agentWords }) => {
     const whose = `${agentWords} ${contact === undefined ? "--agent-own" : `--as ${shellWord(contact)}`}`;
     const first = merged
-      ? `${id} says the same already: it counts as said ${count(support, "time")} now.`
-      : `${id} is saved; \`strata memory forget ${id}${whose}\` takes it back.`;
+      ? `${id} already says the same: it now counts as said ${count(support, "time")}.`
+      : `${id} is saved; \`strata memory forget ${id}${whose}\` undoes this.`;
     const gone = `${count(evicted.length, "less useful memory", "less useful memories")} were deleted to make room for it`;
     return [
       first,
-      ...(supersedes === undefined ? [] : [`It takes the place of ${supersedes}, which is found no more.`]),
+      ...(supersedes === undefined ? [] : [`It replaces ${supersedes}, which is no longer found.`]),
       ...(evicted.length === 0 ? [] : [`${gone}: ${evicted.join(", ")}.`]),
     ];
   },

@@ -90,7 +90,7 @@ function reportLines({ agent, embedder, vectors: there, waiting, serving }: OfAg
 
 function madeLines({ agent, made, refused = 0, tokens = 0 }: OfAgent & Partial<EmbedProgress>): readonly string[] {
   if (made === undefined) return [];
-  const not = refused === 0 ? "" : `; ${count(refused, "text")} the provider would not take`;
+  const not = refused === 0 ? "" : `; ${count(refused, "text")} the provider refused`;
   return [`${agent}: ${count(made, "vector")} made${tokens === 0 ? "" : ` of ${count(tokens, "token")}`}${not}.`];
 }
 
@@ -127,8 +127,8 @@ const consolidate = seriesOperation({
 
 const noneLine = (whom: string, by: (typeof BY)[number]): string =>
   by === "session"
-    ? `Nothing that was said with ${whom} waits to be summed up: conversations of 4 messages and more do, half an hour after their last word.`
-    : `Nothing that is remembered of ${whom} waits to be summed up: subjects with 4 memories and more do, half an hour after they came up.`;
+    ? `No conversation with ${whom} needs a summary: those of 4 messages and more do, half an hour after their last message.`
+    : `No subject remembered about ${whom} needs a summary: those with 4 memories and more do, half an hour after they came up.`;
 
 function summaryLine(one: Consolidated): string {
   const of =
@@ -137,7 +137,7 @@ function summaryLine(one: Consolidated): string {
       : `${count(one.sources, "memory", "memories")} about ${one.topic}`;
   if ("because" in one) return `${of}: no summary, for ${one.because} (${one.turn}).`;
   const { summary, evicted } = one;
-  const gone = evicted.length === 0 ? "" : ` (less useful memories had to go for it: ${evicted.join(", ")})`;
+  const gone = evicted.length === 0 ? "" : ` (less useful memories were deleted to make room: ${evicted.join(", ")})`;
   return `${summary.id} stands for ${of}: ${oneLine(summary.content, 100)}${gone}`;
 }
 
@@ -145,7 +145,7 @@ function totalLine(all: readonly Consolidated[]): string {
   const made = all.filter((one) => "summary" in one).length;
   const tokens = all.reduce((sum, { usage }) => sum + usage.input + usage.output, 0);
   const sum = all.reduce((so, one) => so + one.dollars, 0);
-  return `${count(made, "summary", "summaries")}, ${count(tokens, "token")}, ${dollars(sum)}; \`strata memory forget ID\` takes one back.`;
+  return `${count(made, "summary", "summaries")}, ${count(tokens, "token")}, ${dollars(sum)}; \`strata memory forget ID\` removes one.`;
 }
 
 /** What is made of memories: vectors and summaries. */
@@ -165,7 +165,7 @@ const idle: Job = {
 const summing = ({ runtime, operator }: JobWorld, agent: AgentName): Task => ({
   agent,
   key: `summaries of ${agent}`,
-  trouble: "Nothing was summed up in idle time",
+  trouble: "No summary could be written when idle",
   async *run(signal) {
     for (const { because } of await runtime.consolidateIdle(operator, signal, agent))
       yield { about: `summaries of ${agent}`, says: `What was said with ${agent} could not be summarized: ${because}` };

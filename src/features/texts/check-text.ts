@@ -30,7 +30,7 @@ export async function passed(
   given: { readonly text: string; readonly line?: string | undefined },
 ): Promise<Passed & Measured> {
   if (now.kind !== "layer" && given.line !== undefined)
-    throw refused(desk, now.key, "only a layer has a line that stands for it");
+    throw refused(desk, now.key, "only a layer has a one-line summary");
   const beside = await pointersBeside(desk, now.key);
   const checked = await checkedText(desk, now, given);
   if (checked.problem === undefined) return { ...checked, beside };
@@ -92,7 +92,7 @@ export function checkPlace(desk: Desk, { key, layer }: EditableText, version: Te
   const { place, n } = version;
   if (isInPlace(layer, version)) return;
   const says = `version ${n} was written for rank ${place.rank} and a ${place.source}, and the layer has rank ${layer.rank} and a ${layer.source.kind} now`;
-  throw refused(desk, key, `${says}; write it anew if it is to stand there`);
+  throw refused(desk, key, `${says}; write it again if it should be used there`);
 }
 
 /** What strata.yaml says was looked at when it was loaded; there must only be room for it. */
@@ -104,7 +104,7 @@ export async function checkDeclared(desk: Desk, now: EditableText): Promise<Meas
     throw new StrataError("text_not_found", message, { ...key, n: 0 });
   }
   if (kind === "skill" && !isStandard(declared) && (await othersEnabled(desk, now)) >= TEXT_LIMITS.skills) {
-    throw refused(desk, key, `${TEXT_LIMITS.skills} skills are enabled, and no more may be; disable one first`);
+    throw refused(desk, key, `${TEXT_LIMITS.skills} skills are enabled, and no more are allowed; disable one first`);
   }
   if (kind !== "layer") return { beside };
   const size = await sizeBeside(desk, key);

@@ -21,6 +21,6 @@ async function textOf(desk: Desk, key: TextKey, n: number): Promise<string> {
 }
 
 function undeclared(agent: AgentName, key: TextKey): StrataError {
-  const says = `${textName(key)} of ${agent} has no version 0, for no text of it is declared; compare versions from 1`;
+  const says = `${textName(key)} of ${agent} has no version 0, because no text is declared for it; compare versions from 1`;
   return new StrataError("text_not_found", says, { ...key, n: 0 });
 }

@@ -50,8 +50,8 @@ function editableLayer(agent: Agent, { layer: id, part }: TextKey): Layer {
   if (layer.mutability !== "versioned") {
     const why =
       layer.mutability === "immutable"
-        ? "is immutable: only another release of its text and a new lock change it"
-        : "is filled anew each turn, and nobody edits it";
+        ? "is immutable: it changes only with a new text in its file and a new lock"
+        : "is filled in each turn, so it cannot be edited";
     throw new StrataError("text_refused", `the layer ${id} of ${agent.name} ${why}`, { layer: id });
   }
   if (layer.source.kind === "files") {
@@ -70,8 +70,7 @@ const isPart = (layer: Layer, part: string | undefined): boolean =>
 /** Only a layer of skills has parts, and it has nothing else. @throws StrataError `text_not_found` */
 export function checkPart(agent: Agent, layer: Layer, part: string | undefined): void {
   if (isPart(layer, part)) return;
-  const next =
-    part === undefined ? "name the skill that you mean, with `--skill NAME` or as `part`" : "name the layer alone";
+  const next = part === undefined ? "name the skill, with `--skill NAME` or as `skill`" : "name only the layer";
   const message = `the layer ${layer.id} of ${agent.name} holds ${part === undefined ? "skills" : "no skills"}: ${next}`;
   throw new StrataError("text_not_found", message, { layer: layer.id, ...(part !== undefined && { part }) });
 }
@@ -90,7 +89,7 @@ export function textNamed<K extends TextKey>(agent: Agent, key: K): K {
 function layersMeant({ name, layers }: Agent, word: string): readonly Layer[] {
   const found = layersNamed(layers, word);
   if (found.length < 2) return found;
-  const message = `${word} is the rank of several layers of ${name}: ${idsOf(found)}; say which by its name`;
+  const message = `${word} is the rank of several layers of ${name}: ${idsOf(found)}; name one by its id`;
   throw new StrataError("invalid_input", message, { agent: name, layer: word });
 }
 

@@ -82,7 +82,7 @@ const edit = operation({
   run: ({ runtime }, { agent, text, line, reason, ...key }, { actor }) =>
     runtime.editText(actor, agent, { ...keyOf(key), text, ...given("line", line), reason }),
   show: (made, { style, agentWords }) => {
-    const back = `\`strata layer rollback ${made.layer}${skillWords(made)}${agentWords}\` takes it back.`;
+    const back = `\`strata layer rollback ${made.layer}${skillWords(made)}${agentWords}\` undoes this.`;
     return editedLines(made, { name: nameOf(made), back, style });
   },
 });
@@ -207,7 +207,7 @@ function proposalLines(proposal: Proposal, style: Style): readonly string[] {
     ...more,
     ...setIn(text, `  ${style.dim("│")} `, style),
     `  \`strata layer approve ${words}\` makes it active,`,
-    `  \`strata layer reject ${words}\` says no to it.`,
+    `  \`strata layer reject ${words}\` rejects it.`,
     "",
   ];
 }
@@ -220,7 +220,7 @@ const approve = operation({
   may: "operate",
   at: "POST /v1/agents/{agent}/layers/{layer}/versions/{version}/approve",
   takes: WHICH.extend({
-    over: version(0, "the active version that it takes the place of, where it was written over another").optional(),
+    over: version(0, "the active version that it replaces, if it was written for another").optional(),
   }),
   gives: VERSION,
   command: {
@@ -272,7 +272,7 @@ function passedLines(passed: NonNullable<LayerView["passedOver"]>, agent: string
     const [name, skill] = part === undefined ? [id, ""] : [`${id}/${part}`, ` --skill ${part}`];
     const says =
       state === "displaced"
-        ? `is displaced and not sent; \`strata layer rollback ${id}${skill}${agent}\` puts it away`
+        ? `is displaced and not sent; \`strata layer rollback ${id}${skill}${agent}\` removes it`
         : `is sent and outdated; \`strata layer diff ${id} 0 ${n}${skill}${agent}\` compares`;
     return style.yellow(`${name}: version ${n} ${says}`);
   });

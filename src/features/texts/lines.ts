@@ -88,7 +88,7 @@ export function editedLines(version: TextVersion, { name, back, style }: Telling
   const found = verdict.findings.map(printable).join("; ");
   return [
     told,
-    style.yellow(`Careful: of an agent's own edit the guard would have this looked at first: ${found}. ${back}`),
+    style.yellow(`Careful: for an agent's edit, the guard would ask for a review first: ${found}. ${back}`),
   ];
 }
 
@@ -103,7 +103,7 @@ export function passedOverLines({
   outdated,
 }: Readonly<Record<"displaced" | "outdated", number> & { agent: string }>): readonly string[] {
   const texts = (n: number): string => `${count(n, "edited text")} of ${agent} ${n === 1 ? "is" : "are"}`;
-  const notSent = `${texts(displaced)} not sent, for the layer was declared elsewhere or no more: \`strata layer list ${agent}\` shows what is declared; write it again, roll it back, or declare the layer again`;
+  const notSent = `${texts(displaced)} not sent, because the layer was moved or removed: \`strata layer list ${agent}\` shows what is declared; write it again, roll it back, or declare the layer again`;
   const oldSent = `${texts(outdated)} sent although the text in strata.yaml has changed since: \`strata layer list ${agent}\` shows which`;
   return [...(displaced === 0 ? [] : [notSent]), ...(outdated === 0 ? [] : [oldSent])];
 }

@@ -68,7 +68,7 @@ async function stoodBefore(desk: Desk, { key, stands: version }: EditableText): 
 }
 
 function nothingBefore(key: TextKey, version: number | null): StrataError {
-  const stands = version === null ? "nothing of it is active" : "no version of it is active but the declared text";
+  const stands = version === null ? "no version of it is active" : "only the declared text is active";
   const message = `${textName(key)} is not rolled back: ${stands}, so there is nothing to go back to`;
   return new StrataError("text_not_found", message, { ...key });
 }

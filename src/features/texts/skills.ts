@@ -50,7 +50,7 @@ const setSoul = operation({
   run: ({ runtime }, { agent, soul: text, reason }, { actor }) =>
     runtime.editText(actor, agent, { layer: layerWith(runtime.agent(actor, agent), "soul").id, text, reason }),
   show: (made, { style, agentWords }) => {
-    const back = `\`strata layer rollback ${made.layer}${agentWords}\` takes it back.`;
+    const back = `\`strata layer rollback ${made.layer}${agentWords}\` undoes this.`;
     return editedLines(made, { name: "the soul", back, style });
   },
 });
@@ -123,7 +123,7 @@ const setSkill = operation({
       reason,
     }),
   show: (made, { style, given: { skill: name }, agentWords }) => {
-    const back = `\`strata skill disable ${name}${agentWords}\` takes it out.`;
+    const back = `\`strata skill disable ${name}${agentWords}\` disables it.`;
     return editedLines(made, { name, back, style });
   },
 });
@@ -158,7 +158,7 @@ const addSkill = operation({
   show: (made, { style, agentWords }) => {
     const name = made.part ?? made.layer;
     if (made.status === "kept")
-      return editedLines(made, { name, back: `\`strata skill disable ${name}${agentWords}\` takes it out.`, style });
+      return editedLines(made, { name, back: `\`strata skill disable ${name}${agentWords}\` disables it.`, style });
     const approve = `\`strata layer approve ${made.layer} ${made.n} --skill ${name}${agentWords}\``;
     const found = made.verdict.findings.map(printable);
     const careful = found.length === 0 ? [] : [style.yellow(`The guard would have it looked at: ${found.join("; ")}`)];
@@ -296,6 +296,6 @@ function listLines(agent: string, all: readonly SkillView[], style: Style): read
 }
 
 function switchedLine({ to }: TextMove, name: string): string {
-  if (to === null) return `${name} is disabled: the next turn goes without it.`;
+  if (to === null) return `${name} is disabled: the next turn does not contain it.`;
   return `${name} is enabled with ${to === 0 ? "its declared text" : `version ${to}`}: the next turn uses it.`;
 }

@@ -83,7 +83,7 @@ describe("a layer's name", () => {
     const set = await automatonRuntime();
     const shared = {
       code: "invalid_input",
-      message: "10 is the rank of several layers of automaton: `clock`, `conversation`; say which by its name",
+      message: "10 is the rank of several layers of automaton: `clock`, `conversation`; name one by its id",
     };
     await expect(set.runtime.layer(OPERATOR, set.agent.name, layerId("10"))).rejects.toMatchObject(shared);
     await expect(desk(set).edit(ranked(10), "Look.")).rejects.toMatchObject(shared);

@@ -102,7 +102,7 @@ function checkOfLayer({ layer, ...rest }: MovesChoice): void {
   const given = Object.entries({ part, before, below }).find(([, value]) => value !== undefined);
   if (given === undefined) return;
   const [field, value] = given;
-  const says = `${field} ${JSON.stringify(value)} is of one layer's text, and no layer was named`;
+  const says = `${field} ${JSON.stringify(value)} belongs to one layer's text, but no layer was named`;
   throw new StrataError("invalid_input", `${says}: name its layer, or leave it out to see those of all texts`, {
     field,
   });

@@ -122,6 +122,6 @@ const answerOf = ({ text }: ResultPart): string => readFrames(text)[0]?.text ?? 
 
 function summary({ lines, left }: Tally, threads: number, out: string | undefined): readonly string[] {
   const where = out === undefined ? "" : ` to ${out}`;
-  const others = `${count(left, "entry", "entries")} that neither a contact nor the agent said cannot stand in a recording and ${left === 1 ? "is" : "are"} left out.`;
+  const others = `${count(left, "entry", "entries")} that neither a contact nor the agent said cannot be part of a recording and ${left === 1 ? "is" : "are"} left out.`;
   return [`${count(lines, "line")} of ${count(threads, "thread")} written${where}.`, ...(left === 0 ? [] : [others])];
 }

@@ -89,7 +89,7 @@ const show = operation({
     ...(waiting === 0
       ? []
       : [
-          `${count(waiting, "message")} without an answer will be sent with the next one; \`strata thread withdraw ${thread.id}\` takes back what waits.`,
+          `${count(waiting, "message")} without an answer will be sent with the next one; \`strata thread withdraw ${thread.id}\` withdraws what waits.`,
         ]),
   ],
 });
@@ -128,7 +128,7 @@ const fork = operation({
 
 /** How a chat goes on with a fork: left to itself, it goes on with the thread that was forked. */
 export const chatOn = ({ id, scope: { agent } }: Pick<Thread, "id" | "scope">): string =>
-  `\`strata chat ${agent} --thread ${id}\` goes on with it; without --thread, a chat goes on with no fork.`;
+  `\`strata chat ${agent} --thread ${id}\` continues it; without --thread, a chat never continues a fork.`;
 
 const migrate = operation({
   name: "thread.migrate",
@@ -178,7 +178,7 @@ const cancel = operation({
   command: { words: ["id"], examples: [`thread cancel ${ID}`], opens: "record" },
   run: async ({ runtime }, { id }, { actor }) => ({ cancelled: await runtime.cancel(actor, id) }),
   show: ({ cancelled }, { given: { id } }) => [
-    cancelled ? `The turn on ${id} was asked to stop; it ends within seconds.` : `No turn runs on ${id}.`,
+    cancelled ? `The turn on ${id} is being cancelled; it ends within seconds.` : `No turn runs on ${id}.`,
   ],
 });
 
@@ -241,7 +241,7 @@ export function threadLines(found: readonly Thread[], style: Style): readonly st
 function fromWhere({ forkedFrom }: Thread): string {
   if (forkedFrom === undefined) return "is no fork";
   const { thread, turn } = forkedFrom;
-  return turn === null ? `begins like ${thread} before its first turn` : `goes on after ${turn} of ${thread}`;
+  return turn === null ? `begins like ${thread} before its first turn` : `continues after ${turn} of ${thread}`;
 }
 
 function conversationLines(thread: Thread, slots: readonly Slot[], style: Style): readonly string[] {

@@ -179,7 +179,7 @@ const regenerate = turnOperation({
     const speaker = model === undefined ? {} : { model: await modelNamed(world, model, { id, actor }) };
     yield* world.runtime.regenerate(actor, id, { ...speaker, again, signal });
   },
-  idle: ({ id }) => `Nothing of ${id} is to be answered.`,
+  idle: ({ id }) => `${id} has no message to answer.`,
   before: async ({ world: { runtime }, call: { actor }, given: { id }, style }) => {
     const old = await runtime.turn(actor, id);
     return [style.dim(`Before (${id}, ${old.model ?? "no model"}):`), saidIn(old), ""];

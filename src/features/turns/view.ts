@@ -165,7 +165,7 @@ function cuttingLines({ cutting, epoch }: Sent["ledger"]): readonly string[] {
 
 /** Why a request was sent a second time. */
 export const resentSays = ({ changed }: NonNullable<Sent["ledger"]["refused"]>): string =>
-  `Sent again without the model's earlier reasoning, which the provider would not have back. That is a mistake of Strata's, please report it: against the record ${changed === null ? "nothing" : printable(changed)} is changed.`;
+  `Sent again without the model's earlier reasoning, which the provider rejected. This is a bug in Strata, please report it: compared with the record, ${changed === null ? "nothing" : printable(changed)} is changed.`;
 
 interface Rebuilt {
   readonly request?: Request;
@@ -184,7 +184,7 @@ async function rebuild({ runtime, actor }: Looking, turn: TurnRecord, n: number)
 }
 
 function answerLines({ reply }: Sent): readonly string[] {
-  if (reply === null) return ["→ no whole answer came"];
+  if (reply === null) return ["→ no complete answer came"];
   const { input, cacheRead, cacheWrite, output } = reply.usage;
   const reported =
     input + output === 0

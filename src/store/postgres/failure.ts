@@ -26,7 +26,7 @@ export function failure(thrown: unknown, where: Where): StrataError {
 }
 
 const unknown = (where: Where, said: string): string =>
-  `${nameOf(where)} failed (${said}); nothing was written: try again, and report it if it stays`;
+  `${nameOf(where)} failed (${said}); nothing was written: try again, and report it if this happens again`;
 
 interface FailureRow {
   readonly codes: RegExp;
@@ -78,7 +78,7 @@ const ROWS: readonly FailureRow[] = [
     says: /timeout exceeded when trying to connect/,
     error: "store_busy",
     sentence: (where) =>
-      `${nameOf(where)} took too long, since others were at the same data; nothing was written: try again`,
+      `${nameOf(where)} took too long, because others used the same data; nothing was written: try again`,
   },
   {
     codes: /^(?:40001|40P01)$/,
@@ -90,7 +90,7 @@ const ROWS: readonly FailureRow[] = [
     codes: /^25P0[34]$/,
     error: "store_busy",
     sentence: (where) =>
-      `this program stood still in the middle of a change, and ${nameOf(where)} ended it; nothing was written: try again`,
+      `this program stopped in the middle of a change, and ${nameOf(where)} ended it; nothing was written: try again`,
   },
   {
     codes: /^(?:ECONNREFUSED|ENOENT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EACCES)$/,
@@ -103,7 +103,7 @@ const ROWS: readonly FailureRow[] = [
     says: /Connection terminated|Client has encountered a connection error/,
     error: "store_busy",
     sentence: (where) =>
-      `the connection to ${nameOf(where)} broke, for it stops, starts or is gone; nothing was written: try again when it runs`,
+      `the connection to ${nameOf(where)} was lost, because it is stopping, starting or gone; nothing was written: try again when it runs`,
   },
   {
     codes: NONE,
@@ -114,17 +114,17 @@ const ROWS: readonly FailureRow[] = [
   {
     codes: /^25006$/,
     sentence: ({ host }) =>
-      `PostgreSQL at ${host} only lets read: it is a standby or set to read only; name the primary server in the address of the store`,
+      `PostgreSQL at ${host} is read-only: it is a standby or configured so; name the primary server in the address of the store`,
   },
   {
     codes: /^53100$/,
     sentence: ({ host }) =>
-      `the disk of PostgreSQL at ${host} is full; nothing was written: free some room, then try again`,
+      `the disk of PostgreSQL at ${host} is full; nothing was written: free some space, then try again`,
   },
   {
     codes: /^23\d{3}$/,
     sentence: (where, said) =>
-      `${nameOf(where)} refused the change (${said}); nothing was written: an id is taken already or names what is not there, so read again and use new ids`,
+      `${nameOf(where)} refused the change (${said}); nothing was written: an id is already in use or refers to something that does not exist, so read again and use new ids`,
   },
   {
     codes: /^(?:XX00[12]|58\d{3}|58P\d{2})$/,

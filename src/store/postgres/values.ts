@@ -35,6 +35,6 @@ function wholeNumber(text: string): number {
   if (Number.isSafeInteger(value)) return value;
   throw new StrataError(
     "store_failed",
-    `the number ${text} in the database is larger than Strata writes: it was changed by another program`,
+    `the number ${text} in the database is larger than any that Strata writes: it was changed by another program`,
   );
 }

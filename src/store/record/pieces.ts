@@ -116,7 +116,7 @@ export function present(text: string | null, what: string): string {
   if (text !== null) return text;
   throw new StrataError(
     "record_broken",
-    `${what} was erased with its contact's data, so it cannot be read any more; its digest still stands in the record`,
+    `${what} was erased with its contact's data, so it cannot be read any more; its digest is still in the record`,
     { what },
   );
 }

@@ -27,9 +27,9 @@ function busy(file: string): string {
 function sentence(code: string, said: string, file: string): string {
   // The second: the file beside it that its readers share could not grow.
   if (code.startsWith("SQLITE_FULL") || code === "SQLITE_IOERR_SHMSIZE")
-    return `the disk that holds ${file} is full; nothing was written: free some room, then try again`;
+    return `the disk that holds ${file} is full; nothing was written: free some space, then try again`;
   if (code.startsWith("SQLITE_NOTADB"))
-    return `${file} is not a database of Strata's: name another file, or move this one away`;
+    return `${file} is not a Strata database: name another file, or move this one away`;
   if (code.startsWith("SQLITE_CORRUPT"))
     return `${file} is damaged (${said}): restore it from a backup; 'sqlite3 FILE .recover' may save what can be read`;
   if (code.startsWith("SQLITE_CANTOPEN") || code.startsWith("SQLITE_READONLY") || code.startsWith("SQLITE_PERM"))
@@ -37,7 +37,7 @@ function sentence(code: string, said: string, file: string): string {
   if (code.startsWith("SQLITE_IOERR"))
     return `the disk that holds ${file} failed (${said}); nothing was written: check the disk, then try again`;
   if (code.startsWith("SQLITE_CONSTRAINT"))
-    return `${file} refused the change (${said}); nothing was written: an id is taken already or names what is not there, so read again and use new ids`;
+    return `${file} refused the change (${said}); nothing was written: an id is already in use or refers to something that does not exist, so read again and use new ids`;
   if (said.includes("connection is not open")) return `${file} is closed: open the store again`;
-  return `the database ${file} failed (${said}); nothing was written: try again, and report it if it stays`;
+  return `the database ${file} failed (${said}); nothing was written: try again, and report it if this happens again`;
 }

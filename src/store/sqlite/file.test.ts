@@ -137,7 +137,7 @@ describe("a file", () => {
     );
     expect(full).toMatchObject({ code: "store_failed", cause: { code: "SQLITE_FULL" } });
     expect(full.message).toBe(
-      "the disk that holds /data/record.sqlite is full; nothing was written: free some room, then try again",
+      "the disk that holds /data/record.sqlite is full; nothing was written: free some space, then try again",
     );
   });
 

@@ -86,7 +86,7 @@ async function knownUnsigned(tx: Tx, scope: ContactScope, event: Named): Promise
   const known = toEvent(row);
   const isSame = known.kind === kind && known.trust === trust;
   if (isSame && canonicalJson(known.content) === canonicalJson(content)) return known;
-  const says = `the id ${JSON.stringify(externalId)} of ${scope.contact} on ${channel} stands for another message, which was taken in as ${known.id}`;
+  const says = `the id ${JSON.stringify(externalId)} of ${scope.contact} on ${channel} belongs to another message, which was stored as ${known.id}`;
   const details = { contact: scope.contact, id: externalId, event: known.id };
   throw new StrataError("invalid_input", `${says}: send this one with another external id`, details);
 }
@@ -176,7 +176,7 @@ const signedEvent = fixed((at: ContactScope & { readonly externalId: string }) =
 
 function signedBefore({ contact }: ContactScope, id: string, what: string): StrataError {
   const says = `the signed message ${JSON.stringify(id)} of ${contact} ${what}, and a signature counts once`;
-  return new StrataError("invalid_input", `${says}: sign it anew with another external id`, { contact, id });
+  return new StrataError("invalid_input", `${says}: sign it again with another external id`, { contact, id });
 }
 
 /** One that was taken back is known no more: nothing would ever answer what is sent again. */

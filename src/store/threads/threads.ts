@@ -85,7 +85,7 @@ export async function pinned(tx: Tx, known: Row<"thread">, version = known.versi
 export async function moveThread(tx: Tx, scope: ContactScope, id: ThreadId, move: ThreadMove): Promise<Thread> {
   const row = await openRow(tx, scope, id);
   if (lease(row, move) === undefined) return toThread(await pinned(tx, row, move.version));
-  const message = `a turn runs on ${id} just now; try again when it has ended, or stop it with \`strata thread cancel ${id}\``;
+  const message = `a turn is running on ${id}; try again when it has ended, or cancel it with \`strata thread cancel ${id}\``;
   throw new StrataError("thread_busy", message, { thread: id });
 }
 

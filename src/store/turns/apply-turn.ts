@@ -55,7 +55,7 @@ export async function applyTurn(tx: Tx, at: Settling, done: DoneTurn): Promise<A
 async function consume(tx: Tx, at: Settling, claim: Claim): Promise<void> {
   for (const { id } of claim.events) {
     if ((await tx.run(handled({ ...owner(at.scope), id, thread: at.thread, turn: at.turn }))) === 1) continue;
-    const says = `event ${id} of turn ${at.turn} does not wait any more; nothing was written: claim the thread again`;
+    const says = `event ${id} of turn ${at.turn} no longer waits; nothing was written: claim the thread again`;
     throw new StrataError("lease_lost", says, { event: id, turn: at.turn });
   }
 }

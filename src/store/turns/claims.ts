@@ -110,7 +110,7 @@ export async function withdraw(
 ): Promise<readonly StoredEvent[]> {
   const row = await openRow(tx, scope, id);
   if (lease(row, request)) {
-    const message = `a turn on ${id} handles its messages just now; \`strata thread cancel ${id}\` or \`POST /v1/threads/${id}/cancel\` stops it`;
+    const message = `a turn on ${id} is handling its messages; \`strata thread cancel ${id}\` or \`POST /v1/threads/${id}/cancel\` stops it`;
     throw new StrataError("thread_busy", message, { thread: id });
   }
   await stopTurn(tx, row, { at: request.at, says: "the turn was interrupted, and its messages were taken back" });

@@ -87,10 +87,10 @@ async function fenced(tx: Tx, claim: Claim): Promise<Row<"thread">> {
 
 function erasedMeanwhile({ turn, thread: { scope, id } }: Claim): StrataError {
   if (isBatch(scope)) {
-    const says = `one of the senders of turn ${turn} was erased while it ran; nothing of it was kept, and the others wait for the next`;
+    const says = `one of the senders of turn ${turn} was erased while it ran; nothing of it was stored, and the others wait for the next turn`;
     return new StrataError("lease_lost", says, { turn, thread: id });
   }
-  const says = `${scope.contact} was erased while turn ${turn} ran; nothing of it was kept, and thread ${id} is closed`;
+  const says = `${scope.contact} was erased while turn ${turn} ran; nothing of it was stored, and thread ${id} is closed`;
   return new StrataError("thread_not_found", `${says}: open a new one to talk with this contact`, { turn, thread: id });
 }
 

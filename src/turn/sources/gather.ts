@@ -90,7 +90,7 @@ function deadline(milliseconds: number, { signal, timer = realTimer }: GatherCon
     late.abort(signal?.reason);
   };
   const cancel = timer(milliseconds, () => {
-    resolve({ because: `it gave nothing within ${milliseconds} ms` });
+    resolve({ because: `it returned nothing within ${milliseconds} ms` });
     late.abort();
   });
   if (signal?.aborted) stop();

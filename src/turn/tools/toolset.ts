@@ -60,6 +60,6 @@ function checked(tool: Tool): Tool {
 }
 
 function notFound(name: string, known: readonly string[]): StrataError {
-  const there = known.length === 0 ? "; no tool is there at all" : suggestion(name, known);
+  const there = known.length === 0 ? "; there are no tools" : suggestion(name, known);
   return new StrataError("tool_not_found", `no tool is named ${JSON.stringify(name)}${there}`, { name });
 }

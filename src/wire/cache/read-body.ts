@@ -17,7 +17,7 @@ export function seenOfBody(
   const items = isFields(body) ? (body["messages"] ?? body["input"]) : undefined;
   if (!isFields(body) || (!Array.isArray(items) && typeof items !== "string")) {
     const next = "it needs a list `messages` (Anthropic, Chat Completions) or `input` (OpenAI's Responses)";
-    throw new StrataError("invalid_input", `this is no body of a request to a model: ${next}`);
+    throw new StrataError("invalid_input", `this is not the body of a request to a model: ${next}`);
   }
   const read = { count };
   const tools = listOf(body["tools"]).map((tool) => toolBlock(tool, read));

@@ -78,7 +78,7 @@ function remarks({ totals, keepNothing, unanswered, predictedNow }: Explanation)
       ? [`For ${count(requests - billed, "request")} the model ${none}: the sums leave them out.`]
       : []),
     ...(unanswered > 0
-      ? [`${count(unanswered, "request")} without a whole answer left out: what was billed for it is not known.`]
+      ? [`${count(unanswered, "request")} without a complete answer left out: what was billed for it is not known.`]
       : []),
     ...(predictedNow > 0
       ? [
@@ -179,12 +179,12 @@ function causeTable({ totals, priced }: Explanation, style: Style): readonly str
 /** Only what prediction and bill agree on is claimed. */
 function savings({ totals, priced }: Explanation): string {
   const { saved, agreement, causes } = totals;
-  if (agreement === undefined) return "What was saved is not told: there is no bill to compare the prediction with.";
+  if (agreement === undefined) return "Savings are not shown: there is no bill to compare the prediction with.";
   const agree = `prediction and bill agree to ${agreement.toFixed(2)}`;
   if (saved === undefined) {
     const most = causes.find(({ cause }) => isAvoidable(cause))?.cause;
     const because = most === undefined ? "" : ` Most of it: ${most}.`;
-    return `What was saved is not told: ${agree}, and ${AGREES} is asked for.${because}`;
+    return `Savings are not shown: ${agree}, and ${AGREES} is required.${because}`;
   }
   const dollars = priced ? ` ($${Math.abs(saved.dollars).toFixed(4)})` : "";
   const how = saved.cost < 0 ? "Dearer" : "Saved";

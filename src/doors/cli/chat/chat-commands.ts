@@ -49,8 +49,8 @@ const ALONE: Readonly<Record<string, Act>> = {
   "/quiet": async ({ context, toggleQuiet }) => {
     context.note(
       toggleQuiet()
-        ? "The line of what was sent is hidden: /quiet shows it again, /why explains a turn all the same."
-        : "The line of what was sent is shown again.",
+        ? "The line about what was sent is hidden: /quiet shows it again, /why still explains a turn."
+        : "The line about what was sent is shown again.",
     );
     return undefined;
   },
@@ -104,12 +104,12 @@ const HELP = [
   "/layers  what the last request contained: each layer's rank, trust and tokens",
   "/why     explains the last turn: all its requests, what was called and said",
   "/memory  the newest memories about you; followed by words, those that fit them",
-  "/approve runs the oldest call that waits for you, or the one whose id stands behind it",
-  "/deny    refuses it in the same way; a note may follow the id, and the agent is told",
+  "/approve runs the oldest call that waits for you, or the one whose id follows",
+  "/deny    denies it in the same way; a note for the agent may follow the id",
   "/think   shows how much the model thinks before it answers; with off, low, medium or high behind it, sets that",
   "/set     shows what is set of this conversation; with a name and a value behind it, sets that",
-  "/retry   runs messages again that got no answer; /withdraw takes them back",
-  "/new     begins a new conversation; what is remembered stays",
+  "/retry   runs a turn for messages without an answer; /withdraw withdraws them",
+  "/new     begins a new conversation; memories stay",
   "/quiet   hides the dim line that says what was sent, or shows it again; STRATA_QUIET=1 hides it always",
   "/quit    leaves, like Ctrl-D; Ctrl-C stops a turn that runs",
   'A line that ends in \\ goes on with the next one; """ begins and ends a block, which is said as it is.',
@@ -134,7 +134,7 @@ export async function answerCommand({ name, words }: ChatCommand, asked: Asked):
   if (alone !== undefined && words.length === 0) return alone(asked, []);
   if (alone !== undefined)
     note(`${name} takes nothing after it, so nothing was done; /help lists what may follow a command.`);
-  else note(`There is no command ${printable(name)}; /help lists them. Between """ and """ it is said to the agent.`);
+  else note(`There is no command ${printable(name)}; /help lists them. Between """ and """ it is sent to the agent.`);
   return undefined;
 }
 

@@ -7,7 +7,7 @@ import { answerCommand, type ChatCommand, readCommand } from "./chat-commands.ts
 import { speak, type Talk } from "./conversation.ts";
 import { messageReader } from "./message-reader.ts";
 
-/** The chat with a person at a terminal. Ctrl-C stops the turn that runs, else drops what is typed, else leaves. */
+/** The chat with a person at a terminal. Ctrl-C cancels the turn that runs, else drops what is typed, else leaves. */
 export async function chatInTerminal(context: Context, talk: Talk): Promise<void> {
   const { stdin, stdout, signal } = context.terminal;
   const prompt = `${context.style.cyan(talk.contact)} › `;
@@ -129,7 +129,7 @@ function turnsOf(context: Context, talk: Talk) {
   const run = async (typed: ChatCommand | string, signal: AbortSignal): Promise<TurnId | undefined> => {
     const onWaiting = (messages: number): void =>
       context.note(
-        `${count(messages, "message")} without an answer: /retry runs the turn again, /withdraw takes back what waits.`,
+        `${count(messages, "message")} without an answer: /retry runs the turn again, /withdraw withdraws it.`,
       );
     const saying = { tell, signal, onFailure: context.complain, onWaiting };
     if (typeof typed === "string") return speak(context, talk, typed, saying);

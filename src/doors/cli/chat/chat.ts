@@ -67,7 +67,7 @@ async function threadNamed(
 ): Promise<Thread | undefined> {
   if (text === undefined) return undefined;
   if (anew === true)
-    throw new StrataError("invalid_input", "--new begins a thread and --thread goes on with one; give one of them");
+    throw new StrataError("invalid_input", "--new begins a thread and --thread continues one; use only one of them");
   const thread = await app.runtime.thread(app.operator, threadId(text));
   const { agent, contact } = thread.scope;
   const wanted = as === undefined ? contact : await senderOf(app, declared, as);
@@ -96,7 +96,7 @@ async function showUndelivered({ note, say }: Context, { app, thread: opened }: 
   const thread = opened();
   if (thread === undefined) return;
   for await (const { text } of app.runtime.undelivered(app.operator, thread)) {
-    note("Answered before, and perhaps never shown:");
+    note("Answered earlier, but perhaps never shown:");
     say(printable(text));
   }
 }
@@ -120,7 +120,7 @@ async function greet({ terminal, note }: Context, { app, agent, contact, thread:
     );
 }
 
-/** What the next turn does not know yet, where its agent is declared otherwise than the conversation knows it. */
+/** What the next turn does not know yet, where its agent is declared differently than the conversation knows it. */
 async function versionLines({ runtime, operator }: App, { name, version }: Agent, thread: Thread): Promise<string[]> {
   const next = await runtime.nextRun(operator, thread.id);
   const [old, now] = [thread.version, version].map(shortVersion);
@@ -134,7 +134,7 @@ async function versionLines({ runtime, operator }: App, { name, version }: Agent
   ];
 }
 
-const takesBack = ({ id }: Pick<Thread, "id">): string => `\`strata thread withdraw ${id}\` takes back what waits.`;
+const takesBack = ({ id }: Pick<Thread, "id">): string => `\`strata thread withdraw ${id}\` withdraws what waits.`;
 
 async function overPipe(context: Context, talk: Talk, json: boolean): Promise<void> {
   const { signal } = context.terminal;

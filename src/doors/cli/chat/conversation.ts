@@ -103,7 +103,7 @@ export async function speak(context: Context, talk: Talk, text: string, saying: 
     return undefined;
   }
   const onBusy = (): void =>
-    context.note("Another program's turn runs in this conversation; your message is kept and waits for its end.");
+    context.note("Another program is running a turn in this conversation; your message waits for its end.");
   const turn = await runWaiting(talk, { ...saying, onBusy });
   if (turn === null) context.note("Another program handled this message in its own turn; `strata explain` shows it.");
   return turn ?? undefined;

@@ -82,7 +82,7 @@ function textIn(line: string): string | undefined {
 }
 
 function problemOf(line: string, number: number): string {
-  const what = line.trim() === "" ? "is blank" : `is no JSON object with a "text": ${line.slice(0, 60)}`;
+  const what = line.trim() === "" ? "is blank" : `is not a JSON object with a "text": ${line.slice(0, 60)}`;
   return `line ${number} of stdin ${what}; write {"text": "…"} on each line`;
 }
 

@@ -73,5 +73,5 @@ function differenceOf(lock: ProjectLock): StrataError | undefined {
 
 function report({ file, layers }: ProjectLock, was: Was): readonly string[] {
   const agents = [...layers].map(([name, locked]) => `${name}: ${count(locked, "immutable layer")}`);
-  return [was === "current" ? `${file} is as it should be.` : `${file} is written.`, ...agents];
+  return [was === "current" ? `${file} is up to date.` : `${file} is written.`, ...agents];
 }

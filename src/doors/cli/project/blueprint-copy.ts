@@ -139,10 +139,12 @@ function findBlueprint(given: string, cwd: string): Blueprint {
   const isPath = /[\\/]/.test(given) || given === "." || given === "..";
   if (!isPath && (!isFolder || blueprintNames().includes(given)))
     return { folder: blueprintFolder(given), shipped: true };
-  const next = `name a folder that holds a strata.yaml, or a shipped blueprint: ${blueprintNames().join(", ")}`;
+  const next = `name a folder with a strata.yaml, or a shipped blueprint: ${blueprintNames().join(", ")}`;
   if (!isFolder) throw new StrataError("file_not_found", `there is no folder ${folder}; ${next}`, { folder });
   if (existsSync(join(folder, "strata.yaml"))) return { folder: realpathSync(folder), shipped: false };
-  throw new StrataError("config_missing", `${folder} is no blueprint, it holds no strata.yaml; ${next}`, { folder });
+  throw new StrataError("config_missing", `${folder} is not a blueprint, because it has no strata.yaml; ${next}`, {
+    folder,
+  });
 }
 
 /**
@@ -248,9 +250,9 @@ function lockOf(copy: string, { folder, shipped }: Blueprint, env: Environment):
   } catch (thrown) {
     const { message } = asStrataError(thrown);
     const about = shipped
-      ? "with these settings the agent could not start, and nothing was written; mend the file they come from"
-      : `${folder} works where it stands, but a copy of it would not: put all that its strata.yaml names into the folder`;
-    const says = `${about}. Of a copy Strata says: ${message.replaceAll(copy, ".").replaceAll(dirname(copy), "..")}`;
+      ? "with these settings the agent could not start, and nothing was written; fix the file that they come from"
+      : `${folder} works in its place, but a copy of it would not: put everything that its strata.yaml names into the folder`;
+    const says = `${about}. For a copy, the error is: ${message.replaceAll(copy, ".").replaceAll(dirname(copy), "..")}`;
     throw new StrataError("invalid_input", says, { folder }, thrown);
   }
 }
@@ -278,7 +280,7 @@ function renamed(file: NewFile, name: AgentName | undefined): NewFile {
 function writeNew(folder: string, files: readonly NewFile[]): readonly string[] {
   const taken = files.map(({ path }) => path).filter((path) => existsSync(join(folder, path)));
   if (taken.length > 0) {
-    const says = `${folder} holds ${taken.join(", ")} already, and nothing was written; name an empty folder with --folder`;
+    const says = `${folder} already contains ${taken.join(", ")}, and nothing was written; name an empty folder with --folder`;
     throw new StrataError("invalid_input", says, { folder, files: taken });
   }
   for (const { path, bytes } of files) {

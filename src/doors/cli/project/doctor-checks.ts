@@ -103,7 +103,7 @@ function node(): Outcome {
   if (major < needed || (major === needed && minor < least)) {
     return { state: "fail", says: `${here}; Strata needs ${needed}.${least} or newer: install it from nodejs.org` };
   }
-  return platform === "win32" ? warn(`${here}; Strata is tried on Windows with WSL only: run it there`) : ok(here);
+  return platform === "win32" ? warn(`${here}; on Windows, Strata is tested only with WSL: run it there`) : ok(here);
 }
 
 function timeZones(): Outcome {
@@ -131,9 +131,9 @@ async function server(address: string): Promise<Outcome> {
   const name = storeName(address);
   if (facts === undefined) return ok(name);
   const says = `${name}, version ${facts.version}`;
-  if (!facts.isAboveRows) return ok(`${says}; its row-level security stands behind ours`);
+  if (!facts.isAboveRows) return ok(`${says}; its row-level security is active, too`);
   return warn(
-    `${says}; this user is above its row-level security: connect as one that is no superuser, for a second wall between contacts`,
+    `${says}; this user bypasses its row-level security: connect as a user that is no superuser, for a second barrier between contacts`,
   );
 }
 
@@ -143,7 +143,7 @@ const LITTLE = 200_000_000;
 function dataFolder(data: string): Outcome {
   const exists = existsSync(data);
   if (exists && !statSync(data).isDirectory()) {
-    return { state: "fail", says: `${data} is no folder; name another with --data`, code: "file_not_found" };
+    return { state: "fail", says: `${data} is not a folder; name another with --data`, code: "file_not_found" };
   }
   let there = data;
   while (!existsSync(there)) there = dirname(there);
@@ -186,11 +186,11 @@ function config(place: Place): Outcome {
 const isProject = ({ folder }: Place): boolean => existsSync(join(folder, "strata.yaml"));
 
 function lock(place: Place): Outcome {
-  if (!isProject(place)) return ok("the blueprints are as they were shipped");
+  if (!isProject(place)) return ok("the blueprints are unchanged");
   const found = projectLock(place);
   found.check();
   const locked = [...found.layers.values()].reduce((sum, layers) => sum + layers, 0);
-  return ok(`${count(locked, "immutable layer")}, each as it was locked`);
+  return ok(`${count(locked, "immutable layer")}, unchanged since they were locked`);
 }
 
 /** Texts that may be edited, as they are declared. */
@@ -199,7 +199,7 @@ async function texts(place: Place): Promise<readonly Check[]> {
   const looked = await check("texts", async () => {
     const warnings = await projectLock(place).warnings();
     return warnings.length === 0
-      ? ok("those that may be edited are as an edit could be")
+      ? ok("the editable ones keep the limits for edits")
       : warn(warnings.map(textWarning).join("\n"));
   });
   return [looked];
@@ -208,7 +208,7 @@ async function texts(place: Place): Promise<readonly Check[]> {
 async function record(app: App): Promise<Outcome> {
   const heads = await Promise.all((await app.organizations()).map((org) => app.head(org)));
   const says = heads.map(({ org, seq }) => `${org} has ${count(seq, "link")}`).join(", ");
-  return ok(says === "" ? "nothing is recorded yet" : `${says}; \`strata verify\` derives each of them again`);
+  return ok(says === "" ? "nothing is recorded yet" : `${says}; \`strata verify\` recomputes each of them`);
 }
 
 /** Without a model nobody can talk to the agent: that is a failure, told once for all agents that share its cause. */
@@ -218,8 +218,8 @@ async function models(app: App): Promise<Outcome> {
   const able = found.filter(({ problem }) => problem === undefined);
   const says = able.map(({ agent: { name }, model }) =>
     model === "rehearsal"
-      ? `${name} is answered by the rehearsal, which is no language model; ${KEY}`
-      : `${name} is answered by ${model}; what it needs is set, no call was tried`,
+      ? `${name} is answered by the rehearsal, which is not a language model; ${KEY}`
+      : `${name} is answered by ${model}; its settings are complete; no call was tried`,
   );
   const guesses = [...new Set(able.flatMap(({ model }) => app.guessedWindow(model) ?? []))];
   const lines = [...problems.map(({ message }) => message), ...says, ...guesses].join("\n");
@@ -236,7 +236,7 @@ function vectors({ runtime, operator, embedderOf }: App): Outcome {
   const comparing =
     "version" in found
       ? `sqlite-vec ${found.version} compares vectors`
-      : `sqlite-vec is not here (${found.missing}), so vectors are compared in JavaScript: the same outcome, slower where there are many`;
+      : `sqlite-vec is not installed (${found.missing}), so vectors are compared in JavaScript: the same results, but slower if there are many`;
   const lines: string[] = [];
   let hasProblem = false;
   for (const { name, embedder } of runtime.agents(operator)) {
@@ -246,8 +246,8 @@ function vectors({ runtime, operator, embedderOf }: App): Outcome {
       const isRehearsed = embedder === "rehearsal";
       lines.push(
         isRehearsed
-          ? `${name} has the rehearsal for an embedder, which compares pieces of words and knows no meaning`
-          : `${name} has its vectors from ${embedder}; what it needs is set, no call was tried`,
+          ? `${name} uses the rehearsal as embedder, which compares parts of words and knows no meaning`
+          : `${name} has its vectors from ${embedder}; its settings are complete; no call was tried`,
       );
     } catch (thrown) {
       hasProblem = true;
@@ -274,7 +274,7 @@ async function waiting(app: App): Promise<Outcome> {
     ({ thread, messages }) => `${count(messages, "message")} on ${thread.id} with ${thread.scope.contact}`,
   );
   return warn(
-    `${list.join("\n")}\nThey go along with the next message; in a chat, /retry runs them now and /withdraw takes them back, as \`strata thread withdraw ID\` does.`,
+    `${list.join("\n")}\nThey will be sent with the next message; in a chat, /retry runs them now and /withdraw withdraws them, as \`strata thread withdraw ID\` does.`,
   );
 }
 
@@ -323,10 +323,10 @@ async function approvals({ runtime, operator }: App): Promise<Outcome> {
     runtime.newestApprovals(operator, { statuses: [status], limit: NEWEST });
   const open = await calls("approved");
   const waits = count((await calls("waiting")).length, "call");
-  if (open.length === 0) return ok(`${waits} to decide about; the end of every approved call is known`);
+  if (open.length === 0) return ok(`${waits} for a decision; the result of every approved call is known`);
   const list = open.map(({ id, tool, scope }) => `${tool} for ${scope.contact} was approved and has no result: ${id}`);
   return warn(
-    `${list.join("\n")}\nIf it does not run just now, look at what it was to change; then \`strata approval settle ID --note TEXT\`.`,
+    `${list.join("\n")}\nIf it is not running, check what it should have changed; then \`strata approval settle ID --note TEXT\`.`,
   );
 }
 
@@ -334,7 +334,7 @@ async function approvals({ runtime, operator }: App): Promise<Outcome> {
 async function attention({ runtime, operator }: App): Promise<Outcome> {
   const lines = (await runtime.attention(operator)).flatMap(attentionLines);
   return lines.length === 0
-    ? ok("no proposal waits, nobody was left without a reply, no agent sleeps for want of credits")
+    ? ok("no proposal waits, nobody was left without a reply, no agent sleeps because it has no credits")
     : warn(lines.join("\n"));
 }
 

@@ -57,7 +57,7 @@ function declareShow(parent: Command, context: Context): void {
 /** Anything may be a model's name, but for what is certainly none. */
 function named(text: string): ModelRef {
   if (/^(?:rehearsal|recording|[a-z0-9._-]+:\S+)$/.test(text)) return text;
-  const message = `${JSON.stringify(text)} is no model; write PROVIDER:NAME, as in anthropic:claude-sonnet-4-5`;
+  const message = `${JSON.stringify(text)} is not a model; write PROVIDER:NAME, as in anthropic:claude-sonnet-4-5`;
   throw new StrataError("invalid_input", message, { model: text });
 }
 
@@ -152,7 +152,7 @@ function view(row: Row, style: Style): readonly string[] {
       `${count(row.window, "token")} of prompt and reply${row.guessed ? ", which is a guess: `window` sets it" : ""}`,
     ],
     ["longestReply", count(row.longestReply, "token")],
-    ["tokenFactor", `${row.tokenFactor} tokens for one of o200k, to begin with`],
+    ["tokenFactor", `${row.tokenFactor} tokens per token of o200k, as a first estimate`],
     ["cache", row.cache],
     ["minimumPrefix", count(row.minimumPrefix, "token")],
     ["step", count(row.step, "token")],
@@ -179,7 +179,7 @@ function originOf({ family, checked, known, nearest: near }: Row): string {
   const hint = near === undefined ? "" : `; the nearest known name is ${near}`;
   return family === "unknown"
     ? `no card is built in, so each value is a cautious guess; set better ones under \`models\` in strata.yaml${hint}`
-    : `no family of this name is known: this is the cautious usual card of ${family}…, checked ${checked}; say better values under \`models\` in strata.yaml${hint}`;
+    : `no family of this name is known: these are cautious values, those of ${family}…, checked ${checked}; set better ones under \`models\` in strata.yaml${hint}`;
 }
 
 /** A price that is declared in part keeps the built-in rest; where there is none, what it leaves out follows from it, as lifetimes do. */

@@ -60,7 +60,7 @@ export function readAnchor(name: string, cwd: string): readonly ChainHead[] {
   if (parsed.success) return parsed.data;
   const path = parsed.error.issues[0]?.path ?? [];
   const [head, field] = path;
-  const where = head === undefined ? "it is no list" : `entry ${Number(head) + 1} ${wrong(field)}`;
+  const where = head === undefined ? "it is not a list" : `entry ${Number(head) + 1} ${wrong(field)}`;
   throw new StrataError(
     "invalid_input",
     `${name} is not an anchor: ${where}; name a file that \`strata anchor\` wrote`,

@@ -38,7 +38,7 @@ export function declareVerify(program: Command, context: Context): void {
         else context.say(...verdicts.flatMap(report));
         const problems = verdicts.reduce((sum, { problems: found }) => sum + found.length, 0);
         if (problems > 0) throw broken(problems);
-        if (!session.json) context.say("The record is whole.", ...COVERED[session.app.database]);
+        if (!session.json) context.say("The record is complete and unchanged.", ...COVERED[session.app.database]);
       });
     });
 }
@@ -74,7 +74,7 @@ async function examine(
 /** What was looked at, beside what is counted above. */
 const COVERED = {
   sqlite: [
-    "Looked at: every page, row and index of the database and its schema, the search index and the vectors, the logs, lives and sums of",
+    "Checked: every page, row and index of the database and its schema, the search index and the vectors, the logs, lives and sums of",
     "agents, each text against its digest and each link against its rows. Not checked: files of workspaces, and an end that was removed",
     "completely, which only an anchor shows (`--anchor`).",
   ],

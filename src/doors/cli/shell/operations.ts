@@ -89,7 +89,7 @@ function declareVerb(group: Command, context: Context, { verb, more }: Declaring
   if (operation.kind === "file")
     command
       .option("--out <file>", "the new file to write (default: stdout)")
-      .option("--force", "let --out take the place of a file that exists");
+      .option("--force", "let --out replace an existing file");
   const examples = part.examples.map((line) => `  $ strata ${line}`).join("\n");
   command
     .addHelpText("after", `\nExample${part.examples.length === 1 ? "" : "s"}:\n${examples}`)
@@ -180,7 +180,7 @@ async function perform(context: Context, command: Command, verb: Verb): Promise<
   const given = await readWords(context, command, verb);
   const { confirm } = verb.part;
   if (confirm !== undefined && command.opts()["yes"] !== true)
-    throw new StrataError("invalid_input", `${confirm}: say it with --yes`);
+    throw new StrataError("invalid_input", `${confirm}; confirm with --yes`);
   checkOut(context, command.opts());
   await opening(verb)(context, command, (session) => work(context, session, { command, verb, given }));
 }
@@ -188,7 +188,7 @@ async function perform(context: Context, command: Command, verb: Verb): Promise<
 /** @throws StrataError `invalid_input` where a file would be lost */
 function checkOut({ terminal }: Context, { out, force }: { readonly out?: string; readonly force?: true }): void {
   if (out === undefined || force === true || !existsSync(resolve(terminal.cwd, out))) return;
-  const message = `${out} exists already; name another file, or add --force to replace it`;
+  const message = `${out} already exists; name another file, or add --force to replace it`;
   throw new StrataError("invalid_input", message, { file: out });
 }
 
@@ -273,8 +273,8 @@ function checkNoAgent({ terminal }: Context, { app }: Session, { verb, given }: 
   if (terminal.stdin.isTTY === true || given["agent"] !== undefined) return;
   if (!app.runtime.agents(app.operator).some(({ name }) => name === text)) return;
   const command = `strata ${commandName(operation)}`;
-  const says = `${text} is an agent's name, and stood where the ${part.stdin} stands`;
-  const next = `\`${command} - ${text}\` takes what is on stdin for ${text}; to give the word itself, name the agent, too, as with \`--agent ${text}\``;
+  const says = `${text} is an agent's name, but it is in the place of the ${part.stdin}`;
+  const next = `\`${command} - ${text}\` reads stdin for ${text}; to use the word itself, name the agent, too, as with \`--agent ${text}\``;
   throw new StrataError("invalid_input", `${says}: ${next}`, { agent: text });
 }
 
@@ -337,7 +337,7 @@ const attributeOf = (field: FieldShape, part: Verb["part"]): string => optionOf(
 /** The one name that was given, in whichever way. @throws StrataError `invalid_input` for two */
 function agentOf(word: unknown, option: unknown): { readonly agent?: unknown } {
   if (word !== undefined && option !== undefined && word !== option) {
-    const message = `two agents were named: ${JSON.stringify(word)} and --agent ${JSON.stringify(option)}; name the one that you mean`;
+    const message = `two agents were named: ${JSON.stringify(word)} and --agent ${JSON.stringify(option)}; name only one`;
     throw new StrataError("invalid_input", message, { agents: [word, option] });
   }
   const agent = word ?? option;
@@ -354,10 +354,7 @@ async function textOf(
   const file = options["file"];
   const typed = options[field];
   if (file !== undefined && typed !== undefined)
-    throw new StrataError(
-      "invalid_input",
-      `two texts were given: name a file with --file, or write it behind --${field}`,
-    );
+    throw new StrataError("invalid_input", `two texts were given: use either --file or --${field}`);
   if (file === undefined && typed === undefined && isRequired)
     throw new StrataError(
       "invalid_input",

@@ -27,7 +27,7 @@ export function declareShared(program: Command): void {
     .option("--data <dir>", "the data folder: database and workspaces (default: $STRATA_DATA, otherwise ./.strata)")
     .option(
       "--folder <dir>",
-      "the folder with strata.yaml (default: the current one, or the blueprints where it has none)",
+      "the folder with strata.yaml (default: the current one, or the blueprints if it has none)",
     )
     .option("--json", "print JSON for programs");
 }
@@ -37,7 +37,7 @@ export function readShared(command: Command, terminal: Pick<Terminal, "env" | "c
   const shared = readPlaces(command, terminal);
   const { data } = shared;
   if (statSync(data, { throwIfNoEntry: false })?.isDirectory() === false)
-    throw new StrataError("file_not_found", `${data} is a file and no folder; name the data folder with --data`, {
+    throw new StrataError("file_not_found", `${data} is a file, not a folder; name the data folder with --data`, {
       data,
     });
   return shared;

@@ -57,7 +57,7 @@ export function showWaiting({ terminal: { stdout }, style }: Context, who: strin
     if (silent < PATIENCE) return;
     shown = true;
     const sign = SIGNS[Math.floor(silent / EVERY.terminal) % SIGNS.length] ?? "";
-    const line = `${sign} ${who} has not answered yet, ${Math.floor(silent / 1_000)} s; Ctrl-C stops the turn`;
+    const line = `${sign} ${who} has not answered yet, ${Math.floor(silent / 1_000)} s; Ctrl-C cancels the turn`;
     stdout.write(`\r\u001b[K${style.dim(line.slice(0, (stdout.columns ?? 80) - 1))}`);
   };
   const timer = setInterval(draw, EVERY.terminal);

@@ -70,7 +70,7 @@ export function cuts({ entries, epoch }: Ledger): string {
         : `${entry.piece} to ${number(entry.tokens)} of ${number(entry.wanted)}`,
     );
   const said = cut.length === 0 ? "nothing cut" : `cut: ${cut.join(", ")}`;
-  return lined.length === 0 ? said : `${said} · as one line each: ${lined.join(", ")}`;
+  return lined.length === 0 ? said : `${said} · as a one-line summary: ${lined.join(", ")}`;
 }
 
 /** Whether a piece lost something to the budget or the mode. */

@@ -48,15 +48,15 @@ export const isStandIn = ({ folder, named }: Pick<Shared, "folder" | "named">): 
 
 const standIns = (data: string): string =>
   existsSync(recordFile(data))
-    ? `the shipped agents stand in, with the data in ${data}`
-    : `the shipped agents stand in, and nothing is remembered in ${data} yet`;
+    ? `the shipped agents are used, with the data in ${data}`
+    : `the shipped agents are used, and ${data} has no data yet`;
 
 /** Where the folder that was meant may be. */
 function wayOut(folder: string): string {
   for (let above = dirname(folder); above !== dirname(above); above = dirname(above))
     if (existsSync(join(above, CONFIG)))
       return `${above} above it has one: run this there, or add --folder ${relative(folder, above)} --data ${relative(folder, join(above, ".strata"))}`;
-  return "--folder DIR names another folder; `strata init companion` makes an agent of your own here.";
+  return "--folder DIR names another folder; `strata init companion` creates an agent of your own here.";
 }
 
 async function opened(
@@ -123,5 +123,5 @@ export function chosenAgent(app: App, name: string | undefined): Agent {
   if (name !== undefined) return agentNamed(app, name);
   const first = app.runtime.agents(app.operator)[0];
   if (first !== undefined) return first;
-  throw new StrataError("config_missing", "no agent is declared; `strata init` makes one");
+  throw new StrataError("config_missing", "no agent is declared; `strata init` creates one");
 }

@@ -71,7 +71,7 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
         return aside(`${event.layer} is left out: ${printable(event.says)}`);
       case "cut":
         return aside(
-          `the first ${event.messages} messages of what was shown are left out from now on${event.because === undefined ? "; a summary stands for them" : ` (no summary: ${printable(event.because)})`}`,
+          `the first ${event.messages} messages of the conversation are left out from now on${event.because === undefined ? "; a summary replaces them" : ` (no summary: ${printable(event.because)})`}`,
         );
       case "compiled":
         endLine();
@@ -80,7 +80,7 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
         return;
       case "retry": {
         const seconds = Math.ceil(event.milliseconds / 100) / 10;
-        aside(`no answer yet: ${printable(event.because)}; asked again in ${seconds} s`);
+        aside(`no answer yet: ${printable(event.because)}; trying again in ${seconds} s`);
         answered = showWaiting(context, model);
         return;
       }
@@ -99,7 +99,7 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
         );
       case "evicted":
         return aside(
-          `${count(event.memories.length, "less useful memory", "less useful memories")} had to go for what was saved: ${event.memories.join(", ")}`,
+          `${count(event.memories.length, "less useful memory", "less useful memories")} were deleted to make room: ${event.memories.join(", ")}`,
         );
       case "overtaken":
         return aside(
@@ -121,8 +121,7 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
       case "failed":
         endLine();
         end(event.totals);
-        if (waited)
-          context.note(`${model} was asked and its provider went silent: nothing came until the turn's time was up.`);
+        if (waited) context.note(`${model} was called, but its provider stayed silent until the turn's time was up.`);
         return;
       default:
         return never(event);
@@ -148,7 +147,7 @@ const versionName = (text: VersionKey): string => `version ${text.n} of ${textNa
 
 /** A mistake of ours is told as one, with all that a report of it needs. */
 const refusedNote = (changed: string | null, because: string): string =>
-  `the provider would not have the model's earlier reasoning back (${printable(because)}), which is a mistake of Strata's, please report it: against the record ${changed === null ? "nothing" : printable(changed)} is changed; called again without that reasoning`;
+  `the provider rejected the model's earlier reasoning (${printable(because)}). This is a bug in Strata, please report it: compared with the record, ${changed === null ? "nothing" : printable(changed)} is changed; called again without that reasoning`;
 
 function endingNote({ because, text, unanswered }: Extract<TurnEvent, { type: "done" }>): readonly string[] {
   const silent = text === "" && unanswered === undefined ? ["(the agent said nothing)"] : [];
@@ -157,11 +156,11 @@ function endingNote({ because, text, unanswered }: Extract<TurnEvent, { type: "d
 
 /** Why a turn ended early, and the key of strata.yaml that says how far it may go. */
 const EARLY: Readonly<Record<Exclude<StopReason, "answered">, string>> = {
-  length: "the reply is as long as a reply may be; budgets.reply says how long that is",
-  refused: "the model, or its provider's filter, refused to answer; no key of strata.yaml changes that",
-  rounds: "the model was asked as often as one turn allows; budgets.turn.rounds says how often",
-  calls: "the tools were called as often as one turn allows; budgets.turn.calls says how often",
-  dollars: "the money that it may spend is spent; budgets.turn.dollars and budgets.spend say how much that is",
+  length: "the reply reached its limit, which is set by budgets.reply",
+  refused: "the model, or its provider's filter, refused to answer; no setting in strata.yaml changes that",
+  rounds: "the model was called as often as one turn allows, which is set by budgets.turn.rounds",
+  calls: "the tools were called as often as one turn allows, which is set by budgets.turn.calls",
+  dollars: "the spending limit is reached, which is set by budgets.turn.dollars and budgets.spend",
   credits: "the agent has no credits left; `strata credits add DOLLARS` tops it up",
   "recording ended": "the recording ended",
 };

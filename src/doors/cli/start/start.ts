@@ -129,7 +129,7 @@ async function announce({ say, json, style }: Context, session: Session, { url, 
     await Promise.all(models.map(async (one) => ((await isKnown(session, one.agent.name)) ? [one] : [])))
   ).flat();
   say(
-    `${style.bold(`Strata ${VERSION}`)} serves on ${style.cyan(url)} (health: ${url}/health)`,
+    `${style.bold(`Strata ${VERSION}`)} listens on ${style.cyan(url)} (health: ${url}/health)`,
     ...shown.map(
       ({ agent, model }) =>
         `agent    ${style.bold(agent.name)}, version ${shortVersion(agent.version)}, answered by ${model}`,
@@ -137,7 +137,7 @@ async function announce({ say, json, style }: Context, session: Session, { url, 
     `data     ${data}`,
     `token    ${tokenFile} (whoever holds it acts as the operator)`,
     `routes   GET ${url}/v1/openapi.json, with the token`,
-    `config   ${isStandIn(session) ? `none in ${session.folder}: the shipped agents stand in` : app.projects.map((project) => project.file).join(", ")}`,
+    `config   ${isStandIn(session) ? `none in ${session.folder}: the shipped agents are used` : app.projects.map((project) => project.file).join(", ")}`,
     ...problemsOf(shown).flatMap(({ message }) => ["", style.yellow(message)]),
     ...(shown.some(({ model }) => model === "rehearsal") ? ["", ...setIn(REHEARSAL, "", style)] : []),
   );

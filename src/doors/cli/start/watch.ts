@@ -24,15 +24,13 @@ export function reloadOnChange(context: Context, session: Session): () => void {
       if (error.message === said) return;
       said = error.message;
       context.complain(error);
-      context.note(
-        `The agents stay as they were; ${isLock(error) ? LOCKED : "save the file again when it is mended"}.`,
-      );
+      context.note(`The agents have not changed; ${isLock(error) ? LOCKED : "fix the file and save it again"}.`);
     }
   };
   return onChange(session, reload);
 }
 
-const LOCKED = "run `strata lock`, then restart: locked texts are taken at a start only";
+const LOCKED = "run `strata lock`, then restart: locked texts are read only at a start";
 
 const isLock = ({ code }: StrataError): boolean => code === "lock_mismatch" || code === "lock_missing";
 
@@ -108,7 +106,7 @@ function changesOf(before: Declared, after: Declared): readonly string[] {
 
 /** A tool's or source's code is no part of any version: running threads use the new one, too. */
 const readAnew = (modules: readonly string[], { folder }: Session): readonly string[] =>
-  modules.map((file) => `the module ${relative(folder, file)} was read anew, for running threads too`);
+  modules.map((file) => `the module ${relative(folder, file)} was reloaded, also for running threads`);
 
 function tell({ json, note }: Context, session: Session, changes: readonly string[]): void {
   const threads = changes.length === 0 ? "nothing is different" : "threads that begin from now on use it";

@@ -47,7 +47,7 @@ export async function explainSizes(context: Context, sizing: Sizing): Promise<vo
     context.json({ agent: agent.name, model, ...chosen, layers: sizes, tokens, cut });
   } else {
     const rows = table(COLUMNS, sizes.map(rowOf), context.style);
-    const minimal = `minimal  ${number(minimalOf(prompts))} tokens beside the message`;
+    const minimal = `minimal  ${number(minimalOf(prompts))} tokens without the message`;
     context.say(titleOf(prompts, context.style), "", ...rows, "", ...totals(sizes), minimal, ...cut.map(cutLine));
   }
   if (sent instanceof StrataError) context.fail(sent);
@@ -100,7 +100,7 @@ const rowOf = ({ layer, rank, full, compact, compactly, sent }: LayerSize): read
 function totals(sizes: readonly LayerSize[]): readonly string[] {
   const isSent = sizes.some(({ sent }) => sent !== undefined);
   const modes = ["full", "compact", ...(isSent ? (["sent"] as const) : [])] as const;
-  return modes.map((mode) => `${mode.padEnd(7)}  ${number(sumOf(sizes, mode))} tokens beside the message`);
+  return modes.map((mode) => `${mode.padEnd(7)}  ${number(sumOf(sizes, mode))} tokens without the message`);
 }
 
 function sizesOf({ full, compact, sent }: Prompts): readonly LayerSize[] {

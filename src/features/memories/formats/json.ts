@@ -22,13 +22,15 @@ export function entriesOf(value: unknown, where: string, above: Reading): readon
   if (isTalk(fields)) return talkDrafts(fields, where, reading);
   if (typeof fields["memory"] === "string") return [mem0Entry(fields, where)];
   if ("content" in fields && typeof fields["content"] !== "string")
-    return [{ where, says: `has a \`content\` that is no text: ${JSON.stringify(fields["content"])?.slice(0, 60)}` }];
+    return [
+      { where, says: `has a \`content\` that is not a text: ${JSON.stringify(fields["content"])?.slice(0, 60)}` },
+    ];
   if (typeof fields["content"] === "string" || typeof fields["text"] === "string") {
     return isOfOthers(fields) ? listedEntry(fields, where) : [ownEntry(fields, where)];
   }
   const around = AROUND.find((name) => Array.isArray(fields[name]));
   if (around !== undefined) return entriesOf(fields[around], where, reading);
-  if (where === "") throw notReadable(reading.file, "its JSON holds nothing that Strata knows as memories");
+  if (where === "") throw notReadable(reading.file, "its JSON contains nothing that Strata recognizes as memories");
   return [{ where, says: "is not a memory: it has neither `content` nor `memory`, `messages` or `mapping`" }];
 }
 
@@ -104,7 +106,7 @@ const TIME = z.union(
   ],
   {
     error: ({ input }) =>
-      `${JSON.stringify(input)?.slice(0, 60)} is no time; write a date such as 2026-11-21, a time such as 2026-11-21T09:30:00Z, or milliseconds since 1970`,
+      `${JSON.stringify(input)?.slice(0, 60)} is not a time; write a date such as 2026-11-21, a time such as 2026-11-21T09:30:00Z, or milliseconds since 1970`,
   },
 );
 
@@ -143,7 +145,7 @@ function ownEntry(fields: Readonly<Record<string, unknown>>, where: string): Rea
     };
   } catch (thrown) {
     if (!(thrown instanceof StrataError)) throw thrown;
-    return { where, says: `has an id that is none: ${thrown.message}` };
+    return { where, says: `has an invalid id: ${thrown.message}` };
   }
 }
 
@@ -169,6 +171,6 @@ function given(
 }
 
 function problemOf(issue: z.core.$ZodIssue | undefined): string {
-  if (issue?.code === "unrecognized_keys") return `has a field that memories have not: ${issue.keys.join(", ")}`;
+  if (issue?.code === "unrecognized_keys") return `has an unknown field: ${issue.keys.join(", ")}`;
   return `has a \`${issue?.path.join(".") ?? ""}\` that does not fit: ${issue?.message ?? "look at the line"}`;
 }

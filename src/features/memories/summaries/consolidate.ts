@@ -87,14 +87,14 @@ async function* consolidate(
 
 function checkModel({ agent, model: { ref } }: TurnSetup): void {
   if (!["rehearsal", "recording"].includes(ref)) return;
-  const message = `${agent.name} is answered by ${ref}, which is no model and sums nothing up: name a model in strata.yaml`;
+  const message = `${agent.name} is answered by ${ref}, which is not a model and cannot write summaries: name a model in strata.yaml`;
   throw new StrataError("invalid_input", message, { agent: agent.name, model: ref });
 }
 
 /** What is the agent's own was said with nobody: its own turns write there, and people. */
 function contactOf({ org, agent, contact }: Scope): ContactScope {
   if (contact !== null) return { org, agent, contact };
-  const message = `${agent}'s own memories are no contact's, and only what was said with one is summed up: name the contact whose memories are meant`;
+  const message = `${agent}'s own memories belong to no contact, and only a contact's are summarized: name a contact`;
   throw new StrataError("invalid_input", message, { agent });
 }
 
@@ -150,7 +150,7 @@ async function kept(
   if (because !== undefined) return { because };
   const sources = group.memories.map(({ id }) => id);
   const done = await summedUp(parts, scope, byOf(group));
-  if (sources.some((source) => done.has(source))) return { because: "another program has summed it up meanwhile" };
+  if (sources.some((source) => done.has(source))) return { because: "another program has summarized it meanwhile" };
   const [first, last] = [group.memories[0], group.memories.at(-1)];
   const summary: NewMemory = {
     kind: "summary",
@@ -215,5 +215,5 @@ async function savedAs(
   for await (const summary of everyMemory(store, scope, { kinds: ["summary"] })) {
     if (first !== undefined && summary.sources?.includes(first.id)) return summary;
   }
-  throw new StrataError("memory_not_found", `the summary ${id} was taken away in the moment it was saved`, { id });
+  throw new StrataError("memory_not_found", `the summary ${id} was deleted at the moment it was saved`, { id });
 }

@@ -96,7 +96,7 @@ async function inTime<T>(
     return await work(signal === undefined ? late : AbortSignal.any([signal, late]));
   } catch (thrown) {
     if (!late.aborted || signal?.aborted === true) throw thrown;
-    const message = `${ref} gave no vector within ${whole} ms; raise \`budgets.source\`, of which that is a part, or name a faster embedder`;
+    const message = `${ref} returned no vector within ${whole} ms; raise \`budgets.source\`, of which this is a part, or name a faster embedder`;
     throw new StrataError("model_failed", message, { model: ref, milliseconds: whole });
   }
 }
