@@ -255,7 +255,7 @@ describe("a strata.yaml with", () => {
   it("several mistakes names them all, in the order of the file", () => {
     const yaml = yamlWith(["id: A, rank: x, txt: 1"], "    mod: full\n", "modell: x\n");
     const error = refusalOf(() => loadYaml(yaml));
-    expect(error.message).toMatch(/^5 things to mend:\n/);
+    expect(error.message).toMatch(/^5 problems:\n/);
     expect(problemsOf(error).map(({ line, path }) => [line, path])).toEqual([
       [2, "modell"],
       [6, "agents.helper.mod"],
@@ -269,7 +269,7 @@ describe("a strata.yaml with", () => {
     const keys = Array.from({ length: 15_000 }, (_, i) => `nonsense-${i}: 1`).join("\n");
     const error = refusalOf(() => loadYaml(`${yamlWith([ONE])}${keys}\n`));
     expect(error.message.split("\n").length).toBeLessThan(13);
-    expect(error.message).toContain("more; mend these first");
+    expect(error.message).toContain("more; fix these first");
   });
 
   it("hidden characters is refused with the character spelled out", () => {
@@ -291,7 +291,7 @@ describe("law 4: no text of a layer reads as the platform's own", () => {
     expect(inFile.code).toBe("config_invalid");
     expect(inFile.message).toContain("deep/a.md:2:1 agents.helper.layers[0].file: ");
     const inline = refusalOf(() => loadYaml(layer(`id: a, rank: 1, text: ${JSON.stringify(file)}`)));
-    expect(inline.message).toContain("reads as the platform's own");
+    expect(inline.message).toContain("looks like one of the platform's headers");
     const asLine = refusalOf(() =>
       loadYaml(layer(`id: a, rank: 1, text: x, modes: {compact: line}, line: ${JSON.stringify(line)}`)),
     );

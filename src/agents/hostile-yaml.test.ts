@@ -27,8 +27,8 @@ describe("a strata.yaml of an attacker is refused, with a place and soon:", () =
     ["a tag of JavaScript", `${GOOD}x: !!js/function 'x'\n`, "tags"],
     ["a directive", `%YAML 1.1\n---\n${GOOD}`, "directives"],
     ["two documents", `${GOOD}---\n${GOOD}`, "one document"],
-    ["a key twice", `${GOOD}organization: other\n`, '"organization" stands twice'],
-    ["a key twice in a layer", yamlWith(["id: a, rank: 1, rank: 0, text: x"]), '"rank" stands twice'],
+    ["a key twice", `${GOOD}organization: other\n`, '"organization" appears twice'],
+    ["a key twice in a layer", yamlWith(["id: a, rank: 1, rank: 0, text: x"]), '"rank" appears twice'],
     ["__proto__", `${GOOD}__proto__: {agents: {}}\n`, "`__proto__` is never allowed"],
     ["constructor as an agent", GOOD.replace("helper", "constructor"), "`constructor` is never allowed"],
     ["prototype in quotes", GOOD.replace("helper", '"prototype"'), "`prototype` is never allowed"],
@@ -38,7 +38,7 @@ describe("a strata.yaml of an attacker is refused, with a place and soon:", () =
     ["a control character", GOOD.replace("kind", "\u0000kind"), "control characters"],
     ["an escape sequence", GOOD.replace("kind", "\u001b[2Jkind"), "control characters"],
     ["a closing bracket", `${GOOD}}\n`, "has no `{`"],
-    ["an escape that means nothing", 'a: "\\\\ \\x41 \\\n \\B"', "begins no known escape"],
+    ["an escape that means nothing", 'a: "\\\\ \\x41 \\\n \\B"', "is not a known escape"],
     ["a tab", "a:\n\tb: 1\n", "indent with blanks"],
   ])("%s", (_, yaml, word) => {
     const error = refusalOf(() => loadYaml(yaml));

@@ -84,7 +84,7 @@ describe("the lines that stand for layers", () => {
     const error = refusalOf(() => writeLock(project));
     expect(error).toMatchObject({ code: "lock_mismatch" });
     expect(error.message).toContain(named);
-    expect(error.message).toContain("and the same line");
+    expect(error.message).toContain("but the same line, which was reviewed for the old text");
     expect(error.message).toContain("strata lock --lines");
     expect(refusalOf(() => checkLock(project))).toMatchObject({ code: "lock_mismatch" });
     writeLock(project, { lines: true });
@@ -161,7 +161,7 @@ describe("law 2: a project does not start", () => {
     ["made editable", [`${SAFE}, mutability: versioned`]],
   ])("with an immutable layer %s", (_, layers) => {
     const error = refusalOf(afterwards({ "strata.yaml": yamlWith([...layers, KIND]) }));
-    expect(error.message).toContain("agent helper, layer safety is in the lock and no longer an immutable layer");
+    expect(error.message).toContain("agent helper, layer safety is in the lock but no longer an immutable layer");
     expect(error.message).toContain("- Never lie.");
   });
 

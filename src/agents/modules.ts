@@ -100,13 +100,13 @@ const hasAll = (value: unknown, names: readonly string[]): boolean =>
 function checkedTool(tool: Tool, name: string, file: string): Tool {
   const { error } = TOOL.safeParse(tool);
   if (error === undefined) return tool;
-  throw failed(file, `its tool ${name} is incomplete: ${z.prettifyError(error).replaceAll("\n", " ")}`);
+  throw failed(file, `its tool ${name} is not valid: ${z.prettifyError(error).replaceAll("\n", " ")}`);
 }
 
 function checkedSource(source: OwnSource, name: string, file: string): OwnSource {
   const { error } = SOURCE.safeParse(source);
   if (error !== undefined) {
-    throw failed(file, `its source ${name} is incomplete: ${z.prettifyError(error).replaceAll("\n", " ")}`);
+    throw failed(file, `its source ${name} is not valid: ${z.prettifyError(error).replaceAll("\n", " ")}`);
   }
   return source;
 }

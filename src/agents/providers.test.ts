@@ -175,7 +175,7 @@ describe("secrets of modules", () => {
       expect(vault.hide(said), said).toContain("[secret MY_KEY]");
     }
     const text = yamlWith([`id: rules, rank: 1, text: ${JSON.stringify(`Use ${odd} now.`)}`], "", `${top}\n`);
-    expect(refusalOf(() => loadYaml(text, {}, { MY_KEY: odd })).message).toContain("holds the value of MY_KEY");
+    expect(refusalOf(() => loadYaml(text, {}, { MY_KEY: odd })).message).toContain("contains the value of MY_KEY");
   });
 
   it("are hidden in base64 and hexadecimal digits, also in the midst of other bytes, and where something unseen stands in them", () => {

@@ -107,7 +107,7 @@ describe("a secret's value is in no", () => {
       "a.md": `Use ${CANARY}.`,
     });
     const error = refusalOf(() => loadProject(folder, { env: { MY_KEY: CANARY } }));
-    expect(error.message).toContain("agents.helper: (hidden) — a text of this agent holds the value of MY_KEY");
+    expect(error.message).toContain("agents.helper: (hidden) — a text of this agent contains the value of MY_KEY");
     expect(inspect(error, { depth: 20 })).not.toContain(CANARY);
   });
 });

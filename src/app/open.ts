@@ -27,7 +27,7 @@ import { checkReload, type Declared, declaredBy } from "./declare.ts";
 import { reviveAgent } from "./doors/agents.ts";
 import { allParts, allSteps } from "./doors/features.ts";
 import { openRuntime, type Runtime, type RuntimeParts } from "./doors/runtime.ts";
-import { isHolderAlive, holderName } from "./holder.ts";
+import { holderName, isHolderAlive } from "./holder.ts";
 import { type AppOptions, type PlacedOptions, placed, recordFile, workspacesIn } from "./options.ts";
 import { projectsOf, storeAddress } from "./projects.ts";
 import { sendDelivery } from "./send-delivery.ts";

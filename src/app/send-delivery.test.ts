@@ -44,9 +44,9 @@ it.each([
   expect(await sent(url)).toBe(came);
 });
 
-it("a delivery says why a server could not be asked, and that one did not answer in time", async () => {
+it("a delivery says why the request to a server failed, and that one did not answer in time", async () => {
   const { url, close } = await receiver(() => undefined);
   expect(await sent(url, AbortSignal.timeout(50))).toBe("the server did not answer in time");
   await close();
-  expect(await sent(url)).toMatch(/^the server could not be asked \(.*ECONNREFUSED.*\)$/);
+  expect(await sent(url)).toMatch(/^the request to the server failed \(.*ECONNREFUSED.*\)$/);
 });

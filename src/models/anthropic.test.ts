@@ -275,6 +275,8 @@ describe("openModel", () => {
   it("says what is missing", () => {
     expect(() => openModel(REF, none)).toThrow(expect.objectContaining({ code: "secret_missing" }));
     expect(() => openModel(REF, () => ({ key: "" }))).toThrow("needs a key for anthropic");
-    expect(() => openModel(REF, () => ({ key: KEY, url: "here" }))).toThrow('"here" is not an address for anthropic');
+    expect(() => openModel(REF, () => ({ key: KEY, url: "here" }))).toThrow(
+      '"here" is not a valid address for anthropic',
+    );
   });
 });

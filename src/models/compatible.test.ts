@@ -221,7 +221,7 @@ describe("a compatible server's failures", () => {
 
   it("are found before anything is sent: a server without an address", () => {
     expect(() => openModel(REF, () => ({ kind: "openai-compatible" }))).toThrow(
-      '"" is not an address for local; it must be a URL such as',
+      '"" is not a valid address for local; it must be a URL such as',
     );
   });
 });

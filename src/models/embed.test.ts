@@ -183,7 +183,7 @@ describe("an embedder's failures", () => {
       () => expect.unreachable("it gave vectors"),
       (thrown: unknown) => thrown,
     );
-  const name = "openai gave no vectors of text-embedding-3-small";
+  const name = "openai returned no vectors for text-embedding-3-small";
 
   it.each([
     [400, "model_refused", "check that this is a model for embeddings, its provider's address and the account"],

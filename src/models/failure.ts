@@ -55,7 +55,7 @@ type Failure = "key_refused" | "rate_limited" | "reasoning_refused" | "model_ref
 
 const VERBS: Readonly<Record<Failure, string>> = {
   key_refused: "refused the key",
-  rate_limited: "is asked too often",
+  rate_limited: "received too many requests",
   reasoning_refused: "rejected its own earlier reasoning",
   model_refused: "refused the request",
   model_failed: "did not answer",

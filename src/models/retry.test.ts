@@ -183,7 +183,7 @@ describe("Retry-After", () => {
     say(busy(status, { "retry-after": after }));
     expect(await failureOf(open(retry), request)).toMatchObject({
       code,
-      message: expect.stringMatching(/; it takes no request before 2026-11-21T09:45:00\.000Z; run the turn then$/),
+      message: expect.stringMatching(/; it accepts no request before 2026-11-21T09:45:00\.000Z; run the turn then$/),
       details: { until: "2026-11-21T09:45:00.000Z" },
     });
     expect(retry.pauses).toEqual([]);

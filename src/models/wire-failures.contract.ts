@@ -39,7 +39,12 @@ function statusFailures({ server, open, refusal, provider, model }: FailureSetup
     [404, "model_refused", "refused the request", "check the model's name and the provider's address"],
     [413, "model_refused", "refused the request", "send less: lower the agent's total budget"],
     [408, "model_failed", "did not answer", again],
-    [429, "rate_limited", "is asked too often", "wait a minute and run the turn again, or raise the account's limits"],
+    [
+      429,
+      "rate_limited",
+      "received too many requests",
+      "wait a minute and run the turn again, or raise the account's limits",
+    ],
     [500, "model_failed", "did not answer", again],
     [503, "model_failed", "did not answer", again],
     [529, "model_failed", "did not answer", again],

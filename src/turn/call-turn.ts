@@ -87,7 +87,7 @@ async function answerOf(caller: RunningTurn, called: Called, thread: Thread): Pr
   const { trust, signal } = called;
   const limits = within(caller.inner.left(), called.limits);
   let turn: TurnId | undefined;
-  for await (const event of runTurn(caller.parts, thread, { signal, limits, unheard: true })) {
+  for await (const event of runTurn(caller.parts, thread, { signal, limits, noReader: true })) {
     called.told(event);
     if (event.type === "turn-start") turn = event.turn;
     if (event.type !== "done" && event.type !== "failed") continue;

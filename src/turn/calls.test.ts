@@ -50,7 +50,7 @@ describe("law 7: one commit", () => {
     const parts = {
       tools: toolset([...memoryTools(await openSqlite(":memory:", { parts: await allParts() })), pay, look]),
     };
-    const { say, open, runtime, sent } = await stage([calls, new Error("boom"), calls, "Told."], { parts });
+    const { say, open, runtime, sent } = await testRuntime([calls, new Error("boom"), calls, "Told."], { parts });
     const thread = await open();
     await say(thread, "Pay");
     const results = JSON.stringify(sent[1]?.messages.at(-1));
@@ -64,7 +64,7 @@ describe("law 7: one commit", () => {
   it("a call that acted outside in a turn that failed is known wherever among its calls the next turn asks for it", async () => {
     const ring = (bell: string) => ({ call: "ring", input: { bell } });
     const [first, second] = [{ parts: [ring("back"), ring("door")] }, { parts: [ring("door")] }];
-    const { say, open, runtime, sent, rung } = await testRuntime([first, new Error("boom"), second, "LayerMark."]);
+    const { say, open, runtime, sent, rung } = await testRuntime([first, new Error("boom"), second, "Told."]);
     const thread = await open();
     await say(thread, "Ring");
     expect(endOf(await collect(runtime.run(OPERATOR, thread)))).toMatchObject({ type: "done" });
@@ -81,7 +81,7 @@ describe("law 7: one commit", () => {
       return busy-- > 0 ? Promise.reject(new StrataError("store_busy", "locked")) : store.endCall(...given);
     };
     const ringing = { parts: [{ call: "ring", id: "c1", input: { bell: "door" } }] };
-    const { say, open, runtime, sent, rung } = await testRuntime([ringing, ringing, "LayerMark."], {
+    const { say, open, runtime, sent, rung } = await testRuntime([ringing, ringing, "Told."], {
       store: { ...store, endCall },
     });
     const thread = await open();
@@ -234,7 +234,7 @@ describe("000.51 a tool that is called only in some states", () => {
       recall: "none",
       ...(approval && { rules: [{ tool: toolName("look"), approval: true }] }),
     });
-    const on = await testRuntime([{ parts: [{ call: "look", id: "c", input: {} }] }, "Done.", "LayerMark."], {
+    const on = await testRuntime([{ parts: [{ call: "look", id: "c", input: {} }] }, "Done.", "Told."], {
       agent,
       parts: { tools: toolset([sleepy(states)]) },
     });
@@ -311,7 +311,7 @@ describe("a picture or a file as a part of a result", () => {
     };
     const agent = sampleAgent({ tools: [toolName("look")], budgets: { ...DEFAULT_BUDGETS, ...change.budgets } });
     const call = { parts: [{ call: "look", id: "c1", input: { at: "a" } }] };
-    const on = await stage([call, "Seen."], { parts, agent });
+    const on = await testRuntime([call, "Seen."], { parts, agent });
     const thread = await on.open();
     expect(endOf(await on.say(thread, "Look")).type).toBe("done");
     const told = on.sent[1]?.messages.at(-1);

@@ -136,7 +136,7 @@ describe("what came of an approved call", () => {
     await expect(settle()).rejects.toMatchObject({ code: "approval_decided" });
     const running = runtime.decide(OPERATOR, waits.id, { verdict: "approved" });
     await begun.promise;
-    await expect(settle()).rejects.toThrow(/runs just now/);
+    await expect(settle()).rejects.toThrow(/ is running; wait for its end/);
     await expect(settle({ ...OPERATOR, role: "member" })).rejects.toMatchObject({ code: "not_allowed" });
     going.resolve();
     await running;
@@ -196,7 +196,7 @@ describe("a call whose tool was changed since", () => {
     const { runtime } = await testRuntime([], { agent: stand.agent, store: stand.store, parts: { tools } });
     await expect(runtime.decide(OPERATOR, stand.waits.id, { verdict: "approved" })).rejects.toMatchObject({
       code: "invalid_input",
-      message: expect.stringMatching(/look was changed since .* deny it/),
+      message: expect.stringMatching(/look has changed since .* deny it/),
     });
     expect(await runtime.approval(OPERATOR, stand.waits.id)).toMatchObject({ status: "waiting" });
     expect(changed).toEqual([]);

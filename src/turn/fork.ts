@@ -133,7 +133,7 @@ async function branch(
   const opened = await parts.store.openThread(scope, { id, channel, key, version, at: parts.clock(), forkedFrom });
   const { thread, turn } = opened.forkedFrom ?? { thread: undefined, turn: undefined };
   if (thread === forkedFrom.thread && turn === forkedFrom.turn) return opened;
-  const says = `the conversation ${JSON.stringify(key)} is already thread ${opened.id}, which is no fork from there`;
+  const says = `the conversation ${JSON.stringify(key)} is already thread ${opened.id}, which is not a fork from there`;
   throw new StrataError("invalid_input", `${says}; choose another key`, { key, thread: opened.id });
 }
 

@@ -56,7 +56,7 @@ it("001.4 another thinking level is priced like an edit: Claude reads its messag
   const agent = sampleAgent({ ...talker(), facts, budgets: sampleAgent().budgets });
   const usage = { input: 4_000 };
   const script = many(4).map((text) => ({ parts: [{ text }], usage }));
-  const { say, open, time, runtime } = await stage(script, { agent, parts: { cardOf: () => cardOf(WIRE) } });
+  const { say, open, time, runtime } = await testRuntime(script, { agent, parts: { cardOf: () => cardOf(WIRE) } });
   const thread = await open();
   for (const level of ["low", "low", "high", "high"]) {
     time.at += MINUTE;

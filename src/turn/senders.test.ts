@@ -34,7 +34,7 @@ it("a signed message counts once: on another channel it is the one that is known
   expect(second).toMatchObject({ event: first.event, waiting: [] });
   await on.store.withdraw(first.thread.scope, first.thread.id, { now: 0, at: 0, alive: () => true });
   for (const channel of ["one", "two"])
-    await expect(on.post(channel)).rejects.toMatchObject({ message: expect.stringMatching(/m-1.*sign it anew/) });
+    await expect(on.post(channel)).rejects.toMatchObject({ message: expect.stringMatching(/m-1.*sign it again/) });
   await on.store.close();
 });
 

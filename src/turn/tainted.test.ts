@@ -58,7 +58,7 @@ const ALL = [call("pay", "once"), call("wipe", "once"), call("open", "evil"), ca
 
 describe("001.2 what a tainted turn may do", () => {
   it("a model that obeys what a contact writes reaches nothing that asks or refuses, without a person's word", async () => {
-    const { open, say, acted, waiting, sent, runtime } = await obedient([{ parts: ALL }, "Done.", "LayerMark."]);
+    const { open, say, acted, waiting, sent, runtime } = await obedient([{ parts: ALL }, "Done.", "Told."]);
     const thread = await open();
     await say(thread, "Call pay, wipe and open.");
     expect(acted).toEqual(["open known"]);

@@ -83,12 +83,8 @@ describe("a turn", () => {
   });
 
   it("caps a tool's result once, at ingestion, and the cut is what every later request holds", async () => {
-    const { say, open, sent } = await testRuntime(
-      [{ parts: [{ call: "look", input: { at: "long" } }] }, "Read.", "Again."],
-      {
-        budgets: { result: 200 },
-      },
-    );
+    const looking = { parts: [{ call: "look", input: { at: "long" } }] };
+    const { say, open, sent } = await testRuntime([looking, "Read.", "Again."], { budgets: { result: 200 } });
     const thread = await open();
     await say(thread, "Read it");
     await say(thread, "And?");
@@ -448,10 +444,9 @@ describe("law 7: one commit", () => {
     const slow = runtime.run(OPERATOR, thread);
     await slow.next();
     await slow.next();
-    const other = (
-      await testRuntime(["in time"], { store, parts: { ...parts, alive: () => false, modelOf: parts.modelOf } })
-    ).runtime;
-    const won = endOf(await collect(other.run(OPERATOR, thread)));
+    const lonely = { ...parts, alive: () => false, modelOf: parts.modelOf };
+    const other = await testRuntime(["in time"], { store, parts: lonely });
+    const won = endOf(await collect(other.runtime.run(OPERATOR, thread)));
     expect(won.type).toBe("done");
     expect(endOf(await collect(slow))).toMatchObject({ type: "failed", error: { code: "lease_lost" } });
     expect(await runtime.turns(OPERATOR, thread.id)).toHaveLength(1);
@@ -492,14 +487,8 @@ describe("law 7: one commit", () => {
 
   it("a call that acted outside in a turn that failed is not made again when its message is taken up anew", async () => {
     const ringing = { parts: [{ call: "ring", input: { bell: "door" } }] };
-    const { say, open, runtime, rung } = await testRuntime([
-      ringing,
-      new Error("boom"),
-      ringing,
-      "Rung.",
-      ringing,
-      "Again.",
-    ]);
+    const script = [ringing, new Error("boom"), ringing, "Rung.", ringing, "Again."];
+    const { say, open, runtime, rung } = await testRuntime(script);
     const thread = await open();
     expect(endOf(await say(thread, "Ring")).type).toBe("failed");
     expect(endOf(await collect(runtime.run(OPERATOR, thread)))).toMatchObject({ type: "done", text: "Rung." });

@@ -124,7 +124,7 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
   if (settled.overtaken) yield { type: "overtaken", texts: settled.overtaken };
   const left = leftUnanswered(work, ending);
   if (left !== undefined) yield left;
-  // LayerMark only now: what is advised about a waiting call works at once.
+  // Shown only now: what is advised about a waiting call works at once.
   for (const { id, tool, input } of work.approvals) yield { type: "approval", approval: id, tool, input };
   yield {
     type: "done",

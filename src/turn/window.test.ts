@@ -34,7 +34,7 @@ describe("what does not fit into a model's window", () => {
     });
     const end = endOf(await on.say(await on.open(), LONG));
     expect(end.type === "failed" && end.error.message).toMatch(
-      /the window of (\S+) is not known: 600 tokens are a guess; say it in strata\.yaml as `models: \{ "\1": \{ window: … \} \}`, and budgets\.total is more/,
+      /the window of (\S+) is not known: 600 tokens are a guess; set it in strata\.yaml as `models: \{ "\1": \{ window: … \} \}`, and budgets\.total is already larger/,
     );
   });
 

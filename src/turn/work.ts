@@ -23,6 +23,7 @@ import {
   type TurnTotals,
 } from "../protocol/index.ts";
 import type { Claim, RequestRecord, TurnOutcome } from "../store/index.ts";
+import { batchMembersOf, repliesOf } from "./batch-turn.ts";
 import { NO_PAST, type Past } from "./earlier.ts";
 import type { Lease } from "./lease.ts";
 import { PEER } from "./own-channels.ts";

@@ -210,7 +210,7 @@ export function dispatcherContract(open: OpenDispatcher): void {
       dispatcher.wake();
       await settle();
       expect(good.ended).toEqual(["goes on"]);
-      expect(told).toEqual(["What is due of bad is not known: no table"]);
+      expect(told).toEqual(["The due jobs of bad could not be read: no table"]);
       const closed = dispatcher.close();
       await pass(60_000);
       await closed;

@@ -54,7 +54,7 @@ describe("a sentence about a turn that did not end well", () => {
 
   it("that ended for its rounds names the key, and claims of no call that the agent heard of it", async () => {
     const { err } = await limited("rounds: 1");
-    expect(err).toContain("budgets.turn.rounds says how often");
+    expect(err).toContain("the model was called as often as one turn allows, which is set by budgets.turn.rounds");
     expect(err).toContain("→ memory_save was not run: the turn ended");
     expect(err).not.toContain("the agent was told why");
   });
@@ -73,14 +73,12 @@ describe("a sentence about a turn that did not end well", () => {
     );
     const { code, err } = await strata(["chat", "companion"], { cwd, env, input: "hi\n" });
     expect(code).toBe(13);
-    expect(err).toContain("anthropic:claude-sonnet-4-5 was asked and its provider went silent");
-    expect(err).toMatch(
-      /1 message without an answer will be sent .*`strata thread withdraw thr_\w+` takes back what waits/,
-    );
+    expect(err).toContain("anthropic:claude-sonnet-4-5 was called, but its provider stayed silent");
+    expect(err).toMatch(/1 message without an answer will be sent .*`strata thread withdraw thr_\w+` drops what waits/);
     const again = await strata(["chat", "companion"], { cwd, env });
     const [id = ""] = /thr_\w+/.exec(err) ?? [];
     expect((await strata(["thread", "show", id], { cwd, env })).out).toContain(`\`strata thread withdraw ${id}\``);
-    expect(again.err).toMatch(/1 earlier message .*`strata thread withdraw thr_\w+` takes back what waits/);
+    expect(again.err).toMatch(/1 earlier message .*`strata thread withdraw thr_\w+` drops what waits/);
   });
 
   it("is plain where the first event of an answer cannot be read", async () => {
@@ -97,7 +95,9 @@ describe("a sentence about a turn that did not end well", () => {
     const person = atTerminal(["chat", "companion"], { cwd: project(edit), env });
     await person.sees("me › ");
     person.press("hello\r");
-    await person.sees(/strata: [\s\S]*1 message without an answer: \/retry runs the turn again, \/withdraw takes back/);
+    await person.sees(
+      /strata: [\s\S]*1 message without an answer: \/retry runs the turn again, \/withdraw drops what waits/,
+    );
     person.press("\u0004");
     await person.ended;
   });

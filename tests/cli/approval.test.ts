@@ -119,7 +119,7 @@ describe("strata approval", () => {
     expect(settled.out).toMatch(/ · done by the operator\n {2}write .*\n {2}answered: it is written\n/);
     expect(settled.out).toContain("The operator has looked and says: it is written");
     expect((await strata(["approval", "list"], { cwd })).out).toBe("No call waits.\n");
-    expect((await strata(["doctor"], { cwd })).out).toMatch(/^ok {4}approvals {1}0 calls to decide about/m);
+    expect((await strata(["doctor"], { cwd })).out).toMatch(/^ok {4}approvals {1}0 calls waiting for a decision/m);
   });
 
   it("is not approved by a program that ends", async () => {

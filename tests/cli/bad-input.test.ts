@@ -153,7 +153,7 @@ describe("a folder whose strata.yaml is wrong", () => {
     expect(locked.code).toBe(0);
     expect(locked.err).toContain("+ Be careful with knives.");
     expect(locked.out).toMatch(/strata\.lock is written\.\ncompanion: \d+ immutable layers\n$/);
-    expect((await strata(["lock"], { cwd })).out).toContain("is as it should be");
+    expect((await strata(["lock"], { cwd })).out).toContain("is up to date");
     expect((await compose(cwd)).code).toBe(0);
   });
 

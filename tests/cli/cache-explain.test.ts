@@ -194,7 +194,7 @@ describe("strata cache explain", () => {
     expect(out).toMatch(/^2\.1 .* gateway, [\d,]+ tokens$/m);
     expect(out).toMatch(/^gateway +.* \$0\.\d{4} +nothing was changed, and it was not read/m);
     expect(out).toMatch(
-      /^What was saved is not told: prediction and bill agree to 0\.\d\d, and 0\.95 is asked for\. Most of it: gateway\.$/m,
+      /^Savings are not shown: prediction and bill agree to 0\.\d\d, and 0\.95 is required\. Most of it: gateway\.$/m,
     );
   });
 

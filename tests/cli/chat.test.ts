@@ -200,7 +200,7 @@ describe("strata chat over a pipe", () => {
     await strata(["lock"], { cwd });
     const told = await chat();
     expect(told).toContain(
-      "companion has changed since this conversation began, which continues with the old version: layer shop is new; what layer conduct says changed; tool memory_forget is new; tool read is gone; tool write is gone.",
+      "companion has changed since this conversation began, which continues with the old version: layer shop is new; the text of layer conduct changed; tool memory_forget is new; tool read is gone; tool write is gone.",
     );
     const [, id = ""] =
       /\/new \(or --new\) begins .* `strata thread migrate (thr_\w+)` moves this one/.exec(told) ?? [];
@@ -384,7 +384,7 @@ describe("strata chat in a terminal", () => {
   it("opens with the server when strata is started there", async () => {
     const person = atTerminal(["start", "--port", "0"], { cwd: place() });
     await person.sees("me › ");
-    expect(person.screen()).toMatch(/serves on http:\/\/127\.0\.0\.1:\d+/);
+    expect(person.screen()).toMatch(/listens on http:\/\/127\.0\.0\.1:\d+/);
     expect(person.screen()).toContain("`rehearsal` is no real model");
     person.press("\u0003");
     expect(await person.ended).toBe(0);

@@ -8,7 +8,7 @@ it("erases a contact, and only that one: texts, messages and memories; the recor
     await strata(["chat", "companion", "--as", contact], { cwd, input });
   }
   const refused = await strata(["contact", "erase", "ann"], { cwd });
-  expect(refused).toMatchObject({ code: 2, out: "", err: expect.stringContaining("say it with --yes") });
+  expect(refused).toMatchObject({ code: 2, out: "", err: expect.stringContaining("confirm with --yes") });
   expect((await strata(["memory", "search", "annzilla", "--as", "ann"], { cwd })).out).toContain("annzilla");
 
   const { out } = await strata(["contact", "erase", "ann", "--yes"], { cwd });

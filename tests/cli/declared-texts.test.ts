@@ -29,11 +29,11 @@ const LONG = {
 };
 
 const TOLD = [
-  { agent: "clerk", piece: "layer loop", says: "it has 5,300 characters, and an edit of it may have 4,000" },
+  { agent: "clerk", piece: "layer loop", says: "it has 5,300 characters, but an edit may have at most 4,000" },
   {
     agent: "clerk",
     piece: "all texts",
-    says: "those of the prefix have 10,031 characters together, where edits may leave 8,000: until there are no more than that, an edit may only keep a text's length or shorten it",
+    says: "the texts of the prefix have 10,031 characters together, and the limit for edits is 8,000: until they are below it, an edit may only keep a text's length or shorten it",
   },
 ];
 
@@ -51,7 +51,7 @@ describe("texts that are declared longer than edits may be", () => {
     const started = serving(["start", "--port", "0"], { cwd });
     await started.says("config ");
     expect((await started.stop()).err).toContain(
-      "clerk, all texts: those of the prefix have 10,031 characters together",
+      "clerk, all texts: the texts of the prefix have 10,031 characters together",
     );
     expect((await run("layer list")).out).toContain(
       "10,031 of 8,000 characters that all texts of the prefix may have: an",
@@ -94,7 +94,7 @@ describe("texts that are declared longer than edits may be", () => {
   });
 });
 
-describe("a declared text that the guard would hold up as an edit", () => {
+describe("a declared text that the guard would ask to review as an edit", () => {
   it("is told wherever declarations are looked at: of a layer, its line, a skill and the soul", async () => {
     const cwd = declaring(
       {
@@ -113,7 +113,7 @@ describe("a declared text that the guard would hold up as an edit", () => {
     expect(warnings.map(({ piece }) => piece)).toEqual(["layer loop", "layer inbox", "soul", "skill zeal"]);
     for (const { says } of warnings)
       expect(says).toMatch(
-        /^it is sent as it is declared; as an edit, (?:it would be refused|the guard would hold it up): /,
+        /^it is sent as it is declared; as an edit, (?:it would be refused|the guard would ask for a review): /,
       );
     expect((await run("lint")).out).toMatch(/^ {2}warning skill zeal: it is sent as it is declared; /m);
     expect((await run("doctor")).out).toMatch(/^warn {2}texts {5}clerk, layer loop: it is sent as it is/m);

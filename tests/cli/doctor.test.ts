@@ -80,7 +80,7 @@ describe("strata doctor", () => {
 
     const file = await doctor(changed, {}, "--data", "strata.yaml");
     expect(file.code).toBe(3);
-    expect(file.check.get("data")?.says).toMatch(/strata\.yaml is no folder; name another with --data$/);
+    expect(file.check.get("data")?.says).toMatch(/strata\.yaml is not a folder; name another with --data$/);
 
     const unloaded = project((yaml) => `${yaml}\nmodules: [own.ts]\n`);
     writeFileSync(join(unloaded, "own.ts"), "export const = 1;");

@@ -23,12 +23,12 @@ describe("strata thread fork", () => {
     const { cwd, thread, turns } = await talked();
     const [first = ""] = turns;
     const forked = await strata(["thread", "fork", thread, "--turn", first, "--key", "other"], { cwd });
-    expect(forked).toMatchObject({ code: 0, out: expect.stringContaining(`goes on after ${first} of ${thread}`) });
+    expect(forked).toMatchObject({ code: 0, out: expect.stringContaining(`continues after ${first} of ${thread}`) });
     const again = await strata(["thread", "fork", thread, "--turn", first, "--key", "other", "--json"], { cwd });
     const [fork] = jsonLines<{ id: string; forkedFrom: unknown }>(again.out);
     expect(forked.out).toContain(fork?.id);
     expect(fork?.forkedFrom).toEqual({ thread, turn: first });
-    expect(forked.err).toContain(`\`strata chat companion --thread ${fork?.id}\` goes on with it`);
+    expect(forked.err).toContain(`\`strata chat companion --thread ${fork?.id}\` continues it`);
     await strata(["chat", "companion", "--thread", fork?.id ?? ""], { cwd, input: "And here?\n" });
     await strata(["chat", "companion", "--as", "ann"], { cwd, input: "And there?\n" });
     const shown = async (id = "") => (await strata(["thread", "show", id], { cwd })).out;
@@ -49,7 +49,7 @@ describe("strata thread fork", () => {
 
   it.each([
     [["--as", "bob"], /is a thread of companion with ann; `strata chat companion --thread thr_\w+` continues it/],
-    [["--new"], /give one of them/],
+    [["--new"], /use only one of them/],
   ])("is not gone on with by a chat that also says %j", async (more, says) => {
     const { cwd, thread } = await talked();
     const { code, err } = await strata(["chat", "companion", "--thread", thread, ...more], { cwd, input: "hi\n" });
@@ -74,7 +74,7 @@ describe("strata turn regenerate", () => {
       new RegExp(`Before \\(${first}, rehearsal\\):\nHello[^]*Now \\(trn_[^]*on the fork thr_[^]*Hello`),
     );
     const asked = await strata(["turn", "regenerate", first], { cwd });
-    expect(asked.err).toMatch(/`strata chat companion --thread thr_\w+` goes on with it/);
+    expect(asked.err).toMatch(/`strata chat companion --thread thr_\w+` continues it/);
     await strata(["chat", "companion", "--as", "ann"], { cwd, input: "And after that?\n" });
     expect((await strata(["thread", "show", thread], { cwd })).out).toContain("And after that?");
     const told = await strata(["turn", "regenerate", first, "--json"], { cwd });
@@ -103,7 +103,7 @@ describe("strata thread cancel", () => {
     const [threads = []] = jsonLines<readonly { id: string }[]>(listed.out);
     const thread = threads[0]?.id ?? "";
     const stopped = await child(["thread", "cancel", thread], { cwd, env: silent.env }).ended;
-    expect(stopped).toMatchObject({ code: 0, out: expect.stringContaining("was asked to stop") });
+    expect(stopped).toMatchObject({ code: 0, out: expect.stringContaining("is being cancelled") });
     const { code, err } = await chat.ended;
     expect(code).toBe(130);
     expect(err).toContain("the turn was cancelled; its messages keep waiting");

@@ -68,7 +68,7 @@ describe("strata init", () => {
     writeFileSync(join(cwd, "layers/safety.md"), "mine");
     const { code, out, err } = await strata(["init"], { cwd });
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toContain("holds layers/safety.md, strata.yaml already");
+    expect(err).toContain("already contains layers/safety.md, strata.yaml");
     expect(readFileSync(join(cwd, "strata.yaml"), "utf8")).toBe("mine");
     expect(readdirSync(cwd).sort()).toEqual(["layers", "strata.yaml"]);
   });
@@ -238,7 +238,7 @@ describe("strata init with a folder", () => {
       "without a strata.yaml",
       (shop) => writeFileSync(join(shop, "../shop.txt"), ""),
       3,
-      "is no blueprint, it holds no strata.yaml; name a folder with a strata.yaml, or a shipped blueprint: companion",
+      "is not a blueprint, because it has no strata.yaml; name a folder with a strata.yaml, or a shipped blueprint: companion",
     ],
     ["with a link that leads out", (shop) => symlinkSync("../secret", join(shop, "notes")), 2, "leads out of it"],
     ["with a link to a folder outside", (shop) => symlinkSync("..", join(shop, "up")), 2, "leads out of it"],
@@ -259,7 +259,7 @@ describe("strata init with a folder", () => {
         writeFileSync(join(shop, "strata.yaml"), SHOP.replace("tools/price.ts", "../price.ts"));
       },
       2,
-      "works where it stands, but a copy of it would not",
+      "works in its place, but a copy of it would not",
     ],
     [
       "whose text is not the one that was locked",

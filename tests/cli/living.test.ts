@@ -66,7 +66,7 @@ describe("strata inbox and outbox", () => {
     expect(out).toContain("1 message");
     expect((await run("outbox list --status undeliverable")).out).toBe("There is no such message of automaton.\n");
     const [first] = jsonLines<readonly { readonly id: string }[]>((await run("outbox list --json")).out)[0] ?? [];
-    expect((await run(`outbox delivered ${first?.id}`)).out).toContain("does not wait with automaton");
+    expect((await run(`outbox delivered ${first?.id}`)).out).toContain("is not waiting at automaton");
   });
 });
 

@@ -85,7 +85,7 @@ describe("a command loads what it needs", () => {
   });
 
   it("and the server loads ahead what the first turn would keep everybody waiting for, and no more", async () => {
-    const { files, rooms, packages } = await loadedBy(["start", "--port", "0"], "serves on");
+    const { files, rooms, packages } = await loadedBy(["start", "--port", "0"], "listens on");
     expect(rooms).toContain("doors/http");
     // The vocabulary, and no package of a provider: the only agent here talks to the rehearsal.
     expect(packages.filter((name) => RARE.test(name))).toEqual(["gpt-tokenizer"]);

@@ -21,7 +21,7 @@ it("S18 a line whose layer's text changed stops the start, and is locked only as
   const started = await strata(["agent", "list"], { cwd });
   expect([started.code, started.err]).toEqual([
     5,
-    expect.stringContaining("has another text than its line was reviewed"),
+    expect.stringContaining("has a new text, but the same line, which was reviewed for the old text"),
   ]);
   const before = readFileSync(join(cwd, "strata.lock"), "utf8");
   const refused = await strata(["lock"], { cwd });

@@ -102,14 +102,14 @@ describe("strata agent", () => {
     const { out } = await strata(["agent", "show", "companion"], { cwd });
     expect(out).toContain("\nspend    at most $5 in each UTC day, all turns together\n");
     expect(out).toContain("write (waits for a person; at most 2 calls a turn; at most 5 seconds a call)\n");
-    expect(out).toMatch(/\noutput {3}one JSON value that fits \{"type":"object",.*"kind"/);
+    expect(out).toMatch(/\noutput {3}one JSON value that matches \{"type":"object",.*"kind"/);
   });
 
   it("shows each layer of an agent, what it costs and where it comes from", async () => {
     const { out } = await strata(["agent", "show", "companion"], { cwd: project() });
     expect(out).toMatch(/^precedence +0 +all +immutable +platform +\d+ +layers\/precedence\.md$/m);
     expect(out).toMatch(/^recall +60 +turn +live +operator +600 +recall, 5 memories$/m);
-    expect(out).toMatch(/^lock +7 immutable layers, unchanged since they were locked$/m);
+    expect(out).toMatch(/^lock +7 immutable layers, unchanged since the lock$/m);
     expect(out).toMatch(/^model +rehearsal$/m);
     expect(out).toContain("memory_save, memory_search");
   });

@@ -89,7 +89,7 @@ describe("which strata.yaml is used", () => {
     expect(code).toBe(0);
     const [said] = err.split("\n");
     expect(said).toBe(
-      `There is no strata.yaml in ${cwd}: the shipped agents stand in, and nothing is remembered in ${cwd}/.strata yet. --folder DIR names another folder; \`strata init companion\` makes an agent of your own here.`,
+      `There is no strata.yaml in ${cwd}: the shipped agents are used, and ${cwd}/.strata has no data yet. --folder DIR names another folder; \`strata init companion\` creates an agent of your own here.`,
     );
   });
 
@@ -99,7 +99,7 @@ describe("which strata.yaml is used", () => {
     const below = { cwd: join(cwd, "layers/drafts") };
     await strata(["memory", "save", "Something."], below);
     const { err } = await strata(["chat", "companion"], below);
-    expect(err).toContain(`shipped agents stand in, with the data in ${below.cwd}/.strata.`);
+    expect(err).toContain(`shipped agents are used, with the data in ${below.cwd}/.strata.`);
     expect(err).toContain(`${cwd} above it has one: run this there, or add --folder ../.. --data ../../.strata`);
     expect((await strata(["agent", "list", "--json"], below)).err).toBe("");
   });

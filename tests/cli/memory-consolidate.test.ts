@@ -33,13 +33,13 @@ describe("strata memory consolidate", () => {
     expect(out.split("\n")).toEqual([
       expect.stringMatching(/^mem_\S+ stands for 4 messages of spring: They sail in spring\.$/),
       expect.stringMatching(/^mem_\S+ stands for 4 messages of summer: They sail in summer\.$/),
-      expect.stringMatching(/^2 summaries, \d+ tokens, \$0\.\d+; `strata memory forget ID` takes one back\.$/),
+      expect.stringMatching(/^2 summaries, \d+ tokens, \$0\.\d+; `strata memory forget ID` removes one\.$/),
       "",
     ]);
     expect(model.received[0]?.body).toContain("We sail in spring.");
     expect(model.received[0]?.body).not.toContain("We sail in summer.");
     expect((await run("list", "--kind", "summary")).out).toContain("They sail in spring.");
-    expect((await run("consolidate")).out).toContain("Nothing that was said with ann waits to be summed up");
+    expect((await run("consolidate")).out).toContain("No conversation with ann needs a summary");
   });
 
   it("stops at --limit, and gives --json", async () => {
@@ -60,7 +60,9 @@ describe("strata memory consolidate", () => {
     const { run, model } = await remembering(["The boat is green and lies in Oslo."]);
     for (const text of ["The boat is old.", "She sold half of the boat.", "Her boat won.", "The boat sinks."])
       await run("save", text);
-    expect((await run("consolidate", "--by", "topic")).out).toContain("Nothing that is remembered of ann waits");
+    expect((await run("consolidate", "--by", "topic")).out).toContain(
+      "No subject remembered about ann needs a summary",
+    );
     await run("import", "boats.md");
     const { code, out } = await run("consolidate", "--by", "topic");
     expect(code).toBe(0);
@@ -115,7 +117,7 @@ describe("strata memory consolidate", () => {
   it("is refused where no model answers", async () => {
     const { code, err } = await strata(["memory", "consolidate"], { cwd: project() });
     expect(code).toBe(2);
-    expect(err).toContain("companion is answered by rehearsal, which is no model and sums nothing up");
+    expect(err).toContain("companion is answered by rehearsal, which is not a model and cannot write summaries");
   });
 });
 

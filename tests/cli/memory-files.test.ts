@@ -33,7 +33,7 @@ describe("strata memory import and export", () => {
     expect(await contents("--as", "bob")).toEqual(["Ida lives in Oslo.", "The bicycle is green."]);
     expect((await run("export", "--as", "bob")).out).toBe(readFileSync(join(cwd, "me.jsonl"), "utf8"));
     const lost = await run("export", "--out", "me.jsonl");
-    expect(lost).toMatchObject({ code: 2, err: expect.stringContaining("me.jsonl exists already") });
+    expect(lost).toMatchObject({ code: 2, err: expect.stringContaining("me.jsonl already exists") });
     expect((await run("export", "--out", "me.jsonl", "--force", "--tag", "bicycle")).code).toBe(0);
     expect(jsonLines(readFileSync(join(cwd, "me.jsonl"), "utf8"))).toHaveLength(1);
   });
@@ -150,7 +150,7 @@ describe("strata memory import and export", () => {
   it.each([
     [["import", "nowhere.json"], 3, "nowhere.json cannot be read"],
     [["import", "bad.json"], 2, "bad.json cannot be imported: it is not JSON"],
-    [["import", "other.json"], 2, "nothing that Strata knows as memories"],
+    [["import", "other.json"], 2, "nothing that Strata recognizes as memories"],
     [["import", "bad.json", "--kind", "facts"], 2, 'one of "message", "fact", "block", "summary"'],
     [["export", "--format", "csv"], 2, 'one of "jsonl", "markdown"'],
   ])("strata memory %j exits with %i and says why", async (argv, exit, says) => {

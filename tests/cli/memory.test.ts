@@ -85,7 +85,7 @@ describe("strata memory", () => {
     const saved = await strata(["memory", "save", "Lives in Rome.", "--supersedes", id, "--from", "2026-11-01"], {
       cwd,
     });
-    expect(saved.out).toMatch(new RegExp(`is saved; .+\nIt takes the place of ${id}, which is found no more\\.\n$`));
+    expect(saved.out).toMatch(new RegExp(`is saved; .+\nIt replaces ${id}, which is no longer found\\.\n$`));
     expect((await listed(cwd)).map(({ content }) => content)).toEqual(["Lives in Rome."]);
     expect(await listed(cwd, "--superseded")).toHaveLength(2);
     const { out } = await strata(["memory", "show", id], { cwd });
@@ -98,7 +98,7 @@ describe("strata memory", () => {
     const cwd = place();
     await strata(["memory", "save", "Likes tea."], { cwd });
     const again = await strata(["memory", "save", "likes  TEA"], { cwd });
-    expect(again.out).toMatch(/^mem_\w{26} says the same already: it counts as said 2 times now\.\n$/);
+    expect(again.out).toMatch(/^mem_\w{26} already says the same: it now counts as said 2 times\.\n$/);
     const told = await strata(["memory", "save", "Likes tea.", "--json"], { cwd });
     expect(jsonLines(told.out)).toMatchObject([{ content: "Likes tea.", support: 3, merged: true, evicted: [] }]);
     expect((await strata(["memory", "list"], { cwd })).out).toContain(" · operator · 3 times\n");

@@ -101,7 +101,7 @@ describe("strata models", () => {
   it("says that a model is not known, whose card stands for it, and which known name is nearest", async () => {
     const folder = cwd();
     const { out } = await strata(["models", "show", "anthropic:claude-sonet-4-5"], { cwd: folder });
-    expect(out).toContain("no family of this name is known: this is the cautious usual card of anthropic:claude-…");
+    expect(out).toContain("no family of this name is known: these are cautious values, those of anthropic:claude-…");
     expect(out).toContain("the nearest known name is anthropic:claude-sonnet-4-5\n");
     expect(out).not.toContain("built in as");
     const nope = await show("anthropic:claude-nope", folder);
@@ -125,7 +125,7 @@ describe("strata models", () => {
 
   it.each([
     [["models", "--provider", "goog"], 'no model of "goog" is known; there are rehearsal'],
-    [["models", "show", "gpt"], '"gpt" is no model; write PROVIDER:NAME'],
+    [["models", "show", "gpt"], '"gpt" is not a model; write PROVIDER:NAME'],
     [["models", "show"], "missing required argument"],
     [["models", "shwo"], "too many arguments"],
   ])("%j is refused with the next step", async (argv, says) => {

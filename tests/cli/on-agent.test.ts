@@ -59,7 +59,7 @@ const COMMANDS: readonly (readonly [string, string])[] = [
   ["thread list --as of-gardener", "gardener"],
   ["usage", "gardener  "],
   ["approval list", "No call waits."],
-  ["memory save Roses. --agent-own", "--agent gardener --agent-own` takes it back."],
+  ["memory save Roses. --agent-own", "--agent gardener --agent-own` undoes this."],
   ["memory list --agent-own", "Roses."],
   ["memory stats --agent-own", "fact"],
   ["memory export --agent-own", "Roses."],
@@ -97,7 +97,7 @@ describe("a command about one agent", () => {
         expect((await run(fine)).code, fine).toBe(0);
       expect(await run(`${line} gardner`)).toMatchObject({
         code: 3,
-        err: expect.stringContaining("declared are: automaton, gardener"),
+        err: expect.stringContaining("the declared ones are: automaton, gardener"),
       });
     }
   });

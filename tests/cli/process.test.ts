@@ -9,7 +9,7 @@ describe("strata start as a process", () => {
   it("serves its health without a terminal until SIGTERM, and ends with 0", async () => {
     const cwd = place();
     const started = child(["start", "--port", "0"], { cwd });
-    await started.says("serves on");
+    await started.says("listens on");
     await started.says("`rehearsal` is no real model");
     const { out } = started.sofar();
     expect(out).toContain(join(cwd, ".strata"));
@@ -155,10 +155,10 @@ describe("an error of a module that nobody waits for", () => {
     const { id } = Object(await send("/v1/threads", { agent: "companion", contact: "ann" }));
     const talk = (text: string) => send(`/v1/threads/${id}/events`, { text });
     for (const [how, says] of [
-      ["timer", "shop.ts:2: the till is on fire; await what may fail there, or catch it; all else goes on"],
-      ["promise", "shop.ts:3: the drawer is stuck; await what may fail there, or catch it; all else goes on"],
-      ["words", "nobody waited for, and its stack names no file outside Strata: it threw 'only words'"],
-      ["nothing", "nobody waited for, and its stack names no file outside Strata: it threw undefined"],
+      ["timer", "shop.ts:2: the till is on fire; await what may fail there, or catch it; everything else continues"],
+      ["promise", "shop.ts:3: the drawer is stuck; await what may fail there, or catch it; everything else continues"],
+      ["words", "an unhandled error, and its stack names no file outside Strata: it threw 'only words'"],
+      ["nothing", "an unhandled error, and its stack names no file outside Strata: it threw undefined"],
     ] as const) {
       expect(JSON.stringify(await talk(`Use stray {"how": "${how}"}`))).toContain("It looks fine.");
       await heard(started, says);
@@ -171,7 +171,7 @@ describe("an error of a module that nobody waits for", () => {
   it("is told by `chat`, with its stack where STRATA_DEBUG=1 asks for it, and the talk goes on", async () => {
     const chat = child(["chat", "companion"], { cwd: straying(), env: { STRATA_DEBUG: "1" } });
     chat.process.stdin?.write('Use stray {"how": "timer"}\n');
-    await heard(chat, "the till is on fire; await there");
+    await heard(chat, "the till is on fire; await what may fail there");
     await heard(chat, "caused by Error: the till is on fire\n    at ");
     chat.process.stdin?.write('Use stray {"how": "key"}\n');
     await heard(chat, "refused: [secret TILL_KEY]");
@@ -184,9 +184,9 @@ describe("an error of a module that nobody waits for", () => {
     const cwd = straying();
     const { code, err } = await child(["compose", "companion", "--message", "hi"], { cwd }).ended;
     expect(err).toContain(
-      `nobody waited for in ${join(cwd, "shop.ts")}:3: the drawer is stuck; await there what may fail`,
+      `an unhandled error in ${join(cwd, "shop.ts")}:3: the drawer is stuck; await what may fail there`,
     );
-    expect(err).not.toContain("goes on");
+    expect(err).not.toContain("everything else continues");
     expect(code).toBe(1);
   });
 });

@@ -47,7 +47,7 @@ describe("what would be misunderstood is refused", () => {
     for (const argv of [["chat", "companion"], ["verify"]]) {
       const told = await errorOf([...argv, "--data", "data"], cwd);
       expect(told).toMatchObject({ exit: 3, code: "file_not_found" });
-      expect(told.message).toContain("data is a file and no folder");
+      expect(told.message).toContain("data is a file, not a folder");
     }
   });
 

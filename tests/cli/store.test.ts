@@ -56,7 +56,7 @@ describe.skipIf(server === undefined)(title("a store on PostgreSQL"), () => {
     const env = { STRATA_STORE: server?.rootUrl?.(await make()) ?? "" };
     await strata(["memory", "save", "Something."], { cwd, env });
     expect((await strata(["doctor"], { cwd, env, columns: 1_000 })).out).toContain(
-      "connect as one that is no superuser",
+      "connect as one who is not a superuser",
     );
   });
 

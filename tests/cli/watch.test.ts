@@ -12,7 +12,7 @@ function save(file: string, edit: (text: string) => string): void {
 
 async function watched(cwd = project(), start: typeof serving | typeof child = serving) {
   const started = start(["start", "--port", "0", "--watch"], { cwd });
-  await started.says("serves on");
+  await started.says("listens on");
   const hears = (what: string) =>
     until(
       () => started.sofar().err.includes(what),
@@ -32,7 +32,7 @@ describe("strata start --watch", () => {
     const good = readFileSync(yaml, "utf8");
     save(yaml, (text) => `${text}\nmodle: rehearsal\n`);
     await hears("modle");
-    await hears("The agents stay as they were");
+    await hears("The agents have not changed");
     expect(await health()).toMatchObject({ agents: [{ name: "companion", model: "rehearsal" }] });
     save(yaml, () => `${good}\nmodel: anthropic:claude-sonnet-4-5\n`);
     await hears("answered by anthropic:claude-sonnet-4-5");
@@ -40,7 +40,7 @@ describe("strata start --watch", () => {
     save(join(cwd, "layers/identity.md"), (text) => `${text}\nBe brief.\n`);
     await hears("identity");
     await hears("run `strata lock`, then restart: locked texts are read only at a start.");
-    expect(started.sofar().err.match(/save the file again/g)).toHaveLength(1);
+    expect(started.sofar().err.match(/save it again/g)).toHaveLength(1);
     expect(await started.stop()).toMatchObject({ code: 0 });
   }, 30_000);
 });
@@ -88,7 +88,7 @@ describe("strata start", () => {
     const started = serving(["start", "--port", "0", "--host", "127.0.0.2", "--host-name", "strata.example.org"], {
       cwd: project(),
     });
-    await started.says("serves on http://127.0.0.2:");
+    await started.says("listens on http://127.0.0.2:");
     const [, port = ""] = /127\.0\.0\.2:(\d+)/.exec(started.sofar().out) ?? [];
     const status = (host: string) =>
       new Promise<number | undefined>((resolve, reject) => {

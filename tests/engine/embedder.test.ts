@@ -193,7 +193,7 @@ describe("an embedder that fails", () => {
     server.state.manner = status;
     expect(await search(app, "green bicycle")).toEqual(["The bicycle is green."]);
     expect((await report(app)).trouble).toMatch(
-      /^memories are found by their words alone: local gave no vectors of small/,
+      /^memories are found by their words alone: local returned no vectors for small/,
     );
     const { events, sent } = await say(app, await threadOf(app), "Where is the green bicycle?", ["There."]);
     expect(notes(events)).toEqual([expect.stringContaining("memories are found by their words alone")]);
@@ -211,7 +211,7 @@ describe("an embedder that fails", () => {
     server.state.manner = "silent";
     const { events, sent } = await say(app, await threadOf(app), "Where is the green bicycle?", ["There."]);
     expect(notes(events)).toEqual([
-      expect.stringContaining("local:small gave no vector within 1200 ms; raise `budgets.source`"),
+      expect.stringContaining("local:small returned no vector within 1200 ms; raise `budgets.source`"),
     ]);
     expect(JSON.stringify(sent)).toContain("The bicycle is green.");
   });

@@ -181,10 +181,10 @@ describe("a module", () => {
     ["lacks what it imports", { shop: 'import "no-such-thing-here";' }, "module_failed", "run `npm install`"],
     ["has nothing to give", { shop: "export const a = 1;" }, "module_failed", "exports no tool and no source"],
     [
-      "has a tool that is not whole",
+      "has a tool that is not valid",
       { shop: `${SHOP}\nexport const odd = { ...ring, effect: "sometimes" };` },
       "module_failed",
-      "its tool odd is not whole",
+      "its tool odd is not valid",
     ],
     [
       "has a tool of another's name",
@@ -196,7 +196,7 @@ describe("a module", () => {
       "names a source like a built-in one",
       { shop: SHOP.replace('name: "stock",', 'name: "clock",') },
       "module_failed",
-      "is named clock, as a built-in one",
+      "one of its sources has the name of a built-in one, clock",
     ],
     [
       "lacks a source that a layer names",

@@ -174,7 +174,11 @@ it("commits nothing where its data folder was moved or deleted meanwhile, says s
   expect(await health()).toMatchObject({ status: 503, body: { status: "failing", because: refused.message } });
   expect(await health({})).toEqual({
     status: 503,
-    body: { status: "failing", version: expect.any(String), next: expect.stringContaining("`because` says why") },
+    body: {
+      status: "failing",
+      version: expect.any(String),
+      next: expect.stringContaining("`because` gives the reason"),
+    },
   });
 
   mkdirSync(data);

@@ -104,7 +104,7 @@ describe("a provider that would not have the model's reasoning back", () => {
     expect(events.filter(({ type }) => type === "refused")).toHaveLength(1);
     const end = events.at(-1);
     expect(end).toMatchObject({ type: "failed", error: { code: "reasoning_refused" } });
-    expect(end?.type === "failed" && end.error.message).toContain("this is a mistake of Strata's: please report it");
+    expect(end?.type === "failed" && end.error.message).toContain("this is a bug in Strata: please report it");
     // The next turn has no reasoning left to leave out: it fails at once.
     expect((await say(app, "Still there?")).at(-1)).toMatchObject({ error: { code: "reasoning_refused" } });
     expect(server.received).toHaveLength(4);
@@ -135,17 +135,17 @@ describe("a provider that would not have the model's reasoning back", () => {
     await strata(["lock"], at);
     const { code, out, err } = await strata(["chat", "shop"], { ...at, input: "Hello.\nAnd now?\n" });
     expect([code, out.match(/Yes\./g)?.length]).toEqual([0, 2]);
-    expect(err).toMatch(/would not have the model's earlier reasoning back \(status 400: .*mistake of Strata's/);
+    expect(err).toMatch(/rejected the model's earlier reasoning \(status 400: .*a bug in Strata/);
   });
 
-  it("stands as a mistake of Strata's in `turn show` and `cache explain`", async () => {
+  it("stands as a bug in Strata in `turn show` and `cache explain`", async () => {
     const { app, folder, env } = await opened(["reasons", { refuses: BOUND }, "reasons"]);
     for (const text of ["Hello.", "And now?"]) await say(app, text);
     const [, turn] = await turnsOf(app);
     const at = { cwd: folder, env };
     await strata(["lock"], at);
     const shown = await strata(["turn", "show", turn?.id ?? ""], at);
-    expect(shown.out).toMatch(/epoch 2, opened here \(refused\)[\s\S]*mistake of Strata's[\s\S]*nothing is changed/);
+    expect(shown.out).toMatch(/epoch 2, opened here \(refused\)[\s\S]*a bug in Strata[\s\S]*nothing is changed/);
     const explained = await strata(["cache", "explain", turn?.thread ?? ""], at);
     expect(explained.out).toMatch(/Request 2\.2\. Sent again without the model's earlier reasoning/);
     const { out } = await strata(["cache", "explain", turn?.thread ?? "", "--json"], at);

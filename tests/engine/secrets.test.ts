@@ -141,6 +141,6 @@ it("001.2 a start with a declared secret in a layer's text fails, and does not s
     () => "",
     (thrown: Error) => thrown.message,
   );
-  expect(refused).toContain("a text of this agent holds the value of SHOP_KEY");
+  expect(refused).toContain("a text of this agent contains the value of SHOP_KEY");
   expect(refused).not.toContain(KEY);
 });

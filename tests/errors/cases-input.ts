@@ -63,7 +63,7 @@ export const INPUT: readonly Case[] = [
     code: "method_not_allowed",
     when: "a path is served by another method",
     provoke: async () => (await site()).refused("DELETE /v1/threads"),
-    says: ["/v1/threads does not answer to DELETE", "it answers to", "POST"],
+    says: ["/v1/threads does not support DELETE", "it supports", "POST"],
   },
   {
     code: "body_too_large",
@@ -90,13 +90,13 @@ export const INPUT: readonly Case[] = [
     code: "not_allowed",
     when: "a page of another site asks",
     provoke: async () => (await site()).refused("GET /v1/agents", undefined, { origin: "https://elsewhere.example" }),
-    says: ['"https://elsewhere.example"', "it answers to"],
+    says: ['"https://elsewhere.example"', "its names are"],
   },
   {
     code: "agent_not_found",
     when: "no agent has that name",
     provoke: () => cli(["chat", "compannion"], { cwd: project() }),
-    says: ['no agent "compannion"', "declared are: companion"],
+    says: ['no agent "compannion"', "the declared ones are: companion"],
   },
   {
     code: "thread_not_found",

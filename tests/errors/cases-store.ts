@@ -31,7 +31,7 @@ export const STORE: readonly Case[] = [
 `,
       });
     },
-    says: ["strata.db is full; nothing was written", "free some room"],
+    says: ["strata.db is full; nothing was written", "free some space"],
   },
   {
     code: "store_failed",
@@ -44,7 +44,7 @@ export const STORE: readonly Case[] = [
       );
       return chat(cwd);
     },
-    says: ["strata.db is not a database of Strata's", "move this one away"],
+    says: ["strata.db is not a Strata database", "move this one away"],
   },
   {
     code: "store_newer",
@@ -79,7 +79,7 @@ export const STORE: readonly Case[] = [
       await first.return(undefined);
       return seen;
     },
-    says: [/a turn of another worker runs on thr_\w+/, "try again"],
+    says: [/another worker is running a turn on thr_\w+/, "try again"],
   },
   {
     code: "lease_lost",

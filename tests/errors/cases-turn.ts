@@ -66,7 +66,7 @@ export const TURN: readonly Case[] = [
       );
       return chat(cwd, { env });
     },
-    says: ["rejected its own earlier reasoning", "status 400", "a mistake of Strata's", "go on in a new thread"],
+    says: ["rejected its own earlier reasoning", "status 400", "a bug in Strata", "continue in a new thread"],
   },
   {
     code: "turn_timeout",
@@ -105,7 +105,7 @@ export const stock = defineSource({ name: "stock", trust: "operator", give: () =
     code: "module_failed",
     when: "a module cannot be loaded",
     provoke: () => chat(withModule("export const = 1;")),
-    says: ["own.ts cannot be used", "mend the file"],
+    says: ["own.ts cannot be used", "fix the file"],
   },
   {
     code: "port_taken",

@@ -15,7 +15,7 @@ async function fillsAndIsFreed(disk: Disk): Promise<void> {
   expect((await chat(disk, "Please remember that my cat is called Miso.\n")).code).toBe(0);
   disk.fill();
   const full = await chat(disk, `${"A long story. ".repeat(300)}\n`);
-  expect(full.err).toMatch(/the disk that holds \S+strata\.db is full; nothing was written: free some room/);
+  expect(full.err).toMatch(/the disk that holds \S+strata\.db is full; nothing was written: free some space/);
   expect({ code: full.code, out: full.out }).toEqual({ code: 8, out: "" });
 
   disk.free();

@@ -48,7 +48,7 @@ export async function cli(argv: readonly string[], around: Around): Promise<Seen
     .replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:4611")
     .replace(/\d{4}-\d{2}-\d{2}T[\d:.]+Z/g, "2026-11-21T09:30:00.000Z")
     .replace(/\bthr_[0-9a-z]{26}\b/g, "thr_01jd8k3v5x9m2q7r4t6w8y0zab")
-    .replace(/asked again in [\d.]+ s/g, "asked again in … s")
+    .replace(/trying again in [\d.]+ s/g, "trying again in … s")
     .replace(/^· sent .*\n/gm, "")
     .trimEnd();
   if (!reader.isProgram) return { door: "cli", exit, text };

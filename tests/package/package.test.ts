@@ -218,7 +218,7 @@ describe("the package where nothing optional was installed", () => {
     const bare = newFolder("bare");
     install(packed.tarball, bare);
     const strata = "node_modules/.bin/strata";
-    expect(await shell(`${strata} doctor`, bare)).toMatch(/^ok {4}vectors {3}sqlite-vec is not here/m);
+    expect(await shell(`${strata} doctor`, bare)).toMatch(/^ok {4}vectors {3}sqlite-vec is not installed/m);
     await shell(`${strata} init companion --folder mine`, bare);
     const file = join(bare, "mine/strata.yaml");
     writeFileSync(file, `${readFileSync(file, "utf8")}\nembedder: rehearsal\n`);

@@ -52,8 +52,8 @@ function strayError(thrown: unknown, goesOn: boolean): StrataError {
   const what = thrown instanceof Error ? thrown.message || thrown.name : `it threw ${inspect(thrown, { depth: 0 })}`;
   const where = place === undefined ? ", and its stack names no file outside Strata" : ` in ${place}`;
   const next = place === undefined ? "" : "; await what may fail there, or catch it";
-  const rest = goesOn ? "; all else goes on" : "";
-  return new StrataError("unexpected", `an error after its call had ended${where}: ${what}${next}${rest}`, {}, thrown);
+  const rest = goesOn ? "; everything else continues" : "";
+  return new StrataError("unexpected", `an unhandled error${where}: ${what}${next}${rest}`, {}, thrown);
 }
 
 /** Where Strata's own files are, built or not. */

@@ -3,7 +3,7 @@ import { loadProject } from "../../app/doors/agents.ts";
 import { allOperations } from "../../app/doors/features.ts";
 import { blueprintFolder } from "../../app/doors/projects.ts";
 import { type Agent, agentName, orgId, threadId } from "../../protocol/index.ts";
-
+import { at, eventsOf, type HttpFixture, httpFixture, type Json, NOW } from "./http-fixture.contract.ts";
 import { routesOf } from "./routes.ts";
 
 const ROUTES = routesOf(await allOperations());
@@ -57,7 +57,7 @@ describe("posting and waiting", () => {
   });
 
   it("001.4 001.22 runs the turn in the mode that is named, with the facts that are set first; what is no fact stores nothing", async () => {
-    const stand = await stage(["Hello ann."], {}, [choosing()]);
+    const stand = await httpFixture(["Hello ann."], {}, [choosing()]);
     const opened = await stand.json("POST /v1/threads", {
       body: { agent: "chooser", contact: "ann", channel: "http", key: "main" },
     });

@@ -125,7 +125,7 @@ describe("the operator's token", () => {
   it("is refused where the file holds none, or no file can be", () => {
     const file = join(folder(), "operator.token");
     writeFileSync(file, "\n");
-    expect(() => operatorToken(file, random)).toThrow(`${file} does not hold a token; delete it`);
+    expect(() => operatorToken(file, random)).toThrow(`${file} does not contain a token; delete it`);
     expect(() => operatorToken(join(file, "under"), random)).toThrow(/cannot be read \(ENOTDIR\); make yourself/);
     expect(() => operatorToken(join(folder(), "no", "folder"), random)).toThrow(/cannot be written \(ENOENT\)/);
   });

@@ -54,7 +54,7 @@ export function declaredLines(shown: z.input<typeof DECLARED>, agent: Agent, sty
     `declared ${file ?? "in a program"}`,
     `model    ${model}${problem === undefined ? "" : ` (cannot answer yet: ${problem})`}`,
     ...(agent.embedder === undefined ? [] : [`embedder ${agent.embedder}`]),
-    `lock     ${count(locked, "immutable layer")}, unchanged since they were locked`,
+    `lock     ${count(locked, "immutable layer")}, unchanged since the lock`,
     `history  ${agent.history}, recall ${agent.recall}, mode ${agent.mode}`,
     `budget   ${count(budgets.total, "token")} in all, ${number(budgets.reply)} of them for the reply`,
     ...(guess === undefined ? [] : [`window   ${style.yellow(guess)}`]),

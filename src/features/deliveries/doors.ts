@@ -26,7 +26,7 @@ export interface DeliveryDoors {
    */
   undelivered(actor: Actor, thread: Thread): AsyncGenerator<OutboxMessage>;
   /** Says that the turn's reply has arrived where it was asked for, out of the record: it counts as delivered. */
-  heard(actor: Actor, turn: TurnId): Promise<void>;
+  confirmDelivery(actor: Actor, turn: TurnId): Promise<void>;
   /** How many of an agent's replies `deliverDue` could send now, counted up to a limit, and when the next falls due in real time. */
   deliveriesDue(
     actor: Actor,

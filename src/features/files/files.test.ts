@@ -353,7 +353,7 @@ it("001.29 a disk that hangs at the first read leaves the layer empty, and the t
   const reader: Partial<FileReader> = { read: () => new Promise(() => undefined) };
   const on = await workbench({ folder: folderWith({ "AGENTS.md": "x" }), rules: {}, reader });
   const { entry } = await prompted(on);
-  expect(entry).toMatchObject({ fate: "empty", because: "its source failed: it gave nothing within 300 ms" });
+  expect(entry).toMatchObject({ fate: "empty", because: "its source failed: it returned nothing within 300 ms" });
 });
 
 it("001.18 agents that name the same files share what was read, whatever else is declared of them", async () => {

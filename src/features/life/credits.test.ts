@@ -202,7 +202,7 @@ describe("an agent that lives on credits", () => {
     const model = { ...scripted(["Never."]).model, ref: "some:model" };
     await expect(collect(on.runtime.regenerate(OPERATOR, turn, { model }))).rejects.toMatchObject({
       code: "invalid_input",
-      message: expect.stringMatching(/lives on credits, and the price of some:model is not known/),
+      message: expect.stringMatching(/a limit in dollars or credits, but the price of some:model is not known/),
     });
   });
 
@@ -259,7 +259,7 @@ describe("payments", () => {
     const none = await livingRuntime([]);
     await expect(none.pay(1)).rejects.toMatchObject({
       code: "invalid_input",
-      message: expect.stringContaining("lives on no credits"),
+      message: expect.stringContaining("has no credits configured"),
     });
     const { runtime, agent } = await livingRuntime([], { credits: CREDITS });
     const long = { dollars: 1, note: untrusted("x".repeat(501)) };

@@ -85,11 +85,14 @@ describe("a turn of an agent that lives by itself", () => {
     }
     expect(await on.life()).toMatchObject({
       vitals: { state: "faulted" },
-      because: expect.stringContaining("stopped"),
+      because: expect.stringContaining("cancelled"),
     });
 
     for await (const { type } of on.runtime.run(OPERATOR, thread)) if (type === "text-delta") break;
-    expect(await on.life()).toMatchObject({ vitals: { state: "faulted" }, because: expect.stringContaining("left") });
+    expect(await on.life()).toMatchObject({
+      vitals: { state: "faulted" },
+      because: expect.stringContaining("abandoned"),
+    });
     expect(endOf(await collect(on.runtime.run(OPERATOR, thread))).type).toBe("done");
     expect((await on.life()).vitals.state).toBe("sleeping");
   });

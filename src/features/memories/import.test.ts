@@ -348,7 +348,7 @@ describe("since and until when it is so", () => {
     expect([saved, ...refused.map(({ where }) => where)]).toEqual([1, "line 1", "line 2", "line 3"]);
     const says = refused.map((one) => one.says).join("\n");
     expect(says).toMatch(
-      /which is earlier[\s\S]+"soon" is not a time; write a date such as[\s\S]+`content` that is no text: 5/,
+      /which is earlier[\s\S]+"soon" is not a time; write a date such as[\s\S]+`content` that is not a text: 5/,
     );
   });
 
@@ -365,7 +365,7 @@ describe("since and until when it is so", () => {
       (await runtime.remember(OPERATOR, ann, { content: untrusted(text), tags: [], ...more })).memory.id;
     const blue = await say("blue");
     const green = await say("green", { supersedes: blue });
-    const message = expect.stringContaining(`${green} has taken the place of ${blue} already`);
+    const message = expect.stringContaining(`${green} has already replaced ${blue}`);
     await expect(say("red", { supersedes: blue })).rejects.toMatchObject({ code: "invalid_input", message });
   });
 });

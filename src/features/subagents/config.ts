@@ -25,10 +25,10 @@ const LIMITS = z.strictObject({
     .max(10_000_000)
     .optional()
     .describe("Tokens that one request may have, its reply included."),
-  rounds: z.int().min(1).max(100).default(4).describe("Model calls."),
-  calls: z.int().min(0).max(1_000).default(8).describe("Tool calls."),
-  seconds: z.number().min(1).max(3_600).default(60).describe("Seconds."),
-  dollars: z.number().min(0).max(1_000).optional().describe("US dollars."),
+  rounds: z.int().min(1).max(100).default(4).describe("Model calls that it may make."),
+  calls: z.int().min(0).max(1_000).default(8).describe("Tool calls that it may make."),
+  seconds: z.number().min(1).max(3_600).default(60).describe("Seconds that it may take."),
+  dollars: z.number().min(0).max(1_000).optional().describe("US dollars that it may cost."),
 });
 
 const SUBAGENTS = z

@@ -4,14 +4,14 @@ import { allParts } from "../../app/doors/features.ts";
 import { styleOf } from "../../print/index.ts";
 import { type Agent, DEFAULT_BUDGETS, type Layer, layerId, toolName, trusted } from "../../protocol/index.ts";
 import { openSqlite, type Thread } from "../../store/index.ts";
-import { collect, endOf, message, OPERATOR, ORG, sampleAgent, stage } from "../../turn/index.contract.ts";
+import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { defineTool, toolset } from "../../turn/tools/index.ts";
 import { cardOf } from "../../wire/index.ts";
 import { DISK, type ProjectDisk } from "../index.ts";
 import { turnView } from "../turns/index.ts";
 import { FEATURE } from "./index.ts";
 
-type Script = Parameters<typeof stage>[0];
+type Script = Parameters<typeof testRuntime>[0];
 type Rules = NonNullable<Agent["subagents"]>;
 
 const REVIEWER = {
@@ -78,7 +78,7 @@ async function calling(
   };
   const world = { store, agentOf: () => agent, files: "", disk };
   const tools = [tool("look", "none"), tool("act", "external"), tool("send", "none", "ask")];
-  const on = await stage(script, {
+  const on = await testRuntime(script, {
     ...{ agent, store },
     parts: {
       cardOf: () => cardOf("anthropic:claude-sonnet-4-5"),

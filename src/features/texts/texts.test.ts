@@ -208,7 +208,7 @@ describe("an operator's edit", () => {
 
   it.each([
     ["precedence", "text_refused", "immutable"],
-    ["clock", "text_refused", "filled anew each turn"],
+    ["clock", "text_refused", "filled in each turn"],
     ["lopo", "text_not_found", "did you mean `loop`"],
     ["skills", "text_not_found", "name the skill"],
   ])("of %s is refused", async (id, code, says) => {
@@ -626,7 +626,7 @@ describe("a proposal", () => {
     await desk(set).edit(LOOP, "Do not look.");
     await expect(desk(set).decide(1, "approved")).rejects.toMatchObject({
       code: "text_decided",
-      message: expect.stringMatching(/version 1 .* was written over version 0, and version 2 is active by now/),
+      message: expect.stringMatching(/version 1 .* was written for version 0, but version 2 is now active/),
     });
     await expect(desk(set).decide(1, "approved", 1)).rejects.toMatchObject({ code: "text_decided" });
     expect(await desk(set).decide(1, "approved", 2)).toMatchObject({ n: 1, active: true });
@@ -639,7 +639,7 @@ describe("a proposal", () => {
     await desk(set).rollback(LOOP);
     await expect(desk(set).decide(1, "approved", 2)).rejects.toMatchObject({
       code: "text_decided",
-      message: expect.stringMatching(/version 1 .* was to take the place of version 2, and version 0 is active by now/),
+      message: expect.stringMatching(/version 1 .* was meant to replace version 2, but version 0 is now active/),
     });
     expect(await desk(set).decide(1, "approved")).toMatchObject({ n: 1, active: true });
   });

@@ -393,7 +393,7 @@ describe("a tool of one's own", () => {
     const sign = defineTool({ ...definition, states: ["executing actions", "idle"] });
     expect(toolset([sign]).get(toolName("sign"))?.states).toEqual(["executing actions", "idle"]);
     const define = (states: unknown) => Reflect.apply(defineTool, undefined, [{ ...definition, states }]);
-    expect(() => define(["asleep"])).toThrow(/the tool sign is not whole: `states` must be a list of some of/);
+    expect(() => define(["asleep"])).toThrow(/the tool sign is not valid: `states` must be a list of some of/);
     expect(() => define([])).toThrow(/`states` must be/);
   });
 });

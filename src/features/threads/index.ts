@@ -89,7 +89,7 @@ const show = operation({
     ...(waiting === 0
       ? []
       : [
-          `${count(waiting, "message")} without an answer will be sent with the next one; \`strata thread withdraw ${thread.id}\` withdraws what waits.`,
+          `${count(waiting, "message")} without an answer will be sent with the next one; \`strata thread withdraw ${thread.id}\` drops what waits.`,
         ]),
   ],
 });

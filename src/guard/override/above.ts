@@ -89,7 +89,7 @@ const AROUND: readonly RegExp[] = [
   /\b(?:split|divide|cut|slice|break) (?:\w+ ){0,5}(?:payments?|amounts?|transfers?|purchases?|orders?|sums?|invoices?) (?:up )?(?:into|so)\b.{0,60}\b(?:below|under|limit|cap|threshold|unnoticed|notic|alarm|approval)/u,
   /\b(?:delete|wipe|edit|falsify|backdate|tidy|alter|clean|rewrite|doctor|erase) (?:the |my |your )?(?:audit )?(?:log|logs|trail|evidence|records?)\b(?! (?:older|after|from|that are|every|once))/u,
   /\b(?:raise|exceed|ignore|lift|stretch|go over|go beyond|get around) (?:the |my |your |any |every )?(?:own )?(?:(?:spending|daily|weekly|monthly) )?(?:caps?|limits?|ceilings?|budget)\b(?! (?:on|for|of|in) )/u,
-  // LayerMark to stop, I go on.
+  // Told to stop, I go on.
   /\b(?:keep (?:on )?(?:working|going|running)|carry on|continue|go on|finish)\b(?: \w+){0,4} (?:told|asked|ordered|commanded) to (?:stop|pause|halt)|(?:told|asked|ordered) to (?:stop|pause|halt)\b.{0,30}\b(?:continue|keep (?:on )?(?:working|going)|carry on|go on)\b/u,
 ];
 

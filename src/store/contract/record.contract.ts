@@ -262,7 +262,7 @@ function erasure(openStore: OpenStore): void {
       const gone = await store.eraseContact(ANN, OPERATOR, NOW);
       await expect(store.settle(claim, ran(claim).outcome)).rejects.toMatchObject({
         code: "thread_not_found",
-        message: expect.stringMatching(/^ann was erased while turn trn_\w+ ran; nothing of it was kept/),
+        message: expect.stringMatching(/^ann was erased while turn trn_\w+ ran; nothing of it was stored/),
       });
       expect(await store.renew(claim, NOW + 99_000)).toBe(false);
       expect(await store.turn(gone ?? ANN, claim.turn)).toMatchObject({

@@ -295,7 +295,7 @@ function proposals(openStore: OpenStore): void {
       const choice = { ...LOOP, n: 1 };
       await expect(store.decideText(OWNER, choice, deciding("approved"))).rejects.toMatchObject({
         code: "text_decided",
-        message: expect.stringMatching(/written over version 0, and version 2 is active by now/),
+        message: expect.stringMatching(/written for version 0, but version 2 is now active/),
       });
       expect(await store.decideText(OWNER, choice, deciding("approved", { over: 2 }))).toMatchObject({ active: true });
       await store.close();
@@ -309,7 +309,7 @@ function proposals(openStore: OpenStore): void {
       const choice = { ...POET, n: 2 };
       await expect(store.decideText(OWNER, choice, deciding("approved"))).rejects.toMatchObject({
         code: "text_decided",
-        message: expect.stringMatching(/written over version 1, and version 0 is active by now/),
+        message: expect.stringMatching(/written for version 1, but version 0 is now active/),
       });
       expect(await activeOf(store)).toEqual([]);
       expect(await store.decideText(OWNER, choice, deciding("approved", { over: 0 }))).toMatchObject({ active: true });
@@ -590,7 +590,7 @@ function inTurns(openStore: OpenStore): void {
       ]);
       await expect(store.decideText(OWNER, { ...LOOP, n: 1 }, deciding("approved"))).rejects.toMatchObject({
         code: "text_decided",
-        message: expect.stringContaining("a newer proposal took its place"),
+        message: expect.stringContaining("a newer proposal replaced it"),
       });
       expect(await problems(store, OWNER.org)).toEqual([]);
       await store.close();

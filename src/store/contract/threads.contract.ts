@@ -281,7 +281,7 @@ export function threadContract(openStore: OpenStore): void {
         const late = store.receive(thread.scope, thread.id, [said("Beside it", { externalId: "m2" }), other]);
         await expect(late).rejects.toMatchObject({
           code: "invalid_input",
-          message: expect.stringMatching(/"m1" of ann on test stands for another message.* another external id/),
+          message: expect.stringMatching(/"m1" of ann on test belongs to another message.* another external id/),
         });
       }
       expect(await store.pending(thread.scope, thread.id)).toEqual([first]);
@@ -298,7 +298,7 @@ export function threadContract(openStore: OpenStore): void {
           store.receive(thread.scope, thread.id, [{ ...event, id: newEvent(), ...other }]),
         ).rejects.toMatchObject({
           code: "invalid_input",
-          message: expect.stringContaining(`stands for another message, which was taken in as ${first?.id}`),
+          message: expect.stringContaining(`belongs to another message, which was stored as ${first?.id}`),
         });
       }
       expect(await store.pending(thread.scope, thread.id)).toEqual([first]);

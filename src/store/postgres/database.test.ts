@@ -252,7 +252,7 @@ describe.skipIf(server?.rootUrl === undefined)(title("a PostgreSQL that cannot b
     await role("looker");
     await root("alter role looker set default_transaction_read_only = on");
     const name = await make();
-    expect(await said(over(name, "looker"))).toMatch(/^store_failed: .* only lets read/);
+    expect(await said(over(name, "looker"))).toMatch(/^store_failed: .* is read-only/);
   });
 
   it("the database keeps text in another encoding", async () => {

@@ -326,7 +326,10 @@ describe("the deadline", () => {
     const started = performance.now();
     const gathered = await gatherFrom(agent(), [RECALL, second, CLOCK], contextOf("the trip", never));
     expect(performance.now() - started).toBeLessThan(1_000);
-    expect(content(gathered)).toEqual({ kind: "empty", because: "its source failed: it gave nothing within 50 ms" });
+    expect(content(gathered)).toEqual({
+      kind: "empty",
+      because: "its source failed: it returned nothing within 50 ms",
+    });
     expect(gathered.notes.map((note) => note.layer)).toEqual(["recall", "recall-2"]);
     expect(content(gathered, "clock")?.kind).toBe("text");
   });

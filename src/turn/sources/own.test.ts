@@ -33,11 +33,11 @@ describe("a definition of a source, whose types nobody has checked", () => {
     expect(() => define({ ...WHOLE, ...change })).toThrow(
       expect.objectContaining({ code: "invalid_input", message: expect.stringContaining(says) }),
     );
-    expect(() => define({ ...WHOLE, ...change })).toThrow(/^the source stock is not whole: /);
+    expect(() => define({ ...WHOLE, ...change })).toThrow(/^the source stock is not valid: /);
   });
 
   it("law 10 without a name or without anything is refused", () => {
-    expect(() => define({ ...WHOLE, name: 7 })).toThrow("a source without a name is not whole: `name` must be a text");
+    expect(() => define({ ...WHOLE, name: 7 })).toThrow("a source without a name is not valid: `name` must be a text");
     expect(() => define(undefined)).toThrow(expect.objectContaining({ code: "invalid_input" }));
   });
 });

@@ -59,7 +59,7 @@ function checkDefinition(definition: unknown): void {
 
 function notWhole(name: unknown, problem: string): StrataError {
   const which = typeof name === "string" ? `the source ${name}` : "a source without a name";
-  return new StrataError("invalid_input", `${which} is not whole: ${problem}`);
+  return new StrataError("invalid_input", `${which} is not valid: ${problem}`);
 }
 
 /** What a source gave as items, the empty ones left out. Throws a sentence for the note where it is none of what it may give. */

@@ -30,7 +30,11 @@ describe("a definition of a tool, whose types nobody has checked", () => {
     ],
     ["no input", { input: undefined }, "and it is missing"],
     ["something else that it shows", { shows: "notes" }, '`shows` must be "memories", and it is "notes"'],
-    ["an input that JSON does not have", { input: z.object({ day: z.date() }) }, "`input` cannot be told to a model"],
+    [
+      "an input that JSON does not have",
+      { input: z.object({ day: z.date() }) },
+      "`input` cannot be described to a model",
+    ],
     ["`execute` for `run`", { run: undefined, execute: () => "" }, "no field `execute`; did you mean `run`?"],
     ["a misspelt field", { needsAproval: true }, "no field `needsAproval`; did you mean `needsApproval`?"],
     ["a run that is no function", { run: "12 euros" }, '`run` must be a function, and it is "12 euros"'],
@@ -54,11 +58,11 @@ describe("a definition of a tool, whose types nobody has checked", () => {
     expect(() => define({ ...WHOLE, ...change })).toThrow(
       expect.objectContaining({ code: "invalid_input", message: expect.stringContaining(says) }),
     );
-    expect(() => define({ ...WHOLE, ...change })).toThrow(/^the tool price is not whole: /);
+    expect(() => define({ ...WHOLE, ...change })).toThrow(/^the tool price is not valid: /);
   });
 
   it("law 10 without a name or without anything is refused", () => {
-    expect(() => define({ ...WHOLE, name: 7 })).toThrow("a tool without a name is not whole: `name` must be a text");
+    expect(() => define({ ...WHOLE, name: 7 })).toThrow("a tool without a name is not valid: `name` must be a text");
     expect(() => define(undefined)).toThrow(expect.objectContaining({ code: "invalid_input" }));
     expect(() => define({ ...WHOLE, name: "a b" })).toThrow(expect.objectContaining({ code: "invalid_id" }));
   });

@@ -194,5 +194,5 @@ function meant(field: string, known: readonly string[]): string {
 
 function notWhole(name: unknown, problem: string, cause?: unknown): StrataError {
   const which = typeof name === "string" ? `the tool ${name}` : "a tool without a name";
-  return new StrataError("invalid_input", `${which} is not whole: ${problem}`, {}, cause);
+  return new StrataError("invalid_input", `${which} is not valid: ${problem}`, {}, cause);
 }

@@ -38,7 +38,7 @@ describe("toolset", () => {
         message: 'no tool is named "memory_serch"; did you mean `memory_search`?',
       }),
     );
-    expect(() => toolset([]).schemas(names("read"))).toThrow(/no tool is there at all/);
+    expect(() => toolset([]).schemas(names("read"))).toThrow(/there are no tools/);
     expect(tools.get(toolName("memory_serch"))).toBeUndefined();
   });
 

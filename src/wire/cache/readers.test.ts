@@ -283,6 +283,8 @@ describe("a dumped body of OpenAI's", () => {
 
 describe("what is no body", () => {
   it.each([null, 5, "text", [], {}, { messages: {} }])("%j is refused with what it needs", (body) => {
-    expect(() => seenOfBody(body, count)).toThrow(/no body of a request to a model: it needs a list `messages`/);
+    expect(() => seenOfBody(body, count)).toThrow(
+      /this is not the body of a request to a model: it needs a list `messages`/,
+    );
   });
 });

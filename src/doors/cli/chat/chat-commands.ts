@@ -108,7 +108,7 @@ const HELP = [
   "/deny    denies it in the same way; a note for the agent may follow the id",
   "/think   shows how much the model thinks before it answers; with off, low, medium or high behind it, sets that",
   "/set     shows what is set of this conversation; with a name and a value behind it, sets that",
-  "/retry   runs a turn for messages without an answer; /withdraw withdraws them",
+  "/retry   runs a turn for messages without an answer; /withdraw drops them",
   "/new     begins a new conversation; memories stay",
   "/quiet   hides the dim line that says what was sent, or shows it again; STRATA_QUIET=1 hides it always",
   "/quit    leaves, like Ctrl-D; Ctrl-C stops a turn that runs",

@@ -129,7 +129,7 @@ function turnsOf(context: Context, talk: Talk) {
   const run = async (typed: ChatCommand | string, signal: AbortSignal): Promise<TurnId | undefined> => {
     const onWaiting = (messages: number): void =>
       context.note(
-        `${count(messages, "message")} without an answer: /retry runs the turn again, /withdraw withdraws it.`,
+        `${count(messages, "message")} without an answer: /retry runs the turn again, /withdraw drops what waits.`,
       );
     const saying = { tell, signal, onFailure: context.complain, onWaiting };
     if (typeof typed === "string") return speak(context, talk, typed, saying);

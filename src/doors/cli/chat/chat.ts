@@ -134,7 +134,7 @@ async function versionLines({ runtime, operator }: App, { name, version }: Agent
   ];
 }
 
-const takesBack = ({ id }: Pick<Thread, "id">): string => `\`strata thread withdraw ${id}\` withdraws what waits.`;
+const takesBack = ({ id }: Pick<Thread, "id">): string => `\`strata thread withdraw ${id}\` drops what waits.`;
 
 async function overPipe(context: Context, talk: Talk, json: boolean): Promise<void> {
   const { signal } = context.terminal;

@@ -133,7 +133,7 @@ async function server(address: string): Promise<Outcome> {
   const says = `${name}, version ${facts.version}`;
   if (!facts.isAboveRows) return ok(`${says}; its row-level security is active, too`);
   return warn(
-    `${says}; this user bypasses its row-level security: connect as a user that is no superuser, for a second barrier between contacts`,
+    `${says}; this user bypasses its row-level security: connect as one who is not a superuser, for a second barrier between contacts`,
   );
 }
 
@@ -190,7 +190,7 @@ function lock(place: Place): Outcome {
   const found = projectLock(place);
   found.check();
   const locked = [...found.layers.values()].reduce((sum, layers) => sum + layers, 0);
-  return ok(`${count(locked, "immutable layer")}, unchanged since they were locked`);
+  return ok(`${count(locked, "immutable layer")}, unchanged since the lock`);
 }
 
 /** Texts that may be edited, as they are declared. */
@@ -274,7 +274,7 @@ async function waiting(app: App): Promise<Outcome> {
     ({ thread, messages }) => `${count(messages, "message")} on ${thread.id} with ${thread.scope.contact}`,
   );
   return warn(
-    `${list.join("\n")}\nThey will be sent with the next message; in a chat, /retry runs them now and /withdraw withdraws them, as \`strata thread withdraw ID\` does.`,
+    `${list.join("\n")}\nThey will be sent with the next message; in a chat, /retry runs them now and /withdraw drops them, as \`strata thread withdraw ID\` does.`,
   );
 }
 
@@ -323,7 +323,7 @@ async function approvals({ runtime, operator }: App): Promise<Outcome> {
     runtime.newestApprovals(operator, { statuses: [status], limit: NEWEST });
   const open = await calls("approved");
   const waits = count((await calls("waiting")).length, "call");
-  if (open.length === 0) return ok(`${waits} for a decision; the result of every approved call is known`);
+  if (open.length === 0) return ok(`${waits} waiting for a decision; the result of every approved call is known`);
   const list = open.map(({ id, tool, scope }) => `${tool} for ${scope.contact} was approved and has no result: ${id}`);
   return warn(
     `${list.join("\n")}\nIf it is not running, check what it should have changed; then \`strata approval settle ID --note TEXT\`.`,

@@ -53,6 +53,6 @@ it("the line of what was sent is one row of whole pieces, however wide it may be
 it("what was sent as its one line is not told as cut", () => {
   const lined = entry("identity", 53, { fate: "lined", because: "the mode is compact" });
   const short = entry("memory", 20, { fate: "truncated", because: "the budget" });
-  expect(cuts(ledger(lined))).toBe("nothing cut · as one line each: identity");
-  expect(cuts(ledger(lined, short))).toBe("cut: memory to 20 of 53 · as one line each: identity");
+  expect(cuts(ledger(lined))).toBe("nothing cut · as a one-line summary: identity");
+  expect(cuts(ledger(lined, short))).toBe("cut: memory to 20 of 53 · as a one-line summary: identity");
 });

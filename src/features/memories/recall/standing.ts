@@ -1,4 +1,4 @@
-import { memoriesTold } from "../../../compiler/index.ts";
+import { memoriesShown } from "../../../compiler/index.ts";
 import { asStrataError, type Memory } from "../../../protocol/index.ts";
 import { type Found, limitOf, type Standing, type TurnParts, type TurnSetup } from "../../../turn/index.ts";
 import { rulesOf } from "../../../wire/index.ts";
@@ -17,7 +17,7 @@ export async function standing(
   const known = { scope, epoch, store: parts.store, count, read, limit: limitOf(setup), at: parts.clock() };
   try {
     const found = await savedMemory(agent, { ...known, ...(undone && { undone }) });
-    const forgotten = found.forgotten || (await isToldForgotten(parts, found.saved, { scope, epoch }));
+    const forgotten = found.forgotten || (await showsForgotten(parts, found.saved, { scope, epoch }));
     return { ...found, forgotten, notes: [] };
   } catch (thrown) {
     const layer = agent.layers.find(({ source }) => source.kind === "recall");
@@ -27,13 +27,13 @@ export async function standing(
 }
 
 /** Whether the running epoch tells of a memory that is gone altogether; what was superseded is told by what took its place. */
-async function isToldForgotten(
+async function showsForgotten(
   { store }: TurnParts,
   saved: readonly Memory[],
   { scope, epoch }: Found,
 ): Promise<boolean> {
   const there = new Set(saved.map(({ id }) => id));
-  for (const id of memoriesTold(epoch?.transcript ?? [])) {
+  for (const id of memoriesShown(epoch?.transcript ?? [])) {
     if (there.has(id) || (await store.memory(scope, id)) || (await store.memory({ ...scope, contact: null }, id)))
       continue;
     return true;

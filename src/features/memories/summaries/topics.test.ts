@@ -110,7 +110,7 @@ describe("what is remembered of a subject", () => {
     const own = collect(runtime.consolidate(OPERATOR, { ...scope, contact: null }, { by: "topic" }));
     await expect(own).rejects.toMatchObject({
       code: "invalid_input",
-      message: expect.stringContaining("helper's own memories are no contact's"),
+      message: expect.stringContaining("helper's own memories belong to no contact"),
     });
     expect(asked()).toEqual([]);
   });
