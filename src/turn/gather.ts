@@ -82,10 +82,19 @@ export async function compileFor(parts: TurnParts, setup: TurnSetup, occasion: O
   const kept = occasion.renewal === undefined ? running : undefined;
   const mode = modeFor(parts, setup, { running: kept, texts });
   const setting = { ...occasion, undone, texts, live, mode };
-  const prepared = await compileWith(parts, setup, { ...setting, start });
+  const begun = shownIn(start, mode);
+  const prepared = await compileWith(parts, setup, { ...setting, start: begun });
   await setImmediate();
-  const seen = seenOtherwise(start, prepared.compilation);
-  return seen === undefined ? prepared : compileWith(parts, setup, { ...setting, start: { ...start, seen } });
+  const seen = seenOtherwise(begun, prepared.compilation);
+  return seen === undefined ? prepared : compileWith(parts, setup, { ...setting, start: { ...begun, seen } });
+}
+
+/** What would stand frozen of a layer that is absent in this mode does not stand there. */
+function shownIn({ frozen, ...start }: AtStart, mode: Mode): AtStart {
+  if (frozen === undefined) return start;
+  return frozen.layer.modes[mode] === "absent"
+    ? { ...start, seen: { ...start.seen, frozen: [] } }
+    : { ...start, frozen };
 }
 
 /** The same with what sources may know of it: what the model sees of the thread, and what was saved where any of it stands frozen. */

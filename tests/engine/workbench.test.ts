@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type App, openApp } from "../../src/app.ts";
-import { agentName, contactId, type Ledger, type Mode, untrusted } from "../../src/protocol/index.ts";
+import { agentName, contactId, type Ledger, type Mode, turnId, untrusted } from "../../src/protocol/index.ts";
 import { strata } from "../cli/strata.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -133,6 +133,30 @@ describe("the workbench", () => {
     const { ledger } = await composed(app, "minimal");
     const layers = ledger.entries.filter(({ rank }) => rank !== undefined).map(({ piece }) => piece);
     expect(layers).toEqual(["core", "abilities", "safety", "instructions", "temporal"]);
+  });
+
+  it("001.9 001.22 what was remembered in one turn stands in the next, found by its words and its meaning, and in minimal mode not at all", async () => {
+    const app = await beside((yaml) =>
+      yaml.replace("    recall: auto\n", "    recall: auto\n    embedder: rehearsal\n"),
+    );
+    const { runtime, operator } = app;
+    const say = async (key: string, text: string, mode?: Mode) => {
+      const thread = await runtime.open(operator, { ...talk, key });
+      const content = [{ type: "text", text: untrusted(text) }] as const;
+      await runtime.post(operator, thread, [
+        { kind: "message", trust: "contact", channel: "chat", content, at: Date.now() },
+      ]);
+      for await (const _ of runtime.run(operator, thread, mode === undefined ? {} : { mode }));
+      const [turn] = await runtime.turns(operator, thread.id);
+      const { request } = await runtime.rebuilt(operator, turn?.id ?? turnId("trn_0"), 1);
+      return JSON.stringify([request.messages, request.tail]);
+    };
+    await say("first", "Remember that our linter is called Biome.");
+    expect(await say("second", "What is our linter called?")).toContain("our linter is called Biome");
+    expect(await say("third", "Which tool is the one for linting?")).toContain("our linter is called Biome");
+    const minimal = await say("fourth", "What is our linter called?", "minimal");
+    expect(minimal).toContain("What is our linter called?");
+    expect(minimal).not.toContain("Biome");
   });
 
   it("001.32 shows with compose --explain who wins, where it stands, what minimal mode needs and what was cut", async () => {
