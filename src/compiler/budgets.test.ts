@@ -42,7 +42,7 @@ describe("soft budgets", () => {
     expect(entryOf(made, "style").fate).toBe("kept");
   });
 
-  it("are applied from the highest rank number down, and no further than needed", () => {
+  it("001.25 are applied from the highest rank number down, and no further than needed", () => {
     const made = compile(inputOf({ agent, limit: all - 1 }));
     expect(entryOf(made, "style")).toMatchObject({ fate: "truncated", because: "budget" });
     expect(entryOf(made, "persona").fate).toBe("kept");

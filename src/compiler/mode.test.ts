@@ -34,7 +34,7 @@ const choose = (
 ) => chooseMode({ agent, window, tools: [], count: bytes3, ...change });
 
 describe("the mode of a turn", () => {
-  it("000.45 a small window gets compact, a large one full", () => {
+  it("000.45 001.30 a small window gets compact, a large one full", () => {
     const agent = auto(2_000);
     expect(choose(agent, 4_096)).toBe("compact");
     expect(choose(agent, 128_000)).toBe("full");

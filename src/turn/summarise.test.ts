@@ -38,7 +38,7 @@ const text = ({ messages }: Request): string =>
   messages.flatMap(({ parts }) => parts.flatMap((part) => ("text" in part ? [part.text] : []))).join("\n");
 
 describe("a conversation that gets too long", () => {
-  it("is summed up by the agent's own model over the bytes it was last sent, and goes on behind the summary", async () => {
+  it("001.11 is summed up by the agent's own model over the bytes it was last sent, and goes on behind the summary", async () => {
     const { sent, cuts, events } = await talked("Days 1 to 5: calm sea, west wind.", TURNS);
     expect(endOf(events).type).toBe("done");
     expect(cuts.length).toBeGreaterThan(0);

@@ -349,7 +349,7 @@ it("001.19 a refresh that hangs lets 20 turns begin with the old bytes, runs onc
   expect(reads.all).toBe(2);
 }, 60_000);
 
-it("001.29 a disk that hangs at the first read leaves the layer empty, and the turn goes on within its deadline", async () => {
+it("001.21 001.29 a disk that hangs at the first read leaves the layer empty, and the turn goes on within its deadline", async () => {
   const reader: Partial<FileReader> = { read: () => new Promise(() => undefined) };
   const on = await workbench({ folder: folderWith({ "AGENTS.md": "x" }), rules: {}, reader });
   const { entry } = await prompted(on);

@@ -59,7 +59,7 @@ const lines = (...values: readonly unknown[]): string => values.map((value) => J
 const counts = ({ saved, known, refused }: ImportReport) => [saved, known, refused.length];
 
 describe("JSON lines", () => {
-  it("export and import lose nothing: kinds, tags, trust, who, when, support, and what took whose place", async () => {
+  it("001.26 export and import lose nothing: kinds, tags, trust, who, when, support, and what took whose place", async () => {
     const from = await stand();
     const file = lines(
       { content: "Lives in Oslo.", tags: ["home"], at: "2026-01-02T03:04:05.678Z", trust: "contact", by: "agent" },

@@ -305,7 +305,7 @@ describe("recall", () => {
 });
 
 describe("the deadline", () => {
-  it("law 13 a source that throws gives an empty layer and a note, and the others their content", async () => {
+  it("law 13 001.24 a source that throws gives an empty layer and a note, and the others their content", async () => {
     const gathered = await gatherFrom(agent(), [RECALL, CLOCK], contextOf("the trip", broken));
     expect(content(gathered)).toEqual({ kind: "empty", because: "its source failed: the disk is gone" });
     expect(content(gathered, "clock")?.kind).toBe("text");
@@ -321,7 +321,7 @@ describe("the deadline", () => {
     expect(content(await gatherFrom(agent(), [RECALL], contextOf("the trip", abrupt)))?.kind).toBe("empty");
   });
 
-  it("law 13 a source that is late gives an empty layer, and sources wait side by side", async () => {
+  it("law 13 001.20 a source that is late gives an empty layer, and sources wait side by side", async () => {
     const second = layer("recall-2", { kind: "recall", limit: 1 });
     const started = performance.now();
     const gathered = await gatherFrom(agent(), [RECALL, second, CLOCK], contextOf("the trip", never));
