@@ -12,6 +12,8 @@ export {
   type CommandPart,
   fileOperation,
   type Given,
+  type McpTool,
+  mcpTool,
   type Opens,
   type Operation,
   operation,

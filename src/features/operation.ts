@@ -15,7 +15,7 @@ import {
 } from "../protocol/index.ts";
 import type { Runtime } from "../turn/index.ts";
 import { list } from "./fields.ts";
-import { type Naming, parsed } from "./parse.ts";
+import { type InputSchema, inputSchemaOf, type Naming, parsed } from "./parse.ts";
 
 /** A conversation, as the runtime gives it. */
 export type Thread = Awaited<ReturnType<Runtime["thread"]>>;
@@ -346,6 +346,25 @@ function methodOf(word: string): At["method"] {
   if (word === "POST") return "post";
   return word === "DELETE" ? "delete" : "get";
 }
+
+/** An operation as the Model Context Protocol lists tools. */
+export interface McpTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: InputSchema;
+  readonly annotations: { readonly readOnlyHint: boolean; readonly destructiveHint: boolean };
+}
+
+/** The operation for programs that speak MCP: `approval.list` is the tool `approval_list`. */
+export const mcpTool = ({ name, does, may, takes, at, command }: OperationBase): McpTool => ({
+  name: name.replace(".", "_"),
+  description: does,
+  inputSchema: inputSchemaOf(takes),
+  annotations: {
+    readOnlyHint: may === "read" || may === "explain",
+    destructiveHint: command?.confirm !== undefined || at?.method === "delete",
+  },
+});
 
 /** The fields of a route that stand in its path. */
 export const pathFields = ({ path }: Pick<At, "path">): readonly string[] =>

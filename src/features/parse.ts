@@ -85,13 +85,40 @@ export interface FieldShape {
   readonly type: "text" | "number" | "flag" | "list";
 }
 
+/** A schema's fields as JSON Schema, each with what is said of it. */
+export interface InputSchema {
+  readonly type: "object";
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly required: readonly string[];
+  readonly additionalProperties: false;
+}
+
+/** Fields with a default may be left out. */
+export function inputSchemaOf(takes: z.ZodObject): InputSchema {
+  const fields = fieldsOf(takes);
+  const schemas = new Map(Object.entries<z.ZodType>(takes.shape));
+  const properties = fields.map(({ name, says }) => {
+    const { $schema, ...schema } = z.toJSONSchema(schemas.get(name) ?? z.never(), JSON_FORM);
+    return [name, { ...schema, description: says }] as const;
+  });
+  return {
+    type: "object",
+    properties: Object.fromEntries(properties),
+    required: fields.filter(({ required }) => required).map(({ name }) => name),
+    additionalProperties: false,
+  };
+}
+
+/** As it is given, before it is parsed. */
+const JSON_FORM = { io: "input", unrepresentable: "any" } as const;
+
 /** The fields that a schema takes. */
 export function fieldsOf(takes: z.ZodObject): readonly FieldShape[] {
   return Object.entries<z.ZodType>(takes.shape).map(([name, schema]) => fieldOf(name, schema));
 }
 
 function fieldOf(name: string, schema: z.ZodType): FieldShape {
-  const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  const json = z.toJSONSchema(schema, JSON_FORM);
   const choices = choicesOf(json);
   return {
     name,

@@ -6,7 +6,7 @@ import { importsOf } from "../../checks/imports.ts";
 import { AGENT_KEYS, LAYER_SOURCES } from "../../src/app/doors/agents.ts";
 import { FEATURES } from "../../src/app/doors/features.ts";
 import { createContext, createProgram } from "../../src/doors/cli/index.ts";
-import { fieldsOf, type Operation, pathFields } from "../../src/features/index.ts";
+import { fieldsOf, mcpTool, type Operation, pathFields } from "../../src/features/index.ts";
 
 const LISTED = await Promise.all(FEATURES.map(async (listed) => ({ listed, feature: await listed.load() })));
 const OPERATIONS = LISTED.flatMap(({ feature }) => feature.operations);
@@ -112,6 +112,24 @@ describe.each(OPERATIONS.map((operation) => [operation.name, operation] as const
     expect(known).toEqual(expect.arrayContaining(at === undefined ? [] : [...pathFields(at)]));
     const { words = [], rest, file, stdin } = command ?? {};
     expect(known).toEqual(expect.arrayContaining([...words, rest, file, stdin].filter((one) => one !== undefined)));
+  });
+
+  it("is a tool for programs that speak MCP, with the fields that every door takes, each explained", () => {
+    const { inputSchema, ...told } = mcpTool(operation);
+    expect(told).toEqual({
+      name: name.replace(".", "_"),
+      description: operation.does,
+      annotations: {
+        readOnlyHint: operation.may === "read" || operation.may === "explain",
+        destructiveHint: operation.command?.confirm !== undefined || operation.at?.method === "delete",
+      },
+    });
+    const fields = fieldsOf(operation.takes);
+    expect(inputSchema.type).toBe("object");
+    expect(Object.keys(inputSchema.properties)).toEqual(fields.map((field) => field.name));
+    expect(inputSchema.required).toEqual(fields.filter(({ required }) => required).map((field) => field.name));
+    const explained = Object.values(inputSchema.properties).map((one) => Reflect.get(Object(one), "description"));
+    expect(explained).toEqual(fields.map(({ says }) => says));
   });
 
   it("has examples that the command line takes as this command", async () => {
