@@ -85,7 +85,11 @@ export const FEATURE: Feature = {
   name: "conversations",
   operations: [senders, log],
   store: CONVERSATION_STORE,
-  steps: { sources: ({ store }) => conversationSources(store.part(CONVERSATION_STORE)) },
+  // The logs are asked for where a layer shows one.
+  steps: {
+    sources: ({ store }) =>
+      conversationSources({ conversation: (of) => store.part(CONVERSATION_STORE).conversation(of) }),
+  },
 };
 
 type Head = Awaited<ReturnType<World["runtime"]["conversations"]>>[number];
