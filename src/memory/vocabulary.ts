@@ -49,8 +49,7 @@ export async function vocabularyOf(index: LexicalIndex, asked: Asked, size: Inde
     if (frequency > 0) known.set(term, { frequency, weight, postings });
     else if (isRepairable(term)) unknown.push(term);
   }
-  for (const term of unknown.slice(0, MOST_REPAIRS)) {
-    const [repaired, frequency = 0] = (await repair(index, term)) ?? [];
+  for (const [term, [repaired, frequency = 0] = []] of await repairs(index, unknown.slice(0, MOST_REPAIRS))) {
     if (repaired === undefined || known.has(repaired)) continue;
     known.set(repaired, { frequency, weight: REPAIRED * (asked.terms.get(term) ?? 1), postings: frequency });
   }
@@ -58,10 +57,17 @@ export async function vocabularyOf(index: LexicalIndex, asked: Asked, size: Inde
   return { known, tells, kinds: kindsOf(tells, frequencies, size), ...worthOf(asked, known, size) };
 }
 
-/** The commonest term of the index that is one slip away. */
-async function repair(index: LexicalIndex, term: string): Promise<readonly [string, number] | undefined> {
-  const frequencies = await index.frequencies(oneEditFrom(term));
-  return [...frequencies].filter(([, frequency]) => frequency > 0).sort(byFrequency)[0];
+type Repair = readonly [term: string, best: readonly [repaired: string, frequency: number] | undefined];
+
+/** For each the commonest term of the index that is one slip away; the index is asked once. */
+async function repairs(index: LexicalIndex, terms: readonly string[]): Promise<readonly Repair[]> {
+  if (terms.length === 0) return [];
+  const edits = terms.map((term) => [term, oneEditFrom(term)] as const);
+  const frequencies = await index.frequencies([...new Set(edits.flatMap(([, near]) => near))]);
+  return edits.map(([term, near]) => {
+    const found = near.map((edit) => [edit, frequencies.get(edit) ?? 0] as const);
+    return [term, found.filter(([, frequency]) => frequency > 0).sort(byFrequency)[0]];
+  });
 }
 
 function byFrequency([a, ofA]: readonly [string, number], [b, ofB]: readonly [string, number]): number {

@@ -158,7 +158,7 @@ export function insert<Table extends keyof Tables>(
   return insertRows(table, [row], when);
 }
 
-/** Several rows of the same columns into a table, in as few statements as there are powers of two in their number. */
+/** Several rows of the same columns into a table, in few statements. */
 export async function insertAll<Table extends keyof Tables>(
   tx: { run(statement: Ready<unknown>): Promise<number> },
   table: Table,
@@ -167,12 +167,14 @@ export async function insertAll<Table extends keyof Tables>(
 ): Promise<void> {
   for (let from = 0; from < rows.length; ) {
     // Few sizes, so that few texts are prepared.
-    const size = Math.min(MOST_ROWS, 2 ** Math.floor(Math.log2(rows.length - from)));
+    const left = rows.length - from;
+    const size = left <= FEW_ROWS ? left : Math.min(MOST_ROWS, 2 ** Math.floor(Math.log2(left)));
     await tx.run(insertRows(table, rows.slice(from, from + size), when));
     from += size;
   }
 }
 
+const FEW_ROWS = 8;
 const MOST_ROWS = 64;
 
 const inserts = new Map<string, string>();

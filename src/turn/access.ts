@@ -47,12 +47,22 @@ export async function threadOf(parts: Parts, actor: Actor, id: ThreadId, action:
     authorize(actor, action, thread.scope);
     return thread;
   }
-  throw new StrataError(
+  throw threadNotFound(id);
+}
+
+/** The scope of a thread as the caller has it: the store looks for the thread in it, so it is not read before. */
+export function scopeOfThread(actor: Actor, { id, scope }: Pick<Thread, "id" | "scope">, action: Action): ContactScope {
+  if (!reaches(actor, scope)) throw threadNotFound(id);
+  authorize(actor, action, scope);
+  return scope;
+}
+
+const threadNotFound = (id: ThreadId): StrataError =>
+  new StrataError(
     "thread_not_found",
     `there is no thread ${id} in your reach; \`strata thread list\` or \`GET /v1/threads\` lists those there are`,
     { thread: id },
   );
-}
 
 export async function turnOf(parts: Parts, actor: Actor, id: TurnId): Promise<TurnRecord> {
   for await (const scope of scopesOf(parts, actor)) {

@@ -16,7 +16,7 @@ import {
   withArticle,
 } from "../protocol/index.ts";
 import type { Thread } from "../store/index.ts";
-import { agentNamed, scopeOf, threadOf } from "./access.ts";
+import { agentNamed, scopeOf, scopeOfThread } from "./access.ts";
 import { checkTalk } from "./own-channels.ts";
 import type { Parts } from "./parts.ts";
 import { checkOfRecording, checkRecorded } from "./recording.ts";
@@ -54,19 +54,18 @@ export async function openThread(parts: Parts, actor: Actor, conversation: Conve
 export async function post(
   parts: Parts,
   actor: Actor,
-  { id }: Thread,
+  thread: Thread,
   events: readonly SignedEvent[],
 ): ReturnType<Runtime["post"]> {
-  const thread = await threadOf(parts, actor, id, "post");
+  const scope = scopeOfThread(actor, thread, "post");
   checkTalk(thread);
   checkOfRecording(thread, events);
-  checkOutside(thread.scope);
-  const { scope } = thread;
+  checkOutside(scope);
   const agent = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
   for (const event of events) checkEvent(actor, event, agent);
   const signed = await Promise.all(events.map((event) => stampProof(agent, scope, event)));
   const stamped = signed.map((event) => ({ ...event, id: eventId(issueId("event", parts.wall(), parts.random(10))) }));
-  return parts.store.receive(thread.scope, thread.id, stamped);
+  return parts.store.receive(scope, thread.id, stamped);
 }
 
 function checkEvent(actor: Actor, event: NewEvent, agent: Agent | undefined): void {

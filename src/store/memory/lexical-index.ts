@@ -1,6 +1,6 @@
 import type { LexicalIndex, UnitHead, WeightedTerm } from "../../memory/index.ts";
 import type { MemoryId } from "../../protocol/index.ts";
-import { plain } from "../statement.ts";
+import { plain, type Sql } from "../statement.ts";
 import type { Tx } from "../tx.ts";
 import { type MemoryScope, rangeOf } from "./memory-scope.ts";
 import type { UnitColumns } from "./units.ts";
@@ -8,8 +8,21 @@ import type { UnitColumns } from "./units.ts";
 /** Which units may be candidates. */
 export type Sieve = (ids: readonly number[]) => Promise<ReadonlySet<number>>;
 
+/** The stretch of talk that a unit belongs to, and its memory with how many units that has. */
+export interface PlaceOf {
+  readonly session: string;
+  readonly row: number;
+  readonly parts: number;
+}
+
+interface Indexing {
+  readonly sieve?: Sieve | undefined;
+  /** Told where each unit stands that is read. */
+  readonly seen?: Map<number, PlaceOf>;
+}
+
 /** The index of one scope, whose row was read in the same transaction: every query names its range, so that nothing of another scope is even looked at (law 5). */
-export function scopeIndex(tx: Tx, scope: MemoryScope, sieve?: Sieve): LexicalIndex {
+export function scopeIndex(tx: Tx, scope: MemoryScope, { sieve, seen }: Indexing = {}): LexicalIndex {
   const { from } = rangeOf(scope);
   return {
     size: async () => ({ units: scope.units, terms: scope.terms }),
@@ -23,14 +36,17 @@ export function scopeIndex(tx: Tx, scope: MemoryScope, sieve?: Sieve): LexicalIn
       return passing.map(({ id, score }) => ({ place: id - from, score }));
     },
     heads: async (places) => heads(tx, scope, places),
-    rows: async (places, terms) => rows(tx, scope, places, terms),
+    rows: async (places, terms) => {
+      const read = await rows(tx, scope, places, terms);
+      for (const { place, session, row, parts } of read) seen?.set(place, { session: `#${session}`, row, parts });
+      return read;
+    },
   };
 }
 
 interface Frequency {
   readonly term: string;
-  /** None of what nobody said. */
-  readonly units: number | null;
+  readonly units: number;
 }
 
 async function frequencies(
@@ -38,16 +54,16 @@ async function frequencies(
   { number }: MemoryScope,
   terms: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  const found = await tx.all(
-    plain<Frequency>(
-      // Term by term, by the whole key: as a list PostgreSQL compares it with each term of the scope.
-      `select wanted.value as term, (select units from unit_term where scope = ? and term = wanted.value) as units
-       from json_each(?) as wanted`,
-      ...[number, JSON.stringify(terms.filter(isTerm))],
-    ),
-  );
-  return new Map(found.flatMap(({ term, units }) => (units === null ? [] : [[term, units]])));
+  const found = await tx.all(plain<Frequency>(FREQUENCIES, number, JSON.stringify(terms.filter(isTerm))));
+  return new Map(found.map(({ term, units }) => [term, units]));
 }
+
+/** PostgreSQL is told to look for each term by the whole key: it would else compare each term of the scope with the whole list. */
+const FREQUENCIES: Sql = {
+  sqlite: `select term, units from unit_term where scope = ? and term in (select value from json_each(?))`,
+  postgres: `select had.term, had.units from (select ?::bigint as scope) as own, json_array_elements_text(?::json) as wanted(value)
+    cross join lateral (select term, units from unit_term where scope = own.scope and term = wanted.value limit 1) as had`,
+};
 
 /** A term as texts have them: nothing else stands in the index, and nothing else is asked of it. */
 const isTerm = (term: string): boolean =>
@@ -196,24 +212,26 @@ interface UnitRow extends UnitColumns {
   readonly memory: MemoryId;
   readonly at: number;
   readonly session: number;
+  readonly row: number;
   readonly parts: number;
 }
 
 type ReadUnits = Awaited<ReturnType<LexicalIndex["rows"]>>;
+type ReadRows = readonly (ReadUnits[number] & Pick<PlaceOf, "row">)[];
 
 async function rows(
   tx: Tx,
   scope: MemoryScope,
   places: readonly number[],
   wanted: ReadonlySet<string>,
-): Promise<ReadUnits> {
+): Promise<ReadRows> {
   const { from } = rangeOf(scope);
   const read = readerOf(wanted);
   const found = await tx.all(plain<UnitRow>(ROWS, JSON.stringify(idsOf(scope, places))));
   return found.map(({ id, terms, ...unit }) => ({ ...unit, place: id - from, ...read(terms) }));
 }
 
-const ROWS = `select unit.id, unit.session, unit.speaker, unit.flags, unit.terms, memory.id as memory, memory.at, memory.units as parts
+const ROWS = `select unit.id, unit.session, unit.speaker, unit.flags, unit.terms, memory.id as memory, memory.row, memory.at, memory.units as parts
   from json_each(?) as wanted cross join unit on unit.id = cast(wanted.value as bigint) cross join memory on memory.row = unit.memory`;
 
 const SPACE = 32;

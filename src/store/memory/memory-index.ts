@@ -5,8 +5,8 @@
 export interface MemoryIndex {
   /** By term, the ids of the units in the range that have it, once each. */
   unitsWith(terms: readonly string[], range: IdRange): Promise<ReadonlyMap<string, readonly number[]>>;
-  /** A unit's words come in with its row: one text, terms with spaces between them. */
-  addWords(unit: number, terms: string): Promise<void>;
+  /** The words of units come in with their rows: one text each, terms with spaces between them. */
+  addWords(units: readonly { readonly id: number; readonly terms: string }[]): Promise<void>;
   /** They go while the row is still there, and leave no trace in the file. */
   removeWords(unit: number, terms: string): Promise<void>;
   /** The words of all units in the range, whose rows are still there. */

@@ -12,13 +12,12 @@ import {
 } from "../../protocol/index.ts";
 import { saidIn } from "../rows.ts";
 import { owner } from "../scope.ts";
-import { plain } from "../statement.ts";
+import { insertAll, plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
-import { addedRow } from "./memory-rows.ts";
 import { type MemoryScope, ownMemoryScope } from "./memory-scope.ts";
 import { changeScope, countIn } from "./open-scope.ts";
-import { type Findable, NOWHERE, type Place, placeFor, putUnits, unitColumns } from "./units.ts";
+import { type Findable, keepUnits, NOWHERE, type Place, placeFor, unitColumns, unitRows } from "./units.ts";
 
 /** A pause that is longer begins a new stretch of talk. */
 const PAUSE = 30 * 60_000;
@@ -56,21 +55,33 @@ export async function rememberTurn(tx: Tx, said: TurnSaid): Promise<void> {
   const all = await findableSlots(tx, said);
   if (all.length === 0) return;
   await changeScope(tx, await ownMemoryScope(tx, said.scope), async (open) => {
-    for (const { slot, ...memory } of all) {
+    let { next } = open;
+    const placed = all.map(({ slot, ...memory }) => {
       const units = unitColumns(memory);
-      const place = placeFor(tx, open, units);
-      const row = await addMessage(tx, open, said.turn, { ...slot, ...place });
-      await putUnits(tx, open, { ...memory, row, first: place.first }, units);
+      const place = placeFor(tx, { ...open, next }, units);
+      next += place.units;
+      return { slot, memory, units, place };
+    });
+    const rowOf = await addMessages(
+      tx,
+      open,
+      said.turn,
+      placed.map(({ slot, place }) => ({ ...slot, ...place })),
+    );
+    const rows = await inOrder(placed, async ({ slot, memory, units, place: { first } }) => {
       countIn(open, { kind: "message", at: slot.at, characters: memory.content.length });
-    }
+      return unitRows(tx, open, { ...memory, row: rowOf(slot.id), first }, units);
+    });
+    await keepUnits(tx, rows.flat());
   });
 }
 
 /** The same without the index, for a record of before messages were remembered. */
 export async function keepTurn(tx: Tx, said: TurnSaid): Promise<void> {
-  for (const { slot } of await findableSlots(tx, said)) {
-    await addMessage(tx, await ownMemoryScope(tx, said.scope), said.turn, { ...slot, ...NOWHERE });
-  }
+  const all = await findableSlots(tx, said);
+  if (all.length === 0) return;
+  const messages = all.map(({ slot }) => ({ ...slot, ...NOWHERE }));
+  await addMessages(tx, await ownMemoryScope(tx, said.scope), said.turn, messages);
 }
 
 /** What the turn tells that is to be found. */
@@ -111,18 +122,22 @@ function findableMessage({ scope, thread, except }: TurnSaid, slot: SlotSaid): O
 /** The talk of a thread. */
 export const talkOf = (thread: ThreadId): NonNullable<Findable["talk"]> => ({ name: thread, gap: PAUSE });
 
-async function addMessage(
+/** Puts them in, and gives which row each has got. Asked for by itself: an insert that returned it would have the full-text index write down what it holds. */
+async function addMessages(
   tx: Tx,
-  own: Pick<MemoryScope, "number">,
+  { number: scope }: Pick<MemoryScope, "number">,
   turn: TurnId,
-  { id, trust, at, position, first, units }: SlotSaid & Place,
-): Promise<number> {
-  await tx.run(
-    plain(
-      `insert into memory (scope, id, kind, trust, at, turn, slot, first, units, support)
-       values (?, ?, 'message', ?, ?, ?, ?, ?, ?, 1)`,
-      ...[own.number, memoryOf(id), trust, at, turn, position, first, units],
-    ),
+  messages: readonly (SlotSaid & Place)[],
+): Promise<(id: SlotSaid["id"]) => number> {
+  const rows = messages.map(({ id, trust, at, position: slot, first, units }) => {
+    return { scope, id: memoryOf(id), kind: "message" as const, trust, at, turn, slot, first, units, support: 1 };
+  });
+  await insertAll(tx, "memory", rows);
+  const found = await tx.all(
+    plain<Pick<Row<"memory">, "id" | "row">>(ROWS, scope, JSON.stringify(rows.map(({ id }) => id))),
   );
-  return addedRow(tx);
+  const known = new Map(found.map(({ id, row }) => [id, row]));
+  return (id) => known.get(memoryOf(id)) ?? 0;
 }
+
+const ROWS = `select id, row from memory where scope = ? and id in (select value from json_each(?))`;

@@ -6,7 +6,7 @@ import { toMemory } from "../rows.ts";
 import { atMost } from "../scope.ts";
 import { plain } from "../statement.ts";
 import { inOrder, type Transactions, type Tx } from "../tx.ts";
-import { type Sieve, scopeIndex } from "./lexical-index.ts";
+import { type PlaceOf, type Sieve, scopeIndex } from "./lexical-index.ts";
 import { conditionOf, isOfKept, KEPT, memoryRows } from "./memory-rows.ts";
 import { type MemoryScope, memoryScope, memoryScopes, rangeOf } from "./memory-scope.ts";
 import { FUSED, fused } from "./near-memories.ts";
@@ -70,16 +70,17 @@ async function rankScope(
   query: MemoryQuery,
 ): Promise<Ranking | undefined> {
   if (own === undefined) return undefined;
-  const found = await rankWords(tx, own, { ...query, agent: scope.agent });
+  const seen = new Map<number, PlaceOf>();
+  const found = await rankWords(tx, { own, seen }, { ...query, agent: scope.agent });
   const ranked = (await fused(tx, own, query, found)).slice(0, query.limit);
-  const places = await placesOf(tx, own, ranked);
+  const places = await placesOf(tx, own, ranked, seen);
   const [first = []] = portionsOf(ranked.filter(speaks), places);
   return { scope, own, ranked, places, texts: await textsOf(tx, own, first) };
 }
 
 async function rankWords(
   tx: Tx,
-  own: MemoryScope,
+  { own, seen }: { readonly own: MemoryScope; readonly seen: Map<number, PlaceOf> },
   query: MemoryQuery & Pick<Scope, "agent">,
 ): Promise<readonly Ranked[]> {
   const condition = conditionOf(query);
@@ -90,7 +91,7 @@ async function rankWords(
   const sieve = condition && sieveOf(tx, own, condition);
   // Neighbours are ranked too, and a filter may not let them pass.
   const limit = sieve ? Number.MAX_SAFE_INTEGER : wanted;
-  const ranked = await search(scopeIndex(tx, own, sieve), { ...query, limit });
+  const ranked = await search(scopeIndex(tx, own, { sieve, seen }), { ...query, limit });
   const { from } = rangeOf(own);
   const passing = await sieve?.(ranked.map(({ place }) => from + place));
   return passing ? ranked.filter(({ place }) => passing.has(from + place)) : ranked;
@@ -171,21 +172,22 @@ async function textsOf(tx: Tx, own: MemoryScope, rows: readonly number[]): Promi
   return new Map((await memoryRows(tx, own, holds, JSON.stringify(rows))).map((row) => [row.id, toMemory(row)]));
 }
 
-/** The stretch of talk that a unit belongs to, and its memory with how many units that has. */
-interface PlaceOf {
-  readonly session: string;
-  readonly row: number;
-  readonly parts: number;
-}
-
-async function placesOf(tx: Tx, own: MemoryScope, ranked: readonly Ranked[]): Promise<ReadonlyMap<number, PlaceOf>> {
-  if (ranked.length === 0) return new Map();
+/** Most were read when they were ranked; what only vectors found was not. */
+async function placesOf(
+  tx: Tx,
+  own: MemoryScope,
+  ranked: readonly Ranked[],
+  seen: ReadonlyMap<number, PlaceOf>,
+): Promise<ReadonlyMap<number, PlaceOf>> {
+  const others = ranked.filter(({ place }) => !seen.has(place));
+  if (others.length === 0) return seen;
   const { from } = rangeOf(own);
-  const ids = JSON.stringify(ranked.map(({ place }) => from + place));
+  const ids = JSON.stringify(others.map(({ place }) => from + place));
   const rows = await tx.all(
     plain<{ readonly id: number; readonly session: number; readonly row: number; readonly parts: number }>(PLACES, ids),
   );
-  return new Map(rows.map(({ id, session, ...at }) => [id - from, { ...at, session: `#${session}` }]));
+  const found = rows.map(({ id, session, ...at }): [number, PlaceOf] => [id - from, { ...at, session: `#${session}` }]);
+  return new Map([...seen, ...found]);
 }
 
 const PLACES = `select unit.id, unit.session, memory.row, memory.units as parts from json_each(?) as wanted

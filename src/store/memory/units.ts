@@ -1,6 +1,6 @@
 import { foldName, type Unit, unitsOf } from "../../memory/index.ts";
 import type { Memory } from "../../protocol/index.ts";
-import { plain } from "../statement.ts";
+import { insertAll, plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
 import { countChange, type MemoryScope, rangeOf } from "./memory-scope.ts";
@@ -60,21 +60,35 @@ export function placeFor(tx: Tx, open: OpenScope, { length }: readonly UnitColum
 }
 
 /** Puts the units of a memory where its row says that they stand. */
-export async function putUnits(
+export async function putUnits(tx: Tx, open: OpenScope, memory: Placed, units: readonly NewUnit[]): Promise<void> {
+  await keepUnits(tx, await unitRows(tx, open, memory, units));
+}
+
+/** Units of one memory or several, with their words. */
+export async function keepUnits(tx: Tx, rows: readonly Row<"unit">[]): Promise<void> {
+  if (rows.length === 0) return;
+  await insertAll(tx, "unit", rows);
+  await tx.index.addWords(rows);
+}
+
+type Placed = Pick<Findable, "row" | "talk" | "at"> & Pick<Place, "first">;
+
+/** The rows of a memory's units, which the scope counts from now on. */
+export async function unitRows(
   tx: Tx,
   open: OpenScope,
-  memory: Pick<Findable, "row" | "talk" | "at"> & Pick<Place, "first">,
+  memory: Placed,
   units: readonly NewUnit[],
-): Promise<void> {
-  if (memory.first === null) return;
+): Promise<readonly Row<"unit">[]> {
+  if (memory.first === null) return [];
   const session = await sessionOf(tx, open, memory);
+  const rows: Row<"unit">[] = [];
   for (const [i, { speaker, flags, terms, all }] of units.entries()) {
-    const id = memory.first + i;
-    await tx.run(plain(`insert into unit values (?, ?, ?, ?, ?, ?)`, id, memory.row, session, speaker, flags, terms));
-    await tx.index.addWords(id, terms);
+    rows.push({ id: memory.first + i, memory: memory.row, session, speaker, flags, terms });
     countUnit(open, { speaker, all }, 1);
   }
   open.next += units.length;
+  return rows;
 }
 
 /** Puts a memory that has a row already into the index. */

@@ -9,7 +9,8 @@ export function postgresMemoryIndex(tx: Pick<Tx, "all" | "run">): MemoryIndex {
       const rows = terms.length === 0 ? [] : await tx.all(plain<Posting>(UNITS, terms.join(" "), from, to));
       return new Map(rows.map(({ term, units }) => [term, units.split(",").map(Number)]));
     },
-    addWords: async (unit, terms) => void (await tx.run(plain(ADD, unit, terms))),
+    addWords: async (units) =>
+      void (await tx.run(plain(ADD, JSON.stringify(units.map(({ id, terms }) => ({ id, terms })))))),
     removeWords: async (unit, terms) => void (await tx.run(plain(REMOVE, unit, terms))),
     removeRange: async ({ from, to }) => void (await tx.run(plain(REMOVE_RANGE, from, to))),
     clear: async () => void (await tx.run(plain(`delete from unit_word`))),
@@ -26,7 +27,8 @@ interface Posting {
 const UNITS = `select term, string_agg(unit::text, ',') as units from unit_word
   where term = any (string_to_array(?, ' ')) and unit >= ? and unit < ? group by term`;
 const ADD = `insert into unit_word (term, unit)
-  select distinct on (term) term, cast(? as bigint) from unnest(string_to_array(?, ' ')) as term`;
+  select distinct term, added.id from json_to_recordset(?::json) as added(id bigint, terms text),
+  unnest(string_to_array(added.terms, ' ')) as term`;
 const REMOVE = `delete from unit_word where unit = ? and term = any (string_to_array(?, ' '))`;
 /** By the words of the units, for the key begins with a word. */
 const REMOVE_RANGE = `delete from unit_word using unit

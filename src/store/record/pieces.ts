@@ -33,6 +33,33 @@ export async function keepOwn(tx: Tx, scope: ContactScope, key: Uint8Array, text
   return digest;
 }
 
+/** Whose a text is, and the key that digests it. */
+interface Keeping {
+  readonly scope: ContactScope;
+  readonly key: Uint8Array;
+}
+
+/** Keeps several of a contact's texts at once, and gives the digest of each. */
+export async function keepTexts(
+  tx: Tx,
+  { scope, key }: Keeping,
+  texts: readonly string[],
+): Promise<ReadonlyMap<string, Digest>> {
+  const digests = new Map(texts.map((text) => [text, keyedDigest(key, text)]));
+  const rows = [...digests].map(([text, digest]) => ({ ...owner(scope), digest, text }));
+  await insertAll(tx, "piece", rows, "if new");
+  return digests;
+}
+
+/** The same for one, unless it is kept already. */
+export async function keepText(
+  tx: Tx,
+  { scope, key, kept }: Keeping & { readonly kept: ReadonlyMap<string, Digest> },
+  text: string,
+): Promise<Digest> {
+  return kept.get(text) ?? keepOwn(tx, scope, key, text);
+}
+
 /** The key of a scope, made when it is first needed. */
 export async function scopeKey(tx: Tx, scope: Scope): Promise<Uint8Array> {
   const known = await knownKey(tx, scope);

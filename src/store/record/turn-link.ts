@@ -12,7 +12,7 @@ import { owner } from "../scope.ts";
 import { fixed, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { batchFacts } from "../threads/batch-members.ts";
-import { eventsOfTurn } from "../threads/events.ts";
+import { eventsOfTurn, type HandledEvent } from "../threads/events.ts";
 import { findThread } from "../threads/threads.ts";
 import { approvalsOfTurn } from "../turns/approvals.ts";
 import { findEpoch, rollingAt } from "../turns/epochs.ts";
@@ -44,11 +44,18 @@ export interface TurnLink {
   readonly record: Digest;
 }
 
+/** Rows that the same transaction has read already, and does not change. */
+export interface ReadBefore {
+  readonly thread?: Row<"thread">;
+  readonly epoch?: Row<"epoch"> | undefined;
+  readonly events?: readonly HandledEvent[] | undefined;
+}
+
 /**
  * The body of a turn's link, read from the rows. The commit writes the rows, reads them back with this and links them;
  * `verify` reads them again and must get the same bytes. So nothing is linked that was not stored.
  */
-export async function turnLink(tx: Tx, turn: Row<"turn">): Promise<string> {
+export async function turnLink(tx: Tx, turn: Row<"turn">, read: ReadBefore = {}): Promise<string> {
   const own = await ownMessages(tx, turn, turn.id);
   const requests = await requestRows(tx, turn, turn.id);
   const messages = own.map(messageFacts);
@@ -61,8 +68,11 @@ export async function turnLink(tx: Tx, turn: Row<"turn">): Promise<string> {
       tx,
       requests,
       own.map(({ piece }) => piece),
+      read,
     ),
-    record: digestOf(canonicalJson({ ...(await rest(tx, turn)), messages, requests: requests.map(requestFacts) })),
+    record: digestOf(
+      canonicalJson({ ...(await rest(tx, turn, read)), messages, requests: requests.map(requestFacts) }),
+    ),
   };
   return canonicalJson(link);
 }
@@ -71,10 +81,11 @@ async function requestLinks(
   tx: Tx,
   rows: readonly Row<"request">[],
   own: readonly Digest[],
+  read: ReadBefore,
 ): Promise<readonly RequestLink[]> {
   const prefixes = new Map<number, PrefixManifest & { readonly prefix: Digest }>();
   return inOrder(rows, async (row) => {
-    const known = prefixes.get(row.epoch) ?? (await prefixOf(tx, row));
+    const known = prefixes.get(row.epoch) ?? (await prefixOf(tx, row, read));
     prefixes.set(row.epoch, known);
     const { prefix, schemas, tools } = known;
     const { n, parameters, marks, ledger, reply: response } = row;
@@ -82,8 +93,13 @@ async function requestLinks(
   });
 }
 
-async function prefixOf(tx: Tx, row: Row<"request">): Promise<PrefixManifest & { readonly prefix: Digest }> {
-  const epoch = await findEpoch(tx, row, row.thread, row.epoch);
+async function prefixOf(
+  tx: Tx,
+  row: Row<"request">,
+  read: ReadBefore,
+): Promise<PrefixManifest & { readonly prefix: Digest }> {
+  const isRead = read.epoch?.n === row.epoch;
+  const epoch = isRead ? read.epoch : await findEpoch(tx, row, row.thread, row.epoch);
   if (!epoch) throw broken(`epoch ${row.epoch} of thread ${row.thread} is not in the record`, row.tail);
   return { ...toManifest(await sharedText(tx, row.org, epoch.prefix)), prefix: epoch.prefix };
 }
@@ -107,15 +123,15 @@ function messageFacts({ position, piece, trust, tokens, came_with }: Row<"turn_m
 }
 
 /** Everything else that the turn left behind, without the contact and without any text. */
-async function rest(tx: Tx, turn: Row<"turn">): Promise<Record<string, unknown>> {
+async function rest(tx: Tx, turn: Row<"turn">, read: ReadBefore): Promise<Record<string, unknown>> {
   const { seq, attempt, version, started_at, stop, code, words, model, wire, mode, totals, epoch, length } = turn;
   const count = length ?? 0;
   const at = { ...owner(turn), turn: turn.id };
   return {
-    thread: await threadFacts(tx, turn),
+    thread: threadFacts(turn, read.thread ?? (await findThread(tx, turn, turn.thread))),
     turn: { seq, attempt, version, started_at, stop, code, words, model, wire, mode, totals, epoch, length },
     transcript: epoch === null ? null : await rollingAt(tx, turn, turn.thread, { epoch, count }),
-    events: (await eventsOfTurn(tx, turn, turn.id)).map((event) => {
+    events: (read.events ?? (await eventsOfTurn(tx, turn, turn.id))).map((event) => {
       const { id, thread, seq, kind, trust, channel, piece, at, position, proof } = event;
       // Links of messages that came before it was kept do not have it.
       return { id, thread, seq, kind, trust, channel, piece, at, position, ...(proof !== null && { proof }) };
@@ -139,8 +155,7 @@ async function asked(tx: Tx, turn: Row<"turn">): Promise<unknown> {
 }
 
 /** What a thread keeps from its opening on. */
-async function threadFacts(tx: Tx, turn: Row<"turn">): Promise<unknown> {
-  const found = await findThread(tx, turn, turn.thread);
+function threadFacts(turn: Row<"turn">, found: Row<"thread"> | undefined): unknown {
   if (!found) {
     throw new StrataError(
       "record_broken",

@@ -5,10 +5,13 @@ import type { Connection } from "./connection.ts";
 /** Words by FTS5, whose ids must surely be whole: hence the casts. Vectors by sqlite-vec where it is loaded. */
 export function sqliteMemoryIndex(inUse: () => Connection): MemoryIndex {
   return {
-    // One term a query: the index knows no more of a unit.
-    unitsWith: async (terms, { from, to }) =>
-      new Map(terms.map((term) => [term, inUse().column(plain<number>(UNITS_WITH, `"${term}"`, from, to))])),
-    addWords: async (unit, terms) => void inUse().run(plain(ADD, unit, terms)),
+    unitsWith: async (terms, { from, to }) => {
+      const asked = JSON.stringify(terms.map((term) => `"${term}"`));
+      const found = terms.length === 0 ? [] : inUse().column(plain<string | null>(UNITS_WITH, from, to, asked));
+      return new Map(terms.map((term, i) => [term, found[i] ? found[i].split(",").map(Number) : []]));
+    },
+    addWords: async (units) =>
+      void inUse().run(plain(ADD, JSON.stringify(units.map(({ id, terms }) => ({ id, terms }))))),
     removeWords: async (unit, terms) => void inUse().run(plain(REMOVE, unit, terms)),
     removeRange: async ({ from, to }) => void inUse().run(plain(REMOVE_RANGE, from, to)),
     clear: async () => void inUse().run(plain(`insert into unit_words (unit_words) values ('delete-all')`)),
@@ -19,9 +22,12 @@ export function sqliteMemoryIndex(inUse: () => Connection): MemoryIndex {
   };
 }
 
-const UNITS_WITH = `select rowid from unit_words
-  where unit_words match ? and rowid >= cast(? as integer) and rowid < cast(? as integer)`;
-const ADD = `insert into unit_words (rowid, terms) values (cast(? as integer), ?)`;
+/** One row a term, in their order, with the ids as one text: the index knows no more of a unit, and a row for each would take longer. */
+const UNITS_WITH = `select (select group_concat(rowid) from unit_words
+    where unit_words match wanted.value and rowid >= cast(? as integer) and rowid < cast(? as integer))
+  from json_each(?) as wanted order by wanted.key`;
+const ADD = `insert into unit_words (rowid, terms)
+  select cast(value ->> 'id' as integer), value ->> 'terms' from json_each(?) order by 1`;
 const REMOVE = `insert into unit_words (unit_words, rowid, terms) values ('delete', cast(? as integer), ?)`;
 const REMOVE_RANGE = `insert into unit_words (unit_words, rowid, terms)
   select 'delete', id, terms from unit where id >= ? and id < ?`;

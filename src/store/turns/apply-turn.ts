@@ -15,7 +15,7 @@ import { owner } from "../scope.ts";
 import { fixed, insert, insertAll, ONE, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { taintsOf } from "../threads/batch-members.ts";
-import { eventsOfTurn } from "../threads/events.ts";
+import { eventsOfTurn, type HandledEvent } from "../threads/events.ts";
 import type { Tx } from "../tx.ts";
 import { type Applied, applyWrites } from "./apply-writes.ts";
 import { keepApprovals } from "./approvals.ts";
@@ -36,19 +36,22 @@ export interface DoneTurn {
 /** What came of a turn: where its transcript ends now, and what its writes came to. */
 export interface AppliedTurn extends Partial<Applied> {
   readonly end: TranscriptEnd | undefined;
+  /** What it handled, as read back. */
+  readonly events?: readonly HandledEvent[];
 }
 
 /** What only a turn that ended well changes. Part of the commit's transaction. */
 export async function applyTurn(tx: Tx, at: Settling, done: DoneTurn): Promise<AppliedTurn> {
   await consume(tx, at, done.claim);
   // What is said in a turn of several is in its senders' own.
-  if (!isBatch(at.scope)) {
-    await addSlots(tx, at, done);
+  const events = isBatch(at.scope) ? undefined : await eventsOfTurn(tx, at.scope, at.turn);
+  if (events !== undefined) {
+    await addSlots(tx, at, { ...done, events });
     await sendReply(tx, at, done);
   }
   const applied = await applyWrites(tx, at.scope, done.outcome, `turn ${at.turn}`);
   await keepApprovals(tx, at, done.outcome.approvals, done.outcome.at);
-  return { end: await extendTranscript(tx, at, done), ...applied };
+  return { end: await extendTranscript(tx, at, done), ...applied, ...(events && { events }) };
 }
 
 /** Marks exactly the claimed events as handled. */
@@ -80,13 +83,20 @@ async function extendTranscript(tx: Tx, at: Settling, { end, messages }: DoneTur
   throw new StrataError("invalid_input", says, { thread: at.thread });
 }
 
+type SaidTurn = DoneTurn & { readonly events: readonly HandledEvent[] };
+
 /** One slot per event and one for the reply: the thread's pure history. A slot shares the text of what it shows. */
-async function addSlots(tx: Tx, at: Settling, { claim, outcome, words }: DoneTurn): Promise<void> {
+async function addSlots(tx: Tx, at: Settling, { claim, outcome, words, events }: SaidTurn): Promise<void> {
   const last = await tx.first(lastSlot({ ...owner(at.scope), thread: at.thread }));
   const first = last ? last.position + 1 : 0;
-  const said: Omit<SlotSaid, "position">[] = (await eventsOfTurn(tx, at.scope, at.turn)).map(
-    ({ id, kind, trust, piece, at: when, text }) => ({ id, kind, trust, piece, at: when, text }),
-  );
+  const said: Omit<SlotSaid, "position">[] = events.map(({ id, kind, trust, piece, at: when, text }) => ({
+    id,
+    kind,
+    trust,
+    piece,
+    at: when,
+    text,
+  }));
   if (words !== null)
     said.push(replySlot(outcome, words, replyTrust(await taintsOf(tx, at.scope, at.turn, outcome.requests))));
   const slots = said.map((slot, i) => ({ ...slot, position: first + i }));

@@ -8,7 +8,7 @@ import {
   type TurnId,
 } from "../../protocol/index.ts";
 import type { ApprovalFilter, Decision, Finish } from "../decision.ts";
-import { keepOwn, ownText, scopeKey } from "../record/pieces.ts";
+import { keepOwn, keepText, ownText, scopeKey } from "../record/pieces.ts";
 import { toApproval } from "../rows.ts";
 import { atMost, owner, within } from "../scope.ts";
 import { fixed, insert, query } from "../statement.ts";
@@ -30,7 +30,7 @@ export async function keepApprovals(tx: Tx, at: Settling, asked: readonly NewApp
       position,
       call,
       tool,
-      input: await keepOwn(tx, at.scope, at.key, JSON.stringify(input)),
+      input: await keepText(tx, at, JSON.stringify(input)),
       taint,
       status: "waiting",
       asked_at: when,

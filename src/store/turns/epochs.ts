@@ -12,7 +12,7 @@ import {
   type TranscriptMessage,
 } from "../../protocol/index.ts";
 import { type MessageMark, type PrefixManifest, rolled } from "../digests.ts";
-import { keepShared, present, sharedText, sharedTexts, textOf } from "../record/pieces.ts";
+import { keepShared, keepTexts, present, sharedText, sharedTexts, textOf } from "../record/pieces.ts";
 import { toEntries, toManifest, toSystemText, toTools, toTranscriptMessage, type WithText } from "../rows.ts";
 import { owner } from "../scope.ts";
 import { fixed, insert, insertAll, ONE, query } from "../statement.ts";
@@ -70,13 +70,13 @@ export async function keepMessages(
   at: Settling,
   messages: readonly TranscriptMessage[],
 ): Promise<MessageMark[]> {
-  const kept = messages.map(({ message, trust, tokens, turn: came_with }) => {
-    const text = JSON.stringify(message);
-    return { text, mark: { piece: keyedDigest(at.key, text), trust, tokens, came_with } };
+  const texts = messages.map(({ message }) => JSON.stringify(message));
+  const isKept = texts.every((text) => at.kept.has(text));
+  const digests = isKept ? at.kept : await keepTexts(tx, at, texts);
+  return messages.map(({ trust, tokens, turn: came_with }, i) => {
+    const text = texts[i] ?? "";
+    return { piece: digests.get(text) ?? keyedDigest(at.key, text), trust, tokens, came_with };
   });
-  const pieces = kept.map(({ text, mark }) => ({ ...owner(at.scope), digest: mark.piece, text }));
-  await insertAll(tx, "piece", pieces, "if new");
-  return kept.map(({ mark }) => mark);
 }
 
 /** The end of a transcript: where the next message goes, and the digest of all before it. */

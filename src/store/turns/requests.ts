@@ -9,7 +9,7 @@ import {
   type TurnId,
 } from "../../protocol/index.ts";
 import { type MessageMark, promptDigest, type StoredLedger } from "../digests.ts";
-import { keepAllShared, keepOwn, ownText, sharedText, sharedTexts, textOf } from "../record/pieces.ts";
+import { keepAllShared, keepText, ownText, sharedText, sharedTexts, textOf } from "../record/pieces.ts";
 import type { RequestRecord } from "../records.ts";
 import { toEntries, toRequest, toStoredLedger, type WithText } from "../rows.ts";
 import { owner } from "../scope.ts";
@@ -33,7 +33,7 @@ export async function keepRequest(tx: Tx, at: Settling, request: RequestRecord, 
     thread: at.thread,
     turn: at.turn,
     ...numbers(request),
-    tail: await keepOwn(tx, at.scope, at.key, JSON.stringify(request.tail)),
+    tail: await keepText(tx, at, JSON.stringify(request.tail)),
     ...(await keepShape(tx, at, request)),
     ...(await kept(tx, at, request.reply)),
     ...predicted(request),
@@ -99,7 +99,7 @@ async function kept(tx: Tx, at: Settling, reply: Reply | null): Promise<ReplyCol
   const none = { input: 0, cache_read: 0, cache_write: 0, cache_write_long: null, output: 0 };
   if (!reply) return { reply: null, finish: null, ...none };
   const { input, cacheRead: cache_read, cacheWrite: cache_write, cacheWriteLong = null, output } = billedUsage(reply);
-  const piece = await keepOwn(tx, at.scope, at.key, JSON.stringify(reply));
+  const piece = await keepText(tx, at, JSON.stringify(reply));
   return {
     reply: piece,
     finish: reply.finish,

@@ -9,8 +9,8 @@ import {
 } from "../../protocol/index.ts";
 import type { BatchReply } from "../batch.ts";
 import { appendTurn } from "../record/chain.ts";
-import { keepOwn, scopeKey } from "../record/pieces.ts";
-import { turnLink } from "../record/turn-link.ts";
+import { keepText, keepTexts, scopeKey } from "../record/pieces.ts";
+import { type ReadBefore, turnLink } from "../record/turn-link.ts";
 import type { ChainHead, Claim, Settled, TurnEnd, TurnOutcome } from "../records.ts";
 import { owner } from "../scope.ts";
 import { fixed, insertAll, query } from "../statement.ts";
@@ -40,7 +40,9 @@ export async function settle(tx: Tx, claim: Claim, outcome: TurnOutcome): Promis
 async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Settled> {
   const thread = await fenced(tx, claim);
   const { scope } = claim.thread;
-  const at: Settling = { scope, thread: thread.id, turn: claim.turn, key: await scopeKey(tx, scope) };
+  const key = await scopeKey(tx, scope);
+  const kept = await keepTexts(tx, { scope, key }, textsOf(outcome));
+  const at: Settling = { scope, thread: thread.id, turn: claim.turn, key, kept };
   let epoch = await beginFork(tx, at);
   for (const opened of outcome.epochs) epoch = await openEpoch(tx, at, opened, epoch);
   const before = epoch && (await transcriptEnd(tx, scope, thread.id, epoch.n));
@@ -51,7 +53,12 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
   const words = await keepWords(tx, at, outcome.end);
   const isDone = outcome.end.status === "done";
   const done = { claim, outcome, words, messages, end: before };
-  const { end, evicted = [], overtaken = [] }: AppliedTurn = isDone ? await applyTurn(tx, at, done) : { end: before };
+  const {
+    end,
+    evicted = [],
+    overtaken = [],
+    events,
+  }: AppliedTurn = isDone ? await applyTurn(tx, at, done) : { end: before };
   await endTurn(tx, at, { outcome, words, end });
   const { requests } = outcome;
   await commitParts(tx, {
@@ -62,7 +69,12 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
   });
   await release(tx, thread, outcome.at);
   return {
-    ...(await linkTurn(tx, at)),
+    // What this commit wrote itself is read back.
+    ...(await linkTurn(tx, at, {
+      thread,
+      epoch: thread.turns > 0 && outcome.epochs.length === 0 ? epoch : undefined,
+      events,
+    })),
     ...(evicted.length > 0 && { evicted }),
     ...(overtaken.length > 0 && { overtaken }),
   };
@@ -113,10 +125,20 @@ async function keepEvents(tx: Tx, at: Settling, claim: Claim): Promise<void> {
   await insertAll(tx, "turn_event", rows);
 }
 
+/** The texts of a turn that are its contact's. */
+function textsOf({ messages, requests, end }: TurnOutcome): readonly string[] {
+  const sent = requests.flatMap(({ tail, reply }): readonly unknown[] => (reply === null ? [tail] : [tail, reply]));
+  const words = wordsOf(end);
+  const all = [...messages.map(({ message }) => message), ...sent, ...(words === null ? [] : [words])];
+  return all.map((one) => JSON.stringify(one));
+}
+
+const wordsOf = (end: TurnEnd): string | null => (end.status === "done" ? end.reply : end.message);
+
 /** The reply's text or the failure's sentence: it may quote a contact, so it is kept as the contact's. */
 async function keepWords(tx: Tx, at: Settling, end: TurnEnd): Promise<Digest | null> {
-  const words = end.status === "done" ? end.reply : end.message;
-  return words === null ? null : await keepOwn(tx, at.scope, at.key, JSON.stringify(words));
+  const words = wordsOf(end);
+  return words === null ? null : keepText(tx, at, JSON.stringify(words));
 }
 
 interface Ended {
@@ -175,10 +197,10 @@ export async function commitParts(tx: Tx, turn: EndedTurn): Promise<void> {
 }
 
 /** Links the turn as it now stands in the tables. */
-export async function linkTurn(tx: Tx, at: Pick<Settling, "scope" | "turn">): Promise<ChainHead> {
+export async function linkTurn(tx: Tx, at: Pick<Settling, "scope" | "turn">, read?: ReadBefore): Promise<ChainHead> {
   const ended = await findTurn(tx, at.scope, at.turn);
   if (!ended) throw new StrataError("unexpected", `turn ${at.turn} vanished inside its own commit: please report it`);
-  return appendTurn(tx, at.scope, at.turn, await turnLink(tx, ended));
+  return appendTurn(tx, at.scope, at.turn, await turnLink(tx, ended, read));
 }
 
 /** What a turn of several senders is for one of them: its end and the reply. What was sent and paid for stands in the turn of all. */

@@ -96,9 +96,10 @@ async function find(query: RecallQuery, context: Recalling): Promise<Found> {
   const scopes: readonly Scope[] = [scope, { ...scope, contact: null }];
   const isSeen = seenIn(context);
   const happened = happenedFor(context);
+  const revisions = await store.memoryRevisions(scopes);
   const search = async (withEarlier: boolean): Promise<Found> => {
     const asked = { ...searchOf(query, withEarlier), at: dayOf(at), limit: LOOKED_AT, signal };
-    const all = await searchOnce(store, scopes, asked);
+    const all = await searchOnce(store, { scopes, revisions }, asked);
     await setImmediate();
     const hits = withoutChatter(all.filter((hit) => isValidAt(hit, at) && happened(hit)));
     const unseen = hits.filter((hit) => !isSeen(hit));
@@ -195,18 +196,21 @@ function earlierOf(epoch: Epoch | undefined): readonly string[] {
 /** Searches that are kept: a turn that is run again, or composed and then sent, asks the same. */
 const MOST = 64;
 
-type Searching = Pick<Store, "searchMemories" | "memoryRevisions">;
+/** Scopes, and what tells whether anything in them has changed. */
+interface Searched {
+  readonly scopes: readonly Scope[];
+  readonly revisions: Awaited<ReturnType<Store["memoryRevisions"]>>;
+}
 
 const kept = new WeakMap<object, Map<string, readonly MemoryHit[]>>();
 
 /** Searches, or gives what the same search gave before, as long as nothing in its scopes has changed. */
 export async function searchOnce(
-  store: Searching,
-  scopes: readonly Scope[],
+  store: Pick<Store, "searchMemories">,
+  { scopes, revisions }: Searched,
   query: MemoryQuery,
 ): Promise<readonly MemoryHit[]> {
   const { signal, ...asked } = query;
-  const revisions = await store.memoryRevisions(scopes);
   signal?.throwIfAborted();
   const key = JSON.stringify([scopes, revisions, asked]);
   const known = cacheOf(store);
