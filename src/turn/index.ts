@@ -8,7 +8,7 @@ export { type Called, type CalledEnd, callTurn } from "./call-turn.ts";
 export { type Core, createRuntime } from "./create.ts";
 export { type Desk, deskOf, desksOf, note } from "./desk.ts";
 export { finishErasures } from "./erase.ts";
-export { heldNow, isBusy } from "./lease.ts";
+export { heldNow } from "./lease.ts";
 export { isOwnChannel, OWN_CHANNELS, PEER, SCHEDULE } from "./own-channels.ts";
 export { type Answer, newMemoryId, type Summing, summaryTurn } from "./own-turn.ts";
 export type { AgentBook, Parts } from "./parts.ts";

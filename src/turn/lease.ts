@@ -1,4 +1,4 @@
-import { issueId, type OrgId, type Scope, StrataError, turnId } from "../protocol/index.ts";
+import { issueId, type OrgId, StrataError, turnId } from "../protocol/index.ts";
 import type { Claim, HeldThread, Thread } from "../store/index.ts";
 import type { Parts } from "./parts.ts";
 
@@ -85,14 +85,6 @@ export async function heldNow(
 ): Promise<readonly HeldThread[]> {
   const now = wall();
   return (await store.leases(org)).filter(({ holder, until }) => until > now && alive(holder));
-}
-
-/** Whether a turn of that agent with that contact runs just now: it has the model and the record to itself. */
-export async function isBusy(
-  parts: Pick<Parts, "store" | "wall" | "alive">,
-  { org, agent, contact }: Scope,
-): Promise<boolean> {
-  return (await heldNow(parts, org)).some(({ scope }) => scope.agent === agent && scope.contact === contact);
 }
 
 /** Another program may have asked the turn to stop. */

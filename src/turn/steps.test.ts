@@ -40,19 +40,21 @@ function telling(name: string, told: string[]): TurnSteps {
 }
 
 describe("the steps that features add to a turn", () => {
-  it("may let a thread rest: what waits there is passed over, and for the next sender there is a turn", async () => {
-    const resting: ThreadId[] = [];
+  it("may let a thread rest: what waits there is passed over, for the next sender there is a turn, and who asks is refused", async () => {
+    const resting = new Map<ThreadId, StrataError>();
     const rests: TurnSteps = { resting: async () => resting };
     const on = await testRuntime(["To Bob."], { parts: { steps: [rests] } });
     const threads = [await on.open("ann"), await on.open("bob")];
     for (const thread of threads) await on.runtime.post(OPERATOR, thread, [message("Hello", ++on.time.at)]);
     const [ann, bob] = threads.map(({ id }) => id);
-    if (ann !== undefined) resting.push(ann);
+    if (ann !== undefined) resting.set(ann, NO);
     const waiting = async () => (await on.runtime.waiting(OPERATOR, on.agent.name)).map(({ thread }) => thread);
     expect(await waiting()).toEqual([bob]);
     expect(endOf(await collect(on.runtime.runInbox(OPERATOR, on.agent.name)))).toMatchObject({ text: "To Bob." });
     expect(await waiting()).toEqual([]);
-    resting.pop();
+    for (const thread of threads.slice(0, 1))
+      await expect(collect(on.runtime.run(OPERATOR, thread))).rejects.toThrow(NO);
+    resting.clear();
     expect(await waiting()).toEqual([ann]);
     await on.store.close();
   });

@@ -1,30 +1,31 @@
-import type {
-  ActiveTexts,
-  Agent,
-  Budgets,
-  ContactId,
-  ContactScope,
-  CountTokens,
-  Epoch,
-  ErrorCode,
-  FrozenMemory,
-  Layer,
-  LayerContent,
-  LayerId,
-  Memory,
-  Model,
-  Parameters,
-  Scope,
-  Spoken,
-  StopReason,
+import {
+  type ActiveTexts,
+  type Agent,
+  type Budgets,
+  type ContactId,
+  type ContactScope,
+  type CountTokens,
+  type Epoch,
+  type ErrorCode,
+  type FrozenMemory,
+  type Layer,
+  type LayerContent,
+  type LayerId,
+  type Memory,
+  type Model,
+  type Parameters,
+  type Scope,
+  SELF,
+  type Spoken,
+  type StopReason,
   StrataError,
-  SurvivalTier,
-  ThreadId,
-  TurnTotals,
+  type SurvivalTier,
+  type ThreadId,
+  type TurnTotals,
 } from "../protocol/index.ts";
 import type { Thread } from "../store/index.ts";
 import type { ModelCard } from "../wire/index.ts";
-import type { Lease } from "./lease.ts";
+import { heldNow, type Lease } from "./lease.ts";
 import type { Line } from "./line.ts";
 import type { Parts } from "./parts.ts";
 import type { RunOptions } from "./run-options.ts";
@@ -61,6 +62,8 @@ export interface Beginning {
   readonly agent: Agent;
   /** On which thread, where that is known already. */
   readonly thread?: Thread;
+  /** With whom no other turn of the agent may run meanwhile; left out, others may. */
+  readonly alone?: ContactId | null;
   /** Whether anything waits for the turn, or will: where nothing does, nothing is refused. */
   readonly waits: () => Promise<boolean>;
   /** Answers of a recording: the turn costs nothing, and is none of the agent's life. */
@@ -163,8 +166,8 @@ export interface TurnSteps {
   readonly setup?: (parts: TurnParts, setup: TurnSetup, around: SetupAround) => Promise<TurnSetup>;
   /** Why no turn may begin now, where that is so: what waits keeps waiting. */
   readonly mayBegin?: (parts: TurnParts, beginning: Beginning) => Promise<StrataError | undefined>;
-  /** On which of the agent's threads no turn shall begin of itself now: what waits there is passed over. `mayBegin` refuses one that is asked for. */
-  readonly resting?: (parts: TurnParts, agent: Agent) => Promise<readonly ThreadId[]>;
+  /** On which of the agent's threads no turn may begin now, and why: what waits there is passed over, and who asks for a turn is refused. */
+  readonly resting?: (parts: TurnParts, agent: Agent) => Promise<ReadonlyMap<ThreadId, StrataError>>;
   /** Before sources are asked, and outside of their deadline: for what is worth a short wait. */
   readonly prepare?: (parts: TurnParts, agent: Agent, signal?: AbortSignal) => Promise<void>;
   /** The thread is claimed. What is thrown here ends the turn as failed. */
@@ -186,17 +189,29 @@ export interface TurnSteps {
 
 /** All steps as one, for the turn. */
 export interface Steps extends Required<Omit<TurnSteps, "funds" | "mayBegin" | "resting">> {
-  /** The first refusal: for who only looks whether a turn could begin. */
+  /**
+   * Whether a turn may begin now, for everybody who asks: why not, or nothing. The first reason is that another runs where none may,
+   * the next that its thread rests; then each feature is asked.
+   */
   readonly refusal: (parts: TurnParts, beginning: Beginning) => Promise<StrataError | undefined>;
   /** @throws StrataError that refusal */
   readonly mayBegin: (parts: TurnParts, beginning: Beginning) => Promise<void>;
-  readonly resting: (parts: TurnParts, agent: Agent) => Promise<ReadonlySet<ThreadId>>;
+  readonly resting: (parts: TurnParts, agent: Agent) => Promise<ReadonlyMap<ThreadId, StrataError>>;
   readonly funds: readonly Funds[];
 }
 
 /** Runs the steps one after the other, in the order of the list. */
 export function inOrder(list: readonly TurnSteps[]): Steps {
+  const restingNow: Steps["resting"] = async (parts, agent) => {
+    const resting = new Map<ThreadId, StrataError>();
+    for (const step of list) for (const [id, why] of (await step.resting?.(parts, agent)) ?? []) resting.set(id, why);
+    return resting;
+  };
   const refusal: Steps["refusal"] = async (parts, beginning) => {
+    const { agent, thread, alone } = beginning;
+    const busy = alone === undefined ? undefined : await runningWith(parts, agent, alone);
+    const rests = thread === undefined ? undefined : (await restingNow(parts, agent)).get(thread.id);
+    if (busy !== undefined || rests !== undefined) return busy ?? rests;
     for (const step of list) {
       const because = await step.mayBegin?.(parts, beginning);
       if (because !== undefined) return because;
@@ -214,11 +229,7 @@ export function inOrder(list: readonly TurnSteps[]): Steps {
       const because = await refusal(parts, beginning);
       if (because !== undefined) throw because;
     },
-    resting: async (parts, agent) => {
-      const resting = new Set<ThreadId>();
-      for (const step of list) for (const id of (await step.resting?.(parts, agent)) ?? []) resting.add(id);
-      return resting;
-    },
+    resting: restingNow,
     prepare: async (parts, agent, signal) => {
       for (const step of list) await step.prepare?.(parts, agent, signal);
     },
@@ -244,4 +255,17 @@ export function inOrder(list: readonly TurnSteps[]): Steps {
       for (const step of list) await step.ended?.(turn, ending, kept);
     },
   };
+}
+
+/** That a turn of the agent with that contact runs just now: it has the model and the record to itself. */
+async function runningWith(
+  parts: TurnParts,
+  { org, name }: Agent,
+  contact: ContactId | null,
+): Promise<StrataError | undefined> {
+  const held = await heldNow(parts, org);
+  if (!held.some(({ scope }) => scope.agent === name && scope.contact === contact)) return undefined;
+  const whose = contact === SELF ? `${name}'s own` : `${name} with ${contact ?? "nobody"}`;
+  const says = `a turn of ${whose} is already running; try again when it has ended`;
+  return new StrataError("thread_busy", says, { agent: name });
 }

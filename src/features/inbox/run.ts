@@ -98,7 +98,7 @@ async function inbox(desk: Desk, limit: number): Promise<readonly InboxMessage[]
 
 async function waiting(parts: TurnParts, agent: Agent): Promise<readonly WaitingThread[]> {
   const { store, steps, line, wall, clock, alive } = parts;
-  const resting = await steps.resting(parts, agent);
+  const resting = new Set((await steps.resting(parts, agent)).keys());
   const wish = { except: NO_MAIL, rested: restedAt(clock()), resting, now: wall(), alive };
   const all = await store.waitingThreads({ org: agent.org, agent: agent.name }, wish);
   const found = all.filter(({ thread }) => !line.isStopped(thread));
@@ -150,7 +150,7 @@ async function nextThread(parts: TurnParts, agent: Agent, waited: InboxOptions["
     most,
     nameOf: shownSender,
     except: NO_MAIL,
-    resting: await parts.steps.resting(parts, agent),
+    resting: new Set((await parts.steps.resting(parts, agent)).keys()),
     ...(waited !== undefined && patience(at, now - waited)),
   };
   return parts.store.openBatch({ org, agent: name }, { ...opening, at, now, alive: parts.alive });

@@ -14,7 +14,7 @@ import { deskOf, note } from "../../turn/index.ts";
 import { asleepFor, creditsOf, fundsLeft, isInWant, ownerOf, tierOf } from "./credits.ts";
 import { type LifeParts, recordState, standingOf } from "./record.ts";
 import { LIFE_STORE } from "./store.ts";
-import { checkPaid, claimDue, claimNow, dueAt, tick } from "./tick.ts";
+import { claimDue, claimNow, dueAt, tick } from "./tick.ts";
 import { vitalsOf } from "./vitals.ts";
 
 /** The condition of an agent, and its credits. */
@@ -85,7 +85,6 @@ export function lifeDoors(parts: () => LifeParts, run: Run): LifeDoors {
     async *tick(actor, name, options = {}) {
       const desk = deskOf(parts(), actor, name);
       checkTicks(desk.agent);
-      await checkPaid(parts(), desk.agent);
       await claimNow(parts(), desk.agent);
       await note(desk, "tick", "a turn of its own");
       yield* tick(parts(), desk.agent, { run, options });

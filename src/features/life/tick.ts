@@ -4,14 +4,13 @@ import {
   eventId,
   issueId,
   SELF,
-  StrataError,
   type TurnEvent,
   threadId,
   untrusted,
 } from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
 import type { Run, RunOptions } from "../../turn/index.ts";
-import { isBusy, keepVersion } from "../../turn/index.ts";
+import { keepVersion } from "../../turn/index.ts";
 import { ownerOf } from "./credits.ts";
 import { type LifeParts, recordState } from "./record.ts";
 import { LIFE_STORE } from "./store.ts";
@@ -35,7 +34,6 @@ export interface Ticking {
  * @throws StrataError before the start: `out_of_credits`, `thread_busy` where one runs
  */
 export async function* tick(parts: LifeParts, agent: Agent, { run, options, due }: Ticking): AsyncGenerator<TurnEvent> {
-  await checkPaid(parts, agent);
   const thread = await ownThread(parts, agent);
   if ((await parts.store.pending(thread.scope, thread.id)).length === 0) {
     const at = parts.clock();
@@ -53,16 +51,12 @@ export async function* tick(parts: LifeParts, agent: Agent, { run, options, due 
   yield* run(thread, options);
 }
 
-/** Its own turns begin by the same rule as all others. @throws StrataError `out_of_credits` */
-export const checkPaid = (parts: LifeParts, agent: Agent): Promise<void> =>
-  parts.steps.mayBegin(parts, { agent, waits: async () => true });
+/** Its own turns begin by the same rule as all others, one at a time. */
+const ownTurn = (agent: Agent) => ({ agent, alone: SELF, waits: async () => true });
 
-/** Writes down that a turn of its own begins now, whatever is due. @throws StrataError `thread_busy` where one runs */
+/** Writes down that a turn of its own begins now, whatever is due. @throws StrataError `thread_busy` where one runs, `out_of_credits` */
 export async function claimNow(parts: LifeParts, agent: Agent): Promise<void> {
-  if (await isBusy(parts, { ...ownerOf(agent), contact: SELF })) {
-    const message = `a turn of ${agent.name}'s own is already running; try again when it has ended`;
-    throw new StrataError("thread_busy", message, { agent: agent.name });
-  }
+  await parts.steps.mayBegin(parts, ownTurn(agent));
   const tickedAt = parts.clock();
   await recordState(parts, ownerOf(agent), (record) => ({
     state: record?.state ?? "bootstrapping",
@@ -89,12 +83,10 @@ export async function claimDue(parts: LifeParts, agent: Agent): Promise<string |
     const at = dueAt(agent, tickedAt, now);
     return at !== undefined && at <= now;
   };
-  if (
-    !isDue((await parts.store.part(LIFE_STORE).life(owner))?.tickedAt) ||
-    (await isBusy(parts, { ...owner, contact: SELF }))
-  )
-    return undefined;
-  await checkPaid(parts, agent);
+  if (!isDue((await parts.store.part(LIFE_STORE).life(owner))?.tickedAt)) return undefined;
+  const because = await parts.steps.refusal(parts, ownTurn(agent));
+  if (because?.code === "thread_busy") return undefined;
+  if (because !== undefined) throw because;
   let due: string | undefined;
   await recordState(parts, owner, (record) => {
     due = undefined;

@@ -1,6 +1,7 @@
 import { STANDING_LINES, stretchRequest } from "../../../compiler/index.ts";
 import { clean, secretProblem } from "../../../guard/index.ts";
 import {
+  type Agent,
   asStrataError,
   type ContactScope,
   type Memory,
@@ -17,7 +18,6 @@ import {
   agentNamed,
   checkSpend,
   inWindow,
-  isBusy,
   limitOf,
   type Parts,
   parametersOf,
@@ -75,7 +75,7 @@ async function* consolidate(
   let made = 0;
   for await (const group of groups(parts, summing.scope, { by, ended: parts.clock() - Math.max(gap, PAUSE) })) {
     for (let rest = group.memories; rest.length > 0; ) {
-      if (made >= limit || (await isBusy(parts, scope))) return;
+      if (made >= limit || (await isBusy(parts, agent, scope))) return;
       const outcome = await sumUp(summing, { ...group, memories: rest });
       if (outcome === undefined) return;
       yield outcome;
@@ -83,6 +83,12 @@ async function* consolidate(
       rest = rest.slice(outcome.sources);
     }
   }
+}
+
+/** Another turn with the same contact goes first. */
+async function isBusy(parts: TurnParts, agent: Agent, { contact }: Scope): Promise<boolean> {
+  const because = await parts.steps.refusal(parts, { agent, alone: contact, waits: async () => true });
+  return because?.code === "thread_busy";
 }
 
 function checkModel({ agent, model: { ref } }: TurnSetup): void {
