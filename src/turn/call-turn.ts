@@ -7,6 +7,7 @@ import {
   eventId,
   issueId,
   lowestTrust,
+  type Model,
   type StopReason,
   type StrataError,
   type Trust,
@@ -24,6 +25,8 @@ import { runTurn } from "./turn.ts";
 /** Whom a turn's call asks, and what. */
 export interface Called {
   readonly agent: Agent;
+  /** Who answers for it; left out, the agent's own model. */
+  readonly model?: Model;
   /** The call: one call is one question, however often its turn is tried. */
   readonly call: string;
   readonly content: readonly EventPart[];
@@ -86,8 +89,9 @@ async function asked({ parts, setup, lease }: RunningTurn, called: Called): Prom
 async function answerOf(caller: RunningTurn, called: Called, thread: Thread): Promise<CalledEnd> {
   const { trust, signal } = called;
   const limits = within(caller.inner.left(), called.limits);
+  const model = called.model && { model: called.model };
   let turn: TurnId | undefined;
-  for await (const event of runTurn(caller.parts, thread, { signal, limits, noReader: true })) {
+  for await (const event of runTurn(caller.parts, thread, { signal, limits, noReader: true, ...model })) {
     called.told(event);
     if (event.type === "turn-start") turn = event.turn;
     if (event.type !== "done" && event.type !== "failed") continue;

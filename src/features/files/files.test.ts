@@ -356,6 +356,20 @@ it("001.21 001.29 a disk that hangs at the first read leaves the layer empty, an
   expect(entry).toMatchObject({ fate: "empty", because: "its source failed: it returned nothing within 300 ms" });
 });
 
+it.each([
+  [
+    "cannot be read",
+    { read: () => Promise.reject(new Error("the disk is gone")) },
+    /^AGENTS.md .*it cannot be read: the disk is gone/,
+  ],
+  ["cannot even be looked for", { exists: () => Promise.reject(new Error("the disk is gone")) }, /the disk is gone/],
+] as const)("001.29 files that %s leave the turn alive, and are named", async (_, reader, says) => {
+  const { entry, files } = await prompted(
+    await workbench({ folder: folderWith({ "AGENTS.md": "x" }), rules: {}, reader }),
+  );
+  expect([...files, entry !== undefined && "because" in entry ? entry.because : ""].join("\n")).toMatch(says);
+});
+
 it("001.18 agents that name the same files share what was read, whatever else is declared of them", async () => {
   const folder = folderWith({ "AGENTS.md": "Run the tests." });
   const reads: string[] = [];

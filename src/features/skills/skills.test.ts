@@ -70,3 +70,47 @@ it("001.19 while skills' folders hang, 20 turns begin with what was read before,
   expect(last.prefix).toContain("- one: Second.");
   expect(last.use).toBe("hit");
 });
+
+it.each<[string, Partial<ProjectDisk["reader"]>, RegExp]>([
+  ["hang", { list: () => new Promise(() => undefined) }, /its source failed: .* nothing within 300 ms/],
+  ["throw", { list: () => Promise.reject(new Error("the disk is gone")) }, /the disk is gone/],
+  [
+    "are a megabyte each",
+    {
+      list: async () => ["one", "two"],
+      read: async (path) => {
+        const name = path.includes("one") ? "one" : "two";
+        const text = `---\nname: ${name}\ndescription: Does it.\n---\n${"word ".repeat(200_000)}`;
+        return { real: path, text, size: text.length };
+      },
+      real: async (path) => path,
+    },
+    /one truncated: 20000 of \d+ characters are read/,
+  ],
+])(
+  "001.29 folders of skills that %s leave the turn alive, within its deadline, and are named",
+  async (_, reader, says) => {
+    const root = mkdtempSync(join(tmpdir(), "strata-skills-"));
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+    const disk: ProjectDisk = {
+      folderOf: () => root,
+      reader: { ...DISK, ...reader },
+      clock: () => 0,
+      timer: (milliseconds, fire) => {
+        const timeout = setTimeout(fire, milliseconds);
+        return () => clearTimeout(timeout);
+      },
+    };
+    const folders = { read: ["skills"], shown: 40, characters: 20_000, ttl: 30, check: "warn" } as const;
+    const agent = sampleAgent({ layers: [LAYER], tools: [], recall: "none", skillFolders: folders });
+    const on = await testRuntime(["Yes."], { agent, parts: { disk } });
+    const thread = await on.open();
+    const began = performance.now();
+    expect(endOf(await on.say(thread, "hello")).type).toBe("done");
+    expect(performance.now() - began).toBeLessThan(5_000);
+    const [turn] = await on.runtime.turns(OPERATOR, thread.id);
+    const entry = turn?.requests[0]?.ledger.entries.find(({ piece }) => piece === "skills");
+    const parts = (entry?.parts ?? []).map(({ name, fate, because }) => `${name} ${fate}: ${because}`);
+    expect([...parts, entry !== undefined && "because" in entry ? entry.because : ""].join("\n")).toMatch(says);
+  },
+);

@@ -62,6 +62,7 @@ export async function callSubagent(
   const { tokens: _, ...limits } = rules.limits;
   const end = await callTurn(turn, {
     agent: subagentOf(turn, definition),
+    model: turn.setup.model,
     call: context.call,
     content: [{ type: "text", text: untrusted(task) }],
     // The agent's own words, and no more than what led to them.

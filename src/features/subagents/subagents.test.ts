@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { allParts } from "../../app/doors/features.ts";
 import { styleOf } from "../../print/index.ts";
@@ -245,6 +245,21 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     const [peer] = await peers(thread);
     const [own] = await runtime.turns(OPERATOR, peer?.id ?? thread.id);
     expect(own).toMatchObject({ status: "failed", end: { code: "turn_timeout" } });
+  });
+
+  it("ends with its caller, whose own time holds", async () => {
+    const turn = { ...DEFAULT_BUDGETS.turn, seconds: 1 };
+    const { open, instruct, peers, runtime } = await calling([ask(), use("look", "for ever")], {
+      agent: { budgets: { ...DEFAULT_BUDGETS, turn } },
+    });
+    const thread = await open();
+    expect(endOf(await instruct(thread))).toMatchObject({ type: "failed", error: { code: "turn_timeout" } });
+    await vi.waitFor(async () => {
+      const [peer] = await peers(thread);
+      if (peer === undefined) throw new Error("there is no thread of the call");
+      expect((await runtime.turns(OPERATOR, peer.id))[0]).toMatchObject({ status: "failed" });
+      expect(await runtime.pending(OPERATOR, peer)).toEqual([]);
+    });
   });
 
   it("asks others only as deep as the agent says", async () => {
