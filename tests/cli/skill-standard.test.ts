@@ -71,6 +71,26 @@ it("001.8 a skill that is added waits for an operator's word, unless it is the o
   expect((await strata(["skill", "list"], around)).out).toMatch(/^haggling +.*\n?(?:.*\n)*invoicing/m);
 });
 
+it("001.8 a folder may be named instead of its SKILL.md, and what else it holds is told", async () => {
+  const around = await withSkills({ haggling: GOOD.replace("invoicing", "haggling") });
+  const added = await strata(["skill", "add", "skills/haggling", "--mine"], around);
+  expect(added).toMatchObject({ code: 0, err: "", out: expect.stringContaining("Version 1 of haggling is active") });
+  const checked = await strata(["skill", "check", "skills/haggling/"], around);
+  expect(checked).toMatchObject({ code: 0, out: expect.stringContaining("haggling is a skill of the open standard") });
+  mkdirSync(join(around.cwd, "skills/haggling/references"));
+  writeFileSync(join(around.cwd, "skills/haggling/references/a.md"), "More.");
+  const again = await strata(["skill", "check", "skills/haggling"], around);
+  expect(again.err).toBe("");
+  writeFileSync(
+    join(around.cwd, "skills/haggling/SKILL.md"),
+    GOOD.replace("invoicing", "haggling").replace("Write", "Say"),
+  );
+  expect((await strata(["skill", "add", "skills/haggling", "--mine"], around)).err).toContain(
+    "Only SKILL.md is kept. The folder's other files (references) are read where the folder stands in one",
+  );
+  expect((await strata(["skill", "add", "skills"], around)).err).toContain("skills/SKILL.md cannot be read");
+});
+
 it("001.8 a long skill of the standard may be added, and what is none is refused with its lines", async () => {
   const long = `${GOOD}${"Another line of it.\n".repeat(200)}`;
   const around = await withSkills({ invoicing: long, none: "Just do it.\n" });

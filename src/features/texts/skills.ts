@@ -142,7 +142,12 @@ const addSkill = operation({
   command: {
     words: ["text"],
     file: "text",
-    examples: ["skill add skills/invoicing/SKILL.md"],
+    folder: {
+      main: "SKILL.md",
+      others: (names) =>
+        `Only SKILL.md is kept. The folder's other files (${names.join(", ")}) are read where the folder stands in one of the agent's skillFolders.`,
+    },
+    examples: ["skill add skills/invoicing", "skill add invoicing.md --mine"],
     usual: NO_REASON,
     opens: "data",
   },
@@ -212,7 +217,8 @@ const checkedSkill = operation({
     words: ["text"],
     file: "text",
     fileName: "file",
-    examples: ["skill check skills/invoicing/SKILL.md"],
+    folder: { main: "SKILL.md" },
+    examples: ["skill check skills/invoicing"],
     opens: "data",
   },
   run: async (_, { text, file }) => {

@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { extname, resolve } from "node:path";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { extname, join, resolve } from "node:path";
 import { Argument, type Command, Option } from "commander";
 import {
   type CommandPart,
@@ -311,7 +311,8 @@ async function readWords(context: Context, command: Command, { part, fields }: V
   const typed = part.stdin === undefined ? undefined : words[inWords.indexOf(part.stdin)];
   const fromStdin = part.stdin !== undefined && (typed === undefined || typed === "-");
   const isRequired = fields.some(({ name, required }) => name === part.file && required);
-  const file = part.file !== undefined && inWords.includes(part.file) ? words[inWords.indexOf(part.file)] : undefined;
+  const word = part.file !== undefined && inWords.includes(part.file) ? words[inWords.indexOf(part.file)] : undefined;
+  const file = word === undefined ? undefined : fileMeant(context, String(word), part);
   const text =
     file === undefined
       ? await textOf(context, options, { part, isRequired })
@@ -329,6 +330,16 @@ async function readWords(context: Context, command: Command, { part, fields }: V
     ...(part.fileName !== undefined && { [part.fileName]: file === "-" ? "stdin" : file }),
     ...(fromStdin && { [String(part.stdin)]: (await allOfStdin(context.terminal)).replace(/\r?\n$/, "") }),
   };
+}
+
+/** The file that a word names; of a folder, the one that the command is about. */
+function fileMeant({ terminal, note }: Context, word: string, { folder }: Verb["part"]): string {
+  const path = resolve(terminal.cwd, word);
+  if (folder === undefined || !statSync(path, { throwIfNoEntry: false })?.isDirectory()) return word;
+  const others = readdirSync(path).filter((name) => name !== folder.main && !name.startsWith("."));
+  if (folder.others !== undefined && others.length > 0 && existsSync(join(path, folder.main)))
+    note(folder.others(others));
+  return join(word, folder.main);
 }
 
 /** How commander calls an option's value. */
