@@ -235,7 +235,7 @@ function committing(openStore: OpenStore): void {
       const outcome = { text: untrusted("rang"), failed: false };
       await store.endCall(claim.thread.scope, keyOf(claim, [ann, bob]), outcome, NOW);
       const failed = { end: { status: "failed", code: "model_failed", message: "no" } } as const;
-      const handled = { ...claim, staged: [ann, bob, { ...cid, events: [] }] };
+      const handled = { ...claim, batchMembers: [ann, bob, { ...cid, events: [] }] };
       await store.settle(handled, done(handled, { more: failed }));
       const again = await startedBatch(store);
       expect(await begun(again.claim, again.claim.batchMembers)).toEqual({ state: "done", outcome });
@@ -262,7 +262,7 @@ function committing(openStore: OpenStore): void {
       expect(await store.beginCall(claim.thread.scope, key, NOW)).toEqual({ state: "new" });
       const outcome = { text: untrusted("rang"), failed: false };
       await store.endCall(claim.thread.scope, key, outcome, NOW);
-      const handled = { ...claim, staged: [ann, { ...bob, events: [] }] };
+      const handled = { ...claim, batchMembers: [ann, { ...bob, events: [] }] };
       const failed = { end: { status: "failed", code: "model_failed", message: "no" } } as const;
       await store.settle(handled, done(handled, { more: failed }));
       const alone = async ({ thread }: Claim) => {

@@ -47,7 +47,7 @@ function scopeOf(given: unknown): Named {
   const thread = field(given, "thread");
   const scope = field(thread, "scope") ?? given;
   const [org, agent, contact] = ["org", "agent", "contact"].map((name) => field(scope, name));
-  const isOfSeveral = field(given, "staged") !== undefined;
+  const isOfSeveral = field(given, "batchMembers") !== undefined;
   return {
     org: typeof org === "string" ? org : "",
     agent: typeof agent === "string" ? agent : "",
