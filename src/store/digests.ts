@@ -27,9 +27,24 @@ export interface MessageMark {
 
 /**
  * A ledger as it is kept. Its first lines are those of the prefix, the same in each request of an epoch and most of it: they are a text
- * of their own, named by `before`. Ledgers of earlier versions have all lines in one.
+ * of their own, named by `before`; of the rest only the values are its own. Ledgers of earlier versions are whole, or have `before` themselves.
  */
-export type StoredLedger = Ledger & { readonly before?: Digest };
+export type StoredLedger = LedgerRest | LedgerValues;
+
+/** A ledger without its first lines, and which they are. */
+export type LedgerRest = Ledger & { readonly before?: Digest };
+
+/** What is a ledger's own: its values, for the gaps of a form that it shares with other ledgers. */
+export interface LedgerValues {
+  readonly form: Digest;
+  readonly values: string;
+}
+
+/** A ledger's text with gaps instead of its values, and its first lines. */
+export interface LedgerForm {
+  readonly before: Digest;
+  readonly text: string;
+}
 
 /** An epoch's prefix by digest: the text of the shared piece that the epoch row names. */
 export interface PrefixManifest {

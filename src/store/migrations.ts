@@ -49,6 +49,13 @@ export const SHARED: readonly Migration[] = [
       ...OF_ONE.map(([table, column]) => onPostgres(`alter table ${table} alter ${column} set statistics 0`)),
     ],
   },
+  {
+    number: 20,
+    name: "own messages",
+    statements: [
+      { sqlite: "alter table turn add column own integer", postgres: "alter table turn add column own bigint" },
+    ],
+  },
 ];
 
 /** What a step says to a database. */

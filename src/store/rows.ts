@@ -29,7 +29,7 @@ import {
   type Usage,
   untrusted,
 } from "../protocol/index.ts";
-import type { MessageMark, PrefixManifest, StoredLedger } from "./digests.ts";
+import type { LedgerForm, MessageMark, PrefixManifest, StoredLedger } from "./digests.ts";
 import type { OutboxMessage } from "./outbox-message.ts";
 import type { RequestRecord, Thread, TurnEnd } from "./records.ts";
 import type { Slot } from "./slot.ts";
@@ -76,6 +76,10 @@ export const toMarks = (text: string): RequestRecord["marks"] => stored(text);
 export const toParameters = (text: string): RequestRecord["parameters"] => stored(text);
 /** Each piece's fate in one request, without the lines that are kept apart. */
 export const toStoredLedger = (text: string): StoredLedger => stored(text);
+/** The text that it shares with the ledgers of other requests. */
+export const toLedgerForm = (text: string): LedgerForm => stored(text);
+/** A ledger with all its values. */
+export const toLedger = (text: string): Ledger => stored(text);
 /** What a turn came to in all. */
 export const toTotals = (text: string): TurnTotals => stored(text);
 /** Any value, for callers that look into it themselves. */

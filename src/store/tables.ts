@@ -161,6 +161,8 @@ interface TurnTable extends Owned {
   readonly epoch: number | null;
   readonly length: number | null;
   readonly link: number | null;
+  /** How many messages at the end of its transcript it added; none where it did not end well, or before this was kept. */
+  readonly own: number | null;
 }
 
 /** What a turn that ended had to handle, in order. */

@@ -21,7 +21,7 @@ export async function rebuild(tx: Tx, scope: Scope, id: TurnId, n: number): Prom
   const epochRow = await findEpoch(tx, turn, turn.thread, row.epoch);
   if (!epochRow) throw broken(`epoch ${row.epoch} of thread ${turn.thread} is not in the record`, row.tail);
   const base = await messagesOf(tx, turn, turn.thread, { epoch: row.epoch, count: row.base });
-  const own = (await ownMessages(tx, turn, id)).slice(0, row.own);
+  const own = (await ownMessages(tx, turn)).slice(0, row.own);
   const texts = [...base, ...own, { piece: row.tail, text: await ownText(tx, turn, row.tail) }];
   const checked = await sound(tx, turn, texts);
   const epoch = await toEpoch(tx, epochRow, base);

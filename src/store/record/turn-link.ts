@@ -16,7 +16,7 @@ import { eventsOfTurn, type HandledEvent } from "../threads/events.ts";
 import { findThread } from "../threads/threads.ts";
 import { approvalsOfTurn } from "../turns/approvals.ts";
 import { findEpoch, rollingAt } from "../turns/epochs.ts";
-import { ownMessages, promptOf, requestRows } from "../turns/requests.ts";
+import { type OwnMessage, ownMessages, promptOf, requestRows } from "../turns/requests.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { broken, sharedText } from "./pieces.ts";
 
@@ -56,7 +56,7 @@ export interface ReadBefore {
  * `verify` reads them again and must get the same bytes. So nothing is linked that was not stored.
  */
 export async function turnLink(tx: Tx, turn: Row<"turn">, read: ReadBefore = {}): Promise<string> {
-  const own = await ownMessages(tx, turn, turn.id);
+  const own = await ownMessages(tx, turn);
   const requests = await requestRows(tx, turn, turn.id);
   const messages = own.map(messageFacts);
   const link: TurnLink = {
@@ -118,18 +118,27 @@ function newerFacts(row: Row<"request">): object {
   return Object.fromEntries(Object.entries(newer).filter(([, value]) => value !== null));
 }
 
-function messageFacts({ position, piece, trust, tokens, came_with }: Row<"turn_message">): unknown {
+function messageFacts({ position, piece, trust, tokens, came_with }: OwnMessage): unknown {
   return { position, piece, trust, tokens, came_with };
 }
 
 /** Everything else that the turn left behind, without the contact and without any text. */
 async function rest(tx: Tx, turn: Row<"turn">, read: ReadBefore): Promise<Record<string, unknown>> {
-  const { seq, attempt, version, started_at, stop, code, words, model, wire, mode, totals, epoch, length } = turn;
+  const { seq, attempt, version, started_at, stop, code, words, model, wire, mode, totals, epoch, length, own } = turn;
   const count = length ?? 0;
   const at = { ...owner(turn), turn: turn.id };
   return {
     thread: threadFacts(turn, read.thread ?? (await findThread(tx, turn, turn.thread))),
-    turn: { seq, attempt, version, started_at, stop, code, words, model, wire, mode, totals, epoch, length },
+    // Links of turns that ended before it was kept do not have it.
+    turn: {
+      ...{ seq, attempt, version, started_at, stop, code, words, model },
+      wire,
+      mode,
+      totals,
+      epoch,
+      length,
+      ...(own !== null && { own }),
+    },
     transcript: epoch === null ? null : await rollingAt(tx, turn, turn.thread, { epoch, count }),
     events: (read.events ?? (await eventsOfTurn(tx, turn, turn.id))).map((event) => {
       const { id, thread, seq, kind, trust, channel, piece, at, position, proof } = event;

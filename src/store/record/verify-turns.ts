@@ -70,7 +70,7 @@ async function ownDigests(tx: Tx, turn: Row<"turn">): Promise<readonly Digest[]>
 async function missing(tx: Tx, turn: Row<"turn">): Promise<readonly string[]> {
   const requests = await requestRows(tx, turn, turn.id);
   const shared = requests.flatMap(({ marks, parameters }) => [marks, parameters]);
-  const texts = [...(await eventsOfTurn(tx, turn, turn.id)), ...(await ownMessages(tx, turn, turn.id))];
+  const texts = [...(await eventsOfTurn(tx, turn, turn.id)), ...(await ownMessages(tx, turn))];
   // Read as none where it was erased, and where it is gone.
   const unread = texts.flatMap(({ piece, text }) => (text === null ? [piece] : []));
   return [
@@ -85,7 +85,7 @@ async function missing(tx: Tx, turn: Row<"turn">): Promise<readonly string[]> {
 /** Texts that are gone though the thread's contact was not erased since. */
 async function blanked(tx: Tx, turn: Row<"turn">): Promise<readonly string[]> {
   if ((await findThread(tx, turn, turn.thread))?.erased_link !== null) return [];
-  const rows = [...(await eventsOfTurn(tx, turn, turn.id)), ...(await ownMessages(tx, turn, turn.id))];
+  const rows = [...(await eventsOfTurn(tx, turn, turn.id)), ...(await ownMessages(tx, turn))];
   const texts = rows.map(({ text }) => text);
   for (const digest of await ownDigests(tx, turn)) texts.push(await ownText(tx, turn, digest));
   return texts.includes(null) ? ["some of its texts are gone, but its contact was not erased since"] : [];

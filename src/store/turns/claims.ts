@@ -166,6 +166,7 @@ function newTurn(row: Row<"thread">, request: ClaimRequest): Row<"turn"> {
     epoch: null,
     length: null,
     link: null,
+    own: null,
   };
 }
 

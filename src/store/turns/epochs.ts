@@ -217,17 +217,17 @@ async function readPrefix(
   };
 }
 
-/** An epoch's first `count` messages, in order, with their texts. */
+/** An epoch's first `count` messages, or of these the ones from `from` on, in order, with their texts. */
 export async function messagesOf(
   tx: Tx,
   scope: ContactScope,
   thread: ThreadId,
-  upTo: EpochPoint,
+  { from = 0, ...upTo }: EpochPoint & { readonly from?: number },
 ): Promise<readonly WithText<Row<"message">>[]> {
-  return tx.all(firstMessages({ ...owner(scope), thread, ...upTo }));
+  return tx.all(firstMessages({ ...owner(scope), thread, from, ...upTo }));
 }
 
-const firstMessages = fixed((at: InThread & EpochPoint) =>
+const firstMessages = fixed((at: InThread & EpochPoint & { readonly from: number }) =>
   query
     .selectFrom("message")
     .selectAll("message")
@@ -237,6 +237,7 @@ const firstMessages = fixed((at: InThread & EpochPoint) =>
     .where("message.contact", "=", at.contact)
     .where("message.thread", "=", at.thread)
     .where("message.epoch", "=", at.epoch)
+    .where("message.position", ">=", at.from)
     .where("message.position", "<", at.count)
     .orderBy("message.position"),
 );

@@ -8,18 +8,25 @@ import {
   StrataError,
   type TurnId,
 } from "../../protocol/index.ts";
-import { type MessageMark, promptDigest, type StoredLedger } from "../digests.ts";
+import {
+  type LedgerForm,
+  type LedgerRest,
+  type LedgerValues,
+  type MessageMark,
+  promptDigest,
+  type StoredLedger,
+} from "../digests.ts";
 import { keepAllShared, keepText, ownText, sharedText, sharedTexts, textOf } from "../record/pieces.ts";
 import type { RequestRecord } from "../records.ts";
-import { toEntries, toRequest, toStoredLedger, type WithText } from "../rows.ts";
+import { toEntries, toLedger, toLedgerForm, toRequest, toStoredLedger, type WithText } from "../rows.ts";
 import { owner } from "../scope.ts";
 import { fixed, insert, insertAll, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
-import { rollingAt, type TranscriptEnd } from "./epochs.ts";
+import { messagesOf, rollingAt, type TranscriptEnd } from "./epochs.ts";
 import type { Settling } from "./settling.ts";
 
-/** Keeps what a turn added to its conversation, also when it failed: its requests are rebuilt from it. */
+/** Keeps what a turn added that failed: its requests are rebuilt from it. Of one that ended well it is in the transcript. */
 export async function keepOwnMessages(tx: Tx, at: Settling, messages: readonly MessageMark[]): Promise<void> {
   const rows = messages.map((mark, position) => ({ ...owner(at.scope), turn: at.turn, position, ...mark }));
   await insertAll(tx, "turn_message", rows);
@@ -47,18 +54,26 @@ async function keepShape(
   at: Settling,
   request: RequestRecord,
 ): Promise<Pick<Row<"request">, "marks" | "parameters" | "ledger">> {
-  const { before, ledger } = ledgerTexts(request.ledger);
+  const { ledger, ...repeated } = ledgerTexts(request.ledger);
   const [marks, parameters] = [JSON.stringify(request.marks), JSON.stringify(request.parameters)];
-  await keepAllShared(tx, at.scope.org, [marks, parameters, before, ledger]);
+  await keepAllShared(tx, at.scope.org, [marks, parameters, ...Object.values(repeated), ledger]);
   return { marks: digestOf(marks), parameters: digestOf(parameters), ledger: digestOf(ledger) };
 }
 
-function ledgerTexts(ledger: Ledger): { readonly before: string; readonly ledger: string } {
+/** What differs from one request to the next where all else of a ledger is the same: its numbers, and ids. */
+const VALUES = /(?<![A-Za-z0-9_])(?:\d+|[a-z]{3}_[0-9a-z]{26})(?![A-Za-z0-9_])/g;
+
+/** Stands where a value was: JSON has no such sign. */
+const GAP = "\u0001";
+
+function ledgerTexts(ledger: Ledger): { readonly before: string; readonly form: string; readonly ledger: string } {
   const first = ledger.entries.findIndex(({ place }) => place !== "tools" && place !== "system");
   const count = first === -1 ? ledger.entries.length : first;
   const before = JSON.stringify(ledger.entries.slice(0, count));
-  const stored: StoredLedger = { ...ledger, entries: ledger.entries.slice(count), before: digestOf(before) };
-  return { before, ledger: JSON.stringify(stored) };
+  const text = JSON.stringify({ ...ledger, entries: ledger.entries.slice(count) });
+  const form = JSON.stringify({ before: digestOf(before), text: text.replace(VALUES, GAP) } satisfies LedgerForm);
+  const stored: StoredLedger = { form: digestOf(form), values: (text.match(VALUES) ?? []).join(",") };
+  return { before, form, ledger: JSON.stringify(stored) };
 }
 
 /** What a request can have sent: so many messages of its turn, and the newest transcript as it ends before them. */
@@ -153,18 +168,31 @@ export async function readRequest(tx: Tx, row: Row<"request">): Promise<Omit<Req
 
 /** A request's ledger. @throws StrataError `record_broken` when a text of it is not there or not what its digest says */
 export async function ledgerOf(tx: Tx, row: Row<"request">): Promise<Ledger> {
-  const { before, ...ledger } = toStoredLedger(await sharedText(tx, row.org, row.ledger));
+  const stored = toStoredLedger(await sharedText(tx, row.org, row.ledger));
+  const { before, ...ledger } = "form" in stored ? await filledIn(tx, row, stored) : stored;
   if (before === undefined) return ledger;
   return { ...ledger, entries: [...toEntries(await sharedText(tx, row.org, before)), ...ledger.entries] };
 }
 
-/** A turn's own messages, in order, with their texts. */
-export async function ownMessages(
-  tx: Tx,
-  scope: ContactScope,
-  turn: TurnId,
-): Promise<readonly WithText<Row<"turn_message">>[]> {
-  return (await tx.all(messagesOfTurn({ ...owner(scope), turn }))).sort((a, b) => a.position - b.position);
+async function filledIn(tx: Tx, { org }: Row<"request">, { form, values }: LedgerValues): Promise<LedgerRest> {
+  const { before, text } = toLedgerForm(await sharedText(tx, org, form));
+  const each = values.split(",").values();
+  return { ...toLedger(text.replaceAll(GAP, () => each.next().value ?? "")), before };
+}
+
+/** A message that a turn added, with its place among them. */
+export type OwnMessage = WithText<MessageMark & Pick<Row<"turn_message">, "position">>;
+
+/**
+ * A turn's own messages, in order, with their texts: those at the end of its transcript, where it says how many. A turn that failed has
+ * rows of its own for them, as all had before.
+ */
+export async function ownMessages(tx: Tx, turn: Row<"turn">): Promise<readonly OwnMessage[]> {
+  const { own, epoch, length } = turn;
+  if (own === null || epoch === null || length === null)
+    return (await tx.all(messagesOfTurn({ ...owner(turn), turn: turn.id }))).sort((a, b) => a.position - b.position);
+  const rows = await messagesOf(tx, turn, turn.thread, { epoch, count: length, from: length - own });
+  return rows.map((row, position) => ({ ...row, position }));
 }
 
 const messagesOfTurn = fixed((at: InTurn) =>

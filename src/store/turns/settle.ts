@@ -47,11 +47,11 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
   for (const opened of outcome.epochs) epoch = await openEpoch(tx, at, opened, epoch);
   const before = epoch && (await transcriptEnd(tx, scope, thread.id, epoch.n));
   const messages = await keepMessages(tx, at, outcome.messages);
-  await keepOwnMessages(tx, at, messages);
+  const isDone = outcome.end.status === "done";
+  if (!isDone) await keepOwnMessages(tx, at, messages);
   for (const request of outcome.requests) await keepRequest(tx, at, request, { own: messages.length, end: before });
   await keepEvents(tx, at, claim);
   const words = await keepWords(tx, at, outcome.end);
-  const isDone = outcome.end.status === "done";
   const done = { claim, outcome, words, messages, end: before };
   const {
     end,
@@ -59,7 +59,7 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
     overtaken = [],
     events,
   }: AppliedTurn = isDone ? await applyTurn(tx, at, done) : { end: before };
-  await endTurn(tx, at, { outcome, words, end });
+  await endTurn(tx, at, { outcome, words, end, own: isDone && end ? messages.length : null });
   const { requests } = outcome;
   await commitParts(tx, {
     scope,
@@ -145,9 +145,11 @@ interface Ended {
   readonly outcome: TurnOutcome;
   readonly words: Digest | null;
   readonly end: TranscriptEnd | undefined;
+  /** How many messages of its own the transcript ends with. */
+  readonly own: number | null;
 }
 
-async function endTurn(tx: Tx, at: Settling, { outcome, words, end }: Ended): Promise<void> {
+async function endTurn(tx: Tx, at: Settling, { outcome, words, end, own }: Ended): Promise<void> {
   const { model, wire, mode } = outcome;
   const columns: EndColumns = {
     status: outcome.end.status,
@@ -161,20 +163,21 @@ async function endTurn(tx: Tx, at: Settling, { outcome, words, end }: Ended): Pr
     totals: JSON.stringify(outcome.totals),
     epoch: end?.epoch ?? null,
     length: end?.position ?? null,
+    own,
   };
   await tx.run(endedTurn({ ...owner(at.scope), id: at.turn, ...columns }));
 }
 
 type EndColumns = Pick<
   Row<"turn">,
-  "status" | "ended_at" | "stop" | "code" | "words" | "model" | "wire" | "mode" | "totals" | "epoch" | "length"
+  "status" | "ended_at" | "stop" | "code" | "words" | "model" | "wire" | "mode" | "totals" | "epoch" | "length" | "own"
 >;
 
 const endedTurn = fixed((at: ContactScope & EndColumns & { readonly id: TurnId }) => {
-  const { status, ended_at, stop, code, words, model, wire, mode, totals, epoch, length } = at;
+  const { status, ended_at, stop, code, words, model, wire, mode, totals, epoch, length, own } = at;
   return query
     .updateTable("turn")
-    .set({ status, ended_at, stop, code, words, model, wire, mode, totals, epoch, length })
+    .set({ status, ended_at, stop, code, words, model, wire, mode, totals, epoch, length, own })
     .where((eb) => eb.and({ ...owner(at), id: at.id }));
 });
 
