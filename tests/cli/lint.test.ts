@@ -279,7 +279,7 @@ describe("the files and skills of a project", () => {
 agents:
   helper:
     description: Helps.
-    files: { read: [AGENTS.md, docs/long.md, TOOLS.md], characters: 600 }
+    files: { read: [AGENTS.md, docs/long.md, docs/none.md], characters: 600 }
     skillFolders: { read: [skills], shown: 1 }
     layers:
       - { id: core, rank: 0, text: Help. }
@@ -303,7 +303,7 @@ agents:
       "AGENTS.md:7: @../secrets.md: it leads out of the project's root and is not read",
       "AGENTS.md:9: the same paragraph stands in AGENTS.md:3",
       "docs/long.md:50: it is cut here: ",
-      "TOOLS.md: there is no such file",
+      "docs/none.md: there is no such file",
       "skills/invoicing/SKILL.md:4: the standard knows no key `colour`",
       "skills/invoicing/SKILL.md:6: hidden characters are removed",
       "skills/invoicing/SKILL.md:1: it has the description of skills/bills/SKILL.md",

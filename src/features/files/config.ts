@@ -3,7 +3,7 @@ import { agentKey, type Kept, type KindsOf, sourceForm } from "../../agents/inde
 import type { Agent } from "../../protocol/index.ts";
 
 /** What the open standard and its neighbours are called. */
-const USUAL = ["SOUL.md", "AGENTS.md", "TOOLS.md", "COMMANDS.md"];
+export const USUAL = ["SOUL.md", "AGENTS.md", "TOOLS.md", "COMMANDS.md"];
 
 const NAME = z
   .string()

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { clean, findSecrets, readsAsOurs } from "../../guard/index.ts";
 import { type Agent, type CountTokens, untrusted } from "../../protocol/index.ts";
 import type { ProjectDisk } from "../project-disk.ts";
-import { fileRules } from "./config.ts";
+import { fileRules, USUAL } from "./config.ts";
 import { COMMENTS_REMOVED, withoutComments } from "./prepare.ts";
 import { type ProjectFile, readFiles } from "./read.ts";
 
@@ -32,7 +32,7 @@ export async function fileProblems(
   for (const file of files) {
     if (file.path === undefined) {
       // The usual ones need not be there; those that somebody named do.
-      if (agent.files !== undefined) found.push({ path: file.name, says: file.notes.join("; ") });
+      if (!USUAL.includes(file.name)) found.push({ path: file.name, says: file.notes.join("; ") });
       continue;
     }
     const raw = (await disk.reader.read(join(root, file.path), MOST).catch(() => undefined))?.text ?? "";
