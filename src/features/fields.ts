@@ -69,3 +69,9 @@ export const FIELDS = {
 
 /** What stands in the record where nobody at the command line says why. */
 export const NO_REASON = { reason: "no reason given" } as const;
+
+/** Of whom something is asked. */
+export const OF_AGENT = z.strictObject({ agent: FIELDS.agent });
+
+/** The same of lists that grow. */
+export const LIST_OF_AGENT = OF_AGENT.extend({ limit: FIELDS.limit });

@@ -6,21 +6,7 @@ import { emptyStores } from "./postgres/fresh.contract.ts";
 
 export { newFolder } from "./contract/folder.contract.ts";
 export { eraseWhole, HAND, type KeptSample, KITE, keptContract, WORDS } from "./contract/kept.contract.ts";
-export {
-  ANN,
-  exchange,
-  NOW,
-  newEvent,
-  type OpenStore,
-  OWNER,
-  open,
-  problems,
-  type RunOptions,
-  ran,
-  said,
-  scopeOf,
-  take,
-} from "./contract/sample.contract.ts";
+export * from "./contract/sample.contract.ts";
 export { SHARED } from "./migrations.ts";
 
 /** Tests of what features keep, with every database behind them. `open` gives an empty store for each test. */

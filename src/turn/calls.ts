@@ -3,6 +3,7 @@ import {
   type CallPart,
   canonicalJson,
   lowestTrust,
+  REPLY_TOOL,
   type Reply,
   type ResultPart,
   type StopReason,
@@ -12,13 +13,13 @@ import {
   type TranscriptMessage,
   type Trust,
   type TurnEvent,
+  trusted,
   type Untrusted,
   untrusted,
 } from "../protocol/index.ts";
 import type { JournalKey } from "../store/index.ts";
 import { ask, mustAsk, schemaDigest, waitingText, whenTainted } from "./approvals.ts";
 import { handledOf, unansweredOf } from "./batch-turn.ts";
-import { endOf, isReply, lastWord, withWord } from "./last-round.ts";
 import type { Parts } from "./parts.ts";
 import { withoutPrivate } from "./reply-guard.ts";
 import { retryWhileBusy } from "./retry-while-busy.ts";
@@ -279,4 +280,33 @@ async function run(work: Work, tool: Tool, call: CallPart, { taint, progress }: 
   // What a call did outside is journaled first, also when its turn has ended meanwhile.
   if (tool.effect !== "external") lease.signal.throwIfAborted();
   return ran;
+}
+
+/**
+ * A model that is stopped between a call and its answer leaves a sender without a reply. So it is told when it is asked for the last
+ * time in a turn. Its tools stay in the prompt, and how it may choose among them stays as it is: what a provider keeps holds on.
+ */
+function lastWord(work: Work): string | undefined {
+  const { rounds, calls } = work.setup.limits;
+  const used = usedOf(work);
+  if (used.rounds + 1 < rounds && used.calls < calls) return undefined;
+  return unansweredOf(work) === undefined ? ALONE : TOGETHER;
+}
+
+const ALONE = "(This turn calls its model once more. No further tool call is run: answer now.)";
+const TOGETHER = `(This turn calls its model once more. Of further tool calls only \`${REPLY_TOOL}\` is run: answer now who has no reply yet.)`;
+
+/** What a tool said, in its frame, and behind it what the platform says to it. */
+const withWord = (result: ResultPart, word: string | undefined): ResultPart =>
+  // The frame holds all that the tool said; the line outside of it is the platform's.
+  word === undefined ? result : { ...result, text: trusted(`${result.text}\n${word}`) };
+
+/** Whether a call is a reply to one of several senders: it is given also in the last round, for nothing has to be told of it. */
+const isReply = (work: Work, { tool }: CallPart, limit: StopReason): boolean =>
+  tool === REPLY_TOOL && (limit === "rounds" || limit === "calls") && unansweredOf(work) !== undefined;
+
+/** Why a turn ends that a limit ends. Where each of several senders has a reply, nothing is missing. */
+function endOf(work: Work, limit: StopReason): StopReason {
+  const isWhole = (limit === "rounds" || limit === "calls") && unansweredOf(work)?.length === 0;
+  return isWhole ? "answered" : limit;
 }

@@ -1,22 +1,34 @@
-import { type ApprovalId, authorize, reaches, type ThreadId } from "../protocol/index.ts";
+import {
+  type Actor,
+  type Approval,
+  type ApprovalId,
+  asStrataError,
+  authorize,
+  type ErrorCode,
+  may,
+  reaches,
+  type Scope,
+  StrataError,
+  type ThreadId,
+  type TurnEvent,
+} from "../protocol/index.ts";
+import type { Thread } from "../store/index.ts";
 import { agentNamed, approvalOf, scopeOf, threadOf, turnOf } from "./access.ts";
 import { compose } from "./compose.ts";
 import { decide } from "./decide.ts";
 import { erase } from "./erase.ts";
 import { fork, regenerate } from "./fork.ts";
 import { type Line, openLine } from "./line.ts";
-import { newestApprovals, newestThreads } from "./listing.ts";
 import { changesSince, migrate } from "./migrate.ts";
 import { checkTalk } from "./own-channels.ts";
 import type { Parts } from "./parts.ts";
 import { openThread, post } from "./receive.ts";
 import type { Run } from "./run-options.ts";
-import type { CoreRuntime } from "./runtime.ts";
-import { contactFor, reach } from "./senders.ts";
+import type { ApprovalWish, CoreRuntime, Whose } from "./runtime.ts";
+import { contactFor, knownScopes, reach } from "./senders.ts";
 import { upToDate } from "./setup.ts";
 import { openSpendTracker } from "./spend-tracker.ts";
 import { inOrder, type TurnParts, type TurnSteps } from "./steps.ts";
-import { toldTo } from "./told-to.ts";
 import { runTurn } from "./turn.ts";
 
 /** The core: what doors call, and what features run their turns by. */
@@ -138,4 +150,103 @@ function threadDoors(parts: Parts, line: Line): ThreadDoors {
       return store.withdraw(scope, id, { now: parts.wall(), at: parts.clock(), alive: parts.alive });
     },
   };
+}
+
+/** The newest threads of one agent or of all, the last active first. */
+async function newestThreads(
+  parts: Parts,
+  actor: Actor,
+  { limit, channel, except, ...whose }: Whose,
+): Promise<readonly Thread[]> {
+  const scopes = await scopesOf(parts, actor, whose);
+  const found = await Promise.all(scopes.map((scope) => parts.store.threads(scope, limit, { channel, except })));
+  return newest(found.flat(), limit, ({ lastActivity }) => lastActivity);
+}
+
+/** The same for tool calls that wait or waited for a person, the last asked first. */
+async function newestApprovals(parts: Parts, actor: Actor, wish: ApprovalWish): Promise<readonly Approval[]> {
+  const { limit, statuses, ...whose } = wish;
+  const filters = statuses?.map((status) => ({ status })) ?? [{}];
+  const scopes = await scopesOf(parts, actor, whose);
+  const found = await Promise.all(
+    scopes.flatMap((scope) => filters.map((filter) => parts.store.approvals(scope, filter, limit))),
+  );
+  return newest(found.flat(), limit, ({ askedAt }) => askedAt);
+}
+
+/** One scope for each agent, for no read is wider. What was recorded counts, also of an agent that is declared no more. */
+async function scopesOf(
+  parts: Parts,
+  actor: Actor,
+  { agent, contact }: Omit<Whose, "limit">,
+): Promise<readonly Scope[]> {
+  const recorded = await parts.store.agents(actor.org);
+  // A name that was never heard of is told, and not taken for an agent that holds nothing.
+  if (agent !== undefined && !recorded.includes(agent)) agentNamed(parts, actor, agent);
+  const one = agent ?? actor.agent;
+  const asked = contact ?? actor.contact ?? null;
+  const names = one === undefined ? recorded : [one];
+  const scopes = await knownScopes(
+    parts,
+    names.map((name): Scope => ({ org: actor.org, agent: name, contact: asked })),
+  );
+  for (const scope of scopes) authorize(actor, "read", scope);
+  return scopes;
+}
+
+const newest = <T>(found: readonly T[], limit: number, at: (one: T) => number): readonly T[] =>
+  found.toSorted((a, b) => at(b) - at(a)).slice(0, limit);
+
+type Kind = TurnEvent["type"];
+
+/** Deny by default: what a turn tells somebody who may not read the record of it. Thoughts may quote the prompt. */
+const TO_CONTACTS: readonly Kind[] = ["turn-start", "text-delta", "unanswered", "done", "failed"];
+
+/** What names layers or shows the ledger: for those who may have a request explained. */
+const EXPLAINS: readonly Kind[] = ["note", "compiled", "refused", "reasoning-delta", "withheld", "overtaken"];
+
+/** What a contact may know of a refusal, word for word: nothing of the inside stands in these. */
+const OPEN: readonly ErrorCode[] = ["thread_busy", "thread_not_found", "not_allowed", "turn_cancelled"];
+
+/** The turn as the actor may hear of it: all to an operator, no ledger to a member, and to a contact only what is said to it. */
+function toldTo(actor: Actor, events: AsyncIterable<TurnEvent>): AsyncIterable<TurnEvent> {
+  return may(actor, "explain") ? events : cutFor(actor, events);
+}
+
+async function* cutFor(actor: Actor, events: AsyncIterable<TurnEvent>): AsyncGenerator<TurnEvent> {
+  if (may(actor, "read")) {
+    for await (const event of events) if (!EXPLAINS.includes(event.type)) yield event;
+    return;
+  }
+  try {
+    for await (const event of events) if (TO_CONTACTS.includes(event.type)) yield withoutInside(event);
+  } catch (thrown) {
+    throw withoutReason(asStrataError(thrown));
+  }
+}
+
+function withoutInside(event: TurnEvent): TurnEvent {
+  switch (event.type) {
+    case "turn-start": {
+      const { model: _, ...rest } = event;
+      return rest;
+    }
+    case "done": {
+      const { totals: _, ...rest } = event;
+      return rest;
+    }
+    case "failed":
+      return { type: "failed", turn: event.turn, error: withoutReason(event.error) };
+    default:
+      return event;
+  }
+}
+
+/** The code says enough to try again or not; the sentence is for whoever runs the agent, who finds it in the record. */
+function withoutReason(error: StrataError): StrataError {
+  if (OPEN.includes(error.code)) return error;
+  return new StrataError(
+    error.code,
+    "the message could not be answered; it keeps waiting, and the operator can see why",
+  );
 }

@@ -1,15 +1,13 @@
 import { z } from "zod";
 import { count, minute, printable, type Style, setIn, shortVersion, table } from "../../print/index.ts";
 import type { Agent } from "../../protocol/index.ts";
-import { FIELDS, given, list } from "../fields.ts";
+import { FIELDS, given, LIST_OF_AGENT, list, OF_AGENT } from "../fields.ts";
 import { lifeAnswer } from "../life/index.ts";
 import { type Call, type Operation, operation, type World } from "../operation.ts";
 import { answeringOf } from "./answering.ts";
 import { attentionLines } from "./attention.ts";
 import { declaredLines, sourceText } from "./lines.ts";
 import { ACT, AGENT, ATTENTION, DECLARED, SNAPSHOT } from "./shapes.ts";
-
-const OF_AGENT = z.strictObject({ agent: FIELDS.agent });
 
 const agents = operation({
   name: "agent.list",
@@ -92,7 +90,7 @@ const acts = operation({
   does: "List what operators viewed and did with an agent, newest first; edits are in the history of its layers.",
   may: "read",
   at: "GET /v1/agents/{agent}/acts",
-  takes: OF_AGENT.extend({ limit: FIELDS.limit }),
+  takes: LIST_OF_AGENT,
   gives: z.object({ acts: list(ACT) }),
   list: "acts",
   command: { examples: ["agent acts companion"], opens: "record" },

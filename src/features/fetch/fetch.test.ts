@@ -8,7 +8,7 @@ import { agentName, contactId, orgId, type ToolContext, threadId, toolName, turn
 import { toolset } from "../../turn/tools/index.ts";
 import { OPEN_WEB, type Reach } from "./address.ts";
 import type { FetchRules } from "./config.ts";
-import { fetchTools } from "./tools.ts";
+import { fetchTools } from "./index.ts";
 
 /**
  * A small internet: what listens on 127.0.0.1 and ::1 stands for what is inside and must never hear of anything; what listens on

@@ -1,10 +1,14 @@
 /** Files of the project in an agent's prompt: AGENTS.md and its neighbours, read behind its turns and never waited for. */
+
+import { z } from "zod";
+import { number, printable, table } from "../../print/index.ts";
 import type { Parts, TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
+import { FIELDS, list, NO_REASON, OF_AGENT } from "../fields.ts";
+import { type Operation, operation } from "../operation.ts";
 import type { ProjectDisk } from "../project-disk.ts";
 import { KEYS } from "./config.ts";
 import { type FileDoors, fileDoors } from "./doors.ts";
-import { OPERATIONS } from "./operations.ts";
 import { fileSteps } from "./steps.ts";
 
 export type { FileDoors } from "./doors.ts";
@@ -12,8 +16,6 @@ export { type FileProblem, fileProblems, lineProblems } from "./lint.ts";
 export { faultsIn, type Prepared, prepare, type Split, splitHead } from "./prepare.ts";
 export type { SubagentDefinition } from "./read.ts";
 export { subagentsOf } from "./steps.ts";
-
-export const FEATURE: Feature = { name: "files", keys: KEYS, operations: OPERATIONS };
 
 /** What files need of the world outside. */
 export interface FilePorts {
@@ -30,3 +32,73 @@ export const openFiles = ({ disk }: FilePorts): FileParts => ({
   steps: disk === undefined ? {} : fileSteps(disk),
   doors: (parts) => fileDoors(parts, disk),
 });
+
+const FILE = z
+  .object({
+    name: z.string().describe("As the declaration has it."),
+    path: z.string().optional().describe("From the project's root on."),
+    state: z.enum(["sent", "cut", "held back", "missing", "empty"]),
+    characters: z.number(),
+    notes: list(z.string()).describe("What was taken out of it, what it includes, what the guard finds in it."),
+  })
+  .meta({ id: "File", description: "A file of an agent's prompt." });
+
+const COLUMNS = [
+  { head: "file" },
+  { head: "state" },
+  { head: "characters", right: true },
+  { head: "notes", least: 16, wraps: true },
+] as const;
+
+const files = operation({
+  name: "file.list",
+  does: "List the files of an agent's prompt: which were found, what was taken out of them, what is held back.",
+  may: "operate",
+  at: "GET /v1/agents/{agent}/files",
+  takes: OF_AGENT,
+  gives: z.object({
+    root: z.string().describe("The folder outside of which nothing is read."),
+    files: list(FILE),
+    subagents: list(z.object({ name: z.string(), description: z.string(), instructions: z.string() })).describe(
+      "What AGENTS.md defines.",
+    ),
+  }),
+  command: { examples: ["file list workbench"], opens: "data" },
+  run: ({ runtime }, { agent }, { actor }) => runtime.files(actor, agent),
+  show: ({ root, files: found, subagents }, { style }) => [
+    style.dim(`below ${printable(root)}`),
+    ...table(
+      COLUMNS,
+      found.map(({ name, path = name, state, characters, notes }) => [
+        printable(path),
+        state,
+        state === "missing" ? "" : number(characters),
+        printable(notes.join("; ")),
+      ]),
+      style,
+    ),
+    ...subagents.map(({ name, description }) => `sub-agent ${printable(name)}: ${printable(description)}`),
+  ],
+});
+
+const approve = operation({
+  name: "file.approve",
+  does: "Let a file that the guard holds back be sent as it is now; another text of it waits again.",
+  may: "operate",
+  at: "POST /v1/agents/{agent}/files/approve",
+  takes: OF_AGENT.extend({
+    path: z.string().min(1).max(500).describe("the file, from the project's root on"),
+    reason: FIELDS.reason,
+  }),
+  gives: z.object({ part: z.string().optional(), n: z.number(), digest: z.string() }),
+  command: { words: ["path"], examples: ["file approve AGENTS.md"], usual: NO_REASON, opens: "data" },
+  run: async ({ runtime }, { agent, path, reason }, { actor }) => {
+    const { part, n, digest } = await runtime.approveFile(actor, agent, { path, reason });
+    return { ...(part !== undefined && { part }), n, digest };
+  },
+  show: (_, { given: { path } }) => [`${printable(path)} is sent as it is now, from the next turn on.`],
+});
+
+const OPERATIONS: readonly Operation[] = [files, approve];
+
+export const FEATURE: Feature = { name: "files", keys: KEYS, operations: OPERATIONS };

@@ -1,28 +1,32 @@
 /** What waits for an agent: the messages of all its senders, and the turns that handle them. */
 import { z } from "zod";
+import { clean } from "../../guard/index.ts";
 import { count, minute, oneLine, printable, type Style, setIn, unansweredLine } from "../../print/index.ts";
 import {
   type Agent,
   asStrataError,
+  type ContentItem,
+  type EventPart,
+  type LayerContent,
+  REPLY_TOOL,
   type StoredEvent,
   StrataError,
   type TurnEvent,
+  trusted,
+  type Untrusted,
   untrusted,
 } from "../../protocol/index.ts";
-import type { LiveSources } from "../../turn/sources/index.ts";
+import { type GatherContext, type LiveSources, senderOf, shorten } from "../../turn/sources/index.ts";
 import type { Due, Job, Notice, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
-import { FIELDS, given, list } from "../fields.ts";
+import { FIELDS, given, LIST_OF_AGENT, list, OF_AGENT } from "../fields.ts";
 import { operation, turnOperation, type World } from "../operation.ts";
 import { EVENT } from "../shapes.ts";
 import { KEYS } from "./config.ts";
-import { obligations } from "./obligations.ts";
 import { replyTool } from "./tools.ts";
 
 export { type InboxDoors, inboxDoors } from "./run.ts";
 export { replyTool } from "./tools.ts";
-
-const OF_AGENT = z.strictObject({ agent: FIELDS.agent });
 
 const WAITING = z
   .object({
@@ -37,7 +41,7 @@ const waiting = operation({
   does: "List the messages that wait for an agent, oldest first; `staged` means that a turn is handling it now. This access is recorded.",
   may: "read",
   at: "GET /v1/agents/{agent}/inbox",
-  takes: OF_AGENT.extend({ limit: FIELDS.limit }),
+  takes: LIST_OF_AGENT,
   gives: z.object({ messages: list(WAITING) }),
   list: "messages",
   command: { examples: ["inbox list sovereign"], opens: "record" },
@@ -200,4 +204,47 @@ function waitingLines({ contact, event, status }: Waiting, style: Style): readon
     ...setIn(oneLine(text, BEGINNING), "  ", style),
     style.dim(`  ${[`${id} on ${event.thread}`, ...more].join(" · ")}`),
   ];
+}
+
+/** Characters of a message that are shown as its beginning, and how many messages are. */
+const PREVIEW = 100;
+const SHOWN = 20;
+
+/** What the turn has to answer: how many messages, and of each its sender and its beginning. Nothing but the turn's own events. */
+function obligations(context: GatherContext): LayerContent {
+  const waiting = context.events.filter(({ kind }) => kind !== "scheduled");
+  if (waiting.length === 0) return { kind: "text", text: trusted("Nothing waits for an answer.") };
+  const shown = waiting.length > SHOWN ? ` of the first ${SHOWN}` : "";
+  const count = waiting.length === 1 ? "1 message waits" : `${waiting.length} messages wait`;
+  const senders = new Set(waiting.map((event) => senderOf(event, context))).size;
+  const how = senders > 1 ? ` ${ofSeveral(senders)}` : "";
+  const intro = `${count} for an answer in this turn.${how} Sender and beginning${shown}:`;
+  const items = waiting.slice(0, SHOWN).map((event) => itemOf(event, context));
+  return { kind: "items", intro: trusted(intro), items };
+}
+
+const ofSeveral = (senders: number): string =>
+  `They are of ${senders} senders: answer each with \`${REPLY_TOOL}\` and tell none what another wrote; your final text reaches nobody.`;
+
+function itemOf(event: StoredEvent, context: GatherContext): ContentItem {
+  const { trust, proof, at } = event;
+  const name = nameOf(event, context);
+  return {
+    kind: "data",
+    ...(name !== undefined && { name }),
+    text: untrusted(beginning(event.content)),
+    trust,
+    ...(proof !== undefined && { proof }),
+    at,
+  };
+}
+
+/** A contact is named as its channel does, whatever it calls itself. */
+function nameOf(event: StoredEvent, context: GatherContext): Untrusted | undefined {
+  return event.trust === "contact" ? untrusted(senderOf(event, context)) : event.name;
+}
+
+function beginning(content: readonly EventPart[]): string {
+  const said = content.map((part) => (part.type === "text" ? part.text : `(${part.type})`)).join(" ");
+  return shorten(clean(untrusted(said)).replace(/\s+/gu, " ").trim(), PREVIEW);
 }

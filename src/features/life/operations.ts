@@ -1,12 +1,10 @@
 import { z } from "zod";
 import { ago, dollars, minute, number, oneLine, printable, type Style, table } from "../../print/index.ts";
 import { isoSecond } from "../../protocol/index.ts";
-import { FIELDS, given, whole } from "../fields.ts";
+import { FIELDS, given, LIST_OF_AGENT, OF_AGENT, whole } from "../fields.ts";
 import { type Operation, operation, turnOperation, type World } from "../operation.ts";
 import type { LifeView } from "./doors.ts";
 import { CREDITS, LIFE, PAYMENTS } from "./shapes.ts";
-
-const OF_AGENT = z.strictObject({ agent: FIELDS.agent });
 
 /** JSON knows no such numbers: wei stand there in digits. */
 export function lifeAnswer({ vitals: { native, ...vitals }, ...life }: LifeView) {
@@ -107,7 +105,7 @@ const payments = operation({
   does: "List the payments that topped up the agent's credits, newest first.",
   may: "read",
   at: "GET /v1/agents/{agent}/payments",
-  takes: OF_AGENT.extend({ limit: FIELDS.limit }),
+  takes: LIST_OF_AGENT,
   gives: PAYMENTS,
   list: "payments",
   command: { examples: ["credits list"], opens: "record" },

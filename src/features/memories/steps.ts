@@ -1,10 +1,27 @@
-import type { Agent, Layer, LayerContent, LayerId, Source } from "../../protocol/index.ts";
+import { memoriesShown } from "../../compiler/index.ts";
+import {
+  type Agent,
+  asStrataError,
+  type Layer,
+  type LayerContent,
+  type LayerId,
+  type Memory,
+  type Source,
+} from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
-import type { TurnSteps } from "../../turn/index.ts";
+import {
+  type Found,
+  limitOf,
+  type Standing,
+  type TurnParts,
+  type TurnSetup,
+  type TurnSteps,
+} from "../../turn/index.ts";
 import type { Gathered, LiveSources } from "../../turn/sources/index.ts";
+import { rulesOf } from "../../wire/index.ts";
 import { recall } from "./recall/recall.ts";
 import { recent } from "./recall/recent.ts";
-import { standing } from "./recall/standing.ts";
+import { savedMemory } from "./recall/saved.ts";
 import type { Vectors } from "./vectors/embed.ts";
 
 /** What memories need of the world outside. */
@@ -27,13 +44,13 @@ export function memorySteps({ vectors }: MemoryPorts): TurnSteps {
 
 /** Fills layers with `source: recall` and `source: recent`. */
 export const memorySources = (store: Asked, agent: Agent): LiveSources => ({
-  recall: (layer, context) => recall(agent, layer, limitOf(layer), { ...context, store }),
-  recent: (layer, context) => recent({ agent, layer, limit: limitOf(layer) }, { ...context, store }),
+  recall: (layer, context) => recall(agent, layer, mostShown(layer), { ...context, store }),
+  recent: (layer, context) => recent({ agent, layer, limit: mostShown(layer) }, { ...context, store }),
 });
 
 type Asked = Pick<Store, "searchMemories" | "memoryRevisions" | "memory" | "memories" | "memoryStats">;
 
-const limitOf = ({ source }: Layer): number =>
+const mostShown = ({ source }: Layer): number =>
   source.kind === "recall" || source.kind === "recent" ? source.limit : 0;
 
 /** What recall shows is not shown once more as recent. */
@@ -60,4 +77,41 @@ export function withoutDoubles(
 function vectorNotes(says: string | undefined, layers: readonly Layer[]): Gathered["notes"] {
   const layer = layers.find(({ source }) => source.kind === "recall");
   return says === undefined || layer === undefined ? [] : [{ layer: layer.id, says }];
+}
+
+/** Reads what was saved. Where that cannot be read, nothing is frozen anew, and what stands frozen stays (law 13). */
+async function standing(
+  parts: TurnParts,
+  setup: TurnSetup,
+  { scope, epoch, undone }: Found,
+): Promise<Standing | undefined> {
+  const { agent, card, count } = setup;
+  // What stands at the start of a turn that stands alone is read once: freezing it saves nothing, unless it is asked for.
+  if (agent.history === "log" && agent.recall !== "frozen") return undefined;
+  const read = card.cache === "none" ? 1 : rulesOf(card).multipliers.read;
+  const known = { scope, epoch, store: parts.store, count, read, limit: limitOf(setup), at: parts.clock() };
+  try {
+    const found = await savedMemory(agent, { ...known, ...(undone && { undone }) });
+    const forgotten = found.forgotten || (await showsForgotten(parts, found.saved, { scope, epoch }));
+    return { ...found, forgotten, notes: [] };
+  } catch (thrown) {
+    const layer = agent.layers.find(({ source }) => source.kind === "recall");
+    const says = `what was saved could not be read: ${asStrataError(thrown).message}`;
+    return { forgotten: false, saved: [], notes: layer === undefined ? [] : [{ layer: layer.id, says }] };
+  }
+}
+
+/** Whether the running epoch tells of a memory that is gone altogether; what was superseded is told by what took its place. */
+async function showsForgotten(
+  { store }: TurnParts,
+  saved: readonly Memory[],
+  { scope, epoch }: Found,
+): Promise<boolean> {
+  const there = new Set(saved.map(({ id }) => id));
+  for (const id of memoriesShown(epoch?.transcript ?? [])) {
+    if (there.has(id) || (await store.memory(scope, id)) || (await store.memory({ ...scope, contact: null }, id)))
+      continue;
+    return true;
+  }
+  return false;
 }

@@ -4,7 +4,7 @@ import { minute, oneLine, table } from "../../print/index.ts";
 import { asStrataError, MODES } from "../../protocol/index.ts";
 import type { Job, JobWorld, Notice, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
-import { FIELDS, given, list as listOf, TIME } from "../fields.ts";
+import { FIELDS, given, list as listOf, OF_AGENT, TIME } from "../fields.ts";
 import { operation, turnOperation, type World } from "../operation.ts";
 import { KEYS } from "./config.ts";
 import { SCHEDULE_STORE } from "./store.ts";
@@ -12,7 +12,6 @@ import { SCHEDULE_STORE } from "./store.ts";
 export { type ScheduleDoors, scheduleDoors } from "./doors.ts";
 export { SCHEDULE_STORE } from "./store.ts";
 
-const OF_AGENT = z.strictObject({ agent: FIELDS.agent });
 const NAMED = OF_AGENT.extend({ schedule: z.string().min(1).max(64).describe("the schedule's name") });
 
 const SCHEDULES = z

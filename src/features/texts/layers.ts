@@ -1,13 +1,12 @@
 import { z } from "zod";
 import { count, number, printable, type Style, setIn, table } from "../../print/index.ts";
 import type { LayerId, TextKey, TextLimits } from "../../protocol/index.ts";
-import { FIELDS, given, list, NO_REASON, whole } from "../fields.ts";
+import { FIELDS, given, list, NO_REASON, OF_AGENT, whole } from "../fields.ts";
 import { type Operation, operation, type World } from "../operation.ts";
 import type { LayerView } from "./door-types.ts";
 import { differenceLines, editedLines, movedLine, moveLines, nameOf, proposalsLine, versionLines } from "./lines.ts";
 import { COMPARISON, LAYER, MOVE, PASSED_OVER, PROPOSAL, VERSION } from "./shapes.ts";
 
-const OF_AGENT = z.strictObject({ agent: FIELDS.agent });
 const OF_LAYER = OF_AGENT.extend({ layer: FIELDS.layer });
 const OF_TEXT = OF_LAYER.extend({ skill: FIELDS.skill.optional() });
 const WITH_REASON = OF_TEXT.extend({ reason: FIELDS.reason });

@@ -1,13 +1,12 @@
 import { z } from "zod";
 import { count, number, oneLine, printable, type Style, table } from "../../print/index.ts";
 import { layerWith, StrataError, suggestion, TEXT_LIMITS, type TextMove } from "../../protocol/index.ts";
-import { FIELDS, given, list, NO_REASON } from "../fields.ts";
+import { FIELDS, given, list, NO_REASON, OF_AGENT } from "../fields.ts";
 import { type Operation, operation, type World } from "../operation.ts";
 import { badSkillLine, isStandard, readSkill, type SkillProblem } from "../skills/index.ts";
 import { editedLines } from "./lines.ts";
 import { MOVE, SKILL, VERSION } from "./shapes.ts";
 
-const OF_AGENT = z.strictObject({ agent: FIELDS.agent });
 const OF_SKILL = OF_AGENT.extend({ skill: FIELDS.skill.describe("the skill's name") });
 
 type SkillView = Awaited<ReturnType<World["runtime"]["skills"]>>[number];

@@ -6,10 +6,9 @@ import {
   type LayerId,
   type Source,
   StrataError,
+  trusted,
 } from "../../protocol/index.ts";
-import { allowance } from "./allowance.ts";
-import { clock } from "./clock.ts";
-import type { GatherContext, Timer } from "./context.ts";
+import type { GatherContext, Timer, ToolAllowance } from "./context.ts";
 import { own } from "./own.ts";
 
 /** What the sources gave, one content for each layer asked for, and what went wrong on the way. */
@@ -139,3 +138,54 @@ function failed({ id, source }: Layer, end: Extract<Ended, { because: string }>)
 }
 
 const nameOf = (source: Source): string => (source.kind === "own" ? source.name : source.kind);
+
+/**
+ * The tools of the turn as they were fixed at its start: how often each and the model may be called, in which states, and which of
+ * their calls wait for a person.
+ */
+async function allowance(agent: Agent, context: GatherContext): Promise<LayerContent> {
+  const { tools = [], rounds = agent.budgets.turn.rounds } = context;
+  if (tools.length === 0) return { kind: "text", text: trusted("There are no tools in this turn.") };
+  const intro = `${times(agent.budgets.turn.calls, "tool call")}, ${times(rounds, "model call")} in this turn:`;
+  const lines = await Promise.all(tools.map(async (tool) => line(tool, (await tool.waiting?.()) ?? [])));
+  // Names of tools and layers are the operator's, the states and numbers the platform's.
+  return { kind: "text", text: trusted([intro, ...lines].join("\n")) };
+}
+
+function line({ name, calls, states }: ToolAllowance, waiting: readonly string[]): string {
+  const limits = [
+    ...(calls === undefined ? [] : [times(calls)]),
+    ...(states === undefined ? [] : [`only while ${states.join(" or ")}`]),
+    ...waiting,
+  ];
+  return `- ${[name, ...limits].join(" · ")}`;
+}
+
+const times = (n: number, what = "call"): string => `${n} ${what}${n === 1 ? "" : "s"}`;
+
+/** Date, weekday and time in a zone, to the minute. @throws RangeError for a zone that the system does not know */
+function clock(timezone: string, at: number): LayerContent {
+  const format = formats.get(timezone) ?? formatOf(timezone);
+  formats.set(timezone, format);
+  // Part by part: how a system joins them changes between its versions.
+  const part = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
+  const date = `${part.get("year")}-${part.get("month")}-${part.get("day")}`;
+  const text = `It is ${part.get("weekday")}, ${date}, ${part.get("hour")}:${part.get("minute")} (${timezone}).`;
+  // The zone is the operator's, from strata.yaml; all else is the platform's.
+  return { kind: "text", text: trusted(text) };
+}
+
+/** Zones are few, and a format takes longer to make than to use a hundred times. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+const formatOf = (timeZone: string): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat("en-GB", {
+    timeZone,
+    weekday: "long",
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
+  });

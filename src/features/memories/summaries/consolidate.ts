@@ -1,4 +1,4 @@
-import { STANDING_LINES, stretchRequest } from "../../../compiler/index.ts";
+import { STANDING_LINES, type SummaryBy, stretchRequest } from "../../../compiler/index.ts";
 import { clean, secretProblem } from "../../../guard/index.ts";
 import {
   type Agent,
@@ -30,9 +30,8 @@ import {
 } from "../../../turn/index.ts";
 import type { ConsolidateDoors, Consolidated, ConsolidateWish } from "../door-types.ts";
 import { everyMemory } from "../every-memory.ts";
-import { byOf, type Group, groups, summedUp } from "./groups.ts";
 import { consolidateIdle, type IdleRecord } from "./idle.ts";
-import { PAUSE } from "./stretches.ts";
+import { type Due, inPieces, PAUSE, stretches } from "./stretches.ts";
 
 /** Tokens of a summary at the most. */
 const LONGEST = 400;
@@ -222,4 +221,50 @@ async function savedAs(
     if (first !== undefined && summary.sources?.includes(first.id)) return summary;
   }
   throw new StrataError("memory_not_found", `the summary ${id} was deleted at the moment it was saved`, { id });
+}
+
+/** What one summary is made from, oldest first: a stretch of talk, or what is remembered of a subject. */
+type Group = { readonly memories: readonly Memory[] } & ({ readonly session: string } | { readonly topic: string });
+
+const byOf = (group: Group): SummaryBy => ("session" in group ? "session" : "topic");
+
+/** What ended before a time and is in no summary of its sort yet. */
+async function* groups(
+  parts: Parts,
+  scope: ContactScope,
+  { by, ended }: { readonly by: SummaryBy; readonly ended: number },
+): AsyncGenerator<Group> {
+  const done = await summedUp(parts, scope, by);
+  yield* by === "session" ? stretches(parts, scope, { done, ended }) : topics(parts, scope, { done, ended });
+}
+
+/** What the summaries of that sort stand for, also those that were superseded. A summary of a stretch names it, one of a subject does not. */
+async function summedUp({ store }: Parts, scope: Scope, by: SummaryBy): Promise<ReadonlySet<string>> {
+  const done = new Set<string>();
+  for await (const { session, sources = [] } of everyMemory(store, scope, { kinds: ["summary"], superseded: true })) {
+    if ((session === undefined) !== (by === "topic")) continue;
+    for (const source of sources) done.add(source);
+  }
+  return done;
+}
+
+/** Fewer memories are as short as their summary would be. */
+const LEAST = 4;
+
+/** What is remembered of one subject, oldest first. */
+interface Subject {
+  readonly topic: string;
+  readonly memories: readonly Memory[];
+}
+
+/**
+ * What was said and saved about the same things, whenever it was, as far as it is older than a time and in no summary of a subject.
+ * Grouped by words alone, without a model. What people and the agent said and saved, and no summary (law 12).
+ */
+async function* topics({ store, clock }: Parts, scope: Scope, { done, ended }: Due): AsyncGenerator<Subject> {
+  const kinds = ["message", "fact", "block"] as const;
+  const wish = { kinds, before: ended + 1, validAt: clock(), least: LEAST, except: done };
+  for (const { topic, memories } of await store.memoryTopics(scope, wish)) {
+    for (const piece of inPieces(memories)) yield { topic, memories: piece };
+  }
 }
