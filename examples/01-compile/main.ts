@@ -19,7 +19,7 @@ const project = loadProject(import.meta.dirname, { env: {} });
 const [agent] = project.agents.values();
 if (agent === undefined) throw new Error("strata.yaml declares no agent");
 
-// The compiler knows no clock and no chance: whoever calls it brings both.
+// The compiler has no clock and no randomness: the caller passes both.
 const at = Date.UTC(2026, 10, 21, 9, 30);
 const chance = new Uint8Array(10);
 

@@ -1,13 +1,13 @@
-// An agent that a program declares itself: what strata.yaml would say, as a value. There is no file to load and no lock to
-// write, since the program's own source is what pins its texts. Two turns of one conversation, and why the second said what it
-// said. Without a key in the environment the built-in rehearsal answers.
+// An agent that a program declares itself: the contents of strata.yaml, as a value. There is no file to load and no lock to
+// write, because the program's own source fixes its texts. Two turns of one conversation, and an explanation of the second
+// reply. Without a key in the environment the built-in rehearsal answers.
 // In a project of your own, import from "strata".
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { agentName, contactId, openApp, type TurnEvent, untrusted } from "../../src/index.ts";
 
-// Everything that is remembered stands in the data folder. Keep it, and the next start goes on with the same conversation.
+// All memories are in the data folder. Keep it, and the next start continues the same conversation.
 const data = mkdtempSync(join(tmpdir(), "strata-example-"));
 
 const app = await openApp({
@@ -61,7 +61,7 @@ try {
   await say("Please remember that my bicycle is green.");
   const { turn } = await say("What colour is my bicycle?");
 
-  // The record knows each piece of each request: what it is, how far it is trusted, and what became of it.
+  // The record knows each piece of each request: what it is, how far it is trusted, and what happened to it.
   const { requests } = await runtime.turn(operator, turn);
   for (const { n, ledger } of requests) {
     console.log(`request ${n} of that turn: ${ledger.tokens} of ${ledger.limit} tokens`);

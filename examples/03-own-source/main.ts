@@ -1,6 +1,6 @@
-// Layers that a program fills anew each turn: `source: hours` and `source: stock` in strata.yaml name the sources that shop.ts
-// exports. What a source gives stands in frames that tell its trust. One that fails leaves its layer empty and a note; the turn
-// goes on. The same agent answers in `strata chat clerk --folder examples/03-own-source`.
+// Layers that a program fills in each turn: `source: hours` and `source: stock` in strata.yaml name the sources that shop.ts
+// exports. What a source returns is put into frames that show its trust. If a source fails, its layer is empty, with a note, and the turn
+// continues. The same agent answers in `strata chat clerk --folder examples/03-own-source`.
 // In a project of your own, import from "strata".
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ try {
       if (event.type === "note") console.log(`note: ${event.says}`);
       if (event.type === "failed") throw event.error;
       if (event.type !== "done") continue;
-      // What the model read in the place of the two layers, rebuilt from the record.
+      // What the model read for the two layers, rebuilt from the record.
       const { request } = await runtime.rebuilt(operator, event.turn, 1);
       for (const part of request.tail) console.log(`── layer ${part.layer} ──\n${part.text}`);
       console.log(`clerk: ${event.text}\n`);

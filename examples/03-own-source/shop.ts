@@ -5,7 +5,7 @@ import { defineSource, z } from "strata";
 const FILE = z.object({ hours: z.record(z.string(), z.string()) });
 const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
-/** Today's opening hours, out of a file that somebody of the shop edits: nobody outside writes it, so its word is the operator's. */
+/** Today's opening hours, from a file that the shop's staff edits: nobody outside can write to it, so it is trusted like the operator. */
 export const hours = defineSource({
   name: "hours",
   trust: "operator",
@@ -18,14 +18,14 @@ export const hours = defineSource({
 
 let asked = 0;
 
-/** What the warehouse has. It does not answer the first time, as warehouses do: the turn goes on without it. */
+/** What the warehouse has. The first call fails on purpose: the turn continues without it. */
 export const stock = defineSource({
   name: "stock",
   trust: "operator",
   give: () => {
     asked += 1;
     if (asked === 1) throw new Error("the warehouse does not answer");
-    // Several pieces, the most important first: where room is short, the last ones give way.
+    // Several pieces, the most important first: if room is short, the last ones are dropped.
     return ["Tyres: 12.", "Brake pads: 4.", { text: "Lights: none.", at: Date.UTC(2026, 10, 20) }];
   },
 });

@@ -1,6 +1,6 @@
-// Tools of one's own: orders.ts exports them, strata.yaml says who may use them. A small refund runs at once; a large one waits
-// until a person has approved it, runs then, and the agent is told by an event on the thread.
-// The rehearsal calls the tool that a message names, so all of it can be tried without a key.
+// Tools of your own: orders.ts exports them, strata.yaml says who may use them. A small refund runs at once; a large one waits
+// until a person has approved it, then runs, and an event on the thread tells the agent.
+// The rehearsal calls the tool that a message names, so everything works without a key.
 // In a project of your own, import from "strata".
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +13,7 @@ const { runtime, operator } = app;
 const to = { agent: agentName("clerk"), contact: contactId("ada"), channel: "example", key: "main" };
 const thread = await runtime.open(operator, to);
 
-/** Answers whatever waits on the thread, and tells what the tools do meanwhile. */
+/** Answers the messages that wait on the thread, and prints what the tools do meanwhile. */
 async function turn(): Promise<void> {
   for await (const event of runtime.run(operator, thread)) {
     if (event.type === "tool-start") console.log(`  → ${event.tool}`);

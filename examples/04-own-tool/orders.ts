@@ -5,7 +5,7 @@ const ORDERS = new Map([
   ["A-1002", { what: "a child's bicycle", euros: 349 }],
 ]);
 
-/** Changes nothing outside, so it may run as often as the model likes. What it tells is the shop's own word. */
+/** Changes nothing outside, so it may run as often as the model likes. Its results are trusted as the shop's own. */
 export const order = defineTool({
   name: "order",
   description: "Looks an order up: what was bought, and for how much.",
@@ -14,13 +14,13 @@ export const order = defineTool({
   trust: "operator",
   run: ({ number }) => {
     const found = ORDERS.get(number);
-    // Said to the model as a call that failed, so that it asks for another number instead of making one up.
+    // The model sees a failed call, so it asks for another number instead of making one up.
     if (found === undefined) throw new Error(`there is no order ${number}; ask for the number on the bill`);
     return `${number}: ${found.what}, ${found.euros} euros`;
   },
 });
 
-/** Acts outside of Strata, so each call is journaled before it runs, and a turn that runs again does not pay twice. */
+/** Acts outside of Strata, so each call is recorded before it runs, and a repeated turn does not pay twice. */
 export const refund = defineTool({
   name: "refund",
   description: "Pays money back for an order.",
@@ -35,7 +35,7 @@ export const refund = defineTool({
   },
 });
 
-/** Stands for the bank. */
+/** A stand-in for the bank. */
 function pay(_number: string, euros: number, signal: AbortSignal): Promise<number> {
   signal.throwIfAborted();
   return Promise.resolve(euros);

@@ -1,6 +1,6 @@
-// A conversation over HTTP, as a program in any language has it: the server is a process of its own, and all that this one needs
-// is `fetch`. It opens a thread, posts a message and reads the turn as server-sent events while it runs, then asks why.
-// Without a key in the environment the built-in rehearsal answers. docs/http.md has all routes.
+// A conversation over HTTP, as in a program in any language: the server is a separate process, and this one only needs
+// `fetch`. It opens a thread, posts a message and reads the turn as server-sent events while it runs, then asks for an explanation.
+// Without a key in the environment the built-in rehearsal answers. docs/http.md lists all routes.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -20,7 +20,7 @@ const ended = once(server, "exit");
 
 try {
   const { url, tokenFile } = await listening(server);
-  // Whoever has the token is the operator; it travels in this header and in no other way.
+  // Whoever has the token is the operator; it is sent only in this header.
   const authorization = `Bearer ${readFileSync(tokenFile, "utf8").trim()}`;
   const ask = async (path: string, body?: object): Promise<Response> => {
     const response = await fetch(`${url}/v1/${path}`, {
@@ -51,7 +51,7 @@ try {
       console.log(`  ${piece.padEnd(12)} ${place.padEnd(11)} ${trust.padEnd(9)} ${fate.padEnd(6)} ${tokens}`);
   }
 } finally {
-  // Its turns end in order, and it says so.
+  // The server lets its turns end, and reports that it stopped.
   server.kill("SIGTERM");
   await ended;
   rmSync(folder, { recursive: true });
@@ -74,14 +74,14 @@ interface Ledger {
   }[];
 }
 
-/** With `--json` the server says in its first line where it listens and where its token is. */
+/** With `--json`, the first line of the server has its address and the path of its token. */
 async function listening({ stdout }: ChildProcess): Promise<{ readonly url: string; readonly tokenFile: string }> {
   if (stdout === null) throw new Error("the server's output is not read");
   for await (const line of createInterface({ input: stdout })) return JSON.parse(line);
   throw new Error("the server ended before it listened");
 }
 
-/** Server-sent events: blocks of `event:` and `data:` lines with an empty line behind each. */
+/** Server-sent events: blocks of `event:` and `data:` lines with an empty line after each. */
 async function* events(response: Response): AsyncGenerator<{ type: string; data: Record<string, unknown> }> {
   let text = "";
   const decoder = new TextDecoder();

@@ -1,11 +1,11 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 
-/** What the server says to one request. */
+/** The server's answer to one request. */
 type Content =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "tool_use"; readonly id: string; readonly name: string; readonly input: object };
 
-/** A server on this machine in Anthropic's place, so that the example needs no key: streams one content for each request. */
+/** A local stand-in for Anthropic's server, so that the example needs no key: it streams one content for each request. */
 export async function localAnthropic(contents: readonly Content[]) {
   const waiting = [...contents];
   const server = createServer((request, response) => {

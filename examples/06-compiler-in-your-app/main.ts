@@ -1,5 +1,5 @@
-// Full control: an app that has a model of the AI SDK's provider interface already, its own tools and its own store, and takes
-// from Strata the compiler alone. `compile` makes a turn's first request, `extend` the one after a tool's answer; the next turn
+// Full control: an app that already has a model of the AI SDK's provider interface, its own tools and its own store, and uses
+// only the compiler of Strata. `compile` creates a turn's first request, `extend` the one after a tool's answer; the next turn
 // compiles on the epoch that the app kept. Each request begins with the bytes of the first, so a provider's cache reads them again.
 // A server on this machine stands in for Anthropic, unless ANTHROPIC_API_KEY is set.
 // In a project of your own, import from "strata".
@@ -40,7 +40,7 @@ const local = await localAnthropic([
   { type: "text", text: "Yes, until 18 o'clock." },
 ]);
 
-// The app's own model: any provider package of the AI SDK. This one keeps what it sends, to be looked at below.
+// The app's own model: any provider package of the AI SDK. This one keeps what it sends, for the checks below.
 const bodies: string[] = [];
 const provider = createAnthropic({
   ...(key ? { apiKey: key } : { apiKey: "none", baseURL: local.url }),
@@ -68,7 +68,7 @@ const tools = [
   },
 ];
 
-/** Ids sort by time; the chance in them comes from the app, as the clock does. */
+/** Ids sort by time; the app supplies their randomness, and the clock. */
 const issue = (kind: "event" | "thread" | "turn"): string =>
   issueId(kind, Date.now(), crypto.getRandomValues(new Uint8Array(10)));
 const thread = threadId(issue("thread"));
@@ -77,7 +77,7 @@ let seq = 0;
 type AssistantPart = Extract<Message, { role: "assistant" }>["parts"][number];
 type ResultPart = Extract<Message, { role: "tool" }>["parts"][number];
 
-// All that the app keeps of the conversation between two turns: JSON, here in a variable, else in the app's own database.
+// Everything that the app keeps of the conversation between two turns: JSON, here in a variable, usually in the app's database.
 let kept: string | undefined;
 
 try {
@@ -100,7 +100,7 @@ async function turn(agent: Agent, text: string): Promise<void> {
     tools,
     epoch: kept === undefined ? undefined : JSON.parse(kept),
     events: [received(text)],
-    // What the live layers say is gathered by the app. It stands behind the conversation, so the clock breaks no cache.
+    // The app fills the live layers. They come after the conversation, so the clock does not break the cache.
     contents: new Map([[layerId("clock"), { kind: "text", text: trusted(`It is ${new Date().toISOString()}.`) }]]),
     count,
   });
@@ -125,7 +125,7 @@ function received(text: string): StoredEvent {
   return { ...from, id: eventId(issue("event")), thread, seq: ++seq, status: "pending", content, at: Date.now() };
 }
 
-/** Sends what was compiled, and gives what the model said. */
+/** Sends the compiled request, and returns the model's reply. */
 async function send(compilation: Compilation, maxTokens: number): Promise<readonly AssistantPart[]> {
   const bare = requestOf(compilation, { maxTokens });
   const request: Request = { ...bare, marks: planMarks(bare, { card, count }) };
@@ -143,14 +143,14 @@ async function send(compilation: Compilation, maxTokens: number): Promise<readon
   throw new Error("the model ended without a reply");
 }
 
-/** The app runs its tools itself. What they answer goes into a frame, as everything that the app did not write. */
+/** The app runs its tools itself. Their answers are put into frames, like everything that the app did not write. */
 function look({ id, tool, input }: Extract<AssistantPart, { type: "call" }>): ResultPart {
   const euros = JSON.stringify(input).includes("tyre") ? 12 : 30;
   const text = frame({ kind: "result", trust: "operator", at: Date.now() }, untrusted(`${euros} euros`));
   return { type: "result", id, tool, text, failed: false };
 }
 
-/** Whether a request begins with all that the one before sent, up to its tail: the clock's layer. */
+/** Whether a request begins with everything that the previous one sent, up to its tail: the clock's layer. */
 function growth(n: number): string {
   const [before, now] = [bodies[n - 1], bodies[n]];
   if (before === undefined || now === undefined) return "";
@@ -159,7 +159,7 @@ function growth(n: number): string {
   return `, ${begins} with the ${kept.length} that request ${n} sent before its tail`;
 }
 
-/** Cache marks move on with the conversation; they are no part of what is cached. */
+/** Cache marks move on with the conversation; they are not part of the cached bytes. */
 function unmarked(body: string): string {
   return body.replaceAll(',"cache_control":{"type":"ephemeral"}', "");
 }

@@ -1,5 +1,5 @@
-// An agent that lives by itself: it is paid, edits one of its layers in a turn of its own, and answers a visitor whose wish for
-// an edit only becomes a proposal. A few lines stand for the model and need no key; they cost what strata.yaml says.
+// An agent that lives by itself: it is paid, edits one of its layers in a turn of its own, and answers a visitor who asks for an
+// edit, which only becomes a proposal. A few lines replace the model, so no key is needed; their price is set in strata.yaml.
 // In a project of your own, import from "strata".
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ import {
   untrusted,
 } from "../../src/index.ts";
 
-/** Asks for this edit of layer 6, and then says something. */
+/** A model that asks for this edit of layer 6, and then replies. */
 function thinker(content: string, words: string): Model {
   let asked = 0;
   return {
@@ -32,7 +32,7 @@ function thinker(content: string, words: string): Model {
   };
 }
 
-/** Tells what happens in a turn. */
+/** Prints what happens in a turn. */
 async function watch(turn: AsyncIterable<TurnEvent>): Promise<void> {
   for await (const event of turn) {
     if (event.type === "tool-end") console.log(`  → ${event.tool}`);
