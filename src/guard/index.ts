@@ -10,6 +10,7 @@ export type { GuardFinding, GuardVerdict } from "./override/verdict.ts";
 export {
   type FoundSecret,
   findSecrets,
+  REMOVED,
   SECRET_KINDS,
   type SecretKind,
   secretProblem,

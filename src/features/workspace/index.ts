@@ -2,6 +2,7 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
+import { findSecrets, REMOVED } from "../../guard/index.ts";
 import { type ContactScope, digestOf, StrataError, type Tool, type ToolOutcome } from "../../protocol/index.ts";
 import { answered, defineTool, refused } from "../../turn/tools/index.ts";
 import type { Feature } from "../feature.ts";
@@ -76,6 +77,8 @@ function writeTool(workspaces: Workspaces): Tool {
       if (bytes.length > LARGEST)
         return refused(`The text has ${bytes.length} bytes; at most ${LARGEST} can be written.`);
       return atFile(workspaces, { scope, path, create: true }, async (folder, name) => {
+        const loss = await lostBy(folder, { name, path, content });
+        if (loss !== undefined) return refused(loss);
         const mark = digestOf(`${turn}\n${call}`).slice(0, 32);
         const found = await writeText(folder, name, bytes, mark);
         if ("because" in found) return refused(`${JSON.stringify(path)} ${found.because}.`);
@@ -83,6 +86,18 @@ function writeTool(workspaces: Workspaces): Tool {
       });
     },
   });
+}
+
+/** The model was not shown a file's secrets: what it writes back would put a mark in their place. Why it is not written; nothing where it is. */
+async function lostBy(
+  folder: Folder,
+  { name, path, content }: { readonly name: string; readonly path: string; readonly content: string },
+): Promise<string | undefined> {
+  const [mark] = REMOVED.exec(content) ?? [];
+  if (mark === undefined) return undefined;
+  const found = await readText(folder, name).catch(() => undefined);
+  if (found === undefined || "because" in found || findSecrets(found.text).length === 0) return undefined;
+  return `Not written: ${JSON.stringify(mark)} stands for a secret in ${JSON.stringify(path)} that was not shown to you, and this would replace it. Write another file, or say what should be changed.`;
 }
 
 function listTool(workspaces: Workspaces): Tool {

@@ -48,6 +48,21 @@ describe.each(ways)("workspace %s", (_, byDescriptor) => {
   const read = (path: string, contact?: string) => use("read", { path }, contact);
   const write = (path: string, content: string, contact?: string) => use("write", { path, content }, contact);
 
+  it("a file that holds a secret is not written over with what stood in the place of the secret when it was read", async () => {
+    const config = "name: shop\nkey: AKIAIOSFODNN7EXAMPLQ\n";
+    writeFileSync(join(own, "config.yaml"), config);
+    const shown = "name: store\nkey: (AWS key removed)\n";
+    const refusal = await write("config.yaml", shown);
+    expect(refusal).toMatchObject({
+      failed: true,
+      text: expect.stringContaining('"(AWS key removed)" stands for a secret'),
+    });
+    expect(readFileSync(join(own, "config.yaml"), "utf8")).toBe(config);
+    expect(await write("config.yaml", "name: store\n")).toMatchObject({ failed: false });
+    expect(await write("notes.md", "It said (AWS key removed).")).toMatchObject({ failed: false });
+    expect(await write("notes.md", "It says (AWS key removed) still.")).toMatchObject({ failed: false });
+  });
+
   it("002.7 what is written can be read again, in folders made on the way", async () => {
     rmSync(root, { recursive: true });
     expect(await use("list", {})).toEqual({ text: "Nothing is there yet.", failed: false });
