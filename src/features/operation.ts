@@ -91,8 +91,8 @@ export interface CommandPart<Field extends string> {
   readonly names?: Readonly<Partial<Record<Field, string>>>;
   /** A text that is read from a file or, as `-`, from stdin: where it is one of the words, that names the file, else `--file` may. */
   readonly file?: Field;
-  /** Which file is meant where that word names a folder, and what is said of the folder's others. */
-  readonly folder?: { readonly main: string; readonly others?: (names: readonly string[]) => string };
+  /** Which file is meant where that word names a folder, and the field that takes the folder's others: their texts, by path. */
+  readonly folder?: { readonly main: string; readonly others?: Field };
   /** The field that takes the name of that file. */
   readonly fileName?: Field;
   /** What the ending of the file that is written says, as in `{ md: { format: "markdown" } }`. */

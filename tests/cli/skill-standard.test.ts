@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { place, strata } from "./strata.ts";
@@ -71,23 +71,21 @@ it("001.8 a skill that is added waits for an operator's word, unless it is the o
   expect((await strata(["skill", "list"], around)).out).toMatch(/^haggling +.*\n?(?:.*\n)*invoicing/m);
 });
 
-it("001.8 a folder may be named instead of its SKILL.md, and what else it holds is told", async () => {
+it("001.8 a folder may be added with its files, which the agent then reads without the folder", async () => {
   const around = await withSkills({ haggling: GOOD.replace("invoicing", "haggling") });
-  const added = await strata(["skill", "add", "skills/haggling", "--mine"], around);
-  expect(added).toMatchObject({ code: 0, err: "", out: expect.stringContaining("Version 1 of haggling is active") });
   const checked = await strata(["skill", "check", "skills/haggling/"], around);
   expect(checked).toMatchObject({ code: 0, out: expect.stringContaining("haggling is a skill of the open standard") });
   mkdirSync(join(around.cwd, "skills/haggling/references"));
-  writeFileSync(join(around.cwd, "skills/haggling/references/a.md"), "More.");
-  const again = await strata(["skill", "check", "skills/haggling"], around);
-  expect(again.err).toBe("");
-  writeFileSync(
-    join(around.cwd, "skills/haggling/SKILL.md"),
-    GOOD.replace("invoicing", "haggling").replace("Write", "Say"),
-  );
-  expect((await strata(["skill", "add", "skills/haggling", "--mine"], around)).err).toContain(
-    "Only SKILL.md is kept. The folder's other files (references) are read where the folder stands in one",
-  );
+  writeFileSync(join(around.cwd, "skills/haggling/references/a.md"), "Offer half.");
+  const added = await strata(["skill", "add", "skills/haggling", "--mine"], around);
+  expect(added).toMatchObject({ code: 0, err: "", out: expect.stringContaining("Version 1 of haggling is active") });
+  rmSync(join(around.cwd, "skills"), { recursive: true });
+  const input = 'Use load_skill {"name": "haggling"}\nUse load_skill {"name": "haggling", "path": "references/a.md"}\n';
+  const { out } = await strata(["chat"], { ...around, input });
+  expect(out).toContain("Files of this skill, read with `path`: references/a.md");
+  expect(out).toContain("Offer half.");
+  expect((await strata(["verify"], around)).out).toContain("The record is complete and unchanged.");
+  mkdirSync(join(around.cwd, "skills"));
   expect((await strata(["skill", "add", "skills"], around)).err).toContain("skills/SKILL.md cannot be read");
 });
 

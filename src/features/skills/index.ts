@@ -17,6 +17,7 @@ import {
   withFolders,
 } from "./read.ts";
 import { skillSteps } from "./steps.ts";
+import { SKILL_STORE } from "./store.ts";
 import { skillTools } from "./tools.ts";
 
 /** What operators see of skills in folders. @throws StrataError `not_allowed`, `agent_not_found` */
@@ -34,8 +35,16 @@ export { skillRules } from "./config.ts";
 import { readSkill } from "./standard.ts";
 
 export { isStandard, readSkill, type SkillProblem } from "./standard.ts";
+export { SKILL_STORE } from "./store.ts";
 
-export const FEATURE: Feature = { name: "skills", needs: ["files"], keys: KEYS, tools: skillTools, operations: [] };
+export const FEATURE: Feature = {
+  name: "skills",
+  needs: ["files"],
+  keys: KEYS,
+  tools: skillTools,
+  store: SKILL_STORE,
+  operations: [],
+};
 
 interface SkillParts {
   readonly steps: TurnSteps;

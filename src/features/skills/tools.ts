@@ -1,6 +1,13 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { type ActiveSkill, activeSkills, suggestion, type Tool, type ToolOutcome } from "../../protocol/index.ts";
+import {
+  type ActiveSkill,
+  activeSkills,
+  digestOf,
+  suggestion,
+  type Tool,
+  type ToolOutcome,
+} from "../../protocol/index.ts";
 import { answeredAs, defineTool, refused } from "../../turn/tools/index.ts";
 import type { ToolWorld } from "../feature.ts";
 import { prepare } from "../files/index.ts";
@@ -9,6 +16,7 @@ import { skillRules } from "./config.ts";
 import { type FolderSkill, NO_SKILLS, skillsOn, withFolders } from "./read.ts";
 import { isStandard, readSkill } from "./standard.ts";
 import { LOAD_SKILL } from "./steps.ts";
+import { SKILL_STORE, type SkillFile } from "./store.ts";
 
 /** The tool by which an agent reads the instructions of a skill, and the files that belong to it. */
 export const skillTools = (world: ToolWorld): readonly Tool[] => [
@@ -36,7 +44,12 @@ export const skillTools = (world: ToolWorld): readonly Tool[] => [
       const skill = skills.find((one) => one.name === name);
       if (skill === undefined) return refused(unknown(name, skills));
       const folder = found.skills.find((one) => one.name === name);
-      if (path === undefined) return instructions(world.disk, skill, folder);
+      const kept = await world.store
+        .part(SKILL_STORE)
+        .skillFiles({ org, agent: of, skill: name, of: digestOf(skill.text) });
+      if (path === undefined) return instructions(world.disk, skill, { folder, kept });
+      const known = kept.find((one) => one.path === path);
+      if (known !== undefined) return answeredAs(skill.wordsOf, shortened(known.text, skillRules(declared).characters));
       if (world.disk === undefined || folder === undefined) return refused(`Not read: the skill ${name} has no files.`);
       return fileOf(world.disk, { skill, folder, path, most: skillRules(declared).characters });
     },
@@ -52,10 +65,11 @@ function unknown(name: string, skills: readonly ActiveSkill[]): string {
 async function instructions(
   disk: ProjectDisk | undefined,
   { text, wordsOf }: ActiveSkill,
-  folder: FolderSkill | undefined,
+  { folder, kept }: { readonly folder: FolderSkill | undefined; readonly kept: readonly SkillFile[] },
 ): Promise<ToolOutcome> {
   const body = (isStandard(text) ? readSkill(text).skill?.body : undefined) ?? text;
-  const files = disk === undefined || folder === undefined ? [] : await filesOf(disk, folder);
+  const inFolder = disk === undefined || folder === undefined ? [] : await filesOf(disk, folder);
+  const files = [...new Set([...kept.map(({ path }) => path), ...inFolder])];
   const list = files.length === 0 ? "" : `\n\nFiles of this skill, read with \`path\`: ${files.join(", ")}`;
   return answeredAs(wordsOf, `${body}${list}`);
 }
@@ -77,6 +91,12 @@ async function filesOf({ reader }: ProjectDisk, { folder }: FolderSkill): Promis
   return all.length > MOST ? [...all.slice(0, MOST), `and ${all.length - MOST} more`] : all;
 }
 
+/** Cleaned, and no longer than may be read of one. */
+function shortened(file: string, most: number): string {
+  const { text } = prepare(file);
+  return text.length > most ? `${text.slice(0, most)}\n(Cut here: the file is longer.)` : text;
+}
+
 interface Wanted {
   readonly skill: ActiveSkill;
   readonly folder: FolderSkill;
@@ -95,9 +115,7 @@ async function fileOf({ reader }: ProjectDisk, { skill, folder, path, most }: Wa
     if (found === undefined) return refused(`Not read: the skill ${skill.name} has no file ${shown}.`);
     if (!isInside(folder.folder, found.real))
       return refused(`Not read: ${shown} leads out of the skill ${skill.name}.`);
-    const { text } = prepare(found.text);
-    const cut = text.length > most ? `${text.slice(0, most)}\n(Cut here: the file is longer.)` : text;
-    return answeredAs(skill.wordsOf, cut);
+    return answeredAs(skill.wordsOf, shortened(found.text, most));
   } catch (error) {
     return refused(
       `Not read: ${shown} of the skill ${skill.name}: ${error instanceof Error ? error.message : String(error)}.`,

@@ -3,7 +3,7 @@ import { count, number, oneLine, printable, type Style, table } from "../../prin
 import { layerWith, StrataError, suggestion, TEXT_LIMITS, type TextMove } from "../../protocol/index.ts";
 import { FIELDS, given, list, NO_REASON, OF_AGENT } from "../fields.ts";
 import { type Operation, operation, type World } from "../operation.ts";
-import { badSkillLine, isStandard, readSkill, type SkillProblem } from "../skills/index.ts";
+import { badSkillLine, isStandard, readSkill, SKILL_STORE, type SkillProblem } from "../skills/index.ts";
 import { editedLines } from "./lines.ts";
 import { MOVE, SKILL, VERSION } from "./shapes.ts";
 
@@ -127,13 +127,21 @@ const setSkill = operation({
   },
 });
 
+const SKILL_PATH = /^(?![/.])(?!.*\/[./])[^\0\\\r\n]{1,300}$/u;
+const MOST_FILES = 50;
+
 const addSkill = operation({
   name: "skill.add",
-  does: "Add a skill of the open standard, from its SKILL.md: it waits until an operator approves it, unless its words are yours.",
+  does: "Add a skill of the open standard, from its SKILL.md or its folder: it waits until an operator approves it, unless its words are yours.",
   may: "operate",
   at: "POST /v1/agents/{agent}/skills",
   takes: OF_AGENT.extend({
     text: FIELDS.text.describe("the skill's SKILL.md: a head with name and description, and its instructions"),
+    files: z
+      .record(z.string().regex(SKILL_PATH, "a path in the skill's folder, as `references/forms.md`"), FIELDS.text)
+      .refine((files) => Object.keys(files).length <= MOST_FILES, `at most ${MOST_FILES} files`)
+      .default({})
+      .describe("texts of the skill's other files, by path"),
     mine: z.boolean().default(false).describe("you wrote it, or answer for it: it is enabled from the next turn on"),
     reason: FIELDS.reason,
   }),
@@ -141,23 +149,25 @@ const addSkill = operation({
   command: {
     words: ["text"],
     file: "text",
-    folder: {
-      main: "SKILL.md",
-      others: (names) =>
-        `Only SKILL.md is kept. The folder's other files (${names.join(", ")}) are read where the folder stands in one of the agent's skillFolders.`,
-    },
+    folder: { main: "SKILL.md", others: "files" },
     examples: ["skill add skills/invoicing", "skill add invoicing.md --mine"],
     usual: NO_REASON,
     opens: "data",
   },
-  run: ({ runtime }, { agent, text, mine, reason }, { actor }) => {
+  run: async ({ runtime }, { agent, text, files, mine, reason }, { actor }) => {
     const { skill: found, problems } = readSkill(text);
     if (found === undefined) throw noSkill(problems);
     const layer = layerWith(runtime.agent(actor, agent), "skills").id;
-    return runtime.editText(actor, agent, {
+    const made = await runtime.editText(actor, agent, {
       ...{ layer, part: found.name, text, reason },
       ...(!mine && { isOthers: true }),
     });
+    const scope = { org: actor.org, agent, contact: null };
+    const all = Object.entries(files).map(([path, one]) => ({ path, text: one }));
+    const of = { org: actor.org, agent, skill: found.name, of: made.digest };
+    if (all.length > 0)
+      await runtime.keeps(actor, { action: "operate", scope }, SKILL_STORE).keepSkillFiles(of, all, Date.now());
+    return made;
   },
   show: (made, { style, agentWords }) => {
     const name = made.part ?? made.layer;

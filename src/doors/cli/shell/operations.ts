@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
-import { extname, join, resolve } from "node:path";
+import { basename, dirname, extname, join, relative, resolve, sep } from "node:path";
 import { Argument, type Command, Option } from "commander";
 import {
   type CommandPart,
@@ -75,7 +75,8 @@ function declareVerb(group: Command, context: Context, { verb, more }: Declaring
   const agent = fields.find((field) => field.name === "agent");
   if (agent !== undefined && !inWords.includes("agent")) declareAgent(command, agent, part);
   for (const field of fields) {
-    if (inWords.includes(field.name) || field.name === "agent" || field.name === part.fileName) continue;
+    const isRead = field.name === part.fileName || field.name === part.folder?.others;
+    if (inWords.includes(field.name) || field.name === "agent" || isRead) continue;
     command.addOption(optionOf(field, part));
     if (field.name === "contact" && part.contact === "me or own") command.addOption(ownOption());
   }
@@ -328,18 +329,26 @@ async function readWords(context: Context, command: Command, { part, fields }: V
     ...(agent && agentOf(words[inWords.length], options["agent"])),
     ...(part.file !== undefined && text !== undefined && { [part.file]: text }),
     ...(part.fileName !== undefined && { [part.fileName]: file === "-" ? "stdin" : file }),
+    ...(part.folder?.others !== undefined &&
+      file !== word && { [part.folder.others]: othersBeside(context, String(file)) }),
     ...(fromStdin && { [String(part.stdin)]: (await allOfStdin(context.terminal)).replace(/\r?\n$/, "") }),
   };
 }
 
 /** The file that a word names; of a folder, the one that the command is about. */
-function fileMeant({ terminal, note }: Context, word: string, { folder }: Verb["part"]): string {
-  const path = resolve(terminal.cwd, word);
-  if (folder === undefined || !statSync(path, { throwIfNoEntry: false })?.isDirectory()) return word;
-  const others = readdirSync(path).filter((name) => name !== folder.main && !name.startsWith("."));
-  if (folder.others !== undefined && others.length > 0 && existsSync(join(path, folder.main)))
-    note(folder.others(others));
-  return join(word, folder.main);
+function fileMeant({ terminal }: Context, word: string, { folder }: Verb["part"]): string {
+  const isFolder = statSync(resolve(terminal.cwd, word), { throwIfNoEntry: false })?.isDirectory() === true;
+  return folder !== undefined && isFolder ? join(word, folder.main) : word;
+}
+
+/** The texts of a folder's other files, by path: no links, and nothing that begins with a dot. @throws StrataError `invalid_input` where one is no text */
+function othersBeside({ terminal }: Context, file: string): Readonly<Record<string, string>> {
+  const folder = dirname(resolve(terminal.cwd, file));
+  const all = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)).split(sep).join("/"))
+    .filter((path) => path !== basename(file) && !path.split("/").some((part) => part.startsWith(".")));
+  return Object.fromEntries(all.sort().map((path) => [path, readInput(join(folder, path), terminal.cwd).text]));
 }
 
 /** How commander calls an option's value. */

@@ -1,0 +1,101 @@
+import { canonicalJson, type Digest } from "../../protocol/index.ts";
+import {
+  type AgentOwner,
+  append,
+  inOrder,
+  keepShared,
+  linkedTable,
+  newTable,
+  type StorePart,
+  sharedText,
+  type Tx,
+  tables,
+} from "../../store/index.ts";
+
+/** A file that came with a skill's text; `of` is the digest of that text, `piece` names the file's. */
+interface SkillFileTable extends AgentOwner {
+  readonly skill: string;
+  readonly of: Digest;
+  readonly path: string;
+  readonly piece: Digest;
+  readonly at: number;
+  readonly link: number;
+}
+
+const { query, insert } = tables<{ skill_file: SkillFileTable }>();
+
+/** Whose files: those of one text of a skill. */
+interface SkillText extends AgentOwner {
+  readonly skill: string;
+  readonly of: Digest;
+}
+
+export interface SkillFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** The files of skills that were added with their folder. They belong to the text that they came with: another text has files of its own. */
+export const SKILL_STORE = {
+  name: "skills",
+  tables: ["skill_file"],
+  migrations: [
+    {
+      number: 21,
+      name: "skill files",
+      statements: [
+        newTable("skill_file", {
+          columns: `org text!, agent text!, skill text!, of text!, path text!, piece text!, at int!, link int!`,
+          key: "org, agent, skill, of, path",
+        }),
+        `create index skill_file_link on skill_file (org, link)`,
+      ],
+    },
+  ],
+  functions: ({ reading, writing }) => ({
+    skillFiles: reading(skillFiles),
+    /** Those that are there already stay as they are. */
+    keepSkillFiles: writing(keepSkillFiles),
+  }),
+  linked: {
+    "skill file": linkedTable<SkillFileTable>(
+      "skill_file",
+      ({ skill, path }) => `the file ${path} of the skill ${skill}`,
+      async (tx, row) => {
+        await sharedText(tx, row.org, row.piece);
+        return linkOf(row);
+      },
+    ),
+  },
+  // An operator added them: no contact's words.
+  erase: async () => undefined,
+  verify: async () => [],
+} satisfies StorePart;
+
+const linkOf = ({ agent, skill, of, path, piece, at }: Omit<SkillFileTable, "link">): string =>
+  canonicalJson({ "skill file": { agent, skill, of, path, piece, at } });
+
+async function skillFiles(tx: Tx, { org, agent, skill, of }: SkillText): Promise<readonly SkillFile[]> {
+  const rows = await tx.all(
+    query
+      .selectFrom("skill_file")
+      .selectAll()
+      .where((eb) => eb.and({ org, agent, skill, of }))
+      .orderBy("path"),
+  );
+  return inOrder(rows, async ({ path, piece }) => ({ path, text: await sharedText(tx, org, piece) }));
+}
+
+async function keepSkillFiles(
+  tx: Tx,
+  { org, agent, skill, of }: SkillText,
+  files: readonly SkillFile[],
+  at: number,
+): Promise<void> {
+  const known = new Set((await skillFiles(tx, { org, agent, skill, of })).map(({ path }) => path));
+  for (const { path, text } of files.filter((one) => !known.has(one.path))) {
+    const row = { org, agent, skill, of, path, piece: await keepShared(tx, org, text), at };
+    const { seq: link } = await append(tx, org, linkOf(row));
+    await tx.run(insert("skill_file", { ...row, link }));
+  }
+}
