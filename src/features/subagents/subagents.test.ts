@@ -8,6 +8,7 @@ import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from
 import { defineTool, toolset } from "../../turn/tools/index.ts";
 import { cardOf } from "../../wire/index.ts";
 import { DISK, type ProjectDisk } from "../index.ts";
+import { FEATURE as THREADS } from "../threads/index.ts";
 import { turnView } from "../turns/index.ts";
 import { FEATURE } from "./index.ts";
 
@@ -284,6 +285,19 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     const looking = { runtime, actor: OPERATOR };
     expect((await turnView(looking, caller, plain)).join("\n")).toContain(`asked    turn ${own.id}, done: answered`);
     expect((await turnView(looking, own, plain)).join("\n")).toContain(`asked by a call of turn ${caller.id}`);
+  });
+
+  it("is no conversation: the list of threads leaves it out unless its channel is asked for", async () => {
+    const { open, instruct, runtime } = await calling([ask(), "Yes.", "Done."]);
+    await instruct(await open());
+    const list = THREADS.operations.find(({ name }) => name === "thread.list");
+    const channels = async (values: object) => {
+      const raw = { values: { limit: 9, ...values }, naming: "name" } as never;
+      const answer = await list?.run({ runtime } as never, raw, { actor: OPERATOR } as never);
+      return [...new Set(JSON.stringify(answer).match(/"channel":"\w+"/g))];
+    };
+    expect(await channels({})).toEqual(['"channel":"test"']);
+    expect(await channels({ channel: "peer" })).toEqual(['"channel":"peer"']);
   });
 
   it("nobody can talk on its thread", async () => {

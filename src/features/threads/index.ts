@@ -1,7 +1,7 @@
 /** Conversations: open one, list them, read one, fork it, move it to another version of its agent, stop its turn. */
 import { z } from "zod";
 import { ago, count, minute, number, printable, type Style, setIn, shortVersion, table } from "../../print/index.ts";
-import { SCHEDULE } from "../../turn/index.ts";
+import { PEER, SCHEDULE } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, list } from "../fields.ts";
 import { type Operation, operation, type Thread, turnOperation, type World } from "../operation.ts";
@@ -43,14 +43,16 @@ const threads = operation({
     contact: FIELDS.contact.optional(),
     channel: FIELDS.channel
       .optional()
-      .describe("only threads on this channel; default: all but the runs of schedules, which are on `schedule`"),
+      .describe(
+        "only threads on this channel; default: all but runs of schedules (`schedule`) and questions to sub-agents (`peer`)",
+      ),
     limit: FIELDS.limit,
   }),
   gives: z.object({ threads: list(THREAD) }),
   list: "threads",
   command: { examples: ["thread list companion --as ann", "thread list --channel schedule"], opens: "record" },
   run: async ({ runtime }, wish, { actor }) => {
-    const on = wish.channel === undefined ? { except: [SCHEDULE] } : {};
+    const on = wish.channel === undefined ? { except: [SCHEDULE, PEER] } : {};
     return { threads: await runtime.newestThreads(actor, { ...wish, ...on }) };
   },
   show: ({ threads: found }, { style }) => threadLines(found, style),
