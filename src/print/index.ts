@@ -1,6 +1,6 @@
 /**
- * Lines for people: tables, amounts, times and foreign text, coloured in a terminal and plain elsewhere. What an operation, a command
- * and a page print looks the same everywhere. It writes nothing by itself and knows nothing but the text it is given.
+ * Output for people: tables, amounts, times and untrusted text, coloured in a terminal and plain elsewhere. Operations, commands
+ * and pages all print with it, so their output looks the same. It writes nothing itself and only formats the text that it gets.
  */
 export { type Margin, setIn } from "./set-in.ts";
 export {

@@ -1,15 +1,15 @@
 import { stripVTControlCharacters } from "node:util";
 import { printable, type Style } from "./style.ts";
 
-/** What stands before the first line of a text, and before each that follows. */
+/** What is put before the first line of a text, and before each further line. */
 export interface Margin {
   readonly first: string;
   readonly more: string;
 }
 
 /**
- * Text of a model or a contact, set in: no line of it can look like one of ours. What a terminal would break at its edge is broken
- * here, between words where there are any, so that this holds for long lines, too.
+ * Text of a model or a contact, indented, so that no line of it can look like one of ours. Lines too long for the terminal are broken
+ * here, between words if possible, so that this holds for long lines, too.
  */
 export function setIn(text: string, margin: string | Margin, { width }: Pick<Style, "width">): readonly string[] {
   const { first, more } = typeof margin === "string" ? { first: margin, more: margin } : margin;
@@ -27,7 +27,7 @@ export function setIn(text: string, margin: string | Margin, { width }: Pick<Sty
   return lines.map((line) => line.trimEnd());
 }
 
-/** Where a line is broken that has more room taken than there is: before a word, or inside one that is longer. */
+/** Where to break a line that is too long: before a word, or inside a word that is itself too long. */
 function breakOf(line: string, room: number): number {
   const at = line.lastIndexOf(" ", room);
   if (at > 0 && line.slice(0, at).trim() !== "") return at;

@@ -9,9 +9,9 @@ interface Output {
 
 type Paint = (text: string) => string;
 
-/** How a stream is written to: in colours and lines of its width where a person looks, plain and uncut anywhere else. */
+/** How to write to a stream: in colours and lines of its width on a terminal, plain and uncut elsewhere. */
 export interface Style {
-  /** How many signs a line of the terminal has. Where there is none, a line has no end. */
+  /** Characters per line of the terminal; unlimited without a terminal. */
   readonly width: number;
   readonly bold: Paint;
   readonly dim: Paint;
@@ -20,7 +20,7 @@ export interface Style {
   readonly cyan: Paint;
 }
 
-/** The style of one stream: colours only on a terminal, and not where `NO_COLOR` is set. */
+/** The style of one stream: colours only on a terminal, and not if `NO_COLOR` is set. */
 export function styleOf(
   stream: Output,
   { env }: { readonly env: Readonly<Record<string, string | undefined>> },
@@ -31,7 +31,7 @@ export function styleOf(
     (text) =>
       colours && text !== "" ? styleText(format, text, { validateStream: false }) : text;
   return {
-    // A terminal that does not say how wide it is counts as a usual one.
+    // A terminal that does not tell its width gets a common one.
     width: stream.isTTY === true ? stream.columns || 80 : Number.POSITIVE_INFINITY,
     bold: paint("bold"),
     dim: paint("dim"),
@@ -41,7 +41,7 @@ export function styleOf(
   };
 }
 
-/** `1,182`, `3.4`. Whole numbers do without `Intl`, which takes a while to load. */
+/** `1,182`, `3.4`. Whole numbers avoid `Intl`, which takes a while to load. */
 export function number(value: number): string {
   if (Number.isSafeInteger(value)) return String(value).replaceAll(/\B(?=(?:\d{3})+$)/g, ",");
   return value.toLocaleString("en-US", { maximumFractionDigits: 1 });
@@ -51,7 +51,7 @@ export function number(value: number): string {
 export const count = (value: number, noun: string, plural = `${noun}s`): string =>
   `${number(value)} ${value === 1 ? noun : plural}`;
 
-/** `$0.0021`; a sum that this would show as nothing is told to be more than that. */
+/** `$0.0021`; a sum too small for this is shown as more than zero. */
 export function dollars(sum: number): string {
   if (sum > 0 && sum < 0.00005) return "<$0.0001";
   const digits = Math.abs(sum).toFixed(4);
@@ -66,10 +66,10 @@ export function duration(milliseconds: number): string {
   return `${number(Math.floor(seconds / 60))} min ${seconds % 60} s`;
 }
 
-/** The first signs of a version tell it apart for people. */
+/** The first characters of a version, enough for people to tell versions apart. */
 export const shortVersion = (version: string): string => version.slice(0, 12);
 
-/** `2026-11-21 09:30`, in UTC: for lists, where seconds would only take room. */
+/** `2026-11-21 09:30`, in UTC, without seconds, for lists. */
 export const minute = (at: number): string => new Date(at).toISOString().slice(0, 16).replace("T", " ");
 
 /** `just now`, `5 min ago`, `3 h ago`, `12 days ago` */
@@ -82,8 +82,8 @@ export function ago(milliseconds: number): string {
 }
 
 /**
- * Text of a model or a contact for a person's eyes: what would steer the terminal (escape sequences, reordering marks)
- * becomes a sign that stands for it. `--json` has the exact text.
+ * Text of a model or a contact, made safe to show: characters that control the terminal (escape sequences, reordering marks)
+ * are replaced by visible signs. `--json` has the exact text.
  */
 export function printable(text: string): string {
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, (sign) =>

@@ -2,21 +2,21 @@ import { stripVTControlCharacters } from "node:util";
 import { setIn } from "./set-in.ts";
 import type { Style } from "./style.ts";
 
-/** One column: its heading, and on which side its cells stand. */
+/** One column: its heading, and whether its cells are aligned left or right. */
 export interface Column {
   readonly head: string;
   readonly right?: true;
-  /** Where lines are too short for the table, it may get as narrow as this: for free text, and not for what somebody must copy. */
+  /** If the table is too wide, the column may become this narrow: for free text, but not for values that somebody must copy. */
   readonly least?: number;
-  /** Then its cells take several lines. Others are cut, and end in `…`. */
+  /** Narrow cells then take several lines. Without this, they are cut and end in `…`. */
   readonly wraps?: true;
 }
 
 type Row = readonly string[];
 
 /**
- * Rows as aligned lines under their dim headings, where there are any. Columns without any content are left out; cells may be
- * coloured. A table too wide for the terminal is put closer together, then made narrower where it may be, else its rows are folded.
+ * Rows as aligned lines under their dim headings, if there are any. Columns without content are left out; cells may be
+ * coloured. If a table is too wide for the terminal, its gaps shrink, then its columns if they may, and at last its rows take several lines.
  */
 export function table(
   columns: readonly Column[],
@@ -33,19 +33,19 @@ export function table(
   return [...lines(({ head }) => head).map(dim), ...rows.flatMap((row) => lines(({ at }) => row[at] ?? ""))];
 }
 
-/** A column that is shown: which cell of a row it is, and how wide. */
+/** A visible column: the index of its cells, and its width. */
 interface Shown extends Column {
   readonly at: number;
   readonly width: number;
 }
 
-/** The columns line by line, and how many blanks are between two. */
+/** The columns of each line, and the number of spaces between two. */
 interface Fitted {
   readonly parts: readonly (readonly Shown[])[];
   readonly gap: number;
 }
 
-/** Before the lines of a folded row after its first. */
+/** Indents the further lines of a folded row. */
 const INDENT = "  ";
 
 function fitted(columns: readonly Shown[], room: number): Fitted {
@@ -61,7 +61,7 @@ function fitted(columns: readonly Shown[], room: number): Fitted {
 const spread = (columns: readonly Shown[], gap: number): number =>
   columns.reduce((sum, { width }) => sum + width, gap * Math.max(0, columns.length - 1));
 
-/** The columns with so many signs taken from those that may be cut, the last one first. */
+/** The columns after removing this many characters from those that may be cut, the last one first. */
 function narrowed(columns: readonly Shown[], signs: number): readonly Shown[] {
   let over = signs;
   return columns
@@ -75,7 +75,7 @@ function narrowed(columns: readonly Shown[], signs: number): readonly Shown[] {
     .toReversed();
 }
 
-/** As many columns on a line as have room there. */
+/** Puts as many columns on each line as fit. */
 function folded(columns: readonly Shown[], room: number): readonly (readonly Shown[])[] {
   const parts: Shown[][] = [];
   for (const column of columns) {
@@ -103,7 +103,7 @@ function linesOf(
   return lines.filter((line) => line !== "").map((line) => before + line);
 }
 
-/** A cell as lines of its column's width. The colour of a cell stands around all of it and stays. */
+/** A cell as lines of its column's width. Its colour is kept on each line. */
 function cellLines(cell: string, { width, wraps }: Shown): readonly string[] {
   if (widthOf(cell) <= width) return [cell];
   const plain = stripVTControlCharacters(cell);

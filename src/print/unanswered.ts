@@ -2,7 +2,7 @@ import type { TurnEvent } from "../protocol/index.ts";
 
 export type Unanswered = Extract<TurnEvent, { type: "unanswered" }>;
 
-/** That senders got no reply: how many, and what becomes of their messages. */
+/** Says how many senders got no reply, and what happens to their messages. */
 export function unansweredSays({ senders, of, waits }: Unanswered): string {
   if (of === 1) return "unanswered: the agent said nothing; the message counts as handled";
   const next = waits ? "what they wrote keeps waiting" : "what they wrote counts as handled";

@@ -4,7 +4,7 @@ import type { Layer } from "./layer.ts";
 import type { TextKey, TextPlace, TextPointer, TextVersion } from "./text-version.ts";
 import { type Trust, type Trusted, trusted } from "./trust.ts";
 
-/** What is active of an agent's texts, as the store says. */
+/** Which versions of an agent's texts are active, as read from the store. */
 export interface ActiveTexts {
   readonly versions: readonly TextVersion[];
   readonly pointers: readonly TextPointer[];
@@ -12,18 +12,18 @@ export interface ActiveTexts {
 
 /** A text as it is sent. */
 export interface ActiveText {
-  /** The version that is sent, 0 for the declared text; null where nothing is. */
+  /** The version that is sent, 0 for the declared text; null if nothing is sent. */
   readonly version: number | null;
-  /** Where its pointer stands; another version than the one that is sent where that was written for another place. */
+  /** Where its pointer is. Differs from the version that is sent if that was written for another place. */
   readonly stands: number | null;
   readonly text?: Trusted;
   readonly line?: Trusted;
   readonly wordsOf: Trust;
-  /** Version 0; none where nothing is declared. */
+  /** Version 0; missing if no text is declared. */
   readonly declared?: Trusted;
 }
 
-/** Which text an editable layer or a part of one has now: the active version, the declared text, or none. Pure. */
+/** The current text of an editable layer or of a part of one: the active version, the declared text, or none. Pure. */
 export function activeText(
   agent: Agent,
   { layer, part }: { readonly layer: Layer; readonly part?: string | undefined },
@@ -60,7 +60,7 @@ export function activeSkills(agent: Agent, layer: Layer, active: ActiveTexts): r
   });
 }
 
-/** The names of all skills that are declared, or of which anything was ever done. */
+/** The names of all skills that are declared or were ever edited. */
 export function skillNames(
   { skills = [] }: Agent,
   layer: Layer,
@@ -71,7 +71,7 @@ export function skillNames(
   return [...new Set([...skills.map(({ name }) => name), ...parts])].sort();
 }
 
-/** Skills as they stand in the prompt: each is one item, and no line of its text begins where an item does. */
+/** Skills as the prompt shows them: each is one list item, with all further lines of its text indented. */
 export function skillsText(skills: readonly ActiveSkill[]): Trusted {
   // Each of them was trusted before; their names are slugs.
   return trusted(skills.map(({ name, text }) => `- ${name}: ${setIn(text.trim())}`).join("\n"));
@@ -79,17 +79,17 @@ export function skillsText(skills: readonly ActiveSkill[]): Trusted {
 
 const setIn = (text: string): string => text.split(LINE_END).join("\n  ").replace(/^ +$/gmu, "");
 
-/** The end of a line, in whichever way. */
+/** Any kind of line end. */
 const LINE_END = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/u;
 
-/** What `strata.yaml` says of it. */
+/** What `strata.yaml` declares for it. */
 export function declaredText(agent: Agent, { source }: Layer, part: string | undefined): Trusted | undefined {
   if (source.kind === "soul") return agent.soul;
   if (source.kind === "skills") return agent.skills?.find(({ name }) => name === part)?.text;
   return source.kind === "text" ? source.text : undefined;
 }
 
-/** Whether the declared text is active before anybody has moved the pointer. */
+/** Whether the declared text is active until somebody moves the pointer. */
 export function standsAtFirst({ skills = [] }: Agent, part: string | undefined): boolean {
   return part === undefined || skills.some(({ name, enabled }) => name === part && enabled);
 }
@@ -105,14 +105,14 @@ export function placeOf(agent: Agent, layer: Layer, part: string | undefined): T
 }
 
 /**
- * Whether a text was written for the rank and kind of layer that it would stand in, and the layer may be edited still: an id alone
- * gives nobody a place (law 2).
+ * Whether a text was written for the current rank and kind of its layer, and the layer may still be edited: a matching id alone
+ * is not enough (law 2).
  */
 export function isInPlace({ mutability, rank, source }: Layer, { place }: Pick<TextVersion, "place">): boolean {
   return mutability === "versioned" && place.rank === rank && place.source === source.kind;
 }
 
-/** The versions that are sent: those of layers which stand where they were written for. */
+/** The versions that are sent: those written for the current place of their layer. */
 export function inPlace<V extends Pick<TextVersion, "layer" | "place">>(
   layers: readonly Layer[],
   versions: readonly V[],

@@ -6,23 +6,23 @@ import type { Tainted, ToolLimits } from "./tool.ts";
 /** `provider:name`, `anthropic:claude-sonnet-4-5`, or a model without a provider: `rehearsal`. */
 export type ModelRef = string;
 
-/** How much room and how far. Tokens unless said otherwise. */
+/** The limits of an agent's requests and turns. In tokens, unless another unit is named. */
 export interface Budgets {
   /** Everything sent and the reserve for the reply, at most; the model's window may be smaller. */
   readonly total: number;
   /** Kept free for the reply. */
   readonly reply: number;
-  /** Tokens of the conversation that stay at least when it is cut; left out, as many as are cheap to write once more. */
+  /** When the conversation is cut, at least this many tokens of it stay. Left out: as many as are cheap to write once more. */
   readonly keep?: number;
-  /** Tokens of it that stay at most when it is cut; left out, a sixth to a half of the room. */
+  /** When it is cut, at most this many tokens of it stay. Left out: a sixth to a half of the room. */
   readonly history?: number;
-  /** Tokens of the prefix without its tools where not everything fits; left out, as many as leave room for the rest. */
+  /** The prefix without its tools, if not everything fits. Left out: as much as leaves room for the rest. */
   readonly system?: number;
   /** Characters of one event, at most; left out, `LONGEST_MESSAGE`. */
   readonly message?: number;
   /** One tool result, capped once at ingestion. */
   readonly result: number;
-  /** One turn at most: model calls, tool calls, seconds and, where set, US dollars. */
+  /** Limits of one turn: model calls, tool calls, seconds and, if set, US dollars. */
   readonly turn: {
     readonly rounds: number;
     readonly calls: number;
@@ -38,16 +38,16 @@ export interface Budgets {
 export const SPEND_PERIODS = ["day", "month", "ever"] as const;
 export type SpendPeriod = (typeof SPEND_PERIODS)[number];
 
-/** What an agent's declaration adds to what a tool says of itself. It can only make it stricter, but for `tainted`, where it has the last word. */
+/** How an agent's declaration changes a tool's own settings. It can only make them stricter, except for `tainted`, which it decides. */
 export interface ToolRule extends ToolLimits {
   readonly tool: ToolName;
-  /** True: every call waits for a person, whatever the tool itself asks for. */
+  /** True: every call waits for a person, whatever the tool itself says. */
   readonly approval?: true;
-  /** What becomes of calls in a tainted turn, whatever the tool itself says. */
+  /** What happens to calls in a tainted turn, whatever the tool itself says. */
   readonly tainted?: Tainted;
 }
 
-/** What is longer is a file and not a message, unless the agent says otherwise. In characters. */
+/** The default limit of one message, in characters. Longer texts should be files. */
 export const LONGEST_MESSAGE = 100_000;
 
 /** The decided defaults. */
@@ -72,31 +72,31 @@ export interface CoreAgent {
   readonly org: OrgId;
   readonly name: AgentName;
   readonly description: string;
-  /** None: the environment decides. */
+  /** Left out: the environment decides. */
   readonly model?: ModelRef;
-  /** What makes vectors of its memories. None: they are found by their words. */
+  /** The model that computes vectors for its memories. Left out: memories are found by their words. */
   readonly embedder?: ModelRef;
   /** In the order of the prompt: by scope, then by rank. */
   readonly layers: readonly Layer[];
   readonly tools: readonly ToolName[];
-  /** For the tools that the declaration says more about, by name. */
+  /** For tools with settings in the declaration, by name. */
   readonly rules?: readonly ToolRule[];
-  /** A JSON Schema: each reply is one JSON value that fits it. None: replies are text. */
+  /** A JSON Schema: each reply is one JSON value that matches it. Left out: replies are text. */
   readonly output?: JsonObject;
   /**
-   * How memories come in. `auto`: by recall on each message, or frozen at the start where that costs less; `search` and
-   * `frozen`: the one or the other, whatever it costs.
+   * How memories get into the prompt. `auto`: by recall on each message, or frozen at the start if that costs less; `search` and
+   * `frozen`: always one of the two, whatever it costs.
    */
   readonly recall: (typeof RECALLS)[number];
   readonly history: (typeof HISTORIES)[number];
-  /** `auto`: `full` where the model's window holds it with room for a conversation, else `compact`. */
+  /** `auto`: `full` if it fits into the model's window with room for a conversation, else `compact`. */
   readonly mode: Mode | "auto";
   readonly budgets: Budgets;
 }
 
 /**
- * A declared actor: frozen at start; any change makes another `version`. Each feature adds the members that its keys make, where it
- * declares them (`features/…/config.ts`).
+ * A declared agent, frozen at the start; any change creates another `version`. Each feature adds the fields of its own keys, next to
+ * their declaration (`features/…/config.ts`).
  */
 export interface Agent extends CoreAgent {
   /** Digest over all the rest. */

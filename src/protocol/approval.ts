@@ -3,11 +3,11 @@ import type { Digest, Json } from "./json.ts";
 import type { ContactScope, Role } from "./scope.ts";
 import type { Trust, Untrusted } from "./trust.ts";
 
-/** Where a call that a person decides about stands: it waits, was let through or refused, or has run. */
+/** The status of a call that needs a person's approval: it waits, was approved or denied, or has run. */
 export const APPROVAL_STATUSES = ["waiting", "approved", "denied", "done"] as const;
 export type ApprovalStatus = (typeof APPROVAL_STATUSES)[number];
 
-/** A tool call that shall wait for a person, as the turn hands it to its commit. */
+/** A tool call that has to wait for a person, as the turn passes it to its commit. */
 export interface NewApproval {
   readonly id: ApprovalId;
   /** The provider's id of the call. */
@@ -32,6 +32,6 @@ export interface Approval extends NewApproval {
   readonly decidedBy?: Role;
   /** What the person said about it. */
   readonly note?: Untrusted;
-  /** What came of the call, once it has run. */
+  /** The result of the call, once it has run. */
   readonly outcome?: { readonly text: Untrusted; readonly failed: boolean };
 }

@@ -5,5 +5,5 @@ export interface Branded<Name extends string> {
   readonly [brand]: Name;
 }
 
-/** A `T` that only its own maker can make: the mark lives in the types and costs nothing at run time. */
+/** A `T` that only its own function can create: the brand exists only in the types and costs nothing at run time. */
 export type Brand<T, Name extends string> = T & Branded<Name>;

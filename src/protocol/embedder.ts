@@ -1,20 +1,20 @@
 import type { ModelRef } from "./agent.ts";
 
-/** What an embedder gave: one vector for each text, in their order, each of length 1. */
+/** The result of an embedder: one vector for each text, in the same order, each of length 1. */
 export interface Embedded {
   readonly vectors: readonly Float32Array[];
-  /** As the provider reports them; 0 where it does not tell. */
+  /** As reported by the provider; 0 if it does not report them. */
   readonly tokens: number;
 }
 
 /** How texts are asked for. */
 export interface Embedding {
   readonly signal: AbortSignal;
-  /** True: nothing is tried twice, for somebody waits. */
+  /** True: nothing is retried, because somebody is waiting. */
   readonly once?: boolean;
 }
 
-/** Turns texts into vectors that lie near each other where the texts mean the like. The provider's shapes stay behind it. */
+/** Turns texts into vectors, which are close to each other if the texts have a similar meaning. It hides the provider's formats. */
 export interface Embedder {
   /** `openai:text-embedding-3-small`, `rehearsal`. Vectors of two models are never compared. */
   readonly ref: ModelRef;

@@ -7,13 +7,13 @@ import { type Message, withoutReasoning } from "./message.ts";
 import type { Prefix } from "./request.ts";
 import type { Trust } from "./trust.ts";
 
-/** A message of a transcript with what the compiler needs to know of it. */
+/** A message of a transcript, with what the compiler needs to know about it. */
 export interface TranscriptMessage {
   readonly message: Message;
   /** The lowest trust of what it was made from. */
   readonly trust: Trust;
   readonly tokens: number;
-  /** The turn it came with; none for the platform's own marks. */
+  /** The turn that it came with; missing for the platform's own marks. */
   readonly turn: TurnId | null;
 }
 
@@ -29,16 +29,16 @@ export interface Epoch {
   readonly prefixEntries: readonly LedgerEntry[];
   readonly mode: Mode;
   readonly transcript: readonly TranscriptMessage[];
-  /** Of one that is read from the record: the agent's version and the wire of the turn that opened it. */
+  /** Only when read from the record: the agent's version and the wire of the turn that opened it. */
   readonly openedFor?: { readonly version: Digest; readonly wire: ModelRef | null };
 }
 
-/** The memories that stand framed at the start of the epoch's transcript. */
+/** The memories that are frozen, in frames, at the start of the epoch's transcript. */
 export function frozenIn(epoch: Pick<Epoch, "prefixEntries"> | undefined): readonly MemoryId[] {
   return epoch?.prefixEntries.flatMap(({ items }) => items?.memories ?? []) ?? [];
 }
 
-/** An epoch's messages as it sends them: once the provider has refused the model's reasoning, all of them go without. */
+/** An epoch's messages as they are sent: without any reasoning, once the provider has rejected the model's reasoning. */
 export function sentIn({ reason }: Pick<Epoch, "reason">, messages: readonly Message[]): readonly Message[] {
   return reason === "refused" ? messages.map(withoutReasoning) : messages;
 }

@@ -79,7 +79,7 @@ export const ERRORS = {
   unexpected: { status: 500, exit: 1, retry: false, says: "an unexpected error occurred" },
 } as const satisfies Record<string, ErrorTraits>;
 
-/** What the doors need to know of one kind of error. */
+/** What the CLI and the HTTP server need to know about one kind of error. */
 export interface ErrorTraits {
   readonly status: number;
   readonly exit: number;
@@ -106,7 +106,7 @@ export class StrataError extends Error {
   }
 }
 
-/** Any thrown value as a `StrataError`: what is one already stays as it is, the rest becomes `code` with its cause kept. */
+/** Any thrown value as a `StrataError`: one that already is stays as it is, others get `code` and keep their cause. */
 export function asStrataError(thrown: unknown, code: ErrorCode = "unexpected"): StrataError {
   if (thrown instanceof StrataError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);

@@ -17,7 +17,7 @@ export type EventKind = (typeof EVENT_KINDS)[number];
 
 const OUTSIDE: readonly EventKind[] = ["message", "call-ended"];
 
-/** Deny by default. What the platform says of itself (`approval`, `warning`, `peer`) no door takes from anybody else. */
+/** Deny by default. Only the platform itself posts `approval`, `warning` and `peer`. */
 const MAY_SAY: Readonly<Record<Trust, readonly EventKind[]>> = {
   platform: EVENT_KINDS,
   operator: [...OUTSIDE, "instruction", "scheduled"],
@@ -27,26 +27,26 @@ const MAY_SAY: Readonly<Record<Trust, readonly EventKind[]>> = {
 };
 
 /**
- * Whether an event of that kind can be somebody's word.
- * @param instructions `members`: they may instruct the agent as well
+ * Whether somebody of that trust may post an event of that kind.
+ * @param instructions `members`: they may instruct the agent, too
  */
 export function maySay(trust: Trust, kind: EventKind, instructions?: "members" | "operators"): boolean {
   return MAY_SAY[trust].includes(kind) || (trust === "member" && kind === "instruction" && instructions === "members");
 }
 
-/** Something to handle, as a door hands it in. The door stamps `kind` and `trust`; content never does. */
+/** Something to handle, as the CLI or the HTTP server passes it in. They set `kind` and `trust`; the content never does. */
 export interface NewEvent {
   readonly kind: EventKind;
   readonly trust: Trust;
   readonly channel: string;
-  /** The channel's own id for it; sent twice, it is stored once. One that is proven and one that is not are never the same. */
+  /** The channel's own id for it; sent twice, it is stored once. A proven and an unproven one are never the same. */
   readonly externalId?: string;
-  /** Where senders are addresses: whether a signature shows that it is theirs. The door stamps it. */
+  /** If senders are addresses: whether a signature proves the sender. Set by the HTTP server or the CLI, never by the content. */
   readonly proof?: Proof;
-  /** How the sender calls themself: a claim, shown as data. */
+  /** The name that the sender claims, shown as data. */
   readonly name?: Untrusted;
   readonly content: readonly EventPart[];
-  /** Milliseconds since 1970: when it happened, by the channel's word. */
+  /** When it happened, according to the channel: milliseconds since 1970. */
   readonly at: number;
 }
 

@@ -3,7 +3,7 @@ import { PROOFS, type Proof } from "./life.ts";
 import { TRUSTS, type Trust } from "./trust.ts";
 
 /**
- * The grammar of frames. A frame is one header line of the platform's and then the content, every line of it prefixed:
+ * The grammar of frames. A frame is one header line of the platform and then the content, with a prefix on every line:
  *
  *     [message · contact · 2026-11-21T09:30:00Z]
  *     |@ Caroline
@@ -21,13 +21,13 @@ export type FrameKind = (typeof FRAME_KINDS)[number];
 export interface FrameHeader {
   readonly kind: FrameKind;
   readonly trust: Trust;
-  /** Whether its sender signed it, where that is asked. */
+  /** Whether its sender signed it, if signatures are used. */
   readonly proof?: Proof;
   /** Milliseconds since 1970, shown to the second. */
   readonly at: number;
 }
 
-/** What stands in a text as a frame: what `readFrames` gives back. */
+/** A frame found in a text, as `readFrames` returns it. */
 export interface ReadFrame extends FrameHeader {
   readonly name: string | undefined;
   readonly text: string;
@@ -44,7 +44,7 @@ export function isoSecond(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }
 
-/** Writes a frame around text that is clean already: `\n` is its only line break. The guard's `frame` is the way in. */
+/** Puts clean text, with `\n` as its only line break, into a frame. Called only by the guard's `frame`. */
 export function writeFrame(header: FrameHeader, name: string | undefined, text: string): string {
   const proof = header.proof === undefined ? "" : ` · ${header.proof}`;
   const head = `[${header.kind} · ${header.trust}${proof} · ${isoSecond(header.at)}]`;
@@ -52,7 +52,7 @@ export function writeFrame(header: FrameHeader, name: string | undefined, text: 
   return `${head}${claim}\n${LINE}${text.replaceAll("\n", `\n${LINE}`)}`;
 }
 
-/** Whether a line would read as one of the platform's own: a frame's header or a layer's heading. */
+/** Whether a line looks like one of the platform's own: a frame's header or a layer's heading. */
 export function looksLikeOurs(line: string): boolean {
   return HEADER.test(line) || /^# Layer \d+ · /.test(line);
 }
@@ -62,7 +62,7 @@ export function layerHeading(layer: { readonly rank: number; readonly id: string
   return `# Layer ${layer.rank} · ${layer.id}`;
 }
 
-/** All frames of a text, in order. Lines outside frames are passed over; an unframed `| ` line belongs to no frame. */
+/** All frames of a text, in order. Lines outside of frames are skipped; a `| ` line without a header belongs to no frame. */
 export function readFrames(text: string): ReadFrame[] {
   const frames: ReadFrame[] = [];
   const lines = text.split("\n");

@@ -5,7 +5,7 @@ import { StrataError } from "./errors.ts";
 export type OrgId = Brand<string, "OrgId">;
 /** An agent's name inside its organization: a slug, `companion`. */
 export type AgentName = Brand<string, "AgentName">;
-/** The outside person an agent talks to, as its channel names them: 1 to 200 characters, one line. */
+/** The person outside that an agent talks to, by the channel's name for them: 1 to 200 characters, one line. */
 export type ContactId = Brand<string, "ContactId">;
 /** A layer's name inside its agent: a slug. */
 export type LayerId = Brand<string, "LayerId">;
@@ -17,9 +17,9 @@ export type ThreadId = Brand<string, "ThreadId">;
 export type TurnId = Brand<string, "TurnId">;
 /** Something that was received: `evt_…`. */
 export type EventId = Brand<string, "EventId">;
-/** One remembered text: `mem_…`. */
+/** One memory: `mem_…`. */
 export type MemoryId = Brand<string, "MemoryId">;
-/** One message on its way out: `out_…`. */
+/** One outgoing message: `out_…`. */
 export type OutboxId = Brand<string, "OutboxId">;
 /** One tool call that waits for a person: `apr_…`. */
 export type ApprovalId = Brand<string, "ApprovalId">;
@@ -28,7 +28,7 @@ const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
 const TOOL = /^[A-Za-z0-9_-]{1,64}$/;
 const ISSUED = { thread: "thr", turn: "trn", event: "evt", memory: "mem", outbox: "out", approval: "apr" } as const;
 
-/** The kinds of id that only the platform issues. */
+/** The kinds of ids that only the platform issues. */
 export type IssuedKind = keyof typeof ISSUED;
 
 function checked<T extends string>(text: string, good: boolean, what: string, form: string): T {
@@ -79,7 +79,7 @@ const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 /**
  * The text of a new id: a ULID, so that ids sort by the time they were issued. Pure.
  * @param at milliseconds since 1970
- * @param random 10 bytes of chance, from outside
+ * @param random 10 random bytes, from the caller
  */
 export function issueId(kind: IssuedKind, at: number, random: Uint8Array): string {
   let time = "";

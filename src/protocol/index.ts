@@ -1,7 +1,7 @@
 /**
- * The words all rooms share: ids, trusted and untrusted text, layers, messages, events, requests, tools, errors.
- * It imports no other room and does nothing: types, the makers of branded values, and a few pure functions that give
- * a word its meaning (canonical JSON, digests, the grammar of frames, who may do what).
+ * The vocabulary that all rooms share: ids, trusted and untrusted text, layers, messages, events, requests, tools, errors.
+ * It imports no other room and has no side effects: only types, the functions that create branded values, and a few pure functions that
+ * define a term (canonical JSON, digests, the grammar of frames, who may do what).
  */
 
 export {

@@ -2,7 +2,7 @@ import type { Agent } from "./agent.ts";
 import { StrataError } from "./errors.ts";
 import type { Layer } from "./layer.ts";
 
-/** The layers that a word means: the one of that id, else those of that rank, of which live ones may be several. */
+/** The layers that a word refers to: the one with that id, or else those of that rank (live layers may share a rank). */
 export function layersNamed<L extends Pick<Layer, "id" | "rank">>(layers: readonly L[], word: string): readonly L[] {
   const own = layers.filter(({ id }) => id === word);
   return own.length > 0 ? own : layers.filter(({ rank }) => String(rank) === word);

@@ -1,8 +1,8 @@
 import { LAYER_SCOPES, type Layer } from "./layer.ts";
 
 /**
- * The order of the prompt, the ledger's too: by scope, then by rank; of one rank as declared. What stands `after` another layer
- * stands right behind it, several by their rank.
+ * The order of the prompt and of the ledger: by scope, then by rank, then as declared. A layer with `after` comes
+ * right after that other layer; several of them are ordered by rank.
  */
 export function inPromptOrder<L extends Pick<Layer, "id" | "rank" | "scope" | "after">>(layers: readonly L[]): L[] {
   const byRank = layers.toSorted(

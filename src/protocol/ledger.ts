@@ -3,10 +3,10 @@ import type { Digest } from "./json.ts";
 import type { CacheUse, LayerScope, LeftOut, Mode } from "./layer.ts";
 import type { Trust } from "./trust.ts";
 
-/** Where in the request a piece stands. */
+/** The place of a piece in the request. */
 export type Place = "tools" | "system" | "transcript" | "message" | "tail";
 
-/** What became of a piece. */
+/** What happened to a piece. */
 export type Fate =
   | { readonly fate: "kept" }
   | { readonly fate: "truncated"; readonly because: string }
@@ -24,29 +24,29 @@ export type LedgerEntry = Fate & {
   readonly tokens: number;
   /** What it would have cost uncut. */
   readonly wanted: number;
-  /** Digest of its text where it is frozen: the layer's version. */
+  /** Digest of its text if it is frozen: the layer's version. */
   readonly version?: Digest;
-  /** There where an edited version is active: its number. */
+  /** Set if an edited version is active: its number. */
   readonly edited?: number;
-  /** Items shown of items gathered, where the layer has items. */
+  /** Items shown of items gathered, if the layer has items. */
   readonly items?: {
     readonly shown: number;
     readonly of: number;
     /** What its source found but left out. */
     readonly left?: readonly LeftOut[];
-    /** The memories that stand frozen at the start of the transcript, and why they do. */
+    /** The memories that are frozen at the start of the transcript, and why. */
     readonly memories?: readonly MemoryId[];
     readonly because?: string;
   };
-  /** What its text is made of, where it is made of parts: each file and skill, and what became of it. */
+  /** The parts of its text, if it has any: each file and skill, and what happened to it. */
   readonly parts?: readonly LedgerPart[];
 };
 
-/** What became of one part of a layer. */
+/** What happened to one part of a layer. */
 export interface LedgerPart {
   readonly name: string;
   readonly fate: "kept" | "truncated" | "dropped" | "empty";
-  /** What was done to it, or why it is not there. */
+  /** How it was changed, or why it is missing. */
   readonly because?: string;
   readonly tokens: number;
   /** Digest of its text before the budget cut anything. */
@@ -54,15 +54,15 @@ export interface LedgerPart {
 }
 
 /**
- * Why an epoch began. `refused`: the provider would not have the model's reasoning back, and it goes without. `forgotten`: a
- * memory was forgotten that stood frozen at the start of the one before, or was told in it and stayed. `alone`: with
- * `history: log` each turn has its own. `edited`: a text of the prefix was changed, and a new beginning was cheaper than telling it.
- * `model`: another model answers, whose requests have another shape. `migrated`: the thread was moved to another version of its agent.
+ * Why an epoch began. `refused`: the provider rejected the model's reasoning, so it is left out. `forgotten`: a
+ * memory was deleted that the epoch before had frozen at its start, or showed later in its transcript. `alone`: with
+ * `history: log`, each turn has its own. `edited`: a text of the prefix was changed, and a new prefix was cheaper than a note about it.
+ * `model`: another model answers, whose requests have another format. `migrated`: the thread was moved to another version of its agent.
  * `mode`: a turn was run in another mode, with more or less of the prompt.
  */
 export type EpochReason = "first" | "cut" | "refused" | "forgotten" | "alone" | "edited" | Renewal;
 
-/** Why an epoch begins with a prefix that is rendered anew while the conversation goes on. */
+/** Why an epoch begins with a newly rendered prefix while the conversation continues. */
 export type Renewal = "model" | "migrated" | "mode";
 
 /** Each piece's fate and cost. `limit` is what may be sent: the budget less the reserve for the reply. */
@@ -73,8 +73,8 @@ export interface Ledger {
   readonly tokens: number;
   readonly limit: number;
   /**
-   * When the conversation is cut, in tokens of it: where it has more than `at`, so that `keep` stay; a turn adds `each`. `because`
-   * says why this turn cut it, or why it did not though the cache was cold. Left out where there is nothing to cut.
+   * When the conversation is cut, in tokens: if it has more than `at`, so that `keep` stay; a turn adds `each`. `because`
+   * says why this turn cut it, or why it did not although the cache was cold. Left out if there is nothing to cut.
    */
   readonly cutting?: {
     readonly at: number;
@@ -83,15 +83,15 @@ export interface Ledger {
     readonly because?: string;
   };
   /**
-   * There where texts of the prefix were edited while the epoch ran: which, whether they were told in this turn's message or an
+   * Set if texts of the prefix were edited during the epoch: which ones, whether this turn's message describes the edits or a new
    * epoch begins with them, and why.
    */
   readonly edits?: { readonly layers: readonly LayerId[]; readonly way: "told" | "epoch"; readonly because: string };
-  /** How layers that are read from disk came by their texts in this turn. */
+  /** Where the texts of layers from disk came from in this turn. */
   readonly caches?: readonly { readonly layer: LayerId; readonly use: CacheUse }[];
   /**
-   * There where the request was sent a second time, because the provider said that what went before had been changed. That is a
-   * mistake of Strata's: `changed` names what differs from the last request that was answered, none where nothing does.
+   * Set if the request was sent a second time, because the provider said that earlier messages had been changed. That is a
+   * bug in Strata: `changed` names what differs from the last answered request, or is missing if nothing does.
    */
   readonly refused?: { readonly changed: string | null };
 }

@@ -17,7 +17,7 @@ export const AGENT_STATES = [
 ] as const;
 export type AgentState = (typeof AGENT_STATES)[number];
 
-/** As an agent is seen: of a turn that another program runs no step is known, only that it runs. */
+/** The state as others see it: for a turn in another program, only that it runs, not its step. */
 export const SEEN_STATES = [...AGENT_STATES, "in a turn"] as const;
 export type SeenState = (typeof SEEN_STATES)[number];
 
@@ -33,11 +33,11 @@ export interface CreditRules {
   readonly rounds: number;
 }
 
-/** US dollars that an operator is proposed to pay in: after them the agent is not `LowCycles` at once, whatever it owes. */
+/** The payment in US dollars that is suggested to operators: enough that the agent is not `LowCycles` again at once, whatever it owes. */
 export const usualPayment = ({ low }: Pick<CreditRules, "low">, balance = 0): number =>
   Math.ceil(2 * low - Math.min(0, balance));
 
-/** One payment by an operator. US dollars; negative where a mistake was corrected. */
+/** One payment by an operator. US dollars; negative to correct a mistake. */
 export interface TopUp {
   readonly id: number;
   readonly dollars: number;
@@ -52,23 +52,23 @@ export interface Credits {
   /** By all its requests since the first payment. */
   readonly spent: number;
   readonly balance: number;
-  /** Spent in the 24 hours before, and of how many of them it had credits. */
+  /** Spent in the last 24 hours, and in how many of these hours it had credits. */
   readonly lastDay: { readonly spent: number; readonly hours: number };
 }
 
-/** How an agent is, at a time. */
+/** The condition of an agent at a point in time. */
 export interface Vitals {
-  /** US dollars that are left; none where it lives on no credits. */
+  /** US dollars left; missing if it has no credits configured. */
   readonly balance?: number;
-  /** Hours for which they last at the rate of the last day; none where nothing was spent in it. */
+  /** How many hours they last at the rate of the last day; missing if nothing was spent in it. */
   readonly runway?: number;
   readonly tier: SurvivalTier;
   /** Its account, and what it held when it was last read. */
   readonly wallet?: string;
   readonly native?: { readonly wei: bigint; readonly at: number };
-  /** Why it could not be read the last time it was tried, and when; none where it could. */
+  /** Why the last read failed, and when; missing if it succeeded. */
   readonly unread?: { readonly because: string; readonly at: number };
-  /** Turns that the agent has begun, this one with them. */
+  /** Turns that the agent has begun, including this one. */
   readonly turn: number;
   readonly state: SeenState;
   /** Milliseconds since 1970. */
@@ -79,14 +79,14 @@ export interface Vitals {
 export const PROOFS = ["proven", "claimed"] as const;
 export type Proof = (typeof PROOFS)[number];
 
-/** What the guard said of a text that was to be kept. */
+/** The guard's verdict on a text that should be stored. */
 export interface TextVerdict {
   readonly verdict: "pass" | "review" | "reject";
   /** A sentence for each finding. */
   readonly findings: readonly string[];
 }
 
-/** What stands behind a text: whose words, and the lowest trust of what its writer had seen. */
+/** The origin of a text: whose words it has, and the lowest trust of what its writer had seen. */
 export interface TextOrigin {
   readonly trust: Trust;
   readonly inputs: Trust;

@@ -2,7 +2,7 @@ import type { MemoryId, TurnId } from "./ids.ts";
 import type { Role } from "./scope.ts";
 import type { Trust, Untrusted } from "./trust.ts";
 
-/** What a memory is: what was said, what was saved on purpose, a longer text kept whole, what stands for many others. */
+/** The kinds of memories: messages, saved facts, longer texts stored whole, and summaries. */
 export const MEMORY_KINDS = ["message", "fact", "block", "summary"] as const;
 export type MemoryKind = (typeof MEMORY_KINDS)[number];
 
@@ -16,9 +16,9 @@ export interface NewMemory {
   readonly trust: Trust;
   /** Who wrote it down; left out, the agent. */
   readonly by?: Role;
-  /** Who said it, by the name a question would use: the contact's or the agent's. */
+  /** The speaker, by the name that a question would use: the contact's or the agent's. */
   readonly speaker?: string;
-  /** Which stretch of talk it is of: what shares it is read together. Left out, it stands alone. */
+  /** Its session: memories of one session are read together. Left out: it stands alone. */
   readonly session?: string;
   /** Where it was written down. */
   readonly turn?: TurnId;
@@ -26,28 +26,28 @@ export interface NewMemory {
   readonly sources?: readonly string[];
   /** When it was said or saved. */
   readonly at: number;
-  /** What it tells of was so from then on, and until then; left out, always. */
+  /** When its content was true: from, and until. Left out: always. */
   readonly validFrom?: number;
   readonly validUntil?: number;
-  /** The memory it takes the place of: that one stays in the record, dated, and is found no more. */
+  /** The memory that it replaces: that one stays in the record, dated, and is no longer found. */
   readonly supersedes?: MemoryId;
 }
 
-/** A remembered text. */
+/** A stored memory. */
 export interface Memory extends NewMemory {
   readonly id: MemoryId;
   readonly kind: MemoryKind;
-  /** How often the very same was saved: 1 for once. */
+  /** How often the same text was saved. */
   readonly support: number;
   readonly supersededBy?: { readonly memory: MemoryId; readonly at: number };
 }
 
-/** Whether what a memory tells is so at a time. */
+/** Whether the content of a memory is true at a given time. */
 export function isValidAt({ validFrom, validUntil }: Pick<Memory, "validFrom" | "validUntil">, at: number): boolean {
   return (validFrom === undefined || validFrom <= at) && (validUntil === undefined || validUntil > at);
 }
 
-/** Which memories a search may give. Left out, all. */
+/** Which memories a search may return. Left out: all. */
 export interface MemoryFilter {
   readonly kinds?: readonly MemoryKind[];
   /** Having at least one of these tags. */
@@ -55,11 +55,11 @@ export interface MemoryFilter {
   /** Said or saved since then, and before then. */
   readonly since?: number;
   readonly before?: number;
-  /** At least as trusted. */
+  /** At least this trust. */
   readonly trust?: Trust;
 }
 
-/** What is asked, as an embedder sees it. Vectors of two models are never compared. */
+/** The query as a vector. Vectors of two models are never compared. */
 export interface QueryVector {
   /** The embedder's `ref`. */
   readonly model: string;
@@ -69,15 +69,15 @@ export interface QueryVector {
 
 /** What is searched for. */
 export interface MemoryQuery extends MemoryFilter {
-  /** Any text, the newest and heaviest first: the question, and what was asked before it. `weight` is 1 for the first. */
+  /** The texts to search for, the newest first: the question, and earlier ones. `weight` is 1 for the first and less for the others. */
   readonly texts: readonly { readonly text: string; readonly weight: number }[];
-  /** The name of who asks, whom "I" and "my" mean. */
+  /** The name of the asker, for "I" and "my". */
   readonly asker?: string;
-  /** When it is asked: what "yesterday" and "last week" mean. Left out, they are words like any. */
+  /** The time of the question, for "yesterday" and "last week". Left out: these are ordinary words. */
   readonly at?: number;
-  /** The same as vectors, one of each model that serves in the scopes; made by the runtime. Left out, words alone are compared. */
+  /** The query as vectors, one for each model in use in the scopes; created by the runtime. Left out: only words are compared. */
   readonly vectors?: readonly QueryVector[];
-  /** Only what is so at that time, by its `validFrom` and `validUntil`. Left out, all. */
+  /** Only memories that are true at that time, by `validFrom` and `validUntil`. Left out: all. */
   readonly validAt?: number;
   /** At most so many. */
   readonly limit: number;

@@ -2,18 +2,18 @@ import type { LayerId, MemoryId, ToolName } from "./ids.ts";
 import type { Digest, Json, JsonObject } from "./json.ts";
 import type { Framed, Spoken, Trust, Trusted, Untrusted } from "./trust.ts";
 
-/** What a provider attached to a part and wants back unchanged (reasoning signatures and the like). */
+/** What a provider attached to a part and wants back unchanged, such as reasoning signatures. */
 export type ProviderMetadata = { readonly [provider: string]: JsonObject };
 
 /**
- * What a text of a transcript tells of a live layer: all that it says (`whole`), what is new of its items (`more`), or which of
- * its lines are gone and which are new (`lines`). `of` is the digest of the whole text, where its lines are in an order.
+ * What a text in a transcript shows of a live layer: all of it (`whole`), its new items (`more`), or which of
+ * its lines were removed and added (`lines`). `of` is the digest of the whole text, if its lines have an order.
  */
 export interface LayerMark {
   readonly layer: LayerId;
   readonly as: "whole" | "more" | "lines";
   readonly of?: Digest;
-  /** The memories that it tells of, so that what was forgotten is found there. Left out, none. */
+  /** The memories that it shows, so that deleted ones are found there. Left out: none. */
   readonly memories?: readonly MemoryId[];
 }
 
@@ -22,7 +22,7 @@ export interface TextPart<Text extends string = Trusted | Framed> {
   readonly type: "text";
   readonly text: Text;
   readonly metadata?: ProviderMetadata;
-  /** There where it is of a live layer, and stays. */
+  /** Set if it shows a live layer and stays in the transcript. */
   readonly told?: LayerMark;
 }
 
@@ -64,7 +64,7 @@ export interface ResultPart {
   readonly tool: ToolName;
   readonly text: Framed | Trusted;
   readonly failed: boolean;
-  /** Pictures and files that came with it. Where a provider takes none in a result, a line says so instead. */
+  /** Pictures and files that came with it. If a provider accepts none in a result, a line says so instead. */
   readonly media?: readonly (ImagePart | FilePart)[];
 }
 
@@ -76,20 +76,20 @@ export type Message =
   | { readonly role: "user"; readonly parts: readonly UserPart[] }
   | { readonly role: "assistant"; readonly parts: readonly AssistantPart[] }
   | { readonly role: "tool"; readonly parts: readonly ResultPart[] }
-  /** The tail of a request, where the provider cleared it by itself: it stays where it stood, and is rendered no more. */
+  /** The tail of a request that the provider clears by itself: it keeps its place, and is not rendered again. */
   | { readonly role: "system"; readonly parts: readonly TextPart<Trusted>[] };
 
 export type MessageRole = Message["role"];
 
-/** A part of what somebody outside sent, not yet framed. */
+/** A part of a message from outside, not yet framed. */
 export type EventPart = TextPart<Untrusted> | ImagePart | FilePart;
 
-/** Whether a message holds what a provider wants back unchanged: the model's reasoning, or what it attached to a part. */
+/** Whether a message contains something that a provider wants back unchanged: the model's reasoning, or data attached to a part. */
 export const holdsReasoning = ({ role, parts }: Message): boolean =>
   role === "assistant" &&
   parts.some((part) => part.type === "reasoning" || ("metadata" in part && part.metadata !== undefined));
 
-/** The same message without it: what the model said and called, and nothing that is bound to how it came to it. */
+/** The same message without reasoning: only the model's words and calls. */
 export function withoutReasoning(message: Message): Message {
   if (message.role !== "assistant" || !holdsReasoning(message)) return message;
   const parts = message.parts.flatMap((part): AssistantPart[] => {

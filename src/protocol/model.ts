@@ -2,21 +2,21 @@ import type { ModelRef } from "./agent.ts";
 import type { AssistantPart, CallPart } from "./message.ts";
 import type { Request } from "./request.ts";
 
-/** What a call used, in tokens as reported. `input` is all of the prompt; the cached part of it is also told apart. */
+/** What a call used, in tokens as reported. `input` is the whole prompt; its cached part is also listed separately. */
 export interface Usage {
   readonly input: number;
   readonly cacheRead: number;
   readonly cacheWrite: number;
-  /** Of `cacheWrite`, what is kept for the long lifetime; left out where the provider does not tell lifetimes apart. */
+  /** The part of `cacheWrite` with the long lifetime; left out if the provider does not report lifetimes. */
   readonly cacheWriteLong?: number;
   readonly output: number;
 }
 
-/** What a call is expected to be billed, told before it is made. In tokens as Strata counts them; they add up to the request. */
+/** The expected bill of a call, before it is made. In tokens as Strata counts them; they add up to the request. */
 export interface Prediction {
   readonly read: number;
   readonly write: number;
-  /** Of `write`, what is kept for the long lifetime. */
+  /** The part of `write` with the long lifetime. */
   readonly writeLong: number;
   /** Neither read nor written. */
   readonly input: number;
@@ -35,7 +35,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** Why the model stopped. `recording-ended`: a recording speaks for the model and has nothing more to say. */
+/** Why the model stopped. `recording-ended`: a recording replaces the model and has no more replies. */
 export type FinishReason = "stop" | "calls" | "length" | "refused" | "recording-ended" | "other";
 
 /** A whole answer. `parts` is empty when there is nothing to say. */
@@ -44,16 +44,16 @@ export interface Reply {
   readonly finish: FinishReason;
   /** As reported. */
   readonly usage: Usage;
-  /** There where Strata ended the stream, which went on past all that was asked for: no usage was reported then. */
+  /** Set if Strata ended the stream, because it was much longer than allowed: then no usage was reported. */
   readonly capped?: true;
-  /** What it is billed by instead of `usage`, which cannot be or did not come: Strata's own count of the request and the answer. */
+  /** Used for billing instead of `usage`, if that is impossible or missing: Strata's own count of the request and the answer. */
   readonly estimated?: Usage;
 }
 
-/** What an answer is billed by. */
+/** The usage by which an answer is billed. */
 export const billedUsage = ({ usage, estimated }: Reply): Usage => estimated ?? usage;
 
-/** A call that failed before its first word and is repeated after that pause. `attempt` counts the tries that failed. */
+/** A call that failed before its first word and is repeated after a pause. `attempt` counts the failed tries. */
 export interface RetryEvent {
   readonly type: "retry";
   readonly attempt: number;
@@ -61,7 +61,7 @@ export interface RetryEvent {
   readonly because: string;
 }
 
-/** What streams from a model: words as they come, then exactly one `reply`. A `retry` stands before all words. */
+/** The stream of a model: words as they arrive, then exactly one `reply`. A `retry` comes before any words. */
 export type ModelEvent =
   | RetryEvent
   | { readonly type: "text-delta"; readonly text: string }
@@ -69,11 +69,11 @@ export type ModelEvent =
   | { readonly type: "call"; readonly call: CallPart }
   | { readonly type: "reply"; readonly reply: Reply };
 
-/** A model as the runtime sees it. The provider's shapes stay behind it. */
+/** A model as the runtime sees it. It hides the provider's formats. */
 export interface Model {
   /** Who answers: `anthropic:claude-sonnet-4-5`, `rehearsal`, `recording`. */
   readonly ref: ModelRef;
-  /** Whose request shape the dumps show: a `provider:name`. */
+  /** The `provider:name` whose request format the dumps show. */
   readonly wire: ModelRef;
   /** @throws StrataError `model_failed`, `rate_limited`, `key_refused`, `reasoning_refused` before anything of an answer came, `model_refused`, `turn_cancelled` */
   send(request: Request, options: SendOptions): AsyncIterable<ModelEvent>;

@@ -19,7 +19,7 @@ export function suggestion(word: string, candidates: readonly string[]): string 
   return candidates.length === 0 ? "" : `; there is ${candidates.map((one) => `\`${one}\``).join(", ")}`;
 }
 
-/** Letters to insert, delete or replace; two neighbours swapped count as one slip, for that is how people mistype. */
+/** Letters to insert, delete or replace; two swapped neighbours count as one mistake, because this is a common typo. */
 function editDistance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, j) => j)];
   const at = (i: number, j: number): number => rows[i]?.[j] ?? 0;

@@ -4,7 +4,7 @@ import type { LayerScope, LayerVersion } from "./layer.ts";
 import type { Message } from "./message.ts";
 import type { Framed, Trusted } from "./trust.ts";
 
-/** What a provider is told of a tool. `input` is a JSON Schema of an object. */
+/** The description of a tool for a provider. `input` is a JSON Schema of an object. */
 export interface ToolSchema {
   readonly name: ToolName;
   readonly description: string;
@@ -25,26 +25,26 @@ export interface Prefix {
 }
 
 /**
- * Where a turn's own text may stand: `turn-scoped` in a message that the provider clears by itself; `ephemeral` at the end,
- * taken away in the next request; `delta` as changed lines that stay, where a history must not be edited.
+ * How a turn's own text is sent: `turn-scoped` in a message that the provider clears by itself; `ephemeral` at the end,
+ * removed in the next request; `delta` as changed lines that stay, if the history must not be edited.
  */
 export type TailWay = "turn-scoped" | "ephemeral" | "delta";
 
-/** Behind what is new in a request, or before this turn's events. */
+/** After the new part of a request, or before this turn's events. */
 export type TailPlace = "after-events" | "before-events";
 
 /** How the tail of a turn is carried. */
 export interface TailPlan {
   /** What the platform and the operator say. */
   readonly trusted: TailWay;
-  /** What others wrote: never in a message of the system's (law 4). */
+  /** Text of others: never in a system message (law 4). */
   readonly framed: Exclude<TailWay, "turn-scoped">;
   readonly place: TailPlace;
-  /** What a read and a write cost, where changed lines are kept only while that is cheaper; left out where they must be. */
+  /** The costs of a read and a write, if changed lines are kept only while that is cheaper; left out if they must be kept. */
   readonly keep?: { readonly read: number; readonly write: number };
 }
 
-/** What stands where nobody says otherwise: at the end, and gone in the next request. */
+/** The default: at the end, and removed in the next request. */
 export const EPHEMERAL_TAIL: TailPlan = { trusted: "ephemeral", framed: "ephemeral", place: "after-events" };
 
 /** A live layer's text for this request only. */
@@ -52,13 +52,13 @@ export interface TailPart {
   readonly layer: LayerId;
   readonly text: Trusted | Framed;
   /**
-   * Left out for a text at the end. `turn-scoped` is trusted and stands in a message of the system's, `before-events` at the
-   * beginning of the newest message, where that is the user's.
+   * Left out for a text at the end. `turn-scoped` is trusted and is part of a system message; `before-events` is at the
+   * beginning of the newest message, if that is the user's.
    */
   readonly way?: "turn-scoped" | "before-events";
 }
 
-/** Where a provider's cache may keep what stands before. */
+/** A place up to which a provider may cache the request. */
 export interface Mark {
   readonly after:
     | { readonly zone: "system"; readonly block: number }
@@ -74,19 +74,19 @@ export type ReasoningLevel = (typeof REASONING_LEVELS)[number];
 export interface Parameters {
   /** Of the reply, with what the model reasons. */
   readonly maxTokens: number;
-  /** Left out, as the provider has it. `tokens`: that many of `maxTokens`, for models that are told a budget. */
+  /** Left out: the provider's default. `tokens`: that many of `maxTokens`, for models with a token budget. */
   readonly reasoning?: { readonly level: ReasoningLevel; readonly tokens?: number };
   readonly temperature?: number;
-  /** A JSON Schema that the answer fits. */
+  /** A JSON Schema that the answer must match. */
   readonly output?: JsonObject;
 }
 
-/** One request, neutral to providers: what `models/` turns into a provider's shape, in one place. */
+/** One request, independent of providers. Only `models/` converts it into a provider's format. */
 export interface Request {
   readonly prefix: Prefix;
   /** Only grows within an epoch. Never empty; begins with a user message. */
   readonly messages: readonly Message[];
-  /** Stands after the newest message, or as each part says, past every mark; not kept. */
+  /** Comes after the newest message, or where each part says, and after every cache mark; not kept. */
   readonly tail: readonly TailPart[];
   readonly marks: readonly Mark[];
   readonly parameters: Parameters;

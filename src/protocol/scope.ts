@@ -2,7 +2,7 @@ import { StrataError } from "./errors.ts";
 import { type AgentName, type ContactId, contactId, type OrgId } from "./ids.ts";
 import { TRUSTS, type Trust } from "./trust.ts";
 
-/** Whose data: every read and write of thread, memory or conversation data names one. `contact: null` is the agent's own. */
+/** The owner of data: every read and write of thread, memory or conversation data names one. `contact: null` is the agent itself. */
 export interface Scope {
   readonly org: OrgId;
   readonly agent: AgentName;
@@ -14,13 +14,13 @@ export interface ContactScope extends Scope {
   readonly contact: ContactId;
 }
 
-/** The contact of an agent's turns of its own: nobody outside. No door takes a message for it. */
+/** The contact of an agent's own turns: nobody outside. Nobody can post a message as this contact. */
 export const SELF: ContactId = contactId("~self");
 
-/** What contacts of turns begin with that handle messages of several senders. */
+/** The prefix of contacts for turns that handle messages of several senders. */
 const INBOX = "~inbox";
 
-/** How many senders such a turn has at the most. */
+/** The most senders that such a turn may have. */
 export const BATCH_SENDERS = 5;
 
 /** The contact of one such turn, and of no other: so its record goes when any of its senders is erased. */
@@ -32,13 +32,13 @@ export const isBatch = ({ contact }: Scope): boolean => contact?.startsWith(`${I
 /** What the pseudonyms of erased contacts begin with. */
 const ERASED = "~erased";
 
-/** What stands for a contact who was erased, in rows that count and cost. The id is chance: nothing leads from it to a name. */
+/** The pseudonym of an erased contact, in rows with counts and costs. The id is random: it does not lead back to the name. */
 export const erasedContact = (id: string): ContactId => contactId(`${ERASED}:${id}`);
 
-/** Whether it stands for a contact who was erased. */
+/** Whether it is the pseudonym of an erased contact. */
 export const isErased = (contact: ContactId): boolean => contact.startsWith(`${ERASED}:`);
 
-/** Whether a contact is nobody outside. No door takes a message for it. */
+/** Whether a contact is nobody outside. Nobody can post a message as such a contact. */
 export const isReserved = (contact: ContactId): boolean =>
   contact === SELF || contact === INBOX || contact.startsWith(`${INBOX}:`) || isErased(contact);
 
@@ -47,11 +47,11 @@ export function memoryScope<S extends Scope>(scope: S): Scope {
   return scope.contact === SELF ? { ...scope, contact: null } : scope;
 }
 
-/** What an actor may do, the mightiest first. */
+/** The roles of actors, the most powerful first. */
 export const ROLES = ["platform", "operator", "member", "agent", "contact", "auditor"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Who asks. `agent` and `contact` narrow the reach; left out, the actor reaches all of the organization. */
+/** Who asks. `agent` and `contact` limit the actor's access; left out, the actor has access to the whole organization. */
 export interface Actor {
   readonly org: OrgId;
   readonly role: Role;
@@ -59,7 +59,7 @@ export interface Actor {
   readonly contact?: ContactId;
 }
 
-/** What can be asked for. */
+/** The actions that need permission. */
 export const ACTIONS = ["post", "run", "read", "explain", "operate"] as const;
 export type Action = (typeof ACTIONS)[number];
 
@@ -73,12 +73,12 @@ const MAY: Readonly<Record<Role, readonly Action[]>> = {
   auditor: ["read", "explain"],
 };
 
-/** How far what the actor says is trusted: no door may claim more for it. */
+/** How far the actor's words are trusted. The CLI and the HTTP server cannot claim more. */
 export function trustOf({ role }: Pick<Actor, "role">): Trust {
   return TRUSTS.find((trust) => trust === role) ?? "contact";
 }
 
-/** Whether everything in `scope` is in the actor's reach. */
+/** Whether the actor has access to everything in `scope`. */
 export function reaches(actor: Actor, scope: Scope): boolean {
   return (
     actor.org === scope.org &&
@@ -87,14 +87,14 @@ export function reaches(actor: Actor, scope: Scope): boolean {
   );
 }
 
-/** Whether the actor's role may do it in its own reach. */
+/** Whether the actor's role permits the action. */
 export const may = (actor: Actor, action: Action): boolean => MAY[actor.role].includes(action);
 
 /** The role in a sentence. */
 export const withArticle = (role: Role): string => `${/^[aeiou]/.test(role) ? "an" : "a"} ${role}`;
 
 /**
- * Lets the actor do it or says why not.
+ * Checks that the actor may do it.
  * @throws StrataError `not_allowed`
  */
 export function authorize(actor: Actor, action: Action, scope: Scope): void {

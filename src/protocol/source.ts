@@ -2,7 +2,7 @@ import type { StoredEvent } from "./event.ts";
 import type { ContactScope } from "./scope.ts";
 import type { Trust, Untrusted } from "./trust.ts";
 
-/** What a source of one's own may know of the turn. */
+/** What an operator's own source gets to know about the turn. */
 export interface SourceContext {
   readonly scope: ContactScope;
   /** What the turn is about. */
@@ -11,7 +11,7 @@ export interface SourceContext {
   readonly at: number;
   /** Aborted when the turn ends or the source is late. */
   readonly signal: AbortSignal;
-  /** A value named under `secrets` of strata.yaml. What a source gives is searched for it. @throws StrataError `secret_missing` */
+  /** A value named under `secrets` in strata.yaml. It is removed from what the source returns. @throws StrataError `secret_missing` */
   secret(name: string): string;
 }
 
@@ -21,12 +21,12 @@ export interface SourceItem {
   readonly at?: number;
 }
 
-/** A layer's source of one's own. All it gives stands in the prompt inside frames (law 4), which tell its `trust`. */
+/** An operator's own source for a layer. The prompt shows everything it returns in frames (law 4) with its `trust`. */
 export interface OwnSource {
   readonly name: string;
-  /** Whose words it gives. `contact` unless nobody outside can have written them. */
+  /** Whose words it returns. `contact`, unless nobody outside can have written them. */
   readonly trust: Trust;
-  /** The most fitting first: the last are left out where there is no room; in the prompt they stand oldest first. No items: the layer is empty. What it throws makes the layer empty and leaves a note (law 13). */
+  /** The best items first: the last ones are left out if there is no room; the prompt shows them oldest first. No items: the layer is empty. If it throws, the layer is empty, with a note (law 13). */
   give(context: SourceContext): Promise<readonly SourceItem[]>;
 }
 
@@ -36,6 +36,6 @@ export interface Vault {
   secret(name: string): string;
   /** The text with every value of a secret or a key replaced by its name. */
   hide(text: string): string;
-  /** How many characters of a text that is still coming may be taken as they are: what stands behind them may be the beginning of a value. */
+  /** How many characters of a text that is still arriving can be used: the rest may be the beginning of a secret value. */
   settled(text: string): number;
 }

@@ -1,10 +1,10 @@
 const encoder = new TextEncoder();
 
-/** Shorter values stand in ordinary text by chance: they cannot be looked for. */
+/** Shorter values also appear in ordinary text, so they cannot be searched for. */
 export const SHORTEST_SECRET = 8;
 
 /**
- * How a value may stand in what a tool, a server or an error says: as it is, in JSON, in an address, in base64 and in hexadecimal digits. For
+ * The forms in which a value may appear in the output of a tool, a server or an error: unchanged, in JSON, in a URL, in base64 and in hexadecimal digits. For
  * secrets, which are looked for in all of these.
  */
 export function spellings(value: string): readonly string[] {

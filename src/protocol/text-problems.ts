@@ -6,7 +6,7 @@ import type { TextKey, TextStatus, VersionKey } from "./text-version.ts";
 export const textName = ({ layer, part }: TextKey): string =>
   part === undefined ? `the layer ${layer}` : `the skill ${part}`;
 
-/** That a version is in no state for what was asked. */
+/** Says why the state of a version does not permit the request. */
 export function textDecided(agent: AgentName, version: VersionKey & { readonly status: TextStatus }): StrataError {
   const { layer, part, n, status } = version;
   const texts = `GET /v1/agents/${agent}/layers/${layer}/history${part === undefined ? "" : `?skill=${part}`}`;
@@ -15,7 +15,7 @@ export function textDecided(agent: AgentName, version: VersionKey & { readonly s
   return new StrataError("text_decided", message, { layer, ...(part !== undefined && { part }), agent, n, status });
 }
 
-/** @param looks where all versions and what became of them are shown */
+/** @param looks where all versions and their history are shown */
 function whatBecame(status: TextStatus, looks: string): string {
   switch (status) {
     case "kept":
@@ -31,13 +31,13 @@ function whatBecame(status: TextStatus, looks: string): string {
   }
 }
 
-/** A proposal, and the version whose place it is to take, where somebody says that. */
+/** A proposal, and the version that it should replace, if somebody named one. */
 interface Approving extends VersionKey {
   readonly parent: number;
   readonly over?: number | undefined;
 }
 
-/** That another text is active by now than a proposal was written over: whoever approves it knows what it takes the place of. */
+/** Says that another text is active now than the one that a proposal was written for, so that whoever approves it knows what it replaces. */
 export function textOvertaken(agent: AgentName, version: Approving, active: number): StrataError {
   const { layer, part, n, parent } = version;
   const skill = part === undefined ? "" : ` --skill ${part}`;

@@ -17,32 +17,32 @@ export interface VersionKey extends TextKey {
 }
 
 /**
- * `kept`: it may be active, or was, or may be again. `proposed`: it waits for an operator. `superseded`: a newer proposal took its
- * place before anybody decided. `rejected`: an operator said no.
+ * `kept`: it is or was active, or may be. `proposed`: it waits for an operator. `superseded`: a newer proposal replaced
+ * it before anybody decided. `rejected`: an operator rejected it.
  */
 export const TEXT_STATUSES = ["kept", "proposed", "superseded", "rejected"] as const;
 export type TextStatus = (typeof TEXT_STATUSES)[number];
 
-/** Where the pointer of a text stands: 0 is the declared text, null nothing at all. */
+/** The active version of a text: 0 is the declared text, null none at all. */
 export interface TextPointer extends TextKey {
   readonly stands: number | null;
 }
 
-/** What a text was written for: rank and source of its layer, and the declared text that it stands for. */
+/** The place that a text was written for: rank and source of its layer, and the declared text that it replaces. */
 export interface TextPlace {
   readonly rank: number;
   readonly source: Source["kind"];
-  /** None where nothing is declared: of a skill that an operator added. */
+  /** Missing if no text is declared: for a skill that an operator added. */
   readonly declared?: Digest;
 }
 
-/** A text that is to take the place of what is active. */
+/** A text that should replace the active one. */
 export interface NewText extends TextKey {
-  /** What may stand in the prompt once it is active: it passed the guard, and an operator's word where that is needed. */
+  /** The text for the prompt once it is active: it passed the guard and, if needed, an operator's review. */
   readonly text: Trusted;
-  /** What stands for it where a mode shows its layer as one line; left out, its beginning does. */
+  /** Its summary for modes that show the layer as one line; left out, the text's beginning. */
   readonly line?: Trusted;
-  /** `proposed` where it waits for an operator. */
+  /** `proposed` if it waits for an operator. */
   readonly status: "kept" | "proposed";
   /** Whose words: `operator` or `agent`. */
   readonly trust: Trust;
@@ -50,15 +50,15 @@ export interface NewText extends TextKey {
   readonly inputs: Trust;
   readonly by: Role;
   readonly turn?: TurnId;
-  /** Why it was changed, in the writer's words. */
+  /** The writer's reason for the change. */
   readonly reason: Untrusted;
   readonly verdict: TextVerdict;
-  /** The version it was written over: 0 for the declared text. Another that is active by then makes it a proposal. */
+  /** The version that it was written for: 0 for the declared text. If another is active by then, it becomes a proposal. */
   readonly parent: number;
-  /** Once its layer stands elsewhere it is not sent any more. */
+  /** If its layer has another place later, it is no longer sent. */
   readonly place: TextPlace;
   /**
-   * Where the others stood that its size was measured with, all layers or all skills: another that moved by then makes it a proposal,
+   * The active versions of the other layers or skills when its size was checked. If one has changed by then, it becomes a proposal,
    * so that the limits hold.
    */
   readonly beside: readonly TextPointer[];
@@ -77,8 +77,8 @@ export interface TextVersion extends Omit<NewText, "status" | "beside"> {
 }
 
 /**
- * What became of a turn's edit when the turn was committed: `overtaken` waits for an operator like one that was `proposed`, but only
- * because another text was changed before.
+ * The result of a turn's edit when the turn was committed: `overtaken` waits for an operator like one that was `proposed`, but only
+ * because another text was changed first.
  */
 export const EDIT_ENDS = ["kept", "proposed", "overtaken"] as const;
 
@@ -99,7 +99,7 @@ export const MOVE_KINDS = [
 ] as const;
 export type MoveKind = (typeof MOVE_KINDS)[number];
 
-/** What was done with a text's versions. The pointer stands on `to` afterwards: 0 is the declared text, null nothing at all. */
+/** A change of a text's active version. Afterwards, `to` is active: 0 is the declared text, null none at all. */
 export interface TextMove extends TextKey {
   /** 1 for the first of its text. */
   readonly seq: number;
@@ -115,7 +115,7 @@ export interface TextMove extends TextKey {
   readonly at: number;
 }
 
-/** Characters that texts may have after an edit, for each agent as it says. */
+/** The most characters of texts after an edit; each agent can set its own. */
 export interface TextLimits {
   /** One versioned layer. */
   readonly layer: number;
@@ -123,10 +123,10 @@ export interface TextLimits {
   readonly total: number;
 }
 
-/** What holds where an agent says nothing: the numbers of the seed of the blueprint `sovereign`. */
+/** The defaults: the numbers of the blueprint `sovereign`. */
 export const USUAL_TEXT_LIMITS: TextLimits = { layer: 4_000, total: 8_000 };
 
-/** Characters that other texts of an agent may have; where a number is stated, the same seed states it. */
+/** The most characters of an agent's other texts, from the same blueprint if it states a number. */
 export const TEXT_LIMITS = {
   /** A soul is a slug. */
   soul: 64,
@@ -139,5 +139,5 @@ export const TEXT_LIMITS = {
   reason: 500,
 } as const;
 
-/** How much is kept of what was said with each sender, and shown. Characters, entries, senders. */
+/** How much of each sender's log is stored and shown. Characters, entries, senders. */
 export const CONVERSATION_LIMITS = { entries: 20, senders: 200, body: 500, reply: 500, shown: 5, compact: 2 } as const;

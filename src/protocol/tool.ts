@@ -13,13 +13,13 @@ import type { Spoken, Trust, Untrusted } from "./trust.ts";
 export type ToolEffect = "none" | "store" | "external";
 
 /**
- * What becomes of a call in a turn that has read what somebody outside wrote, so that they may have had it made: it runs, waits
+ * What happens to a call in a turn that has read text from outside, whose author may have caused the call: it runs, waits
  * for a person, or is refused.
  */
 export const TAINTED = ["run", "ask", "refuse"] as const;
 export type Tainted = (typeof TAINTED)[number];
 
-/** What a tool may know of the turn it runs in. */
+/** What a tool gets to know about its turn. */
 export interface ToolContext {
   readonly scope: ContactScope;
   readonly thread: ThreadId;
@@ -27,22 +27,22 @@ export interface ToolContext {
   readonly call: string;
   /** What the turn handles: the sources of what is saved in it. */
   readonly events: readonly EventId[];
-  /** In a turn with messages of several senders: who of them has no reply yet. Left out in all others. */
+  /** In a turn of several senders: those without a reply yet. Left out in all others. */
   readonly unanswered?: readonly ContactId[];
-  /** Beside them: who has one. */
+  /** Those who already have one. */
   readonly answered?: readonly ContactId[];
-  /** What earlier calls of the turn write in its commit, each with the id that a new memory will have. Left out: nothing. */
+  /** What earlier calls of the turn will write in its commit, each with the id of the new memory. Left out: nothing. */
   readonly pending?: readonly { readonly id: MemoryId; readonly write: StoreWrite }[];
   /** Milliseconds since 1970. */
   readonly at: number;
   /** The lowest trust in the prompt that led to the call. */
   readonly taint: Trust;
-  /** What the agent is doing: `executing actions` in a turn; a call that a person approved runs between two turns. */
+  /** The state of the agent: `executing actions` in a turn; an approved call runs between two turns. */
   readonly state: AgentState;
   readonly signal: AbortSignal;
-  /** Tells who follows the turn how far a long call has come, in a few words. The model hears nothing of it. */
+  /** Reports the progress of a long call, in a few words, to whoever follows the turn. The model does not see it. */
   progress(says: string): void;
-  /** A value named under `secrets` of strata.yaml. What a tool answers is searched for it. @throws StrataError `secret_missing` */
+  /** A value named under `secrets` of strata.yaml. It is removed from the tool's result. @throws StrataError `secret_missing` */
   secret(name: string): string;
 }
 
@@ -55,24 +55,24 @@ export interface ToolLimits {
 }
 
 /**
- * A write that a tool asks for; it lands in the turn's one commit or not at all. `forget` takes away what the agent itself saved
- * of the contact: what a person saved stays, whoever asks.
+ * A write that a tool requests; it is part of the turn's one commit or does not happen. `forget` deletes only memories that the agent itself
+ * saved about the contact: those that a person saved stay, whoever asks.
  */
 export type StoreWrite =
   | { readonly kind: "memory"; readonly memory: NewMemory }
   | { readonly kind: "forget"; readonly memory: MemoryId }
   | { readonly kind: "edit"; readonly edit: NewText };
 
-/** What came of a call. `failed` tells the model that it did not work; the text says why and what to do. */
+/** The result of a call. `failed` tells the model that it did not work; the text says why and what to do. */
 export interface ToolOutcome {
   readonly text: Untrusted;
   readonly failed: boolean;
   /** Pictures and files beside the text. */
   readonly media?: readonly (ImagePart | FilePart)[];
   readonly writes?: readonly StoreWrite[];
-  /** How far this answer may be trusted; left out, as far as its tool. Only Strata's own tools say it. */
+  /** The trust of this result; left out, that of the tool. Only Strata's own tools set it. */
   readonly trust?: Trust;
-  /** What one of the turn's senders is told; it goes out with the turn's commit. */
+  /** A reply to one of the turn's senders; it is sent with the turn's commit. */
   readonly reply?: SenderReply;
 }
 
@@ -88,25 +88,25 @@ export interface SenderReply {
   readonly text: Spoken;
 }
 
-/** What of an agent a tool's schema may depend on. A feature adds the members of its own. */
+/** What a tool's schema may depend on. A feature adds its own fields. */
 export interface ToolReader {
   readonly layers: readonly Layer[];
 }
 
-/** A tool an agent may be given. */
+/** A tool that an agent can have. */
 export interface Tool {
   readonly schema: ToolSchema;
-  /** What a provider is told of it for this agent. Left out: `schema`. */
+  /** Its description for a provider, for this agent. Left out: `schema`. */
   schemaFor?(agent: ToolReader): ToolSchema;
   readonly effect: ToolEffect;
-  /** How far its results may be trusted; `contact` unless it only tells what the platform itself wrote. */
+  /** The trust of its results: `contact`, unless it returns only text of the platform itself. */
   readonly trust: Trust;
   readonly limits?: ToolLimits;
-  /** What its results hold, where they are memories: a reply that repeats them becomes none (law 12). */
+  /** Set if its results are memories: a reply that repeats them does not become one (law 12). */
   readonly shows?: "memories";
-  /** In which of its states an agent may call it. Left out, in each; calls of a turn are made while `executing actions`. */
+  /** The agent's states in which it may be called. Left out: all. Calls of a turn are made in `executing actions`. */
   readonly states?: readonly AgentState[];
-  /** What of an agent's earlier calls waits for a person, in a few words each, for the layer that lists its tools. */
+  /** The agent's earlier calls that wait for a person, in a few words each, for the layer that lists its tools. */
   waiting?(agent: {
     readonly org: OrgId;
     readonly name: AgentName;
@@ -114,10 +114,10 @@ export interface Tool {
   }): Promise<readonly string[]>;
   /** Whether this call waits until a person has approved it. Left out: no call does. */
   needsApproval?(input: Json): boolean;
-  /** What becomes of this call in a tainted turn. Left out: it runs. */
+  /** What happens to this call in a tainted turn. Left out: it runs. */
   tainted?(input: Json, scope: ContactScope): Tainted;
-  /** A sentence for the model when the input does not fit the schema, else nothing. */
+  /** A sentence for the model if the input does not match the schema. */
   check(input: Json): string | undefined;
-  /** Gets checked input only. Normal trouble is an outcome; what it throws becomes a failed outcome. */
+  /** Gets only checked input. Expected problems are outcomes; whatever it throws becomes a failed outcome. */
   run(input: Json, context: ToolContext): Promise<ToolOutcome>;
 }

@@ -7,7 +7,7 @@ import type { RetryEvent, Usage } from "./model.ts";
 import type { VersionKey } from "./text-version.ts";
 import type { Untrusted } from "./trust.ts";
 
-/** Why a turn that ended well ended when it did. */
+/** Why a successful turn ended. */
 export const STOP_REASONS = [
   "answered",
   "length",
@@ -29,7 +29,7 @@ export interface TurnTotals {
   readonly milliseconds: number;
 }
 
-/** What a turn tells while it runs, cut to what the actor who asked may know. It always ends in exactly one `done` or `failed`. */
+/** The events of a running turn, limited to what the actor may know. There is always exactly one `done` or `failed`, at the end. */
 export type TurnEvent =
   | {
       readonly type: "turn-start";
@@ -39,27 +39,27 @@ export type TurnEvent =
       readonly model?: ModelRef;
       readonly events: number;
     }
-  /** A layer's source failed or was late; the turn goes on without it. */
+  /** A layer's source failed or was late; the turn continues without it. */
   | { readonly type: "note"; readonly layer: LayerId; readonly says: string }
-  /** The transcript was cut. `because` says why the messages that are gone have no summary; left out, they have one. */
+  /** The transcript was cut. `because` says why the removed messages have no summary; left out, they have one. */
   | { readonly type: "cut"; readonly messages: number; readonly because?: string }
   | { readonly type: "compiled"; readonly round: number; readonly ledger: Ledger }
-  /** The model did not answer and is asked again after a pause. */
+  /** The model did not answer and is called again after a pause. */
   | RetryEvent
   /**
-   * The provider would not have the model's earlier reasoning back and is asked once more without it. That is a mistake of
-   * Strata's: `changed` names what is not as it was in the last request that was answered, none where all of it is.
+   * The provider rejected the model's earlier reasoning and is called once more without it. That is a bug in
+   * Strata: `changed` names what differs from the last answered request, or is missing if nothing does.
    */
   | { readonly type: "refused"; readonly changed: string | null; readonly because: string }
   | { readonly type: "text-delta"; readonly text: string }
-  /** Words of a private layer, or where no layer is named the value of a secret, were left out of what the model said. */
+  /** Words of a private layer or, if no layer is named, the value of a secret were removed from the model's words. */
   | { readonly type: "withheld"; readonly layer?: LayerId; readonly words?: number }
   | { readonly type: "reasoning-delta"; readonly text: string }
-  /** A call waits for a person's word; the turn went on without it. Told once it is committed, before `done`. */
+  /** A call waits for a person; the turn continued without it. Sent after the commit, before `done`. */
   | { readonly type: "approval"; readonly approval: ApprovalId; readonly tool: ToolName; readonly input: Json }
-  /** Less useful memories of the contact that had to go for what the turn saved. Told once it is committed. */
+  /** Less useful memories of the contact that were deleted to make room for new ones. Sent after the commit. */
   | { readonly type: "evicted"; readonly memories: readonly MemoryId[] }
-  /** Edits of the turn that wait for an operator after all: another text was changed before it ended. Told once it is committed. */
+  /** Edits of the turn that now wait for an operator, because another text was changed before the turn ended. Sent after the commit. */
   | { readonly type: "overtaken"; readonly texts: readonly VersionKey[] }
   /**
    * So many of the turn's senders got no reply, and `because` of what the turn ended. Their messages count as handled, or wait where the
@@ -74,16 +74,16 @@ export type TurnEvent =
       readonly because: StopReason;
     }
   | { readonly type: "tool-start"; readonly call: string; readonly tool: ToolName }
-  /** How far a long call has come: a tool's own words. */
+  /** The progress of a long call, in the tool's words. */
   | { readonly type: "tool-progress"; readonly call: string; readonly tool: ToolName; readonly says: Untrusted }
-  /** `skipped`: it was not run, for the turn ends here, and the agent hears no more of it. */
+  /** `skipped`: it was not run, because the turn ends here, and the agent does not see it. */
   | {
       readonly type: "tool-end";
       readonly call: string;
       readonly tool: ToolName;
       readonly failed: boolean;
       readonly skipped?: true;
-      /** What the agent was told of a call that failed: a tool's own words. */
+      /** The text of a failed call for the agent, in the tool's words. */
       readonly says?: Untrusted;
     }
   | {
