@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ROOT } from "./files.ts";
 
-/** A tracked file that a program writes. `npm run fix` writes it anew, `npm test` fails when it is stale. */
+/** A tracked file that a program writes. `npm run fix` writes it again, `npm test` fails when it is stale. */
 export interface Generated {
   readonly path: string;
   /** What the file must hold; `undefined` while the code that tells it does not exist. */

@@ -50,7 +50,7 @@ export async function storeAt(options: AppOptions = {}): Promise<string | undefi
 
 /**
  * Serves the runtime over HTTP to whoever has the operator's token, and does what is to be done without being asked: it answers what
- * waits, lets agents have their own turns, sends replies, and sums up in idle time.
+ * waits, lets agents have their own turns, sends replies, and summarizes in idle time.
  * @throws StrataError `port_taken`, `invalid_input`, `file_not_found` for the token's file
  */
 export async function serve(app: App, port: number, options: ServingOptions = {}): Promise<Serving> {

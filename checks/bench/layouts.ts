@@ -142,7 +142,7 @@ function lastTwo(blocks: Blocks): Blocks {
 const bare = (blocks: Blocks): Blocks => blocks.map(({ mark: _, ...block }) => block);
 
 /**
- * The marks of a plan on blocks that were laid out anew: after the system text, exactly where the request before ended, and on the
+ * The marks of a plan on blocks that were laid out again: after the system text, exactly where the request before ended, and on the
  * last block that stays. Where the beginning is not the same any more, there is no earlier end.
  */
 function planned(requests: readonly SeenRequest[], partsOf: readonly Apart[]): readonly SeenRequest[] {

@@ -16,7 +16,7 @@ import { table } from "./table.ts";
 
 /** Of a question only so many memories are learned from, the best by the present weights, and what answers it. */
 const MOST_MEMORIES = 60;
-/** So often the best part of each memory is chosen anew by the weights that were just fitted. */
+/** So often the best part of each memory is chosen again by the weights that were just fitted. */
 const ROUNDS = 3;
 /** Conversations are left out of the fit in so many groups. */
 const FOLDS = 5;

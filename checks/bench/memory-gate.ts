@@ -151,7 +151,7 @@ function without(memories: readonly Remembered[], relevant: readonly string[]): 
   return memories.filter((one) => !gone.has(one));
 }
 
-/** Messages of the first speaker, chosen by chance, with what was said before and stands in no transcript. */
+/** Messages of the first speaker, chosen at random, with what was said before and stands in no transcript. */
 function inPassing(
   memories: readonly Remembered[],
 ): readonly { readonly message: Message; readonly before: readonly Remembered[] }[] {

@@ -3,12 +3,12 @@ import type { Path } from "./path.ts";
 import { reportOn } from "./report.ts";
 import { readYaml } from "./yaml-source.ts";
 
-/** What became of one key of DevClaw's file: where its value stands now, or what to do about it. */
+/** What happened to one key of DevClaw's file: where its value stands now, or what to do about it. */
 export type TranslatedKey = { readonly key: string; readonly line: number } & Outcome;
 
 type Outcome = { readonly to: string } | { readonly next: string };
 
-/** The blueprint's files with what DevClaw's file says, and what became of each of its keys. */
+/** The blueprint's files with what DevClaw's file says, and what happened to each of its keys. */
 export interface Translation {
   readonly files: ReadonlyMap<string, string>;
   /** The agent's name, where the file has one. */

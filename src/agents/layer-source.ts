@@ -7,9 +7,9 @@ export type LayerMember = "limit" | "timezone" | "fact" | "texts";
 
 /** A kind of source that layers may name, said once: for strata.yaml, the frozen agent and the record. What it gives is told by a turn's steps. */
 export interface SourceForm<Kept extends z.ZodRawShape = z.ZodRawShape> {
-  /** What a layer is filled with, as the page of strata.yaml goes on after the name. */
+  /** What a layer is filled with, as the page of strata.yaml continues after the name. */
   readonly fills: string;
-  /** It stands in the prefix until somebody edits it; left out, it is filled anew each turn. */
+  /** It stands in the prefix until somebody edits it; left out, it is filled again each turn. */
   readonly isStored?: true;
   /** All that it says is the platform's own word: the time, the agent's condition, its tools. */
   readonly isOurs?: true;
@@ -65,7 +65,7 @@ export interface Sources {
   /** All names that a source of the operator's own may not have. */
   readonly names: readonly string[];
   readonly formOf: (layer: Sourced) => SourceForm | undefined;
-  /** Whether it is filled anew each turn. */
+  /** Whether it is filled again each turn. */
   readonly isLive: (layer: Sourced) => boolean;
   /** Those that take a member, as a message names them. */
   readonly taking: (member: LayerMember) => string;

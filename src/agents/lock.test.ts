@@ -91,7 +91,7 @@ describe("the lines that stand for layers", () => {
     expect(() => checkLock(project)).not.toThrow();
   });
 
-  it("that were changed with their texts, or alone, are locked anew without more words", () => {
+  it("that were changed with their texts, or alone, are locked again without more words", () => {
     for (const after of [MAIL("Answer twice.", "Answer twice."), MAIL("Answer.", "Answer soon.")]) {
       const project = locked([MAIL("Answer.")], [after]);
       expect(refusalOf(() => checkLock(project)).message).toContain("has a different line from the lock");

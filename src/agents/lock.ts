@@ -106,7 +106,7 @@ function checkStale(project: Project, file: string): void {
   throw new StrataError("lock_mismatch", message, { file, lines: stale });
 }
 
-/** Nothing where there is no lock, or none that can be read: then all is reviewed anew. */
+/** Nothing where there is no lock, or none that can be read: then all is reviewed again. */
 function lockedBefore(file: string): Locked | undefined {
   try {
     return existsSync(file) ? parseLock(readLockFile(file), file) : undefined;

@@ -35,7 +35,7 @@ export interface Addresses {
 
 /**
  * Where these modules are to be imported from. Where one of them changed, or a file of the project's folder that they import,
- * all of them are read anew, so that they go on sharing what they share.
+ * all of them are read again, so that they go on sharing what they share.
  * @param strata the address of the module that `import "strata"` shall give in them, and in nothing else of this program
  */
 export function addressesOf(modules: readonly string[], folder: string, strata: URL): Addresses {

@@ -17,7 +17,7 @@ export interface LoadedModules extends Modules {
 /**
  * Loads the modules that a project names and picks up the tools and sources among their exports. `import "strata"` in them and
  * in what they import from the project's folder gives this very Strata, whether it is installed beside them or not. Where one of
- * these files changed since, all are loaded anew.
+ * these files changed since, all are loaded again.
  * @param strata the address of the module that `import "strata"` shall give
  * @throws StrataError `module_failed` naming the file, and the line where the file tells it
  */

@@ -42,7 +42,7 @@ function settledIn(text: string, forms: readonly string[]): number {
     for (let from = Math.max(0, text.length - form.length + 1); from < at; from++)
       if (text[from] === form[0] && form.startsWith(text.slice(from))) at = from;
   }
-  // A value that is whole and goes on behind that place is taken whole, or not yet.
+  // A value that is whole and continues behind that place is taken whole, or not yet.
   for (let cut = cutBy(forms, text, at); cut < at; cut = cutBy(forms, text, at)) at = cut;
   return at;
 }

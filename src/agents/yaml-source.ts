@@ -149,7 +149,7 @@ interface Depth {
 
 /**
  * Looks over the words of a YAML text before it is parsed, in linear time and without recursion: a bomb of nesting,
- * aliases or sheer number of words must not reach the parser. Gives the findings, ten at most; none means go on.
+ * aliases or sheer number of words must not reach the parser. Gives the findings, ten at most; none means continue.
  */
 function scanYaml(text: string): Finding[] {
   const hidden = text.search(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/);

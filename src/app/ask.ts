@@ -7,7 +7,7 @@ export interface Question {
   /** Whoever asks: memories and conversations are theirs alone. */
   readonly contact: string;
   readonly text: string;
-  /** Which of their conversations goes on, or begins; left out, the one they have. */
+  /** Which of their conversations continues, or begins; left out, the one they have. */
   readonly conversation?: string;
   /** Stops the turn. */
   readonly signal?: AbortSignal;

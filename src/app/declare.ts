@@ -173,7 +173,7 @@ function orgOf(projects: readonly Project[]): OrgId {
 }
 
 /**
- * Lets new declarations take the place of old ones, or says why they cannot while the program runs.
+ * Lets new declarations replace old ones, or says why they cannot while the program runs.
  * @throws StrataError `lock_missing`, `lock_mismatch`, `config_invalid`
  */
 export function checkReload(old: readonly Project[], fresh: readonly Project[]): void {

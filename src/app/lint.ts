@@ -83,7 +83,7 @@ export async function lint(options: LintOptions): Promise<readonly LintReport[]>
   });
   try {
     const declared = await declaredBy(projects, place, { store });
-    // What is loaded anew, under another clock or language, can only differ by code of the operator's.
+    // What is loaded again, under another clock or language, can only differ by code of the operator's.
     const hasCode = projects.some(({ modules }) => modules.length > 0);
     const elsewhere = hasCode ? otherProcesses({ options: place, ...(model !== undefined && { model }) }) : undefined;
     const reports: LintReport[] = [];

@@ -35,7 +35,7 @@ import { telling } from "./work.ts";
 
 /** What a reload took that no version of an agent shows. */
 export interface Reloaded {
-  /** The modules that were read anew, because they or files that they import changed. */
+  /** The modules that were read again, because they or files that they import changed. */
   readonly modules: readonly string[];
 }
 

@@ -93,7 +93,7 @@ export function compile(input: CompileInput): Compilation {
     return settleRoom(made, [...carried.entries, room.messageEntry], count, input);
   };
   const made = lay(shown, pendingEdits);
-  // A cut takes away what changes were told of: all is told anew. Of the prefix nothing is: it was rendered anew.
+  // A cut takes away what changes were told of: all is told again. Of the prefix nothing is: it was rendered again.
   if (made.epoch === epoch || (shown.size === 0 && pendingEdits.parts.length === 0)) return made;
   const anew = lay(NOTHING_SHOWN, NO_PENDING_EDITS);
   return anew.epoch === epoch ? lay(NOTHING_SHOWN, pendingEdits) : anew;
@@ -243,7 +243,7 @@ interface Coming {
 }
 
 /**
- * The epoch that the turn goes on with, and how what comes after its prefix shares the rest.
+ * The epoch that the turn continues with, and how what comes after its prefix shares the rest.
  * @throws StrataError `budget_too_small`
  */
 function begin(

@@ -48,7 +48,7 @@ function highWater(stays: number, each: number, { read, write }: Keep): number {
   return Math.round(stays + Math.sqrt((2 * each * stays * Math.max(write - read, 0)) / read));
 }
 
-/** What a token costs that a provider reads from its cache, and that it writes there, where one that it reads anew costs 1. */
+/** What a token costs that a provider reads from its cache, and that it writes there, where one that it reads again costs 1. */
 const READ = 0.1;
 const WRITE = 1.25;
 

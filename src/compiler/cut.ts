@@ -97,7 +97,7 @@ export function leastOf(epoch: Epoch, count: CountTokens): number {
   return ofTurns === 0 ? tokens : Math.min(tokens, mark(widest(epoch.cut + ofTurns), count).tokens);
 }
 
-/** The largest number of as many digits: its mark is counted once, and not anew for each number up to it. */
+/** The largest number of as many digits: its mark is counted once, and not again for each number up to it. */
 const widest = (n: number): number => 10 ** String(n).length - 1;
 
 export const total = (messages: readonly TranscriptMessage[]): number =>

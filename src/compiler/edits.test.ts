@@ -77,7 +77,7 @@ const next = (epoch: Epoch, contents: CompileInput["contents"], change: Partial<
   compile(inputOf({ agent: agentOf(...LAYERS), epoch, contents, turn: turnNumber(2), ...change }));
 
 describe("a text of the prefix that was edited while an epoch runs", () => {
-  it("is told in the turn's message where all that follows would be dear to write anew, and once", () => {
+  it("is told in the turn's message where all that follows would be dear to write again, and once", () => {
     const epoch = long(begun().epoch, 4_000);
     const made = next(epoch, active({ loop: "Wait, then act.", mail: undefined }, 3), { limit: 9_000 });
     expect(made.opened).toEqual([]);

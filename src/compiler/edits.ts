@@ -34,7 +34,7 @@ export interface PendingEdits {
 
 export const NO_PENDING_EDITS: PendingEdits = { parts: [], entries: [], tokens: 0 };
 
-/** The epoch that the turn goes on with, and what came of edits. */
+/** The epoch that the turn continues with, and what came of edits. */
 interface Running {
   /** None: the turn begins one. */
   readonly running: Epoch | undefined;
@@ -44,7 +44,7 @@ interface Running {
 }
 
 /**
- * The running epoch, or what takes its place. Law 1 forbids touching a prefix: a text that was edited since is told in this turn's
+ * The running epoch, or what replaces it. Law 1 forbids touching a prefix: a text that was edited since is told in this turn's
  * message, or an epoch begins with it, whichever costs less. A beginning for another reason takes it anyway.
  */
 export function runningIn(input: CompileInput): Running {
@@ -80,7 +80,7 @@ export function runningIn(input: CompileInput): Running {
 }
 
 /**
- * The conversation goes on, and all before it is as it would be for a new one. Another model gets no reasoning of the one before it:
+ * The conversation continues, and all before it is as it would be for a new one. Another model gets no reasoning of the one before it:
  * that is bound to its provider.
  */
 function renewed(epoch: Epoch, input: CompileInput, reason: Renewal): Epoch {

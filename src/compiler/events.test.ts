@@ -67,7 +67,7 @@ describe("the events of a turn", () => {
     ]);
   });
 
-  it("what a provider's adapter attached to a part from outside does not go on", () => {
+  it("what a provider's adapter attached to a part from outside does not continue", () => {
     const metadata = { anthropic: { cacheControl: { type: "ephemeral" } } };
     const content = [{ type: "text", text: untrusted("hi"), metadata }] as const;
     const made = compile(inputOf({ events: [event("", { content })] }));

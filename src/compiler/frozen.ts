@@ -57,7 +57,7 @@ export function frozenWithin(room: number, { memory, count }: Remembering): Froz
 
 /**
  * The same epoch begun again, with what is still remembered at its start, and without what was told of memories on the way: that
- * is told anew. What a provider refused does not come back with it, and what is bound to the old beginning is left out.
+ * is told again. What a provider refused does not come back with it, and what is bound to the old beginning is left out.
  */
 export function begunAnew(
   epoch: Epoch,

@@ -26,7 +26,7 @@ import {
 
 /**
  * Compiled requests as bytes to read. A change here is a change of what models see: look at the difference, and only then
- * write the files anew with STRATA_GOLDEN=write.
+ * write the files again with STRATA_GOLDEN=write.
  */
 const FOLDER = join(import.meta.dirname, "golden");
 

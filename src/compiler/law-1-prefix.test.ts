@@ -220,7 +220,7 @@ it("law 1: a tail of changed lines is kept as it was sent, and tells at every mo
         const sent = request(made);
         expect(sent.tail).toEqual([]);
         const parts = sent.messages.flatMap(userTexts);
-        // After a cut in the middle of a turn all is told anew, unless there is no room for it.
+        // After a cut in the middle of a turn all is told again, unless there is no room for it.
         const all = made.kept.whole.reduce((sum, { text }) => sum + bytes3(text) + 4, 4);
         if (made.epoch.reason === "cut" && made.own.length > 1 && roomLeft(made) < all) continue;
         changes += parts.filter(({ told }) => told !== undefined && told.as !== "whole").length;

@@ -161,7 +161,7 @@ function finish(one: Draft, { place, count }: At, sent: Sent | undefined, fate: 
   return { layer, text, entry, items: inText };
 }
 
-/** What becomes of the parts of a layer of which so many characters are sent. */
+/** What happens to the parts of a layer of which so many characters are sent. */
 function partsOf(
   content: LayerContent,
   length = Number.POSITIVE_INFINITY,

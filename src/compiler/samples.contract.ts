@@ -219,7 +219,7 @@ export function entryOf(compilation: Compilation, piece: string): LedgerEntry {
 }
 
 /**
- * Tokens of a request, counted anew from its bytes and by nobody's books: 4 around every message, part and block. What the
+ * Tokens of a request, counted again from its bytes and by nobody's books: 4 around every message, part and block. What the
  * provider has cleared costs nothing.
  */
 export function recount({ prefix, messages, tail }: Omit<Request, "marks">, count: CountTokens): number {

@@ -21,7 +21,7 @@ import { beginningWithin, countBlock, countMessage } from "./tokens.ts";
 
 const SUMMARY = layerId("summary");
 
-/** No memory takes more than this share of the room: the others are part of what is summed up. */
+/** No memory takes more than this share of the room: the others are part of what is summarized. */
 const SHARE = 4;
 
 /** What a summary is about: one stretch of talk, or one subject whenever it came up. */
@@ -32,7 +32,7 @@ export interface StretchRequest {
   /** The first so many: as many as there is room for, none where there is none. */
   readonly said: number;
   /**
-   * The request as a turn's, in an epoch of its own: nothing that was summed up before is sent with it.
+   * The request as a turn's, in an epoch of its own: nothing that was summarized before is sent with it.
    * @param running the epoch in which the summary before this one was asked for
    */
   readonly compile: (turn: TurnId, running: Epoch | undefined) => Compilation;

@@ -38,7 +38,7 @@ interface Asking {
 }
 
 /**
- * The request that asks the model to sum up what a cut takes away: the whole previous request, byte for byte, for that is what the
+ * The request that asks the model to summarize what a cut takes away: the whole previous request, byte for byte, for that is what the
  * provider's cache holds; then, as the tail, what is asked for, and what in it is not of the conversation (law 12). Where that has no
  * room, what was sent of it, or else only what is taken away. Pure.
  * @param gone how many messages of the transcript, from the first of the thread's own on
@@ -55,7 +55,7 @@ export function summaryRequest(running: Epoch, gone: number, asking: Asking): Co
   );
 }
 
-/** So much of the transcript, and what of it is to be summed up. */
+/** So much of the transcript, and what of it is to be summarized. */
 interface Reach {
   readonly length: number;
   readonly least: number;
@@ -142,7 +142,7 @@ const headerOf = (text: string): readonly string[] => {
   return readFrames(text).length > 0 && /^\[[^[\]`]+\]$/u.test(line) ? [line] : [];
 };
 
-/** It comes again by itself when it is needed; summed up, it would count as said. */
+/** It comes again by itself when it is needed; summarized, it would count as said. */
 const leaveOut = (beside: readonly string[]): string =>
   beside.length === 0
     ? ""

@@ -133,7 +133,7 @@ export function withKept(
   return { ...one, message: whole, trust: trustOf(kept, entries, one.trust), tokens: countMessage(whole, count) };
 }
 
-/** What is told anew: its message, its tokens, and the ledger's lines with it. */
+/** What is told again: its message, its tokens, and the ledger's lines with it. */
 interface ShownAnew {
   readonly message: TranscriptMessage;
   /** Of the texts alone. */

@@ -64,7 +64,7 @@ export function countTools(tools: readonly ToolSchema[], count: CountTokens): nu
   );
 }
 
-/** Tokens of a whole request, each piece counted anew; what was cut and stored counts as it is sent. */
+/** Tokens of a whole request, each piece counted again; what was cut and stored counts as it is sent. */
 export function countRequest({ prefix, messages, tail }: Omit<Request, "marks">, count: CountTokens): number {
   const blocks = [...prefix.system, ...tail].reduce((sum, { text }) => sum + countBlock(text, count), 0);
   return messages.reduce(

@@ -69,7 +69,7 @@ describe("a request without the model's reasoning", () => {
     expect(again.ledger.tokens).toBeLessThan(first.ledger.tokens);
   });
 
-  it("law 1: goes on without it in the rounds and turns that follow, byte for byte", () => {
+  it("law 1: continues without it in the rounds and turns that follow, byte for byte", () => {
     const turn = turnNumber(50);
     const round = extend(again, [thought("Let me see.", turn), ...toolRound(turn, ["found"]).slice(1)], bytes3);
     const next = compile(

@@ -123,7 +123,7 @@ interface Kept<T> {
   readonly reading?: { readonly of: Promise<unknown>; readonly since: number };
 }
 
-/** Milliseconds that who begins a refresh waits for it, before it goes on with what there is. */
+/** Milliseconds that who begins a refresh waits for it, before it continues with what there is. */
 const PATIENCE = 50;
 /** Milliseconds after which a read that has not ended is begun once more. */
 const GIVEN_UP = 30_000;
@@ -131,7 +131,7 @@ const GIVEN_UP = 30_000;
 const MOST = 200;
 
 /**
- * Stale while revalidate: what is younger than its time to live is given as it is. What is older is read anew, once for all who ask,
+ * Stale while revalidate: what is younger than its time to live is given as it is. What is older is read again, once for all who ask,
  * behind what they do: they wait a moment, and take what there was. Where reading fails, that stays until the next time.
  */
 export function staleWhileRevalidate<T>({ clock, timer }: Pick<ProjectDisk, "clock" | "timer">) {

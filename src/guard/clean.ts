@@ -9,7 +9,7 @@ import { disarmProviderTokens } from "./provider-tokens.ts";
  */
 export function clean(text: Untrusted): string {
   if (isPlain(text)) return text;
-  // The order matters: a step must not make anew what an earlier one took away.
+  // The order matters: a step must not make again what an earlier one took away.
   const lines = withoutControls(oneLineBreak(text.toWellFormed()));
   return disarmProviderTokens(withoutLongGaps(withoutHidden(lines)));
 }

@@ -7,7 +7,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Ids of ours and of others that have a word in front say what they are, and open nothing. */
 const ISSUED = /^(?:thr|trn|evt|mem|out|apr)_[0-9a-z]{26}$/;
 
-/** Whether a value looks drawn by chance: letters and digits mixed, hardly a sign twice. No id that opens nothing. */
+/** Whether a value looks drawn at random: letters and digits mixed, hardly a sign twice. No id that opens nothing. */
 export function isRandom(value: string): boolean {
   const bare = value.replace(/[.=]+$/, "");
   if (bare.length < 16 || UUID.test(bare) || ISSUED.test(bare)) return false;
@@ -93,7 +93,7 @@ export function isBareKey(value: string, before: string): boolean {
 /** The words of BIP-39's English list, of which wallets make the phrases that open them. */
 const WALLET_WORDS = new Set(wordlist);
 const SHORTEST_PHRASE = 12;
-/** A phrase is drawn by chance, so its words hardly repeat: `long long long …` is none. */
+/** A phrase is drawn at random, so its words hardly repeat: `long long long …` is none. */
 const DIFFERENT_WORDS = 6;
 const BETWEEN_WORDS = /^[\s\d.,;:|"'`()#>*_-]{1,12}$/;
 

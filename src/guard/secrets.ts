@@ -115,7 +115,7 @@ export function findSecrets(text: string): readonly FoundSecret[] {
 /** What `withoutSecrets` puts in the place of a secret. */
 export const REMOVED = new RegExp(`\\((?:${Object.keys(SECRET_KINDS).join("|")}) removed\\)`);
 
-/** The text with `(private key removed)` and the like in the place of what looks like a secret, of these kinds alone where some are left out. */
+/** The text with `(private key removed)` and similar things in the place of what looks like a secret, of these kinds alone where some are left out. */
 export function withoutSecrets(text: string, except: readonly SecretKind[] = []): string {
   let end = text.length;
   let kept = "";

@@ -31,7 +31,7 @@ export type CheckedText =
     };
 
 /**
- * Whether a text may take the place of a layer's, of the soul or of a skill: its size, its form and the guard. For the agent's edits
+ * Whether a text may replace a layer's, of the soul or of a skill: its size, its form and the guard. For the agent's edits
  * and for an operator's alike. Pure.
  */
 export async function checkNewText(given: GivenText): Promise<CheckedText> {

@@ -88,7 +88,7 @@ export interface Scan {
 export function scanFor({ words, owners, places, beginnings }: PrivateWords): Scan {
   const found: VerbatimRun[] = [];
   let matches: readonly Match[] = [];
-  /** The run that goes on, where the last words belong to one. */
+  /** The run that continues, where the last words belong to one. */
   let running: VerbatimRun | undefined;
   /** What came and is no whole word yet, and where it begins. */
   let rest = "";
@@ -122,7 +122,7 @@ export function scanFor({ words, owners, places, beginnings }: PrivateWords): Sc
   const read = (isLast: boolean): void => {
     let done = 0;
     for (const { 0: text, index } of rest.matchAll(WORD)) {
-      // The last word may go on in what comes next.
+      // The last word may continue in what comes next.
       if (!isLast && index + text.length === rest.length && !ONE_SIGN.test(text)) break;
       word(text, at + index);
       done = index + text.length;

@@ -61,7 +61,7 @@ const ASKS_PAST = /\b(?:did|have|has|had|was|were|summar\w*|throughout|across|or
 /** Something to be done, told without a question. */
 const TASK =
   /(?:^|[.!\n]\s*)(?:please |now |ok,? |and )*(?:translate|convert|calculate|compute|fix|create|make|generate|review|rewrite|rephrase|refactor|edit|implement|add|build|prepare|design|sort|format|draft|shorten|outline|estimate|solve|analy[sz]e)\b/i;
-/** Whether it asks how things were before, and what took their place. */
+/** Whether it asks how things were before, and what replaced them. */
 const ASKS_CHANGE =
   /\b(?:chang(?:e|ed|ing)|used to|before|previous(?:ly)?|earlier|still|any ?more|switch(?:ed)?|updated?|originally|at first|no longer|früher|vorher|noch immer|avant|antes)\b|以前|之前|原来|前は/iu;
 const ASKS_COURSE =

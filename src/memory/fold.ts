@@ -64,7 +64,7 @@ export function wordsOf(text: string, most: number = Number.POSITIVE_INFINITY): 
   return words;
 }
 
-/** What plain words were read as: people say few different ones, and stemming each anew is most of the work. */
+/** What plain words were read as: people say few different ones, and stemming each again is most of the work. */
 const READ = new Map<string, readonly Word[]>();
 const MOST_READ = 20_000;
 

@@ -37,7 +37,7 @@ const BEST = 10;
 const FEW = 3;
 /** What only the vectors found comes after all that the words found, by so much. */
 const BEHIND = 1;
-/** The standard deviation of one place chosen by chance, as a share of all. */
+/** The standard deviation of one place chosen at random, as a share of all. */
 const CHANCE = Math.sqrt(1 / 12);
 
 /**

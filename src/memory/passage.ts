@@ -58,13 +58,13 @@ function fittingStretch(text: string, question: string): string {
   return `${linesOf(text.slice(0, LONGEST))[0]}\n${LEFT_OUT}\n${text.slice(from, from + LONGEST)}${end}`.toWellFormed();
 }
 
-/** A line that goes on has its blank at the end still. */
+/** A line that continues has its blank at the end still. */
 const GOES_ON = "\u0000";
 
 const joined = (lines: readonly string[]): readonly string[] =>
   lines.join("\n").replaceAll(`${GOES_ON}\n`, "").replaceAll(GOES_ON, "").split("\n");
 
-/** Lines, and the sentences of those that are long: those that go on are marked. */
+/** Lines, and the sentences of those that are long: those that continue are marked. */
 function linesOf(text: string): readonly string[] {
   return text
     .replaceAll(GOES_ON, " ")

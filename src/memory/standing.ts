@@ -152,7 +152,7 @@ export interface Standing {
   readonly at: number;
 }
 
-/** One that still holds, with the older ones that it says again or takes the place of. */
+/** One that still holds, with the older ones that it says again or replaces. */
 export interface Holding<T> {
   readonly newest: T;
   readonly before: readonly T[];

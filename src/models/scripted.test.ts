@@ -170,7 +170,7 @@ describe("a bound model's failure", () => {
     expect(performance.now() - before).toBeLessThan(1_000);
   });
 
-  it("is turn_cancelled when a stream that has begun never goes on", async () => {
+  it("is turn_cancelled when a stream that has begun never continues", async () => {
     const stop = new AbortController();
     const silent = { ...scriptedModel([]), doStream: async () => ({ stream: new ReadableStream({}) }) };
     setTimeout(() => stop.abort(), 20);

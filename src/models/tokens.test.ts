@@ -76,7 +76,7 @@ describe("a token counter", () => {
     );
   });
 
-  it("counts a text whose beginning or end is known without counting all of it anew", () => {
+  it("counts a text whose beginning or end is known without counting all of it again", () => {
     const words = Array.from({ length: 20_000 }, (_, i) => `w${(i * 7919).toString(36)}`).join(" ");
     const cpu = (run: () => void): number => {
       const before = process.cpuUsage();

@@ -130,7 +130,7 @@ function kept(count: CountTokens, most: number): CountTokens {
 /** What models report corrects what Strata counts. Lives as long as the program; holds numbers and nothing else. */
 export interface Calibration {
   /**
-   * A request has `counted` tokens by o200k, all of it counted anew and with no factor, and the provider reported `reported` for
+   * A request has `counted` tokens by o200k, all of it counted again and with no factor, and the provider reported `reported` for
    * the whole of its prompt, what was cached included. Estimates are no measure here: they add up pieces that were counted at
    * other times with other factors, and a factor learned from them would feed itself. Zero and nonsense are passed over.
    */

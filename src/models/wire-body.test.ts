@@ -40,7 +40,7 @@ const state = { layer: "state", text: trusted("# Layer 8 · state\nIt is Saturda
 
 /**
  * Requests whose bytes are kept: an upgrade of the provider's package that changes one of them must be seen. Wanted changes
- * write the files anew with STRATA_GOLDEN=write.
+ * write the files again with STRATA_GOLDEN=write.
  */
 const kept: Readonly<Record<string, Request>> = {
   "first-message": sampleRequest("", {

@@ -91,7 +91,7 @@ export interface TextStore {
    * moved: then it is a proposal. So is an agent's where nothing is active any more. The same is done in a turn's commit by the
    * write `edit`. Of one text an agent has one proposal waiting out of its own turns, one out of each contact's and one out of those
    * of several senders: a newer one supersedes it, and one that says the same over the same is not kept twice. What would be kept but
-   * for another that moved is none of these: it waits beside them, and nothing takes its place.
+   * for another that moved is none of these: it waits beside them, and nothing replaces it.
    */
   editText(owner: AgentOwner, edit: NewText, at: number): Promise<TextVersion>;
   /**

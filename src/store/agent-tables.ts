@@ -27,7 +27,7 @@ interface Linked {
 
 /**
  * What was done with a text; `part` is empty for a whole layer. The pointer stood on `was` and then `stands` on another: 0 is the
- * declared text, null nothing. A row that made a version has all of it, one that approved what was a contact's has its text anew.
+ * declared text, null nothing. A row that made a version has all of it, one that approved what was a contact's has its text again.
  * `reason`, `text`, `line` and `findings` name pieces: of the contact, and where none is named shared ones.
  */
 interface TextMoveTable extends OfAgent, Linked {

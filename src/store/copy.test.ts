@@ -85,7 +85,7 @@ describe.skipIf(server === undefined)(title("a copy of a store"), () => {
     await store.close();
   });
 
-  it("that was interrupted goes on where it stopped", async () => {
+  it("that was interrupted continues where it stopped", async () => {
     const from = await record();
     const to = await database();
     const stop = new Error("pulled the plug");
@@ -102,7 +102,7 @@ describe.skipIf(server === undefined)(title("a copy of a store"), () => {
     expect(await dump(to)).toEqual(await dump(from));
   });
 
-  it("that was interrupted does not go on where the source was written to since", async () => {
+  it("that was interrupted does not continue where the source was written to since", async () => {
     const from = await record();
     const to = await database();
     await expect(

@@ -52,7 +52,7 @@ const STEP = 500;
 const OWN = new Set(["migration", UNFINISHED]);
 
 /**
- * Copies all rows, table by table in the order of their keys, so that a copy that was interrupted goes on behind the last row that
+ * Copies all rows, table by table in the order of their keys, so that a copy that was interrupted continues behind the last row that
  * is there. The target is empty or holds the beginning of this very copy.
  * @throws StrataError `invalid_input` where it holds something else, `store_busy` where the source was written to meanwhile
  */

@@ -20,7 +20,7 @@ export interface AddedMemory {
   readonly id: MemoryId;
   readonly memory: NewMemory;
   /**
-   * How it was kept in another record: so often, and put away where something took its place there. What it names as superseded
+   * How it was kept in another record: so often, and put away where something replaced it there. What it names as superseded
    * need not be in reach then.
    */
   readonly kept?: Pick<Memory, "support" | "supersededBy">;

@@ -38,7 +38,7 @@ export interface CopyOptions {
 }
 
 /**
- * Copies all of a store into an empty one, from either database to either; interrupted, the same call goes on where it stopped.
+ * Copies all of a store into an empty one, from either database to either; interrupted, the same call continues where it stopped.
  * @throws StrataError `file_not_found`, `invalid_input`, and what opening throws
  */
 export async function copyStores(

@@ -142,7 +142,7 @@ function raceContract(begin: () => Promise<string>): void {
     await store.close();
   }, 60_000);
 
-  it("law 7 over many threads: none is ever on two at once, both go on, and one that stood still writes nothing late", async () => {
+  it("law 7 over many threads: none is ever on two at once, both continue, and one that stood still writes nothing late", async () => {
     const store = await openStore(address);
     const fill = async (_: unknown, n: number): Promise<void> => {
       const thread = await open(store, ANN, `key ${n}`);

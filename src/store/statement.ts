@@ -77,7 +77,7 @@ export function plain<R>(text: Sql, ...parameters: readonly unknown[]): Ready<R>
   return { sql: text, parameters };
 }
 
-/** A limit of one row, written into the query: SQLite plans a query anew for every bound limit. */
+/** A limit of one row, written into the query: SQLite plans a query again for every bound limit. */
 export const ONE = sql.lit(1);
 
 /** A query's text with, in the order of its parameters, the values that never change and the names of those that do. */

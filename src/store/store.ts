@@ -59,7 +59,7 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
 
   /**
    * A thread that had no turn yet is pinned to the version it is opened with, like a new one. A fork keeps its version, and
-   * goes on in the epoch and transcript in which that turn of its scope ended; without a turn it begins anew.
+   * continues in the epoch and transcript in which that turn of its scope ended; without a turn it begins again.
    */
   openThread(scope: ContactScope, opening: ThreadOpening): Promise<Thread>;
   thread(scope: Scope, id: ThreadId): Promise<Thread | undefined>;

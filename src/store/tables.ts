@@ -277,7 +277,7 @@ interface MemoryScopeTable extends OwnedOrAgents {
 
 /**
  * `slot` is the place of a turn's message in its thread: such a memory has no text of its own. `first` is its first unit,
- * none where it is found no more. `folded` tells the very same text again, `worth` what goes first when the scope is full.
+ * none where it is no longer found. `folded` tells the very same text again, `worth` what goes first when the scope is full.
  */
 interface MemoryTable {
   readonly row: Generated<number>;

@@ -36,7 +36,7 @@ export interface NewVectors extends Pick<WaitingTexts, "from" | "upto"> {
 /**
  * The vectors of memories, each by the name of the model that made it. They are made outside and after the commit that keeps a
  * memory: whatever stands past the last place that was looked at waits. They go with their memory. The first model of a scope
- * serves at once; another takes its place when it has caught up, and only then do the vectors of the first go.
+ * serves at once; another replaces it when it has caught up, and only then do the vectors of the first go.
  */
 export interface VectorStore {
   /** The models that serve in any of these scopes. */
@@ -48,7 +48,7 @@ export interface VectorStore {
   vectorStates(scope: Scope, model: ModelRef): Promise<readonly VectorState[]>;
   /** What has no vector of the model yet in this one scope, oldest first; nothing where all have theirs. */
   waitingTexts(scope: Scope, model: ModelRef, memories: number): Promise<WaitingTexts | undefined>;
-  /** Keeps them and passes on to what comes next. Vectors of another length than before make the model begin anew in the scope. */
+  /** Keeps them and passes on to what comes next. Vectors of another length than before make the model begin again in the scope. */
   saveVectors(scope: Scope, model: ModelRef, made: NewVectors): Promise<void>;
   /** Forgets the vectors of all models but this one and the one that serves. */
   dropVectors(scope: Scope, model: ModelRef): Promise<void>;

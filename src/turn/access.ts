@@ -94,7 +94,7 @@ export async function approvalOf(parts: Parts, actor: Actor, id: ApprovalId, act
 
 /**
  * Where an actor may look, one agent after the other: no read is wider than an agent. Those that are declared come first; an agent that
- * is declared no more counts, too, but the record is asked for its name only where nothing was found before.
+ * is no longer declared counts, too, but the record is asked for its name only where nothing was found before.
  */
 async function* scopesOf({ agents, store }: Parts, actor: Actor): AsyncGenerator<Scope> {
   const scopeIn = (agent: AgentName): Scope => ({ org: actor.org, agent, contact: actor.contact ?? null });

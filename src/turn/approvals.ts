@@ -33,7 +33,7 @@ export function mustAsk({ setup }: Work, tool: Tool, input: NewApproval["input"]
 }
 
 /**
- * What becomes of a call in this turn. Where somebody outside had a say in it, the declaration says so, or the tool; a tool that
+ * What happens to a call in this turn. Where somebody outside had a say in it, the declaration says so, or the tool; a tool that
  * throws, or says something else, asks.
  */
 export function whenTainted({ setup, lease }: Work, tool: Tool, input: Json, taint: Trust): Tainted {

@@ -174,7 +174,7 @@ async function newestApprovals(parts: Parts, actor: Actor, wish: ApprovalWish): 
   return newest(found.flat(), limit, ({ askedAt }) => askedAt);
 }
 
-/** One scope for each agent, for no read is wider. What was recorded counts, also of an agent that is declared no more. */
+/** One scope for each agent, for no read is wider. What was recorded counts, also of an agent that is no longer declared. */
 async function scopesOf(
   parts: Parts,
   actor: Actor,

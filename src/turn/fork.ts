@@ -24,7 +24,7 @@ import { runTurn } from "./turn.ts";
 /** Where a thread branches off: after a turn, or before its first one. */
 type Point = NonNullable<Thread["forkedFrom"]>;
 
-/** A thread that goes on where a turn of another ended. The parent is only read. */
+/** A thread that continues where a turn of another ended. The parent is only read. */
 export async function fork(parts: Parts, actor: Actor, id: ThreadId, options: ForkOptions): Promise<Thread> {
   const { turn, key = ownName(parts, "fork") } = options;
   const parent = await threadOf(parts, actor, id, "post");
@@ -34,7 +34,7 @@ export async function fork(parts: Parts, actor: Actor, id: ThreadId, options: Fo
   return branch(parts, parent, point, { key, channel: channelOf(parent, options) });
 }
 
-/** Where who goes on with a recording talks, where nobody says so: nothing is sent to anybody from where it is. */
+/** Where who continues with a recording talks, where nobody says so: nothing is sent to anybody from where it is. */
 const LIVING = "chat";
 
 /** @throws StrataError `invalid_input` for a channel on which nobody talks */
@@ -78,7 +78,7 @@ export async function* regenerate(
   yield* runTurn(parts, thread, isSent ? { ...options, noReader: true } : options);
 }
 
-/** On the fork nothing is known of what the turn did: what waits would be answered twice, and what acts outside acts anew. */
+/** On the fork nothing is known of what the turn did: what waits would be answered twice, and what acts outside acts again. */
 function checkActsOnce(
   { tools }: Parts,
   { id, thread, events, requests, batch }: TurnRecord,

@@ -56,13 +56,13 @@ export interface Prepared {
 }
 
 /**
- * Asks the live layers' sources side by side under their deadline, then compiles the turn's first request. Where that took away
+ * Asks the live layers' sources in parallel under their deadline, then compiles the turn's first request. Where that took away
  * what the sources took as seen, they are asked once more.
  * @throws StrataError `source_failed` for a required layer, `budget_too_small`
  */
 export async function compileFor(parts: TurnParts, setup: TurnSetup, occasion: Occasion): Promise<Prepared> {
   const { agent } = setup;
-  // A turn of a log stands alone: nothing of the thread's epoch is seen, cut or summed up.
+  // A turn of a log stands alone: nothing of the thread's epoch is seen, cut or summarized.
   const running = agent.history === "log" ? undefined : occasion.epoch;
   const undone = await undoneFor(parts.store, occasion.thread);
   const start = await atStart(parts, setup, { scope: occasion.scope, epoch: running, undone });
@@ -182,7 +182,7 @@ async function compileWith(
     turn: occasion.turn,
     mode,
     limit: limitOf(setup),
-    // A running epoch holds the schemas it was sent with: it goes on when a tool has gone, which then answers that it has.
+    // A running epoch holds the schemas it was sent with: it continues when a tool has gone, which then answers that it has.
     tools: keepsTools(agent, occasion) ? [] : parts.tools.schemas(agent.tools, agent),
     epoch: occasion.epoch,
     ...(occasion.renewal && { renewal: occasion.renewal }),
@@ -232,7 +232,7 @@ export function renewalOf(
   return agent.history === "log" || keepsMode(epoch, agent) ? undefined : "mode";
 }
 
-/** With `auto`, nothing is chosen anew in a running epoch; `minimal` is never chosen, so that a run asked for it. */
+/** With `auto`, nothing is chosen again in a running epoch; `minimal` is never chosen, so that a run asked for it. */
 const keepsMode = ({ mode }: Epoch, agent: Agent): boolean =>
   agent.mode === "auto" ? mode !== "minimal" : agent.mode === mode;
 
@@ -247,7 +247,7 @@ async function countLong({ countAhead }: Parts, events: Occasion["events"]): Pro
   for (const part of parts) if (part.type === "text" && part.text.length > LONG) await countAhead(part.text);
 }
 
-/** Where nothing is kept, all is read anew with each request. */
+/** Where nothing is kept, all is read again with each request. */
 const NO_CACHE = { read: 1, write: 1 };
 
 /** The tools of the turn, as fixed at its start. */

@@ -16,7 +16,7 @@ export async function changesSince(parts: Parts, actor: Actor, id: ThreadId): Pr
   return agentChanges(await agentAt(parts, thread), declared);
 }
 
-/** Moves the thread to the declared version of its agent: its next turn begins an epoch, and what was said goes on in it. */
+/** Moves the thread to the declared version of its agent: its next turn begins an epoch, and what was said continues in it. */
 export async function migrate(parts: Parts, actor: Actor, id: ThreadId): Promise<Migration> {
   const held = await threadOf(parts, actor, id, "operate");
   checkTalk(held);

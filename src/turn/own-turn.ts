@@ -33,7 +33,7 @@ import { afforded } from "./spend.ts";
 import type { Ending, TurnParts, TurnSetup } from "./steps.ts";
 import { add, claimOf, newWork, outcomeOf, totalsOf, type Work } from "./work.ts";
 
-/** Who sums up, for whom, and who asked for it: a person, or the clock. */
+/** Who summarizes, for whom, and who asked for it: a person, or the clock. */
 export interface Summing {
   readonly parts: TurnParts;
   readonly setup: TurnSetup;

@@ -51,7 +51,7 @@ describe("what a call is expected to be billed", () => {
   });
 });
 
-it("001.4 another thinking level is priced like an edit: Claude reads its messages anew, and once more nothing is lost", async () => {
+it("001.4 another thinking level is priced like an edit: Claude reads its messages again, and once more nothing is lost", async () => {
   const facts = { thinking: { choices: ["low", "high"], by: "contacts", sets: "reasoning", default: "low" } } as const;
   const agent = sampleAgent({ ...talker(), facts, budgets: sampleAgent().budgets });
   const usage = { input: 4_000 };

@@ -15,7 +15,7 @@ describe("a recording", () => {
     expect(exchanges.map(({ replies }) => replies.map((reply) => reply.texts))).toEqual([[["c", "d"]], [["f"]]]);
   });
 
-  it("begins a reply anew after results, keeps call ids and the order of their input's keys", () => {
+  it("begins a reply again after results, keeps call ids and the order of their input's keys", () => {
     const text = lines(
       contact("look"),
       agent("", call("c1")),

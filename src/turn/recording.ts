@@ -28,11 +28,11 @@ export function checkRecorded({ channel, recorded }: { readonly channel: string;
   throw new StrataError("invalid_input", says, { channel });
 }
 
-/** Whose the conversation is, and whether it goes on from another. */
+/** Whose the conversation is, and whether it continues from another. */
 type Held = Pick<Thread, "id" | "channel" | "key" | "forkedFrom">;
 
 /**
- * Lets nothing be said in a recording's conversation that is not the recording's; a fork goes on from there.
+ * Lets nothing be said in a recording's conversation that is not the recording's; a fork continues from there.
  * @throws StrataError `invalid_input`
  */
 export function checkOfRecording({ id, channel, key, forkedFrom }: Held, events: readonly NewEvent[]): void {

@@ -50,7 +50,7 @@ const PATIENCE = { every: 500, times: 120 };
 
 /**
  * Feeds a recorded conversation through the whole way, one turn per exchange. What an earlier run has done is passed over,
- * so that an interrupted replay goes on where it was. A thread whose turn failed is not continued.
+ * so that an interrupted replay continues where it was. A thread whose turn failed is not continued.
  */
 export async function* replay(runtime: Runtime, plan: ReplayPlan): AsyncGenerator<ReplayedTurn> {
   const failed = new Set<string>();

@@ -154,8 +154,8 @@ export interface CoreRuntime {
   /** What of the agent's layers and tools is declared differently than the thread's next turn runs them, in plain words. */
   changes(actor: Actor, id: ThreadId): Promise<readonly string[]>;
   /**
-   * Moves a thread to the version of its agent that is declared now, between two turns; what was said goes on. Operators only.
-   * @throws StrataError `thread_busy` while a turn runs on it, `agent_not_found` where the agent is declared no more
+   * Moves a thread to the version of its agent that is declared now, between two turns; what was said continues. Operators only.
+   * @throws StrataError `thread_busy` while a turn runs on it, `agent_not_found` where the agent is no longer declared
    */
   migrate(actor: Actor, id: ThreadId): Promise<Migration>;
   /** Newest activity first. */
@@ -164,7 +164,7 @@ export interface CoreRuntime {
   newestThreads(actor: Actor, whose: Whose): Promise<readonly Thread[]>;
   slots(actor: Actor, id: ThreadId): Promise<readonly Slot[]>;
   /** Stores events on the thread, all or none; a known `externalId` is not stored again. Answers at once.
-   * @throws StrataError `not_allowed` when an event claims more trust than the actor has; `invalid_input` where an `externalId` stands for another message */
+   * @throws StrataError `not_allowed` when an event claims more trust than the actor has; `invalid_input` where an `externalId` belongs to another message */
   post(
     actor: Actor,
     thread: Thread,
@@ -182,7 +182,7 @@ export interface CoreRuntime {
    */
   run(actor: Actor, thread: Thread, options?: RunOptions): AsyncGenerator<TurnEvent>;
   /**
-   * A new thread of the same contact and version that goes on where a turn of this one ended, left out, its last done one.
+   * A new thread of the same contact and version that continues where a turn of this one ended, left out, its last done one.
    * Its next request continues the same bytes; this thread is only read. The same key again gives the same fork.
    * @throws StrataError `turn_not_found`, `invalid_input` when the key names another thread
    */

@@ -31,7 +31,7 @@ export interface Answer {
   readonly reply: Reply;
   /** Nothing where the model said nothing. */
   readonly said: readonly TranscriptMessage[];
-  /** What was sent, which the turn goes on from. */
+  /** What was sent, which the turn continues from. */
   readonly compilation: Compilation;
   /** Calls that are not run, for they are longer than what has room in the next request: by id, why. */
   readonly tooLong?: ReadonlyMap<string, string>;

@@ -48,7 +48,7 @@ export async function knownScope<S extends Scope>(parts: Kept, scope: S): Promis
   return known;
 }
 
-/** The scope for what is written anew: of nobody but those who may write to the agent today. @throws StrataError as `contactFor` */
+/** The scope for what is written again: of nobody but those who may write to the agent today. @throws StrataError as `contactFor` */
 export async function writableScope({ all }: AgentBook, scope: Scope): Promise<Scope> {
   const agent = all.find(({ org, name }) => org === scope.org && name === scope.agent);
   if (agent === undefined || scope.contact === null) return scope;
@@ -118,7 +118,7 @@ export async function stampProof(
     const says = "only messages of contacts to an agent with `senders: ethereum` are signed";
     throw new StrataError("invalid_input", `${says}; leave the signature out`);
   }
-  // A thread of before senders were addresses goes on with nobody who has none.
+  // A thread of before senders were addresses continues with nobody who has none.
   await contactFor(agent, contact);
   // The address stands before what the sender claims beside it.
   const name = untrusted(event.name === undefined ? contact : `${contact} ${event.name}`);

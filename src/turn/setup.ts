@@ -58,7 +58,7 @@ export async function broughtUpToDate(parts: Parts, thread: Thread): Promise<Thr
   return now;
 }
 
-/** Keeps the declaration for threads that are pinned to it. What this program has kept already stays: each turn would ask anew. */
+/** Keeps the declaration for threads that are pinned to it. What this program has kept already stays: each turn would ask again. */
 export async function keepVersion({ store, agents, clock }: Parts, agent: Agent): Promise<void> {
   const { org, name, version } = agent;
   const known = keptVersions.get(store) ?? new Set();

@@ -31,7 +31,7 @@ const editable = ({ layers }: Agent): readonly Layer[] =>
   layers.filter(({ scope, mutability }) => scope !== "turn" && mutability === "versioned");
 
 interface Asked {
-  /** An epoch runs that goes on where nothing else is known. */
+  /** An epoch runs that continues where nothing else is known. */
   readonly isRunning: boolean;
 }
 

@@ -16,7 +16,7 @@ const talker = (): Agent => {
 
 const isSummary = ({ tail }: Request): boolean => tail.some(({ layer }) => layer === "summary");
 
-/** Answers everything; what it sums up is told apart. */
+/** Answers everything; what it summarizes is told apart. */
 const answers = (summary: string | Error | ScriptedReply) => (request: Request) =>
   isSummary(request) ? summary : "Aye.";
 
@@ -38,7 +38,7 @@ const text = ({ messages }: Request): string =>
   messages.flatMap(({ parts }) => parts.flatMap((part) => ("text" in part ? [part.text] : []))).join("\n");
 
 describe("a conversation that gets too long", () => {
-  it("001.11 is summed up by the agent's own model over the bytes it was last sent, and goes on behind the summary", async () => {
+  it("001.11 is summarized by the agent's own model over the bytes it was last sent, and continues behind the summary", async () => {
     const { sent, cuts, events } = await talked("Days 1 to 5: calm sea, west wind.", TURNS);
     expect(endOf(events).type).toBe("done");
     expect(cuts.length).toBeGreaterThan(0);
@@ -188,7 +188,7 @@ describe("a conversation that gets too long", () => {
     expect(stand.sent.some(isSummary)).toBe(false);
   });
 
-  it("is not summed up for an agent that wants none", async () => {
+  it("is not summarized for an agent that wants none", async () => {
     const agent: Agent = { ...talker(), summaries: false };
     const stand = await testRuntime(
       Array.from({ length: TURNS }, () => answers("never")),

@@ -13,7 +13,7 @@ const LONGEST = 1_000;
 const WORDS_PER_TOKEN = 0.7;
 
 /**
- * The turn's first request. Where the running transcript had to be cut for it, the agent's own model is first asked to sum up
+ * The turn's first request. Where the running transcript had to be cut for it, the agent's own model is first asked to summarize
  * what is taken away; where it cannot, the mark of the cut stands alone. Nothing goes without a mark.
  */
 export async function* withSummary(work: Work, prepared: Prepared): AsyncGenerator<TurnEvent, Compilation> {

@@ -26,7 +26,7 @@ const acting = (name: string, acted: string[], tainted?: Parameters<typeof defin
 
 type Scripts = Parameters<typeof testRuntime>[0];
 
-/** An agent whose model does whatever it reads, and four tools that say each what becomes of that. */
+/** An agent whose model does whatever it reads, and four tools that say each what happens to that. */
 async function obedient(script: Scripts, change: Partial<Agent> = {}) {
   const acted: string[] = [];
   const tools = [

@@ -33,7 +33,7 @@ async function recalled(
 }
 
 describe("a memory that was told and stays in the conversation", () => {
-  it("ends the epoch when it is forgotten: it is sent no more, and what is still known is told anew", async () => {
+  it("ends the epoch when it is forgotten: it is sent no more, and what is still known is told again", async () => {
     const { sent, thread, runtime, say, store } = await recalled();
     expect(sent.map((request) => [says(request).includes("Miso"), says(request).includes("Argo")])).toEqual([
       [true, false],
@@ -119,7 +119,7 @@ const obeys = (request: Request): string => {
   return said.map((text) => text.slice(0, 70)).join(" / ");
 };
 
-/** Talks about the cat, and then for so long that it is summed up. */
+/** Talks about the cat, and then for so long that it is summarized. */
 async function summedUp(recall: Agent["recall"], parts: Parameters<typeof testRuntime>[1]) {
   const { summaries: _, ...agent } = searcher({ recall, tools: [] });
   const budgets = { ...agent.budgets, total: 4_000, reply: 400 };

@@ -62,7 +62,7 @@ describe("a turn", () => {
     );
   });
 
-  it("tells the model in a sentence when a tool is unknown, misused or broken, and goes on", async () => {
+  it("tells the model in a sentence when a tool is unknown, misused or broken, and continues", async () => {
     const { say, open, sent } = await testRuntime([
       {
         parts: [
@@ -371,7 +371,7 @@ describe("a thread that another program moves to a newer declaration", () => {
     const thread = await early.open();
     const agent = sampleAgent({ description: "newer" });
     const newer = await testRuntime(["As of new."], { store: early.store, agent });
-    // Between the look and the claim of the first program the other one opens the thread anew, and answers.
+    // Between the look and the claim of the first program the other one opens the thread again, and answers.
     let between = true;
     const claim: Store["claim"] = async (...given) => {
       if (between) {
@@ -389,7 +389,7 @@ describe("a thread that another program moves to a newer declaration", () => {
 });
 
 describe("law 9: what was", () => {
-  it("can be read when its agent is declared no more, and its thread goes on as it was pinned", async () => {
+  it("can be read when its agent is no longer declared, and its thread continues as it was pinned", async () => {
     const first = await testRuntime(["Hello."]);
     const thread = await first.open();
     await first.say(thread, "Hi there, you");
@@ -485,7 +485,7 @@ describe("law 7: one commit", () => {
     expect(await first.runtime.turns(OPERATOR, thread.id)).toMatchObject([{ status: "done", attempt: 2 }]);
   });
 
-  it("a call that acted outside in a turn that failed is not made again when its message is taken up anew", async () => {
+  it("a call that acted outside in a turn that failed is not made again when its message is taken up again", async () => {
     const ringing = { parts: [{ call: "ring", input: { bell: "door" } }] };
     const script = [ringing, new Error("boom"), ringing, "Rung.", ringing, "Again."];
     const { say, open, runtime, rung } = await testRuntime(script);
@@ -497,7 +497,7 @@ describe("law 7: one commit", () => {
     expect(rung).toEqual(["door", "door"]);
   });
 
-  it("what is asked for anew after its message was taken back acts again", async () => {
+  it("what is asked for again after its message was taken back acts again", async () => {
     const ringing = { parts: [{ call: "ring", input: { bell: "door" } }] };
     const { say, open, runtime, rung, sent } = await testRuntime([ringing, new Error("boom"), ringing, "Rung."]);
     const thread = await open();

@@ -56,7 +56,7 @@ describe("a call that is longer than what has room in the next request", () => {
   const inWindow = (window: number, script: Parameters<typeof testRuntime>[0]) =>
     testRuntime(script, { parts: { cardOf: (ref) => ({ ...cardOf(ref), window }) } });
 
-  it("is answered with that, and the turn goes on: with 4,096 tokens and 3,000 characters, too", async () => {
+  it("is answered with that, and the turn continues: with 4,096 tokens and 3,000 characters, too", async () => {
     for (const [window, length, runs] of [
       [4_096, 3_000, true],
       [1_600, 3_000, false],

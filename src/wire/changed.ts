@@ -5,7 +5,7 @@ type Sent = Pick<Request, "prefix" | "messages">;
 
 /**
  * The first piece that a later request of a thread does not send as an earlier one did: a tool, a layer, a message, counted from
- * 1. None where it goes on from all that the earlier one sent before its tail. Pure.
+ * 1. None where it continues from all that the earlier one sent before its tail. Pure.
  */
 export function changedPiece(before: Sent, now: Sent): string | undefined {
   return changedTool(before, now) ?? changedLayer(before, now) ?? changedMessage(before, now);
@@ -30,7 +30,7 @@ function changedMessage({ messages: was }: Sent, { messages: is }: Sent): string
   return at === undefined ? undefined : `message ${at + 1} (${was[at]?.role})`;
 }
 
-/** Where the second list first does not go on as the first does. */
+/** Where the second list first does not continue as the first does. */
 function firstOther(was: readonly unknown[], is: readonly unknown[]): number | undefined {
   const at = was.findIndex((one, index) => JSON.stringify(one) !== JSON.stringify(is[index]));
   return at < 0 ? undefined : at;

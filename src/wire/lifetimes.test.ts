@@ -50,7 +50,7 @@ describe("the lifetime of a thread's beginning", () => {
     expect(cost("1h")).toBeCloseTo(2 * 500 + 0.98 * 1_000 + 0.02 * 20_000);
   });
 
-  it("stays short where pauses outlast the hour, too, and before all of it is written anew", () => {
+  it("stays short where pauses outlast the hour, too, and before all of it is written again", () => {
     const days: Pace = { short: 0.1, long: 0.1 };
     expect(threadLifetime({ prefix: 10_000, fresh: 60 }, { pace: days, multipliers })).toBe("5m");
     const breaks: Pace = { short: 0.3, long: 0 };

@@ -75,7 +75,7 @@ export function threadLifetime(
 
 /**
  * For which lifetime the end is written that all threads share, by the pace of all the agent's requests. What is read there is
- * not written anew, so the choice holds from one pause that outlasts both lifetimes to the next: meanwhile the short one is
+ * not written again, so the choice holds from one pause that outlasts both lifetimes to the next: meanwhile the short one is
  * written again after each pause that outlasts it, the long one is not.
  */
 export function sharedLifetime({ short, long }: Pace, { read, write5m, write1h }: Multipliers): Lifetime {

@@ -39,7 +39,7 @@ function handClock() {
   };
 }
 
-/** A job whose tasks are there until they have begun, and what became of them. */
+/** A job whose tasks are there until they have begun, and what happened to them. */
 function post(name = "test.post") {
   const waiting: Task[] = [];
   const begun: string[] = [];
@@ -112,7 +112,7 @@ export function dispatcherContract(open: OpenDispatcher): void {
       await dispatcher.close();
     });
 
-    it("of one key is done one after the other in its order, also of two jobs, while others go on", async () => {
+    it("of one key is done one after the other in its order, also of two jobs, while others continue", async () => {
       const [letters, orders] = [post("letters"), post("orders")];
       const [first, second] = [held(), held()];
       letters.add("ann", "thread", () => first.promise);

@@ -66,7 +66,7 @@ describe("a sentence about a turn that did not end well", () => {
     expect(err).not.toContain("the turn ended early");
   });
 
-  it("says that the provider went silent, and what becomes of the message", async () => {
+  it("says that the provider went silent, and what happens to the message", async () => {
     const { edit, env } = await provider(() => {});
     const cwd = project((yaml) =>
       edit(yaml).replace("  companion:\n", "  companion:\n    budgets: { turn: { seconds: 1 } }\n"),

@@ -139,7 +139,7 @@ describe("strata chat over a pipe", () => {
     expect(other.out).not.toContain("Miso");
   });
 
-  it("begins a new thread with --new, and goes on with that one afterwards", async () => {
+  it("begins a new thread with --new, and continues with that one afterwards", async () => {
     const cwd = place();
     const threads = async () =>
       jsonLines<readonly { id: string; turns: number }[]>((await strata(["explain", "--json"], { cwd })).out)[0] ?? [];

@@ -40,7 +40,7 @@ describe("strata compose", () => {
     expect(JSON.parse(out)).toMatchObject({ model: "claude-sonnet-4-5", stream: true });
   });
 
-  it("goes on with the contact's thread, and changes nothing in it", async () => {
+  it("continues with the contact's thread, and changes nothing in it", async () => {
     const cwd = place();
     await strata(["chat", "companion"], { cwd, input: "hi\n" });
     const before = await strata(["explain", "--json"], { cwd });

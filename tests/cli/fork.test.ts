@@ -19,7 +19,7 @@ async function talked() {
 }
 
 describe("strata thread fork", () => {
-  it("begins a thread after a turn; a chat goes on with the parent, and with the fork where it is named", async () => {
+  it("begins a thread after a turn; a chat continues with the parent, and with the fork where it is named", async () => {
     const { cwd, thread, turns } = await talked();
     const [first = ""] = turns;
     const forked = await strata(["thread", "fork", thread, "--turn", first, "--key", "other"], { cwd });

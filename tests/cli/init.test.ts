@@ -315,7 +315,7 @@ describe("strata init --from", () => {
     return { ...ran, cwd, own: join(cwd, "own") };
   };
 
-  it("001.14 001.18 translates a file of DevClaw's, and says of each key what became of it", async () => {
+  it("001.14 001.18 translates a file of DevClaw's, and says of each key what happened to it", async () => {
     const { code, out, own, cwd } = await from(DEVCLAW);
     expect(code).toBe(0);
     expect(out).toContain("  token_budget.total      budgets.total: 24000, of it budgets.reply: 6000\n");

@@ -177,7 +177,7 @@ describe("strata layer", () => {
     expect(oldest).not.toContain("older moves");
   });
 
-  it("says of a proposal that a newer one took the place of which that is", async () => {
+  it("says of a proposal that a newer one replaced which that is", async () => {
     const cwd = await living();
     const run = of(cwd);
     await proposed(cwd, "Look thrice.");
@@ -196,7 +196,7 @@ describe("strata layer", () => {
     expect((await run("verify")).code).toBe(0);
   });
 
-  it("is told of an edit that was overtaken before its turn ended: the turn shows what became of it", async () => {
+  it("is told of an edit that was overtaken before its turn ended: the turn shows what happened to it", async () => {
     const cwd = await living();
     const priced = 'models: { "scripted:a": { window: 200000, price: { input: 3, output: 15 } } }';
     appendFileSync(join(cwd, "strata.yaml"), `    tools: [update_prompt_layer]\n${priced}\n`);

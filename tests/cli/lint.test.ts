@@ -30,7 +30,7 @@ async function lint(cwd: string, ...more: readonly string[]) {
   return { code, err, shown, findings: shown?.agents.flatMap(({ findings }) => findings) ?? [] };
 }
 
-/** The companion with a text behind one of its layers, locked anew. */
+/** The companion with a text behind one of its layers, locked again. */
 async function saying(text: string, file = "layers/conduct.md"): Promise<string> {
   const cwd = project();
   writeFileSync(join(cwd, file), `${readFileSync(join(cwd, file), "utf8").trimEnd()}\n${text}\n`);

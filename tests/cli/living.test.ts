@@ -141,7 +141,7 @@ async function withAccount(address: string, port: number): Promise<ReturnType<ty
 const WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
 
 describe("an account", () => {
-  it("on a node that takes half a second is read by `life show`, doctor and compose, each a program that begins anew", async () => {
+  it("on a node that takes half a second is read by `life show`, doctor and compose, each a program that begins again", async () => {
     const port = await localServer((_request, response) => {
       response.setHeader("content-type", "application/json");
       setTimeout(() => response.end('{"jsonrpc":"2.0","id":1,"result":"0x14d1120d7b160000"}'), 500);

@@ -55,7 +55,7 @@ describe("strata thread", () => {
 });
 
 describe("strata usage", () => {
-  it("sums up what was used, by agent, with all contacts or one", async () => {
+  it("summarizes what was used, by agent, with all contacts or one", async () => {
     const { cwd } = await stage();
     const { out } = await strata(["usage"], { cwd });
     expect(out).toMatch(/^companion +3 +4 +[\d,]+ +0 +0 +\d+ +\$0\.0000$/m);

@@ -56,7 +56,7 @@ describe("strata memory consolidate", () => {
     ]);
   });
 
-  it("sums up what is remembered of each subject with --by topic", async () => {
+  it("summarizes what is remembered of each subject with --by topic", async () => {
     const { run, model } = await remembering(["The boat is green and lies in Oslo."]);
     for (const text of ["The boat is old.", "She sold half of the boat.", "Her boat won.", "The boat sinks."])
       await run("save", text);
@@ -122,7 +122,7 @@ describe("strata memory consolidate", () => {
 });
 
 describe("strata start", () => {
-  it("sums up in idle time what was said long enough ago, where the agent declares it", async () => {
+  it("summarizes in idle time what was said long enough ago, where the agent declares it", async () => {
     const { around, model } = await remembering(["Aye.", "Good.", "They sail on Friday."], (yaml) =>
       yaml.replace("  companion:\n", "  companion:\n    consolidate: { after: 60 }\n"),
     );

@@ -112,7 +112,7 @@ describe("strata memory import and export", () => {
     expect(await contents()).toEqual([]);
   });
 
-  it("shows how far a long import is, and goes on where it was stopped", async () => {
+  it("shows how far a long import is, and continues where it was stopped", async () => {
     const { cwd, contents } = standing();
     const lines = Array.from({ length: 900 }, (_, n) => JSON.stringify({ content: `Fact number ${n} of many` }));
     writeFileSync(join(cwd, "many.jsonl"), lines.join("\n"));

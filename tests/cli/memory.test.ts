@@ -77,7 +77,7 @@ describe("strata memory", () => {
     expect(own.out).not.toContain("Ann");
   });
 
-  it("a memory takes the place of another, which stays in the record", async () => {
+  it("a memory replaces another, which stays in the record", async () => {
     const cwd = place();
     await strata(["memory", "save", "Lives in Oslo.", "--tag", "home"], { cwd });
     const [old] = await listed(cwd);

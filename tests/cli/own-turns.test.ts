@@ -97,7 +97,7 @@ describe("strata start", () => {
     await app.close();
   }, 60_000);
 
-  it("says aloud that an agent has no credits left, and goes on with its turns when they are topped up", async () => {
+  it("says aloud that an agent has no credits left, and continues with its turns when they are topped up", async () => {
     const cwd = await automaton("{tick: 60, credits: {}}");
     const started = serving(["start", "--port", "0"], { cwd });
     const hears = (what: string) =>

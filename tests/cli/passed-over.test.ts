@@ -37,7 +37,7 @@ describe("an edited text that the declaration passed over", () => {
     expect(await listed(run)).not.toContain("displaced");
   });
 
-  it("is named where its layer is declared no more, and its history is still shown", async () => {
+  it("is named where its layer is no longer declared, and its history is still shown", async () => {
     const { run, declare } = await edited();
     await declare(/.*id: (loop|skills),.*\n| {4}skills:\n( {6}- .*\n)+/g, "");
     const list = await listed(run);

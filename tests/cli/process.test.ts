@@ -41,7 +41,7 @@ describe("strata start as a process", () => {
     expect(err).toContain("--port");
   });
 
-  it("says what an agent lacks to answer, and serves on", async () => {
+  it("says what an agent lacks to answer, and keeps serving", async () => {
     const cwd = project((yaml) => `${yaml}\nmodel: anthropic:claude-sonnet-4-5\n`);
     const started = child(["start", "--port", "0", "--json"], { cwd });
     await started.says("\n");
@@ -141,7 +141,7 @@ describe("an error of a module that nobody waits for", () => {
       () => `no ${what} in:\n${sofar().err}`,
     );
 
-  it("as of `stray` is told by `start`, which serves on, whatever it left behind", async () => {
+  it("as of `stray` is told by `start`, which keeps serving, whatever it left behind", async () => {
     const cwd = straying();
     const started = child(["start", "--port", "0"], { cwd });
     await started.says("config ");
@@ -168,7 +168,7 @@ describe("an error of a module that nobody waits for", () => {
     expect(await started.ended).toMatchObject({ code: 0 });
   });
 
-  it("is told by `chat`, with its stack where STRATA_DEBUG=1 asks for it, and the talk goes on", async () => {
+  it("is told by `chat`, with its stack where STRATA_DEBUG=1 asks for it, and the talk continues", async () => {
     const chat = child(["chat", "companion"], { cwd: straying(), env: { STRATA_DEBUG: "1" } });
     chat.process.stdin?.write('Use stray {"how": "timer"}\n');
     await heard(chat, "the till is on fire; await what may fail there");
@@ -205,7 +205,7 @@ describe("a replay that is killed", () => {
     { thread: "ann", from: "agent", text: `Done with ${i}.` },
   ]).flat();
 
-  it("goes on without a lost or doubled message, and the record stays whole", async () => {
+  it("continues without a lost or doubled message, and the record stays whole", async () => {
     const cwd = place();
     const argv = ["replay", recording(cwd, TALK), "--agent", "companion", "--replies", "recorded"];
     for (const turns of [5, 15]) {
@@ -230,7 +230,7 @@ describe("a replay that is killed", () => {
     expect(bodies(cwd)).toEqual(bodies(other));
   }, 120_000);
 
-  it("hears Ctrl-C between two requests, says how far it came, and goes on when it is run again", async () => {
+  it("hears Ctrl-C between two requests, says how far it came, and continues when it is run again", async () => {
     const cwd = place();
     const argv = ["replay", recording(cwd, TALK), "--agent", "companion", "--replies", "recorded"];
     const running = child(argv, { cwd });

@@ -126,7 +126,7 @@ describe("strata replay", () => {
     expect(explained).toContain("done: answered");
   });
 
-  it("stops in order when it is asked to, and goes on with the next run", async () => {
+  it("stops in order when it is asked to, and continues with the next run", async () => {
     const many = Array.from({ length: 60 }, (_, i) => [
       { thread: "ann", from: "contact", text: `Message ${i}` },
       { thread: "ann", from: "agent", text: `Answer ${i}` },

@@ -63,7 +63,7 @@ describe("an address on the command line", () => {
     expect((await run(`contact erase ${WRONG} --yes`)).err).toContain(ADA.address);
   });
 
-  it("is the same sender however it is written, also beside the thread that it goes on with", async () => {
+  it("is the same sender however it is written, also beside the thread that it continues with", async () => {
     const { run } = await baker();
     await run(`chat baker --as ${LOWER}`, "Hi\n");
     const [thread] = jsonLines<{ readonly id: string }[]>((await run("thread list --json")).out).flat();

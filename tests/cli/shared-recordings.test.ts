@@ -30,7 +30,7 @@ describe.skipIf(!existsSync(LOCOMO))("five months of two people (LoCoMo, where .
   const EXCHANGES = 206 + 3;
   let gone: ReturnType<typeof goOn> | undefined;
 
-  /** One replay for all tests: it is killed, and goes on. */
+  /** One replay for all tests: it is killed, and continues. */
   async function goOn() {
     const cwd = place();
     const argv = ["replay", LOCOMO, "--agent", "companion", "--replies", "recorded"];
@@ -41,7 +41,7 @@ describe.skipIf(!existsSync(LOCOMO))("five months of two people (LoCoMo, where .
     return { cwd, ...(await strata([...argv, "--dump", "requests.jsonl", "--json"], { cwd })) };
   }
 
-  it("are replayed whole, killed in the middle and gone on with", async () => {
+  it("are replayed whole, killed in the middle and continued with", async () => {
     gone ??= goOn();
     const { cwd, code, out } = await gone;
     expect(code).toBe(0);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { atTerminal, child, project, serving, until } from "./strata.ts";
 
-/** Saves as many editors do: a new file takes the place of the old one. */
+/** Saves as many editors do: a new file replaces the old one. */
 function save(file: string, edit: (text: string) => string): void {
   writeFileSync(`${file}.new`, edit(readFileSync(file, "utf8")));
   renameSync(`${file}.new`, file);
@@ -23,7 +23,7 @@ async function watched(cwd = project(), start: typeof serving | typeof child = s
 }
 
 describe("strata start --watch", () => {
-  it("takes what was saved, says what is wrong with it, and goes on with the old until it is mended", async () => {
+  it("takes what was saved, says what is wrong with it, and continues with the old until it is mended", async () => {
     const { cwd, yaml, hears, started, url } = await watched();
     const health = async () => {
       const authorization = `Bearer ${readFileSync(join(cwd, ".strata/operator.token"), "utf8").trim()}`;
@@ -46,7 +46,7 @@ describe("strata start --watch", () => {
 });
 
 describe("strata start --watch", () => {
-  it("says which modules were read anew, also when only a file changed that they import", async () => {
+  it("says which modules were read again, also when only a file changed that they import", async () => {
     const cwd = project((yaml) => `${yaml}\nmodules: [tools/price.ts]\n`);
     mkdirSync(join(cwd, "tools"));
     writeFileSync(join(cwd, "tools/euros.ts"), "export const EUROS = 12;");

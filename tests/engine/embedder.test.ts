@@ -233,7 +233,7 @@ describe("an embedder that fails", () => {
     expect(await search(app, "puppy")).toContain("A pet.");
   });
 
-  it("in the middle goes on where it was, and tells at the end what is missing", async () => {
+  it("in the middle continues where it was, and tells at the end what is missing", async () => {
     const server = await embeddingServer();
     const app = await shop(place(), "local:small", server.url);
     server.state.manner = 401;

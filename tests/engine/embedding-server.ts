@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { localServer } from "../local-server.ts";
 
-/** Words that mean the like stand in one direction. */
+/** Words that mean similar things stand in one direction. */
 const MEANINGS: readonly (readonly string[])[] = [
   ["bicycle", "ride", "pedals", "wheels"],
   ["dog", "puppy", "barks", "pet"],

@@ -172,7 +172,7 @@ describe("what lint need not look for, because no declaration can say it", () =>
     }
   });
 
-  it("a mode that is declared anew does not reach a running thread", async () => {
+  it("a mode that is declared again does not reach a running thread", async () => {
     const folder = home();
     const app = await strata(folder);
     const ann = await thread(app);

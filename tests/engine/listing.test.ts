@@ -10,7 +10,7 @@ import { said } from "./home.ts";
 
 const [SHOP, DESK] = [agentName("shop"), agentName("desk")];
 
-/** A folder where the shop and the desk talked, each to two contacts; the shop is declared no more. */
+/** A folder where the shop and the desk talked, each to two contacts; the shop is no longer declared. */
 async function afterwards() {
   const folder = mkdtempSync(join(tmpdir(), "strata-listing-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -53,7 +53,7 @@ const whose = (found: readonly { readonly scope: { readonly agent: string; reado
   found.map(({ scope }) => `${scope.agent} ${scope.contact}`);
 
 describe("the newest threads and calls", () => {
-  it("are those of every agent that has any, also of one that is declared no more", async () => {
+  it("are those of every agent that has any, also of one that is no longer declared", async () => {
     const { runtime, operator } = await afterwards();
     const all = ["desk bob", "shop bob", "desk ann", "shop ann"];
     expect(whose(await runtime.newestThreads(operator, { limit: 9 }))).toEqual(all);

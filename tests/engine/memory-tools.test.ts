@@ -70,7 +70,7 @@ describe("an agent's memory", () => {
     expect((await kept(app, ann.scope)).map(({ id }) => id)).toEqual([persons.id]);
   });
 
-  it("supersedes what it saved; the old one stays in the record and is found no more", async () => {
+  it("supersedes what it saved; the old one stays in the record and is no longer found", async () => {
     const { app, ann } = await stand();
     await calling(app, ann, save("Ann lives in Oslo"));
     const old = await only(app, ann.scope);

@@ -145,7 +145,7 @@ describe('import "strata"', () => {
 });
 
 describe("a reload", () => {
-  it("reads modules anew when a file changed that they import, however deep, and says which", async () => {
+  it("reads modules again when a file changed that they import, however deep, and says which", async () => {
     const [changed, unchanged] = await told(
       READS,
       `${RELOADS}

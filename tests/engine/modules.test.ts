@@ -164,7 +164,7 @@ describe("a module", () => {
     expect(second).toContain("Not run: ring may be called once in a turn");
   });
 
-  it("is read anew by a reload after it changed", async () => {
+  it("is read again by a reload after it changed", async () => {
     const at = folder();
     const app = await opened(at);
     writeFileSync(join(at, "shop.ts"), SHOP.replace("`3 of $", "`4 of $"));

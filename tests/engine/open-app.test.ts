@@ -72,7 +72,7 @@ describe("a program that brings a model and asks", () => {
     expect(existsSync(join(folder, ".strata/strata.db"))).toBe(true);
   });
 
-  it("gets the reply alone, and goes on with what was said; each contact and conversation apart", async () => {
+  it("gets the reply alone, and continues with what was said; each contact and conversation apart", async () => {
     const { app, sent } = await opened(["One.", "Two.", "Three.", "Four."]);
     expect(await app.ask({ ...HELLO, text: "My cat is called Miso." }).reply()).toBe("One.");
     expect(await app.ask(HELLO).reply()).toBe("Two.");
@@ -155,7 +155,7 @@ async function served(app: App) {
   };
 }
 
-it("commits nothing where its data folder was moved or deleted meanwhile, says so, and goes on where it is back", async () => {
+it("commits nothing where its data folder was moved or deleted meanwhile, says so, and continues where it is back", async () => {
   const folder = home();
   const [data, aside] = [join(folder, ".strata"), join(folder, "aside")];
   const app = await strata(folder);

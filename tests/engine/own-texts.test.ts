@@ -197,7 +197,7 @@ describe("S11 law 7 an edit that is overtaken before its turn ends", () => {
     expect(await runtime.proposals(operator, AGENT)).toMatchObject(waiting);
   });
 
-  it("waits where two turns edit one layer side by side: the first to end has changed it", async () => {
+  it("waits where two turns edit one layer in parallel: the first to end has changed it", async () => {
     const on = await turns();
     const { runtime, operator } = on.app;
     const instructed = async (contact: string, content: string) => {

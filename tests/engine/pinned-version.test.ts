@@ -78,13 +78,13 @@ it("a thread is pinned to its layers and tools and not to its model: the declare
   expect(other.request.prefix).toEqual(first.request.prefix);
   expect(messagesText(other.request)).toContain("My cat is called Miso.");
   expect(messagesText(other.request)).not.toContain("Sell bread.");
-  // Once a turn was answered in the new epoch, that is the one that goes on.
+  // Once a turn was answered in the new epoch, that is the one that continues.
   const { events } = await say(app, await thread(app), "What is my cat called?", ["Miso."], "openai:gpt-5-mini");
   expect(events).toContainEqual(expect.objectContaining({ type: "done" }));
   expect((await composed(app)).ledger.epoch).toMatchObject({ n: 2, opened: false });
 });
 
-it("a thread that is migrated goes on with the layers and tools that are declared now, in an epoch of its own", async () => {
+it("a thread that is migrated continues with the layers and tools that are declared now, in an epoch of its own", async () => {
   const folder = home();
   const before = await strata(folder);
   const held = await thread(before);

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { anthropicEvents, blockEvents, localServer, sendEvents, textEvents } from "../local-server.ts";
 
-/** What is answered to one request after the other; the last goes on. */
+/** What is answered to one request after the other; the last continues. */
 export type Answers = readonly (
   | "reasons"
   | "calls"

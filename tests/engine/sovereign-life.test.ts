@@ -166,7 +166,7 @@ const fail = (): never => {
 };
 
 describe("the life of the sovereign", () => {
-  it("000.37 000.71 S16 S14 goes on for forty turns, through edits, forgeries and poverty, and no sender ever meets another", async () => {
+  it("000.37 000.71 S16 S14 continues for forty turns, through edits, forgeries and poverty, and no sender ever meets another", async () => {
     const on = await automaton();
     const { runtime, operator } = on.app;
     await on.pay(10);

@@ -84,7 +84,7 @@ const LINES: Readonly<Record<string, string>> = {
     "Trade so that both sides gain, keep your word, be plain; never spam, misrepresent, exploit, or use one sender's words for another.",
 };
 
-/** The laws as a text's lines: those that begin none go on in the one before. */
+/** The laws as a text's lines: those that begin none continue in the one before. */
 const paragraphs = (laws: readonly string[]): readonly string[] =>
   laws
     .map((law) => (law.startsWith("\n") ? law : ` ${law}`))

@@ -7,7 +7,7 @@ import type { Request, TurnEvent } from "../../src/protocol/index.ts";
 import { rulesOf, type SeenRequest, seenOf, simulate } from "../../src/wire/index.ts";
 import { home, said, strata, thread } from "./home.ts";
 
-/** The companion, declared otherwise. */
+/** The companion, declared differently. */
 function homeWith(change: (yaml: string) => string): string {
   const folder = home();
   const file = join(folder, "strata.yaml");

@@ -28,7 +28,7 @@ async function fillsAndIsFreed(disk: Disk): Promise<void> {
   expect(texts).toContain("What do you know about my cat?");
 }
 
-describe("a full disk loses nothing, and all goes on when there is room again", () => {
+describe("a full disk loses nothing, and all continues when there is room again", () => {
   it.skipIf(!MAY_MOUNT)(
     "on a real file system of four megabytes (needs Linux and root, as `sudo npm test` gives)",
     () => fillsAndIsFreed(smallDisk()),

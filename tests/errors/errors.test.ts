@@ -49,7 +49,7 @@ describe("a tool that is refused", () => {
 describe("docs/errors.md", () => {
   const file = join(ROOT, "docs/errors.md");
 
-  it("shows ten errors as they are printed today (`npm test -- tests/errors -u` writes them anew)", async () => {
+  it("shows ten errors as they are printed today (`npm test -- tests/errors -u` writes them again)", async () => {
     const page = readFileSync(file, "utf8");
     expect([...page.matchAll(/^## (.*)\n[^#]*?```text$/gm)].map(([, section]) => section).toSorted()).toEqual(
       [...shown.keys()].toSorted(),

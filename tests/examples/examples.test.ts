@@ -59,7 +59,7 @@ describe("the examples", () => {
     expect(ledger).toMatch(/^ {2}recall +tail +operator +empty/m);
   });
 
-  it("03: own sources fill layers; one that fails leaves a note, and the turn goes on", () => {
+  it("03: own sources fill layers; one that fails leaves a note, and the turn continues", () => {
     const [first = "", second = ""] = of("03").split("ada: Do you have tyres?");
     expect(first).toContain("note: the stock source of layer stock failed: the warehouse does not answer");
     expect(first).toMatch(/^\| Today \(\w+\) the shop is (?:closed|open from .* o'clock)\.$/m);

@@ -52,7 +52,7 @@ function write(file: string, text: string): void {
   writeFileSync(file, text);
 }
 
-/** A whole file, a layer, the agent's list of tools, or keys of the file's own, which take the place of what was there. */
+/** A whole file, a layer, the agent's list of tools, or keys of the file's own, which replace what was there. */
 function declare(file: string, lines: string): void {
   const yaml = lines.startsWith("organization:") ? "" : readFileSync(file, "utf8");
   writeFileSync(file, declared(yaml, lines));
@@ -67,7 +67,7 @@ function declared(yaml: string, lines: string): string {
 }
 
 describe("docs/tools.md", () => {
-  it("runs, and prints what it shows (`npm test -- tests/examples -u` writes it anew)", async () => {
+  it("runs, and prints what it shows (`npm test -- tests/examples -u` writes it again)", async () => {
     await expect(await walk(readFileSync(PAGE, "utf8"), await userFolder())).toMatchFileSnapshot(PAGE);
   }, 120_000);
 });

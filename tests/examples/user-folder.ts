@@ -11,7 +11,7 @@ import { run } from "../../src/doors/cli/index.ts";
 
 /**
  * A folder in which `npx strata`, `import "strata"` and `viem` are this checkout's, as if they were installed there. Its
- * program only carries what it is given to this process and what is printed back: loading all of Strata anew takes longer
+ * program only carries what it is given to this process and what is printed back: loading all of Strata again takes longer
  * than what most commands do. Gone when the test is.
  */
 export async function userFolder(): Promise<string> {

@@ -235,7 +235,7 @@ describe("the package where nothing optional was installed", () => {
 });
 
 describe("docs/first-agent.md", () => {
-  it("runs from an empty folder, its model and its tool too, and prints what it shows (`npm test -- tests/package -u` writes it anew)", async () => {
+  it("runs from an empty folder, its model and its tool too, and prints what it shows (`npm test -- tests/package -u` writes it again)", async () => {
     const model = await messagesServer([
       { type: "text", text: "Your bicycle is green." },
       { type: "tool_use", id: "toolu_1", name: "price", input: { repair: "tyre" } },
@@ -246,7 +246,7 @@ describe("docs/first-agent.md", () => {
     const page = await walk(readFileSync(file, "utf8"), empty, standIns);
     await expect(page).toMatchFileSnapshot(file);
     const [going, first, second] = model.received;
-    // The conversation that rehearsal began goes on, with the layers that it began with.
+    // The conversation that rehearsal began continues, with the layers that it began with.
     expect(going?.body).toContain("Please remember that my bicycle is green.");
     expect(going?.body).not.toContain("You answer for the Corner Shop");
     expect(first?.key).toBe("your-key");

@@ -71,7 +71,7 @@ export function write(text: string, file: string): void {
   writeFileSync(file, text);
 }
 
-/** A layer goes under the agent's layers, its list of tools takes the place of the old one, all else goes to the end. */
+/** A layer goes under the agent's layers, its list of tools replaces the old one, all else goes to the end. */
 function addToConfig(given: string, folder: string, { model }: StandIns): void {
   const file = join(folder, "strata.yaml");
   const lines = given.replace(/^ {4}key: .*\n/m, (key) => `${key}    url: ${model}\n`);

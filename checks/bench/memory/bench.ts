@@ -78,7 +78,7 @@ export async function memoryBench({ folder = DATA, sizes, quick }: Wishes, tell:
   return { bench: "memory", noise: noiseIn(noises).from, rows, recall };
 }
 
-/** Recalls of talks of each kind, chosen by chance, to be read. @throws Error that says where data is expected */
+/** Recalls of talks of each kind, chosen at random, to be read. @throws Error that says where data is expected */
 export async function memorySample(
   { folder = DATA }: Pick<Wishes, "folder">,
   wishes: { readonly size: number; readonly seed: number; readonly tell: Tell },

@@ -178,7 +178,7 @@ function answering(messages: readonly Message[], sent: readonly Sent[]): Pick<Re
 const STANDING = 20;
 
 /**
- * Messages chosen by chance from talks as they went, and what recall sends with each: all that was said before it is remembered,
+ * Messages chosen at random from talks as they went, and what recall sends with each: all that was said before it is remembered,
  * but for what stands in the transcript. As many of each folder as there is room for, those alone with which something is sent.
  */
 export async function sampleRecall(

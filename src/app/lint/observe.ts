@@ -27,7 +27,7 @@ export async function observe(
   count: CountTokens,
 ): Promise<{ readonly length: ThreadLength; readonly observed: Observed }> {
   const threads = await store.threads({ org, agent: name, contact: null }, COUNTED);
-  // What is summed up in idle time is no conversation: its turns stand alone.
+  // What is summarized in idle time is no conversation: its turns stand alone.
   const begun = threads.filter(({ turns, channel }) => turns > 0 && !isOwnChannel(channel));
   const newest = begun.slice(0, LOOKED_AT);
   const turns = await Promise.all(newest.map(({ scope, id }) => store.turns(scope, id)));

@@ -1,5 +1,5 @@
 /**
- * The other process of lint: it loads the project anew, under another clock, time zone or language, and tells what each agent's
+ * The other process of lint: it loads the project again, under another clock, time zone or language, and tells what each agent's
  * first requests are made of. It is started by `worlds.ts` and spoken to over its channel only.
  */
 

@@ -98,7 +98,7 @@ const REPLY: TranscriptMessage = {
   turn: TURN,
 };
 
-/** The tools as they would be offered, read anew from the registered ones. */
+/** The tools as they would be offered, read again from the registered ones. */
 function schemasOf({ tools }: Declared, agent: Agent, { reversed = [] }: World) {
   const own = agent.tools.map((name) => tools.get(name)).filter((tool) => tool !== undefined);
   const described = own.map((tool) => describedTo(agent, tool));

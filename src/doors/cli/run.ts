@@ -9,7 +9,7 @@ import type { Terminal } from "./shell/terminal.ts";
 /** Misuse of the command line, where the error table has no say. */
 const USAGE = 2;
 
-/** What serves others goes on after a stray error; every other command ends with it. */
+/** What serves others continues after a stray error; every other command ends with it. */
 const GOES_ON = ["start", "chat"];
 
 /** Lets somebody hear of stray errors: thrown by a timer, or in a promise that nobody awaits. Only a process knows of them. */

@@ -163,7 +163,7 @@ describe("an agent's layers over HTTP", () => {
     expect(at(body, "error", "message")).toBe('`limit` in the query must be a whole number from 1 to 1000, not "abc"');
   });
 
-  it("tell in their refusals how a program goes on, and not only a person at a terminal", async () => {
+  it("tell in their refusals how a program continues, and not only a person at a terminal", async () => {
     const { send, propose } = await living();
     await propose("Look thrice.");
     await send("layers/loop/versions", { text: "Look twice.", reason: "shorter" });

@@ -91,7 +91,7 @@ describe("threads", () => {
     expect(await json(line)).toMatchObject({ status, body: { error: { code, retry: false } } });
   });
 
-  it("are forked after a turn: the fork goes on, the thread stays", async () => {
+  it("are forked after a turn: the fork continues, the thread stays", async () => {
     const { json, thread, turn } = await spoken();
     const made = await json(`POST /v1/threads/${thread}/fork`, { body: { turn, key: "other" } });
     shaped(made, "post", "/v1/threads/{id}/fork");

@@ -26,7 +26,7 @@ interface Open extends HttpFixture {
   readonly close: () => Promise<void>;
 }
 
-/** A model that says two words and a half, and the rest when it is told to go on. Half a word waits: it may become a private one. */
+/** A model that says two words and a half, and the rest when it is told to continue. Half a word waits: it may become a private one. */
 function halting() {
   const [begun, going] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   async function* send(): AsyncGenerator<ModelEvent> {

@@ -1,6 +1,6 @@
 import type { TurnEvent } from "../../protocol/index.ts";
 
-/** The turns and decisions that a server runs. They go on when their client leaves, and stop when the server does. */
+/** The turns and decisions that a server runs. They continue when their client leaves, and stop when the server does. */
 export interface Turns {
   /**
    * Runs to the end, whether its events are read or not. Read slowly, they wait here and not in the turn.

@@ -21,7 +21,7 @@ export const AGENT = z
   })
   .meta({ id: "Agent" });
 
-/** A layer as it is declared. Text has tokens of its own; what is gathered anew each turn has not. */
+/** A layer as it is declared. Text has tokens of its own; what is gathered again each turn has not. */
 const DECLARED_LAYER = z.looseObject({
   id: z.string(),
   rank: z.number(),

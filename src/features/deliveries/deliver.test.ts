@@ -336,7 +336,7 @@ describe("the channel of recordings", () => {
       });
   });
 
-  it("is left by a fork, which is a conversation like any other: it goes on from what was recorded, and its replies are sent", async () => {
+  it("is left by a fork, which is a conversation like any other: it continues from what was recorded, and its replies are sent", async () => {
     const { tries, send } = receiver();
     const real = { now: Date.parse("2026-11-21T08:00:00Z") };
     const parts = { sendDelivery: send, wall: () => real.now };

@@ -10,7 +10,7 @@ export interface OutgoingMessage extends OutboxMessage {
   readonly contact: ContactId;
 }
 
-/** What becomes of replies once they are committed. */
+/** What happens to replies once they are committed. */
 export interface DeliveryDoors {
   /** What it said, the newest first. */
   outbox(
@@ -48,7 +48,7 @@ declare module "../../turn/runtime.ts" {
 /** As many of a thread's messages that wait are read at once. */
 const PAGE = 100;
 
-/** What becomes of replies once they are committed. */
+/** What happens to replies once they are committed. */
 export function deliveryDoors(parts: Parts & DeliveryPorts): DeliveryDoors {
   const { store } = parts;
   return {

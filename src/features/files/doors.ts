@@ -56,7 +56,7 @@ declare module "../../turn/runtime.ts" {
   interface Runtime extends FileDoors {}
 }
 
-/** What operators see of an agent's files, and their word on those that the guard finds fault with. They are read anew each time. */
+/** What operators see of an agent's files, and their word on those that the guard finds fault with. They are read again each time. */
 export const fileDoors = (parts: Parts, disk: ProjectDisk | undefined): FileDoors => ({
   files: async (actor, agent) => filesView(await look(deskOf(parts, actor, agent), disk)),
   approveFile: async (actor, agent, choice) => approve(await look(deskOf(parts, actor, agent), disk), choice),

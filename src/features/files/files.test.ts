@@ -186,7 +186,7 @@ it("001.5 a line with @file brings that file along, inside the root, to a depth,
   expect((await prompted(await workbench({ folder: wide, rules: {} }))).system.match(/again/g)).toHaveLength(50);
 });
 
-it("001.5 what is hidden or reads as the platform's own is taken out with a note, and the turn goes on", async () => {
+it("001.5 what is hidden or reads as the platform's own is taken out with a note, and the turn continues", async () => {
   const key = `sk-ant-api03-${"a1B2c3D4e5".repeat(9)}`;
   const folder = folderWith({
     "AGENTS.md": [
@@ -349,7 +349,7 @@ it("001.19 a refresh that hangs lets 20 turns begin with the old bytes, runs onc
   expect(reads.all).toBe(2);
 }, 60_000);
 
-it("001.21 001.29 a disk that hangs at the first read leaves the layer empty, and the turn goes on within its deadline", async () => {
+it("001.21 001.29 a disk that hangs at the first read leaves the layer empty, and the turn continues within its deadline", async () => {
   const reader: Partial<FileReader> = { read: () => new Promise(() => undefined) };
   const on = await workbench({ folder: folderWith({ "AGENTS.md": "x" }), rules: {}, reader });
   const { entry } = await prompted(on);

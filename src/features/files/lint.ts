@@ -51,7 +51,7 @@ function problemsOf(file: ProjectFile, raw: string): readonly FileProblem[] {
   const inLines = lineProblems(raw);
   const seen = new Set(inLines.map(({ note }) => note));
   const others = file.notes.flatMap((note): FileProblem[] => {
-    // What a file brings along is no problem.
+    // What a file includes is no problem.
     if (seen.has(note) || note.startsWith("with ")) return [];
     return [{ path, ...placeOf(note, { file, raw }) }];
   });

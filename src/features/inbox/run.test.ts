@@ -362,7 +362,7 @@ describe("a turn of several senders that is interrupted", () => {
     expect(await on.problems()).toEqual([]);
   });
 
-  it("law 7: does not act again where one of its senders is handled with another, and does what is asked anew", async () => {
+  it("law 7: does not act again where one of its senders is handled with another, and does what is asked again", async () => {
     const again = { parts: [...RINGING.parts, ...RINGING.parts] };
     const on = await inbox([RINGING, new Error("no such model"), again, politely]);
     for (const sender of ["ann", "bob"]) await on.post(sender, "hi");

@@ -22,7 +22,7 @@ export interface Trouble {
 /** The native balances of accounts, as far as they are known. */
 export interface Accounts {
   /**
-   * The balance, read anew where what is known is older than the account allows. Nobody waits longer than so many milliseconds:
+   * The balance, read again where what is known is older than the account allows. Nobody waits longer than so many milliseconds:
    * what comes later is there the next time. Never throws: where it cannot be read, it gives the last that was, or nothing.
    */
   balance(account: ChainAccount, milliseconds: number): Promise<Balance | undefined>;

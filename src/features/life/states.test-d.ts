@@ -15,7 +15,7 @@ after("sleeping", "inferring");
 after("loading context", "executing actions");
 // @ts-expect-error what was done is written down before it sleeps
 after("inferring", "sleeping");
-// @ts-expect-error a turn that has ended does not go on
+// @ts-expect-error a turn that has ended does not continue
 after("persisting", "inferring");
 // @ts-expect-error a fault heals by a turn and by nothing else
 after("faulted", "idle");

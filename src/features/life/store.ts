@@ -126,7 +126,7 @@ const lifeOf = fixed((of: AgentOwner) =>
   query.selectFrom("life").selectAll().where("org", "=", of.org).where("agent", "=", of.agent),
 );
 
-/** From one state to another, unless somebody was faster. Who only says anew what it is keeps since when. */
+/** From one state to another, unless somebody was faster. Who only says again what it is keeps since when. */
 async function moveLife(tx: Tx, { org, agent }: AgentOwner, move: LifeMove): Promise<boolean> {
   const known = await tx.first(lifeOf({ org, agent }));
   if (known?.state !== move.from) return false;
@@ -150,7 +150,7 @@ async function moveLife(tx: Tx, { org, agent }: AgentOwner, move: LifeMove): Pro
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** What was paid in, less what all requests since then cost, which the commits of turns have summed up. */
+/** What was paid in, less what all requests since then cost, which the commits of turns have summarized. */
 async function credits(tx: Tx, { org, agent }: AgentOwner, at: number): Promise<Credits | undefined> {
   const paid = await tx.first(paidIn({ org, agent }));
   if (!paid || paid.first === null) return undefined;

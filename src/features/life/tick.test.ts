@@ -11,7 +11,7 @@ const HANGS = { parts: [{ text: "Hm" }], end: "hang" } as const;
 const tick = ({ runtime, agent }: Living): Promise<TurnEvent[]> => collect(runtime.tick(OPERATOR, agent.name));
 const due = ({ runtime, agent }: Living): Promise<TurnEvent[]> => collect(runtime.tickDue(OPERATOR, agent.name));
 
-/** Runs until the model has begun to speak; the turn goes on. */
+/** Runs until the model has begun to speak; the turn continues. */
 async function begun(turn: AsyncIterable<TurnEvent>): Promise<{ readonly end: Promise<void> }> {
   const said = Promise.withResolvers<void>();
   const end = (async () => {

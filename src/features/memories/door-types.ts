@@ -29,7 +29,7 @@ export interface MemoryWish extends MemoryFilter {
 
 /** Which memories are listed. */
 export interface MemoryListing extends MemoryFilter {
-  /** Also what another memory took the place of. */
+  /** Also what another memory replaced. */
   readonly superseded?: true;
 }
 
@@ -98,7 +98,7 @@ export interface MemoryDoors {
   exportMemories(actor: Actor, scope: Scope, wish: MemoryExport): AsyncGenerator<string>;
 }
 
-/** What is summed up. */
+/** What is summarized. */
 export interface ConsolidateWish {
   /** Each stretch of talk, or what is remembered of each subject. Left out, the stretches. */
   readonly by?: SummaryBy;
@@ -142,7 +142,7 @@ export type Consolidated = (
     readonly dollars: number;
   };
 
-/** Why what was said with an agent could not be summed up in idle time. */
+/** Why what was said with an agent could not be summarized in idle time. */
 export interface ConsolidationTrouble {
   readonly agent: AgentName;
   readonly because: string;
@@ -151,7 +151,7 @@ export interface ConsolidationTrouble {
 /** What people and programs do to have sums of what was said. */
 export interface ConsolidateDoors {
   /**
-   * Has the agent's own model sum up what was said in stretches of talk that have ended, or what is remembered of a subject, as far
+   * Has the agent's own model summarize what was said in stretches of talk that have ended, or what is remembered of a subject, as far
    * as it is in no such summary yet, and saves each summary as a memory beside its sources. Each is a turn of its own on a thread
    * that nobody talks on, recorded like any other. Ends early when another turn of the scope runs. Nothing is deleted: what is
    * forgotten of the summaries is as if it had never been made. Operators only.
@@ -161,7 +161,7 @@ export interface ConsolidateDoors {
   consolidate(actor: Actor, scope: Scope, wish?: ConsolidateWish): AsyncGenerator<Consolidated>;
   /**
    * The same for all contacts of the agents that declare `consolidate`, or of the one that is named, where nobody has said anything for so long. An agent whose
-   * model fails rests for an hour, and the others go on. Operators only.
+   * model fails rests for an hour, and the others continue. Operators only.
    */
   consolidateIdle(actor: Actor, signal?: AbortSignal, agent?: AgentName): Promise<readonly ConsolidationTrouble[]>;
 }

@@ -32,7 +32,7 @@ const BATCH = 200;
 
 /**
  * Saves what a file holds, each entry that is good, and says of every other where it stands and why not. The same file again saves
- * nothing; an import that was left in the middle goes on. Nothing gets more trust than the actor has.
+ * nothing; an import that was left in the middle continues. Nothing gets more trust than the actor has.
  * @throws StrataError `not_allowed`; `invalid_input` for a file of which nothing can be read, or of several users' memories
  */
 export async function* importMemories(
@@ -121,7 +121,7 @@ interface Recognised {
   readonly before: KnownMemory | undefined;
 }
 
-/** What each entry is here, before anything is saved. What was superseded comes first: what took its place says the same, at times. */
+/** What each entry is here, before anything is saved. What was superseded comes first: what replaced it says the same, at times. */
 function recognise(work: Importing, tally: Tally, drafts: readonly MemoryDraft[]): readonly Recognised[] {
   const { known, ids, parts } = work;
   const [past, present] = [drafts.filter(isPast), drafts.filter((draft) => !isPast(draft))];

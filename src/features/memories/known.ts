@@ -19,7 +19,7 @@ export interface KnownMemories {
   readonly get: (id: MemoryId) => KnownMemory | undefined;
   /** `draft` is kept as this from now on: no other entry with an id of its own is it, too. */
   readonly learn: (memory: Memory, draft?: MemoryDraft) => void;
-  /** Another took its place. */
+  /** Another replaced it. */
   readonly putAway: (id: MemoryId) => void;
 }
 

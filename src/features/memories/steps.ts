@@ -73,13 +73,13 @@ export function withoutDoubles(
   return new Map([...contents, ...others]);
 }
 
-/** That memories were searched by words alone, where they should not have been: the turn goes on (law 13). */
+/** That memories were searched by words alone, where they should not have been: the turn continues (law 13). */
 function vectorNotes(says: string | undefined, layers: readonly Layer[]): Gathered["notes"] {
   const layer = layers.find(({ source }) => source.kind === "recall");
   return says === undefined || layer === undefined ? [] : [{ layer: layer.id, says }];
 }
 
-/** Reads what was saved. Where that cannot be read, nothing is frozen anew, and what stands frozen stays (law 13). */
+/** Reads what was saved. Where that cannot be read, nothing is frozen again, and what stands frozen stays (law 13). */
 async function standing(
   parts: TurnParts,
   setup: TurnSetup,
@@ -101,7 +101,7 @@ async function standing(
   }
 }
 
-/** Whether the running epoch tells of a memory that is gone altogether; what was superseded is told by what took its place. */
+/** Whether the running epoch tells of a memory that is gone altogether; what was superseded is told by what replaced it. */
 async function showsForgotten(
   { store }: TurnParts,
   saved: readonly Memory[],

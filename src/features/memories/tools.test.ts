@@ -61,7 +61,7 @@ describe("memory_save", () => {
     expect((await save({ content: "Likes tea." }, {}, store)).text).toBe("Saved.");
   });
 
-  it("002.4 memory_save takes the place of a memory that is no longer true", async () => {
+  it("002.4 memory_save replaces a memory that is no longer true", async () => {
     const store = fakeStore({ caroline: ["Lives in Oslo."] });
     const { text, writes } = await save({ content: "Lives in Rome.", supersedes: idOf(0) }, {}, store);
     expect(text).toBe(`Saved. It takes the place of ${idOf(0)}, which is found no more.`);

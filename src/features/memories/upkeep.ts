@@ -151,7 +151,7 @@ function totalLine(all: readonly Consolidated[]): string {
 /** What is made of memories: vectors and summaries. */
 export const UPKEEP_OPERATIONS: readonly Operation[] = [vectors, embed, consolidate];
 
-/** Agents with `consolidate` sum up what was said, where nobody has said anything for a while. */
+/** Agents with `consolidate` summarize what was said, where nobody has said anything for a while. */
 const idle: Job = {
   name: "summaries.idle",
   // It looks through all that was said to an agent.

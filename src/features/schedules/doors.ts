@@ -34,7 +34,7 @@ export interface ScheduleDoors {
     }[]
   >;
   /**
-   * Pauses a schedule, or lets it go on; what comes due meanwhile is not missed, it is left out. False where it is so already.
+   * Pauses a schedule, or lets it continue; what comes due meanwhile is not missed, it is left out. False where it is so already.
    * @throws StrataError `invalid_input` for a schedule that is not declared
    */
   pauseSchedule(actor: Actor, agent: AgentName, schedule: string, isPaused: boolean): Promise<boolean>;

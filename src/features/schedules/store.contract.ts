@@ -1,7 +1,7 @@
 import { exchange, type KeptSample, NOW, open } from "../../store/index.contract.ts";
 import { SCHEDULE_STORE } from "./store.ts";
 
-/** One that was paused, and one that goes on. */
+/** One that was paused, and one that continues. */
 export const KEPT: KeptSample = {
   fill: async (store, scope, words) => {
     await exchange(store, await open(store, scope), words);

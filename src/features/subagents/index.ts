@@ -21,7 +21,7 @@ function callTool(world: ToolWorld, { subagents }: Partial<ToolReader> = {}): To
       name: z.string().min(1).max(64).describe("Which sub-agent."),
       task: z.string().min(1).max(50_000).describe("What it shall do, and all that it must know for it."),
     }),
-    // Its turn has an end of its own: whatever becomes of the caller's, it is not run again for the same call.
+    // Its turn has an end of its own: whatever happens to the caller's, it is not run again for the same call.
     effect: "external",
     trust: "agent",
     states: ["executing actions"],

@@ -23,7 +23,7 @@ export interface PassedOver extends VersionKey {
 
 /** A layer as an operator sees it. */
 export interface LayerView extends Pick<Layer, "id" | "rank" | "mutability" | "editors" | "scope" | "trust"> {
-  /** What is sent of it now; none where a source fills it anew each turn. Of skills, those that are enabled. */
+  /** What is sent of it now; none where a source fills it again each turn. Of skills, those that are enabled. */
   readonly text?: string;
   readonly characters?: number;
   /** The active version; 0 for the declared text. None for what is never edited. */
@@ -94,7 +94,7 @@ export interface TextChoice extends TextKey {
 /** An operator's word about a proposal. */
 export interface TextVerdictChoice extends TextChoice {
   readonly verdict: "approved" | "rejected";
-  /** The version that it shall take the place of; left out, the one that it was written over. */
+  /** The version that it shall replace; left out, the one that it was written over. */
   readonly over?: number;
 }
 
@@ -142,7 +142,7 @@ export interface TextDoors {
   /**
    * Goes back to what stood there before the active version was made active; of a skill that was not enabled then, to nothing. A text
    * that is displaced, with no version to go back to that was written for the layer as it is now, is put away: also where the layer is
-   * locked or declared no more.
+   * locked or no longer declared.
    * @throws StrataError `text_not_found` where no version is active, else as `decideText`
    */
   rollbackText(actor: Actor, agent: AgentName, choice: Omit<TextChoice, "n">): Promise<TextMove>;

@@ -115,7 +115,7 @@ type Target =
   | { readonly to: number; readonly beside: readonly TextPointer[] }
   | { readonly to: null; readonly beside?: never };
 
-/** Whether a version is active of a text with which nothing may be done any more: its layer is locked, or declared no more. */
+/** Whether a version is active of a text with which nothing may be done any more: its layer is locked, or no longer declared. */
 async function isLeftOver({ parts, owner, agent }: Desk, key: TextKey): Promise<boolean> {
   if (isEditable(agent, key)) return false;
   const active = await parts.store.activeTexts(owner);

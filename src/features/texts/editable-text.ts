@@ -77,7 +77,7 @@ export function checkPart(agent: Agent, layer: Layer, part: string | undefined):
 
 /**
  * The text that is meant, by its layer's id: an operator may name a layer by its rank, where no other shares it. Of a layer that is
- * declared no more the name stays as it is: what was proposed for it may still be rejected.
+ * no longer declared the name stays as it is: what was proposed for it may still be rejected.
  * @throws StrataError `invalid_input` for a rank of several layers
  */
 export function textNamed<K extends TextKey>(agent: Agent, key: K): K {

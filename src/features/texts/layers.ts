@@ -265,7 +265,7 @@ export const LAYER_OPERATIONS: readonly Operation[] = [
   reject,
 ];
 
-/** Edited texts that the declaration has passed over, also of layers that are declared no more, each with the next step. */
+/** Edited texts that the declaration has passed over, also of layers that are no longer declared, each with the next step. */
 function passedLines(passed: NonNullable<LayerView["passedOver"]>, agent: string, style: Style): readonly string[] {
   return passed.map(({ layer: id, part, n, state }) => {
     const [name, skill] = part === undefined ? [id, ""] : [`${id}/${part}`, ` --skill ${part}`];

@@ -31,7 +31,7 @@ interface Seen {
   readonly proposals: number;
 }
 
-/** None of a skill that is declared no more and that nobody has written. */
+/** None of a skill that is no longer declared and that nobody has written. */
 async function viewOf(desk: Desk, { name, layer, active, proposals }: Seen): Promise<SkillView | undefined> {
   const { version, text, declared, wordsOf } = activeText(desk.agent, { layer, part: name }, active);
   if (version !== null && text !== undefined) return { name, enabled: true, text, version, wordsOf, proposals };

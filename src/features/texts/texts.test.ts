@@ -92,7 +92,7 @@ describe("a layer's name", () => {
     });
   });
 
-  it("is still known where the layer is declared no more, to reject what was proposed for it", async () => {
+  it("is still known where the layer is no longer declared, to reject what was proposed for it", async () => {
     const set = await automatonRuntime();
     const gone = layerId("gone");
     await written(set, "Look back.", { layer: gone });
@@ -229,7 +229,7 @@ describe("an operator's edit", () => {
   });
 });
 
-describe("law 2 a text whose layer was declared anew", () => {
+describe("law 2 a text whose layer was declared again", () => {
   const declaring = (change: Partial<Agent["layers"][number]>): Agent => {
     const { layers } = automaton();
     return automaton({ layers: layers.map((one) => (one.id === "loop" ? { ...one, ...change } : one)) });
@@ -280,7 +280,7 @@ describe("law 2 a text whose layer was declared anew", () => {
     expect(await desk(immutable).decide(n, "rejected")).toMatchObject({ status: "rejected" });
   });
 
-  it("is looked at and rejected where the layer is declared no more, and nothing else is done with it", async () => {
+  it("is looked at and rejected where the layer is no longer declared, and nothing else is done with it", async () => {
     const set = await automatonRuntime();
     const { n } = await written(set, "Be bold.");
     const { layers } = automaton();
@@ -394,7 +394,7 @@ describe("law 2 a text whose layer was declared anew", () => {
     expect(await desk(named).skills()).toMatchObject([{ name: "baking", text: "Knead.", version: 1 }, {}, {}, {}]);
   });
 
-  it("is not told of where a skill that nobody wrote was disabled, and is declared no more", async () => {
+  it("is not told of where a skill that nobody wrote was disabled, and is no longer declared", async () => {
     const set = await automatonRuntime();
     await desk(set).disable("invoicing");
     const gone = await testRuntime([], { agent: automaton({ skills: [] }), store: set.store });
@@ -632,7 +632,7 @@ describe("a proposal", () => {
     expect(await desk(set).decide(1, "approved", 2)).toMatchObject({ n: 1, active: true });
   });
 
-  it("does not take the place of a text that nobody named: what was compared was rolled back meanwhile", async () => {
+  it("does not replace a text that nobody named: what was compared was rolled back meanwhile", async () => {
     const set = await automatonRuntime();
     await written(set, "Look thrice.");
     await desk(set).edit(LOOP, "Do not look.");

@@ -110,7 +110,7 @@ function checkOfLayer({ layer, ...rest }: MovesChoice): void {
 
 async function checkThere(desk: Desk, key: TextKey): Promise<void> {
   const { layer, part } = key;
-  // Of a layer that is declared no more, what was done with its text is there still.
+  // Of a layer that is no longer declared, what was done with its text is there still.
   const isGone = !desk.agent.layers.some(({ id }) => id === layer);
   if (isGone && (await desk.parts.store.textMoves(desk.owner, { key, limit: 1 })).length > 0) return;
   checkPart(desk.agent, layerOf(desk.agent, layer), part);
@@ -159,7 +159,7 @@ async function mayStand(
 }
 
 /**
- * Whoever approves knows what it takes the place of: another version, or another declared text than it was written over.
+ * Whoever approves knows what it replaces: another version, or another declared text than it was written over.
  * @throws StrataError `text_decided`
  */
 function checkParent(

@@ -370,7 +370,7 @@ describe("update_prompt_layer", () => {
     }
   });
 
-  it("an agent that is declared no more changes nothing", async () => {
+  it("an agent that is no longer declared changes nothing", async () => {
     const tools = promptTools({
       store: { activeTexts: async () => [], proposals: async () => [] },
       agentOf: () => undefined,

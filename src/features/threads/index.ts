@@ -128,7 +128,7 @@ const fork = operation({
   hints: (made) => [chatOn(made)],
 });
 
-/** How a chat goes on with a fork: left to itself, it goes on with the thread that was forked. */
+/** How a chat continues with a fork: left to itself, it continues with the thread that was forked. */
 export const chatOn = ({ id, scope: { agent } }: Pick<Thread, "id" | "scope">): string =>
   `\`strata chat ${agent} --thread ${id}\` continues it; without --thread, a chat never continues a fork.`;
 

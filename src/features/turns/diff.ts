@@ -10,7 +10,7 @@ export interface Sent {
   readonly request: Request;
 }
 
-/** What became of one piece from the one request to the other. No tokens: it was not there. */
+/** What happened to one piece from the one request to the other. No tokens: it was not there. */
 interface PieceChange {
   readonly place: Place;
   readonly piece: string;

@@ -60,7 +60,7 @@ async function askedIn(
   return [...by, ...turns.flat().map((one) => `asked    turn ${one.id}, ${endOf(one)}: \`strata explain ${one.id}\``)];
 }
 
-/** What several senders wrote, each with what became of it. */
+/** What several senders wrote, each with what happened to it. */
 function sendersEvents(parts: readonly TurnRecord[], style: Style): readonly string[] {
   const received = parts.reduce((sum, { events }) => sum + events.length, 0);
   return [

@@ -71,7 +71,7 @@ function heaviestOf(text: string, unescaped: string): GuardFinding | undefined {
 
 const SENTENCES = /(?<=[.!?;]["”»)]?)\s+|(?<=[。！？；])|\n+/u;
 
-/** `Note to self:` and the like say nothing of their own, nor does the mark of a point in a list. */
+/** `Note to self:` and similar things say nothing of their own, nor does the mark of a point in a list. */
 const LABEL =
   /^(?:[\s>*#•+-]|\d{1,3}[.)]\s)*(?:(?:lesson|note to self|rule|reminder|note|remember|tip|admin note)s?: {0,3})?/iu;
 

@@ -144,7 +144,7 @@ const isEnough = (word: string, length: number): boolean =>
 const MOST_WORDS = 90;
 const TOKENS = /\p{L}[\p{L}\p{M}]*(?:['-]\p{L}[\p{L}\p{M}]*)*|\d+|[:?;"“”„«»`「」『』]|(?<!\p{L})['‘]|['’](?!\p{L})/gu;
 
-/** What is quoted goes on without a blank. */
+/** What is quoted continues without a blank. */
 const KOREAN_QUOTES = /(?<=\p{Script=Hangul})['’]|['‘](?=\p{Script=Hangul})/gu;
 
 /** The words of a sentence. Expects it legible. */

@@ -58,7 +58,7 @@ export async function waitingBeside(
   return whole("and contact = ?", contact);
 }
 
-/** A newer version takes the place of those that nobody has decided about. */
+/** A newer version replaces those that nobody has decided about. */
 export async function supersede(
   tx: Tx,
   rows: readonly MoveRow[],

@@ -106,11 +106,11 @@ export async function findVersion(tx: Tx, key: TextColumns, n: number): Promise<
 
 /** Whether the row made a version: then it has all of it. */
 export const makesVersion = ({ kind }: MoveRow): boolean => kind === "edited" || kind === "proposed";
-/** Whether the row says what became of a proposal. */
+/** Whether the row says what happened to a proposal. */
 export const decides = ({ kind }: MoveRow): boolean =>
   kind === "approved" || kind === "superseded" || kind === "rejected";
 
-/** What became of a version that was proposed, if anything yet. */
+/** What happened to a version that was proposed, if anything yet. */
 export function statusOf(made: MoveRow, decided: MoveRow | undefined): TextStatus {
   if (made.kind === "edited" || decided?.kind === "approved") return "kept";
   if (decided?.kind === "superseded") return "superseded";
@@ -123,7 +123,7 @@ interface Since {
 }
 
 async function readVersion(tx: Tx, made: MoveRow, { decided, stands }: Since): Promise<TextVersion> {
-  // What was a contact's is kept anew when it is approved: as the agent's, whatever becomes of the contact.
+  // What was a contact's is kept again when it is approved: as the agent's, whatever happens to the contact.
   const worded = decided?.text ? decided : made;
   const texts = {
     reason: await textAt(tx, made, made.reason),

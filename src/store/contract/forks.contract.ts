@@ -18,7 +18,7 @@ import {
 const forked = (store: Store, thread: Thread, turn: TurnId | null, key = "fork"): Promise<Thread> =>
   store.openThread(ANN, opening(key, { forkedFrom: { thread: thread.id, turn } }));
 
-/** A thread that goes on where a turn of another ended. */
+/** A thread that continues where a turn of another ended. */
 export function forkContract(openStore: OpenStore): void {
   describe("a fork", () => {
     it("law 1 begins with the prefix and the transcript that stood after the turn, and its parent stays as it was", async () => {
@@ -60,7 +60,7 @@ export function forkContract(openStore: OpenStore): void {
       await store.close();
     });
 
-    it("from before the first turn begins anew, and keeps its version when it is opened again", async () => {
+    it("from before the first turn begins again, and keeps its version when it is opened again", async () => {
       const store = await openStore();
       const parent = await open(store, ANN);
       await exchange(store, parent, "one");

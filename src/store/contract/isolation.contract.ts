@@ -190,7 +190,7 @@ export function isolationContract(openStore: OpenStore): void {
     await at.store.close();
   });
 
-  it("law 7 functions that are called side by side are each alone: what fails leaves nothing, and nobody sees half of another", async () => {
+  it("law 7 functions that are called in parallel are each alone: what fails leaves nothing, and nobody sees half of another", async () => {
     const call = fc.record({
       does: fc.constantFrom("turn", "say two", "fail", "save", "look"),
       who: fc.constantFrom("ann", "bob"),

@@ -170,7 +170,7 @@ function chain(openStore: OpenStore): void {
       await store.close();
     });
 
-    it("may be checked while turns go on", async () => {
+    it("may be checked while turns continue", async () => {
       const store = await openStore();
       const thread = await open(store);
       await exchange(store, thread, "before");

@@ -96,8 +96,8 @@ function sameAgain(openStore: OpenStore): void {
 }
 
 function superseding(openStore: OpenStore): void {
-  describe("a memory that another takes the place of", () => {
-    it("stays in the record, dated, and is found no more", async () => {
+  describe("a memory that another replaces", () => {
+    it("stays in the record, dated, and is no longer found", async () => {
       const store = await openStore();
       const { memory: old } = await save(store, "Ann lives in Ghent");
       const { memory: now } = await save(store, "Ann lives in Bruges", { supersedes: old.id, at: NOW + 5 });
@@ -220,7 +220,7 @@ function messages(openStore: OpenStore): void {
       await store.close();
     });
 
-    it("is one memory, however often a fork answers it anew", async () => {
+    it("is one memory, however often a fork answers it again", async () => {
       const store = await openStore();
       const thread = await open(store);
       const { claim } = await exchange(store, thread, "bicycle", { reply: "Hello" });

@@ -288,7 +288,7 @@ function proposals(openStore: OpenStore): void {
       await store.close();
     });
 
-    it("takes the place of a newer text only where the operator names it", async () => {
+    it("replaces a newer text only where the operator names it", async () => {
       const store = await openStore();
       await store.editText(OWNER, edited("then", { status: "proposed" }), NOW);
       await store.editText(OWNER, edited("meanwhile"), NOW);
@@ -496,7 +496,7 @@ function inTurns(openStore: OpenStore): void {
       await store.close();
     });
 
-    it("S11 that was overtaken is told by the commit, and what became of each stands in its turn's record", async () => {
+    it("S11 that was overtaken is told by the commit, and what happened to each stands in its turn's record", async () => {
       const store = await openStore();
       const thread = await open(store, { ...OWNER, contact: SELF });
       const turn = async (edit: NewText) => {
@@ -521,7 +521,7 @@ function inTurns(openStore: OpenStore): void {
       await store.close();
     });
 
-    it("that was overtaken is what was ordered: it waits beside every wish, and nothing takes its place", async () => {
+    it("that was overtaken is what was ordered: it waits beside every wish, and nothing replaces it", async () => {
       const store = await openStore();
       const thread = await open(store);
       await store.editText(OWNER, edited("meanwhile", byHand), NOW);
@@ -571,7 +571,7 @@ function inTurns(openStore: OpenStore): void {
       await store.close();
     });
 
-    it("that a contact's turn proposed takes the place of what the contact's turns proposed before, of the same text", async () => {
+    it("that a contact's turn proposed replaces what the contact's turns proposed before, of the same text", async () => {
       const store = await openStore();
       const thread = await open(store);
       await exchange(store, thread, "one", proposing("first"));

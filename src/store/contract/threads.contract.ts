@@ -267,7 +267,7 @@ export function threadContract(openStore: OpenStore): void {
       await store.close();
     });
 
-    it("law 7 refuses an id that stands for another message, and stores nothing of what came with it", async () => {
+    it("law 7 refuses an id that belongs to another message, and stores nothing of what came with it", async () => {
       const store = await openStore();
       const thread = await open(store);
       const picture = (data: string) => ({ type: "image", mediaType: "image/png", data }) as const;
@@ -330,7 +330,7 @@ export function threadContract(openStore: OpenStore): void {
       await store.close();
     });
 
-    it("takes an event that was taken back in anew when its channel sends it again", async () => {
+    it("takes an event that was taken back in again when its channel sends it again", async () => {
       const store = await openStore();
       const thread = await open(store);
       const asker = { now: NOW, at: NOW, alive: () => true };

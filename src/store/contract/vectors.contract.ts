@@ -211,7 +211,7 @@ export function vectorContract(openStore: OpenStore): void {
       await store.close();
     });
 
-    it("of another length than before make their model begin anew, and are never compared", async () => {
+    it("of another length than before make their model begin again, and are never compared", async () => {
       const store = await openStore();
       for (const text of ["at 10", "at 20", "at 30"]) await save(store, ANN, text);
       await embed(store, ANN);

@@ -98,7 +98,7 @@ async function findableSlots(tx: Tx, said: TurnSaid): Promise<readonly FindableS
 
 type FindableSlot = Omit<Findable, "row"> & { readonly slot: SlotSaid };
 
-/** Whether a fork begins with what its parent was told: a message that is answered anew was still said once. */
+/** Whether a fork begins with what its parent was told: a message that is answered again was still said once. */
 async function isAlreadySaid(tx: Tx, { scope, forkedFrom }: TurnSaid, { kind, piece, at }: SlotSaid): Promise<boolean> {
   if (forkedFrom === null) return false;
   const { org, agent, contact } = owner(scope);

@@ -24,7 +24,7 @@ export interface OpenScope extends Pick<MemoryScope, "number"> {
   readonly ofTerm: Map<string, number>;
   readonly ofSpeaker: Map<string, number>;
   readonly ofKind: Map<MemoryKind, KindChange>;
-  /** The talks that went on. */
+  /** The talks that continued. */
   readonly talks: Map<string, Talk>;
 }
 

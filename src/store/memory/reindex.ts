@@ -30,7 +30,7 @@ export async function isIndexToday(tx: Tx): Promise<boolean> {
   return (await version(tx)) === INDEX_VERSION;
 }
 
-/** Makes the index of a file anew where it is not today's: it is derived, all of it. Of two programs one waits. */
+/** Makes the index of a file again where it is not today's: it is derived, all of it. Of two programs one waits. */
 export async function refreshIndex(tx: Tx, keptOut: KeptOut = () => false): Promise<void> {
   const found = await version(tx);
   if (found === INDEX_VERSION) return;

@@ -21,7 +21,7 @@ interface Deed {
   readonly kind: "fact" | "message";
   readonly tag: string | undefined;
   readonly session: string | undefined;
-  /** Which of those before it takes the place of, if that is there. */
+  /** Which of those before it replaces, if that is there. */
   readonly supersedes: number;
 }
 
@@ -44,7 +44,7 @@ function addedOf(deeds: readonly Deed[]): readonly AddedMemory[] {
       ...(session !== undefined && { session }),
       ...(old !== undefined && kind === "fact" && { supersedes: old.id }),
     });
-    // As in an import: what it takes the place of need not be there any more.
+    // As in an import: what it replaces need not be there any more.
     added.push({ id: newMemory(), memory, kept: { support: 1 } });
   }
   return added;

@@ -101,7 +101,7 @@ function checkLength(limits: MemoryLimits, { kind, content, tags }: NewMemory): 
   throw new StrataError("invalid_input", says, { length, most });
 }
 
-/** What it takes the place of, where that is still found. @throws StrataError `memory_not_found` */
+/** What it replaces, where that is still found. @throws StrataError `memory_not_found` */
 async function supersedable(tx: Tx, own: OpenScope, { memory, kept }: AddedMemory): Promise<MemoryRow | undefined> {
   const { supersedes: id } = memory;
   if (id === undefined) return undefined;
@@ -213,7 +213,7 @@ async function reindex(tx: Tx, own: OpenScope, memory: Findable): Promise<void> 
   await indexMemory(tx, own, memory);
 }
 
-/** The old one stays in the record, dated, and is found no more. */
+/** The old one stays in the record, dated, and is no longer found. */
 async function supersede(
   tx: Tx,
   { own, key }: Saving,

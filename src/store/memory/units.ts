@@ -135,7 +135,7 @@ function countUnit(open: OpenScope, { speaker, all }: Pick<NewUnit, "speaker" | 
   open.terms += by * all.length;
 }
 
-/** The stretch of talk that a memory goes on, or the one it begins: that has the number of its place. */
+/** The stretch of talk that a memory continues, or the one it begins: that has the number of its place. */
 async function sessionOf(tx: Tx, open: OpenScope, { talk, at }: Pick<Findable, "talk" | "at">): Promise<number> {
   if (talk === undefined) return open.next;
   const known = await talkNamed(tx, open, talk.name);

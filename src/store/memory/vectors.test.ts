@@ -94,7 +94,7 @@ async function embed(store: Store): Promise<readonly string[]> {
 }
 
 describe("vectors in a file", () => {
-  it("stay when the index of words is made anew, and what comes later waits as before", async () => {
+  it("stay when the index of words is made again, and what comes later waits as before", async () => {
     const folder = mkdtempSync(join(tmpdir(), "strata-vectors-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const file = join(folder, "strata.db");

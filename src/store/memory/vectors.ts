@@ -146,7 +146,7 @@ export async function saveVectors(tx: Tx, scope: Scope, model: ModelRef, made: N
   if (isComplete || rows.length > 0) await countChange(tx, own, {});
 }
 
-/** The model in the scope; anew where its vectors have another length than they had. */
+/** The model in the scope; again where its vectors have another length than they had. */
 async function readied(tx: Tx, own: MemoryScope, model: ModelRef, dimensions = 0): Promise<ScopeModel> {
   const known = await scopeModel(tx, own, model);
   if (known !== undefined && (dimensions === 0 || known.dimensions === dimensions)) return known;

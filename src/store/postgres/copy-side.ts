@@ -52,7 +52,7 @@ async function tables(tx: CopyTx): Promise<readonly CopyTable[]> {
   }));
 }
 
-/** The index of words, and numbers that go on behind the highest. */
+/** The index of words, and numbers that continue behind the highest. */
 async function finish(tx: CopyTx): Promise<void> {
   await tx.run(plain(`delete from unit_word`));
   await tx.run(

@@ -121,7 +121,7 @@ describe.skipIf(server === undefined)(title("a PostgreSQL database"), () => {
     expect(await notes(db)).toEqual(["long", "other"]);
   });
 
-  it("undoes what a program had begun that stands still in a change: others go on, and when it wakes it begins anew", async () => {
+  it("undoes what a program had begun that stands still in a change: others continue, and when it wakes it begins again", async () => {
     const { db } = await withTable();
     const [standing, waking] = [gate(), gate()];
     const seen: string[][] = [];

@@ -159,7 +159,7 @@ function transactionsOf(shared: Shared, reach: Reach): Transactions {
 
 /**
  * A writer has its organization to itself, as all of SQLite's writers have their file: each statement then sees all that was
- * committed before, so that `read committed` is enough (decision 0046). Others' organizations go on meanwhile.
+ * committed before, so that `read committed` is enough (decision 0046). Others' organizations continue meanwhile.
  */
 async function written<T>(shared: Shared, client: PoolClient, reach: Reach, work: (tx: Tx) => Promise<T>): Promise<T> {
   const begun = await client.query<Begun[]>(

@@ -226,7 +226,7 @@ const TRIGGERS = [
     $$ begin delete from vector where memory = new.row; return null; end $$`,
   `create trigger vector_superseded after update of superseded_by on memory for each row
     when (new.superseded_by is not null) execute function vector_superseded()`,
-  // Places that are given anew are looked at anew; what has its vector keeps it.
+  // Places that are given again are looked at again; what has its vector keeps it.
   `create function vector_rewound() returns trigger language plpgsql as
     $$ begin update vector_model set done = 0 where scope = new.number; return null; end $$`,
   `create trigger vector_rewound after update of next on memory_scope for each row

@@ -132,7 +132,7 @@ describe.skipIf(server === undefined)(title("PostgreSQL's schema"), () => {
     expect(shapes).toEqual(sqliteShapes());
   });
 
-  it("goes on with steps that are declared once for both databases", async () => {
+  it("continues with steps that are declared once for both databases", async () => {
     const columns = "org text!, agent text!, contact text!, at int!, says text, weight real, shape bytes";
     const notes = newTable("note", {
       columns,

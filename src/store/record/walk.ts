@@ -4,7 +4,7 @@ import type { Finding } from "../records.ts";
 /** What is counted while the record is checked. */
 export type Counted = Extract<Finding, { type: "checked" }>["what"];
 
-/** One step of a check: some rows, read in one snapshot. `next` says where to go on; left out, this was the end. */
+/** One step of a check: some rows, read in one snapshot. `next` says where to continue; left out, this was the end. */
 export interface Step<Cursor> {
   readonly problems: readonly Finding[];
   readonly checked: Partial<Record<Counted, number>>;

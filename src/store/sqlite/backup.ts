@@ -28,7 +28,7 @@ export async function backup(
 const taken = (file: string, cause?: unknown): StrataError =>
   new StrataError("invalid_input", `${file} exists already; name a new file for the backup`, { file }, cause);
 
-/** Gives the copy its name, where none is by now: a rename would take the place of a file that somebody made meanwhile. */
+/** Gives the copy its name, where none is by now: a rename would replace a file that somebody made meanwhile. */
 function named(unfinished: string, file: string): void {
   try {
     linkSync(unfinished, file);

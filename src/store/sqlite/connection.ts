@@ -170,7 +170,7 @@ function transactionEnds(db: BetterSqlite3.Database, checkFile: () => void): Tra
   };
 }
 
-/** Looks whether the file is still the one that was opened: SQLite itself goes on writing to one that was moved away or deleted. */
+/** Looks whether the file is still the one that was opened: SQLite itself continues writing to one that was moved away or deleted. */
 function watchOver(file: string): () => string | undefined {
   const opened = file === "" || file === ":memory:" ? undefined : placeOf(file);
   return () => {

@@ -90,7 +90,7 @@ describe("a file", () => {
     const asked = store.receive(thread.scope, thread.id, [said("Hi")]);
     await expect(asked).rejects.toMatchObject({ code: "store_busy", message: expect.stringContaining(file) });
     await expect(asked).rejects.toThrow(/close that program or wait/);
-    // Reading goes on beside a writer.
+    // Reading continues beside a writer.
     expect(await store.thread(thread.scope, thread.id)).toEqual(thread);
     other.exec("rollback");
     expect(await store.receive(thread.scope, thread.id, [said("Hi")])).toHaveLength(1);

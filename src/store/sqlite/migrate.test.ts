@@ -99,7 +99,7 @@ describe("a database of the first schema", () => {
     await store.close();
   });
 
-  it("goes on with what waits: replies are due, events are of nobody who was proven", async () => {
+  it("continues with what waits: replies are due, events are of nobody who was proven", async () => {
     const store = await openSqlite(file, { parts });
     const due = await store.dueDeliveries(ANN, { holder: "postman", now: 0, until: 1, limit: 99 });
     const waiting = (await store.outbox(ANN, 99)).filter(({ status }) => status === "waiting");
@@ -132,7 +132,7 @@ describe("a database of the first schema", () => {
     await store.close();
   });
 
-  it("has its index made anew where the words of before made it", async () => {
+  it("has its index made again where the words of before made it", async () => {
     await (await openSqlite(file, { parts })).close();
     const db = new BetterSqlite3(file);
     db.exec("update memory_index set version = 1");
@@ -143,7 +143,7 @@ describe("a database of the first schema", () => {
     await store.close();
   });
 
-  it("goes on where it was", async () => {
+  it("continues where it was", async () => {
     const store = await openSqlite(file, { parts });
     const thread = await open(store, ANN);
     expect(thread.id).toBe(THREAD);

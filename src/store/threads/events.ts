@@ -92,7 +92,7 @@ async function knownUnsigned(tx: Tx, scope: ContactScope, event: Named): Promise
 }
 
 /**
- * What was erased is known no more, for nobody can tell whether it was the same: its id is free for what comes next. A signature
+ * What was erased is no longer known, for nobody can tell whether it was the same: its id is free for what comes next. A signature
  * counts once all the same: of a signed one stays a digest.
  */
 export async function forgetIds(tx: Tx, scope: ContactScope): Promise<void> {
@@ -179,7 +179,7 @@ function signedBefore({ contact }: ContactScope, id: string, what: string): Stra
   return new StrataError("invalid_input", `${says}: sign it again with another external id`, { contact, id });
 }
 
-/** One that was taken back is known no more: nothing would ever answer what is sent again. */
+/** One that was taken back is no longer known: nothing would ever answer what is sent again. */
 const unsignedEvent = fixed((at: ContactScope & { readonly channel: string; readonly externalId: string }) =>
   eventsOf(at)
     .where("event.channel", "=", at.channel)

@@ -10,7 +10,7 @@ import type { Tx } from "../tx.ts";
 import { findThread } from "./threads.ts";
 
 /**
- * A fork goes on where a turn of its parent ended. It reads that from the parent until its own first turn commits: that
+ * A fork continues where a turn of its parent ended. It reads that from the parent until its own first turn commits: that
  * commit writes it down as the fork's first epoch, so that the turn's link covers it like any other.
  */
 

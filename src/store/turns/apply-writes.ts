@@ -58,7 +58,7 @@ export async function applyWrites(
 }
 
 /**
- * The tool has looked at what it forgets or takes the place of, but a person may have saved the same meanwhile: what is no agent's
+ * The tool has looked at what it forgets or replaces, but a person may have saved the same meanwhile: what is no agent's
  * stays, whatever a turn asks for.
  */
 function isAgents(kept: Memory | undefined): kept is Memory {
@@ -66,7 +66,7 @@ function isAgents(kept: Memory | undefined): kept is Memory {
 }
 
 /**
- * What it was to take the place of may have gone since, or is no longer the agent's, or is more trusted than the turn (law 6): then
+ * What it was to replace may have gone since, or is no longer the agent's, or is more trusted than the turn (law 6): then
  * it is kept as one of its own, and the commit lands.
  */
 async function current(tx: Tx, scope: Scope, given: NewMemory): Promise<NewMemory> {

@@ -23,7 +23,7 @@ import { foundTurn } from "./turns.ts";
 /**
  * Notes that a call is about to act, as long as its turn runs. The tool and its input are part of the entry's name: when a turn that is run again
  * asks for something else, that is another call, and the first one's entry stays. So nothing that acted is ever forgotten, and
- * nothing acts twice: neither when a turn is taken up again nor when it runs anew after it failed. A call of a turn of several
+ * nothing acts twice: neither when a turn is taken up again nor when it runs again after it failed. A call of a turn of several
  * senders has an entry with each of them, without what came of it: whoever else is in the next turn, it is known there.
  */
 export async function beginCall(tx: Tx, scope: ContactScope, key: JournalKey, at: number): Promise<JournalState> {
@@ -106,7 +106,7 @@ async function findEntry(tx: Tx, name: EntryName): Promise<Row<"journal"> | unde
 /**
  * The same call of a turn that failed over what now runs again: it has acted, although its turn came to nothing. That is
  * a failed turn one of whose events still waits: what was taken back or handled meanwhile is asked for no more, and a new event
- * asks anew. A turn that was done since tells nothing of it: it may have had room for other events only.
+ * asks again. A turn that was done since tells nothing of it: it may have had room for other events only.
  */
 async function findFailed(tx: Tx, { turn: _, ...call }: EntryName): Promise<Row<"journal"> | undefined> {
   const { org, agent, contact, thread } = call;

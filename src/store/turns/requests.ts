@@ -48,7 +48,7 @@ export async function keepRequest(tx: Tx, at: Settling, request: RequestRecord, 
   await tx.run(insert("request", row));
 }
 
-/** What is nobody's own: where the cache was told to keep, how to answer, and what became of each piece. */
+/** What is nobody's own: where the cache was told to keep, how to answer, and what happened to each piece. */
 async function keepShape(
   tx: Tx,
   at: Settling,
@@ -143,7 +143,7 @@ function predicted({ prediction }: RequestRecord): PredictionColumns {
 /** A scope and a turn of it. */
 type InTurn = ContactScope & { readonly turn: TurnId };
 
-/** A turn's requests in order. Sorted here: SQLite plans a query anew at each use when it has both values and an order. */
+/** A turn's requests in order. Sorted here: SQLite plans a query again at each use when it has both values and an order. */
 export async function requestRows(tx: Tx, scope: ContactScope, turn: TurnId): Promise<readonly Row<"request">[]> {
   return (await tx.all(requestsOfTurn({ ...owner(scope), turn }))).sort((a, b) => a.n - b.n);
 }

@@ -321,7 +321,7 @@ describe("the deadline", () => {
     expect(content(await gatherFrom(agent(), [RECALL], contextOf("the trip", abrupt)))?.kind).toBe("empty");
   });
 
-  it("law 13 001.20 a source that is late gives an empty layer, and sources wait side by side", async () => {
+  it("law 13 001.20 a source that is late gives an empty layer, and sources wait in parallel", async () => {
     const second = layer("recall-2", { kind: "recall", limit: 1 });
     const started = performance.now();
     const gathered = await gatherFrom(agent(), [RECALL, second, CLOCK], contextOf("the trip", never));

@@ -27,7 +27,7 @@ interface Note {
 type Ended = { readonly content: LayerContent } | { readonly because: string; readonly cause?: unknown };
 
 /**
- * Asks the sources of these layers side by side; none takes longer than the agent's `budgets.source`. A source that
+ * Asks the sources of these layers in parallel; none takes longer than the agent's `budgets.source`. A source that
  * fails or is late gives an empty layer and a note (law 13).
  * @throws StrataError `source_failed` naming a required layer, `turn_cancelled` or what the signal's reason is
  */

@@ -43,7 +43,7 @@ export const agentOf = ({ org, agent }: ContactScope, change: Partial<Agent> = {
   ...change,
 });
 
-/** A layer that a source fills anew each turn, under the name of its kind. */
+/** A layer that a source fills again each turn, under the name of its kind. */
 export const liveLayer = (source: Source, change: Partial<Layer> = {}): Layer => ({
   id: layerId(source.kind),
   rank: 50,

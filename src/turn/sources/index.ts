@@ -1,5 +1,5 @@
 /**
- * Where the live layers' contents come from: one file per kind of source, all asked side by side under one deadline.
+ * Where the live layers' contents come from: one file per kind of source, all asked in parallel under one deadline.
  * A source only reads, in the scope of its turn; it renders nothing, writes nothing, and never sees a prompt.
  */
 export type {

@@ -38,7 +38,7 @@ export interface ToolDefinition<Shape extends z.ZodRawShape> {
   readonly states?: readonly AgentState[];
   /** True, or what says it of the checked input: the call waits until a person has approved it. */
   readonly needsApproval?: boolean | ((input: z.output<z.ZodObject<Shape>>) => boolean);
-  /** What becomes of a call in a turn that has read what somebody outside wrote, or what says it of the checked input. Left out, it runs. */
+  /** What happens to a call in a turn that has read what somebody outside wrote, or what says it of the checked input. Left out, it runs. */
   readonly tainted?: Tainted | ((input: z.output<z.ZodObject<Shape>>, scope: ContactScope) => Tainted);
   /**
    * A text alone is the answer of a call that worked. An object or a list is told as JSON, unless it has `text` or `writes` or nothing

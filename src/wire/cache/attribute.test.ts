@@ -119,7 +119,7 @@ describe("why tokens were not read", () => {
         { n: 2, reason: "edited" },
       ],
     ],
-    // An epoch goes on without reasoning whatever ends it after that.
+    // An epoch continues without reasoning whatever ends it after that.
     [
       "forgotten",
       [
@@ -229,7 +229,7 @@ describe("why tokens were not read", () => {
     const found = attribute(chat(2), anthropicRules(), { billed, inputPrice: 3 })[1];
     expect(found?.causes[0]).toMatchObject({ cause: "gateway", tokens: 2_000, dollars: expect.closeTo(0.0054) });
     expect(found?.agreement).toBeCloseTo(1 - 2_000 / 4_200);
-    // Written anew, it was somebody else who had kept it.
+    // Written again, it was somebody else who had kept it.
     const anew = [undefined, { ...usage, cacheWrite: 4_000 }];
     expect(causes(chat(2), 1, anthropicRules(), { billed: anew })?.[0]).toEqual(["gateway", 2_000]);
   });

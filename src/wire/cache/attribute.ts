@@ -65,7 +65,7 @@ export interface AttributedRequest {
   readonly efficiency: number;
   /** All tokens that were not read, by cause: the dearest that could have been avoided first, what could not last. */
   readonly causes: readonly Caused[];
-  /** The earlier request that it goes on from, counted from 0. */
+  /** The earlier request that it continues from, counted from 0. */
   readonly base?: { readonly n: number; readonly gap: number };
   /** Where it first differs from that one, other than by going on. */
   readonly differs?: BlockPlace;
@@ -93,7 +93,7 @@ export function attribute(
   });
 }
 
-/** Why another epoch stands between a request and the one that it goes on from; nothing where none does. */
+/** Why another epoch stands between a request and the one that it continues from; nothing where none does. */
 function begunBy(was: KnownEpoch | undefined, is: KnownEpoch | undefined): Cause | undefined {
   if (is === undefined || was?.n === is.n) return undefined;
   switch (is.reason) {
@@ -167,7 +167,7 @@ interface Case {
   readonly base: Base | undefined;
   readonly paid: Paid;
   readonly rules: CacheRules;
-  /** Why it is of another epoch than the one that it goes on from. */
+  /** Why it is of another epoch than the one that it continues from. */
   readonly begun: Cause | undefined;
   readonly least: readonly Least[];
 }
@@ -253,7 +253,7 @@ function causeAt(place: number, { reach, base, paid, rules, begun }: Case): Caus
     if (base.tokens < rules.minimum) return "below minimum";
     return place < scaled(reach.ready) ? "unknown" : "not written";
   }
-  // It goes on, and says once more what was said elsewhere: here it is new.
+  // It continues, and says once more what was said elsewhere: here it is new.
   if (base.differs === undefined) return "first";
   // The same words under another setting.
   if (base.differs.was?.key === base.differs.is?.key) return "reasoning";

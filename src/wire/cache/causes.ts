@@ -56,18 +56,18 @@ function rankOf({ cause }: Costly): number {
   return isAvoidable(cause) ? 0 : 2;
 }
 
-/** How a request goes on from an earlier one: the one with which it shares the longest beginning. */
+/** How a request continues from an earlier one: the one with which it shares the longest beginning. */
 export interface Base {
   /** Which of the requests. */
   readonly n: number;
   /** Blocks and tokens that are the same. */
   readonly blocks: number;
   readonly tokens: number;
-  /** Where it does not go on from it: the block of either that differs first. */
+  /** Where it does not continue from it: the block of either that differs first. */
   readonly differs?: { readonly was: SeenBlock | undefined; readonly is: SeenBlock | undefined };
 }
 
-/** For each request the earlier one that it goes on from; the first of all has none. In the order of time. */
+/** For each request the earlier one that it continues from; the first of all has none. In the order of time. */
 export function basesOf(requests: readonly SeenRequest[]): readonly (Base | undefined)[] {
   const walkOf = prefixNumbers();
   const last = new Map<number, number>();

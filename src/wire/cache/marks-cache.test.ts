@@ -129,7 +129,7 @@ describe("a bill of a cache with marks", () => {
     });
   });
 
-  it("writes the hour's part anew when only the shorter part is found no more", () => {
+  it("writes the hour's part again when only the shorter part is no longer found", () => {
     const mixed = (at: number) => request([...blocks(2, [2], "1h"), block("3", { mark: "5m" })], { at });
     const bills = simulate([mixed(0), mixed(30 * MINUTE), mixed(100 * MINUTE)], RULES);
     expect(bills.map(({ read, write5m, write1h }) => [read, write5m, write1h])).toEqual([

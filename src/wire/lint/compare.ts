@@ -20,7 +20,7 @@ export interface Difference {
 /** What is different around a render. A world without settings is the same request, rendered once more. */
 export interface World {
   readonly name: string;
-  /** True: by a process of its own, which loads the project anew. */
+  /** True: by a process of its own, which loads the project again. */
   readonly fresh?: true;
   /** Milliseconds since 1970: what the clock says. */
   readonly at?: number;

@@ -12,7 +12,7 @@ import { resentSays } from "../../../features/turns/index.ts";
 import { count, duration, number, printable, type Style, table } from "../../../print/index.ts";
 import { isoSecond, type Ledger, type ModelRef, type ThreadId, type TurnId } from "../../../protocol/index.ts";
 
-/** A request of the thread, and what became of it. */
+/** A request of the thread, and what happened to it. */
 export interface ExplainedRequest extends AttributedRequest {
   readonly turn: TurnId;
   /** Which turn of the thread, and which request of it, counted from 1. */

@@ -38,7 +38,7 @@ export function senderOf({ runtime, operator }: App, agent: Agent, named?: strin
 export const contactNamed = ({ senders }: Agent, named?: string): ContactId =>
   contactId(named ?? (senders === "ethereum" ? ME.address : ME.named));
 
-/** A conversation that goes on, or that begins with the first message. */
+/** A conversation that continues, or that begins with the first message. */
 export interface Talk extends Talkers {
   /** None before the first message of a new conversation: whoever says nothing leaves nothing behind. */
   readonly thread: () => Thread | undefined;
@@ -48,13 +48,13 @@ export interface Talk extends Talkers {
   readonly beginAnew: () => void;
 }
 
-/** The chat's channel: its newest thread with a contact, forks left out, is the one that goes on. */
+/** The chat's channel: its newest thread with a contact, forks left out, is the one that continues. */
 const CHANNEL = "chat";
 
 /** Which thread of a chat is meant: this one, a new one, or the newest that is no fork. */
 export type Wanted = { readonly thread: Thread } | { readonly anew: boolean };
 
-/** The talk that a chat goes on with. */
+/** The talk that a chat continues with. */
 export async function talkWith(talkers: Talkers, wanted: Wanted): Promise<Talk> {
   const { runtime, operator } = talkers.app;
   let anew = "anew" in wanted && wanted.anew;
@@ -70,7 +70,7 @@ export async function talkWith(talkers: Talkers, wanted: Wanted): Promise<Talk> 
   return { ...talkers, thread: () => thread, open, beginAnew };
 }
 
-/** Which conversation a chat with this contact goes on with; `anew` begins one even where there is one. */
+/** Which conversation a chat with this contact continues with; `again` begins one even where there is one. */
 export async function chatConversation(talkers: Talkers, anew = false) {
   const named = { agent: talkers.agent.name, contact: talkers.contact, channel: CHANNEL };
   const newest = await newestChat(talkers);

@@ -38,7 +38,7 @@ describe("the reader of typed messages", () => {
     expect(['"""', "one", '"""'].map(reader.paste)).toEqual([undefined, undefined, "one"]);
   });
 
-  it("keeps what goes on until it is whole or dropped", () => {
+  it("keeps what continues until it is whole or dropped", () => {
     expect(typed('"""', "one")).toEqual({ messages: [], open: true });
     expect(typed("one\\")).toEqual({ messages: [], open: true });
     const reader = messageReader();

@@ -1,10 +1,10 @@
 /** Puts the lines that a person types together to messages. */
 export interface MessageReader {
-  /** Takes a line; gives the message when it is whole, nothing while it goes on. */
+  /** Takes a line; gives the message when it is whole, nothing while it continues. */
   readonly take: (line: string) => string | undefined;
-  /** The same for a line that came with more in one paste: the message goes on until a line is typed. */
+  /** The same for a line that came with more in one paste: the message continues until a line is typed. */
   readonly paste: (line: string) => string | undefined;
-  /** Whether a message has begun and goes on. */
+  /** Whether a message has begun and continues. */
   readonly isOpen: () => boolean;
   /** Drops what was begun. */
   readonly clear: () => void;
@@ -12,7 +12,7 @@ export interface MessageReader {
 
 const QUOTES = '"""';
 
-/** A line that ends in a backslash goes on with the next; `"""` begins a block and ends it; any other line is a message. */
+/** A line that ends in a backslash continues with the next; `"""` begins a block and ends it; any other line is a message. */
 export function messageReader(): MessageReader {
   let lines: string[] = [];
   let isBlock = false;

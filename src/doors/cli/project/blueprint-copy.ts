@@ -46,7 +46,7 @@ interface Copy {
   readonly leftOut: readonly string[];
   /** The environment variables that its strata.yaml names. */
   readonly variables: readonly string[];
-  /** What became of the keys of another system's file. */
+  /** What happened to the keys of another system's file. */
   readonly keys?: readonly TranslatedKey[];
 }
 
@@ -63,7 +63,7 @@ export interface Made {
   readonly payments: Readonly<Record<string, number>>;
   /** The environment variables that it wants. */
   readonly variables: readonly string[];
-  /** What became of the keys of the file that was translated. */
+  /** What happened to the keys of the file that was translated. */
   readonly keys?: readonly TranslatedKey[];
 }
 
@@ -181,7 +181,7 @@ function withVariables(example: NewFile | undefined, variables: readonly string[
   return { path: ".env.example", bytes: Buffer.from(whole + missing.map((name) => `${name}=\n`).join("")) };
 }
 
-/** What belongs to one machine or one person, or is installed anew. */
+/** What belongs to one machine or one person, or is installed again. */
 const isLeftOut = (name: string): boolean =>
   [".strata", ".git", "node_modules", ".env"].includes(name) || (name.startsWith(".env.") && name !== ".env.example");
 

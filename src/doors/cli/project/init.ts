@@ -91,7 +91,7 @@ function report(folder: string, { cwd, env }: Context["terminal"], made: Made): 
   ].map((line) => asCalledHere(line, env));
 }
 
-/** What became of each key: where it stands now, or the next step. */
+/** What happened to each key: where it stands now, or the next step. */
 function translation(keys: NonNullable<Made["keys"]>): readonly string[] {
   const lines = (title: string, shown: readonly (readonly [string, string])[]) => {
     const width = Math.max(...shown.map(([key]) => key.length));

@@ -87,7 +87,7 @@ export async function inRecord(
   await inData(context, command, { work, recordOnly: true });
 }
 
-/** The same for commands that go on from what is recorded, with all that a turn needs. @throws StrataError `file_not_found` */
+/** The same for commands that continue from what is recorded, with all that a turn needs. @throws StrataError `file_not_found` */
 export async function onRecord(
   context: Context,
   command: Command,

@@ -56,7 +56,7 @@ export async function explainSizes(context: Context, sizing: Sizing): Promise<vo
 async function composed({ app, conversation, message, mode }: Sizing): Promise<Prompts> {
   const compose = (talk: Conversation, options: { readonly mode: Mode | undefined; readonly uncut?: true }) =>
     app.runtime.compose(app.operator, talk, untrusted(message ?? "Hello."), options);
-  // A conversation that goes on keeps its mode and its prefix: each mode is looked at as one begins.
+  // A conversation that continues keeps its mode and its prefix: each mode is looked at as one begins.
   const anew = { ...conversation, key: `${conversation.key} anew` };
   return {
     full: await compose(anew, { mode: "full", uncut: true }),

@@ -16,7 +16,7 @@ export interface MemoryDraft {
   /** Where in the file it stands: "line 3", "entry 3". */
   readonly where: string;
   readonly memory: Omit<NewMemory, "at" | "trust" | "supersedes"> & { readonly at?: number; readonly trust?: Trust };
-  /** Of an export of Strata: under which id it was kept, how often it was saved, what it took the place of and what took its place. */
+  /** Of an export of Strata: under which id it was kept, how often it was saved, what it replaced and what replaced it. */
   readonly id?: MemoryId;
   readonly support?: number;
   readonly supersedes?: MemoryId;
@@ -84,7 +84,7 @@ export function asSaid(draft: MemoryDraft, { agent }: Reading): MemoryDraft {
 }
 
 /**
- * In the order of time, each stretch of talk together: what stands side by side is found together. Entries of one time, and without
+ * In the order of time, each stretch of talk together: what stands in parallel is found together. Entries of one time, and without
  * one, stay as they stand; a stretch that a file tells backwards is turned round.
  */
 export function inOrder(drafts: readonly MemoryDraft[]): readonly MemoryDraft[] {

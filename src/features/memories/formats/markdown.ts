@@ -5,7 +5,7 @@ import { type MemoryDraft, type Reading, tagsOf, timeOf } from "./draft.ts";
 interface Open {
   readonly line: number;
   readonly lines: string[];
-  /** A list's item goes on with lines set in; a paragraph with any that are not empty. */
+  /** A list's item continues with lines set in; a paragraph with any that are not empty. */
   readonly isItem: boolean;
 }
 
@@ -28,7 +28,7 @@ export function readMarkdown(text: string, reading: Reading): readonly MemoryDra
   };
   for (const [n, line] of withoutComments(text).split("\n").entries()) {
     if (fence === undefined && line.trim() === "") {
-      // An empty line ends a paragraph; an item may go on after it.
+      // An empty line ends a paragraph; an item may continue after it.
       if (open?.isItem !== true) close();
       else open.lines.push("");
       continue;

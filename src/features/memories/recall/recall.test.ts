@@ -226,7 +226,7 @@ describe("what holds for good", () => {
     expect(await texts(tower, metric, others)).toHaveLength(2);
   });
 
-  it("takes the place of an older one that was found alone by its words", async () => {
+  it("replaces an older one that was found alone by its words", async () => {
     const worded = said("Always use metric units.", 3, { features: { turn: 2, rule: 2 } });
     expect(await texts("Which units for the tower?", worded, imperial)).toEqual(["Please use imperial from now on."]);
   });
@@ -264,7 +264,7 @@ describe("what holds for good", () => {
     ]);
   });
 
-  it("also brings the saved fact that another one took the place of, where that is asked for", async () => {
+  it("also brings the saved fact that another one replaced, where that is asked for", async () => {
     const old = { ...said("Ann lives in Oslo.", 1), kind: "fact" } as const;
     const now = said("Ann lives in Bergen.", 2, { kind: "fact", supersedes: old.id });
     const store = { ...EMPTY_STORE, searchMemories: async () => [now], memory: async () => old };

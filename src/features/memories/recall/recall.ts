@@ -53,7 +53,7 @@ export async function recall(agent: Agent, layer: Layer, limit: number, context:
   ]);
 }
 
-/** Behind what took the place of another memory that one, where the message asks about the change. */
+/** Behind what replaced another memory that one, where the message asks about the change. */
 async function withReplaced(
   newest: string,
   hits: readonly MemoryHit[],
@@ -116,7 +116,7 @@ async function find(query: RecallQuery, context: Recalling): Promise<Found> {
 /** What is searched for twice in a day is the same search. */
 const dayOf = (at: number): number => at - (at % 86_400_000);
 
-/** Without greetings, thanks and the like that stand alone: beside something found, they are a word of the same talk. */
+/** Without greetings, thanks and similar things that stand alone: beside something found, they are a word of the same talk. */
 function withoutChatter(hits: readonly MemoryHit[]): readonly MemoryHit[] {
   const placeOf = ({ scope, session }: MemoryHit, place: number): string => `${scope.contact}/${session}/${place}`;
   const chatter = new Set(hits.filter(isChatter));

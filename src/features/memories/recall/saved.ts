@@ -37,7 +37,7 @@ export interface SavedContext {
   readonly epoch: Epoch | undefined;
   readonly store: Pick<Store, "savedMemories" | "memory">;
   readonly count: CountTokens;
-  /** What a token costs that is read from the provider's cache, where one that it reads anew costs 1. */
+  /** What a token costs that is read from the provider's cache, where one that it reads again costs 1. */
   readonly read: number;
   /** Tokens that may be sent. */
   readonly limit: number;
@@ -65,7 +65,7 @@ export async function savedMemory(agent: Agent, context: SavedContext): Promise<
 
 const NOTHING: SavedMemory = { saved: [], forgotten: false };
 
-/** What is gone, and what something else took the place of: it would stand beside its successor, as if both were so. */
+/** What is gone, and what something else replaced: it would stand beside its successor, as if both were so. */
 async function isForgotten(
   scopes: readonly Scope[],
   saved: readonly Memory[],
@@ -117,7 +117,7 @@ export interface FreezeCase {
   readonly most: { readonly memories: number; readonly tokens: number };
   /** What recall would send in each turn instead. */
   readonly perTurn: number;
-  /** What a token costs that is read from the provider's cache, where one that it reads anew costs 1. */
+  /** What a token costs that is read from the provider's cache, where one that it reads again costs 1. */
   readonly read: number;
   /** All that may be sent. */
   readonly limit: number;
@@ -133,7 +133,7 @@ export interface FreezeChoice {
 }
 
 /**
- * What stands frozen is read from the cache in each turn, at r of its tokens; what is recalled is sent anew, at all of its own.
+ * What stands frozen is read from the cache in each turn, at r of its tokens; what is recalled is sent again, at all of its own.
  * So it pays to freeze S stored tokens instead of recalling D a turn as long as r S < D. The layer's limit and budget hold for
  * what is frozen, too: where all of it is more, each message is searched for instead. Pure.
  */

@@ -126,7 +126,7 @@ async function sumUp(summing: Summing, group: Group): Promise<Consolidated | und
 const saying = (group: Group, said: number): string =>
   "session" in group ? `Sum up ${said} messages of ${group.session}.` : `Sum up ${said} memories about ${group.topic}.`;
 
-/** Nothing where another program sums up what the same contact said. */
+/** Nothing where another program summarizes what the same contact said. */
 async function unlessBusy<T>(turn: Promise<T>): Promise<T | undefined> {
   try {
     return await turn;

@@ -24,7 +24,7 @@ export interface IdleRecord {
   readonly pausedUntil: Map<AgentName, number>;
 }
 
-/** Who asks, until when, and how one contact's talk is summed up. */
+/** Who asks, until when, and how one contact's talk is summarized. */
 interface Idling {
   readonly actor: Actor;
   /** Left out, all agents. */

@@ -193,7 +193,7 @@ describe("a summary in the record", () => {
 });
 
 describe("the thread of summaries", () => {
-  it("law 2: takes no message, and nobody goes on from it: it has no layer of the agent", async () => {
+  it("law 2: takes no message, and nobody continues from it: it has no layer of the agent", async () => {
     const { runtime, consolidate, ownThread, agent, scope, time } = await rested("Ann sails.");
     const [outcome] = await consolidate();
     const thread = await ownThread();

@@ -17,7 +17,7 @@ export interface Stretch {
   readonly memories: readonly Memory[];
 }
 
-/** What is in a summary already, and until when what is summed up must have ended. */
+/** What is in a summary already, and until when what is summarized must have ended. */
 export interface Due {
   readonly done: ReadonlySet<string>;
   readonly ended: number;

@@ -18,7 +18,7 @@ const MEMBER: Actor = { org: ORG, role: "member" };
 const ids = (memories: readonly Memory[]): readonly string[] => memories.map(({ id }) => id);
 
 describe("what was said in a conversation that has ended", () => {
-  it("is summed up by the agent's model, with the ids it stands for, the lowest trust, session and time", async () => {
+  it("is summarized by the agent's model, with the ids it stands for, the lowest trust, session and time", async () => {
     const { time, said, summaries, consolidate, open } = await talked("Ann sails on Friday; her boat is green.");
     time.at += HOUR;
     const messages = (await said()).toReversed();
@@ -76,7 +76,7 @@ describe("what was said in a conversation that has ended", () => {
     expect(await consolidate()).toHaveLength(1);
   });
 
-  it("is summed up once, and what was said after a pause by itself", async () => {
+  it("is summarized once, and what was said after a pause by itself", async () => {
     const { time, consolidate, talk, summaries, asked } = await talked(
       ({ messages }) => `A day of ${messages.length}.`,
     );
@@ -92,7 +92,7 @@ describe("what was said in a conversation that has ended", () => {
     expect(new Set(sources.flat()).size).toBe(8);
   });
 
-  it("is as it was before when the summary is forgotten, and may be summed up anew", async () => {
+  it("is as it was before when the summary is forgotten, and may be summarized again", async () => {
     const { time, consolidate, said, summaries, runtime, scope } = await talked("Ann sails.");
     time.at += HOUR;
     const before = { said: await said(), stats: await runtime.memoryStats(OPERATOR, scope) };
@@ -137,7 +137,7 @@ describe("what was said in a conversation that has ended", () => {
     expect(await summaries()).toEqual([]);
   });
 
-  it("is not summed up while a turn of the contact runs", async () => {
+  it("is not summarized while a turn of the contact runs", async () => {
     const { time, consolidate, open, runtime, scope, asked } = await talked("Ann sails.");
     time.at += HOUR;
     const thread = await open();
@@ -150,7 +150,7 @@ describe("what was said in a conversation that has ended", () => {
     expect(await collect(runtime.consolidate(OPERATOR, scope))).toHaveLength(1);
   });
 
-  it("is summed up for operators only", async () => {
+  it("is summarized for operators only", async () => {
     const { time, runtime, scope } = await talked("Ann sails.");
     time.at += HOUR;
     await expect(collect(runtime.consolidate(MEMBER, scope))).rejects.toMatchObject({ code: "not_allowed" });
@@ -239,7 +239,7 @@ describe("the request for a summary", () => {
 describe("in idle time", () => {
   const declared = (): Agent => sampleAgent({ consolidate: { after: 60 } });
 
-  it("what agents declare is summed up for every contact that is silent for so long, once", async () => {
+  it("what agents declare is summarized for every contact that is silent for so long, once", async () => {
     const { time, runtime, summaries, scopeOf, asked } = await talked("Sails.", {
       agent: declared(),
       contacts: ["ann", "bob"],

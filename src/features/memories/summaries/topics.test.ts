@@ -24,7 +24,7 @@ const shown = (request: Request | undefined) =>
   request === undefined ? [] : readFrames(texts(request)).map(({ kind, trust, text }) => [kind, trust, text]);
 
 describe("what is remembered of a subject", () => {
-  it("is summed up, whenever it was said or saved, with what it was made from, its word as a tag and the lowest trust", async () => {
+  it("is summarized, whenever it was said or saved, with what it was made from, its word as a tag and the lowest trust", async () => {
     const { byTopic, ofTopics, runtime, scope } = await remembering("Ann's green boat is in Oslo.");
     const [outcome, ...others] = await byTopic();
     expect(others).toEqual([]);
@@ -44,7 +44,7 @@ describe("what is remembered of a subject", () => {
     expect([summary?.validFrom, summary?.at]).toEqual([sources[0]?.at, sources.at(-1)?.at]);
   });
 
-  it("is summed up once, and what is new of it when there is enough of it", async () => {
+  it("is summarized once, and what is new of it when there is enough of it", async () => {
     const { byTopic, remember, time, asked, ofTopics } = await remembering(() => `Boats, at ${time.at}.`);
     await byTopic();
     for (const content of ["The boat leaks.", "The boat is mended.", "Her boat won a race."]) await remember(content);
@@ -58,7 +58,7 @@ describe("what is remembered of a subject", () => {
     expect(await ofTopics()).toHaveLength(2);
   });
 
-  it("is as it was before when the summary is forgotten, and may be summed up anew", async () => {
+  it("is as it was before when the summary is forgotten, and may be summarized again", async () => {
     const { byTopic, ofTopics, runtime, scope } = await remembering("Ann's green boat.");
     const before = await runtime.memories(OPERATOR, scope, 99, { kinds: ["message", "fact"] });
     await byTopic();
@@ -67,7 +67,7 @@ describe("what is remembered of a subject", () => {
     expect(await byTopic()).toMatchObject([{ sources: 5 }]);
   });
 
-  it("is summed up beside the conversations, neither in the way of the other", async () => {
+  it("is summarized beside the conversations, neither in the way of the other", async () => {
     const { byTopic, consolidate, summaries } = await remembering(
       ({ messages }) => `About ${messages[0]?.parts.length}.`,
     );

@@ -1,6 +1,6 @@
 import type { Migration } from "../../migrations.ts";
 
-/** An event that was taken back may be sent anew; a call that waits keeps which tool it was asked of. */
+/** An event that was taken back may be sent again; a call that waits keeps which tool it was asked of. */
 export const anew: Migration = {
   number: 3,
   name: "anew",

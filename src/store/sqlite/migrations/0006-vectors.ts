@@ -18,7 +18,7 @@ export const vectors: Migration = {
     `create index vector_memory on vector (memory)`,
     `create trigger vector_superseded after update of superseded_by on memory when new.superseded_by is not null
       begin delete from vector where memory = new.row; end`,
-    // Places that are given anew are looked at anew; what has its vector keeps it.
+    // Places that are given again are looked at again; what has its vector keeps it.
     `create trigger vector_rewound after update of next on memory_scope when new.next < old.next
       begin update vector_model set done = 0 where scope = new.number; end`,
   ],
