@@ -67,7 +67,7 @@ export interface Page {
 }
 
 /** Where an operation's lines are printed, and what they may look up. */
-export interface Printing<In> extends Page {
+interface Printing<In> extends Page {
   readonly given: In;
   readonly world: World;
   readonly call: Call;
@@ -132,8 +132,7 @@ interface Declared<In extends z.ZodObject> {
 }
 
 /** An operation that answers with a value. */
-export interface ValueSpec<In extends z.ZodObject, Out extends z.ZodType, Value extends z.input<Out>>
-  extends Declared<In> {
+interface ValueSpec<In extends z.ZodObject, Out extends z.ZodType, Value extends z.input<Out>> extends Declared<In> {
   readonly gives: Out;
   /** The one field of the answer that `--json` prints, where the answer is a list. */
   readonly list?: keyof z.input<Out> & string;
@@ -149,8 +148,7 @@ export interface ValueSpec<In extends z.ZodObject, Out extends z.ZodType, Value 
 }
 
 /** An operation that does one thing after the other. What was done before one of them failed stays, and a command tells it. */
-export interface SeriesSpec<In extends z.ZodObject, Out extends z.ZodType, Value extends z.input<Out>>
-  extends Declared<In> {
+interface SeriesSpec<In extends z.ZodObject, Out extends z.ZodType, Value extends z.input<Out>> extends Declared<In> {
   /** What comes of each. */
   readonly gives: Out;
   /** The field of the answer that holds them. */
@@ -162,7 +160,7 @@ export interface SeriesSpec<In extends z.ZodObject, Out extends z.ZodType, Value
 }
 
 /** An operation that runs a turn. Over HTTP it answers with the turn's end, or with its events as they come. */
-export interface TurnSpec<In extends z.ZodObject> extends Declared<In> {
+interface TurnSpec<In extends z.ZodObject> extends Declared<In> {
   readonly turn: (world: World, given: z.output<In>, call: Call) => AsyncIterable<TurnEvent>;
   /** What is said where there was nothing to run for. */
   readonly idle: (given: z.output<In>) => string;
@@ -178,7 +176,7 @@ export interface TurnSpec<In extends z.ZodObject> extends Declared<In> {
 export type TurnStart = Extract<TurnEvent, { type: "turn-start" }>;
 
 /** An operation that answers with a file. */
-export interface FileSpec<In extends z.ZodObject> extends Declared<In> {
+interface FileSpec<In extends z.ZodObject> extends Declared<In> {
   /** The media types it may have. */
   readonly types: readonly string[];
   readonly write: (world: World, given: z.output<In>, call: Call) => Promise<Written>;
@@ -222,7 +220,7 @@ export interface At {
 }
 
 /** What every door needs to know of an operation. */
-export interface OperationBase {
+interface OperationBase {
   readonly name: string;
   readonly does: string;
   readonly may: Action;

@@ -5,7 +5,7 @@ import type { Agent, CacheUse } from "../protocol/index.ts";
 import type { Timer } from "../turn/sources/index.ts";
 
 /** What stands in a file. */
-export interface ReadFile {
+interface ReadFile {
   /** Where it really is, links followed. */
   readonly real: string;
   readonly text: string;

@@ -70,7 +70,7 @@ export interface MovesWish {
 }
 
 /** Texts of agents that may be changed: every version kept, and which is active. Each change is a link of the chain. */
-export interface TextStore {
+interface TextStore {
   /** Of each key that was ever edited, its active version; none where the declared text or nothing is active. */
   activeTexts(owner: AgentOwner): Promise<readonly TextVersion[]>;
   /** Of each key whose pointer was ever moved, a skill's too that was only enabled or disabled. */
@@ -180,7 +180,7 @@ export interface Act {
 }
 
 /** Who read or changed what of an agent, recorded: a link of the chain each. */
-export interface AuditStore {
+interface AuditStore {
   /** Notes what an operator did: a name of what, and about what, without anybody's text. The link does not show about what. */
   noteAct(
     owner: AgentOwner,

@@ -31,7 +31,7 @@ export async function serverFacts(address: string): Promise<ServerFacts | undefi
 }
 
 /** How a store is copied. */
-export interface CopyOptions {
+interface CopyOptions {
   readonly onProgress?: (progress: CopyProgress) => void;
   /** What features keep in both. */
   readonly parts?: readonly StorePart[];

@@ -61,7 +61,7 @@ export const toMessage = (text: string): Message => stored(text);
 /** A turn's live layers as they were sent; trust as for messages. */
 export const toTail = (text: string): readonly TailPart[] => stored(text);
 /** An answer as the model gave it: its text was `Spoken` when it was stored. */
-export const toReply = (text: string): Reply => stored(text);
+const toReply = (text: string): Reply => stored(text);
 /** A tool's result with its writes, all of it untrusted text. */
 export const toOutcome = (text: string): ToolOutcome => stored(text);
 /** The tools as they were sent, key order included. */
@@ -162,7 +162,7 @@ export function toOutbox(row: Row<"outbox">, text: string): OutboxMessage {
 }
 
 /** The texts that an approval's row names; null where there is none or it was erased. */
-export interface ApprovalTexts {
+interface ApprovalTexts {
   readonly input: string | null;
   readonly note: string | null;
   readonly outcome: string | null;
@@ -194,7 +194,7 @@ export function toApproval(row: Row<"approval">, texts: ApprovalTexts): Approval
 }
 
 /** The texts that a row of what was done with a text names; null where it names none, or was erased. */
-export interface MoveTexts {
+interface MoveTexts {
   readonly reason: string | null;
   readonly text: string | null;
   readonly line: string | null;
@@ -249,7 +249,7 @@ function toPlace({ agent, layer, n, rank, source, declared }: Row<"text_move">):
 }
 
 /** What a slot shows: who may have said it, and the text of its piece. */
-export interface SlotText {
+interface SlotText {
   readonly agent: AgentName;
   readonly contact: ContactId | typeof NOBODY;
   readonly trust: Trust;
@@ -332,7 +332,7 @@ export function toRequest(row: Row<"request">, texts: RequestTexts): Omit<Reques
 }
 
 /** The texts that a request's row names. */
-export interface RequestTexts {
+interface RequestTexts {
   readonly marks: string;
   readonly parameters: string;
   readonly ledger: Ledger;

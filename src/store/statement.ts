@@ -40,7 +40,7 @@ export interface Ready<R> {
 export type Statement<R> = Compilable<R> | Ready<R>;
 
 /** What a driver is given: the text of its database, and the values in the order in which they stand in it. */
-export interface Runnable {
+interface Runnable {
   readonly sql: string;
   readonly parameters: readonly unknown[];
 }
@@ -133,7 +133,7 @@ function compileOnce<Given extends object, R>(
 }
 
 /** What queries of a feature's own tables are built with; they may ask the store's tables as well. */
-export interface TablesWith<Own extends Record<string, object>> {
+interface TablesWith<Own extends Record<string, object>> {
   readonly query: Kysely<Tables & Own>;
   /** One row into a table. `if new`: a row that is there already stays, without an error. */
   readonly insert: <Table extends keyof Own & string>(

@@ -30,7 +30,7 @@ import { agentAt } from "./setup.ts";
 import { BETWEEN_TURNS, outOfState } from "./tool-states.ts";
 
 /** The parts, and the approved calls that run in this program just now. */
-export interface DecidingParts extends Parts {
+interface DecidingParts extends Parts {
   readonly acting: Set<ApprovalId>;
 }
 

@@ -38,7 +38,7 @@ export function coldCache({ agent, model, card }: TurnSetup, past: Past, at: num
 }
 
 /** A turn's first request, and the same with a summary of what was cut from it. */
-export interface FirstRequest {
+interface FirstRequest {
   readonly compilation: Compilation;
   readonly withSummary: (summary: Summary) => Compilation;
 }

@@ -16,7 +16,7 @@ export interface Lease {
 }
 
 /** No lease: somebody else runs the thread with another version of its agent by now. */
-export interface Moved {
+interface Moved {
   readonly movedTo: Thread;
 }
 

@@ -45,7 +45,7 @@ const KEYS: ReadonlyMap<keyof Agent, string> = new Map([
 ]);
 
 /** How an agent differs from an earlier version of itself. The model, which no thread is pinned to, is left out. Pure. */
-export function agentChanges(was: Agent, is: Agent): readonly string[] {
+function agentChanges(was: Agent, is: Agent): readonly string[] {
   return [
     ...appeared(idsOf(was), idsOf(is), "layer"),
     ...is.layers.flatMap((layer) =>

@@ -44,7 +44,7 @@ export interface Summing {
 }
 
 /** One summary: what is asked, and what is kept of the answer. */
-export interface SummaryJob {
+interface SummaryJob {
   /** What is to be done, in a sentence, for the record. */
   readonly says: string;
   readonly maxTokens: number;
@@ -64,7 +64,7 @@ interface Refused {
 type Came = { readonly memory: MemoryId } | Refused | { readonly failed: StrataError };
 
 /** A turn of consolidation after its commit, with the memories that had to go for what it saved. */
-export type Summed = Came & {
+type Summed = Came & {
   readonly turn: TurnId;
   readonly totals: TurnTotals;
   readonly evicted: readonly MemoryId[];

@@ -13,7 +13,7 @@ import {
 const WITHHELD = "[…]";
 
 /** What a model says, on its way out: without the values of secrets, and without private layers' words in a row. */
-export interface ReplyGuard {
+interface ReplyGuard {
   /** What of the words so far may go out now. */
   push(delta: string): string;
   /** The rest, when no more come. */

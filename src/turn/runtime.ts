@@ -46,7 +46,7 @@ export interface Conversation {
 }
 
 /** How events are posted. */
-export interface PostOptions {
+interface PostOptions {
   /**
    * Whoever posts runs no turn over them: in this program, who looks after what waits answers them at once. Left out, they are left
    * to whoever posted them for a while.

@@ -80,7 +80,7 @@ export interface RunningTurn {
 }
 
 /** The turns that a turn's calls run: they end within its limits, and each has a record of its own. */
-export interface InnerTurns {
+interface InnerTurns {
   /** What of the turn's limits is left for the next one. The turn itself keeps one model call, for its answer. */
   readonly left: () => Budgets["turn"];
   readonly ended: (totals: Pick<TurnTotals, "rounds" | "calls" | "dollars">) => void;
@@ -92,7 +92,7 @@ export interface Pinned extends Pick<Thread, "version">, Partial<Pick<Thread, "i
 }
 
 /** What a setup is made for. */
-export interface SetupAround {
+interface SetupAround {
   readonly options: RunOptions;
   readonly thread: Pinned;
 }

@@ -24,7 +24,7 @@ export interface Attention {
 }
 
 /** Everything about an agent at once. */
-export interface AgentSnapshot {
+interface AgentSnapshot {
   readonly agent: Agent;
   readonly layers: readonly LayerView[];
   readonly life?: LifeView;

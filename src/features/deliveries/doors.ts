@@ -6,7 +6,7 @@ import { agentNamed, type Desk, deskOf, note, threadOf, turnOf } from "../../tur
 import { type DeliveryPorts, type DeliveryReport, deliverDue } from "./deliver.ts";
 
 /** A message of the agent's, and to whom. */
-export interface OutgoingMessage extends OutboxMessage {
+interface OutgoingMessage extends OutboxMessage {
   readonly contact: ContactId;
 }
 

@@ -25,7 +25,7 @@ import {
 import { FACT_STORE, type ThreadFact } from "./store.ts";
 
 /** What is known of one conversation, and what it could be. */
-export interface FactView {
+interface FactView {
   readonly name: string;
   /** Null where nobody set it and it has no default. */
   readonly value: string | null;

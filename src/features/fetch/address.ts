@@ -41,7 +41,7 @@ const INSIDE_CLOUDS = ["168.63.129.16"];
  * a gateway would send it on to the one inside.
  * @param own the addresses of this machine, which reach what listens here
  */
-export function addressProblem(address: string, own: readonly string[] = []): string | undefined {
+function addressProblem(address: string, own: readonly string[] = []): string | undefined {
   if (!ipaddr.isValid(address)) return "is no address that can be checked";
   const parsed = ipaddr.process(address);
   const range = parsed.range();

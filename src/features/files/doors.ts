@@ -17,7 +17,7 @@ import { readFiles } from "./read.ts";
 import { fileParts } from "./steps.ts";
 
 /** A file of an agent's prompt, as it was read last. */
-export interface FileView {
+interface FileView {
   /** As the declaration has it. */
   readonly name: string;
   /** From the project's root on; left out where there is none. */
@@ -29,7 +29,7 @@ export interface FileView {
 }
 
 /** The files of an agent's prompt, and what they define. */
-export interface FilesView {
+interface FilesView {
   readonly root: string;
   readonly files: readonly FileView[];
   /** Sub-agents that an AGENTS.md defines. */

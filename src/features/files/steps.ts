@@ -16,12 +16,12 @@ import { type FileRules, fileRules } from "./config.ts";
 import { type FilesFound, type ProjectFile, readFiles, type SubagentDefinition } from "./read.ts";
 
 /** What an agent's files say, read when they were last due. */
-export type FilesOf = (agent: Agent) => Promise<Cached<FilesFound>>;
+type FilesOf = (agent: Agent) => Promise<Cached<FilesFound>>;
 
 const opened = new WeakMap<ProjectDisk, FilesOf>();
 
 /** The files on this disk. Agents that name the same files of the same folder share what was read. */
-export function filesOn(disk: ProjectDisk): FilesOf {
+function filesOn(disk: ProjectDisk): FilesOf {
   const known = opened.get(disk);
   if (known !== undefined) return known;
   const cached = staleWhileRevalidate<FilesFound>(disk);

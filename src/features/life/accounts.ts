@@ -14,7 +14,7 @@ export interface Balance {
 }
 
 /** Why an account could not be read: milliseconds since 1970, and the reason. */
-export interface Trouble {
+interface Trouble {
   readonly at: number;
   readonly because: string;
 }

@@ -13,7 +13,7 @@ import type { TurnParts } from "../../turn/index.ts";
 import { LIFE_STORE } from "./store.ts";
 
 /** Where money is counted: in the record, and by this program's running turns. */
-export type CreditParts = Pick<TurnParts, "store" | "clock" | "spending">;
+type CreditParts = Pick<TurnParts, "store" | "clock" | "spending">;
 
 export const ownerOf = ({ org, name }: Pick<Agent, "org" | "name">): AgentOwner => ({ org, agent: name });
 

@@ -23,7 +23,7 @@ const OCCASION =
   "This turn is your own: nobody has written to you. Act as your layers say, then say in a sentence what you did.";
 
 /** How a turn of its own is run. `due`: which one it is, so that several programs post it once. */
-export interface Ticking {
+interface Ticking {
   readonly run: Run;
   readonly options: RunOptions;
   readonly due?: string;

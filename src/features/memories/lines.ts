@@ -21,18 +21,7 @@ export function memoryLines(memories: readonly Shown[], style: Style, none: stri
 }
 
 /** What is known about a memory, on one line. */
-export function memoryHead({
-  id,
-  at,
-  trust,
-  kind,
-  speaker,
-  support,
-  supersededBy,
-  tags,
-  scope,
-  ...memory
-}: Shown): string {
+function memoryHead({ id, at, trust, kind, speaker, support, supersededBy, tags, scope, ...memory }: Shown): string {
   const more = [
     ...(kind === "fact" ? [] : [kind]),
     ...(speaker === undefined ? [] : [`said by ${speaker}`]),

@@ -4,7 +4,7 @@ import { untrusted } from "../../protocol/index.ts";
 import { type Split, splitHead } from "../files/index.ts";
 
 /** A skill as the open standard has it: https://agentskills.io/specification. */
-export interface StandardSkill {
+interface StandardSkill {
   readonly name: string;
   readonly description: string;
   readonly body: string;

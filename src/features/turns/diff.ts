@@ -20,7 +20,7 @@ interface PieceChange {
 }
 
 /** How two requests differ. */
-export interface TurnDiff {
+interface TurnDiff {
   readonly before: Whole;
   readonly after: Whole;
   readonly pieces: readonly PieceChange[];

@@ -73,7 +73,7 @@ function notAFolder(path: string): Error {
 }
 
 /** A way from a root, part by part. `create` makes the folders that are missing. */
-export interface Way {
+interface Way {
   readonly root: string;
   readonly parts: readonly string[];
   readonly create: boolean;

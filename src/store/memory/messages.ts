@@ -30,7 +30,7 @@ export interface SlotSaid extends Pick<Row<"slot">, "position" | "kind" | "piece
 }
 
 /** What was said in a turn that ended well. */
-export interface TurnSaid {
+interface TurnSaid {
   readonly scope: ContactScope;
   readonly thread: ThreadId;
   readonly turn: TurnId;

@@ -23,7 +23,7 @@ export interface UnitColumns {
 }
 
 /** A unit of a memory as it will be put into the index. */
-export interface NewUnit extends UnitColumns {
+interface NewUnit extends UnitColumns {
   /** What `terms` holds, one by one. */
   readonly all: readonly string[];
 }

@@ -25,7 +25,7 @@ export interface NearVector {
 }
 
 /** The vectors of one model in one scope, and nothing of any other (law 5). All of length 1. */
-export interface VectorIndex {
+interface VectorIndex {
   /** Puts vectors at the end of the range, in place of those that the parts had; `next` is the first free place. */
   upsert(range: VectorRange, next: number, rows: readonly VectorRow[]): Promise<void>;
   /** The nearest, nearest first and the newest first on ties; only of memories for which the condition holds. */

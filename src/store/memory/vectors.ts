@@ -9,7 +9,7 @@ import { countChange, type MemoryScope, memoryScope, rangeOf } from "./memory-sc
 import { type VectorRange, vectorIndex } from "./vector-index.ts";
 
 /** A model's vectors in one scope: all up to the place `done` has been looked at, the next vector stands at `next`. */
-export interface ScopeModel extends VectorRange {
+interface ScopeModel extends VectorRange {
   readonly scope: number;
   readonly model: ModelRef;
   readonly done: number;

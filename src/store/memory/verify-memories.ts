@@ -26,7 +26,7 @@ interface Tally {
 }
 
 /** The memory that was checked last, and the sums of its scope. */
-export interface MemoryCursor {
+interface MemoryCursor {
   readonly scope: number;
   readonly id: string;
   readonly tally: Tally | undefined;

@@ -32,7 +32,7 @@ export const ALL = "*";
 export const EVERYTHING: Reach = { org: ALL, agent: ALL, contact: ALL };
 
 /** How to open. */
-export interface DatabaseOptions {
+interface DatabaseOptions {
   readonly random: (bytes: number) => Uint8Array;
   readonly limits: MemoryLimits;
   /** How long to wait for others who change the same data, in milliseconds. */

@@ -22,7 +22,7 @@ import { append } from "./chain.ts";
 import { knownKey } from "./pieces.ts";
 
 /** What an erasure's link says. It names threads and the role of who asked, and no person. */
-export interface ErasureLink {
+interface ErasureLink {
   readonly erased: { readonly threads: readonly ThreadId[]; readonly by: Actor["role"]; readonly at: number };
 }
 

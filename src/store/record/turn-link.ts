@@ -21,7 +21,7 @@ import { inOrder, type Tx } from "../tx.ts";
 import { broken, sharedText } from "./pieces.ts";
 
 /** One request in a link: what was sent, under which rules, and what came back. */
-export interface RequestLink {
+interface RequestLink {
   readonly n: number;
   readonly prompt: Digest;
   /** The tools' schemas whatever their wording, then the tools as sent. */
@@ -34,7 +34,7 @@ export interface RequestLink {
 }
 
 /** What a turn's link says: digests and platform ids only, so that an erasure never has to touch it. */
-export interface TurnLink {
+interface TurnLink {
   readonly turn: string;
   readonly thread: string;
   readonly status: string;

@@ -12,7 +12,7 @@ import { sharedText } from "./pieces.ts";
 import { problem, type Step, sentence } from "./walk.ts";
 
 /** The epoch that was checked last. */
-export interface EpochCursor {
+interface EpochCursor {
   readonly agent: string;
   readonly contact: string;
   readonly thread: string;

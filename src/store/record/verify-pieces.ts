@@ -43,7 +43,7 @@ export async function checkVersions(tx: Tx, org: OrgId, after: string): Promise<
 }
 
 /** The piece that was checked last. */
-export interface PieceCursor {
+interface PieceCursor {
   readonly agent: string;
   readonly contact: string;
   readonly digest: string;

@@ -23,7 +23,7 @@ import { appendMessages, type TranscriptEnd } from "./epochs.ts";
 import type { Settling } from "./settling.ts";
 
 /** A turn that ended well: what it was claimed with and what came of it, its texts kept already. */
-export interface DoneTurn {
+interface DoneTurn {
   readonly claim: Claim;
   readonly outcome: TurnOutcome;
   /** The reply's text. */

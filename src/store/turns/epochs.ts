@@ -144,7 +144,7 @@ const messageAt = fixed((at: InThread & { readonly epoch: number; readonly posit
 );
 
 /** A point of an epoch's transcript. */
-export interface EpochPoint {
+interface EpochPoint {
   readonly epoch: number;
   readonly count: number;
 }

@@ -213,7 +213,7 @@ export async function promptOf(tx: Tx, row: Row<"request">, sent: PromptParts): 
 }
 
 /** The prefix of the request's epoch and the turn's own messages, by digest. */
-export interface PromptParts {
+interface PromptParts {
   readonly prefix: Digest;
   readonly own: readonly Digest[];
 }

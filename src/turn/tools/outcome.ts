@@ -32,7 +32,7 @@ export type ToolAnswer =
     };
 
 /** A picture or a file beside the text: bytes, or their base64. */
-export interface ToolMedia {
+interface ToolMedia {
   readonly mediaType: string;
   readonly data: string | Uint8Array;
   readonly name?: string;

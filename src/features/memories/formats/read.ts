@@ -3,8 +3,8 @@ import { entriesOf } from "./json.ts";
 import { readMarkdown } from "./markdown.ts";
 
 /** How a file of memories is written. Of JSON, each entry says by its fields which system it comes from. */
-export const MEMORY_FORMATS = ["jsonl", "json", "markdown"] as const;
-export type MemoryFormat = (typeof MEMORY_FORMATS)[number];
+const MEMORY_FORMATS = ["jsonl", "json", "markdown"] as const;
+type MemoryFormat = (typeof MEMORY_FORMATS)[number];
 
 /** A text that holds memories. */
 export interface MemoryText {

@@ -3,7 +3,7 @@ import { untrusted } from "../../../protocol/index.ts";
 import { type MemoryDraft, type Reading, timeOf } from "./draft.ts";
 
 /** One message of a conversation, whoever recorded it. */
-export interface SaidMessage {
+interface SaidMessage {
   readonly where: string;
   readonly from: "contact" | "agent";
   readonly text: string;

@@ -147,7 +147,7 @@ const EARLIER = 3;
 const EARLIER_WEIGHT = 0.6;
 
 /** What a turn asks of its memories. */
-export interface RecallQuery {
+interface RecallQuery {
   /** What was just written; empty where nobody wrote anything. */
   readonly newest: string;
   /** What the same contact wrote before, the newest first, as far as it still stands. */
@@ -159,7 +159,7 @@ export interface RecallQuery {
  * Law 12: only what was written as a message, by this turn's events and by the messages that stand in the transcript; what was
  * recalled before, reminders and the prompt never come near it.
  */
-export function recallQuery({ scope, events, epoch }: Pick<GatherContext, "scope" | "events" | "epoch">): RecallQuery {
+function recallQuery({ scope, events, epoch }: Pick<GatherContext, "scope" | "events" | "epoch">): RecallQuery {
   const messages = events.filter(({ kind }) => kind === "message");
   const name = messages.findLast((one) => one.name !== undefined)?.name;
   return {
@@ -170,7 +170,7 @@ export function recallQuery({ scope, events, epoch }: Pick<GatherContext, "scope
 }
 
 /** The search for what was just written, alone or with what was written before. */
-export function searchOf({ newest, earlier, asker }: RecallQuery, withEarlier: boolean): Omit<MemoryQuery, "limit"> {
+function searchOf({ newest, earlier, asker }: RecallQuery, withEarlier: boolean): Omit<MemoryQuery, "limit"> {
   const before = withEarlier ? earlier.map((text) => ({ text, weight: EARLIER_WEIGHT })) : [];
   return { texts: [{ text: newest, weight: 1 }, ...before], asker };
 }
@@ -205,7 +205,7 @@ interface Searched {
 const kept = new WeakMap<object, Map<string, readonly MemoryHit[]>>();
 
 /** Searches, or gives what the same search gave before, as long as nothing in its scopes has changed. */
-export async function searchOnce(
+async function searchOnce(
   store: Pick<Store, "searchMemories">,
   { scopes, revisions }: Searched,
   query: MemoryQuery,

@@ -32,7 +32,7 @@ export interface SavedMemory {
   readonly forgotten: boolean;
 }
 
-export interface SavedContext {
+interface SavedContext {
   readonly scope: ContactScope;
   readonly epoch: Epoch | undefined;
   readonly store: Pick<Store, "savedMemories" | "memory">;
@@ -127,7 +127,7 @@ export interface FreezeCase {
 const LARGEST_SHARE = 1 / 8;
 
 /** Whether the memories stand frozen, and why, in words for the ledger. */
-export interface FreezeChoice {
+interface FreezeChoice {
   readonly freezes: boolean;
   readonly because: string;
 }

@@ -12,7 +12,7 @@ const LEAST = 4;
 const MOST = 100;
 
 /** What was said one after the other in one thread, or in one conversation of an import; oldest first. */
-export interface Stretch {
+interface Stretch {
   readonly session: string;
   readonly memories: readonly Memory[];
 }

@@ -139,13 +139,13 @@ async function* catchUp(parts: EmbedParts, agent: Agent, signal: AbortSignal): A
 }
 
 /** What went wrong of late, by agent: in searches, and in making vectors. */
-export interface Troubles {
+interface Troubles {
   readonly search: Map<AgentName, string>;
   readonly making: Map<AgentName, string>;
 }
 
 /** Makes vectors beside everything else, one scope after the other. */
-export interface Background {
+interface Background {
   wake(scope: Scope, model: ModelRef | undefined): void;
   /** When it has nothing to do. */
   idle(): Promise<void>;
@@ -161,7 +161,7 @@ interface Wish {
   readonly model: ModelRef;
 }
 
-export function backgroundOf(parts: EmbedParts, troubles: Troubles): Background {
+function backgroundOf(parts: EmbedParts, troubles: Troubles): Background {
   const wishes = new Map<string, Wish>();
   const stop = new AbortController();
   let working: Promise<void> | undefined;
