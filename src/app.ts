@@ -19,7 +19,7 @@ export type { ServingOptions as ServeOptions } from "./app/serve.ts";
 export { VERSION } from "./app/version.ts";
 export type { WorkOptions } from "./app/work.ts";
 export type { Listening, Serving } from "./doors/http/index.ts";
-export type { EmbedProgress } from "./features/memories/index.ts";
+export type { EmbedProgress } from "./features/memories/doors.ts";
 export type {
   ChainHead,
   Finding,

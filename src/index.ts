@@ -34,6 +34,14 @@ export {
   type ModeInput,
   requestOf,
 } from "./compiler/index.ts";
+// With these, who names the type of the runtime finds what each feature adds to it.
+export type { AgentDoors } from "./features/agents/doors.ts";
+export type { ConversationDoors } from "./features/conversations/doors.ts";
+export type { DeliveryDoors } from "./features/deliveries/doors.ts";
+export type { FactDoors } from "./features/facts/doors.ts";
+export type { FileDoors } from "./features/files/doors.ts";
+export type { InboxDoors } from "./features/inbox/doors.ts";
+export type { LifeDoors } from "./features/life/doors.ts";
 export type {
   ImportProgress,
   ImportReport,
@@ -43,7 +51,10 @@ export type {
   MemoryListing,
   MemoryWish,
   Note,
-} from "./features/memories/index.ts";
+} from "./features/memories/doors.ts";
+export type { ScheduleDoors } from "./features/schedules/doors.ts";
+export type { SkillDoors } from "./features/skills/doors.ts";
+export type { TextDoors } from "./features/texts/doors.ts";
 export { clean, frame, messageToSign, type SignedMessage } from "./guard/index.ts";
 export { bindModel, tokenCounter, wireBody } from "./models/index.ts";
 export {

@@ -20,13 +20,13 @@ import {
   StrataError,
 } from "../protocol/index.ts";
 import { type ChainHead, type Finding, type HeldThread, openStore, type Store } from "../store/index.ts";
-import { finishErasures, type Parts, type RecordedReply, type TurnSteps } from "../turn/index.ts";
+import { finishErasures, type Parts, type RecordedReply, type Runtime, type TurnSteps } from "../turn/index.ts";
 import { guessedWindow, type ModelCard } from "../wire/index.ts";
 import { type Answer, openAsk, type Question } from "./ask.ts";
 import { checkReload, type Declared, declaredBy } from "./declare.ts";
 import { reviveAgent } from "./doors/agents.ts";
 import { allParts, allSteps } from "./doors/features.ts";
-import { openRuntime, type Runtime, type RuntimeParts } from "./doors/runtime.ts";
+import { openRuntime, type RuntimeParts } from "./doors/runtime.ts";
 import { holderName, isHolderAlive } from "./holder.ts";
 import { type AppOptions, type PlacedOptions, placed, recordFile, workspacesIn } from "./options.ts";
 import { projectsOf, storeAddress } from "./projects.ts";

@@ -11,20 +11,6 @@ import { openSkills } from "../../features/skills/index.ts";
 import { textDoors } from "../../features/texts/index.ts";
 import { createRuntime, type Parts, type Runtime, type TurnSteps } from "../../turn/index.ts";
 
-export type { AgentDoors } from "../../features/agents/index.ts";
-export type { ConversationDoors } from "../../features/conversations/index.ts";
-export type { DeliveryDoors } from "../../features/deliveries/index.ts";
-export type { FactDoors } from "../../features/facts/index.ts";
-export type { FileDoors } from "../../features/files/index.ts";
-export type { InboxDoors } from "../../features/inbox/index.ts";
-export type { LifeDoors } from "../../features/life/index.ts";
-export type { ConsolidateDoors, EmbedDoors, MemoryDoors } from "../../features/memories/index.ts";
-export type { ScheduleDoors } from "../../features/schedules/index.ts";
-export type { SkillDoors } from "../../features/skills/index.ts";
-export type { TextDoors } from "../../features/texts/index.ts";
-// With these, who names the type of a runtime finds what each feature adds to it, also in the package's declarations.
-export type { Runtime };
-
 /** What a runtime is made from: what turns need, and what features need of the world outside. */
 export interface RuntimeParts extends Parts, LifePorts, FilePorts, MemoryPorts, DeliveryPorts {
   /** What features do in each turn that need nothing else. */

@@ -5,10 +5,10 @@ import type { Feature } from "../feature.ts";
 import { FIELDS, list, TIME } from "../fields.ts";
 import { operation } from "../operation.ts";
 import { KEYS } from "./config.ts";
-import { factSteps } from "./facts.ts";
+import { factSteps } from "./doors.ts";
 import { FACT_STORE } from "./store.ts";
 
-export { declaredFacts, type FactDoors, factDoors } from "./facts.ts";
+export { declaredFacts, type FactDoors, factDoors } from "./doors.ts";
 export { FACT_STORE } from "./store.ts";
 
 const FACT = z

@@ -22,8 +22,8 @@ import { defineTool, toolset } from "../../turn/tools/index.ts";
 import { cardOf } from "../../wire/index.ts";
 import { CONVERSATION_STORE } from "../conversations/index.ts";
 import { memoryTools } from "../memories/index.ts";
+import type { InboxOptions } from "./doors.ts";
 import { replyTool } from "./index.ts";
-import type { InboxOptions } from "./run.ts";
 
 const live = (id: string, rank: number, source: Source): Agent["layers"][number] => ({
   id: layerId(id),

@@ -22,6 +22,8 @@ import { isChatter } from "./recall/small-talk.ts";
 import { PAUSE, sessions } from "./summaries/stretches.ts";
 import type { Vectors } from "./vectors/embed.ts";
 
+export type * from "./door-types.ts";
+
 /** So many more are looked at where chatter is left out. */
 const CHATTER = 50;
 
