@@ -46,7 +46,7 @@ export function worthShowing(
   const known = new Set(standing.map(({ id }) => id));
   const over = new Set(holding(judged.filter(isStanding)).flatMap(({ before }) => before));
   const isLeft = (hit: MemoryHit): boolean => !known.has(hit.id) && !over.has(hit);
-  const others = [saved, said].map((list) => nearTheBest(list.filter((one) => isLeft(one) && !isBare(list, one.id))));
+  const others = [saved, said].map((list) => withoutBare(nearTheBest(withoutBare(list.filter(isLeft)))));
   const lists = [standing, ...others];
   const longest = Math.max(...lists.map((list) => list.length));
   return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list[i] ?? [])).flat();
@@ -101,10 +101,10 @@ function bearingOn(newest: string, hits: readonly MemoryHit[], most: number): re
 const BARE =
   /^(?:(?:and|so|but|hey|hi|hmm|ok|okay|oh|wow|cool|nice|great|thanks|sure)\W+)*(?:who|whom|whose|what|when|where|which|why|how|did|does|do|is|are|was|were|can|could|would|have|has|wer|was|wann|wo|wie|warum)\b[^.!?\n]{0,120}\?\s*$/iu;
 
-function isBare(all: readonly MemoryHit[], id: MemoryHit["id"]): boolean {
-  const hit = all.find((one) => one.id === id);
-  if (hit === undefined || !BARE.test(hit.content)) return false;
-  return !all.some(({ session, place }) => session === hit.session && place === hit.place + 1);
+function withoutBare(hits: readonly MemoryHit[]): readonly MemoryHit[] {
+  const isFollowed = ({ session, place }: MemoryHit): boolean =>
+    hits.some((one) => one.session === session && one.place === place + 1);
+  return hits.filter((hit) => !BARE.test(hit.content) || isFollowed(hit));
 }
 
 /** How much nearness alone must say to be worth showing: by words a search knows itself how likely it answers. */

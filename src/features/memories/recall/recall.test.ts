@@ -186,6 +186,9 @@ describe("the room of the layer", () => {
       "The tram was late.",
     ]);
     expect(itemsOf(await recalled([asked, said("Under the pot.", 9)]))[0]?.text).toContain("Where did we hide");
+    const unshown = said("Under the pot.", 9, { score: 0.1 });
+    const tram = said("The tram was late.", 6);
+    expect(itemsOf(await recalled([asked, tram, unshown])).map(({ text }) => text)).toEqual(["The tram was late."]);
   });
 
   it("holds no more than the layer's limit", async () => {
