@@ -13,6 +13,7 @@ const USAGE = [
   "npm run bench -- wire [--threads FILE…] [--as LAYOUTS] [--model PROVIDER:NAME] [--gap SECONDS|recorded] [--out FILE.svg|.html] [--json] [--quick]",
   "npm run bench -- turns [--json] [--quick]",
   `npm run bench -- memory [--data DIR] [--size ${SIZES.join("|")}] [--json] [--quick]`,
+  "npm run bench -- memory --vectors [--data DIR]",
   "npm run bench -- memory --sample N [--seed N] [--data DIR]",
   "npm run bench -- crowd [--seconds N] [--characters N]… [--root DIR] [--json] [--quick]",
 ].join("\n");
@@ -26,6 +27,7 @@ async function main(): Promise<void> {
       threads: { type: "string", multiple: true, default: [] },
       data: { type: "string" },
       size: { type: "string", multiple: true, default: [] },
+      vectors: { type: "boolean", default: false },
       sample: { type: "string" },
       seed: { type: "string", default: "1" },
       seconds: { type: "string", default: "20" },
@@ -60,7 +62,7 @@ async function main(): Promise<void> {
     console.log(await memorySample(folder, wishes));
   } else if (bench === "memory" && files.length === 0) {
     const folder = values.data === undefined ? {} : { folder: resolve(standing, values.data) };
-    const report = await memoryBench({ ...folder, sizes: sizesOf(values.size, quick), quick }, tell);
+    const report = await memoryBench({ ...folder, ...wishesOf(values), quick }, tell);
     show(report, reportText(report));
   } else if (bench === "crowd" && files.length === 0) {
     const root = values.root === undefined ? {} : { root: resolve(standing, values.root) };
@@ -71,6 +73,12 @@ async function main(): Promise<void> {
     throw new Error(`there is no such bench; there are\n${USAGE}`);
   }
 }
+
+/** Vectors are measured where each conversation is alone. */
+const wishesOf = ({ size, vectors, quick }: { size: string[]; vectors: boolean; quick: boolean }) => ({
+  sizes: sizesOf(vectors && size.length === 0 ? ["own"] : size, quick),
+  vectors,
+});
 
 function sizesOf(asked: readonly string[], quick: boolean): readonly Size[] {
   const unknown = asked.find((one) => !SIZES.some((size) => size === one));

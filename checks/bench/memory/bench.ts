@@ -7,7 +7,7 @@ import { NOISE, noiseIn } from "./noise.ts";
 import { bringPeers, PEERS } from "./peers.ts";
 import { measureRecall, type RecallRow, recallText, sampleRecall } from "./recall.ts";
 import { alone, amongNoise, amongScopes } from "./settings.ts";
-import { strata } from "./strata.ts";
+import { strata, withVectors } from "./strata.ts";
 import { TEXTBOOK } from "./textbook.ts";
 
 export interface MemoryReport {
@@ -28,17 +28,22 @@ interface Wishes {
   readonly folder?: string;
   readonly sizes: readonly Size[];
   readonly quick: boolean;
+  /** Strata alone, without vectors and with weak ones. */
+  readonly vectors?: boolean;
 }
 
 /** Longer, and an engine answers only a part of the questions; which share is told. */
 const PATIENCE = 60_000;
 
 /** @throws Error that says where data is expected */
-export async function memoryBench({ folder = DATA, sizes, quick }: Wishes, tell: Tell): Promise<MemoryReport> {
+export async function memoryBench(
+  { folder = DATA, sizes, quick, vectors = false }: Wishes,
+  tell: Tell,
+): Promise<MemoryReport> {
   const folders = dataFolders(folder);
   if (folders.length === 0)
     throw new Error(`there is no memories.jsonl in ${folder} or below it; name a folder that has one with --data`);
-  const peers = !quick && bringPeers(tell) ? PEERS : [];
+  const peers = !quick && !vectors && bringPeers(tell) ? PEERS : [];
   const noises = [folder, join(folder, ".."), DATA].find((place) => existsSync(join(place, NOISE))) ?? folder;
   const rows: MemoryRow[] = [];
   const recall: RecallRow[] = [];
@@ -47,9 +52,10 @@ export async function memoryBench({ folder = DATA, sizes, quick }: Wishes, tell:
     const job = { data: basename(each), patience: PATIENCE, tell };
     const [first] = conversations;
     if (first === undefined) continue;
-    const engines = [strata, fts5, ...TEXTBOOK, ...peers];
+    const engines = vectors ? [strata, ...withVectors()] : [strata, fts5, ...TEXTBOOK, ...peers];
     if (sizes.includes("own"))
       rows.push(...(await measure([() => alone(conversations)], engines, { ...job, size: "own size" })));
+    if (vectors) continue;
     if (sizes.includes("own") && conversations.some(isToldWhoAsks)) {
       const unknown = { ...job, size: "own size, nobody says who asks" };
       rows.push(

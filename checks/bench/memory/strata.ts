@@ -2,10 +2,12 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { allParts } from "../../../src/app/doors/features.ts";
+import { openEmbedder } from "../../../src/models/index.ts";
 import {
   agentName,
   type ContactScope,
   contactId,
+  type Embedder,
   issueId,
   type MemoryId,
   memoryId,
@@ -15,7 +17,8 @@ import {
 } from "../../../src/protocol/index.ts";
 import { openSqlite, type Store } from "../../../src/store/index.ts";
 import type { Remembered } from "../conversations.ts";
-import type { MemoryEngine } from "./engine.ts";
+import type { MemoryEngine, OpenEngine } from "./engine.ts";
+import { dice } from "./noise.ts";
 
 /** As many are written in one transaction. */
 const BATCH = 5_000;
@@ -37,6 +40,71 @@ export const strata: MemoryEngine = {
     };
   },
 };
+
+/** The same with vectors of these, however weak: those of chance, and those that count pieces of words. They may help, and must not harm. */
+export const withVectors = (): readonly MemoryEngine[] =>
+  [
+    ["strata, vectors by chance", byChance(openEmbedder("rehearsal", () => undefined))] as const,
+    ["strata, vectors of letters", openEmbedder("rehearsal", () => undefined)] as const,
+  ].map(([name, embedder]) => ({ name, open: (scopes, progress) => openWith(embedder, scopes, progress) }));
+
+async function openWith(
+  embedder: Embedder,
+  scopes: Parameters<MemoryEngine["open"]>[0],
+  progress: (done: number) => void,
+): Promise<OpenEngine> {
+  const { store, names, bytes, close } = await filledStore(scopes, progress);
+  const model = embedder.ref;
+  const embed = async (texts: readonly string[]): Promise<readonly Float32Array[]> =>
+    (await embedder.embed(texts, { signal: NEVER })).vectors;
+  for (const scope of [...scopes.keys()].map(scopeOf))
+    for (
+      let some = await store.waitingTexts(scope, model, BATCH);
+      some;
+      some = await store.waitingTexts(scope, model, BATCH)
+    ) {
+      const values = await embed(some.texts.map(({ text }) => text));
+      const vectors = some.texts.flatMap((one, at) =>
+        values[at] === undefined ? [] : [{ ...one, values: values[at] }],
+      );
+      await store.saveVectors(scope, model, { ...some, vectors });
+    }
+  return {
+    find: async (scope, { text, asker, at }, limit) => {
+      const [values] = await embed([text]);
+      const vectors = values === undefined ? [] : [{ model, values }];
+      const who = { ...(asker !== undefined && { asker }), ...(at !== undefined && { at }) };
+      const hits = await store.searchMemories([scopeOf(scope)], {
+        texts: [{ text, weight: 1 }],
+        limit,
+        vectors,
+        ...who,
+      });
+      return hits.map(({ id }) => names.get(id) ?? id);
+    },
+    bytes,
+    close,
+  };
+}
+
+const NEVER = new AbortController().signal;
+const DIMENSIONS = 64;
+
+/** Each vector by chance. */
+function byChance({ ref }: Embedder): Embedder {
+  const chance = dice(1);
+  return {
+    ref,
+    embed: async (texts) => {
+      const vectors = texts.map(() => {
+        const values = Float32Array.from({ length: DIMENSIONS }, () => chance() + chance() + chance() - 1.5);
+        const length = Math.hypot(...values);
+        return values.map((value) => value / length);
+      });
+      return { vectors, tokens: 0 };
+    },
+  };
+}
 
 /** A store with memories, and what the data calls them. */
 export interface FilledStore {
