@@ -38,23 +38,24 @@ interface Counts {
   /** What one of its messages counts, and beside that one of these sorts. */
   readonly each: number;
   readonly sorts: Partial<Record<Sort, number>>;
+  /** So many messages of each talk as it went. */
+  readonly passing: number;
 }
 
-const SHORT: Partial<Record<Sort, number>> = { strangers: 2, "in passing": 1.5 };
-const LONG: Partial<Record<Sort, number>> = { answered: 1.3 };
+const SHORT: Partial<Record<Sort, number>> = { strangers: 2, "in passing": 1.2 };
+const LONG: Partial<Record<Sort, number>> = { answered: 1.3, "in passing": 0.8 };
 const KINDS: ReadonlyMap<string, Counts> = new Map([
-  ["people", { each: 1, sorts: SHORT }],
+  ["people", { each: 1, sorts: SHORT, passing: 200 }],
   // Their unanswerable questions are asked by name.
-  ["I and you", { each: 0.5, sorts: { ...SHORT, unanswered: 0 } }],
-  ["assistant", { each: 2, sorts: LONG }],
-  ["asker unknown", { each: 0.7, sorts: { ...LONG, unanswered: 0, "in passing": 0 } }],
+  ["I and you", { each: 0.5, sorts: { ...SHORT, unanswered: 0 }, passing: 200 }],
+  ["assistant", { each: 2, sorts: LONG, passing: 40 }],
+  ["asker unknown", { each: 0.7, sorts: { ...LONG, unanswered: 0 }, passing: 0 }],
 ]);
 const STRANGERS = 60;
 const OTHERS = 40;
 /** What stands so near to an answer often says it again. */
 const NEAR = { before: 1, after: 2 };
-/** So many messages of each talk as it went, with what was said before all but so many. */
-const IN_PASSING = 40;
+/** What was said before a message of a talk as it went is remembered, all but so many. */
 const STANDING = 20;
 /** What answers is to be among so many; so many are looked at. */
 const SHOWN = 5;
@@ -103,7 +104,7 @@ export async function gateReport(folder: string): Promise<string> {
 
 async function casesOf(conversation: Conversation, kind: Kind, noise: Noise): Promise<readonly Case[]> {
   const { name, memories, questions, adversarial } = conversation;
-  const { each, sorts } = KINDS.get(kind.name) ?? { each: 0, sorts: {} };
+  const { each, sorts, passing } = KINDS.get(kind.name) ?? { each: 0, sorts: {}, passing: 0 };
   const whole = indexOf(memories);
   const cases: Case[] = [];
   const add = async (sort: Sort, message: Message, index = whole): Promise<void> => {
@@ -124,7 +125,7 @@ async function casesOf(conversation: Conversation, kind: Kind, noise: Noise): Pr
     for (const question of some(others)) await add("others' questions", asked(question));
   const asker = memories[0]?.speaker ?? "";
   for (const text of noise.take(STRANGERS)) await add("strangers", { text, asker });
-  for (const { message, before } of inPassing(memories)) await add("in passing", message, indexOf(before));
+  for (const { message, before } of inPassing(memories, passing)) await add("in passing", message, indexOf(before));
   return cases;
 }
 
@@ -154,10 +155,11 @@ function without(memories: readonly Remembered[], relevant: readonly string[]): 
 /** Messages of the first speaker, chosen at random, with what was said before and stands in no transcript. */
 function inPassing(
   memories: readonly Remembered[],
+  wanted: number,
 ): readonly { readonly message: Message; readonly before: readonly Remembered[] }[] {
   const chance = dice(memories.length);
   const own = memories.flatMap(({ speaker }, at) => (at > 60 && speaker === memories[0]?.speaker ? [at] : []));
-  return Array.from({ length: IN_PASSING }, () => own[Math.floor(chance() * own.length)] ?? 0).flatMap((at) => {
+  return Array.from({ length: wanted }, () => own[Math.floor(chance() * own.length)] ?? 0).flatMap((at) => {
     const one = memories[at];
     if (one === undefined) return [];
     const standing = new Set(
@@ -229,7 +231,7 @@ const likelihood = (values: readonly number[], weights: readonly number[]): numb
   1 / (1 + Math.exp(-values.reduce((sum, value, at) => sum + value * (weights[at] ?? 0), 0)));
 
 /** So likely an answer is sent, as recall has it. */
-const SAID = 0.24;
+const SAID = 0.22;
 
 function ratesText(name: string, cases: readonly Case[], gateFor: (one: Case) => readonly number[]): string {
   const rows = [...KINDS.keys()].flatMap((kind) =>

@@ -33,6 +33,8 @@ export interface Asked {
   readonly asksNow: boolean;
   /** It asks about what was said or shown just now: "where did you take this?" */
   readonly points: boolean;
+  /** It begins with a word on what was said just now, which the question then mostly is about: "Wow, well done! How did it go?" */
+  readonly reacts: boolean;
   /** It asks for a course of things over several conversations: their order, a summary. */
   readonly asksCourse: boolean;
 }
@@ -106,6 +108,7 @@ export function readAsked(texts: readonly AskedText[], talkers: Talkers): Asked 
     asksHelp: asksNow && ASKS_HELP.test(newest),
     asksNow,
     points: pointsIn(newest),
+    reacts: reactsIn(newest),
     asksCourse: ASKS_COURSE.test(newest),
   };
 }
@@ -128,6 +131,11 @@ const POINTS =
 
 function pointsIn(text: string): boolean {
   return (text.match(SENTENCES) ?? []).some((sentence) => QUESTION.test(sentence) && POINTS.test(sentence));
+}
+
+function reactsIn(text: string): boolean {
+  const at = text.search(/[!！]/u);
+  return at >= 0 && /[?？؟]/u.test(text.slice(at));
 }
 
 /** What is told and asked in a text, by the sentence. */

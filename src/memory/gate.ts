@@ -46,6 +46,7 @@ export function gateValues(shortlist: Shortlist, all: readonly Measured[], ranke
     others: coveredByOthers(shortlist, all),
     farBehind: (1 - long) * Number(isFarBehind(asked.who, all)),
     points: Number(asked.points),
+    reacts: Number(asked.reacts),
     course: Number(asked.asksCourse),
     asideLong: long * Number(asked.asks === "aside"),
     hasLong: long * had,

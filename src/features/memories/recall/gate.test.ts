@@ -7,10 +7,10 @@ import { foldName, type LexicalIndex, listIndex, type PlacedUnit, search, unitsO
 import { memoryId } from "../../../protocol/index.ts";
 import { smallTalk } from "./small-talk.ts";
 
-const DATA = join(import.meta.dirname, "../../../../shared/data");
+const DATA = join(import.meta.dirname, "../../../../../shared/data");
 const CHATTER = 600;
 /** So likely something must answer. */
-const OPENS = 0.24;
+const OPENS = 0.22;
 
 const Said = z.object({
   conv: z.string(),
