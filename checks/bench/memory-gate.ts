@@ -231,7 +231,7 @@ const likelihood = (values: readonly number[], weights: readonly number[]): numb
   1 / (1 + Math.exp(-values.reduce((sum, value, at) => sum + value * (weights[at] ?? 0), 0)));
 
 /** So likely an answer is sent, as recall has it. */
-const SAID = 0.22;
+const SAID = 0.24;
 
 function ratesText(name: string, cases: readonly Case[], gateFor: (one: Case) => readonly number[]): string {
   const rows = [...KINDS.keys()].flatMap((kind) =>

@@ -10,7 +10,7 @@ import { smallTalk } from "./small-talk.ts";
 const DATA = join(import.meta.dirname, "../../../../../shared/data");
 const CHATTER = 600;
 /** So likely something must answer. */
-const OPENS = 0.22;
+const OPENS = 0.24;
 
 const Said = z.object({
   conv: z.string(),
