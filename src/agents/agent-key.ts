@@ -6,25 +6,25 @@ import type { Path } from "./path.ts";
 import { slug } from "./schema-parts.ts";
 
 /**
- * A key of an agent, said once: what may stand in strata.yaml, what of it is in the frozen agent and in the record, and what must
- * fit. The configuration page and the schema for editors are made from it, too.
+ * The declaration of a key of an agent: its form in strata.yaml, in the frozen agent and in the record, and its checks.
+ * The configuration page and the schema for editors are generated from it, too.
  */
 export interface AgentKey<Written extends z.ZodType = z.ZodType, Kept = unknown> {
-  /** With its limits, its default and the sentence of the page. It must take `undefined`, for every agent before had no such key. */
+  /** With limits, default and the sentence of the page. It must accept `undefined`, because older agents lack the key. */
   readonly written: Written;
-  /** What is kept, as the record gives it back. Without limits: what an earlier Strata took is read for ever. */
+  /** The stored form. It has no limits, because everything that an earlier Strata accepted must stay readable. */
   readonly stored: z.ZodType<Kept>;
   /** Places below the key, as `account.rpc`, where a server's address or the variable that holds one may stand. */
   readonly servers?: readonly string[];
-  /** Nothing: the agent is the one that it is without the key, and has the same version. */
+  /** Undefined: the agent is the same as without the key, with the same version. */
   freeze(value: z.output<Written>, around: KeyPlace): Kept | undefined;
-  /** What does not fit the rest of the file. It is asked of agents without the key, too. */
+  /** Checks the value against the rest of the file. Also called for agents without the key. */
   check?(value: z.output<Written>, around: KeyPlace): void;
   /** Tools that come with it. */
   tools?(value: z.output<Written>): readonly string[];
 }
 
-/** Keys of agents, by name: what one feature brings, or all of them. */
+/** Keys of agents, by name: those of one feature, or all. */
 export type AgentKeys = Readonly<Record<string, AgentKey>>;
 
 /** The members of `Agent` that these keys make. A feature adds them where it declares its keys: `interface Agent extends Kept<typeof KEYS> {}`. */
@@ -43,13 +43,13 @@ export const membersOf = (keys: AgentKeys, of: (key: AgentKey) => z.ZodType): Re
 
 /** Where a key's value stands. */
 export interface KeyPlace {
-  /** All that strata.yaml says of the agent and that is no feature's. */
+  /** Everything in strata.yaml about the agent, except keys of features. */
   readonly agent: AgentConfig;
   /** The names under `secrets`. */
   readonly secrets: readonly string[];
-  /** Something is wrong with what stands below the key, or with what stands at a place of the agent. */
+  /** Reports a problem below the key, or at another place of the agent. */
   readonly refuse: (path: Path, expected: string, from?: "agent") => void;
-  /** A text that is written here or in a file, as a layer's is: normalised and checked. */
+  /** A text, inline or from a file, as for layers: normalised and checked. */
   readonly textOf: (given: GivenText, path: Path) => Trusted;
 }
 
@@ -82,7 +82,7 @@ export function agentKey<Written extends z.ZodType>(
 export const frozenKey = <Written extends z.ZodType, Kept>(key: AgentKey<Written, Kept>): AgentKey<Written, Kept> =>
   key;
 
-/** A value as it is kept: what may be missing is never `undefined`. */
+/** A value as it is stored: optional fields are missing and never `undefined`. */
 type Lasting<T> = T extends string | number | boolean | null
   ? T
   : T extends readonly (infer Item)[]
@@ -96,7 +96,7 @@ function withoutMissing(value: unknown): unknown {
   return Object.fromEntries(members.map(([name, member]) => [name, withoutMissing(member)]));
 }
 
-/** The same shape without limits and defaults: they may be others tomorrow, and what was taken today must be read then. */
+/** The same shape without limits and defaults, which may change later, while today's values must stay readable. */
 function lasting(schema: z.core.$ZodType): z.ZodType {
   if (schema instanceof z.ZodOptional) return z.exactOptional(lasting(schema.unwrap()));
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) return lasting(schema.unwrap());
@@ -115,7 +115,7 @@ function lasting(schema: z.core.$ZodType): z.ZodType {
   throw new TypeError(`nothing says how a ${schema._zod.def.type} is kept; declare the key with frozenKey`);
 }
 
-/** strata.yaml, as it is written, with the keys of the features that there are. */
+/** The form of strata.yaml, with the keys of all features. */
 export interface Schema {
   readonly config: z.ZodType<Config>;
   readonly keys: AgentKeys;

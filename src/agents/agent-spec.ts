@@ -30,14 +30,14 @@ export function sealAgent(agent: Omit<Agent, "version">): Agent {
   return deepFreeze({ ...agent, version: digestOf(canonicalJson(agent)) });
 }
 
-/** The agent with more tools: another version, unless it had them all. */
+/** The agent with additional tools: another version, unless it had them already. */
 export function withTools(agent: Agent, names: readonly ToolName[]): Agent {
   const tools = [...new Set([...agent.tools, ...names])].sort();
   const { version: _, ...rest } = agent;
   return tools.length === agent.tools.length ? agent : sealAgent({ ...rest, tools });
 }
 
-/** Everything of an agent but its version, as canonical JSON: what a store keeps. Its digest is the version. */
+/** Everything of an agent except its version, as canonical JSON for the store. Its digest is the version. */
 export function agentSpec(agent: Agent): string {
   const { version: _, ...rest } = agent;
   return canonicalJson(rest);
@@ -49,7 +49,7 @@ export function agentSpec(agent: Agent): string {
  */
 export type Revive = (spec: string, version?: Digest) => Agent;
 
-/** The same with the keys of the features that there are. */
+/** The same with the keys of all features. */
 export function reviving({ keys, sources }: Pick<Schema, "keys" | "sources">): Revive {
   const layers = z.array(LAYER.extend({ source: sources.stored }));
   const form = SPEC.extend({ layers, ...membersOf(keys, (key) => maybe(key.stored)) });
@@ -69,7 +69,7 @@ function broken(why: string, details: Readonly<Record<string, unknown>>, cause?:
   return new StrataError("record_broken", `a stored agent version cannot be read: ${why}; ${next}`, details, cause);
 }
 
-/** The spec's digest was checked, so what does not fit was written like this. */
+/** The digest is already checked, so an unreadable spec was written this way. */
 function parseSpec(form: typeof SPEC, spec: string): Agent {
   try {
     const parsed: Whole<z.output<typeof SPEC>> = form.parse(JSON.parse(spec));

@@ -23,7 +23,7 @@ import { checkText, normalText, readLayerFile } from "./layer-text.ts";
 import type { Path } from "./path.ts";
 import type { Report } from "./report.ts";
 
-/** What an agent gets from the file around it. */
+/** What an agent takes from the rest of the file. */
 export interface Surroundings {
   readonly org: OrgId;
   readonly model: ModelRef | undefined;
@@ -37,7 +37,7 @@ export interface Surroundings {
   readonly secrets: readonly string[];
 }
 
-/** An agent as declared, with its texts read, its defaults filled in and its parts in the one order that counts. */
+/** An agent as declared, with its texts read, its defaults filled in and its parts in canonical order. */
 export function buildAgent(name: string, config: AgentConfig, around: Surroundings): Agent {
   const path: Path = ["agents", name];
   const model = config.model ?? around.model;
@@ -153,7 +153,7 @@ function choiceTexts(texts: NonNullable<LayerConfig["texts"]>, path: Path, { rep
   return Object.fromEntries(Object.entries(texts).map(([value, text]) => [value, normalText(text)]));
 }
 
-/** A text that stands here or in a file, normalised and checked: the operator's word. */
+/** A text, inline or from a file, normalised and checked. It is trusted as the operator's. */
 function textOf({ text, file }: GivenText, path: Path, { folder, report }: Surroundings): Trusted | undefined {
   if (file === undefined) {
     if (text !== undefined) checkText({ text, path: [...path, "text"] }, report);

@@ -13,7 +13,7 @@ interface Checking extends Report {
   readonly sources: Sources;
 }
 
-/** What one key cannot know of the others. Everything found goes into the report. */
+/** Checks that involve several keys. All problems go into the report. */
 export function checkConfig(config: Config, given: Report, sources: Sources): void {
   const report: Checking = { ...given, sources };
   for (const [name, provider] of Object.entries(config.providers)) checkProvider(name, provider, report);
@@ -54,7 +54,7 @@ function checkProvider(name: string, { kind, package: npm, url }: ProviderConfig
   }
 }
 
-/** Two layers of one rank would leave a conflict between them open; two of one id could not be told apart. */
+/** With two layers of the same rank, a conflict between them would be undecided; two of the same id could not be distinguished. */
 function checkOnce(values: readonly (string | number)[], list: Path, key: string | undefined, report: Report): void {
   for (const [i, value] of values.entries()) {
     const first = values.indexOf(value);
@@ -74,7 +74,7 @@ function checkRanks({ layers }: AgentConfig, path: Path, report: Checking): void
   }
 }
 
-/** An agent that edits its own texts may not write above what nobody changes (law 2). */
+/** An agent that edits its own texts may not edit a layer above an immutable one (law 2). */
 function checkEdited({ layers, tools }: AgentConfig, path: Path, report: Report): void {
   if (!tools.some((tool) => (typeof tool === "string" ? tool : tool.name) === "update_prompt_layer")) return;
   const isText = ({ source }: LayerConfig): boolean => source === undefined;
@@ -236,7 +236,7 @@ function checkSourceLayer(layer: LayerConfig, path: Path, report: Checking): voi
 
 type At = (key: string, expected: string) => void;
 
-/** What only some sources take. */
+/** Fields that only some sources accept. */
 function checkMembers(
   layer: LayerConfig,
   form: SourceForm | undefined,

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "../protocol/index.ts";
 import type { Path } from "./path.ts";
 import type { Report } from "./report.ts";
 
-/** What may stand in a schema that answers are checked against. All else would be passed over, or cost more than an answer. */
+/** The keywords allowed in a schema for answers. Others would be ignored, or cost more than the answer. */
 const KEYWORDS = new Set([
   ...["type", "properties", "required", "additionalProperties", "items", "enum", "const", "anyOf", "$ref", "$defs"],
   ...["title", "description", "default", "examples", "format", "minLength", "maxLength", "minItems", "maxItems"],

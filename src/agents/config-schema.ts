@@ -26,7 +26,7 @@ function isStoreAddress(address: string): boolean {
   );
 }
 
-/** Pieces of a request that are no layers: the ledger names them like layers. */
+/** Pieces of a request that are not layers, but have lines in the ledger. */
 const RESERVED = new Set(["tools", "transcript", "message", "prefix", "summary"]);
 
 const APPEARANCE = z.enum(["whole", "line", "absent"]);
@@ -215,7 +215,7 @@ export const layersOf = (layer: typeof LAYER) =>
       "The pieces of the prompt. Their order in the prompt follows from scope and rank, not from the order here.",
     );
 
-/** What strata.yaml says of every agent; the keys of features stand in their folders. */
+/** The keys of every agent; the keys of features are in their folders. */
 export const AGENT = z.strictObject({
   description: line(500).describe("What the agent is for, in one line."),
   model: model().optional().describe("The agent's model. Default: the file's `model`."),
@@ -255,7 +255,7 @@ export const AGENT = z.strictObject({
   budgets: BUDGETS.prefault({}).describe("Limits on size, time and cost."),
 });
 
-/** What concerns all agents. */
+/** Keys for all agents together. */
 export const TOP = z.strictObject({
   organization: slug().describe("The organization the agents belong to."),
   model: model()

@@ -1,13 +1,13 @@
 import { StrataError } from "../protocol/index.ts";
 
-/** Freezes a plain value with all that hangs on it, and gives it back. */
+/** Freezes a plain value with everything in it, and returns it. */
 export function deepFreeze<T>(value: T): T {
   if (value === null || typeof value !== "object" || Object.isFrozen(value)) return value;
   for (const member of Object.values(value)) deepFreeze(member);
   return Object.freeze(value);
 }
 
-/** A map that stays as it is. `Object.freeze` alone does not stop `set`. */
+/** An immutable map. `Object.freeze` alone does not prevent `set`. */
 export function frozenMap<K, V>(entries: Iterable<readonly [K, V]>): ReadonlyMap<K, V> {
   const map = new Map(entries);
   for (const value of map.values()) deepFreeze(value);

@@ -1,9 +1,9 @@
 /**
- * What a person declares becomes what runs: one `strata.yaml` and its texts are read once, checked as a whole, and given back as
- * frozen agents whose version is the digest of all they say. `strata.lock` pins the immutable layers; a project that does
- * not match its lock does not start. This room reads a project's folder and the shipped blueprints, and writes nothing
- * but the lock. It may not reach the network, a store or a model, does not look at `process.env` (the caller hands in what
- * may be known), and lets no secret into an agent, a digest, an error or a print.
+ * Turns declarations into agents: one `strata.yaml` and its texts are read once, checked as a whole, and returned as
+ * frozen agents whose version is the digest of their contents. `strata.lock` pins the immutable layers; a project that does
+ * not match its lock does not start. This room reads a project's folder and the shipped blueprints, and writes only
+ * the lock. It must not use the network, a store or a model, does not read `process.env` (the caller passes the
+ * variables), and never puts a secret into an agent, a digest, an error or any output.
  */
 export { type AgentKey, type AgentKeys, agentKey, frozenKey, type Kept } from "./agent-key.ts";
 export { agentSpec, type Revive, sealAgent, withTools } from "./agent-spec.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { type Source, trusted } from "../protocol/index.ts";
 import type { AgentConfig, LayerConfig } from "./config-schema.ts";
 
-/** What a layer may say that is for some sources alone. */
+/** The fields of a layer for certain sources only. */
 export type LayerMember = "limit" | "timezone" | "fact" | "texts";
 
 /** A kind of source that layers may name, said once: for strata.yaml, the frozen agent and the record. What it gives is told by a turn's steps. */
@@ -20,7 +20,7 @@ export interface SourceForm<Kept extends z.ZodRawShape = z.ZodRawShape> {
    * what all of them share. Left out, it changes by edits alone.
    */
   readonly changesFor?: "agent" | "thread";
-  /** Several layers may name it, for each says something of its own. */
+  /** Several layers may use it, because each has its own content. */
   readonly isRepeatable?: true;
   /** What is kept of it beside its kind, as the record gives it back. */
   readonly kept: Kept;
@@ -62,7 +62,7 @@ type Sourced = Pick<LayerConfig, "source">;
 
 /** All that is known of sources by their names. */
 export interface Sources {
-  /** All names that a source of the operator's own may not have. */
+  /** Names that an operator's own source must not have. */
   readonly names: readonly string[];
   readonly formOf: (layer: Sourced) => SourceForm | undefined;
   /** Whether it is filled again each turn. */

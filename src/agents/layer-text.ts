@@ -4,7 +4,7 @@ import { looksLikeOurs, StrataError } from "../protocol/index.ts";
 import { type Path, type Position, show, visible } from "./path.ts";
 import type { Report } from "./report.ts";
 
-/** Bytes that strata.yaml and each text file may have. */
+/** The most bytes of strata.yaml and of each text file. */
 export const TEXT_LIMIT = 256 * 1024;
 
 /**
@@ -52,7 +52,7 @@ export function readLayerFile(folder: string, file: string, path: Path, report: 
   }
 }
 
-/** What the operating system says of a file that cannot be read. */
+/** The reason why a file cannot be read, from the operating system's error. */
 export function whyNot(error: unknown): string {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   if (code === "ENOENT" || code === "ENOTDIR") return "there is no file";

@@ -3,7 +3,7 @@ import { canonicalJson, digestOf, LAYER_SCOPES, type Layer, StrataError, TRUSTS 
 import { visible } from "./path.ts";
 import type { Project } from "./project.ts";
 
-/** What the lock holds of one layer: its text line by line, and all that decides whether and with what weight it is sent. */
+/** One layer in the lock: its text line by line, and everything that decides whether and with which rank it is sent. */
 export type LockedLayer = z.output<typeof ENTRY>;
 /** By agent, then by layer. */
 export type LockedLayers = ReadonlyMap<string, ReadonlyMap<string, LockedLayer>>;

@@ -4,7 +4,7 @@ import type { Runtime } from "../turn/index.ts";
 /** One message to an agent, in plain texts. */
 export interface Question {
   readonly agent: string;
-  /** Whoever asks: memories and conversations are theirs alone. */
+  /** Who asks. Memories and conversations belong to this contact only. */
   readonly contact: string;
   readonly text: string;
   /** Which of their conversations continues, or begins; left out, the one they have. */
@@ -13,7 +13,7 @@ export interface Question {
   readonly signal?: AbortSignal;
 }
 
-/** A turn that begins when it is read: the events as they come, or the reply alone. Read it once. */
+/** A turn that begins when it is read, as events or only as the reply. It can be read once. */
 export interface Answer extends AsyncIterable<TurnEvent> {
   /**
    * The whole reply, once it is committed.
@@ -22,7 +22,7 @@ export interface Answer extends AsyncIterable<TurnEvent> {
   reply(): Promise<string>;
 }
 
-/** Where programs talk that name no other place. */
+/** The default channel of programs. */
 const CHANNEL = "program";
 
 interface Asking {
@@ -72,7 +72,7 @@ async function* asked({ runtime, actor, clock }: Asking, question: Question): As
 
 async function replyOf(turn: AsyncIterable<TurnEvent>, { agent }: Question): Promise<string> {
   let reply: string | undefined;
-  // Read to its end: what was said counts as delivered then.
+  // Read to its end, so that the reply counts as delivered.
   for await (const event of turn) {
     if (event.type === "failed") throw event.error;
     if (event.type === "done") reply = event.text;

@@ -29,14 +29,14 @@ import { allTools } from "./doors/features.ts";
 import { type PlacedOptions, workspacesIn } from "./options.ts";
 import { accessOf, type CardOf, cardsOf, isOwn } from "./projects.ts";
 
-/** What the projects declare at a time: replaced as a whole by a reload. */
+/** What the projects currently declare. A reload replaces all of it. */
 export interface Declared {
   readonly projects: readonly Project[];
   readonly org: OrgId;
   readonly agents: readonly Agent[];
   readonly tools: Toolset;
   readonly sources: ReadonlyMap<string, OwnSource>;
-  /** The modules that were not loaded in this state before. */
+  /** The modules that are new or have changed since they were loaded. */
   readonly modulesAnew: readonly string[];
   readonly vault: Vault;
   readonly access: Secrets;
@@ -45,15 +45,15 @@ export interface Declared {
   readonly modelOf: (agent: Agent) => Promise<Model>;
   /** @throws StrataError as `openEmbedder` */
   readonly embedderOf: (ref: ModelRef) => Embedder;
-  /** Whose request shape stands for the agent's requests, also where a rehearsal or a recording answers. */
+  /** The request format to show for the agent, even if a rehearsal or a recording answers. */
   readonly wireOf: (agent: Agent) => ModelRef;
 }
 
-/** The wire shape shown for models that have none of their own. */
+/** The request format to show for models that have none. */
 const DEFAULT_WIRE: ModelRef = "anthropic:claude-sonnet-4-5";
 
 /**
- * Joins what the projects say with what the program brings.
+ * Combines the projects' declarations with the program's options.
  * @throws StrataError `module_failed`, `tool_not_found`, `config_invalid` naming the file and the agent
  */
 export async function declaredBy(
@@ -66,7 +66,7 @@ export async function declaredBy(
   const names = recorded.map((tool) => tool.schema.name);
   const own = [...(options.tools ?? []), ...modules.flatMap(({ tools }) => tools)];
   const builtIn = await builtInTools(projects, options, around);
-  // A recording's tool stands in for another of the same name: what it answers is in the recording.
+  // A recording's tool replaces another one of the same name: its answers are in the recording.
   const real = [...builtIn, ...own];
   const kept = real.filter((tool) => !names.includes(tool.schema.name));
   const tools = toolset([...kept, ...recorded.map((tool) => showing(tool, real))]);
@@ -85,18 +85,18 @@ export async function declaredBy(
   const vault = vaultOf(projects);
   const modulesAnew = modules.flatMap(({ anew }) => anew);
   const found = { projects, org: orgOf(projects), agents, tools, sources, modulesAnew, vault, access, cardOf };
-  // Shipped blueprints stand beside each other: one that cannot be paid for here says so when it is to answer, and stops no other.
+  // Shipped blueprints are loaded together: one without a key here fails only when it has to answer, and does not stop the others.
   for (const project of checked.filter(isOwn)) checkPrices(project, modelNameOf, cardOf);
   return { ...found, modelNameOf, modelOf, embedderOf: embeddersOf(access), wireOf };
 }
 
-/** A recording's tool shows what the one shows that it stands in for. */
+/** A recording's tool shows the description of the tool that it replaces. */
 function showing(tool: Tool, real: readonly Tool[]): Tool {
   const shows = real.find(({ schema }) => schema.name === tool.schema.name)?.shows;
   return shows === undefined ? tool : { ...tool, shows };
 }
 
-/** What tools reach: the record, and the projects' folders where they are read. */
+/** What tools can access: the record, and the folders of the projects. */
 type Around = Pick<ToolWorld, "store" | "disk">;
 
 function builtInTools(projects: readonly Project[], { data }: PlacedOptions, around: Around): Promise<readonly Tool[]> {
@@ -106,7 +106,7 @@ function builtInTools(projects: readonly Project[], { data }: PlacedOptions, aro
   return allTools({ ...around, agentOf, files: workspacesIn(data) });
 }
 
-/** What `import "strata"` gives in a module: this very program, built or from its source. */
+/** What `import "strata"` resolves to in a module: this same program, built or from source. */
 const STRATA = new URL(import.meta.url.endsWith(".ts") ? "../index.ts" : "../index.js", import.meta.url);
 
 function sourcesOf(sources: readonly OwnSource[]): ReadonlyMap<string, OwnSource> {
@@ -121,7 +121,7 @@ function sourcesOf(sources: readonly OwnSource[]): ReadonlyMap<string, OwnSource
   return byName;
 }
 
-/** A tool or source that does not exist is found out now, with the file that names it, and not in the middle of a conversation. */
+/** Reports a tool or source that does not exist now, with the file that names it, and not during a conversation. */
 function check({ file, agents, sourceNames }: Project, tools: Toolset, sources: ReadonlyMap<string, OwnSource>): void {
   for (const [name, agent] of agents) {
     try {
@@ -139,7 +139,7 @@ function check({ file, agents, sourceNames }: Project, tools: Toolset, sources: 
   }
 }
 
-/** A limit in money that is counted with no price would hold nothing. */
+/** A spending limit without a known price would have no effect. */
 function checkPrices(
   { file, agents }: Project,
   modelNameOf: Declared["modelNameOf"],
@@ -154,14 +154,14 @@ function checkPrices(
   }
 }
 
-/** What says how much an agent may spend; nothing where nothing does. */
+/** The setting that limits an agent's spending, if there is one. */
 function moneyKeyOf({ budgets: { spend, turn }, life }: Agent): string | undefined {
   if (spend !== undefined) return "budgets.spend";
   if (turn.dollars !== undefined) return "budgets.turn";
   return life?.credits && "life.credits";
 }
 
-/** Shipped blueprints belong to one organization, so the person at this machine reaches them all. */
+/** Shipped blueprints share one organization, so that the user of this machine has access to all. */
 function orgOf(projects: readonly Project[]): OrgId {
   const org = projects[0]?.org;
   if (org === undefined)
@@ -195,7 +195,7 @@ function usualModelOf(projects: readonly Project[]): ModelRef | undefined {
   return projects.map(({ providers }) => usualModel(providers)).find((model) => model !== undefined);
 }
 
-/** What a program wants of models: whose shape is shown, and the one that it has opened itself. */
+/** A program's options for models: which format is shown, and a model that it has opened itself. */
 interface Wanted {
   readonly wire: ModelRef | undefined;
   readonly given: Model | undefined;

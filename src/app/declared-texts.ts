@@ -4,20 +4,20 @@ import { checkNewText, type GivenText, layerJudge } from "../guard/index.ts";
 import type { Agent, AgentName, Layer } from "../protocol/index.ts";
 import { isOwn } from "./projects.ts";
 
-/** What somebody should know of a declared text that would be refused, or held up, as an edit. It is sent all the same. */
+/** A warning about a declared text that would be refused, or need a review, as an edit. It is sent anyway. */
 export interface TextWarning {
   readonly agent: AgentName;
   /** `layer loop`, `skill invoicing`, `soul`, `all texts`. */
   readonly piece: string;
   readonly says: string;
-  /** Of what stands in a file of the project: which, from its root on, and where. */
+  /** If the text is in a file of the project: its path from the root, and the position. */
   readonly file?: string;
   readonly line?: number;
 }
 
 type Warning = Omit<TextWarning, "agent">;
 
-/** Of all agents of these projects; what is shipped was looked at before. */
+/** The warnings for all agents of these projects. Shipped agents are skipped. */
 export async function warningsOf(projects: readonly Project[]): Promise<readonly TextWarning[]> {
   const agents = projects.filter(isOwn).flatMap((project) => [...project.agents.values()]);
   return (await Promise.all(agents.map(textWarnings))).flat();

@@ -30,9 +30,9 @@ import { diskOver } from "./open.ts";
 import { type PlacedOptions, recordFile } from "./options.ts";
 import { projectsOf, storeAddress } from "./projects.ts";
 
-/** What is looked at, and how it is judged. */
+/** What lint checks, and with which assumptions. */
 export interface LintOptions extends Pick<PlacedOptions, "folder" | "data" | "env" | "mustDeclare"> {
-  /** The database that tells how long threads are; none where nothing was recorded yet. */
+  /** The database with the lengths of threads; missing if nothing is recorded yet. */
   readonly record?: string;
   /** Only this agent. */
   readonly agent?: AgentName;
@@ -51,7 +51,7 @@ export interface PlacedFinding extends LintFinding {
 export interface LintReport {
   readonly agent: AgentName;
   readonly model: ModelRef;
-  /** False where nobody told the model's prices: the usual ones stand for them. */
+  /** False if the model's prices are unknown: then common ones are used. */
   readonly priced: boolean;
   readonly rates: Rates;
   readonly length: ThreadLength;
@@ -60,7 +60,7 @@ export interface LintReport {
   readonly findings: readonly PlacedFinding[];
   /** What is to be known of texts that may be edited. */
   readonly texts: readonly TextWarning[];
-  /** The lock that is still to be written; none where the agent's immutable layers are locked. */
+  /** The lock that has to be written; missing if the agent's immutable layers are locked. */
   readonly lockMissing?: string;
 }
 
@@ -181,7 +181,7 @@ function placed(found: LintFinding, agent: Agent, projects: readonly Project[]):
 const USUAL = { read: 0.1, write: 1.25 };
 
 function ratesOf({ price, cache, minimumPrefix }: ModelCard): Rates {
-  // Of a cache that nobody knows, no minimum is known either.
+  // For an unknown cache, the minimum is unknown, too.
   const minimum = cache === "none" ? 0 : minimumPrefix;
   if (price.input === 0) return { ...USUAL, minimum };
   const share = (dollars: number): number => Math.round((dollars / price.input) * 1e4) / 1e4;

@@ -39,10 +39,10 @@ export interface Reloaded {
   readonly modules: readonly string[];
 }
 
-/** Strata, joined: the runtime and what the doors need beside it. */
+/** All parts of Strata together: the runtime, and what the CLI and the HTTP server need besides. */
 export interface App {
   readonly runtime: Runtime;
-  /** The person at this machine. */
+  /** The operator at this machine. */
   readonly operator: Actor;
   /**
    * One message and its turn: `for await (const event of app.ask({ agent, contact, text }))` streams it, and
@@ -62,7 +62,7 @@ export interface App {
   readonly modelOf: (agent: Agent) => Promise<Model>;
   /** The embedder of that name, opened as a search would open it. @throws StrataError `model_unknown`, `secret_missing`, … */
   readonly embedderOf: (ref: ModelRef) => Embedder;
-  /** The model that speaks for a recording. */
+  /** The model that plays a recording. */
   readonly speaker: (agent: Agent, replies: readonly RecordedReply[]) => Model;
   /** Counts tokens as a turn of the agent would. */
   readonly counterOf: (agent: Agent) => Promise<CountTokens>;
@@ -70,7 +70,7 @@ export interface App {
   readonly bodyOf: (request: Request, wire: ModelRef) => Promise<string>;
   /** The text with the names of declared secrets in the place of their values. */
   readonly hide: (text: string) => string;
-  /** Sets the threads' clock; without it they take the real time. */
+  /** Sets the clock of the threads; without it, they use the real time. */
   readonly setClock: (at: number) => void;
   /**
    * Reads the projects again, for the threads that begin from now on: all of it, or, where anything is wrong, nothing.
@@ -96,7 +96,7 @@ export interface App {
 }
 
 /**
- * Makes the parts and joins them: the only place that does.
+ * Creates the parts and joins them. This is the only place that does so.
  * @throws StrataError `config_invalid`, `lock_missing`, `lock_mismatch`, `module_failed`, `tool_not_found`, `store_busy`, `store_failed`, `invalid_input`
  */
 export async function openApp(given: AppOptions): Promise<App> {
@@ -234,7 +234,7 @@ function beginReading(accounts: Accounts, agents: readonly Agent[]): void {
   for (const { life } of agents) if (life?.account !== undefined) void accounts.balance(life.account, 0);
 }
 
-/** What stays for as long as the program runs, and what a reload replaces. */
+/** What stays while the program runs, and what a reload replaces. */
 interface Changing
   extends Pick<RuntimeParts, "store" | "vectors" | "accounts" | "disk" | "steps" | "removeFiles" | "clock"> {
   readonly now: () => Declared;

@@ -3,7 +3,7 @@ import type { LanguageModel } from "../models/index.ts";
 import { type ModelRef, type OwnSource, StrataError, type Tool } from "../protocol/index.ts";
 import type { ConfigInput } from "./doors/agents.ts";
 
-/** Where Strata looks and keeps things, and what a program wants other than usual. */
+/** The folders of Strata, and a program's other options. */
 export interface AppOptions {
   /** The folder with `strata.yaml`; without one there, the shipped blueprints are the agents. Left out, where the program runs. */
   readonly folder?: string;
@@ -14,14 +14,14 @@ export interface AppOptions {
   readonly model?: LanguageModel;
   /** What strata.yaml would say, from a program that declares its agents itself: then no file is read, and there is no lock. */
   readonly config?: ConfigInput;
-  /** Tools and sources of the program's own, beside those that `modules` name. */
+  /** The program's own tools and sources, in addition to those of `modules`. */
   readonly tools?: readonly Tool[];
   readonly sources?: readonly OwnSource[];
-  /** True: no blueprint stands in where the folder has no `strata.yaml`. */
+  /** True: do not use the shipped blueprints if the folder has no `strata.yaml`. */
   readonly mustDeclare?: boolean;
-  /** The data folder: database and workspaces. Made when it is missing. Left out, `.strata` in the folder. */
+  /** The data folder: database and workspaces. Created if it is missing. Left out: `.strata` in the folder. */
   readonly data?: string;
-  /** The variables that secrets are read from. Left out, those of the process. */
+  /** The environment variables for secrets. Left out: those of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** Tools that a recording answers, as the parsed JSON of their schema file; every agent gets them. */
   readonly recordedTools?: unknown;

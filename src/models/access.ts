@@ -1,16 +1,16 @@
-/** How a provider is spoken to: one of the APIs that Strata brings, or a package of the AI SDK's ecosystem. */
+/** The API of a provider: one that Strata supports itself, or a package for the AI SDK. */
 export type ProviderKind = "anthropic" | "openai" | "openrouter" | "bedrock" | "openai-compatible" | "package";
 
-/** How to reach a provider: a key, and an address where it is not the provider's own. */
+/** How to reach a provider: a key, and an address if it is not the provider's own. */
 export interface Access {
-  /** Left out for `anthropic`, `openai`, `openrouter` and `bedrock`, which say it by their name. */
+  /** Left out for `anthropic`, `openai`, `openrouter` and `bedrock`, whose names imply it. */
   readonly kind?: ProviderKind | undefined;
-  /** Left out where the provider needs none. */
+  /** Left out if the provider needs none. */
   readonly key?: string | undefined;
   readonly url?: string | undefined;
-  /** For `bedrock`: the region of AWS, where no address is given. */
+  /** For `bedrock`: the region of AWS, if no address is given. */
   readonly region?: string | undefined;
-  /** For `bedrock`: whose signature each request carries. `key` is then the secret key that signs, and does not leave the process. */
+  /** For `bedrock`: who signs each request. `key` is then the secret signing key, which does not leave the process. */
   readonly signing?: Signing | undefined;
   /** For `package`: its name, and the folder whose installed packages are looked through first. */
   readonly package?: { readonly name: string; readonly folder: string } | undefined;
@@ -19,16 +19,16 @@ export interface Access {
 /** Who signs requests to AWS. */
 export interface Signing {
   readonly id: string;
-  /** The token of a passing session. */
+  /** The token of a temporary session. */
   readonly session?: string | undefined;
 }
 
-/** The access to a provider, where there is one. */
+/** The access to a provider, if it is configured. */
 export type Secrets = (provider: string) => Access | undefined;
 
 export type Fetch = typeof globalThis.fetch;
 
-/** All that a provider's package is opened with. */
+/** Everything that is passed to a provider's package. */
 export interface Opening {
   /** The provider's name before the colon. */
   readonly provider: string;
@@ -39,10 +39,10 @@ export interface Opening {
   readonly fetch: Fetch;
 }
 
-/** Stands for the key that is not there. Packages that are given nothing look for one in the environment by themselves. */
+/** A placeholder for a missing key. Without any key, packages look for one in the environment. */
 export const NO_KEY = "none";
 
-/** An answer that sends the call elsewhere: the key and the prompt would go to an address that nobody configured. */
+/** Redirects: the key and the prompt would go to an address that nobody configured. */
 export class RedirectRefused extends Error {
   constructor(to: string) {
     super(`it sends its callers on to ${to}`);
@@ -57,6 +57,6 @@ export const direct: Fetch = async (input, init) => {
   throw new RedirectRefused(placeOf(response.headers.get("location"), response.url));
 };
 
-/** The place alone: an address may carry secrets in its path or its query. */
+/** Only the origin: an address may have secrets in its path or query. */
 const placeOf = (location: string | null, from: string): string =>
   location !== null && URL.canParse(location, from) ? new URL(location, from).origin : "another address";

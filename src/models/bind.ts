@@ -6,20 +6,20 @@ import { type Asked, becauseOf, brokenOff, cancelled, modelError } from "./failu
 import { type Cap, capOf, finished, fitting, type Gathering, gathering, take } from "./reply.ts";
 import { LONGEST_ASKED, type Pause, pauseAfter, type Retry } from "./retry.ts";
 
-/** How a language model is known, and what its errors must not repeat. */
+/** The names of a language model, and what its errors must not contain. */
 export interface Binding {
   readonly ref: ModelRef;
   readonly wire: ModelRef;
   readonly secrets?: readonly string[];
-  /** How the provider wants its calls; left out, the wire's name tells. */
+  /** The provider's dialect; left out, it follows from the wire's name. */
   readonly dialect?: Dialect;
-  /** Its replies are known and taken whole, however long they are. */
+  /** Its replies are known in advance and accepted at any length. */
   readonly whole?: true;
   /** Left out, no call is repeated. */
   readonly retry?: Retry | undefined;
 }
 
-/** Makes a `Model` of any model of the AI SDK's provider interface. Always streams; the provider's shapes end here. */
+/** Turns any model of the AI SDK's provider interface into a `Model`. Always streams, and hides the provider's formats. */
 export function bindModel(languageModel: LanguageModelV4, binding: Binding): Model {
   const { ref, wire, secrets = [], dialect = dialectOfRef(wire), retry, whole } = binding;
   const asked = { ref, secrets };
@@ -37,7 +37,7 @@ export function bindModel(languageModel: LanguageModelV4, binding: Binding): Mod
 type Open = () => AsyncIterable<LanguageModelV4StreamPart>;
 type Manner = Pick<Binding, "retry"> & { readonly asked: Asked; readonly cap: Cap | undefined };
 
-/** Tries until an answer begins. Once anything of it has come it is not asked for again: words cannot be taken back. */
+/** Retries until an answer begins. Once any part of it has arrived, there is no retry: shown words cannot be taken back. */
 async function* send(open: Open, signal: AbortSignal, { asked, retry, cap }: Manner): AsyncGenerator<ModelEvent> {
   for (let tries = 1; ; tries++) {
     const reply = gathering();
@@ -71,7 +71,7 @@ async function* listen(
   yield { type: "reply", reply: whole };
 }
 
-/** When the provider may be asked again, where it asks for a pause that is worth telling. */
+/** When the provider may be called again, if it asks for a long pause. */
 const lateness = (pause: Pause | undefined, retry: Retry | undefined): { readonly until?: number } =>
   retry !== undefined && pause !== undefined && pause.asked > LONGEST_ASKED ? { until: retry.now() + pause.asked } : {};
 
@@ -83,7 +83,7 @@ async function slept(sleep: Promise<unknown>, signal: AbortSignal, asked: Asked)
     throw signal.aborted ? cancelled(asked, signal.reason) : thrown;
   }
 }
-/** The call's stream until it ends or `signal` is aborted; a model that is deaf to the signal is left behind. */
+/** The call's stream until it ends or `signal` is aborted. If a model ignores the signal, its stream is abandoned. */
 async function* stream(
   languageModel: LanguageModelV4,
   options: LanguageModelV4CallOptions,
@@ -129,5 +129,5 @@ async function answered(
   }
 }
 
-/** What fails after nobody waits for it any more has nobody to tell. */
+/** Ignores a failure after nobody waits for the result any more. */
 function ignore(): void {}

@@ -1,9 +1,9 @@
 import type { CountTokens } from "../protocol/index.ts";
 
-/** What is no token. */
+/** Marks bytes that are not a token. */
 const NONE = 0x7fff_ffff;
 
-/** Bytes that are merged at once: the work grows with their square. A longer word is no word, and each part of it may add a token. */
+/** Bytes that are merged at a time, because the work grows with their square. Longer words are split, and each part may add a token. */
 const WORD = 128;
 
 /** Bytes of a word that is looked up, at most; the counter of a whole text hands in pieces of 256 characters. */
@@ -70,7 +70,7 @@ function ranksOf(tokens: readonly (string | readonly number[])[]): RankOf {
   };
 }
 
-/** Writes a token's bytes and gives how many they are. Most are of plain letters, and the encoder takes its time for each call. */
+/** Writes a token's bytes and returns their number. Most are ASCII, for which calling the encoder would be slow. */
 function written(token: string | readonly number[], to: Uint8Array, start: number): number {
   if (typeof token !== "string") to.set(token, start);
   else if (!writeAscii(token, to, start)) return encoder.encodeInto(token, to.subarray(start)).written;
@@ -119,7 +119,7 @@ interface Range {
   readonly to: number;
 }
 
-/** In how many tokens the bytes end when the pair that was merged earliest is merged again and again. */
+/** How many tokens remain after repeatedly merging the pair with the lowest rank. */
 function merged(bytes: Uint8Array, { from, to }: Range, rankOf: RankOf): number {
   let parts = to - from;
   for (let at = 0; at <= parts; at++) starts[at] = from + at;

@@ -34,7 +34,7 @@ type Lifetime = Mark["lifetime"];
 
 /**
  * The one place where a neutral request becomes a provider's call. Pure. Each message is mapped by itself, so a message
- * that comes later never changes the bytes of an earlier one; the tail stands after all of it, past every mark.
+ * that comes later never changes the bytes of an earlier one; the tail comes last, after every cache mark.
  */
 export function toCallOptions(request: Request, dialect: Dialect): LanguageModelV4CallOptions {
   const { parameters } = request;
@@ -60,7 +60,7 @@ export function toCallOptions(request: Request, dialect: Dialect): LanguageModel
 const said = (options: SharedV4ProviderOptions = {}): Pick<LanguageModelV4CallOptions, "providerOptions"> =>
   Object.keys(options).length === 0 ? {} : { providerOptions: options };
 
-/** How long the answer may be, and how much is reasoned for it. A budget for reasoning is said in the dialect's own options. */
+/** The limit of the answer and the reasoning effort. A reasoning budget is set in the dialect's own options. */
 function lengths(
   { maxTokens, reasoning }: Request["parameters"],
   { reasoning: way }: Dialect,
@@ -82,7 +82,7 @@ const NO_TOOL: ToolSchema = {
   input: { type: "object", properties: {} },
 };
 
-/** A mark that points at nothing would cost money silently on every call. */
+/** A mark without a target would silently cost money on every call. */
 function checkMarks({ prefix, messages, marks }: Request): void {
   for (const { after } of marks) {
     const [place, of] = after.zone === "system" ? [after.block, prefix.system.length] : [after.index, messages.length];
@@ -118,14 +118,14 @@ function conversation(request: Request, dialect: Dialect): LanguageModelV4Messag
 const isAsking = (message: LanguageModelV4Message | undefined): boolean =>
   message?.role === "user" || message?.role === "tool";
 
-/** What is sent of an answer: reasoning goes back to whose it is, and to nobody else. */
+/** The parts of an answer to send: reasoning goes back only to the provider that it came from. */
 const isAnswer = (message: LanguageModelV4Message | undefined, { provider }: Dialect): boolean =>
   message?.role === "assistant" &&
   message.content.some(
     ({ type, providerOptions }) => type !== "reasoning" || providerOptions?.[provider] !== undefined,
   );
 
-/** A message that the provider clears by itself; none where it has no such messages, for what is cleared says nothing. */
+/** A message that the provider clears by itself. If it has no such messages, nothing is sent, because cleared messages are empty. */
 function cleared(
   parts: readonly { readonly text: string }[],
   { provider, turnScoped }: Dialect,
@@ -135,7 +135,7 @@ function cleared(
   return { role: "system", content: texts.join("\n\n"), providerOptions: { [provider]: { ...turnScoped } } };
 }
 
-/** Which messages carry a mark: those of the plan, and before the newest of them the earlier ones that the dialect keeps. */
+/** Which messages get a mark: those of the plan, and before the newest one the earlier marks that the dialect keeps. */
 function messageMarks({ messages, marks }: Request, { marksKept = 0 }: Dialect): ReadonlyMap<number, Lifetime> {
   const planned = new Map<number, Lifetime>();
   for (const index of messages.keys()) {
@@ -150,7 +150,7 @@ function messageMarks({ messages, marks }: Request, { marksKept = 0 }: Dialect):
   return new Map([...kept.map((index) => [index, "5m"] as const), ...planned]);
 }
 
-/** Two marks on one place are one: the longer lifetime holds. */
+/** Two marks on one place are one, with the longer lifetime. */
 function lifetimeAt(marks: readonly Mark[], here: (mark: Mark) => boolean): Lifetime | undefined {
   const lifetimes = marks.filter(here).map((mark) => mark.lifetime);
   return lifetimes.includes("1h") ? "1h" : lifetimes[0];
@@ -200,7 +200,7 @@ function markedAssistantPart(parts: readonly AssistantPart[]): number {
   return parts.findLastIndex((part) => part.type === "text" || part.type === "call");
 }
 
-/** Providers refuse texts of nothing but blanks. */
+/** Providers refuse texts that contain only whitespace. */
 const isSent = (part: UserPart | AssistantPart): boolean => part.type !== "text" || !isBlank(part.text);
 
 const isBlank = (text: string): boolean => text.trim() === "";
@@ -261,7 +261,7 @@ function toResult(part: ResultPart, dialect: Dialect, lifetime: Lifetime | undef
   return { ...answer, output: { type: part.failed ? "error-text" : "text", value: text }, ...marked };
 }
 
-/** The pictures and files of a result that this API takes there; of the others a line says that they are missing. */
+/** The pictures and files of a result that this API accepts there; a line says that the others are missing. */
 function resultMedia({ text, media = [] }: ResultPart, { resultMedia: taken = [] }: Dialect) {
   const sent = media.filter(({ mediaType }) => taken.includes(mediaType));
   const missing = media.filter((one) => !sent.includes(one)).map(({ mediaType }) => mediaType);
@@ -278,7 +278,7 @@ const toTool = (tool: ToolSchema, { strict }: Dialect): LanguageModelV4FunctionT
   ...(strict !== undefined && { strict }),
 });
 
-/** A part's own metadata, and the mark where it has one. */
+/** A part's own metadata, and its mark if it has one. */
 function options(
   { provider, mark }: Dialect,
   lifetime: Lifetime | undefined,
@@ -290,7 +290,7 @@ function options(
   return { providerOptions: { ...metadata, [provider]: { ...metadata?.[provider], ...mark(lifetime) } } };
 }
 
-/** A user message of texts alone as one text, as if it had been written so. */
+/** Joins a user message that has only texts into one text. */
 function joined(message: LanguageModelV4Message): LanguageModelV4Message {
   if (message.role !== "user") return message;
   const texts = message.content.flatMap((part) => (part.type === "text" ? [part.text] : []));

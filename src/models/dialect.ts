@@ -1,15 +1,15 @@
 import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
 import { canonicalJson, digestOf, type Mark, type ModelRef, type Request } from "../protocol/index.ts";
 
-/** What providers want said differently. Read by `toCallOptions` and by nobody else. */
+/** The differences between providers. Only `toCallOptions` reads them. */
 export interface Dialect {
   /** The provider's name in a part's options. */
   readonly provider: string;
-  /** What a cache mark says; left out where the provider takes none. */
+  /** The value of a cache mark; left out if the provider has no marks. */
   readonly mark?: (lifetime: Mark["lifetime"]) => SharedV4ProviderOptions[string];
-  /** Where a reply's mark stands: on its last part that may carry one, or, where the package looks there only, on the message. */
+  /** Where to put a reply's mark: on its last part that may have one, or on the message, if the package only looks there. */
   readonly repliesMarked?: "message";
-  /** Earlier messages of ours that keep a mark, for a provider whose cache is read only where a mark stands. */
+  /** How many of our earlier messages keep a mark, for providers that read the cache only at marks. */
   readonly marksKept?: number;
   /**
    * `apart`: each text of a user message is a block of its own. `joined`: texts go as one, for packages and servers that write a
@@ -21,13 +21,13 @@ export interface Dialect {
    * does not change its form, and a failed one is told by its text alone: it would be wrapped in JSON, and its frame with it.
    */
   readonly results: "flagged" | "blocks";
-  /** Media types that its API takes in a tool's result; left out, none: a line says what is missing. */
+  /** Media types that its API accepts in a tool's result; left out, none: a line says what is missing. */
   readonly resultMedia?: readonly string[];
-  /** The provider takes calls of earlier turns only beside a tool: where there is none any more, one stands in that does nothing. */
+  /** The provider accepts calls of earlier turns only if there is a tool: if there is none any more, a placeholder is sent. */
   readonly callsNeedTools?: true;
   /** What a system message says that the provider clears by itself; left out where it has none: then the tail stands as text. */
   readonly turnScoped?: SharedV4ProviderOptions[string];
-  /** Said of each tool; left out where the provider's default is to take a schema as it is. */
+  /** Options of each tool; left out if the provider takes a schema as it is by default. */
   readonly strict?: false;
   /**
    * `added`: a budget for reasoning stands among the options of the call, and the package adds it to the tokens of the answer. `own`:
@@ -92,7 +92,7 @@ const OPENROUTER: Dialect = {
   call: (request) => ({ openrouter: { session_id: cacheKey(request), ...routedReasoning(request) } }),
 };
 
-/** Anthropic's marks go through as they are. */
+/** Passes Anthropic's marks on unchanged. */
 const OPENROUTER_CLAUDE: Dialect = { ...OPENROUTER, userTexts: "apart", ...(CACHE_CONTROL && { mark: CACHE_CONTROL }) };
 
 /** For OpenAI, OpenRouter makes OpenAI's marks of Anthropic's. They have one lifetime, and only some of its models are planned any. */
@@ -124,7 +124,7 @@ const BEDROCK_CLAUDE: Dialect = {
 /** Every other server: it caches by itself or not at all. */
 const PLAIN: Dialect = { provider: "strata", userTexts: "joined", results: "flagged" };
 
-/** How a provider of that kind wants its calls. `kind` is a built-in provider's name or a package's. */
+/** The dialect of a kind of provider. `kind` is the name of a built-in provider or of a package. */
 export function dialectOf(kind: string, model: string): Dialect {
   switch (kind) {
     case "anthropic":
@@ -148,13 +148,13 @@ function openrouterDialect(model: string): Dialect {
   return model.startsWith("openai/") ? OPENROUTER_GPT : OPENROUTER;
 }
 
-/** The dialect of a model that is bound by its name alone. */
+/** The dialect of a model, by its name. */
 export function dialectOfRef(ref: ModelRef): Dialect {
   const [provider = "", ...name] = ref.split(":");
   return dialectOf(provider, name.join(":"));
 }
 
-/** The budget for reasoning, where the model is told one. */
+/** The reasoning budget, if the model takes one. */
 function withBudget(
   { parameters: { reasoning } }: Request,
   provider: string,
@@ -170,7 +170,7 @@ function routedReasoning({ parameters: { reasoning } }: Request): SharedV4Provid
   return { reasoning: tokens === undefined ? { effort: level === "off" ? "none" : level } : { max_tokens: tokens } };
 }
 
-/** Requests with one prefix go to one place. Changes with the prefix and with nothing else. */
+/** Routes requests with the same prefix to the same place. Changes only with the prefix. */
 const cacheKey = ({ prefix }: Request): string =>
   digestOf(
     canonicalJson({ tools: prefix.tools.map((tool) => ({ ...tool })), system: prefix.system.map(({ text }) => text) }),

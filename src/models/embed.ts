@@ -3,7 +3,7 @@ import { type Embedded, type Embedder, type ErrorCode, type ModelRef, StrataErro
 import { type Asked, becauseOf, cancelled, modelError, splitRef } from "./failure.ts";
 import { LONGEST_ASKED, pauseAfter, type Retry } from "./retry.ts";
 
-/** How an embedding model is known, and what its errors must not repeat. */
+/** The names of an embedding model, and what its errors must not contain. */
 export interface EmbedderBinding {
   readonly ref: ModelRef;
   readonly secrets?: readonly string[];
@@ -11,10 +11,10 @@ export interface EmbedderBinding {
   readonly retry?: Retry | undefined;
 }
 
-/** What of the AI SDK's embedding models is used: all their versions since the third agree in it. */
+/** The part of the AI SDK's embedding models that is used. It is the same in all versions since the third. */
 export type EmbeddingModel = Pick<EmbeddingModelV4, "maxEmbeddingsPerCall" | "supportsParallelCalls" | "doEmbed">;
 
-/** Makes an `Embedder` of any embedding model of the AI SDK's provider interface; the provider's shapes end here. */
+/** Turns any embedding model of the AI SDK's provider interface into an `Embedder`, and hides the provider's formats. */
 export function bindEmbedder(model: EmbeddingModel, { ref, secrets = [], retry }: EmbedderBinding): Embedder {
   const asked = { ref, secrets };
   return {
@@ -39,11 +39,11 @@ export function bindEmbedder(model: EmbeddingModel, { ref, secrets = [], retry }
   };
 }
 
-/** One call at most: what is more makes an answer slow and a failure dear. */
+/** The most texts of one call: more would make it slow, and a failure expensive. */
 const MOST_TEXTS = 96;
 const MOST_CHARACTERS = 96_000;
 
-/** Calls under way at the same time, where the model takes several. */
+/** Parallel calls, if the model permits several. */
 const AT_ONCE = 4;
 
 function callsOf(texts: readonly string[], most: number): readonly (readonly string[])[] {
@@ -85,7 +85,7 @@ async function asking(model: EmbeddingModel, texts: readonly string[], manner: M
 
 type Answer = Awaited<ReturnType<EmbeddingModel["doEmbed"]>>;
 
-/** The answer, unless `signal` is aborted first: a model that is deaf to the signal is left behind. */
+/** The answer, unless `signal` is aborted first. If a model ignores the signal, its answer is abandoned. */
 async function answered(model: EmbeddingModel, texts: readonly string[], signal: AbortSignal): Promise<Answer> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
@@ -104,7 +104,7 @@ function read({ embeddings, usage }: Answer, wanted: number, asked: Asked): Embe
   const vectors = embeddings.map((numbers) => unitVector(numbers));
   if (vectors.some((vector) => vector === undefined || vector.length === 0))
     throw unreadable("one of its vectors is not made of numbers", asked);
-  // Where a provider tells no tokens, some packages tell NaN.
+  // If a provider reports no tokens, some packages return NaN.
   return { vectors: vectors.filter((vector) => vector !== undefined), tokens: Number(usage?.tokens) || 0 };
 }
 
@@ -114,7 +114,7 @@ function ofOneLength(vectors: readonly Float32Array[], asked: Asked): readonly F
   return vectors;
 }
 
-/** The vector at length 1, so that the nearest by angle are the nearest by distance too; none where it holds what is no number. */
+/** The vector at length 1, so that angles and distances give the same order; undefined if it contains a value that is not a number. */
 function unitVector(numbers: ArrayLike<number>): Float32Array | undefined {
   let squares = 0;
   for (let i = 0; i < numbers.length; i++) squares += (numbers[i] ?? 0) ** 2;
@@ -154,13 +154,13 @@ const NEXT: ReadonlyMap<ErrorCode, string> = new Map([
 ]);
 
 const DIMENSIONS = 512;
-/** Letters of a piece of a word. */
+/** Letters in one piece of a word. */
 const PIECES = [3, 4, 5] as const;
 
 /**
- * No model and no meaning: a text's vector counts the pieces of its words, by a hash of each. Texts whose words are built of
- * the same pieces lie near each other (`Geburtstagskuchen` and `Kuchen zum Geburtstag`), synonyms do not. For tests and for
- * trying the way of vectors without a key; it needs no network and is the same on every machine.
+ * Not a model: a text's vector counts the pieces of its words, each by its hash. Texts with words from
+ * the same pieces get similar vectors (`Geburtstagskuchen` and `Kuchen zum Geburtstag`), synonyms do not. For tests, and to
+ * try vectors without a key; it needs no network and gives the same result on every machine.
  */
 export function rehearsalEmbedder(): Embedder {
   return {

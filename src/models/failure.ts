@@ -2,25 +2,25 @@ import { AISDKError, APICallError } from "@ai-sdk/provider";
 import { ERRORS, type ModelRef, never, SHORTEST_SECRET, StrataError, spellings } from "../protocol/index.ts";
 import { RedirectRefused } from "./access.ts";
 
-/** Who was asked, and what must never be repeated in a sentence about it. */
+/** The model that was called, and what an error about it must never contain. */
 export interface Asked {
   readonly ref: ModelRef;
   readonly secrets: readonly string[];
 }
 
-/** How far the call had come when it was given up. */
+/** How far the call had got when it failed. */
 interface GivenUp {
   readonly tries?: number;
-  /** From when on the provider may be asked again, where it said so. */
+  /** When the provider may be called again, if it said so. */
   readonly until?: number;
-  /** Whether some of the answer had come. */
+  /** Whether a part of the answer had arrived. */
   readonly begun?: boolean;
 }
 
 /**
- * What a provider threw, as one of ours: `key_refused`, `rate_limited`, `reasoning_refused` where it would not have its own
- * earlier reasoning back and nothing of an answer had come, `model_refused` where the same request will be refused again, else
- * `model_failed`. The thrown value is not kept as the cause: it holds the whole request, which is personal text.
+ * Converts a provider's error: `key_refused`, `rate_limited`, `reasoning_refused` if it rejected its own
+ * earlier reasoning before any answer, `model_refused` if it would refuse the same request again, otherwise
+ * `model_failed`. The thrown value is not kept as the cause, because it contains the whole request, which is personal text.
  */
 export function modelError(
   failed: unknown,
@@ -69,7 +69,7 @@ export function becauseOf(failed: unknown, { secrets }: Asked): string {
   return [status === undefined ? undefined : `status ${status}`, said].filter((part) => part !== undefined).join(": ");
 }
 
-/** The stream ended without an end: half an answer is no answer. */
+/** The stream broke off: half an answer does not count. */
 export function brokenOff(asked: Asked): StrataError {
   const { provider, model } = splitRef(asked.ref);
   const message = `the answer of ${asked.ref} ended before it was complete; check the provider's address, or run the turn again`;
@@ -82,25 +82,25 @@ export function cancelled(asked: Asked, reason: unknown): StrataError {
   return new StrataError("turn_cancelled", message, { model: asked.ref }, reason);
 }
 
-/** `anthropic:claude-sonnet-4-5` as provider and model; a model without a provider stands for both. */
+/** Splits `anthropic:claude-sonnet-4-5` into provider and model; a name without a provider is used for both. */
 export function splitRef(ref: ModelRef): { provider: string; model: string } {
   const colon = ref.indexOf(":");
   return colon < 0 ? { provider: ref, model: ref } : { provider: ref.slice(0, colon), model: ref.slice(colon + 1) };
 }
 
-/** What went wrong below: an answer that began well and broke off comes wrapped, with the status of its beginning. */
+/** The original error: if an answer broke off after a good start, it is wrapped in one with the status of the start. */
 export function rootOf(thrown: unknown): unknown {
   const wrapped = APICallError.isInstance(thrown) && thrown.statusCode !== undefined && thrown.statusCode < 300;
   return wrapped && thrown.cause !== undefined ? thrown.cause : thrown;
 }
 
-/** In HTTP errors and in errors inside a stream the status has the same name; compatible servers call theirs `code`. */
+/** HTTP errors and errors inside a stream use the same name for the status; compatible servers call it `code`. */
 export function statusOf(thrown: unknown): number | undefined {
   const named = [member(thrown, "statusCode"), member(thrown, "code")].map(Number);
   return named.find((status) => status >= 300 && status < 600);
 }
 
-/** An empty account is told with the status of a busy one, and does not pass. */
+/** An empty account has the same status as too many requests, but retrying does not help. */
 export function isOutOfCredit(thrown: unknown): boolean {
   if (APICallError.isInstance(thrown)) return thrown.responseBody?.includes('"insufficient_quota"') === true;
   return [member(thrown, "code"), member(thrown, "type")].includes("insufficient_quota");
@@ -162,7 +162,7 @@ function refusalStep(thrown: unknown, status: number | undefined): string {
 const LONGEST = 300;
 const UNREADABLE = "its answer could not be read";
 
-/** The provider's own words in one short line, without keys. Words about bytes that could not be read would quote them. */
+/** The provider's message in one short line, without keys. Messages about unreadable bytes are left out, because they quote them. */
 function saying(thrown: unknown, secrets: readonly string[]): string | undefined {
   const unreadable = AISDKError.isInstance(thrown) && !APICallError.isInstance(thrown);
   if (unreadable && !OWN_REFUSALS.includes(thrown.name)) return UNREADABLE;
@@ -183,12 +183,12 @@ function wordsOf(thrown: unknown): string | undefined {
 }
 
 function withoutSecrets(text: string, secrets: readonly string[]): string {
-  // Keys that are no secret, as servers on the same machine take any, would take letters out of every word.
+  // Very short keys are no secret (local servers accept any), and removing them would destroy ordinary words.
   const forms = secrets.filter(({ length }) => length >= SHORTEST_SECRET).flatMap(spellings);
   const named = forms.reduce((rest, form) => rest.replaceAll(form, "…"), text);
   return (
     named
-      // A password in an address, whoever's it is.
+      // Any password in an address.
       .replace(/(\b[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/@]{1,400}@/gi, "$1…@")
       .replace(/\b(?:sk|pk|key)-[\w-]{6,}/gi, "…")
       .replace(/\b(bearer)\s+[\w.~+/=-]{12,}/gi, "$1 …")
@@ -212,10 +212,10 @@ const SAYINGS: readonly RegExp[] = [
   /item with id '(?:rs|msg|fc)_[^']*' not found/i,
 ];
 
-/** Whether a provider refused what it had said itself, as it was sent back. `words` are the failure's own. */
+/** Whether a provider rejected its own earlier output. `words` are the message of the failure. */
 function refusesReplay(thrown: unknown, status: number | undefined, words: string | undefined): boolean {
   if (status !== undefined && status !== 400) return false;
-  // Gateways hold the provider's own words in their answer's body.
+  // Gateways put the provider's message into the body of their answer.
   const body = APICallError.isInstance(thrown) ? thrown.responseBody : undefined;
   const code = typeof thrown === "object" && thrown !== null ? Reflect.get(thrown, "code") : undefined;
   const said = [words, body?.replaceAll("\\", ""), code].filter((one) => typeof one === "string").join("\n");

@@ -1,7 +1,7 @@
 /**
- * Models behind one port. Here, and nowhere else, a neutral request becomes a provider's call and its stream becomes events
- * of ours: the types of the AI SDK do not leave this room. It knows the protocol and no other room; it reads no environment,
- * keeps no key and plans no cache marks. A call is repeated here and nowhere else, and only before its first word.
+ * Models behind one interface. Only this room converts a neutral request into a provider's call, and its stream into our
+ * events: the types of the AI SDK do not leave it. It imports no room but the protocol; it does not read the environment,
+ * keep keys or plan cache marks. Only this room retries a call, and only before its first word.
  */
 export type { Access, ProviderKind, Secrets } from "./access.ts";
 export { type Binding, bindModel } from "./bind.ts";

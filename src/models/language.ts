@@ -17,7 +17,7 @@ import {
   openrouterModel,
 } from "./providers.ts";
 
-/** A model of a provider's package, and how that provider wants its calls. */
+/** A model of a provider's package, and the provider's dialect. */
 export interface Language {
   readonly model: LanguageModelV4;
   readonly dialect: Dialect;
@@ -36,7 +36,7 @@ export function kindOf(provider: string, access: Access | undefined): ProviderKi
 /** The kinds that need no declaration: a provider of that name is of that kind. */
 export const OWN_KINDS = ["anthropic", "openai", "openrouter", "bedrock"] as const;
 
-/** Whether a provider of that kind answers nobody without a key. */
+/** Whether a provider of that kind needs a key. */
 export const needsKey = (kind: ProviderKind): boolean => OWN_KINDS.some((own) => own === kind);
 
 /**

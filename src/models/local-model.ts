@@ -20,7 +20,7 @@ import { bindModel } from "./bind.ts";
 /** Plays one answer as stream parts. */
 type Play = (options: LanguageModelV4CallOptions) => AsyncIterable<LanguageModelV4StreamPart>;
 
-/** A language model that lives in this process: no network, no key. It only streams, as Strata only streams. */
+/** A language model inside this process: no network, no key. It only streams, because Strata only streams. */
 export function localModel(modelId: string, play: Play): LanguageModelV4 {
   return {
     specificationVersion: "v4",
@@ -55,19 +55,19 @@ export function finishPart(
     inputTokens: { total: input, noCache: input - cacheRead - cacheWrite, cacheRead, cacheWrite },
     outputTokens: { total: output, text: output, reasoning: 0 },
   };
-  // An end for a reason that has no name would be one that broke off.
+  // An end without a reason would count as a broken stream.
   return { type: "finish", finishReason: { unified, raw: raw ?? unified }, usage };
 }
 
-/** What an agent said and asked for, once, as a recording keeps it. */
+/** One reply of an agent in a recording: its text and calls. */
 export interface RecordedReply {
   readonly texts: readonly string[];
   readonly calls: readonly { readonly id: string; readonly tool: string; readonly input: Json }[];
 }
 
 /**
- * A recording in a model's place: the n-th send gives the n-th reply, whatever was asked. After the last one it has nothing
- * to say and ends with `recording-ended`.
+ * A recording instead of a model: the n-th request gets the n-th reply, whatever it asks. After the last one it
+ * ends with `recording-ended`.
  */
 export function recordedModel(replies: readonly RecordedReply[], wire: ModelRef): Model {
   let sends = 0;
@@ -123,7 +123,7 @@ export function scriptedModel(
   return { ...model, sent };
 }
 
-/** A scripted model behind the port, for the tests of other rooms: `sent` holds the neutral requests. */
+/** A scripted `Model` for the tests of other rooms: `sent` holds the neutral requests. */
 export function scripted(
   replies: readonly Script<Request>[],
   wire: ModelRef = "anthropic:claude-sonnet-4-5",

@@ -10,7 +10,7 @@ import { rehearsalModel } from "./rehearsal.ts";
 import { RETRY, type Retry } from "./retry.ts";
 
 export interface OpenOptions {
-  /** How a call that failed before its first word is repeated; `false`: not at all. */
+  /** How to retry a call that failed before its first word; `false`: not at all. */
   readonly retry?: Retry | false;
 }
 
@@ -76,7 +76,7 @@ function reached(ref: ModelRef, secrets: Secrets): Reached {
   return { kind, named, access };
 }
 
-/** What no error may repeat. */
+/** What no error may contain. */
 const hidden = ({ key, signing, url }: Access): readonly string[] => [
   ...[key, signing?.session].flatMap((one) => one || []),
   ...secretsInAddress(url),

@@ -38,7 +38,7 @@ const EMBEDDING_MODELS = ["embeddingModel", "textEmbeddingModel"];
 function madeBy(source: PackageSource, opening: Opening, make: (provider: unknown) => unknown): unknown {
   const { key, url, fetch, provider } = opening;
   const create = factoryIn(load(source), source);
-  // Some packages ask for usage only when told to; others do not know the word.
+  // Some packages report usage only with this option; others do not know it.
   const options = {
     name: provider,
     apiKey: key,
@@ -73,7 +73,7 @@ function load({ name, folder }: PackageSource): unknown {
   );
 }
 
-/** A package that is there and cannot be loaded is found all the same: its own error says more than "not installed". */
+/** Also finds a package that cannot be loaded: its own error says more than "not installed". */
 function finds(seeker: NodeJS.Require, name: string): boolean {
   try {
     seeker.resolve(name);
@@ -83,7 +83,7 @@ function finds(seeker: NodeJS.Require, name: string): boolean {
   }
 }
 
-/** The function that makes the provider: the one named after the package, else the first by name. */
+/** The function that creates the provider: the one named after the package, or else the first by name. */
 function factoryIn(module: unknown, source: PackageSource): Factory {
   const exported = typeof module === "object" && module !== null ? Object.entries(module) : [];
   const found = exported.filter(([name, value]) => /^create[A-Z]/.test(name) && typeof value === "function").sort();
@@ -113,7 +113,7 @@ export const versionOf = (made: unknown): string | undefined =>
 
 export const isLanguageModel = (made: unknown): made is LanguageModelV4 => versionOf(made) === "v4";
 
-/** What embedding models are asked for did not change from the third version to the fourth. */
+/** The interface of embedding models is the same in the third and fourth version. */
 const isEmbeddingModel = (made: unknown): made is EmbeddingModelV3 | EmbeddingModelV4 =>
   ["v3", "v4"].includes(versionOf(made) ?? "") && typeof made === "object" && made !== null && "doEmbed" in made;
 

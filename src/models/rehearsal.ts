@@ -11,8 +11,8 @@ import { answer } from "./rehearsal-answer.ts";
 import { readPrompt } from "./rehearsal-reading.ts";
 
 /**
- * For people without a key: a model that thinks nothing up. It reads the request it was given and nothing else, quotes
- * what it finds there, and uses the tools it was plainly asked to use. Same request, same words.
+ * For people without a key: a model that invents nothing. It reads only its request, quotes
+ * what it finds there, and uses the tools that a message clearly asks for. The same request gets the same reply.
  */
 export function rehearsalModel(wire: ModelRef = "anthropic:claude-sonnet-4-5"): Model {
   return bindModel(localModel("rehearsal", play), { ref: "rehearsal", wire });
@@ -33,10 +33,10 @@ async function* play(options: LanguageModelV4CallOptions): AsyncGenerator<Langua
   yield finishPart(call === undefined ? "stop" : "tool-calls", tokens);
 }
 
-/** Four characters a token: a rehearsal costs nothing, so a guess will do. */
+/** Four characters per token: a rehearsal costs nothing, so an estimate is enough. */
 const estimate = (text: string): number => Math.ceil(text.length / 4);
 
-/** How deep a schema is followed: one that names itself has no end. */
+/** The depth to which a schema is followed, because it may refer to itself. */
 const DEEPEST = 16;
 
 /**

@@ -24,7 +24,7 @@ import {
 } from "../protocol/index.ts";
 import { usageOf } from "./usage.ts";
 
-/** Text that is still coming. `told` says that its beginning was passed on. */
+/** Text that is still arriving. `told`: its beginning was passed on. */
 interface Growing {
   readonly type: "text" | "reasoning";
   text: string;
@@ -37,11 +37,11 @@ export interface Gathering {
   readonly parts: (Growing | CallPart | FilePart)[];
   readonly open: Map<string, Growing>;
   finish: Extract<LanguageModelV4StreamPart, { type: "finish" }> | undefined;
-  /** True once anything of the answer has come, also what no rule here knows: it is paid for. */
+  /** True once any part of the answer has arrived, even one that is not known here: it has to be paid for. */
   begun: boolean;
   /** How much of it has come. */
   readonly size: { bytes: number; tokens: number; uncounted: string; readonly inputs: Set<string> };
-  /** True once it has come to more than a reply may be. */
+  /** True once the reply is longer than allowed. */
   capped: boolean;
 }
 
@@ -54,7 +54,7 @@ export const gathering = (): Gathering => ({
   capped: false,
 });
 
-/** How long a reply may be before its stream is ended. */
+/** The length at which the stream of a reply is ended. */
 export interface Cap {
   readonly bytes: number;
   readonly tokens: number;
@@ -71,7 +71,7 @@ export function capOf(maxTokens: number, count?: CountTokens): Cap {
 }
 
 const LEAST_CAP = 4_096;
-/** Characters that are counted at once: a tokenizer may take longer than the text is long. */
+/** Characters that are counted at a time, because a tokenizer may be slow on long texts. */
 const SLICE = 2_000;
 
 /** The part as far as it has room in a reply; none where nothing of it has, and from then on the reply is capped. */
@@ -101,7 +101,7 @@ export function fitting(
   }
 }
 
-/** How much of the text has room: slice by slice, none cut inside a character. */
+/** How much of the text fits: slice by slice, never cut inside a character. */
 function roomFor(into: Gathering, text: string, cap: Cap): string {
   const { size } = into;
   for (let from = 0; from < text.length; ) {
@@ -126,7 +126,7 @@ const FILE_SHARE = 200;
 const filesWeight = ({ data }: LanguageModelV4File): number =>
   data.type === "data" ? Math.ceil(data.data.length / FILE_SHARE) : 0;
 
-/** Parts of a stream that are nothing of the answer. */
+/** Parts of a stream that do not belong to the answer. */
 const AROUND: ReadonlySet<string> = new Set([
   "stream-start",
   "response-metadata",
@@ -205,7 +205,7 @@ function opened({ parts, open }: Gathering, type: Growing["type"], id: string): 
   return growing;
 }
 
-/** A call that the provider answers itself is none of ours. */
+/** Calls that the provider answers itself are not ours. */
 function takeCall(into: Gathering, part: LanguageModelV4ToolCall): readonly ModelEvent[] {
   if (part.providerExecuted === true) return [];
   const metadata = merged(undefined, part.providerMetadata);
@@ -230,7 +230,7 @@ function readTool(name: string): ToolName {
   }
 }
 
-/** What is not JSON stays as it came: the tool's argument check refuses it with a sentence that the model can act on. */
+/** Invalid JSON stays as it came: the tool's argument check refuses it with a sentence for the model. */
 function readInput(input: string): Json {
   if (input.trim() === "") return {};
   try {

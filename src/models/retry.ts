@@ -2,9 +2,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import { APICallError } from "@ai-sdk/provider";
 import { isOutOfCredit, rootOf, statusOf } from "./failure.ts";
 
-/** How a call that failed before its first word is repeated. Time and chance come from here. */
+/** How to retry a call that failed before its first word. Time and randomness come from here. */
 export interface Retry {
-  /** Repetitions after the first try, at most. */
+  /** The most retries. */
   readonly times: number;
   /** Waits that long; rejects at once when the signal is aborted. */
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
@@ -14,7 +14,7 @@ export interface Retry {
   readonly now: () => number;
 }
 
-/** Four repetitions after about 0.5, 1, 2 and 4 seconds, or after what the provider asks for. */
+/** Four retries after about 0.5, 1, 2 and 4 seconds, or after the pause that the provider asks for. */
 export const RETRY: Retry = {
   times: 4,
   sleep: (milliseconds, signal) => pause(milliseconds, undefined, { signal }),
@@ -25,16 +25,16 @@ export const RETRY: Retry = {
 const FIRST = 500;
 const LONGEST = 30_000;
 
-/** Whoever asks for a longer pause gets none: the turn ends and says until when. */
+/** For a longer pause there is no retry: the turn ends and says until when. */
 export const LONGEST_ASKED = 60_000;
 
-/** Milliseconds to wait before the next try, and what of them the provider asked for. */
+/** Milliseconds to wait before the next try, and how many of them the provider asked for. */
 export interface Pause {
   readonly milliseconds: number;
   readonly asked: number;
 }
 
-/** The pause before the next try after `tries` of them, or nothing for what fails again at once. */
+/** The pause before the next try after `tries` tries; undefined if retrying does not help. */
 export function pauseAfter(thrown: unknown, tries: number, { random, now }: Retry): Pause | undefined {
   if (!passes(thrown)) return undefined;
   const whole = Math.min(FIRST * 2 ** (tries - 1), LONGEST);
@@ -43,7 +43,7 @@ export function pauseAfter(thrown: unknown, tries: number, { random, now }: Retr
   return { milliseconds: Math.max(own, asked), asked };
 }
 
-/** True for what passes by itself: a provider that is busy, broken for a moment, or not reached. */
+/** True for temporary failures: the provider is busy, briefly broken, or not reachable. */
 function passes(failed: unknown): boolean {
   const thrown = rootOf(failed);
   if (isOutOfCredit(thrown)) return false;

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { type CountTokens, digestOf, type ModelRef } from "../protocol/index.ts";
 import { bytePairCounter } from "./byte-pairs.ts";
 
-/** How a model's tokens follow from o200k's: times `factor`, plus a share `margin` (0.1: a tenth) for the safe side. */
+/** How to estimate a model's tokens from o200k's: times `factor`, plus a safety `margin` (0.1: a tenth). */
 export interface TokenRule {
   readonly factor: number;
   readonly margin?: number;
@@ -29,7 +29,7 @@ export async function tokenCounter({ factor, margin = 0 }: TokenRule): Promise<C
   }, KEPT);
 }
 
-/** Milliseconds for which others may wait. */
+/** The longest block of the event loop, in milliseconds. */
 const SLICE = 10;
 
 /**
@@ -47,7 +47,7 @@ export async function countAhead(text: string): Promise<void> {
   }
 }
 
-/** One for all models, which differ in the factor. */
+/** Shared by all models, which differ only in the factor. */
 let counter: Promise<CountTokens> | undefined;
 
 function chunkCounter(): Promise<CountTokens> {
@@ -127,7 +127,7 @@ function kept(count: CountTokens, most: number): CountTokens {
   };
 }
 
-/** What models report corrects what Strata counts. Lives as long as the program; holds numbers and nothing else. */
+/** Corrects Strata's counts by the usage that models report. Lives as long as the program and holds only numbers. */
 export interface Calibration {
   /**
    * A request has `counted` tokens by o200k, all of it counted again and with no factor, and the provider reported `reported` for
@@ -135,11 +135,11 @@ export interface Calibration {
    * other times with other factors, and a factor learned from them would feed itself. Zero and nonsense are passed over.
    */
   readonly observe: (wire: ModelRef, counted: number, reported: number) => void;
-  /** What o200k's counts are multiplied by: `start`, the card's, until three calls have told better. */
+  /** The factor for o200k's counts: `start`, from the card, until there are three observations. */
   readonly factorOf: (wire: ModelRef, start: number) => number;
 }
 
-/** Observations that count, and how many of them it takes to move. */
+/** How many observations count, and how many are needed for a change. */
 const LATEST = 50;
 const ENOUGH = 3;
 
@@ -152,10 +152,10 @@ const HIGHEST = 2.5;
 /** A factor per step, so that counters and what they have counted can be kept for a while. */
 const STEPS_IN_ONE = 50;
 
-/** No tokenizer is that far away: such figures count something else, as only what was not cached. */
+/** No tokenizer differs that much: such figures count something else, for example only uncached tokens. */
 const SENSIBLE = { from: 0.3, to: 5 };
 
-/** A calibration that has seen nothing yet. Pure but for its memory. */
+/** A new calibration. Pure, apart from its memory. */
 export function calibration(): Calibration {
   const wires = new Map<ModelRef, readonly number[]>();
   return {

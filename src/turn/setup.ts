@@ -21,7 +21,7 @@ export async function setupOf(parts: TurnParts, thread: Pinned, options: RunOpti
   return parts.steps.setup(parts, setup, { options, thread });
 }
 
-/** A limit in money that is counted with no price would hold nothing. */
+/** A spending limit without a known price would have no effect. */
 function checkPrice(
   { steps }: TurnParts,
   { agent, model: { ref }, prices }: Pick<TurnSetup, "agent" | "model" | "prices">,

@@ -40,7 +40,7 @@ export const LAYER_SOURCES = {
   ...runtime.SOURCES,
 };
 
-/** What strata.yaml would say, as a program writes it. */
+/** The contents of strata.yaml, as a program writes them. */
 export type ConfigInput = Config<typeof AGENT_KEYS>;
 
 /** How agents are declared and read again, with all that features add. */

@@ -1,4 +1,4 @@
-/** What is known of models and their caches, for commands that tell of costs. */
+/** Data about models and their caches, for commands that show costs. */
 export {
   AGREES,
   type AttributedRequest,

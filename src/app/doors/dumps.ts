@@ -1,2 +1,2 @@
-/** What the requests of a record are counted by. */
+/** The token counters for the requests of a record. */
 export { tokenCounter } from "../../models/index.ts";

@@ -130,17 +130,17 @@ const allFeatures = (): Promise<readonly Feature[]> => Promise.all(FEATURES.map(
 export const allOperations = async (): Promise<readonly Operation[]> =>
   (await allFeatures()).flatMap(({ operations }) => operations);
 
-/** What all features do without being asked. */
+/** The background jobs of all features. */
 export const allJobs = async (): Promise<readonly Job[]> => (await allFeatures()).flatMap(({ jobs = [] }) => jobs);
 
-/** What all features keep in the store. */
+/** The parts of the store of all features. */
 export const allParts = async (): Promise<readonly StorePart[]> =>
   (await allFeatures()).flatMap(({ store }) => store ?? []);
 
-/** What all features do in every turn, but for those that need something of the world outside. */
+/** The turn steps of all features, except those that need something from outside. */
 export const allSteps = async (): Promise<readonly TurnSteps[]> =>
   (await allFeatures()).flatMap(({ steps }) => steps ?? []);
 
-/** The tools that all features bring. */
+/** The tools of all features. */
 export const allTools = async (world: ToolWorld): Promise<readonly Tool[]> =>
   (await allFeatures()).flatMap(({ tools }) => tools?.(world) ?? []);

@@ -10,7 +10,7 @@ import { type Agent, usualPayment } from "../../protocol/index.ts";
 import { type TextWarning, warningsOf } from "../declared-texts.ts";
 import { loadProject } from "./agents.ts";
 
-/** What a folder declares and what is shipped, for commands that open no record. */
+/** The declarations of a folder and the shipped ones, for commands that open no record. */
 export { blueprintFolder, blueprintNames, type TranslatedKey, translateDevclaw } from "../../agents/index.ts";
 
 /** The lock of a folder's strata.yaml. */

@@ -15,7 +15,7 @@ import {
 import type { Asked } from "./other-process.ts";
 import { type Rendering, renderIn } from "./render.ts";
 
-/** What each agent's first requests are made of. */
+/** The pieces of each agent's first requests. */
 type Pieces = ReadonlyMap<string, readonly (readonly SentPiece[])[]>;
 
 /** Asks other processes, each world once, whatever number of agents want to know. */

@@ -77,7 +77,7 @@ export function seenOf(
   return { at, model, ...mode, ...setting, blocks: [...tools, ...system, ...whole] };
 }
 
-/** Two marks on one place are one: the longer lifetime holds. */
+/** Two marks on one place are one, with the longer lifetime. */
 function lifetimeAt(marks: readonly Mark[], here: (mark: Mark) => boolean): Lifetime | undefined {
   const lifetimes = marks.filter(here).map(({ lifetime }) => lifetime);
   return lifetimes.includes("1h") ? "1h" : lifetimes[0];
