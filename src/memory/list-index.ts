@@ -14,7 +14,7 @@ export function listIndex(units: readonly PlacedUnit[]): LexicalIndex {
     }
   }
   const size = { units: units.length, terms: units.reduce((sum, { terms }) => sum + terms.length, 0) };
-  const speakers = [...new Set(units.map(({ speaker }) => speaker))];
+  const speakers = [...new Set(units.map(({ speaker }) => speaker))].toSorted();
   return {
     size: async () => size,
     frequencies: async (terms) =>

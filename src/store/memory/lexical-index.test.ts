@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { lexicalIndexContract, type Said } from "../../memory/index.contract.ts";
+import { search, speaks } from "../../memory/index.ts";
 import { type MemoryId, untrusted } from "../../protocol/index.ts";
 import { ANN, asking, newMemory, remembered, scopeOf } from "../contract/sample.contract.ts";
 import { type Connection, connect } from "../sqlite/connection.ts";
@@ -44,6 +45,36 @@ describe("the index of a scope on SQLite", () => {
       heads: (places) => read((tx) => scopeIndex(tx, own).heads(places)),
       rows: (places, terms) => read((tx) => scopeIndex(tx, own).rows(places, terms)),
     };
+  });
+});
+
+describe("a scope of few memories", () => {
+  it("is read as a whole, and the same is found in the same order as by its index", async () => {
+    const { write, read, close } = await opened();
+    const words = ["tea", "the red bicycle", "her sister", "a jasmine plant", "the market in May", "Köln", "小明的书"];
+    const texts = Array.from(
+      { length: 60 },
+      (_, n) => `${words[n % 7]} and ${words[(n * 3) % 5]}, said ${words[n % 4]}`,
+    );
+    for (const [n, text] of texts.entries()) {
+      const more = {
+        kind: "message",
+        speaker: n % 2 ? "Ann" : "Bob",
+        at: n * 60_000,
+        session: String(n >> 3),
+      } as const;
+      await write((tx) => saveMemory(tx, ANN, newMemory(), remembered(text, more)));
+    }
+    const own = (await read((tx) => memoryScope(tx, ANN))) ?? empty;
+    for (const question of [...words, "What did Ann say of her bycicle?", "nothing of that"]) {
+      const wanted = asking(question, 30);
+      const found = await searchMemories(read, [ANN], wanted);
+      const byIndex = await read((tx) => search(scopeIndex(tx, own), { ...wanted, agent: ANN.agent }));
+      expect(found.map(({ id, score, place }) => ({ id, score, place }))).toEqual(
+        byIndex.filter(speaks).map(({ memory: id, score, place }) => ({ id, score, place })),
+      );
+    }
+    close();
   });
 });
 

@@ -85,7 +85,7 @@ async function rankWords(
   query: MemoryQuery & Pick<Scope, "agent">,
 ): Promise<readonly Ranked[]> {
   const condition = conditionOf(query);
-  const few = condition && isOfKept(query) ? await keptUnits(tx, own, query) : undefined;
+  const few = condition === undefined ? await allOfFew(tx, own, seen) : await keptUnits(tx, own, query);
   // More than are asked for, where they are yet to be fused with what vectors find.
   const wanted = query.vectors === undefined ? query.limit : Math.max(query.limit, FUSED);
   if (few) return search(listIndex(few), { ...query, limit: wanted });
@@ -110,6 +110,7 @@ interface KeptUnit extends UnitColumns {
 
 /** All that a filter lets pass of what was saved on purpose; nothing where that is too much to read. */
 async function keptUnits(tx: Tx, own: MemoryScope, query: MemoryQuery): Promise<readonly PlacedUnit[] | undefined> {
+  if (!isOfKept(query)) return undefined;
   const condition = conditionOf(query);
   const { from } = rangeOf(own);
   const rows = await tx.all(
@@ -123,6 +124,26 @@ async function keptUnits(tx: Tx, own: MemoryScope, query: MemoryQuery): Promise<
   if (rows.length > FEW) return undefined;
   return rows.map(({ id, terms, ...unit }) => ({ ...unit, place: id - from, terms: termsOf(terms) }));
 }
+
+/** A scope with no more units is read as a whole, in one question instead of six. */
+const FEWEST = 128;
+
+async function allOfFew(
+  tx: Tx,
+  own: MemoryScope,
+  seen: Map<number, PlaceOf>,
+): Promise<readonly PlacedUnit[] | undefined> {
+  if (own.next > FEWEST) return undefined;
+  const { from } = rangeOf(own);
+  const rows = await tx.all(plain<KeptUnit & Pick<PlaceOf, "row" | "parts">>(ALL, from, from + FEWEST));
+  return rows.map(({ id, terms, row, parts, ...unit }) => {
+    seen.set(id - from, { session: `#${unit.session}`, row, parts });
+    return { ...unit, place: id - from, terms: termsOf(terms) };
+  });
+}
+
+const ALL = `select unit.id, unit.session, unit.speaker, unit.flags, unit.terms, memory.id as memory, memory.row, memory.at,
+    memory.units as parts from unit join memory on memory.row = unit.memory where unit.id >= ? and unit.id < ? order by unit.id`;
 
 function sieveOf(tx: Tx, own: MemoryScope, condition: NonNullable<ReturnType<typeof conditionOf>>): Sieve {
   const asked = `select unit.id from json_each(?) as wanted cross join unit on unit.id = cast(wanted.value as bigint)

@@ -262,6 +262,30 @@ describe.skipIf(server?.rootUrl === undefined)(title("a PostgreSQL that cannot b
     await root("drop database latin");
   });
 
+  it("it is too old, as it answers itself when it is asked", async () => {
+    const asked = new URL(url(await make()));
+    const path = `${asked.searchParams.get("host")}/.s.PGSQL.${asked.port}`;
+    const proxy = createServer((socket) => {
+      const upstream = connectTcp(path);
+      socket.pipe(upstream);
+      // The answer alone is another's: all else is the server's own.
+      upstream.on("data", (data) =>
+        socket.write(data.toString("latin1").replace(/(?<=\0\x06)1[5-9]\d{4}/g, "140012"), "latin1"),
+      );
+      for (const one of [socket, upstream]) one.on("error", () => undefined);
+      socket.on("close", () => upstream.end());
+      upstream.on("close", () => socket.end());
+    });
+    await new Promise<void>((ready) => proxy.listen(0, "127.0.0.1", ready));
+    const address = proxy.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const there = `127.0.0.1:${port}`;
+    expect(await said(`postgres://strata@${there}${asked.pathname}`)).toBe(
+      `store_failed: PostgreSQL at ${there} is version 14, and Strata needs 15 or newer: update it, or name another server`,
+    );
+    proxy.close();
+  });
+
   it("the address is none", async () => {
     expect(await said("postgres:nonsense here")).toMatch(/^config_invalid: the address of the store is no URL/);
   });
