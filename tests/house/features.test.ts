@@ -23,9 +23,16 @@ describe.each(LISTED)("the feature $listed.name", ({ listed, feature }) => {
     expect([...new Set(nouns)].sort()).toEqual(Object.keys(listed.nouns).sort());
   });
 
-  it("names the features whose words it uses, and enters each by its door", () => {
+  it("names the features whose words it uses, and enters each by its `index.ts`, or for its types alone by `doors.ts`", () => {
     const used = SOURCES.filter(({ path }) => path.startsWith(folder)).flatMap(({ text }) =>
-      importsOf(text).flatMap(({ from = "" }) => /^\.\.\/([\w-]+)\/(.*)$/.exec(from)?.slice(1, 3).join("/") ?? []),
+      importsOf(text).flatMap(
+        ({ from = "" }) =>
+          /^\.\.\/([\w-]+)\/(.*)$/
+            .exec(from)
+            ?.slice(1, 3)
+            .join("/")
+            .replace(/\/doors\.ts$/, "/index.ts") ?? [],
+      ),
     );
     expect([...new Set(used)].sort()).toEqual([...(feature.needs ?? [])].map((name) => `${name}/index.ts`).sort());
   });

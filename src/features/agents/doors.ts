@@ -2,9 +2,11 @@ import type { Actor, Agent, AgentName, TurnId } from "../../protocol/index.ts";
 import { CONVERSATION_LIMITS } from "../../protocol/index.ts";
 import type { Act } from "../../store/index.ts";
 import { type Desk, deskOf, desksOf, note, OWN_CHANNELS, type Parts, REPLAY } from "../../turn/index.ts";
-import { CONVERSATION_STORE, type ConversationHead } from "../conversations/index.ts";
-import type { LifeDoors, LifeView } from "../life/index.ts";
-import { type LayerView, layerViews, type PassedOver, passedOver } from "../texts/index.ts";
+import type { ConversationHead } from "../conversations/doors.ts";
+import { CONVERSATION_STORE } from "../conversations/index.ts";
+import type { LifeDoors, LifeView } from "../life/doors.ts";
+import type { LayerView, PassedOver } from "../texts/doors.ts";
+import { layerViews, passedOver } from "../texts/index.ts";
 
 /** What of an agent needs an operator. */
 export interface Attention {

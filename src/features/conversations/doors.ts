@@ -2,6 +2,8 @@ import type { Actor, AgentName, ContactId } from "../../protocol/index.ts";
 import { checkOutside, type Desk, deskOf, knownScope, note, type Parts } from "../../turn/index.ts";
 import { CONVERSATION_STORE, type ConversationHead, type ConversationLog } from "./store.ts";
 
+export type { ConversationHead } from "./store.ts";
+
 /** What was said with each sender. Each look is recorded. @throws StrataError `not_allowed`, `agent_not_found` */
 export interface ConversationDoors {
   /** The last active first. */

@@ -31,7 +31,7 @@ import {
   textVersions,
 } from "./texts.ts";
 
-export type { TextDoors } from "./door-types.ts";
+export type { LayerView, PassedOver, TextDoors } from "./door-types.ts";
 
 /** The agent with what stands beside its declaration: the skills of its folders. */
 type Complete = (agent: Agent) => Promise<Agent>;
