@@ -6,19 +6,19 @@ import type { CacheWay, Family, Price } from "./family.ts";
 /** What Strata must know of one model to plan a request. Prices in US dollars per million tokens. */
 export interface ModelCard extends Omit<Family, "price"> {
   readonly price: Price;
-  /** False where the price is not known: `price` is then 0, or that of the family's next of kin. */
+  /** False if the price is unknown: `price` is then 0, or that of the closest family. */
   readonly priced: boolean;
-  /** Whether `window` is a guess: nobody wrote a card for the model, and no declaration says its window. */
+  /** Whether `window` is a guess, because the model has no card and no declared window. */
   readonly guessed: boolean;
 }
 
-/** That a model's window is a guess, and the key that sets it; nothing where it is known. */
+/** Says that a model's window is a guess, and which key sets it; undefined if it is known. */
 export function guessedWindow(model: ModelRef, { guessed, window }: Pick<ModelCard, "guessed" | "window">) {
   if (!guessed) return undefined;
   return `the window of ${model} is not known: ${inThousands(window)} tokens are a guess; set it in strata.yaml as \`models: { "${model}": { window: … } }\``;
 }
 
-/** What a declaration says of a model; all it leaves out is as the built-in card says. Units and meanings are those of `Family`. */
+/** The declared data of a model; what is left out comes from the built-in card. Units and meanings are those of `Family`. */
 export interface CardOverride {
   readonly window?: number | undefined;
   readonly longestReply?: number | undefined;
@@ -51,7 +51,7 @@ export interface CardOverride {
 
 const inThousands = (n: number): string => String(n).replace(/(?<=\d)(?=(?:\d{3})+$)/g, ",");
 
-/** The card of a model by its `provider:name`; `known` is the name it is built in under, where that is another. */
+/** The card of a model by its `provider:name`; `known` is its built-in name, if that differs. */
 export type CardBook = (model: ModelRef, known?: ModelRef) => ModelCard;
 
 /** A book of cards: the declared one laid over the built-in one. */
@@ -75,7 +75,7 @@ const REGION = /^bedrock:(?:arn:\S*\/)?(?:(?:us|us-gov|eu|apac|jp|au|ca|sa|me|af
 
 const withoutRegion = (model: ModelRef): ModelRef => model.replace(REGION, "bedrock:");
 
-/** A family's name ends where a version begins: `gpt-5.9` is none of `gpt-5`. */
+/** A family's name ends where a version begins: `gpt-5.9` does not belong to `gpt-5`. */
 function belongs(model: ModelRef, { family }: Family): boolean {
   if (!model.startsWith(family)) return false;
   return /[-:]$/.test(family) || /^(?:[-:]|$)/.test(model.slice(family.length));
@@ -91,7 +91,7 @@ function cardFrom({ price, ...row }: Family, model: ModelRef): ModelCard {
   return { ...row, price: price ?? FREE, priced: price !== undefined && same, guessed: isAnybodys(row) };
 }
 
-/** A family whose name is only a beginning stands for all that nobody wrote a card for. */
+/** A family whose name is only a prefix is used for all models without a card of their own. */
 const isAnybodys = ({ family }: Pick<Family, "family">): boolean => family === UNKNOWN.family || /[-:]$/.test(family);
 
 function overlaid(card: ModelCard, { price, lifetimes, ...plain }: CardOverride = {}): ModelCard {

@@ -1,6 +1,6 @@
 import type { Request } from "../protocol/index.ts";
 
-/** What a request holds before its tail. */
+/** The part of a request before its tail. */
 type Sent = Pick<Request, "prefix" | "messages">;
 
 /**
@@ -30,7 +30,7 @@ function changedMessage({ messages: was }: Sent, { messages: is }: Sent): string
   return at === undefined ? undefined : `message ${at + 1} (${was[at]?.role})`;
 }
 
-/** Where the second list first does not continue as the first does. */
+/** The first position at which the two lists differ. */
 function firstOther(was: readonly unknown[], is: readonly unknown[]): number | undefined {
   const at = was.findIndex((one, index) => JSON.stringify(one) !== JSON.stringify(is[index]));
   return at < 0 ? undefined : at;

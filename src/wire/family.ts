@@ -6,7 +6,7 @@ export interface Price {
   readonly cacheRead: number;
   /** For the short lifetime. */
   readonly cacheWrite: number;
-  /** For the long lifetime; what `cacheWrite` is where there is none. */
+  /** For the long lifetime; equal to `cacheWrite` if there is none. */
   readonly cacheWriteLong: number;
   readonly output: number;
 }
@@ -24,13 +24,13 @@ export type CacheWay = "marks" | "breakpoints" | "automatic" | "none";
 /** Seconds that what was written is kept, counted from the start of the last request that used it. */
 export interface Lifetimes {
   readonly short: number;
-  /** Left out where there is one lifetime only. */
+  /** Left out if there is only one lifetime. */
   readonly long?: number;
 }
 
-/** Dated data on one model family: what Strata must know of it to plan a request. Where sources differ, the cautious figure. */
+/** Dated data about one model family, needed to plan requests. If sources differ, the cautious figure. */
 export interface Family {
-  /** What the names of its models begin with; the rest is a version, or anything where it ends in a dash. */
+  /** The prefix of its models' names; the rest is a version, or anything if the prefix ends in a dash. */
   readonly family: string;
   /** The day the data was checked. */
   readonly checked: string;
@@ -38,23 +38,23 @@ export interface Family {
   readonly window: number;
   /** Tokens of the longest reply, of the same table. */
   readonly longestReply: number;
-  /** What o200k counts is multiplied by this to begin with; above 1 where the model's own tokenizer is not public. Measured. */
+  /** The initial factor for o200k's counts; above 1 if the model's own tokenizer is not public. Measured. */
   readonly tokenFactor: number;
   /** How its cache is written, of the provider's page on prompt caching. */
   readonly cache: CacheWay;
-  /** Tokens below which a prefix is not cached, of the same page. Where sources differ, the larger figure. */
+  /** The minimum tokens of a cached prefix, from the same page. If sources differ, the larger figure. */
   readonly minimumPrefix: number;
-  /** Tokens by which what is kept grows: a cache of blocks keeps whole blocks only. Of the same page; 1 where it says none. */
+  /** The step in tokens by which the cached prefix grows: block caches store only whole blocks. From the same page; 1 if it names none. */
   readonly step: number;
   /** Marks that a request may write, of the same page. One more is refused, or silently left out. */
   readonly marks: number;
   /** Positions looked at for something to read: back from a mark for `marks`, back through the marks for `breakpoints`. */
   readonly lookback: number;
-  /** Of the same page. Where sources differ, or say nothing, the shorter figure. */
+  /** From the same page. If sources differ or name none, the shorter figure. */
   readonly lifetimes: Lifetimes;
   /** Of the provider's pages on messages; the way that pays among those that the provider has. */
   readonly tail: TailWay;
-  /** There where the model's reasoning is bound to all that was sent before it, or may be: nothing of that is taken away again. */
+  /** Set if the model's reasoning is, or may be, bound to everything sent before it: then nothing of that may be removed. */
   readonly binds?: boolean;
   /**
    * How the model is told how much to reason: by a level (`effort`), or by so many of the reply's tokens (`budget`). Left out where it
@@ -63,7 +63,7 @@ export interface Family {
   readonly reasoning?: "effort" | "budget";
   /** The provider's key in a part's options and metadata, of its package of the AI SDK. */
   readonly metadata: string;
-  /** Left out where nobody looked it up. */
+  /** Left out if unknown. */
   readonly price?: Price;
 }
 
@@ -77,7 +77,7 @@ export interface Shares {
   readonly long?: number;
 }
 
-/** Anthropic's shares unless told: a read a tenth, a write of the short lifetime 1.25 times, of the long one twice the input. */
+/** By default Anthropic's ratios: a read costs a tenth, a write with the short lifetime 1.25 times, with the long one twice the input. */
 export const price = (input: number, output: number, { read = 0.1, write = 1.25, long = 2 }: Shares = {}): Price => ({
   input,
   output,

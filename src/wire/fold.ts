@@ -13,12 +13,12 @@ export interface Conversation {
   readonly prefix: number;
 }
 
-/** What a choice between now and later is made by. Costs in tokens of plain input. */
+/** The basis for cutting now or later. Costs in tokens of plain input. */
 export interface FoldRates {
   readonly multipliers: Pick<Multipliers, "read" | "write5m">;
   /** How many of the thread's turns come after the cache's time is over. */
   readonly pauses: number;
-  /** What the words of a summary cost; left out where none is made. */
+  /** The cost of a summary's text; left out without a summary. */
   readonly summary?: number;
 }
 
@@ -27,7 +27,7 @@ export interface Folding {
   readonly now: boolean;
   /** After so many turns it would have to be cut. */
   readonly turns: number;
-  /** What cutting now saves, taken that the thread may pause again before; below 0 what it costs. */
+  /** What cutting now saves, considering that the thread may pause again first; negative if it costs more. */
   readonly saves: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * What a provider's cache does and costs: model cards, where the marks stand, and a simulator that knows nothing of how they
- * were planned. Pure: no clock, no chance, no input or output. It knows requests, not layers or threads; of providers' wire
- * formats only what a dumped body tells a cache.
+ * What a provider's cache does and costs: model cards, the placement of cache marks, and a simulator that is independent of
+ * this placement. Pure: no clock, no randomness, no input or output. It knows requests, not layers or threads, and of providers'
+ * formats only what a cache sees of a dumped body.
  */
 export { AGREES, agreementOf, type Taken } from "./cache/agreement.ts";
 export {

@@ -82,6 +82,6 @@ export function sharedLifetime({ short, long }: Pace, { read, write5m, write1h }
   return long * (write1h - read) < short * (write5m - read) ? "1h" : "5m";
 }
 
-/** Whether marks of a model may say how long: its card knows of two lifetimes. */
+/** Whether a model's marks have a lifetime: its card has two lifetimes. */
 export const hasLifetimes = ({ cache, lifetimes }: Pick<ModelCard, "cache" | "lifetimes">): boolean =>
   cache === "marks" && lifetimes.long !== undefined;

@@ -1,6 +1,6 @@
 import { automatic, type Family, price, type Shape } from "./family.ts";
 
-/** A cache that finds by itself what was sent before; prices of the window's shorter part. */
+/** An automatic cache; prices for the shorter part of the window. */
 export const AUTOMATIC: Shape = {
   checked: "2026-11-21",
   window: 200_000,
@@ -91,7 +91,7 @@ const CLAUDE_4: Shape = {
   tail: "ephemeral",
   metadata: "anthropic",
 };
-/** Those that reason are told a budget until 4.5, and a level since. */
+/** Reasoning models have a budget until 4.5, and a level since then. */
 const BUDGETED: Shape = { ...CLAUDE_4, reasoning: "budget" };
 const LEVELLED: Shape = { ...CLAUDE_4, reasoning: "effort" };
 /** From Opus 4.7 on it counts up to a third more again; most of these clear a message of one turn by themselves. */
@@ -154,9 +154,9 @@ const GPT: Shape = {
   tail: "ephemeral",
   metadata: "openai",
 };
-/** Some models keep for a day what is asked for with `prompt_cache_retention`. */
+/** Some models cache for a day if `prompt_cache_retention` requests it. */
 const DAY: Shape["lifetimes"] = { short: 300, long: 86_400 };
-/** What reasons before it answers is told how much. */
+/** Reasoning models have a setting for the effort. */
 const REASONING: Shape = { ...GPT, reasoning: "effort" };
 const O_SERIES: Shape = { ...REASONING, window: 200_000, longestReply: 100_000 };
 const GPT_4O: Shape = { ...GPT, window: 128_000, longestReply: 16_384 };
@@ -173,7 +173,7 @@ const GPT_56: Shape = {
   lookback: 50,
   lifetimes: { short: 1_800 },
 };
-/** Whether their tokenizer is still o200k was not told. */
+/** It is not published whether their tokenizer is still o200k. */
 const GPT_6: Shape = { ...GPT_56, tokenFactor: 1.2 };
 
 /** Prices of developers.openai.com. In any order. */

@@ -2,7 +2,7 @@ import type { CountTokens, Mark, Message, Request } from "../protocol/index.ts";
 import type { ModelCard } from "./cards.ts";
 import { longer, type PlannedLifetimes, SHORT } from "./lifetimes.ts";
 
-/** What the planner must know beside the request. */
+/** The planner's input in addition to the request. */
 export interface Planning {
   readonly card: Pick<ModelCard, "minimumPrefix" | "cache" | "marks">;
   readonly count: CountTokens;
@@ -10,24 +10,24 @@ export interface Planning {
   readonly lifetimes?: PlannedLifetimes;
 }
 
-/** What a plan is made from: all but the answer's form. */
+/** The input of a plan: everything but the form of the answer. */
 type Planned = Pick<Request, "prefix" | "messages"> & Partial<Pick<Request, "tail">>;
 
 /** A place that may carry a mark, in the order of the request. */
 type Place = Mark["after"];
 
 /**
- * Where a provider may keep the request's beginning, at most four places in the order of the request:
+ * The places up to which a provider may cache the request, at most four, in the order of the request:
  *
- * 1. the shared end: the last system block that other contacts of the agent send, too;
- * 2. the thread's end: the last system block, where the thread has one of its own;
- * 3. the anchor: exactly where the thread's previous request ended. A provider looks for what it keeps only some blocks back
- *    from a mark, so without it a turn with many calls would not find what the turn before had written;
+ * 1. the shared end: the last system block that the agent also sends for other contacts;
+ * 2. the thread's end: the last system block, if the thread has one of its own;
+ * 3. the anchor: exactly where the thread's previous request ended. A provider looks back only some blocks from a mark, so
+ *    without the anchor a turn with many calls would not find what the previous turn has cached;
  * 4. the newest message, so that the next request reads all of this one.
  *
- * Never after the tail: it is gone in the next request, and a mark behind it would keep what nobody asks for again. Places with
- * fewer tokens before them than the model keeps are left out, and so is every mark for a cache that takes none. What is kept
- * longer stands before what is kept shorter, as providers want it. Pure.
+ * Never after the tail: the next request does not contain it, so a mark after it would cache something that is never read. Places
+ * with too few tokens for the model's cache are left out, and so is every mark for a cache without marks. Longer lifetimes come
+ * before shorter ones, as providers require. Pure.
  */
 export function planMarks(request: Planned, planning: Planning): readonly Mark[] {
   const { cache, marks: most } = planning.card;
@@ -54,13 +54,13 @@ export function planMarks(request: Planned, planning: Planning): readonly Mark[]
 const blockAt = (block: number): Place | undefined => (block < 0 ? undefined : { zone: "system", block });
 const messageAt = (index: number): Place | undefined => (index < 0 ? undefined : { zone: "message", index });
 
-/** The last message of the thread's previous request: what was asked before the newest thing that the model said. */
+/** The last message of the thread's previous request: the one before the model's newest answer. */
 function previousEnd(messages: readonly Message[]): number {
   const answer = messages.findLastIndex(({ role }) => role === "assistant");
   return messages.findLastIndex(({ role }, at) => at < answer && isAsking(role));
 }
 
-/** What was asked, by a person or with the results of a tool. A message that the provider has cleared can hold no mark. */
+/** Whether it is a user message, with text or tool results. A message that the provider has cleared cannot have a mark. */
 const isAsking = (role: Message["role"]): boolean => role === "user" || role === "tool";
 
 /** The last message that stands before the tail, and can carry a mark: where only our own can, an answer cannot. */
@@ -70,7 +70,7 @@ function newestKept({ messages, tail = [] }: Planned, cache: ModelCard["cache"])
   return cache === "marks" ? last - 1 : messages.findLastIndex(({ role }, at) => at < last && isAsking(role));
 }
 
-/** Tells whether enough stands before a place to be kept. Counts from the beginning, and no further than it must. */
+/** Whether enough tokens precede a place for it to be cached. Counts from the beginning, and only as far as needed. */
 function keeping({ prefix, messages }: Pick<Request, "prefix" | "messages">, { card, count }: Planning) {
   let tokens = prefix.tools.reduce((sum, tool) => sum + count(tool.description) + count(JSON.stringify(tool.input)), 0);
   const enough = (): boolean => tokens >= card.minimumPrefix;

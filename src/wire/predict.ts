@@ -13,11 +13,11 @@ export interface EarlierRequest {
   readonly same: number;
   /** Blocks of tools and system that both begin with, where that is not all of them: then no message is the same. */
   readonly blocks?: number;
-  /** How much the model was told to reason. */
+  /** The reasoning effort. */
   readonly reasoning?: NonNullable<Parameters["reasoning"]>;
 }
 
-/** What a prediction needs beside the requests. */
+/** The input of a prediction in addition to the requests. */
 export interface Foresight {
   readonly card: ModelCard;
   readonly count: CountTokens;
@@ -62,7 +62,7 @@ export function predict(
   return { read: bill.read, write: bill.write5m + bill.write1h, writeLong: bill.write1h, input: bill.input };
 }
 
-/** Tells where so many of its messages end, as a number of blocks. */
+/** The number of blocks at the end of the given number of messages. */
 function endsOf({ prefix, messages }: Request): (messages: number) => number {
   const ends = [prefix.tools.length + prefix.system.length];
   // What the provider has cleared is no block.

@@ -16,7 +16,7 @@ export function tailPlanOf(card: ModelCard, place: TailPlace = "after-events"): 
   return { trusted, framed: without, place, keep: { read, write } };
 }
 
-/** What a place before the events costs: nothing where the changed lines stay there, or there is no cache. */
+/** The cost of a place before the events: nothing if the changed lines stay there, or if there is no cache. */
 export function paidTwiceOf(card: ModelCard, place: TailPlace = "after-events"): PaidTwice {
   if (place === "after-events" || card.cache === "none") return "nothing";
   if (tailPlanOf(card, place).framed === "delta") return "nothing";

@@ -20,7 +20,7 @@ export async function commandsPage(): Promise<string> {
   return `${[HEAD, ...sections(program)].join("\n\n")}\n`;
 }
 
-/** A command's own help, then those below it. What every command may be told is said once, with the program. */
+/** A command's own help, then those of its subcommands. Options of every command are listed once, with the program. */
 function sections(command: Command): readonly string[] {
   let help = "";
   command.configureHelp({ ...command.configureHelp(), showGlobalOptions: false }).configureOutput({
@@ -39,7 +39,7 @@ function sections(command: Command): readonly string[] {
 const pathOf = (command: Command): readonly string[] =>
   command.parent === null ? [command.name()] : [...pathOf(command.parent), command.name()];
 
-/** A terminal without anybody: nothing is run, only help is asked for. */
+/** A dummy terminal: nothing runs, only help is printed. */
 function nowhere() {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   return { stdin, stdout, stderr, env: {}, cwd: "/", signal: new AbortController().signal };

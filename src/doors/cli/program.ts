@@ -3,7 +3,7 @@ import { FEATURES, VERSION } from "../../app.ts";
 import type { Context } from "./shell/context.ts";
 import { declareShared } from "./shell/options.ts";
 
-/** How wide help is where no terminal says. */
+/** The width of help without a terminal. */
 const WIDTH = 80;
 
 /**
@@ -165,7 +165,7 @@ function isNeeded(name: string, argv: readonly string[] | undefined): boolean {
   return argv.find((word) => !word.startsWith("-")) === name || argv.includes(name);
 }
 
-/** A command that is not loaded: whoever mistypes another is told its name. */
+/** A command that is not loaded; its name is needed for suggestions. */
 const nameOnly =
   (name: string): Declare =>
   (program) =>

@@ -6,7 +6,7 @@ import { createProgram } from "./program.ts";
 import { behindChat, createContext } from "./shell/context.ts";
 import type { Terminal } from "./shell/terminal.ts";
 
-/** Misuse of the command line, where the error table has no say. */
+/** The exit code for wrong usage, which is not in the error table. */
 const USAGE = 2;
 
 /** What serves others continues after a stray error; every other command ends with it. */
@@ -15,7 +15,7 @@ const GOES_ON = ["start", "chat"];
 /** Lets somebody hear of stray errors: thrown by a timer, or in a promise that nobody awaits. Only a process knows of them. */
 export type Strays = (hear: (thrown: unknown) => void) => void;
 
-/** Runs one command line (without `node` and the script) and gives the exit code. Never throws. */
+/** Runs one command line (without `node` and the script) and returns the exit code. Never throws. */
 export async function run(argv: readonly string[], terminal: Terminal, strays: Strays = () => {}): Promise<number> {
   const context = createContext(terminal, argv.includes("--json"));
   const ends = Promise.withResolvers<never>();
@@ -39,14 +39,14 @@ export async function run(argv: readonly string[], terminal: Terminal, strays: S
   return context.exitCode();
 }
 
-/** Misuse as programs are told of it. */
+/** The error for wrong usage, for programs. */
 function misuse({ code, message }: CommanderError): StrataError {
   const says =
     code === "commander.help" ? "no command was named" : message.replace(/^error: /, "").replace(/\s+/g, " ");
   return new StrataError("invalid_input", `${says}; --help tells more`, { usage: code });
 }
 
-/** Mostly from a module of the operator's own, and then its file is told; else the error may be ours. */
+/** Usually it comes from an operator's module, and then its file is named; otherwise the error may be ours. */
 function strayError(thrown: unknown, goesOn: boolean): StrataError {
   const place = placeOf(thrown);
   const what = thrown instanceof Error ? thrown.message || thrown.name : `it threw ${inspect(thrown, { depth: 0 })}`;

@@ -23,7 +23,7 @@ export interface Waiting {
   readonly actor: Actor;
   readonly event: StoredEvent;
   readonly stop: AbortSignal;
-  /** How much of the prompt is sent; left out, as the agent says. */
+  /** How much of the prompt is sent; left out, the agent's own mode. */
   readonly mode: Mode | undefined;
 }
 

@@ -151,7 +151,7 @@ function wordsOf(part: unknown): string {
   return `${textOf(part["name"])} ${typeof input === "string" ? input : (JSON.stringify(input) ?? "")}`;
 }
 
-/** The layers whose headings a text holds. */
+/** The layers whose headings a text contains. */
 const layersIn = (text: string): string =>
   [...text.matchAll(/^# Layer \d+ · (\S+)$/gm)].map(([, id]) => id).join(" + ") || "system";
 
@@ -166,7 +166,7 @@ function bytesOf(part: unknown): string {
   return JSON.stringify(Object.fromEntries([...rest, ...lists]));
 }
 
-/** A part's mark; a result's may stand on a block inside it. */
+/** A part's mark; that of a result may be on a block inside it. */
 function markOf(part: unknown): { readonly mark?: Lifetime } {
   if (!isFields(part)) return {};
   const inside = [...listOf(part["content"]), ...listOf(part["output"])].findLast(isMarked);

@@ -17,7 +17,7 @@ export const ATTACHMENT = 1_600;
 
 type Part = Message["parts"][number];
 
-/** When and to whom a request was sent, and how its blocks are told apart: left out, by their bytes. */
+/** When and to whom a request was sent, and how to distinguish its blocks: by default, by their bytes. */
 export interface Seeing extends Pick<SeenRequest, "at" | "model"> {
   readonly keyOf?: (bytes: () => string) => string;
   /** Of the model, whose cache may keep more apart than bytes. */
@@ -86,7 +86,7 @@ function lifetimeAt(marks: readonly Mark[], here: (mark: Mark) => boolean): Life
 const marked = (lifetime: Lifetime | undefined): { readonly mark?: Lifetime } =>
   lifetime === undefined ? {} : { mark: lifetime };
 
-/** A mark stands on the last part that can carry one. */
+/** A mark is placed on the last part that can have one. */
 export function carrierOf({ parts }: Pick<Message, "parts">): number {
   const all: readonly Part[] = parts;
   return all.findLastIndex(({ type }) => type !== "reasoning");

@@ -55,7 +55,7 @@ type Known = Pick<
   "cache" | "minimumPrefix" | "step" | "marks" | "lookback" | "lifetimes" | "metadata" | "price"
 >;
 
-/** The rules of a model's cache, as its card tells them; where nothing is kept, nothing is ever long enough. */
+/** The rules of a model's cache, from its card; without a cache, the minimum is never reached. */
 export function rulesOf(card: Known): CacheRules {
   const { minimumPrefix: minimum, step, marks, lookback, lifetimes } = card;
   const [short, long] = [lifetimes.short * SECOND, (lifetimes.long ?? lifetimes.short) * SECOND];
@@ -74,7 +74,7 @@ export function rulesOf(card: Known): CacheRules {
   }
 }
 
-/** What is usual where the card tells no price. A server of one's own reads for nothing. */
+/** Defaults if the card has no price. Cached reads on a server of your own cost nothing. */
 function usualShares({ cache, metadata }: Known): Multipliers {
   if (cache === "marks") return { read: 0.1, write5m: 1.25, write1h: 2 };
   if (cache === "breakpoints") return { read: 0.1, write5m: 1.25, write1h: 1.25 };

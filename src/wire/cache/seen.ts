@@ -3,13 +3,13 @@ import type { Mark } from "../../protocol/index.ts";
 /** How long a provider promises to keep what a mark writes. */
 export type Lifetime = Mark["lifetime"];
 
-/** One block of a request, as a cache sees it: no text, only what tells it apart and what it costs. */
+/** One block of a request, as a cache sees it: no text, only its identity and its cost. */
 export interface SeenBlock {
   /** Equal bytes, equal key; other bytes, another key. */
   readonly key: string;
   readonly tokens: number;
   readonly kind: "tool" | "system" | "text" | "tool-use" | "tool-result" | "reasoning" | "image" | "file";
-  /** Who says it, in the messages. */
+  /** Its role, for messages. */
   readonly role?: "user" | "assistant";
   /** The layer or part that it came from. */
   readonly piece?: string;
@@ -33,7 +33,7 @@ export interface SeenRequest {
   readonly mode?: "implicit" | "explicit";
 }
 
-/** What a token costs, where one that no cache touched costs 1. */
+/** The cost of a token, relative to an uncached one. */
 export interface Multipliers {
   readonly read: number;
   readonly write5m: number;

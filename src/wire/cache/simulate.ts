@@ -3,8 +3,8 @@ import { billOf, type Entries, entries, type Parts, prefixNumbers, UNTOUCHED, ty
 import type { Bill, CacheRules, Lifetime, SeenBlock, SeenRequest } from "./seen.ts";
 
 /**
- * What a provider would bill for these requests, by the rules it documents: a bill for each, in the order given. The cache is
- * empty at first and nobody else uses it. It knows nothing of how marks are planned. Pure.
+ * What a provider would bill for these requests, by its documented rules: a bill for each, in the same order. The cache is
+ * empty at first and nobody else uses it. Independent of how marks are planned. Pure.
  */
 export function simulate(requests: readonly SeenRequest[], rules: CacheRules): readonly Bill[] {
   const walkOf = prefixNumbers();
@@ -32,7 +32,7 @@ function partsOf(walk: Walk, held: Entries, rules: CacheRules): Parts {
 
 type MarkRules = Extract<CacheRules, { kind: "marks" }>;
 
-/** A block that carries a mark which counts: enough stands before it. */
+/** A block with a valid mark: there are enough tokens before it. */
 interface Marked {
   readonly index: number;
   readonly lifetime: Lifetime;
@@ -150,7 +150,7 @@ function exactCache(walk: Walk, entries: Entries, rules: ExactRules): Parts {
   return { ...UNTOUCHED, read, write5m: end - read };
 }
 
-/** Where a breakpoint stands, in order. */
+/** The places of breakpoints, in order. */
 function breakpoints(blocks: readonly SeenBlock[], own: number | undefined): readonly number[] {
   return blocks.flatMap(({ mark }, at) => (mark !== undefined || at === own ? [at] : []));
 }

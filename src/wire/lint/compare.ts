@@ -1,6 +1,6 @@
 import { canonicalJson, type Json, type Request } from "../../protocol/index.ts";
 
-/** A part of a request that stands before its tail, as bytes. */
+/** A part of a request before its tail, as bytes. */
 export interface SentPiece {
   readonly piece: string;
   readonly text: string;
@@ -22,11 +22,11 @@ export interface World {
   readonly name: string;
   /** True: by a process of its own, which loads the project again. */
   readonly fresh?: true;
-  /** Milliseconds since 1970: what the clock says. */
+  /** The time of the clock, in milliseconds since 1970. */
   readonly at?: number;
   readonly timezone?: string;
   readonly locale?: string;
-  /** What is given the other way round: maps, keys and layers, or the tools in the order they are registered. */
+  /** What is reversed: maps, keys and layers, or the order of registered tools. */
   readonly reversed?: readonly ("maps" | "tools")[];
 }
 
@@ -42,7 +42,7 @@ export const WORLDS: readonly World[] = [
   { name: "in another language", fresh: true, locale: "tr_TR.UTF-8" },
 ];
 
-/** All at once: where nothing differs in it, the worlds need not be tried one by one. */
+/** All changes at once: if nothing differs, the worlds need not be tried one by one. */
 export const TOGETHER: readonly World[] = [
   { name: "rendered again" },
   {
@@ -66,7 +66,7 @@ export interface Unstable extends Difference {
 /** What is alike with no change around it cannot be blamed on one; what differs then needs no other cause. */
 const WITHOUT_CAUSE = ["rendered again", "loaded again"];
 
-/** Renders in this world and in each of the others, and tells which pieces before the tail differ (CACHING §4.6). */
+/** Renders in this world and in each of the others, and returns the pieces before the tail that differ (CACHING §4.6). */
 export async function perturb(render: Render, worlds: readonly World[] = WORLDS): Promise<readonly Unstable[]> {
   const usual = await render({ name: "as it is" });
   const found = new Map<string, Unstable>();
@@ -113,7 +113,7 @@ function sharedLength(one: string, other: string): number {
   return at;
 }
 
-/** In a system block, the layer under whose heading the byte stands. */
+/** The layer of a byte in a system block, by the heading above it. */
 function pieceAt({ piece, text }: SentPiece, at: number): string {
   const headings = [...text.matchAll(/^# Layer \d+ · (\S+)$/gm)].filter(({ index }) => index <= at);
   const layer = headings.at(-1)?.[1];
@@ -126,7 +126,7 @@ const AFTER = 40;
 const around = (text: string, at: number): string =>
   `${at > BEFORE ? "…" : ""}${text.slice(Math.max(0, at - BEFORE), at + AFTER)}${at + AFTER < text.length ? "…" : ""}`;
 
-/** All of a request that stands before its tail: its tools, its system blocks, its messages, and the form of the answer. */
+/** Everything before a request's tail: tools, system blocks, messages, and the form of the answer. */
 export function sentPieces({
   prefix,
   messages,

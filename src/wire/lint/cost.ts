@@ -3,7 +3,7 @@ export interface Row {
   readonly what: string;
   readonly at50: number;
   readonly at200: number;
-  /** Left out where it was not measured. */
+  /** Left out if it was not measured. */
   readonly at200cheap?: number;
 }
 

@@ -11,15 +11,15 @@ export interface LintFinding {
   readonly piece: string;
   readonly part?: string;
   readonly spot?: Spot;
-  /** What stands there. */
+  /** The text at that place. */
   readonly stands: string;
   readonly because: string;
-  /** None where nothing was measured and nothing can be computed. */
+  /** Missing if nothing was measured and nothing can be computed. */
   readonly cost?: Cost;
   readonly remedy: string;
 }
 
-/** What a rule found, before the rule's own words are added. */
+/** A rule's finding, before the rule's own text is added. */
 type Found = Pick<LintFinding, "rule" | "piece" | "stands"> &
   Partial<Pick<LintFinding, "part" | "spot" | "cost" | "remedy">>;
 

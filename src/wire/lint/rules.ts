@@ -12,7 +12,7 @@ interface Rule {
   readonly because: string;
   /** What to do, in one sentence. */
   readonly remedy: string;
-  /** The measurement that stands for it; none where the cost is computed, or not known. */
+  /** The measurement for it; missing if the cost is computed or unknown. */
   readonly row?: RowName;
 }
 

@@ -2,7 +2,7 @@ import type { Layer, LedgerEntry } from "../../protocol/index.ts";
 import type { Unstable } from "./compare.ts";
 import type { Rates } from "./cost.ts";
 
-/** A text that stands in the prefix. */
+/** A text in the prefix. */
 export interface PrefixText {
   /** `layer safety`, `tool read`, `output`. */
   readonly piece: string;
@@ -11,7 +11,7 @@ export interface PrefixText {
   readonly text: string;
 }
 
-/** The median of what the record tells of an agent's turns. Left out: the record tells nothing of it. */
+/** Medians of an agent's recorded turns. Left out: nothing is recorded. */
 export interface Observed {
   /** Tokens of all live layers, in one request. */
   readonly tail?: number;
@@ -23,7 +23,7 @@ export interface Observed {
   readonly mixed?: { readonly threads: number; readonly of: number; readonly models: readonly string[] };
 }
 
-/** How long the agent's threads are, and who says so. */
+/** The length of the agent's threads, and the source of this figure. */
 export interface ThreadLength {
   readonly turns: number;
   readonly from: "option" | "record" | "default";

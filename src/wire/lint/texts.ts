@@ -1,12 +1,12 @@
 import type { RuleName } from "./rules.ts";
 
-/** Where in a text something stands, from 1 on. */
+/** A position in a text, counted from 1. */
 export interface Spot {
   readonly line: number;
   readonly column: number;
 }
 
-/** What a rule found in a text: the words, and how many more of its kind stand there. */
+/** A rule's finding in a text: the words, and the number of further ones of the same kind. */
 export interface Hit {
   readonly rule: RuleName;
   readonly spot: Spot;
@@ -17,7 +17,7 @@ export interface Hit {
 interface Pattern {
   readonly rule: RuleName;
   readonly regex: RegExp;
-  /** False for a match that says something else, by what stands before and after it in its sentence. */
+  /** False for a match with another meaning, judged by the rest of its sentence. */
   readonly means?: (words: string, before: string, after: string) => boolean;
 }
 
@@ -67,7 +67,7 @@ const example = (before: string): boolean =>
     before,
   );
 
-/** Words of a condition or a question: what follows is no claim. */
+/** Words of a condition or a question: what follows is not a statement. */
 const condition = (before: string): boolean =>
   /\b(?:if|when|whenever|whether|unless|until|what|who|which|where|how|ask|asks|asked|anything|whatever|(?:more|less|longer|older|later|earlier|fewer) than|up to|at least|at most|over|within|count|words?)\b[^.;!?\n]*$/i.test(
     before,
@@ -278,7 +278,7 @@ const PATTERNS: readonly Pattern[] = [
   },
 ];
 
-/** What in a text of the prefix moves from one request, start or day to the next, as far as its words tell. Pure. */
+/** Words in a text of the prefix that change from one request, start or day to the next. Pure. */
 export function lintText(text: string): readonly Hit[] {
   const taken: (readonly [number, number])[] = [];
   const hits = new Map<RuleName, Hit & { at: number }>();
@@ -298,7 +298,7 @@ export function lintText(text: string): readonly Hit[] {
   return [...hits.values()].toSorted((a, b) => a.at - b.at).map(({ at: _, ...hit }) => hit);
 }
 
-/** What stands before it in its sentence, as far as it can matter. */
+/** The relevant text before it in its sentence. */
 function sentenceBefore(text: string, at: number): string {
   const before = text.slice(Math.max(0, at - 160), at);
   const ends = [...before.matchAll(/\n|(?<!\b(?:e\.g|i\.e|no|nr))[.!?]["')]?\s/g)];

@@ -21,7 +21,7 @@ export interface ExplainedRequest extends AttributedRequest {
   readonly model: ModelRef;
   /** Where it was sent a second time, because the provider would not have the model's reasoning back: what was changed. */
   readonly refused?: Ledger["refused"];
-  /** Where its bytes begin to differ from those that it could have gone on from. */
+  /** Where its bytes first differ from those that it could have continued. */
   readonly change?: Change;
 }
 
@@ -38,12 +38,12 @@ export interface Explanation {
   readonly models: readonly ModelRef[];
   /** Which of them keep nothing, as far as their cards know. */
   readonly keepNothing: readonly ModelRef[];
-  /** Whether dollars can be told. */
+  /** Whether dollars are known. */
   readonly priced: boolean;
   readonly requests: readonly ExplainedRequest[];
   /** Requests that got no whole answer: what they left in the cache, and what they were billed, nobody knows. */
   readonly unanswered: number;
-  /** Requests of before predictions were recorded: theirs are made now. */
+  /** For older requests without a recorded prediction, it is computed now. */
   readonly predictedNow: number;
   readonly totals: AttributionTotals;
 }
@@ -68,7 +68,7 @@ export function attributionView(explanation: Explanation, style: Style): readonl
 
 const percent = (share: number): string => `${(share * 100).toFixed(1)}%`;
 
-/** What a reader must know to take the figures right. */
+/** Notes for reading the figures correctly. */
 function remarks({ totals, keepNothing, unanswered, predictedNow }: Explanation): readonly string[] {
   const { billed, requests } = totals;
   const none = "reported no tokens of its own";
@@ -126,7 +126,7 @@ function requestTable({ requests, totals }: Explanation, style: Style): readonly
 
 const taken = ({ read, write, input }: Taken): readonly string[] => [number(read), number(write), number(input)];
 
-/** The dearest cause that could have been avoided; else what the request mostly was. */
+/** The most expensive avoidable cause; if there is none, the largest share of the request. */
 function causeOf(request: ExplainedRequest): string {
   const [cause] = request.causes;
   if (cause === undefined) return "";

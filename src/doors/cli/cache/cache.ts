@@ -38,7 +38,7 @@ export function declareCache(program: Command, context: Context): void {
   declareExplain(cache, context);
 }
 
-/** Declares `strata cache explain <thread>`: what each request cost beside what it could have, and why. */
+/** Declares `strata cache explain <thread>`: the cost of each request, compared with the lowest possible cost, and the reason. */
 function declareExplain(cache: Command, context: Context): void {
   cache
     .command("explain")
@@ -164,7 +164,7 @@ async function ofModel(app: App, model: ModelRef, sent: readonly Sent[]): Promis
   return (await Promise.all(explaining)).flat();
 }
 
-/** What a provider reported; a rehearsal or a recording made its figures up. */
+/** Whether a provider reported it; a rehearsal or a recording invents its figures. */
 function reported({ turn, record }: Sent): Usage | undefined {
   if (turn.model !== turn.wire || record.reply?.estimated !== undefined) return undefined;
   return record.reply?.usage;

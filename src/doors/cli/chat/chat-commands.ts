@@ -12,14 +12,14 @@ export interface Asked {
   /** The last turn of this chat. */
   readonly last: TurnId | undefined;
   readonly saying: Saying;
-  /** Hides the line of what was sent, or shows it again; says whether it is hidden now. */
+  /** Hides the line about what was sent, or shows it again; returns whether it is hidden now. */
   readonly toggleQuiet: () => boolean;
 }
 
 /** Newest memories that `/memory` shows. */
 const NEWEST = 10;
 
-/** A line of a chat that is meant for Strata: the word behind the slash, and the words behind it. */
+/** A line of a chat that is a command: the word after the slash, and the words after it. */
 export interface ChatCommand {
   readonly name: string;
   readonly words: readonly string[];
@@ -27,7 +27,7 @@ export interface ChatCommand {
 
 type Act = (asked: Asked, words: readonly string[]) => Promise<TurnId | undefined>;
 
-/** The commands that stand alone, and those that may be told more. */
+/** The commands without arguments, and those with. */
 const ALONE: Readonly<Record<string, Act>> = {
   "/help": async ({ context }) => void context.note(...HELP),
   "/layers": async (asked) => {
@@ -115,7 +115,7 @@ const HELP = [
   'A line that ends in \\ goes on with the next one; """ begins and ends a block, which is said as it is.',
 ];
 
-/** Reads a typed line as a command: a slash and a word, with or without more words. A path such as `/etc/hosts` is none. */
+/** Reads a typed line as a command: a slash and a word, with or without more words. A path such as `/etc/hosts` is not a command. */
 export function readCommand(line: string): ChatCommand | undefined {
   if (line.includes("\n")) return undefined;
   // Whoever types a bare slash looks for what there is.
@@ -125,7 +125,7 @@ export function readCommand(line: string): ChatCommand | undefined {
   return { name: `/${name.toLowerCase()}`, words: rest.split(/\s+/).filter((word) => word !== "") };
 }
 
-/** Does what a command of the chat asks for. Gives the turn that it ran, where it ran one. */
+/** Runs a command of the chat. Returns the turn that it ran, if any. */
 export async function answerCommand({ name, words }: ChatCommand, asked: Asked): Promise<TurnId | undefined> {
   const { note } = asked.context;
   const act = Object.hasOwn(WITH_WORDS, name) ? WITH_WORDS[name] : undefined;
@@ -145,7 +145,7 @@ async function lastTurn({ talk: { app, thread: opened }, last }: Asked): Promise
   return thread === undefined ? undefined : (await runtime.turns(operator, thread.id)).at(-1);
 }
 
-/** Decides about a call of this conversation, the oldest that waits where none is named, and lets the agent tell what came of it. */
+/** Decides about a call of this conversation (by default the oldest that waits), and runs a turn so that the agent reports the result. */
 async function decide(
   { context, talk, saying }: Asked,
   verdict: "approved" | "denied",
@@ -164,7 +164,7 @@ async function decide(
   return retry(context, talk, saying);
 }
 
-/** Sets a fact of this conversation; shows what is set where no value is said. */
+/** Sets a fact of this conversation; without a value, shows the current one. */
 async function setFact({ context, talk }: Asked, [name, ...words]: readonly string[]): Promise<void> {
   const { runtime, operator } = talk.app;
   if (name !== undefined && words.length > 0) {

@@ -7,7 +7,7 @@ import { answerCommand, type ChatCommand, readCommand } from "./chat-commands.ts
 import { speak, type Talk } from "./conversation.ts";
 import { messageReader } from "./message-reader.ts";
 
-/** The chat with a person at a terminal. Ctrl-C cancels the turn that runs, else drops what is typed, else leaves. */
+/** The chat with a person at a terminal. Ctrl-C cancels the running turn, or else drops what is typed, or else leaves. */
 export async function chatInTerminal(context: Context, talk: Talk): Promise<void> {
   const { stdin, stdout, signal } = context.terminal;
   const prompt = `${context.style.cyan(talk.contact)} › `;
@@ -64,7 +64,7 @@ export async function chatInTerminal(context: Context, talk: Talk): Promise<void
   signal.removeEventListener("abort", end);
 }
 
-/** What works behind the chat have to say: told over the prompt, which is drawn again with what is typed; held back while a turn runs. */
+/** Messages of background work: printed above the prompt, which is drawn again with the typed text; delayed while a turn runs. */
 function noticesOf({ terminal: { stdout }, letWrite }: Context, lines: Interface) {
   const held: (() => void)[] = [];
   let holds = true;

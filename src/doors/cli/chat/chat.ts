@@ -59,7 +59,7 @@ function onlyAgent(app: App): Agent {
   throw new StrataError("invalid_input", `there are ${all.length} agents; name the one to talk to: ${commands}`);
 }
 
-/** The thread that was named, where it is one of this agent and contact. @throws StrataError `invalid_input`, `thread_not_found`, … */
+/** The named thread, if it belongs to this agent and contact. @throws StrataError `invalid_input`, `thread_not_found`, … */
 async function threadNamed(
   app: App,
   declared: Agent,

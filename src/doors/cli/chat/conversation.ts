@@ -19,11 +19,11 @@ export interface Talkers {
   readonly app: App;
   readonly agent: Agent;
   readonly contact: ContactId;
-  /** How much of the prompt is sent; left out, as the agent says. */
+  /** How much of the prompt is sent; left out, the agent's own mode. */
   readonly mode?: Mode | undefined;
 }
 
-/** The person at this machine, by name and where senders are addresses. */
+/** The person at this machine: their name, and their id if senders are addresses. */
 const ME = { named: "me", address: `0x${"1".padStart(40, "0")}` } as const;
 
 /**
@@ -34,15 +34,15 @@ export function senderOf({ runtime, operator }: App, agent: Agent, named?: strin
   return runtime.contact(operator, agent.name, contactNamed(agent, named));
 }
 
-/** Whoever is named, else the person at this machine, for doors that ask the runtime whom it knows under that. */
+/** The named contact, or else the person at this machine, before the runtime looks up the contact's id. */
 export const contactNamed = ({ senders }: Agent, named?: string): ContactId =>
   contactId(named ?? (senders === "ethereum" ? ME.address : ME.named));
 
 /** A conversation that continues, or that begins with the first message. */
 export interface Talk extends Talkers {
-  /** None before the first message of a new conversation: whoever says nothing leaves nothing behind. */
+  /** Undefined before the first message of a new conversation, so that a chat without messages stores nothing. */
   readonly thread: () => Thread | undefined;
-  /** Where what is to be said would be refused, nothing is opened. */
+  /** Opens nothing if the message would be refused. */
   readonly open: (said: readonly NewEvent[]) => Promise<Thread>;
   /** Leaves the conversation as it is: the next message begins another. */
   readonly beginAnew: () => void;
@@ -51,7 +51,7 @@ export interface Talk extends Talkers {
 /** The chat's channel: its newest thread with a contact, forks left out, is the one that continues. */
 const CHANNEL = "chat";
 
-/** Which thread of a chat is meant: this one, a new one, or the newest that is no fork. */
+/** The thread of a chat: this one, a new one, or the newest that is not a fork. */
 export type Wanted = { readonly thread: Thread } | { readonly anew: boolean };
 
 /** The talk that a chat continues with. */
@@ -83,16 +83,16 @@ async function newestChat({ app, agent, contact }: Talkers): Promise<Thread | un
   return threads.find(({ channel, forkedFrom }) => channel === CHANNEL && forkedFrom === undefined);
 }
 
-/** How one message is told, and how it can be stopped. */
+/** How the turn of one message is printed, and how it can be cancelled. */
 export interface Saying {
   readonly tell: Teller;
   readonly signal: AbortSignal;
   readonly onFailure: (error: StrataError) => void;
-  /** Tells of messages that a failed turn left waiting, and what can be done with them. */
+  /** Reports messages that a failed turn left waiting, and what can be done with them. */
   readonly onWaiting: (messages: number, thread: Thread) => void;
 }
 
-/** Says one message and runs its turn to the end. Gives the turn; none where it could not begin. Never throws. */
+/** Posts one message and runs its turn to the end. Returns the turn, or undefined if it could not begin. Never throws. */
 export async function speak(context: Context, talk: Talk, text: string, saying: Saying): Promise<TurnId | undefined> {
   const { runtime, operator } = talk.app;
   try {
@@ -109,7 +109,7 @@ export async function speak(context: Context, talk: Talk, text: string, saying: 
   return turn ?? undefined;
 }
 
-/** Runs a turn over the messages that wait without an answer. Gives the turn; none where nothing waits. Never throws. */
+/** Runs a turn for the messages without an answer. Returns the turn, or undefined if nothing waits. Never throws. */
 export async function retry(context: Context, talk: Talk, saying: Saying): Promise<TurnId | undefined> {
   const turn = await runWaiting(talk, saying);
   if (turn === null) context.note("No message waits without an answer.");
@@ -120,11 +120,11 @@ export async function retry(context: Context, talk: Talk, saying: Saying): Promi
 const LOOK = 250;
 
 interface Running extends Saying {
-  /** Another program's turn runs on the thread: it is waited for, and this is told once. */
+  /** Waits while another program runs a turn on the thread, and says so once. */
   readonly onBusy?: () => void;
 }
 
-/** Gives the turn; null where nothing waited, nothing where it could not begin, which was told then. */
+/** Returns the turn; null if nothing waited, undefined if it could not begin (which was reported). */
 async function runWaiting(talk: Talk, { onBusy, ...saying }: Running): Promise<TurnId | null | undefined> {
   for (let looks = 0; ; looks++) {
     const busy = (error: StrataError): boolean => onBusy !== undefined && error.code === "thread_busy";

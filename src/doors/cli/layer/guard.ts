@@ -9,7 +9,7 @@ import type { Context } from "../shell/context.ts";
 import { readShared } from "../shell/options.ts";
 import { allOfStdin, stdinLines } from "../shell/stdin-lines.ts";
 
-/** `strata guard …`: what the guard says of texts that want to become layers. */
+/** `strata guard …`: the guard's verdicts on texts that should become layers. */
 export function declareGuard(program: Command, context: Context): void {
   const guard = program
     .command("guard")
@@ -51,7 +51,7 @@ function fileNote({ style }: Context, name: string): string {
   );
 }
 
-/** One line for each that is read, in order: whoever reads can tell by the place which verdict is of which text. */
+/** One line for each text, in the same order, so that the position shows which verdict belongs to which text. */
 async function eachLine(context: Context): Promise<void> {
   const { newTextJudge } = await import("../../../app/doors/guard.ts");
   const judge = await newTextJudge();

@@ -45,7 +45,7 @@ async function lockIn(folder: string, { terminal: { env } }: Context): Promise<P
 
 type Was = "current" | "missing" | "different";
 
-/** Writes the lock unless it says the same already; what is accepted by it is shown. */
+/** Writes the lock unless it is already up to date, and shows what it accepts. */
 function renew({ note }: Context, lock: ProjectLock, options: Options): Was {
   const writing = { lines: options.lines === true };
   const different = differenceOf(lock);

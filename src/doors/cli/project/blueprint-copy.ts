@@ -50,9 +50,9 @@ interface Copy {
   readonly keys?: readonly TranslatedKey[];
 }
 
-/** What was made of a blueprint. */
+/** The result of copying a blueprint. */
 export interface Made {
-  /** The folder it was copied from, where it was no shipped blueprint. */
+  /** The folder it was copied from, unless it is a shipped blueprint. */
   readonly from?: string;
   readonly files: readonly string[];
   readonly leftOut: readonly string[];
@@ -67,7 +67,7 @@ export interface Made {
   readonly keys?: readonly TranslatedKey[];
 }
 
-/** What is asked for; `from` is a file of DevClaw's, to be translated. */
+/** The options; `from` is a DevClaw configuration to translate. */
 interface Wanted {
   readonly blueprint: string;
   readonly name: AgentName | undefined;

@@ -11,7 +11,7 @@ import { count, number } from "../../../print/index.ts";
 import { type Agent, asStrataError, type CacheUse, type ErrorCode } from "../../../protocol/index.ts";
 import { textWarning } from "../shell/text-view.ts";
 
-/** What came of looking at one thing. `code` says what kind of failure it is. */
+/** The result of one check. `code` is the kind of failure. */
 export interface Check {
   readonly what: string;
   readonly state: "ok" | "warn" | "fail";
@@ -211,7 +211,7 @@ async function record(app: App): Promise<Outcome> {
   return ok(says === "" ? "nothing is recorded yet" : `${says}; \`strata verify\` recomputes each of them`);
 }
 
-/** Without a model nobody can talk to the agent: that is a failure, told once for all agents that share its cause. */
+/** Without a model nobody can talk to the agent: that is a failure, reported once for all agents with the same cause. */
 async function models(app: App): Promise<Outcome> {
   const found = await answeringOf(app, app.runtime.agents(app.operator));
   const problems = problemsOf(found);

@@ -13,10 +13,10 @@ interface Options {
   readonly json?: true;
 }
 
-/** What is copied where nothing is said. */
+/** The default blueprint. */
 const USUAL = "companion";
 
-/** `strata init [BLUEPRINT]`: a folder of one's own, made from a shipped blueprint or from another folder. */
+/** `strata init [BLUEPRINT]`: creates a folder from a shipped blueprint or from another folder. */
 export function declareInit(program: Command, context: Context): void {
   program
     .command("init")
@@ -47,7 +47,7 @@ export function declareInit(program: Command, context: Context): void {
     });
 }
 
-/** Asks, where somebody is there to answer. An empty answer takes the usual one. */
+/** Asks, if there is a person at the terminal. An empty answer means the default. */
 async function chooseBlueprint({ terminal }: Context): Promise<string> {
   if (!isInteractive(terminal)) return USUAL;
   const { stdin, stdout, signal } = terminal;

@@ -20,7 +20,7 @@ interface Row extends ModelCard {
   readonly nearest?: ModelRef;
 }
 
-/** `strata models`: what is known of models, and who said it. */
+/** `strata models`: the known facts about models, and where they come from. */
 export function declareModels(program: Command, context: Context): void {
   const models = program
     .command("models")
@@ -83,7 +83,7 @@ function rowOf(app: App, model: ModelRef): Row {
   return { model, ...card, declared, known, ...(near !== undefined && { nearest: near }) };
 }
 
-/** Families whose name is only a beginning stand for all that nobody wrote a card for. */
+/** Families whose name is only a prefix are used for all models without a card of their own. */
 const isNamed = (family: string): boolean => family !== "unknown" && !/[-:]$/.test(family);
 
 /** The keys that say something; those of an object by themselves. */
@@ -142,7 +142,7 @@ function time(seconds: number): string {
   return seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 }
 
-/** Each value on a line with its unit and where it comes from. */
+/** Each value on a line, with its unit and origin. */
 function view(row: Row, style: Style): readonly string[] {
   const { price, lifetimes, priced } = row;
   const cost = (dollars: number): string => (priced ? `$${dollars} a million tokens` : "not known");

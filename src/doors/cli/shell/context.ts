@@ -2,7 +2,7 @@ import { printable, type Style, styleOf } from "../../../print/index.ts";
 import type { StrataError } from "../../../protocol/index.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** What every command gets: its process, and the ways to speak. Results go to stdout, all else to stderr. */
+/** What every command gets: its process, and functions for output. Results go to stdout, everything else to stderr. */
 export interface Context {
   readonly terminal: Terminal;
   /** Whether a program reads: errors are JSON then. */
@@ -17,16 +17,16 @@ export interface Context {
   readonly json: (value: unknown) => void;
   /** Progress and remarks, dim. */
   readonly note: (...lines: readonly string[]) => void;
-  /** Tells what went wrong. */
+  /** Prints an error. */
   readonly complain: (error: StrataError) => void;
   /** The same, and the program will exit with the error's code; the first one decides. */
   readonly fail: (error: StrataError) => void;
-  /** Writes when it fits: at once where nobody chats, else neither into a reply nor behind a prompt. */
+  /** Prints when possible: at once without a chat, otherwise never into a reply or after a prompt. */
   readonly whenFree: (write: () => void) => void;
-  /** A chat says how that is done while it runs; `undefined` when it has ended. */
+  /** Set by a chat while it runs; `undefined` when it has ended. */
   readonly letWrite: (how: ((write: () => void) => void) | undefined) => void;
   readonly exitCode: () => number;
-  /** What is told from now on of what went wrong holds no secret any more: an error that nobody waited for may quote one. */
+  /** From now on, errors are printed without secrets: an unhandled error may quote one. */
   readonly hideWith: (hide: (text: string) => string) => void;
 }
 
@@ -70,7 +70,7 @@ export function createContext(terminal: Terminal, inJson = false): Context {
   };
 }
 
-/** The same ways to speak for what runs behind a chat. */
+/** The same functions for background work of a chat. */
 export const behindChat = (context: Context): Context => ({
   ...context,
   note: (...lines) => context.whenFree(() => context.note(...lines)),
@@ -80,8 +80,8 @@ export const behindChat = (context: Context): Context => ({
 const forPrograms = ({ code, message, details }: StrataError) => ({ code, message, details });
 
 /**
- * Whoever runs the source with npm, or the package with npx or from a script, has no `strata` on the path: a command that is
- * advised, in backticks or set in on a line of its own, is told as it works there.
+ * If the source runs with npm, or the package with npx or from a script, `strata` is not on the path: suggested commands,
+ * in backticks or indented on a line of their own, are shown in a form that works there.
  */
 export function asCalledHere(text: string, env: Terminal["env"]): string {
   const called = calledBy(env);

@@ -21,7 +21,7 @@ import { showProgress } from "./progress.ts";
 import { chosenAgent, inRecord, inSession, onRecord, type Session } from "./session.ts";
 import { allOfStdin } from "./stdin-lines.ts";
 
-/** A noun of the command line: what the help says of it, and its operations. */
+/** A noun of the command line: its help, and its operations. */
 export interface Noun {
   readonly name: string;
   readonly says: string;
@@ -135,7 +135,7 @@ function wordOf({ name, says, required: needed, choices }: FieldShape, { rest, s
   return new Argument(required ? `<${word}>` : `[${word}]`, says + among(choices));
 }
 
-/** The agent may be named behind all other words, or by an option. */
+/** The agent may be named after all other arguments, or by an option. */
 function declareAgent(command: Command, { required }: FieldShape, { rest }: Verb["part"]): void {
   const otherwise = `which agent (default: ${required ? "the first agent" : "all agents"})`;
   if (rest !== undefined) return void command.option("--agent <name>", otherwise);
@@ -164,7 +164,7 @@ function optionOf(field: FieldShape, part: Verb["part"]): Option {
 const isSupplied = ({ name }: FieldShape, { file, usual, contact }: Verb["part"]): boolean =>
   file === name || usual?.[name] !== undefined || (name === "contact" && contact !== undefined);
 
-/** What stands for an option's value in the help. */
+/** The placeholder for an option's value in the help. */
 function placeOf({ name, type, choices, place }: FieldShape): string {
   if (place !== undefined) return place;
   if (choices !== undefined || name === "contact") return type === "list" ? name.replace(/s$/, "") : name;
@@ -267,7 +267,7 @@ async function writeFile({ terminal, note }: Context, command: Command, { text, 
 
 const commandName = ({ name }: Operation): string => name.replace(".", " ");
 
-/** One word that names an agent, with something on stdin, would be taken for the text, and what stands on stdin lost without a word. */
+/** If there is one argument, which names an agent, and also text on stdin, the argument would be used as the text and stdin silently ignored. */
 function checkNoAgent({ terminal }: Context, { app }: Session, { verb, given }: Omit<Performed, "command">): void {
   const { part, operation } = verb;
   const text = part.stdin === undefined ? undefined : given[part.stdin];
