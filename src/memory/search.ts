@@ -19,7 +19,7 @@ const MOST_READ = 120;
 const MOST_PARTS = 2;
 /** How far away a candidate still speaks for another, and how much of its score it lends at no distance. */
 const REACH = 4;
-const LENT = 0.4;
+const LENT = 0.15;
 /** What a term that is there adds to the score of words in a unit of the usual length, in the unit and its window together. */
 const USUAL_GAIN = 1.5;
 
