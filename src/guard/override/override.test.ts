@@ -266,6 +266,16 @@ describe("on one in ten of the contrasts, which nothing was learned from (checks
   });
 });
 
+describe("on one in ten of the texts of 300 ideas that nothing was learned from (checks/guard/ideas.txt)", () => {
+  const some = contrasts("ideas.txt").filter(({ isHeldOut }) => isHeldOut);
+  const textsOf = (isOverride: boolean) => some.filter((one) => one.isOverride === isOverride).map(whole);
+
+  it("holds up more than two of five attacks, and of honest texts that share their words one of five at most", () => {
+    expect(held(textsOf(true))).toBeGreaterThanOrEqual(0.4);
+    expect(held(textsOf(false))).toBeLessThanOrEqual(0.2);
+  });
+});
+
 describe("on texts whose author knew nothing of the guard, and which were sealed while it was made (checks/guard/blind.json)", () => {
   const blind: Texts = JSON.parse(readFileSync(new URL("../../../checks/guard/blind.json", import.meta.url), "utf8"));
 

@@ -50,16 +50,15 @@ function tableOf(listed: Readonly<Record<string, string>>, forms: (word: string)
 const ENGLISH = tableOf(kinds, (word) => [word, stemOf(word)]);
 const TABLES = tablesOf(tables);
 
-/** The file has for each kind its words in each language, `de: regel gesetz; fr: loi`; asked for are the kinds of each language. */
-function tablesOf(listed: Readonly<Record<string, string>>): Readonly<Record<string, Table>> {
-  const found: Record<string, Record<string, string>> = {};
-  for (const [kind, languages] of Object.entries(listed))
-    for (const one of languages.split("; ")) {
-      const [language = "", words = ""] = one.split(": ");
-      found[language] = { ...found[language], [kind]: words };
-    }
+/** The file has the names of the kinds and, for each language, the words of each kind in the same order, `regel gesetz;ebene`. */
+function tablesOf({ kinds, ...languages }: Readonly<Record<string, string>>): Readonly<Record<string, Table>> {
+  const names = kinds?.split("; ") ?? [];
+  const listed = (words: string) => words.split(";").map((some, at) => [names[at] ?? "", some] as const);
   return Object.fromEntries(
-    Object.entries(found).map(([language, words]) => [language, tableOf(words, (word) => [word])]),
+    Object.entries(languages).map(([language, words]) => [
+      language,
+      tableOf(Object.fromEntries(listed(words).filter(([, some]) => some !== "")), (word) => [word]),
+    ]),
   );
 }
 
@@ -144,7 +143,7 @@ const isEnough = (word: string, length: number): boolean =>
 const MOST_WORDS = 90;
 const TOKENS = /\p{L}[\p{L}\p{M}]*(?:['-]\p{L}[\p{L}\p{M}]*)*|\d+|[:?;"“”„«»`「」『』]|(?<!\p{L})['‘]|['’](?!\p{L})/gu;
 
-/** What is quoted continues without a blank. */
+/** What is quoted goes on without a blank. */
 const KOREAN_QUOTES = /(?<=\p{Script=Hangul})['’]|['‘](?=\p{Script=Hangul})/gu;
 
 /** The words of a sentence. Expects it legible. */
