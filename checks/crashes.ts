@@ -96,7 +96,11 @@ async function survive(
       }
       const { code, said } =
         life ?? (await Promise.race([end, setTimeout(2_000).then(() => ({ code: null, said: "" }))]));
-      if (code !== null && code !== 0 && !/store_busy|went down|broke|took too long|cannot be reached/.test(said))
+      if (
+        code !== null &&
+        code !== 0 &&
+        !/store_busy|was lost|went down|broke|took too long|cannot be reached/.test(said)
+      )
         throw new Error(said);
       isDone = code === 0;
       child.kill("SIGKILL");
