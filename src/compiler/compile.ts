@@ -107,7 +107,7 @@ function cachesIn(contents: CompileInput["contents"]): Pick<Ledger, "caches"> {
 }
 
 /**
- * The turn's next request: its own messages grow, the tail stays as it was computed.
+ * The turn's next request: its own messages are added, the tail stays as computed before.
  * @throws StrataError `budget_too_small`
  */
 export function extend(compilation: Compilation, added: readonly TranscriptMessage[], count: CountTokens): Compilation {
@@ -147,8 +147,8 @@ function withAllShown(
 }
 
 /**
- * The same request without the model's reasoning, for a provider that would not have it back: in an epoch of its own, for what
- * was sent is never changed. Nothing where there is none to leave out.
+ * The same request without the model's reasoning, for a provider that rejected it: in a new epoch, because sent bytes are never
+ * changed. Undefined if there is no reasoning to leave out.
  */
 export function unreasoned(compilation: Compilation, count: CountTokens): Compilation | undefined {
   const { epoch, opened, own, ledger } = compilation;
@@ -191,8 +191,8 @@ function frozenPieces(epoch: Epoch, count: CountTokens): Piece[] {
 const MARGIN = 1 / 32;
 
 /**
- * Layers and message share the room; the transcript takes what is left. The message gets no more than half of the limit,
- * or, where it cannot be cut so far, what the rest can spare.
+ * Layers and message share the room, and the transcript gets the rest. The message gets at most half of the limit or, if it cannot be
+ * cut that far, what the others can spare.
  */
 function shareRoom(
   { events, limit, count }: CompileInput,

@@ -46,8 +46,8 @@ interface Cut {
 }
 
 /**
- * Cuts a transcript that has outgrown its room, in tokens: whole turns stay, the newest, behind a mark that says how many
- * messages are gone (the mark stays even where it alone is more). Never slides: it cuts deeply, so that the next cut is far away.
+ * Cuts a transcript that is too long for its room, in tokens: the newest whole turns stay, after a mark that says how many messages
+ * were removed (the mark stays even if it is too long by itself). It cuts deeply instead of sliding, so that the next cut is far away.
  */
 function cutTranscript(epoch: Epoch, room: number, { plan, count }: Cutting): Cut {
   const turns = turnsOf(epoch);

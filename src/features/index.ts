@@ -1,7 +1,7 @@
 /**
- * The frame of features: how a thing that agents can have tells the house what it is, and how a capability is declared once for
- * every door. Each feature is a folder beside this page, entered through its own `index.ts`; it imports no other feature but those
- * it names under `needs`.
+ * The interface of features: what a feature declares about itself, and how a capability is declared once for the CLI, HTTP and MCP.
+ * Each feature is a folder next to this file, entered through its own `index.ts`. It imports only the features that it names under
+ * `needs`.
  */
 export type { Feature, Listed, ToolWorld } from "./feature.ts";
 export { FIELDS, line } from "./fields.ts";

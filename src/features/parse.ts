@@ -10,7 +10,7 @@ export interface Naming {
 }
 
 /**
- * What came from outside, as the schema's types. Fields that the schema does not know are refused.
+ * Parses input from outside into the schema's types. Unknown fields are refused.
  * @throws StrataError `invalid_input`, and what the makers of ids throw
  */
 export function parsed<S extends z.ZodObject>(schema: S, values: unknown, naming: Naming): z.output<S> {

@@ -4,8 +4,8 @@ import { oneLineBreak, withoutControls, withoutLongGaps } from "./line-breaks.ts
 import { disarmProviderTokens } from "./provider-tokens.ts";
 
 /**
- * What a reader would see of a text, and nothing else: `\n` is the only line break, nothing hidden, no control
- * characters, no provider tokens, no gap that pushes text out of sight. Linear time; cleaning twice changes nothing.
+ * Reduces a text to what a reader sees: `\n` is the only line break, and there are no hidden or control characters, no provider tokens
+ * and no large gaps that push text out of sight. Linear time; cleaning twice changes nothing.
  */
 export function clean(text: Untrusted): string {
   if (isPlain(text)) return text;

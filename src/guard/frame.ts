@@ -3,8 +3,8 @@ import { clean } from "./clean.ts";
 import { cleanName } from "./clean-name.ts";
 
 /**
- * Cleans text and puts it into a frame: the one way for untrusted text into a request. `name` is what the sender
- * claims; a claim of which nothing is left is not shown.
+ * Cleans text and puts it into a frame: the only way for untrusted text into a request. `name` is the name that the sender claims; it
+ * is left out if nothing of it remains.
  */
 export function frame(header: FrameHeader, text: Untrusted, name?: Untrusted): Framed {
   const claimed = name === undefined ? "" : cleanName(name);

@@ -1,6 +1,6 @@
 /**
- * Characters that show nothing: a reader sees one text and a model another. Written as ranges and not as Unicode
- * properties, so that a newer Node does not clean differently.
+ * Invisible characters, with which a model sees another text than a reader. Listed as ranges and not as Unicode properties, so that a
+ * newer Node does not clean differently.
  */
 const HIDDEN = new RegExp(
   `[${[

@@ -1,6 +1,6 @@
 /**
- * Texts on trial: cleaning and normalising, and the only door through which untrusted text becomes renderable.
- * Pure: no clock, no chance, no input or output; it knows text and no store, model or agent.
+ * Checks texts: cleaning, normalising, and the only way to make untrusted text renderable. Pure: no clock, no randomness, no input or
+ * output; it knows only text, and no store, model or agent.
  */
 export { clean } from "./clean.ts";
 export { cleanName } from "./clean-name.ts";

@@ -1,4 +1,4 @@
-/** Finding what was said before: how texts become terms, and how what was found is ranked. Pure, the same for every database. */
+/** Search in earlier messages: how texts become terms, and how results are ranked. Pure, and the same for every database. */
 
 export { type AskedText, asksChange, asksHelp, asksIn } from "./asked.ts";
 export { fold, foldName } from "./fold.ts";

@@ -37,7 +37,7 @@ export interface Search {
 }
 
 /**
- * Finds what answers, best first. Any text is a valid search.
+ * Finds the memories that answer a question, the best first. Any text is a valid search.
  * @throws the signal's reason where it was aborted
  */
 export async function search(index: LexicalIndex, asked: Search): Promise<readonly Ranked[]> {

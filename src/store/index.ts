@@ -1,6 +1,6 @@
 /**
- * Rows to records and back: the one storage contract and its implementations. It knows databases and nothing of prompts,
- * models or agents; every function that touches thread, memory or conversation data takes a scope.
+ * Converts rows to records and back: the one storage contract and its implementations. It knows databases, but not prompts, models or
+ * agents. Every function that touches thread, memory or conversation data takes a scope.
  */
 
 export type { Generated } from "kysely";

@@ -45,8 +45,8 @@ import type { StorePart } from "./tx.ts";
 import type { VectorStore } from "./vectors.ts";
 
 /**
- * The one contract of storage. Every read and write of thread, memory or conversation data takes a scope; what is out of
- * scope does not exist. One function is one transaction.
+ * The contract of the store. Every read and write of thread, memory or conversation data takes a scope; data outside of it does not
+ * exist for the function. One function is one transaction.
  * @throws StrataError `store_busy`, `store_failed`, and what each function names
  */
 export interface Store extends MemoryStore, VectorStore, AgentStore {
@@ -73,8 +73,11 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
    * @throws StrataError `thread_not_found`; `invalid_input` for one that is known with other content, or a proven one that is gone */
   receive(scope: ContactScope, thread: ThreadId, events: readonly ArrivingEvent[]): Promise<readonly StoredEvent[]>;
   pending(scope: ContactScope, thread: ThreadId): Promise<readonly StoredEvent[]>;
-  /** Takes back all that waits on the thread: no turn will handle it, and one that was interrupted ends as failed. Gives what was taken back.
-   * @throws StrataError `thread_busy` while a turn handles it, `thread_not_found` */
+  /**
+   * Withdraws all waiting messages of the thread: no turn will handle them, and an interrupted turn ends as failed. Returns the
+   * withdrawn events.
+   * @throws StrataError `thread_busy` while a turn handles it, `thread_not_found`
+   */
   withdraw(
     scope: ContactScope,
     thread: ThreadId,
@@ -108,8 +111,10 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   leases(org: OrgId): Promise<readonly HeldThread[]>;
   /** False when the lease is lost. */
   renew(claim: Claim, until: number): Promise<boolean>;
-  /** The one commit. Gives the turn's link in the chain.
-   * @throws StrataError `lease_lost`, also where one of several senders was erased, or `thread_not_found` where the only one was: then nothing was written. */
+  /**
+   * The commit of a turn. Returns the turn's link in the chain.
+   * @throws StrataError `lease_lost`, also where one of several senders was erased, or `thread_not_found` where the only one was: then nothing was written.
+   */
   settle(claim: Claim, outcome: TurnOutcome): Promise<Settled>;
 
   /** Journals a call before it acts. @throws StrataError `thread_not_found`, `turn_not_found`, `lease_lost` when the turn has ended */
@@ -130,11 +135,15 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   /** Newest first. A scope with `contact: null` lists those of all contacts of the agent. */
   approvals(scope: Scope, filter: ApprovalFilter, limit: number): Promise<readonly Approval[]>;
   approval(scope: Scope, id: ApprovalId): Promise<Approval | undefined>;
-  /** Decides about a waiting call: of two that decide, one is refused.
-   * @throws StrataError `approval_not_found`, `approval_decided`, `thread_not_found` when its contact was erased */
+  /**
+   * Decides about a waiting call: of two decisions, the second is refused.
+   * @throws StrataError `approval_not_found`, `approval_decided`, `thread_not_found` when its contact was erased
+   */
   decideApproval(scope: ContactScope, id: ApprovalId, decision: Decision): Promise<Approval>;
-  /** Keeps what came of an approved call, all of it or nothing.
-   * @throws StrataError `approval_not_found`, `approval_decided` when it is not approved or has run already */
+  /**
+   * Stores the result of an approved call, all of it or nothing.
+   * @throws StrataError `approval_not_found`, `approval_decided` when it is not approved or has run already
+   */
   finishApproval(scope: ContactScope, id: ApprovalId, finish: Finish): Promise<Approval>;
 
   /** Oldest first. */
@@ -146,9 +155,9 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   spent(org: OrgId, agent: AgentName, since: number): Promise<number>;
 
   /**
-   * Blanks every text of the contact, forgets its key and memories and closes its threads: the next opening makes a new one.
-   * A turn that runs ends as failed. The chain stays valid; requests that held the texts cannot be rebuilt. Ids, names of
-   * channels, counts and costs stay, under a pseudonym. Gives the scope where they are now; nothing where nothing was kept of it.
+   * Blanks every text of the contact, deletes its key and memories and closes its threads: the next opening creates a new one. A
+   * running turn ends as failed. The chain stays valid; requests with these texts cannot be rebuilt. Ids, names of channels, counts
+   * and costs stay, under a pseudonym. Returns the scope of the pseudonym; undefined if nothing was stored for the contact.
    */
   eraseContact(scope: ContactScope, actor: Actor, at: number): Promise<ContactScope | undefined>;
   /** Contacts whose rows are erased, and whose files may not be yet: what is left of an erasure that was interrupted. */

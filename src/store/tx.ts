@@ -6,8 +6,8 @@ import type { BackupProgress, Claim, Finding, RequestRecord, TurnOutcome } from 
 import type { Dialect, Ready, Statement } from "./statement.ts";
 
 /**
- * What a store function may do: run statements inside one transaction. It awaits this and functions that take this, and nothing
- * else, so that a transaction never waits for the world. Made by `Transactions` alone: nothing is asked outside of a transaction.
+ * One transaction, in which a store function runs its statements. The function awaits only this and functions that take it, so that a
+ * transaction never waits for anything else. Only `Transactions` creates it: there are no queries outside of a transaction.
  */
 export interface Tx {
   /** For the few lines that differ. */
@@ -28,8 +28,8 @@ export interface Tx {
 }
 
 /**
- * Begins and ends transactions. What the work throws undoes it all. A function that needs a transaction takes a `Tx`; only the
- * outermost, the one that the contract names, begins one.
+ * Begins and ends transactions. If the work throws, everything is rolled back. A function that needs a transaction takes a `Tx`; only
+ * the outermost function, one of the store's contract, begins one.
  */
 export interface Transactions {
   /** One at a time writes: nobody is found inside another's transaction. */
@@ -67,8 +67,8 @@ type Bind = <Given extends readonly unknown[], R>(
 ) => (...given: Given) => Promise<R>;
 
 /**
- * What a feature keeps in the store. The store knows the list of parts that it was opened with and none of them by name: it makes their
- * tables, calls them in each commit and each erasure, and lets them check what they keep.
+ * A feature's part of the store. The store gets a list of parts when it is opened and names none of them: it creates their tables,
+ * calls them in each commit and each erasure, and lets them check their data.
  */
 export interface StorePart<Functions extends object = object> {
   readonly name: string;

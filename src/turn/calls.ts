@@ -283,8 +283,8 @@ async function run(work: Work, tool: Tool, call: CallPart, { taint, progress }: 
 }
 
 /**
- * A model that is stopped between a call and its answer leaves a sender without a reply. So it is told when it is asked for the last
- * time in a turn. Its tools stay in the prompt, and how it may choose among them stays as it is: what a provider keeps holds on.
+ * A model that is stopped between a call and its answer leaves a sender without a reply. So a note tells it when it is called for the
+ * last time in a turn. Its tools and their settings stay in the request, so that the provider's cache stays valid.
  */
 function lastWord(work: Work): string | undefined {
   const { rounds, calls } = work.setup.limits;

@@ -42,8 +42,8 @@ interface Case extends Verdict {
 }
 
 /**
- * Decides about a call. Approved, it runs now, as the agent that asked for it, and once: what comes of it is kept with
- * the decision. Either way the thread gets an event that tells the agent; its next turn handles it.
+ * Decides about a call. If approved, it runs once and now, as the agent that requested it, and its result is stored with the decision.
+ * In any case the thread gets an event for the agent, which its next turn handles.
  */
 export async function decide(parts: DecidingParts, actor: Actor, id: ApprovalId, verdict: Verdict): Promise<Approval> {
   const approval = await approvalOf(parts, actor, id, "operate");

@@ -13,8 +13,8 @@ const LONGEST = 1_000;
 const USUAL_RATIO = 5;
 
 /**
- * Whether the provider has surely forgotten the thread: its cache tells for how long it keeps, and that is over. Of caches that
- * keep by themselves nobody promises when they forget.
+ * Whether the provider's cache of the thread has certainly expired: the cache has a known lifetime, and it is over. Automatic caches
+ * promise no lifetime.
  */
 export function coldCache({ agent, model, card }: TurnSetup, past: Past, at: number): ColdCache | undefined {
   const sent = past.sent.filter(({ wire }) => wire === model.wire);

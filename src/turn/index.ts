@@ -1,6 +1,6 @@
 /**
- * Threads and turns: receive, claim, gather, compile, send, tools, commit, deliver. `turn.ts` is the page to read first.
- * Every function takes the actor who asks. It knows no database, no provider and no wire format; it gets them as parts.
+ * Threads and turns: receive, claim, gather, compile, send, tools, commit, deliver. Read `turn.ts` first. Every function takes the
+ * actor (who asks). It knows no database, provider or wire format; it gets them as arguments.
  */
 
 export { agentNamed, threadOf, turnOf } from "./access.ts";

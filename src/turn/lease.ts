@@ -21,7 +21,7 @@ interface Moved {
 }
 
 /**
- * Claims the thread and its waiting events; nothing when nothing waits.
+ * Claims the thread and its waiting events; undefined if nothing waits.
  * @throws StrataError `thread_busy`
  */
 export async function hold(

@@ -5,10 +5,7 @@ import type { Parts } from "./parts.ts";
 import type { Migration } from "./runtime.ts";
 import { agentAt, keepVersion, upToDate } from "./setup.ts";
 
-/**
- * What is declared differently today than in the version that the thread's next turn runs, in plain words; nothing where all that
- * the thread is pinned to is the same.
- */
+/** The differences between today's declaration and the version of the thread's next turn, in plain words; empty if there are none. */
 export async function changesSince(parts: Parts, actor: Actor, id: ThreadId): Promise<readonly string[]> {
   const thread = await upToDate(parts, await threadOf(parts, actor, id, "read"));
   const declared = parts.agents.all.find(({ org, name }) => org === thread.scope.org && name === thread.scope.agent);

@@ -71,8 +71,8 @@ type Summed = Came & {
 };
 
 /**
- * Asks for a summary and saves it, in a turn like any other: claimed, recorded with its request and its answer, committed at once and
- * linked. It runs on a thread of its own, so no conversation waits for it. What failed is recorded, and asks for nothing any more.
+ * Requests a summary and saves it, in a turn like any other: claimed, recorded with its request and its answer, committed at once and
+ * linked. It runs on a thread of its own, so no conversation waits for it. A failure is recorded, and not repeated.
  * @throws StrataError `thread_busy` while another program does the same for the contact, and what the store throws
  */
 export async function summaryTurn(summing: Summing, job: SummaryJob): Promise<Summed | undefined> {

@@ -19,7 +19,7 @@ const PAUSE = 30 * 60_000;
 export const REPLAY = "replay";
 
 /**
- * Lets nobody else open a conversation where recordings are: nobody would ever be sent what is said there.
+ * Prevents others from opening a conversation on the channel of recordings, because nothing said there is sent to anybody.
  * @throws StrataError `invalid_input`
  */
 export function checkRecorded({ channel, recorded }: { readonly channel: string; readonly recorded?: true }): void {
@@ -32,7 +32,7 @@ export function checkRecorded({ channel, recorded }: { readonly channel: string;
 type Held = Pick<Thread, "id" | "channel" | "key" | "forkedFrom">;
 
 /**
- * Lets nothing be said in a recording's conversation that is not the recording's; a fork continues from there.
+ * Prevents messages in a recording's conversation that are not from the recording; a fork can continue from there.
  * @throws StrataError `invalid_input`
  */
 export function checkOfRecording({ id, channel, key, forkedFrom }: Held, events: readonly NewEvent[]): void {

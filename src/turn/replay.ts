@@ -49,8 +49,8 @@ const UNLIMITED = {
 const PATIENCE = { every: 500, times: 120 };
 
 /**
- * Feeds a recorded conversation through the whole way, one turn per exchange. What an earlier run has done is passed over,
- * so that an interrupted replay continues where it was. A thread whose turn failed is not continued.
+ * Replays a recorded conversation through the whole runtime, one turn per exchange. It skips what an earlier run has done, so that an
+ * interrupted replay continues at the same place. A thread whose turn failed is not continued.
  */
 export async function* replay(runtime: Runtime, plan: ReplayPlan): AsyncGenerator<ReplayedTurn> {
   const failed = new Set<string>();

@@ -18,8 +18,8 @@ export interface RunOptions {
   /** Its reply counts as delivered: what a recording holds was said in its time, and is sent to nobody now. */
   readonly toNobody?: boolean;
   /**
-   * Nobody listens to its reply, which stays in the outbox for the agent's `deliver`, or whoever asks. Left out: it counts as delivered
-   * when `done` was taken.
+   * Nobody reads the reply directly; it stays in the outbox for the agent's `deliver`, or for whoever fetches it. Left out: it counts
+   * as delivered when `done` was read.
    */
   readonly noReader?: boolean;
   /** How much of the prompt is sent, whatever the agent's own mode is. A running conversation begins an epoch where it had another. */

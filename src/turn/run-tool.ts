@@ -43,8 +43,8 @@ export interface Ran {
 }
 
 /**
- * Runs a tool on checked input. What it throws becomes an answer that says so, and so does the end of its time; a tool that is
- * deaf to its signal is left behind. Values of secrets are replaced by their names in all that it says.
+ * Runs a tool on checked input. If it throws or runs out of time, the result says so; a tool that ignores its signal is abandoned.
+ * Values of secrets in its output are replaced by their names.
  */
 export async function runTool(
   parts: Parts,

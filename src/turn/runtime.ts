@@ -48,8 +48,8 @@ export interface Conversation {
 /** How events are posted. */
 interface PostOptions {
   /**
-   * Whoever posts runs no turn over them: in this program, who looks after what waits answers them at once. Left out, they are left
-   * to whoever posted them for a while.
+   * The caller does not run a turn for them: the background work of this program answers them at once. Left out: for a while, they are
+   * left to the caller.
    */
   readonly handed?: boolean;
 }
@@ -128,8 +128,8 @@ export interface RegenerateOptions extends RunOptions {
 }
 
 /**
- * What every door calls. Each function asks who is asking; what is out of the actor's reach does not exist for it:
- * `thread_not_found` and `turn_not_found` are the same for missing and for hidden.
+ * The functions behind the CLI, the HTTP server and programs. Each takes the actor; data that the actor has no access to does not
+ * exist for it: `thread_not_found` and `turn_not_found` are the same for missing and for hidden data.
  */
 export interface CoreRuntime {
   /** What a feature keeps, for its own operations and jobs. @throws StrataError `not_allowed` where the actor may not do that in that scope */
@@ -142,7 +142,7 @@ export interface CoreRuntime {
   /** @throws StrataError `agent_not_found` */
   agent(actor: Actor, name: AgentName): Agent;
   /**
-   * The contact as the agent knows it: where senders are addresses, in lower case.
+   * The contact as the agent knows it: in lower case, if senders are addresses.
    * @throws StrataError `agent_not_found`, `invalid_id` for what is no address or has a wrong checksum, `not_allowed`
    */
   contact(actor: Actor, agent: AgentName, contact: ContactId): Promise<ContactId>;
@@ -154,7 +154,7 @@ export interface CoreRuntime {
   /** What of the agent's layers and tools is declared differently than the thread's next turn runs them, in plain words. */
   changes(actor: Actor, id: ThreadId): Promise<readonly string[]>;
   /**
-   * Moves a thread to the version of its agent that is declared now, between two turns; what was said continues. Operators only.
+   * Moves a thread to the currently declared version of its agent, between two turns; the conversation continues. Operators only.
    * @throws StrataError `thread_busy` while a turn runs on it, `agent_not_found` where the agent is no longer declared
    */
   migrate(actor: Actor, id: ThreadId): Promise<Migration>;
@@ -172,30 +172,32 @@ export interface CoreRuntime {
     how?: PostOptions,
   ): Promise<readonly StoredEvent[]>;
   pending(actor: Actor, thread: Thread): Promise<readonly StoredEvent[]>;
-  /** Takes back all that waits on the thread without an answer. Operators only.
-   * @throws StrataError `thread_busy` while a turn handles it */
+  /**
+   * Withdraws all messages of the thread without an answer. Operators only.
+   * @throws StrataError `thread_busy` while a turn handles it
+   */
   withdraw(actor: Actor, id: ThreadId): Promise<readonly StoredEvent[]>;
   /**
-   * One turn over the thread's waiting events. Yields nothing when nothing waits; else ends in exactly one `done` or
-   * `failed` and never throws past its start. Take events until the end: what was said counts as delivered then.
+   * Runs one turn for the thread's waiting events. Yields nothing if nothing waits; otherwise it ends with exactly one `done` or
+   * `failed`, and never throws after its start. Read the events to the end: then the reply counts as delivered.
    * @throws StrataError before the start: `thread_busy`, `not_allowed`, `thread_not_found`
    */
   run(actor: Actor, thread: Thread, options?: RunOptions): AsyncGenerator<TurnEvent>;
   /**
-   * A new thread of the same contact and version that continues where a turn of this one ended, left out, its last done one.
-   * Its next request continues the same bytes; this thread is only read. The same key again gives the same fork.
+   * A new thread of the same contact and version that continues after a turn of this one, by default its last finished one. Its next
+   * request continues the same bytes; this thread is only read. The same key returns the same fork.
    * @throws StrataError `turn_not_found`, `invalid_input` when the key names another thread
    */
   fork(actor: Actor, thread: ThreadId, options: ForkOptions): Promise<Thread>;
   /**
-   * Answers a turn's events once more, on a fork from before it; the turn and its thread stay as they are. Runs like `run`.
+   * Answers a turn's events again, on a fork from before it; the turn and its thread do not change. Runs like `run`.
    * @throws StrataError before the start: as `run`, `turn_not_found`, `invalid_input` for a turn that has no events yet, whose
    * events still wait, or that called what acts outside, or whose agent sends its replies, and is not asked for with `again`
    */
   regenerate(actor: Actor, turn: TurnId, options?: RegenerateOptions): AsyncGenerator<TurnEvent>;
   /**
-   * Stops the turn that runs on the thread, also that of another program, which hears of it within seconds. False when none
-   * runs. Its events keep waiting.
+   * Cancels the turn that runs on the thread, also in another program, where it takes some seconds. False if none runs. Its events
+   * keep waiting.
    */
   cancel(actor: Actor, id: ThreadId): Promise<boolean>;
   /** @throws StrataError `budget_too_small`, `source_failed`, `agent_not_found` */
@@ -219,9 +221,9 @@ export interface CoreRuntime {
   /** @throws StrataError `approval_not_found` */
   approval(actor: Actor, id: ApprovalId): Promise<Approval>;
   /**
-   * Approves a waiting call, which runs it now and once, or denies it; or settles one that was approved and whose end was never
-   * recorded, because the program ended, the database was locked or a tool that acts outside was left. Either way an event
-   * waits on its thread then: run a turn to let the agent tell. Operators only.
+   * Approves a waiting call, which runs it once and now, or denies it; or settles an approved call without a recorded result, because
+   * the program ended, the database was locked or a tool that acts outside was abandoned. In each case an event then waits on its
+   * thread: run a turn so that the agent reports it. Operators only.
    * @throws StrataError `approval_not_found`, `approval_decided`, `tool_not_found` and `invalid_input` when it cannot run any
    * more; where an outcome cannot be kept, `store_busy` or `store_failed` with the outcome in its details
    */

@@ -38,8 +38,8 @@ export interface Answer {
 }
 
 /**
- * Sends one request of the turn and passes on the words as they come. Where the provider would not have the model's earlier
- * reasoning back, it is asked once more without it, in a new epoch; what was changed is looked for and recorded.
+ * Sends one request of the turn and passes on the words as they arrive. If the provider rejects the model's earlier reasoning, the
+ * request is sent once more without it, in a new epoch; the cause is determined and recorded.
  * @throws StrataError as `ask`
  */
 export async function* send(work: Work, compilation: Compilation): AsyncGenerator<TurnEvent, Answer> {
@@ -114,7 +114,7 @@ function shortened(input: Json): Json {
 }
 
 /**
- * Asks the model. The request is recorded whatever happens to it.
+ * Calls the model. The request is recorded whatever happens.
  * @throws StrataError `model_failed`, `rate_limited`, `key_refused`, `reasoning_refused`, `model_refused`, `turn_cancelled`
  */
 export async function* ask(

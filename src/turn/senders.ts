@@ -18,7 +18,7 @@ import {
 import type { AgentBook, Parts } from "./parts.ts";
 
 /**
- * The contact under which an agent knows who writes to it.
+ * The contact as which an agent knows a sender.
  * @throws StrataError `invalid_id` for what is no address where senders are addresses, `not_allowed` for the agent's own
  */
 export async function contactFor(agent: Agent, contact: ContactId): Promise<ContactId> {
@@ -91,7 +91,7 @@ export interface Reached {
 }
 
 /**
- * Lets nobody write on the threads of an agent's own turns, which hold no word of a contact, and of those over several senders.
+ * Prevents messages on the threads of an agent's own turns and of turns of several senders.
  * @throws StrataError `not_allowed`
  */
 export function checkOutside({ agent, contact }: Pick<ContactScope, "agent" | "contact">): void {

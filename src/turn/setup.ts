@@ -37,8 +37,8 @@ function checkPrice(
 }
 
 /**
- * The thread with the agent version its next turn runs. Where each turn stands alone nothing would break, so every sender's thread
- * takes the declared one, and all share its prefix; others stay pinned.
+ * The thread with the agent version of its next turn. With `history: log` every thread takes the declared version, so that all share
+ * its prefix; other threads stay pinned to theirs.
  */
 export async function upToDate(parts: Parts, thread: Thread): Promise<Thread> {
   const { scope, id, version, channel } = thread;

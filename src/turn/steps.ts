@@ -158,8 +158,8 @@ export type Phase = "asking" | "acting" | "committing";
 export type Kept = "recorded" | "lost";
 
 /**
- * Where a feature may take part in a turn. The turn knows these steps and no feature's name; they are called in the order of the
- * list that `app` gives.
+ * The steps by which features take part in a turn. The turn calls these steps without naming any feature, in the order of the list
+ * that `app` passes.
  */
 export interface TurnSteps {
   /** Before the claim: the limits of this turn, and how well it is paid for. */
@@ -190,8 +190,8 @@ export interface TurnSteps {
 /** All steps as one, for the turn. */
 export interface Steps extends Required<Omit<TurnSteps, "funds" | "mayBegin" | "resting">> {
   /**
-   * Whether a turn may begin now, for everybody who asks: why not, or nothing. The first reason is that another runs where none may,
-   * the next that its thread rests; then each feature is asked.
+   * The reason why no turn may begin now, or undefined. First, whether another one runs; then, whether the thread is paused; then each
+   * feature is asked.
    */
   readonly refusal: (parts: TurnParts, beginning: Beginning) => Promise<StrataError | undefined>;
   /** @throws StrataError that refusal */

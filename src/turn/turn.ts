@@ -19,10 +19,9 @@ import { cutInTurn, withSummary } from "./summarise.ts";
 import { claimOf, newWork, outcomeOf, totalsOf, type Work, withoutWords } from "./work.ts";
 
 /**
- * One turn, from the waiting events to the commit: the page to read first.
- *
- * Claim the thread, gather and compile, send, answer the model's calls and send again until there is an end, commit all of
- * it at once, tell. What goes wrong after the claim becomes a failed end; both ends are recorded (law 14).
+ * One turn, from the waiting events to the commit. Read this file first. A turn claims the thread, gathers and compiles, sends,
+ * answers the model's calls and sends again until the end, commits everything at once, and reports. A problem after the claim becomes
+ * a failed end; both ends are recorded (law 14).
  */
 export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
   const thread = await broughtUpToDate(parts, waiting);
@@ -140,8 +139,8 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
 }
 
 /**
- * A commit that cannot be written is recorded as a failed turn, with what it cost: whole where that can be written, else without what
- * was sent and said. Where neither can, the lease runs out by itself and the turn is taken up again.
+ * If the commit cannot be written, the turn is recorded as failed, with its cost: with its messages if possible, otherwise without. If
+ * neither can be written, the lease expires by itself and the turn runs again.
  */
 async function recordFailed(work: Work, error: StrataError): Promise<void> {
   // Whoever took the thread over, or erased its contact, has ended the turn.

@@ -17,8 +17,8 @@ export interface Job<World = JobWorld> {
   /** Feature and work: `inbox.messages`. */
   readonly name: string;
   /**
-   * What is due now. It is asked whenever something happens, so it looks and changes nothing, and names only what can begin now: what
-   * can not is due again at once, and would be begun without end.
+   * The tasks that are due now. It is called whenever something happens, so it must not change anything, and must return only tasks
+   * that can begin now: others would be due again at once, in an endless loop.
    */
   readonly due: (world: World) => Promise<Due>;
   /** A look that costs much is made at most once in so many milliseconds. */
@@ -41,7 +41,7 @@ export interface Task {
   /** What is told with the reason where it throws: `Messages for clerk were not handled`. */
   readonly trouble: string;
   /**
-   * Does it, and tells what an operator should know. Where it throws, the job rests for this agent, longer with each time.
+   * Runs the task and reports what an operator should know. If it throws, the job pauses for this agent, longer each time.
    * @param signal aborted when the dispatcher closes: the task ends soon then, and what it leaves is due again at the next start
    */
   readonly run: (signal: AbortSignal) => AsyncIterable<Notice>;

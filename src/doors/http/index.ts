@@ -1,7 +1,7 @@
 /**
- * The HTTP door: it translates between HTTP and the runtime and decides nothing. It knows no database, no model and no
- * prompt; what it answers with is handed in. It listens where it is told to and nowhere else, and lets nobody further
- * than `/` and `/health` without the operator's token.
+ * The HTTP server: it translates between HTTP and the runtime and decides nothing. It has no access to databases, models or prompts;
+ * it gets the runtime as an argument. It listens only on the configured address, and everything except `/` and `/health` needs the
+ * operator's token.
  */
 export { createServer, type Server, type ServerParts } from "./create-server.ts";
 export { errorResponse } from "./error-response.ts";

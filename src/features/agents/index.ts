@@ -1,4 +1,4 @@
-/** The declared agents themselves: which there are, what each is made of, what waits for an operator, and who looked into it. */
+/** The declared agents: a list, the details of each, what needs an operator, and who viewed it. */
 import type { Feature } from "../feature.ts";
 import { OPERATIONS } from "./operations.ts";
 

@@ -1,4 +1,4 @@
-/** The people outside: what is done about one of them everywhere at once. */
+/** Contacts, the people outside: operations on all of a contact's data at once. */
 import { z } from "zod";
 import type { Feature } from "../feature.ts";
 import { FIELDS, list } from "../fields.ts";

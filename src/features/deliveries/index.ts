@@ -1,4 +1,4 @@
-/** What an agent said and how far it came: the outbox, what was delivered by other means, and the replies that are sent by themselves. */
+/** An agent's replies and their delivery: the outbox, replies delivered by other means, and replies that Strata sends itself. */
 import { z } from "zod";
 import { count, minute, oneLine, printable, type Style, setIn } from "../../print/index.ts";
 import type { AgentName } from "../../protocol/index.ts";

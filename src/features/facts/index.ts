@@ -1,4 +1,4 @@
-/** Facts of a conversation: small things that are set from outside, and choose how its agent works there. */
+/** Facts of a conversation: small settings from outside that decide how its agent works there. */
 import { z } from "zod";
 import { ago, printable, table } from "../../print/index.ts";
 import type { Feature } from "../feature.ts";

@@ -1,4 +1,4 @@
-/** Agents that read the web: requests to the public web alone, whatever an address says and wherever it leads. */
+/** Tools for the web: requests only to public addresses, even after redirects and name lookups. */
 
 import { z } from "zod";
 import type { ContactScope, Tool } from "../../protocol/index.ts";

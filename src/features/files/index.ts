@@ -1,4 +1,4 @@
-/** Files of the project in an agent's prompt: AGENTS.md and its neighbours, read behind its turns and never waited for. */
+/** Files of the project in an agent's prompt, such as AGENTS.md. They are read outside of turns, which do not wait for them. */
 
 import { z } from "zod";
 import { number, printable, table } from "../../print/index.ts";

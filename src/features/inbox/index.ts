@@ -1,4 +1,4 @@
-/** What waits for an agent: the messages of all its senders, and the turns that handle them. */
+/** The inbox of an agent: the waiting messages of all its senders, and the turns that handle them. */
 import { z } from "zod";
 import { clean } from "../../guard/index.ts";
 import { count, minute, oneLine, printable, type Style, setIn, unansweredLine } from "../../print/index.ts";

@@ -1,4 +1,4 @@
-/** Agents that live by themselves: states, turns of their own, and the credits that they live on. */
+/** Agents that live by themselves: their states, own turns and credits. */
 import type { Run, TurnParts, TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import type { Accounts } from "./accounts.ts";

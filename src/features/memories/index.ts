@@ -1,4 +1,4 @@
-/** What agents remember: list, show, save, search, explain and forget it, as files too, with its vectors and summaries. */
+/** The memories of agents: list, show, save, search, explain, forget, import and export them, with their vectors and summaries. */
 import type { Parts, TurnParts, TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import { KEYS } from "./config.ts";

@@ -1,4 +1,4 @@
-/** What an agent is told of where it runs: its model, its machine, its tools. */
+/** A layer about the runtime of an agent: its model, its machine, its tools. */
 import { type LayerContent, type LayerId, type Trusted, trusted } from "../../protocol/index.ts";
 import type { TurnParts, TurnSetup, TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";

@@ -1,4 +1,4 @@
-/** What agents do by the clock: each run an event of the operator's on a thread of its own, with as much of the prompt as it needs. */
+/** Scheduled runs of agents: each is an operator's event on a thread of its own, with as much of the prompt as it needs. */
 import { z } from "zod";
 import { minute, oneLine, table } from "../../print/index.ts";
 import { asStrataError, MODES } from "../../protocol/index.ts";

@@ -1,4 +1,4 @@
-/** Sub-agents: an agent asks one that its project defines, by a tool, and it answers in a turn of its own. */
+/** Sub-agents: an agent calls one that its project defines, with a tool, and it answers in a turn of its own. */
 import { z } from "zod";
 import type { Tool, ToolReader, TurnId } from "../../protocol/index.ts";
 import type { RunningTurn } from "../../turn/index.ts";

@@ -1,4 +1,4 @@
-/** Conversations: open one, list them, read one, fork it, move it to another version of its agent, stop its turn. */
+/** Conversations: open, list, read and fork them, move one to another version of its agent, cancel its turn. */
 import { z } from "zod";
 import { ago, count, minute, number, printable, type Style, setIn, shortVersion, table } from "../../print/index.ts";
 import { PEER, SCHEDULE } from "../../turn/index.ts";

@@ -1,4 +1,4 @@
-/** The turns as they are recorded: what was sent, why, what came of it, how two differ, and answering one once more. */
+/** Recorded turns: what was sent and why, the result, the difference of two, and answering one again. */
 import type { Feature } from "../feature.ts";
 import { OPERATIONS } from "./operations.ts";
 

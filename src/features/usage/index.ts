@@ -1,4 +1,4 @@
-/** What was sent and answered, and what it cost. */
+/** Usage: tokens sent and received, and their cost. */
 import { z } from "zod";
 import { dollars, number, type Style, table } from "../../print/index.ts";
 import { type Actor, type Agent, type ContactId, StrataError } from "../../protocol/index.ts";

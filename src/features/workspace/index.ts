@@ -1,4 +1,4 @@
-/** Text files that an agent keeps for one contact, in a folder of its own. */
+/** Text files of an agent for one contact, in a folder of their own. */
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";

@@ -1,6 +1,6 @@
 /**
- * Where the live layers' contents come from: one file per kind of source, all asked in parallel under one deadline.
- * A source only reads, in the scope of its turn; it renders nothing, writes nothing, and never sees a prompt.
+ * The sources of live layers: one file per kind, all called in parallel with one deadline. A source only reads, in the scope of its
+ * turn; it renders nothing, writes nothing, and never sees a prompt.
  */
 export type {
   GatherContext,

@@ -1,7 +1,7 @@
 /**
- * What a model may call: the registry, and the check of arguments and answers; the tools themselves come from features, modules
- * and recordings. A tool gets its scope from the turn and reaches nothing outside it; it never opens a transaction (its writes go
- * into the turn's commit) and never renders a prompt (its answers are untrusted text that the runtime frames).
+ * Tools: the registry, and the check of arguments and results. The tools themselves come from features, modules and recordings. A tool
+ * gets its scope from the turn and has no access outside of it; it never opens a transaction (its writes go into the turn's commit)
+ * and never renders a prompt (its results are untrusted text that the runtime frames).
  */
 export { shown } from "./argument-problem.ts";
 export { defineTool, type ToolDefinition } from "./define-tool.ts";
