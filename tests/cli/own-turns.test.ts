@@ -144,6 +144,6 @@ agents:
     expect(jsonLines((await run("thread list --channel schedule --json")).out)).toMatchObject([
       [{ channel: "schedule" }],
     ]);
-    expect((await run("verify")).out).toContain("The record is whole.");
+    expect((await run("verify")).out).toContain("The record is complete and unchanged.");
   });
 });

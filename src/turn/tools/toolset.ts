@@ -53,6 +53,7 @@ function checked(tool: Tool): Tool {
     ...(shows !== undefined && { shows }),
     ...(states !== undefined && { states }),
     ...(tool.needsApproval !== undefined && { needsApproval: (input) => tool.needsApproval?.(input) ?? false }),
+    ...(tool.waiting !== undefined && { waiting: async (agent) => (await tool.waiting?.(agent)) ?? [] }),
     ...(tool.tainted !== undefined && { tainted: (input, scope) => tool.tainted?.(input, scope) ?? "ask" }),
     check: (input) => tool.check(input),
     run: (input, context) => outcomeOf(tool.schema.name, context, () => tool.run(input, context)),
