@@ -57,7 +57,7 @@ export const FIELDS = {
   mode: z
     .enum(MODES)
     .describe(
-      "how much of the prompt is sent in this turn; default: as the agent says. A running conversation begins an epoch where it had another",
+      "how much of the prompt is sent in this turn; default: the agent's own mode. A running conversation begins a new epoch if it had another",
     ),
   channel: line().describe("where the conversation takes place"),
   key: line().describe("which conversation of the contact on that channel"),

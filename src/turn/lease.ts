@@ -97,7 +97,7 @@ async function renew(parts: Parts, claim: Claim, end: AbortController): Promise<
   const held = await parts.store.renew(claim, parts.wall() + HOLD).catch(() => true);
   if (held) return;
   end.abort(
-    new StrataError("lease_lost", `another worker took ${claim.thread.id} over; its turn goes on there`, {
+    new StrataError("lease_lost", `another worker took ${claim.thread.id} over; its turn continues there`, {
       thread: claim.thread.id,
     }),
   );

@@ -202,7 +202,7 @@ describe("strata cache explain", () => {
     const gap = (turn: number) => (turn === 3 ? 10 * MINUTE : 45_000);
     const { out, json, causes } = await explain(await talked({ rules: 4_000, turns: 4, gap }));
     expect(causes[0]).toBe("cold");
-    expect(out).toMatch(/^3\.1 .* cold, [\d,]+ tokens: 10 min 0 s after the request it goes on from$/m);
+    expect(out).toMatch(/^3\.1 .* cold, [\d,]+ tokens: 10 min 0 s after the request that it continues$/m);
     expect(json.requests[2]?.base).toMatchObject({ gap: 10 * MINUTE });
     expect(json.requests[2]?.causes[0]).toMatchObject({
       cause: "cold",

@@ -385,7 +385,7 @@ describe("strata chat in a terminal", () => {
     const person = atTerminal(["start", "--port", "0"], { cwd: place() });
     await person.sees("me › ");
     expect(person.screen()).toMatch(/listens on http:\/\/127\.0\.0\.1:\d+/);
-    expect(person.screen()).toContain("`rehearsal` is no real model");
+    expect(person.screen()).toContain("`rehearsal` is not a real model");
     person.press("\u0003");
     expect(await person.ended).toBe(0);
     expect(person.screen()).toContain("Stopped.");

@@ -31,8 +31,8 @@ describe("strata memory consolidate", () => {
     const { code, out } = await run("consolidate");
     expect(code).toBe(0);
     expect(out.split("\n")).toEqual([
-      expect.stringMatching(/^mem_\S+ stands for 4 messages of spring: They sail in spring\.$/),
-      expect.stringMatching(/^mem_\S+ stands for 4 messages of summer: They sail in summer\.$/),
+      expect.stringMatching(/^mem_\S+ summarizes 4 messages of spring: They sail in spring\.$/),
+      expect.stringMatching(/^mem_\S+ summarizes 4 messages of summer: They sail in summer\.$/),
       expect.stringMatching(/^2 summaries, \d+ tokens, \$0\.\d+; `strata memory forget ID` removes one\.$/),
       "",
     ]);
@@ -66,7 +66,7 @@ describe("strata memory consolidate", () => {
     await run("import", "boats.md");
     const { code, out } = await run("consolidate", "--by", "topic");
     expect(code).toBe(0);
-    expect(out).toMatch(/^mem_\S+ stands for 4 memories about boat: The boat is green and lies in Oslo\.\n1 summary, /);
+    expect(out).toMatch(/^mem_\S+ summarizes 4 memories about boat: The boat is green and lies in Oslo\.\n1 summary, /);
     expect(model.received[0]?.body).toContain("The boat has a blue sail.");
     expect((await run("list", "--tag", "boat", "--kind", "summary")).out).toContain("lies in Oslo");
   });
@@ -99,7 +99,7 @@ describe("strata memory consolidate", () => {
     );
     const { code, out, err } = await run("consolidate");
     expect(code).not.toBe(0);
-    expect(out).toMatch(/^mem_\S+ stands for 4 messages of spring: They sail in spring\.\n$/);
+    expect(out).toMatch(/^mem_\S+ summarizes 4 messages of spring: They sail in spring\.\n$/);
     expect(err).toContain("of the $0.0001 it may spend");
     expect((await run("list", "--kind", "summary")).out).toContain("They sail in spring.");
   });

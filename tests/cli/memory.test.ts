@@ -50,7 +50,7 @@ describe("strata memory", () => {
     expect((await strata(["memory", "forget", id], { cwd })).out).toBe(`${id} is forgotten.\n`);
     const none = await strata(["memory", "list"], { cwd });
     expect(none.out).toBe("Nothing is remembered about me yet.\n");
-    expect(none.err).toContain("What was said stands apart: `--kind message` lists it.");
+    expect(none.err).toContain("Messages are listed separately, with `--kind message`.");
   });
 
   it("shows what the agent itself saved, and at most as many as wanted", async () => {

@@ -10,7 +10,7 @@ describe("strata start as a process", () => {
     const cwd = place();
     const started = child(["start", "--port", "0"], { cwd });
     await started.says("listens on");
-    await started.says("`rehearsal` is no real model");
+    await started.says("`rehearsal` is not a real model");
     const { out } = started.sofar();
     expect(out).toContain(join(cwd, ".strata"));
     expect(await (await fetch(`${address(out)}/health`)).json()).toMatchObject({ status: "ok" });

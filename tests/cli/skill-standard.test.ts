@@ -36,7 +36,7 @@ it("001.8 `strata skill check` says what is wrong with a skill, with its file an
   expect(code).not.toBe(0);
   expect(out).toContain("skills/bad/SKILL.md:2: `name` must be small letters and digits");
   expect(out).toContain("skills/bad/SKILL.md:4: the standard knows no key `colour`");
-  expect(err).toContain("skills/bad/SKILL.md is no skill of the open standard");
+  expect(err).toContain("skills/bad/SKILL.md is not a skill of the open standard");
 });
 
 it("001.8 `strata skill list` and the doctor name the skills of folders, and those that could not be taken", async () => {
@@ -95,5 +95,5 @@ it("001.8 a long skill of the standard may be added, and what is none is refused
   expect((await strata(["skill", "add", "skills/invoicing/SKILL.md", "--mine"], around)).err).toBe("");
   const { code, err } = await strata(["skill", "add", "skills/none/SKILL.md"], around);
   expect(code).not.toBe(0);
-  expect(err).toContain("this is no skill of the open standard: line 1: it has no head");
+  expect(err).toContain("this is not a skill of the open standard: line 1: it has no head");
 });

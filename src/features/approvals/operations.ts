@@ -136,14 +136,14 @@ export const OPERATIONS: readonly Operation[] = [
     verb: "deny",
     verdict: "denied",
     does: "Deny a waiting call: it does not run, and an event on its thread tells the agent.",
-    note: note("why; the agent is told").optional(),
+    note: note("why; the agent sees it").optional(),
     example: `approval deny ${ID}`,
   }),
   deciding({
     verb: "settle",
     verdict: "settled",
     does: "Record the result of an approved call whose result is not known; an event on its thread tells the agent.",
-    note: note("what you found when you looked; the agent is told"),
+    note: note("what you found out; the agent sees it"),
     example: `approval settle ${ID} --note "the money was paid back"`,
   }),
 ];

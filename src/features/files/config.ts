@@ -35,7 +35,7 @@ const FILES = z
       .min(0)
       .max(86_400)
       .default(30)
-      .describe("Seconds for which they are not read again. After that, a turn goes on with what was read before."),
+      .describe("Seconds for which they are not read again. After that, a turn uses the cached text."),
     check: z
       .enum(["warn", "review", "block"])
       .default("warn")

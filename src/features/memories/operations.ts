@@ -35,7 +35,7 @@ const memories = operation({
     return memoryLines(found, style, isFiltered ? `No memory ${about(asked)} is of that kind.` : nothing(asked));
   },
   hints: ({ memories: found }, { given: asked }) =>
-    found.length > 0 || asked.kind !== undefined ? [] : ["What was said stands apart: `--kind message` lists it."],
+    found.length > 0 || asked.kind !== undefined ? [] : ["Messages are listed separately, with `--kind message`."],
 });
 
 const nothing = (whose: Whose): string => `Nothing is remembered ${about(whose)} yet.`;

@@ -138,7 +138,7 @@ function summaryLine(one: Consolidated): string {
   if ("because" in one) return `${of}: no summary, for ${one.because} (${one.turn}).`;
   const { summary, evicted } = one;
   const gone = evicted.length === 0 ? "" : ` (less useful memories were deleted to make room: ${evicted.join(", ")})`;
-  return `${summary.id} stands for ${of}: ${oneLine(summary.content, 100)}${gone}`;
+  return `${summary.id} summarizes ${of}: ${oneLine(summary.content, 100)}${gone}`;
 }
 
 function totalLine(all: readonly Consolidated[]): string {

@@ -12,7 +12,7 @@ const SCHEDULE = z.strictObject({
       "When it runs: minute, hour, day of the month, month and day of the week, as in `0 9 * * 1-5` for nine o'clock on working days.",
     ),
   timezone: z.string().max(60).default("UTC").describe("Whose clock that is, as in `Europe/Berlin`."),
-  text: z.string().min(1).max(4_000).describe("What the agent is told to do."),
+  text: z.string().min(1).max(4_000).describe("The task for the agent."),
   missed: z
     .enum(["skip", "once", "all"])
     .default("once")
@@ -30,7 +30,7 @@ const SCHEDULES = z
   .max(100)
   .default([])
   .describe(
-    "What the agent does at certain times without being asked, while `strata start` runs. Each run stands alone, on a thread of the agent's own. Default: nothing.",
+    "What the agent does at certain times while `strata start` runs. Each run has a thread of its own. Default: nothing.",
   );
 
 /** What an agent does by the clock. */

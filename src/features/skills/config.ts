@@ -22,7 +22,7 @@ const SKILL_FOLDERS = z
       .min(1)
       .max(500)
       .default(40)
-      .describe("Skills that stand in the prompt; of the others it says how many there are."),
+      .describe("How many skills the prompt shows; it says how many more there are."),
     characters: z
       .int()
       .min(100)
@@ -34,7 +34,7 @@ const SKILL_FOLDERS = z
       .min(0)
       .max(86_400)
       .default(30)
-      .describe("Seconds for which they are not read again. After that, a turn goes on with what was read before."),
+      .describe("Seconds for which they are not read again. After that, a turn uses the cached text."),
     check: z
       .enum(["warn", "review", "block"])
       .default("warn")

@@ -202,7 +202,7 @@ const approveSkill = operation({
 
 const noSkill = (problems: readonly SkillProblem[]): StrataError => {
   const says = problems.map(({ line, says: what }) => `line ${line}: ${what}`).join("; ");
-  return new StrataError("text_refused", `this is no skill of the open standard: ${says}`, { problems });
+  return new StrataError("text_refused", `this is not a skill of the open standard: ${says}`, { problems });
 };
 
 const PROBLEM = z.object({ line: z.number(), says: z.string() });
@@ -245,7 +245,7 @@ const checkedSkill = operation({
   faults: ({ problems }, { given: { file = "SKILL.md" } }) =>
     problems.length === 0
       ? []
-      : [new StrataError("text_refused", `${file} is no skill of the open standard`, { problems })],
+      : [new StrataError("text_refused", `${file} is not a skill of the open standard`, { problems })],
 });
 
 const SWITCHED = OF_SKILL.extend({ reason: FIELDS.reason });

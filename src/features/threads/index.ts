@@ -134,7 +134,7 @@ export const chatOn = ({ id, scope: { agent } }: Pick<Thread, "id" | "scope">): 
 
 const migrate = operation({
   name: "thread.migrate",
-  does: "Move a thread to its agent's current layers and tools; the conversation continues. Its next turn starts a new epoch: the prompt is built and cached anew.",
+  does: "Move a thread to its agent's current layers and tools; the conversation continues. Its next turn starts a new epoch: the prompt is built and cached again.",
   may: "operate",
   at: "POST /v1/threads/{id}/migrate",
   takes: ONE,

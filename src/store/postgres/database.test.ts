@@ -287,6 +287,6 @@ describe.skipIf(server?.rootUrl === undefined)(title("a PostgreSQL that cannot b
   });
 
   it("the address is none", async () => {
-    expect(await said("postgres:nonsense here")).toMatch(/^config_invalid: the address of the store is no URL/);
+    expect(await said("postgres:nonsense here")).toMatch(/^config_invalid: the address of the store is not a URL/);
   });
 });

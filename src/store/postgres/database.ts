@@ -94,7 +94,7 @@ export function whereOf(url: string): Where {
   if (parsed === null || host === "" || !/^postgres(?:ql)?:$/.test(parsed.protocol))
     throw new StrataError(
       "config_invalid",
-      "the address of the store is no URL: write it as postgres://user:password@host:5432/database",
+      "the address of the store is not a URL: write it as postgres://user:password@host:5432/database",
     );
   return {
     user: decodeURIComponent(parsed.username) || "postgres",

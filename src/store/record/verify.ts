@@ -72,7 +72,7 @@ async function reached(tx: Tx, org: OrgId, anchor: ChainHead): Promise<readonly 
     return [problem("anchor", says)];
   }
   if (link.hash === anchor.hash) return [];
-  return [problem("anchor", `link ${anchor.seq} is not the one the anchor knows: the record was written anew`)];
+  return [problem("anchor", `link ${anchor.seq} is not the one the anchor knows: the record was rewritten`)];
 }
 
 const KINDS: readonly Counted[] = ["piece", "epoch", "turn", "link"];

@@ -25,9 +25,9 @@ export type Cause = (typeof CAUSES)[number];
 /** What each cause means, for people. */
 export const CAUSE_SAYS: Readonly<Record<Cause, string>> = {
   cold: "it was kept, and its time was over",
-  trim: "the conversation was cut, and what stayed stands elsewhere",
-  forgotten: "a memory that was shown was forgotten, and the conversation goes on without it",
-  refused: "the provider would not have the model's reasoning back, and the conversation goes on without it",
+  trim: "the conversation was cut, so the rest has moved",
+  forgotten: "a memory that was shown was deleted, and the conversation continues without it",
+  refused: "the provider rejected the model's reasoning, and the conversation continues without it",
   "prefix edit": "something before it was changed",
   reasoning: "the model was told to reason more or less, and messages are kept apart by that",
   tools: "a tool was changed, moved, added or taken away",

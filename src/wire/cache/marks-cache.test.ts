@@ -156,7 +156,7 @@ describe("a bill of a cache with marks", () => {
 
   it("tells of an hour behind five minutes, and of a mark on reasoning", () => {
     const late = [block("1", { mark: "5m" }), block("2", { mark: "1h" })];
-    expect(simulate([request(late)], RULES)[0]?.problems[0]).toContain("1h stands after one of 5m");
+    expect(simulate([request(late)], RULES)[0]?.problems[0]).toContain("1h comes after one of 5m");
     const thought = [block("1", { kind: "reasoning", role: "assistant", mark: "5m" })];
     expect(simulate([request(thought)], RULES)[0]?.problems[0]).toContain("reasoning");
   });

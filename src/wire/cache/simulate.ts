@@ -66,9 +66,9 @@ function refusals(blocks: readonly SeenBlock[], { most }: MarkRules): readonly s
     problems.push(`${marked.length} marks, and a request may carry ${most}: the provider refuses it`);
   const short = marked.findIndex(({ mark }) => mark === "5m");
   if (short >= 0 && marked.slice(short).some(({ mark }) => mark === "1h"))
-    problems.push("a mark of 1h stands after one of 5m, and longer ones must come first: the provider refuses it");
+    problems.push("a mark of 1h comes after one of 5m, but longer ones must come first: the provider refuses it");
   if (marked.some(({ kind }) => kind === "reasoning"))
-    problems.push("a mark stands on reasoning, which cannot carry one: the provider refuses it");
+    problems.push("a mark is on reasoning, which cannot have one: the provider refuses it");
   return problems;
 }
 

@@ -23,7 +23,7 @@ const RULES = {
   "unstable-tools": {
     severity: "error",
     finds: "a tool whose name, description or schema differs between two loads or two renders",
-    because: "tools stand before all else, so nothing that was kept fits any more",
+    because: "tools come first, so nothing in the cache matches any more",
     remedy: "write the tool's description and schema as constants, and let the tool answer with what varies",
     row: "tools",
   },
@@ -31,21 +31,21 @@ const RULES = {
     severity: "error",
     finds: "another piece before the tail whose bytes differ between two renders of the same request",
     because: "the cache matches bytes: from the first that differs on, all is written again",
-    remedy: "make the piece say the same whenever, wherever and in whatever order it is rendered",
+    remedy: "make the piece independent of the time, place and order in which it is rendered",
     row: "snapshot",
   },
   seconds: {
     severity: "error",
     finds: "a time to the second or finer, or a timestamp, in a text of the prefix",
     because: CHANGES,
-    remedy: "remove it and give the agent a layer with `source: clock`, which stands behind the last mark",
+    remedy: "remove it and give the agent a layer with `source: clock`, which comes after the last mark",
     row: "seconds",
   },
   clock: {
     severity: "error",
     finds: "a clock that is finer than a day (`it is now 14:32`, a date with a time) in a text of the prefix",
     because: CHANGES,
-    remedy: "remove it and give the agent a layer with `source: clock`, which stands behind the last mark",
+    remedy: "remove it and give the agent a layer with `source: clock`, which comes after the last mark",
     row: "minutes",
   },
   counter: {
@@ -53,21 +53,21 @@ const RULES = {
     finds:
       "a number that counts requests, turns, messages, calls or visits (`Turn 42.`, `you have been called 12 times`) in a text of the prefix",
     because: CHANGES,
-    remedy: "move the number into a source of your own: its layer stands behind the last mark",
+    remedy: "move the number into a source of your own: its layer comes after the last mark",
     row: "seconds",
   },
   uuid: {
     severity: "error",
     finds: "a UUID in a text of the prefix",
     because: CHANGES,
-    remedy: "remove it; what a tool must know of the request is told to the tool, not to the model",
+    remedy: "remove it; pass what a tool must know about the request to the tool, not to the model",
     row: "id",
   },
   "request-id": {
     severity: "error",
     finds: "the id of a request, session, thread or user in a text of the prefix",
     because: "nobody else sends these bytes, so nothing is shared, and the next request has others",
-    remedy: "remove it; what a tool must know of the request is told to the tool, not to the model",
+    remedy: "remove it; pass what a tool must know about the request to the tool, not to the model",
     row: "id",
   },
   "relative-time": {
@@ -110,7 +110,7 @@ const RULES = {
   "changing-above-stable": {
     severity: "warning",
     finds: "a `versioned` layer before an `immutable` one of the same scope",
-    because: "an edit of it rewrites the layers behind, though they did not change",
+    because: "an edit of it rewrites the layers after it, although they did not change",
     remedy: "give it a higher rank number than the immutable layers of its scope, or a narrower scope",
     row: "snapshot",
   },
@@ -124,7 +124,7 @@ const RULES = {
     severity: "warning",
     finds: "a prefix with fewer tokens than the model keeps",
     because: "nothing of it is kept until the conversation has grown past the minimum, and threads share nothing",
-    remedy: "fill it up to the minimum with useful examples where that pays, or choose a model with a lower minimum",
+    remedy: "fill it up to the minimum with useful examples if that pays, or choose a model with a lower minimum",
   },
   "large-tail": {
     severity: "warning",

@@ -140,7 +140,7 @@ function causeOf(request: ExplainedRequest): string {
 const CHANGES: readonly Caused["cause"][] = ["trim", "forgotten", "refused", "prefix edit", "tools"];
 
 function whereOf({ cause, begins }: Caused, { base, change }: ExplainedRequest): string {
-  if (cause === "cold") return base === undefined ? "" : `: ${duration(base.gap)} after the request it goes on from`;
+  if (cause === "cold") return base === undefined ? "" : `: ${duration(base.gap)} after the request that it continues`;
   if (!CHANGES.includes(cause)) return "";
   const piece = printable(change?.piece ?? begins.piece);
   const byte = change === undefined ? "" : `, byte ${number(change.byte)}`;

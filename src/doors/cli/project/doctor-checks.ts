@@ -351,7 +351,9 @@ async function accounts(app: App): Promise<Outcome> {
     unread === undefined ? [] : [`${agent}: ${wallet} was not read, ${unreadLine(unread, at)}`],
   );
   if (lines.length === 0) return ok(`${count(lives.length, "account")} read`);
-  return warn(`${lines.join("\n")}\nLook at \`life: account: rpc\` in strata.yaml; turns go on without the balance.`);
+  return warn(
+    `${lines.join("\n")}\nLook at \`life: account: rpc\` in strata.yaml; turns continue without the balance.`,
+  );
 }
 
 /** Threads that are held now, and those whose worker is gone: its turn was interrupted. */

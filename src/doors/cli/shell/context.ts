@@ -95,7 +95,7 @@ function calledBy({ npm_lifecycle_event: script, npm_package_name: owner }: Term
 
 function printableError({ code, message }: StrataError): string {
   if (code !== "unexpected") return printable(message);
-  return `${printable(message)} (this is nothing Strata knows of; STRATA_DEBUG=1 shows where it happened)`;
+  return `${printable(message)} (an unexpected error; STRATA_DEBUG=1 shows where it happened)`;
 }
 
 function trace(error: Error): string {

@@ -144,4 +144,4 @@ async function announce({ say, json, style }: Context, session: Session, { url, 
 }
 
 const REHEARSAL =
-  "`rehearsal` is no real model: it invents nothing, quotes what it finds in the request and uses the tools that it is\nexplicitly asked to use. For a real model, set ANTHROPIC_API_KEY in the environment, or `model:` in strata.yaml.";
+  "`rehearsal` is not a real model: it invents nothing, quotes what it finds in the request and uses the tools that it is\nexplicitly asked to use. For a real model, set ANTHROPIC_API_KEY in the environment, or `model:` in strata.yaml.";

@@ -99,7 +99,7 @@ function declared({ app }: Session): Declared {
 }
 
 function changesOf(before: Declared, after: Declared): readonly string[] {
-  const gone = [...before.keys()].filter((name) => !after.has(name)).map((name) => `${name} is declared no more`);
+  const gone = [...before.keys()].filter((name) => !after.has(name)).map((name) => `${name} is no longer declared`);
   const now = [...after].filter(([name, shown]) => before.get(name) !== shown);
   return [...gone, ...now.map(([name, shown]) => `${name} is now ${shown}`)];
 }
