@@ -77,7 +77,7 @@ describe("a key of an agent, said once by a feature", () => {
     for (const lines of ["", "    volume: soft\n"]) expect(load(lines).version).toBe(before.version);
   });
 
-  it("is refused with its place where it does not fit, and told as newer where nothing knows it", () => {
+  it("is refused with its place if it does not fit, and reported as newer if it is unknown", () => {
     expect(refusalOf(() => load("    pause: {until: 3}\n")).message).toMatch(
       /helper\.pause\.until.*needs `history: log`/,
     );

@@ -115,7 +115,7 @@ describe("a transcript that no longer fits", () => {
 });
 
 describe("a cut in the middle of a turn", () => {
-  it("keeps the turn's own messages and tail; both epochs of the turn are told", () => {
+  it("keeps the turn's own messages and tail; both epochs of the turn are reported", () => {
     const epoch = epochOf(20);
     const limit = compile(inputOf({ epoch, turn })).ledger.tokens + 20;
     const first = compile(inputOf({ epoch, turn, limit }));

@@ -77,7 +77,7 @@ const next = (epoch: Epoch, contents: CompileInput["contents"], change: Partial<
   compile(inputOf({ agent: agentOf(...LAYERS), epoch, contents, turn: turnNumber(2), ...change }));
 
 describe("a text of the prefix that was edited while an epoch runs", () => {
-  it("is told in the turn's message where all that follows would be dear to write again, and once", () => {
+  it("is shown once in the turn's message if rewriting what follows would be expensive", () => {
     const epoch = long(begun().epoch, 4_000);
     const made = next(epoch, active({ loop: "Wait, then act.", mail: undefined }, 3), { limit: 9_000 });
     expect(made.opened).toEqual([]);
@@ -134,7 +134,7 @@ describe("a text of the prefix that was edited while an epoch runs", () => {
     expect(entryOf(made, "core")).toMatchObject({ trust: "platform" });
   });
 
-  it("is folded into the prefix by a cut, and told no more", () => {
+  it("is folded into the prefix by a cut, and no longer shown", () => {
     const epoch = long(begun().epoch, 4_000);
     const edited = active({ loop: "Wait, then act.", mail: undefined });
     const told = committed(next(epoch, edited, { limit: 9_000 }), reply("Aye.", turnNumber(2)));

@@ -82,7 +82,7 @@ describe("a conversation of which so much must stay", () => {
     expect(longer.epoch.cut).toBeGreaterThan(0);
   });
 
-  it("is told in the ledger also where nothing is declared: then it is cut where the room ends", () => {
+  it("is in the ledger even if nothing is declared: then it is cut at the end of the room", () => {
     const epoch = epochOf(...turns(20, 300));
     const { ledger } = compile(inputOf({ epoch, turn: turnNumber(900), limit: LIMIT }));
     expect(ledger.cutting).toMatchObject({ each: 300 });

@@ -117,7 +117,7 @@ describe("a tail of changed lines", () => {
     expect(part).toMatchObject({ text: "# Layer 20 · time: Nine." });
   });
 
-  it("is told as a whole after a cut, also after one in the middle of a turn", () => {
+  it("is shown whole after a cut, also after one in the middle of a turn", () => {
     const live = { state: [OPEN, "Two tables are free."] };
     const [, one] = turn(1, live, DELTA);
     const old = [...one.transcript, ...[2, 3, 4].map((n) => reply("x".repeat(1_500), turnNumber(n)))];
@@ -214,7 +214,7 @@ describe("a tail that the provider clears", () => {
 });
 
 describe("a tail before the events", () => {
-  it("is told of as such, part by part", () => {
+  it("is shown as such, part by part", () => {
     const [made] = turn(1, { time: "Nine.", memory: ["likes tea"] }, { ...EPHEMERAL_TAIL, place: "before-events" });
     expect(request(made).tail.map(({ way }) => way)).toEqual(["before-events", "before-events"]);
   });

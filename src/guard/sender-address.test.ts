@@ -14,7 +14,7 @@ describe("an Ethereum address", () => {
     expect(await senderAddress(`0x${ALICE.address.slice(2).toUpperCase()}`)).toBe(LOWER);
   });
 
-  it("is refused where upper and lower case do not match its checksum, and told which those are", async () => {
+  it("is refused where upper and lower case do not match its checksum, and says which those are", async () => {
     const swapped = ALICE.address.replace(/[a-f]/, (letter) => letter.toUpperCase());
     const wrong = swapped === ALICE.address ? ALICE.address.replace(/[A-F]/, (one) => one.toLowerCase()) : swapped;
     const refused = { code: "invalid_id", message: expect.stringMatching(`${wrong}.*checksum.*${ALICE.address}`) };

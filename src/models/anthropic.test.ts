@@ -199,7 +199,7 @@ describe("a request to Anthropic", () => {
     ]);
   });
 
-  it("goes where it was told, whatever the environment says", async () => {
+  it("uses the given address, whatever the environment says", async () => {
     vi.stubEnv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1/elsewhere");
     vi.stubEnv("ANTHROPIC_API_KEY", "sk-other");
     say(stream(start, ...words(0, "Hello."), ...end("end_turn")));

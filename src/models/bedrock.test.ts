@@ -222,7 +222,7 @@ describe("a request to Bedrock", () => {
     expect(reply).toMatchObject({ parts: [answer], finish: "stop" });
   });
 
-  it("goes where it was told, whatever the environment says", async () => {
+  it("uses the given address, whatever the environment says", async () => {
     vi.stubEnv("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "http://127.0.0.1:1/elsewhere");
     vi.stubEnv("AWS_BEARER_TOKEN_BEDROCK", "other-0123456");
     vi.stubEnv("AWS_REGION", "us-west-2");
@@ -283,7 +283,7 @@ describe("Bedrock's failures", () => {
     }
   });
 
-  it("are told when a frame's sum is wrong", async () => {
+  it("are reported if a frame's checksum is wrong", async () => {
     const broken = Buffer.from(delta(0, { text: "private" }));
     broken.writeUInt32BE(1, broken.length - 4);
     server.say(streamed(start, broken));

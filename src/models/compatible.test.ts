@@ -211,7 +211,7 @@ describe("a compatible server's failures", () => {
     }
   });
 
-  it("are told in the words of servers that word them otherwise", async () => {
+  it("are recognised from servers that word them differently", async () => {
     server.say((response) => {
       response.writeHead(404, { "content-type": "application/json" });
       response.end(JSON.stringify({ object: "error", message: "no such model", code: 404 }));

@@ -79,7 +79,7 @@ describe("embeddings over HTTP", () => {
     expect(ownHeaders(server.received[0])).toEqual({ "content-type": "application/json" });
   });
 
-  it("goes where it was told, whatever the environment says", async () => {
+  it("uses the given address, whatever the environment says", async () => {
     vi.stubEnv("OPENAI_BASE_URL", "http://127.0.0.1:1/elsewhere");
     vi.stubEnv("OPENAI_API_KEY", "sk-other-0123456");
     server.say(TWO);
@@ -199,7 +199,7 @@ describe("an embedder's failures", () => {
     expect(thrown).not.toHaveProperty("cause", expect.anything());
   });
 
-  it("that pass by themselves are tried again after a pause, and then told", async () => {
+  it("that are temporary are retried after a pause, and then reported", async () => {
     const busy = refused(503, { error: { message: "busy" } });
     const retry = instantRetry(2);
     server.say(busy, busy, TWO);

@@ -173,7 +173,7 @@ describe("a request to OpenAI", () => {
     expect(JSON.parse(body)).toMatchObject({ store: false, stream: true, include: ["reasoning.encrypted_content"] });
   });
 
-  it("goes where it was told, whatever the environment says", async () => {
+  it("uses the given address, whatever the environment says", async () => {
     vi.stubEnv("OPENAI_BASE_URL", "http://127.0.0.1:1/elsewhere");
     vi.stubEnv("OPENAI_API_KEY", "sk-other-0123456");
     say(...start, ...words(0, "Hello."), end());
@@ -223,7 +223,7 @@ describe("a cache that is written at marks (GPT-5.6 and later)", () => {
     expect(await optionsOf([{ after: { zone: "message", index: 0 }, lifetime: "5m" }])).toEqual({ mode: "explicit" });
   });
 
-  it("is told nothing where no mark is planned: `explicit` alone would mean no cache", async () => {
+  it("gets no cache option if no mark is planned: `explicit` alone would mean no cache", async () => {
     expect(await optionsOf([])).toBeUndefined();
   });
 });

@@ -203,7 +203,7 @@ describe("a request to OpenRouter", () => {
     });
   });
 
-  it("goes where it was told, whatever the environment says", async () => {
+  it("uses the given address, whatever the environment says", async () => {
     vi.stubEnv("OPENROUTER_API_KEY", "sk-or-other-0123456");
     vi.stubEnv("OPENROUTER_BASE_URL", "http://127.0.0.1:1/elsewhere");
     hello();

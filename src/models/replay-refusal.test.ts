@@ -79,7 +79,7 @@ const SEEN: readonly (readonly [string, string, unknown])[] = [
   ],
 ];
 
-describe("a provider that would not have the model's earlier reasoning back", () => {
+describe("a provider that rejects the model's earlier reasoning", () => {
   it.each(SEEN)("is known by its words: %s", async (_, ref, body) => {
     server.say(refused(400, body));
     expect(await codeOf(ref)).toBe("reasoning_refused");

@@ -61,7 +61,7 @@ function statusFailures({ server, open, refusal, provider, model }: FailureSetup
     expect(server.received).toHaveLength(1);
   });
 
-  it("are told without words when the answer is no JSON", async () => {
+  it("are reported without a message if the answer is not JSON", async () => {
     server.say(refused(502, "<html>Bad gateway</html>"));
     expect(await failureOf(open(), request)).toMatchObject({ code: "model_failed", details: { status: 502 } });
   });

@@ -153,7 +153,7 @@ describe("a call that needs approval", () => {
     expect(acted).toEqual(["a penny"]);
   });
 
-  it("is told when it can be decided: once its turn is committed, and before the end", async () => {
+  it("is reported when it can be decided: once its turn is committed, and before the end", async () => {
     const { open, runtime, time, acted } = await asking([{ parts: [REFUND] }, "It waits."]);
     const thread = await open();
     await runtime.post(OPERATOR, thread, [message("Refund order 7", time.at)]);
@@ -166,7 +166,7 @@ describe("a call that needs approval", () => {
     expect(acted).toEqual(["order 7"]);
   });
 
-  it("law 7: waits only once its turn is committed, and is told of only then", async () => {
+  it("law 7: waits only once its turn is committed, and is reported only then", async () => {
     const { say, open, waiting } = await asking([{ parts: [REFUND] }, new StrataError("model_failed", "gone")]);
     const thread = await open();
     const events = await say(thread, "Refund order 7");

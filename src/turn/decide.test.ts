@@ -100,7 +100,7 @@ describe("what came of an approved call", () => {
     expect(stand.paid).toEqual(["order 7"]);
   });
 
-  it("is told to the person where it cannot be kept, who settles it then; nothing runs again", async () => {
+  it("is shown to the person if it cannot be stored, who then settles it; nothing runs again", async () => {
     let isLocked = true;
     const finish = (store: Store): Partial<Store> => ({
       finishApproval: (...given) => (isLocked ? busy() : store.finishApproval(...given)),
@@ -175,7 +175,7 @@ describe("what came of an approved call", () => {
     },
   );
 
-  it("is cut to the budget of a result before it is kept and told, and says so", async () => {
+  it("is cut to the budget of a result before it is stored and shown, and says so", async () => {
     const stand = await waiting({ says: "word ".repeat(200_000) });
     const done = await stand.runtime.decide(OPERATOR, stand.waits.id, { verdict: "approved" });
     const tokens = Math.ceil(Buffer.byteLength(done.outcome?.text ?? "") / 3);

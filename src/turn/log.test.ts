@@ -300,7 +300,7 @@ describe("soul and skills", () => {
 });
 
 describe("an edit while a conversation runs", () => {
-  it("is told in the conversation or begins an epoch; the ledger says which and why, and the record rebuilds", async () => {
+  it("is shown in the conversation or begins an epoch; the ledger says which and why, and the record rebuilds", async () => {
     const agent = sovereign({ history: "transcript" });
     const { hear, sent, change, recorded, open, runtime, store, prefixOf } = await started(agent);
     for (let i = 0; i < 6; i++) await hear("ann", "The sea was calm, as it had been for days. ".repeat(20));

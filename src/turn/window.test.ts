@@ -27,7 +27,7 @@ describe("what does not fit into a model's window", () => {
     await expect(composed).rejects.toThrow(/the window of \S+ is 600 tokens/);
   });
 
-  it("is told as a guess, with the key that sets it, where nobody knows the model's window", async () => {
+  it("is reported as a guess, with the key that sets it, if the model's window is unknown", async () => {
     const on = await testRuntime(["Aye."], {
       agent: sampleAgent(),
       parts: { cardOf: () => ({ ...cardOf("local:mystery-7b"), window: WINDOW }) },

@@ -114,7 +114,7 @@ describe("what a terminal shows of an answer", () => {
     await person.ended;
   });
 
-  it("ends its line before the failure is told", async () => {
+  it("ends its line before the failure is printed", async () => {
     const person = atTerminal(["chat", "companion"], await companion([{ text: "The half of", ends: "breaks" }]));
     await person.sees("me › ");
     person.press("hello\r");

@@ -168,7 +168,7 @@ describe("a folder whose strata.yaml is wrong", () => {
     expect(err).toContain("`strata lock`");
   });
 
-  it("is told before the call when not even the minimum fits", async () => {
+  it("is reported before the call if not even the minimum fits", async () => {
     const cwd = project((yaml) =>
       yaml.replace("  companion:", "  companion:\n    budgets: { total: 1500, reply: 500 }"),
     );

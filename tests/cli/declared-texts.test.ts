@@ -38,7 +38,7 @@ const TOLD = [
 ];
 
 describe("texts that are declared longer than edits may be", () => {
-  it("are told with their numbers by lock, lint and doctor and at the start, and edits may make them shorter", async () => {
+  it("are reported with their numbers by lock, lint and doctor and at the start, and edits may make them shorter", async () => {
     const cwd = declaring(LONG);
     const run = of(cwd);
     const locked = await run("lock");
@@ -95,7 +95,7 @@ describe("texts that are declared longer than edits may be", () => {
 });
 
 describe("a declared text that the guard would ask to review as an edit", () => {
-  it("is told wherever declarations are looked at: of a layer, its line, a skill and the soul", async () => {
+  it("is reported wherever declarations are checked: of a layer, its line, a skill and the soul", async () => {
     const cwd = declaring(
       {
         identity: text("You are a clerk."),

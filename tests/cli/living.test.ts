@@ -19,7 +19,7 @@ async function talked() {
 }
 
 describe("strata conversation", () => {
-  it("000.57 000.58 lists the senders and shows what was said with one; each look is told by `agent acts`", async () => {
+  it("000.57 000.58 lists the senders and shows what was said with one; each access is listed by `agent acts`", async () => {
     const run = await talked();
     const { out } = await run("conversation list");
     expect(out).toMatch(/^sender +entries +active\nbob +1 +just now\nann +1 +just now\n$/);
@@ -115,7 +115,7 @@ describe("strata credits and life", () => {
 });
 
 describe("a payment", () => {
-  it("that is no number of dollars or too large is told the limit", async () => {
+  it("that is not a number of dollars or too large is refused with the limit", async () => {
     const run = of(await living());
     for (const dollars of ["1e9", "1000001", "abc"])
       expect(await run(`credits add ${dollars}`)).toMatchObject({ code: 2, err: expect.stringContaining("1,000,000") });
@@ -174,7 +174,7 @@ describe("an account", () => {
 });
 
 describe("an account that cannot be read", () => {
-  it("is told with the reason and the time of the last try by `life show`, for programs too, and by doctor", async () => {
+  it("is reported with the reason and the time of the last try by `life show`, for programs too, and by doctor", async () => {
     const port = await localServer((_request, response) => void response.end("<html>Welcome</html>"));
     const run = await withAccount(WALLET, port);
     expect((await run("life show")).out).toMatch(/its balance was never read; tried just now: its server/);

@@ -141,7 +141,7 @@ describe("an error of a module that nobody waits for", () => {
       () => `no ${what} in:\n${sofar().err}`,
     );
 
-  it("as of `stray` is told by `start`, which keeps serving, whatever it left behind", async () => {
+  it("as of `stray` is reported by `start`, which keeps serving, whatever it left behind", async () => {
     const cwd = straying();
     const started = child(["start", "--port", "0"], { cwd });
     await started.says("config ");
@@ -168,7 +168,7 @@ describe("an error of a module that nobody waits for", () => {
     expect(await started.ended).toMatchObject({ code: 0 });
   });
 
-  it("is told by `chat`, with its stack where STRATA_DEBUG=1 asks for it, and the talk continues", async () => {
+  it("is reported by `chat`, with its stack if STRATA_DEBUG=1 asks for it, and the talk continues", async () => {
     const chat = child(["chat", "companion"], { cwd: straying(), env: { STRATA_DEBUG: "1" } });
     chat.process.stdin?.write('Use stray {"how": "timer"}\n');
     await heard(chat, "the till is on fire; await what may fail there");

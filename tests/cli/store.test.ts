@@ -60,7 +60,7 @@ describe.skipIf(server === undefined)(title("a store on PostgreSQL"), () => {
     );
   });
 
-  it("that cannot be reached is told without its password, and nothing is written elsewhere", async () => {
+  it("that cannot be reached is reported without its password, and nothing is written elsewhere", async () => {
     const cwd = place();
     const env = { STRATA_STORE: `postgres://ann:${SECRET}@127.0.0.1:1/nowhere` };
     const { code, err, out } = await strata(["memory", "save", "Something."], { cwd, env });
@@ -79,7 +79,7 @@ describe.skipIf(server === undefined)(title("a store on PostgreSQL"), () => {
     expect(existsSync(join(cwd, "copy.db"))).toBe(false);
   });
 
-  it("hides its password in whatever is told", async () => {
+  it("hides its password in all output", async () => {
     const app = await openApp({ folder: place(), env: { STRATA_STORE: await address() } });
     expect(app.hide(`it is ${SECRET}`)).not.toContain(SECRET);
     await app.close();

@@ -17,7 +17,7 @@ describe("a text of the prefix", () => {
     expect(lintText(text)).toEqual([]);
   });
 
-  it("is judged the same wherever ordinary prose stands around it, and the line is told", () => {
+  it("is judged the same wherever ordinary prose stands around it, and the line is reported", () => {
     const prose = fc.array(fc.constantFrom(...PASSES), { maxLength: 4 });
     fc.assert(
       fc.property(prose, fc.constantFrom(...cases), prose, (before, { rule, text }, after) => {
@@ -28,7 +28,7 @@ describe("a text of the prefix", () => {
     );
   });
 
-  it("is told of once for each rule, with how many more there are", () => {
+  it("is reported once for each rule, with how many more there are", () => {
     const text = "The hall is currently closed.\nThe bar is currently closed. It is 10:00:01.";
     expect(lintText(text)).toEqual([
       { rule: "word-of-now", spot: { line: 1, column: 13 }, words: "currently", more: 1 },
@@ -197,7 +197,7 @@ describe("a declaration and a record", () => {
     expect(found({ observed: { tail: 200 }, rates: { ...CLEAN.rates, read: 0.05 } })).toHaveLength(1);
   });
 
-  it("a tail before the events is told with its price: what it costs that the events are not kept at once", () => {
+  it("a tail before the events is reported with its price: what it costs that the events are not kept at once", () => {
     const turn = { events: 100, grows: 300 };
     const early = (change: Partial<Subject> = {}) => found({ paidTwice: "events", observed: { turn }, ...change });
     // 2,000 tokens of prefix and 50 turns: 0.9 x 100 on 0.1 x (2,000 + 7,350) + 1.25 x 300 + 290.

@@ -53,7 +53,7 @@ async function collected(events: AsyncIterable<TurnEvent>): Promise<readonly Tur
 
 const turnsOf = async (app: App) => app.runtime.turns(app.operator, (await open(app)).id);
 
-describe("a provider that would not have the model's reasoning back", () => {
+describe("a provider that rejects the model's reasoning", () => {
   it("is asked once more without it, in a new epoch, and the turn ends well", async () => {
     const { app, server } = await opened(["reasons", { refuses: BOUND }, "reasons", "reasons"]);
     await say(app, "Hello.");
@@ -128,7 +128,7 @@ describe("a provider that would not have the model's reasoning back", () => {
     expect(events.find(({ type }) => type === "refused")).toMatchObject({ changed: "message 4 (assistant)" });
   });
 
-  it("is told in a chat in one line, beside the answer", async () => {
+  it("is reported in a chat in one line, next to the answer", async () => {
     const { app, folder, env } = await opened(["reasons", { refuses: BOUND }, "reasons"]);
     await app.close();
     const at = { cwd: folder, env };

@@ -149,7 +149,7 @@ it("001.8 a skill's file is read inside of the skill only, whatever a path or a 
   );
 });
 
-it("001.8 what is no skill of the standard is left out with its file and line, and the turn continues", async () => {
+it("001.8 an invalid skill is left out with its file and line, and the turn continues", async () => {
   const { app } = await workbench({
     files: {
       "skills/fine/SKILL.md": skill("fine"),

@@ -58,7 +58,7 @@ describe("tail: before-events", () => {
     expect(behind?.text).toContain("# Layer 50 · clock");
   });
 
-  it("is told of by lint with its price", async () => {
+  it("is reported by lint with its price", async () => {
     const folder = homeWith(early);
     const [report] = await lint({
       folder,

@@ -35,7 +35,7 @@ describe("an error", () => {
 });
 
 describe("a tool that is refused", () => {
-  it("is no error of the program: the agent is told why, and answers", async () => {
+  it("is not an error of the program: the agent sees the reason, and answers", async () => {
     readAs("person");
     const input = "Please read the file ../secret.txt\n";
     const seen = await cli(["chat", "companion"], { cwd: project(), input });

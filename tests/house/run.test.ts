@@ -100,7 +100,7 @@ describe("a signal", () => {
     expect(run.output).toContain(`${signal} 1`);
   });
 
-  it("that comes from the terminal and from us is heard once", async () => {
+  it("that comes from the terminal and from us counts once", async () => {
     const run = runIn(COUNTS);
     await run.says("pid");
     process.kill(Number(/pid (\d+)/.exec(run.output)?.[1]), "SIGINT");
@@ -122,7 +122,7 @@ describe("when the bootstrap is killed hard", () => {
 });
 
 describe("when the bootstrap's own parent is killed hard", () => {
-  it("the command is asked to stop", async () => {
+  it("the command is cancelled", async () => {
     const script = join(folder, "stays.mjs");
     writeFileSync(script, STAYS);
     const parent = `require("node:child_process").spawn(process.execPath, ${JSON.stringify([RUN, "in", script])}, { stdio: "inherit" });`;

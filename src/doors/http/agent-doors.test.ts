@@ -93,7 +93,7 @@ function shaped({ status, body }: Json, line: string): void {
 }
 
 describe("an agent's layers over HTTP", () => {
-  it("000.55 000.56 are told, edited and moved by operators", async () => {
+  it("000.55 000.56 are shown, edited and moved by operators", async () => {
     const { get, send } = await living();
     const layers = await get("/layers");
     shaped(layers, "get ~/layers");
@@ -126,7 +126,7 @@ describe("an agent's layers over HTTP", () => {
     expect(await get("/layers/loop/history?beforeMove=0")).toMatchObject({ status: 400 });
   });
 
-  it("have their versions told in pages", async () => {
+  it("list their versions in pages", async () => {
     const { get, send } = await living();
     for (const text of ["One.", "Two.", "Three."]) await send("layers/loop/versions", { text, reason: "shorter" });
     const page = async (query: string) => at((await get(`/layers/loop/history?${query}`)).body, "versions");
@@ -135,7 +135,7 @@ describe("an agent's layers over HTTP", () => {
     expect(await get("/layers/loop/history?before=0")).toMatchObject({ status: 400 });
   });
 
-  it("are compared, any two versions, line by line; what is not there is told with where to look", async () => {
+  it("are compared, any two versions, line by line; a missing one is reported with the place to look", async () => {
     const { get, send } = await living();
     await send("layers/loop/versions", { text: "Look, weigh, act.\nRest.", reason: "it tired" });
     const compared = await get("/layers/6/diff?from=0&to=1");
@@ -242,7 +242,7 @@ describe("an agent's layers over HTTP", () => {
 });
 
 describe("an agent's life over HTTP", () => {
-  it("is paid for, told, and has turns of its own", async () => {
+  it("is paid for, shown, and has turns of its own", async () => {
     const { get, send, json, ask } = await living();
     const asleep = await json("POST /v1/agents/automaton/life/tick");
     expect(asleep).toMatchObject({ status: 402, body: { error: { code: "out_of_credits", retry: true } } });
@@ -278,7 +278,7 @@ describe("an agent's conversations and mail over HTTP", () => {
     }
   });
 
-  it("S15 000.57 000.58 are told sender by sender, and who looked is told, too", async () => {
+  it("S15 000.57 000.58 are shown sender by sender, and so is who looked", async () => {
     const { get, send, json, open } = await living();
     await send("credits", { dollars: 20 });
     for (const contact of ["ann", "bob"]) {

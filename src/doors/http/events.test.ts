@@ -56,7 +56,7 @@ describe("posting and waiting", () => {
     expect(await slots(stand, thread)).toEqual(["Hi!", "Hello ann."]);
   });
 
-  it("001.4 001.22 runs the turn in the mode that is named, with the facts that are set first; what is no fact stores nothing", async () => {
+  it("001.4 001.22 runs the turn in the mode that is named, with the facts that are set first; an invalid fact stores nothing", async () => {
     const stand = await httpFixture(["Hello ann."], {}, [choosing()]);
     const opened = await stand.json("POST /v1/threads", {
       body: { agent: "chooser", contact: "ann", channel: "http", key: "main" },

@@ -83,7 +83,7 @@ describe("facts of a conversation", () => {
     }
   });
 
-  it("001.4 law 1 a change in a running conversation is told like an edit, priced, and rebuilt from the record", async () => {
+  it("001.4 law 1 a change in a running conversation is shown like an edit, priced, and rebuilt from the record", async () => {
     const { runtime, open, say, sent, store } = await staged(["One.", "Two.", "Three."], WIRES.none);
     const thread = await open();
     await say(thread, `hello, ${LONG}`);

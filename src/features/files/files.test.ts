@@ -302,7 +302,7 @@ it("001.33 sub-agents that AGENTS.md defines are read", async () => {
   ]);
 });
 
-it("001.19 a change on disk reaches new threads after the time to live, and a running one is told it", async () => {
+it("001.19 a change on disk reaches new threads after the time to live, and a running one is shown it", async () => {
   const folder = folderWith({ "AGENTS.md": "Use tabs." });
   const on = await workbench({ folder, rules: {}, replies: Array.from({ length: 5 }, () => "Yes.") });
   const first = await prompted(on, "ann");

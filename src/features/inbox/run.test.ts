@@ -138,7 +138,7 @@ describe("a turn over the messages of several senders", () => {
     expect(await on.problems()).toEqual([]);
   });
 
-  it("has no two senders in it who are shown alike: what one is told could be the other's", async () => {
+  it("has no two senders in it who are shown alike: a reply to one could be meant for the other", async () => {
     const on = await inbox([politely, politely, politely]);
     for (const sender of ["bob", "<BOB>", "ann"]) await on.post(sender, `I am ${sender}`);
     await on.run();
@@ -189,7 +189,7 @@ describe("a turn over the messages of several senders", () => {
     expect(await on.run()).toEqual([]);
   });
 
-  it("answers none but those who wait in it, and each once; who gets no reply has been heard all the same", async () => {
+  it("answers none but those who wait in it, and each once; a message without a reply counts as handled", async () => {
     const calls = [call("bob", "yes"), call("bob", "again"), call("eve", "psst"), call("ANN ", "oh")];
     const on = await inbox([{ parts: calls.slice(0, 3) }, "done"]);
     await on.post("eve", "earlier");
@@ -268,7 +268,7 @@ describe("a turn over the messages of several senders", () => {
     expect(JSON.stringify(on.sent[1]?.messages)).toContain("Not saved");
   });
 
-  it("S16 000.37 holds no word of anybody who is not staged in it, whoever writes when", async () => {
+  it("S16 000.37 holds no word of anybody who is not a member of it, whoever writes when", async () => {
     const names = ["ann", "bob", "cid", "dee", "eve", "fay", "gil"] as const;
     const post = fc.record({ who: fc.constantFrom(...names), runs: fc.boolean() });
     await fc.assert(
@@ -544,7 +544,7 @@ describe("what waits, where somebody looks again and again", () => {
 });
 
 describe("erasing one of several senders", () => {
-  it("leaves no word of theirs in the turn of all, and the others keep what they said and were told", async () => {
+  it("leaves no word of theirs in the turn of all, and the others keep their messages and replies", async () => {
     const on = await inbox([politely, politely]);
     const thread = await on.post("ann", "secret-ann?");
     await on.post("bob", "secret-bob?");

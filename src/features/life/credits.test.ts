@@ -182,7 +182,7 @@ describe("an agent that lives on credits", () => {
     expect(endOf(await on.say(thread, "Look."))).toMatchObject({ because: "rounds", totals: { rounds: 2 } });
   });
 
-  it("answers while it is Critical: the second time it is told that it must", async () => {
+  it("answers while it is Critical: the second request says that it must", async () => {
     const on = await livingRuntime([LOOK, "I have looked."], { credits: CREDITS });
     await on.pay(1);
     expect(endOf(await on.say(await on.open(), "Look."))).toMatchObject({

@@ -184,7 +184,7 @@ describe("JSON lines", () => {
     );
   });
 
-  it("good lines are kept, and each bad one is told by its number and never by its text", async () => {
+  it("good lines are saved, and each bad one is reported by its number and never by its text", async () => {
     const { load, ann, kept } = await stand();
     const text = [
       '{"content": "Good."}',
@@ -298,7 +298,7 @@ describe("what was said", () => {
     expect(trusts).toEqual(["a contact contact", "b contact contact", "c agent agent", "d operator operator"]);
   });
 
-  it("in plain lines is told what is missing and what that costs; a few notes with a colon are not", async () => {
+  it("in plain lines is reported with what is missing and what that costs; a few notes with a colon are not", async () => {
     const { load, ann, bob } = await stand();
     const talk = ["Ann: Hi!", "Bo: Hello.", "Ann: I moved to Oslo.", "Bo: When?"].map((content) => ({ content }));
     const { notes } = await load(ann, { text: lines(...talk) });
@@ -333,7 +333,7 @@ describe("since and until when it is so", () => {
     expect([all.length, (await kept(ann)).length]).toEqual([11, 11]);
   });
 
-  it("what would end before it begins is refused, and a time is told with its form", async () => {
+  it("what would end before it begins is refused, and so is a wrong time, with the right form", async () => {
     const { runtime, ann, load } = await stand();
     const note = { content: untrusted("x"), tags: [], validFrom: 2_000, validUntil: 1_000 };
     const refusal = { code: "invalid_input", message: /so from 1970-01-01T00:00:02Z until 1970-01-01T00:00:01Z/ };

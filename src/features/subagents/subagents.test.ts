@@ -189,7 +189,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     expect(told(sent[3])).toMatch(/result · contact/);
   });
 
-  it("ends within what is left of its caller's limits, and the caller is told so", async () => {
+  it("ends within the remaining limits of its caller, whose result says so", async () => {
     const turn = { ...DEFAULT_BUDGETS.turn, rounds: 4 };
     const script = [ask(), use("look"), use("look", "b.ts"), "Done."];
     const { open, instruct, sent, acted } = await calling(script, { agent: { budgets: { ...DEFAULT_BUDGETS, turn } } });

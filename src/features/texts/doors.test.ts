@@ -131,7 +131,7 @@ describe("conversations", () => {
 });
 
 describe("the mail of an agent", () => {
-  it("is told of all senders: what waits, oldest first, and what was said, newest first", async () => {
+  it("is listed for all senders: waiting messages, oldest first, and replies, newest first", async () => {
     const set = await talked();
     const { runtime } = set;
     for (const [who, text] of [
@@ -212,7 +212,7 @@ describe("who looks", () => {
 });
 
 describe("the proposals of all agents", () => {
-  it("are noted as read where they are told, and not where others stand before them", async () => {
+  it("are noted as read if they are shown, and not if others come before them", async () => {
     const set = await automatonRuntime();
     const later = { ...set.agent, name: agentName("gardener") };
     const runtime = openRuntime({ ...set.parts, agents: { ...set.parts.agents, all: [set.agent, later] } });
@@ -226,7 +226,7 @@ describe("the proposals of all agents", () => {
 });
 
 describe("an agent at once", () => {
-  it("000.72 is told with its layers, conversations and mail", async () => {
+  it("000.72 is shown with its layers, conversations and mail", async () => {
     const set = await talked();
     await set.runtime.post(OPERATOR, await set.open("ann"), [message("And milk?", set.time.at)]);
     const snapshot = await set.runtime.snapshot(OPERATOR, name);
@@ -241,7 +241,7 @@ describe("an agent at once", () => {
     expect(snapshot).not.toHaveProperty("life");
   });
 
-  it("000.72 is told with its life where it lives by itself", async () => {
+  it("000.72 is shown with its life if it lives by itself", async () => {
     const set = await automatonRuntime([], { life: { credits: { low: 5, critical: 1, rounds: 2 } } });
     await set.runtime.topUp(OPERATOR, name, { dollars: 20, note: untrusted("") });
     const { life } = await set.runtime.snapshot(OPERATOR, name);
@@ -250,7 +250,7 @@ describe("an agent at once", () => {
 });
 
 describe("what waits for an operator", () => {
-  it("is told agent by agent: proposals, and who sleeps for want of credits", async () => {
+  it("is listed agent by agent: proposals, and who sleeps without credits", async () => {
     const set = await automatonRuntime([], { life: { credits: { low: 5, critical: 1, rounds: 2 } } });
     await written(set, "Look thrice.", { ...LOOP, layer: layerId("inbox") });
     expect(await set.runtime.attention(OPERATOR)).toEqual([

@@ -34,7 +34,7 @@ function desk({ runtime, agent: { name } }: TestRuntime) {
 const shown = (count: number): string => count.toLocaleString("en-US");
 
 describe("the layers of an agent", () => {
-  it("000.55 000.72 are told in the order of the prompt, each with its kind, text, version and whose words it is", async () => {
+  it("000.55 000.72 are listed in the order of the prompt, each with its kind, text, version and whose words it is", async () => {
     const set = await automatonRuntime();
     await written(set, "Look twice.", { status: "kept" });
     await written(set, "Look thrice.", { parent: 1 });
@@ -316,7 +316,7 @@ describe("law 2 a text whose layer was declared again", () => {
     }
   });
 
-  it("is rolled back to what stood before, and told in pages, however much was done with it since", async () => {
+  it("is rolled back to what was active before, and listed in pages, however many changes there were since", async () => {
     const set = await automatonRuntime();
     await written(set, "Look twice.", { status: "kept" });
     await written(set, "Look thrice.", { status: "kept", parent: 1 });
@@ -370,7 +370,7 @@ describe("law 2 a text whose layer was declared again", () => {
     expect(await desk(moved).skills()).toMatchObject([{ name: "haggling", enabled: false }, { enabled: true }]);
   });
 
-  it("S12 is a skill's own where another of its name is declared later: the operator's text stands, and is told to be outdated", async () => {
+  it("S12 is a skill's own where another of its name is declared later: the operator's text stays, and is reported as outdated", async () => {
     const set = await automatonRuntime();
     await desk(set).edit(skill("cooking"), "Boil water.");
     await desk(set).edit(skill("baking"), "Knead.");
@@ -394,7 +394,7 @@ describe("law 2 a text whose layer was declared again", () => {
     expect(await desk(named).skills()).toMatchObject([{ name: "baking", text: "Knead.", version: 1 }, {}, {}, {}]);
   });
 
-  it("is not told of where a skill that nobody wrote was disabled, and is no longer declared", async () => {
+  it("is not reported if a skill that nobody wrote was disabled, and is no longer declared", async () => {
     const set = await automatonRuntime();
     await desk(set).disable("invoicing");
     const gone = await testRuntime([], { agent: automaton({ skills: [] }), store: set.store });

@@ -310,7 +310,7 @@ function erasing(openStore: OpenStore): void {
     store.eraseContact(scope, { org: scope.org, role: "operator" }, NOW + 9);
 
   describe("erasing one of several senders", () => {
-    it("blanks the turn of all, keeps what the others said and were told, and the record stays whole", async () => {
+    it("blanks the turn of all, keeps the others' messages and replies, and the record stays complete", async () => {
       const store = await waiting(openStore);
       const { thread, claim } = await startedBatch(store);
       await store.settle(claim, done(claim, { reply: "I told ann." }));

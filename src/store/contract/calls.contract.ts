@@ -82,7 +82,7 @@ interface World {
 
 /** What holds of calls that act outside, whatever happens to the turns that make them. */
 export function callContract(openStore: OpenStore): void {
-  it("law 7 no call acts twice for one message, and what came of one is told to none but those it was made for", async () => {
+  it("law 7 no call acts twice for one message, and the result of one is shown only to those it was made for", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(deed, { minLength: 2, maxLength: 12 }), async (deeds) => {
         const world = { store: await openStore(), acted: new Set<string>() };

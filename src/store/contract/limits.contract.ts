@@ -33,7 +33,7 @@ function spending(openStore: OpenStore): void {
 }
 
 function stopping(openStore: OpenStore): void {
-  describe("a turn that is asked to stop", () => {
+  describe("a turn that is cancelled", () => {
     const now = { now: NOW, alive: () => true };
 
     it("hears of it; the thread's next turn does not", async () => {

@@ -496,7 +496,7 @@ function inTurns(openStore: OpenStore): void {
       await store.close();
     });
 
-    it("S11 that was overtaken is told by the commit, and what happened to each stands in its turn's record", async () => {
+    it("S11 that was overtaken is reported by the commit, and what happened to each stands in its turn's record", async () => {
       const store = await openStore();
       const thread = await open(store, { ...OWNER, contact: SELF });
       const turn = async (edit: NewText) => {
@@ -544,7 +544,7 @@ function inTurns(openStore: OpenStore): void {
       await store.close();
     });
 
-    it("that was overtaken twice with the same words is told twice: by both commits, and in both records", async () => {
+    it("that was overtaken twice with the same words is reported twice: by both commits, and in both records", async () => {
       const store = await openStore();
       await store.editText(OWNER, edited("meanwhile", byHand), NOW);
       const thread = await open(store, { ...OWNER, contact: SELF });

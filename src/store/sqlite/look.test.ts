@@ -111,7 +111,7 @@ describe("a look for senders who were left without a reply", () => {
 });
 
 describe("a look for what a turn of several senders has done already", () => {
-  it("reads what was staged of its senders, and of nobody else", async () => {
+  it("reads the members of its batch, and of no other", async () => {
     await written("ann", "bob");
     const store = await openSqlite(file);
     const id = newThread();

@@ -42,7 +42,7 @@ describe("why tokens were not read", () => {
     expect(two?.differs).toBeUndefined();
   });
 
-  it("a prediction that was told before the call counts, and is made now only where there is none", () => {
+  it("a prediction made before the call counts, and is computed now only if there is none", () => {
     const told = { read: 500, write: 400, writeLong: 0, input: 100 };
     const billed = [undefined, { input: 8_400, cacheRead: 4_000, cacheWrite: 4_000, output: 1 }];
     const [one, two] = attribute(chat(2), anthropicRules(), { predicted: [undefined, told], billed });
@@ -175,7 +175,7 @@ describe("why tokens were not read", () => {
     ]);
   });
 
-  it("reasoning: it was told to reason more, and the messages are kept apart by that", () => {
+  it("reasoning: the effort was raised, and the cache keeps such messages apart", () => {
     const said = (n: number, setting: string) =>
       request(
         [

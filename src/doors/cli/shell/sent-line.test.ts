@@ -50,7 +50,7 @@ it("the line of what was sent is one row of whole pieces, however wide it may be
   }
 });
 
-it("what was sent as its one line is not told as cut", () => {
+it("a layer sent as its one-line summary does not count as cut", () => {
   const lined = entry("identity", 53, { fate: "lined", because: "the mode is compact" });
   const short = entry("memory", 20, { fate: "truncated", because: "the budget" });
   expect(cuts(ledger(lined))).toBe("nothing cut · as a one-line summary: identity");

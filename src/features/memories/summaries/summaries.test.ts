@@ -267,7 +267,7 @@ describe("in idle time", () => {
     expect(asked()).toEqual([]);
   });
 
-  it("a model that fails is told, and left alone for an hour", async () => {
+  it("a model that fails is reported, and not called for an hour", async () => {
     const { time, runtime, asked } = await talked(new Error("overloaded"), { agent: declared() });
     time.at += 2 * HOUR;
     expect(await runtime.consolidateIdle(OPERATOR)).toMatchObject([

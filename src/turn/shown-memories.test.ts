@@ -32,8 +32,8 @@ async function recalled(
   return { ...stand, thread };
 }
 
-describe("a memory that was told and stays in the conversation", () => {
-  it("ends the epoch when it is forgotten: it is sent no more, and what is still known is told again", async () => {
+describe("a memory that was shown and stays in the conversation", () => {
+  it("ends the epoch when it is forgotten: it is no longer sent, and what is still known is shown again", async () => {
     const { sent, thread, runtime, say, store } = await recalled();
     expect(sent.map((request) => [says(request).includes("Miso"), says(request).includes("Argo")])).toEqual([
       [true, false],
@@ -70,7 +70,7 @@ describe("a memory that was told and stays in the conversation", () => {
     expect(says(sent[4] ?? never())).not.toContain("called Miso");
   });
 
-  it("ends it when any of what was told as one is forgotten", async () => {
+  it("ends it if any of several memories shown as one is forgotten", async () => {
     for (const gone of [1, 2]) {
       const stand = await testRuntime(Array(3).fill("Aye."), { agent: searcher(), parts: KEEPING });
       const thread = await stand.open();
