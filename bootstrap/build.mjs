@@ -9,7 +9,10 @@ const out = resolve(process.argv[2] ?? join(root, "dist"));
 rmSync(out, { recursive: true, force: true });
 const args = ["node_modules/typescript/bin/tsc", "--project", "bootstrap/tsconfig.build.json", "--outDir", out];
 process.exitCode = spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" }).status ?? 1;
-if (process.exitCode === 0) removeHiddenTypes();
+if (process.exitCode === 0) {
+  removeHiddenTypes();
+  format();
+}
 
 /** The package has one door: types that it does not lead to are of no use to anybody. */
 function removeHiddenTypes() {
@@ -22,4 +25,14 @@ function removeHiddenTypes() {
       left.push(join(dirname(file), named.replace(/\.(?:js|ts)$/, ".d.ts")));
   }
   for (const name of globSync("**/*.d.ts", { cwd: out })) if (!kept.has(join(out, name))) rmSync(join(out, name));
+}
+
+/** With tabs: the compiler indents by four spaces, which are a sixteenth of the package. */
+function format() {
+  const program = join(root, "node_modules/@biomejs/biome/bin/biome");
+  const config = join(root, "bootstrap/biome.dist.json");
+  const made = spawnSync(process.execPath, [program, "format", "--write", `--config-path=${config}`, out], {
+    cwd: root,
+  });
+  if (made.status !== 0) throw new Error(`The build could not be formatted:\n${made.stderr}`);
 }
