@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { z } from "zod";
+import { ROOT } from "../../checks/files.ts";
 import { FRAME_KINDS, type FrameHeader, TRUSTS, type Untrusted, untrusted } from "../protocol/index.ts";
 
 /** What an attacker writes: everything that some reader takes for a line, a mark, a header or nothing at all. */
@@ -52,7 +53,7 @@ export const anyHeader: fc.Arbitrary<FrameHeader> = fc.record({
   at: fc.integer({ min: 0, max: 253_402_300_799 }).map((second) => second * 1000),
 });
 
-const ROWS = join(import.meta.dirname, "../../../shared/data/guard");
+const ROWS = join(ROOT, "../shared/data/guard");
 const row = z.object({ id: z.string(), text: z.string(), kind: z.string() });
 
 /** The collected texts of one kind, or nothing where the folder is absent: it is never copied into the project. */

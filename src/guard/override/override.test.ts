@@ -1,6 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { ROOT } from "../../../checks/files.ts";
 import { contrasts, whole } from "../../../checks/guard/contrast.ts";
 import { layerJudge } from "../index.ts";
 import { read } from "./words.ts";
@@ -293,11 +295,11 @@ it("lets the texts of our own blueprints pass", () => {
   expect(files.filter((file) => verdictOf(readFileSync(new URL(file, folder), "utf8")) !== "pass")).toEqual([]);
 });
 
-const DATA = new URL("../../../../shared/data/guard/", import.meta.url);
+const DATA = join(ROOT, "../shared/data/guard");
 
 describe.skipIf(!existsSync(DATA))("on texts of others (../shared/data/guard), from which nothing is learned", () => {
   const rate = (file: string, kinds: readonly string[]): number => {
-    const rows = readFileSync(new URL(file, DATA), "utf8").trim().split("\n");
+    const rows = readFileSync(join(DATA, file), "utf8").trim().split("\n");
     const wanted = rows.map((line) => JSON.parse(line)).filter(({ kind }) => kinds.includes(kind));
     return held(wanted.map(({ text }) => text));
   };

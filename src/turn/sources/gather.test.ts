@@ -3,6 +3,7 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
+import { ROOT } from "../../../checks/files.ts";
 import {
   type Agent,
   DEFAULT_BUDGETS,
@@ -234,7 +235,7 @@ describe("recall", () => {
   });
 
   const questions = ["locomo-dev", "madial/en-last", "madial/zh-last"]
-    .map((folder) => join(import.meta.dirname, "../../../shared/data", folder, "queries.jsonl"))
+    .map((folder) => join(ROOT, "../shared/data", folder, "queries.jsonl"))
     .filter((file) => existsSync(file))
     .flatMap((file) => readFileSync(file, "utf8").trim().split("\n"))
     .map((line) => z.object({ question: z.string() }).parse(JSON.parse(line)).question);

@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { ROOT } from "../../../../checks/files.ts";
 import { foldName, type LexicalIndex, listIndex, type PlacedUnit, search, unitsOf } from "../../../memory/index.ts";
 import { memoryId } from "../../../protocol/index.ts";
 import { smallTalk } from "./small-talk.ts";
 
-const DATA = join(import.meta.dirname, "../../../../../shared/data");
+const DATA = join(ROOT, "../shared/data");
 const CHATTER = 600;
 /** So likely something must answer. */
 const OPENS = 0.24;
