@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { agentSpec, checkLock, type Project } from "../agents/index.ts";
 import { countRequest } from "../compiler/index.ts";
@@ -27,7 +28,6 @@ import { checkReload, type Declared, declaredBy } from "./declare.ts";
 import { reviveAgent } from "./doors/agents.ts";
 import { allParts, allSteps } from "./doors/features.ts";
 import { openRuntime, type RuntimeParts } from "./doors/runtime.ts";
-import { holderName, isHolderAlive } from "./holder.ts";
 import { type AppOptions, type PlacedOptions, placed, recordFile, workspacesIn } from "./options.ts";
 import { projectsOf, storeAddress } from "./projects.ts";
 import { sendDelivery } from "./send-delivery.ts";
@@ -290,4 +290,31 @@ function counting(cardOf: Parts["cardOf"]): Pick<Parts, "counterOf" | "countAhea
       // The vocabulary was loaded for the request that this is about: nothing can fail here, and nobody waits.
       void counterFor(1).then((count) => observe(wire, countRequest(request, count), reported)),
   };
+}
+
+/** A worker's name in a lease: machine, process id and start time, so that a reused process id is recognised. */
+function holderName(pid: number): string {
+  return `${hostname()}/${pid}/${startOf(pid)}`;
+}
+
+/** Whether the holder may still be running. For another machine this is unknown: its lease expires by itself. */
+function isHolderAlive(holder: string): boolean {
+  const [host, pid, began] = holder.split("/");
+  if (host !== hostname()) return true;
+  try {
+    process.kill(Number(pid), 0);
+  } catch (thrown) {
+    // EPERM: it runs and belongs to another user.
+    return thrown instanceof Error && "code" in thrown && thrown.code === "EPERM";
+  }
+  return startOf(Number(pid)) === began;
+}
+
+/** The start time of a process, in ticks of the system; empty if unknown. */
+function startOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ")[19] ?? "";
+  } catch {
+    return "";
+  }
 }

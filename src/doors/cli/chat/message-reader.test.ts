@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { messageReader } from "./message-reader.ts";
+import { messageReader } from "./chat-terminal.ts";
 
 /** The messages that typed lines make, and whether one is still open at the end. */
 function typed(...lines: readonly string[]) {
