@@ -78,10 +78,15 @@ async function asked({ parts, setup, lease }: RunningTurn, called: Called): Prom
   const id = threadId(issueId("thread", wall(), random(10)));
   const thread = await store.openThread(scope, { id, channel: PEER, key, version, at });
   const question = {
-    ...{ id: eventId(issueId("event", wall(), random(10))), channel: PEER, externalId: key, at },
-    ...{ trust: called.trust, name: untrusted(setup.agent.name), content: called.content },
-    kind: "peer" as const,
-  };
+    id: eventId(issueId("event", wall(), random(10))),
+    kind: "peer",
+    trust: called.trust,
+    name: untrusted(setup.agent.name),
+    content: called.content,
+    channel: PEER,
+    externalId: key,
+    at,
+  } as const;
   await store.receive(scope, thread.id, [question]);
   return thread;
 }
@@ -89,9 +94,15 @@ async function asked({ parts, setup, lease }: RunningTurn, called: Called): Prom
 async function answerOf(caller: RunningTurn, called: Called, thread: Thread): Promise<CalledEnd> {
   const { trust, signal } = called;
   const limits = within(caller.inner.left(), called.limits);
-  const model = called.model && { model: called.model };
+  const options = {
+    signal,
+    limits,
+    noReader: true,
+    used: caller.inner.ended,
+    ...(called.model && { model: called.model }),
+  };
   let turn: TurnId | undefined;
-  for await (const event of runTurn(caller.parts, thread, { signal, limits, noReader: true, ...model })) {
+  for await (const event of runTurn(caller.parts, thread, options)) {
     called.told(event);
     if (event.type === "turn-start") turn = event.turn;
     if (event.type !== "done" && event.type !== "failed") continue;
@@ -111,7 +122,9 @@ const within = (left: Budgets["turn"], own: Partial<Budgets["turn"]>): Budgets["
     Math.min(left[key] ?? Number.POSITIVE_INFINITY, own[key] ?? Number.POSITIVE_INFINITY);
   const dollars = least("dollars");
   return {
-    ...{ rounds: least("rounds"), calls: least("calls"), seconds: least("seconds") },
+    rounds: least("rounds"),
+    calls: least("calls"),
+    seconds: least("seconds"),
     ...(Number.isFinite(dollars) && { dollars }),
   };
 };

@@ -1,4 +1,4 @@
-import type { Budgets, Mode, Model, TurnEvent, Untrusted } from "../protocol/index.ts";
+import type { Budgets, Mode, Model, TurnEvent, TurnTotals, Untrusted } from "../protocol/index.ts";
 import type { Thread } from "../store/index.ts";
 
 /** A tool's answer that is known before the call: what a recording holds. */
@@ -26,6 +26,8 @@ export interface RunOptions {
   readonly mode?: Mode;
   /** How far the turn may go instead of the agent's own limits. */
   readonly limits?: Budgets["turn"];
+  /** Told what the turns of its calls used: it counts for whoever called this one, too. */
+  readonly used?: (totals: Pick<TurnTotals, "rounds" | "calls" | "dollars">) => void;
 }
 
 /** One turn of a thread; it can be cancelled like any other. */

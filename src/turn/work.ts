@@ -83,6 +83,7 @@ export function newWork(parts: TurnParts, setup: TurnSetup, lease: Lease, option
       left: () => leftOf(work),
       ended: (totals) => {
         for (const key of ["rounds", "calls", "dollars"] as const) work.lent[key] += totals[key];
+        options.used?.(totals);
       },
     },
     parts,

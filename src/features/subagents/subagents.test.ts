@@ -222,6 +222,17 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     expect(sent).toHaveLength(3);
   });
 
+  it("counts what sub-agents of sub-agents used among its caller's limits", async () => {
+    const turn = { ...DEFAULT_BUDGETS.turn, rounds: 6 };
+    const script = [ask("first"), ask("second"), use("look"), "Deep.", "Less deep.", ask("third"), "Never said."];
+    const { open, instruct, sent } = await calling(script, {
+      rules: { depth: 2 },
+      agent: { budgets: { ...DEFAULT_BUDGETS, turn } },
+    });
+    expect(endOf(await instruct(await open()))).toMatchObject({ type: "done", because: "rounds" });
+    expect(sent).toHaveLength(6);
+  });
+
   it("a sub-agent that fails, hangs or is unknown leaves the turn alive, and tells the caller in words", async () => {
     const failing = await calling([ask(), new Error("the provider is gone"), "Done."]);
     const thread = await failing.open();
