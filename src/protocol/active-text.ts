@@ -49,14 +49,16 @@ export function activeText(
 export interface ActiveSkill {
   readonly name: string;
   readonly text: Trusted;
+  /** 0 for the text that is declared or in a folder. */
+  readonly version: number;
   readonly wordsOf: Trust;
 }
 
 /** The enabled skills, by name: declared ones that nobody changed or disabled, and what operators wrote. Pure. */
 export function activeSkills(agent: Agent, layer: Layer, active: ActiveTexts): readonly ActiveSkill[] {
   return skillNames(agent, layer, active).flatMap((name) => {
-    const { text, wordsOf } = activeText(agent, { layer, part: name }, active);
-    return text === undefined ? [] : [{ name, text, wordsOf }];
+    const { text, version, wordsOf } = activeText(agent, { layer, part: name }, active);
+    return text === undefined ? [] : [{ name, text, version: version ?? 0, wordsOf }];
   });
 }
 

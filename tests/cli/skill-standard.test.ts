@@ -89,6 +89,23 @@ it("001.8 a folder may be added with its files, which the agent then reads witho
   expect((await strata(["skill", "add", "skills"], around)).err).toContain("skills/SKILL.md cannot be read");
 });
 
+it("001.8 other files for a text that was approved wait for a word of their own", async () => {
+  const around = await withSkills({ haggling: GOOD.replace("invoicing", "haggling") });
+  const file = join(around.cwd, "skills/haggling/a.md");
+  const asked = async () =>
+    (await strata(["chat"], { ...around, input: 'Use load_skill {"name": "haggling", "path": "a.md"}\n' })).out;
+  writeFileSync(file, "Offer half.");
+  await strata(["skill", "add", "skills/haggling", "--mine"], around);
+  writeFileSync(file, "Offer nothing.");
+  const again = await strata(["skill", "add", "skills/haggling"], around);
+  expect(again.err).toBe("");
+  expect(again.out).toContain("Version 2 of haggling waits for an operator");
+  expect(await asked()).toContain("Offer half.");
+  await strata(["layer", "approve", "skills", "2", "--skill", "haggling"], around);
+  expect(await asked()).toContain("Offer nothing.");
+  expect((await strata(["skill", "add", "skills/haggling"], around)).err).toContain("says that already");
+});
+
 it("001.8 a long skill of the standard may be added, and what is none is refused with its lines", async () => {
   const long = `${GOOD}${"Another line of it.\n".repeat(200)}`;
   const around = await withSkills({ invoicing: long, none: "Just do it.\n" });

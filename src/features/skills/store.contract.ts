@@ -1,8 +1,7 @@
-import { digestOf } from "../../protocol/index.ts";
 import { exchange, type KeptSample, NOW, open } from "../../store/index.contract.ts";
 import { SKILL_STORE } from "./store.ts";
 
-const OF = { skill: "invoicing", of: digestOf("Write number, date and sum.") };
+const OF = { skill: "invoicing", n: 1 };
 
 /** Two files that came with a skill. */
 export const KEPT: KeptSample = {

@@ -12,10 +12,10 @@ import {
   tables,
 } from "../../store/index.ts";
 
-/** A file that came with a skill's text; `of` is the digest of that text, `piece` names the file's. */
+/** A file that came with a version of a skill's text; `piece` names the file's own text. */
 interface SkillFileTable extends AgentOwner {
   readonly skill: string;
-  readonly of: Digest;
+  readonly n: number;
   readonly path: string;
   readonly piece: Digest;
   readonly at: number;
@@ -24,10 +24,10 @@ interface SkillFileTable extends AgentOwner {
 
 const { query, insert } = tables<{ skill_file: SkillFileTable }>();
 
-/** Whose files: those of one text of a skill. */
-interface SkillText extends AgentOwner {
+/** Whose files: those of one version of a skill. */
+interface SkillVersion extends AgentOwner {
   readonly skill: string;
-  readonly of: Digest;
+  readonly n: number;
 }
 
 export interface SkillFile {
@@ -35,7 +35,7 @@ export interface SkillFile {
   readonly text: string;
 }
 
-/** The files of skills that were added with their folder. They belong to the text that they came with: another text has files of its own. */
+/** The files of skills that were added with their folder. They belong to the version that they came with, and wait with it for an operator. */
 export const SKILL_STORE = {
   name: "skills",
   tables: ["skill_file"],
@@ -45,8 +45,8 @@ export const SKILL_STORE = {
       name: "skill files",
       statements: [
         newTable("skill_file", {
-          columns: `org text!, agent text!, skill text!, of text!, path text!, piece text!, at int!, link int!`,
-          key: "org, agent, skill, of, path",
+          columns: `org text!, agent text!, skill text!, n int!, path text!, piece text!, at int!, link int!`,
+          key: "org, agent, skill, n, path",
         }),
         `create index skill_file_link on skill_file (org, link)`,
       ],
@@ -72,15 +72,15 @@ export const SKILL_STORE = {
   verify: async () => [],
 } satisfies StorePart;
 
-const linkOf = ({ agent, skill, of, path, piece, at }: Omit<SkillFileTable, "link">): string =>
-  canonicalJson({ "skill file": { agent, skill, of, path, piece, at } });
+const linkOf = ({ agent, skill, n, path, piece, at }: Omit<SkillFileTable, "link">): string =>
+  canonicalJson({ "skill file": { agent, skill, n, path, piece, at } });
 
-async function skillFiles(tx: Tx, { org, agent, skill, of }: SkillText): Promise<readonly SkillFile[]> {
+async function skillFiles(tx: Tx, { org, agent, skill, n }: SkillVersion): Promise<readonly SkillFile[]> {
   const rows = await tx.all(
     query
       .selectFrom("skill_file")
       .selectAll()
-      .where((eb) => eb.and({ org, agent, skill, of }))
+      .where((eb) => eb.and({ org, agent, skill, n }))
       .orderBy("path"),
   );
   return inOrder(rows, async ({ path, piece }) => ({ path, text: await sharedText(tx, org, piece) }));
@@ -88,13 +88,13 @@ async function skillFiles(tx: Tx, { org, agent, skill, of }: SkillText): Promise
 
 async function keepSkillFiles(
   tx: Tx,
-  { org, agent, skill, of }: SkillText,
+  { org, agent, skill, n }: SkillVersion,
   files: readonly SkillFile[],
   at: number,
 ): Promise<void> {
-  const known = new Set((await skillFiles(tx, { org, agent, skill, of })).map(({ path }) => path));
+  const known = new Set((await skillFiles(tx, { org, agent, skill, n })).map(({ path }) => path));
   for (const { path, text } of files.filter((one) => !known.has(one.path))) {
-    const row = { org, agent, skill, of, path, piece: await keepShared(tx, org, text), at };
+    const row = { org, agent, skill, n, path, piece: await keepShared(tx, org, text), at };
     const { seq: link } = await append(tx, org, linkOf(row));
     await tx.run(insert("skill_file", { ...row, link }));
   }

@@ -1,13 +1,6 @@
 import { join } from "node:path";
 import { z } from "zod";
-import {
-  type ActiveSkill,
-  activeSkills,
-  digestOf,
-  suggestion,
-  type Tool,
-  type ToolOutcome,
-} from "../../protocol/index.ts";
+import { type ActiveSkill, activeSkills, suggestion, type Tool, type ToolOutcome } from "../../protocol/index.ts";
 import { answeredAs, defineTool, refused } from "../../turn/tools/index.ts";
 import type { ToolWorld } from "../feature.ts";
 import { prepare } from "../files/index.ts";
@@ -44,9 +37,7 @@ export const skillTools = (world: ToolWorld): readonly Tool[] => [
       const skill = skills.find((one) => one.name === name);
       if (skill === undefined) return refused(unknown(name, skills));
       const folder = found.skills.find((one) => one.name === name);
-      const kept = await world.store
-        .part(SKILL_STORE)
-        .skillFiles({ org, agent: of, skill: name, of: digestOf(skill.text) });
+      const kept = await world.store.part(SKILL_STORE).skillFiles({ org, agent: of, skill: name, n: skill.version });
       if (path === undefined) return instructions(world.disk, skill, { folder, kept });
       const known = kept.find((one) => one.path === path);
       if (known !== undefined) return answeredAs(skill.wordsOf, shortened(known.text, skillRules(declared).characters));

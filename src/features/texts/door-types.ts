@@ -57,6 +57,8 @@ export interface TextEdit extends TextKey {
   readonly reason: Untrusted;
   /** True: its words are somebody else's, so it waits until an operator approves it. */
   readonly isOthers?: true;
+  /** True: a version is made even where the text is active already, because something else that belongs to it has changed. */
+  readonly again?: true;
 }
 
 /** Which versions: of one text or of all, only those before one, and how many at most; left out, 100. */

@@ -158,15 +158,22 @@ const addSkill = operation({
     const { skill: found, problems } = readSkill(text);
     if (found === undefined) throw noSkill(problems);
     const layer = layerWith(runtime.agent(actor, agent), "skills").id;
-    const made = await runtime.editText(actor, agent, {
-      ...{ layer, part: found.name, text, reason },
-      ...(!mine && { isOthers: true }),
-    });
     const scope = { org: actor.org, agent, contact: null };
+    const kept = runtime.keeps(actor, { action: "operate", scope }, SKILL_STORE);
+    const of = { org: actor.org, agent, skill: found.name };
+    const { version = 0 } = (await runtime.skills(actor, agent)).find(({ name }) => name === found.name) ?? {};
+    const known = await kept.skillFiles({ ...of, n: version });
+    const isChanged = known.length !== Object.keys(files).length || known.some((one) => files[one.path] !== one.text);
+    const made = await runtime.editText(actor, agent, {
+      layer,
+      part: found.name,
+      text,
+      reason,
+      ...(!mine && { isOthers: true }),
+      ...(isChanged && { again: true }),
+    });
     const all = Object.entries(files).map(([path, one]) => ({ path, text: one }));
-    const of = { org: actor.org, agent, skill: found.name, of: made.digest };
-    if (all.length > 0)
-      await runtime.keeps(actor, { action: "operate", scope }, SKILL_STORE).keepSkillFiles(of, all, Date.now());
+    if (all.length > 0) await kept.keepSkillFiles({ ...of, n: made.n }, all, Date.now());
     return made;
   },
   show: (made, { style, agentWords }) => {

@@ -36,13 +36,13 @@ import { lastActive, skillNamed } from "./skill-views.ts";
 /** Makes an operator's text active; somebody else's waits for an operator's word. What the guard would only have looked at is the operator's own word, and its verdict is kept. */
 export async function editText(
   desk: Desk,
-  { layer, part, text, line, reason, isOthers }: TextEdit,
+  { layer, part, text, line, reason, isOthers, again }: TextEdit,
 ): Promise<TextVersion> {
   // A skill's name stands in the prompt.
   if (part !== undefined) skillName(part);
   const now = await editableText(desk, keyOf({ layer, part }));
   const checked = await passed(desk, now, { text, line });
-  if (now.text === checked.text && now.line === (checked.line ?? now.line)) {
+  if (!again && now.text === checked.text && now.line === (checked.line ?? now.line)) {
     throw standsAlready(desk, now.key, "says that");
   }
   const { owner, parts, actor } = desk;
