@@ -72,7 +72,8 @@ export async function readFiles(
     const ready = prepare(truncateText(found, most, ""));
     const room = Math.min(rules.characters, left);
     const cut = within(ready, room, { notes: reading.notes, isLonger: found.length > most });
-    const subagents = path?.endsWith("AGENTS.md") ? subagentsIn(ready.text) : [];
+    // What was cut off, the guard has not looked at: it instructs nobody.
+    const subagents = path?.endsWith("AGENTS.md") ? subagentsIn(cut.text) : [];
     const file = { ...cut, faults: await faultsIn(cut.text), name, path: shown(reading, path ?? name), subagents };
     left -= file.text.length;
     files.push(file);

@@ -170,6 +170,17 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     expect(told(held.sent[1])).toContain('there is no sub-agent \\"scribe\\"');
   });
 
+  it("is none that stands in the part of AGENTS.md that is cut off, which the guard has not read", async () => {
+    const text = `# Rules\n${"Run tests.\n".repeat(20)}## Subagents\n### Scribe\nWrites notes.`;
+    const files = { read: ["AGENTS.md"], characters: 200, total: 9_000, ttl: 0, check: "block" } as const;
+    const { open, instruct, sent } = await calling([ask("Note it", "scribe"), "Done."], {
+      files: { "AGENTS.md": text },
+      agent: { files },
+    });
+    await instruct(await open());
+    expect(told(sent[1])).toContain('there is no sub-agent \\"scribe\\"');
+  });
+
   it("law 6: is tainted where its caller is, acts on no word of a contact, and asks no person by itself", async () => {
     const script = [ask(), use("send"), "Sent.", "Done."];
     const clean = await calling(script);
