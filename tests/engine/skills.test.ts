@@ -278,3 +278,23 @@ agents:
       - { id: core, rank: 0, text: You are a workbench. }
       - { id: skills, rank: 40, source: skills }
 `;
+
+it("001.8 a skill's files are those of its own folder, wherever its SKILL.md is linked to", async () => {
+  const { app, root } = await workbench({ files: { "one.md": skill("one"), "secret.md": "the outside" } });
+  mkdirSync(join(root, "skills/one"), { recursive: true });
+  symlinkSync(join(root, "one.md"), join(root, "skills/one/SKILL.md"));
+  write(root, "skills/one/forms.md", "Form 12.");
+  const { answers } = await prompted(
+    app,
+    { name: "one" },
+    ...["forms.md", "secret.md"].map((path) => ({ name: "one", path })),
+  );
+  expect(answers).toContain("Form 12.");
+  expect(answers).not.toMatch(/the outside|read with `path`: .*secret/);
+});
+
+it("001.8 where a folder holds more than 500 entries, it is said that the others are not looked at", async () => {
+  const { app, root } = await workbench({ files: { "skills/a/SKILL.md": skill("a") } });
+  for (let n = 0; n < 501; n++) write(root, `skills/n${n}.txt`, "");
+  expect((await prompted(app)).parts).toContain("skills empty: its first 500 of 502 entries are looked at");
+});

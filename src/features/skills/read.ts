@@ -73,16 +73,22 @@ async function readSkills({ reader }: ProjectDisk, { folder, root: declared, rul
   const skills: FolderSkill[] = [];
   const bad: BadSkill[] = [];
   for (const place of rules.read) {
-    const entries = (await reader.list(join(root, place))).slice(0, MOST);
-    for (const name of entries) {
+    // Where it cannot be read, what was read of all folders before is kept.
+    const entries = await reader.list(join(root, place));
+    if (entries.length > MOST)
+      bad.push({ path: place, says: `its first ${MOST} of ${entries.length} entries are looked at` });
+    for (const name of entries.slice(0, MOST)) {
       const file = join(root, place, name, "SKILL.md");
       const path = relative(root, file).split(sep).join("/").replaceAll(/\p{C}/gu, "\ufffd");
       try {
         const found = await reader.read(file, 4 * rules.characters);
         if (found === undefined) continue;
-        if (!isInside(real, found.real)) throw new Error("it leads out of the project's root and is not read");
+        // Not that of the file: a linked SKILL.md would make the files beside its target those of the skill.
+        const own = (await reader.real(join(root, place, name))) ?? real;
+        if (![own, found.real].every((one) => isInside(real, one)))
+          throw new Error("it leads out of the project's root and is not read");
         if (skills.some((one) => one.name === name)) throw new Error("another folder has a skill of that name");
-        skills.push({ ...(await taken(found.text, name, rules)), name, path, folder: join(found.real, "..") });
+        skills.push({ ...(await taken(found.text, name, rules)), name, path, folder: own });
       } catch (error) {
         bad.push({ path, says: error instanceof Error ? error.message : String(error) });
       }
