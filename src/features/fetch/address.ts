@@ -48,7 +48,7 @@ function addressProblem(address: string, own: readonly string[] = []): string | 
   const plain = parsed.toString();
   if (range !== "unicast") return RANGES[range] ?? `is reserved (${range})`;
   // Of IPv6, the public web has 2000::/3 and nothing else.
-  if (parsed.kind() === "ipv6" && !/^[23]/.test(parsed.toNormalizedString().padStart(4, "0"))) return "is reserved";
+  if (parsed.kind() === "ipv6" && (parsed.toByteArray()[0] ?? 0) >> 5 !== 1) return "is reserved";
   if (INSIDE_CLOUDS.includes(plain)) return "answers only inside a cloud";
   if (own.some((one) => isSameAddress(one, plain))) return "is this machine itself";
   return undefined;
