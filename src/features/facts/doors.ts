@@ -124,7 +124,7 @@ export function factDoors(parts: Parts): FactDoors {
       const value = given === null ? null : given.replace(/\r\n?/g, "\n").trimEnd();
       const thread = await threadOf(parts, actor, id, "post");
       const agent = await agentAt(parts, await upToDate(parts, thread));
-      const declared = agent.facts?.[name];
+      const declared = Object.hasOwn(agent.facts ?? {}, name) ? agent.facts?.[name] : undefined;
       if (declared === undefined || (actor.role === "contact" && !maySet(actor, declared)))
         throw unknownFact(agent, name);
       if (!maySet(actor, declared)) authorize(actor, "operate", thread.scope);

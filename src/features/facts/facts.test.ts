@@ -50,6 +50,15 @@ const systemOf = (request: Request | undefined): string =>
 const messagesOf = (request: Request | undefined): string => JSON.stringify(request?.messages);
 
 describe("facts of a conversation", () => {
+  it("law 10: are those that the agent declares: a name that every object has is none", async () => {
+    const { runtime, open, store } = await staged([], WIRES.none);
+    const { id } = await open("ann");
+    for (const name of ["constructor", "toString", "__proto__"])
+      await expect(runtime.setFact(OPERATOR, id, { name, value: "x" })).rejects.toThrow("has no fact");
+    expect(await runtime.facts(OPERATOR, id)).toHaveLength(2);
+    await store.close();
+  });
+
   it("001.4 001.34 a thinking level stands as a text for a model without a setting, in that conversation alone", async () => {
     const { runtime, open, say, sent, store } = await staged(["Aye.", "Aye.", "Aye."], WIRES.none);
     const [ann, bob] = [await open("ann"), await open("bob")];
