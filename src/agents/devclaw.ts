@@ -35,7 +35,9 @@ export function translateDevclaw(
   report.end();
   const draft = draftOf(texts);
   const keys = presentKeys(source.value).flatMap(({ key, path, value }) => {
-    const outcome = RULES[key]?.(value, draft) ?? { next: NEXT[key] ?? NEXT[path[0] ?? ""] ?? UNKNOWN };
+    const outcome = ownOf(RULES, key)?.(value, draft) ?? {
+      next: ownOf(NEXT, key) ?? ownOf(NEXT, path[0] ?? "") ?? UNKNOWN,
+    };
     if (!("wrong" in outcome)) return [{ key, line: source.locate(path, true).line, ...outcome }];
     report.add(path, outcome.wrong, path[0] === "api" ? { value: "" } : {});
     return [];
@@ -47,6 +49,10 @@ export function translateDevclaw(
   const name = draft.name === undefined ? {} : { name: draft.name };
   return { files: draft.files(), ...name, keys: keys.toSorted((a, b) => a.line - b.line) };
 }
+
+/** A file may name anything, also what every object has. */
+const ownOf = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined;
 
 interface PresentKey {
   readonly key: string;

@@ -350,6 +350,15 @@ describe("strata init --from", () => {
     expect(composed).toMatchObject({ code: 0, out: expect.stringContaining("America/Sao_Paulo") });
   });
 
+  it("knows no key that is only a word of JavaScript", async () => {
+    const { code, out, err } = await from("name: Claw\ntoString: 1\nhasOwnProperty: 2\n", "--json");
+    expect([code, err]).toEqual([0, ""]);
+    const unknown = { next: expect.stringContaining("Strata has no such key") };
+    expect(JSON.parse(out)).toMatchObject({
+      keys: [{ key: "name" }, { key: "toString", ...unknown }, { key: "hasOwnProperty", ...unknown }],
+    });
+  });
+
   it("takes the name that is asked for, and copies no key that stands in the file itself", async () => {
     const { out, own } = await from(
       "name: Claw\napi: {api_key: sk-live-0123456789abcdef}\n",
