@@ -120,12 +120,14 @@ describe("a provider that rejects the model's reasoning", () => {
     expect(bare.server.received).toHaveLength(1);
   });
 
-  it("names the message that is not as it was recorded", async () => {
+  it("says that the record itself was changed, where a message of it is not as it came", async () => {
     const { app, folder } = await opened(["reasons", "reasons", { refuses: BOUND }, "reasons"]);
     for (const text of ["Hello.", "And now?"]) await say(app, text);
     changeReply(folder);
     const events = await say(app, "Go on.");
-    expect(events.find(({ type }) => type === "refused")).toMatchObject({ changed: "message 4 (assistant)" });
+    expect(events.find(({ type }) => type === "refused")).toMatchObject({
+      changed: "the record itself, as `strata verify` tells,",
+    });
   });
 
   it("is reported in a chat in one line, next to the answer", async () => {
