@@ -144,6 +144,12 @@ export function isOfAnyAnswer(text: string): boolean {
   return claims.length > 0 && claims.every(({ ways, about, when }) => ways.size > 0 && about.size + when.size === 0);
 }
 
+/** Whether a text may bear on a message by what it says of when it holds; where it says nothing of that, it may. */
+export function mayHoldFor(text: string, message: string): boolean {
+  const asked = tellingOf(message);
+  return claimsOf(text).some(({ when }) => when.size === 0 || [...when].some((term) => asked.has(term)));
+}
+
 /** Something that was said to hold for good. */
 export interface Standing {
   readonly content: string;

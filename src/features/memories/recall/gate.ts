@@ -4,6 +4,7 @@ import {
   asksIn,
   holding,
   isOfAnyAnswer,
+  mayHoldFor,
   type Standing,
   standsIn,
 } from "../../../memory/index.ts";
@@ -86,7 +87,7 @@ function bearingOn(newest: string, hits: readonly MemoryHit[], most: number): re
     if ("rule" in features && isOfAnyAnswer(content)) return true;
     if (!isWorded(hit) && !(helps && "rule" in features)) return false;
     if (most === 0 || kind !== "message") return true;
-    return helps && "rule" in features && isWorded(hit) && evidence >= SHARED * most;
+    return helps && "rule" in features && isWorded(hit) && evidence >= SHARED * most && mayHoldFor(content, newest);
   };
   const weight = (hit: MemoryHit, times: number): number => hit.score + Math.log(times);
   const held = holding(hits.filter(isStanding)).filter((one) => [one.newest, ...one.before].some(bears));

@@ -215,6 +215,15 @@ describe("what holds for good", () => {
     expect(await texts(tower, ofSoftware)).toEqual([]);
   });
 
+  it("is shown alone only where the message is about what it says of when it holds", async () => {
+    const shared = { evidence: 0.2, features: { rule: 2, turn: 1 } };
+    const legal = wanted("Always explain legal terms in detail when I ask about will requirements.", 3, shared);
+    const trust = "What are the terms of the trust for the kids?";
+    expect(await texts(trust, legal)).toEqual([]);
+    expect(await texts("What are the requirements of a valid will?", legal)).toHaveLength(1);
+    expect(await texts(trust, legal, said("The trust is for the kids' school.", 9))).toHaveLength(2);
+  });
+
   it("is not shown alone for one shared word if it is only a preference", async () => {
     const wish = wanted("I prefer writing in the mornings.", 3, { evidence: 0.2, features: { wishHelps: 3, turn: 1 } });
     const asked = "Could you give me some examples of good writing?";
