@@ -105,7 +105,8 @@ export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
       const found = come.get(key) ?? (await foundOf(parts(), agent, schedule, now));
       const { until = now, left } = { ...found, until: since(found.until, pause) };
       const threads = [...left];
-      for (const at of chosen(schedule, timesBetween(schedule, until, now, MOST_MISSED), now))
+      const most = schedule.missed === "all" ? MOST_MISSED : 1;
+      for (const at of chosen(schedule, timesBetween(schedule, until, now, most), now))
         threads.push(await begin(parts(), agent, schedule, { at, key: `${which} ${new Date(at).toISOString()}` }));
       come.set(key, { until: now, left: threads });
       for (const thread of threads) yield* whereFree(run(thread, { mode: schedule.mode, noReader: true, ...options }));

@@ -41,6 +41,17 @@ async function clocked(schedules: readonly Schedule[], given: { store?: Awaited<
 const day = (text: string): number => Date.parse(text);
 
 describe("001.22 what an agent does by the clock", () => {
+  it("finds the last runs of a year of minutes at once, and those that stepping through all of them finds", () => {
+    const rule = { cron: "* * * * *", timezone: "Europe/Berlin" };
+    const until = day("2026-10-25T01:30:00Z");
+    const began = performance.now();
+    expect(timesBetween(rule, day("2025-10-01T00:00:00Z"), until, 2)).toEqual([until - 60_000, until]);
+    expect(performance.now() - began).toBeLessThan(1_000);
+    const sparse = { cron: "30 2 * * *", timezone: "Europe/Berlin" };
+    const all = timesBetween(sparse, day("2026-01-01T00:00:00Z"), until, 1_000);
+    expect(timesBetween(sparse, day("2026-01-01T00:00:00Z"), until, 7)).toEqual(all.slice(-7));
+  });
+
   it.each([
     ["Europe/Berlin", "30 2 * * *", 365],
     ["America/New_York", "30 2 * * *", 365],

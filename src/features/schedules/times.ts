@@ -32,10 +32,12 @@ export function nextTime(rule: Rule, after: number): number | undefined {
 /** All times after an instant and up to another: the last of them, where they are more than so many. */
 export function timesBetween(rule: Rule, after: number, until: number, most: number): readonly number[] {
   const cron = read(rule);
-  const times: number[] = [];
-  for (let at = cron.nextRun(new Date(after)); at !== null && at.getTime() <= until; at = cron.nextRun(at)) {
-    times.push(at.getTime());
-    if (times.length > 2 * most) times.splice(0, times.length - most);
+  // From the end: stepping through a year of minutes would take more than a minute.
+  for (let span = most * 60_000; ; span *= 4) {
+    const from = Math.max(after, until - span);
+    const times: number[] = [];
+    for (let at = cron.nextRun(new Date(from)); at !== null && at.getTime() <= until; at = cron.nextRun(at))
+      times.push(at.getTime());
+    if (from === after || times.length >= most) return times.slice(-most);
   }
-  return times.slice(-most);
 }
