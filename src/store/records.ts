@@ -61,6 +61,8 @@ export interface ThreadOpening {
   readonly version: Digest;
   readonly at: number;
   readonly forkedFrom?: { readonly thread: ThreadId; readonly turn: TurnId | null };
+  /** The thread whose turn asks for it: when that is erased, nothing is opened (`thread_not_found`). */
+  readonly caller?: ThreadId;
 }
 
 /** To which version a thread is moved. */

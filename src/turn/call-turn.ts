@@ -76,7 +76,7 @@ async function asked({ parts, setup, lease }: RunningTurn, called: Called): Prom
   const key = `${turn} ${called.call}`;
   await keepVersion(parts, called.agent);
   const id = threadId(issueId("thread", wall(), random(10)));
-  const thread = await store.openThread(scope, { id, channel: PEER, key, version, at });
+  const thread = await store.openThread(scope, { id, channel: PEER, key, version, at, caller: own.id });
   const question = {
     id: eventId(issueId("event", wall(), random(10))),
     kind: "peer",

@@ -48,7 +48,8 @@ export async function agentVersion(tx: Tx, org: OrgId, agent: AgentName, version
 
 /** Looks and makes in one write transaction, so of two openers one waits and then finds the other's thread. */
 export async function openThread(tx: Tx, scope: ContactScope, opening: ThreadOpening): Promise<Thread> {
-  const { channel, key } = opening;
+  const { channel, key, caller } = opening;
+  if (caller !== undefined) await openRow(tx, scope, caller);
   const wanted = { ...owner(scope), channel, key };
   const open = query
     .selectFrom("thread")
