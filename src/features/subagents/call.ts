@@ -1,6 +1,7 @@
 import { sealAgent } from "../../agents/index.ts";
 import {
   type Agent,
+  type Budgets,
   inPromptOrder,
   type Layer,
   layerId,
@@ -117,17 +118,6 @@ function subagentOf({ setup, parts }: RunningTurn, definition: Definition): Agen
     subagents: rules,
     ...agent
   } = setup.agent;
-  const layer: Layer = {
-    ...{
-      id: ownId(agent.layers),
-      rank: rankFor(agent.layers),
-      mutability: "immutable",
-      scope: "agent",
-      trust: "operator",
-    },
-    ...{ minimum: 0, required: true, modes: { full: "whole", compact: "whole", minimal: "whole" }, private: false },
-    source: { kind: "text", text: trusted(`${INTRO(definition.name)}\n\n${definition.text}`) },
-  };
   const depth = (rules?.depth ?? 1) - 1;
   const named = definition.tools ?? rules?.tools;
   const may = (tool: ToolName): boolean =>
@@ -136,13 +126,32 @@ function subagentOf({ setup, parts }: RunningTurn, definition: Definition): Agen
   return sealAgent({
     ...agent,
     ...(rules && depth > 0 && { subagents: { ...rules, depth } }),
-    layers: inPromptOrder([...agent.layers, layer]),
+    layers: inPromptOrder([...agent.layers, instructionsOf(definition, agent.layers)]),
     tools: depth > 0 ? [...own, toolName(CALL_SUBAGENT)].sort() : own,
     history: "transcript",
     mode: definition.mode,
-    budgets: { ...agent.budgets, total: Math.min(agent.budgets.total, rules?.limits.tokens ?? agent.budgets.total) },
+    budgets: within(agent.budgets, rules?.limits.tokens),
   });
 }
+
+/** Of a smaller total, the reply takes a quarter at most: else nothing would be left for the prompt. */
+function within(budgets: Budgets, tokens = budgets.total): Budgets {
+  if (tokens >= budgets.total) return budgets;
+  return { ...budgets, total: tokens, reply: Math.min(budgets.reply, Math.floor(tokens / 4)) };
+}
+
+const instructionsOf = ({ name, text }: Definition, layers: readonly Layer[]): Layer => ({
+  id: ownId(layers),
+  rank: rankFor(layers),
+  mutability: "immutable",
+  scope: "agent",
+  trust: "operator",
+  minimum: 0,
+  required: true,
+  modes: { full: "whole", compact: "whole", minimal: "whole" },
+  private: false,
+  source: { kind: "text", text: trusted(`${INTRO(name)}\n\n${text}`) },
+});
 
 const INTRO = (name: string): string =>
   `You work as the sub-agent ${JSON.stringify(name)}. Another turn of this agent asks you; nobody else reads your answer. Do what the message asks, as far as what follows says, and answer with the result alone.`;

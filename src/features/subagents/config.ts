@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { frozenKey, type Kept, line } from "../../agents/index.ts";
+import { frozenKey, type Kept, type KeyPlace, line } from "../../agents/index.ts";
 import { MODES, trusted } from "../../protocol/index.ts";
 
 /** The tool by which an agent asks one of its sub-agents. */
@@ -56,20 +56,62 @@ const STORED = z
     defined: z
       .array(
         z.strictObject({
-          ...{ name: z.string(), description: z.string(), text: z.string().transform(trusted) },
-          ...{ tools: z.exactOptional(z.array(z.string()).readonly()), mode: z.enum(MODES) },
+          name: z.string(),
+          description: z.string(),
+          text: z.string().transform(trusted),
+          tools: z.exactOptional(z.array(z.string()).readonly()),
+          mode: z.enum(MODES),
         }),
       )
       .readonly(),
-    ...{ fromFiles: z.boolean(), tools: z.exactOptional(z.array(z.string()).readonly()), depth: z.number() },
+    fromFiles: z.boolean(),
+    tools: z.exactOptional(z.array(z.string()).readonly()),
+    depth: z.number(),
     limits: z
       .strictObject({
-        ...{ tokens: z.exactOptional(z.number()), rounds: z.number(), calls: z.number(), seconds: z.number() },
+        tokens: z.exactOptional(z.number()),
+        rounds: z.number(),
+        calls: z.number(),
+        seconds: z.number(),
         dollars: z.exactOptional(z.number()),
       })
       .readonly(),
   })
   .readonly();
+
+/** Without those that are not set: what is stored has no key for them. */
+function limitsOf({
+  tokens,
+  dollars,
+  rounds,
+  calls,
+  seconds,
+}: z.output<typeof LIMITS>): z.output<typeof STORED>["limits"] {
+  return {
+    rounds,
+    calls,
+    seconds,
+    ...(tokens !== undefined && { tokens }),
+    ...(dollars !== undefined && { dollars }),
+  };
+}
+
+function checkSubagents(value: Written, { agent, refuse }: KeyPlace): void {
+  if (value === undefined) return;
+  const own = agent.tools.map((tool) => (typeof tool === "string" ? tool : tool.name));
+  const names = value.defined.map(({ name }) => name.toLowerCase());
+  const checkTools = (tools: readonly string[] = [], path: readonly (string | number)[]): void => {
+    for (const [i, tool] of tools.entries())
+      if (!own.includes(tool)) refuse([...path, i], `the agent itself has no \`${tool}\` among its \`tools\``);
+  };
+  checkTools(value.tools, ["tools"]);
+  for (const [i, { text, file, tools }] of value.defined.entries()) {
+    if (names.indexOf(names[i] ?? "") < i)
+      refuse(["defined", i, "name"], "is there already; capitals make no difference");
+    if ((text === undefined) === (file === undefined)) refuse(["defined", i], "needs exactly one of `text` and `file`");
+    checkTools(tools, ["defined", i, "tools"]);
+  }
+}
 
 /** Whom an agent may ask. */
 export const KEYS = {
@@ -80,36 +122,21 @@ export const KEYS = {
     freeze: (value: Written, { textOf }) => {
       if (value === undefined) return undefined;
       const { defined, fromFiles, tools, depth, limits } = value;
-      const { tokens, rounds, calls, seconds, dollars } = limits;
       return {
         defined: defined.map(({ name, description, tools: its, mode, ...written }, i) => ({
-          ...{ name, description, text: textOf(written, ["defined", i]), mode },
+          name,
+          description,
+          text: textOf(written, ["defined", i]),
+          mode,
           ...(its && { tools: its }),
         })),
-        ...{ fromFiles, depth, ...(tools && { tools }) },
-        limits: {
-          ...{ rounds, calls, seconds, ...(tokens !== undefined && { tokens }) },
-          ...(dollars !== undefined && { dollars }),
-        },
+        fromFiles,
+        depth,
+        ...(tools && { tools }),
+        limits: limitsOf(limits),
       };
     },
-    check: (value: Written, { agent, refuse }) => {
-      if (value === undefined) return;
-      const own = agent.tools.map((tool) => (typeof tool === "string" ? tool : tool.name));
-      const names = value.defined.map(({ name }) => name.toLowerCase());
-      const checkTools = (tools: readonly string[] = [], path: readonly (string | number)[]): void => {
-        for (const [i, tool] of tools.entries())
-          if (!own.includes(tool)) refuse([...path, i], `the agent itself has no \`${tool}\` among its \`tools\``);
-      };
-      checkTools(value.tools, ["tools"]);
-      for (const [i, { text, file, tools }] of value.defined.entries()) {
-        if (names.indexOf(names[i] ?? "") < i)
-          refuse(["defined", i, "name"], "is there already; capitals make no difference");
-        if ((text === undefined) === (file === undefined))
-          refuse(["defined", i], "needs exactly one of `text` and `file`");
-        checkTools(tools, ["defined", i, "tools"]);
-      }
-    },
+    check: checkSubagents,
   }),
 };
 

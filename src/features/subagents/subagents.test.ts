@@ -244,6 +244,21 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     expect(sent).toHaveLength(6);
   });
 
+  it("asks nobody any more for a contact who was erased meanwhile", async () => {
+    const { open, say, store, runtime, sent } = await calling([ask(), "Never said."]);
+    const thread = await open();
+    const save = store.saveAgentVersion;
+    // What is done last before the question is written down.
+    store.saveAgentVersion = async (...version) => {
+      await save(...version);
+      await runtime.erase(OPERATOR, { contact: thread.scope.contact });
+    };
+    await say(thread, "My name is Ann.");
+    expect(sent).toHaveLength(1);
+    expect(await store.threads(thread.scope, 9)).toEqual([]);
+    for await (const finding of store.verify(ORG)) expect(finding.type).toBe("checked");
+  });
+
   it("a sub-agent that fails, hangs or is unknown leaves the turn alive, and tells the caller in words", async () => {
     const failing = await calling([ask(), new Error("the provider is gone"), "Done."]);
     const thread = await failing.open();
@@ -255,6 +270,15 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     const unknown = await calling([ask("Look", "revewer"), "Done."]);
     await unknown.instruct(await unknown.open());
     expect(told(unknown.sent[1])).toContain("There are: Reviewer.");
+  });
+
+  it("has room for its prompt where its requests may have fewer tokens than its caller's replies", async () => {
+    const { open, instruct, sent } = await calling([ask(), "Yes.", "Done."], {
+      rules: { limits: { ...LIMITS, tokens: 4_000 } },
+    });
+    await instruct(await open());
+    expect(told(sent[2])).toContain("Yes.");
+    expect(sent[1]?.parameters.maxTokens).toBe(1_000);
   });
 
   it("one that hangs is left after its seconds, and its turn is recorded as failed", async () => {
