@@ -189,6 +189,18 @@ function committing(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("is rebuilt as it was sent, and names the turns of its senders", async () => {
+      const store = await waiting(openStore);
+      const { thread, claim } = await startedBatch(store);
+      const { outcome, sent } = ran(claim, { more: { replies: repliesOf(claim) } });
+      await store.settle(claim, outcome);
+      expect((await store.rebuild(thread.scope, claim.turn, 1)).request).toEqual(sent[0]);
+      const senders = claim.batchMembers?.map((one) => ({ thread: one.thread.id, turn: one.turn }));
+      expect(await store.turn(thread.scope, claim.turn)).toMatchObject({ senders });
+      expect(await store.turns(thread.scope, thread.id)).toMatchObject([{ senders }]);
+      await store.close();
+    });
+
     it("is one turn of the agent's, also where it failed; who is run alone has one of their own", async () => {
       const store = await waiting(openStore);
       const failed = { end: { status: "failed", code: "model_failed", message: "no" } } as const;

@@ -1,3 +1,4 @@
+import { isBatch } from "../../protocol/index.ts";
 import { ALL, EVERYTHING, type Reach } from "./database.ts";
 
 /** What looks after the whole database, and is asked by who owns it. */
@@ -28,7 +29,8 @@ export function reachOf(name: string, given: readonly unknown[], wide: readonly 
   const contacts = new Set(scopes.map(({ contact }) => contact ?? (OWN_MEMORIES.test(name) ? "" : ALL)));
   contacts.delete("");
   const [contact = ""] = contacts;
-  const isWide = WIDE.has(name) || wide.includes(name) || contacts.size > 1;
+  // The record of a turn of several senders names the turns of each.
+  const isWide = WIDE.has(name) || wide.includes(name) || contacts.size > 1 || isBatch({ contact });
   return {
     org: others.every(({ org }) => org === scope.org) ? scope.org : ALL,
     agent: others.every(({ agent }) => agent === scope.agent) ? scope.agent : ALL,
