@@ -23,7 +23,7 @@ export {
 } from "./lock.ts";
 export { loadModules, type Modules } from "./modules.ts";
 export type { Position } from "./path.ts";
-export { type Declarations, declaring, type Project } from "./project.ts";
+export { type Declarations, declaring, type Project, variableAt } from "./project.ts";
 export type { Problem } from "./report.ts";
 export { line, server, slug } from "./schema-parts.ts";
 export { type Environment, type Provider, Secret, usualModel } from "./secret.ts";

@@ -198,6 +198,14 @@ function read(file: string): string {
   }
 }
 
+/** What a variable holds: in the environment, else in the folder's `.env`. @throws StrataError `secret_missing` */
+export function variableAt(folder: string, env: Environment, name: string): string {
+  const value = joinEnvironment(env, readDotenv(folder)).get(name);
+  if (value !== undefined) return value;
+  const says = `${name} is not set; export it, or write \`${name}=…\` into .env beside strata.yaml; a folder of that name is ./${name}`;
+  throw new StrataError("secret_missing", says, { name });
+}
+
 function readDotenv(folder: string): string | undefined {
   const file = join(folder, ".env");
   return existsSync(file) ? read(file) : undefined;

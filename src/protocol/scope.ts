@@ -27,7 +27,8 @@ export const BATCH_SENDERS = 5;
 export const batchContact = (id: string): ContactId => contactId(`${INBOX}:${id}`);
 
 /** Whether the data is of a turn that handles messages of several senders. */
-export const isBatch = ({ contact }: { readonly contact: string | null }): boolean => contact?.startsWith(`${INBOX}:`) ?? false;
+export const isBatch = ({ contact }: { readonly contact: string | null }): boolean =>
+  contact?.startsWith(`${INBOX}:`) ?? false;
 
 /** What the pseudonyms of erased contacts begin with. */
 const ERASED = "~erased";

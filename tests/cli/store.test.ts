@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
@@ -75,7 +75,7 @@ describe.skipIf(server === undefined)(title("a store on PostgreSQL"), () => {
     const env = { STRATA_STORE: await address() };
     await strata(["memory", "save", "Something."], { cwd, env });
     const { code, err } = await strata(["backup", "copy.db"], { cwd, env });
-    expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining("pg_dump") });
+    expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining("pg_dump --enable-row-security") });
     expect(existsSync(join(cwd, "copy.db"))).toBe(false);
   });
 
@@ -137,5 +137,20 @@ describe("strata store copy", () => {
   it("needs a store to copy from", async () => {
     const { code, err } = await strata(["store", "copy", "nowhere", "there"], { cwd: place() });
     expect({ code, err }).toMatchObject({ code: 3, err: expect.stringContaining("there is no database") });
+  });
+
+  it("reads a variable from .env as well, and makes no folder of a name that is not set", async () => {
+    const cwd = project();
+    await strata(["memory", "save", "Something."], { cwd });
+    const unset = await strata(["store", "copy", ".strata", "STRATA_STORE"], { cwd, env: { STRATA_STORE: "" } });
+    expect(unset).toMatchObject({ code: 4, err: expect.stringContaining("STRATA_STORE is not set") });
+    writeFileSync(join(cwd, ".env"), `STRATA_STORE=postgres://ann:${SECRET}@127.0.0.1:1/nowhere\n`);
+    const there = await strata(["store", "copy", ".strata", "STRATA_STORE"], { cwd });
+    expect(there).toMatchObject({
+      code: 8,
+      err: expect.stringContaining("PostgreSQL at 127.0.0.1:1 cannot be reached"),
+    });
+    expect(there.err + there.out).not.toContain(SECRET);
+    expect(existsSync(join(cwd, "STRATA_STORE"))).toBe(false);
   });
 });

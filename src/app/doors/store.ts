@@ -1,6 +1,8 @@
 import { type CopyProgress, copyStores as copied } from "../../store/index.ts";
 import { allParts } from "./features.ts";
 
+/** What a variable holds, with the project's `.env`. */
+export { variableAt } from "../../agents/index.ts";
 /** The store without an app: what is there, for the doctor, and copies from one database to another. */
 export { serverFacts, storeName, vectorExtension } from "../../store/index.ts";
 

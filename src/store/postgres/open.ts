@@ -99,7 +99,8 @@ function databaseOf(db: Connected, parts: readonly StorePart[], reach = EVERYTHI
     // What was erased is gone from the rows; what PostgreSQL keeps of old ones goes with the next vacuum.
     flush: async () => true,
     backup: async () => {
-      const message = `a database of PostgreSQL is copied by its own programs: \`pg_dump --format=custom --file=FILE\` with the address of the store`;
+      const all = "PGOPTIONS='-c strata.org=* -c strata.agent=* -c strata.contact=*'";
+      const message = `a database of PostgreSQL is copied by its own programs: \`${all} pg_dump --enable-row-security --format=custom --file=FILE ADDRESS\`, with the address of the store`;
       throw new StrataError("invalid_input", message);
     },
     trouble: async () => undefined,

@@ -1,11 +1,12 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { copyStores, storeName } from "../../../app/doors/store.ts";
+import { copyStores, storeName, variableAt } from "../../../app/doors/store.ts";
 import { recordFile } from "../../../app.ts";
 import { number } from "../../../print/index.ts";
 import { StrataError } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
+import { readPlaces } from "../shell/options.ts";
 import { showProgress } from "../shell/progress.ts";
 
 const EXAMPLE = "\nExample:\n  $ strata store copy .strata STRATA_STORE";
@@ -26,8 +27,9 @@ export function declareStore(program: Command, context: Context): void {
     )
     .argument("<to>", "the target; it must be empty, or contain the beginning of this copy")
     .addHelpText("after", `\nFirst stop every Strata that uses FROM. Files of workspaces are not copied.\n${EXAMPLE}`)
-    .action(async (from: string, to: string) => {
-      const [source, target] = [addressOf(from, context), addressOf(to, context)];
+    .action(async (from: string, to: string, _: object, command: Command) => {
+      const { folder } = readPlaces(command, context.terminal);
+      const [source, target] = [addressOf(from, folder, context), addressOf(to, folder, context)];
       if (!isThere(source))
         throw new StrataError("file_not_found", `there is no database ${source}; name the data folder`, {
           file: source,
@@ -46,8 +48,8 @@ export function declareStore(program: Command, context: Context): void {
 }
 
 /** A variable keeps a password out of the command line, which others on the machine can see. */
-function addressOf(given: string, { terminal: { cwd, env } }: Context): string {
-  const address = /^[A-Z][A-Z0-9_]*$/.test(given) ? (env[given] ?? given) : given;
+function addressOf(given: string, folder: string, { terminal: { cwd, env } }: Context): string {
+  const address = /^[A-Z][A-Z0-9_]*$/.test(given) ? variableAt(folder, env, given) : given;
   if (/^postgres(?:ql)?:/.test(address)) return address;
   const path = resolve(cwd, address);
   const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() ?? /\.db$/.test(path);

@@ -79,7 +79,7 @@ const COVERED = {
     "completely, which only an anchor shows (`--anchor`).",
   ],
   postgres: [
-    "Looked at: the search index and the vectors, the logs, lives and sums of agents, each text against its digest and each link against its",
+    "Checked: the search index and the vectors, the logs, lives and sums of agents, each text against its digest and each link against its",
     "rows. Not checked: the server's pages on disk, which its data checksums and `pg_amcheck` are for, files of workspaces, and an end that",
     "was removed completely, which only an anchor shows (`--anchor`).",
   ],
