@@ -22,13 +22,18 @@ export function projectsOf(options: Omit<PlacedOptions, "data">): readonly Proje
 export const storeAddress = (projects: readonly Project[], data: string): string =>
   projects.find(({ store }) => store !== undefined)?.store?.reveal() ?? recordFile(data);
 
-/** The address of the store that is there to be looked at: a database that is named, or a file that was made. It may hold a password. */
+/**
+ * The address of the store that is there to be looked at: a database that is named, or a file that was made. It may hold a password.
+ * @throws StrataError `config_invalid`, `secret_missing` where neither a file is there nor the declaration can be read
+ */
 export function storeAt({ data, ...options }: PlacedOptions): string | undefined {
   const file = existsSync(recordFile(data)) ? recordFile(data) : undefined;
   try {
     const address = storeAddress(projectsOf({ ...options, recordOnly: true }), data);
     return address === recordFile(data) ? file : address;
-  } catch {
+  } catch (thrown) {
+    const isWrong = thrown instanceof StrataError && /^(?:config_invalid|secret_missing)$/.test(thrown.code);
+    if (file === undefined && isWrong) throw thrown;
     // What is wrong with the declaration, whoever opens it says.
     return file;
   }

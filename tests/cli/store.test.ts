@@ -133,6 +133,16 @@ describe.skipIf(server === undefined || PROGRAMS === undefined)(title("a backup 
   });
 });
 
+describe("an address of the store that is none", () => {
+  it("is told by commands that only look at what is there, too", async () => {
+    const asked = strata(["memory", "list"], { cwd: project(), env: { STRATA_STORE: "db.internal" } });
+    expect(await asked).toMatchObject({ code: 4, err: expect.stringContaining("STRATA_STORE is not an address") });
+    const unset = project((yaml) => `${yaml}\nstore: ${"$"}{STRATA_DATABASE}\n`);
+    const { err } = await strata(["memory", "list"], { cwd: unset });
+    expect(err).toContain("STRATA_DATABASE is not set");
+  });
+});
+
 describe("strata store copy", () => {
   it("needs a store to copy from", async () => {
     const { code, err } = await strata(["store", "copy", "nowhere", "there"], { cwd: place() });

@@ -208,10 +208,10 @@ describe.skipIf(server?.rootUrl === undefined)(title("a PostgreSQL that cannot b
   const role = async (name: string, more = ""): Promise<void> =>
     root(`drop role if exists ${name}`, `create role ${name} login password '${SECRET}' ${more}`);
   /** Opens it and writes, as the store would. */
-  const said = async (address: string): Promise<string> => {
+  const said = async (address: string, statement = "create table made (id int)"): Promise<string> => {
     try {
       const db = await opened(address);
-      await db.within(EVERYTHING).write((tx) => tx.run(plain("create table made (id int)")));
+      await db.within(EVERYTHING).write((tx) => tx.run(plain(statement)));
       return "nothing";
     } catch (thrown) {
       const told = thrown instanceof Error && "code" in thrown ? `${thrown.code}: ${thrown.message}` : String(thrown);
@@ -234,13 +234,30 @@ describe.skipIf(server?.rootUrl === undefined)(title("a PostgreSQL that cannot b
   });
 
   it("there is no such database", async () => {
-    await role("reader");
-    expect(await said(over("nowhere", "reader"))).toMatch(/^store_failed: .* has no database nowhere: create it/);
+    await role('"the reader"');
+    const address = over("no-where", "the%20reader");
+    const told = await said(address);
+    expect(told).toMatch(/^store_failed: .* has no database no-where: create it/);
+    // What the sentence names does it.
+    await root(/`(.*)`/.exec(told)?.[1] ?? "");
+    expect(await said(address)).toBe("nothing");
+    await root('drop database "no-where" with (force)', 'drop role "the reader"');
   });
 
   it("the user has no rights there", async () => {
     await role("guest");
-    expect(await said(over(await make(), "guest"))).toMatch(/^store_failed: user guest lacks rights on the database/);
+    await root("create database closed");
+    const address = over("closed", "guest");
+    const told = await said(address);
+    expect(told).toMatch(/^store_failed: user guest lacks rights on the database/);
+    await root(/`(.*)`/.exec(told)?.[1] ?? "");
+    expect(await said(address)).toBe("nothing");
+    // Who owns a database does not own the tables of others in it.
+    await role("other");
+    expect(await said(address.replace("guest:", "other:"), "insert into made values (1)")).toMatch(
+      /^store_failed: user other has no rights on tables of the database .*: connect as the user that owns them/,
+    );
+    await root("drop database closed with (force)");
   });
 
   it("no connection is left", async () => {

@@ -38,6 +38,9 @@ interface FailureRow {
 
 const NONE = /^(?!)/;
 
+/** A name as SQL has it, whatever signs are in it. */
+const quoted = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
+
 const ROWS: readonly FailureRow[] = [
   {
     codes: /^28P01$/,
@@ -53,7 +56,7 @@ const ROWS: readonly FailureRow[] = [
   {
     codes: /^3D000$/,
     sentence: ({ host, database, user }) =>
-      `PostgreSQL at ${host} has no database ${database}: create it with \`createdb -h ${host} -O ${user} ${database}\`, or name another`,
+      `PostgreSQL at ${host} has no database ${database}: create it with \`create database ${quoted(database)} owner ${quoted(user)} encoding 'UTF8' template template0\`, or name another`,
   },
   {
     codes: NONE,
@@ -64,7 +67,9 @@ const ROWS: readonly FailureRow[] = [
   {
     codes: /^42501$/,
     sentence: ({ database, user }, said) =>
-      `user ${user} lacks rights on the database ${database} (${said}): make it the owner with \`alter database ${database} owner to ${user}\``,
+      /(?:for|of) (?:table|sequence|function)/.test(said)
+        ? `user ${user} has no rights on tables of the database ${database} (${said}): connect as the user that owns them`
+        : `user ${user} lacks rights on the database ${database} (${said}): make it the owner with \`alter database ${quoted(database)} owner to ${quoted(user)}\``,
   },
   {
     codes: /^(?:53300|53400)$/,
