@@ -1,4 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { allParts } from "../app/doors/features.ts";
 import { memoryTools } from "../features/memories/index.ts";
@@ -300,10 +303,18 @@ describe("what a turn saves", () => {
 const PNG = Buffer.concat([Buffer.from("\x89PNG\r\n\x1a\n", "latin1"), Buffer.from("one point")]);
 const PDF = Buffer.concat([Buffer.from("%PDF-1.7\n"), Buffer.alloc(60_000, 32)]);
 
+interface Shooting {
+  readonly failed?: boolean;
+  readonly budgets?: Partial<Budgets>;
+  readonly effect?: "external";
+  readonly store?: Awaited<ReturnType<typeof openSqlite>>;
+}
+
 describe("a picture or a file as a part of a result", () => {
-  const shooting = async (media: readonly unknown[], change: { failed?: boolean; budgets?: Partial<Budgets> } = {}) => {
+  const shooting = async (media: readonly unknown[], change: Shooting = {}) => {
     const shoot = defineTool({
-      ...{ name: "look", description: "Looks.", input: z.object({ at: z.string() }), effect: "none", trust: "contact" },
+      ...{ name: "look", description: "Looks.", input: z.object({ at: z.string() }), trust: "contact" },
+      effect: change.effect ?? "none",
       run: () => ({ text: "Here it is.", media, ...(change.failed && { failed: true }) }) as never,
     });
     const parts = {
@@ -311,7 +322,7 @@ describe("a picture or a file as a part of a result", () => {
     };
     const agent = sampleAgent({ tools: [toolName("look")], budgets: { ...DEFAULT_BUDGETS, ...change.budgets } });
     const call = { parts: [{ call: "look", id: "c1", input: { at: "a" } }] };
-    const on = await testRuntime([call, "Seen."], { parts, agent });
+    const on = await testRuntime([call, "Seen."], { parts, agent, ...(change.store && { store: change.store }) });
     const thread = await on.open();
     expect(endOf(await on.say(thread, "Look")).type).toBe("done");
     const told = on.sent[1]?.messages.at(-1);
@@ -329,6 +340,20 @@ describe("a picture or a file as a part of a result", () => {
     const [first, second] = turn.requests;
     expect((second?.ledger.tokens ?? 0) - (first?.ledger.tokens ?? 0)).toBeGreaterThan(1_600);
     for await (const finding of store.verify(thread.scope.org)) expect(finding.type).toBe("checked");
+  });
+
+  it("is gone with its contact: no byte of it stays in the database, nor in the journal of a call that acts outside", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "strata-media-"));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const store = await openSqlite(join(folder, "a.db"), { parts: await allParts() });
+    const { runtime, thread } = await shooting([{ mediaType: "image/png", data: PNG }], { effect: "external", store });
+    const isThere = () =>
+      readdirSync(folder).some((name) => readFileSync(join(folder, name)).includes(PNG.toString("base64")));
+    expect(isThere()).toBe(true);
+    await runtime.erase(OPERATOR, { contact: thread.scope.contact });
+    for await (const finding of store.verify(thread.scope.org)) expect(finding.type).toBe("checked");
+    await store.close();
+    expect(isThere()).toBe(false);
   });
 
   it("is left out with a note where it has no room, or where the call failed", async () => {
