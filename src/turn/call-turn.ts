@@ -76,7 +76,10 @@ async function asked({ parts, setup, lease }: RunningTurn, called: Called): Prom
   const key = `${turn} ${called.call}`;
   await keepVersion(parts, called.agent);
   const id = threadId(issueId("thread", wall(), random(10)));
-  const thread = await store.openThread(scope, { id, channel: PEER, key, version, at, caller: own.id });
+  const opening = { id, channel: PEER, key, version, at, caller: own.id };
+  const first = await store.openThread(scope, opening);
+  // The journal runs no call twice: where its thread is there already, a provider gave two calls of one turn the same id.
+  const thread = first.id === id ? first : await store.openThread(scope, { ...opening, key: `${key} ${id}` });
   const question = {
     id: eventId(issueId("event", wall(), random(10))),
     kind: "peer",
@@ -84,7 +87,7 @@ async function asked({ parts, setup, lease }: RunningTurn, called: Called): Prom
     name: untrusted(setup.agent.name),
     content: called.content,
     channel: PEER,
-    externalId: key,
+    externalId: thread.key,
     at,
   } as const;
   await store.receive(scope, thread.id, [question]);

@@ -309,6 +309,17 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     });
   });
 
+  it("answers each question, also where a provider gives two calls of a turn the same id", async () => {
+    const again = (task: string) => ({
+      parts: [{ call: "call_subagent", id: "call_0", input: { name: "reviewer", task } }],
+    });
+    const { open, instruct, sent, peers } = await calling([again("One"), "First.", again("Two"), "Second.", "Done."]);
+    const thread = await open();
+    await instruct(thread);
+    expect(told(sent[4])).toContain("Second.");
+    expect(await peers(thread)).toHaveLength(2);
+  });
+
   it("asks others only as deep as the agent says", async () => {
     const script = [ask("first"), ask("second"), "Deep.", "Less deep.", "Done."];
     const deep = await calling(script, { rules: { depth: 2 } });
