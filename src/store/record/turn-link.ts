@@ -15,7 +15,7 @@ import { batchFacts } from "../threads/batch-members.ts";
 import { eventsOfTurn, type HandledEvent } from "../threads/events.ts";
 import { findThread } from "../threads/threads.ts";
 import { approvalsOfTurn } from "../turns/approvals.ts";
-import { findEpoch, rollingAt } from "../turns/epochs.ts";
+import { findEpoch, rollingAt, type TranscriptEnd } from "../turns/epochs.ts";
 import { type OwnMessage, ownMessages, promptOf, requestRows } from "../turns/requests.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { broken, sharedText } from "./pieces.ts";
@@ -49,6 +49,9 @@ export interface ReadBefore {
   readonly thread?: Row<"thread">;
   readonly epoch?: Row<"epoch"> | undefined;
   readonly events?: readonly HandledEvent[] | undefined;
+  readonly staged?: readonly Row<"staged">[] | undefined;
+  /** Where the transcript ended before the turn. */
+  readonly base?: TranscriptEnd | undefined;
 }
 
 /**
@@ -71,7 +74,7 @@ export async function turnLink(tx: Tx, turn: Row<"turn">, read: ReadBefore = {})
       read,
     ),
     record: digestOf(
-      canonicalJson({ ...(await rest(tx, turn, read)), messages, requests: requests.map(requestFacts) }),
+      canonicalJson({ ...(await rest(tx, turn, own, read)), messages, requests: requests.map(requestFacts) }),
     ),
   };
   return canonicalJson(link);
@@ -89,7 +92,16 @@ async function requestLinks(
     prefixes.set(row.epoch, known);
     const { prefix, schemas, tools } = known;
     const { n, parameters, marks, ledger, reply: response } = row;
-    return { n, prompt: await promptOf(tx, row, { prefix, own }), schemas, tools, parameters, marks, ledger, response };
+    return {
+      n,
+      prompt: await promptOf(tx, row, { prefix, own, end: read.base }),
+      schemas,
+      tools,
+      parameters,
+      marks,
+      ledger,
+      response,
+    };
   });
 }
 
@@ -123,7 +135,12 @@ function messageFacts({ position, piece, trust, tokens, came_with }: OwnMessage)
 }
 
 /** Everything else that the turn left behind, without the contact and without any text. */
-async function rest(tx: Tx, turn: Row<"turn">, read: ReadBefore): Promise<Record<string, unknown>> {
+async function rest(
+  tx: Tx,
+  turn: Row<"turn">,
+  messages: readonly OwnMessage[],
+  read: ReadBefore,
+): Promise<Record<string, unknown>> {
   const { seq, attempt, version, started_at, stop, code, words, model, wire, mode, totals, epoch, length, own } = turn;
   const count = length ?? 0;
   const at = { ...owner(turn), turn: turn.id };
@@ -139,7 +156,9 @@ async function rest(tx: Tx, turn: Row<"turn">, read: ReadBefore): Promise<Record
       length,
       ...(own !== null && { own }),
     },
-    transcript: epoch === null ? null : await rollingAt(tx, turn, turn.thread, { epoch, count }),
+    // The last message of its own is the last of its transcript.
+    transcript:
+      epoch === null ? null : (endOf(turn, messages) ?? (await rollingAt(tx, turn, turn.thread, { epoch, count }))),
     events: (read.events ?? (await eventsOfTurn(tx, turn, turn.id))).map((event) => {
       const { id, thread, seq, kind, trust, channel, piece, at, position, proof } = event;
       // Links of messages that came before it was kept do not have it.
@@ -149,9 +168,13 @@ async function rest(tx: Tx, turn: Row<"turn">, read: ReadBefore): Promise<Record
     slots: (await tx.all(slotsOfTurn(at))).sort((a, b) => a.position - b.position),
     outbox: (await tx.all(outboxOfTurn(at))).sort((a, b) => (a.id < b.id ? -1 : 1)),
     approvals: await asked(tx, turn),
-    staged: await batchFacts(tx, turn),
+    staged: await batchFacts(tx, turn, read.staged),
   };
 }
+
+/** Where its own messages end the transcript, if there are any: all of them, as the turn says. */
+const endOf = ({ own }: Row<"turn">, messages: readonly OwnMessage[]): Digest | undefined =>
+  own === messages.length ? messages.at(-1)?.rolling : undefined;
 
 /** What the turn asked a person for, as it was asked: a decision comes later. Left out where it asked for nothing. */
 async function asked(tx: Tx, turn: Row<"turn">): Promise<unknown> {

@@ -76,8 +76,12 @@ const rowsOfTurn = fixed((at: ContactScope & { readonly turn: TurnId }) =>
 
 /** The thread of several senders in whose turn this one's messages were staged. */
 export async function batchMemberOf(tx: Tx, scope: ContactScope, turn: TurnId): Promise<Row<"staged"> | undefined> {
-  return (await tx.all(rowsOfTurn({ ...owner(scope), turn }))).sort((a, b) => b.number - a.number)[0];
+  return [...(await stagedIn(tx, scope, turn))].sort((a, b) => b.number - a.number)[0];
 }
+
+/** The rows that stage a sender's turn; none for a turn by itself. */
+export const stagedIn = (tx: Tx, scope: ContactScope, turn: TurnId): Promise<readonly Row<"staged">[]> =>
+  tx.all(rowsOfTurn({ ...owner(scope), turn }));
 
 /** The senders' turns in a turn of several. */
 export const sendersOf = async (tx: Tx, { org, thread }: Pick<Row<"turn">, "org" | "thread">) =>
@@ -86,11 +90,11 @@ export const sendersOf = async (tx: Tx, { org, thread }: Pick<Row<"turn">, "org"
   );
 
 /** What a link says of it: a sender's turn names the thread, and a turn of several the senders' turns. Left out for all others. */
-export async function batchFacts(tx: Tx, turn: Row<"turn">): Promise<unknown> {
+export async function batchFacts(tx: Tx, turn: Row<"turn">, read?: readonly Row<"staged">[]): Promise<unknown> {
   const isOf = isBatch(turn);
   const rows = isOf
     ? await batchMemberRows(tx, { org: turn.org, id: turn.thread })
-    : await tx.all(rowsOfTurn({ ...owner(turn), turn: turn.id }));
+    : (read ?? (await stagedIn(tx, turn, turn.id)));
   const staged = rows
     .filter((row) => row.turn !== null)
     .map(({ thread, turn, batch, batch_contact }) => (isOf ? { thread, turn } : { batch, batch_contact }));
@@ -98,15 +102,15 @@ export async function batchFacts(tx: Tx, turn: Row<"turn">): Promise<unknown> {
 }
 
 /** How far what led to a turn's reply is trusted: by its requests, or those of a turn of several, where all senders wrote. */
-export async function taintsOf(
-  tx: Tx,
-  scope: ContactScope,
-  turn: TurnId,
-  requests?: readonly { readonly taint: Trust }[],
-): Promise<readonly Trust[]> {
-  const isBatchMember = (await batchMemberOf(tx, scope, turn)) !== undefined;
-  return isBatchMember ? ["contact"] : (requests ?? (await requestRows(tx, scope, turn))).map(({ taint }) => taint);
+export async function taintsOf(tx: Tx, scope: ContactScope, turn: TurnId): Promise<readonly Trust[]> {
+  return taintsIn(await stagedIn(tx, scope, turn), await requestRows(tx, scope, turn));
 }
+
+/** The same for a turn whose rows are read already. */
+export const taintsIn = (
+  staged: readonly unknown[],
+  requests: readonly { readonly taint: Trust }[],
+): readonly Trust[] => (staged.length > 0 ? ["contact"] : requests.map(({ taint }) => taint));
 
 /** The scopes of the turns of several in which the contact's messages were ever staged. */
 export async function batchesWith(tx: Tx, scope: ContactScope): Promise<readonly ContactScope[]> {

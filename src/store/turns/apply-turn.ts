@@ -14,7 +14,7 @@ import type { Claim, TurnOutcome } from "../records.ts";
 import { owner } from "../scope.ts";
 import { fixed, insert, insertAll, ONE, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
-import { taintsOf } from "../threads/batch-members.ts";
+import { stagedIn, taintsIn } from "../threads/batch-members.ts";
 import { eventsOfTurn, type HandledEvent } from "../threads/events.ts";
 import type { Tx } from "../tx.ts";
 import { type Applied, applyWrites } from "./apply-writes.ts";
@@ -33,25 +33,35 @@ interface DoneTurn {
   readonly end: TranscriptEnd | undefined;
 }
 
-/** What came of a turn: where its transcript ends now, and what its writes came to. */
-export interface AppliedTurn extends Partial<Applied> {
+/** What came of a turn: where its transcript ends now, what its writes came to, and what of it was read back. */
+export interface AppliedTurn extends Partial<Applied>, Partial<HandledRows> {
   readonly end: TranscriptEnd | undefined;
-  /** What it handled, as read back. */
-  readonly events?: readonly HandledEvent[];
+}
+
+interface HandledRows {
+  /** What it handled. */
+  readonly events: readonly HandledEvent[];
+  /** Where it is a sender's part of a turn of several. */
+  readonly staged: readonly Row<"staged">[];
 }
 
 /** What only a turn that ended well changes. Part of the commit's transaction. */
 export async function applyTurn(tx: Tx, at: Settling, done: DoneTurn): Promise<AppliedTurn> {
   await consume(tx, at, done.claim);
   // What is said in a turn of several is in its senders' own.
-  const events = isBatch(at.scope) ? undefined : await eventsOfTurn(tx, at.scope, at.turn);
-  if (events !== undefined) {
-    await addSlots(tx, at, { ...done, events });
+  const rows = isBatch(at.scope)
+    ? undefined
+    : {
+        events: await eventsOfTurn(tx, at.scope, at.turn),
+        staged: await stagedIn(tx, at.scope, at.turn),
+      };
+  if (rows !== undefined) {
+    await addSlots(tx, at, { ...done, ...rows });
     await sendReply(tx, at, done);
   }
   const applied = await applyWrites(tx, at.scope, done.outcome, `turn ${at.turn}`);
   await keepApprovals(tx, at, done.outcome.approvals, done.outcome.at);
-  return { end: await extendTranscript(tx, at, done), ...applied, ...(events && { events }) };
+  return { end: await extendTranscript(tx, at, done), ...applied, ...rows };
 }
 
 /** Marks exactly the claimed events as handled. */
@@ -83,10 +93,10 @@ async function extendTranscript(tx: Tx, at: Settling, { end, messages }: DoneTur
   throw new StrataError("invalid_input", says, { thread: at.thread });
 }
 
-type SaidTurn = DoneTurn & { readonly events: readonly HandledEvent[] };
+type SaidTurn = DoneTurn & HandledRows;
 
 /** One slot per event and one for the reply: the thread's pure history. A slot shares the text of what it shows. */
-async function addSlots(tx: Tx, at: Settling, { claim, outcome, words, events }: SaidTurn): Promise<void> {
+async function addSlots(tx: Tx, at: Settling, { claim, outcome, words, events, staged }: SaidTurn): Promise<void> {
   const last = await tx.first(lastSlot({ ...owner(at.scope), thread: at.thread }));
   const first = last ? last.position + 1 : 0;
   const said: Omit<SlotSaid, "position">[] = events.map(({ id, kind, trust, piece, at: when, text }) => ({
@@ -97,8 +107,7 @@ async function addSlots(tx: Tx, at: Settling, { claim, outcome, words, events }:
     at: when,
     text,
   }));
-  if (words !== null)
-    said.push(replySlot(outcome, words, replyTrust(await taintsOf(tx, at.scope, at.turn, outcome.requests))));
+  if (words !== null) said.push(replySlot(outcome, words, replyTrust(taintsIn(staged, outcome.requests))));
   const slots = said.map((slot, i) => ({ ...slot, position: first + i }));
   const rows = slots.map(({ position, kind, trust, piece, at: when }): Row<"slot"> => {
     const speaker = kind === "reply" ? "agent" : trust;

@@ -181,7 +181,10 @@ async function filledIn(tx: Tx, { org }: Row<"request">, { form, values }: Ledge
 }
 
 /** A message that a turn added, with its place among them. */
-export type OwnMessage = WithText<MessageMark & Pick<Row<"turn_message">, "position">>;
+export type OwnMessage = WithText<MessageMark & Pick<Row<"turn_message">, "position">> & {
+  /** Where it stands in the transcript: the digest of all up to it. */
+  readonly rolling?: Digest;
+};
 
 /**
  * A turn's own messages, in order, with their texts: those at the end of its transcript, where it says how many. A turn that failed has
@@ -208,7 +211,9 @@ const messagesOfTurn = fixed((at: InTurn) =>
 
 /** The digest of all that a request sent, from digests that stand in the record. */
 export async function promptOf(tx: Tx, row: Row<"request">, sent: PromptParts): Promise<Digest> {
-  const transcript = await rollingAt(tx, row, row.thread, { epoch: row.epoch, count: row.base });
+  const { epoch, base: count } = row;
+  const isEnd = sent.end?.epoch === epoch && sent.end.position === count;
+  const transcript = isEnd ? sent.end.rolling : await rollingAt(tx, row, row.thread, { epoch, count });
   return promptDigest({ prefix: sent.prefix, transcript, own: sent.own.slice(0, row.own), tail: row.tail });
 }
 
@@ -216,4 +221,6 @@ export async function promptOf(tx: Tx, row: Row<"request">, sent: PromptParts): 
 interface PromptParts {
   readonly prefix: Digest;
   readonly own: readonly Digest[];
+  /** An end of the transcript that is known already. */
+  readonly end?: TranscriptEnd | undefined;
 }

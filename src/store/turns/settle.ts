@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import {
   type ContactScope,
   type Digest,
@@ -58,6 +59,7 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
     evicted = [],
     overtaken = [],
     events,
+    staged,
   }: AppliedTurn = isDone ? await applyTurn(tx, at, done) : { end: before };
   await endTurn(tx, at, { outcome, words, end, own: isDone && end ? messages.length : null });
   const { requests } = outcome;
@@ -74,6 +76,8 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
       thread,
       epoch: thread.turns > 0 && outcome.epochs.length === 0 ? epoch : undefined,
       events,
+      staged,
+      base: before,
     })),
     ...(evicted.length > 0 && { evicted }),
     ...(overtaken.length > 0 && { overtaken }),
@@ -86,8 +90,9 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
  */
 async function fenced(tx: Tx, claim: Claim): Promise<Row<"thread">> {
   const { scope, id } = claim.thread;
-  const held = await tx.first(heldThread({ ...owner(scope), id, fence: claim.fence, holder: claim.holder }));
-  if (held && (await findTurn(tx, scope, claim.turn))?.status === "running") return held;
+  const { turn, fence, holder } = claim;
+  const held = await tx.first(heldThread({ ...owner(scope), id, turn, fence, holder }));
+  if (held) return held;
   // Its contact has another name since.
   if (typeof (await findThread(tx, { ...scope, contact: null }, id))?.erased_link === "number")
     throw erasedMeanwhile(claim);
@@ -108,6 +113,7 @@ function erasedMeanwhile({ turn, thread: { scope, id } }: Claim): StrataError {
 
 interface Held {
   readonly id: ThreadId;
+  readonly turn: TurnId;
   readonly fence: number;
   readonly holder: string;
 }
@@ -116,7 +122,15 @@ const heldThread = fixed((at: ContactScope & Held) =>
   query
     .selectFrom("thread")
     .selectAll()
-    .where((eb) => eb.and({ ...owner(at), id: at.id, fence: at.fence, holder: at.holder })),
+    .where((eb) => eb.and({ ...owner(at), id: at.id, fence: at.fence, holder: at.holder }))
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom("turn")
+          .select("turn.id")
+          .where((eb) => eb.and({ ...owner(at), id: at.turn }))
+          .where("turn.status", "=", sql.lit("running")),
+      ),
+    ),
 );
 
 /** What the turn had to handle, for the record; a turn that failed does not consume it. */
