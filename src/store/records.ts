@@ -80,6 +80,8 @@ export interface ClaimRequest {
   readonly at: number;
   /** The agent version that would run the turn. A thread that is at another one is pinned to it where no transcript runs there. */
   readonly version?: Digest;
+  /** The version that the asker knows the thread at. One that is at another by now is not pinned: it has moved. Left out: whatever it is at. */
+  readonly seen?: Digest;
   /** False for a holder that is surely gone: its lease is void. Asked for the asker's own name too: no one holds a thread twice. */
   readonly alive: (holder: string) => boolean;
 }

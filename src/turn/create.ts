@@ -13,7 +13,7 @@ import {
   type TurnEvent,
 } from "../protocol/index.ts";
 import type { Thread } from "../store/index.ts";
-import { agentNamed, approvalOf, scopeOf, threadOf, turnOf } from "./access.ts";
+import { agentNamed, approvalOf, scopeOf, scopeOfThread, threadOf, turnOf } from "./access.ts";
 import { compose } from "./compose.ts";
 import { decide } from "./decide.ts";
 import { erase } from "./erase.ts";
@@ -70,11 +70,11 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
     },
     ...threadDoors(parts, line),
     async *run(actor, thread, options = {}) {
-      const held = await threadOf(parts, actor, thread.id, "run");
-      checkTalk(held);
+      const scope = scopeOfThread(actor, thread, "run");
+      checkTalk(thread);
       // What of the prompt is left out is not for those who write to the agent to say.
-      if (options.mode !== undefined) authorize(actor, "operate", held.scope);
-      yield* toldTo(actor, run(held, options));
+      if (options.mode !== undefined) authorize(actor, "operate", scope);
+      yield* toldTo(actor, run(thread, options));
     },
     cancel: async (actor, id) => {
       const { scope } = await threadOf(parts, actor, id, "run");

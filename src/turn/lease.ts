@@ -1,4 +1,4 @@
-import { issueId, type OrgId, StrataError, turnId } from "../protocol/index.ts";
+import { type Digest, issueId, type OrgId, StrataError, turnId } from "../protocol/index.ts";
 import type { Claim, HeldThread, Thread } from "../store/index.ts";
 import type { Parts } from "./parts.ts";
 
@@ -27,7 +27,7 @@ interface Moved {
 export async function hold(
   parts: Parts,
   thread: Thread,
-  ends: { readonly signal: AbortSignal | undefined; readonly seconds: number },
+  ends: { readonly signal: AbortSignal | undefined; readonly seconds: number; readonly seen?: Digest },
 ): Promise<Lease | Moved | undefined> {
   const now = parts.wall();
   const claimed = await parts.store.claim(thread.scope, thread.id, {
@@ -38,6 +38,7 @@ export async function hold(
     until: now + HOLD,
     at: parts.clock(),
     version: thread.version,
+    ...(ends.seen !== undefined && { seen: ends.seen }),
     alive: parts.alive,
   });
   if (claimed.state === "idle") return undefined;

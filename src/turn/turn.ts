@@ -28,7 +28,11 @@ export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOp
   const setup = await setupOf(parts, thread, options);
   const waits = async () => (await parts.store.pending(thread.scope, thread.id)).length > 0;
   await parts.steps.mayBegin(parts, { agent: setup.agent, thread, waits, recorded: options.recorded });
-  const lease = await hold(parts, thread, { signal: options.signal, seconds: setup.limits.seconds });
+  const lease = await hold(parts, thread, {
+    signal: options.signal,
+    seconds: setup.limits.seconds,
+    seen: waiting.version,
+  });
   if (lease === undefined) return;
   if ("movedTo" in lease) return yield* runTurn(parts, lease.movedTo, options);
 

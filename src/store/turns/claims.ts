@@ -31,9 +31,14 @@ export async function claim(tx: Tx, scope: ContactScope, id: ThreadId, request: 
   return claimed ? { state: "claimed", claim: claimed } : { state: "idle" };
 }
 
-/** Somebody else has pinned the thread to another version since the asker looked, and its transcript runs with that. */
-async function isElsewhere(tx: Tx, row: Row<"thread">, { version = row.version }: ClaimRequest): Promise<boolean> {
+/** Somebody else has pinned the thread to another version since the asker looked, or its transcript runs with another. */
+async function isElsewhere(
+  tx: Tx,
+  row: Row<"thread">,
+  { version = row.version, seen }: ClaimRequest,
+): Promise<boolean> {
   if (version === row.version) return false;
+  if (seen !== undefined && seen !== row.version) return true;
   const epoch = await currentEpoch(tx, toThread(row).scope, row.id);
   return epoch !== undefined && epoch.reason !== "alone";
 }
