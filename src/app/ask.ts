@@ -65,8 +65,7 @@ async function* asked({ runtime, actor, clock }: Asking, question: Question): As
   const contact = await runtime.contact(actor, agent, contactId(question.contact));
   const content = [{ type: "text", text: untrusted(text) }] as const;
   const said = [{ kind: "message", trust: "contact", channel: CHANNEL, content, at: clock() }] as const;
-  const thread = await runtime.open(actor, { agent, contact, channel: CHANNEL, key, first: said });
-  await runtime.post(actor, thread, said);
+  const { thread } = await runtime.openAndPost(actor, { agent, contact, channel: CHANNEL, key }, said);
   yield* runtime.run(actor, thread, signal === undefined ? {} : { signal });
 }
 

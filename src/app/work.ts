@@ -47,6 +47,7 @@ export function telling(store: Store, changed: () => void): Store {
   return {
     ...store,
     receive: (...given) => after(store.receive(...given)),
+    openAndReceive: (...given) => after(store.openAndReceive(...given)),
     settle: (...given) => after(store.settle(...given)),
     decideApproval: (...given) => after(store.decideApproval(...given)),
     finishApproval: (...given) => after(store.finishApproval(...given)),

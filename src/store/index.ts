@@ -45,6 +45,7 @@ export type {
   ClaimRequest,
   Finding,
   HeldThread,
+  Posted,
   RebuiltRequest,
   RequestRecord,
   RequestStart,

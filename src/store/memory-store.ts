@@ -1,6 +1,12 @@
 import type { Features } from "../memory/index.ts";
 import type { Memory, MemoryFilter, MemoryId, MemoryKind, MemoryQuery, NewMemory, Scope } from "../protocol/index.ts";
 
+/**
+ * What the same search gave before, where nothing has changed since: the revision of each scope grows with every change of what a search
+ * of it could give, and is 0 where nothing was ever remembered. Nothing where that is not known.
+ */
+export type FoundBefore = (revisions: readonly number[]) => readonly MemoryHit[] | undefined;
+
 /** A memory that was found: where, and why. */
 export interface MemoryHit extends Memory {
   readonly scope: Scope;
@@ -72,7 +78,7 @@ export interface MemoryStore {
   /** Keeps many at once, in order, all or none: for imports. */
   saveMemories(scope: Scope, memories: readonly AddedMemory[]): Promise<readonly SavedMemory[]>;
   /** Best first, newest first on ties; any text is a valid query; only the own of these scopes, each ranked by its own statistics. */
-  searchMemories(scopes: readonly Scope[], query: MemoryQuery): Promise<readonly MemoryHit[]>;
+  searchMemories(scopes: readonly Scope[], query: MemoryQuery, before?: FoundBefore): Promise<readonly MemoryHit[]>;
   /** Newest first. What was said as a message is one only where `filter.kinds` names it; what is superseded only with `superseded`. */
   memories(
     scope: Scope,
@@ -87,8 +93,6 @@ export interface MemoryStore {
   memoryTopics(scope: Scope, wish: TopicWish): Promise<readonly MemoryTopic[]>;
   memory(scope: Scope, id: MemoryId): Promise<Memory | undefined>;
   forgetMemory(scope: Scope, id: MemoryId): Promise<boolean>;
-  /** Of each scope; it grows with every change of what a search of the scope could give. */
-  memoryRevisions(scopes: readonly Scope[]): Promise<readonly number[]>;
   /** How many memories of each kind the scope holds, and their characters. */
   memoryStats(scope: Scope): Promise<readonly MemoryStats[]>;
 }

@@ -65,6 +65,12 @@ export interface ThreadOpening {
   readonly caller?: ThreadId;
 }
 
+/** A thread with the events that were just stored on it. */
+export interface Posted {
+  readonly thread: Thread;
+  readonly events: readonly StoredEvent[];
+}
+
 /** To which version a thread is moved. */
 export type ThreadMove = Pick<ClaimRequest, "now" | "alive"> & { readonly version: Digest };
 

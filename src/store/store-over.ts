@@ -14,7 +14,7 @@ import {
 import { proposalCounts, proposals } from "./agent/proposals.ts";
 import { activeTexts, textMoves, textPointers, textVersions } from "./agent/texts.ts";
 import type { AgentStore } from "./agent-store.ts";
-import { memories, memory, memoryRevisions, memoryStats, memoryTopics, savedMemories } from "./memory/memories.ts";
+import { memories, memory, memoryStats, memoryTopics, savedMemories } from "./memory/memories.ts";
 import { forgetMemory, saveMemories, saveMemory } from "./memory/save-memory.ts";
 import { searchMemories } from "./memory/search-memories.ts";
 import {
@@ -33,7 +33,7 @@ import { agents, deliver, organizations, outbox, spent, usage } from "./record/r
 import { verify } from "./record/verify.ts";
 import type { Store } from "./store.ts";
 import { openBatch, waitingThreads } from "./threads/batches.ts";
-import { pending, receive } from "./threads/events.ts";
+import { openAndReceive, pending, receive } from "./threads/events.ts";
 import { currentEpoch } from "./threads/fork.ts";
 import { agentVersion, moveThread, openThread, saveAgentVersion, slots, thread, threads } from "./threads/threads.ts";
 import { approval, approvals, decideApproval, finishApproval } from "./turns/approvals.ts";
@@ -105,6 +105,7 @@ function turnStore({ reading, writing }: OwnBinding) {
     threads: reading(threads),
     slots: reading(slots),
     receive: writing(receive),
+    openAndReceive: writing(openAndReceive),
     withdraw: writing(withdraw),
     pending: reading(pending),
     claim: writing(claim),
@@ -134,7 +135,6 @@ function memoryStore(
     memoryTopics: reading(memoryTopics),
     memory: reading(memory),
     forgetMemory: writing(forgetMemory),
-    memoryRevisions: reading(memoryRevisions),
     savedMemories: reading(savedMemories),
     memoryStats: reading(memoryStats),
     servingModels: reading(servingModels),
@@ -145,9 +145,9 @@ function memoryStore(
     dropVectors: apart(async (scope, model) => {
       if (await read((tx) => hasUnusedVectors(tx, scope, model))) await write((tx) => dropVectors(tx, scope, model));
     }),
-    searchMemories: async (scopes, wanted) => {
+    searchMemories: async (scopes, wanted, foundBefore) => {
       try {
-        return await searchMemories(read, scopes, wanted);
+        return await searchMemories(read, scopes, { ...wanted, foundBefore });
       } catch (thrown) {
         throw wanted.signal?.aborted ? thrown : failure(thrown);
       }

@@ -29,6 +29,7 @@ import type {
   ClaimRequest,
   Finding,
   HeldThread,
+  Posted,
   RebuiltRequest,
   RequestStart,
   SentRequest,
@@ -72,6 +73,8 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   /** Stores events in order, all or none; one whose `(channel, externalId)` is known of this contact is not stored again, unless it was taken back or erased. Proven ones are known to each other alone, by `externalId`, for ever. Gives all as stored.
    * @throws StrataError `thread_not_found`; `invalid_input` for one that is known with other content, or a proven one that is gone */
   receive(scope: ContactScope, thread: ThreadId, events: readonly ArrivingEvent[]): Promise<readonly StoredEvent[]>;
+  /** Opens a thread and stores events on it, both or neither. */
+  openAndReceive(scope: ContactScope, opening: ThreadOpening, events: readonly ArrivingEvent[]): Promise<Posted>;
   pending(scope: ContactScope, thread: ThreadId): Promise<readonly StoredEvent[]>;
   /**
    * Withdraws all waiting messages of the thread: no turn will handle them, and an interrupted turn ends as failed. Returns the

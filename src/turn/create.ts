@@ -22,7 +22,7 @@ import { type Line, openLine } from "./line.ts";
 import { changesSince, migrate } from "./migrate.ts";
 import { checkTalk } from "./own-channels.ts";
 import type { Parts } from "./parts.ts";
-import { openThread, post } from "./receive.ts";
+import { openAndPost, openThread, post } from "./receive.ts";
 import type { Run } from "./run-options.ts";
 import type { ApprovalWish, CoreRuntime, Whose } from "./runtime.ts";
 import { contactFor, knownScopes, reach } from "./senders.ts";
@@ -122,6 +122,7 @@ type ThreadDoors = Pick<
   | "newestThreads"
   | "slots"
   | "post"
+  | "openAndPost"
   | "pending"
   | "withdraw"
 >;
@@ -143,6 +144,11 @@ function threadDoors(parts: Parts, line: Line): ThreadDoors {
       line.wake(thread.id);
       if (handed) line.hand(thread.id);
       return post(parts, actor, thread, events);
+    },
+    openAndPost: async (actor, conversation, events) => {
+      const posted = await openAndPost(parts, actor, conversation, events);
+      line.wake(posted.thread.id);
+      return posted;
     },
     pending: async (actor, thread) => store.pending((await threadOf(parts, actor, thread.id, "read")).scope, thread.id),
     withdraw: async (actor, id) => {

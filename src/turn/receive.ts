@@ -2,6 +2,7 @@ import {
   type Actor,
   type Agent,
   authorize,
+  type ContactScope,
   EVENT_KINDS,
   eventId,
   issueId,
@@ -15,7 +16,7 @@ import {
   trustOf,
   withArticle,
 } from "../protocol/index.ts";
-import type { Thread } from "../store/index.ts";
+import type { Thread, ThreadOpening } from "../store/index.ts";
 import { agentNamed, scopeOf, scopeOfThread } from "./access.ts";
 import { checkTalk } from "./own-channels.ts";
 import type { Parts } from "./parts.ts";
@@ -30,6 +31,28 @@ const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** The conversation's thread, made when there is none; pinned to the agent's declared version. */
 export async function openThread(parts: Parts, actor: Actor, conversation: Conversation): Promise<Thread> {
+  const { scope, opening } = await openingOf(parts, actor, conversation);
+  return parts.store.openThread(scope, opening);
+}
+
+/** The same, and stores the events on it, in one. */
+export async function openAndPost(
+  parts: Parts,
+  actor: Actor,
+  conversation: Conversation,
+  events: readonly SignedEvent[],
+): ReturnType<Runtime["openAndPost"]> {
+  const { agent, scope, opening } = await openingOf(parts, actor, { ...conversation, first: events });
+  checkOfRecording(opening, events);
+  checkOutside(scope);
+  return parts.store.openAndReceive(scope, opening, await stampedFor(parts, { agent, scope }, events));
+}
+
+async function openingOf(
+  parts: Parts,
+  actor: Actor,
+  conversation: Conversation,
+): Promise<{ readonly agent: Agent; readonly scope: ContactScope; readonly opening: ThreadOpening }> {
   const agent = agentNamed(parts, actor, conversation.agent);
   const scope = { ...scopeOf(actor, conversation), contact: await contactFor(agent, conversation.contact) };
   authorize(actor, "post", scope);
@@ -40,14 +63,9 @@ export async function openThread(parts: Parts, actor: Actor, conversation: Conve
     await stampProof(agent, scope, event);
   }
   await keepVersion(parts, agent);
+  const { channel, key } = conversation;
   const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
-  return parts.store.openThread(scope, {
-    id,
-    channel: conversation.channel,
-    key: conversation.key,
-    version: agent.version,
-    at: parts.clock(),
-  });
+  return { agent, scope, opening: { id, channel, key, version: agent.version, at: parts.clock() } };
 }
 
 /** Stores the events on the thread, all or none. */
@@ -63,9 +81,17 @@ export async function post(
   checkOutside(scope);
   const agent = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
   for (const event of events) checkEvent(actor, event, agent);
+  return parts.store.receive(scope, thread.id, await stampedFor(parts, { agent, scope }, events));
+}
+
+/** As they are stored: with what their signatures prove, and with ids. */
+async function stampedFor(
+  parts: Parts,
+  { agent, scope }: { readonly agent: Agent | undefined; readonly scope: ContactScope },
+  events: readonly SignedEvent[],
+) {
   const signed = await Promise.all(events.map((event) => stampProof(agent, scope, event)));
-  const stamped = signed.map((event) => ({ ...event, id: eventId(issueId("event", parts.wall(), parts.random(10))) }));
-  return parts.store.receive(scope, thread.id, stamped);
+  return signed.map((event) => ({ ...event, id: eventId(issueId("event", parts.wall(), parts.random(10))) }));
 }
 
 function checkEvent(actor: Actor, event: NewEvent, agent: Agent | undefined): void {

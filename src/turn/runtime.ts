@@ -24,6 +24,7 @@ import type {
 import type {
   ApprovalFilter,
   ChannelChoice,
+  Posted,
   RebuiltRequest,
   Slot,
   StorePart,
@@ -171,6 +172,8 @@ export interface CoreRuntime {
     events: readonly SignedEvent[],
     how?: PostOptions,
   ): Promise<readonly StoredEvent[]>;
+  /** Opens the conversation's thread and stores the events on it, both or neither. @throws StrataError as `open` and `post` */
+  openAndPost(actor: Actor, conversation: Conversation, events: readonly SignedEvent[]): Promise<Posted>;
   pending(actor: Actor, thread: Thread): Promise<readonly StoredEvent[]>;
   /**
    * Withdraws all messages of the thread without an answer. Operators only.

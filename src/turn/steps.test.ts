@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { contactId, StrataError, type ThreadId, type TurnEvent } from "../protocol/index.ts";
 import { cardOf } from "../wire/index.ts";
-import { collect, endOf, message, OPERATOR, type TestRuntime, testRuntime } from "./index.contract.ts";
+import { collect, endOf, message, OPERATOR, sampleAgent, type TestRuntime, testRuntime } from "./index.contract.ts";
 import { createRuntime, type TurnSteps } from "./index.ts";
 
 const NO = new StrataError("rate_limited", "not now");
@@ -112,4 +112,14 @@ describe("the steps that features add to a turn", () => {
     expect(endOf(await collect(run()))).toMatchObject({ type: "failed", error: gone });
     expect([await waiting(), on.sent.length]).toEqual([1, 0]);
   });
+});
+
+it("a thread that another program moved to a newer version is not taken back by who holds it as it was, though nothing was sent on it yet", async () => {
+  const early = await testRuntime(["As of new, too."]);
+  const thread = await early.open();
+  const agent = sampleAgent({ description: "newer" });
+  const newer = await testRuntime([], { store: early.store, agent });
+  expect((await newer.open()).version).toBe(agent.version);
+  expect(endOf(await early.say(thread, "Hello")).type).toBe("done");
+  expect(await early.runtime.turns(OPERATOR, thread.id)).toMatchObject([{ version: agent.version }]);
 });

@@ -386,16 +386,6 @@ describe("a thread that another program moves to a newer declaration", () => {
     const turns = await newer.runtime.turns(OPERATOR, thread.id);
     expect(turns.map(({ version }) => version)).toEqual([agent.version, agent.version]);
   });
-
-  it("is not taken back to the older one by who holds it as it was, though nothing was sent on it yet", async () => {
-    const early = await testRuntime(["As of new, too."]);
-    const thread = await early.open();
-    const agent = sampleAgent({ description: "newer" });
-    const newer = await testRuntime([], { store: early.store, agent });
-    expect((await newer.open()).version).toBe(agent.version);
-    expect(endOf(await early.say(thread, "Hello")).type).toBe("done");
-    expect(await early.runtime.turns(OPERATOR, thread.id)).toMatchObject([{ version: agent.version }]);
-  });
 });
 
 describe("law 9: what was", () => {

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import type { TurnsReport } from "../../checks/bench/turns.ts";
 import { type WireWishes, wireBench } from "../../checks/bench/wire.ts";
 import { ROOT } from "../../checks/files.ts";
 import { server } from "../postgres.ts";
@@ -133,7 +134,9 @@ it("the memory bench says where it looked for data", async () => {
 it("the turns bench costs Strata's turns beside LangGraph's, on each database that there is", async () => {
   const { code, out } = await bench("turns", "--json");
   expect(code).toBe(0);
-  const { costs, without } = JSON.parse(out);
+  const { costs, without }: TurnsReport = JSON.parse(out);
+  // What a short turn asks of its database, on either, so that it does not grow unseen.
+  for (const { engine, statements } of costs) if (engine === "strata") expect(statements).toBeLessThanOrEqual(85);
   const peers = {
     sqlite: ["langgraph", "langgraph, synchronous"],
     postgres: without === undefined ? ["langgraph"] : [],

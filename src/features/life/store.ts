@@ -24,6 +24,7 @@ import {
   inOrder,
   keepShared,
   linkedTable,
+  plain,
   problem,
   type StorePart,
   sharedText,
@@ -224,12 +225,17 @@ const turnCount = async (tx: Tx, owner: AgentOwner): Promise<number> => (await t
 
 /** Counts a turn that ends, and what it spent. A sender's part of a turn of several is none of its own. */
 async function countTurn(tx: Tx, { scope, turn, requests }: EndedTurn): Promise<void> {
-  const { since, turns, ...known } = await tally(tx, scope);
   const counts = requests.length > 0 || (await batchMemberOf(tx, scope, turn)) === undefined;
+  if ((await tx.run(plain(UNPAID, scope.org, scope.agent, counts ? 1 : 0))) === 1) return;
+  const { since, turns, ...known } = await tally(tx, scope);
   const paid = requests.filter(({ at }) => since !== null && at >= since);
   const dollars = paid.reduce((sum, one) => sum + one.dollars, known.dollars);
   await tx.run(keptTally({ ...known, since, turns: counts ? turns + 1 : turns, dollars }));
 }
+
+/** Changes nothing of an agent that was ever paid in to. */
+const UNPAID = `insert into tally (org, agent, turns, since, dollars) values (?, ?, ?, null, 0)
+  on conflict (org, agent) do update set turns = tally.turns + excluded.turns where tally.since is null`;
 
 /** Counts from the first payment on: what was spent before it is free. */
 async function countFrom(tx: Tx, owner: AgentOwner, first: number): Promise<void> {

@@ -48,7 +48,7 @@ export const memorySources = (store: Asked, agent: Agent): LiveSources => ({
   recent: (layer, context) => recent({ agent, layer, limit: mostShown(layer) }, { ...context, store }),
 });
 
-type Asked = Pick<Store, "searchMemories" | "memoryRevisions" | "memory" | "memories" | "memoryStats">;
+type Asked = Pick<Store, "searchMemories" | "memory" | "memories" | "memoryStats">;
 
 const mostShown = ({ source }: Layer): number =>
   source.kind === "recall" || source.kind === "recent" ? source.limit : 0;

@@ -14,6 +14,7 @@ import {
   problems,
   ran,
   remembered,
+  revisionsOf,
   said,
   scopeOf,
   take,
@@ -244,19 +245,19 @@ function messages(openStore: OpenStore): void {
       const [message] = await store.memories(ANN, 1, { kinds: ["message"] });
       if (!message) throw new Error("nothing was remembered");
       expect(await store.forgetMemory(scopeOf("bob"), message.id)).toBe(false);
-      const [before = 0] = await store.memoryRevisions([ANN]);
+      const [before = 0] = await revisionsOf(store, [ANN]);
       expect(await store.forgetMemory(ANN, message.id)).toBe(true);
       expect(await store.memory(ANN, message.id)).toBeUndefined();
-      expect((await store.memoryRevisions([ANN]))[0]).toBeGreaterThan(before);
-      const [latest = 0] = await store.memoryRevisions([ANN]);
+      expect((await revisionsOf(store, [ANN]))[0]).toBeGreaterThan(before);
+      const [latest = 0] = await revisionsOf(store, [ANN]);
       await store.eraseContact(ANN, { org: ANN.org, role: "operator" }, NOW);
       expect(await texts(store, "bicycle")).toEqual([]);
       expect(await store.memories(ANN, 9, { kinds: ["message", "fact"], superseded: true })).toEqual([]);
       expect(await store.memoryStats(ANN)).toEqual([]);
-      expect(await store.memoryRevisions([ANN])).toEqual([0]);
+      expect(await revisionsOf(store, [ANN])).toEqual([0]);
       await exchange(store, await open(store), "a new bicycle");
       // None that was there before: what was found at that one is remembered elsewhere.
-      expect((await store.memoryRevisions([ANN]))[0]).toBeGreaterThan(latest);
+      expect((await revisionsOf(store, [ANN]))[0]).toBeGreaterThan(latest);
       expect(await texts(store, "bicycle")).toContain("a new bicycle");
       expect(await problems(store, ANN.org)).toEqual([]);
       await store.close();
@@ -313,7 +314,7 @@ function counts(openStore: OpenStore): void {
   describe("what is remembered", () => {
     it("is counted by kind, without what was superseded", async () => {
       const store = await openStore();
-      expect([await store.memoryStats(ANN), await store.memoryRevisions([ANN])]).toEqual([[], [0]]);
+      expect([await store.memoryStats(ANN), await revisionsOf(store, [ANN])]).toEqual([[], [0]]);
       const { memory } = await save(store, "12345", { at: NOW + 7 });
       await save(store, "1234567", { supersedes: memory.id, at: NOW });
       await exchange(store, await open(store), "Hi!", { reply: "Hello" });

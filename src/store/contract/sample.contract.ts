@@ -26,6 +26,7 @@ import {
   type Prefix,
   type Reply,
   type Request,
+  type Scope,
   type StoredEvent,
   spoken,
   type TailPart,
@@ -37,6 +38,7 @@ import {
   turnId,
   untrusted,
 } from "../../protocol/index.ts";
+import type { MemoryStore } from "../memory-store.ts";
 import type { Claim, ClaimRequest, RequestRecord, Thread, ThreadOpening, TurnOutcome } from "../records.ts";
 import type { Store } from "../store.ts";
 
@@ -110,6 +112,19 @@ export function edited(text: string, more: Partial<NewText> = {}): NewText {
     beside: [],
     ...more,
   };
+}
+
+/** How often what a search of these scopes could give has changed. */
+export async function revisionsOf(
+  store: Pick<MemoryStore, "searchMemories">,
+  scopes: readonly Scope[],
+): Promise<readonly number[]> {
+  let known: readonly number[] = [];
+  await store.searchMemories(scopes, asking("anything", 1), (revisions) => {
+    known = revisions;
+    return [];
+  });
+  return known;
 }
 
 /** A search for one text. */

@@ -47,6 +47,20 @@ export function threadContract(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("opens a conversation with its first messages, both or neither", async () => {
+      const store = await openStore();
+      const twice = [said("tea", { externalId: "m1" }), said("coffee", { externalId: "m1" })];
+      await expect(store.openAndReceive(scopeOf(), opening(), twice)).rejects.toMatchObject({ code: "invalid_input" });
+      expect(await store.threads(scopeOf(), 9)).toEqual([]);
+      const later = said("tea", { at: NOW + 9 });
+      const { thread, events } = await store.openAndReceive(scopeOf(), opening(), [later]);
+      expect(events).toMatchObject([{ id: later.id, thread: thread.id, seq: 1, status: "pending" }]);
+      expect(await store.threads(scopeOf(), 9)).toEqual([thread]);
+      const again = await store.openAndReceive(scopeOf(), opening(), [said("more tea")]);
+      expect(again).toMatchObject({ thread: { id: thread.id, lastActivity: NOW + 9 }, events: [{ seq: 2 }] });
+      await store.close();
+    });
+
     it("refuses an id that is taken and leaves the first thread as it is", async () => {
       const store = await openStore();
       const first = await open(store);

@@ -3,7 +3,18 @@ import { describe, expect, it } from "vitest";
 import type { MemoryId, MemoryQuery, NewMemory, Scope } from "../../protocol/index.ts";
 import type { Store } from "../store.ts";
 import type { WaitingText } from "../vectors.ts";
-import { ANN, asking, exchange, NOW, newMemory, type OpenStore, open, remembered, scopeOf } from "./sample.contract.ts";
+import {
+  ANN,
+  asking,
+  exchange,
+  NOW,
+  newMemory,
+  type OpenStore,
+  open,
+  remembered,
+  revisionsOf,
+  scopeOf,
+} from "./sample.contract.ts";
 
 const OWN: Scope = { ...ANN, contact: null };
 const MODEL = "test:one";
@@ -101,9 +112,9 @@ export function vectorContract(openStore: OpenStore): void {
     it("wait for messages as for all else", async () => {
       const store = await openStore();
       await exchange(store, await open(store, ANN), "at 30");
-      const [before = 0] = await store.memoryRevisions([ANN]);
+      const [before = 0] = await revisionsOf(store, [ANN]);
       expect(await embed(store, ANN)).toContain("at 30");
-      expect((await store.memoryRevisions([ANN]))[0]).toBeGreaterThan(before);
+      expect((await revisionsOf(store, [ANN]))[0]).toBeGreaterThan(before);
       expect(await near(store, 30)).toContain("at 30");
       await store.close();
     });

@@ -50,7 +50,8 @@ export async function savedMemories(
   most: number,
 ): Promise<readonly Memory[] | undefined> {
   const holding = await inOrder(await memoryScopes(tx, scopes), async (own) => {
-    const counts = own === undefined ? [] : await countsOf(tx, own.number);
+    // What was superseded counts in the scope's row, and not here.
+    const counts = own === undefined || own.saved === 0 ? [] : await countsOf(tx, own.number);
     return { own, saved: counts.reduce((sum, { kind, memories }) => sum + (kind === "message" ? 0 : memories), 0) };
   });
   if (holding.reduce((sum, { saved }) => sum + saved, 0) > most) return undefined;
@@ -58,11 +59,6 @@ export async function savedMemories(
     own === undefined || saved === 0 ? [] : newestOf(tx, own, most),
   );
   return lists.flat();
-}
-
-/** 0 where nothing was ever remembered. */
-export async function memoryRevisions(tx: Tx, scopes: readonly Scope[]): Promise<readonly number[]> {
-  return (await memoryScopes(tx, scopes)).map((own) => own?.revision ?? 0);
 }
 
 /** As they are kept: every message asks for them. */

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { fuse, listIndex, type Nearby, type PlacedUnit, type Ranked, search, speaks } from "../../memory/index.ts";
 import { isValidAt, type Memory, type MemoryId, type MemoryQuery, type Scope } from "../../protocol/index.ts";
-import type { MemoryHit } from "../memory-store.ts";
+import type { FoundBefore, MemoryHit } from "../memory-store.ts";
 import { toMemory } from "../rows.ts";
 import { atMost } from "../scope.ts";
 import { plain } from "../statement.ts";
@@ -22,15 +22,18 @@ type Reading = Transactions["read"];
 export async function searchMemories(
   read: Reading,
   scopes: readonly Scope[],
-  query: MemoryQuery,
+  { foundBefore, ...query }: MemoryQuery & { readonly foundBefore?: FoundBefore | undefined },
 ): Promise<readonly MemoryHit[]> {
   const limit = atMost(query.limit);
   if (limit === 0) return [];
   const { validAt: _, ...asked } = { ...query, limit };
-  const rankings = await read(async (tx) => {
+  const { kept, rankings } = await read(async (tx) => {
     const known = await memoryScopes(tx, scopes);
-    return inOrder(scopes, (scope, i) => rankScope(tx, { scope, own: known[i] }, asked));
+    const kept = foundBefore?.(known.map((own) => own?.revision ?? 0));
+    if (kept !== undefined) return { kept, rankings: [] };
+    return { kept, rankings: await inOrder(scopes, (scope, i) => rankScope(tx, { scope, own: known[i] }, asked)) };
   });
+  if (kept !== undefined) return kept;
   const found: MemoryHit[] = [];
   for (const first of rankings) if (first) found.push(...(await searchValid(read, first, { ...query, limit })));
   return found.sort((a, b) => b.score - a.score || b.at - a.at || b.place - a.place).slice(0, limit);

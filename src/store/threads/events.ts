@@ -10,12 +10,13 @@ import {
 } from "../../protocol/index.ts";
 import type { ArrivingEvent } from "../decision.ts";
 import { keepOwn, knownKey, scopeKey, textOf } from "../record/pieces.ts";
-import { type EventText, toEvent, type WithText, wordsOf } from "../rows.ts";
+import type { Posted, ThreadOpening } from "../records.ts";
+import { type EventText, toEvent, toThread, type WithText, wordsOf } from "../rows.ts";
 import { owner } from "../scope.ts";
 import { fixed, insert, ONE, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
-import { openRow } from "./threads.ts";
+import { openedRow, openRow } from "./threads.ts";
 
 /** Stores what is not known yet, in order, and gives all as stored. */
 export async function receive(
@@ -27,14 +28,35 @@ export async function receive(
   return addEvents(tx, scope, thread, events);
 }
 
-/** The same inside a write transaction. */
+/** The same on the thread that the opening names, made when there is none. */
+export async function openAndReceive(
+  tx: Tx,
+  scope: ContactScope,
+  opening: ThreadOpening,
+  events: readonly ArrivingEvent[],
+): Promise<Posted> {
+  const row = await openedRow(tx, scope, opening);
+  const { stored, newest } = await addTo(tx, scope, row, events);
+  return { thread: toThread({ ...row, last_activity: newest }), events: stored };
+}
+
+/** `receive` inside a write transaction. */
 export async function addEvents(
   tx: Tx,
   scope: ContactScope,
   thread: ThreadId,
   events: readonly ArrivingEvent[],
 ): Promise<readonly StoredEvent[]> {
-  const row = await openRow(tx, scope, thread);
+  return (await addTo(tx, scope, await openRow(tx, scope, thread), events)).stored;
+}
+
+async function addTo(
+  tx: Tx,
+  scope: ContactScope,
+  row: Row<"thread">,
+  events: readonly ArrivingEvent[],
+): Promise<{ readonly stored: readonly StoredEvent[]; readonly newest: number }> {
+  const thread = row.id;
   const key = await scopeKey(tx, scope);
   let seq = await lastSeq(tx, scope, thread);
   const stored = await inOrder(
@@ -49,7 +71,7 @@ export async function addEvents(
       .set({ last_activity: newest })
       .where((eb) => eb.and(wanted)),
   );
-  return stored;
+  return { stored, newest };
 }
 
 async function lastSeq(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<number> {

@@ -1,7 +1,7 @@
 import type { ContactScope, Epoch, ThreadId } from "../../protocol/index.ts";
 import type { WithText } from "../rows.ts";
 import { owner } from "../scope.ts";
-import { insert } from "../statement.ts";
+import { fixed, insert, ONE, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { appendMessages, findEpoch, lastEpoch, messagesOf, toEpoch } from "../turns/epochs.ts";
 import type { Settling } from "../turns/settling.ts";
@@ -16,14 +16,34 @@ import { findThread } from "./threads.ts";
 
 /** The newest epoch with all of its transcript; that of a fork without a turn is its parent's. */
 export async function currentEpoch(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<Epoch | undefined> {
-  const row = await lastEpoch(tx, scope, thread);
+  const row = await tx.first(newestEpoch({ ...owner(scope), thread }));
   if (row) {
+    const { version, wire } = row;
     const messages = await messagesOf(tx, scope, thread, { epoch: row.n, count: Number.MAX_SAFE_INTEGER });
-    return { ...(await toEpoch(tx, row, messages)), ...(await openedFor(tx, row)) };
+    return { ...(await toEpoch(tx, row, messages)), ...(version !== null && { openedFor: { version, wire } }) };
   }
   const from = await forkedFrom(tx, scope, thread);
   return from && { ...(await toEpoch(tx, from.epoch, from.messages)), ...(await openedFor(tx, from.epoch)), n: 1 };
 }
+
+/** With what the turn that opened it ran. */
+const newestEpoch = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
+  query
+    .selectFrom("epoch")
+    .selectAll()
+    .select((eb) => {
+      const opener = eb
+        .selectFrom("turn")
+        .whereRef("turn.org", "=", "epoch.org")
+        .whereRef("turn.agent", "=", "epoch.agent")
+        .whereRef("turn.contact", "=", "epoch.contact")
+        .whereRef("turn.id", "=", "epoch.turn");
+      return [opener.select("turn.version").as("version"), opener.select("turn.wire").as("wire")];
+    })
+    .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
+    .orderBy("n", "desc")
+    .limit(ONE),
+);
 
 async function openedFor(tx: Tx, row: Row<"epoch">): Promise<Pick<Epoch, "openedFor">> {
   const turn = await findTurn(tx, row, row.turn);

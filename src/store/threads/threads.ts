@@ -47,7 +47,11 @@ export async function agentVersion(tx: Tx, org: OrgId, agent: AgentName, version
 }
 
 /** Looks and makes in one write transaction, so of two openers one waits and then finds the other's thread. */
-export async function openThread(tx: Tx, scope: ContactScope, opening: ThreadOpening): Promise<Thread> {
+export const openThread = async (tx: Tx, scope: ContactScope, opening: ThreadOpening): Promise<Thread> =>
+  toThread(await openedRow(tx, scope, opening));
+
+/** Its row. */
+export async function openedRow(tx: Tx, scope: ContactScope, opening: ThreadOpening): Promise<Row<"thread">> {
   const { channel, key, caller } = opening;
   if (caller !== undefined) await openRow(tx, scope, caller);
   const wanted = { ...owner(scope), channel, key };
@@ -57,10 +61,10 @@ export async function openThread(tx: Tx, scope: ContactScope, opening: ThreadOpe
     .where((eb) => eb.and(wanted))
     .where("erased_link", "is", null);
   const known = await tx.first(open);
-  if (known) return toThread(await repinned(tx, known, opening));
+  if (known) return repinned(tx, known, opening);
   const row = newThread(scope, opening);
   await tx.run(insert("thread", row));
-  return toThread(row);
+  return row;
 }
 
 /** A thread that has no epoch yet has sent nothing: it takes the newest version, like a new one. A fork has its parent's. */

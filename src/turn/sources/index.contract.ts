@@ -73,14 +73,13 @@ export const eventOf = (text: string, change: Partial<NewEvent> & Pick<NewEvent,
 /** What features ask the store for their sources, where nothing was ever kept. */
 export const EMPTY_STORE: AskedStore = {
   searchMemories: async () => [],
-  memoryRevisions: async () => [],
   memory: async () => undefined,
   memories: async () => [],
   memoryStats: async () => [],
   conversation: async () => undefined,
 };
 
-export type AskedStore = Pick<Store, "searchMemories" | "memoryRevisions" | "memory" | "memories" | "memoryStats"> &
+export type AskedStore = Pick<Store, "searchMemories" | "memory" | "memories" | "memoryStats"> &
   Parameters<typeof conversationSources>[0];
 
 /** Gathers as a turn does, with what features fill live layers with. */

@@ -367,8 +367,8 @@ describe("the same search", () => {
     let searches = 0;
     const store: AskedStore = {
       ...EMPTY_STORE,
-      searchMemories: async ([scope]) => [said(`${scope?.contact} ${++searches}`, 1)],
-      memoryRevisions: async () => [revision],
+      searchMemories: async ([scope], _, foundBefore) =>
+        foundBefore?.([revision]) ?? [said(`${scope?.contact} ${++searches}`, 1)],
     };
     const ask = async (contact = "caroline") =>
       itemsOf(await recalled([], { store, scope: { ...SCOPE, contact: contactId(contact) } }))[0]?.text;

@@ -27,7 +27,7 @@ const LOOKED_AT = 100;
 export const TOKENS = 600;
 
 type Recalling = GatherContext & {
-  readonly store: Pick<Store, "searchMemories" | "memoryRevisions" | "memory">;
+  readonly store: Pick<Store, "searchMemories" | "memory">;
   readonly signal: AbortSignal;
 };
 
@@ -96,10 +96,9 @@ async function find(query: RecallQuery, context: Recalling): Promise<Found> {
   const scopes: readonly Scope[] = [scope, { ...scope, contact: null }];
   const isSeen = seenIn(context);
   const happened = happenedFor(context);
-  const revisions = await store.memoryRevisions(scopes);
   const search = async (withEarlier: boolean): Promise<Found> => {
     const asked = { ...searchOf(query, withEarlier), at: dayOf(at), limit: LOOKED_AT, signal };
-    const all = await searchOnce(store, { scopes, revisions }, asked);
+    const all = await searchOnce(store, scopes, asked);
     await setImmediate();
     const hits = withoutChatter(all.filter((hit) => isValidAt(hit, at) && happened(hit)));
     const unseen = hits.filter((hit) => !isSeen(hit));
@@ -196,27 +195,22 @@ function earlierOf(epoch: Epoch | undefined): readonly string[] {
 /** Searches that are kept: a turn that is run again, or composed and then sent, asks the same. */
 const MOST = 64;
 
-/** Scopes, and what tells whether anything in them has changed. */
-interface Searched {
-  readonly scopes: readonly Scope[];
-  readonly revisions: Awaited<ReturnType<Store["memoryRevisions"]>>;
-}
-
 const kept = new WeakMap<object, Map<string, readonly MemoryHit[]>>();
 
 /** Searches, or gives what the same search gave before, as long as nothing in its scopes has changed. */
 async function searchOnce(
   store: Pick<Store, "searchMemories">,
-  { scopes, revisions }: Searched,
+  scopes: readonly Scope[],
   query: MemoryQuery,
 ): Promise<readonly MemoryHit[]> {
   const { signal, ...asked } = query;
   signal?.throwIfAborted();
-  const key = JSON.stringify([scopes, revisions, asked]);
   const known = cacheOf(store);
-  const before = known.get(key);
-  if (before !== undefined) return before;
-  const found = await store.searchMemories(scopes, query);
+  let key = "";
+  const found = await store.searchMemories(scopes, query, (revisions) => {
+    key = JSON.stringify([scopes, revisions, asked]);
+    return known.get(key);
+  });
   known.set(key, found);
   const [oldest] = known.keys();
   if (known.size > MOST && oldest !== undefined) known.delete(oldest);

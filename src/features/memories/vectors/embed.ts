@@ -40,11 +40,11 @@ export function openVectors(parts: EmbedParts): Vectors {
   const agentOf = ({ org, agent }: Scope): Agent | undefined =>
     parts.agents().find((one) => one.org === org && one.name === agent);
   const wake = (scope: Scope): void => background.wake(scope, agentOf(scope)?.embedder);
-  const search: Store["searchMemories"] = async (scopes, query) => {
+  const search: Store["searchMemories"] = async (scopes, query, foundBefore) => {
     const agent = scopes[0] && agentOf(scopes[0]);
-    if (agent?.embedder === undefined) return store.searchMemories(scopes, query);
+    if (agent?.embedder === undefined) return store.searchMemories(scopes, query, foundBefore);
     const vectors = await asked({ store, queries, troubles }, agent, scopes, query);
-    return store.searchMemories(scopes, vectors.length === 0 ? query : { ...query, vectors });
+    return store.searchMemories(scopes, vectors.length === 0 ? query : { ...query, vectors }, foundBefore);
   };
   return {
     store: { ...store, searchMemories: search, ...waking(store, wake) },
