@@ -66,6 +66,19 @@ export async function callTurn(caller: RunningTurn, called: Called): Promise<Cal
   }
 }
 
+/** So many calls of a turn that a killed program left are looked for. */
+const MOST_LEFT = 100;
+
+/** Ends the turns of a turn's calls that a killed program has left: nobody waits for their answers any more. */
+export async function endLeftCalls({ parts, lease }: RunningTurn): Promise<void> {
+  const { thread, turn, attempt } = lease.claim;
+  if (attempt < 2) return;
+  const called = await parts.store.threads(thread.scope, MOST_LEFT, { channel: PEER });
+  const now = { now: parts.wall(), at: parts.clock(), alive: parts.alive };
+  for (const { scope, id, key } of called)
+    if (key.startsWith(`${turn} `)) await parts.store.withdraw(scope, id, now).catch(() => undefined);
+}
+
 /** The thread of this call, with its question. */
 async function asked({ parts, setup, lease }: RunningTurn, called: Called): Promise<Thread> {
   const { store, wall, random, clock } = parts;

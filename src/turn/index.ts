@@ -4,7 +4,7 @@
  */
 
 export { agentNamed, threadOf, turnOf } from "./access.ts";
-export { type Called, type CalledEnd, callTurn } from "./call-turn.ts";
+export { type Called, type CalledEnd, callTurn, endLeftCalls } from "./call-turn.ts";
 export { type Core, createRuntime } from "./create.ts";
 export { type Desk, deskOf, desksOf, note } from "./desk.ts";
 export { finishErasures } from "./erase.ts";

@@ -1,7 +1,7 @@
 /** Sub-agents: an agent calls one that its project defines, with a tool, and it answers in a turn of its own. */
 import { z } from "zod";
 import type { Tool, ToolReader, TurnId } from "../../protocol/index.ts";
-import type { RunningTurn } from "../../turn/index.ts";
+import { endLeftCalls, type RunningTurn } from "../../turn/index.ts";
 import { defineTool, refused } from "../../turn/tools/index.ts";
 import type { Feature, ToolWorld } from "../feature.ts";
 import { callSubagent } from "./call.ts";
@@ -41,7 +41,9 @@ export const FEATURE: Feature = {
   tools: (world) => [{ ...callTool(world), schemaFor: (agent) => callTool(world, agent).schema }],
   steps: {
     begun: async (turn) => {
-      if (turn.setup.agent.subagents !== undefined) running.set(turn.lease.claim.turn, turn);
+      if (turn.setup.agent.subagents === undefined) return;
+      running.set(turn.lease.claim.turn, turn);
+      await endLeftCalls(turn);
     },
     ended: async ({ lease }) => {
       running.delete(lease.claim.turn);

@@ -35,7 +35,13 @@ const BOOTSTRAP = layer("bootstrap", 15, { mutability: "versioned", source: { ki
 /** An agent with sub-agents and two tools: one looks, one acts outside. */
 async function calling(
   script: Script,
-  given: { rules?: Partial<Rules>; agent?: Partial<Agent>; files?: Readonly<Record<string, string>> } = {},
+  given: {
+    rules?: Partial<Rules>;
+    agent?: Partial<Agent>;
+    files?: Readonly<Record<string, string>>;
+    /** What a killed program has left. */
+    left?: Awaited<ReturnType<typeof openSqlite>>;
+  } = {},
 ) {
   const acted: string[] = [];
   const tool = (name: string, effect: "none" | "external", tainted?: "ask") =>
@@ -62,7 +68,7 @@ async function calling(
     },
     ...given.agent,
   });
-  const store = await openSqlite(":memory:", { parts: await allParts() });
+  const store = given.left ?? (await openSqlite(":memory:", { parts: await allParts() }));
   const disk: ProjectDisk = {
     folderOf: () => "/project",
     reader: {
@@ -85,6 +91,7 @@ async function calling(
       cardOf: () => cardOf("anthropic:claude-sonnet-4-5"),
       tools: toolset([...tools, ...(FEATURE.tools?.(world) ?? [])]),
       disk,
+      ...(given.left && { alive: () => false, holder: "next" }),
     },
   });
   const instruct = async (thread: Thread, text = "Review it.") => {
@@ -318,6 +325,24 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     await instruct(thread);
     expect(told(sent[4])).toContain("Second.");
     expect(await peers(thread)).toHaveLength(2);
+  });
+
+  it("ends when its caller's turn is taken up again, where the program was killed in the middle of both", async () => {
+    const killed = await calling([ask(), use("look", "for ever")]);
+    const thread = await killed.open();
+    const event = { ...message("Review it.", killed.time.at), kind: "instruction", trust: "operator" } as const;
+    await killed.runtime.post(OPERATOR, thread, [event]);
+    const program = new AbortController();
+    const running = collect(killed.runtime.run(OPERATOR, thread, { signal: program.signal }));
+    await vi.waitFor(() => expect(killed.acted).toEqual(["look for ever"]));
+    const next = await calling(["Done."], { left: killed.store });
+    expect(endOf(await collect(next.runtime.run(OPERATOR, thread)))).toMatchObject({ type: "done", text: "Done." });
+    const [peer] = await next.peers(thread);
+    if (peer === undefined) throw new Error("there is no thread of the call");
+    expect(await next.runtime.pending(OPERATOR, peer)).toEqual([]);
+    expect((await next.runtime.turns(OPERATOR, peer.id)).map(({ status }) => status)).toEqual(["failed"]);
+    program.abort();
+    await running;
   });
 
   it("asks others only as deep as the agent says", async () => {
