@@ -17,10 +17,15 @@ const SLOT: Readonly<Record<Dialect, string>> = {
   postgres: `left join lateral (select * from slot where ${OF_MEMORY} limit 1) as slot on true`,
 };
 
-const read = (dialect: Dialect, holds: string): string => `select memory.*, memory_scope.agent, memory_scope.contact,
+const IN_SCOPE = "memory.scope = ?";
+const read = (
+  dialect: Dialect,
+  holds: string,
+  inScope = IN_SCOPE,
+): string => `select memory.*, memory_scope.agent, memory_scope.contact,
     slot.kind as slot_kind, slot.thread as slot_thread, ${TEXT_OF("slot")} as text
   from memory join memory_scope on memory_scope.number = memory.scope ${SLOT[dialect]}
-  where memory.scope = ? and ${holds}`;
+  where ${inScope} and ${holds}`;
 
 /** The memories of a scope for which something holds, said in SQL. */
 export async function memoryRows(
@@ -30,6 +35,16 @@ export async function memoryRows(
   ...parameters: readonly unknown[]
 ): Promise<readonly MemoryRow[]> {
   return tx.all(plain<MemoryRow>(read(tx.dialect, holds), number, ...parameters));
+}
+
+/** Those of a scope in these rows that were not forgotten. Told by the plus not to look by the scope, SQLite would else go through all of it. */
+export async function memoriesIn(
+  tx: Tx,
+  { number }: Pick<MemoryScope, "number">,
+  rows: readonly number[],
+): Promise<readonly MemoryRow[]> {
+  const holds = `memory.row in (select cast(value as bigint) from json_each(?)) and memory.first is not null`;
+  return tx.all(plain<MemoryRow>(read(tx.dialect, holds, `+${IN_SCOPE}`), number, JSON.stringify(rows)));
 }
 
 /**

@@ -7,7 +7,7 @@ import { atMost } from "../scope.ts";
 import { plain } from "../statement.ts";
 import { inOrder, type Transactions, type Tx } from "../tx.ts";
 import { type PlaceOf, type Sieve, scopeIndex } from "./lexical-index.ts";
-import { conditionOf, isOfKept, KEPT, memoryRows } from "./memory-rows.ts";
+import { conditionOf, isOfKept, KEPT, memoriesIn } from "./memory-rows.ts";
 import { type MemoryScope, memoryScope, memoryScopes, rangeOf } from "./memory-scope.ts";
 import { termsOf, type UnitColumns } from "./units.ts";
 import { type NearVector, vectorIndex } from "./vector-index.ts";
@@ -193,8 +193,7 @@ function portionsOf(ranked: readonly Ranked[], places: ReadonlyMap<number, Place
 
 async function textsOf(tx: Tx, own: MemoryScope, rows: readonly number[]): Promise<ReadonlyMap<MemoryId, Memory>> {
   if (rows.length === 0) return new Map();
-  const holds = `memory.row in (select cast(value as bigint) from json_each(?)) and memory.first is not null`;
-  return new Map((await memoryRows(tx, own, holds, JSON.stringify(rows))).map((row) => [row.id, toMemory(row)]));
+  return new Map((await memoriesIn(tx, own, rows)).map((row) => [row.id, toMemory(row)]));
 }
 
 /** Most were read when they were ranked; what only vectors found was not. */

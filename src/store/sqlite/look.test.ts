@@ -6,6 +6,7 @@ import { batchContact, digestOf, toolName } from "../../protocol/index.ts";
 import { dueDeliveries, isDeliveryDue, unanswered } from "../agent/mail.ts";
 import { newFolder } from "../contract/folder.contract.ts";
 import { exchange, NOW, newThread, OWNER, open, said, scopeOf, take, VERSION } from "../contract/sample.contract.ts";
+import { memoriesIn } from "../memory/memory-rows.ts";
 import { runnable, type Statement } from "../statement.ts";
 import { openBatch } from "../threads/batches.ts";
 import { beginCall } from "../turns/journal.ts";
@@ -100,6 +101,12 @@ describe("a look for what waits", () => {
       (await asked(nextTurn(most))).filter((text) => text.includes('from "turn"')).length;
     expect([await triedOf(1), await triedOf(3)]).toEqual([1, 3]);
   });
+});
+
+it("reads the memories that a search found by their rows, and not the whole scope", async () => {
+  await written("ann");
+  const texts = await asked((tx) => memoriesIn(tx, { number: 1 }, [1, 2]));
+  expect(found("memory", texts)).toEqual(["SEARCH memory USING INTEGER PRIMARY KEY (rowid=?)"]);
 });
 
 describe("a look for senders who were left without a reply", () => {
