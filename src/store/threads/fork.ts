@@ -3,7 +3,7 @@ import type { WithText } from "../rows.ts";
 import { owner } from "../scope.ts";
 import { fixed, insert, ONE, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
-import { appendMessages, findEpoch, lastEpoch, messagesOf, toEpoch } from "../turns/epochs.ts";
+import { appendMessages, findEpoch, lastEpoch, messagesOf, toEpoch, transcriptEnd } from "../turns/epochs.ts";
 import type { Settling } from "../turns/settling.ts";
 import { findTurn } from "../turns/turns.ts";
 import type { Tx } from "../tx.ts";
@@ -50,8 +50,8 @@ async function openedFor(tx: Tx, row: Row<"epoch">): Promise<Pick<Epoch, "opened
   return turn === undefined ? {} : { openedFor: { version: turn.version, wire: turn.wire } };
 }
 
-/** Writes down what a fork begins with, if this is its first turn. Part of the commit. Gives the thread's newest epoch. */
-export async function beginFork(tx: Tx, at: Settling): Promise<Row<"epoch"> | undefined> {
+/** Writes down what a fork begins with, if this is its first turn. Part of the commit. Gives the thread's newest epoch, and where its transcript ends. */
+export async function beginFork(tx: Tx, at: Settling): ReturnType<typeof lastEpoch> {
   const last = await lastEpoch(tx, at.scope, at.thread);
   if (last) return last;
   const from = await forkedFrom(tx, at.scope, at.thread);
@@ -62,7 +62,7 @@ export async function beginFork(tx: Tx, at: Settling): Promise<Row<"epoch"> | un
   await tx.run(insert("epoch", epoch));
   const marks = messages.map(({ piece, trust, tokens, came_with }) => ({ piece, trust, tokens, came_with }));
   await appendMessages(tx, at, { epoch: 1, position: 0, rolling: null }, marks);
-  return epoch;
+  return { epoch, end: await transcriptEnd(tx, at.scope, thread, 1) };
 }
 
 interface ForkPoint {

@@ -152,15 +152,35 @@ interface EpochPoint {
 /** A scope and a thread of it. */
 type InThread = ContactScope & { readonly thread: ThreadId };
 
-/** The row of the thread's newest epoch. */
-export async function lastEpoch(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<Row<"epoch"> | undefined> {
-  return tx.first(newestEpoch({ ...owner(scope), thread }));
+/** The thread's newest epoch, and where its transcript ends. */
+export async function lastEpoch(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<LastEpoch | undefined> {
+  const row = await tx.first(newestEpoch({ ...owner(scope), thread }));
+  if (row === undefined) return undefined;
+  const { position, rolling, ...epoch } = row;
+  return { epoch, end: { epoch: epoch.n, position: position === null ? 0 : position + 1, rolling } };
+}
+
+interface LastEpoch {
+  readonly epoch: Row<"epoch">;
+  readonly end: TranscriptEnd;
 }
 
 const newestEpoch = fixed((at: InThread) =>
   query
     .selectFrom("epoch")
     .selectAll()
+    .select((eb) => {
+      const last = eb
+        .selectFrom("message")
+        .whereRef("message.org", "=", "epoch.org")
+        .whereRef("message.agent", "=", "epoch.agent")
+        .whereRef("message.contact", "=", "epoch.contact")
+        .whereRef("message.thread", "=", "epoch.thread")
+        .whereRef("message.epoch", "=", "epoch.n")
+        .orderBy("message.position", "desc")
+        .limit(ONE);
+      return [last.select("message.position").as("position"), last.select("message.rolling").as("rolling")];
+    })
     .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
     .orderBy("n", "desc")
     .limit(ONE),

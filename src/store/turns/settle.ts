@@ -44,9 +44,10 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
   const key = await scopeKey(tx, scope);
   const kept = await keepTexts(tx, { scope, key }, textsOf(outcome));
   const at: Settling = { scope, thread: thread.id, turn: claim.turn, key, kept };
-  let epoch = await beginFork(tx, at);
+  const last = await beginFork(tx, at);
+  let epoch = last?.epoch;
   for (const opened of outcome.epochs) epoch = await openEpoch(tx, at, opened, epoch);
-  const before = epoch && (await transcriptEnd(tx, scope, thread.id, epoch.n));
+  const before = epoch === last?.epoch ? last?.end : epoch && (await transcriptEnd(tx, scope, thread.id, epoch.n));
   const messages = await keepMessages(tx, at, outcome.messages);
   const isDone = outcome.end.status === "done";
   if (!isDone) await keepOwnMessages(tx, at, messages);
