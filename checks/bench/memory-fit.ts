@@ -1,6 +1,7 @@
 // Fits what each feature of the memory search counts, over all kinds of talk at once and leaving out some conversations of each at
 // a time, and prints the weights for `src/memory/weights.ts`: node checks/bench/memory-fit.ts [--data DIR] [--noise 100000]
-// [--without] (each feature taken out alone) [--kinds] (each kind left out of the fit) [--write] (the table of both in docs/bench.md)
+// [--without] (each feature taken out alone) [--kinds] (each kind left out of the fit) [--write] (the table of both in docs/bench.md);
+// with --gate the same for the gate, with --without each of its features taken out
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -51,7 +52,7 @@ async function main(): Promise<void> {
     return;
   }
   if (values.gate) {
-    console.log(await gateReport(values.data));
+    console.log(await gateReport(values.data, values.without));
     return;
   }
   const kinds = kindsIn(values.data, Number(values.noise));

@@ -80,8 +80,8 @@ interface Message {
   readonly relevant?: readonly string[];
 }
 
-/** How often something would be sent, each conversation by a gate learned from the others, and the gate of all. */
-export async function gateReport(folder: string): Promise<string> {
+/** How often something would be sent, each conversation by a gate learned from the others, and the gate of all; or with each feature taken out. */
+export async function gateReport(folder: string, without: boolean): Promise<string> {
   const cases: Case[] = [];
   for (const kind of kindsIn(folder, 0)) {
     const noise = noiseIn(folder);
@@ -89,17 +89,26 @@ export async function gateReport(folder: string): Promise<string> {
       cases.push(...(await casesOf(conversation, kind, noise)));
     process.stderr.write(`${kind.name}\n`);
   }
-  const gates = new Map<string, readonly number[]>();
-  for (const { conversation } of cases)
-    if (!gates.has(conversation))
-      gates.set(conversation, fitted(cases.filter((one) => one.conversation !== conversation)));
+  if (without) return withoutText(cases);
+  const gateFor = learned(cases);
   const all = fitted(cases);
   const now = GATE_NAMES.map((name) => GATE[name]);
   return [
     ratesText("as it stands", cases, () => now),
-    ratesText("learned from the other conversations", cases, ({ conversation }) => gates.get(conversation) ?? []),
+    ratesText("learned from the other conversations", cases, gateFor),
     GATE_NAMES.map((name, at) => `  ${name}: ${all[at]?.toFixed(2)},`).join("\n"),
   ].join("\n\n");
+}
+
+type GateFor = (one: Case) => readonly number[];
+
+/** For each conversation a gate that was learned from the others. */
+function learned(cases: readonly Case[]): GateFor {
+  const gates = new Map<string, readonly number[]>();
+  for (const { conversation } of cases)
+    if (!gates.has(conversation))
+      gates.set(conversation, fitted(cases.filter((one) => one.conversation !== conversation)));
+  return ({ conversation }) => gates.get(conversation) ?? [];
 }
 
 async function casesOf(conversation: Conversation, kind: Kind, noise: Noise): Promise<readonly Case[]> {
@@ -233,7 +242,7 @@ const likelihood = (values: readonly number[], weights: readonly number[]): numb
 /** So likely an answer is sent, as recall has it. */
 const SAID = 0.24;
 
-function ratesText(name: string, cases: readonly Case[], gateFor: (one: Case) => readonly number[]): string {
+function ratesText(name: string, cases: readonly Case[], gateFor: GateFor): string {
   const rows = [...KINDS.keys()].flatMap((kind) =>
     SORTS.flatMap((sort) => {
       const own = cases.filter((one) => one.kind === kind && one.sort === sort);
@@ -245,4 +254,45 @@ function ratesText(name: string, cases: readonly Case[], gateFor: (one: Case) =>
     }),
   );
   return table([name, "messages", "asked", "sent", "an answer"], rows);
+}
+
+/** Of the questions that something answers those are counted with which an answer is sent, of all others those with which anything is. */
+const COLUMNS = ["people", "assistant"].flatMap((kind) =>
+  (["answered", "unanswered", "others' questions", "strangers", "in passing"] as const).map((sort) => ({ kind, sort })),
+);
+
+/** The loss, and what is sent of each sort; with each feature taken out, by how much more. */
+function withoutText(cases: readonly Case[]): string {
+  const whole = learned(cases);
+  const figures = (some: readonly Case[], gateFor: GateFor): readonly number[] => [
+    lossOf(some, gateFor),
+    ...COLUMNS.map(({ kind, sort }) => {
+      const own = some.filter((one) => one.kind === kind && one.sort === sort);
+      const sent = own.filter((one) => likelihood(one.values, gateFor(one)) >= SAID);
+      const right = sort === "answered" ? sent.filter(({ isAnswered }) => isAnswered) : sent;
+      return right.length / Math.max(1, own.length);
+    }),
+  ];
+  const base = figures(cases, whole);
+  const rows = GATE_NAMES.slice(1).map((name) => {
+    const at = GATE_NAMES.indexOf(name);
+    const some = cases.map((one) => ({ ...one, values: one.values.with(at, 0) }));
+    const now = figures(some, learned(some));
+    return [`without ${name}`, ...now.map((figure, i) => changed(figure - (base[i] ?? 0)))];
+  });
+  const head = ["gate", "loss", ...COLUMNS.map(({ kind, sort }) => `${kind}: ${sort}`)];
+  return table(head, [["whole", ...base.map((figure) => figure.toFixed(3))], ...rows]);
+}
+
+const changed = (by: number): string =>
+  Math.abs(by) < 0.0005 ? "0" : `${by > 0 ? "+" : "−"}${Math.abs(by).toFixed(3)}`;
+
+/** How surprised a gate is by what is so, by what each case counts. */
+function lossOf(cases: readonly Case[], gateFor: GateFor): number {
+  const usable = cases.filter(({ sort, isAnswered }) => sort !== "answered" || isAnswered);
+  const lost = usable.reduce((sum, one) => {
+    const sure = likelihood(one.values, gateFor(one));
+    return sum - one.counts * Math.log(one.isAnswered ? sure : 1 - sure);
+  }, 0);
+  return lost / usable.reduce((sum, { counts }) => sum + counts, 0);
 }
