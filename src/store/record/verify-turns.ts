@@ -8,7 +8,7 @@ import type { Row } from "../tables.ts";
 import { eventsOfTurn } from "../threads/events.ts";
 import { findThread } from "../threads/threads.ts";
 import { approvalsOfTurn } from "../turns/approvals.ts";
-import { ledgerOf, ownMessages, requestRows } from "../turns/requests.ts";
+import { ledgerOf, ownMessages, requestRows, strayMessages } from "../turns/requests.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { ownText, sharedText } from "./pieces.ts";
 import { turnLink } from "./turn-link.ts";
@@ -66,7 +66,7 @@ async function ownDigests(tx: Tx, turn: Row<"turn">): Promise<readonly Digest[]>
   return [...requests, ...calls, ...asked, turn.words].filter((digest) => digest !== null);
 }
 
-/** Texts that are named and not there. */
+/** Texts that are named and not there, and messages that are there and not recorded. */
 async function missing(tx: Tx, turn: Row<"turn">): Promise<readonly string[]> {
   const requests = await requestRows(tx, turn, turn.id);
   const shared = requests.flatMap(({ marks, parameters }) => [marks, parameters]);
@@ -74,6 +74,9 @@ async function missing(tx: Tx, turn: Row<"turn">): Promise<readonly string[]> {
   // Read as none where it was erased, and where it is gone.
   const unread = texts.flatMap(({ piece, text }) => (text === null ? [piece] : []));
   return [
+    ...((await strayMessages(tx, turn)) > 0
+      ? ["it has messages beside those of its transcript, which nobody recorded"]
+      : []),
     ...(
       await inOrder([...unread, ...(await ownDigests(tx, turn))], (digest) => absent(() => ownText(tx, turn, digest)))
     ).flat(),

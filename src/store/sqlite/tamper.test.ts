@@ -325,6 +325,7 @@ describe("a record that was changed from outside", () => {
       `insert into act select org, agent, id + 90, role, what, about, at, 1 from act limit 1`,
       `insert into exchange select 90, org, agent, contact, (select min(id) from event where contact = 'ann'), turn, at
        from exchange limit 1`,
+      `insert into turn_message select org, agent, contact, id, 90, words, 'operator', 1, null from turn where own > 0 limit 1`,
     ];
     for (const sql of added) {
       db.exec("savepoint before");
@@ -335,7 +336,7 @@ describe("a record that was changed from outside", () => {
       db.exec("delete from message where rowid = (select max(rowid) from message) and epoch = 2 and position > 3");
       db.exec("delete from turn where id = 'trn_x'; delete from thread where id = 'thr_x'");
       db.exec("delete from text_move where seq > 80; delete from top_up where id > 80; delete from act where id > 80");
-      db.exec("delete from exchange where number = 90");
+      db.exec("delete from exchange where number = 90; delete from turn_message where position = 90");
     }
     expect(await problems(store, ANN.org)).toEqual([]);
   });

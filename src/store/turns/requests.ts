@@ -198,6 +198,10 @@ export async function ownMessages(tx: Tx, turn: Row<"turn">): Promise<readonly O
   return rows.map((row, position) => ({ ...row, position }));
 }
 
+/** Rows of their own that messages have beside the transcript's: of a turn that says how many of those are its, none. */
+export const strayMessages = async (tx: Tx, turn: Row<"turn">): Promise<number> =>
+  turn.own === null ? 0 : (await tx.all(messagesOfTurn({ ...owner(turn), turn: turn.id }))).length;
+
 const messagesOfTurn = fixed((at: InTurn) =>
   query
     .selectFrom("turn_message")
