@@ -268,6 +268,9 @@ function commits(openStore: OpenStore): void {
       const newest = await store.sent(thread.scope, thread.id);
       expect([newest.length, newest.at(-1)?.own]).toEqual([64, 2]);
       expect(newest[0]?.base).toBeGreaterThan(3);
+      await exchange(store, thread, "long", { rounds: 70 });
+      const ofOne = (await store.sent(thread.scope, thread.id)).map(({ own }) => own);
+      expect(ofOne).toEqual(Array.from({ length: 64 }, (_, i) => i + 7));
       expect((await store.turn(thread.scope, claim.turn))?.requests[0]?.prediction).toEqual({
         read: 70,
         write: 25,

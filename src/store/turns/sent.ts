@@ -49,7 +49,9 @@ const OF_TURN = `request.org = turn.org and request.agent = turn.agent and reque
 
 const NEWEST_ANSWERED: Sql = {
   sqlite: newest(`join request on ${OF_TURN}`),
-  postgres: newest(`cross join lateral (select * from request where ${OF_TURN} limit ${NEWEST}) as request`),
+  postgres: newest(
+    `cross join lateral (select * from request where ${OF_TURN} order by n desc limit ${NEWEST}) as request`,
+  ),
 };
 
 /** By the index that also tells what the agent has spent. */
