@@ -124,6 +124,7 @@ describe("recall", () => {
       [
         [SCOPE, { ...SCOPE, contact: null }],
         { texts, asker: "caroline", at: expect.any(Number), limit: 100, signal: expect.any(AbortSignal) },
+        expect.any(Function),
       ],
     ]);
     expect(content(gathered)).toEqual({
