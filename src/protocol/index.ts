@@ -203,6 +203,7 @@ export {
   ROLES,
   type Role,
   reaches,
+  SCHEDULE,
   type Scope,
   SELF,
   trustOf,

@@ -17,6 +17,9 @@ export interface ContactScope extends Scope {
 /** The contact of an agent's own turns: nobody outside. Nobody can post a message as this contact. */
 export const SELF: ContactId = contactId("~self");
 
+/** The channel of runs by the clock, each on a thread of its own. Their contact is `SELF`, and their replies are for the operator. */
+export const SCHEDULE = "schedule";
+
 /** The prefix of contacts for turns that handle messages of several senders. */
 const INBOX = "~inbox";
 

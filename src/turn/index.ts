@@ -9,7 +9,7 @@ export { type Core, createRuntime } from "./create.ts";
 export { type Desk, deskOf, desksOf, note } from "./desk.ts";
 export { finishErasures } from "./erase.ts";
 export { heldNow } from "./lease.ts";
-export { isOwnChannel, OWN_CHANNELS, PEER, SCHEDULE } from "./own-channels.ts";
+export { isOwnChannel, OWN_CHANNELS, PEER } from "./own-channels.ts";
 export { type Answer, newMemoryId, type Summing, summaryTurn } from "./own-turn.ts";
 export type { AgentBook, Parts } from "./parts.ts";
 export { pauseAfter } from "./pause-after.ts";

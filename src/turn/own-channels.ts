@@ -6,9 +6,6 @@ export const CONSOLIDATION = "consolidation";
 /** The channel of turns that another turn's call runs: its key names that turn and that call. */
 export const PEER = "peer";
 
-/** The channel of runs by the clock, each on a thread of its own. */
-export const SCHEDULE = "schedule";
-
 /** Where no door takes a message, nobody waits for a reply, and nothing is a conversation. */
 export const OWN_CHANNELS = [CONSOLIDATION, PEER] as const;
 

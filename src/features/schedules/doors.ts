@@ -4,6 +4,7 @@ import {
   type ContactScope,
   eventId,
   issueId,
+  SCHEDULE,
   SELF,
   StrataError,
   suggestion,
@@ -12,7 +13,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
 import type { RunOptions } from "../../turn/index.ts";
-import { deskOf, keepVersion, note, type Run, SCHEDULE, type TurnParts } from "../../turn/index.ts";
+import { deskOf, keepVersion, note, type Run, type TurnParts } from "../../turn/index.ts";
 import type { Schedule } from "./config.ts";
 import { SCHEDULE_STORE, type SchedulePause } from "./store.ts";
 import { nextTime, timesBetween } from "./times.ts";

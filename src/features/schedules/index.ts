@@ -150,7 +150,11 @@ const task = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">, { a
     const about = `schedule ${schedule.name} of ${agent}`;
     try {
       for await (const event of runtime.runDueSchedule(operator, agent, schedule.name, { signal })) {
-        if (event.type === "done") yield { about, says: "", isOver: true };
+        if (event.type === "done") {
+          yield { about, says: "", isOver: true };
+          const words = event.text === "" ? "it said nothing" : `\`strata outbox list ${agent}\` shows its reply`;
+          yield { says: `${schedule.name} of ${agent} ran: ${words}.` };
+        }
         if (event.type === "failed" && !signal.aborted)
           yield { about, says: `${schedule.name} of ${agent} failed: ${event.error.message}` };
       }

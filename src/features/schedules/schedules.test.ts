@@ -177,20 +177,24 @@ describe("001.22 what an agent does by the clock", () => {
     });
   });
 
-  it("is begun by the dispatcher's job when it is due, and not before", async () => {
+  it("is begun by the dispatcher's job when it is due, and not before; each run is told, and its reply waits in the outbox", async () => {
     const { runtime, time } = await clocked([{ ...digest, cron: "0 9 * * *", timezone: "UTC" }]);
     const [job] = FEATURE.jobs ?? [];
     const world = { runtime, operator: OPERATOR, now: () => time.at, isWanted: async () => true };
+    const told: string[] = [];
     const dues = async (at: string) => {
       time.at = day(at);
       const due = await job?.due(world);
-      for (const task of due?.tasks ?? []) await collect(task.run(new AbortController().signal));
+      for (const task of due?.tasks ?? [])
+        for (const { says } of await collect(task.run(new AbortController().signal))) if (says !== "") told.push(says);
       return { tasks: due?.tasks.length, next: due?.next === undefined ? undefined : new Date(due.next).toISOString() };
     };
     expect((await dues("2026-05-01T08:00:00Z")).tasks).toBe(1);
     expect(await dues("2026-05-01T08:30:00Z")).toEqual({ tasks: 0, next: "2026-05-01T09:00:00.000Z" });
     expect((await dues("2026-05-01T09:00:00Z")).tasks).toBe(1);
     expect(await dues("2026-05-01T09:00:01Z")).toEqual({ tasks: 0, next: "2026-05-02T09:00:00.000Z" });
+    expect(told).toEqual(["digest of helper ran: `strata outbox list helper` shows its reply."]);
+    expect(await runtime.outbox(OPERATOR, NAME, { limit: 9 })).toMatchObject([{ text: "Done.", status: "waiting" }]);
   });
 
   it("refuses a rule that cannot be read, one that never comes and a time zone that is none", () => {

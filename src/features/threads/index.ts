@@ -1,7 +1,8 @@
 /** Conversations: open, list, read and fork them, move one to another version of its agent, cancel its turn. */
 import { z } from "zod";
 import { ago, count, minute, number, printable, type Style, setIn, shortVersion, table } from "../../print/index.ts";
-import { PEER, SCHEDULE } from "../../turn/index.ts";
+import { SCHEDULE } from "../../protocol/index.ts";
+import { PEER } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, list } from "../fields.ts";
 import { type Operation, operation, type Thread, turnOperation, type World } from "../operation.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { type ContactId, type OutboxId, SELF, type TurnId } from "../../protocol/index.ts";
+import { type ContactId, type OutboxId, SCHEDULE, SELF, type TurnId } from "../../protocol/index.ts";
 import type { AgentOwner, DeliveryTry, MailStore, MailWish, WaitingMessage } from "../agent-store.ts";
 import type { OutboxMessage } from "../outbox-message.ts";
 import { TEXT_OF, textOf } from "../record/pieces.ts";
@@ -64,8 +64,10 @@ const toMail = (row: Row<"outbox"> & { readonly text: string | null }): Mail => 
   contact: row.contact,
 });
 
-/** What is for others: not what the agent said to itself. */
-const sent = (of: AgentOwner) => replies(of).where("outbox.contact", "!=", SELF);
+/** What is for others: not what the agent said to itself, unless it was told to by the clock. */
+const FOR_OTHERS = `(outbox.contact != '${SELF}' or outbox.channel = '${SCHEDULE}')`;
+
+const sent = (of: AgentOwner) => replies(of).where(sql<boolean>`${sql.raw(FOR_OTHERS)}`);
 
 /** How much waits. */
 export async function mailCounts(
@@ -147,7 +149,7 @@ async function dueIds(
 ): Promise<readonly OutboxId[]> {
   const whose = [org, agent];
   const found = async (isTried: boolean, most: number): Promise<readonly OutboxId[]> => {
-    const given = [...whose, now, ...whose, SELF, now, ...whose, now, ...whose];
+    const given = [...whose, now, ...whose, now, ...whose, now, ...whose];
     return tx.column(plain<OutboxId>(dueAt(isTried, most), ...given));
   };
   const first = await found(false, limit);
@@ -160,7 +162,7 @@ const WAITING = "outbox indexed by outbox_waiting where org = ? and agent = ? an
 /** Of threads where a reply was tried in vain, or of the others. `early`: a listener may still take it, and what is later comes behind it. */
 const dueAt = (isTried: boolean, limit: number): string => `
   with early as materialized (select thread, at, id from ${WAITING} and tries = 0 and due > ?)
-  select id from ${WAITING} and contact != ? and (due is null or due <= ?)
+  select id from ${WAITING} and ${FOR_OTHERS} and (due is null or due <= ?)
     and thread not in (select thread from ${WAITING} and lease_until > ?)
     and ${isTried ? "thread in" : "tries = 0 and thread not in"} (select thread from ${WAITING} and tries > 0)
     and not exists (

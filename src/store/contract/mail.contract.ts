@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SELF } from "../../protocol/index.ts";
+import { SCHEDULE, SELF } from "../../protocol/index.ts";
 import type { OutboxMessage } from "../outbox-message.ts";
 import type { Store } from "../store.ts";
 import {
@@ -9,6 +9,7 @@ import {
   type OpenStore,
   OWNER,
   open,
+  opening,
   problems,
   ran,
   said,
@@ -84,6 +85,24 @@ function inbox(openStore: OpenStore): void {
 
 function outbox(openStore: OpenStore): void {
   describe("an agent's outbox", () => {
+    it("holds what a scheduled run said, and delivers it; what the agent says to itself stays its own", async () => {
+      const store = await openStore();
+      await reply(store, "to myself", { ...OWNER, contact: SELF });
+      const scope = { ...OWNER, contact: SELF };
+      const run = await store.openThread(scope, { ...opening("digest 1"), channel: SCHEDULE });
+      await store.receive(run.scope, run.id, [said("sum up", { kind: "scheduled", trust: "operator" })]);
+      const claim = await take(store, run);
+      await store.settle(claim, ran(claim).outcome);
+      const digest = { contact: SELF, channel: SCHEDULE, thread: run.id };
+      expect(await store.mail(OWNER, { limit: 9 })).toMatchObject([digest]);
+      expect(await store.mailCounts(OWNER)).toEqual({ inbox: 0, outbox: 1, undeliverable: 0 });
+      expect(await store.deliveriesDue(OWNER, { now: NOW, limit: 9 })).toEqual({ due: 1 });
+      const due = await store.dueDeliveries(OWNER, asking());
+      expect(due).toMatchObject([digest]);
+      expect(due).toHaveLength(1);
+      await store.close();
+    });
+
     it("lists replies to all, the newest first and by status, and none that it gave itself", async () => {
       const store = await openStore();
       const first = await reply(store, "to Ann");

@@ -5,9 +5,10 @@ import {
   type AgentName,
   asStrataError,
   authorize,
+  SCHEDULE,
   type Scope,
 } from "../../../protocol/index.ts";
-import { isOwnChannel, type Parts, SCHEDULE, setupOf, type TurnParts } from "../../../turn/index.ts";
+import { isOwnChannel, type Parts, setupOf, type TurnParts } from "../../../turn/index.ts";
 import type { Consolidated, ConsolidateWish, ConsolidationTrouble } from "../door-types.ts";
 
 /** As many of an agent's threads are looked through, the newest activity first. */
