@@ -74,7 +74,8 @@ export async function readFiles(
     const cut = within(ready, room, { notes: reading.notes, isLonger: found.length > most });
     // What was cut off, the guard has not looked at: it instructs nobody.
     const subagents = path?.endsWith("AGENTS.md") ? subagentsIn(cut.text) : [];
-    const file = { ...cut, faults: await faultsIn(cut.text), name, path: shown(reading, path ?? name), subagents };
+    const { own, ...kept } = cut;
+    const file = { ...kept, faults: await faultsIn(own), name, path: shown(reading, path ?? name), subagents };
     left -= file.text.length;
     files.push(file);
   }
@@ -177,15 +178,15 @@ function within(
   ready: Prepared,
   room: number,
   before: { readonly notes: readonly string[]; readonly isLonger: boolean },
-): Omit<ProjectFile, "name" | "faults" | "subagents"> {
+): Omit<ProjectFile, "name" | "faults" | "subagents"> & { /** Without our mark of the cut. */ readonly own: string } {
   const notes = told([...new Set([...before.notes, ...ready.notes])]);
-  if (ready.text.length <= room && !before.isLonger) return { ...ready, notes, isCut: false };
+  if (ready.text.length <= room && !before.isLonger) return { ...ready, own: ready.text, notes, isCut: false };
   const beginning = truncateText(ready.text, Math.max(0, room), "");
   const end = beginning.lastIndexOf("\n");
   const text = end > room / 2 ? beginning.slice(0, end) : beginning;
   const says = `${text.length} of ${before.isLonger ? "more than " : ""}${ready.text.length} characters are read`;
   const mark = `(Cut here: ${says}.)`;
-  return { ...ready, text: text === "" ? "" : `${text}\n${mark}`, notes: [...notes, says], isCut: true };
+  return { ...ready, own: text, text: text === "" ? "" : `${text}\n${mark}`, notes: [...notes, says], isCut: true };
 }
 
 /** So many notes are told of one file. */
