@@ -126,6 +126,10 @@ function approve(
     const is = isKnown ? "is approved as it is" : "waits for nobody: the guard finds no fault with it";
     throw new StrataError("text_refused", `the file ${path} of ${agent.name} ${is}`, { path });
   }
+  if (fileRules(agent).check === "block") {
+    const next = "`check: block` never sends it; set `files: { check: review }`, then approve it, or change the file";
+    throw new StrataError("text_refused", `the file ${path} of ${agent.name} cannot be approved: ${next}`, { path });
+  }
   const edit = {
     layer: layer.id,
     part: path,
