@@ -1,4 +1,5 @@
 import { isMap, isSeq, parseDocument } from "yaml";
+import { nearest } from "../protocol/index.ts";
 import type { Path } from "./path.ts";
 import { reportOn } from "./report.ts";
 import { readYaml } from "./yaml-source.ts";
@@ -13,6 +14,8 @@ export interface Translation {
   readonly files: ReadonlyMap<string, string>;
   /** The agent's name, where the file has one. */
   readonly name?: string;
+  /** The variable that the model's provider looks for its key in, where the file names none. */
+  readonly variable?: string;
   readonly keys: readonly TranslatedKey[];
 }
 
@@ -34,20 +37,32 @@ export function translateDevclaw(
     report.add([], "expected the keys of a config.yaml of DevClaw, as `name:` and `token_budget:`");
   report.end();
   const draft = draftOf(texts);
-  const keys = presentKeys(source.value).flatMap(({ key, path, value }) => {
+  const present = presentKeys(source.value);
+  draft.reserves = present.some(({ key }) => key === "token_budget.reserved");
+  const keys = present.flatMap(({ key, path, value }) => {
     const outcome = ownOf(RULES, key)?.(value, draft) ?? {
-      next: ownOf(NEXT, key) ?? ownOf(NEXT, path[0] ?? "") ?? UNKNOWN,
+      next: ownOf(NEXT, key) ?? ownOf(NEXT, path[0] ?? "") ?? unknown(key),
     };
     if (!("wrong" in outcome)) return [{ key, line: source.locate(path, true).line, ...outcome }];
-    report.add(path, outcome.wrong, path[0] === "api" ? { value: "" } : {});
+    report.add(path, outcome.wrong, /^(?:api|base_url|api_key)$/.test(path[0] ?? "") ? { value: "" } : {});
     return [];
   });
   report.end();
-  if (keys.every((key) => "next" in key && key.next === UNKNOWN))
-    report.add([], `expected at least one key of DevClaw's, as ${Object.keys(RULES).slice(0, 5).join(", ")}`);
+  if (keys.every((key) => "next" in key && key.next === unknown(key.key))) {
+    const [first] = present;
+    const near = first === undefined ? "" : meantKey(first.key);
+    const says = `expected at least one key of DevClaw's, as ${Object.keys(RULES).slice(0, 5).join(", ")}${near}`;
+    report.add(near === "" ? [] : (first?.path ?? []), says, near === "" ? {} : { value: "" });
+  }
   report.end();
-  const name = draft.name === undefined ? {} : { name: draft.name };
-  return { files: draft.files(), ...name, keys: keys.toSorted((a, b) => a.line - b.line) };
+  const { name, provider } = draft;
+  const variable = ownOf(VARIABLES, provider ?? "");
+  return {
+    files: draft.files(),
+    ...(name !== undefined && { name }),
+    ...(variable !== undefined && { variable }),
+    keys: keys.toSorted((a, b) => a.line - b.line),
+  };
 }
 
 /** A file may name anything, also what every object has. */
@@ -89,7 +104,12 @@ interface Draft {
   readonly files: () => ReadonlyMap<string, string>;
   /** What the file says of the model's server; the model follows it. */
   server: string | undefined;
+  /** Who runs the model, as long as no variable holds its key. */
+  provider: string | undefined;
   name: string | undefined;
+  /** Whether the file says what is kept for the reply. */
+  reserves: boolean;
+  readonly skillFolders: string[];
 }
 
 function draftOf(texts: ReadonlyMap<string, string>): Draft {
@@ -118,7 +138,10 @@ function draftOf(texts: ReadonlyMap<string, string>): Draft {
     },
     files: () => files.set("strata.yaml", yaml.toString({ lineWidth: 0 })),
     server: undefined,
+    provider: undefined,
     name: undefined,
+    reserves: false,
+    skillFolders: [],
   };
 }
 
@@ -142,7 +165,48 @@ const said =
   (value, draft) =>
     typeof value === "string" && value.trim() !== "" ? put(value.trim(), draft) : { wrong: "expected text" };
 
-/** What has a counterpart, in the order in which it is put there: the model's server is known before the model. */
+const total = whole(10_000_000, (most, { set, agentValue, reserves }) => {
+  const usual = Number(agentValue(["budgets", "reply"]));
+  const reply = Math.max(1, Math.min(usual, Math.floor(most / 4)));
+  set(["budgets", "reply"], reply);
+  set(["budgets", "total"], most);
+  return { to: `budgets.total: ${most}${reserves ? "" : `, of it budgets.reply: ${reply}`}` };
+});
+
+const server = said((url, draft) => {
+  draft.server = providerAt(url);
+  if (draft.server === undefined) return { wrong: "expected an address, as https://api.openai.com/v1" };
+  if (draft.server !== COMPATIBLE) return { to: `the provider ${draft.server}` };
+  return draft.setTop(["providers", COMPATIBLE], { kind: "openai-compatible", url });
+});
+
+const key = said((given, draft) => {
+  const provider = draft.server ?? draft.provider ?? "openai";
+  if (/^\$\{[A-Za-z_]\w*\}$/.test(given)) {
+    draft.provider = undefined;
+    return draft.setTop(["providers", provider, "key"], given);
+  }
+  const variable = ownOf(VARIABLES, provider);
+  if (variable !== undefined) return { next: `a key never stands in strata.yaml: put it into .env as ${variable}` };
+  const next = "put it into .env as MY_API_KEY, and `key: $" + "{MY_API_KEY}` below";
+  return { next: `a key never stands in strata.yaml: ${next} \`providers.${provider}\`` };
+});
+
+const skillFolders: Rule = (value, { set, skillFolders: known }) => {
+  if (!Array.isArray(value) || value.length === 0 || value.length > 20 || value.some((one) => typeof one !== "string"))
+    return { wrong: "expected a list of 1 to 20 folders" };
+  const folders = value.map((one) =>
+    String(one)
+      .replace(/^(?:\.\/)+/, "")
+      .replace(/\/+$/, ""),
+  );
+  if (folders.some((one) => one === "" || one.startsWith("/") || one.split("/").includes("..")))
+    return { next: "copy the skills into a folder of the project and name it under `skillFolders.read`" };
+  known.push(...folders);
+  return set(["skillFolders", "read"], [...new Set(known)]);
+};
+
+/** What has a counterpart, in the order in which it is put there: the model's server is known before the model, and that before its key. */
 const RULES: Readonly<Record<string, Rule>> = {
   name: said((name, draft) => {
     const slug = name
@@ -173,12 +237,8 @@ const RULES: Readonly<Record<string, Rule>> = {
     set(["skillFolders", "ttl"], seconds);
     return { to: `files.ttl and skillFolders.ttl: ${seconds}` };
   },
-  "token_budget.total": whole(10_000_000, (total, { set, agentValue }) => {
-    const reply = Math.max(1, Math.min(Number(agentValue(["budgets", "reply"])), Math.floor(total / 4)));
-    set(["budgets", "reply"], reply);
-    set(["budgets", "total"], total);
-    return { to: `budgets.total: ${total}, of it budgets.reply: ${reply}` };
-  }),
+  token_budget: total,
+  "token_budget.total": total,
   "token_budget.system": tokens("budgets", "system"),
   "token_budget.history": tokens("budgets", "history"),
   "token_budget.reserved": (value, draft) => {
@@ -189,45 +249,23 @@ const RULES: Readonly<Record<string, Rule>> = {
   },
   "token_budget.memory": layerTokens("memory"),
   "token_budget.skills": layerTokens("skills"),
-  "api.base_url": said((url, draft) => {
-    draft.server = providerAt(url);
-    if (draft.server === undefined) return { wrong: "expected an address, as https://api.openai.com/v1" };
-    if (draft.server !== COMPATIBLE) return { to: `the provider ${draft.server}` };
-    return draft.setTop(["providers", COMPATIBLE], { kind: "openai-compatible", url });
-  }),
-  "api.api_key": said((key, draft) => {
-    const provider = draft.server ?? "openai";
-    if (/^\$\{[A-Za-z_]\w*\}$/.test(key)) return draft.setTop(["providers", provider, "key"], key);
-    return {
-      next: `a key never stands in strata.yaml: put it into .env, and \`providers: {${provider}: {key: "\${NAME}"}}\` with its name there`,
-    };
-  }),
-  model: said((model, { set, server }) => {
-    const provider = server ?? usualProvider(model);
-    if (model.includes(":")) return set(["model"], model);
+  "api.base_url": server,
+  base_url: server,
+  model: said((model, draft) => {
+    const [named] = model.split(":", 1);
+    draft.provider = model.includes(":") ? named : (draft.server ?? usualProvider(model));
+    if (model.includes(":")) return draft.set(["model"], model);
+    const { provider } = draft;
     if (provider === undefined)
       return { next: "say who runs it: `model: PROVIDER:MODEL` in strata.yaml; `strata models` lists providers" };
     // Anthropic writes its versions with dashes.
-    return set(["model"], `${provider}:${provider === "anthropic" ? model.replaceAll(".", "-") : model}`);
+    return draft.set(["model"], `${provider}:${provider === "anthropic" ? model.replaceAll(".", "-") : model}`);
   }),
+  "api.api_key": key,
+  api_key: key,
   "security.max_input_length": whole(1_000_000, (value, { set }) => set(["budgets", "message"], value)),
-  "skills.clawdhub_dirs": (value, { set }) => {
-    if (
-      !Array.isArray(value) ||
-      value.length === 0 ||
-      value.length > 20 ||
-      value.some((one) => typeof one !== "string")
-    )
-      return { wrong: "expected a list of 1 to 20 folders" };
-    const folders = value.map((one) =>
-      String(one)
-        .replace(/^(?:\.\/)+/, "")
-        .replace(/\/+$/, ""),
-    );
-    if (folders.some((one) => one === "" || one.startsWith("/") || one.split("/").includes("..")))
-      return { next: "copy the skills into a folder of the project and name it under `skillFolders.read`" };
-    return set(["skillFolders", "read"], folders);
-  },
+  "skills.clawdhub_dirs": skillFolders,
+  "skills.paths": skillFolders,
 };
 
 /** What to do about keys that have no counterpart. */
@@ -245,15 +283,30 @@ const NEXT: Readonly<Record<string, string>> = {
   plugins: "write tools in a module and name it under `modules` (docs/tools.md)",
   skills: "copy the folder of each skill into skills/, or run `strata skill add`",
   scheduler: "write each job under `schedules` of the agent (docs/life.md)",
+  schedules: "write each job under `schedules` of the agent (docs/life.md)",
   heartbeat: "write it under `schedules` of the agent (docs/life.md)",
   subagents: "describe each one in AGENTS.md, under the heading Subagents (docs/workbench.md)",
   logging: "every turn is recorded: `strata explain` and `strata usage` show it; there is nothing to set",
   routines: "`strata usage` and `strata doctor` show the figures; there is nothing to set",
 };
 
-const UNKNOWN = "Strata has no such key; docs/configuration.md has all that an agent can have";
+const unknown = (key: string): string =>
+  `Strata has no such key${meantKey(key)}; docs/configuration.md has all that an agent can have`;
+
+/** The key of DevClaw's that was meant, where one is near. */
+function meantKey(key: string): string {
+  const near = nearest(key, [...Object.keys(RULES), ...Object.keys(NEXT)]);
+  return near === undefined ? "" : `; did you mean \`${near}\`?`;
+}
 
 const COMPATIBLE = "compatible";
+
+const VARIABLES: Readonly<Record<string, string>> = {
+  anthropic: "ANTHROPIC_API_KEY",
+  openai: "OPENAI_API_KEY",
+  openrouter: "OPENROUTER_API_KEY",
+  bedrock: "AWS_BEARER_TOKEN_BEDROCK",
+};
 
 /** Who answers at an address; undefined where it is none. */
 function providerAt(url: string): string | undefined {

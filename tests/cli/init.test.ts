@@ -350,6 +350,34 @@ describe("strata init --from", () => {
     expect(composed).toMatchObject({ code: 0, out: expect.stringContaining("America/Sao_Paulo") });
   });
 
+  it.each([
+    ["model: claude-sonnet-4.5", "ANTHROPIC_API_KEY"],
+    ["model: gpt-5-mini\napi_key: sk-live-0123456789abcdef", "OPENAI_API_KEY"],
+    ["model: qwen/qwen3\nbase_url: https://openrouter.ai/api/v1", "OPENROUTER_API_KEY"],
+  ])("names the variable that %j needs, as the next step and in .env.example", async (yaml, variable) => {
+    const { out, own } = await from(yaml);
+    expect(out).toContain(`Before it starts, put ${variable} into .env (see .env.example).`);
+    expect(out).not.toContain("rehearsal answers");
+    const example = readFileSync(join(own, ".env.example"), "utf8");
+    expect(example.match(/^[A-Z_]+=$/gm)).toEqual([`${variable}=`]);
+    expect(example).not.toContain("rehearsal");
+    expect(`${out}${readFileSync(join(own, "strata.yaml"), "utf8")}`).not.toContain("sk-live");
+  });
+
+  it.each([
+    ["model: claude-sonnet-4.5\napi: {api_key: sk-live-0123456789}", "put it into .env as ANTHROPIC_API_KEY"],
+    ["model: x\napi_key: sk-live-0123456789", "put it into .env as OPENAI_API_KEY"],
+    ["api: {base_url: 'http://localhost:1/v1', api_key: sk-live-0123456789}", "below `providers.compatible`"],
+    ["name: a\nschedules: []", "write each job under `schedules`"],
+    ["skills: {paths: [./own], clawdhub_dirs: [theirs]}", 'skillFolders.read: ["theirs","own"]'],
+    ["token_budget: 64000", "budgets.total: 64000, of it budgets.reply: 8192"],
+    ["token_budget: {total: 64000, reserved: 4096}", "budgets.total: 64000\n"],
+    ["name: a\nmodle: gpt", "Strata has no such key; did you mean `model`?"],
+  ])("says of %j what becomes of it", async (yaml, says) => {
+    const { code, out } = await from(yaml);
+    expect([code, out]).toEqual([0, expect.stringContaining(says)]);
+  });
+
   it("knows no key that is only a word of JavaScript", async () => {
     const { code, out, err } = await from("name: Claw\ntoString: 1\nhasOwnProperty: 2\n", "--json");
     expect([code, err]).toEqual([0, ""]);
@@ -382,6 +410,9 @@ describe("strata init --from", () => {
       "token_budget: {total: many}",
       'devclaw.yaml:1:23 token_budget.total: "many" — expected a whole number, 1 to 10,000,000',
     ],
+    ["name: a\ntoken_budget: lots", 'devclaw.yaml:2:15 token_budget: "lots" — expected a whole number'],
+    ["\nmodle: gpt", "devclaw.yaml:2:"],
+    ["modle: gpt", "did you mean `model`?"],
     ["token_budget: {total: 100, reserved: 200}", "expected less than the total of 100"],
     ["prompt_layer_cache_ttl: 30", "expected a duration of at most 24 hours, as 30s, 500ms or 1m30s"],
     ["timezone: Mars/Base", "expected a time zone, as Europe/Berlin"],

@@ -304,7 +304,7 @@ it("001.5 what an operator has approved is sent as it is, and another text of it
 it("an approval is refused where `check: block` would never send the file, with the next step", async () => {
   const on = await workbench({ folder: folderWith({ "AGENTS.md": ATTACK }), rules: { check: "block" } });
   const choice = { path: "AGENTS.md", reason: untrusted("I wrote it") };
-  await expect(on.runtime.approveFile(OPERATOR, on.agent.name, choice)).rejects.toThrow("`check: review`");
+  await expect(on.runtime.approveFile(OPERATOR, on.agent.name, choice)).rejects.toThrow("check: review");
 });
 
 it("001.33 sub-agents that AGENTS.md defines are read", async () => {

@@ -226,9 +226,12 @@ const COLUMNS = [
   { head: "active" },
 ] as const;
 
+const NO_THREAD =
+  "There is no thread yet; `strata chat AGENT` begins one. `--channel schedule` lists runs of schedules, `--channel peer` those of sub-agents.";
+
 /** Which threads there are, and how to begin where there is none. */
 export function threadLines(found: readonly Thread[], style: Style): readonly string[] {
-  if (found.length === 0) return ["There is no thread yet; `strata chat AGENT` begins one."];
+  if (found.length === 0) return [NO_THREAD];
   const now = Date.now();
   const rows = found.map(({ id, scope, channel, turns: n, lastActivity }) => [
     id,

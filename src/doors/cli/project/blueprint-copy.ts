@@ -112,20 +112,21 @@ function translated(blueprint: Blueprint, wanted: Wanted & { readonly from: stri
   }
   const { name: file, text } = readInput(wanted.from, wanted.cwd);
   const plain = readBlueprint(blueprint, undefined);
-  const { files, name, keys } = translateDevclaw(
+  const { files, name, variable, keys } = translateDevclaw(
     { file, text },
     new Map(plain.files.map(({ path, bytes }) => [path, bytes.toString()])),
   );
   const called = wanted.name ?? (name === undefined ? undefined : agentName(name));
   const written = [...files].map(([path, one]) => ({ path, bytes: Buffer.from(one) }));
-  return { ...assembled(written, called), ignored: plain.ignored, leftOut: plain.leftOut, keys };
+  return { ...assembled(written, called, variable), ignored: plain.ignored, leftOut: plain.leftOut, keys };
 }
 
 /** The one blueprint that has a counterpart elsewhere. */
 export const TRANSLATED = "workbench";
 
-const ENV_EXAMPLE = `# Copy this file to .env and put your key in; .env is read beside strata.yaml and is never sent, printed or recorded.
-# Without a key the built-in rehearsal model answers. Keys: https://console.anthropic.com/
+const ENV_HEAD = `# Copy this file to .env and put your key in; .env is read beside strata.yaml and is never sent, printed or recorded.
+`;
+const ENV_EXAMPLE = `${ENV_HEAD}# Without a key the built-in rehearsal model answers. Keys: https://console.anthropic.com/
 ANTHROPIC_API_KEY=
 `;
 
@@ -165,16 +166,26 @@ function readBlueprint({ folder, shipped }: Blueprint, name: AgentName | undefin
 }
 
 /** The files of a copy, its agent renamed, with an example of `.env` that has every variable. */
-function assembled(read: readonly NewFile[], name: AgentName | undefined): Pick<Copy, "files" | "variables"> {
-  const variables = read.flatMap(({ path, bytes }) => (path === "strata.yaml" ? variablesIn(bytes.toString()) : []));
+function assembled(
+  read: readonly NewFile[],
+  name: AgentName | undefined,
+  key?: string,
+): Pick<Copy, "files" | "variables"> {
+  const inYaml = read.flatMap(({ path, bytes }) => (path === "strata.yaml" ? variablesIn(bytes.toString()) : []));
+  const variables = [...inYaml, ...(key === undefined ? [] : [key])];
   const files = read.filter(({ path }) => path !== ".gitignore").map((file) => renamed(file, name));
-  const example = files.find(({ path }) => path === ".env.example");
-  return { files: [...files.filter((file) => file !== example), withVariables(example, variables)], variables };
+  const [example, usual] =
+    key === undefined
+      ? [files.find(({ path }) => path === ".env.example"), ENV_EXAMPLE]
+      : // Where a model is named, nothing answers without its key, and no other provider's helps.
+        [undefined, ENV_HEAD];
+  const others = files.filter(({ path }) => path !== ".env.example");
+  return { files: [...others, withVariables(example, variables, usual)], variables };
 }
 
 /** The example of `.env` that came with the blueprint, else the usual one, with each variable that it does not name yet. */
-function withVariables(example: NewFile | undefined, variables: readonly string[]): NewFile {
-  const text = example?.bytes.toString() ?? ENV_EXAMPLE;
+function withVariables(example: NewFile | undefined, variables: readonly string[], usual: string): NewFile {
+  const text = example?.bytes.toString() ?? usual;
   const missing = variables.filter((name) => !new RegExp(`^[#\\s]*(?:export\\s+)?${name}\\s*=`, "m").test(text));
   if (example !== undefined && missing.length === 0) return example;
   const whole = text === "" || text.endsWith("\n") ? text : `${text}\n`;
