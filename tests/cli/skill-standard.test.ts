@@ -61,7 +61,7 @@ it("001.8 a skill that is added waits for an operator's word, unless it is the o
     "Version 1 of invoicing waits for an operator: `strata layer approve skills 1 --skill invoicing`",
   );
   expect(await composed()).not.toContain("invoicing");
-  const approved = await strata(["layer", "approve", "skills", "1", "--skill", "invoicing"], around);
+  const approved = await strata(["skill", "approve", "invoicing"], around);
   expect([approved.code, approved.err]).toEqual([0, ""]);
   expect(await composed()).toContain("- invoicing: Writes invoices.");
   expect(await composed()).not.toContain("Write number, date and sum.");

@@ -189,7 +189,7 @@ const addSkill = operation({
 
 const approveSkill = operation({
   name: "skill.approve",
-  does: "Let a skill of a folder that the guard finds fault with be used as it is now; another text of it waits again.",
+  does: "Let a skill that was added, or one of a folder that the guard finds fault with, be used as it is now; another text of it waits again.",
   may: "operate",
   at: "POST /v1/agents/{agent}/skills/{skill}/approve",
   takes: OF_SKILL.extend({ reason: FIELDS.reason }),
@@ -200,7 +200,10 @@ const approveSkill = operation({
     const text = bad.flatMap((one) => ("text" in one && one.name === part ? [one.text] : [])).at(0);
     const layer = layerWith(runtime.agent(actor, agent), "skills").id;
     if (text !== undefined) return runtime.editText(actor, agent, { layer, part, text, reason });
-    const message = `no skill ${JSON.stringify(part)} of a folder of ${agent} waits for approval; \`strata skill list\` says which do`;
+    const proposed = await runtime.proposals(actor, agent);
+    const added = proposed.findLast((one) => one.layer === layer && one.part === part);
+    if (added) return runtime.decideText(actor, agent, { layer, part, n: added.n, verdict: "approved", reason });
+    const message = `no skill ${JSON.stringify(part)} of ${agent} waits for approval; \`strata layer proposals\` lists what does`;
     throw new StrataError("text_not_found", message, { skill: part });
   },
   show: (made, { style, given: { skill: name }, agentWords }) =>

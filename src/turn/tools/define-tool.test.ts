@@ -88,6 +88,12 @@ const MEMORY = { content: "Wheel: 28 inches.", tags: ["size"], trust: "contact",
 const writing = (memory: unknown, kind = "memory") => ({ text: "Noted.", writes: [{ kind, memory }] });
 
 describe.each(MADE)("what a tool gives, seen by %s", (_, made) => {
+  it("is data where a row has a column named `text`", async () => {
+    const outcome = await made(() => ({ text: "hello", author: "ann", id: 7 }))?.run(INPUT, CONTEXT);
+    expect(outcome).toMatchObject({ text: '{"text":"hello","author":"ann","id":7}' });
+    expect(outcome?.failed).not.toBe(true);
+  });
+
   it.each<[string, unknown, string]>([
     ["a misspelt field", { text: "12", fialed: true }, 'it has "fialed", which is not known there'],
     ["a number as its text", { text: 12 }, '"text" is 12, but it must be a string'],

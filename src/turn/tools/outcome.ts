@@ -6,6 +6,7 @@ import {
   memoryId,
   type NewMemory,
   type NewText,
+  nearest,
   type SenderReply,
   type StoreWrite,
   type ToolContext,
@@ -120,8 +121,14 @@ function isData(given: unknown): given is object {
   if (typeof given !== "object" || given === null) return false;
   if (Array.isArray(given)) return true;
   const keys = Object.keys(given);
-  return !["text", "writes", "media"].some((key) => keys.includes(key)) && keys.join() !== "failed";
+  if (keys.some((key) => key === "writes" || key === "media")) return false;
+  if (!keys.includes("text")) return keys.join() !== "failed";
+  // A row may have a column of that name. What is nearly a field of an answer was meant as one.
+  const others = keys.filter((key) => !ANSWERS.includes(key));
+  return !keys.includes("failed") && others.length > 0 && others.every((key) => nearest(key, ANSWERS) === undefined);
 }
+
+const ANSWERS: readonly string[] = ["text", "writes", "media", "failed"];
 
 function asJson(tool: string, given: object): ToolOutcome {
   try {
