@@ -31,7 +31,7 @@ import { openRuntime, type RuntimeParts } from "./doors/runtime.ts";
 import { type AppOptions, type PlacedOptions, placed, recordFile, workspacesIn } from "./options.ts";
 import { projectsOf, storeAddress } from "./projects.ts";
 import { sendDelivery } from "./send-delivery.ts";
-import { telling } from "./work.ts";
+import { telling } from "./telling-store.ts";
 
 /** What a reload took that no version of an agent shows. */
 export interface Reloaded {
