@@ -141,7 +141,7 @@ const BUDGETS = z.strictObject({
   system: tokens(1)
     .optional()
     .describe(
-      "Tokens of the prompt's prefix, without tools, if not everything fits into `total`; its layers are then cut like any that has a `budget`. Immutable layers are never cut. Default: no limit.",
+      "Tokens of the prompt's prefix, without tools, if not everything fits into `total`. Soft: the prefix is cut to it only as far as message and live layers need the room, and never below its immutable layers and minimums. Default: no limit.",
     ),
   history: tokens(1)
     .optional()

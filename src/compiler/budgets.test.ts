@@ -310,12 +310,40 @@ describe("budgets of the whole", () => {
       whole.ledger.tokens,
     );
     const events = [event("word ".repeat(systemOf(whole)))];
-    const made = compile(inputOf({ agent: capped, events, limit: systemOf(whole) + 2_000 }));
+    const made = compile(inputOf({ agent: capped, events, limit: systemOf(whole) + 200 }));
     expect(systemOf(made)).toBeLessThanOrEqual(system);
     expect(systemOf(made)).toBeGreaterThan(system * 0.9);
     expect(entryOf(made, "core").fate).toBe("kept");
     expect(entryOf(made, "text-10").fate).toBe("kept");
     expect(entryOf(made, "text-30").fate).not.toBe("kept");
+  });
+
+  it.each([1, 40, 400])("001.16 law 8: `system` of %i tokens takes no more than what is missing", (small) => {
+    const tiny = { ...capped, budgets: { ...capped.budgets, system: small } };
+    const all = compile(inputOf({ agent: tiny, limit: 1e6 })).ledger.tokens;
+    const made = compile(inputOf({ agent: tiny, limit: all - 1 }));
+    expect(made.ledger.tokens).toBeGreaterThan(all * 0.9);
+    expect(entryOf(made, "text-10").fate).toBe("kept");
+    expect(entryOf(made, "text-20").fate).toBe("kept");
+    expect(entryOf(made, "text-30").fate).toBe("truncated");
+  });
+
+  it("001.16 what a long message leaves of the limit goes to the prefix, also beyond `system`", () => {
+    const tiny = { ...capped, budgets: { ...capped.budgets, system: 40 } };
+    const events = [event("word ".repeat(20_000))];
+    const made = compile(inputOf({ agent: tiny, events, limit: 3_000 }));
+    expect(entryOf(made, "message").tokens).toBeGreaterThan(1_400);
+    expect(made.ledger.tokens).toBeGreaterThan(2_700);
+  });
+
+  it("law 8: with `history: log`, `system` leaves the prefix the same bytes whatever the message says", () => {
+    const alone = { ...capped, history: "log" } as const;
+    const prefixes = [1, 200, 2_000].map((words) =>
+      systemText(
+        compile(inputOf({ agent: alone, limit: whole.ledger.tokens, events: [event("word ".repeat(words))] })),
+      ),
+    );
+    expect(new Set(prefixes).size).toBe(1);
   });
 
   it("001.14 `history` bounds what stays of a conversation that is cut, and cuts none that fits", () => {

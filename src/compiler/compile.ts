@@ -232,6 +232,12 @@ function ceilingOf({ agent: { budgets } }: CompileInput, pieces: readonly Piece[
   return budgets.system === undefined ? Number.POSITIVE_INFINITY : tools + budgets.system;
 }
 
+/** Whether what comes behind a prefix of this size has all that it may want, and the turn's calls room: a message has a right to half. */
+function isRoomBeside(size: number, { limit }: CompileInput, { tail, whole }: Coming): boolean {
+  const free = limit - size - Math.min(whole.tokens, Math.floor(limit / 2)) - Math.floor(limit * MARGIN);
+  return wantedSum(tailPieces(tail, free, free)) <= free;
+}
+
 type Shared = ReturnType<typeof shareRoom>;
 
 /** What comes behind the prefix and the transcript. */
@@ -260,10 +266,14 @@ function begin(
   const unfit = prefixOf(input);
   const beside = wantedSum(unfit.pieces) + coming.whole.tokens;
   const needed = beside + wantedSum(tailPieces(coming.tail, input.limit - beside, input.limit - beside));
-  const all = isAlone
-    ? sizesAlone(input.limit, input.events.length)
-    : sizesFor(input.limit, needed, coming.tail.length > 0);
-  const sizes = needed <= input.limit ? all : all.map((size) => Math.min(size, ceilingOf(input, unfit.pieces)));
+  const ceiling = ceilingOf(input, unfit.pieces);
+  const sizes = isAlone
+    ? sizesAlone(input.limit, input.events.length, ceiling)
+    : sizesFor(input.limit, needed, {
+        hasTail: coming.tail.length > 0,
+        ceiling,
+        isRoomBeside: (size) => isRoomBeside(size, input, coming),
+      });
   const frozen = frozenWithin(input.limit - needed, input);
   const begun = isAlone
     ? { n: (input.epoch?.n ?? 0) + 1, reason: "alone" as const }

@@ -102,22 +102,39 @@ export function prefixWithin(
   return { prefix, prefixEntries: entries };
 }
 
+/** What a prefix must leave room for. */
+interface Beside {
+  readonly hasTail: boolean;
+  /** Tokens of its soft budget, the tools added; infinite where it has none. */
+  readonly ceiling: number;
+  /** Whether a prefix of so many tokens takes nothing from what comes behind it. */
+  readonly isRoomBeside: (size: number) => boolean;
+}
+
+/** A prefix beyond its soft budget has one of so many sizes. */
+const STEPS = 32;
+
 /**
  * Tokens that a prefix may have, the first that leaves enough. Whole where all fits, and else one of few sizes, whatever the
- * first message says: so threads of one agent send the same bytes, and not each its own. Live layers need room, too.
+ * first message says: so threads of one agent send the same bytes, and not each its own. Live layers need room, too. Its soft budget
+ * holds only as far as there is no room beyond it.
  */
-export function sizesFor(limit: number, needed: number, hasTail: boolean): readonly number[] {
+export function sizesFor(limit: number, needed: number, { hasTail, ceiling, isRoomBeside }: Beside): readonly number[] {
   if (needed <= limit) return [limit];
   const eighth = limit - Math.min(Math.ceil(limit / 8), 2_000);
   const most = hasTail ? [] : [limit - Math.min(Math.ceil(limit / 20), 2_000)];
-  return [...most, eighth, limit - Math.ceil(limit / 4), limit - Math.ceil(limit / 2), 0];
+  const sizes = [...most, eighth, limit - Math.ceil(limit / 4), limit - Math.ceil(limit / 2), 0];
+  const steps = Array.from({ length: STEPS }, (_, n) => Math.floor((limit * (STEPS - n)) / STEPS));
+  const beyond = steps.find((size) => isRoomBeside(size));
+  const within = sizes.map((size) => Math.min(size, ceiling));
+  return beyond === undefined || beyond <= ceiling ? within : [beyond, ...within];
 }
 
 /**
  * The same where no message has a say at all: a quarter is always left for it. Of several events that do not fit there, fewer are
- * taken first; for one alone that cannot be cut so far, the prefix gives way.
+ * taken first; for one alone that cannot be cut so far, the prefix gives way, to its soft budget at the most.
  */
-export function sizesAlone(limit: number, events: number): readonly number[] {
+export function sizesAlone(limit: number, events: number, ceiling: number): readonly number[] {
   const usual = limit - Math.ceil(limit / 4);
-  return events > 1 ? [usual] : [usual, limit - Math.ceil(limit / 2), 0];
+  return events > 1 ? [usual] : [usual, Math.min(limit - Math.ceil(limit / 2), ceiling), 0];
 }
