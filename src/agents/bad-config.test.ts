@@ -48,7 +48,7 @@ const FORMS: readonly Case[] = [
   [
     "an unknown key of a layer",
     layer(`${ONE}, ▸zzz: 1`),
-    `${LAYER}.zzz — unknown key \`zzz\` at ${LAYER}; there is \`id\`, \`rank\``,
+    `${LAYER}.zzz — unknown key \`zzz\` at ${LAYER}; there are \`id\`, \`rank\``,
   ],
   ["two letters swapped", layer(`${ONE}, ▸socpe: 1`), `${LAYER}.socpe`, "did you mean `scope`?"],
   [

@@ -16,8 +16,13 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 export function suggestion(word: string, candidates: readonly string[]): string {
   const near = nearest(word, candidates);
   if (near !== undefined) return `; did you mean \`${near}\`?`;
-  return candidates.length === 0 ? "" : `; there is ${candidates.map((one) => `\`${one}\``).join(", ")}`;
+  const all = candidates.map((one) => `\`${one}\``);
+  if (all.length < 2) return all.length === 0 ? "" : `; there is only ${all[0]}`;
+  return `; there are ${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;
 }
+
+/** The same as a sentence among others: what is asked has its mark already. */
+export const asSentence = (says: string): string => (says.endsWith("?") ? says : `${says}.`);
 
 /** Letters to insert, delete or replace; two swapped neighbours count as one mistake, because this is a common typo. */
 function editDistance(a: string, b: string): number {

@@ -71,7 +71,7 @@ export const TEXTS: readonly Case[] = [
     code: "text_not_found",
     when: "a layer is shown that the agent does not have",
     provoke: () => cli(["layer", "show", layerId("manners")], { cwd: sovereign() }),
-    says: ['no layer "manners"', "there is `precedence`"],
+    says: ['no layer "manners"', "there are `precedence`"],
   },
 ];
 

@@ -1,6 +1,13 @@
 import { join } from "node:path";
 import { z } from "zod";
-import { type ActiveSkill, activeSkills, suggestion, type Tool, type ToolOutcome } from "../../protocol/index.ts";
+import {
+  type ActiveSkill,
+  activeSkills,
+  asSentence,
+  suggestion,
+  type Tool,
+  type ToolOutcome,
+} from "../../protocol/index.ts";
 import { answeredAs, defineTool, refused } from "../../turn/tools/index.ts";
 import type { ToolWorld } from "../feature.ts";
 import { prepare } from "../files/index.ts";
@@ -49,8 +56,8 @@ export const skillTools = (world: ToolWorld): readonly Tool[] => [
 
 function unknown(name: string, skills: readonly ActiveSkill[]): string {
   const names = skills.map((one) => one.name);
-  const near = suggestion(name, names) || ".";
-  return `Not read: there is no enabled skill ${JSON.stringify(name)}${near} There are: ${names.join(", ") || "none"}.`;
+  const says = `Not read: there is no enabled skill ${JSON.stringify(name)}`;
+  return names.length === 0 ? `${says}, nor any other.` : asSentence(`${says}${suggestion(name, names)}`);
 }
 
 async function instructions(
