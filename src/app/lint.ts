@@ -1,6 +1,7 @@
 import { checkLock, lockFile, type Project } from "../agents/index.ts";
 import { fileProblems } from "../features/files/index.ts";
 import { skillProblems } from "../features/skills/index.ts";
+import { subagentProblems } from "../features/subagents/index.ts";
 import { findSecrets } from "../guard/index.ts";
 import {
   type Agent,
@@ -157,14 +158,18 @@ async function reportOn(agent: Agent, { declared, store, options, elsewhere }: A
   };
 }
 
-/** What is to be known of the files and the skills of its project. */
+/** What is to be known of the files, the skills and the sub-agents of its project. */
 async function diskWarnings(
   agent: Agent,
   projects: readonly Project[],
   count: CountTokens,
 ): Promise<readonly TextWarning[]> {
   const disk = diskOver(() => projects);
-  const found = [...(await fileProblems(disk, agent, count)), ...(await skillProblems(disk, agent))];
+  const found = [
+    ...(await fileProblems(disk, agent, count)),
+    ...(await skillProblems(disk, agent)),
+    ...(await subagentProblems(disk, agent)),
+  ];
   return found.map(({ path, line, says }) => ({
     ...{ agent: agent.name, piece: line === undefined ? path : `${path}:${line}`, says },
     ...{ file: path, ...(line !== undefined && { line }) },

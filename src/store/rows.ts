@@ -136,9 +136,13 @@ export function toTranscriptMessage(row: MessageMark, text: string): TranscriptM
 export function toSlot(row: WithText<Row<"slot">>): Slot {
   const { thread, position: index, turn, kind, at, agent, contact } = row;
   const reply = kind === "reply";
-  const from = reply ? agent : row.speaker === "contact" ? contact : row.speaker;
+  const named = row.speaker === "contact" ? contact : row.speaker;
+  // Who asks a sub-agent is another agent, whoever it speaks with.
+  const from = reply ? agent : kind === "peer" ? (askerOf(row.text) ?? named) : named;
   return { thread, index, turn, from, to: reply ? contact : agent, kind, text: slotText(row), at };
 }
+
+const askerOf = (text: string | null): string | undefined => (text === null ? undefined : toEventText(text).name);
 
 /** The words of a slot. History is data for whoever reads it, the agent's own words too. */
 function slotText(row: WithText<Row<"slot">>): Untrusted {

@@ -261,6 +261,7 @@ async function run(work: Work, tool: Tool, call: CallPart, { taint, progress }: 
   const events = claimOf(work).events.map(({ id }) => id);
   const unanswered = unansweredOf(work);
   const ran = await runTool(parts, tool, call.input, {
+    caller: work,
     context: {
       scope: thread.scope,
       thread: thread.id,

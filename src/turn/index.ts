@@ -17,6 +17,7 @@ export { type Exchange, REPLAY, type RecordedReply, readRecording } from "./reco
 export { type ReplayedTurn, type ReplayPlan, replay } from "./replay.ts";
 export { retryWhileBusy } from "./retry-while-busy.ts";
 export type { RecordedResult, Run, RunOptions } from "./run-options.ts";
+export { callerOf } from "./run-tool.ts";
 export type { Composed, Conversation, RegenerateOptions, Runtime, Verdict } from "./runtime.ts";
 export { checkOutside, knownScope, type Reached, reach, writableScope } from "./senders.ts";
 export { agentAt, keepVersion, limitOf, parametersOf, setupOf, upToDate } from "./setup.ts";

@@ -17,6 +17,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import type { Parts } from "./parts.ts";
+import type { RunningTurn } from "./steps.ts";
 
 /** How far an agent may go with a tool in one turn: the stricter of what the tool and the declaration say. No limit is `Infinity`. */
 export function limitsOf({ rules = [] }: Agent, tool: Tool): { readonly calls: number; readonly seconds: number } {
@@ -26,8 +27,16 @@ export function limitsOf({ rules = [] }: Agent, tool: Tool): { readonly calls: n
   return { calls: stricter("calls"), seconds: stricter("seconds") };
 }
 
+/** The turns of running calls, each by what its tool is given. */
+const callers = new WeakMap<ToolContext, RunningTurn>();
+
+/** The turn that makes a call; nothing for one that runs between two turns. */
+export const callerOf = (context: ToolContext): RunningTurn | undefined => callers.get(context);
+
 /** What a run is given, and what ends it. */
 export interface Running {
+  /** The turn that makes the call; left out, it runs between two turns. */
+  readonly caller?: RunningTurn;
   readonly context: Omit<ToolContext, "signal" | "secret" | "progress">;
   /** Who hears how far it has come; left out, nobody. */
   readonly progress?: (says: Untrusted) => void;
@@ -50,7 +59,7 @@ export async function runTool(
   parts: Parts,
   tool: Tool,
   input: Json,
-  { context, seconds, signal, progress }: Running,
+  { caller, context, seconds, signal, progress }: Running,
 ): Promise<Ran> {
   const { vault } = parts;
   const late = Number.isFinite(seconds) ? [AbortSignal.timeout(seconds * 1_000)] : [];
@@ -64,6 +73,7 @@ export async function runTool(
       if (!ends.aborted) progress?.(untrusted(truncateText(vault.hide(String(says)), MOST_SAID, "…")));
     };
     const given = { ...context, signal: ends, secret: vault.secret, progress: tell };
+    if (caller !== undefined) callers.set(given, caller);
     // What it measures and shows to the guard is what will be kept.
     const asked = tool.schema.name === EDIT_TOOL ? hiddenInput(vault, input) : input;
     const said = await Promise.race([acted(parts, tool, asked, given), stopped.promise]);

@@ -85,7 +85,7 @@ export const FEATURES: readonly Listed[] = [
   },
   {
     name: "subagents",
-    nouns: {},
+    nouns: { subagent: "list the sub-agents that an agent may call" },
     load: async () => (await import("../../features/subagents/index.ts")).FEATURE,
   },
   {

@@ -8,6 +8,7 @@ import { type LifePorts, openLife } from "../../features/life/index.ts";
 import { type MemoryPorts, openMemories } from "../../features/memories/index.ts";
 import { scheduleDoors } from "../../features/schedules/index.ts";
 import { openSkills } from "../../features/skills/index.ts";
+import { subagentDoors } from "../../features/subagents/index.ts";
 import { textDoors } from "../../features/texts/index.ts";
 import { createRuntime, type Parts, type Runtime, type TurnSteps } from "../../turn/index.ts";
 
@@ -37,6 +38,7 @@ export function openRuntime(parts: RuntimeParts): Runtime {
     ...memories.doors(parts, turnParts),
     ...skills.doors(parts),
     ...scheduleDoors(turnParts, run),
+    ...subagentDoors(parts),
     ...textDoors(parts, skills.complete),
     ...agentDoors(parts, lives, skills.complete),
   };

@@ -54,17 +54,19 @@ export function fileSteps(disk: ProjectDisk): TurnSteps {
   };
 }
 
-/** The sub-agents that an agent's files define: those of files that are sent, as they stand there. */
+/** The sub-agents that an agent's files define, each with its file: those of files that are sent, as they stand there. */
 export async function subagentsOf(
   disk: ProjectDisk,
   agent: Agent,
   active: ActiveTexts | undefined,
-): Promise<readonly SubagentDefinition[]> {
+): Promise<readonly (SubagentDefinition & { readonly path: string })[]> {
   const layer = agent.layers.find(({ source }) => source.kind === "files");
   if (layer === undefined) return [];
   const { value } = await filesOn(disk)(agent);
   const parts = fileParts(value, { layer, active, rules: fileRules(agent) });
-  return value.files.flatMap(({ subagents }, i) => (parts[i]?.text === "" ? [] : subagents));
+  return value.files.flatMap(({ subagents, name, path = name }, i) =>
+    parts[i]?.text === "" ? [] : subagents.map((one) => ({ ...one, path })),
+  );
 }
 
 /** What of the files may be sent, and how. */

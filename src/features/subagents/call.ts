@@ -1,38 +1,27 @@
 import { sealAgent } from "../../agents/index.ts";
 import {
   type Agent,
+  asSentence,
   type Budgets,
   inPromptOrder,
   type Layer,
   layerId,
   lowestTrust,
-  type Mode,
-  REPLY_TOOL,
+  type StrataError,
   suggestion,
   type ToolContext,
-  type ToolName,
   type ToolOutcome,
-  type Trusted,
   type TurnEvent,
-  toolName,
   trusted,
   untrusted,
+  type Vault,
 } from "../../protocol/index.ts";
 import { type CalledEnd, callTurn, type RunningTurn } from "../../turn/index.ts";
 import { answeredAs, refused, refusedAs } from "../../turn/tools/index.ts";
 import type { ToolWorld } from "../feature.ts";
-import { subagentsOf } from "../files/index.ts";
-import { CALL_SUBAGENT } from "./config.ts";
+import { type Definition, definitionsOf, isCalled, toolsOf } from "./definitions.ts";
 
 type Rules = NonNullable<Agent["subagents"]>;
-
-/** A sub-agent as it is declared, or as an AGENTS.md defines it. */
-interface Definition {
-  readonly name: string;
-  readonly text: Trusted;
-  readonly tools?: readonly string[];
-  readonly mode: Mode;
-}
 
 /** A call of one, in the turn that makes it. */
 interface Calling {
@@ -49,18 +38,16 @@ export async function callSubagent(
 ): Promise<ToolOutcome> {
   const { turn, rules, context } = calling;
   if (context.unanswered !== undefined) return refused("Not run: a turn of several senders asks no sub-agent.");
-  const all = await definitions(calling);
-  const definition = all.find((one) => one.name.toLowerCase() === name.trim().toLowerCase());
+  const { callable } = await definitionsOf(turn.setup.agent, calling.world);
+  const definition = callable.find((one) => isCalled(one, name));
   if (definition === undefined) {
-    const names = all.map((one) => one.name);
-    const near = suggestion(name, names) || ".";
-    return refused(
-      `Not run: there is no sub-agent ${JSON.stringify(name)}${near} There are: ${names.join(", ") || "none"}.`,
-    );
+    const names = callable.map((one) => one.name);
+    const says = `Not run: there is no sub-agent ${JSON.stringify(name)}`;
+    return refused(names.length === 0 ? `${says}, nor any other.` : asSentence(`${says}${suggestion(name, names)}`));
   }
   if (turn.inner.left().rounds < 1)
     return refused(`Not run: this turn has no model call left for ${definition.name}. Go on without it.`);
-  const { tokens: _, ...limits } = rules.limits;
+  const { tokens = Number.POSITIVE_INFINITY, ...limits } = rules.limits;
   const end = await callTurn(turn, {
     agent: subagentOf(turn, definition),
     model: turn.setup.model,
@@ -72,27 +59,8 @@ export async function callSubagent(
     signal: context.signal,
     told: (event) => tell(context, definition.name, event),
   });
-  return outcomeOf(definition.name, end);
-}
-
-/** What declares it and what AGENTS.md says of it: of one name, what the project declares. */
-async function definitions({ turn, world, rules }: Calling): Promise<readonly Definition[]> {
-  const { agent } = turn.setup;
-  if (!rules.fromFiles || world.disk === undefined) return rules.defined;
-  const owner = { org: agent.org, agent: agent.name };
-  const [versions, pointers] = await Promise.all([world.store.activeTexts(owner), world.store.textPointers(owner)]);
-  const found = await subagentsOf(world.disk, agent, { versions, pointers });
-  const names = new Set(rules.defined.map(({ name }) => name.toLowerCase()));
-  const others = found.filter(({ name, instructions }) => instructions !== "" && !names.has(name.toLowerCase()));
-  return [
-    ...rules.defined,
-    // Words of a file of the operator's own project, cleaned as those of its layer.
-    ...others.map(({ name, instructions }) => ({
-      name,
-      text: trusted(turn.parts.vault.hide(instructions)),
-      mode: "minimal" as const,
-    })),
-  ];
+  const { total } = turn.setup.agent.budgets;
+  return outcomeOf(definition.name, end, tokens < total ? tokens : undefined);
 }
 
 /** Below whatever is locked, and above all else that it may be told. */
@@ -119,15 +87,11 @@ function subagentOf({ setup, parts }: RunningTurn, definition: Definition): Agen
     ...agent
   } = setup.agent;
   const depth = (rules?.depth ?? 1) - 1;
-  const named = definition.tools ?? rules?.tools;
-  const may = (tool: ToolName): boolean =>
-    named === undefined ? parts.tools.get(tool)?.effect === "none" : named.includes(tool);
-  const own = agent.tools.filter((tool) => tool !== CALL_SUBAGENT && tool !== REPLY_TOOL && may(tool));
   return sealAgent({
     ...agent,
     ...(rules && depth > 0 && { subagents: { ...rules, depth } }),
-    layers: inPromptOrder([...agent.layers, instructionsOf(definition, agent.layers)]),
-    tools: depth > 0 ? [...own, toolName(CALL_SUBAGENT)].sort() : own,
+    layers: inPromptOrder([...agent.layers, instructionsOf(definition, parts.vault, agent.layers)]),
+    tools: toolsOf(setup.agent, definition, parts.tools),
     history: "transcript",
     mode: definition.mode,
     budgets: within(agent.budgets, rules?.limits.tokens),
@@ -140,7 +104,7 @@ function within(budgets: Budgets, tokens = budgets.total): Budgets {
   return { ...budgets, total: tokens, reply: Math.min(budgets.reply, Math.floor(tokens / 4)) };
 }
 
-const instructionsOf = ({ name, text }: Definition, layers: readonly Layer[]): Layer => ({
+const instructionsOf = ({ name, text }: Definition, vault: Pick<Vault, "hide">, layers: readonly Layer[]): Layer => ({
   id: ownId(layers),
   rank: rankFor(layers),
   mutability: "immutable",
@@ -150,7 +114,7 @@ const instructionsOf = ({ name, text }: Definition, layers: readonly Layer[]): L
   required: true,
   modes: { full: "whole", compact: "whole", minimal: "whole" },
   private: false,
-  source: { kind: "text", text: trusted(`${INTRO(name)}\n\n${text}`) },
+  source: { kind: "text", text: trusted(vault.hide(`${INTRO(name)}\n\n${text}`)) },
 });
 
 const INTRO = (name: string): string =>
@@ -169,16 +133,22 @@ function tell({ progress }: ToolContext, name: string, event: TurnEvent): void {
   if (event.type === "tool-start") progress(`${name} calls ${event.tool}`);
 }
 
-function outcomeOf(name: string, end: CalledEnd): ToolOutcome {
+function outcomeOf(name: string, end: CalledEnd, tokens: number | undefined): ToolOutcome {
   const where = end.turn === undefined ? "" : ` (turn ${end.turn})`;
   if ("error" in end) {
     const next = "Go on without it, or ask it for less.";
-    return refusedAs(end.trust, `${name} did not answer${where}: ${end.error.message}. ${next}`);
+    return refusedAs(end.trust, `${name} did not answer${where}: ${whyNot(end.error, tokens)}. ${next}`);
   }
   if (end.text === "")
     return refusedAs(end.trust, `${name} gave no answer${where}: its turn ended by ${BY(end.because)}.`);
   const cut = end.because === "answered" ? "" : `, and was stopped by ${BY(end.because)}`;
   return answeredAs(end.trust, `${name} answered${where}${cut}:\n${end.text}`);
+}
+
+/** What did not fit, said of the limit that sub-agents have: a larger budget of the agent's own would not help. */
+function whyNot({ code, message, details: { what } }: StrataError, tokens: number | undefined): string {
+  if (code !== "budget_too_small" || tokens === undefined || typeof what !== "string") return message;
+  return `${what}; \`subagents.limits.tokens\` in strata.yaml is ${tokens}, the reply included`;
 }
 
 const BY = (because: string): string =>

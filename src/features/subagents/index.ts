@@ -1,14 +1,42 @@
 /** Sub-agents: an agent calls one that its project defines, with a tool, and it answers in a turn of its own. */
 import { z } from "zod";
-import type { Tool, ToolReader, TurnId } from "../../protocol/index.ts";
-import { endLeftCalls, type RunningTurn } from "../../turn/index.ts";
+import { printable, table } from "../../print/index.ts";
+import { type Actor, type AgentName, MODES, type Tool, type ToolName, type ToolReader } from "../../protocol/index.ts";
+import { callerOf, deskOf, endLeftCalls, type Parts } from "../../turn/index.ts";
 import { defineTool, refused } from "../../turn/tools/index.ts";
 import type { Feature, ToolWorld } from "../feature.ts";
+import { list as listOf, OF_AGENT } from "../fields.ts";
+import type { FilePorts } from "../files/index.ts";
+import { operation } from "../operation.ts";
 import { callSubagent } from "./call.ts";
 import { CALL_SUBAGENT, KEYS } from "./config.ts";
+import { type Definition, definitionsOf, type LeftOut, toolsOf } from "./definitions.ts";
 
-/** The turns that may ask one, while they run. */
-const running = new Map<TurnId, RunningTurn>();
+export { subagentProblems } from "./definitions.ts";
+
+/** What operators see of an agent's sub-agents. @throws StrataError `not_allowed`, `agent_not_found` */
+interface SubagentDoors {
+  /** Whom the agent may call, each with the tools it would have, and which definitions are left out. */
+  subagents(
+    actor: Actor,
+    agent: AgentName,
+  ): Promise<{
+    readonly subagents: readonly (Omit<Definition, "tools"> & { readonly tools: readonly ToolName[] })[];
+    readonly leftOut: readonly LeftOut[];
+  }>;
+}
+
+declare module "../../turn/runtime.ts" {
+  interface Runtime extends SubagentDoors {}
+}
+
+export const subagentDoors = (parts: Parts & FilePorts): SubagentDoors => ({
+  subagents: async (actor, name) => {
+    const { agent } = deskOf(parts, actor, name);
+    const { callable, leftOut } = await definitionsOf(agent, parts);
+    return { subagents: callable.map((one) => ({ ...one, tools: toolsOf(agent, one, parts.tools) })), leftOut };
+  },
+});
 
 function callTool(world: ToolWorld, { subagents }: Partial<ToolReader> = {}): Tool {
   const { defined = [], fromFiles = false } = subagents ?? {};
@@ -26,13 +54,66 @@ function callTool(world: ToolWorld, { subagents }: Partial<ToolReader> = {}): To
     trust: "agent",
     states: ["executing actions"],
     run: (input, context) => {
-      const turn = running.get(context.turn);
+      const turn = callerOf(context);
       const rules = turn?.setup.agent.subagents;
       if (turn === undefined || rules === undefined) return refused("Not run: this agent has no sub-agents.");
       return callSubagent(input, { turn, world, rules, context });
     },
   });
 }
+
+const SUBAGENTS = z
+  .object({
+    subagents: listOf(
+      z.object({
+        name: z.string(),
+        description: z.string(),
+        from: z.string().describe("`strata.yaml`, or the AGENTS.md that defines it, from the project's root on."),
+        mode: z.enum(MODES),
+        tools: listOf(z.string()),
+        model: z.string().describe("Who answers for it: the model of the agent that calls it."),
+      }),
+    ),
+    leftOut: listOf(z.object({ name: z.string(), from: z.string(), because: z.string() })).describe(
+      "What an AGENTS.md defines and the agent cannot call.",
+    ),
+  })
+  .meta({ id: "Subagents" });
+
+const COLUMNS = [
+  ...[{ head: "name" }, { head: "defined in" }, { head: "mode" }, { head: "model" }],
+  ...[
+    { head: "tools", least: 12, wraps: true },
+    { head: "asked for", least: 20, wraps: true },
+  ],
+] as const;
+
+const list = operation({
+  name: "subagent.list",
+  does: "List the sub-agents that an agent may call: where each is defined, its tools and its model.",
+  may: "operate",
+  at: "GET /v1/agents/{agent}/subagents",
+  takes: OF_AGENT,
+  gives: SUBAGENTS,
+  command: { examples: ["subagent list workbench"], opens: "data" },
+  run: async ({ runtime, modelNameOf }, { agent }, { actor }) => {
+    const { subagents, leftOut } = await runtime.subagents(actor, agent);
+    const model = modelNameOf(runtime.agent(actor, agent));
+    return { subagents: subagents.map(({ text: _, ...one }) => ({ ...one, model })), leftOut };
+  },
+  show: ({ subagents, leftOut }, { style, given: { agent } }) => [
+    ...(subagents.length === 0
+      ? [`${agent} has no sub-agents; \`subagents\` in strata.yaml and AGENTS.md define them.`]
+      : table(
+          COLUMNS,
+          subagents.map(({ name, from, mode, model, tools, description }) =>
+            [name, from, mode, model, tools.join(", ") || "none", description].map(printable),
+          ),
+          style,
+        )),
+    ...leftOut.map(({ name, from, because }) => printable(`${name} of ${from} is left out: ${because}.`)),
+  ],
+});
 
 export const FEATURE: Feature = {
   name: "subagents",
@@ -41,13 +122,8 @@ export const FEATURE: Feature = {
   tools: (world) => [{ ...callTool(world), schemaFor: (agent) => callTool(world, agent).schema }],
   steps: {
     begun: async (turn) => {
-      if (turn.setup.agent.subagents === undefined) return;
-      running.set(turn.lease.claim.turn, turn);
-      await endLeftCalls(turn);
-    },
-    ended: async ({ lease }) => {
-      running.delete(lease.claim.turn);
+      if (turn.setup.agent.subagents !== undefined) await endLeftCalls(turn);
     },
   },
-  operations: [],
+  operations: [list],
 };

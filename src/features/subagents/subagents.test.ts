@@ -101,7 +101,7 @@ async function calling(
   };
   const peers = async (thread: Thread) =>
     (await store.threads(thread.scope, 100)).filter(({ channel }) => channel === "peer");
-  return { ...on, acted, instruct, peers };
+  return { ...on, acted, instruct, peers, name: agent.name };
 }
 
 const ask = (task = "Look at a.ts", name = "reviewer") => ({
@@ -142,6 +142,8 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     const [peer, ...more] = await peers(thread);
     if (peer === undefined) throw new Error("there is no thread of the call");
     expect(more).toEqual([]);
+    const [question] = await runtime.slots(OPERATOR, peer.id);
+    expect(question).toMatchObject({ kind: "peer", from: thread.scope.agent });
     const [caller] = await runtime.turns(OPERATOR, thread.id);
     const [own] = await runtime.turns(OPERATOR, peer.id);
     expect(peer.key).toBe(`${caller?.id} ask Look at a.ts`);
@@ -276,7 +278,10 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     expect(await failing.runtime.pending(OPERATOR, peer)).toEqual([]);
     const unknown = await calling([ask("Look", "revewer"), "Done."]);
     await unknown.instruct(await unknown.open());
-    expect(told(unknown.sent[1])).toContain("There are: Reviewer.");
+    expect(told(unknown.sent[1])).toContain('there is no sub-agent \\"revewer\\"; did you mean `Reviewer`?"');
+    const strange = await calling([ask("Look", "poet"), "Done."]);
+    await strange.instruct(await strange.open());
+    expect(told(strange.sent[1])).toContain('there is no sub-agent \\"poet\\"; there is only `Reviewer`."');
   });
 
   it("has room for its prompt where its requests may have fewer tokens than its caller's replies", async () => {
@@ -286,6 +291,31 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     await instruct(await open());
     expect(told(sent[2])).toContain("Yes.");
     expect(sent[1]?.parameters.maxTokens).toBe(1_000);
+    const long = layer("core", 0, { source: { kind: "text", text: trusted("Keep order. ".repeat(2_000)) } });
+    const small = await calling([ask(), "Done."], {
+      rules: { limits: { ...LIMITS, tokens: 2_000 } },
+      agent: { layers: [long] },
+    });
+    await small.instruct(await small.open());
+    expect(told(small.sent[1])).toMatch(
+      /needs \d+ tokens and only 1500 may be sent.*; `subagents\.limits\.tokens` in strata\.yaml is 2000, the reply included/,
+    );
+  });
+
+  it("is listed with where it is defined, its tools, and what is left out", async () => {
+    const text = "# Rules\nRun tests.\n## Subagents\n### reviewer\nIs mild.\n### Scribe\nWrites notes.\n### Idle";
+    const files = { read: ["AGENTS.md"], characters: 9_000, total: 9_000, ttl: 0, check: "block" } as const;
+    const { runtime, name } = await calling([], { files: { "AGENTS.md": text }, agent: { files } });
+    expect(await runtime.subagents(OPERATOR, name)).toMatchObject({
+      subagents: [
+        { name: "Reviewer", from: "strata.yaml", tools: ["look", "send"] },
+        { name: "Scribe", description: "Writes notes.", from: "AGENTS.md", tools: ["look", "send"] },
+      ],
+      leftOut: [
+        { name: "reviewer", from: "AGENTS.md", because: expect.stringContaining("strata.yaml defines") },
+        { name: "Idle", from: "AGENTS.md", because: "it has no instructions" },
+      ],
+    });
   });
 
   it("one that hangs is left after its seconds, and its turn is recorded as failed", async () => {

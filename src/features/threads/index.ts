@@ -250,14 +250,19 @@ function fromWhere({ forkedFrom }: Thread): string {
   return turn === null ? `begins like ${thread} before its first turn` : `continues after ${turn} of ${thread}`;
 }
 
+/** What is said between an agent and its sub-agent, where the kind does not say it. */
+const WHAT: Readonly<Record<string, string>> = { peer: "asks its sub-agent", reply: "as the sub-agent" };
+
 function conversationLines(thread: Thread, slots: readonly Slot[], style: Style): readonly string[] {
   const { id, scope, channel, forkedFrom } = thread;
-  const who = `${scope.agent} with ${scope.contact} · channel ${channel}`;
+  // There, an agent talks with a version of itself that has the sub-agent's instructions.
+  const isCalled = channel === PEER;
+  const who = `${scope.agent}${isCalled ? "'s sub-agent, for" : " with"} ${scope.contact} · channel ${channel}`;
   return [
     ...setIn(who, { first: `${style.bold(id)} · `, more: "  " }, style),
     ...(forkedFrom === undefined ? [] : [style.dim(fromWhere(thread))]),
     ...slots.flatMap(({ at, from, kind, text }) => {
-      const what = kind === "message" || kind === "reply" ? "" : ` (${kind})`;
+      const what = kind === "message" || (kind === "reply" && !isCalled) ? "" : ` (${WHAT[kind] ?? kind})`;
       return ["", `${style.dim(minute(at))}  ${style.cyan(printable(from))}${what}`, ...setIn(text, "  ", style)];
     }),
     "",

@@ -1,0 +1,96 @@
+import {
+  type Agent,
+  type Mode,
+  REPLY_TOOL,
+  type ToolName,
+  type Trusted,
+  toolName,
+  trusted,
+} from "../../protocol/index.ts";
+import type { Store } from "../../store/index.ts";
+import type { Toolset } from "../../turn/tools/index.ts";
+import { type FileProblem, subagentsOf } from "../files/index.ts";
+import type { ProjectDisk } from "../project-disk.ts";
+import { CALL_SUBAGENT } from "./config.ts";
+
+/** A sub-agent as it is declared, or as an AGENTS.md defines it. */
+export interface Definition {
+  readonly name: string;
+  readonly description: string;
+  readonly text: Trusted;
+  readonly tools?: readonly string[];
+  readonly mode: Mode;
+  /** `strata.yaml`, or the path of the AGENTS.md from the project's root on. */
+  readonly from: string;
+}
+
+/** One of an AGENTS.md that cannot be called, and why not. */
+export interface LeftOut {
+  readonly name: string;
+  readonly from: string;
+  readonly because: string;
+}
+
+/** Whom an agent may call. */
+export interface Definitions {
+  readonly callable: readonly Definition[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** Where definitions are found. */
+export interface Places {
+  readonly store: Pick<Store, "activeTexts" | "textPointers">;
+  /** Left out, the folders of projects are unknown. */
+  readonly disk?: ProjectDisk | undefined;
+}
+
+const DECLARED = "strata.yaml";
+
+/** What declares it and what AGENTS.md says of it: of one name, what the project declares counts, else what is said first. */
+export async function definitionsOf(agent: Agent, { store, disk }: Places): Promise<Definitions> {
+  const { subagents: rules } = agent;
+  if (rules === undefined) return { callable: [], leftOut: [] };
+  const callable: Definition[] = rules.defined.map((one) => ({ ...one, from: DECLARED }));
+  if (!rules.fromFiles || disk === undefined) return { callable, leftOut: [] };
+  const owner = { org: agent.org, agent: agent.name };
+  const [versions, pointers] = await Promise.all([store.activeTexts(owner), store.textPointers(owner)]);
+  return withFiles(callable, await subagentsOf(disk, agent, { versions, pointers }));
+}
+
+function withFiles(declared: readonly Definition[], found: Awaited<ReturnType<typeof subagentsOf>>): Definitions {
+  const callable = [...declared];
+  const leftOut: LeftOut[] = [];
+  for (const { name, description, instructions, path: from } of found) {
+    const before = callable.find((one) => isCalled(one, name));
+    if (before !== undefined)
+      leftOut.push({ name, from, because: `${before.from} defines a sub-agent ${before.name}, and that one counts` });
+    else if (instructions === "") leftOut.push({ name, from, because: "it has no instructions" });
+    // Words of a file of the operator's own project, cleaned as those of its layer.
+    else callable.push({ name, description, text: trusted(instructions), mode: "minimal", from });
+  }
+  return { callable, leftOut };
+}
+
+/** Capitals make no difference. */
+export const isCalled = ({ name }: Definition, wanted: string): boolean =>
+  name.toLowerCase() === wanted.trim().toLowerCase();
+
+/** The tools that a sub-agent has: of its caller's, those that are named for it; where none are, those that change nothing. */
+export function toolsOf(agent: Agent, definition: Definition, tools: Toolset): readonly ToolName[] {
+  const { subagents: rules } = agent;
+  const named = definition.tools ?? rules?.tools;
+  const may = (tool: ToolName): boolean =>
+    named === undefined ? tools.get(tool)?.effect === "none" : named.includes(tool);
+  const own = agent.tools.filter((tool) => tool !== CALL_SUBAGENT && tool !== REPLY_TOOL && may(tool));
+  return (rules?.depth ?? 1) > 1 ? [...own, toolName(CALL_SUBAGENT)].sort() : own;
+}
+
+/** The sub-agents of an AGENTS.md that cannot be called, for lint. Its files are read as they are declared: no approval is looked up. */
+export async function subagentProblems(disk: ProjectDisk, agent: Agent): Promise<readonly FileProblem[]> {
+  const store = { activeTexts: async () => [], textPointers: async () => [] };
+  const { leftOut } = await definitionsOf(agent, { store, disk });
+  return leftOut.map(({ name, from, because }) => ({
+    path: from,
+    says: `the sub-agent ${name} is left out: ${because}`,
+  }));
+}
