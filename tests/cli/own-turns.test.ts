@@ -133,10 +133,12 @@ agents:
     expect((await run("schedule pause digest")).out).toBe(
       "digest is paused; `strata schedule resume digest` lets it go on.\n",
     );
+    expect((await run("schedule pause digest")).out).toContain("digest is paused already; ");
     expect((await run("schedule list")).out).toMatch(/^digest +paused +0 9/m);
     expect(jsonLines((await run("schedule list --json")).out)).toMatchObject([[{ paused: { by: "operator" } }]]);
     expect(await run("schedule run digest --mode full")).toMatchObject({ code: 0 });
     expect((await run("schedule resume digest")).out).toContain("digest goes on");
+    expect((await run("schedule resume digest")).out).toContain("digest is not paused; ");
     expect((await run("schedule list")).out).toMatch(/^digest +\d{4}-\d\d-\d\d \d\d:\d\d/m);
     expect(await run("schedule pause nightly")).toMatchObject({ code: 2, err: expect.stringContaining("no schedule") });
     await strata(["chat"], { cwd, input: "Hello.\n" });

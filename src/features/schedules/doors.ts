@@ -103,7 +103,8 @@ export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
       const now = parts().clock();
       const pause = (await pausesOf(parts(), agent)).get(schedule.name);
       if (pause?.isPaused) return;
-      const found = come.get(key) ?? (await foundOf(parts(), agent, schedule, now));
+      const found =
+        come.get(key) ?? (await foundOf(parts(), agent, { schedule: schedule.name, by: actor.role, at: now }));
       const { until = now, left } = { ...found, until: since(found.until, pause) };
       const threads = [...left];
       const most = schedule.missed === "all" ? MOST_MISSED : 1;
@@ -153,7 +154,11 @@ async function begin(
   { text }: Schedule,
   { at, key }: { readonly at: number; readonly key: string },
 ): Promise<Thread> {
-  const thread = await ownThread(parts, agent, { at, key });
+  const { org, name, version } = agent;
+  const scope: ContactScope = { org, agent: name, contact: SELF };
+  await keepVersion(parts, agent);
+  const opened = threadId(issueId("thread", parts.wall(), parts.random(10)));
+  const thread = await parts.store.openThread(scope, { id: opened, channel: SCHEDULE, key, version, at });
   const id = eventId(issueId("event", parts.wall(), parts.random(10)));
   const content = [{ type: "text", text: untrusted(text) }] as const;
   const occasion = {
@@ -172,27 +177,22 @@ async function begin(
   return thread;
 }
 
-async function ownThread(
+/** What a program that has just begun finds: the time of the last run that anybody has begun, or when a new schedule was first looked at. */
+async function foundOf(
   parts: TurnParts,
   agent: Agent,
-  { at, key }: { readonly at: number; readonly key: string },
-): Promise<Thread> {
-  const { org, name, version } = agent;
-  const scope: ContactScope = { org, agent: name, contact: SELF };
-  await keepVersion(parts, agent);
-  const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
-  return parts.store.openThread(scope, { id, channel: SCHEDULE, key, version, at });
-}
-
-/** What a program that has just begun finds: the time of the last run that anybody has begun, or when a new schedule was first looked at. */
-async function foundOf(parts: TurnParts, agent: Agent, { name }: Schedule, now: number): Promise<Come> {
-  const own = await parts.store.threads({ org: agent.org, agent: agent.name, contact: SELF }, LOOKED_AT, {
-    channel: SCHEDULE,
-  });
-  const runs = own.filter(({ key }) => key.startsWith(`${name} `));
-  const times = runs.map(({ key }) => Date.parse(key.slice(name.length + 1))).filter((at) => !Number.isNaN(at));
-  const { createdAt } = await ownThread(parts, agent, { at: now, key: name });
-  return { until: Math.max(createdAt, ...times), left: await waitingOf(parts, runs.toReversed()) };
+  look: { readonly schedule: string; readonly by: Actor["role"]; readonly at: number },
+): Promise<Come> {
+  const { schedule } = look;
+  const owner = { org: agent.org, agent: agent.name };
+  const own = await parts.store.threads({ ...owner, contact: SELF }, LOOKED_AT, { channel: SCHEDULE });
+  const runs = own.filter(({ key }) => key.startsWith(`${schedule} `));
+  const times = runs.map(({ key }) => Date.parse(key.slice(schedule.length + 1))).filter((at) => !Number.isNaN(at));
+  // Databases of earlier versions have a thread that says when a schedule was first looked at.
+  times.push(...own.filter(({ key }) => key === schedule).map(({ createdAt }) => createdAt));
+  const until =
+    times.length > 0 ? Math.max(...times) : await parts.store.part(SCHEDULE_STORE).beginSchedule(owner, look);
+  return { until, left: await waitingOf(parts, runs.toReversed()) };
 }
 
 async function waitingOf({ store }: TurnParts, threads: readonly Thread[]): Promise<readonly Thread[]> {

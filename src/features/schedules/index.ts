@@ -90,7 +90,11 @@ const runNow = turnOperation({
   idle: ({ schedule }) => `${schedule} runs already.`,
 });
 
-const PAUSED = z.object({ schedule: z.string(), paused: z.boolean() });
+const PAUSED = z.object({
+  schedule: z.string(),
+  paused: z.boolean(),
+  changed: z.boolean().describe("False if it was so already."),
+});
 
 const pause = operation({
   name: "schedule.pause",
@@ -100,12 +104,13 @@ const pause = operation({
   takes: NAMED,
   gives: PAUSED,
   command: { words: ["schedule"], examples: ["schedule pause digest companion"], opens: "data" },
-  run: async ({ runtime }, { agent, schedule }, { actor }) => {
-    await runtime.pauseSchedule(actor, agent, schedule, true);
-    return { schedule, paused: true };
-  },
-  show: ({ schedule }, { agentWords }) => [
-    `${schedule} is paused; \`strata schedule resume ${schedule}${agentWords}\` lets it go on.`,
+  run: async ({ runtime }, { agent, schedule }, { actor }) => ({
+    schedule,
+    paused: true,
+    changed: await runtime.pauseSchedule(actor, agent, schedule, true),
+  }),
+  show: ({ schedule, changed }, { agentWords }) => [
+    `${schedule} is paused${changed ? "" : " already"}; \`strata schedule resume ${schedule}${agentWords}\` lets it go on.`,
   ],
 });
 
@@ -117,11 +122,14 @@ const resume = operation({
   takes: NAMED,
   gives: PAUSED,
   command: { words: ["schedule"], examples: ["schedule resume digest companion"], opens: "data" },
-  run: async ({ runtime }, { agent, schedule }, { actor }) => {
-    await runtime.pauseSchedule(actor, agent, schedule, false);
-    return { schedule, paused: false };
-  },
-  show: ({ schedule }) => [`${schedule} goes on: \`strata schedule list\` tells when it runs next.`],
+  run: async ({ runtime }, { agent, schedule }, { actor }) => ({
+    schedule,
+    paused: false,
+    changed: await runtime.pauseSchedule(actor, agent, schedule, false),
+  }),
+  show: ({ schedule, changed }, { agentWords }) => [
+    `${schedule} ${changed ? "goes on" : "is not paused"}; \`strata schedule list${agentWords}\` tells when it runs next.`,
+  ],
 });
 
 /** Runs by the clock, each when it is due; what was missed before the program began is looked up once. */

@@ -101,6 +101,16 @@ describe("001.22 what an agent does by the clock", () => {
     expect(await third.look(day("2026-05-04T12:02:00Z"))).toEqual([]);
   });
 
+  it("is on no thread before its first run, and not missed where no program was there for a first look", async () => {
+    const noon: Schedule = { ...digest, cron: "0 9 * * *", timezone: "UTC", missed: "all" };
+    const { look, runtime, store } = await clocked([noon]);
+    await look(day("2026-05-01T08:00:00Z"));
+    expect(await runtime.newestThreads(OPERATOR, { limit: 9, channel: "schedule" })).toEqual([]);
+    const again = await clocked([noon], { store });
+    expect(await again.look(day("2026-05-02T12:00:00Z"))).toHaveLength(2);
+    for await (const finding of store.verify(OPERATOR.org)) expect(finding.type).toBe("checked");
+  });
+
   it("is paused and resumed, recorded; what comes due meanwhile is left out, also in a program that begins later", async () => {
     const noon: Schedule = { ...digest, cron: "0 9 * * *", timezone: "UTC", missed: "all" };
     const { look, runtime, store } = await clocked([noon]);
@@ -200,12 +210,11 @@ describe("001.22 what an agent does by the clock", () => {
   it("refuses a rule that cannot be read, one that never comes and a time zone that is none", () => {
     const why = (cron: string, timezone = "UTC") => cronProblem({ cron, timezone });
     expect(why("0 9 * * 1-5")).toBeUndefined();
-    expect(why("0 99 * * *")).toMatchObject({
-      key: "cron",
-      expected: expect.stringContaining("Invalid value for hour"),
-    });
-    expect(why("every day")).toMatchObject({ key: "cron" });
-    expect(why("0 0 9 * * *")).toMatchObject({ key: "cron" });
+    const says = (words: string) => ({ key: "cron", expected: expect.stringContaining(words) });
+    expect(why("0 99 * * *")).toMatchObject(says("`99` is no hour: the fields are minute, hour, "));
+    expect(why("0 9 * * mondays")).toMatchObject(says("`mondays` is no day of the week: "));
+    expect(why("every day")).toMatchObject(says("expected five fields instead of 2: "));
+    expect(why("0 0 9 * * *")).toMatchObject(says("expected five fields instead of 6: "));
     expect(why("0 0 30 2 *")).toMatchObject({ key: "cron", expected: "never comes: no day is like that" });
     expect(why("0 9 * * *", "Mars/Olympus")).toMatchObject({ key: "timezone" });
   });

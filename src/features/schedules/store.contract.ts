@@ -1,7 +1,7 @@
 import { exchange, type KeptSample, NOW, open } from "../../store/index.contract.ts";
 import { SCHEDULE_STORE } from "./store.ts";
 
-/** One that was paused, and one that continues. */
+/** One that was paused, one that continues, and one that was only looked at. */
 export const KEPT: KeptSample = {
   fill: async (store, scope, words) => {
     await exchange(store, await open(store, scope), words);
@@ -12,6 +12,7 @@ export const KEPT: KeptSample = {
       ["report", false],
     ] as const)
       await kept.pauseSchedule(scope, { schedule, isPaused, by: "operator", at: NOW });
+    await kept.beginSchedule(scope, { schedule: "backup", by: "operator", at: NOW });
   },
   reads: (store, scope) => store.part(SCHEDULE_STORE).schedulePauses(scope),
 };

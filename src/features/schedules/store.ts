@@ -1,7 +1,7 @@
 import { canonicalJson, type Role } from "../../protocol/index.ts";
 import { type AgentOwner, append, linkedTable, newTable, type StorePart, type Tx, tables } from "../../store/index.ts";
 
-/** A schedule was paused, or resumed. */
+/** A schedule was looked at for the first time, paused, or resumed. */
 interface PauseTable extends AgentOwner {
   readonly schedule: string;
   readonly n: number;
@@ -13,7 +13,7 @@ interface PauseTable extends AgentOwner {
 
 const { query, insert } = tables<{ schedule_pause: PauseTable }>();
 
-/** Whether a schedule is paused, since when and by whom; of one that nobody ever paused, nothing is kept. */
+/** Whether a schedule is paused, since when and by whom. Of one that was never paused: when its runs began to count. */
 export interface SchedulePause {
   readonly schedule: string;
   readonly isPaused: boolean;
@@ -43,6 +43,8 @@ export const SCHEDULE_STORE = {
     schedulePauses: reading(schedulePauses),
     /** False where it is so already. */
     pauseSchedule: writing(pauseSchedule),
+    /** From when on runs of a schedule count: the given time, or that of the last change where one is known already. */
+    beginSchedule: writing(beginSchedule),
   }),
   wakes: ["pauseSchedule"],
   linked: {
@@ -72,22 +74,35 @@ async function schedulePauses(tx: Tx, { org, agent }: AgentOwner): Promise<reado
   return [...newest.values()].map(({ schedule, paused, by, at }) => ({ schedule, isPaused: paused === 1, by, at }));
 }
 
-async function pauseSchedule(
-  tx: Tx,
-  { org, agent }: AgentOwner,
-  { schedule, isPaused, by, at }: SchedulePause,
-): Promise<boolean> {
-  const last = await tx.first(
+async function pauseSchedule(tx: Tx, owner: AgentOwner, change: SchedulePause): Promise<boolean> {
+  const last = await lastChange(tx, owner, change.schedule);
+  if ((last?.paused === 1) === change.isPaused) return false;
+  await addChange(tx, owner, { ...change, n: (last?.n ?? 0) + 1 });
+  return true;
+}
+
+async function beginSchedule(tx: Tx, owner: AgentOwner, begun: Omit<SchedulePause, "isPaused">): Promise<number> {
+  const last = await lastChange(tx, owner, begun.schedule);
+  if (last === undefined) await addChange(tx, owner, { ...begun, isPaused: false, n: 1 });
+  return last?.at ?? begun.at;
+}
+
+const lastChange = (tx: Tx, { org, agent }: AgentOwner, schedule: string) =>
+  tx.first(
     query
       .selectFrom("schedule_pause")
-      .select(["n", "paused"])
+      .select(["n", "paused", "at"])
       .where((eb) => eb.and({ org, agent, schedule }))
       .orderBy("n", "desc")
       .limit(1),
   );
-  if ((last?.paused === 1) === isPaused) return false;
-  const row = { org, agent, schedule, n: (last?.n ?? 0) + 1, paused: isPaused ? 1 : 0, by, at };
+
+async function addChange(
+  tx: Tx,
+  { org, agent }: AgentOwner,
+  { schedule, isPaused, by, at, n }: SchedulePause & { readonly n: number },
+): Promise<void> {
+  const row = { org, agent, schedule, n, paused: isPaused ? 1 : 0, by, at };
   const { seq: link } = await append(tx, org, linkOf(row));
   await tx.run(insert("schedule_pause", { ...row, link }));
-  return true;
 }

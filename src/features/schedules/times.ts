@@ -18,10 +18,30 @@ export function cronProblem(rule: Rule): { readonly key: keyof Rule; readonly ex
   try {
     const next = read(rule).nextRun(new Date(Date.UTC(2024, 0)));
     return next === null ? { key: "cron", expected: "never comes: no day is like that" } : undefined;
-  } catch (thrown) {
-    const why = thrown instanceof Error ? thrown.message.replace(/^CronPattern: /, "") : String(thrown);
-    return { key: "cron", expected: `expected five fields as in \`0 9 * * 1-5\` (${why})` };
+  } catch {
+    return { key: "cron", expected: unreadable(rule) };
   }
+}
+
+const FIELDS = ["minute", "hour", "day of the month", "month", "day of the week"];
+const FORM = "the fields are minute, hour, day of the month, month and day of the week, as in `0 9 * * 1-5`";
+
+/** Why a rule cannot be read: it has too many or too few fields, or one that is none. */
+function unreadable({ cron, timezone }: Rule): string {
+  const fields = cron
+    .trim()
+    .split(/\s+/)
+    .filter((field) => field !== "");
+  if (fields.length !== FIELDS.length) return `expected five fields instead of ${fields.length}: ${FORM}`;
+  const wrong = fields.findIndex((field, i) => {
+    try {
+      read({ cron: FIELDS.map((_, at) => (at === i ? field : "*")).join(" "), timezone });
+      return false;
+    } catch {
+      return true;
+    }
+  });
+  return `${wrong < 0 ? "cannot be read" : `\`${fields[wrong]}\` is no ${FIELDS[wrong]}`}: ${FORM}`;
 }
 
 /** The first time after an instant at which a rule runs, in milliseconds since 1970. What a night of daylight saving leaves out is made up when it is over, and what it repeats is not repeated. */
