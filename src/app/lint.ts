@@ -1,4 +1,5 @@
 import { checkLock, lockFile, type Project } from "../agents/index.ts";
+import { leastOfLayer } from "../compiler/index.ts";
 import { fileProblems } from "../features/files/index.ts";
 import { skillProblems } from "../features/skills/index.ts";
 import { subagentProblems } from "../features/subagents/index.ts";
@@ -7,6 +8,7 @@ import {
   type Agent,
   type AgentName,
   type CountTokens,
+  type LedgerEntry,
   type ModelRef,
   StrataError,
   suggestion,
@@ -18,6 +20,7 @@ import {
   type ModelCard,
   paidTwiceOf,
   type Rates,
+  type Subject,
   type ThreadLength,
 } from "../wire/index.ts";
 import { type Declared, declaredBy } from "./declare.ts";
@@ -136,10 +139,12 @@ async function reportOn(agent: Agent, { declared, store, options, elsewhere }: A
   const rendering = { declared, agent, model, count };
   const { requests, ledger } = await renderIn({ name: "as it is" }, rendering);
   const { length, observed } = await observe(store, agent, count);
+  const prefix = ledger.entries.filter(({ place }) => place === "tools" || place === "system");
   const subject = {
     texts: textsOf(agent, requests[0]?.prefix.tools ?? []),
     layers: agent.layers,
-    prefix: ledger.entries.filter(({ place }) => place === "tools" || place === "system"),
+    prefix,
+    ...systemOf(agent, prefix),
     unstable: await unstablePieces(rendering, elsewhere),
     rates,
     length: options.turns === undefined ? length : ({ turns: options.turns, from: "option" } as const),
@@ -156,6 +161,16 @@ async function reportOn(agent: Agent, { declared, store, options, elsewhere }: A
     findings: lintSubject(subject).map((found) => placed(found, agent, declared.projects)),
     texts: [...(await textWarnings(agent)), ...(await diskWarnings(agent, declared.projects, count))],
   };
+}
+
+/** Tools are sent beside `budgets.system`, so they do not count. */
+function systemOf({ layers, budgets }: Agent, prefix: readonly LedgerEntry[]): Pick<Subject, "system"> {
+  if (budgets.system === undefined) return {};
+  const least = prefix.reduce((sum, { piece, wanted }) => {
+    const layer = layers.find(({ id }) => id === piece);
+    return sum + (layer === undefined ? 0 : leastOfLayer(layer, wanted));
+  }, 0);
+  return { system: { budget: budgets.system, least } };
 }
 
 /** What is to be known of the files, the skills and the sub-agents of its project. */

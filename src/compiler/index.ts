@@ -8,6 +8,7 @@ export type { CompileInput, EditRates } from "./compile-input.ts";
 export type { Summary } from "./cut.ts";
 export type { EarlyCut, Keep } from "./cut-plan.ts";
 export { frameResult, wholeMessage } from "./events.ts";
+export { leastOfLayer } from "./layers.ts";
 export { chooseMode, type ModeInput, type Room, roomIn } from "./mode.ts";
 export { memoriesShown } from "./shown-layers.ts";
 export { STANDING_LINES, type StretchRequest, type SummaryBy, stretchRequest } from "./stretch.ts";

@@ -76,17 +76,23 @@ function orEmpty(content: LayerContent): LayerContent {
 }
 
 /**
- * The draft as a piece that wants room. Immutable layers are never cut and never dropped; a required one goes no lower than
- * its minimum, or its budget where it names none.
+ * Tokens that stay of a layer, however little room there is: an immutable one is never cut and never dropped, a required one goes no
+ * lower than its minimum, or its budget where it names none.
  */
+export function leastOfLayer(layer: Layer, wanted: number): number {
+  if (layer.mutability === "immutable") return wanted;
+  const needed = layer.required ? (layer.budget ?? wanted) : 0;
+  return Math.min(layer.minimum || needed, wanted);
+}
+
+/** The draft as a piece that wants room. */
 export function pieceOf({ layer, wanted }: Draft): Piece {
   const free = layer.mutability !== "immutable";
-  const needed = layer.required ? (layer.budget ?? wanted) : 0;
   return {
     id: layer.id,
     rank: layer.rank,
     wanted,
-    minimum: Math.min(layer.minimum || needed, wanted),
+    minimum: leastOfLayer(layer, wanted),
     ...(layer.budget === undefined ? {} : { budget: layer.budget }),
     cuttable: free,
     droppable: free && !layer.required,

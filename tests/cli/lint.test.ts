@@ -197,6 +197,13 @@ describe("strata lint", () => {
     expect(findings).toMatchObject([{ rule: "cut-prefix", piece: "layer workspace" }]);
   });
 
+  it("warns of a `budgets.system` that the immutable layers alone exceed", async () => {
+    const cwd = project((yaml) => yaml.replace("  companion:\n", "  companion:\n    budgets: { system: 50 }\n"));
+    const { findings } = await lint(cwd);
+    expect(findings).toMatchObject([{ rule: "small-system", piece: "prefix" }]);
+    expect(findings[0]?.stands).toMatch(/^budgets\.system is 50, and what is never cut has \d+ tokens$/);
+  });
+
   it("refuses an agent that is not declared and a model that is none", async () => {
     expect(await lint(place(), "compnion")).toMatchObject({ code: 3, err: expect.stringContaining("companion") });
     expect(await lint(place(), "--model", "what is this")).toMatchObject({ code: 2 });

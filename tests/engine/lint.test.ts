@@ -164,6 +164,18 @@ describe("a declaration and a record", () => {
     ]);
   });
 
+  it("001.14 a `budgets.system` below what is never cut says both", () => {
+    const at = (budget: number) => found({ prefix: [entry("rules", 2_000)], system: { budget, least: 2_000 } });
+    expect(at(500)).toMatchObject([
+      {
+        rule: "small-system",
+        severity: "warning",
+        stands: "budgets.system is 500, and what is never cut has 2000 tokens",
+      },
+    ]);
+    expect(at(2_000)).toEqual([]);
+  });
+
   it("a prefix below the minimum says the gap and in which threads padding pays; at the minimum it is kept", () => {
     const rates = { read: 0.1, write: 1.25, minimum: 4_096 };
     const prefix = [entry("rules", 1_625)];

@@ -88,6 +88,17 @@ const cutPrefix: Check = ({ prefix }) =>
       : [],
   );
 
+const smallSystem: Check = ({ system }) =>
+  system === undefined || system.budget >= system.least
+    ? []
+    : [
+        {
+          rule: "small-system",
+          piece: "prefix",
+          stands: `budgets.system is ${system.budget}, and what is never cut has ${tokens(system.least)}`,
+        },
+      ];
+
 const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
 
 const sizeOf = ({ prefix }: Subject): number => sum(prefix.map((entry) => entry.tokens));
@@ -172,6 +183,7 @@ const CHECKS: readonly Check[] = [
   texts,
   changingAboveStable,
   cutPrefix,
+  smallSystem,
   belowMinimum,
   largeTail,
   tailBeforeEvents,

@@ -120,6 +120,12 @@ const RULES = {
     because: "it is cut once an epoch and costs nothing more, but what it loses is never said",
     remedy: "shorten the text to its budget, or raise `budgets.total` where the model's window allows it",
   },
+  "small-system": {
+    severity: "warning",
+    finds: "a `budgets.system` below the tokens of the immutable layers and minimums of the prefix",
+    because: "these are sent in any case, so where room is short, nothing is left for the other layers of the prefix",
+    remedy: "raise `budgets.system`, or remove it: without it, only `budgets.total` limits the prefix",
+  },
   "below-minimum": {
     severity: "warning",
     finds: "a prefix with fewer tokens than the model keeps",

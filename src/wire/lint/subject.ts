@@ -38,6 +38,8 @@ export interface Subject {
   readonly layers: readonly Pick<Layer, "id" | "rank" | "scope" | "mutability" | "after">[];
   /** The ledger's lines of tools and system, as they are sent with this model. */
   readonly prefix: readonly LedgerEntry[];
+  /** Tokens that `budgets.system` gives the prefix, and those that its layers keep in any case. Left out: it has no such budget. */
+  readonly system?: { readonly budget: number; readonly least: number };
   readonly unstable: readonly Unstable[];
   readonly rates: Rates;
   readonly length: ThreadLength;
