@@ -138,7 +138,7 @@ function cutEvent(event: StoredEvent, share: number, count: CountTokens): UserPa
  */
 export function frameResult(
   call: CallPart,
-  answer: Pick<ToolOutcome, "text" | "failed" | "media"> & { readonly trust: Trust; readonly at: number },
+  answer: Answered & { readonly trust: Trust; readonly at: number },
   whole: number,
   count: CountTokens,
 ): ResultPart {
@@ -158,9 +158,15 @@ export function frameResult(
   return { type: "result", id: call.id, tool: call.tool, text: sent, failed, ...(media.length > 0 && { media }) };
 }
 
+/** What a tool answered. */
+interface Answered extends Pick<ToolOutcome, "text" | "failed" | "media"> {
+  /** Media types that the model's API takes in a result; left out, all. */
+  readonly takes?: readonly string[];
+}
+
 /** Pictures and files that have room beside half of what the text may take, each with a note; and the room that is left for the text. */
 function mediaWithin(
-  { text, failed, media = [] }: Pick<ToolOutcome, "text" | "failed" | "media">,
+  { text, failed, media = [], takes }: Answered,
   whole: number,
   count: CountTokens,
 ): { readonly media: readonly (ImagePart | FilePart)[]; readonly notes: readonly string[]; readonly room: number } {
@@ -171,14 +177,31 @@ function mediaWithin(
   for (const one of media) {
     const tokens = mediaTokens(one);
     const what = `${one.mediaType}, ${Math.ceil(mediaBytes(one) / 1_000)} kB`;
-    // A failed result goes as text alone: providers flag no other.
-    const isKept = !failed && room - tokens - LEAST >= least;
-    const note = isKept
-      ? `(Attached: ${what}, counted as about ${tokens} tokens.)`
-      : `(Left out: ${what}: ${failed ? "the call failed" : "it has no room here"}.)`;
+    const because = leftOut({
+      failed,
+      isTaken: takes?.includes(one.mediaType) ?? true,
+      hasRoom: room - tokens - LEAST >= least,
+    });
+    const note =
+      because === undefined
+        ? `(Attached: ${what}, counted as about ${tokens} tokens.)`
+        : `(Left out: ${what}: ${because}.)`;
     notes.push(note);
-    room -= count(`\n${note}`) + (isKept ? tokens : 0);
-    if (isKept) kept.push(...(one.type === "file" ? [withCleanName(one)] : [one]));
+    room -= count(`\n${note}`) + (because === undefined ? tokens : 0);
+    if (because === undefined) kept.push(...(one.type === "file" ? [withCleanName(one)] : [one]));
   }
   return { media: kept, notes, room };
+}
+
+interface Sendable {
+  readonly failed: boolean;
+  readonly isTaken: boolean;
+  readonly hasRoom: boolean;
+}
+
+/** Why a picture or file is not sent; nothing where it is. A failed result goes as text alone: providers flag no other. */
+function leftOut({ failed, isTaken, hasRoom }: Sendable): string | undefined {
+  if (failed) return "the call failed";
+  if (!isTaken) return "this model's API takes none in a tool's result";
+  return hasRoom ? undefined : "it has no room here";
 }

@@ -26,6 +26,7 @@ export function bindModel(languageModel: LanguageModelV4, binding: Binding): Mod
   return {
     ref,
     wire,
+    resultMedia: dialect.resultMedia ?? [],
     send: (request, { signal, count }) => {
       const cap = whole ? undefined : capOf(request.parameters.maxTokens, count);
       const open = () => stream(languageModel, { ...toCallOptions(request, dialect), abortSignal: signal }, signal);

@@ -75,6 +75,8 @@ export interface Model {
   readonly ref: ModelRef;
   /** The `provider:name` whose request format the dumps show. */
   readonly wire: ModelRef;
+  /** Media types that its API takes in a tool's result. Left out: it is not known, and nothing is left out for it. */
+  readonly resultMedia?: readonly string[];
   /** @throws StrataError `model_failed`, `rate_limited`, `key_refused`, `reasoning_refused` before anything of an answer came, `model_refused`, `turn_cancelled` */
   send(request: Request, options: SendOptions): AsyncIterable<ModelEvent>;
 }

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { allParts } from "../app/doors/features.ts";
 import { memoryTools } from "../features/memories/index.ts";
+import { scripted } from "../models/index.ts";
 import {
   AGENT_STATES,
   type AgentState,
@@ -307,6 +308,8 @@ interface Shooting {
   readonly failed?: boolean;
   readonly budgets?: Partial<Budgets>;
   readonly effect?: "external";
+  /** Media types that the model's API takes in a result. */
+  readonly takes?: readonly string[];
   readonly store?: Awaited<ReturnType<typeof openSqlite>>;
 }
 
@@ -317,17 +320,19 @@ describe("a picture or a file as a part of a result", () => {
       effect: change.effect ?? "none",
       run: () => ({ text: "Here it is.", media, ...(change.failed && { failed: true }) }) as never,
     });
+    const call = { parts: [{ call: "look", id: "c1", input: { at: "a" } }] };
+    const { model, sent } = scripted([call, "Seen."]);
     const parts = {
       tools: toolset([...memoryTools(await openSqlite(":memory:", { parts: await allParts() })), shoot]),
+      modelOf: async () => ({ ...model, ...(change.takes && { resultMedia: change.takes }) }),
     };
     const agent = sampleAgent({ tools: [toolName("look")], budgets: { ...DEFAULT_BUDGETS, ...change.budgets } });
-    const call = { parts: [{ call: "look", id: "c1", input: { at: "a" } }] };
-    const on = await testRuntime([call, "Seen."], { parts, agent, ...(change.store && { store: change.store }) });
+    const on = await testRuntime([], { parts, agent, ...(change.store && { store: change.store }) });
     const thread = await on.open();
     expect(endOf(await on.say(thread, "Look")).type).toBe("done");
-    const told = on.sent[1]?.messages.at(-1);
+    const told = sent[1]?.messages.at(-1);
     const result = told?.role === "tool" ? told.parts[0] : undefined;
-    return { ...on, thread, result };
+    return { ...on, sent, thread, result };
   };
 
   it("stands beside the frame, is counted, and is rebuilt byte for byte", async () => {
@@ -354,6 +359,16 @@ describe("a picture or a file as a part of a result", () => {
     for await (const finding of store.verify(thread.scope.org)) expect(finding.type).toBe("checked");
     await store.close();
     expect(isThere()).toBe(false);
+  });
+
+  it("is neither sent nor counted where the model's API takes none in a result, and a note says so", async () => {
+    const { result, runtime, thread } = await shooting([{ mediaType: "image/png", data: PNG }], { takes: [] });
+    expect(result?.media).toBeUndefined();
+    expect(result?.text).toMatch(
+      /\| Here it is\.\n\(Left out: image\/png, 1 kB: this model's API takes none in a tool's result\.\)$/,
+    );
+    const [first, second] = (await runtime.turns(OPERATOR, thread.id))[0]?.requests ?? [];
+    expect((second?.ledger.tokens ?? 0) - (first?.ledger.tokens ?? 0)).toBeLessThan(300);
   });
 
   it("is left out with a note where it has no room, or where the call failed", async () => {

@@ -58,7 +58,8 @@ export async function* answerCalls(
       : long !== undefined
         ? refusedUnread(work, long)
         : yield* withProgress(call, (progress) => answer(work, compilation, call, progress));
-    const came = { ...outcome, trust, at: work.parts.clock() };
+    const { resultMedia: takes } = work.setup.model;
+    const came = { ...outcome, trust, at: work.parts.clock(), ...(takes && { takes }) };
     results.push((room) => frameResult(call, came, room, work.setup.count));
     trusts.push(trust);
     const skipped = !isRun && stop !== undefined;
