@@ -159,7 +159,7 @@ const RULES = {
     remedy: "name the agent's `model` in strata.yaml, and change it between threads only",
     row: "model",
   },
-} as const satisfies Readonly<Record<string, Rule>>;
+} satisfies Readonly<Record<string, Rule>>;
 
 export type RuleName = keyof typeof RULES;
 
