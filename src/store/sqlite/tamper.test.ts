@@ -464,7 +464,7 @@ describe("a record that was changed from outside", () => {
     expect(altered).toBeGreaterThan(300);
   }, 600_000);
 
-  it("shows an index, a trigger or a table that is not as Strata made it, and a word that was taken from the search index", async () => {
+  it("shows an index, a trigger or a table that is not as Strata made it, a word that was taken from the search index, and a setting of it", async () => {
     for (const [change, says] of [
       ["drop index event_waiting", /index event_waiting of event is gone/],
       ["drop trigger vector_superseded", /trigger vector_superseded of memory is gone/],
@@ -473,6 +473,7 @@ describe("a record that was changed from outside", () => {
         /trigger spy of event is none of Strata's/,
       ],
       ["alter table life add column mood text", /table life of life is not what Strata makes/],
+      ["insert into unit_words (unit_words, rank) values ('secure-delete', 0)", /search index leaves erased words/],
       ["insert into unit_words (unit_words, rowid, terms) select 'delete', id, terms from unit limit 1", /is damaged/],
     ] as const) {
       db.exec("savepoint before");

@@ -19,11 +19,14 @@ export function checkFile(db: Connection, migrations: readonly Migration[]): rea
 const damage = (db: Connection): readonly string[] =>
   problemsFound(db, () => db.column(plain<string>("pragma integrity_check(20)")).filter((says) => says !== "ok"));
 
-/** The words of the search index are those of the units' rows. */
+/** The words of the search index are those of the units' rows, and it overwrites what is deleted. */
 const searchIndex = (db: Connection): readonly string[] =>
   problemsFound(db, () => {
     db.run(plain(`insert into unit_words (unit_words, rank) values ('integrity-check', 1)`));
-    return [];
+    const [overwrites] = db.column(plain<unknown>(`select v from unit_words_config where k = 'secure-delete'`));
+    return overwrites === 1
+      ? []
+      : ["its search index leaves erased words in the file: `secure-delete` is not set to 1"];
   });
 
 /** Vectors are what they were when they were made: only a model could make them again. */
