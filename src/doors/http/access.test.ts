@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { allOperations } from "../../app/doors/features.ts";
-import { HERE, httpFixture, TOKEN } from "./http-fixture.contract.ts";
+import { HERE, httpFixture, TOKEN } from "./index.contract.ts";
 import { siteOf } from "./index.ts";
 import { routesOf } from "./routes.ts";
 

@@ -15,7 +15,7 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
-import { at, eventsOf, httpFixture, type Json } from "./http-fixture.contract.ts";
+import { at, eventsOf, httpFixture, type Json } from "./index.contract.ts";
 import { routesOf } from "./routes.ts";
 
 const ROUTES = routesOf(await allOperations());

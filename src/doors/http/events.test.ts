@@ -3,7 +3,7 @@ import { loadProject } from "../../app/doors/agents.ts";
 import { allOperations } from "../../app/doors/features.ts";
 import { blueprintFolder } from "../../app/doors/projects.ts";
 import { type Agent, agentName, orgId, threadId } from "../../protocol/index.ts";
-import { at, eventsOf, type HttpFixture, httpFixture, type Json, NOW } from "./http-fixture.contract.ts";
+import { at, eventsOf, type HttpFixture, httpFixture, type Json, NOW } from "./index.contract.ts";
 import { routesOf } from "./routes.ts";
 
 const ROUTES = routesOf(await allOperations());

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { allOperations } from "../../app/doors/features.ts";
-import { at, httpFixture } from "./http-fixture.contract.ts";
+import { at, httpFixture } from "./index.contract.ts";
 import { routesOf } from "./routes.ts";
 
 const ROUTES = routesOf(await allOperations());

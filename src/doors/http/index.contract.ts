@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { agentSpec, blueprintFolder, vaultOf } from "../../agents/index.ts";
 import { loadProject, reviveAgent } from "../../app/doors/agents.ts";
-import { allOperations, allParts } from "../../app/doors/features.ts";
+import { allOperations, allParts, allSteps } from "../../app/doors/features.ts";
 import { openRuntime } from "../../app/doors/runtime.ts";
 import { memoryTools } from "../../features/memories/index.ts";
 import { type Script, scripted, wireBody } from "../../models/index.ts";
@@ -91,6 +91,7 @@ export async function httpFixture(
     random: (n) => randomBytes(n),
     holder: "test",
     alive: () => true,
+    steps: await allSteps(),
   });
   const operator: Actor = { org: orgId("home"), role: "operator" };
   const parts: ServerParts = {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { allOperations } from "../../app/doors/features.ts";
 import { ERRORS } from "../../protocol/index.ts";
-import { at, httpFixture } from "./http-fixture.contract.ts";
+import { at, httpFixture } from "./index.contract.ts";
 import { routesOf } from "./routes.ts";
 
 const ROUTES = routesOf(await allOperations());

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { httpFixture } from "./http-fixture.contract.ts";
+import { httpFixture } from "./index.contract.ts";
 import { DEEPEST_BODY, isShallow, LARGEST_BODY } from "./read-body.ts";
 
 const { ask, json } = await httpFixture();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { allOperations } from "../../app/doors/features.ts";
 import { contactId, untrusted } from "../../protocol/index.ts";
-import { at, eventsOf, type HttpFixture, httpFixture, type Json, NOW } from "./http-fixture.contract.ts";
+import { at, eventsOf, type HttpFixture, httpFixture, type Json, NOW } from "./index.contract.ts";
 import { routesOf } from "./routes.ts";
 
 const ROUTES = routesOf(await allOperations());

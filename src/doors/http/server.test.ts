@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { StrataError } from "../../protocol/index.ts";
 import type { Runtime } from "../../turn/index.ts";
-import { HERE, httpFixture, TOKEN } from "./http-fixture.contract.ts";
+import { HERE, httpFixture, TOKEN } from "./index.contract.ts";
 import { createServer, errorResponse, isSameToken, listen, operatorToken, siteOf } from "./index.ts";
 
 describe("the server", () => {

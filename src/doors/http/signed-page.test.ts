@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { blueprintFolder } from "../../agents/index.ts";
 import { loadProject } from "../../app/doors/agents.ts";
 import { agentName, ERRORS, orgId } from "../../protocol/index.ts";
-import { at, httpFixture } from "./http-fixture.contract.ts";
+import { at, httpFixture } from "./index.contract.ts";
 
 const PAGE = readFileSync(new URL("../../../docs/http.md", import.meta.url), "utf8");
 const [, SECTION = ""] = /^## Signed messages\n([\s\S]*?)^## /m.exec(PAGE) ?? [];

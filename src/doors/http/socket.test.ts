@@ -14,7 +14,7 @@ import {
   type Request,
   spoken,
 } from "../../protocol/index.ts";
-import { at, eventsOf, type HttpFixture, httpFixture, TOKEN } from "./http-fixture.contract.ts";
+import { at, eventsOf, type HttpFixture, httpFixture, TOKEN } from "./index.contract.ts";
 import { createServer, listen, type ServeOptions, type Serving, serveOperator, siteOf } from "./index.ts";
 import { LARGEST_BODY } from "./read-body.ts";
 
