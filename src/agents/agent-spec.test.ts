@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { loadProject, reviveAgent } from "../app/doors/agents.ts";
+import { z } from "zod";
+import { AGENT_KEYS, loadProject, reviveAgent } from "../app/doors/agents.ts";
 import {
   type Agent,
   agentName,
@@ -16,7 +17,7 @@ import {
 } from "../protocol/index.ts";
 import { sealAgent } from "./agent-spec.ts";
 import { loadYaml, onlyAgent, refusalOf, yamlWith } from "./folder.contract.ts";
-import { agentSpec, blueprintFolder, withTools } from "./index.ts";
+import { type AgentKey, agentSpec, blueprintFolder, withTools } from "./index.ts";
 
 const rich = (text: string): Agent =>
   onlyAgent(
@@ -68,8 +69,32 @@ const SOURCES: readonly Source[] = [
 ];
 const rule: Complete<ToolRule> = { tool: toolName("read"), approval: true, tainted: "ask", calls: 2, seconds: 3 };
 
-/** Every key that an agent can have: with a new one this does not compile until it has that, too. */
-const EVERY_KEY: Complete<Omit<Agent, "version" | "output">> & Pick<Agent, "output"> = {
+/** A value of a key's stored form: all of it is there that may be left out. */
+function wholeOf(form: z.core.$ZodType): unknown {
+  if (form instanceof z.ZodOptional || form instanceof z.ZodExactOptional || form instanceof z.ZodReadonly)
+    return wholeOf(form.unwrap());
+  if (form instanceof z.ZodObject)
+    return Object.fromEntries(Object.entries<z.core.$ZodType>(form.shape).map(([name, one]) => [name, wholeOf(one)]));
+  if (form instanceof z.ZodArray) return [wholeOf(form.element)];
+  if (form instanceof z.ZodRecord) return { name: wholeOf(form.valueType) };
+  if (form instanceof z.ZodUnion && form.options[0]) return wholeOf(form.options[0]);
+  if (form instanceof z.ZodPipe) return wholeOf(form.in);
+  if (form instanceof z.ZodEnum) return form.options[0];
+  if (form instanceof z.ZodLiteral) return form.value;
+  const usual: Readonly<Record<string, unknown>> = { string: "words", number: 9, boolean: true };
+  const { type } = form._zod.def;
+  if (!Object.hasOwn(usual, type)) throw new TypeError(`say in this test which value a ${type} has`);
+  return usual[type];
+}
+
+/** The keys that features bring, each with a value. */
+const FEATURE_KEYS = Object.fromEntries(
+  Object.entries<AgentKey>(AGENT_KEYS).map(([name, { stored }]) => [name, stored.parse(wholeOf(stored))]),
+);
+
+/** Every key that an agent can have: with a new one that is no feature's this does not compile until it has that, too. */
+const EVERY_KEY: Complete<Omit<Agent, "version" | "output" | keyof typeof AGENT_KEYS>> & Pick<Agent, "output"> = {
+  ...FEATURE_KEYS,
   ...{
     org: orgId("home"),
     name: agentName("helper"),
@@ -81,37 +106,8 @@ const EVERY_KEY: Complete<Omit<Agent, "version" | "output">> & Pick<Agent, "outp
   tools: [toolName("read")],
   rules: [rule],
   output: { type: "object", properties: { a: { type: ["string", "null"] } } },
-  ...{ recall: "auto", history: "log", senders: "ethereum", instructions: "members", inbox: "batch" },
-  deliver: { url: "https://example.org", key: "KEY" },
-  life: {
-    tick: 60,
-    credits: { low: 5, critical: 1, rounds: 2 },
-    account: { address: "0x0", rpc: { variable: "RPC" }, cached: 60 },
-  },
-  soul: trusted("quiet"),
-  skills: [{ name: "sums", text: trusted("Add up."), enabled: false }],
-  textLimits: { layer: 900, total: 950 },
+  ...{ recall: "auto", history: "log", senders: "ethereum", instructions: "members" },
   ...{ tail: "before-events", summaries: false, mode: "auto" },
-  consolidate: { after: 30, by: "topic" },
-  schedules: [{ name: "a", cron: "0 9 * * *", timezone: "UTC", text: "Look.", missed: "all", mode: "full" }],
-  files: { root: "..", read: ["AGENTS.md"], characters: 900, total: 950, ttl: 3, check: "block" },
-  skillFolders: { read: ["skills"], shown: 9, characters: 900, ttl: 3, check: "block" },
-  facts: {
-    thinking: {
-      choices: ["off", "high"],
-      default: "off",
-      description: "How much.",
-      by: "contacts",
-      sets: "reasoning",
-      text: 9,
-    },
-  },
-  subagents: {
-    defined: [{ name: "scribe", description: "Writes.", text: trusted("Write."), tools: ["read"], mode: "full" }],
-    ...{ fromFiles: false, tools: ["read"], depth: 2 },
-    limits: { tokens: 9_000, rounds: 2, calls: 3, seconds: 9, dollars: 0.5 },
-  },
-  fetch: { allow: ["*"], post: ["a.b"], types: ["text/*"], bytes: 9_000, seconds: 9, redirects: 1 },
   budgets: {
     ...{ total: 9_000, reply: 90, keep: 80, system: 85, history: 82, message: 75, result: 70, source: 60 },
     turn: { rounds: 1, calls: 2, seconds: 3, dollars: 0.25 },
@@ -152,19 +148,10 @@ describe("an agent's spec", () => {
   it("gives every key back, and the agent without it", () => {
     const whole = sealAgent(EVERY_KEY);
     expect(reviveAgent(agentSpec(whole), whole.version)).toEqual(whole);
-    const optional = [
-      "model",
-      "embedder",
-      "rules",
-      "output",
-      "senders",
-      "instructions",
-      "inbox",
-      "deliver",
-      "life",
-    ] as const;
-    for (const key of [...optional, "soul", "skills", "tail", "summaries", "consolidate"] as const) {
-      const { [key]: _, ...rest } = EVERY_KEY;
+    const core = ["model", "embedder", "rules", "output", "senders", "instructions", "tail", "summaries"];
+    for (const key of [...core, ...Object.keys(AGENT_KEYS)]) {
+      const rest = { ...EVERY_KEY };
+      Reflect.deleteProperty(rest, key);
       const without = sealAgent(rest);
       expect(without.version).not.toBe(whole.version);
       expect(reviveAgent(agentSpec(without), without.version)).toEqual(without);
