@@ -88,8 +88,8 @@ export interface StorePart<Functions extends object = object> {
   readonly onCommit?: (tx: Tx, turn: EndedTurn) => Promise<void>;
   /** Blanks what it keeps of a contact's words, before the contact's name goes from every row. */
   readonly erase: (tx: Tx, scope: ContactScope, erasing: Erasing) => Promise<void>;
-  /** What is wrong with its rows, beyond those that links repeat. */
-  readonly verify: (tx: Tx, org: OrgId) => Promise<readonly Finding[]>;
+  /** What is wrong with its rows, where no link repeats them. */
+  readonly verify?: (tx: Tx, org: OrgId) => Promise<readonly Finding[]>;
 }
 
 /** Who erases, and when. */

@@ -88,7 +88,6 @@ export const FACT_STORE = {
   },
   // Its values are pieces of the contact, which are blanked with all others.
   erase: async () => undefined,
-  verify: async () => [],
 } satisfies StorePart;
 
 /** What the chain says of a change: no contact, for that goes when it is erased. */

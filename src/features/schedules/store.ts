@@ -55,7 +55,6 @@ export const SCHEDULE_STORE = {
     ),
   },
   erase: async () => undefined,
-  verify: async () => [],
 } satisfies StorePart;
 
 function linkOf({ agent, schedule, n, paused, by, at }: Omit<PauseTable, "link">): string {

@@ -69,7 +69,6 @@ export const SKILL_STORE = {
   },
   // An operator added them: no contact's words.
   erase: async () => undefined,
-  verify: async () => [],
 } satisfies StorePart;
 
 const linkOf = ({ agent, skill, n, path, piece, at }: Omit<SkillFileTable, "link">): string =>

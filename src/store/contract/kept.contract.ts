@@ -29,7 +29,6 @@ export const HAND = {
     change: writing((tx, _of: AgentOwner, sql: Sql, ...values: readonly unknown[]) => tx.run(plain(sql, ...values))),
   }),
   erase: async () => undefined,
-  verify: async () => [],
 } satisfies StorePart;
 
 /** Nobody says or is called this by chance. */

@@ -40,8 +40,9 @@ async function* derived({ read, parts }: Database, org: OrgId, anchor?: ChainHea
   for (const table of linkedTables(parts).values()) {
     yield* walk(totals, 0, (after) => read((tx) => checkLinked(tx, org, table, after)));
   }
-  for (const part of parts) {
-    yield* walk(totals, 0, () => read(async (tx) => ({ problems: await part.verify(tx, org), checked: {} })));
+  for (const { verify: check } of parts) {
+    if (check !== undefined)
+      yield* walk(totals, 0, () => read(async (tx) => ({ problems: await check(tx, org), checked: {} })));
   }
   yield* walk(totals, { agent: "", contact: "", thread: "", n: 0 }, (cursor) =>
     read((tx) => checkEpochs(tx, org, cursor)),
