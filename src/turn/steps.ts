@@ -166,7 +166,10 @@ export interface TurnSteps {
   readonly setup?: (parts: TurnParts, setup: TurnSetup, around: SetupAround) => Promise<TurnSetup>;
   /** Why no turn may begin now, where that is so: what waits keeps waiting. */
   readonly mayBegin?: (parts: TurnParts, beginning: Beginning) => Promise<StrataError | undefined>;
-  /** On which of the agent's threads no turn may begin now, and why: what waits there is passed over, and who asks for a turn is refused. */
+  /**
+   * On which of the agent's threads no turn may begin now, and why: what waits there is passed over, and who asks for a turn is refused.
+   * Not `thread_busy`: doors wait until such a thread is free.
+   */
   readonly resting?: (parts: TurnParts, agent: Agent) => Promise<ReadonlyMap<ThreadId, StrataError>>;
   /** Before sources are asked, and outside of their deadline: for what is worth a short wait. */
   readonly prepare?: (parts: TurnParts, agent: Agent, signal?: AbortSignal) => Promise<void>;

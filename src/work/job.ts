@@ -28,7 +28,7 @@ export interface Job<World = JobWorld> {
 export interface Due {
   /** In the order in which they are to be done. */
   readonly tasks: readonly Task[];
-  /** When something falls due though nothing happens before, in real time. Left out, the next look finds it. */
+  /** When something falls due though nothing happens before, in real time: all jobs are looked at then. Left out, the next look finds it. */
   readonly next?: number | undefined;
 }
 
