@@ -1,5 +1,6 @@
 import { checkLock, lockFile, type Project } from "../agents/index.ts";
 import { leastOfLayer } from "../compiler/index.ts";
+import { fetchProblems } from "../features/fetch/index.ts";
 import { fileProblems } from "../features/files/index.ts";
 import { skillProblems } from "../features/skills/index.ts";
 import { subagentProblems } from "../features/subagents/index.ts";
@@ -62,7 +63,7 @@ export interface LintReport {
   /** Tokens of tools and system. */
   readonly prefix: number;
   readonly findings: readonly PlacedFinding[];
-  /** What is to be known of texts that may be edited. */
+  /** What is to be known of texts that may be edited, of files, skills and sub-agents, and of hosts that cannot be reached. */
   readonly texts: readonly TextWarning[];
   /** The lock that has to be written; missing if the agent's immutable layers are locked. */
   readonly lockMissing?: string;
@@ -159,7 +160,11 @@ async function reportOn(agent: Agent, { declared, store, options, elsewhere }: A
     length: subject.length,
     prefix: subject.prefix.reduce((sum, { tokens }) => sum + tokens, 0),
     findings: lintSubject(subject).map((found) => placed(found, agent, declared.projects)),
-    texts: [...(await textWarnings(agent)), ...(await diskWarnings(agent, declared.projects, count))],
+    texts: [
+      ...(await textWarnings(agent)),
+      ...fetchProblems(agent).map((one) => ({ agent: agent.name, ...one })),
+      ...(await diskWarnings(agent, declared.projects, count)),
+    ],
   };
 }
 

@@ -44,21 +44,42 @@ async function reader(fetch: object | undefined, calls: readonly (readonly [tool
   return { app, waiting, read: messageText(sent[1]?.messages.at(-1) ?? { role: "tool", parts: [] }) };
 }
 
-it("001.2 a model that obeys a contact sends nothing to an address of theirs without a person's word, and nothing inside with it", async () => {
-  const { port, came } = await inside();
-  const url = `http://127.0.0.1:${port}/?secret=1`;
-  const { app, waiting, read } = await reader(undefined, [
-    ["http_fetch", { url }],
-    ["http_post", { url, body: "{}" }],
+it("001.2 a model that obeys a contact sends nothing to an address of theirs without a person's word", async () => {
+  const { app, waiting, read } = await reader({ seconds: 0.5, post: ["nowhere.invalid"] }, [
+    ["http_fetch", { url: "http://nowhere.invalid/?secret=1" }],
+    ["http_post", { url: "http://nowhere.invalid/", body: "{}" }],
   ]);
   expect(read).toContain("Not run yet: http_fetch waits for a person's approval");
   expect(read).toContain("Not run yet: http_post waits for a person's approval");
-  const [post, fetched] = [...waiting].sort((a, b) => (a.tool > b.tool ? -1 : 1));
-  if (post === undefined || fetched === undefined) throw new Error("two calls should wait");
-  const outcome = { failed: true, text: expect.stringMatching(/^Nothing was sent: ".*" names the port/) };
-  expect(await app.runtime.decide(app.operator, fetched.id, { verdict: "approved" })).toMatchObject({ outcome });
-  const nowhere = { failed: true, text: expect.stringContaining("this agent may reach no host") };
-  expect(await app.runtime.decide(app.operator, post.id, { verdict: "approved" })).toMatchObject({ outcome: nowhere });
+  expect(waiting).toHaveLength(2);
+  for (const { id } of waiting)
+    expect(await app.runtime.decide(app.operator, id, { verdict: "approved" })).toMatchObject({
+      outcome: { failed: true, text: expect.stringMatching(/^(?:No address is known|Nothing came within)/) },
+    });
+});
+
+it("001.2 asks no person for what is refused whoever approves it: an address inside, another port, a host that is not named", async () => {
+  const { port, came } = await inside();
+  const { waiting, read } = await reader(undefined, [
+    ["http_fetch", { url: `http://127.0.0.1:${port}/?secret=1` }],
+    ["http_fetch", { url: "http://169.254.169.254/latest/meta-data" }],
+    ["http_fetch", { url: "http://[::1]/" }],
+    ["http_fetch", { url: `http://localhost:${port}/` }],
+    ["http_fetch", { url: "https://example.org:99/" }],
+    ["http_post", { url: "http://10.0.0.1/", body: "{}" }],
+    ["http_post", { url: "https://example.org/", body: "{}" }],
+  ]);
+  expect(waiting).toEqual([]);
+  for (const says of [
+    "127.0.0.1 is this machine itself",
+    "169.254.169.254 is in the local network",
+    "[::1] is this machine itself",
+    "localhost is 127.0.0.1, which is this machine itself",
+    "names the port 99",
+    "10.0.0.1 is in a private network",
+    "leads to example.org:443, and this agent may reach no host",
+  ])
+    expect(read).toContain(says);
   expect(came()).toBe(0);
 });
 

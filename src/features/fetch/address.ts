@@ -1,6 +1,8 @@
 import { lookup } from "node:dns/promises";
+import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
+import { hostOf, notSent, readUrl, shownHost } from "./hosts.ts";
 
 /**
  * Where an agent's requests may go. Two walls: the hosts that the declaration names, by their names; and the addresses of the
@@ -52,6 +54,46 @@ function addressProblem(address: string, own: readonly string[] = []): string | 
   if (INSIDE_CLOUDS.includes(plain)) return "answers only inside a cloud";
   if (own.some((one) => isSameAddress(one, plain))) return "is this machine itself";
   return undefined;
+}
+
+/** Why nothing is sent to an address that a URL names itself, or a name leads to, as a whole sentence. */
+export function refusalOf(host: string, address: string, { refuse }: Pick<Reach, "refuse">): string | undefined {
+  const because = refuse(address);
+  if (because === undefined) return undefined;
+  const isLiteral = host === address || isSameAddress(host, address);
+  const who = isLiteral ? shownHost(address) : `${host} is ${shownHost(address)}, which`;
+  return `Nothing was sent: ${who} ${because}. Only the public web can be reached.`;
+}
+
+/** Names that lead to the machine itself without any look-up (RFC 6761). */
+const LOCALHOST = /(?:^|\.)localhost$/;
+
+/** The address that a host stands for where nothing has to be looked up. */
+const literalOf = (host: string): string | undefined =>
+  isIP(host) > 0 ? host : LOCALHOST.test(host) ? "127.0.0.1" : undefined;
+
+/** Why nothing is sent to an address as a model writes it, as far as that can be told without a look-up, as a whole sentence. */
+export function plainRefusal(text: string, reach: Pick<Reach, "refuse">): string | undefined {
+  const url = readUrl(text);
+  if (!(url instanceof URL)) return notSent(text, url.because);
+  const host = hostOf(url);
+  const address = literalOf(host);
+  return address === undefined ? undefined : refusalOf(host, address, reach);
+}
+
+/** Why an entry of a declaration's list of hosts opens nothing, on any machine, as the end of a sentence that begins with it. */
+export function entryProblem(entry: string): string | undefined {
+  const [name = "", port = ""] = entry.split(":");
+  if (Number(port) > 65_535) return `names the port ${port}, and the highest is 65535`;
+  const plain = name.replace(/^\*\./, "");
+  if (plain === "*") return undefined;
+  const url = URL.canParse(`http://${plain}`) ? new URL(`http://${plain}`) : undefined;
+  if (url === undefined) return "is no host of an address";
+  if (isIP(url.hostname) > 0 && plain !== name) return "is a name below an address: there is none";
+  if (url.hostname !== plain) return `is ${url.hostname} in every address: write that`;
+  const address = literalOf(plain);
+  const because = address === undefined ? undefined : addressProblem(address);
+  return because && `${because}: no request of an agent goes there`;
 }
 
 export const isSameAddress = (one: string, other: string): boolean =>

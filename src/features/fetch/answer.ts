@@ -2,7 +2,7 @@ import type { ToolOutcome } from "../../protocol/index.ts";
 import { OPEN_WEB, type Reach } from "./address.ts";
 import type { FetchLimits } from "./config.ts";
 import { type Answer, exchange, type Head, NotFetched } from "./exchange.ts";
-import { hostOf, hostProblem, isNamed, readUrl } from "./hosts.ts";
+import { hostOf, hostProblem, isNamed, notSent, readUrl, shownHost } from "./hosts.ts";
 
 /** What a model asks for, and how far its agent may go. */
 export interface Wish {
@@ -42,7 +42,8 @@ async function followed(wish: Wish, reach: Reach): Promise<Pick<ToolOutcome, "fa
     const answer = await exchange({ url, method, bytes: rules.bytes, wants, signal, ...(body && { body }) }, reach);
     const next = redirectOf(answer, url);
     if (next === undefined) return answerText(answer, url, wish);
-    if (hops >= rules.redirects) throw new NotFetched(`${hostOf(url)} redirects too often (${rules.redirects} times).`);
+    if (hops >= rules.redirects)
+      throw new NotFetched(`${shownHost(hostOf(url))} redirects too often (${rules.redirects} times).`);
     const because = staysAway(next, url, wish);
     if (because !== undefined) throw new NotFetched(because);
     url = addressOf(next, hosts);
@@ -53,7 +54,7 @@ function addressOf(text: string, hosts: readonly string[] | undefined): URL {
   const url = readUrl(text);
   const because = url instanceof URL ? hostProblem(url, hosts) : url.because;
   if (url instanceof URL && because === undefined) return url;
-  throw new NotFetched(`Nothing was sent: ${JSON.stringify(text.slice(0, 300))} ${because}.`);
+  throw new NotFetched(notSent(text, because));
 }
 
 const REDIRECTS = [301, 302, 303, 307, 308];
@@ -69,12 +70,12 @@ function redirectOf({ status, headers: { location } }: Head, url: URL): string |
  */
 function staysAway(next: string, from: URL, { method, hosts = [] }: Wish): string | undefined {
   const url = readUrl(next);
-  const host = hostOf(from);
+  const host = shownHost(hostOf(from));
   if (!(url instanceof URL)) return `${host} redirects to ${JSON.stringify(next.slice(0, 300))}, which ${url.because}.`;
   if (method === "POST") return `${host} has taken the request and redirects to ${url.href}; nothing is posted there.`;
   if (from.protocol === "https:" && url.protocol === "http:")
     return `${host} redirects to ${url.href}, where nothing is encrypted; call http_fetch with it where that does not matter.`;
-  if (hostOf(url) === host || isNamed(hosts, url)) return undefined;
+  if (hostOf(url) === hostOf(from) || isNamed(hosts, url)) return undefined;
   return `${host} redirects to ${url.href}; call http_fetch with that address where it is the right one.`;
 }
 

@@ -3,8 +3,8 @@ import { connect, isIP, type Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { connect as tlsConnect } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { isSameAddress, type Reach } from "./address.ts";
-import { hostOf, portOf } from "./hosts.ts";
+import { isSameAddress, type Reach, refusalOf } from "./address.ts";
+import { hostOf, portOf, shownHost } from "./hosts.ts";
 
 /** Why nothing came: a sentence for the model. */
 export class NotFetched extends Error {}
@@ -46,7 +46,7 @@ export async function exchange(wish: Exchange, reach: Reach): Promise<Answer> {
     return { ...head, ...(await bodyOf(response, wish.bytes)) };
   } catch (thrown) {
     wish.signal.throwIfAborted();
-    throw thrown instanceof NotFetched ? thrown : new NotFetched(`${hostOf(wish.url)} ${whyNot(thrown)}.`);
+    throw thrown instanceof NotFetched ? thrown : new NotFetched(`${shownHost(hostOf(wish.url))} ${whyNot(thrown)}.`);
   } finally {
     socket.destroy();
   }
@@ -67,7 +67,7 @@ async function connected({ url, signal }: Exchange, reach: Reach): Promise<Socke
       last = thrown;
     }
   }
-  throw new NotFetched(`${host} ${whyNot(last)}.`);
+  throw new NotFetched(`${shownHost(host)} ${whyNot(last)}.`);
 }
 
 async function resolved(host: string, { resolve }: Reach, signal: AbortSignal): Promise<readonly string[]> {
@@ -86,11 +86,9 @@ async function resolved(host: string, { resolve }: Reach, signal: AbortSignal): 
   throw new NotFetched(`No address is known for ${host}.`);
 }
 
-function checkAddress(host: string, address: string, { refuse }: Reach): void {
-  const because = refuse(address);
-  if (because === undefined) return;
-  const who = isSameAddress(host, address) || host === address ? address : `${host} is ${address}, which`;
-  throw new NotFetched(`Nothing was sent: ${who} ${because}. Only the public web can be reached.`);
+function checkAddress(host: string, address: string, reach: Reach): void {
+  const refusal = refusalOf(host, address, reach);
+  if (refusal !== undefined) throw new NotFetched(refusal);
 }
 
 /** How long one address may take before the next is tried, in milliseconds. */
@@ -119,7 +117,8 @@ async function checked(plain: Socket, { url, address, reach, signal }: Dialled):
     const { remoteAddress = "" } = plain;
     checkAddress(hostOf(url), remoteAddress, reach);
     if (!isSameAddress(remoteAddress, address)) {
-      throw new NotFetched(`Nothing was sent: the connection to ${address} ended at ${remoteAddress}.`);
+      const [asked, found] = [address, remoteAddress].map(shownHost);
+      throw new NotFetched(`Nothing was sent: the connection to ${asked} ended at ${found}.`);
     }
     if (url.protocol === "http:") return plain;
     return await secured(plain, hostOf(url), signal);

@@ -8,7 +8,7 @@ import { agentName, contactId, orgId, type ToolContext, threadId, toolName, turn
 import { toolset } from "../../turn/tools/index.ts";
 import { OPEN_WEB, type Reach } from "./address.ts";
 import type { FetchRules } from "./config.ts";
-import { fetchTools } from "./index.ts";
+import { fetchProblems, fetchTools } from "./index.ts";
 
 /**
  * A small internet: what listens on 127.0.0.1 and ::1 stands for what is inside and must never hear of anything; what listens on
@@ -396,4 +396,25 @@ describe("001.2 what a page may be", () => {
     expect(taken).toMatchObject({ failed: false, text: expect.stringContaining('took {"a":1}') });
     expect(heard.open[0]).toMatchObject({ method: "POST" });
   });
+});
+
+it("001.2 says of hosts in a declaration which can never be reached", () => {
+  const never = ["127.0.0.1", "10.0.0.1:8080", "169.254.169.254", "localhost:3000", "*.localhost", "127.1", "*:70000"];
+  const fetch = {
+    ...{ post: [], bytes: 1_000, seconds: 1, redirects: 0 },
+    allow: [...never, "*", "8.8.8.8", "*.a.org"],
+  };
+  expect(fetchProblems({ fetch }).map(({ says }) => says)).toEqual([
+    "`127.0.0.1` is this machine itself: no request of an agent goes there",
+    "`10.0.0.1:8080` is in a private network: no request of an agent goes there",
+    "`169.254.169.254` is in the local network, where clouds keep the keys of their machines: no request of an agent goes there",
+    "`localhost:3000` is this machine itself: no request of an agent goes there",
+    "`*.localhost` is this machine itself: no request of an agent goes there",
+    "`127.1` is 127.0.0.1 in every address: write that",
+    "`*:70000` names the port 70000, and the highest is 65535",
+  ]);
+  expect(fetchProblems({ fetch: { ...fetch, allow: [], post: ["localhost"] } })).toMatchObject([
+    { piece: "fetch.post" },
+  ]);
+  expect(fetchProblems({})).toEqual([]);
 });

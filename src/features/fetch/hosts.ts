@@ -3,6 +3,9 @@ import { isIP } from "node:net";
 /** The host as names are compared and looked up: without the brackets of IPv6 and the dot at its end. */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
 
+/** The same as people write it: an address of IPv6 in brackets. */
+export const shownHost = (host: string): string => (host.includes(":") ? `[${host}]` : host);
+
 const PORTS: Readonly<Record<string, string>> = { "http:": "80", "https:": "443" };
 
 export const portOf = ({ port, protocol }: URL): string => (port === "" ? (PORTS[protocol] ?? "") : port);
@@ -34,10 +37,13 @@ export function readUrl(text: string): URL | { readonly because: string } {
 
 /** Why nothing is sent to that host and port; `hosts` left out, any host of the public web will do. */
 export function hostProblem(url: URL, hosts: readonly string[] | undefined): string | undefined {
-  const name = `${hostOf(url)}${url.port === "" ? "" : `:${url.port}`}`;
   if (hosts !== undefined && !isNamed(hosts, url)) {
-    return `leads to ${name}, and this agent may reach ${hosts.length === 0 ? "no host" : `only ${hosts.join(", ")}`}`;
+    return `leads to ${shownHost(hostOf(url))}:${portOf(url)}, and this agent may reach ${hosts.length === 0 ? "no host" : `only ${hosts.join(", ")}`}`;
   }
   if (hosts === undefined && url.port !== "") return `names the port ${url.port}; only the usual ones are asked`;
   return undefined;
 }
+
+/** That nothing is sent to an address as a model writes it, as a whole sentence. */
+export const notSent = (text: string, because: string | undefined): string =>
+  `Nothing was sent: ${JSON.stringify(text.slice(0, 300))} ${because}.`;

@@ -1,12 +1,13 @@
 /** Tools for the web: requests only to public addresses, even after redirects and name lookups. */
 
 import { z } from "zod";
-import type { ContactScope, Tool } from "../../protocol/index.ts";
+import type { Agent, ContactScope, Json, Tool } from "../../protocol/index.ts";
 import { defineTool } from "../../turn/tools/index.ts";
 import type { Feature } from "../feature.ts";
-import type { Reach } from "./address.ts";
+import { entryProblem, OPEN_WEB, plainRefusal, type Reach } from "./address.ts";
 import type { Wish } from "./answer.ts";
 import { type FetchRules, KEYS, limitsOf } from "./config.ts";
+import { hostProblem, readUrl } from "./hosts.ts";
 
 export const FEATURE: Feature = {
   name: "fetch",
@@ -25,7 +26,33 @@ interface FetchParts {
 const ADDRESS = z.string().min(1).max(4_000).describe("The whole address, as in https://example.org/page.");
 
 /** What an agent may ask of the web: a page, and where its declaration names hosts for it, to post. */
-export const fetchTools = (parts: FetchParts): readonly Tool[] => [readTool(parts), postTool(parts)];
+export const fetchTools = (parts: FetchParts): readonly Tool[] =>
+  [readTool(parts), postTool(parts)].map((tool) => ({
+    ...tool,
+    // What can be told from the address alone is said at once: no person is asked for what would be refused.
+    check: (input) => tool.check(input) ?? plainRefusal(urlIn(input), parts.reach ?? OPEN_WEB),
+  }));
+
+const urlIn = (input: Json): string => INPUT.parse(input).url;
+
+const INPUT = z.looseObject({ url: z.string() });
+
+/** Whether a declaration's hosts keep a call away, whoever approves it. */
+function isKeptAway(text: string, hosts: readonly string[] | undefined): boolean {
+  const url = readUrl(text);
+  return !(url instanceof URL) || hostProblem(url, hosts) !== undefined;
+}
+
+/** Hosts of an agent's `fetch` that can never be reached, each as a sentence, for lint. */
+export function fetchProblems({ fetch }: Pick<Agent, "fetch">) {
+  const { allow = [], post = [] } = fetch ?? {};
+  return Object.entries({ allow, post }).flatMap(([key, hosts]) =>
+    hosts.flatMap((host) => {
+      const problem = entryProblem(host);
+      return problem === undefined ? [] : [{ piece: `fetch.${key}`, says: `\`${host}\` ${problem}` }];
+    }),
+  );
+}
 
 function readTool(parts: FetchParts): Tool {
   return defineTool({
@@ -36,7 +63,11 @@ function readTool(parts: FetchParts): Tool {
     effect: "none",
     trust: "contact",
     // An address carries words out: where a stranger may have chosen it, it leads to a host that the operator named, or waits for a person.
-    tainted: (_, scope) => (parts.rulesOf(scope)?.allow === undefined ? "ask" : "run"),
+    // What is refused whoever approves it is refused at once.
+    tainted: ({ url }, scope) => {
+      const hosts = parts.rulesOf(scope)?.allow;
+      return hosts === undefined && !isKeptAway(url, hosts) ? "ask" : "run";
+    },
     run: ({ url, method }, { scope, signal }) => {
       const rules = parts.rulesOf(scope);
       return answered(parts, rules, { url, method, hosts: rules?.allow, signal });
@@ -58,7 +89,7 @@ function postTool(parts: FetchParts): Tool {
     }),
     effect: "external",
     trust: "contact",
-    tainted: "ask",
+    tainted: ({ url }, scope) => (isKeptAway(url, parts.rulesOf(scope)?.post ?? []) ? "run" : "ask"),
     run: ({ url, body, type }, { scope, signal }) => {
       const rules = parts.rulesOf(scope);
       return answered(parts, rules, {
