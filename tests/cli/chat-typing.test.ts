@@ -51,11 +51,25 @@ describe("a line of a chat that begins with a slash and a word", () => {
     await leave();
   });
 
-  it("is a message over a pipe, as the help says", async () => {
+  it("is refused over a pipe, whose lines may be anybody's, unless --commands is given; what is no command is a message", async () => {
     const cwd = place();
-    await strata(["chat", "companion"], { cwd, input: "/memory cat\n" });
-    expect(await said(cwd)).toEqual(["/memory cat"]);
-    expect((await strata(["chat", "--help"], { cwd })).out).toMatch(/each\s+line\s+is\s+a\s+message,\s+even\s+one/);
+    const input = "/memory cat\n/etc/hosts is a file\n/dance with me\n";
+    const refused = await strata(["chat", "companion"], { cwd, input });
+    expect(refused).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/"\/memory cat" is a command of the chat, so it was not sent; `\S*.*--commands`/),
+    });
+    expect(await said(cwd)).toEqual(["/etc/hosts is a file", "/dance with me"]);
+    const obeyed = await strata(["chat", "companion", "--commands"], {
+      cwd,
+      input: "/memory zebra\n/approve apr_1\nHello.\n/why\n/quit\nNever said.\n",
+    });
+    expect(obeyed).toMatchObject({ code: 2, err: expect.stringContaining('"apr_1" is not an approval id') });
+    expect(obeyed.out).toContain('No memory about me matches "zebra"');
+    expect(obeyed.out).toMatch(/trn_\w+/);
+    expect((await said(cwd)).slice(2)).toEqual(["Hello."]);
+    const json = await strata(["chat", "companion", "--commands", "--json"], { cwd, input: "/why\n" });
+    expect(json).toMatchObject({ code: 2, err: expect.stringContaining("does not go with --json") });
   });
 });
 

@@ -125,6 +125,16 @@ export function readCommand(line: string): ChatCommand | undefined {
   return { name: `/${name.toLowerCase()}`, words: rest.split(/\s+/).filter((word) => word !== "") };
 }
 
+/** The same over a pipe, where a line may be anybody's: only a command that there is. */
+export function readKnownCommand(line: string): ChatCommand | undefined {
+  const command = readCommand(line);
+  const isKnown = command && [ALONE, WITH_WORDS, { [QUIT]: true }].some((some) => Object.hasOwn(some, command.name));
+  return isKnown ? command : undefined;
+}
+
+/** Leaves the chat; who reads the lines does it. */
+export const QUIT = "/quit";
+
 /** Runs a command of the chat. Returns the turn that it ran, if any. */
 export async function answerCommand({ name, words }: ChatCommand, asked: Asked): Promise<TurnId | undefined> {
   const { note } = asked.context;

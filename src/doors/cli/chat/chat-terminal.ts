@@ -3,7 +3,7 @@ import { count } from "../../../print/index.ts";
 import { asStrataError, type TurnId } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { isQuietIn, plainTeller } from "../shell/teller.ts";
-import { answerCommand, type ChatCommand, readCommand } from "./chat-commands.ts";
+import { answerCommand, type ChatCommand, QUIT, readCommand } from "./chat-commands.ts";
 import { speak, type Talk } from "./conversation.ts";
 
 /** Puts the lines that a person types together to messages. */
@@ -111,7 +111,7 @@ export async function chatInTerminal(context: Context, talk: Talk): Promise<void
     const text = pastes.held() ? message.paste(line) : message.take(line);
     // What was put together of several lines, or stands in a block, is said as it is.
     const command = text === line || line === "" ? readCommand(text ?? "") : undefined;
-    if (command?.name === "/quit") break;
+    if (command?.name === QUIT) break;
     if (text !== undefined) await turns.answer(command ?? text);
     if (signal.aborted) break;
     ask();

@@ -1,12 +1,21 @@
 import { type Command, Option } from "commander";
 import type { App, Thread } from "../../../app.ts";
 import { count, printable } from "../../../print/index.ts";
-import { type Agent, asStrataError, MODES, type Mode, StrataError, threadId } from "../../../protocol/index.ts";
+import {
+  type Agent,
+  asStrataError,
+  MODES,
+  type Mode,
+  StrataError,
+  type TurnId,
+  threadId,
+} from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { agentNamed, chosenAgent, inSession, shortVersion } from "../shell/session.ts";
 import { stdinLines } from "../shell/stdin-lines.ts";
-import { jsonTeller, plainTeller } from "../shell/teller.ts";
+import { isQuietIn, jsonTeller, plainTeller } from "../shell/teller.ts";
 import { isInteractive } from "../shell/terminal.ts";
+import { answerCommand, QUIT, readKnownCommand } from "./chat-commands.ts";
 import { chatInTerminal } from "./chat-terminal.ts";
 import { senderOf, speak, type Talk, type Talkers, talkWith, type Wanted } from "./conversation.ts";
 
@@ -15,13 +24,16 @@ interface Options {
   readonly new?: true;
   readonly thread?: string;
   readonly mode?: Mode;
+  readonly commands?: true;
 }
 
 /** `strata chat AGENT`: talk to an agent. */
 export function declareChat(program: Command, context: Context): void {
   program
     .command("chat")
-    .description("talk to an agent; from a pipe, each line is a message, even one that begins with a slash")
+    .description(
+      "talk to an agent; from a pipe, each line is a message; a command such as /think is run with --commands, else refused",
+    )
     .argument("[agent]", "the agent's name; can be left out if only one is declared")
     .option(
       "--as <contact>",
@@ -32,12 +44,14 @@ export function declareChat(program: Command, context: Context): void {
     .addOption(
       new Option("--mode <mode>", "how much of the prompt is sent (default: as the agent says)").choices(MODES),
     )
+    .option("--commands", "also from a pipe, run lines that are commands of the chat; /help lists them")
     .addHelpText(
       "after",
-      "\nExamples:\n  $ strata chat companion\n  $ printf 'My cat is called Miso.\\nWhat is my cat called?\\n' | strata chat companion --as ann",
+      "\nExamples:\n  $ strata chat companion\n  $ printf 'My cat is called Miso.\\nWhat is my cat called?\\n' | strata chat companion --as ann\n  $ printf '/think high\\nWhy is it slow?\\n' | strata chat --commands",
     )
     .action((name: string | undefined, options: Options, command: Command) =>
       inSession(context, command, async ({ app, json }) => {
+        if (json && options.commands === true) throw new StrataError("invalid_input", NOT_IN_JSON);
         const agent = name === undefined ? onlyAgent(app) : agentNamed(app, name);
         const thread = await threadNamed(app, agent, options);
         const talkers = {
@@ -46,10 +60,14 @@ export function declareChat(program: Command, context: Context): void {
           contact: await senderOf(app, agent, options.as ?? thread?.scope.contact),
           mode: options.mode,
         };
-        return converse(context, talkers, { json, wanted: thread ? { thread } : { anew: options.new === true } });
+        const wanted = thread ? { thread } : { anew: options.new === true };
+        return converse(context, talkers, { json, wanted, commands: options.commands === true });
       }),
     );
 }
+
+const NOT_IN_JSON =
+  "--commands answers in words, so it does not go with --json; `strata fact set` and `strata explain --json` do the same for programs";
 
 /** @throws StrataError `invalid_input` where it is not clear who is meant, `config_missing` */
 function onlyAgent(app: App): Agent {
@@ -82,13 +100,13 @@ async function threadNamed(
 export async function converse(
   context: Context,
   talkers: Talkers,
-  { json, wanted }: { readonly json: boolean; readonly wanted: Wanted },
+  { json, wanted, commands = false }: { readonly json: boolean; readonly wanted: Wanted; readonly commands?: boolean },
 ): Promise<void> {
   const talk = await talkWith(talkers, wanted);
   await greet(context, talk);
   if (!json) await showUndelivered(context, talk);
   if (isInteractive(context.terminal) && !json) await chatInTerminal(context, talk);
-  else await overPipe(context, talk, json);
+  else await overPipe(context, talk, { json, commands });
 }
 
 /** What was answered when the program that should have shown it ended first. */
@@ -136,7 +154,11 @@ async function versionLines({ runtime, operator }: App, { name, version }: Agent
 
 const takesBack = ({ id }: Pick<Thread, "id">): string => `\`strata thread withdraw ${id}\` drops what waits.`;
 
-async function overPipe(context: Context, talk: Talk, json: boolean): Promise<void> {
+async function overPipe(
+  context: Context,
+  talk: Talk,
+  { json, commands }: { readonly json: boolean; readonly commands: boolean },
+): Promise<void> {
   const { signal } = context.terminal;
   const onWaiting = (messages: number, thread: Thread): void => {
     if (!json)
@@ -144,11 +166,33 @@ async function overPipe(context: Context, talk: Talk, json: boolean): Promise<vo
         `${count(messages, "message")} without an answer will be sent with the next one; ${takesBack(thread)}`,
       );
   };
-  const tell = json ? jsonTeller(context) : plainTeller(context);
+  let isQuiet = isQuietIn(context.terminal);
+  let last: TurnId | undefined;
+  const toggleQuiet = (): boolean => {
+    isQuiet = !isQuiet;
+    return isQuiet;
+  };
+  const tell = json ? jsonTeller(context) : plainTeller(context, () => isQuiet);
   const saying = { tell, signal, onFailure: context.fail, onWaiting };
   for await (const line of stdinLines(context.terminal)) {
     if (signal.aborted) break;
-    if (line.trim() !== "") await speak(context, talk, line, saying);
+    const command = readKnownCommand(line);
+    if (command !== undefined && !commands) context.fail(notObeyed(line));
+    else if (command?.name === QUIT) break;
+    else if (command !== undefined)
+      try {
+        last = (await answerCommand(command, { context, talk, last, saying, toggleQuiet })) ?? last;
+      } catch (thrown) {
+        context.fail(asStrataError(thrown));
+      }
+    else if (line.trim() !== "") last = (await speak(context, talk, line, saying)) ?? last;
   }
   if (signal.aborted && context.exitCode() === 0) context.fail(asStrataError(signal.reason));
 }
+
+/** Lines of a pipe may be a contact's, and commands are an operator's: only who says so has them run. */
+const notObeyed = (line: string): StrataError =>
+  new StrataError(
+    "invalid_input",
+    `${printable(JSON.stringify(line.trim()))} is a command of the chat, so it was not sent; \`strata chat --commands\` runs it also from a pipe`,
+  );
