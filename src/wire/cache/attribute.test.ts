@@ -51,6 +51,17 @@ describe("why tokens were not read", () => {
     expect(two?.agreement).toBeCloseTo(1 - 200 / 8_400);
   });
 
+  it("without a bill, what was predicted of a turn that did not know all that was kept makes nothing cold", () => {
+    const told = { read: 0, write: 4_000, writeLong: 0, input: 200 };
+    const known = { predicted: [undefined, told] };
+    expect(attribute(chat(2), anthropicRules(), known)[1]?.predicted).toEqual({
+      read: 2_000,
+      write: 2_000,
+      input: 200,
+    });
+    expect(causes(chat(2), 1, anthropicRules(), known)).toEqual(causes(chat(2), 1));
+  });
+
   it("what was written for an hour costs what it costs, as the bill tells lifetimes apart or else as predicted", () => {
     const bill = { input: 2_200, cacheRead: 0, cacheWrite: 2_000, output: 1 };
     const told = { read: 0, write: 2_000, writeLong: 1_000, input: 200 };

@@ -145,10 +145,12 @@ function paidFor({ blocks }: SeenRequest, { bill }: Reaches, { rules, usage, tol
   const tokens = reported?.input ?? counted;
   const scaled = (part: number): number => (counted === 0 ? 0 : Math.round((part / counted) * tokens));
   const now = { read: bill.read, write: bill.write5m + bill.write1h, writeLong: bill.write1h, input: bill.input };
-  const predicted = stretched(told ?? now, tokens);
+  // A bill is compared with what was predicted before the call; without one, the whole thread tells more than was known then.
+  const expected = reported === undefined ? now : (told ?? now);
+  const predicted = stretched(expected, tokens);
   const billed = reported && takenOf(reported);
   const { write5m, write1h } = rules.multipliers;
-  const long = longShare(reported, told ?? now);
+  const long = longShare(reported, expected);
   return {
     tokens,
     scaled,
