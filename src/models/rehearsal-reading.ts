@@ -1,4 +1,8 @@
-import type { LanguageModelV4CallOptions, LanguageModelV4Message } from "@ai-sdk/provider";
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4Message,
+  LanguageModelV4ToolResultOutput,
+} from "@ai-sdk/provider";
 import { EVENT_KINDS, type ReadFrame, readFrames } from "../protocol/index.ts";
 
 /** A call the rehearsal made since it was asked, and what came of it. */
@@ -80,12 +84,23 @@ function answeredIn(since: readonly LanguageModelV4Message[]): Answered[] {
   const results = since.flatMap((message) => (message.role === "tool" ? message.content : []));
   return results.flatMap((result): Answered[] => {
     if (result.type !== "tool-result" || !("value" in result.output)) return [];
-    const { type, value } = result.output;
-    const text = typeof value === "string" ? value : JSON.stringify(value);
-    const [frame] = readFrames(text);
+    const { type } = result.output;
+    const { words, files } = partsOf(result.output);
+    const [frame] = readFrames(words);
     const input = calls.get(result.toolCallId)?.input;
-    return [{ tool: result.toolName, input, failed: type.startsWith("error"), text: frame?.text ?? text }];
+    const text = [frame?.text ?? words, ...files.map((mediaType) => `(with it: ${mediaType})`)].join("\n");
+    return [{ tool: result.toolName, input, failed: type.startsWith("error"), text }];
   });
+}
+
+/** The words of a result, and of pictures and files beside them what they are. */
+function partsOf(output: Extract<LanguageModelV4ToolResultOutput, { value: unknown }>) {
+  if (output.type !== "content")
+    return { words: typeof output.value === "string" ? output.value : JSON.stringify(output.value), files: [] };
+  return {
+    words: output.value.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n"),
+    files: output.value.flatMap((part) => (part.type === "file" ? [part.mediaType] : [])),
+  };
 }
 
 /** What the rehearsal says of itself once in each answer, and what its other sentences begin with. */

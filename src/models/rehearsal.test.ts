@@ -330,6 +330,17 @@ describe("the rehearsal model uses files", () => {
     },
   );
 
+  it("and names a picture that came with it, without reading its bytes", async () => {
+    const bytes = "iVBORw0KGgo".repeat(1_000);
+    const media = [{ type: "image", mediaType: "image/png", data: bytes }] as const;
+    const part = { type: "result", id: "c1", tool: toolName("shot"), failed: false, media } as const;
+    const shown: Message = { role: "tool", parts: [{ ...part, text: framed("result", "Here it is.") }] };
+    const { text, usage } = await answer([from("use shot {}"), called("shot", {}), shown], [], ["shot"]);
+    expect(text).toContain("Here is what came back (shot):\n> Here it is.\n> (with it: image/png)");
+    expect(text).not.toContain("iVBORw0KGgo");
+    expect(usage.input).toBeLessThan(500);
+  });
+
   it("and shows what came back", async () => {
     const read = [from("read notes.md"), called("read", { path: "notes.md" }), result("read", "milk\nbread")];
     expect((await answer(read)).text).toContain("notes.md says:\n> milk\n> bread");

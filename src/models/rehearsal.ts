@@ -29,9 +29,15 @@ async function* play(options: LanguageModelV4CallOptions): AsyncGenerator<Langua
   if (call !== undefined) {
     yield { type: "tool-call", toolCallId: `rehearsal-${reading.calls + 1}`, toolName: call.tool, input };
   }
-  const tokens = { input: estimate(JSON.stringify(options.prompt)), output: estimate(say ?? input) };
+  const tokens = { input: estimate(JSON.stringify(options.prompt, withoutBytes)), output: estimate(say ?? input) };
   yield finishPart(call === undefined ? "stop" : "tool-calls", tokens);
 }
+
+/** Pictures and files are not read here, so they count nothing. */
+const withoutBytes = (_: string, value: unknown): unknown => (isFile(value) ? { ...value, data: null } : value);
+
+const isFile = (value: unknown): value is { readonly type: "file" } =>
+  typeof value === "object" && value !== null && "type" in value && value.type === "file";
 
 /** Four characters per token: a rehearsal costs nothing, so an estimate is enough. */
 const estimate = (text: string): number => Math.ceil(text.length / 4);
