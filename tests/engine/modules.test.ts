@@ -138,6 +138,42 @@ describe("a module", () => {
     );
   });
 
+  it("law 13 001.24 whose sources hang, throw and give a megabyte leaves the turn alive, within its deadline, and names each", async () => {
+    const source = (name: string, give: string) =>
+      `export const ${name} = defineSource({ name: "${name}", trust: "operator", give: () => ${give} });\n`;
+    const shop = `import { defineSource } from "strata";
+${source("hangs", "new Promise(() => undefined)")}${source("throws", '{ throw new Error("no road"); }')}
+${source("words", '"word ".repeat(200_000)')}${source("rows", 'Array(100_000).fill("row of many")')}`;
+    const names = ["hangs", "throws", "words", "rows"];
+    const layers = names.map((name, i) => `      - {id: ${name}, rank: ${50 + i}, source: ${name}}\n`).join("");
+    const yaml = `organization: home
+modules: [shop.ts]
+agents:
+  shop:
+    description: It sells.
+    budgets: {source: 100}
+    layers:
+      - {id: rules, rank: 1, text: Sell well.}
+${layers}`;
+    const app = await opened(folder({ yaml, shop }));
+    const { events, end } = await say(app, "Hello.", ["Well."]);
+    expect(end).toMatchObject({ type: "done", text: "Well." });
+    const notes = events.flatMap((event) => (event.type === "note" ? [[event.layer, event.says]] : []));
+    expect(notes).toEqual([
+      ["hangs", expect.stringContaining("nothing within 100 ms")],
+      ["throws", expect.stringContaining("no road")],
+    ]);
+    const ledger = events.flatMap((event) => (event.type === "compiled" ? [event.ledger] : [])).at(0);
+    const fates = ledger?.entries.flatMap(({ piece, fate }) => (names.includes(piece) ? [[piece, fate]] : []));
+    expect(fates).toEqual([
+      ["hangs", "empty"],
+      ["throws", "empty"],
+      ["words", "dropped"],
+      ["rows", "truncated"],
+    ]);
+    expect(ledger?.tokens).toBeLessThan(ledger?.limit ?? 0);
+  });
+
   it("asks for secrets by name; their values reach no prompt, no note and no record", async () => {
     const at = folder();
     const app = await opened(at);
