@@ -75,7 +75,7 @@ export const FEATURES: readonly Listed[] = [
   },
   {
     name: "schedules",
-    nouns: { schedule: "list what an agent does by the clock, and run one of these now" },
+    nouns: { schedule: "list what an agent does by the clock; run, pause and resume one" },
     load: async () => (await import("../../features/schedules/index.ts")).FEATURE,
   },
   {

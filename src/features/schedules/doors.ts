@@ -134,7 +134,7 @@ function scheduleOf({ name, schedules = [] }: Agent, which: string): Schedule {
   const found = schedules.find((one) => one.name === which);
   if (found !== undefined) return found;
   const names = schedules.map((one) => one.name);
-  const there = names.length === 0 ? "; it has none" : suggestion(which, names);
+  const there = names.length === 0 ? ", nor any other" : suggestion(which, names);
   throw new StrataError("invalid_input", `${name} has no schedule ${JSON.stringify(which)}${there}`, {
     schedule: which,
   });
