@@ -30,27 +30,30 @@ export interface CompileInput {
   /** What the live layers' sources gave. */
   readonly contents: ReadonlyMap<LayerId, LayerContent>;
   readonly count: CountTokens;
-  /** How the live layers are carried; left out, they stand at the end and are gone in the next request. */
+  /** How the live layers are sent. Default: at the end of this request only. */
   readonly tail?: TailPlan;
-  /** What stands frozen at the start of an epoch that the turn opens; left out, what stands there now stays. */
+  /** The memories that are frozen at the start of an epoch which this turn opens. Default: those of the running epoch. */
   readonly memory?: FrozenMemory;
-  /** True: something that the running epoch shows of memories was forgotten, so it ends here. */
+  /** True: a memory that the running epoch shows was forgotten, so the epoch ends here. */
   readonly forgotten?: boolean;
-  /** Why the running epoch ends here, and one begins with the prefix as the agent declares it. */
+  /** Why the running epoch ends here, and a new one begins with the prefix as the agent declares it. */
   readonly renewal?: Renewal;
-  /** What stands for the messages that a cut of this turn takes away; where it does not fit, their mark stands alone. */
+  /** The summary of the messages that a cut in this turn removes. If it does not fit, their mark stands alone. */
   readonly summary?: Summary;
-  /** What must stay of the transcript when it is cut; left out, it is cut only where it must be. */
+  /** What must stay of the transcript when it is cut. Default: it is cut only when it does not fit. */
   readonly keep?: Keep;
-  /** What was chosen where a cut is cheaper now than later. */
+  /** What was decided about a cut that may be cheaper now than later. */
   readonly early?: EarlyCut;
-  /** What a token costs at the provider's cache, and whether it has surely forgotten the thread: for edits of a running epoch. */
+  /** Prices of the provider's cache, and whether it has expired. They decide how an edit reaches a running epoch. */
   readonly rates?: EditRates;
-  /** True: the model's provider binds reasoning to all that was sent before it, and refuses it behind anything else. */
+  /** True: the model's provider binds reasoning to everything sent before it, and rejects it after anything else. */
   readonly binds?: boolean;
 }
 
-/** What a token costs that a provider reads from its cache, and that it writes there. `cold`: it has surely forgotten the thread. */
+/**
+ * Price of a token that the provider reads from its cache and of one that it writes there, as shares of the input price. `cold`: the cache
+ * has surely expired.
+ */
 export interface EditRates {
   readonly read: number;
   readonly write: number;

@@ -29,7 +29,7 @@ import { NOTHING_SHOWN, type ShownLayers, shownLayersIn } from "./shown-layers.t
 import { carry, nothingNow, requestsLeft, shownAnew, withKept } from "./tail.ts";
 import { transcriptSum } from "./tokens.ts";
 
-/** A turn's request in the making: what is frozen, what grows, what is only for now, and every piece's fate. */
+/** A turn's request in the making: the frozen epoch, the turn's own messages, the tail of this request, and what became of every piece. */
 export interface Compilation {
   readonly epoch: Epoch;
   /** Epochs this turn opened, the oldest first. */
@@ -37,19 +37,19 @@ export interface Compilation {
   /** The turn's own messages so far: the events, then replies and results. */
   readonly own: readonly TranscriptMessage[];
   readonly tail: readonly TailPart[];
-  /** All that the live layers say whose changes stay in the turn's own messages, and the tokens of these changes. */
+  /** The full texts of the live layers whose changes stay in the turn's own messages, and the tokens of these changes. */
   readonly kept: { readonly whole: readonly TextPart[]; readonly tokens: number };
   readonly ledger: Ledger;
-  /** The lowest trust of all that the turn has sent so far: a cut does not raise it again. */
+  /** The lowest trust of everything that the turn has sent so far; a cut does not raise it again. */
   readonly taint: Trust;
-  /** Tokens of the older transcript that stay even when it gives way. */
+  /** Tokens of the older transcript that stay even if it is cut. */
   readonly least: number;
-  /** What must stay of it when it is cut, and how many tokens may. */
+  /** What must stay of the older transcript when it is cut, and how many of its tokens may stay. */
   readonly keep?: Keep;
   readonly history?: number;
-  /** The prefix as it is rendered now, where the epoch's own is older: a cut takes it, for nothing. */
+  /** The prefix as it would be rendered now, if the epoch's own is older: a cut uses it, because that costs nothing more. */
   readonly fold?: Folded;
-  /** Whether what was reasoned before a cut may not stand behind it. */
+  /** Whether reasoning from before a cut must not follow it. */
   readonly binds?: boolean;
 }
 
@@ -93,7 +93,7 @@ export function compile(input: CompileInput): Compilation {
     return settleRoom(made, [...carried.entries, room.messageEntry], count, input);
   };
   const made = lay(shown, pendingEdits);
-  // A cut takes away what changes were told of: all is told again. Of the prefix nothing is: it was rendered again.
+  // A cut removes the texts that changes refer to, so the layers are sent in full again. Edits of the prefix are not: it was rendered anew.
   if (made.epoch === epoch || (shown.size === 0 && pendingEdits.parts.length === 0)) return made;
   const anew = lay(NOTHING_SHOWN, NO_PENDING_EDITS);
   return anew.epoch === epoch ? lay(NOTHING_SHOWN, pendingEdits) : anew;
@@ -107,7 +107,7 @@ function cachesIn(contents: CompileInput["contents"]): Pick<Ledger, "caches"> {
 }
 
 /**
- * The turn's next request: its own messages are added, the tail stays as computed before.
+ * The turn's next request: its own messages are added, the tail stays as it was computed.
  * @throws StrataError `budget_too_small`
  */
 export function extend(compilation: Compilation, added: readonly TranscriptMessage[], count: CountTokens): Compilation {
@@ -127,7 +127,7 @@ export function extend(compilation: Compilation, added: readonly TranscriptMessa
     : (withAllShown({ ...compilation, own }, [...live, message], count) ?? next);
 }
 
-/** The same after a cut in the middle of a turn, with all that the live layers say: what their changes stood behind is gone. */
+/** The same after a cut in the middle of a turn, with the live layers in full: the texts that their changes refer to are gone. */
 function withAllShown(
   compilation: Compilation,
   live: readonly LedgerEntry[],
@@ -164,13 +164,13 @@ export function unreasoned(compilation: Compilation, count: CountTokens): Compil
   return settleRoom({ ...compilation, epoch: next, opened: [...opened, next] }, live, count);
 }
 
-/** Tokens that the turn's own messages may still grow by, when the older transcript gives way. */
+/** Tokens by which the turn's own messages may still grow if the older transcript is cut. */
 export function roomLeft({ ledger, least }: Compilation): number {
   const transcript = ledger.entries.find(({ piece }) => piece === "transcript")?.tokens ?? 0;
   return ledger.limit - ledger.tokens + transcript - least;
 }
 
-/** The compilation as a request without marks: the planner sets them. */
+/** The compilation as a request without cache marks, which the planner sets. */
 export function requestOf(
   { epoch, own, tail }: Compilation,
   parameters: Request["parameters"],
@@ -187,12 +187,12 @@ function frozenPieces(epoch: Epoch, count: CountTokens): Piece[] {
   return [...prefix, fixedPiece("transcript", leastOf(epoch, count))];
 }
 
-/** Of what layers would take where they give way, this share stays free: for calls of the turn, and their results. */
+/** If layers must be cut, this share of the limit stays free for the turn's tool calls and their results. */
 const MARGIN = 1 / 32;
 
 /**
- * Layers and message share the room, and the transcript gets the rest. The message gets at most half of the limit or, if it cannot be
- * cut that far, what the others can spare.
+ * Layers and message share the room, and the transcript gets the rest. The message gets at most half of the limit or, if it cannot be cut
+ * that far, what the others can spare.
  */
 function shareRoom(
   { events, limit, count }: CompileInput,
@@ -215,7 +215,7 @@ function shareRoom(
   };
 }
 
-/** What the live layers want of a room: all of it, or no more than their shares where they would not leave enough `free`. */
+/** What the live layers ask for: everything if it fits into `free` tokens, otherwise no more than their shares of `room`. */
 function tailPieces(tail: readonly Draft[], room: number, free: number): readonly Piece[] {
   const pieces = tail.map(pieceOf);
   if (wantedSum(pieces) <= free) return pieces;
@@ -226,13 +226,16 @@ function tailPieces(tail: readonly Draft[], room: number, free: number): readonl
   });
 }
 
-/** Tokens that the prefix may have where not everything fits: tools are not counted, for they are sent whole. */
+/** Tokens that the prefix may have if not everything fits. Those of the tools are added, because they are always sent whole. */
 function ceilingOf({ agent: { budgets } }: CompileInput, pieces: readonly Piece[]): number {
   const tools = pieces.find(({ id }) => id === "tools")?.wanted ?? 0;
   return budgets.system === undefined ? Number.POSITIVE_INFINITY : tools + budgets.system;
 }
 
-/** Whether what comes behind a prefix of this size has all that it may want, and the turn's calls room: a message has a right to half. */
+/**
+ * Whether a prefix of this size leaves the live layers all that they ask for, the message up to half of the limit, and a margin for the
+ * turn's calls.
+ */
 function isRoomBeside(size: number, { limit }: CompileInput, { tail, whole }: Coming): boolean {
   const free = limit - size - Math.min(whole.tokens, Math.floor(limit / 2)) - Math.floor(limit * MARGIN);
   return wantedSum(tailPieces(tail, free, free)) <= free;
@@ -240,16 +243,16 @@ function isRoomBeside(size: number, { limit }: CompileInput, { tail, whole }: Co
 
 type Shared = ReturnType<typeof shareRoom>;
 
-/** What comes behind the prefix and the transcript. */
+/** What comes after the prefix and the transcript. */
 interface Coming {
   readonly tail: readonly Draft[];
   readonly whole: TranscriptMessage;
-  /** Tokens of what is told of edits. */
+  /** Tokens of the texts that report edits. */
   readonly pendingEdits: number;
 }
 
 /**
- * The epoch that the turn continues with, and how what comes after its prefix shares the rest.
+ * The epoch that the turn continues with, and how the pieces after its prefix share the rest.
  * @throws StrataError `budget_too_small`
  */
 function begin(
@@ -289,7 +292,7 @@ function begin(
   throw new StrataError("unexpected", "no size for the prefix was tried: this is a bug in Strata, please report it");
 }
 
-/** Adds up what is sent; a transcript that no longer fits, or has passed its mark, is cut, deeply, in a new epoch. */
+/** Adds up what is sent. A transcript that no longer fits, or has reached its planned size, is cut deeply, in a new epoch. */
 function settleRoom(
   compilation: Compilation,
   live: readonly LedgerEntry[],
@@ -307,7 +310,7 @@ function settleRoom(
   if (because === undefined) return withLedger(planned, live, others, count);
   const plain = cuttable(compilation, count);
   const shown = compilation.fold === undefined ? plain : folded(plain, compilation.fold, count);
-  // A new epoch begins with what is remembered now; where that has no room, with what stood there.
+  // A new epoch begins with the memories of now; if they do not fit, with those of the old one.
   const fresh = start?.memory === undefined ? shown : withFrozen(shown, renderFrozen(start.memory, count));
   const cutTo = (from: Epoch): Epoch | undefined => {
     const { frozen, rest } = apart(from);
@@ -316,7 +319,7 @@ function settleRoom(
   };
   const next = cutTo(fresh) ?? cutTo(shown) ?? (shown === plain ? undefined : cutTo(plain));
   if (next === undefined) throw noRoom(compilation, live, limit);
-  // What must stay may be all that there is.
+  // Perhaps everything that is there must stay.
   if (next.cut === epoch.cut && transcriptSum(epoch.transcript).tokens <= room)
     return withLedger({ ...planned, ledger: withPlan(planned.ledger, plan) }, live, others, count);
   return withLedger({ ...planned, epoch: next, opened: [...compilation.opened, next] }, live, taken(next), count);

@@ -1,14 +1,14 @@
 import type { Epoch, Ledger } from "../protocol/index.ts";
 import { transcriptSum } from "./tokens.ts";
 
-/** What must stay of a conversation when it is cut, in tokens; and what reading and writing a token costs at the provider's cache. */
+/** What must stay of a conversation when it is cut, in tokens; and the price of a token read from or written to the provider's cache. */
 export interface Keep {
   readonly tokens: number;
   readonly read: number;
   readonly write: number;
 }
 
-/** What of a conversation stays when it is cut: at the least, and at the most, in tokens. */
+/** How much of a conversation stays when it is cut: at least `keep`, at most `history` tokens. */
 export interface Staying {
   readonly keep?: Keep;
   readonly history?: number;
@@ -16,20 +16,20 @@ export interface Staying {
 
 /** When a transcript is cut and how deeply, in tokens of its turns. */
 export interface CutPlan {
-  /** It is cut where it has more. */
+  /** It is cut when it has more. */
   readonly at: number;
-  /** So many stay. */
+  /** Tokens that stay. */
   readonly keep: number;
-  /** So many come with each turn. */
+  /** Tokens that each turn adds on average. */
   readonly each: number;
-  /** Whether the agent says itself how much stays. */
+  /** Whether the agent declares how much stays. */
   readonly declared: boolean;
 }
 
-/** Of the room, what is declared to stay may take no more: the next cut would be too near. */
+/** The share of the room that may be declared to stay: with more, the next cut would come too soon. */
 const MOST = 3 / 4;
 
-/** When the transcript is to be cut; none where there is no turn in it. */
+/** When the transcript is to be cut; undefined if there is no turn in it. */
 export function cutPlan(epoch: Epoch, room: number, { keep, history }: Staying): CutPlan | undefined {
   const { count, tokens } = transcriptSum(epoch.transcript).turns;
   if (count === 0) return undefined;
@@ -41,26 +41,26 @@ export function cutPlan(epoch: Epoch, room: number, { keep, history }: Staying):
 }
 
 /**
- * The size at which cutting costs least: with s new tokens a turn and m that stay, W* = m + sqrt(2 s m (w - r) / r). Below it what
- * stays is written too often, above it the rest is read too often.
+ * The size at which cutting costs least: with s new tokens per turn and m that stay, W* = m + sqrt(2 s m (w - r) / r). If it is smaller,
+ * what stays is written too often; if it is larger, the rest is read too often.
  */
 function highWater(stays: number, each: number, { read, write }: Keep): number {
   return Math.round(stays + Math.sqrt((2 * each * stays * Math.max(write - read, 0)) / read));
 }
 
-/** What a token costs that a provider reads from its cache, and that it writes there, where one that it reads again costs 1. */
+/** Prices of a token that the provider reads from its cache and of one that it writes there, as shares of the input price. */
 const READ = 0.1;
 const WRITE = 1.25;
 
-/** What stays is written once more: that may add this share to what the turns up to the next cut cost anyway. */
+/** A cut writes what stays to the cache once more. This may add at most this share to what the turns until the next cut cost anyway. */
 const SURCHARGE = 0.02;
 
-/** Shares of the room that may stay, the most first: the least holds a few turns still. */
+/** Shares of the room that may stay, the largest first; even the smallest holds a few turns. */
 const SHARES = [1 / 2, 2 / 5, 1 / 3, 1 / 4, 1 / 5, 1 / 6];
 
 /**
- * Tokens of a transcript's room that stay after a cut: as much as the surcharge allows. With s new tokens a turn, m that stay
- * and W when it is cut again, the rewrite costs (w - r) s m / (W - m) a turn, and all the rest about r (P + (W + m) / 2) + w s.
+ * Tokens of a transcript's room that stay after a cut: as much as the surcharge allows. With s new tokens per turn, m that stay and W when
+ * it is cut again, the rewrite costs (w - r) s m / (W - m) per turn, and all the rest about r (P + (W + m) / 2) + w s.
  */
 function staying(epoch: Epoch, room: number): number {
   const { turns } = transcriptSum(epoch.transcript);
@@ -73,7 +73,7 @@ function staying(epoch: Epoch, room: number): number {
   return Math.floor(room * (SHARES.find(isCheap) ?? 1 / 6));
 }
 
-/** A cut that is made now although it need not be, or is not made though it would cost little now; and why. */
+/** A cut that is made although it is not necessary yet, or is put off although it would cost little now; and why. */
 export interface EarlyCut {
   readonly cut: boolean;
   readonly because: string;
@@ -86,7 +86,7 @@ interface Occasion {
   readonly early: EarlyCut | undefined;
 }
 
-/** Why the transcript is cut now, if it is: later requests of a turn cut only where there is no room left. */
+/** Why the transcript is cut now; undefined if it is not. After a turn's first request, it is cut only if there is no room left. */
 export function whyCut({ transcript }: Epoch, room: number, { plan, isStart, early }: Occasion): string | undefined {
   const { tokens, turns } = transcriptSum(transcript);
   if (tokens > room) return "there was no room for more";
@@ -95,7 +95,7 @@ export function whyCut({ transcript }: Epoch, room: number, { plan, isStart, ear
   return early?.cut ? early.because : undefined;
 }
 
-/** A ledger that tells when the transcript is cut, and why it just was. */
+/** The ledger with the plan of the next cut, and why the transcript was just cut. */
 export function withPlan({ cutting: _, ...ledger }: Ledger, plan: CutPlan | undefined, because?: string): Ledger {
   if (plan === undefined) return ledger;
   const { at, keep, each } = plan;

@@ -14,14 +14,14 @@ import {
 import type { CutPlan } from "./cut-plan.ts";
 import { countMessage, transcriptSum } from "./tokens.ts";
 
-/** What stands for the messages that a cut takes away: written once at the cut, and frozen with the epoch it opens. */
+/** The summary that replaces the messages a cut removes: written once at the cut, and frozen with the epoch that it opens. */
 export interface Summary {
   readonly text: Untrusted;
   /** The lowest trust of what it was made from. */
   readonly trust: Trust;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** How many messages of the thread it stands for, from the first on. */
+  /** How many messages of the thread it summarizes, counted from the first. */
   readonly upTo: number;
 }
 
@@ -31,7 +31,7 @@ interface Cutting {
   readonly count: CountTokens;
 }
 
-/** The epoch after a cut; none where even what is left does not fit. Where a summary does not, the mark stands alone. */
+/** The epoch after a cut; undefined if even the rest does not fit. If the summary does not fit, the mark stands alone. */
 export function cutEpoch(epoch: Epoch, room: number, cutting: Cutting, summary?: Summary): Epoch | undefined {
   const next = ({ transcript, cut }: ReturnType<typeof cutTranscript>): Epoch | undefined =>
     total(transcript) > room ? undefined : { ...epoch, n: epoch.n + 1, reason: "cut", cut, transcript };
@@ -58,7 +58,8 @@ function cutTranscript(epoch: Epoch, room: number, { plan, count }: Cutting): Cu
   // The summary of an earlier cut stays, unless it alone is too much.
   const kept = withOld.tokens <= room / 2 ? old : undefined;
   const longest = kept === undefined ? mark(widest(epoch.cut + turns.flat().length), count) : withOld;
-  // What must stay is the thread's own, and the turn that reaches it stays whole; else the mark takes part of the share.
+  // A declared size counts only the thread's own messages, and the turn that reaches it stays whole. Otherwise the mark is part of the
+  // size.
   const [least, most] = plan?.declared ? [keep, (room * 3) / 4 - longest.tokens] : [room, keep - longest.tokens];
   for (let kept = 0; from > 0 && kept < least; from--) {
     kept += total(turns[from - 1] ?? []);
@@ -67,16 +68,16 @@ function cutTranscript(epoch: Epoch, room: number, { plan, count }: Cutting): Cu
   return behind(epoch, turns.slice(0, from).flat().length, (cut) => mark(cut, count, kept));
 }
 
-/** A summary as it stands in a transcript: framed, and whose words it was made from. */
+/** A summary as it stands in a transcript: its frame, and the trust of what it was made from. */
 type StandingSummary = Pick<TranscriptMessage, "trust"> & { readonly part: TextPart };
 
-/** The summary that the running epoch begins with, if it does. */
+/** The summary at the start of the running epoch, if there is one. */
 function oldSummary({ transcript: [first] }: Epoch): StandingSummary | undefined {
   const [, part] = first?.turn === null && first.message.role === "user" ? first.message.parts : [];
   return first !== undefined && part?.type === "text" ? { part, trust: first.trust } : undefined;
 }
 
-/** The same where it is known what is cut, because a summary was made of it; that stands behind the mark. */
+/** The same if a summary already covers what is to be cut; it follows the mark. */
 function cutAtSummary(epoch: Epoch, summary: Summary, count: CountTokens): Cut {
   return behind(epoch, summary.upTo - epoch.cut, (cut) => mark(cut, count, standing(summary)));
 }
@@ -84,20 +85,20 @@ function cutAtSummary(epoch: Epoch, summary: Summary, count: CountTokens): Cut {
 function behind(epoch: Epoch, gone: number, markOf: (cut: number) => TranscriptMessage): Cut {
   const cut = epoch.cut + gone;
   const rest = turnsOf(epoch).flat().slice(gone);
-  // What the kept turns left out may have been all that was too much.
+  // What was left out of the turns that stay may already be enough: then nothing is cut.
   return { transcript: cut === 0 ? rest : [markOf(cut), ...rest], cut };
 }
 
-/** What a cut takes away or leaves: the thread's own messages by turn, without the platform's marks. */
+/** The thread's own messages by turn, which a cut removes or keeps. The platform's marks are not among them. */
 const turnsOf = ({ transcript }: Epoch): TranscriptMessage[][] => byTurn(transcript.filter((one) => one.turn !== null));
 
-/** Tokens that a transcript takes at the least: a cut's mark, or nothing where there is nothing to cut. */
+/** The fewest tokens that a transcript can be cut to: those of the mark, or all of it if there is nothing to cut. */
 export function leastOf(epoch: Epoch, count: CountTokens): number {
   const { tokens, ofTurns } = transcriptSum(epoch.transcript);
   return ofTurns === 0 ? tokens : Math.min(tokens, mark(widest(epoch.cut + ofTurns), count).tokens);
 }
 
-/** The largest number of as many digits: its mark is counted once, and not again for each number up to it. */
+/** The largest number with as many digits: so the mark is counted once, and not again for each number. */
 const widest = (n: number): number => 10 ** String(n).length - 1;
 
 export const total = (messages: readonly TranscriptMessage[]): number =>
@@ -136,28 +137,28 @@ function mark(cut: number, count: CountTokens, summary?: StandingSummary): Trans
 /** What is about to be cut. */
 interface Cuttable {
   readonly epoch: Epoch;
-  /** The turn's own messages, which a cut leaves as they are. */
+  /** The turn's own messages, which a cut does not change. */
   readonly own: readonly TranscriptMessage[];
   readonly binds?: boolean;
 }
 
 /**
- * The epoch as a cut may keep it. Where reasoning is bound to all that was sent before it, none stands behind a changed
- * beginning; and what was refused once does not come back.
+ * The epoch as it may be cut. If reasoning is bound to everything sent before it, none may follow a changed beginning. Reasoning that was
+ * refused once is not sent again.
  */
 export const cuttable = (one: Cuttable, count: CountTokens): Epoch =>
   leavesOut(one) ? { ...one.epoch, transcript: transcriptWithoutReasoning(one.epoch.transcript, count) } : one.epoch;
 
 /**
- * Why the epoch after a cut begins. In the middle of a turn what the turn itself reasoned is bound to what is cut, too: that
- * epoch goes without any, for its messages are recorded as they came.
+ * Why the epoch after a cut begins. In the middle of a turn, the turn's own reasoning is bound to what is cut, too. Its messages are
+ * recorded as they came, so that epoch is sent without any reasoning (`refused`).
  */
 export const reasonOf = (one: Cuttable): EpochReason =>
   leavesOut(one) && one.own.some(({ message }) => holdsReasoning(message)) ? "refused" : "cut";
 
 const leavesOut = ({ epoch, binds }: Cuttable): boolean => binds === true || epoch.reason === "refused";
 
-/** A transcript with all that was said and called, and nothing that is bound to how the model came to it. */
+/** A transcript with everything that was said and called, but without the model's reasoning. */
 export const transcriptWithoutReasoning = (transcript: Epoch["transcript"], count: CountTokens): Epoch["transcript"] =>
   transcript.map((one) => {
     if (!holdsReasoning(one.message)) return one;

@@ -27,7 +27,7 @@ export function drafts(
   });
 }
 
-/** Law 2: what an immutable layer says was locked at the start; nothing that was gathered replaces it. */
+/** Law 2: the text of an immutable layer was locked at the start; nothing that was gathered replaces it. */
 export function contentOf(layer: Layer, contents: Contents): LayerContent {
   const written: LayerContent | undefined =
     layer.source.kind === "text" ? { kind: "text", text: layer.source.text } : undefined;
@@ -35,21 +35,21 @@ export function contentOf(layer: Layer, contents: Contents): LayerContent {
   return locked ?? contents.get(layer.id) ?? written ?? { kind: "empty", because: "its source was not asked" };
 }
 
-/** What the pieces of one place got, and the tokens that they may take together. */
+/** The room that the pieces of one place got, and the tokens that they may take together. */
 export interface Shares {
   readonly pieces: readonly Piece[];
   readonly allotment: Allotment;
   readonly room: number;
 }
 
-/** What stays free without anybody missing it: so many tokens, or this share of the room. More goes to layers beyond their budgets. */
+/** Free room that is not worth filling: this many tokens, or this share of the room. If more is free, layers may exceed their budgets. */
 const SPARE = 1_000;
 const SPARE_SHARE = 1 / 32;
 
 /**
- * Renders drafts into the room that each got. What is then left over, since whole items or texts were left out, is given back to
- * what gave way, the lowest rank number first: up to its budget, and where much is still free, because budgets are small beside the
- * room, beyond it.
+ * Renders drafts into the room that each got. Room that is left over, because whole items or texts were left out, goes back to the layers
+ * that were cut, the lowest rank number first: up to their budgets, and beyond them if much is still free because budgets are small
+ * compared with the room.
  */
 export function renderWithin(
   drafts: readonly Draft[],

@@ -22,10 +22,10 @@ import { countBlock, countMessage, transcriptSum } from "./tokens.ts";
 
 const USUAL: EditRates = { read: 0.1, write: 1.25 };
 
-/** A prefix with its lines of the ledger. */
+/** A prefix with its entries of the ledger. */
 export type Folded = Pick<Epoch, "prefix" | "prefixEntries">;
 
-/** What this turn has to tell of texts that the running prefix does not show. */
+/** What this turn has to report of texts that changed after the running prefix was rendered. */
 export interface PendingEdits {
   readonly parts: readonly TextPart[];
   readonly entries: readonly LedgerEntry[];
@@ -34,18 +34,18 @@ export interface PendingEdits {
 
 export const NO_PENDING_EDITS: PendingEdits = { parts: [], entries: [], tokens: 0 };
 
-/** The epoch that the turn continues with, and what came of edits. */
+/** The epoch that the turn continues with, and how edits reach it. */
 interface Running {
-  /** None: the turn begins one. */
+  /** Undefined: the turn begins one. */
   readonly running: Epoch | undefined;
   readonly pendingEdits: PendingEdits;
-  /** Left out where the prefix says what it would say today. */
+  /** Undefined if the prefix is the same as it would be today. */
   readonly edits?: { readonly fold: Folded; readonly choice?: NonNullable<Ledger["edits"]> };
 }
 
 /**
- * The running epoch, or what replaces it. Law 1 forbids touching a prefix: a text that was edited since is told in this turn's
- * message, or an epoch begins with it, whichever costs less. A beginning for another reason takes it anyway.
+ * The running epoch, or the one that replaces it. Law 1 forbids changing a prefix, so a text that was edited since is either shown in this
+ * turn's message, or a new epoch begins with it, whichever costs less. An epoch that begins for another reason shows it anyway.
  */
 export function runningIn(input: CompileInput): Running {
   const { agent, epoch, forgotten, binds, count } = input;
@@ -72,7 +72,7 @@ export function runningIn(input: CompileInput): Running {
   const running: Epoch = {
     ...begun,
     n: before.n + 1,
-    // What a provider refused does not come back.
+    // Reasoning that a provider refused is not sent again.
     reason: before.reason === "refused" ? "refused" : "edited",
     transcript: binds ? transcriptWithoutReasoning(begun.transcript, count) : begun.transcript,
   };
@@ -80,8 +80,8 @@ export function runningIn(input: CompileInput): Running {
 }
 
 /**
- * The conversation continues, and all before it is as it would be for a new one. Another model gets no reasoning of the one before it:
- * that is bound to its provider.
+ * The conversation continues in a new epoch, with the prefix that a new conversation would have. Another model does not get the reasoning
+ * of the previous one, because it is bound to its provider.
  */
 function renewed(epoch: Epoch, input: CompileInput, reason: Renewal): Epoch {
   const begun = begunAnew(epoch, { ...input, binds: reason === "model" || input.binds === true }, reason);
@@ -89,7 +89,7 @@ function renewed(epoch: Epoch, input: CompileInput, reason: Renewal): Epoch {
   return { ...folded(begun, prefixWithin(prefixOf(input), size, input), input.count), mode: input.mode };
 }
 
-/** The epoch with another prefix, and without what was told of it on the way. */
+/** The epoch with another prefix, and without the messages' reports of the edits that the new prefix contains. */
 export function folded(epoch: Epoch, { prefix, prefixEntries }: Folded, count: CompileInput["count"]): Epoch {
   const frozen = epoch.prefixEntries.filter(({ place }) => place === "transcript");
   const layers = new Set<string>(prefixEntries.map(({ piece }) => piece));
@@ -105,7 +105,7 @@ export function folded(epoch: Epoch, { prefix, prefixEntries }: Folded, count: C
   return { ...epoch, prefix, prefixEntries: [...prefixEntries, ...frozen], transcript };
 }
 
-/** A tail that also tells of edits: they stay in the turn's own message. */
+/** A tail that also reports edits; the reports stay in the turn's own message. */
 export const withPendingEdits = (tail: Tail, { parts, entries }: PendingEdits): Tail => ({
   ...tail,
   kept: [...parts, ...tail.kept],
@@ -118,21 +118,21 @@ interface Now {
   readonly draft: Draft;
   readonly text: string;
   readonly digest: Digest;
-  /** The version that is active; 0 for what was declared. */
+  /** The active version; 0 is the declared text. */
   readonly version: number;
 }
 
 interface Changes {
   readonly fold: Folded;
   readonly pendingEdits: PendingEdits;
-  /** Those that the epoch does not tell yet. */
+  /** The layers whose text of today the epoch does not show yet. */
   readonly layers: readonly Layer["id"][];
 }
 
-/** What the epoch's prefix shows otherwise than it is now; nothing where all of it is so, and nothing else was told. */
+/** How the epoch's prefix differs from what it would be now; undefined if it does not differ and no other text was reported. */
 function changesIn(epoch: Epoch, input: CompileInput): Changes | undefined {
   const { agent, contents, count } = input;
-  // Only what was looked up: a text that is not known now stays as it is.
+  // Only layers whose text was looked up: a text that is not known now stays as it is.
   const given = agent.layers.filter(({ id, scope, mutability }) => {
     return scope !== "turn" && mutability !== "immutable" && contents.has(id);
   });
@@ -159,7 +159,7 @@ function nowOf(layer: Layer, { mode }: Epoch, { contents, count }: CompileInput)
   return [{ layer, draft: made, text, digest: digestOf(text), version }];
 }
 
-/** Whether the prefix itself says it. What was cut there is known by its version alone. */
+/** Whether the prefix itself shows this text. A text that was cut there is compared by its version alone. */
 function isShown({ prefixEntries }: Epoch, { layer, draft: made, digest, text, version }: Now): boolean {
   const entry = prefixEntries.find(({ piece, place }) => piece === layer.id && place === "system");
   if (entry === undefined || entry.fate === "empty") return text === "";
@@ -167,7 +167,7 @@ function isShown({ prefixEntries }: Epoch, { layer, draft: made, digest, text, v
   return (entry.edited ?? 0) === version && hasSameParts(entry, made);
 }
 
-/** What is made of parts has no version of its own: they are told apart by what each of them says. */
+/** A text made of parts has no version of its own: it is compared part by part. */
 function hasSameParts({ parts = [] }: LedgerEntry, { content }: Draft): boolean {
   const now = content.kind === "items" ? [] : (content.parts ?? []).filter(({ text }) => text !== "");
   const were = parts.filter(({ fate }) => fate !== "empty");
@@ -191,7 +191,7 @@ function pendingEditsOf(changed: readonly Now[], count: CompileInput["count"]): 
   return { parts, entries, tokens: entries.reduce((sum, { tokens }) => sum + tokens, 0) };
 }
 
-/** The heading is the platform's, and the body was trusted before it came here. */
+/** The platform writes the heading, and the body was trusted before it came here. */
 function partOf({ layer, draft: made, text, digest, version }: Now): TextPart {
   const heading = layerHeading(layer);
   const body = text === "" ? "(nothing now)" : text.slice(heading.length).trimStart();
@@ -202,12 +202,13 @@ function partOf({ layer, draft: made, text, digest, version }: Now): TextPart {
 
 const versionName = (version: number): string => (version === 0 ? "its first text again" : `version ${version}`);
 
-/** Of the room as much may be taken when an edit is told. */
+/** If the request would take more than this share of the room, an edit is not reported in a message. */
 const MOST = 3 / 4;
 
 /**
- * Telling leaves the old text o where it is, read with each of the T requests that are left; a new epoch writes once more all R
- * that stand from the first change on, at w instead of r. So it pays while (w - r) R < o (w + r (T - 1)); in a cold cache always.
+ * Reporting an edit leaves the old text o where it is, and it is read with each of the T requests that are left. A new epoch writes all R
+ * tokens from the first change on once more, at w instead of r. So a new epoch pays while (w - r) R < o (w + r (T - 1)), and always if the
+ * cache is cold.
  */
 function cheaper(
   epoch: Epoch,

@@ -20,12 +20,12 @@ import {
 } from "../protocol/index.ts";
 import { beginningWithin, countMessage, mediaBytes, mediaTokens } from "./tokens.ts";
 
-/** Fewer tokens than this tell nobody anything. */
+/** A beginning with fewer tokens is of no use. */
 const LEAST = 64;
 
 /**
- * The waiting events as this turn's user message: one frame per text, in the order received. Cut to the first of `rooms`
- * (tokens) that holds at least a beginning of each; whole where none does: then the caller has to say no.
+ * The waiting events as this turn's user message: one frame per text, in the order received. Cut to the first of `rooms` (tokens) that
+ * holds at least the beginning of each. If none does, the message is returned whole, and the caller must refuse it.
  */
 export function eventsMessage(
   events: readonly StoredEvent[],
@@ -65,7 +65,7 @@ function frameEvent(event: StoredEvent, cut?: (text: string) => string): UserPar
   const said = event.content.flatMap((part) =>
     part.type === "text" ? frameText(event, part.text, cut) : showPart(part),
   );
-  // A call that ended or a picture alone still has its frame: who, what and when.
+  // An ended call or a message with only a picture still has a frame: who, what and when.
   const silent = !event.content.some((part) => part.type === "text");
   return silent ? [...frameText(event, untrusted("")), ...said] : said;
 }
@@ -90,7 +90,7 @@ const headerOf = ({ kind, trust, at, proof }: StoredEvent): FrameHeader => ({
   ...(proof && { proof }),
 });
 
-/** Pictures and files go as they came; a file's name is somebody's claim and becomes one short line. */
+/** Pictures and files are sent as they came. A file's name is what somebody claims, and becomes one short line. */
 function showPart(part: ImagePart | FilePart): UserPart[] {
   return [part.type === "image" ? part : withCleanName(part)];
 }
@@ -101,8 +101,8 @@ function withCleanName({ name, ...file }: FilePart): FilePart {
 }
 
 /**
- * Every event gets an equal share of the room; what one does not need goes to the ones after it, the shortest first served.
- * Undefined where a share is too small for a beginning.
+ * Every event gets an equal share of the room; what one does not need goes to the ones after it, the shortest first. Undefined if a share
+ * is too small for a beginning.
  */
 function cutEvents(events: readonly StoredEvent[], room: number, count: CountTokens): UserPart[] | undefined {
   const size = (parts: readonly UserPart[]) => stamp(events, parts, count).tokens;
@@ -124,7 +124,7 @@ function cutEvents(events: readonly StoredEvent[], room: number, count: CountTok
 
 function cutEvent(event: StoredEvent, share: number, count: CountTokens): UserPart[] | undefined {
   const texts = event.content.filter((part) => part.type === "text").length;
-  // Frames, names and the mark cost tokens too, and cleaning may lengthen a text: shrink until the whole fits.
+  // Frames, names and the mark cost tokens too, and cleaning may lengthen a text: shrink until everything fits.
   for (let each = Math.floor(share / Math.max(texts, 1)) - LEAST; each >= LEAST; each = Math.floor(each * 0.8)) {
     const parts = frameEvent(event, (text) => beginningWithin(text, each, count));
     if (stamp([event], parts, count).tokens <= share) return parts;
@@ -133,8 +133,8 @@ function cutEvent(event: StoredEvent, share: number, count: CountTokens): UserPa
 }
 
 /**
- * A tool's answer as it enters the transcript: framed, and cut once and for all to `room` tokens. A call always gets its
- * answer: where there is no room at all it is the frame and the mark alone.
+ * A tool's result as it enters the transcript: framed, and cut once and for all to `room` tokens. Every call gets a result: if there is no
+ * room at all, it is only the frame and the mark.
  */
 export function frameResult(
   call: CallPart,
@@ -147,24 +147,26 @@ export function frameResult(
   const header = { kind: "result", trust: answer.trust, at: answer.at } as const;
   const cutTo = (beginning: string) => {
     const mark = `(The result above was cut: its first ${beginning.length} of ${text.length} characters are shown.)`;
-    // The frame holds all that the tool said; the mark stands outside of it and is the platform's.
+    // The frame holds everything that the tool said; the mark is the platform's and stands outside of it.
     return trusted(`${frame(header, untrusted(beginning))}\n${mark}`);
   };
   const framed = frame(header, text);
   const fits = count(framed) <= room;
   const said = fits ? framed : cutTo(beginningWithin(text, room, (beginning) => count(cutTo(beginning))));
-  // The frame holds all that the tool said; the notes stand outside of it.
+  // The frame holds everything that the tool said; the notes stand outside of it.
   const sent = notes.length === 0 ? said : trusted([said, ...notes].join("\n"));
   return { type: "result", id: call.id, tool: call.tool, text: sent, failed, ...(media.length > 0 && { media }) };
 }
 
 /** What a tool answered. */
 interface Answered extends Pick<ToolOutcome, "text" | "failed" | "media"> {
-  /** Media types that the model's API takes in a result; left out, all. */
+  /** Media types that the model's API takes in a result. Default: all. */
   readonly takes?: readonly string[];
 }
 
-/** Pictures and files that have room beside half of what the text may take, each with a note; and the room that is left for the text. */
+/**
+ * Pictures and files that fit while the text gets what it needs, up to half of the room; a note for each; and the room left for the text.
+ */
 function mediaWithin(
   { text, failed, media = [], takes }: Answered,
   whole: number,
@@ -199,7 +201,9 @@ interface Sendable {
   readonly hasRoom: boolean;
 }
 
-/** Why a picture or file is not sent; nothing where it is. A failed result goes as text alone: providers flag no other. */
+/**
+ * Why a picture or file is not sent; undefined if it is. A failed result is sent as text alone, because providers mark only text as failed.
+ */
 function leftOut({ failed, isTaken, hasRoom }: Sendable): string | undefined {
   if (failed) return "the call failed";
   if (!isTaken) return "this model's API takes none in a tool's result";

@@ -14,13 +14,13 @@ import { frameItem, inTime } from "./layers.ts";
 import { withoutRecalled } from "./shown-layers.ts";
 import { countMessage } from "./tokens.ts";
 
-/** Frozen memory as it stands in an epoch: its message, and its line of the ledger. */
+/** Frozen memory as it stands in an epoch: its message, and its entry of the ledger. */
 export interface Frozen {
   readonly message: TranscriptMessage | undefined;
   readonly entry: LedgerEntry;
 }
 
-/** Law 4: framed, in the user's role, and never in the prefix. The oldest first. */
+/** Law 4: framed, in a user message, and never in the prefix. The oldest comes first. */
 export function renderFrozen({ layer, items, because }: FrozenMemory, count: CountTokens): Frozen {
   const base = { piece: layer.id, place: "transcript", rank: layer.rank, scope: "thread" } as const;
   if (items.length === 0)
@@ -29,14 +29,14 @@ export function renderFrozen({ layer, items, because }: FrozenMemory, count: Cou
       entry: { ...base, trust: layer.trust, tokens: 0, wanted: 0, fate: "empty", because },
     };
   const frames = inTime(items).map(frameItem).join("\n");
-  // The heading and the line under it are the platform's, and all that follows is framed.
+  // The platform writes the heading and the line under it; everything after that is framed.
   const text = trusted(`${layerHeading(layer)}\n(All that was saved up to here.)\n${frames}`);
   const message = { role: "user", parts: [{ type: "text", text }] } as const;
   const trust = lowestTrust([layer.trust, ...items.map((item) => item.trust)]);
   const tokens = countMessage(message, count);
   const shown = { shown: items.length, of: items.length, memories: items.map(({ id }) => id), because };
   return {
-    // Counted in its line, beside the prefix: a cut takes nothing of it away.
+    // Counted in its own entry, with the prefix: a cut removes nothing of it.
     message: { message, trust, tokens: 0, turn: null },
     entry: { ...base, trust, tokens, wanted: tokens, fate: "kept", items: shown },
   };
@@ -47,7 +47,7 @@ interface Remembering {
   readonly count: CountTokens;
 }
 
-/** What stands frozen at the start of a first epoch: all of it, or nothing where it does not fit beside the rest. */
+/** The memories frozen at the start of a first epoch: all of them, or none if they do not fit beside the rest. */
 export function frozenWithin(room: number, { memory, count }: Remembering): Frozen | undefined {
   const frozen = memory && renderFrozen(memory, count);
   if (frozen === undefined || frozen.entry.tokens <= Math.max(room, 0)) return frozen;
@@ -56,8 +56,8 @@ export function frozenWithin(room: number, { memory, count }: Remembering): Froz
 }
 
 /**
- * The same epoch begun again, with what is still remembered at its start, and without what was told of memories on the way: that
- * is told again. What a provider refused does not come back with it, and what is bound to the old beginning is left out.
+ * The epoch begun again, with the memories of now at its start and without those that were recalled in it, which can be recalled again.
+ * Reasoning that a provider refused is not sent again; if reasoning is bound to the old beginning, it is left out, too.
  */
 export function begunAnew(
   epoch: Epoch,
@@ -73,7 +73,7 @@ export function begunAnew(
   };
 }
 
-/** An epoch's transcript in two: the message that stands frozen at its start, where one does, and all the rest. */
+/** Splits an epoch's transcript: the message frozen at its start, if there is one, and all the rest. */
 export function apart({ prefixEntries, transcript }: Pick<Epoch, "prefixEntries" | "transcript">): {
   readonly frozen: readonly TranscriptMessage[];
   readonly rest: readonly TranscriptMessage[];
@@ -82,7 +82,7 @@ export function apart({ prefixEntries, transcript }: Pick<Epoch, "prefixEntries"
   return stands ? { frozen: transcript.slice(0, 1), rest: transcript.slice(1) } : { frozen: [], rest: transcript };
 }
 
-/** The epoch as it would begin with other memories at its start, or with none. */
+/** The epoch with other memories at its start, or with none. */
 export function withFrozen<E extends Pick<Epoch, "prefixEntries" | "transcript">>(epoch: E, frozen?: Frozen): E {
   const { rest } = apart(epoch);
   const prefix = epoch.prefixEntries.filter((entry) => !isFrozen(entry));

@@ -1,7 +1,7 @@
 /**
- * Input: layers, transcript, events and a budget. Output: one request, independent of providers, with the fate of every piece. Pure:
- * no clock, no randomness, no input or output; the same input gives the same bytes. It decides order, frames, cuts and epochs. It does
- * not know providers, stores or how its input was gathered.
+ * Input: layers, transcript, events and a budget. Output: one request, independent of providers, with what became of every piece. Pure: no
+ * clock, no randomness, no input or output; the same input gives the same bytes. It decides order, frames, cuts and epochs. It does not
+ * know providers, stores or how its input was gathered.
  */
 export { type Compilation, compile, extend, requestOf, roomLeft, unreasoned } from "./compile.ts";
 export type { CompileInput, EditRates } from "./compile-input.ts";

@@ -23,7 +23,7 @@ import {
 import type { Piece } from "./share-out.ts";
 import { beginningWithin, countBlock } from "./tokens.ts";
 
-/** A layer with what there is to say in it this turn, before anything is cut. */
+/** A layer with what it says this turn, before anything is cut. */
 export interface Draft {
   readonly layer: Layer;
   readonly content: LayerContent;
@@ -32,7 +32,7 @@ export interface Draft {
   readonly wanted: number;
 }
 
-/** A layer as it will be sent. No text: it is not sent. */
+/** A layer as it will be sent. Without a text, it is not sent. */
 export interface Rendered {
   readonly layer: Layer;
   readonly text: Trusted | Framed | undefined;
@@ -51,13 +51,13 @@ export function draft(layer: Layer, content: LayerContent, mode: Mode, count: Co
   return { layer, content: said, lined: line !== undefined, text, wanted: countBlock(text, count) };
 }
 
-/** The line that stands for what the layer says now: of an edited text without a line of its own, its beginning. */
+/** The line that replaces what the layer says now; for an edited text without a line of its own, its first sentence. */
 function lineOf({ line }: Layer, content: LayerContent): Trusted | undefined {
   if (content.kind !== "text" || (content.version ?? 0) === 0) return line;
   return content.line ?? firstSentence(content.text);
 }
 
-/** Headings say nothing by themselves. */
+/** Headings are skipped: they say nothing by themselves. */
 function firstSentence(text: Trusted): Trusted {
   const lines = text.split("\n").map((one) => one.trim());
   const first = lines.find((one) => one !== "" && !one.startsWith("#")) ?? text.trim();
@@ -68,7 +68,7 @@ function firstSentence(text: Trusted): Trusted {
 const lined = (content: LayerContent, line: Trusted): LayerContent =>
   content.kind === "text" ? { ...content, text: line } : { kind: "text", text: line };
 
-/** Nothing to say is no text at all, and no heading over nothing. */
+/** A layer without content has no text, not even its heading. */
 function orEmpty(content: LayerContent): LayerContent {
   if (content.kind === "text" && content.text.trim() === "") return { kind: "empty", because: "its text is empty" };
   if (content.kind === "items" && content.items.length === 0) return { kind: "empty", because: "nothing was found" };
@@ -76,8 +76,8 @@ function orEmpty(content: LayerContent): LayerContent {
 }
 
 /**
- * Tokens that stay of a layer, however little room there is: an immutable one is never cut and never dropped, a required one goes no
- * lower than its minimum, or its budget where it names none.
+ * The fewest tokens that stay of a layer, however little room there is. An immutable layer is never cut or dropped; a required one keeps at
+ * least its minimum or, if it has none, its budget.
  */
 export function leastOfLayer(layer: Layer, wanted: number): number {
   if (layer.mutability === "immutable") return wanted;
@@ -85,7 +85,7 @@ export function leastOfLayer(layer: Layer, wanted: number): number {
   return Math.min(layer.minimum || needed, wanted);
 }
 
-/** The draft as a piece that wants room. */
+/** The draft as a piece that takes part in sharing the room. */
 export function pieceOf({ layer, wanted }: Draft): Piece {
   const free = layer.mutability !== "immutable";
   return {
@@ -100,8 +100,8 @@ export function pieceOf({ layer, wanted }: Draft): Piece {
 }
 
 /**
- * Renders a draft into the room it got; undefined is all it wants.
- * @throws StrataError `budget_too_small` when nothing of a required layer fits
+ * Renders a draft into the room it got; undefined means all that it wants.
+ * @throws StrataError `budget_too_small` if nothing of a required layer fits
  */
 export function render(one: Draft, room: number | undefined, place: Place, count: CountTokens): Rendered {
   const { layer, content } = one;
@@ -117,7 +117,7 @@ export function render(one: Draft, room: number | undefined, place: Place, count
   return finish(one, at, { ...cut, tokens: countBlock(cut.text, count) }, { fate: "truncated", because: "budget" });
 }
 
-/** Where a layer stands, and what counts it. */
+/** Where a layer stands, and how its tokens are counted. */
 interface At {
   readonly place: Place;
   readonly count: CountTokens;
@@ -127,9 +127,9 @@ interface At {
 interface Sent {
   readonly text: Trusted | Framed;
   readonly tokens: number;
-  /** So many of its items; left out, all. */
+  /** How many of its items. Default: all. */
   readonly shown?: number;
-  /** So many characters of its text; left out, all. */
+  /** How many characters of its text. Default: all. */
   readonly length?: number;
 }
 
@@ -157,7 +157,7 @@ function finish(one: Draft, { place, count }: At, sent: Sent | undefined, fate: 
     tokens: sent?.tokens ?? 0,
     wanted: one.wanted,
     ...fate,
-    // Only what is frozen has a version. A live layer may hold personal text, which no plain digest may confirm.
+    // Only frozen text has a version. A live layer may hold personal text, which a plain digest would let anybody confirm.
     ...(text === undefined || place === "tail" ? {} : { version: digestOf(text) }),
     ...(content.kind === "text" && (content.version ?? 0) > 0 && { edited: content.version }),
     ...(items && { items }),
@@ -167,7 +167,7 @@ function finish(one: Draft, { place, count }: At, sent: Sent | undefined, fate: 
   return { layer, text, entry, items: inText };
 }
 
-/** What happens to the parts of a layer of which so many characters are sent. */
+/** What becomes of the parts of a layer of which this many characters are sent. */
 function partsOf(
   content: LayerContent,
   length = Number.POSITIVE_INFINITY,
@@ -193,7 +193,7 @@ function itemsOf(content: Items, shown?: number): LedgerEntry["items"] {
   return { shown: shown ?? items.length, of: items.length, ...(left.length > 0 && { left }) };
 }
 
-/** Whose words stand in it: an edited text may be the agent's own. */
+/** The lowest trust of what it shows: an edited text may be the agent's own. */
 export function trustOf({ layer, content }: Draft, shown?: number): Trust {
   if (content.kind === "text") return content.trust ?? layer.trust;
   if (content.kind === "empty") return layer.trust;
@@ -212,19 +212,19 @@ function write(layer: Layer, content: LayerContent): Trusted | Framed {
   }
 }
 
-/** What is only one line and new each turn needs no second one: a heading sent again is read from no cache. */
+/** A live layer of one line stands on the line of its heading: it is sent anew each turn and read from no cache, so it is kept short. */
 const isLine = ({ scope }: Layer, text: Trusted): boolean => scope === "turn" && !text.includes("\n");
 
 const onOneLine = (layer: Layer, text: Trusted): Trusted => trusted(`${layerHeading(layer)}: ${text}`);
 
-/** The heading is the platform's and the body was trusted or framed before it came here: so is the whole. */
+/** The platform writes the heading, and the body was trusted or framed before it came here, so the whole is trusted. */
 function headed(layer: Layer, body: string): Trusted | Framed {
   return trusted(`${layerHeading(layer)}\n${body}`);
 }
 
 type Items = Extract<LayerContent, { kind: "items" }>;
 
-/** The platform's line, where there is one, and the frames, the oldest first. */
+/** The platform's introduction, if there is one, and the frames, the oldest first. */
 const framesOf = ({ intro }: Items, items: readonly ContentItem[]): string =>
   [...(intro === undefined ? [] : [intro]), ...inTime(items).map(frameItem)].join("\n");
 
@@ -233,7 +233,7 @@ export const frameItem = ({ kind, trust, proof, at, text, name }: ContentItem): 
 
 export const inTime = (items: readonly ContentItem[]): ContentItem[] => [...items].sort((a, b) => a.at - b.at);
 
-/** Cuts between characters and says so. Undefined when not even the mark fits. */
+/** Cuts between characters and says so. Undefined if not even the mark fits. */
 function cutText(
   layer: Layer,
   text: Trusted,
@@ -245,7 +245,7 @@ function cutText(
   return beginning === "" ? undefined : { text: cut(beginning), length: beginning.length };
 }
 
-/** Leaves out whole items, the least fitting first (they come best first), and says how many. */
+/** Leaves out whole items, the least fitting first (the best come first), and says how many. */
 function cutItems(
   layer: Layer,
   content: Items,

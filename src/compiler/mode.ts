@@ -11,9 +11,9 @@ import type {
 import { drafts } from "./drafts.ts";
 import { countTools } from "./tokens.ts";
 
-/** What a model's window is shared between. Tokens. */
+/** How a model's window is shared. Tokens. */
 export interface Room {
-  /** All that there is: the smaller of the window and the agent's budget. */
+  /** Everything: the smaller of the window and the agent's budget. */
   readonly whole: number;
   /** Kept free for the reply. */
   readonly reply: number;
@@ -21,10 +21,10 @@ export interface Room {
   readonly limit: number;
 }
 
-/** Of a small window the reply takes no more than this share, whatever the budget reserves. */
+/** In a small window, the reply gets at most this share, whatever the budget reserves. */
 const REPLY = 1 / 4;
 
-/** Of the room this share is left for the message, where all layers are sent whole. */
+/** If all layers are sent whole, this share of the room must be left for the message. */
 const MESSAGE = 1 / 4;
 
 /** How the window is shared between what is sent and the reply. */
@@ -34,22 +34,22 @@ export function roomIn(window: number, { total, reply }: Pick<Budgets, "total" |
   return { whole, reply: reserve, limit: whole - reserve };
 }
 
-/** What the mode is chosen by. */
+/** What the choice of the mode depends on. */
 export interface ModeInput {
   readonly agent: Agent;
   /** The model's context window in tokens. */
   readonly window: number;
   readonly tools: readonly ToolSchema[];
-  /** What stands in the prefix now, where that is not what was declared. */
+  /** The texts of the prefix that differ from the declared ones. */
   readonly contents?: ReadonlyMap<LayerId, LayerContent>;
   readonly count: CountTokens;
-  /** How well the agent can pay for itself. */
+  /** Whether the agent has enough credits. */
   readonly tier?: SurvivalTier;
 }
 
 /**
- * How much of the prompt is sent: as declared, or with `mode: auto` all of it where at least a quarter of the room is left for
- * the message beside tools, prefix, the live layers' budgets and the reply. An agent that can hardly pay sends less. Pure.
+ * How much of the prompt is sent: as declared or, with `mode: auto`, all of it if at least a quarter of the room is left for the message
+ * beside tools, prefix, the live layers' budgets and the reply. An agent with hardly any credits sends the compact prompt. Pure.
  */
 export function chooseMode({ agent, window, tools, contents = new Map(), count, tier }: ModeInput): Mode {
   if (agent.mode !== "auto") return agent.mode;

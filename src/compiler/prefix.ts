@@ -18,14 +18,14 @@ import { type Draft, pieceOf, type Rendered } from "./layers.ts";
 import { fixedPiece, leastSum, type Piece, shareOut } from "./share-out.ts";
 import { countTools } from "./tokens.ts";
 
-/** The tools in the one order and spelling they are ever sent in: sorted by name, their schemas canonical. */
+/** The tools in the one order and spelling in which they are always sent: sorted by name, with canonical schemas. */
 function orderTools(tools: readonly ToolSchema[]): readonly ToolSchema[] {
   return [...tools]
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ name, description, input }) => ({ name, description, input: JSON.parse(canonicalJson(input)) }));
 }
 
-/** The ledger's line of the tools. */
+/** The ledger's entry of the tools. */
 function toolsEntry(tools: readonly ToolSchema[], count: CountTokens): LedgerEntry {
   const tokens = countTools(tools, count);
   return {
@@ -65,7 +65,7 @@ function block(scope: LayerScope, rendered: readonly Rendered[]): SystemBlock[] 
   ];
 }
 
-/** Law 4 at run time: a layer whose content came in items holds frames, and frames never stand in the system prefix. */
+/** Law 4 at run time: a layer whose content consists of items holds frames, and frames never stand in the system prefix. */
 function trustedText({ layer, text, entry }: Rendered): string {
   if (entry.items === undefined && text !== undefined) return text;
   throw new StrataError(
@@ -84,14 +84,14 @@ interface Unfit {
   readonly pieces: readonly Piece[];
 }
 
-/** All that the prefix would say, in the order of the prompt. */
+/** Everything that the prefix would say, in the order of the prompt. */
 export function prefixOf({ agent, mode, contents, count, ...input }: PrefixInput): Unfit {
   const tools = orderTools(input.tools);
   const made = drafts(agent.layers, "system", mode, contents, count);
   return { tools, made, pieces: [fixedPiece("tools", toolsEntry(tools, count).tokens), ...made.map(pieceOf)] };
 }
 
-/** The prefix within so many tokens. What cannot be cut takes the room it needs. */
+/** The prefix within this many tokens. What cannot be cut takes the room it needs. */
 export function prefixWithin(
   { tools, made, pieces }: Unfit,
   size: number,
@@ -105,19 +105,19 @@ export function prefixWithin(
 /** What a prefix must leave room for. */
 interface Beside {
   readonly hasTail: boolean;
-  /** Tokens of its soft budget, the tools added; infinite where it has none. */
+  /** Tokens of its soft budget plus those of the tools; infinite without a budget. */
   readonly ceiling: number;
-  /** Whether a prefix of so many tokens takes nothing from what comes behind it. */
+  /** Whether a prefix of this many tokens takes nothing away from what comes after it. */
   readonly isRoomBeside: (size: number) => boolean;
 }
 
-/** A prefix beyond its soft budget has one of so many sizes. */
+/** The number of sizes that a prefix beyond its soft budget may have. */
 const STEPS = 32;
 
 /**
- * Tokens that a prefix may have, the first that leaves enough. Whole where all fits, and else one of few sizes, whatever the
- * first message says: so threads of one agent send the same bytes, and not each its own. Live layers need room, too. Its soft budget
- * holds only as far as there is no room beyond it.
+ * Sizes in tokens that a prefix may have; the first that leaves enough room is taken. It is whole if everything fits, and otherwise has one
+ * of a few sizes, whatever the first message says, so that the threads of an agent send the same bytes. Live layers need room, too. The
+ * soft budget limits it only if there is no room beyond it.
  */
 export function sizesFor(limit: number, needed: number, { hasTail, ceiling, isRoomBeside }: Beside): readonly number[] {
   if (needed <= limit) return [limit];
@@ -131,8 +131,9 @@ export function sizesFor(limit: number, needed: number, { hasTail, ceiling, isRo
 }
 
 /**
- * The same where no message has a say at all: a quarter is always left for it. Of several events that do not fit there, fewer are
- * taken first; for one alone that cannot be cut so far, the prefix gives way, to its soft budget at the most.
+ * The same if the size must not depend on the message: a quarter of the limit is always left for it. If several events do not fit there,
+ * fewer are taken into the turn. For a single one that cannot be cut that far, the prefix is cut further: to half of the limit or its soft
+ * budget, then as far as it can be.
  */
 export function sizesAlone(limit: number, events: number, ceiling: number): readonly number[] {
   const usual = limit - Math.ceil(limit / 4);

@@ -1,17 +1,17 @@
 import { StrataError } from "../protocol/index.ts";
 
-/** One piece that wants room. Tokens throughout. */
+/** One piece that takes part in sharing the room. All figures are tokens. */
 export interface Piece {
   readonly id: string;
   readonly rank: number;
   readonly wanted: number;
   readonly minimum: number;
   readonly budget?: number;
-  /** It gets no more, however much is free. */
+  /** It gets no more than this, however much is free. */
   readonly most?: number;
   /** False for what is sent whole or not at all: immutable layers, tools. */
   readonly cuttable: boolean;
-  /** True for what may go. */
+  /** True for what may be left out. */
   readonly droppable: boolean;
 }
 
@@ -25,19 +25,19 @@ export const fixedPiece = (id: string, wanted: number): Piece => ({
   droppable: false,
 });
 
-/** A live source gets so much of the tail's room where it names no budget: a flood leaves the rest to the others. */
+/** A live source without a budget gets at most this share of the tail's room, so that one huge source leaves the rest to the others. */
 const LIVE_SHARE = 1 / 4;
 
 interface LiveRoom {
   readonly room: number;
   readonly fits: boolean;
-  /** The minimum that its layer declares: a source that must be there has all that it wants as its piece's. */
+  /** The minimum that its layer declares. (The piece's own minimum may be more: a required source reserves all that it wants.) */
   readonly reserved: number;
 }
 
 /**
- * A live source's piece where not everything fits: it gets its budget or its share of the room, and no more. Where only the
- * transcript would give way to it (`fits`), a budget below its share takes nothing away.
+ * A live source's piece if not everything fits: it gets its budget, or its share of the room, and no more. If only the transcript would
+ * have to make room for it (`fits`), it gets its share even if its budget is lower.
  */
 export function liveWithin(piece: Piece, { room, fits, reserved }: LiveRoom): Piece {
   const { wanted, minimum, budget } = piece;
@@ -46,20 +46,20 @@ export function liveWithin(piece: Piece, { room, fits, reserved }: LiveRoom): Pi
   return most >= wanted || !piece.cuttable ? piece : { ...piece, most, minimum: Math.min(minimum, most) };
 }
 
-/** Tokens that pieces would take. */
+/** Tokens that the pieces would take. */
 export const wantedSum = (pieces: readonly Piece[]): number =>
   pieces.reduce((sum, { wanted, most = wanted }) => sum + Math.min(wanted, most), 0);
 
-/** Tokens that pieces take at the least. */
+/** The fewest tokens that the pieces can take. */
 export const leastSum = (pieces: readonly Piece[]): number =>
   pieces.reduce((sum, piece) => sum + (piece.cuttable || piece.droppable ? piece.minimum : piece.wanted), 0);
 
-/** How much room each piece that has to give way still gets; 0 is dropped, a piece not named stays whole. */
+/** How much room each piece that had to be cut gets; 0 means dropped, and a piece without an entry stays whole. */
 export type Allotment = ReadonlyMap<string, number>;
 
 /**
- * Tokens that a piece which gave way may take where so many are free for it; nothing where all of it fits. A soft budget is there for
- * the others: what they all leave may go `beyond` it.
+ * Tokens that a piece which was cut may take if this many are free for it; undefined if all of it fits. A soft budget protects the others:
+ * what all of them leave free may go `beyond` it.
  */
 export function regrown(
   { wanted, minimum, budget = wanted, most }: Piece,
@@ -70,14 +70,14 @@ export function regrown(
   return Math.min(Math.max(most ?? (beyond ? wanted : budget), minimum), free);
 }
 
-/** A beginning of fewer tokens tells nobody anything: rather it is dropped. */
+/** A piece with fewer tokens is of no use: it is dropped instead. */
 export const LEAST_BEGINNING = 64;
 
 /**
- * Shares out `limit` tokens. From the highest rank number down: first each cuttable piece goes to its budget, then what may
- * go is trimmed as far as it must, and dropped (to its reserved minimum, where it has one) where too little would be left of
- * it, then the rest of the cuttable ones are trimmed, down to their minimum. `margin` stays free of what is trimmed.
- * @throws StrataError `budget_too_small` when what must be sent does not fit
+ * Shares out `limit` tokens, from the highest rank number down. First, each cuttable piece is cut to its budget. Then droppable pieces are
+ * trimmed as far as necessary, and dropped (down to their reserved minimum, if they have one) if too little would be left. Then the other
+ * cuttable pieces are trimmed down to their minimum. `margin` stays free where pieces are trimmed.
+ * @throws StrataError `budget_too_small` if what must be sent does not fit
  */
 export function shareOut(pieces: readonly Piece[], limit: number, margin = 0): Allotment {
   const room = new Map(pieces.flatMap(({ id, most }) => (most === undefined ? [] : [[id, most] as const])));

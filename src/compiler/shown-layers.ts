@@ -17,18 +17,18 @@ import {
 } from "../protocol/index.ts";
 import { countMessage } from "./tokens.ts";
 
-/** What a transcript tells of a live layer so far: its lines or frames, and the digest of its text where they are in an order. */
+/** What a transcript shows of a live layer: its lines or frames and, if their order matters, the digest of its text. */
 export interface ShownLayer {
   readonly units: ReadonlySet<string>;
   readonly of?: Digest;
 }
 
-/** What a transcript tells of the live layers. A layer whose beginning was cut away is not among them. */
+/** What a transcript shows of the live layers. A layer whose full text was cut away is not among them. */
 export type ShownLayers = ReadonlyMap<LayerId, ShownLayer>;
 
 export const NOTHING_SHOWN: ShownLayers = new Map();
 
-/** Reads it off the texts that stay. */
+/** Collects what the transcript's texts show. */
 export function shownLayersIn(transcript: readonly TranscriptMessage[]): ShownLayers {
   const layers = new Map<LayerId, ShownLayer>();
   for (const { message } of transcript) {
@@ -58,7 +58,7 @@ const NEW = "+ ";
 export interface Saying {
   readonly layer: Layer;
   readonly text: Trusted | Framed;
-  /** Its content came in items: frames, of which each stands by itself. */
+  /** Whether its content consists of items, that is, frames of which each stands by itself. */
   readonly inItems: boolean;
   /** The memories that it shows, by their frames. */
   readonly memories?: ReadonlyMap<string, readonly MemoryId[]>;
@@ -67,17 +67,17 @@ export interface Saying {
 const recalled = (told: LayerMark, memories: readonly MemoryId[]): LayerMark =>
   memories.length === 0 ? told : { ...told, memories };
 
-/** The memories that a text tells of. */
+/** The memories that a text shows. */
 const memoriesOf = (part: UserPart): readonly MemoryId[] => (part.type === "text" && part.told?.memories) || [];
 
-/** The memories that a transcript tells of: they stay in it, whatever is recalled later. */
+/** The memories that a transcript shows: they stay in it, whatever is recalled later. */
 export function memoriesShown(transcript: readonly TranscriptMessage[]): ReadonlySet<MemoryId> {
   return new Set(
     transcript.flatMap(({ message }) => (message.role === "user" ? message.parts.flatMap(memoriesOf) : [])),
   );
 }
 
-/** The transcript without what it tells of memories. A message that said nothing else is gone. */
+/** The transcript without the memories that it shows. A message that contained nothing else is removed. */
 export function withoutRecalled(
   transcript: readonly TranscriptMessage[],
   count: CountTokens,
@@ -91,7 +91,7 @@ export function withoutRecalled(
   });
 }
 
-/** All that the layer says. */
+/** The layer's full text. */
 export const wholeOf = ({ layer, text, inItems, memories }: Saying): TextPart => ({
   type: "text",
   text,
@@ -102,11 +102,11 @@ export const wholeOf = ({ layer, text, inItems, memories }: Saying): TextPart =>
 });
 
 /**
- * What has changed since the transcript told of the layer: nothing, its changed lines, or all of it, where that is shorter or
- * nothing less would say it. A memory that does not fit any more still holds; other items that are gone do not.
+ * What has changed since the transcript showed the layer: nothing, its changed lines, or all of it if that is shorter or the change cannot
+ * be said otherwise. A memory that no longer fits the message still holds; other items that are gone do not.
  */
 export function changeOf(saying: Saying, told: ShownLayer | undefined): TextPart | undefined {
-  // Only what has no order came in items: of a layer that changed from the one to the other nothing can be compared.
+  // Items have no order and texts have one: if a layer changed from one to the other, nothing can be compared.
   if (told === undefined || (told.of === undefined) !== saying.inItems) return wholeOf(saying);
   return saying.inItems ? newItems(saying, told) : changedLines(saying, told);
 }
@@ -114,16 +114,16 @@ export function changeOf(saying: Saying, told: ShownLayer | undefined): TextPart
 function newItems(saying: Saying, { units }: ShownLayer): TextPart | undefined {
   const { layer, text, memories } = saying;
   const all = unitsOf(text);
-  // The platform's line before the frames says something else now.
+  // The platform's line before the frames has changed.
   if (all.some((unit) => !isFrame(unit) && !units.has(unit) && !MORE.test(unit))) return wholeOf(saying);
   const now = all.filter(isFrame);
   const fresh = now.filter((unit) => !units.has(unit));
   const gone = [...units].filter((unit) => isFrame(unit) && !now.includes(unit));
   if (gone.length > 0 && layer.source.kind !== "recall") return wholeOf(saying);
   if (fresh.length === 0) return undefined;
-  // Never longer than the whole, which the budget was asked for.
+  // Never longer than the whole, which the budget was calculated for.
   const heading = `${layerHeading(layer)}${fresh.length < now.length ? " (more of it)" : ""}`;
-  // The heading is the platform's, and the frames stood in the layer's own text.
+  // The platform writes the heading, and the frames were part of the layer's own text.
   const told = recalled(
     { layer: layer.id, as: "more" },
     fresh.flatMap((unit) => memories?.get(unit) ?? []),
@@ -131,7 +131,7 @@ function newItems(saying: Saying, { units }: ShownLayer): TextPart | undefined {
   return { type: "text", text: trusted(`${heading}\n${fresh.join("\n")}`), told };
 }
 
-/** What stands behind frames that were cut. */
+/** The line after frames that were cut. */
 const MORE = /^\(\d+ more not shown\.\)$/;
 
 function changedLines(saying: Saying, { units, of }: ShownLayer): TextPart | undefined {
@@ -141,7 +141,7 @@ function changedLines(saying: Saying, { units, of }: ShownLayer): TextPart | und
   const now = unitsOf(text);
   const gone = [...units].filter((unit) => !now.includes(unit)).map((unit) => GONE + unit);
   const fresh = now.filter((unit) => !units.has(unit)).map((unit) => NEW + unit);
-  // The same lines in another order, or as often as not before: no list of changes says that.
+  // The same lines in another order, or repeated: a list of changes cannot say that.
   if (gone.length + fresh.length === 0 || new Set(now).size < now.length) return wholeOf(saying);
   const says = [`${layerHeading(layer)} (changed lines: - is gone, + is new)`, ...gone, ...fresh].join("\n");
   return shorter({ type: "text", text: trusted(says), told: { layer: layer.id, as: "lines", of: digest } }, saying);
@@ -152,7 +152,10 @@ const shorter = (change: TextPart, saying: Saying): TextPart =>
 
 const isFrame = (unit: string): boolean => unit.startsWith("[") && looksLikeOurs(unit.split("\n", 1)[0] ?? "");
 
-/** A layer's text below its heading, or what follows it on its line, by lines; a frame is one, for it is nothing without its header. */
+/**
+ * A layer's text below its heading, or after it on the same line, split into lines. A frame stays one unit, because its lines mean nothing
+ * without the header.
+ */
 function unitsOf(text: string): readonly string[] {
   const [head = "", ...lines] = text.split("\n");
   const units: string[] = [];

@@ -21,28 +21,28 @@ import { frameItem, type Rendered } from "./layers.ts";
 import { changeOf, type Saying, type ShownLayers, wholeOf } from "./shown-layers.ts";
 import { countBlock, countMessage, transcriptSum } from "./tokens.ts";
 
-/** A turn's tail as it will be carried. */
+/** A turn's tail as it will be sent. */
 export interface Tail {
   /** For the turn's requests only. */
   readonly parts: readonly TailPart[];
   /** What stays with the turn's own message. */
   readonly kept: readonly TextPart[];
-  /** All that the layers say whose changes stay: said once more where a cut takes away what they changed. */
+  /** The full texts of the layers whose changes stay: they are sent again if a cut removes what they changed. */
   readonly whole: readonly TextPart[];
-  /** Each layer's line of the ledger, by what is sent of it now. */
+  /** Each layer's entry of the ledger, by what is sent of it now. */
   readonly entries: readonly LedgerEntry[];
 }
 
-/** What decides how the tail is carried. */
+/** What decides how the tail is sent. */
 export interface Carrying {
   readonly plan: TailPlan;
   readonly shown: ShownLayers;
-  /** How many requests the transcript will probably hold before it is cut. */
+  /** How many requests the transcript will probably serve before it is cut. */
   readonly requests: number;
   readonly count: CountTokens;
 }
 
-/** Lays the live layers out as the plan says. Pure. */
+/** Places the live layers as the plan says. Pure. */
 export function carry(rendered: readonly Rendered[], carrying: Carrying): Tail {
   const { count } = carrying;
   const said = rendered.flatMap(sayingOf);
@@ -64,7 +64,7 @@ export function carry(rendered: readonly Rendered[], carrying: Carrying): Tail {
 }
 
 interface Said extends Saying {
-  /** Nobody but the platform and the operator speaks in it. */
+  /** Whether only the platform and the operator speak in it. */
   readonly isOurs: boolean;
 }
 
@@ -76,7 +76,7 @@ function sayingOf({ layer, text, entry, items }: Rendered): readonly Said[] {
   return [{ layer, text, inItems, isOurs, memories: memoriesIn(items) }];
 }
 
-/** The memories by the frames that show them: two may look the same. */
+/** The memories by the frames that show them; two memories may look the same. */
 function memoriesIn(items: Rendered["items"]): ReadonlyMap<string, readonly MemoryId[]> {
   const memories = new Map<string, readonly MemoryId[]>();
   for (const one of items) {
@@ -90,8 +90,8 @@ function memoriesIn(items: Rendered["items"]): ReadonlyMap<string, readonly Memo
 const wayOf = ({ isOurs }: Said, plan: TailPlan): TailPlan["trusted"] => (isOurs ? plan.trusted : plan.framed);
 
 /**
- * Whether changed lines are kept. Where nothing binds the history to them, only while w c + r c (T - 1) / 2 < d: with c changed
- * tokens, d of all that changes are told of, and T requests until the transcript is cut.
+ * Whether changed lines stay in the transcript. If reasoning is not bound to the history, they stay only while w c + r c (T - 1) / 2 < d,
+ * with c changed tokens, d tokens of the full texts, and T requests until the transcript is cut.
  */
 function keeps(
   staying: readonly Said[],
@@ -100,7 +100,7 @@ function keeps(
 ): boolean {
   const sizeOf = (texts: readonly { readonly text: string }[]): number =>
     texts.reduce((sum, { text }) => sum + countBlock(text, count), 0);
-  // What nothing was told of yet has to be told as a whole once, for changes to have something to change.
+  // A layer must be shown in full once before changes can refer to it.
   if (plan.keep === undefined || staying.every(({ layer }) => !told.has(layer.id))) return true;
   const changed = sizeOf(changes);
   const { read, write } = plan.keep;
@@ -113,13 +113,13 @@ function passingPart({ layer, text, isOurs }: Said, plan: TailPlan): TailPart {
   return plan.place === "before-events" ? { ...part, way: "before-events" } : part;
 }
 
-/** A message of the system's stands behind the user's. */
+/** A system message stands after the user message. */
 const inOrder = (parts: readonly TailPart[]): readonly TailPart[] => [
   ...parts.filter(({ way }) => way !== "turn-scoped"),
   ...parts.filter(({ way }) => way === "turn-scoped"),
 ];
 
-/** A message of the user's with what stays of the tail in it. Its trust is the lowest of all that stands in it. */
+/** The user message with the part of the tail that stays in it. Its trust is the lowest of everything in it. */
 export function withKept(
   one: TranscriptMessage,
   { kept, entries }: Tail,
@@ -133,15 +133,15 @@ export function withKept(
   return { ...one, message: whole, trust: trustOf(kept, entries, one.trust), tokens: countMessage(whole, count) };
 }
 
-/** What is told again: its message, its tokens, and the ledger's lines with it. */
+/** What is shown again: its message, its tokens, and the ledger's entries with it. */
 interface ShownAnew {
   readonly message: TranscriptMessage;
-  /** Of the texts alone. */
+  /** Tokens of the texts alone. */
   readonly tokens: number;
   readonly entries: readonly LedgerEntry[];
 }
 
-/** All that the layers say whose changes stay, in a message of its own; none where the turn has told all of it already. */
+/** The full texts of the layers whose changes stay, in a message of its own; undefined if the turn has shown all of them already. */
 export function shownAnew(
   { own, whole, entries }: { readonly own: readonly TranscriptMessage[] } & Pick<Tail, "whole" | "entries">,
   count: CountTokens,
@@ -167,7 +167,7 @@ export function shownAnew(
   };
 }
 
-/** How many requests a running transcript will hold before it is cut, if it goes on growing as it did. */
+/** How many requests a running transcript will serve before it is cut, if it goes on growing as before. */
 export function requestsLeft({ transcript, prefixEntries }: Epoch, limit: number): number {
   const { tokens } = transcriptSum(transcript);
   const answers = transcript.filter(({ message }) => message.role === "assistant").length;
@@ -185,7 +185,10 @@ function trustOf(
   return lowestTrust([other, ...entries.filter(({ piece }) => isOf(piece, layers)).map(({ trust }) => trust)]);
 }
 
-/** A layer that said something and has nothing to say now says so: its words would stand on. Memories that do not fit still hold. */
+/**
+ * A layer that said something before and has nothing to say now says so, because its old words would still stand. Memories that no longer
+ * fit still hold.
+ */
 export function nothingNow(
   layers: readonly Layer[],
   contents: Contents,
@@ -205,7 +208,7 @@ export function nothingNow(
 
 const NOTHING_NOW = trusted("(nothing now)");
 
-/** The message that stays where the provider has cleared this request's tail by itself; none where it had none to clear. */
+/** The message that remains after the provider has cleared this request's tail by itself; undefined if there was nothing to clear. */
 export function clearedTail({
   tail,
   ledger,
@@ -215,7 +218,7 @@ export function clearedTail({
 }): TrustedMessage | undefined {
   const scoped = tail.filter(({ way }) => way === "turn-scoped");
   if (scoped.length === 0) return undefined;
-  // `carry` takes no text here but what the platform and the operator say.
+  // `carry` puts only text of the platform and the operator here.
   const parts = scoped.map(({ text }) => ({ type: "text", text: trusted(text) }) as const);
   const layers = new Set(scoped.map(({ layer }) => layer));
   const trusts = ledger.entries.filter(({ piece }) => isOf(piece, layers)).map(({ trust }) => trust);

@@ -15,14 +15,14 @@ import {
   type UserPart,
 } from "../protocol/index.ts";
 
-/** What a provider adds around one message or part, in tokens: on the safe side of what is documented. */
+/** Tokens that a provider adds around one message or part: at least as many as documented. */
 const AROUND = 4;
-/** A picture costs at most this in the documented formulas of the large providers. */
+/** The most that a picture costs by the documented formulas of the large providers. */
 const IMAGE = 1_600;
 
 /** Tokens of one message with all its parts. */
 export function countMessage(message: Message, count: CountTokens): number {
-  // The provider has cleared it: it is rendered no more, and costs nothing.
+  // The provider has cleared it, so it costs nothing.
   if (message.role === "system") return 0;
   const parts: readonly (UserPart | AssistantPart | ResultPart)[] = message.parts;
   return parts.reduce((sum, part) => sum + countPart(part, count) + AROUND, AROUND);
@@ -46,11 +46,13 @@ function countPart(part: UserPart | AssistantPart | ResultPart, count: CountToke
   }
 }
 
-/** Pages of a document: as many as it could have at the most, where a page is small, and what one costs as text and as a picture. */
+/**
+ * Bytes of a small page, so that a document counts with the most pages that it could have; and what a page costs as text and as a picture.
+ */
 const PAGE_BYTES = 25_000;
 const PAGE = 3_000;
 
-/** What a picture or a document in a result costs, by the documented formulas of the large providers: an estimate, and rather too high. */
+/** What a picture or a document in a result costs by the documented formulas of the large providers: an estimate, rather too high. */
 export const mediaTokens = ({ type, data }: ImagePart | FilePart): number =>
   type === "image" ? IMAGE : PAGE * Math.max(1, Math.ceil(mediaBytes({ data }) / PAGE_BYTES));
 
@@ -64,7 +66,7 @@ export function countTools(tools: readonly ToolSchema[], count: CountTokens): nu
   );
 }
 
-/** Tokens of a whole request, each piece counted again; what was cut and stored counts as it is sent. */
+/** Tokens of a whole request as it is sent, with each piece counted again. */
 export function countRequest({ prefix, messages, tail }: Omit<Request, "marks">, count: CountTokens): number {
   const blocks = [...prefix.system, ...tail].reduce((sum, { text }) => sum + countBlock(text, count), 0);
   return messages.reduce(
@@ -79,8 +81,8 @@ export function countBlock(text: string, count: CountTokens): number {
 }
 
 /**
- * The longest beginning of `text` that has at most `tokens`, cut between characters, never inside one.
- * The search looks at 16 characters a token at the most, so that a huge text costs no more than a large one.
+ * The longest beginning of `text` that has at most `tokens`, cut between characters, never inside one. The search looks at no more than 16
+ * characters per token, so that a huge text costs no more than a large one.
  */
 export function beginningWithin(text: string, tokens: number, count: CountTokens): string {
   const beginning = (length: number) => truncateText(text, length, "");
@@ -94,22 +96,22 @@ export function beginningWithin(text: string, tokens: number, count: CountTokens
   return beginning(fits);
 }
 
-/** What a transcript comes to. */
+/** The totals of a transcript. */
 interface TranscriptSum {
   readonly messages: readonly Message[];
   readonly tokens: number;
   readonly trust: Trust;
-  /** How many of the messages came with a turn: all but the platform's own marks. */
+  /** How many of the messages belong to a turn: all except the platform's marks. */
   readonly ofTurns: number;
-  /** The thread's turns in it, and their tokens. */
+  /** The number of the thread's turns in it, and their tokens. */
   readonly turns: { readonly count: number; readonly tokens: number };
 }
 
 const known = new WeakMap<readonly TranscriptMessage[], TranscriptSum>();
 
 /**
- * A transcript, walked through once: it is the longest thing of a request and stays the same from round to round, so that a
- * request costs what is new in it.
+ * The totals of a transcript, computed in one pass and kept. The transcript is the largest part of a request and stays the same from round
+ * to round, so a request costs only what is new in it.
  */
 export function transcriptSum(transcript: readonly TranscriptMessage[]): TranscriptSum {
   const before = known.get(transcript);
