@@ -11,56 +11,56 @@ import {
   STOP_WORDS,
 } from "./word-lists.ts";
 
-/** More of a text is not read: nobody asks for so much, and of a memory no more is found either. */
+/** Characters of a query that are read: nobody asks at greater length. */
 const LONGEST_TEXT = 20_000;
-/** More different terms are not looked up; what comes first and weighs most stays. */
+/** Different terms that are looked up: those that come first and have the greatest weight. */
 const MOST_TERMS = 512;
 
 /** What a search asks for, read from its texts alone. */
 export interface Asked {
-  /** What to look for, folded, with the weight of the text it stands in. */
+  /** The terms to look for, folded, each with the weight of the text it comes from. */
   readonly terms: ReadonlyMap<string, number>;
   readonly who: Who;
   readonly dates: readonly AskedDate[];
-  /** When it is asked, where that is known. */
+  /** When it is asked, if that is known. */
   readonly at: number | undefined;
-  /** Whether it is a question, has one beside what it tells, or tells only. */
+  /** Whether it is a question, contains one beside a statement (`aside`), or only states something. */
   readonly asks: Asks;
   readonly asksWhen: boolean;
-  /** It asks for help or advice: what its writer once said about how they want things may bear on it, whatever its words. */
+  /** It asks for help or advice, so what its writer once said about how they want things done may matter, whatever its words. */
   readonly asksHelp: boolean;
-  /** It is about what is or shall be, and not about what was. */
+  /** It is about the present or the future, not about the past. */
   readonly asksNow: boolean;
   /** It asks about what was said or shown just now: "where did you take this?" */
   readonly points: boolean;
-  /** It begins with a word on what was said just now, which the question then mostly is about: "Wow, well done! How did it go?" */
+  /** It begins with a reaction to what was said just now, and then the question is mostly about that: "Wow, well done! How did it go?" */
   readonly reacts: boolean;
-  /** It asks for a course of things over several conversations: their order, a summary. */
+  /** It asks for a course of events over several conversations: their order, or a summary. */
   readonly asksCourse: boolean;
 }
 
 export type Asks = "question" | "aside" | "nothing";
 
-/** Whose words are asked for. Names are folded; empty where nobody is meant. */
+/** Whose words are asked for. Names are folded; empty if nobody is meant. */
 export interface Who {
-  /** The one speaker who is named. */
+  /** The speaker who is named, if it is only one. */
   readonly named: string;
   /** Who asks, and whom they talk to. */
   readonly self: string;
   readonly other: string;
-  /** Where nobody is named: the asker speaks of themselves, or of the other one. */
+  /** If nobody is named: the asker speaks of themselves (`saysMe`), or of the person they talk to (`saysYou`). */
   readonly saysMe: boolean;
   readonly saysYou: boolean;
 }
 
-/** As a question: in talk "when" mostly begins a story. */
+/** Only as a question: in conversations, "when" mostly begins a clause. */
 const ASKS_WHEN =
   /\bwhen(?:['’]s|\s+(?:did|does|do|is|was|were|are|will|would|has|have|had|can|could|should))\b|\b(?:what|which)\s+(?:date|day|month|year|time)\b|\bhow long ago\b|什么时候|何时|いつ|เมื่อไหร่|\b(?:wann|quand|cuándo)\b/i;
 const ASKS_HELP =
   /\bhow (?:(?:do|can|should|would|could|might) (?:i|we|one)|to)\b|\b(?:can|could|would) you\b|\bwhat (?:would|should|steps|are (?:some|the)|is the best|do i need)\b|\bsuggest|\brecommend|\b(?:help|show) (?:me|us)\b|\bexplain\b|\bbest way\b|\b(?:i['’]m|i am|we['’]re|we are) (?:trying|working|planning|looking|thinking|about)\b|\bwhich\b|\btips\b|\badvice\b|\bwhere (?:do you think|should)\b|\b(?:kannst|könntest|würdest) du\b|\bwie (?:kann|soll|mache)\b|\bpourrais-tu\b|\bcomment (?:puis|faire)\b|\bpuedes\b|\bcómo (?:puedo|debo|hago)\b|怎么|怎麼|如何|建议|推荐|どう(?:すれば|やって)/iu;
-/** A question about what was is answered by what was said, not by how the answer is wanted. */
+/** A question about the past is answered by what was said, not by how the asker wants answers to be. */
 const ASKS_PAST = /\b(?:did|have|has|had|was|were|summar\w*|throughout|across|order in which)\b/i;
-/** Something to be done, told without a question. */
+/** A task that is given without a question. */
 const TASK =
   /(?:^|[.!\n]\s*)(?:please |now |ok,? |and )*(?:translate|convert|calculate|compute|fix|create|make|generate|review|rewrite|rephrase|refactor|edit|implement|add|build|prepare|design|sort|format|draft|shorten|outline|estimate|solve|analy[sz]e)\b/i;
 /** Whether it asks how things were before, and what replaced them. */
@@ -68,11 +68,11 @@ const ASKS_CHANGE =
   /\b(?:chang(?:e|ed|ing)|used to|before|previous(?:ly)?|earlier|still|any ?more|switch(?:ed)?|updated?|originally|at first|no longer|früher|vorher|noch immer|avant|antes)\b|以前|之前|原来|前は/iu;
 const ASKS_COURSE =
   /\bin (?:what|which) order\b|\border in which\b|\b(?:list|in) (?:the )?order\b|\bchronolog|\btimeline\b|\bsummar|\bthroughout\b|\bover time\b|\bacross (?:my|our|all)\b|\b(?:evolved?|developed|progressed)\b|\bwalk me through the\b|\breihenfolge\b|\bzusammenfass|\bordre\b|\brésum|\ben qué orden\b|\bresum|顺序|总结|順番/i;
-/** They mean nobody: "can you", "tell me". */
+/** Polite phrases in which "you" and "me" mean nobody: "can you", "tell me". */
 const COURTESY =
   /\b(?:can|could|would|will|do|if) you (?:please )?(?=(?:list|walk|tell|give|show|help|explain|suggest|recommend|summar\w*|remind|remember|recall|know|think|provide|describe|write|make|find|check|compare|create)\b)|\b(?:tell|show|give|help|remind|let|walk) (?:me|us)\b|\bthank you\b|\bkannst du\b|\bkönntest du\b/gi;
 
-/** The agent by its role, as somebody who said something. */
+/** The agent, named by its role, as somebody who said something. */
 const OF_AGENT =
   /\b(?:did|has|had|does) (?:the|my|our) (?:assistant|agent|ai|bot|chatbot)\b|\b(?:the|my|our) (?:assistant|agent|ai|bot|chatbot) (?:said|says|told|tells|suggested|recommended|mentioned|advised|explained|gave|wrote)\b/i;
 
@@ -81,7 +81,7 @@ export interface AskedText {
   readonly weight: number;
 }
 
-/** Who takes part: speakers as the index has them, and who asks whom, where that is known. */
+/** Who takes part: the speakers in the index, and who asks whom, if that is known. */
 export interface Talkers {
   readonly speakers: readonly string[];
   readonly asker?: string | undefined;
@@ -113,7 +113,7 @@ export function readAsked(texts: readonly AskedText[], talkers: Talkers): Asked 
   };
 }
 
-/** A question's mark, its first word, or a wish to be told: in the languages whose questions often go without the mark. */
+/** A question mark, a question's first word, or a request: also for languages whose questions often have no mark. */
 const QUESTION =
   /[?？؟\u037e՞]|[吗嗎呢]|什么|什麼|怎么|怎麼|谁|哪|几|多少|(?:ですか|ますか|かな|何|誰|どこ|いつ)|(?:^|[.!,\n]\s*)(?:and |so |but |ok,? |hey,? )?(?:who|whom|whose|what|when|where|which|why|how|did|does|do|is|are|was|were|can|could|have|has|wer|was|wann|wo|wie|warum|qui|que|quoi|quand|où|comment|quién|qué|cuándo|dónde|cómo)\b|\b(?:remember|remind|recall|tell me|look up|find out|erinner|rappelle|recuerd)|(?:^|[.!,\n]\s*)(?:please )?(?:help|show|explain|suggest|recommend|give|write|draft|plan|list|describe|summar\w*|compare)\b/iu;
 
@@ -122,7 +122,7 @@ const isOfNow = (text: string, asks: Asks): boolean => (asks !== "nothing" || TA
 /** Whether help is asked for. */
 export const asksHelp = (text: string): boolean => isOfNow(text, asksIn(text)) && ASKS_HELP.test(text);
 
-/** Whether a text asks about a change: then what is no longer so belongs to the answer. */
+/** Whether a text asks about a change: then what is no longer true belongs to the answer. */
 export const asksChange = (text: string): boolean => asksIn(text) !== "nothing" && ASKS_CHANGE.test(text);
 
 const SENTENCES = /[^.!?。！？\n]+[.!?。！？]*/gu;
@@ -138,7 +138,7 @@ function reactsIn(text: string): boolean {
   return at >= 0 && /[?？؟]/u.test(text.slice(at));
 }
 
-/** What is told and asked in a text, by the sentence. */
+/** Compares, sentence by sentence, how much of a text is a statement and how much a question. */
 export function asksIn(text: string): Asks {
   if (!QUESTION.test(text)) return "nothing";
   const sentences = text.match(SENTENCES) ?? [];
@@ -162,7 +162,7 @@ function whoOf(newest: string, words: readonly Word[], talkers: Talkers): Who {
   };
 }
 
-/** Who asks and whom: by name where that is known, else by the names of roles, else who is left of two. */
+/** Who asks whom: by name if that is known, otherwise by the names of roles, otherwise whoever is left of two. */
 function pairOf({ speakers, asker, agent }: Talkers): Pick<Who, "self" | "other"> {
   const talking = speakers.filter((name) => name !== "");
   const known = (name: string | undefined): string =>
@@ -177,7 +177,7 @@ function pairOf({ speakers, asker, agent }: Talkers): Pick<Who, "self" | "other"
 
 type Weighted = readonly { readonly words: readonly Word[]; readonly weight: number }[];
 
-/** All words but stop words and speakers; all words at all where nothing else is left. */
+/** All words except stop words and speakers; if nothing else is left, all words. */
 function termsOf(texts: Weighted, names: ReadonlySet<string>): ReadonlyMap<string, number> {
   const isMeant = (word: string) => !STOP_WORDS.has(word) && !names.has(word);
   const telling = collect(texts, isMeant, (term) => !FUNCTION_SIGNS.test(term));
@@ -185,7 +185,7 @@ function termsOf(texts: Weighted, names: ReadonlySet<string>): ReadonlyMap<strin
   return new Map([...collect(texts, everything, everything)].map(([term, weight]) => [term, COMMON_ALONE * weight]));
 }
 
-/** Words that stand everywhere find something where there are no others, and are hardly evidence of anything. */
+/** The weight of stop words: they find something if there are no other words, but are hardly evidence of anything. */
 const COMMON_ALONE = 0.1;
 
 const everything = () => true;

@@ -1,6 +1,6 @@
 /**
- * English words whose other forms no rule of endings finds: each line begins with the form that stands for all. Forms that
- * are also common words of another meaning ("saw", "left", "felt" the cloth, "lay") stand where they are meant more often.
+ * English words whose other forms follow no rule: each line begins with the base form. Forms that are also common words with another
+ * meaning ("saw", "left", "felt" the cloth, "lay") are listed where they are meant more often.
  */
 const FORMS = `
 be am is are was were been being
@@ -120,7 +120,7 @@ favorite favourite fav
 color colour
 `;
 
-/** From a form to the one that stands for it. */
+/** From a form to its base form. */
 export const BASE_FORMS: ReadonlyMap<string, string> = new Map(
   FORMS.split("\n")
     .map((line) => line.trim().split(" "))

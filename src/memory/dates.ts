@@ -9,23 +9,26 @@ export interface CalendarDate {
   readonly day?: number;
 }
 
-/** From a moment until before another. */
+/** From a moment up to another, which is not included. */
 export interface Span {
   readonly from: number;
   readonly to: number;
 }
 
-/** When something was that is asked for: a date, or a time as far from the question as it says. */
+/** The time that is asked for: a date, or a span relative to the question. */
 export type AskedDate = CalendarDate | Span;
 
 const DAY_LENGTH = 86_400_000;
-/** More days in a row are no time to look through. */
+/** More days in a row are too many to look through. */
 const MOST_DAYS = 62;
 
-/** The term by which what was said on a day is found. */
+/** The term by which everything that was said on a day is found. */
 export const dayTerm = (at: number): string => `${MARK}${new Date(at).toISOString().slice(0, 10).replaceAll("-", "")}`;
 
-/** The days that are meant, as terms: of a date without a year the last before the question. None for a year, or where it cannot be told. */
+/**
+ * The days that are meant, as terms. A date without a year is the last one before the question. None for a year, or if the date cannot be
+ * determined.
+ */
 export function dayTerms(date: AskedDate, asked: number | undefined): readonly string[] {
   const span = "from" in date ? date : spanOf(date, asked);
   if (span === undefined || span.to - span.from > MOST_DAYS * DAY_LENGTH) return [];
@@ -57,7 +60,10 @@ const DAY_FIRST = new RegExp(String.raw`\b${DAY}\s+(?:of\s+)?${MONTH}\b\.?(?:(?:
 const NUMERIC = /\b((?:19|20)\d\d)[-/.年]\s*(\d{1,2})(?:[-/.月]\s*(\d{1,2}))?/g;
 const ONLY_YEAR = new RegExp(String.raw`\b${YEAR}\b`, "g");
 
-/** The dates that a text names. A month needs no year; "may" and "march" need a day, a year or a word before them. Asked when, also "last week" is one. */
+/**
+ * The dates that a text names. A month needs no year, but "may" and "march" need a day, a year or a preposition. With the time of the
+ * question, phrases such as "last week" are dates, too.
+ */
 export function datesIn(text: string, asked?: number): readonly AskedDate[] {
   const found: AskedDate[] = [];
   const take = (
@@ -84,7 +90,7 @@ export function datesIn(text: string, asked?: number): readonly AskedDate[] {
   return asked === undefined || found.length > 0 ? found : relativeIn(folded, asked);
 }
 
-/** What is said of days, weeks and months before a question: English, and the commonest of some other languages. */
+/** Phrases for days, weeks and months before a question: English, and the most common ones of some other languages. */
 const RELATIVE: readonly (readonly [RegExp, (before: Before, count: number) => Span])[] = [
   [/\b(?:day before yesterday|vorgestern|anteayer|avant-hier)\b|前天|一昨日|おととい/, ({ days }) => days(2, 1)],
   [/\b(?:yesterday|last night|gestern|ayer|hier soir)\b|昨天|昨晚|昨日/, ({ days }) => days(1, 1)],
@@ -116,9 +122,9 @@ const RELATIVE: readonly (readonly [RegExp, (before: Before, count: number) => S
 
 /** Makes spans of days that end at or after the day of the question. */
 interface Before {
-  /** So many days from the one that lies so many before. */
+  /** `length` days, of which the first lies `before` days back. */
   days(before: number, length: number): Span;
-  /** So many from that day of the week on, counted from Monday, so many weeks before. */
+  /** `length` days from the weekday `day` on (0 is Monday), in the week that lies `before` weeks back. */
   week(before: number, day: number, length: number): Span;
   month(before: number): Span;
 }
@@ -162,7 +168,7 @@ function relativeIn(folded: string, asked: number): readonly Span[] {
 
 const spanFrom = (from: number, days: number): Span => ({ from, to: from + days * DAY_LENGTH });
 
-/** Whether a moment lies in what a date names, in UTC. */
+/** Whether a moment lies within a date, in UTC. */
 export function isIn(at: number, date: AskedDate): boolean {
   if ("from" in date) return at >= date.from && at < date.to;
   const { year, month, day } = date;
@@ -174,7 +180,9 @@ export function isIn(at: number, date: AskedDate): boolean {
   );
 }
 
-/** Days since the end of what a date names, in UTC; less than none before. Without a year, in the moment's own; without a month, the end of the year. */
+/**
+ * Days since the end of a date, in UTC; negative before it. Without a year, in the moment's own year; without a month, the end of the year.
+ */
 export function daysAfter(at: number, date: AskedDate): number {
   if ("from" in date) return (at - date.to) / DAY_LENGTH;
   const { year = new Date(at).getUTCFullYear(), month, day } = date;

@@ -2,11 +2,11 @@ import { stemmer } from "stemmer";
 import { BASE_FORMS } from "./base-forms.ts";
 import { FUNCTION_SIGNS } from "./word-lists.ts";
 
-/** Longer words are told apart by so many characters and no more. */
+/** Longer words are compared by their first characters only. */
 const LONGEST_WORD = 40;
-/** More characters of a text are not read: far longer runs without a break are more than the patterns here can take in. */
+/** Characters of a text that are read: much longer runs without a break are too much for the patterns here. */
 const LONGEST_READ = 1_000_000;
-/** A sign with more marks than any script has is somebody's play. */
+/** More marks on one letter than any script uses: somebody is playing. */
 const LONGEST_CLUSTER = 5;
 
 /** Scripts that put no space between words. */
@@ -18,7 +18,7 @@ const STARTS_SPACELESS = new RegExp(`^[${SPACELESS}]`, "u");
 const IS_HAN = /^\p{Script=Han}/u;
 const CLUSTER = /.\p{M}*/gsu;
 const LATIN_ACCENT = /(\p{Script=Latin})\p{Mn}+/gu;
-/** Vowel signs and the stretch of Arabic, the points of Hebrew: most writers leave them out. */
+/** Arabic vowel signs and elongation, and Hebrew points: most writers leave them out. */
 const LEFT_OUT = /[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]/g;
 const ALEFS = /[\u0622\u0623\u0625\u0671]/g;
 const CONTRACTED = new Set(["s", "t", "m", "re", "ve", "ll", "d"]);
@@ -26,16 +26,16 @@ const ENGLISH = /^[a-z]+$/;
 const PLAIN = /^[a-z0-9]+$/;
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 
-/** Begins the terms that say what a text is like and stand in none: no text has this sign once it is folded. */
+/** Begins the terms that describe a text instead of standing in it: no folded text contains this character. */
 export const MARK = "\ue000";
 
-/** A word as it stands in a text, folded, and what it is searched by. */
+/** A word as it stands in a text, folded, and the terms it is searched by. */
 export interface Word {
   readonly word: string;
   readonly terms: readonly string[];
 }
 
-/** Compatible forms made one, lower case, without the accents and signs that one writer sets and the next leaves out. */
+/** Unifies compatible forms, converts to lower case, and removes accents and signs that some writers set and others do not. */
 export function fold(text: string): string {
   if (!BEYOND_ASCII.test(text)) return text.toLowerCase();
   const lower = text.normalize("NFKC").toLowerCase();
@@ -43,12 +43,12 @@ export function fold(text: string): string {
   return plain.replace(LEFT_OUT, "").replace(ALEFS, "\u0627").replaceAll("\u0649", "\u064a").replaceAll(MARK, " ");
 }
 
-/** A name as speakers are told apart by. */
+/** A name in the form in which speakers are compared. */
 export function foldName(name: string): string {
   return (fold(name.slice(0, LONGEST_READ)).match(WORD) ?? []).join(" ");
 }
 
-/** The words of a text in their order, until they have `most` terms: what nobody looks at is not read. */
+/** The words of a text in order, until they have `most` terms; the rest is not read. */
 export function wordsOf(text: string, most: number = Number.POSITIVE_INFINITY): readonly Word[] {
   const words: Word[] = [];
   let left = most;
@@ -64,7 +64,7 @@ export function wordsOf(text: string, most: number = Number.POSITIVE_INFINITY): 
   return words;
 }
 
-/** What plain words were read as: people say few different ones, and stemming each again is most of the work. */
+/** The terms of plain words: people use few different ones, and stemming is most of the work. */
 const READ = new Map<string, readonly Word[]>();
 const MOST_READ = 20_000;
 
@@ -78,19 +78,19 @@ function readWord(word: string, most: number): readonly Word[] {
   return read;
 }
 
-/** Whether it begins with a sign of a script that puts no space between words. */
+/** Whether it begins with a character of a script that puts no spaces between words. */
 export function isSpaceless(term: string): boolean {
   return STARTS_SPACELESS.test(term);
 }
 
-/** What one word of a text that has spaces is searched by. */
+/** The term by which a word of a text with spaces is searched. */
 export function stemOf(word: string): string {
   const cut = word.length > LONGEST_WORD ? [...word].slice(0, LONGEST_WORD).join("") : word;
   if (!ENGLISH.test(cut)) return cut;
   return stemmer(BASE_FORMS.get(cut) ?? cut);
 }
 
-/** "melanie's" is Melanie and "don't" is don: what hangs on the apostrophe says nothing. */
+/** "melanie's" becomes "melanie" and "don't" becomes "don": what follows the apostrophe says nothing. */
 function partsOf(word: string): readonly string[] {
   if (!/['’]/.test(word)) return [word];
   return word.split(/['’]/).filter((part, at) => at === 0 || !CONTRACTED.has(part));
@@ -113,7 +113,10 @@ function lettersOf(run: string): Word {
   return { word, terms: word === "" ? [] : [stemOf(word)] };
 }
 
-/** Overlapping pairs: they find a word without knowing where it begins. A Chinese sign is often a word, so it stands alone too. */
+/**
+ * Overlapping pairs of characters, which find a word without knowing where it begins. A Chinese character is often a word, so each stands
+ * alone, too.
+ */
 function pairsOf(run: string, most: number): readonly string[] {
   const clusters: string[] = [];
   for (const [cluster] of run.matchAll(CLUSTER)) {

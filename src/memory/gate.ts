@@ -4,14 +4,17 @@ import { longness, type Measured, type Shortlist } from "./measure.ts";
 import { type FeatureName, GATE, GATE_NAMES, type GateName, WEIGHTS } from "./weights.ts";
 import { PLAIN_WORDS } from "./word-lists.ts";
 
-/** As terms. */
+/** Everyday words as terms. */
 export const PLAIN: ReadonlySet<string> = new Set([...PLAIN_WORDS].map(stemOf));
 
-/** More of them tell no more. */
+/** Larger values are capped here: they mean nothing more. */
 const MOST_TERMS = 24;
 const MOST_HAD = 5;
 const MOST_UNKNOWN = 4;
-/** How far the best stands above the next, and above the one in this place; more tells no more. Where fewer were found, that is usual. */
+/**
+ * How far the best result may lead over the next one, and over the one in place `FAR`; larger leads are capped. If fewer were found, that
+ * one is assumed to have the share `USUAL` of the best score.
+ */
 const MOST_AHEAD = 3;
 const FAR = 20;
 const USUAL = 0.5;
@@ -19,7 +22,7 @@ const MOST_FAR_AHEAD = 6;
 
 export type GateValues = Readonly<Record<GateName, number>>;
 
-/** What there is to know of a question and of what was found, the best first, before it is judged whether anything answers it. */
+/** What is known of a question and its results (the best first), to judge if anything answers it. */
 export function gateValues(shortlist: Shortlist, all: readonly Measured[], ranked: Found): GateValues {
   const [best] = ranked;
   const { asked, tells, worth, rows } = shortlist;
@@ -65,7 +68,9 @@ type Found = readonly [Scored, ...Scored[]];
 const counted = (values: Measured["values"], names: readonly FeatureName[]): number =>
   names.reduce((sum, name) => sum + WEIGHTS[name] * values[name], 0);
 
-/** The most of what is asked for that one unit says of somebody else than who is named or asks, as a share. */
+/**
+ * How much of the question one unit of somebody else covers, at most, as a share; somebody else is neither the person named nor the asker.
+ */
 function coveredByOthers({ asked: { who }, worth, all: whole }: Shortlist, all: readonly Measured[]): number {
   const meant = who.named === "" ? who.self : who.named;
   const covers = all
@@ -74,10 +79,10 @@ function coveredByOthers({ asked: { who }, worth, all: whole }: Shortlist, all: 
   return Math.max(0, ...covers) / Math.max(whole, Number.MIN_VALUE);
 }
 
-/** Where the one who is meant says less than so much of what somebody else says of it, the question may be about the wrong person. */
+/** If the person meant says less than this share of what somebody else says about it, the question may be about the wrong person. */
 const OWN_SHARE = 0.75;
 
-/** Whether the one who is meant says far less of it at the best than anybody else. */
+/** Whether the best text of the person meant says far less about it than the best of anybody else. */
 function isFarBehind({ named, self, other, saysMe, saysYou }: Who, all: readonly Measured[]): boolean {
   const meant = named !== "" ? named : saysMe !== saysYou ? (saysMe ? self : other) : "";
   const of = (isOwn: boolean): number =>
@@ -85,7 +90,7 @@ function isFarBehind({ named, self, other, saysMe, saysYou }: Who, all: readonly
   return meant !== "" && of(true) < OWN_SHARE * of(false);
 }
 
-/** How likely something answers, from 0 to 1. */
+/** The likelihood, from 0 to 1, that something answers. */
 export function sureness(values: GateValues): number {
   const sum = GATE_NAMES.reduce((all, name) => all + GATE[name] * values[name], 0);
   return 1 / (1 + Math.exp(-sum));

@@ -1,8 +1,8 @@
 import { stemOf } from "./fold.ts";
 
 /**
- * What people mean when they name a kind: who asks for the desserts that somebody made means cakes and pies. A line is the
- * words that name the kind, a colon, and what is of it. Everyday English only: what is asked for by its kind in talk.
+ * What people mean when they name a kind: who asks for the desserts that somebody made means cakes and pies. Each line has the words that
+ * name the kind, a colon, and its members. Only everyday English: what conversations ask for by its kind.
  */
 const KINDS = `
 family relative: mother father parent sister brother sibling son daughter wife husband kid grandma grandpa grandparent aunt uncle cousin nephew niece grandson granddaughter twin
@@ -90,7 +90,7 @@ collectible collection: signed poster figurine card coin stamp jersey
 symbol: represent mean stand
 `;
 
-/** From the term of a kind to the terms of what is of it. */
+/** From the term of a kind to the terms of its members. */
 export const OF_KIND: ReadonlyMap<string, readonly string[]> = kinds();
 
 function kinds(): ReadonlyMap<string, readonly string[]> {

@@ -1,27 +1,30 @@
 import type { MemoryId } from "../protocol/index.ts";
 
-/** The part of a memory that is found as one: at most some 80 words of it. */
+/** A part of a memory that is found by itself: at most about 80 words. */
 export interface Unit {
-  /** What is searched by, in the order of the text and as often as it stands there: folded, stemmed, cut into pairs where a script has no spaces. */
+  /**
+   * The terms it is searched by, in the order of the text and as often as they stand there: folded, stemmed, and cut into pairs if a script
+   * has no spaces.
+   */
   readonly terms: readonly string[];
   /** Bits, see `FLAGS`. */
   readonly flags: number;
 }
 
-/** A unit where it stands. */
+/** A unit at its place. */
 export interface PlacedUnit extends Unit {
-  /** Its number in its scope. It only grows: what was said later stands later. */
+  /** Its number in its scope. Numbers only grow: what was said later has a higher one. */
   readonly place: number;
   readonly memory: MemoryId;
-  /** Units of one stretch of talk share it; a saved fact is a session of its own. */
+  /** Units of the same stretch of conversation share it; a saved fact is a session of its own. */
   readonly session: number;
-  /** Folded as `foldName` does; empty where nobody is named. */
+  /** Folded by `foldName`; empty if nobody is named. */
   readonly speaker: string;
   /** Milliseconds since 1970. */
   readonly at: number;
 }
 
-/** A unit as ranking reads it: of its terms only those that are looked for. */
+/** A unit as the ranking reads it: of its terms, only those that are looked for. */
 export interface ReadUnit extends Omit<PlacedUnit, "terms"> {
   /** In the order of the text, each as often as it stands there. */
   readonly has: readonly string[];
@@ -31,20 +34,20 @@ export interface ReadUnit extends Omit<PlacedUnit, "terms"> {
   readonly parts: number;
 }
 
-/** A unit as choosing reads it: all but its words. */
+/** A unit as it is read for a first choice: everything but its words. */
 export interface UnitHead extends Pick<PlacedUnit, "place" | "session" | "speaker" | "flags"> {
   /** Units of one memory share it. */
   readonly whole: number;
 }
 
-/** How much is searched. */
+/** The size of what is searched. */
 export interface IndexSize {
   readonly units: number;
   /** Of all units together. */
   readonly terms: number;
 }
 
-/** A term with what it counts. */
+/** A term with its weight. */
 export interface WeightedTerm {
   readonly term: string;
   readonly weight: number;
@@ -57,17 +60,17 @@ export interface Candidate {
   readonly score: number;
 }
 
-/** The words of one scope, and nothing of any other (law 5): the first stage of every search, one implementation for each database. */
+/** The words of one scope and no other (law 5): the first stage of every search, implemented once for each database. */
 export interface LexicalIndex {
   size(): Promise<IndexSize>;
-  /** In how many units each of the terms stands; those in none may be left out. */
+  /** In how many units each of the terms stands; terms that stand in none may be missing. */
   frequencies(terms: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Who has spoken in the scope. */
   speakers(): Promise<readonly string[]>;
-  /** The best units by the sum of the weights of the terms they have, the newest first on ties. */
+  /** The best units by the sum of the weights of their terms; on ties the newest comes first. */
   candidates(terms: readonly WeightedTerm[], limit: number): Promise<readonly Candidate[]>;
-  /** Those there are of these places, in any order. */
+  /** The units that exist at these places, in any order. */
   heads(places: readonly number[]): Promise<readonly UnitHead[]>;
-  /** The same with what they have of these terms. */
+  /** The same, with those of these terms that each has. */
   rows(places: readonly number[], terms: ReadonlySet<string>): Promise<readonly ReadUnit[]>;
 }

@@ -1,6 +1,6 @@
 import type { Candidate, LexicalIndex, PlacedUnit, ReadUnit } from "./lexical-index.ts";
 
-/** The index over units in memory: what a search does, without a database. */
+/** An index over units in memory: it does the work of a search without a database. */
 export function listIndex(units: readonly PlacedUnit[]): LexicalIndex {
   const byPlace = new Map(units.map((unit) => [unit.place, unit]));
   const parts = Map.groupBy(units, ({ memory }) => memory);

@@ -4,23 +4,26 @@ import type { IndexSize, ReadUnit } from "./lexical-index.ts";
 import { FLAGS } from "./units.ts";
 import { AFTER, BEFORE, EVIDENCE, type FeatureName, LENGTH_PENALTY, SATURATION, SHARE, SOON_AFTER } from "./weights.ts";
 
-/** Added to a length, so that a unit without terms has one too. */
+/** Added to a length, so that a unit without terms also has one. */
 const NO_LENGTH = 0.05;
 
-/** A term of a kind that is asked for: which term names the kind, and what it tells. */
+/** A term of a kind that is asked for: the term that names the kind, and the weight. */
 export interface OfKind {
   readonly kind: string;
   readonly tells: number;
 }
 
-/** All that ranking looks at. */
+/** Everything that the ranking looks at. */
 export interface Shortlist {
   readonly asked: Asked;
-  /** The terms looked for, each with how much it tells: its rarity in the scope times its weight in the question. */
+  /** The terms that are looked for, each with its weight: its rarity in the scope times its weight in the question. */
   readonly tells: ReadonlyMap<string, number>;
   /** Terms that are not asked for, but of a kind that is. */
   readonly kinds: ReadonlyMap<string, OfKind>;
-  /** What each of them is worth as evidence, and what all that is asked for would be, with what the index has not. */
+  /**
+   * What each of them is worth as evidence, and (`all`) what the whole question would be worth, with the terms that the index does not
+   * have.
+   */
   readonly worth: ReadonlyMap<string, number>;
   readonly all: number;
   readonly size: IndexSize;
@@ -34,29 +37,29 @@ export type Values = Readonly<Record<FeatureName, number>>;
 export interface Measured {
   readonly unit: ReadUnit;
   readonly values: Values;
-  /** How much of what is asked for the unit and its neighbours say. */
+  /** How much of the question the unit and its neighbours contain. */
   readonly evidence: number;
 }
 
-/** What was counted or weighed, by the position of its term among those looked for. Most units have one or two. */
+/** Counts or weights, by the position of the term among those that are looked for. Most units have one or two. */
 type Few = ReadonlyMap<number, number>;
 const NONE: Few = new Map();
 type Weights = readonly number[];
 
-/** A unit with what it has of what is looked for. */
+/** A unit with what it contains of what is looked for. */
 interface Read {
   readonly unit: ReadUnit;
-  /** How often each term looked for stands in it. */
+  /** How often each of the terms stands in it. */
   readonly counts: Few;
-  /** What it has of the kind that each term names: what the best tells. */
+  /** For each term that names a kind: the weight of the best member that it contains. */
   readonly kinds: Few;
-  /** In units of the usual length. */
+  /** As a multiple of the usual length of a unit. */
   readonly length: number;
 }
 
 interface Session {
   readonly units: number;
-  /** What all terms tell that stand in it. */
+  /** The weights of all terms that stand in it, added up. */
   readonly tells: number;
 }
 
@@ -64,7 +67,7 @@ interface Context {
   readonly asked: Asked;
   readonly weights: Weights;
   readonly worths: Weights;
-  /** Makes questions of many words and of few alike. */
+  /** Makes questions of many words and of few words comparable. */
   readonly scale: number;
   readonly read: readonly Read[];
   readonly sessions: ReadonlyMap<number, Session>;
@@ -72,16 +75,16 @@ interface Context {
   readonly long: number;
 }
 
-/** Messages of so many units on the whole, by the logarithm, are long. */
+/** The mean logarithm of units per message from which messages count as long. */
 const LONG = 1.5;
 
-/** Whether long texts are talked in, as far as can be seen: there neighbours are of other things, and the asker's own words are few. */
+/** Whether the messages are long, as far as can be seen. Then neighbours are about other things, and the asker's own words are few. */
 export function longness(rows: readonly ReadUnit[]): number {
   const mean = rows.reduce((sum, { parts }) => sum + Math.log(parts), 0) / Math.max(1, rows.length);
   return Math.min(1, mean / LONG);
 }
 
-/** What there is to know of each unit that says anything of what is asked for, itself or near it, before it is weighed; those of a session together. */
+/** Measures each unit that contains something of the question, itself or near it. Units of a session follow one another. */
 export function measure(shortlist: Shortlist): readonly Measured[] {
   const { asked, tells, worth, all } = shortlist;
   const weights = [...tells.values()];
@@ -95,7 +98,7 @@ export function measure(shortlist: Shortlist): readonly Measured[] {
   return read.flatMap((own, at) => measureOne(context, own, at) ?? []);
 }
 
-/** Makes questions of many words and of few alike. */
+/** Makes questions of many words and of few words comparable. */
 export const scaleOf = (total: number): number => (total === 0 ? 0 : Math.sqrt(10 / total));
 
 function measureOne(context: Context, own: Read, at: number): Measured | undefined {
@@ -134,7 +137,7 @@ function measureOne(context: Context, own: Read, at: number): Measured | undefin
   return { unit, values, evidence };
 }
 
-/** Whose words they are, as far as it is asked. */
+/** Whether the right person said it, if the question asks for somebody's words. */
 export function speakerOf(
   { named, self, other, saysMe, saysYou }: Who,
   { speaker, flags }: Pick<ReadUnit, "speaker" | "flags">,
@@ -149,7 +152,10 @@ export function speakerOf(
   };
 }
 
-/** What the asker said that holds for good, or somebody saved of them. What the other one says so is advice. */
+/**
+ * Whether it is a lasting instruction or preference of the asker, said by them or saved about them. If the other person said it, it is
+ * advice.
+ */
 export function standingOf(
   { who: { self, other }, asksHelp, asksNow }: Asked,
   { speaker, flags }: Pick<ReadUnit, "speaker" | "flags">,
@@ -198,7 +204,7 @@ function sumOfWeights(slots: Iterable<number>, weights: Weights): number {
   return all;
 }
 
-/** How well the counted terms answer; `length` in units of the usual. */
+/** How well the counted terms answer; `length` is a multiple of the usual one. */
 function bm25(counts: Few, weights: Weights, length: number, of: "turn" | "window" = "turn"): number {
   if (counts.size === 0) return 0;
   const [soon, penalty] = [SATURATION[of], LENGTH_PENALTY[of]];
@@ -208,7 +214,7 @@ function bm25(counts: Few, weights: Weights, length: number, of: "turn" | "windo
   return all;
 }
 
-/** What the unit has of kinds, where it does not name the kind. */
+/** What the unit contains of kinds that it does not name. */
 function kindsOf({ kinds }: Read, named: Few): number {
   let all = 0;
   for (const [slot, tells] of kinds) if (!named.has(slot)) all += tells;
@@ -222,7 +228,10 @@ function datesOf({ dates }: Asked, at: number): Pick<Values, "date" | "after"> {
   return { date: 0, after: Math.max(0, 1 - Math.min(...days, SOON_AFTER) / SOON_AFTER) };
 }
 
-/** The unit and those of its session that stand near it, in their order: other talk may go on at the same time. Of a long memory the other parts are no neighbours. */
+/**
+ * The unit and the ones near it in its session, in order. Another conversation may go on at the same time, so places alone do not count.
+ * Other parts of the same long memory are no neighbours.
+ */
 function windowOf(read: readonly Read[], own: Read, at: number): readonly Read[] {
   const around: Read[] = [];
   for (let near = Math.max(0, at - BEFORE); near <= at + AFTER; near += 1) {
@@ -233,7 +242,7 @@ function windowOf(read: readonly Read[], own: Read, at: number): readonly Read[]
   return around;
 }
 
-/** In one session, with little said elsewhere in between. */
+/** In the same session, with little said elsewhere in between. */
 function isNear(a: ReadUnit, b: ReadUnit, distance: number): boolean {
   return a.session === b.session && Math.abs(a.place - b.place) <= 2 * distance;
 }

@@ -1,11 +1,11 @@
 import { wordsOf } from "./fold.ts";
 import { STOP_WORDS } from "./word-lists.ts";
 
-/** A longer text is looked through in one stretch of this length: the one that has most of the question's words. */
+/** In a longer text, only one stretch of this length is searched: the one with most of the question's words. */
 const LONGEST = 20_000;
-/** Stretches overlap, so that a passage at the end of one is whole in the next. */
+/** Stretches overlap, so that a passage at the end of one stands complete in the next. */
 const STEP = 15_000;
-/** A longer line is cut at the ends of its sentences. */
+/** A longer line is divided into its sentences. */
 const LONG_LINE = 240;
 const LONGEST_BELONGING = 120;
 const FENCE = /^\s{0,3}(?:```|~~~)/;
@@ -13,9 +13,8 @@ const HEADING = /^\s*#{1,6}\s|^\s*(?:\*\*|__).+(?:\*\*|__):?\s*$|:\s*$/;
 const LEFT_OUT = "…";
 
 /**
- * The part of a text that fits a question best, of at most so many characters, with the line it stands under and the line that the
- * text begins with; "…" where something is left out. It keeps its line breaks, and what stood in a code block stands in one. A text
- * that is short enough is given whole. Pure.
+ * The part of a text that fits a question best, at most `most` characters, with the heading above it and the first line of the text; "…"
+ * marks what is left out. Line breaks stay, and code stays in a code block. A text that is short enough is returned whole. Pure.
  */
 export function passageOf(text: string, question: string, most: number): string {
   if (text.length <= most) return text;
@@ -40,7 +39,7 @@ export function passageOf(text: string, question: string, most: number): string 
   ].join("\n");
 }
 
-/** The stretch with the text's first line above it. Words are looked for by how they begin, as their other forms mostly do, too. */
+/** The stretch, with the text's first line above it. Words are compared by their beginnings, which their other forms mostly share. */
 function fittingStretch(text: string, question: string): string {
   const stems = [...tellingIn(question)].map((term) => term.slice(0, Math.max(4, term.length - 3)));
   if (stems.length === 0) return `${text.slice(0, LONGEST)}\n${LEFT_OUT}`;
@@ -58,13 +57,13 @@ function fittingStretch(text: string, question: string): string {
   return `${linesOf(text.slice(0, LONGEST))[0]}\n${LEFT_OUT}\n${text.slice(from, from + LONGEST)}${end}`.toWellFormed();
 }
 
-/** A line that continues has its blank at the end still. */
+/** Marks a piece whose line continues in the next one. */
 const GOES_ON = "\u0000";
 
 const joined = (lines: readonly string[]): readonly string[] =>
   lines.join("\n").replaceAll(`${GOES_ON}\n`, "").replaceAll(GOES_ON, "").split("\n");
 
-/** Lines, and the sentences of those that are long: those that continue are marked. */
+/** The lines, with long ones divided into sentences; those that continue are marked. */
 function linesOf(text: string): readonly string[] {
   return text
     .replaceAll(GOES_ON, " ")
@@ -88,7 +87,7 @@ function tellingIn(text: string): ReadonlySet<string> {
   return new Set(wordsOf(text).flatMap(({ word, terms }) => (STOP_WORDS.has(word) ? [] : terms)));
 }
 
-/** What was asked last: many texts are looked through for one question. */
+/** The terms of the last question: many texts are searched for the same one. */
 let last: { readonly question: string; readonly terms: ReadonlySet<string> } = { question: "", terms: new Set() };
 
 function asked(question: string): ReadonlySet<string> {
@@ -101,7 +100,7 @@ interface Span {
   readonly to: number;
 }
 
-/** The lines in a row that say most of what is asked; the rarer a word is in the text, the more it tells. */
+/** The consecutive lines with most of the question; the rarer a word is in the text, the more it counts. */
 function best(lines: readonly string[], asked: ReadonlySet<string>, most: number): Span {
   const terms = lines.map((line) => [...tellingIn(line)].filter((term) => asked.has(term)));
   const frequency = new Map<string, number>();
@@ -118,7 +117,7 @@ function best(lines: readonly string[], asked: ReadonlySet<string>, most: number
   return chosen;
 }
 
-/** The line after the last that fits. */
+/** The end (exclusive) of the lines that fit. */
 function fitting(lines: readonly string[], from: number, most: number): number {
   let room = most;
   for (let to = from; to < lines.length; to += 1) {
@@ -128,7 +127,7 @@ function fitting(lines: readonly string[], from: number, most: number): number {
   return lines.length;
 }
 
-/** The line that opened the code block in which a line stands. */
+/** The line that opened the code block around a line. */
 function fenceAt(lines: readonly string[], at: number): string | undefined {
   const fences = lines.slice(0, at).filter((line) => FENCE.test(line));
   return fences.length % 2 === 1 && !FENCE.test(lines[at] ?? "") ? fences.at(-1) : undefined;

@@ -7,11 +7,11 @@ import { FEATURE_NAMES, SPREAD, WEIGHTS } from "./weights.ts";
 interface Scored {
   readonly measured: Measured;
   readonly score: number;
-  /** What spreading took from it. */
+  /** What `spread` took off the score. */
   readonly spread?: number;
 }
 
-/** Ranks what is on the shortlist. Pure; one entry a memory, by its best unit; the newest first on ties; at most so many. */
+/** Ranks the shortlist: one entry per memory, by its best unit; on ties the newest comes first; at most `limit`. Pure. */
 export function rerank(shortlist: Shortlist, limit: number): readonly Ranked[] {
   const best = new Map<MemoryId, Scored>();
   const all = measure(shortlist);
@@ -28,8 +28,8 @@ export function rerank(shortlist: Shortlist, limit: number): readonly Ranked[] {
 }
 
 /**
- * How far the words speak for each. Of what was said the best speaks for it as surely as something answers at all, the others less by what
- * their words are worth; what was saved (nobody speaks in it) speaks for itself.
+ * How far the words speak for each result. Of what was said, the best result has the likelihood that anything answers at all, and the
+ * others less, in proportion to their own evidence. What was saved (it has no speaker) has its own evidence.
  */
 function evidenceOf(
   shortlist: Shortlist,
@@ -50,14 +50,14 @@ function isBefore(a: Scored, b: Scored): boolean {
   return a.score === b.score ? a.measured.unit.place > b.measured.unit.place : a.score > b.score;
 }
 
-/** What the values count together. */
+/** The sum of the weighted values. */
 export function weighed(values: Partial<Values>): number {
   let score = 0;
   for (const name of FEATURE_NAMES) score += WEIGHTS[name] * (values[name] ?? 0);
   return score;
 }
 
-/** The course of things is told by some of each session, not by all of one. */
+/** A course of events is shown by some results of each session, not by all of one. */
 function spread(ranked: readonly Scored[]): readonly Scored[] {
   const taken = new Map<number, number>();
   return inOrder(

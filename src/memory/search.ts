@@ -8,26 +8,29 @@ import { STANDING } from "./standing.ts";
 import { type Vocabulary, vocabularyOf } from "./vocabulary.ts";
 import { AFTER, BEFORE, WEIGHTS } from "./weights.ts";
 
-/** How many units may have the terms that the index is asked for, and those that are only of a kind. */
+/** How many units may contain the terms that the index is asked for, and how many those that only belong to a kind. */
 const MOST_POSTINGS = 20_000;
 const MOST_OF_KINDS = 5_000;
-/** What is of a kind that is asked for, beside what is asked for itself. */
+/** The weight of a member of a kind, compared with a term that is asked for itself. */
 const KIND_SHARE = 0.5;
-/** The index gives so many units, of which those of so many memories are read with their neighbours, of each the best. */
+/**
+ * The index returns at most `MOST_CANDIDATES` units. The best `MOST_PARTS` units of each of `MOST_READ` memories are read, with their
+ * neighbours.
+ */
 const MOST_CANDIDATES = 1_000;
 const MOST_READ = 120;
 const MOST_PARTS = 2;
-/** How far away a candidate still speaks for another, and how much of its score it lends at no distance. */
+/** How far away a candidate still supports another, and which share of its score it lends at distance 0. */
 const REACH = 4;
 const LENT = 0.15;
-/** What a term that is there adds to the score of words in a unit of the usual length, in the unit and its window together. */
+/** What a term adds to the score of words in a unit of the usual length, in the unit and its window together. */
 const USUAL_GAIN = 1.5;
 
-/** What a search looks for: a `MemoryQuery` is one. */
+/** What a search looks for; a `MemoryQuery` is one. */
 export interface Search {
-  /** The newest and heaviest first. */
+  /** The newest comes first and has the greatest weight. */
   readonly texts: readonly AskedText[];
-  /** Who asks, and the agent they talk to, by the names they speak under. */
+  /** Who asks, and the agent they talk to, by their names as speakers. */
   readonly asker?: string;
   readonly agent?: string;
   /** When it is asked, in milliseconds since 1970: what "last week" means. */
@@ -38,14 +41,14 @@ export interface Search {
 
 /**
  * Finds the memories that answer a question, the best first. Any text is a valid search.
- * @throws the signal's reason where it was aborted
+ * @throws the reason of the signal if it was aborted
  */
 export async function search(index: LexicalIndex, asked: Search): Promise<readonly Ranked[]> {
   const shortlist = await shortlistOf(index, asked);
   return shortlist === undefined ? [] : rerank(shortlist, asked.limit);
 }
 
-/** All that ranking looks at, and nothing where no word of the search stands in the index. */
+/** Everything that the ranking looks at; undefined if no word of the search is in the index. */
 export async function shortlistOf(
   index: LexicalIndex,
   { texts, asker, agent, at, signal }: Search,
@@ -70,7 +73,7 @@ export async function shortlistOf(
   return { asked, tells, kinds, worth, all, size, rows };
 }
 
-/** What holds for good is looked for by its mark, where the question has words or asks for help. */
+/** Looks for lasting instructions and preferences by their marks, if the question has words or asks for help. */
 function standing({ asksHelp, asksNow, terms }: Asked, factor: number): readonly WeightedTerm[] {
   const unit = factor === 0 ? 1 : factor;
   const rule = { term: STANDING.rule, weight: WEIGHTS.rule / unit };
@@ -79,13 +82,13 @@ function standing({ asksHelp, asksNow, terms }: Asked, factor: number): readonly
   return asksHelp ? [rule, wish] : factor === 0 ? [] : [rule];
 }
 
-/** What was said at the time that is asked for, whatever its words. */
+/** Looks for what was said at the time that is asked for, whatever its words. */
 function ofThatTime({ dates, at }: Asked, factor: number): readonly WeightedTerm[] {
   const terms = new Set(dates.flatMap((date) => dayTerms(date, at)));
   return [...terms].map((term) => ({ term, weight: WEIGHTS.date / (factor === 0 ? 1 : factor) }));
 }
 
-/** The rarest terms whose units together are few enough to be read, and always one. */
+/** The rarest terms that stand in few enough units to read them all, and always at least one. */
 function affordable({ tells, kinds, known }: Vocabulary): readonly WeightedTerm[] {
   const chosen: WeightedTerm[] = [];
   let postings = 0;
@@ -107,11 +110,14 @@ function affordable({ tells, kinds, known }: Vocabulary): readonly WeightedTerm[
 
 interface Choosing {
   readonly heads: readonly UnitHead[];
-  /** What one of a candidate's score is worth beside other features. */
+  /** Converts a candidate's score to the scale of the other features. */
   readonly factor: number;
 }
 
-/** The places that are worth reading: of the memories whose units look best, each unit by its words, by who says it, and by what stands near. */
+/**
+ * The places that are worth reading: of the memories whose units look best, judged by their words, by the speaker, and by candidates near
+ * them.
+ */
 function chosen(asked: Asked, candidates: readonly Candidate[], { heads, factor }: Choosing): readonly number[] {
   const byPlace = new Map(heads.map((head) => [head.place, head]));
   const scores = new Map(candidates.map(({ place, score }) => [place, score]));

@@ -1,19 +1,19 @@
 import { fold, MARK, wordsOf } from "./fold.ts";
 import { STOP_WORDS } from "./word-lists.ts";
 
-/** What somebody says once and means for good: what is to be done (a rule), and what they prefer (a wish). */
+/** Lasting statements: what somebody says once and means from then on. A rule says what is to be done, a wish what they prefer. */
 
-/** Terms by which it is found, whatever it is about, and the tags of what was saved as such. */
+/** Terms by which such statements are found, whatever they are about, and the tags that mark saved ones. */
 export const STANDING = { rule: `${MARK}rule`, wish: `${MARK}wish` } as const;
 export const STANDING_TAGS = { rule: "instruction", wish: "preference" } as const;
 
-/** What an assistant is told to do, and what follows "always" and "never" where nobody is told anything. */
+/** Verbs of instructions to an assistant, and what follows "always" and "never" when nobody is instructed. */
 const DO =
   "use|include|format|provide|give|answer|reply|respond|write|mention|add|show|highlight|explain|call|address|speak|keep|ask|tell|confirm|report|specify|suggest|verify|cite|convert|avoid|list|round|quote|translate|send|remind|describe|state|name";
 const DOING = "using|including|adding|giving|asking|calling|writing|mentioning|showing|explaining|suggesting";
 const TELLS_NOBODY =
   "\\p{L}+(?:ing|ed)|(?:happy|glad|here|there|a|an|the|on|in|up|been|had|have|heard|would|really|quite|again|something|fun|good|nice|great|mind|thought|knew|seen|too|so|try|love|want|wanted|be there|give up)(?!\\p{L})";
-/** How somebody says what is to be done from now on, and what they prefer. English, and the commonest of some other languages. */
+/** How people say what is to be done from now on, and what they prefer: in English, and the most common forms of some other languages. */
 const RULE = new RegExp(
   [
     String.raw`(?:^|[.!?\n])\W*(?:(?:please|and|also|so|no|ok|okay|actually|bitte|you (?:must|should))\W+)*(?:${[
@@ -33,7 +33,7 @@ const RULE = new RegExp(
 );
 const WISH =
   /\b(?:i|we)(?:['’]d| would| really| always| usually| generally| tend to| strongly| also| now| no longer)* (?:prefer|rather|favou?r|like (?:it when|my)|hate|dislike|can['’]t stand|chose|decided)\b|\bmy preference|\bi['’](?:m|ve) (?:chosen|more of a)\b|\brather than\b|\binstead of\b|\b(?:ich|wir) (?:bevorzuge|mag|möchte lieber|hasse)|\bje préfère\b|\bprefiero\b|我(?:更|比较)?(?:喜欢|偏好|讨厌)|の方が好き/iu;
-/** Said at the beginning; what stands deep in a longer text is mostly quoted. */
+/** Only the first characters are searched: deeper in a longer text, such words are mostly quoted. */
 const RULE_WITHIN = 300;
 const WISH_WITHIN = 500;
 const LONGEST_RULE = 1_200;
@@ -43,7 +43,7 @@ export interface Stands {
   readonly wish: boolean;
 }
 
-/** Whether a text says what holds for good, by its form or because it was saved as that. */
+/** Whether a text is a lasting statement, by its form or because it was saved as one. */
 export function standsIn(text: string, tags: readonly string[]): Stands {
   return {
     rule: tags.includes(STANDING_TAGS.rule) || (text.length <= LONGEST_RULE && RULE.test(text.slice(0, RULE_WITHIN))),
@@ -51,7 +51,7 @@ export function standsIn(text: string, tags: readonly string[]): Stands {
   };
 }
 
-/** What an answer can be like in one way or another, whatever it is about: a line a matter, a bar between ways that exclude each other. */
+/** How any answer can be, whatever it is about: one matter per line, with bars between ways that exclude each other. */
 const MATTERS = `
 metric|imperial
 celsius|fahrenheit
@@ -64,7 +64,7 @@ euro euros|dollar dollars|pound pounds|franc francs`
   .split("\n")
   .map((line) => line.split("|").map((way) => new Set(way.split(" ").map(fold))));
 
-/** They say that something is wanted, or since when, and not what. */
+/** Words that say that something is wanted, or since when, but not what. */
 const SAYS_SO = new Set(
   `always never please use using used from now on going forward future remember make sure prefer preference rather favor favour like hate dislike
   want stop longer anymore any more instead actually again also ever unit units answer answers answering reply reply respond write me i my`
@@ -74,16 +74,16 @@ const SAYS_SO = new Set(
 const NEGATED = /\b(?:never|no longer|not|stop|avoid|hate|dislike|without|can['’]t stand)\b|n['’]t\b/iu;
 const CHANGES =
   /\b(?:from now on|going forward|no longer|any ?more|instead|actually|now (?:prefer|use)|changed my mind|switch(?:ed)? to)\b/iu;
-/** What follows says when, or what is preferred less. */
+/** What follows these words is a condition, or what is preferred less. */
 const CONDITION = /\b(?:when|whenever|while|if|for|about|every time)\b/iu;
 const LESS_WANTED = /\b(?:rather than|instead of)\b/iu;
 
 /** One thing that is wanted. */
 interface Claim {
   readonly about: ReadonlySet<string>;
-  /** Under which condition. */
+  /** The words of its conditions. */
   readonly when: ReadonlySet<string>;
-  /** By the number of the matter. */
+  /** The way that it chooses, by the number of the matter. */
   readonly ways: ReadonlyMap<number, number>;
   readonly isNegated: boolean;
   readonly changes: boolean;
@@ -120,13 +120,13 @@ function tellingOf(text: string): ReadonlySet<string> {
   );
 }
 
-/** Said again it is about the very same; something else instead must be about little else. */
+/** A repetition must be about nearly the same words; a replacement must share at least half of them. */
 const SAME = 0.75;
 const INSTEAD = 0.5;
 
-/** Whether a later claim says an earlier one again, or something else instead of it. */
+/** Whether a later claim repeats an earlier one, or replaces it. */
 function answers(later: Claim, earlier: Claim): boolean {
-  // What is wanted in one case only leaves what holds in others.
+  // A claim for one case only does not replace one that holds in others.
   if ([...later.when].some((term) => !earlier.when.has(term) && !earlier.about.has(term))) return false;
   const shared = [...later.about].filter((term) => earlier.about.has(term)).length;
   const [least, most] = [Math.min, Math.max].map((pick) => pick(later.about.size, earlier.about.size));
@@ -138,35 +138,35 @@ function answers(later: Claim, earlier: Claim): boolean {
   return shared / (most || 1) >= SAME || (later.changes && ofLeast > INSTEAD);
 }
 
-/** Whether it is about the form of any answer: the units, the language, how long. */
+/** Whether it is about the form of any answer: units, language, length and the like. */
 export function isOfAnyAnswer(text: string): boolean {
   const claims = claimsOf(text);
   return claims.length > 0 && claims.every(({ ways, about, when }) => ways.size > 0 && about.size + when.size === 0);
 }
 
-/** Whether a text may bear on a message by what it says of when it holds; where it says nothing of that, it may. */
+/** Whether a text's conditions, if it has any, fit a message. */
 export function mayHoldFor(text: string, message: string): boolean {
   const asked = tellingOf(message);
   return claimsOf(text).some(({ when }) => when.size === 0 || [...when].some((term) => asked.has(term)));
 }
 
-/** Something that was said to hold for good. */
+/** A lasting statement with its speaker and time. */
 export interface Standing {
   readonly content: string;
-  /** Nobody where it was saved. */
+  /** Undefined if it was saved. */
   readonly speaker?: string;
   readonly at: number;
 }
 
-/** One that still holds, with the older ones that it says again or replaces. */
+/** A statement that still holds, with the older ones that it repeats or replaces. */
 export interface Holding<T> {
   readonly newest: T;
   readonly before: readonly T[];
 }
 
 /**
- * Which of them hold yet: what the same person said later on the same matter counts, in whatever way. One that says several things is
- * replaced only when all of them are. Nothing is taken from what was said: this is read off the texts each time.
+ * Which statements still hold: of what the same person said on the same matter, in whatever way, the latest counts. A text with several
+ * claims is replaced only when all of them are. Nothing stored changes: this is derived from the texts each time.
  */
 export function holding<T extends Standing>(all: readonly T[]): readonly Holding<T>[] {
   const held: { newest: T; before: T[]; claims: readonly Claim[] }[] = [];

@@ -2,39 +2,39 @@ import { foldName, isSpaceless, stemOf, wordsOf } from "./fold.ts";
 import { OF_KIND } from "./kinds.ts";
 import { FUNCTION_SIGNS, NUMBER_WORDS, STOP_WORDS, TIME_WORDS } from "./word-lists.ts";
 
-/** A text that may be about something. */
+/** A text that may be about a subject. */
 export interface TopicText {
   readonly content: string;
   readonly tags: readonly string[];
 }
 
-/** What several texts are about. */
+/** A subject that several texts share. */
 export interface Topic {
-  /** The word they share, as it is said most often; where they share only its kind, the two words of it that are said most often. */
+  /** The word they share, in its most frequent form; if they share only a kind, the two most frequent words of that kind. */
   readonly name: string;
-  /** Places of the texts, in the order given. */
+  /** Positions of the texts in the order given. */
   readonly of: readonly number[];
 }
 
 interface Wanted {
-  /** So many texts at the least. */
+  /** The fewest texts that make a topic. */
   readonly least: number;
-  /** Who talks: that somebody is named tells nothing of what is talked about. */
+  /** The speakers: naming one of them says nothing about the subject. */
   readonly speakers: readonly string[];
 }
 
-/** A word that stands in more than this share of the texts is of no subject among many. */
+/** A word in more than this share of the texts names no subject. */
 const COMMON = 0.2;
-/** Among few texts no word is rare: they are judged as if there were so many. */
+/** Rarity is judged as if there were at least this many texts: among few, no word is rare. */
 const FEWEST = 100;
-/** A longer word is no name of anything. */
+/** Longer words are no names. */
 const LONGEST = 40;
-/** In so many of its texts a word must stand where names of things stand. */
+/** In at least this share of its texts, a word must stand where names of things stand. */
 const SUBJECT = 0.3;
 
 /**
- * Texts about the same things: those that share the name of something, or names of one kind. By their words alone; what tells most
- * comes first, and no text is in two. Pure: the same texts give the same topics.
+ * Groups texts about the same things: those that share the name of something, or names of one kind. It uses their words alone. The most
+ * significant topic comes first, and no text belongs to two. Pure: the same texts give the same topics.
  */
 export function topicsOf(texts: readonly TopicText[], { least, speakers }: Wanted): readonly Topic[] {
   const words = subjectsOf(texts, new Set(speakers.flatMap((name) => foldName(name).split(" ").map(stemOf))));
@@ -54,15 +54,15 @@ export function topicsOf(texts: readonly TopicText[], { least, speakers }: Wante
   return topics;
 }
 
-/** Rare words tell more, and more texts tell more. */
+/** Rare words and larger groups are more significant. */
 function tellingOf(size: number, units: number): number {
   return Math.log(1 + (units - size + 0.5) / (size + 0.5)) * Math.log(size);
 }
 
-/** A term, by the places where it stands, and how it is said there. */
+/** A term, with the texts in which it stands and its forms there. */
 type Subjects = ReadonlyMap<string, { readonly of: ReadonlySet<number>; readonly said: ReadonlyMap<string, number> }>;
 
-/** The terms that name something, and the kinds of which they are. */
+/** The terms that name something, and the kinds to which they belong. */
 function gathered(words: Subjects): ReadonlyMap<string, ReadonlySet<number>> {
   const all = new Map([...words].map(([term, { of }]) => [term, of]));
   for (const [kind, members] of OF_KIND) {
@@ -88,7 +88,7 @@ function nameOf(term: string, words: Subjects, of: ReadonlySet<number>): string 
 const mostSaid = (said: ReadonlyMap<string, number>): readonly string[] =>
   [...said].sort(([a, ofA], [b, ofB]) => ofB - ofA || (a < b ? -1 : 1)).map(([word]) => word);
 
-/** Words that stand where names of things stand, often enough to be one. */
+/** Words that stand where names of things stand, often enough to be names. */
 function subjectsOf(texts: readonly TopicText[], speakers: ReadonlySet<string>): Subjects {
   const read = reader();
   const all = new Map<string, { of: Set<number>; named: Set<number>; said: Map<string, number> }>();
@@ -124,7 +124,7 @@ const TOKEN = /[\p{L}\p{N}\p{M}]+(?:['’][\p{L}\p{M}]+)*|[^\s\p{L}\p{N}\p{M}]+|
 const IS_WORD = /^[\p{L}\p{N}]/u;
 const IS_CAPITAL = /^\p{Lu}/u;
 
-/** People say few different words: each is read once. */
+/** People use few different words: each is processed once. */
 function reader(): typeof wordsOf {
   const known = new Map<string, ReturnType<typeof wordsOf>>();
   return (token) => {
@@ -137,7 +137,7 @@ function reader(): typeof wordsOf {
 function saidIn({ content, tags }: TopicText, read: typeof wordsOf): readonly Said[] {
   const tokens = content.match(TOKEN) ?? [];
   const words = tokens.map(read);
-  // "that's" begins no name.
+  // "that's" does not begin a name.
   const plain = words.map(([first], at) => (/['’]/.test(tokens[at] ?? "") ? "" : first?.word));
   const said = words.flatMap((own, at) =>
     own.flatMap(({ word, terms }) =>
@@ -154,7 +154,7 @@ function saidIn({ content, tags }: TopicText, read: typeof wordsOf): readonly Sa
   return [...said, ...tagged];
 }
 
-/** A capital inside a sentence; or the end of what an article or the like begins: "my boat is", "the green boat." */
+/** A capital letter inside a sentence, or the end of what an article or the like begins: "my boat is", "the green boat." */
 function isNamedAt(tokens: readonly string[], words: readonly (string | undefined)[], at: number): boolean {
   const before = words[at - 1];
   if (before === undefined) return false;
@@ -167,13 +167,13 @@ function isNamedAt(tokens: readonly string[], words: readonly (string | undefine
 
 const list = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/));
 
-/** What stands before the name of a thing, folded. */
+/** Words that stand before the name of a thing, folded. */
 const BEGINS = list(`a an the my your his her its our their these those some any every each
 der die das den dem des ein eine einen einem einer mein meine meinen meinem meiner dein deine sein seine ihr ihre unser unsere
 le la les un une mon ma mes ton ta tes son sa ses notre votre leur ce cette
 el los las una mi mis tu tus su sus il lo gli o os as um uma meu minha`);
 
-/** They stand where names of things stand, and name none. */
+/** Words that stand where names of things stand, but name nothing. */
 const VAGUE =
   list(`time times thing things way ways lot lots bit kind kinds sort sorts one ones people person something anything
 nothing everything someone anyone everyone idea ideas fun day days moment moments place places point part end rest others other same

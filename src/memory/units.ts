@@ -4,16 +4,16 @@ import type { Unit } from "./lexical-index.ts";
 import { STANDING, standsIn } from "./standing.ts";
 import { FIRST_PERSON, FIRST_PERSON_SPACELESS, TIME_SPACELESS, TIME_WORDS } from "./word-lists.ts";
 
-/** What a unit's text is like, one bit each. */
+/** Properties of a unit's text, one bit each. */
 export const FLAGS = { question: 1, firstPerson: 2, time: 4, rule: 16, wish: 32 } as const;
 
-/** In terms; a longer text is found by its parts. */
+/** Terms; a longer text is divided into units. */
 const LONGEST_UNIT = 80;
 
 /**
- * In characters, in units of 80 terms, and in different terms: what comes after them is kept and not found. All of a text goes into
- * the index in the transaction that commits its turn, and everybody else waits for that. What costs most there is a term that the
- * text did not have yet: a book repeats its words, and a flood of new ones ends early.
+ * Limits of what can be found, in characters, units and different terms; the rest is stored, but not found. All of a text is indexed in the
+ * transaction that commits its turn, while everybody else waits. New terms cost most: a book repeats its words, and a flood of new ones
+ * ends early.
  */
 const LONGEST_TEXT = 400_000;
 const MOST_UNITS = 400;
@@ -28,8 +28,8 @@ interface Part {
 }
 
 /**
- * The parts by which a text is found, in order; never none, for a text without words still stands between its neighbours.
- * The tags stand in each. Terms are letters, marks and digits only, so that a tokenizer keeps each as it is.
+ * The parts by which a text is found, in order; at least one, because a text without words also stands between its neighbours. Each
+ * contains the tags. Terms consist of letters, marks and digits only, so that every tokenizer keeps them as they are.
  */
 export function unitsOf(text: string, tags: readonly string[], at?: number): readonly Unit[] {
   const day = at === undefined ? [] : [dayTerm(at)];
@@ -52,7 +52,7 @@ interface Marks {
 }
 const NONE: Marks = { terms: [], flags: 0 };
 
-/** What a text says that holds for good; its first unit has it. */
+/** The marks of a text that is a lasting statement; its first unit has them. */
 function marksOf(text: string, tags: readonly string[]): Marks {
   const { rule, wish } = standsIn(text, tags);
   if (!rule && !wish) return NONE;
@@ -81,10 +81,10 @@ function partsOf(whole: string): readonly Part[] {
   return parts;
 }
 
-/** Terms of a sentence. */
+/** The most terms of a sentence. */
 const MOST_TERMS = 50 * LONGEST_UNIT;
 
-/** A sentence, or parts of one that is too long itself. */
+/** A sentence, divided if it is too long. */
 function piecesOf(sentence: string): readonly Part[] {
   const words = wordsOf(sentence, MOST_TERMS);
   if (termCount(words) <= LONGEST_UNIT) return [{ text: sentence, words }];
@@ -101,12 +101,12 @@ function termCount(words: readonly Word[]): number {
 }
 
 function flagsOf({ text, words }: Part): number {
-  // A long run of a script without spaces is the word of each of its terms: it is looked at once.
+  // A long run of a script without spaces is the word of each of its terms: it is examined once.
   const said = [...new Set(words.map(({ word }) => word))].reduce((flags, word) => flags | flagsOfWord(word), 0);
   return said | (ENDS_WITH_QUESTION.test(text) ? FLAGS.question : 0);
 }
 
-/** The last long word, and what it is like: the units of one text come one after the other. */
+/** The last long word and its flags: the units of a text are made one after the other. */
 let last = { word: "", flags: 0 };
 
 function flagsOfWord(word: string): number {

@@ -7,12 +7,12 @@ import type { OfKind, Shortlist } from "./measure.ts";
 const LETTERS = [..."abcdefghijklmnopqrstuvwxyz"];
 const SHORTEST = 5;
 
-/** Whether a term that stands nowhere may be a slip of the pen. */
+/** Whether a term that stands nowhere may be misspelled. */
 function isRepairable(term: string): boolean {
   return term.length >= SHORTEST && /^[a-z]+$/.test(term);
 }
 
-/** What differs from the term by one slip: a letter too many, too few, another, or two in the wrong order. */
+/** Everything that differs from the term by one slip: a missing, additional or different letter, or two in the wrong order. */
 function oneEditFrom(term: string): readonly string[] {
   const edits = new Set<string>();
   for (let at = 0; at <= term.length; at += 1) {
@@ -28,29 +28,29 @@ function oneEditFrom(term: string): readonly string[] {
   return [...edits];
 }
 
-/** Terms that tell most are looked for, and no more. */
+/** At most this many terms are looked for, the rarest ones. */
 const MOST_TERMS = 32;
 const MOST_REPAIRS = 3;
-/** A repaired word may be another word. */
+/** The weight of a corrected word, which may be another word. */
 const REPAIRED = 0.7;
-/** Among few memories no word is rare: what a word is worth as evidence is judged as if there were so many. */
+/** Evidence is judged as if there were at least this many units: among few, no word is rare. */
 const FEWEST_UNITS = 100;
-/** Of a word without spaces around it each pair of signs is looked for: those that stand nowhere are mostly no words. */
+/** The weight of a pair of characters that stands nowhere: in scripts without spaces, most pairs are no words. */
 const UNKNOWN_PAIR = 0.3;
-/** What a word that stands in all memories is worth all the same, of what the rarest is: a question may have no others. */
+/** The least that a word is worth as evidence, as a share of the rarest: a question may contain only words that stand everywhere. */
 const COMMON = 0.05;
 
-/** A term that is asked for. */
+/** A term of the question that the index has. */
 export interface Known {
-  /** In how many units it stands; for one that names a kind and stands nowhere, what is of its kind. */
+  /** The number of units with it or, if it names a kind and stands nowhere itself, with members of the kind. */
   readonly frequency: number;
-  /** In the question. */
+  /** Its weight in the question. */
   readonly weight: number;
-  /** Units that have the term itself. */
+  /** The number of units with the term itself. */
   readonly postings: number;
 }
 
-/** What of the question the scope knows. */
+/** What the scope knows of the question's terms. */
 export interface Vocabulary {
   readonly known: ReadonlyMap<string, Known>;
   readonly tells: Shortlist["tells"];
@@ -59,7 +59,7 @@ export interface Vocabulary {
   readonly all: number;
 }
 
-/** Looks the terms up, with what is of a kind they name and what stands in for one that the scope has not. */
+/** Looks up the terms, the members of kinds they name, and corrections of those that the scope does not have. */
 export async function vocabularyOf(index: LexicalIndex, asked: Asked, size: IndexSize): Promise<Vocabulary> {
   const members = [...asked.terms.keys()].flatMap((term) => OF_KIND.get(term) ?? []);
   const frequencies = await index.frequencies([...new Set([...asked.terms.keys(), ...members])]);
@@ -82,7 +82,7 @@ export async function vocabularyOf(index: LexicalIndex, asked: Asked, size: Inde
 
 type Repair = readonly [term: string, best: readonly [repaired: string, frequency: number] | undefined];
 
-/** For each the commonest term of the index that is one slip away; the index is asked once. */
+/** For each term, the most common term of the index that is one slip away. The index is asked once. */
 async function repairs(index: LexicalIndex, terms: readonly string[]): Promise<readonly Repair[]> {
   if (terms.length === 0) return [];
   const edits = terms.map((term) => [term, oneEditFrom(term)] as const);
@@ -97,7 +97,7 @@ function byFrequency([a, ofA]: readonly [string, number], [b, ofB]: readonly [st
   return ofB - ofA || (a < b ? -1 : 1);
 }
 
-/** The rarest of the terms, the rarest first, each with its rarity times its weight. */
+/** The rarest terms, the rarest first, each with its rarity times its weight. */
 function tellingOf(known: ReadonlyMap<string, Known>, { units }: IndexSize): ReadonlyMap<string, number> {
   const rarest = [...known]
     .sort(([a, ofA], [b, ofB]) => ofA.frequency - ofB.frequency || (a < b ? -1 : 1))
@@ -109,7 +109,7 @@ function rarity(frequency: number, units: number): number {
   return Math.log(1 + (Math.max(units, frequency) - frequency + 0.5) / (frequency + 0.5));
 }
 
-/** What the scope has of the kinds that are asked for, the rarest first; it tells no more than the word for its kind. */
+/** The members of the kinds that are asked for, the rarest first. None weighs more than the word for its kind. */
 function kindsOf(
   tells: ReadonlyMap<string, number>,
   frequencies: ReadonlyMap<string, number>,
@@ -127,7 +127,7 @@ function kindsOf(
   return new Map([...kinds].sort(([a, ofA], [b, ofB]) => ofA.postings - ofB.postings || (a < b ? -1 : 1)));
 }
 
-/** What of the question the index has is worth, term by term, and what all of it would be. */
+/** What the index's terms are worth as evidence, one by one, and what the whole question would be worth. */
 function worthOf(
   { terms }: Asked,
   known: ReadonlyMap<string, Known>,

@@ -1,8 +1,8 @@
-/** Words by their use, folded as a text is. English, and the commonest of some other languages. */
+/** Words by their use, folded like a text: English, and the most common ones of some other languages. */
 
 const list = (words: string): ReadonlySet<string> => new Set(words.split(/\s+/).filter((word) => word !== ""));
 
-/** They stand in most texts and in most questions, and say nothing about either. */
+/** Words that stand in most texts and most questions, and say nothing about either. */
 export const STOP_WORDS = list(`
 a about above after again against all am an and any are as at be because been before being below between both but by can
 could did do does doing don down during each few for from further get got had has have having he her here hers herself him
@@ -14,7 +14,7 @@ haven hasn hadn also may might must shall ever many much long often
 de la el en y que los las un una del al se por con para es le les des et du est il elle une der die das und ist ein eine
 den dem nicht ich du wir mit zu auf je tu`);
 
-/** Said in all ordinary talk, of whatever it is: who shares no other word with what was said asks for something else. Everyday English. */
+/** Everyday words of all conversations: a question that shares no other word with a text asks for something else. English. */
 export const PLAIN_WORDS = list(`
 amazing awesome back beautiful best better big bit bring busy call capture care change chat check come cool day different doing enjoy ever
 excited exciting experience fantastic far favorite feel finally find friend fun future get getting give glad go going good got great guess
@@ -24,20 +24,20 @@ proud put ready really reason recently right say see seem share show similar som
 support sure take talk tell thank thing think thought time today together tomorrow tried true try type understand use view visit wait want
 way week well while whole wish wonderful work world worth wow year yesterday`);
 
-/** The same for Chinese: a sign that joins and colours the others, and names nothing. */
+/** The same for Chinese: characters that join and modify others, and name nothing. */
 export const FUNCTION_SIGNS = /[的了是我你他她它们吗呢吧啊很都在有和就不也还这那哦嗯呀着过得地]/;
 
-/** Who says one of these speaks of themselves. */
+/** Words by which speakers mean themselves. */
 export const FIRST_PERSON = list(`
 i im ive id ill me my mine myself we us our ours ourselves yo mi mio nosotros je moi mon ma mes nous ich mich mir mein
 meine wir uns unser eu meu minha`);
 
-/** Who says one of these speaks of whom they talk to. */
+/** Words by which speakers mean the person they talk to. */
 export const SECOND_PERSON = list(`
 you your yours yourself du dich dir dein deine deinen tu te ton ta tes vous votre tú ti tus usted você seu sua`);
 export const SECOND_PERSON_SPACELESS = /[你您]|あなた|คุณ/u;
 
-/** What speakers are called who have no name: people, and what answers them. */
+/** Names of roles of speakers: people, and those who answer them. */
 export const PERSON_ROLES = list("user human customer client contact person me");
 export const AGENT_ROLES = list("assistant agent ai bot model chatgpt claude gemini copilot system");
 
@@ -48,7 +48,7 @@ export const MONTHS: readonly string[] = [
   "january february march april may june july august september october november december".split(" "),
 ].flat();
 
-/** Who says one of these says when. */
+/** Words that say when. */
 export const TIME_WORDS = list(`
 yesterday today tomorrow tonight ago last next week weeks weekend month months year years day days recently soon since
 morning evening afternoon monday tuesday wednesday thursday friday saturday sunday ${MONTHS.join(" ")} summer winter
