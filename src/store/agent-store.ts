@@ -4,7 +4,6 @@ import type {
   ContactId,
   NewText,
   OrgId,
-  OutboxId,
   Role,
   StoredEvent,
   TextKey,
@@ -14,7 +13,6 @@ import type {
   TurnId,
   Untrusted,
 } from "../protocol/index.ts";
-import type { OutboxMessage } from "./outbox-message.ts";
 
 /** Whose texts, state and credits: an agent's own, with no contact in them. */
 export interface AgentOwner {
@@ -107,18 +105,6 @@ interface TextStore {
   moveText(owner: AgentOwner, key: TextKey, request: MoveRequest): Promise<TextMove>;
 }
 
-/** One try to deliver a message. */
-export interface DeliveryTry {
-  readonly outbox: OutboxId;
-  /** None: it was taken. */
-  readonly failed?: string;
-  /** When to try again; none: never. */
-  readonly again?: number;
-  /** It was stopped by its own program, and counts for nothing. */
-  readonly stopped?: true;
-  readonly at: number;
-}
-
 /** A message that waits for an agent. `staged`: a turn is handling it now. */
 export interface WaitingMessage {
   readonly contact: ContactId;
@@ -126,24 +112,12 @@ export interface WaitingMessage {
   readonly staged: boolean;
 }
 
-/** Which of an agent's replies; what is left out, any. */
-export interface MailWish extends Partial<Pick<OutboxMessage, "status" | "thread" | "turn">> {
-  readonly contact?: ContactId;
-  /** The oldest first; left out, the newest. */
-  readonly oldest?: true;
-  readonly limit: number;
-}
-
-/** Messages of an agent with all its contacts, on their way in and out, and how far they came. What was erased is none of them. */
+/** Messages of an agent with all its contacts, on their way in. What was erased is none of them. */
 export interface MailStore {
   /** Events that wait, the oldest first. */
   inbox(owner: AgentOwner, wish: { readonly now: number; readonly limit: number }): Promise<readonly WaitingMessage[]>;
-  /** Replies, the newest first unless it is asked otherwise. Those of the agent's turns of its own are for nobody, and none of them. */
-  mail(owner: AgentOwner, wish: MailWish): Promise<readonly (OutboxMessage & { readonly contact: ContactId })[]>;
-  /** How many events wait, and how many replies. */
-  mailCounts(
-    owner: AgentOwner,
-  ): Promise<{ readonly inbox: number; readonly outbox: number; readonly undeliverable: number }>;
+  /** How many there are. */
+  inboxCount(owner: AgentOwner): Promise<number>;
   /**
    * Turns since then that left a sender without a reply, the newest first: the last done one of each thread, those of threads of these
    * channels left out. Of an erased contact there is none.
@@ -152,22 +126,6 @@ export interface MailStore {
     owner: AgentOwner,
     wish: { readonly since: number; readonly except: readonly string[]; readonly limit: number },
   ): Promise<readonly TurnId[]>;
-  /**
-   * Waiting messages of the agent that are due, leased to the holder until then: nobody is given them before, the holder neither, and
-   * none of the same thread. So they arrive in their order: none is due before an older one of its thread is, unless that one could
-   * not be delivered. The oldest first; last those of threads where one could not be delivered.
-   */
-  dueDeliveries(
-    owner: AgentOwner,
-    lease: { readonly holder: string; readonly now: number; readonly until: number; readonly limit: number },
-  ): Promise<readonly (OutboxMessage & { readonly contact: ContactId; readonly tries: number })[]>;
-  /** How many waiting messages could be given to somebody now, counted up to a limit, and when the next one falls due. */
-  deliveriesDue(
-    owner: AgentOwner,
-    wish: { readonly now: number; readonly limit: number },
-  ): Promise<{ readonly due: number; readonly next?: number }>;
-  /** Notes a try: delivered, or waiting again. False where it was delivered meanwhile or the lease is another's. */
-  noteDelivery(owner: AgentOwner, holder: string, tried: DeliveryTry): Promise<boolean>;
 }
 
 /** What an operator did with an agent. */

@@ -3,7 +3,17 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { databases, server, title } from "../../tests/postgres.ts";
 import { newFolder } from "./contract/folder.contract.ts";
-import { ANN, edited, exchange, newMemory, open, problems, remembered, scopeOf } from "./contract/sample.contract.ts";
+import {
+  ANN,
+  edited,
+  exchange,
+  newMemory,
+  open,
+  PARTS,
+  problems,
+  remembered,
+  scopeOf,
+} from "./contract/sample.contract.ts";
 import { type CopySide, copyStore } from "./copy.ts";
 import { openSqlite } from "./index.ts";
 import { postgresSide } from "./postgres/copy-side.ts";
@@ -32,7 +42,7 @@ const database = async (): Promise<CopySide> => side(await postgresSide(url(awai
 
 /** A record with something in most tables: talks, memories, a text, credits, an erased contact. */
 async function record(): Promise<CopySide> {
-  const store = await openSqlite(join(folder, "from.db"));
+  const store = await openSqlite(join(folder, "from.db"), { parts: PARTS });
   for (const contact of ["ann", "bob", "cid"]) {
     const scope = scopeOf(contact);
     const thread = await open(store, scope);
@@ -79,7 +89,7 @@ describe.skipIf(server === undefined)(title("a copy of a store"), () => {
     expect(wanted.length).toBeGreaterThan(150);
     expect(there).toEqual(wanted);
     expect(again).toEqual(wanted);
-    const store = await openSqlite(join(folder, "back.db"));
+    const store = await openSqlite(join(folder, "back.db"), { parts: PARTS });
     expect(await problems(store, ANN.org)).toEqual([]);
     await exchange(store, await open(store, ANN), "and on");
     await store.close();
@@ -110,7 +120,7 @@ describe.skipIf(server === undefined)(title("a copy of a store"), () => {
         throw new Error("pulled the plug");
       }),
     ).rejects.toThrow();
-    const store = await openSqlite(join(folder, "from.db"));
+    const store = await openSqlite(join(folder, "from.db"), { parts: PARTS });
     await exchange(store, await open(store, ANN), "meanwhile");
     await store.close();
     await expect(copyStore(from, to)).rejects.toMatchObject({

@@ -1,6 +1,6 @@
 import { describe } from "vitest";
 import { server, title } from "../../tests/postgres.ts";
-import type { OpenStore } from "./contract/sample.contract.ts";
+import { type OpenStore, PARTS } from "./contract/sample.contract.ts";
 import { openSqlite, type StorePart } from "./index.ts";
 import { emptyStores } from "./postgres/fresh.contract.ts";
 
@@ -10,7 +10,8 @@ export * from "./contract/sample.contract.ts";
 export { SHARED } from "./migrations.ts";
 
 /** Tests of what features keep, with every database behind them. `open` gives an empty store for each test. */
-export function onEachDatabase(what: string, parts: readonly StorePart[], tests: (open: OpenStore) => void): void {
+export function onEachDatabase(what: string, own: readonly StorePart[], tests: (open: OpenStore) => void): void {
+  const parts = [...new Set([...PARTS, ...own])];
   describe(`${what}, in SQLite`, () => tests(() => openSqlite(":memory:", { parts })));
   describe.skipIf(server === undefined)(title(`${what}, in PostgreSQL`), () => tests(emptyStores(parts)));
 }

@@ -9,7 +9,6 @@ export type {
   Act,
   AgentOwner,
   AgentStore,
-  DeliveryTry,
   MoveRequest,
   MovesWish,
   TextDecision,
@@ -31,9 +30,8 @@ export type {
 } from "./memory-store.ts";
 export { type Migration, newTable } from "./migrations.ts";
 export { copyStores, openStore, serverFacts, storeName } from "./open-store.ts";
-export type { OutboxMessage } from "./outbox-message.ts";
 export { append } from "./record/chain.ts";
-export { keepOwn, keepShared, ownText, scopeKey, sharedText } from "./record/pieces.ts";
+export { keepOwn, keepShared, ownText, scopeKey, sharedText, TEXT_OF } from "./record/pieces.ts";
 export { endedTurns, spent } from "./record/reports.ts";
 export { problem } from "./record/walk.ts";
 export type {
@@ -59,7 +57,7 @@ export type {
   UsageTotal,
 } from "./records.ts";
 export { eventWords } from "./rows.ts";
-export { atMost, owner } from "./scope.ts";
+export { atMost, owner, within } from "./scope.ts";
 export type { Slot } from "./slot.ts";
 export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
 export { type VectorExtension, vectorExtension } from "./sqlite/vector-extension.ts";
@@ -67,5 +65,5 @@ export { fixed, ONE, plain, tables } from "./statement.ts";
 export type { Store } from "./store.ts";
 export { batchMemberOf } from "./threads/batch-members.ts";
 export { openRow } from "./threads/threads.ts";
-export { type EndedTurn, type Erasing, inOrder, type StorePart, type Tx } from "./tx.ts";
+export { type EndedTurn, type Erasing, inOrder, type OneTurn, type StorePart, type Tx } from "./tx.ts";
 export type { NewVectors, VectorState, VectorStore, WaitingText, WaitingTexts } from "./vectors.ts";

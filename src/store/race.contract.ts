@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
-import { claiming, edited, NOW, open, ran, said, scopeOf, take } from "./contract/sample.contract.ts";
+import { OUTBOX_STORE } from "../features/deliveries/store.ts";
+import { claiming, edited, NOW, open, PARTS, ran, said, scopeOf, take } from "./contract/sample.contract.ts";
 import { openStore, type Store } from "./index.ts";
 
 /** A program of its own, for tests in which several work on one database: `node race.contract.ts <address> <deed> <count>`. */
@@ -56,11 +57,12 @@ async function workAll(store: Store): Promise<void> {
 async function deliverAll(store: Store): Promise<void> {
   const holder = `program ${process.pid}`;
   const given: string[] = [];
+  const { dueDeliveries, noteDelivery } = store.part(OUTBOX_STORE);
   for (;;) {
-    const due = await store.dueDeliveries(ann, { holder, now: NOW, until: NOW + 1, limit: 3 });
+    const due = await dueDeliveries(ann, { holder, now: NOW, until: NOW + 1, limit: 3 });
     if (due.length === 0) break;
     for (const { id } of due) {
-      if (await store.noteDelivery(ann, holder, { outbox: id, at: NOW })) given.push(id);
+      if (await noteDelivery(ann, holder, { outbox: id, at: NOW })) given.push(id);
     }
   }
   console.log(JSON.stringify(given));
@@ -89,7 +91,7 @@ async function goOn(store: Store): Promise<void> {
   }
 }
 
-const store = await openStore(address);
+const store = await openStore(address, { parts: PARTS });
 if (deed === "open") await openAll(store);
 if (deed === "run") await runAll(store);
 if (deed === "work") await workAll(store);

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { databases, server, title } from "../../tests/postgres.ts";
 import { newFolder } from "./contract/folder.contract.ts";
-import { ANN, exchange, open, problems, ran, said, scopeOf, take } from "./contract/sample.contract.ts";
+import { ANN, exchange, open, PARTS, problems, ran, said, scopeOf, take } from "./contract/sample.contract.ts";
 import { openStore } from "./index.ts";
 
 const PROGRAM = fileURLToPath(new URL("./race.contract.ts", import.meta.url));
@@ -79,7 +79,7 @@ function raceContract(begin: () => Promise<string>): void {
   }, 60_000);
 
   it("law 7 that want the same threads at once share them: every turn is run once, by one of them", async () => {
-    const store = await openStore(address);
+    const store = await openStore(address, { parts: PARTS });
     for (let n = 0; n < 40; n++) {
       const thread = await open(store, ANN, `key ${n}`);
       await store.receive(ANN, thread.id, [said(`message ${n}`)]);
@@ -93,7 +93,7 @@ function raceContract(begin: () => Promise<string>): void {
   }, 60_000);
 
   it("law 7 that deliver at once deliver each message once", async () => {
-    const store = await openStore(address);
+    const store = await openStore(address, { parts: PARTS });
     const replies: string[] = [];
     for (let n = 0; n < 40; n++) {
       const { outcome } = await exchange(store, await open(store, ANN), `message ${n}`);
@@ -107,7 +107,7 @@ function raceContract(begin: () => Promise<string>): void {
   it("law 7 that edit the same texts at once: one of each becomes active, and the others wait", async () => {
     const active = (await together("edit", 3, 30)).flat();
     expect(active.sort()).toEqual(Array.from({ length: 30 }, (_, n) => `agent-${n}`).sort());
-    const store = await openStore(address);
+    const store = await openStore(address, { parts: PARTS });
     for (let n = 0; n < 30; n++) {
       const versions = await store.textVersions(scopeOf("ann", `agent-${n}`), { limit: 9 });
       expect(versions.map(({ status }) => status)).toEqual(["proposed", "proposed", "kept"]);
@@ -126,7 +126,7 @@ function raceContract(begin: () => Promise<string>): void {
       await end;
       stored.push(...lines);
     }
-    const store = await openStore(address);
+    const store = await openStore(address, { parts: PARTS });
     const thread = await open(store, ANN, "endless");
     const claim = await take(store, thread, { alive: () => false }).catch(() => undefined);
     if (claim) await store.settle(claim, ran(claim).outcome);
@@ -143,7 +143,7 @@ function raceContract(begin: () => Promise<string>): void {
   }, 60_000);
 
   it("law 7 over many threads: none is ever on two at once, both continue, and one that stood still writes nothing late", async () => {
-    const store = await openStore(address);
+    const store = await openStore(address, { parts: PARTS });
     const fill = async (_: unknown, n: number): Promise<void> => {
       const thread = await open(store, ANN, `key ${n}`);
       await store.receive(ANN, thread.id, [said(`first ${n}`), said(`second ${n}`)]);

@@ -30,7 +30,6 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import type { LedgerForm, MessageMark, PrefixManifest, StoredLedger } from "./digests.ts";
-import type { OutboxMessage } from "./outbox-message.ts";
 import type { RequestRecord, Thread, TurnEnd } from "./records.ts";
 import type { Slot } from "./slot.ts";
 import type { NOBODY, Row } from "./tables.ts";
@@ -156,13 +155,6 @@ export const eventWords = (text: string): string => wordsOf(toEventText(text).co
 /** What an event says, part by part; something else than text by its kind. */
 export function wordsOf(parts: readonly EventPart[]): string {
   return parts.map((part) => (part.type === "text" ? part.text : `(${part.mediaType})`)).join("\n");
-}
-
-/** A waiting or delivered message. The words are the model's: `Spoken` when the turn stored them. */
-export function toOutbox(row: Row<"outbox">, text: string): OutboxMessage {
-  const { id, thread, turn, channel, status, at, failed } = row;
-  const words = spoken(String(toJson(text)));
-  return { id, thread, turn, channel, text: words, status, at, ...(failed !== null && { failed }) };
 }
 
 /** The texts that an approval's row names; null where there is none or it was erased. */

@@ -1,16 +1,7 @@
 import { type ContactScope, StrataError } from "../protocol/index.ts";
 import { acts, noteAct } from "./agent/acts.ts";
 import { decideText, editText, moveText } from "./agent/edit-texts.ts";
-import {
-  deliveriesDue,
-  dueDeliveries,
-  inbox,
-  isDeliveryDue,
-  mail,
-  mailCounts,
-  noteDelivery,
-  unanswered,
-} from "./agent/mail.ts";
+import { inbox, inboxCount, unanswered } from "./agent/mail.ts";
 import { proposalCounts, proposals } from "./agent/proposals.ts";
 import { activeTexts, textMoves, textPointers, textVersions } from "./agent/texts.ts";
 import type { AgentStore } from "./agent-store.ts";
@@ -29,7 +20,7 @@ import type { MemoryStore } from "./memory-store.ts";
 import { head } from "./record/chain.ts";
 import { eraseContact, finishErasure, isLogToClear, noteLogCleared, unfinishedErasures } from "./record/erase.ts";
 import { rebuild } from "./record/rebuild.ts";
-import { agents, deliver, organizations, outbox, spent, usage } from "./record/reports.ts";
+import { agents, organizations, spent, usage } from "./record/reports.ts";
 import { verify } from "./record/verify.ts";
 import type { Store } from "./store.ts";
 import { openBatch, waitingThreads } from "./threads/batches.ts";
@@ -59,7 +50,7 @@ export function storeOver(database: Database): Store {
   return {
     ...turnStore(binding),
     ...memoryStore(database, binding),
-    ...agentStore(database, binding),
+    ...agentStore(binding),
     ...recordStore(database, binding),
     part: (of) => {
       checkOpened(database, of);
@@ -155,10 +146,7 @@ function memoryStore(
   };
 }
 
-function agentStore(
-  { read, write }: Database,
-  { reading, writing, apart }: OwnBinding,
-): AgentStore & Pick<Store, "openBatch" | "waitingThreads"> {
+function agentStore({ reading, writing }: OwnBinding): AgentStore & Pick<Store, "openBatch" | "waitingThreads"> {
   return {
     openBatch: writing(openBatch),
     waitingThreads: reading(waitingThreads),
@@ -172,17 +160,10 @@ function agentStore(
     decideText: writing(decideText),
     moveText: writing(moveText),
     inbox: reading(inbox),
-    mail: reading(mail),
-    mailCounts: reading(mailCounts),
+    inboxCount: reading(inboxCount),
     unanswered: reading(unanswered),
-    deliveriesDue: reading(deliveriesDue),
-    noteDelivery: writing(noteDelivery),
     noteAct: writing(noteAct),
     acts: reading(acts),
-    dueDeliveries: apart(async (of, lease) => {
-      const isDue = await read((tx) => isDeliveryDue(tx, of, lease));
-      return isDue ? write((tx) => dueDeliveries(tx, of, lease)) : [];
-    }),
   };
 }
 
@@ -192,8 +173,6 @@ function recordStore(database: Database, { reading, writing, apart }: OwnBinding
     approval: reading(approval),
     decideApproval: writing(decideApproval),
     finishApproval: writing(finishApproval),
-    outbox: reading(outbox),
-    deliver: writing(deliver),
     usage: reading(usage),
     spent: reading(spent),
     unfinishedErasures: reading(unfinishedErasures),

@@ -7,7 +7,6 @@ import type {
   Digest,
   Epoch,
   OrgId,
-  OutboxId,
   Scope,
   StoredEvent,
   ThreadId,
@@ -19,7 +18,6 @@ import type { BatchOpening, WaitingThread } from "./batch.ts";
 import type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
 import type { JournalKey, JournalState } from "./journal-key.ts";
 import type { MemoryStore } from "./memory-store.ts";
-import type { OutboxMessage } from "./outbox-message.ts";
 import type {
   BackupProgress,
   ChainHead,
@@ -149,10 +147,6 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
    */
   finishApproval(scope: ContactScope, id: ApprovalId, finish: Finish): Promise<Approval>;
 
-  /** Oldest first. */
-  outbox(scope: Scope, limit: number): Promise<readonly OutboxMessage[]>;
-  /** Marks a waiting message as delivered; false when it is not waiting any more. */
-  deliver(scope: Scope, id: OutboxId, at: number): Promise<boolean>;
   usage(scope: Scope): Promise<UsageTotal>;
   /** Dollars of all requests of the agent since then, with all contacts; those of failed turns too. */
   spent(org: OrgId, agent: AgentName, since: number): Promise<number>;

@@ -16,7 +16,6 @@ import type {
   Mode,
   ModelRef,
   OrgId,
-  OutboxId,
   Proof,
   Role,
   StopReason,
@@ -27,7 +26,6 @@ import type {
   Untrusted,
 } from "../protocol/index.ts";
 import type { AgentTables } from "./agent-tables.ts";
-import type { OutboxMessage } from "./outbox-message.ts";
 
 /** Stands in the `contact` column for "no contact": keys of tables cannot hold null, and no contact is empty. */
 export const NOBODY = "";
@@ -213,25 +211,6 @@ interface SlotTable extends Owned {
   readonly at: number;
 }
 
-interface OutboxTable extends Owned {
-  readonly id: OutboxId;
-  readonly thread: ThreadId;
-  readonly turn: TurnId;
-  readonly channel: string;
-  readonly piece: Digest;
-  readonly status: OutboxMessage["status"];
-  readonly at: number;
-  readonly delivered_at: number | null;
-  /** Who tries to deliver it, and until when nobody else does. */
-  readonly holder: string | null;
-  readonly lease_until: number | null;
-  readonly tries: number;
-  /** Not to be tried again before. */
-  readonly due: number | null;
-  /** Why the last try failed. */
-  readonly failed: string | null;
-}
-
 /** `input`, `note` and `outcome` name pieces; `schema` digests that of the tool. */
 interface ApprovalTable extends Owned {
   readonly id: ApprovalId;
@@ -381,7 +360,6 @@ export interface Tables extends AgentTables {
   readonly turn_message: TurnMessageTable;
   readonly request: RequestTable;
   readonly slot: SlotTable;
-  readonly outbox: OutboxTable;
   readonly journal: JournalTable;
   readonly approval: ApprovalTable;
   readonly memory_scope: MemoryScopeTable;

@@ -1,4 +1,4 @@
-import type { Actor, ContactScope, OrgId, StrataError, TurnId } from "../protocol/index.ts";
+import type { Actor, ContactScope, Digest, OrgId, OutboxId, StrataError, TurnId } from "../protocol/index.ts";
 import type { MemoryIndex } from "./memory/memory-index.ts";
 import type { MemoryLimits } from "./memory/memory-limits.ts";
 import type { Migration } from "./migrations.ts";
@@ -86,6 +86,10 @@ export interface StorePart<Functions extends object = object> {
   readonly linked?: Readonly<Record<string, LinkedTable>>;
   /** What else a turn that ends changes here, inside its one commit (law 7). */
   readonly onCommit?: (tx: Tx, turn: EndedTurn) => Promise<void>;
+  /** What its rows say of a turn, by the names that the turn's link has for it. A name keeps its meaning, else no record of before verifies. */
+  readonly inLink?: (tx: Tx, of: OneTurn) => Promise<Readonly<Record<string, unknown>>>;
+  /** Under which id it keeps a turn's reply: the memory of the reply has its id from that. */
+  readonly replyId?: (tx: Tx, of: OneTurn) => Promise<OutboxId | undefined>;
   /** Blanks what it keeps of a contact's words, before the contact's name goes from every row. */
   readonly erase: (tx: Tx, scope: ContactScope, erasing: Erasing) => Promise<void>;
   /** What is wrong with its rows, where no link repeats them. */
@@ -98,13 +102,25 @@ export interface Erasing {
   readonly at: number;
 }
 
+/** A turn, and whose it is. */
+export interface OneTurn extends ContactScope {
+  readonly turn: TurnId;
+}
+
 /** A turn that ends: well, not so, or stopped, which sent nothing. */
 export interface EndedTurn {
   readonly scope: ContactScope;
   readonly turn: TurnId;
   readonly requests: readonly Pick<RequestRecord, "dollars" | "at">[];
   /** Of one that ended well: what it was claimed with, and what came of it. */
-  readonly done?: { readonly claim: Claim; readonly outcome: TurnOutcome };
+  readonly done?: DoneTurn;
+}
+
+/** What a turn that ended well was claimed with, and what came of it. `words`: the reply's text, kept already. */
+export interface DoneTurn {
+  readonly claim: Claim;
+  readonly outcome: TurnOutcome;
+  readonly words: Digest | null;
 }
 
 /** A table of which each row is what its link of the chain says. */

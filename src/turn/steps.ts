@@ -186,6 +186,8 @@ export interface TurnSteps {
   /** Called as the turn moves on. */
   readonly phase?: (turn: RunningTurn, phase: Phase) => void;
   readonly funds?: Funds;
+  /** Whoever listens has the reply of a turn that said something: they read its events to the end. */
+  readonly heard?: (turn: RunningTurn) => Promise<void>;
   /** After the turn, whatever came of it. Never throws. */
   readonly ended?: (turn: RunningTurn, ending: Ending, kept: Kept) => Promise<void>;
 }
@@ -252,6 +254,9 @@ export function inOrder(list: readonly TurnSteps[]): Steps {
       list.reduce((now, step) => step.gathered?.(agent, layers, now) ?? now, gathered),
     phase: (turn, phase) => {
       for (const step of list) step.phase?.(turn, phase);
+    },
+    heard: async (turn) => {
+      for (const step of list) await step.heard?.(turn);
     },
     funds: list.flatMap(({ funds }) => funds ?? []),
     ended: async (turn, ending, kept) => {

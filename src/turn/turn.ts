@@ -99,7 +99,7 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
 /** The one commit, then the end: `done` only once it is on disk. What was said counts as delivered when `done` was taken. */
 async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
   const { parts, lease } = work;
-  const { turn, thread } = lease.claim;
+  const { turn } = lease.claim;
   // Before what takes long with long texts, and after it: others get their turn.
   await setImmediate();
   const outcome = outcomeOf(work, ending);
@@ -138,8 +138,8 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
     totals,
   };
   if (ending.reply === null || work.noReader) return;
-  // The turn is done whatever happens here: a message that stays marked as waiting is shown once more.
-  await parts.store.deliver(thread.scope, outcome.outbox, parts.clock()).catch(() => false);
+  // The turn is done whatever happens here.
+  await parts.steps.heard(work).catch(() => undefined);
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   type Request,
   spoken,
 } from "../../protocol/index.ts";
+import { replies } from "../../store/index.contract.ts";
 import { at, eventsOf, type HttpFixture, httpFixture, TOKEN } from "./index.contract.ts";
 import { createServer, listen, type ServeOptions, type Serving, serveOperator, siteOf } from "./index.ts";
 import { LARGEST_BODY } from "./read-body.ts";
@@ -106,7 +107,7 @@ describe("over a socket", () => {
     await new Promise((soon) => setTimeout(soon, 100));
     goOn();
     const scope = { org: stand.operator.org, agent: agentName("companion"), contact: contactId("ann") };
-    const said = () => stand.store.outbox(scope, 9);
+    const said = () => replies(stand.store, scope);
     await vi.waitFor(async () => expect(await said()).toHaveLength(1));
     // Nobody took the answer when it was given: it counts as said, and not as delivered before somebody asks for it.
     expect(await said()).toMatchObject([{ status: "waiting", text: "Hello there, Annie" }]);

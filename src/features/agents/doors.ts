@@ -4,6 +4,7 @@ import type { Act } from "../../store/index.ts";
 import { type Desk, deskOf, desksOf, note, OWN_CHANNELS, type Parts, REPLAY } from "../../turn/index.ts";
 import type { ConversationHead } from "../conversations/doors.ts";
 import { CONVERSATION_STORE } from "../conversations/index.ts";
+import { OUTBOX_STORE } from "../deliveries/index.ts";
 import type { LifeDoors, LifeView } from "../life/doors.ts";
 import type { LayerView, PassedOver } from "../texts/doors.ts";
 import { layerViews, passedOver } from "../texts/index.ts";
@@ -74,7 +75,8 @@ async function snapshot(desk: Desk, { life }: Lives): Promise<AgentSnapshot> {
     layers: await layerViews(desk),
     ...(agent.life !== undefined && { life: await life(actor, agent.name) }),
     conversations: await parts.store.part(CONVERSATION_STORE).conversations(owner, CONVERSATION_LIMITS.senders),
-    ...(await parts.store.mailCounts(owner)),
+    inbox: await parts.store.inboxCount(owner),
+    ...(await parts.store.part(OUTBOX_STORE).mailCounts(owner)),
   };
 }
 
@@ -87,7 +89,7 @@ function attention(desks: readonly Desk[], fundsOf: LifeDoors["funds"]): Promise
     desks.map(async (desk) => {
       const { parts, owner } = desk;
       const counts = await parts.store.proposalCounts(owner);
-      const { undeliverable } = await parts.store.mailCounts(owner);
+      const { undeliverable } = await parts.store.part(OUTBOX_STORE).mailCounts(owner);
       const since = parts.clock() - UNANSWERED_FOR;
       const unanswered = await parts.store.unanswered(owner, { since, except: [...OWN_CHANNELS, REPLAY], limit: 100 });
       // Who has no credits sleeps, whether a turn has noticed already or not.

@@ -13,6 +13,7 @@ import {
   problems,
   type RunOptions,
   ran,
+  replies,
   said,
   scopeOf,
   take,
@@ -202,7 +203,7 @@ function limits(openStore: OpenStore): void {
       expect(fits?.[shown]).toBe("a".repeat(500));
       const slots = (await store.slots(ANN, thread.id)).map(({ text }) => text);
       expect(slots).toContain(whole);
-      if (long === "reply") expect((await store.outbox(ANN, 1))[0]?.text).toBe(whole);
+      if (long === "reply") expect((await replies(store, ANN))[0]?.text).toBe(whole);
       await store.close();
     });
   });

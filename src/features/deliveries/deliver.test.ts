@@ -4,6 +4,7 @@ import { contactId, threadId } from "../../protocol/index.ts";
 import { collect, endOf, message, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { type Runtime, readRecording, replay } from "../../turn/index.ts";
 import type { Delivery, DeliveryReport, SendDelivery } from "./deliver.ts";
+import { OUTBOX_STORE } from "./store.ts";
 
 const AGENT = sampleAgent({ deliver: { url: "https://receiver.example/replies" } });
 const MINUTE = 60_000;
@@ -81,7 +82,9 @@ describe("a reply of an agent that says where its replies go", () => {
     const { store, tries, look, parts } = await delivering();
     const owner = { org: AGENT.org, agent: AGENT.name };
     const now = parts.wall();
-    const held = await store.dueDeliveries(owner, { holder: "another", now, until: now + MINUTE, limit: 5 });
+    const held = await store
+      .part(OUTBOX_STORE)
+      .dueDeliveries(owner, { holder: "another", now, until: now + MINUTE, limit: 5 });
     expect(held).toHaveLength(1);
     expect(await look()).toEqual([]);
     expect(tries).toEqual([]);

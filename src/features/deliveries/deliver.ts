@@ -1,7 +1,7 @@
-import type { Agent, AgentName, ContactId } from "../../protocol/index.ts";
-import type { OutboxMessage } from "../../store/index.ts";
+import type { Agent, AgentName } from "../../protocol/index.ts";
 import type { Parts } from "../../turn/index.ts";
 import { pauseAfter } from "../../turn/index.ts";
+import { OUTBOX_STORE, type OutboxMessage } from "./store.ts";
 
 /** What deliveries need of the world outside. */
 export interface DeliveryPorts {
@@ -10,9 +10,9 @@ export interface DeliveryPorts {
 }
 
 /** A reply on its way to the server that takes it. */
-export interface Delivery extends Pick<OutboxMessage, "id" | "thread" | "turn" | "channel" | "text" | "at"> {
+export interface Delivery
+  extends Pick<OutboxMessage, "id" | "contact" | "thread" | "turn" | "channel" | "text" | "at"> {
   readonly agent: AgentName;
-  readonly contact: ContactId;
 }
 
 /** Hands a reply over. Throws where it was not taken: the sentence is kept with the message. */
@@ -59,13 +59,13 @@ export async function* deliverDue(
     // One at a time: what waits behind a slow receiver is not held meanwhile, so that nobody else sends it, too.
     const now = parts.wall();
     const lease = { holder: parts.holder, now, until: now + HELD, limit: 1 };
-    const [due] = await parts.store.dueDeliveries(owner, lease);
+    const [due] = await parts.store.part(OUTBOX_STORE).dueDeliveries(owner, lease);
     if (due === undefined) return;
-    const { tries, contact, status: _, ...message } = due;
+    const { tries, status: _, ...message } = due;
     const problem = await problemOf(async () => {
       const token = deliver.key === undefined ? undefined : parts.vault.secret(deliver.key);
       const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
-      await send({ ...message, agent: agent.name, contact }, { url: deliver.url, token, signal: patience });
+      await send({ ...message, agent: agent.name }, { url: deliver.url, token, signal: patience });
     });
     // Not the receiver's fault: whoever starts next sends it at once, and it counts for no try.
     const stopped = signal.aborted && problem !== undefined;
@@ -92,7 +92,7 @@ async function note(
   const next = at + (stopped ? 0 : pauseAfter(tries + 1));
   const tried = { outbox: id, at, ...(again && { again: next }), ...(stopped && { stopped }) };
   const says = failed === undefined ? {} : { failed: vault.hide(failed) };
-  const isNoted = await store.noteDelivery({ org, agent }, holder, { ...tried, ...says });
+  const isNoted = await store.part(OUTBOX_STORE).noteDelivery({ org, agent }, holder, { ...tried, ...says });
   return isNoted ? { agent, outbox: id, ...says, again } : undefined;
 }
 

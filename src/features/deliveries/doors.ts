@@ -1,14 +1,9 @@
-import type { Actor, AgentName, ContactId, TurnId } from "../../protocol/index.ts";
-import { authorize, type OutboxId } from "../../protocol/index.ts";
-import type { OutboxMessage, Thread } from "../../store/index.ts";
+import { type Actor, type AgentName, authorize, type OutboxId, type TurnId } from "../../protocol/index.ts";
+import type { Thread } from "../../store/index.ts";
 import type { Parts } from "../../turn/index.ts";
 import { agentNamed, type Desk, deskOf, note, threadOf, turnOf } from "../../turn/index.ts";
 import { type DeliveryPorts, type DeliveryReport, deliverDue } from "./deliver.ts";
-
-/** A message of the agent's, and to whom. */
-interface OutgoingMessage extends OutboxMessage {
-  readonly contact: ContactId;
-}
+import { OUTBOX_STORE, type OutboxMessage } from "./store.ts";
 
 /** What happens to replies once they are committed. */
 export interface DeliveryDoors {
@@ -17,7 +12,7 @@ export interface DeliveryDoors {
     actor: Actor,
     agent: AgentName,
     wish: { readonly status?: OutboxMessage["status"]; readonly limit: number },
-  ): Promise<readonly OutgoingMessage[]>;
+  ): Promise<readonly OutboxMessage[]>;
   /** Says that a message was delivered. False where it did not wait any more. */
   delivered(actor: Actor, agent: AgentName, id: OutboxMessage["id"]): Promise<boolean>;
   /**
@@ -50,7 +45,7 @@ const PAGE = 100;
 
 /** What happens to replies once they are committed. */
 export function deliveryDoors(parts: Parts & DeliveryPorts): DeliveryDoors {
-  const { store } = parts;
+  const store = parts.store.part(OUTBOX_STORE);
   return {
     async *undelivered(actor, { id: thread }) {
       const { scope } = await threadOf(parts, actor, thread, "run");
@@ -60,7 +55,7 @@ export function deliveryDoors(parts: Parts & DeliveryPorts): DeliveryDoors {
         const messages = await store.mail({ org, agent }, wish);
         for (const message of messages) {
           // Claimed before it is shown: another program that looks just now would say it a second time.
-          if (await store.deliver(scope, message.id, parts.clock())) yield message;
+          if (await store.deliver(scope, { id: message.id }, parts.clock())) yield message;
         }
         more = messages.length === PAGE;
       }
@@ -86,17 +81,15 @@ export function deliveryDoors(parts: Parts & DeliveryPorts): DeliveryDoors {
 async function confirmDelivery(parts: Parts, actor: Actor, turn: TurnId): Promise<void> {
   const { scope } = await turnOf(parts, actor, turn);
   authorize(actor, "run", scope);
-  const { org, agent, contact } = scope;
-  const waiting = await parts.store.mail({ org, agent }, { contact, turn, status: "waiting", limit: 1 });
-  for (const { id } of waiting) await parts.store.deliver(scope, id, parts.clock());
+  await parts.store.part(OUTBOX_STORE).deliver(scope, { turn }, parts.clock());
 }
 
 /** What the agent said, the newest first. */
 async function outbox(
   desk: Desk,
   wish: { readonly status?: OutboxMessage["status"]; readonly limit: number },
-): Promise<readonly OutgoingMessage[]> {
-  const found = await desk.parts.store.mail(desk.owner, wish);
+): Promise<readonly OutboxMessage[]> {
+  const found = await desk.parts.store.part(OUTBOX_STORE).mail(desk.owner, wish);
   await note(desk, "read outbox", `messages: ${found.length}`);
   return found;
 }
@@ -104,7 +97,7 @@ async function outbox(
 /** Says that a message was delivered by other means. */
 async function delivered(desk: Desk, id: OutboxId): Promise<boolean> {
   const { parts, owner } = desk;
-  const isDone = await parts.store.deliver({ ...owner, contact: null }, id, parts.clock());
+  const isDone = await parts.store.part(OUTBOX_STORE).deliver({ ...owner, contact: null }, { id }, parts.clock());
   if (isDone) await note(desk, "delivered", id);
   return isDone;
 }

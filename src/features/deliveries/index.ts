@@ -7,9 +7,11 @@ import type { Feature } from "../feature.ts";
 import { FIELDS, given, list, TIME } from "../fields.ts";
 import { operation, type World } from "../operation.ts";
 import { KEYS } from "./config.ts";
+import { OUTBOX_STORE } from "./store.ts";
 
 export type { Delivery, DeliveryPorts, SendDelivery } from "./deliver.ts";
 export { type DeliveryDoors, deliveryDoors } from "./doors.ts";
+export { OUTBOX_STORE } from "./store.ts";
 
 const STATUSES = ["waiting", "delivered", "undeliverable"] as const;
 
@@ -96,7 +98,20 @@ const sendingOf = ({ runtime, operator }: JobWorld, agent: AgentName, n: number)
   },
 });
 
-export const FEATURE: Feature = { name: "deliveries", keys: KEYS, operations: [said, delivered], jobs: [replies] };
+export const FEATURE: Feature = {
+  name: "deliveries",
+  keys: KEYS,
+  steps: {
+    // A message that stays marked as waiting is shown once more.
+    heard: async ({ parts, lease: { claim } }) => {
+      const { scope } = claim.thread;
+      await parts.store.part(OUTBOX_STORE).deliver(scope, { turn: claim.turn }, parts.clock());
+    },
+  },
+  store: OUTBOX_STORE,
+  operations: [said, delivered],
+  jobs: [replies],
+};
 
 type Outgoing = Awaited<ReturnType<World["runtime"]["outbox"]>>[number];
 

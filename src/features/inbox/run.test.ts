@@ -16,6 +16,7 @@ import {
   trusted,
   untrusted,
 } from "../../protocol/index.ts";
+import { replies } from "../../store/index.contract.ts";
 import { openSqlite } from "../../store/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { defineTool, toolset } from "../../turn/tools/index.ts";
@@ -115,7 +116,7 @@ async function inbox(script: readonly Script<Request>[], { each, ...change }: Pa
     real.now += seconds * 1_000;
     on.time.at += seconds * 1_000;
   };
-  const mail = async (contact: string) => (await store.outbox(scopeOf(contact), 99)).map(({ text }) => text);
+  const mail = async (contact: string) => (await replies(store, scopeOf(contact))).map(({ text }) => text);
   const problems = async () =>
     (await collect(store.verify(ORG))).flatMap((one) => (one.type === "problem" ? [one.says] : []));
   return { ...on, store, post, run, later, mail, scopeOf, problems, rung, holders };

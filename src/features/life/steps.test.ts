@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AgentState, SeenState, TurnEvent } from "../../protocol/index.ts";
+import { PARTS } from "../../store/index.contract.ts";
 import { openSqlite } from "../../store/index.ts";
 import { collect, endOf, message, OPERATOR } from "../../turn/index.contract.ts";
 import { type Living, livingRuntime } from "./index.contract.ts";
@@ -63,7 +64,7 @@ describe("a turn of an agent that lives by itself", () => {
 
   it("law 5 that failed over a contact's words leaves none of them where an erasure does not reach", async () => {
     const folder = mkdtempSync(join(tmpdir(), "strata-life-"));
-    const store = await openSqlite(join(folder, "record.sqlite"), { parts: [LIFE_STORE] });
+    const store = await openSqlite(join(folder, "record.sqlite"), { parts: [...PARTS, LIFE_STORE] });
     const on = await livingRuntime([new Error("refused: Quincewell is not allowed"), "Well."], {}, { store });
     const thread = await on.open();
     await on.say(thread, "I am Quincewell.");

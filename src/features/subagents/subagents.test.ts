@@ -3,6 +3,7 @@ import { z } from "zod";
 import { allParts } from "../../app/doors/features.ts";
 import { styleOf } from "../../print/index.ts";
 import { type Agent, DEFAULT_BUDGETS, type Layer, layerId, toolName, trusted } from "../../protocol/index.ts";
+import { replies } from "../../store/index.contract.ts";
 import { openSqlite, type Thread } from "../../store/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { defineTool, toolset } from "../../turn/tools/index.ts";
@@ -156,7 +157,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     if (own === undefined) throw new Error("there is no turn of the call");
     expect((await runtime.rebuilt(OPERATOR, own.id, 1)).request).toEqual(asked);
     for await (const finding of store.verify(ORG)) expect(finding.type).toBe("checked");
-    expect(await store.outbox(thread.scope, 10)).toHaveLength(1);
+    expect(await replies(store, thread.scope)).toHaveLength(1);
     expect(acted).toEqual(["look a.ts"]);
   });
 

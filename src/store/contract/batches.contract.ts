@@ -17,6 +17,7 @@ import {
   problems,
   type RunOptions,
   ran,
+  replies,
   said,
   scopeOf,
   take,
@@ -175,7 +176,7 @@ function committing(openStore: OpenStore): void {
       await store.settle(claim, done(claim, { reply: "All is done." }));
       for (const name of ["ann", "bob"]) {
         const scope = scopeOf(name);
-        const mail = await store.outbox(scope, 9);
+        const mail = await replies(store, scope);
         expect(mail.map(({ text }) => text)).toEqual([`only for ${name}`]);
         const [own] = await store.threads(scope, 1);
         expect((await store.slots(scope, own?.id ?? thread.id)).map(({ text }) => text)).toEqual([
@@ -183,7 +184,7 @@ function committing(openStore: OpenStore): void {
           `only for ${name}`,
         ]);
       }
-      expect(await store.outbox(thread.scope, 9)).toEqual([]);
+      expect(await replies(store, thread.scope)).toEqual([]);
       expect(await store.turn(thread.scope, claim.turn)).toMatchObject({ end: { reply: "All is done." } });
       expect(await problems(store, ANN.org)).toEqual([]);
       await store.close();
@@ -292,7 +293,7 @@ function committing(openStore: OpenStore): void {
       const [ann, bob] = repliesOf(claim);
       if (ann === undefined || bob === undefined) throw new Error("two are staged");
       await store.settle(claim, done(claim, { more: { replies: [ann, { ...bob, reply: null }] } }));
-      expect(await store.outbox(scopeOf("bob"), 9)).toEqual([]);
+      expect(await replies(store, scopeOf("bob"))).toEqual([]);
       expect(await store.openBatch(OWNER, opening())).toBeUndefined();
       await store.close();
     });

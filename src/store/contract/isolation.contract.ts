@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type ContactScope, type NewApproval, type Scope, toolName, untrusted } from "../../protocol/index.ts";
+import { OUTBOX_STORE } from "../../features/deliveries/store.ts";
+import {
+  type ContactScope,
+  type NewApproval,
+  type OutboxId,
+  type Scope,
+  toolName,
+  untrusted,
+} from "../../protocol/index.ts";
 import type { JournalKey } from "../journal-key.ts";
 import type { Claim, Thread } from "../records.ts";
 import type { Store } from "../store.ts";
@@ -17,6 +25,7 @@ import {
   problems,
   ran,
   remembered,
+  replies,
   said,
   scopeOf,
   VERSION,
@@ -32,7 +41,7 @@ interface Stand {
   readonly store: Store;
   readonly thread: Thread;
   readonly claim: Claim;
-  readonly outbox: Parameters<Store["deliver"]>[1];
+  readonly outbox: OutboxId;
   readonly memory: Parameters<Store["forgetMemory"]>[1];
   readonly call: JournalKey;
   readonly approval: NewApproval["id"];
@@ -67,7 +76,7 @@ async function annSees({ store, thread }: Stand): Promise<unknown> {
     turns: await store.turns(ANN, thread.id),
     memories: await store.memories(ANN, 9),
     hits: await store.searchMemories([ANN], asking("tea", 9)),
-    outbox: await store.outbox(ANN, 9),
+    outbox: await replies(store, ANN),
     approvals: await store.approvals(ANN, {}, 9),
     usage: await store.usage(ANN),
   };
@@ -86,7 +95,7 @@ export function isolationContract(openStore: OpenStore): void {
         expect(await store.threads(scope, 9)).toEqual([]);
         expect(await store.turn(scope, claim.turn)).toBeUndefined();
         expect(await store.turns(scope, thread.id)).toEqual([]);
-        expect(await store.outbox(scope, 9)).toEqual([]);
+        expect(await replies(store, scope)).toEqual([]);
         expect(await store.approvals(scope, {}, 9)).toEqual([]);
         expect(await store.approvals(scope, { thread: thread.id }, 9)).toEqual([]);
         expect(await store.approval(scope, at.approval)).toBeUndefined();
@@ -121,7 +130,7 @@ export function isolationContract(openStore: OpenStore): void {
       await expect(store.beginCall(other, call, NOW)).rejects.toMatchObject({ code: "thread_not_found" });
       const outcome = { text: untrusted("rang"), failed: false };
       await expect(store.endCall(other, call, outcome, NOW)).rejects.toMatchObject({ code: "thread_not_found" });
-      expect(await store.deliver(other, at.outbox, NOW)).toBe(false);
+      expect(await store.part(OUTBOX_STORE).deliver(other, { id: at.outbox }, NOW)).toBe(false);
       const verdict = { verdict: "approved", by: "operator", at: NOW } as const;
       await expect(store.decideApproval(other, at.approval, verdict)).rejects.toMatchObject({
         code: "approval_not_found",
@@ -168,7 +177,7 @@ export function isolationContract(openStore: OpenStore): void {
     expect((await store.threads(agent, 9)).map((one) => one.scope.contact).sort()).toEqual(["ann", "bob"]);
     expect(await store.thread(agent, thread.id)).toMatchObject({ id: thread.id });
     expect(await store.turn(agent, claim.turn)).toMatchObject({ id: claim.turn });
-    expect(await store.outbox(agent, 9)).toHaveLength(2);
+    expect(await replies(store, agent)).toHaveLength(2);
     expect(await store.approvals(agent, {}, 9)).toMatchObject([{ id: at.approval, scope: ANN }]);
     expect(await store.approval(agent, at.approval)).toMatchObject({ id: at.approval });
     expect(await store.usage(agent)).toMatchObject({ turns: 2, requests: 2 });

@@ -18,6 +18,7 @@ import {
   type Ran,
   ran,
   remembered,
+  replies,
   said,
   scopeOf,
   take,
@@ -210,10 +211,10 @@ function erasure(openStore: OpenStore): void {
         await store.pending(gone, thread.id),
         await store.turns(gone, thread.id),
         await store.memories(gone, 9),
-        await store.outbox(gone, 9),
+        await replies(store, gone),
       ]);
       for (const text of ["My name", "Bye", "Hello", "tea", "did not answer", "main"]) expect(told).not.toContain(text);
-      expect([await store.threads(ANN, 9), await store.outbox(ANN, 9)]).toEqual([[], []]);
+      expect([await store.threads(ANN, 9), await replies(store, ANN)]).toEqual([[], []]);
       expect(await store.searchMemories([ANN], asking("tea", 9))).toEqual([]);
       expect(await store.pending(gone, thread.id)).toEqual([]);
       expect(await store.usage(gone)).toMatchObject({ turns: 2, requests: 2, input: 100, dollars: 0.5 });

@@ -1,3 +1,4 @@
+import { OUTBOX_STORE, type OutboxMessage } from "../../features/deliveries/store.ts";
 import {
   agentName,
   approvalId,
@@ -41,9 +42,13 @@ import {
 import type { MemoryStore } from "../memory-store.ts";
 import type { Claim, ClaimRequest, RequestRecord, Thread, ThreadOpening, TurnOutcome } from "../records.ts";
 import type { Store } from "../store.ts";
+import type { StorePart } from "../tx.ts";
 
 /** A store for one test. */
 export type OpenStore = () => Promise<Store>;
+
+/** What features keep of turns, as the record tells it. */
+export const PARTS: readonly StorePart[] = [OUTBOX_STORE];
 
 export const NOW = Date.UTC(2026, 10, 21, 9, 30);
 export const VERSION: Digest = digestOf("version 1");
@@ -294,6 +299,11 @@ export async function exchange(
   const run = ran(claim, options);
   await store.settle(claim, run.outcome);
   return { ...run, claim };
+}
+
+/** What was said to a contact or, without one, to all, the oldest first. */
+export function replies(store: Store, { contact, ...owner }: Scope): Promise<readonly OutboxMessage[]> {
+  return store.part(OUTBOX_STORE).mail(owner, { ...(contact !== null && { contact }), oldest: true, limit: 100 });
 }
 
 /** What `verify` found wrong. */

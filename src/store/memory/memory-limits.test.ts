@@ -7,6 +7,7 @@ import {
   NOW,
   newMemory,
   open,
+  PARTS,
   problems,
   remembered,
   scopeOf,
@@ -23,7 +24,7 @@ afterEach(async () => {
 });
 
 async function limited(limits: SqliteOptions["limits"] = {}): Promise<void> {
-  store = await openSqlite(":memory:", { limits });
+  store = await openSqlite(":memory:", { limits, parts: PARTS });
 }
 
 async function save(content: string, more: Partial<NewMemory> = {}): Promise<Memory> {

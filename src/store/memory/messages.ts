@@ -42,7 +42,12 @@ interface TurnSaid {
 }
 
 /** A message and the memory of it differ in what they are, not in their name: nothing has to tell one from the other. */
-export const memoryOf = (id: EventId | OutboxId): MemoryId => memoryId(`mem_${id.slice(4)}`);
+export const memoryOf = (id: EventId | OutboxId): MemoryId => memoryId(nameFor(id));
+
+/** Whether a memory is that of a message, whatever both are called in a record that somebody changed. */
+export const isMemoryOf = (memory: MemoryId, id: EventId | OutboxId): boolean => memory === nameFor(id);
+
+const nameFor = (id: EventId | OutboxId): string => `mem_${id.slice(4)}`;
 
 /** How far a reply is trusted: no more than anything that the model had before it. */
 export const replyTrust = (taints: Iterable<Trust>): Trust => lowestTrust(["agent", ...taints]);

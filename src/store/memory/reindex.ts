@@ -1,4 +1,4 @@
-import { type ContactScope, outboxId, type ThreadId, type TurnId } from "../../protocol/index.ts";
+import type { ContactScope, OutboxId, ThreadId, TurnId } from "../../protocol/index.ts";
 import { foldedDigest, memoryDigest } from "../digests.ts";
 import { knownKey, TEXT_OF } from "../record/pieces.ts";
 import { type MemoryRow, toMemory } from "../rows.ts";
@@ -7,7 +7,7 @@ import { plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { taintsOf } from "../threads/batch-members.ts";
 import { eventsOfTurn } from "../threads/events.ts";
-import { inOrder, type Tx } from "../tx.ts";
+import { inOrder, type OneTurn, type Tx } from "../tx.ts";
 import { findable } from "./findable.ts";
 import { memoryRows } from "./memory-rows.ts";
 import type { MemoryScope } from "./memory-scope.ts";
@@ -155,14 +155,21 @@ export async function slotsSaid(tx: Tx, scope: ContactScope, turn: TurnId): Prom
     ),
   );
   const events = await eventsOfTurn(tx, scope, turn);
-  const sent = `select id from outbox where org = ? and agent = ? and contact = ? and turn = ?`;
-  const [outbox] = await tx.column(plain<string>(sent, org, agent, contact, turn));
+  const reply = await replyId(tx, { ...owner(scope), turn });
   return (
     await inOrder(rows, async ({ position, kind, speaker, piece, at, text }, i): Promise<readonly SlotSaid[]> => {
       const event = events[i];
       if (kind !== "reply") return event ? [{ id: event.id, position, kind, trust: speaker, piece, at, text }] : [];
       const trust = replyTrust(await taintsOf(tx, scope, turn));
-      return outbox === undefined ? [] : [{ id: outboxId(outbox), position, kind, trust, piece, at, text }];
+      return reply === undefined ? [] : [{ id: reply, position, kind, trust, piece, at, text }];
     })
   ).flat();
+}
+
+async function replyId(tx: Tx, of: OneTurn): Promise<OutboxId | undefined> {
+  for (const part of tx.parts) {
+    const id = await part.replyId?.(tx, of);
+    if (id !== undefined) return id;
+  }
+  return undefined;
 }

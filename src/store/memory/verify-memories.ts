@@ -10,7 +10,7 @@ import { inOrder, type Tx } from "../tx.ts";
 import { countsOf } from "./memory-count.ts";
 import { memoryRows } from "./memory-rows.ts";
 import { type MemoryScope, rangeOf } from "./memory-scope.ts";
-import { memoryOf } from "./messages.ts";
+import { isMemoryOf } from "./messages.ts";
 import { slotsSaid } from "./reindex.ts";
 import { termsOf, type UnitColumns, unitColumns } from "./units.ts";
 
@@ -107,7 +107,7 @@ async function isOfSlot(tx: Tx, { org, agent, contact }: MemoryScope, row: Memor
   if (!slot) return false;
   const { kind, at, trust, support, content, tags, speaker, session, by, sources, digest, folded, worth } = row;
   const own = [content, tags, speaker, session, by, sources, digest, folded, worth, row.valid_from, row.valid_until];
-  const says = kind === "message" && at === slot.at && trust === slot.trust && memoryOf(slot.id) === row.id;
+  const says = kind === "message" && at === slot.at && trust === slot.trust && isMemoryOf(row.id, slot.id);
   return says && support === 1 && own.every((value) => value === null) && row.supersedes === null;
 }
 

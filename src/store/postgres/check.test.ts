@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { databases, server, title } from "../../../tests/postgres.ts";
-import { ANN, exchange, newMemory, open, problems, remembered } from "../contract/sample.contract.ts";
+import { ANN, exchange, newMemory, open, PARTS, problems, remembered } from "../contract/sample.contract.ts";
 import { MEMORY_LIMITS } from "../memory/memory-limits.ts";
 import { plain } from "../statement.ts";
 import { connect, EVERYTHING } from "./database.ts";
@@ -12,7 +12,7 @@ const { make, url } = databases();
 describe.skipIf(server === undefined)(title("verify on PostgreSQL"), () => {
   it("finds what another program changed: a text, a link, a word of the index, a vector", async () => {
     const address = url(await make());
-    const store = await openPostgres(address);
+    const store = await openPostgres(address, { parts: PARTS });
     await exchange(store, await open(store, ANN), "I like jasmine tea");
     await store.saveMemory(ANN, newMemory(), remembered("Ann likes jasmine tea"));
     const model = "some:model";

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { crashServer, findPrograms, makeDatabase, stopServer, testServer } from "../../../checks/postgres.ts";
 import { title } from "../../../tests/postgres.ts";
 import { newFolder } from "../contract/folder.contract.ts";
-import { ANN, open, problems, ran, said, take } from "../contract/sample.contract.ts";
+import { ANN, open, PARTS, problems, ran, said, take } from "../contract/sample.contract.ts";
 import { openPostgres } from "./open.ts";
 
 const folder = join(newFolder(), "postgres");
@@ -32,7 +32,9 @@ describe.skipIf(findPrograms() === undefined || process.env["DATABASE_URL"])(
       mkdirSync(join(folder, ".."), { recursive: true });
       const own = await testServer(folder);
       if (own === undefined) throw new Error("there is no server");
-      const store = await openPostgres(`${own.url(await makeDatabase(own))}&options=-csynchronous_commit%3Don`);
+      const store = await openPostgres(`${own.url(await makeDatabase(own))}&options=-csynchronous_commit%3Don`, {
+        parts: PARTS,
+      });
       const thread = await open(store, ANN);
       let crashes: Promise<void> = Promise.resolve();
       let isOver = false;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
 import { databases, server, title } from "../../../tests/postgres.ts";
-import { ANN, exchange, open, ran, said, scopeOf, take } from "../contract/sample.contract.ts";
+import { ANN, exchange, open, PARTS, ran, said, scopeOf, take } from "../contract/sample.contract.ts";
 import { MEMORY_LIMITS } from "../memory/memory-limits.ts";
 import type { Claim } from "../records.ts";
 import { plain } from "../statement.ts";
@@ -57,8 +57,8 @@ async function lengthen(db: Connected, { turn, thread }: Claim, by: number): Pro
 describe.skipIf(server === undefined)(title("a long thread on PostgreSQL"), () => {
   it("reads no more rows in a turn than a shorter one, also of a contact whom the server has not counted yet", async () => {
     const address = url(await make());
-    const store = await openPostgres(address);
-    const db = await connect(address, { random: randomBytes, limits: MEMORY_LIMITS, patience: 900 });
+    const store = await openPostgres(address, { parts: PARTS });
+    const db = await connect(address, { random: randomBytes, limits: MEMORY_LIMITS, patience: 900, parts: PARTS });
     toClose.push(store, db);
     const first = await open(store, scopeOf("bob"));
     await lengthen(db, (await exchange(store, first, "hello")).claim, 300);

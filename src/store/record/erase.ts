@@ -157,13 +157,6 @@ async function forget(tx: Tx, scope: ContactScope): Promise<void> {
       .where((eb) => eb.and(whose)),
   );
   await forgetIds(tx, scope);
-  // Who would have been given a message may have quoted it.
-  await tx.run(
-    query
-      .updateTable("outbox")
-      .set({ failed: null })
-      .where((eb) => eb.and(whose)),
-  );
   await forgetMemories(tx, scope);
   await tx.run(query.deleteFrom("contact_key").where((eb) => eb.and(whose)));
 }

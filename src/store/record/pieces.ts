@@ -125,17 +125,14 @@ const ownPiece = fixed((at: ContactScope & Pick<Row<"piece">, "digest">) =>
     .where((eb) => eb.and({ ...owner(at), digest: at.digest })),
 );
 
-/** The tables of which each row names a text of its contact. */
-type WithPiece = "event" | "message" | "turn_message" | "slot" | "outbox";
-
 /**
- * The text that a row names, as a column. Looked up by its whole key for each row and no join: of a contact who came after the server last
- * counted its rows, PostgreSQL takes all texts to be few and would read every one of them.
+ * The text of its contact that a row of the table names as its `piece`, as a column. Looked up by its whole key for each row and no join: of
+ * a contact who came after the server last counted its rows, PostgreSQL takes all texts to be few and would read every one of them.
  */
-export const textOf = (table: WithPiece): RawBuilder<string | null> => sql.raw(TEXT_OF(table));
+export const textOf = (table: string): RawBuilder<string | null> => sql.raw(TEXT_OF(table));
 
 /** The same for handwritten SQL. */
-export const TEXT_OF = (table: WithPiece): string =>
+export const TEXT_OF = (table: string): string =>
   `(select text from piece where piece.org = ${table}.org and piece.agent = ${table}.agent and piece.contact = ${table}.contact and piece.digest = ${table}.piece)`;
 
 /** The text unless it was erased. @throws StrataError `record_broken` */

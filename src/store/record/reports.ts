@@ -1,45 +1,10 @@
 import { sql } from "kysely";
-import type { AgentName, OrgId, OutboxId, Scope } from "../../protocol/index.ts";
-import type { OutboxMessage } from "../outbox-message.ts";
+import type { AgentName, OrgId, Scope } from "../../protocol/index.ts";
 import type { UsageTotal } from "../records.ts";
-import { toOutbox } from "../rows.ts";
-import { atMost, within } from "../scope.ts";
+import { within } from "../scope.ts";
 import { fixed, plain, query } from "../statement.ts";
 import { isPart } from "../threads/batch-members.ts";
 import type { Tx } from "../tx.ts";
-import { textOf } from "./pieces.ts";
-
-/** Oldest first; what was erased is not sent any more. */
-export async function outbox(tx: Tx, scope: Scope, limit: number): Promise<readonly OutboxMessage[]> {
-  const { contact } = scope;
-  let ordered = replies(scope).orderBy("outbox.at").orderBy("outbox.id").limit(atMost(limit));
-  if (contact !== null) ordered = ordered.where("outbox.contact", "=", contact);
-  return (await tx.all(ordered)).map((row) => toOutbox(row, row.text ?? ""));
-}
-
-/** All that was said in the agent's name and not erased, with its text. */
-export const replies = ({ org, agent }: Pick<Scope, "org" | "agent">) =>
-  query
-    .selectFrom("outbox")
-    .selectAll("outbox")
-    .select(textOf("outbox").as("text"))
-    .where("outbox.org", "=", org)
-    .where("outbox.agent", "=", agent)
-    .where(textOf("outbox"), "is not", null);
-
-/** A message is delivered once: of two that say so, one hears no. */
-export async function deliver(tx: Tx, scope: Scope, id: OutboxId, at: number): Promise<boolean> {
-  const wanted = { ...within(scope), id, status: "waiting" } as const;
-  const delivered = { status: "delivered", delivered_at: at, failed: null } as const;
-  return (
-    (await tx.run(
-      query
-        .updateTable("outbox")
-        .set(delivered)
-        .where((eb) => eb.and(wanted)),
-    )) === 1
-  );
-}
 
 /**
  * What was spent in a scope: by turns that failed too, for they were paid for. A turn of several senders counts once, and its parts
@@ -84,15 +49,18 @@ const dollarsSince = fixed((at: { readonly org: OrgId; readonly agent: AgentName
 
 /** Every agent of the organization that ever had a thread or anything that a feature keeps. */
 export async function agents(tx: Tx, org: OrgId): Promise<readonly AgentName[]> {
-  const tables = ["thread", "text_move", ...tx.parts.flatMap((part) => part.tables)];
+  const tables = ["thread", "text_move", ...ownTables(tx)];
   const each = tables.map((table) => `select agent from "${table}" where org = ?`).join(" union ");
   return tx.column(plain<AgentName>(`${each} order by agent`, ...tables.map(() => org)));
 }
 
+/** Tables of features in which an agent may have rows without a thread. Those that turns' links repeat are long, and tell of none that a thread does not. */
+const ownTables = (tx: Tx): readonly string[] =>
+  tx.parts.flatMap(({ inLink, tables }) => (inLink === undefined ? tables : []));
+
 /** Every organization that has anything in the store. */
 export async function organizations(tx: Tx): Promise<readonly OrgId[]> {
-  const own = ["thread", "agent_version", "memory_scope", "chain"];
-  const tables = [...own, ...tx.parts.flatMap((part) => part.tables)];
+  const tables = ["thread", "agent_version", "memory_scope", "chain", ...ownTables(tx)];
   return tx.column(plain<OrgId>(`${tables.map((table) => `select org from "${table}"`).join(" union ")} order by org`));
 }
 

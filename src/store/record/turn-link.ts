@@ -1,11 +1,4 @@
-import {
-  type ContactScope,
-  canonicalJson,
-  type Digest,
-  digestOf,
-  StrataError,
-  type TurnId,
-} from "../../protocol/index.ts";
+import { canonicalJson, type Digest, digestOf, StrataError } from "../../protocol/index.ts";
 import type { PrefixManifest } from "../digests.ts";
 import { toManifest } from "../rows.ts";
 import { owner } from "../scope.ts";
@@ -17,7 +10,7 @@ import { findThread } from "../threads/threads.ts";
 import { approvalsOfTurn } from "../turns/approvals.ts";
 import { findEpoch, rollingAt, type TranscriptEnd } from "../turns/epochs.ts";
 import { type OwnMessage, ownMessages, promptOf, requestRows } from "../turns/requests.ts";
-import { inOrder, type Tx } from "../tx.ts";
+import { inOrder, type OneTurn, type Tx } from "../tx.ts";
 import { broken, sharedText } from "./pieces.ts";
 
 /** One request in a link: what was sent, under which rules, and what came back. */
@@ -166,10 +159,17 @@ async function rest(
     }),
     epochs: await epochsOpened(tx, turn),
     slots: (await tx.all(slotsOfTurn(at))).sort((a, b) => a.position - b.position),
-    outbox: (await tx.all(outboxOfTurn(at))).sort((a, b) => (a.id < b.id ? -1 : 1)),
     approvals: await asked(tx, turn),
     staged: await batchFacts(tx, turn, read.staged),
+    ...(await partFacts(tx, at)),
   };
+}
+
+/** What the features' parts say of it. */
+async function partFacts(tx: Tx, of: OneTurn): Promise<Record<string, unknown>> {
+  const facts = {};
+  for (const part of tx.parts) Object.assign(facts, await part.inLink?.(tx, of));
+  return facts;
 }
 
 /** Where its own messages end the transcript, if there are any: all of them, as the turn says. */
@@ -205,26 +205,16 @@ async function epochsOpened(tx: Tx, turn: Row<"turn">): Promise<readonly unknown
   });
 }
 
-/** A scope and a turn of it. */
-type InTurn = ContactScope & { readonly turn: TurnId };
-
-const epochsOfTurn = fixed((at: InTurn) =>
+const epochsOfTurn = fixed((at: OneTurn) =>
   query
     .selectFrom("epoch")
     .select(["n", "reason", "cut", "mode", "prefix", "entries", "start"])
     .where((eb) => eb.and({ ...owner(at), turn: at.turn })),
 );
 
-const slotsOfTurn = fixed((at: InTurn) =>
+const slotsOfTurn = fixed((at: OneTurn) =>
   query
     .selectFrom("slot")
     .select(["thread", "position", "kind", "speaker", "piece", "at"])
-    .where((eb) => eb.and({ ...owner(at), turn: at.turn })),
-);
-
-const outboxOfTurn = fixed((at: InTurn) =>
-  query
-    .selectFrom("outbox")
-    .select(["thread", "id", "channel", "piece", "at"])
     .where((eb) => eb.and({ ...owner(at), turn: at.turn })),
 );

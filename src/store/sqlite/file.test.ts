@@ -12,6 +12,7 @@ import {
   NOW,
   newMemory,
   open,
+  PARTS,
   PREFIX,
   problems,
   ran,
@@ -34,18 +35,19 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-describe("sqlite in a file", () => storeContract(() => openSqlite(join(folder, `${++files}.sqlite`))));
+describe("sqlite in a file", () =>
+  storeContract(() => openSqlite(join(folder, `${++files}.sqlite`), { parts: PARTS })));
 
 describe("a file", () => {
   it("is made with its folders, and holds everything when it is opened again", async () => {
-    const first = await openSqlite(file);
+    const first = await openSqlite(file, { parts: PARTS });
     const thread = await open(first);
     const { claim, sent, outcome } = await exchange(first, thread, "Remember me", { rounds: 2 });
     await first.saveMemory(thread.scope, newMemory(), remembered("Ann likes tea"));
     const head = await first.head(thread.scope.org);
     await first.close();
 
-    const again = await openSqlite(file);
+    const again = await openSqlite(file, { parts: PARTS });
     expect((await again.rebuild(thread.scope, claim.turn, 2)).request).toEqual(sent[1]);
     expect((await again.epoch(thread.scope, thread.id))?.transcript).toEqual(outcome.messages);
     expect(await again.searchMemories([thread.scope], asking("tea", 1))).toHaveLength(1);
@@ -55,20 +57,20 @@ describe("a file", () => {
   });
 
   it("is read by nobody else on the machine, nor is its folder", async () => {
-    await (await openSqlite(file)).close();
+    await (await openSqlite(file, { parts: PARTS })).close();
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(statSync(dirname(file)).mode & 0o777).toBe(0o700);
   });
 
   it("may be closed twice; what is asked afterwards is refused in a sentence", async () => {
-    const store = await openSqlite(file);
+    const store = await openSqlite(file, { parts: PARTS });
     await store.close();
     await store.close();
     await expect(store.organizations()).rejects.toMatchObject({ code: "store_failed" });
   });
 
   it("serves two stores at once: each sees at once what the other committed", async () => {
-    const [one, two] = [await openSqlite(file), await openSqlite(file)];
+    const [one, two] = [await openSqlite(file, { parts: PARTS }), await openSqlite(file, { parts: PARTS })];
     const thread = await open(one);
     expect(await open(two)).toEqual(thread);
     await one.receive(thread.scope, thread.id, [said("Hi")]);
@@ -106,11 +108,11 @@ describe("a file", () => {
   });
 
   it("that a newer Strata wrote is refused and left as it is", async () => {
-    await (await openSqlite(file)).close();
+    await (await openSqlite(file, { parts: PARTS })).close();
     const db = new BetterSqlite3(file);
     db.exec("insert into migration (number, name) values (999, 'from the future')");
     db.close();
-    await expect(openSqlite(file)).rejects.toMatchObject({
+    await expect(openSqlite(file, { parts: PARTS })).rejects.toMatchObject({
       code: "store_newer",
       message: /newer Strata .*update Strata/,
     });
@@ -144,7 +146,7 @@ describe("a file", () => {
   });
 
   it("has no word of an erased contact left in it, in any of its parts", async () => {
-    const store = await openSqlite(file);
+    const store = await openSqlite(file, { parts: PARTS });
     const thread = await open(store);
     const word = "xylophonist";
     await exchange(store, thread, `I am a ${word}`, { reply: `A ${word}!` });
@@ -161,7 +163,7 @@ describe("a file", () => {
 
 describe("what repeats is stored once", () => {
   it("three hundred turns of one agent store its prefix once, and each turn adds the same little", async () => {
-    const store = await openSqlite(file);
+    const store = await openSqlite(file, { parts: PARTS });
     const db = new BetterSqlite3(file);
     db.pragma("synchronous = OFF");
     const sizes: number[] = [];
@@ -191,7 +193,7 @@ describe("what repeats is stored once", () => {
 
 describe("ledgers that differ in their numbers", () => {
   it("have one form together, and are read as they were", async () => {
-    const store = await openSqlite(file);
+    const store = await openSqlite(file, { parts: PARTS });
     const db = new BetterSqlite3(file);
     const thread = await open(store);
     const sizes: number[] = [];

@@ -2,15 +2,27 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { OUTBOX_STORE } from "../../features/deliveries/store.ts";
 import { batchContact, digestOf, toolName } from "../../protocol/index.ts";
-import { dueDeliveries, isDeliveryDue, unanswered } from "../agent/mail.ts";
+import { unanswered } from "../agent/mail.ts";
 import { newFolder } from "../contract/folder.contract.ts";
-import { exchange, NOW, newThread, OWNER, open, said, scopeOf, take, VERSION } from "../contract/sample.contract.ts";
+import {
+  exchange,
+  NOW,
+  newThread,
+  OWNER,
+  open,
+  PARTS,
+  said,
+  scopeOf,
+  take,
+  VERSION,
+} from "../contract/sample.contract.ts";
 import { memoriesIn } from "../memory/memory-rows.ts";
 import { runnable, type Statement } from "../statement.ts";
 import { openBatch } from "../threads/batches.ts";
 import { beginCall } from "../turns/journal.ts";
-import type { Tx } from "../tx.ts";
+import type { Binding, Tx } from "../tx.ts";
 import { type Connection, connect } from "./connection.ts";
 import { openSqlite } from "./open.ts";
 import { sqliteTransactions } from "./transactions.ts";
@@ -26,7 +38,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** Senders who all had an answer, and of whom each has written again. */
 async function written(...senders: readonly string[]): Promise<void> {
-  const store = await openSqlite(file);
+  const store = await openSqlite(file, { parts: PARTS });
   for (const sender of senders) {
     const thread = await open(store, scopeOf(sender));
     await exchange(store, thread, "Hi", { reply: "Hello" });
@@ -120,7 +132,7 @@ describe("a look for senders who were left without a reply", () => {
 describe("a look for what a turn of several senders has done already", () => {
   it("reads the members of its batch, and of no other", async () => {
     await written("ann", "bob");
-    const store = await openSqlite(file);
+    const store = await openSqlite(file, { parts: PARTS });
     const id = newThread();
     const how = { channel: "inbox", version: VERSION, most: 5, nameOf: String, except: [], at: NOW, now: NOW };
     const batch = await store.openBatch(OWNER, { ...how, id, contact: batchContact(id), alive: () => true });
@@ -147,8 +159,12 @@ describe("a look for replies that are due", () => {
   it("reads replies that wait in their order, and none of the agent's history", async () => {
     await written("ann", "bob");
     const texts = await asked(async (tx) => {
-      expect(await isDeliveryDue(tx, OWNER, lease)).toBe(true);
-      expect(await dueDeliveries(tx, OWNER, lease)).toMatchObject([{ text: "Hello" }]);
+      const bind: Binding["reading"] =
+        (work) =>
+        (...given) =>
+          work(tx, ...given);
+      const { dueDeliveries } = OUTBOX_STORE.functions({ reading: bind, writing: bind });
+      expect(await dueDeliveries(OWNER, lease)).toMatchObject([{ text: "Hello" }]);
     });
     const ways = [
       "USING INDEX outbox_waiting (org=? AND agent=?)",
@@ -162,15 +178,15 @@ describe("a look for replies that are due", () => {
     await written("ann");
     const writer = new BetterSqlite3(file);
     writer.exec("update outbox set due = 1e15; begin immediate");
-    const store = await openSqlite(file, { patience: 0 });
-    expect(await store.dueDeliveries(OWNER, lease)).toEqual([]);
+    const store = await openSqlite(file, { patience: 0, parts: PARTS });
+    expect(await store.part(OUTBOX_STORE).dueDeliveries(OWNER, lease)).toEqual([]);
     await store.close();
     writer.close();
   });
 });
 
 it("reads a ledger that an earlier version kept whole, and keeps the lines of the prefix once for all requests", async () => {
-  const store = await openSqlite(file);
+  const store = await openSqlite(file, { parts: PARTS });
   const thread = await open(store, scopeOf("ann"));
   const { turn } = (await exchange(store, thread, "Hi", { reply: "Hello" })).claim;
   const before = await store.turn(thread.scope, turn);
@@ -181,7 +197,7 @@ it("reads a ledger that an earlier version kept whole, and keeps the lines of th
   db.prepare("insert into shared_piece (org, digest, text) values (?, ?, ?)").run(thread.scope.org, digest, whole);
   db.prepare("update request set ledger = ? where turn = ?").run(digest, turn);
   db.close();
-  const again = await openSqlite(file);
+  const again = await openSqlite(file, { parts: PARTS });
   expect((await again.turn(thread.scope, turn))?.requests[0]?.ledger).toEqual(before?.requests[0]?.ledger);
   await again.close();
 });

@@ -5,6 +5,7 @@ import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { allParts } from "../../app/doors/features.ts";
 import { CONVERSATION_STORE } from "../../features/conversations/index.ts";
+import { OUTBOX_STORE } from "../../features/deliveries/store.ts";
 import { LIFE_STORE } from "../../features/life/index.ts";
 import {
   batchContact,
@@ -29,6 +30,7 @@ import {
   problems,
   ran,
   remembered,
+  replies,
   said,
   scopeOf,
   take,
@@ -101,8 +103,8 @@ describe("a database of the first schema", () => {
 
   it("continues with what waits: replies are due, events are of nobody who was proven", async () => {
     const store = await openSqlite(file, { parts });
-    const due = await store.dueDeliveries(ANN, { holder: "postman", now: 0, until: 1, limit: 99 });
-    const waiting = (await store.outbox(ANN, 99)).filter(({ status }) => status === "waiting");
+    const due = await store.part(OUTBOX_STORE).dueDeliveries(ANN, { holder: "postman", now: 0, until: 1, limit: 99 });
+    const waiting = (await replies(store, ANN)).filter(({ status }) => status === "waiting");
     expect(due.map(({ id, tries }) => [id, tries])).toEqual(waiting.map(({ id }) => [id, 0]));
     expect(due.length).toBeGreaterThan(0);
     const [message] = await store.inbox(ANN, { now: 0, limit: 99 });

@@ -1,5 +1,6 @@
 import { describe } from "vitest";
+import { PARTS } from "../contract/sample.contract.ts";
 import { openSqlite } from "../index.ts";
 import { storeContract } from "../store.contract.ts";
 
-describe("sqlite in memory", () => storeContract(() => openSqlite(":memory:")));
+describe("sqlite in memory", () => storeContract(() => openSqlite(":memory:", { parts: PARTS })));

@@ -12,22 +12,18 @@ import type { MessageMark } from "../digests.ts";
 import { rememberTurn, replyTrust, type SlotSaid } from "../memory/messages.ts";
 import type { Claim, TurnOutcome } from "../records.ts";
 import { owner } from "../scope.ts";
-import { fixed, insert, insertAll, ONE, query } from "../statement.ts";
+import { fixed, insertAll, ONE, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { stagedIn, taintsIn } from "../threads/batch-members.ts";
 import { eventsOfTurn, type HandledEvent } from "../threads/events.ts";
-import type { Tx } from "../tx.ts";
+import type { DoneTurn, Tx } from "../tx.ts";
 import { type Applied, applyWrites } from "./apply-writes.ts";
 import { keepApprovals } from "./approvals.ts";
 import { appendMessages, type TranscriptEnd } from "./epochs.ts";
 import type { Settling } from "./settling.ts";
 
-/** A turn that ended well: what it was claimed with and what came of it, its texts kept already. */
-interface DoneTurn {
-  readonly claim: Claim;
-  readonly outcome: TurnOutcome;
-  /** The reply's text. */
-  readonly words: Digest | null;
+/** A turn that ended well, its texts kept already. */
+interface Applying extends DoneTurn {
   readonly messages: readonly MessageMark[];
   /** Where the transcript ends before this turn; none without an epoch. */
   readonly end: TranscriptEnd | undefined;
@@ -46,7 +42,7 @@ interface HandledRows {
 }
 
 /** What only a turn that ended well changes. Part of the commit's transaction. */
-export async function applyTurn(tx: Tx, at: Settling, done: DoneTurn): Promise<AppliedTurn> {
+export async function applyTurn(tx: Tx, at: Settling, done: Applying): Promise<AppliedTurn> {
   await consume(tx, at, done.claim);
   // What is said in a turn of several is in its senders' own.
   const rows = isBatch(at.scope)
@@ -57,7 +53,6 @@ export async function applyTurn(tx: Tx, at: Settling, done: DoneTurn): Promise<A
       };
   if (rows !== undefined) {
     await addSlots(tx, at, { ...done, ...rows });
-    await sendReply(tx, at, done);
   }
   const applied = await applyWrites(tx, at.scope, done.outcome, `turn ${at.turn}`);
   await keepApprovals(tx, at, done.outcome.approvals, done.outcome.at);
@@ -86,14 +81,14 @@ const handled = fixed((at: ContactScope & Handled) =>
     .where((eb) => eb.and({ ...owner(at), id: at.id, thread: at.thread, status: "pending" })),
 );
 
-async function extendTranscript(tx: Tx, at: Settling, { end, messages }: DoneTurn): Promise<TranscriptEnd | undefined> {
+async function extendTranscript(tx: Tx, at: Settling, { end, messages }: Applying): Promise<TranscriptEnd | undefined> {
   if (end) return appendMessages(tx, at, end, messages);
   if (messages.length === 0) return undefined;
   const says = `turn ${at.turn} adds messages to thread ${at.thread}, which has no epoch: open one with the outcome`;
   throw new StrataError("invalid_input", says, { thread: at.thread });
 }
 
-type SaidTurn = DoneTurn & HandledRows;
+type SaidTurn = Applying & HandledRows;
 
 /** One slot per event and one for the reply: the thread's pure history. A slot shares the text of what it shows. */
 async function addSlots(tx: Tx, at: Settling, { claim, outcome, words, events, staged }: SaidTurn): Promise<void> {
@@ -131,25 +126,3 @@ const lastSlot = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
     .orderBy("position", "desc")
     .limit(ONE),
 );
-
-async function sendReply(tx: Tx, at: Settling, { claim, outcome, words }: DoneTurn): Promise<void> {
-  const { deliverAfter: due = null } = outcome;
-  if (words === null || due === "nobody") return;
-  const row: Row<"outbox"> = {
-    ...owner(at.scope),
-    id: outcome.outbox,
-    thread: at.thread,
-    turn: at.turn,
-    channel: claim.thread.channel,
-    piece: words,
-    status: due === "never" ? "delivered" : "waiting",
-    at: outcome.at,
-    delivered_at: due === "never" ? outcome.at : null,
-    holder: null,
-    lease_until: null,
-    tries: 0,
-    due: due === "never" ? null : due,
-    failed: null,
-  };
-  await tx.run(insert("outbox", row));
-}

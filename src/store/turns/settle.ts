@@ -68,7 +68,7 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
     scope,
     turn: claim.turn,
     requests,
-    ...(isDone && { done: { claim, outcome } }),
+    ...(isDone && { done }),
   });
   await release(tx, thread, outcome.at);
   return {

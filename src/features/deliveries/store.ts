@@ -1,0 +1,296 @@
+import {
+  type ContactId,
+  type ContactScope,
+  type Digest,
+  isBatch,
+  type OutboxId,
+  SCHEDULE,
+  type Scope,
+  SELF,
+  type Spoken,
+  spoken,
+  type ThreadId,
+  type TurnId,
+} from "../../protocol/index.ts";
+import {
+  type AgentOwner,
+  atMost,
+  type EndedTurn,
+  fixed,
+  inOrder,
+  type OneTurn,
+  owner,
+  plain,
+  type StorePart,
+  TEXT_OF,
+  type Tx,
+  tables,
+  within,
+} from "../../store/index.ts";
+
+/** `piece` names the reply's text. */
+interface OutboxTable extends ContactScope {
+  readonly id: OutboxId;
+  readonly thread: ThreadId;
+  readonly turn: TurnId;
+  readonly channel: string;
+  readonly piece: Digest;
+  readonly status: "waiting" | "delivered" | "undeliverable";
+  readonly at: number;
+  readonly delivered_at: number | null;
+  /** Who tries to deliver it, and until when nobody else does. */
+  readonly holder: string | null;
+  readonly lease_until: number | null;
+  readonly tries: number;
+  /** Not to be tried again before. */
+  readonly due: number | null;
+  /** Why the last try failed. */
+  readonly failed: string | null;
+}
+
+const { query, insert } = tables<{ outbox: OutboxTable }>();
+
+/** A reply on its way out, written in the turn's commit. */
+export interface OutboxMessage
+  extends Pick<OutboxTable, "id" | "contact" | "thread" | "turn" | "channel" | "status" | "at"> {
+  readonly text: Spoken;
+  /** Why the last try to deliver it failed, while it is not delivered. */
+  readonly failed?: string;
+}
+
+/** Which of an agent's replies; what is left out, any. */
+interface MailWish extends Partial<Pick<OutboxMessage, "status" | "thread" | "turn">> {
+  readonly contact?: ContactId;
+  /** The oldest first; left out, the newest. */
+  readonly oldest?: true;
+  readonly limit: number;
+}
+
+/** Who wants to deliver, until when, and how much. */
+interface DeliveryLease {
+  readonly holder: string;
+  readonly now: number;
+  readonly until: number;
+  readonly limit: number;
+}
+
+type Leased = OutboxMessage & { readonly tries: number };
+
+/** One try to deliver a message. */
+interface DeliveryTry {
+  readonly outbox: OutboxId;
+  /** None: it was taken. */
+  readonly failed?: string;
+  /** When to try again; none: never. */
+  readonly again?: number;
+  /** It was stopped by its own program, and counts for nothing. */
+  readonly stopped?: true;
+  readonly at: number;
+}
+
+/** Replies on their way out, and how far they came. What was erased is none of them. */
+export const OUTBOX_STORE = {
+  name: "deliveries",
+  tables: ["outbox"],
+  functions: ({ reading, writing }) => {
+    const [isDue, lease] = [reading(isDeliveryDue), writing(leaseDue)];
+    return {
+      /** Replies, the newest first unless it is asked otherwise. Those of the agent's turns of its own are for nobody, and none of them. */
+      mail: reading(mail),
+      /** How many wait, and how many could be given to nobody. */
+      mailCounts: reading(mailCounts),
+      /** Marks waiting messages as delivered; false when none is waiting any more. */
+      deliver: writing(deliver),
+      /** How many waiting messages could be given to somebody now, counted up to a limit, and when the next one falls due. */
+      deliveriesDue: reading(deliveriesDue),
+      /**
+       * Waiting messages of the agent that are due, leased to the holder until then: nobody is given them before, the holder neither, and
+       * none of the same thread. So they arrive in their order: none is due before an older one of its thread is, unless that one could
+       * not be delivered. The oldest first; last those of threads where one could not be delivered. Waits for no writer where nothing is due.
+       */
+      dueDeliveries: async (of: AgentOwner, wish: DeliveryLease): Promise<readonly Leased[]> =>
+        (await isDue(of, wish)) ? lease(of, wish) : [],
+      /** Notes a try: delivered, or waiting again. False where it was delivered meanwhile or the lease is another's. */
+      noteDelivery: writing(noteDelivery),
+    };
+  },
+  onCommit: sendReply,
+  inLink: async (tx, of) => ({ outbox: (await tx.all(recorded(of))).sort((a, b) => (a.id < b.id ? -1 : 1)) }),
+  replyId: async (tx, of) => (await tx.first(recorded(of)))?.id,
+  erase: forgetFailures,
+} satisfies StorePart;
+
+async function sendReply(tx: Tx, { scope, turn, done }: EndedTurn): Promise<void> {
+  // What is said in a turn of several is in its senders' own.
+  if (done === undefined || done.words === null || isBatch(scope)) return;
+  const { thread } = done.claim;
+  const { outbox: id, at, deliverAfter: due = null } = done.outcome;
+  if (due === "nobody") return;
+  const sent = { ...owner(scope), id, thread: thread.id, turn, channel: thread.channel, piece: done.words, at };
+  const far =
+    due === "never"
+      ? ({ status: "delivered", delivered_at: at, due: null } as const)
+      : ({ status: "waiting", delivered_at: null, due } as const);
+  await tx.run(insert("outbox", { ...sent, ...far, holder: null, lease_until: null, tries: 0, failed: null }));
+}
+
+const recorded = fixed((of: OneTurn) =>
+  query
+    .selectFrom("outbox")
+    .select(["thread", "id", "channel", "piece", "at"])
+    .where((eb) => eb.and({ ...owner(of), turn: of.turn })),
+);
+
+/** Who would have been given a message may have quoted it. */
+async function forgetFailures(tx: Tx, scope: ContactScope): Promise<void> {
+  await tx.run(
+    query
+      .updateTable("outbox")
+      .set({ failed: null })
+      .where((eb) => eb.and(owner(scope))),
+  );
+}
+
+type OutboxRow = OutboxTable & { readonly text: string };
+
+const IS_THERE = `${TEXT_OF("outbox")} is not null`;
+
+/** What is for others: not what the agent said to itself, unless it was told to by the clock. */
+const FOR_OTHERS = `(outbox.contact != '${SELF}' or outbox.channel = '${SCHEDULE}')`;
+
+const SENT = `from outbox where org = ? and agent = ? and ${FOR_OTHERS} and ${IS_THERE}`;
+
+const REPLIES = `select outbox.*, ${TEXT_OF("outbox")} as text ${SENT}`;
+
+async function mail(
+  tx: Tx,
+  { org, agent }: AgentOwner,
+  { status, oldest, limit, ...rest }: MailWish,
+): Promise<readonly OutboxMessage[]> {
+  const chosen = (["contact", "thread", "turn"] as const).filter((column) => rest[column] !== undefined);
+  const where = [REPLIES, ...(status === undefined ? [] : [IN[status]]), ...chosen.map((column) => `${column} = ?`)];
+  const way = oldest ? "asc" : "desc";
+  const wanted = `${where.join(" and ")} order by at ${way}, id ${way} limit ${atMost(limit)}`;
+  return (await tx.all(plain<OutboxRow>(wanted, org, agent, ...chosen.map((column) => rest[column])))).map(toMessage);
+}
+
+/** Written in, as the index of what waits has it. */
+const IN: Readonly<Record<OutboxMessage["status"], string>> = {
+  waiting: "status = 'waiting'",
+  delivered: "status = 'delivered'",
+  undeliverable: "status = 'undeliverable'",
+};
+
+/** The words are the model's: `Spoken` when the turn stored them. */
+function toMessage({ id, contact, thread, turn, channel, status, at, failed, text }: OutboxRow): OutboxMessage {
+  const words = spoken(String(JSON.parse(text)));
+  return { id, contact, thread, turn, channel, text: words, status, at, ...(failed !== null && { failed }) };
+}
+
+async function mailCounts(
+  tx: Tx,
+  { org, agent }: AgentOwner,
+): Promise<{ readonly outbox: number; readonly undeliverable: number }> {
+  const count = async (status: OutboxMessage["status"]): Promise<number> =>
+    (await tx.column(plain<number>(`select count(*) ${SENT} and ${IN[status]}`, org, agent)))[0] ?? 0;
+  return { outbox: await count("waiting"), undeliverable: await count("undeliverable") };
+}
+
+/** A message is delivered once: of two that say so, one hears no. */
+async function deliver(
+  tx: Tx,
+  scope: Scope,
+  which: Pick<OutboxMessage, "id"> | Pick<OutboxMessage, "turn">,
+  at: number,
+): Promise<boolean> {
+  const wanted = { ...within(scope), ...which, status: "waiting" } as const;
+  const delivered = { status: "delivered", delivered_at: at, failed: null } as const;
+  const marked = query
+    .updateTable("outbox")
+    .set(delivered)
+    .where((eb) => eb.and(wanted));
+  return (await tx.run(marked)) > 0;
+}
+
+/** Whether a look would find anything. */
+async function isDeliveryDue(tx: Tx, of: AgentOwner, { now }: DeliveryLease): Promise<boolean> {
+  return (await dueIds(tx, of, { now, limit: 1 })).length > 0;
+}
+
+/** Looks and leases in one write transaction: of two that ask, one is given a message. */
+async function leaseDue(tx: Tx, of: AgentOwner, wish: DeliveryLease): Promise<readonly Leased[]> {
+  const { holder, until } = wish;
+  const one = (id: OutboxId) => plain<OutboxRow>(`${REPLIES} and id = ?`, of.org, of.agent, id);
+  const rows = (await inOrder(await dueIds(tx, of, wish), (id) => tx.all(one(id)))).flat();
+  for (const { id } of rows) await changeWaiting(tx, of, id, { holder, lease_until: until });
+  return rows.map((row) => ({ ...toMessage(row), tries: row.tries }));
+}
+
+async function deliveriesDue(
+  tx: Tx,
+  of: AgentOwner,
+  wish: Pick<DeliveryLease, "now" | "limit">,
+): Promise<{ readonly due: number; readonly next?: number }> {
+  const later = `select min(case when coalesce(due, 0) > coalesce(lease_until, 0) then due else lease_until end) from ${WAITING} and (due > ? or lease_until > ?)`;
+  const [next] = await tx.column(plain<number | null>(later, of.org, of.agent, wish.now, wish.now));
+  const due = (await dueIds(tx, of, wish)).length;
+  return typeof next === "number" ? { due, next } : { due };
+}
+
+/** What is due, the oldest first; last that of threads where one could not be delivered. */
+async function dueIds(
+  tx: Tx,
+  { org, agent }: AgentOwner,
+  { now, limit }: Pick<DeliveryLease, "now" | "limit">,
+): Promise<readonly OutboxId[]> {
+  const whose = [org, agent];
+  const found = async (isTried: boolean, most: number): Promise<readonly OutboxId[]> => {
+    const given = [...whose, now, ...whose, now, ...whose, now, ...whose];
+    return tx.column(plain<OutboxId>(dueAt(isTried, most), ...given));
+  };
+  const first = await found(false, limit);
+  return first.length < limit ? [...first, ...(await found(true, limit - first.length))] : first;
+}
+
+/** By its index, which has a row for each reply that waits: in its order the first one is found without a look at the others' texts. */
+const WAITING = "outbox indexed by outbox_waiting where org = ? and agent = ? and status = 'waiting'";
+
+/** Of threads where a reply was tried in vain, or of the others. `early`: a listener may still take it, and what is later comes behind it. */
+const dueAt = (isTried: boolean, limit: number): string => `
+  with early as materialized (select thread, at, id from ${WAITING} and tries = 0 and due > ?)
+  select id from ${WAITING} and ${FOR_OTHERS} and (due is null or due <= ?)
+    and thread not in (select thread from ${WAITING} and lease_until > ?)
+    and ${isTried ? "thread in" : "tries = 0 and thread not in"} (select thread from ${WAITING} and tries > 0)
+    and not exists (
+      select 1 from early where early.thread = outbox.thread and (early.at, early.id) < (outbox.at, outbox.id))
+    and ${IS_THERE}
+  order by at, id limit ${atMost(limit)}`;
+
+/** What came of a try, by whoever was given the message last. */
+async function noteDelivery(tx: Tx, of: AgentOwner, holder: string, tried: DeliveryTry): Promise<boolean> {
+  const { outbox: id, failed = null, again = null, stopped = false, at } = tried;
+  const wanted = { org: of.org, agent: of.agent, id, holder, status: "waiting" } as const;
+  const held = query
+    .selectFrom("outbox")
+    .select("tries")
+    .where((eb) => eb.and(wanted));
+  const row = await tx.first(held);
+  if (!row) return false;
+  const lost: Change = again === null ? { status: "undeliverable" } : { due: again };
+  const came: Change = failed === null ? { status: "delivered", delivered_at: at } : lost;
+  const tries = stopped ? row.tries : row.tries + 1;
+  await changeWaiting(tx, of, id, { ...came, holder: null, lease_until: null, tries, failed });
+  return true;
+}
+
+type Change = Partial<Omit<OutboxTable, keyof ContactScope | "id">>;
+
+async function changeWaiting(tx: Tx, { org, agent }: AgentOwner, id: OutboxId, change: Change): Promise<void> {
+  const wanted = { org, agent, id, status: "waiting" } as const;
+  await tx.run(
+    query
+      .updateTable("outbox")
+      .set(change)
+      .where((eb) => eb.and(wanted)),
+  );
+}
