@@ -12,8 +12,6 @@ export function telling(store: Store, changed: () => void): Store {
     receive: (...given) => after(store.receive(...given)),
     openAndReceive: (...given) => after(store.openAndReceive(...given)),
     settle: (...given) => after(store.settle(...given)),
-    decideApproval: (...given) => after(store.decideApproval(...given)),
-    finishApproval: (...given) => after(store.finishApproval(...given)),
     part: (of) => tellingPart(store.part(of), of.wakes ?? [], after),
   };
 }

@@ -17,7 +17,6 @@ export type {
 } from "./agent-store.ts";
 export type { BatchOpening, BatchReply, Failures, WaitingThread } from "./batch.ts";
 export type { CopyProgress } from "./copy.ts";
-export type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
 export type { JournalKey, JournalState, JournalTurn } from "./journal-key.ts";
 export type {
   AddedMemory,
@@ -35,6 +34,7 @@ export { keepOwn, keepShared, ownText, scopeKey, sharedText, TEXT_OF } from "./r
 export { endedTurns, spent } from "./record/reports.ts";
 export { problem } from "./record/walk.ts";
 export type {
+  ArrivingEvent,
   BackupProgress,
   ChainHead,
   ChannelChoice,
@@ -64,6 +64,8 @@ export { type VectorExtension, vectorExtension } from "./sqlite/vector-extension
 export { fixed, ONE, plain, tables } from "./statement.ts";
 export type { Store } from "./store.ts";
 export { batchMemberOf } from "./threads/batch-members.ts";
+export { addEvents } from "./threads/events.ts";
 export { openRow } from "./threads/threads.ts";
+export { applyWrites } from "./turns/apply-writes.ts";
 export { type EndedTurn, type Erasing, inOrder, type OneTurn, type StorePart, type Tx } from "./tx.ts";
 export type { NewVectors, VectorState, VectorStore, WaitingText, WaitingTexts } from "./vectors.ts";

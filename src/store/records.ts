@@ -10,6 +10,7 @@ import type {
   Mode,
   ModelRef,
   NewApproval,
+  NewEvent,
   OrgId,
   OutboxId,
   Parameters,
@@ -64,6 +65,9 @@ export interface ThreadOpening {
   /** The thread whose turn asks for it: when that is erased, nothing is opened (`thread_not_found`). */
   readonly caller?: ThreadId;
 }
+
+/** An event for a thread, with the id that it gets. */
+export type ArrivingEvent = NewEvent & { readonly id: EventId };
 
 /** A thread with the events that were just stored on it. */
 export interface Posted {

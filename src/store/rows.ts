@@ -1,6 +1,5 @@
 import {
   type AgentName,
-  type Approval,
   type ContactId,
   type EventPart,
   type Json,
@@ -155,38 +154,6 @@ export const eventWords = (text: string): string => wordsOf(toEventText(text).co
 /** What an event says, part by part; something else than text by its kind. */
 export function wordsOf(parts: readonly EventPart[]): string {
   return parts.map((part) => (part.type === "text" ? part.text : `(${part.mediaType})`)).join("\n");
-}
-
-/** The texts that an approval's row names; null where there is none or it was erased. */
-interface ApprovalTexts {
-  readonly input: string | null;
-  readonly note: string | null;
-  readonly outcome: string | null;
-}
-
-/** An approval. Of an erased contact stays what holds no text. */
-export function toApproval(row: Row<"approval">, texts: ApprovalTexts): Approval {
-  const { org, agent, contact, id, call, tool, taint, thread, turn, status } = row;
-  const note = texts.note === null ? "" : String(toJson(texts.note));
-  const erased = { text: untrusted(""), failed: false };
-  const outcome = texts.outcome === null ? erased : toOutcome(texts.outcome);
-  return {
-    id,
-    scope: { org, agent, contact },
-    thread,
-    turn,
-    call,
-    tool,
-    input: texts.input === null ? null : toJson(texts.input),
-    ...(row.schema !== null && { schema: row.schema }),
-    taint,
-    status,
-    askedAt: row.asked_at,
-    ...(row.decided_at !== null && { decidedAt: row.decided_at }),
-    ...(row.decided_by !== null && { decidedBy: row.decided_by }),
-    ...(row.note !== null && { note: untrusted(note) }),
-    ...(row.outcome !== null && { outcome: { text: outcome.text, failed: outcome.failed } }),
-  };
 }
 
 /** The texts that a row of what was done with a text names; null where it names none, or was erased. */

@@ -27,7 +27,6 @@ import { openBatch, waitingThreads } from "./threads/batches.ts";
 import { openAndReceive, pending, receive } from "./threads/events.ts";
 import { currentEpoch } from "./threads/fork.ts";
 import { agentVersion, moveThread, openThread, saveAgentVersion, slots, thread, threads } from "./threads/threads.ts";
-import { approval, approvals, decideApproval, finishApproval } from "./turns/approvals.ts";
 import { askStop, claim, leases, renew, stopAsked, withdraw } from "./turns/claims.ts";
 import { beginCall, endCall } from "./turns/journal.ts";
 import { sent, starts } from "./turns/sent.ts";
@@ -167,12 +166,8 @@ function agentStore({ reading, writing }: OwnBinding): AgentStore & Pick<Store, 
   };
 }
 
-function recordStore(database: Database, { reading, writing, apart }: OwnBinding) {
+function recordStore(database: Database, { reading, apart }: OwnBinding) {
   return {
-    approvals: reading(approvals),
-    approval: reading(approval),
-    decideApproval: writing(decideApproval),
-    finishApproval: writing(finishApproval),
     usage: reading(usage),
     spent: reading(spent),
     unfinishedErasures: reading(unfinishedErasures),

@@ -1,5 +1,4 @@
 import { agentContract } from "./contract/agents.contract.ts";
-import { approvalContract } from "./contract/approvals.contract.ts";
 import { batchContract } from "./contract/batches.contract.ts";
 import { callContract } from "./contract/calls.contract.ts";
 import { forkContract } from "./contract/forks.contract.ts";
@@ -23,7 +22,6 @@ export function storeContract(open: OpenStore): void {
   memoryContract(open);
   rememberingContract(open);
   recordContract(open);
-  approvalContract(open);
   limitContract(open);
   forkContract(open);
   vectorContract(open);

@@ -1,8 +1,6 @@
 import type {
   Actor,
   AgentName,
-  Approval,
-  ApprovalId,
   ContactScope,
   Digest,
   Epoch,
@@ -15,10 +13,10 @@ import type {
 } from "../protocol/index.ts";
 import type { AgentOwner, AgentStore } from "./agent-store.ts";
 import type { BatchOpening, WaitingThread } from "./batch.ts";
-import type { ApprovalFilter, ArrivingEvent, Decision, Finish } from "./decision.ts";
 import type { JournalKey, JournalState } from "./journal-key.ts";
 import type { MemoryStore } from "./memory-store.ts";
 import type {
+  ArrivingEvent,
   BackupProgress,
   ChainHead,
   ChannelChoice,
@@ -132,20 +130,6 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   starts(org: OrgId, agent: AgentName, except: readonly [string, string]): Promise<readonly RequestStart[]>;
   /** @throws StrataError `turn_not_found`, `record_broken` when a piece was erased or does not match */
   rebuild(scope: Scope, turn: TurnId, n: number): Promise<RebuiltRequest>;
-
-  /** Newest first. A scope with `contact: null` lists those of all contacts of the agent. */
-  approvals(scope: Scope, filter: ApprovalFilter, limit: number): Promise<readonly Approval[]>;
-  approval(scope: Scope, id: ApprovalId): Promise<Approval | undefined>;
-  /**
-   * Decides about a waiting call: of two decisions, the second is refused.
-   * @throws StrataError `approval_not_found`, `approval_decided`, `thread_not_found` when its contact was erased
-   */
-  decideApproval(scope: ContactScope, id: ApprovalId, decision: Decision): Promise<Approval>;
-  /**
-   * Stores the result of an approved call, all of it or nothing.
-   * @throws StrataError `approval_not_found`, `approval_decided` when it is not approved or has run already
-   */
-  finishApproval(scope: ContactScope, id: ApprovalId, finish: Finish): Promise<Approval>;
 
   usage(scope: Scope): Promise<UsageTotal>;
   /** Dollars of all requests of the agent since then, with all contacts; those of failed turns too. */

@@ -1,8 +1,6 @@
 import type { Generated, Selectable } from "kysely";
 import type {
   AgentName,
-  ApprovalId,
-  ApprovalStatus,
   ContactId,
   Digest,
   EpochReason,
@@ -211,25 +209,6 @@ interface SlotTable extends Owned {
   readonly at: number;
 }
 
-/** `input`, `note` and `outcome` name pieces; `schema` digests that of the tool. */
-interface ApprovalTable extends Owned {
-  readonly id: ApprovalId;
-  readonly thread: ThreadId;
-  readonly turn: TurnId;
-  readonly position: number;
-  readonly call: string;
-  readonly tool: ToolName;
-  readonly input: Digest;
-  readonly taint: Trust;
-  readonly status: ApprovalStatus;
-  readonly asked_at: number;
-  readonly decided_at: number | null;
-  readonly decided_by: Role | null;
-  readonly note: Digest | null;
-  readonly outcome: Digest | null;
-  readonly schema: Digest | null;
-}
-
 /** `input` is the keyed digest of the call's canonical input. */
 interface JournalTable extends Owned {
   readonly thread: ThreadId;
@@ -361,7 +340,6 @@ export interface Tables extends AgentTables {
   readonly request: RequestTable;
   readonly slot: SlotTable;
   readonly journal: JournalTable;
-  readonly approval: ApprovalTable;
   readonly memory_scope: MemoryScopeTable;
   readonly memory: MemoryTable;
   readonly memory_count: MemoryCountTable;

@@ -88,6 +88,8 @@ export interface StorePart<Functions extends object = object> {
   readonly onCommit?: (tx: Tx, turn: EndedTurn) => Promise<void>;
   /** What its rows say of a turn, by the names that the turn's link has for it. A name keeps its meaning, else no record of before verifies. */
   readonly inLink?: (tx: Tx, of: OneTurn) => Promise<Readonly<Record<string, unknown>>>;
+  /** The contact's texts that its rows of a turn name: they are there, and blank only where the contact was erased. */
+  readonly named?: (tx: Tx, of: OneTurn) => Promise<readonly Digest[]>;
   /** Under which id it keeps a turn's reply: the memory of the reply has its id from that. */
   readonly replyId?: (tx: Tx, of: OneTurn) => Promise<OutboxId | undefined>;
   /** Blanks what it keeps of a contact's words, before the contact's name goes from every row. */
@@ -116,11 +118,12 @@ export interface EndedTurn {
   readonly done?: DoneTurn;
 }
 
-/** What a turn that ended well was claimed with, and what came of it. `words`: the reply's text, kept already. */
+/** What a turn that ended well was claimed with, and what came of it. `words`: the reply's text, kept already; `keep` keeps another of the contact's. */
 export interface DoneTurn {
   readonly claim: Claim;
   readonly outcome: TurnOutcome;
   readonly words: Digest | null;
+  readonly keep: (text: string) => Promise<Digest>;
 }
 
 /** A table of which each row is what its link of the chain says. */

@@ -3,8 +3,6 @@ import {
   type Actor,
   type Agent,
   type AgentName,
-  type Approval,
-  type ApprovalId,
   authorize,
   type ContactScope,
   reaches,
@@ -41,13 +39,9 @@ export function agentNamed({ agents }: Parts, actor: Actor, name: AgentName): Ag
 
 /** The thread, when it is in the actor's reach. A thread of somebody else is not found, like one that never was. */
 export async function threadOf(parts: Parts, actor: Actor, id: ThreadId, action: Action): Promise<Thread> {
-  for await (const scope of scopesOf(parts, actor)) {
-    const thread = await parts.store.thread(scope, id);
-    if (thread === undefined || !reaches(actor, thread.scope)) continue;
-    authorize(actor, action, thread.scope);
-    return thread;
-  }
-  throw threadNotFound(id);
+  const thread = await foundIn(parts, actor, action, (scope) => parts.store.thread(scope, id));
+  if (thread === undefined) throw threadNotFound(id);
+  return thread;
 }
 
 /** The scope of a thread as the caller has it: the store looks for the thread in it, so it is not read before. */
@@ -65,12 +59,8 @@ const threadNotFound = (id: ThreadId): StrataError =>
   );
 
 export async function turnOf(parts: Parts, actor: Actor, id: TurnId): Promise<TurnRecord> {
-  for await (const scope of scopesOf(parts, actor)) {
-    const turn = await parts.store.turn(scope, id);
-    if (turn === undefined || !reaches(actor, turn.scope)) continue;
-    authorize(actor, "explain", turn.scope);
-    return turn;
-  }
+  const turn = await foundIn(parts, actor, "explain", (scope) => parts.store.turn(scope, id));
+  if (turn !== undefined) return turn;
   throw new StrataError(
     "turn_not_found",
     `there is no turn ${id} in your reach; \`strata explain THREAD\` or \`GET /v1/threads/THREAD/turns\` lists a thread's`,
@@ -78,18 +68,20 @@ export async function turnOf(parts: Parts, actor: Actor, id: TurnId): Promise<Tu
   );
 }
 
-export async function approvalOf(parts: Parts, actor: Actor, id: ApprovalId, action: Action): Promise<Approval> {
+/** What is there, when it is in the actor's reach and they may do that with it; nothing for what is somebody else's. @throws StrataError `not_allowed` */
+export async function foundIn<Found extends { readonly scope: Scope }>(
+  parts: Parts,
+  actor: Actor,
+  action: Action,
+  find: (scope: Scope) => Promise<Found | undefined>,
+): Promise<Found | undefined> {
   for await (const scope of scopesOf(parts, actor)) {
-    const approval = await parts.store.approval(scope, id);
-    if (approval === undefined || !reaches(actor, approval.scope)) continue;
-    authorize(actor, action, approval.scope);
-    return approval;
+    const found = await find(scope);
+    if (found === undefined || !reaches(actor, found.scope)) continue;
+    authorize(actor, action, found.scope);
+    return found;
   }
-  throw new StrataError(
-    "approval_not_found",
-    `there is no approval ${id} in your reach; \`strata approval list\` or \`GET /v1/approvals?status=waiting\` lists those that wait`,
-    { approval: id },
-  );
+  return undefined;
 }
 
 /**

@@ -1,7 +1,5 @@
 import {
   type Actor,
-  type Approval,
-  type ApprovalId,
   asStrataError,
   authorize,
   type ErrorCode,
@@ -12,10 +10,8 @@ import {
   type ThreadId,
   type TurnEvent,
 } from "../protocol/index.ts";
-import type { Thread } from "../store/index.ts";
-import { agentNamed, approvalOf, scopeOf, scopeOfThread, threadOf, turnOf } from "./access.ts";
+import { agentNamed, scopeOf, scopeOfThread, threadOf, turnOf } from "./access.ts";
 import { compose } from "./compose.ts";
-import { decide } from "./decide.ts";
 import { erase } from "./erase.ts";
 import { fork, regenerate } from "./fork.ts";
 import { type Line, openLine } from "./line.ts";
@@ -24,7 +20,7 @@ import { checkTalk } from "./own-channels.ts";
 import type { Parts } from "./parts.ts";
 import { openAndPost, openThread, post } from "./receive.ts";
 import type { Run } from "./run-options.ts";
-import type { ApprovalWish, CoreRuntime, Whose } from "./runtime.ts";
+import type { CoreRuntime, Whose } from "./runtime.ts";
 import { contactFor, knownScopes, reach } from "./senders.ts";
 import { upToDate } from "./setup.ts";
 import { openSpendTracker } from "./spend-tracker.ts";
@@ -46,7 +42,6 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
   // Made for each turn: what a reload replaces is another from then on.
   const turnParts = (): TurnParts => ({ ...parts, spending, steps, line });
   const running = new Map<ThreadId, AbortController>();
-  const acting = new Set<ApprovalId>();
   const run: Run = async function* (held, options) {
     const stop = new AbortController();
     const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
@@ -99,11 +94,6 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
       return store.turns(scope, id);
     },
     rebuilt: async (actor, id, n) => store.rebuild((await turnOf(parts, actor, id)).scope, id, n),
-    approvals: async (actor, scope, filter, limit) =>
-      store.approvals(await reach(parts, actor, { scope, action: "read" }), filter, limit),
-    newestApprovals: (actor, wish) => newestApprovals(parts, actor, wish),
-    approval: (actor, id) => approvalOf(parts, actor, id, "read"),
-    decide: (actor, id, verdict) => decide({ ...parts, acting }, actor, id, verdict),
     erase: (actor, whose) => erase(parts, actor, whose),
     usage: async (actor, scope) => store.usage(await reach(parts, actor, { scope, action: "read" })),
   };
@@ -136,7 +126,16 @@ function threadDoors(parts: Parts, line: Line): ThreadDoors {
     thread: (actor, id) => threadOf(parts, actor, id, "read"),
     nextRun: async (actor, id) => upToDate(parts, await threadOf(parts, actor, id, "read")),
     threads: async (actor, scope, limit) => store.threads(await reach(parts, actor, { scope, action: "read" }), limit),
-    newestThreads: (actor, whose) => newestThreads(parts, actor, whose),
+    newestThreads: (actor, { limit, channel, except, ...whose }) =>
+      newestOf(
+        parts,
+        actor,
+        { ...whose, limit },
+        {
+          find: (scope) => store.threads(scope, limit, { channel, except }),
+          at: ({ lastActivity }) => lastActivity,
+        },
+      ),
     slots: async (actor, id) => store.slots((await threadOf(parts, actor, id, "read")).scope, id),
     changes: (actor, id) => changesSince(parts, actor, id),
     migrate: (actor, id) => migrate(parts, actor, id),
@@ -158,26 +157,18 @@ function threadDoors(parts: Parts, line: Line): ThreadDoors {
   };
 }
 
-/** The newest threads of one agent or of all, the last active first. */
-async function newestThreads(
+/** The newest of what is found of one agent or of all, the newest first. */
+export async function newestOf<One>(
   parts: Parts,
   actor: Actor,
-  { limit, channel, except, ...whose }: Whose,
-): Promise<readonly Thread[]> {
-  const scopes = await scopesOf(parts, actor, whose);
-  const found = await Promise.all(scopes.map((scope) => parts.store.threads(scope, limit, { channel, except })));
-  return newest(found.flat(), limit, ({ lastActivity }) => lastActivity);
-}
-
-/** The same for tool calls that wait or waited for a person, the last asked first. */
-async function newestApprovals(parts: Parts, actor: Actor, wish: ApprovalWish): Promise<readonly Approval[]> {
-  const { limit, statuses, ...whose } = wish;
-  const filters = statuses?.map((status) => ({ status })) ?? [{}];
-  const scopes = await scopesOf(parts, actor, whose);
-  const found = await Promise.all(
-    scopes.flatMap((scope) => filters.map((filter) => parts.store.approvals(scope, filter, limit))),
-  );
-  return newest(found.flat(), limit, ({ askedAt }) => askedAt);
+  { limit, ...whose }: Pick<Whose, "agent" | "contact" | "limit">,
+  { find, at }: { readonly find: (scope: Scope) => Promise<readonly One[]>; readonly at: (one: One) => number },
+): Promise<readonly One[]> {
+  const found = await Promise.all((await scopesOf(parts, actor, whose)).map(find));
+  return found
+    .flat()
+    .sort((a, b) => at(b) - at(a))
+    .slice(0, limit);
 }
 
 /** One scope for each agent, for no read is wider. What was recorded counts, also of an agent that is no longer declared. */
@@ -199,9 +190,6 @@ async function scopesOf(
   for (const scope of scopes) authorize(actor, "read", scope);
   return scopes;
 }
-
-const newest = <T>(found: readonly T[], limit: number, at: (one: T) => number): readonly T[] =>
-  found.toSorted((a, b) => at(b) - at(a)).slice(0, limit);
 
 type Kind = TurnEvent["type"];
 

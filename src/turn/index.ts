@@ -3,9 +3,10 @@
  * actor (who asks). It knows no database, provider or wire format; it gets them as arguments.
  */
 
-export { agentNamed, threadOf, turnOf } from "./access.ts";
+export { agentNamed, foundIn, threadOf, turnOf } from "./access.ts";
+export { schemaDigest } from "./approvals.ts";
 export { type Called, type CalledEnd, callTurn, endLeftCalls } from "./call-turn.ts";
-export { type Core, createRuntime } from "./create.ts";
+export { type Core, createRuntime, newestOf } from "./create.ts";
 export { type Desk, deskOf, desksOf, note } from "./desk.ts";
 export { finishErasures } from "./erase.ts";
 export { heldNow } from "./lease.ts";
@@ -17,8 +18,8 @@ export { type Exchange, REPLAY, type RecordedReply, readRecording } from "./reco
 export { type ReplayedTurn, type ReplayPlan, replay } from "./replay.ts";
 export { retryWhileBusy } from "./retry-while-busy.ts";
 export type { RecordedResult, Run, RunOptions } from "./run-options.ts";
-export { callerOf } from "./run-tool.ts";
-export type { Composed, Conversation, RegenerateOptions, Runtime, Verdict } from "./runtime.ts";
+export { callerOf, limitsOf, runTool } from "./run-tool.ts";
+export type { Composed, Conversation, RegenerateOptions, Runtime, Whose } from "./runtime.ts";
 export { checkOutside, knownScope, type Reached, reach, writableScope } from "./senders.ts";
 export { agentAt, keepVersion, limitOf, parametersOf, setupOf, upToDate } from "./setup.ts";
 export { checkSpend } from "./spend.ts";
@@ -35,4 +36,5 @@ export type {
   TurnSteps,
 } from "./steps.ts";
 export { declaredTexts } from "./stored-texts.ts";
+export { BETWEEN_TURNS, outOfState } from "./tool-states.ts";
 export { inWindow } from "./window.ts";

@@ -3,9 +3,6 @@ import type {
   Actor,
   Agent,
   AgentName,
-  Approval,
-  ApprovalId,
-  ApprovalStatus,
   ContactId,
   Digest,
   Ledger,
@@ -22,7 +19,6 @@ import type {
   Untrusted,
 } from "../protocol/index.ts";
 import type {
-  ApprovalFilter,
   ChannelChoice,
   Posted,
   RebuiltRequest,
@@ -92,16 +88,6 @@ export interface Migration {
   readonly changes: readonly string[];
 }
 
-/** A person's word about a call. */
-export interface Verdict {
-  /** `settled`: it was approved and its end is not known; the note says what the person found. */
-  readonly verdict: "approved" | "denied" | "settled";
-  /** What the agent is told of a call that is denied or settled. */
-  readonly note?: Untrusted;
-  /** Ends the tool of an approved call. */
-  readonly signal?: AbortSignal;
-}
-
 /** Whose threads or calls are listed: left out, of every agent that has any, declared or not, and of every contact. */
 export interface Whose extends ChannelChoice {
   readonly agent?: AgentName | undefined;
@@ -114,12 +100,6 @@ export interface Whose extends ChannelChoice {
 export interface Forgotten {
   readonly contact: ContactId;
   readonly agent?: AgentName | undefined;
-}
-
-/** Which calls are listed. */
-export interface ApprovalWish extends Whose {
-  /** Left out, all. */
-  readonly statuses?: readonly ApprovalStatus[] | undefined;
 }
 
 /** How a turn is answered once more. */
@@ -217,20 +197,6 @@ export interface CoreRuntime {
    */
   erase(actor: Actor, whose: Forgotten): Promise<readonly AgentName[]>;
   usage(actor: Actor, scope: Scope): Promise<UsageTotal>;
-  /** Tool calls that wait or waited for a person, newest first. A scope with `contact: null` lists those of all contacts. */
-  approvals(actor: Actor, scope: Scope, filter: ApprovalFilter, limit: number): Promise<readonly Approval[]>;
-  /** Of one agent or of all, newest first. @throws StrataError `agent_not_found` for a name never heard of */
-  newestApprovals(actor: Actor, wish: ApprovalWish): Promise<readonly Approval[]>;
-  /** @throws StrataError `approval_not_found` */
-  approval(actor: Actor, id: ApprovalId): Promise<Approval>;
-  /**
-   * Approves a waiting call, which runs it once and now, or denies it; or settles an approved call without a recorded result, because
-   * the program ended, the database was locked or a tool that acts outside was abandoned. In each case an event then waits on its
-   * thread: run a turn so that the agent reports it. Operators only.
-   * @throws StrataError `approval_not_found`, `approval_decided`, `tool_not_found` and `invalid_input` when it cannot run any
-   * more; where an outcome cannot be kept, `store_busy` or `store_failed` with the outcome in its details
-   */
-  decide(actor: Actor, id: ApprovalId, verdict: Verdict): Promise<Approval>;
 }
 
 /** All that doors call: with what features add, each beside what makes it (`declare module`). */

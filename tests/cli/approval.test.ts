@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { allParts } from "../../src/app/doors/features.ts";
 import { openApp, recordFile, serve } from "../../src/app.ts";
+import { APPROVAL_STORE } from "../../src/features/approvals/store.ts";
 import { agentName, approvalId, contactId, orgId, StrataError } from "../../src/protocol/index.ts";
 import { openSqlite } from "../../src/store/index.ts";
 import { atTerminal, jsonLines, project, strata } from "./strata.ts";
@@ -25,7 +26,9 @@ const listed = async (cwd: string, ...more: readonly string[]) =>
 async function approveOnly(cwd: string, id: string): Promise<void> {
   const store = await openSqlite(recordFile(join(cwd, ".strata")), { parts: await allParts() });
   const scope = { org: orgId("home"), agent: agentName("companion"), contact: contactId("me") };
-  await store.decideApproval(scope, approvalId(id), { verdict: "approved", by: "operator", at: Date.now() });
+  await store
+    .part(APPROVAL_STORE)
+    .decideApproval(scope, approvalId(id), { verdict: "approved", by: "operator", at: Date.now() });
   await store.close();
 }
 

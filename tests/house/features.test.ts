@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { PassThrough } from "node:stream";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
@@ -24,17 +25,16 @@ describe.each(LISTED)("the feature $listed.name", ({ listed, feature }) => {
   });
 
   it("names the features whose words it uses, and enters each by its `index.ts`, or for its types alone by `doors.ts`", () => {
-    const used = SOURCES.filter(({ path }) => path.startsWith(folder)).flatMap(({ text }) =>
+    const used = SOURCES.filter(({ path }) => path.startsWith(folder)).flatMap(({ path, text }) =>
       importsOf(text).flatMap(
         ({ from = "" }) =>
-          /^\.\.\/([\w-]+)\/(.*)$/
-            .exec(from)
-            ?.slice(1, 3)
-            .join("/")
-            .replace(/\/doors\.ts$/, "/index.ts") ?? [],
+          /^src\/features\/([\w-]+\/.*)$/
+            .exec(posix.join(posix.dirname(path), from))?.[1]
+            ?.replace(/\/doors\.ts$/, "/index.ts") ?? [],
       ),
     );
-    expect([...new Set(used)].sort()).toEqual([...(feature.needs ?? [])].map((name) => `${name}/index.ts`).sort());
+    const others = used.filter((path) => !path.startsWith(`${listed.name}/`));
+    expect([...new Set(others)].sort()).toEqual([...(feature.needs ?? [])].map((name) => `${name}/index.ts`).sort());
   });
 });
 

@@ -1,4 +1,5 @@
 import { agentDoors } from "../../features/agents/index.ts";
+import { approvalDoors } from "../../features/approvals/index.ts";
 import { conversationDoors } from "../../features/conversations/index.ts";
 import { type DeliveryPorts, deliveryDoors } from "../../features/deliveries/index.ts";
 import { factDoors } from "../../features/facts/index.ts";
@@ -30,6 +31,7 @@ export function openRuntime(parts: RuntimeParts): Runtime {
   return {
     ...runtime,
     ...lives,
+    ...approvalDoors(parts),
     ...conversationDoors(parts),
     ...deliveryDoors(parts),
     ...files.doors(parts),

@@ -93,7 +93,7 @@ export const OUTBOX_STORE = {
   name: "deliveries",
   tables: ["outbox"],
   functions: ({ reading, writing }) => {
-    const [isDue, lease] = [reading(isDeliveryDue), writing(leaseDue)];
+    const [due, lease] = [reading(dueIds), writing(leaseDue)];
     return {
       /** Replies, the newest first unless it is asked otherwise. Those of the agent's turns of its own are for nobody, and none of them. */
       mail: reading(mail),
@@ -109,7 +109,7 @@ export const OUTBOX_STORE = {
        * not be delivered. The oldest first; last those of threads where one could not be delivered. Waits for no writer where nothing is due.
        */
       dueDeliveries: async (of: AgentOwner, wish: DeliveryLease): Promise<readonly Leased[]> =>
-        (await isDue(of, wish)) ? lease(of, wish) : [],
+        (await due(of, { ...wish, limit: 1 })).length > 0 ? lease(of, wish) : [],
       /** Notes a try: delivered, or waiting again. False where it was delivered meanwhile or the lease is another's. */
       noteDelivery: writing(noteDelivery),
     };
@@ -210,11 +210,6 @@ async function deliver(
     .set(delivered)
     .where((eb) => eb.and(wanted));
   return (await tx.run(marked)) > 0;
-}
-
-/** Whether a look would find anything. */
-async function isDeliveryDue(tx: Tx, of: AgentOwner, { now }: DeliveryLease): Promise<boolean> {
-  return (await dueIds(tx, of, { now, limit: 1 })).length > 0;
 }
 
 /** Looks and leases in one write transaction: of two that ask, one is given a message. */

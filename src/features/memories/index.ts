@@ -37,6 +37,7 @@ export function openMemories(ports: MemoryPorts): Memories {
 
 export const FEATURE: Feature = {
   name: "memories",
+  needs: ["approvals"],
   keys: KEYS,
   tools: ({ store }) => [...memoryTools(store), ...rememberTools(store)],
   operations: [...MEMORY_OPERATIONS, ...FILE_OPERATIONS, ...UPKEEP_OPERATIONS],

@@ -8,6 +8,7 @@ import { openSqlite, type Thread } from "../../store/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { defineTool, toolset } from "../../turn/tools/index.ts";
 import { cardOf } from "../../wire/index.ts";
+import { APPROVAL_STORE } from "../approvals/store.ts";
 import { DISK, type ProjectDisk } from "../index.ts";
 import { FEATURE as THREADS } from "../threads/index.ts";
 import { turnView } from "../turns/index.ts";
@@ -205,7 +206,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     if (peer === undefined) throw new Error("there is no thread of the call");
     const [own] = await runtime.turns(OPERATOR, peer.id);
     expect(own?.events[0]?.trust).toBe("contact");
-    expect(await store.approvals(thread.scope, { status: "waiting" }, 9)).toEqual([]);
+    expect(await store.part(APPROVAL_STORE).approvals(thread.scope, { status: "waiting" }, 9)).toEqual([]);
     // What came of it is as little trusted.
     expect(told(sent[3])).toMatch(/result · contact/);
   });

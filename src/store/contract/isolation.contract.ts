@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { APPROVAL_STORE } from "../../features/approvals/store.ts";
 import { OUTBOX_STORE } from "../../features/deliveries/store.ts";
 import {
   type ContactScope,
@@ -77,7 +78,7 @@ async function annSees({ store, thread }: Stand): Promise<unknown> {
     memories: await store.memories(ANN, 9),
     hits: await store.searchMemories([ANN], asking("tea", 9)),
     outbox: await replies(store, ANN),
-    approvals: await store.approvals(ANN, {}, 9),
+    approvals: await store.part(APPROVAL_STORE).approvals(ANN, {}, 9),
     usage: await store.usage(ANN),
   };
 }
@@ -96,9 +97,9 @@ export function isolationContract(openStore: OpenStore): void {
         expect(await store.turn(scope, claim.turn)).toBeUndefined();
         expect(await store.turns(scope, thread.id)).toEqual([]);
         expect(await replies(store, scope)).toEqual([]);
-        expect(await store.approvals(scope, {}, 9)).toEqual([]);
-        expect(await store.approvals(scope, { thread: thread.id }, 9)).toEqual([]);
-        expect(await store.approval(scope, at.approval)).toBeUndefined();
+        expect(await store.part(APPROVAL_STORE).approvals(scope, {}, 9)).toEqual([]);
+        expect(await store.part(APPROVAL_STORE).approvals(scope, { thread: thread.id }, 9)).toEqual([]);
+        expect(await store.part(APPROVAL_STORE).approval(scope, at.approval)).toBeUndefined();
         expect(await store.usage(scope)).toMatchObject({ turns: 0, requests: 0, input: 0, dollars: 0 });
         for (const { id } of await store.turns(ANN, thread.id)) {
           await expect(store.rebuild(scope, id, 1)).rejects.toMatchObject({ code: "turn_not_found" });
@@ -132,11 +133,11 @@ export function isolationContract(openStore: OpenStore): void {
       await expect(store.endCall(other, call, outcome, NOW)).rejects.toMatchObject({ code: "thread_not_found" });
       expect(await store.part(OUTBOX_STORE).deliver(other, { id: at.outbox }, NOW)).toBe(false);
       const verdict = { verdict: "approved", by: "operator", at: NOW } as const;
-      await expect(store.decideApproval(other, at.approval, verdict)).rejects.toMatchObject({
+      await expect(store.part(APPROVAL_STORE).decideApproval(other, at.approval, verdict)).rejects.toMatchObject({
         code: "approval_not_found",
       });
       const finish = { outcome, writes: [], memories: [], event: said("done"), at: NOW };
-      await expect(store.finishApproval(other, at.approval, finish)).rejects.toMatchObject({
+      await expect(store.part(APPROVAL_STORE).finishApproval(other, at.approval, finish)).rejects.toMatchObject({
         code: "approval_not_found",
       });
       expect(await store.forgetMemory(other, at.memory)).toBe(false);
@@ -178,8 +179,8 @@ export function isolationContract(openStore: OpenStore): void {
     expect(await store.thread(agent, thread.id)).toMatchObject({ id: thread.id });
     expect(await store.turn(agent, claim.turn)).toMatchObject({ id: claim.turn });
     expect(await replies(store, agent)).toHaveLength(2);
-    expect(await store.approvals(agent, {}, 9)).toMatchObject([{ id: at.approval, scope: ANN }]);
-    expect(await store.approval(agent, at.approval)).toMatchObject({ id: at.approval });
+    expect(await store.part(APPROVAL_STORE).approvals(agent, {}, 9)).toMatchObject([{ id: at.approval, scope: ANN }]);
+    expect(await store.part(APPROVAL_STORE).approval(agent, at.approval)).toMatchObject({ id: at.approval });
     expect(await store.usage(agent)).toMatchObject({ turns: 2, requests: 2 });
     expect(await store.memories(agent, 9)).toEqual([]);
     expect(await store.searchMemories([agent], asking("tea", 9))).toEqual([]);

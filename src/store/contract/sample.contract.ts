@@ -1,3 +1,4 @@
+import { APPROVAL_STORE } from "../../features/approvals/store.ts";
 import { OUTBOX_STORE, type OutboxMessage } from "../../features/deliveries/store.ts";
 import {
   agentName,
@@ -48,7 +49,7 @@ import type { StorePart } from "../tx.ts";
 export type OpenStore = () => Promise<Store>;
 
 /** What features keep of turns, as the record tells it. */
-export const PARTS: readonly StorePart[] = [OUTBOX_STORE];
+export const PARTS: readonly StorePart[] = [APPROVAL_STORE, OUTBOX_STORE];
 
 export const NOW = Date.UTC(2026, 10, 21, 9, 30);
 export const VERSION: Digest = digestOf("version 1");

@@ -7,7 +7,7 @@ import { plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { taintsOf } from "../threads/batch-members.ts";
 import { eventsOfTurn } from "../threads/events.ts";
-import { inOrder, type OneTurn, type Tx } from "../tx.ts";
+import { inOrder, type Tx } from "../tx.ts";
 import { findable } from "./findable.ts";
 import { memoryRows } from "./memory-rows.ts";
 import type { MemoryScope } from "./memory-scope.ts";
@@ -155,7 +155,8 @@ export async function slotsSaid(tx: Tx, scope: ContactScope, turn: TurnId): Prom
     ),
   );
   const events = await eventsOfTurn(tx, scope, turn);
-  const reply = await replyId(tx, { ...owner(scope), turn });
+  let reply: OutboxId | undefined;
+  for (const part of tx.parts) reply ??= await part.replyId?.(tx, { ...owner(scope), turn });
   return (
     await inOrder(rows, async ({ position, kind, speaker, piece, at, text }, i): Promise<readonly SlotSaid[]> => {
       const event = events[i];
@@ -164,12 +165,4 @@ export async function slotsSaid(tx: Tx, scope: ContactScope, turn: TurnId): Prom
       return reply === undefined ? [] : [{ id: reply, position, kind, trust, piece, at, text }];
     })
   ).flat();
-}
-
-async function replyId(tx: Tx, of: OneTurn): Promise<OutboxId | undefined> {
-  for (const part of tx.parts) {
-    const id = await part.replyId?.(tx, of);
-    if (id !== undefined) return id;
-  }
-  return undefined;
 }

@@ -15,7 +15,6 @@ import { insert, ONE, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { batchesWith, freeMembers } from "../threads/batch-members.ts";
 import { forgetIds } from "../threads/events.ts";
-import { closeApprovals } from "../turns/approvals.ts";
 import { stopTurn } from "../turns/stop-turn.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { append } from "./chain.ts";
@@ -50,7 +49,6 @@ export async function eraseContact(
   const { seq } = await append(tx, scope.org, canonicalJson(link));
   for (const one of scopes) {
     await closeThreads(tx, one, seq);
-    await closeApprovals(tx, one, actor.role, at);
     await closeProposals(tx, one, actor.role, at);
     for (const part of tx.parts) await part.erase(tx, one, { by: actor.role, at });
     await forget(tx, one);

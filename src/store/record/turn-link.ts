@@ -7,7 +7,6 @@ import type { Row } from "../tables.ts";
 import { batchFacts } from "../threads/batch-members.ts";
 import { eventsOfTurn, type HandledEvent } from "../threads/events.ts";
 import { findThread } from "../threads/threads.ts";
-import { approvalsOfTurn } from "../turns/approvals.ts";
 import { findEpoch, rollingAt, type TranscriptEnd } from "../turns/epochs.ts";
 import { type OwnMessage, ownMessages, promptOf, requestRows } from "../turns/requests.ts";
 import { inOrder, type OneTurn, type Tx } from "../tx.ts";
@@ -159,7 +158,6 @@ async function rest(
     }),
     epochs: await epochsOpened(tx, turn),
     slots: (await tx.all(slotsOfTurn(at))).sort((a, b) => a.position - b.position),
-    approvals: await asked(tx, turn),
     staged: await batchFacts(tx, turn, read.staged),
     ...(await partFacts(tx, at)),
   };
@@ -175,16 +173,6 @@ async function partFacts(tx: Tx, of: OneTurn): Promise<Record<string, unknown>> 
 /** Where its own messages end the transcript, if there are any: all of them, as the turn says. */
 const endOf = ({ own }: Row<"turn">, messages: readonly OwnMessage[]): Digest | undefined =>
   own === messages.length ? messages.at(-1)?.rolling : undefined;
-
-/** What the turn asked a person for, as it was asked: a decision comes later. Left out where it asked for nothing. */
-async function asked(tx: Tx, turn: Row<"turn">): Promise<unknown> {
-  const rows = await approvalsOfTurn(tx, turn, turn.id);
-  if (rows.length === 0) return undefined;
-  return rows.map(({ position, id, thread, call, tool, input, schema, taint, asked_at }) => {
-    // Links of calls that were asked for before the schema was kept do not have it.
-    return { position, id, thread, call, tool, input, taint, asked_at, ...(schema !== null && { schema }) };
-  });
-}
 
 /** What a thread keeps from its opening on. */
 function threadFacts(turn: Row<"turn">, found: Row<"thread"> | undefined): unknown {

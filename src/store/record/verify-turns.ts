@@ -7,7 +7,6 @@ import { query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { eventsOfTurn } from "../threads/events.ts";
 import { findThread } from "../threads/threads.ts";
-import { approvalsOfTurn } from "../turns/approvals.ts";
 import { ledgerOf, ownMessages, requestRows, strayMessages } from "../turns/requests.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { ownText, sharedText } from "./pieces.ts";
@@ -58,12 +57,8 @@ async function ownDigests(tx: Tx, turn: Row<"turn">): Promise<readonly Digest[]>
     .where((eb) => eb.and(wanted));
   const requests = (await requestRows(tx, turn, turn.id)).flatMap(({ tail, reply }) => [tail, reply]);
   const calls = (await tx.all(journal)).map(({ outcome }) => outcome);
-  const asked = (await approvalsOfTurn(tx, turn, turn.id)).flatMap(({ input, note, outcome }) => [
-    input,
-    note,
-    outcome,
-  ]);
-  return [...requests, ...calls, ...asked, turn.words].filter((digest) => digest !== null);
+  const others = (await inOrder(tx.parts, async ({ named }) => (await named?.(tx, wanted)) ?? [])).flat();
+  return [...requests, ...calls, ...others, turn.words].filter((digest) => digest !== null);
 }
 
 /** Texts that are named and not there, and messages that are there and not recorded. */

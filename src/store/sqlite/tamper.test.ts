@@ -4,6 +4,7 @@ import BetterSqlite3 from "better-sqlite3";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { allParts } from "../../app/doors/features.ts";
+import { APPROVAL_STORE } from "../../features/approvals/store.ts";
 import { FACT_STORE } from "../../features/facts/index.ts";
 import { LIFE_STORE } from "../../features/life/index.ts";
 import { batchContact, type StoreWrite, spoken, toolName, trusted, untrusted } from "../../protocol/index.ts";
@@ -103,9 +104,11 @@ async function fill(): Promise<void> {
     epochs: [epochOf(2, [], { cut: 4 })],
     more: { writes, memories: [newMemory()], approvals: [waits] },
   });
-  await store.decideApproval(ANN, waits.id, { verdict: "approved", by: "operator", note: untrusted("go"), at: NOW });
+  await store
+    .part(APPROVAL_STORE)
+    .decideApproval(ANN, waits.id, { verdict: "approved", by: "operator", note: untrusted("go"), at: NOW });
   const rang = { text: untrusted("booked"), failed: false };
-  await store.finishApproval(ANN, waits.id, {
+  await store.part(APPROVAL_STORE).finishApproval(ANN, waits.id, {
     outcome: rang,
     writes: [],
     memories: [],

@@ -8,9 +8,8 @@ import {
   type ThreadId,
   type TurnId,
 } from "../../protocol/index.ts";
-import type { ArrivingEvent } from "../decision.ts";
 import { keepOwn, knownKey, scopeKey, textOf } from "../record/pieces.ts";
-import type { Posted, ThreadOpening } from "../records.ts";
+import type { ArrivingEvent, Posted, ThreadOpening } from "../records.ts";
 import { type EventText, toEvent, toThread, type WithText, wordsOf } from "../rows.ts";
 import { owner } from "../scope.ts";
 import { fixed, insert, ONE, query } from "../statement.ts";

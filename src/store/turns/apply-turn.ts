@@ -18,7 +18,6 @@ import { stagedIn, taintsIn } from "../threads/batch-members.ts";
 import { eventsOfTurn, type HandledEvent } from "../threads/events.ts";
 import type { DoneTurn, Tx } from "../tx.ts";
 import { type Applied, applyWrites } from "./apply-writes.ts";
-import { keepApprovals } from "./approvals.ts";
 import { appendMessages, type TranscriptEnd } from "./epochs.ts";
 import type { Settling } from "./settling.ts";
 
@@ -55,7 +54,6 @@ export async function applyTurn(tx: Tx, at: Settling, done: Applying): Promise<A
     await addSlots(tx, at, { ...done, ...rows });
   }
   const applied = await applyWrites(tx, at.scope, done.outcome, `turn ${at.turn}`);
-  await keepApprovals(tx, at, done.outcome.approvals, done.outcome.at);
   return { end: await extendTranscript(tx, at, done), ...applied, ...rows };
 }
 

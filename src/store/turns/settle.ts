@@ -54,7 +54,7 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
   for (const request of outcome.requests) await keepRequest(tx, at, request, { own: messages.length, end: before });
   await keepEvents(tx, at, claim);
   const words = await keepWords(tx, at, outcome.end);
-  const done = { claim, outcome, words, messages, end: before };
+  const done = { claim, outcome, words, messages, end: before, keep: (text: string) => keepText(tx, at, text) };
   const {
     end,
     evicted = [],

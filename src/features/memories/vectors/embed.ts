@@ -9,6 +9,7 @@ import {
   type Scope,
 } from "../../../protocol/index.ts";
 import type { Store, VectorState } from "../../../store/index.ts";
+import { APPROVAL_STORE } from "../../approvals/index.ts";
 import type { EmbedProgress } from "../door-types.ts";
 import { type QueryVectors, queryVectors } from "./embed-query.ts";
 import { type EmbedParts, embedScope } from "./embed-scope.ts";
@@ -62,7 +63,7 @@ export function openVectors(parts: EmbedParts): Vectors {
   };
 }
 
-type Keeping = Pick<Store, "saveMemory" | "saveMemories" | "settle" | "finishApproval">;
+type Keeping = Pick<Store, "saveMemory" | "saveMemories" | "settle" | "part">;
 
 /** Whatever keeps a memory wakes its scope once it is kept. */
 function waking(store: Store, wake: (scope: Scope) => void): Keeping {
@@ -71,11 +72,14 @@ function waking(store: Store, wake: (scope: Scope) => void): Keeping {
     wake(scope);
     return said;
   };
+  const approvals = store.part(APPROVAL_STORE);
+  const finishApproval: typeof approvals.finishApproval = (scope, ...given) =>
+    after(scope, approvals.finishApproval(scope, ...given));
   return {
     saveMemory: (scope, ...given) => after(scope, store.saveMemory(scope, ...given)),
     saveMemories: (scope, ...given) => after(scope, store.saveMemories(scope, ...given)),
     settle: (claim, outcome) => after(claim.thread.scope, store.settle(claim, outcome)),
-    finishApproval: (scope, ...given) => after(scope, store.finishApproval(scope, ...given)),
+    part: (of) => ({ ...store.part(of), ...(of.name === APPROVAL_STORE.name && { finishApproval }) }),
   };
 }
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { allParts } from "../app/doors/features.ts";
-import { memoryTools } from "../features/memories/index.ts";
+import { allParts } from "../../app/doors/features.ts";
 import {
   type Approval,
   DEFAULT_BUDGETS,
@@ -10,10 +9,12 @@ import {
   StrataError,
   type ToolContext,
   untrusted,
-} from "../protocol/index.ts";
-import { openSqlite, type Store, type Thread } from "../store/index.ts";
-import { collect, OPERATOR, sampleAgent, type TestRuntime, testRuntime } from "./index.contract.ts";
-import { defineTool, toolset } from "./tools/index.ts";
+} from "../../protocol/index.ts";
+import { openSqlite, type Store, type Thread } from "../../store/index.ts";
+import { collect, OPERATOR, sampleAgent, type TestRuntime, testRuntime } from "../../turn/index.contract.ts";
+import { defineTool, toolset } from "../../turn/tools/index.ts";
+import { memoryTools } from "../memories/index.ts";
+import { APPROVAL_STORE } from "./store.ts";
 
 /** What the tool that waits does, and how. */
 interface Paying {
@@ -86,15 +87,18 @@ const textOf = (request: Request | undefined): string =>
     ?.parts.map((part) => ("text" in part ? part.text : ""))
     .join("\n") ?? "";
 
-const busy = (): Promise<never> => Promise.reject(new StrataError("store_busy", "the database is locked"));
+/** A store that cannot write down what came of a call as long as it is busy. */
+function busyWhile(store: Store, isBusy: () => boolean): Partial<Store> {
+  const { finishApproval: finish } = store.part(APPROVAL_STORE);
+  const finishApproval: typeof finish = (...given) =>
+    isBusy() ? Promise.reject(new StrataError("store_busy", "the database is locked")) : finish(...given);
+  return { part: (of) => ({ ...store.part(of), ...(of.name === APPROVAL_STORE.name && { finishApproval }) }) };
+}
 
 describe("what came of an approved call", () => {
   it("is kept though the database is busy for a moment", async () => {
     let tries = 2;
-    const finish = (store: Store): Partial<Store> => ({
-      finishApproval: (...given) => (tries-- > 0 ? busy() : store.finishApproval(...given)),
-    });
-    const stand = await waiting({ store: finish });
+    const stand = await waiting({ store: (store) => busyWhile(store, () => tries-- > 0) });
     const done = await stand.runtime.decide(OPERATOR, stand.waits.id, { verdict: "approved" });
     expect(done).toMatchObject({ status: "done", outcome: { text: "paid order 7" } });
     expect(stand.paid).toEqual(["order 7"]);
@@ -102,10 +106,7 @@ describe("what came of an approved call", () => {
 
   it("is shown to the person if it cannot be stored, who then settles it; nothing runs again", async () => {
     let isLocked = true;
-    const finish = (store: Store): Partial<Store> => ({
-      finishApproval: (...given) => (isLocked ? busy() : store.finishApproval(...given)),
-    });
-    const stand = await waiting({ store: finish });
+    const stand = await waiting({ store: (store) => busyWhile(store, () => isLocked) });
     const { runtime, waits } = stand;
     const lost = await runtime.decide(OPERATOR, waits.id, { verdict: "approved" }).catch((thrown) => thrown);
     expect(lost).toMatchObject({ code: "store_busy", message: expect.stringContaining('answered "paid order 7"') });

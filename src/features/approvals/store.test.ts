@@ -1,8 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { type Approval, approvalId, issueId, untrusted } from "../../protocol/index.ts";
-import type { Decision, Finish } from "../decision.ts";
-import type { Thread } from "../records.ts";
-import type { Store } from "../store.ts";
 import {
   ANN,
   asked,
@@ -10,12 +7,17 @@ import {
   NOW,
   newMemory,
   type OpenStore,
+  onEachDatabase,
   open,
   problems,
   remembered,
   said,
   VERSION,
-} from "./sample.contract.ts";
+} from "../../store/index.contract.ts";
+import type { Store, Thread } from "../../store/index.ts";
+import { APPROVAL_STORE, type ApprovalFilter, type Decision, type Finish } from "./store.ts";
+
+const approvalsOf = (store: Store) => store.part(APPROVAL_STORE);
 
 const UNKNOWN = approvalId(issueId("approval", NOW, new Uint8Array(10)));
 
@@ -24,7 +26,7 @@ async function waiting(store: Store, more: Parameters<typeof asked>[0] = {}): Pr
   const at = await open(store, ANN);
   const call = asked(more);
   await exchange(store, at, "Book the blue room", { more: { approvals: [call] } });
-  const found = await store.approval(ANN, call.id);
+  const found = await approvalsOf(store).approval(ANN, call.id);
   if (!found) throw new Error("the approval was not kept");
   return { ...found, at };
 }
@@ -47,13 +49,12 @@ const finish = (more: Partial<Finish> = {}): Finish => ({
   ...more,
 });
 
-/** A call that waits for a person: asked for, decided about, run. */
-export function approvalContract(openStore: OpenStore): void {
+onEachDatabase("a call that waits for a person", [APPROVAL_STORE], (openStore) => {
   asking(openStore);
   deciding(openStore);
   finishing(openStore);
   erasing(openStore);
-}
+});
 
 function asking(openStore: OpenStore): void {
   describe("an approval that is asked for", () => {
@@ -61,10 +62,10 @@ function asking(openStore: OpenStore): void {
       const store = await openStore();
       const thread = await open(store, ANN);
       await exchange(store, thread, "Book it", { failed: true, more: { approvals: [asked()] } });
-      expect(await store.approvals(ANN, {}, 9)).toEqual([]);
+      expect(await approvalsOf(store).approvals(ANN, {}, 9)).toEqual([]);
       const call = asked({ taint: "member", schema: VERSION });
       const { claim, outcome } = await exchange(store, thread, "Now book it", { more: { approvals: [call] } });
-      expect(await store.approval(ANN, call.id)).toEqual({
+      expect(await approvalsOf(store).approval(ANN, call.id)).toEqual({
         ...call,
         scope: ANN,
         thread: thread.id,
@@ -86,9 +87,9 @@ function asking(openStore: OpenStore): void {
       }
       const [first, second, third] = calls.map(({ id }) => id);
       if (!first || !second || !third) throw new Error("three were asked for");
-      await store.decideApproval(ANN, second, decision());
-      const listed = async (...[filter, limit]: [Parameters<Store["approvals"]>[1], number]) =>
-        (await store.approvals(ANN, filter, limit)).map(({ id }) => id);
+      await approvalsOf(store).decideApproval(ANN, second, decision());
+      const listed = async (...[filter, limit]: [ApprovalFilter, number]) =>
+        (await approvalsOf(store).approvals(ANN, filter, limit)).map(({ id }) => id);
       expect(await listed({}, 9)).toEqual([third, second, first]);
       expect(await listed({}, 2)).toEqual([third, second]);
       expect(await listed({ status: "waiting" }, 9)).toEqual([third, first]);
@@ -105,7 +106,7 @@ function deciding(openStore: OpenStore): void {
       const store = await openStore();
       const { at, ...asked } = await waiting(store);
       const note = untrusted("fine by me");
-      const decided = await store.decideApproval(ANN, asked.id, decision({ note }));
+      const decided = await approvalsOf(store).decideApproval(ANN, asked.id, decision({ note }));
       expect(decided).toEqual({
         ...asked,
         status: "approved",
@@ -113,14 +114,14 @@ function deciding(openStore: OpenStore): void {
         decidedBy: "operator",
         note,
       });
-      expect(await store.approval(ANN, asked.id)).toEqual(decided);
+      expect(await approvalsOf(store).approval(ANN, asked.id)).toEqual(decided);
       expect(await store.pending(ANN, at.id)).toEqual([]);
       for (const verdict of ["approved", "denied"] as const) {
-        await expect(store.decideApproval(ANN, asked.id, decision({ verdict }))).rejects.toMatchObject({
+        await expect(approvalsOf(store).decideApproval(ANN, asked.id, decision({ verdict }))).rejects.toMatchObject({
           code: "approval_decided",
         });
       }
-      expect(await store.approval(ANN, asked.id)).toEqual(decided);
+      expect(await approvalsOf(store).approval(ANN, asked.id)).toEqual(decided);
       await store.close();
     });
 
@@ -128,23 +129,27 @@ function deciding(openStore: OpenStore): void {
       const store = await openStore();
       const { id, at } = await waiting(store);
       const denial = decision({ verdict: "denied", event: told("A person said no") });
-      expect(await store.decideApproval(ANN, id, denial)).toMatchObject({ status: "denied" });
+      expect(await approvalsOf(store).decideApproval(ANN, id, denial)).toMatchObject({ status: "denied" });
       expect(await store.pending(ANN, at.id)).toMatchObject([
         { kind: "approval", trust: "operator", content: [{ text: "A person said no" }] },
       ]);
       const late = decision({ verdict: "denied", event: told("A second no") });
-      await expect(store.decideApproval(ANN, id, late)).rejects.toMatchObject({ code: "approval_decided" });
+      await expect(approvalsOf(store).decideApproval(ANN, id, late)).rejects.toMatchObject({
+        code: "approval_decided",
+      });
       expect(await store.pending(ANN, at.id)).toHaveLength(1);
       await store.close();
     });
 
     it("about a call that is not there is refused", async () => {
       const store = await openStore();
-      await expect(store.decideApproval(ANN, UNKNOWN, decision())).rejects.toMatchObject({
+      await expect(approvalsOf(store).decideApproval(ANN, UNKNOWN, decision())).rejects.toMatchObject({
         code: "approval_not_found",
       });
-      await expect(store.finishApproval(ANN, UNKNOWN, finish())).rejects.toMatchObject({ code: "approval_not_found" });
-      expect(await store.approval(ANN, UNKNOWN)).toBeUndefined();
+      await expect(approvalsOf(store).finishApproval(ANN, UNKNOWN, finish())).rejects.toMatchObject({
+        code: "approval_not_found",
+      });
+      expect(await approvalsOf(store).approval(ANN, UNKNOWN)).toBeUndefined();
       await store.close();
     });
   });
@@ -155,15 +160,17 @@ function finishing(openStore: OpenStore): void {
     it("leaves its result, its writes and its event, once", async () => {
       const store = await openStore();
       const { id, at } = await waiting(store);
-      await store.decideApproval(ANN, id, decision());
+      await approvalsOf(store).decideApproval(ANN, id, decision());
       const memory = newMemory();
       const writes = [{ kind: "memory", memory: remembered("The blue room is booked") }] as const;
-      const done = await store.finishApproval(ANN, id, finish({ writes, memories: [memory] }));
+      const done = await approvalsOf(store).finishApproval(ANN, id, finish({ writes, memories: [memory] }));
       expect(done).toMatchObject({ status: "done", outcome: { text: "Booked for four", failed: false } });
-      expect(await store.approval(ANN, id)).toEqual(done);
+      expect(await approvalsOf(store).approval(ANN, id)).toEqual(done);
       expect(await store.memories(ANN, 9)).toMatchObject([{ id: memory, content: "The blue room is booked" }]);
       expect(await store.pending(ANN, at.id)).toMatchObject([{ content: [{ text: "The room is booked" }] }]);
-      await expect(store.finishApproval(ANN, id, finish())).rejects.toMatchObject({ code: "approval_decided" });
+      await expect(approvalsOf(store).finishApproval(ANN, id, finish())).rejects.toMatchObject({
+        code: "approval_decided",
+      });
       expect(await store.pending(ANN, at.id)).toHaveLength(1);
       expect(await problems(store, ANN.org)).toEqual([]);
       await store.close();
@@ -172,11 +179,11 @@ function finishing(openStore: OpenStore): void {
     it.each(["waiting", "denied"] as const)("leaves nothing when it is %s", async (status) => {
       const store = await openStore();
       const { id, at } = await waiting(store);
-      if (status === "denied") await store.decideApproval(ANN, id, decision({ verdict: "denied" }));
+      if (status === "denied") await approvalsOf(store).decideApproval(ANN, id, decision({ verdict: "denied" }));
       const writes = [{ kind: "memory", memory: remembered("Booked") }] as const;
-      const finished = store.finishApproval(ANN, id, finish({ writes, memories: [newMemory()] }));
+      const finished = approvalsOf(store).finishApproval(ANN, id, finish({ writes, memories: [newMemory()] }));
       await expect(finished).rejects.toMatchObject({ code: "approval_decided" });
-      expect(await store.approval(ANN, id)).toMatchObject({ status });
+      expect(await approvalsOf(store).approval(ANN, id)).toMatchObject({ status });
       expect(await store.memories(ANN, 9)).toEqual([]);
       expect(await store.pending(ANN, at.id)).toEqual([]);
       await store.close();
@@ -185,10 +192,12 @@ function finishing(openStore: OpenStore): void {
     it("law 7 leaves nothing when one of its writes cannot be kept", async () => {
       const store = await openStore();
       const { id, at } = await waiting(store);
-      await store.decideApproval(ANN, id, decision());
+      await approvalsOf(store).decideApproval(ANN, id, decision());
       const writes = [{ kind: "memory", memory: remembered("Booked") }] as const;
-      await expect(store.finishApproval(ANN, id, finish({ writes }))).rejects.toMatchObject({ code: "invalid_input" });
-      expect(await store.approval(ANN, id)).toMatchObject({ status: "approved" });
+      await expect(approvalsOf(store).finishApproval(ANN, id, finish({ writes }))).rejects.toMatchObject({
+        code: "invalid_input",
+      });
+      expect(await approvalsOf(store).approval(ANN, id)).toMatchObject({ status: "approved" });
       expect(await store.memories(ANN, 9)).toEqual([]);
       expect(await store.pending(ANN, at.id)).toEqual([]);
       await store.close();
@@ -201,14 +210,14 @@ function erasing(openStore: OpenStore): void {
     it("keep their ids and lose their texts; none of them waits any more", async () => {
       const store = await openStore();
       const first = await waiting(store, { input: { secret: "Ann's" } });
-      await store.decideApproval(ANN, first.id, decision({ note: untrusted("Ann is nice") }));
-      await store.finishApproval(ANN, first.id, finish());
+      await approvalsOf(store).decideApproval(ANN, first.id, decision({ note: untrusted("Ann is nice") }));
+      await approvalsOf(store).finishApproval(ANN, first.id, finish());
       const second = await waiting(store, { input: { secret: "Ann's too" } });
       const gone = await store.eraseContact(ANN, { org: ANN.org, role: "operator" }, NOW + 9_000);
       if (!gone) throw new Error("nothing was erased");
-      expect(await store.approvals(ANN, {}, 9)).toEqual([]);
-      expect(await store.approvals(gone, { status: "waiting" }, 9)).toEqual([]);
-      const left = await store.approvals(gone, {}, 9);
+      expect(await approvalsOf(store).approvals(ANN, {}, 9)).toEqual([]);
+      expect(await approvalsOf(store).approvals(gone, { status: "waiting" }, 9)).toEqual([]);
+      const left = await approvalsOf(store).approvals(gone, {}, 9);
       expect(left.map(({ id }) => id).sort()).toEqual([first.id, second.id].sort());
       expect(left.find(({ id }) => id === first.id)).toMatchObject({
         input: null,
@@ -216,7 +225,7 @@ function erasing(openStore: OpenStore): void {
         outcome: { text: "", failed: false },
       });
       expect(left.find(({ id }) => id === second.id)).toMatchObject({ input: null, status: "denied" });
-      await expect(store.decideApproval(gone, second.id, decision())).rejects.toMatchObject({
+      await expect(approvalsOf(store).decideApproval(gone, second.id, decision())).rejects.toMatchObject({
         code: "approval_decided",
       });
       expect(await problems(store, ANN.org)).toEqual([]);

@@ -1,5 +1,6 @@
-import { truncateText } from "../guard/index.ts";
+import { truncateText } from "../../guard/index.ts";
 import {
+  type Action,
   type Actor,
   type Agent,
   type Approval,
@@ -18,16 +19,31 @@ import {
   trustOf,
   type Untrusted,
   untrusted,
-} from "../protocol/index.ts";
-import type { Thread } from "../store/index.ts";
-import { approvalOf, threadOf } from "./access.ts";
-import { schemaDigest } from "./approvals.ts";
-import type { Parts } from "./parts.ts";
-import { retryWhileBusy } from "./retry-while-busy.ts";
-import { limitsOf, runTool } from "./run-tool.ts";
-import type { Verdict } from "./runtime.ts";
-import { agentAt } from "./setup.ts";
-import { BETWEEN_TURNS, outOfState } from "./tool-states.ts";
+} from "../../protocol/index.ts";
+import type { Thread } from "../../store/index.ts";
+import {
+  agentAt,
+  BETWEEN_TURNS,
+  foundIn,
+  limitsOf,
+  outOfState,
+  type Parts,
+  retryWhileBusy,
+  runTool,
+  schemaDigest,
+  threadOf,
+} from "../../turn/index.ts";
+import { APPROVAL_STORE } from "./store.ts";
+
+/** A person's word about a call. */
+export interface Verdict {
+  /** `settled`: it was approved and its end is not known; the note says what the person found. */
+  readonly verdict: "approved" | "denied" | "settled";
+  /** What the agent is told of a call that is denied or settled. */
+  readonly note?: Untrusted;
+  /** Ends the tool of an approved call. */
+  readonly signal?: AbortSignal;
+}
 
 /** The parts, and the approved calls that run in this program just now. */
 interface DecidingParts extends Parts {
@@ -39,6 +55,18 @@ interface Case extends Verdict {
   readonly approval: Approval;
   readonly thread: Thread;
   readonly actor: Actor;
+}
+
+/** The call, when it is in the actor's reach. @throws StrataError `approval_not_found`, `not_allowed` */
+export async function approvalOf(parts: Parts, actor: Actor, id: ApprovalId, action: Action): Promise<Approval> {
+  const { approval } = parts.store.part(APPROVAL_STORE);
+  const found = await foundIn(parts, actor, action, (scope) => approval(scope, id));
+  if (found !== undefined) return found;
+  throw new StrataError(
+    "approval_not_found",
+    `there is no approval ${id} in your reach; \`strata approval list\` or \`GET /v1/approvals?status=waiting\` lists those that wait`,
+    { approval: id },
+  );
 }
 
 /**
@@ -65,7 +93,7 @@ async function deny(parts: Parts, { approval, thread, actor, note }: Case): Prom
   const { id, tool } = approval;
   const why = note === undefined ? "" : `: ${note}`;
   const text = `${id}: ${tool} was denied by the ${actor.role} and not run${why}`;
-  return parts.store.decideApproval(approval.scope, id, {
+  return parts.store.part(APPROVAL_STORE).decideApproval(approval.scope, id, {
     verdict: "denied",
     by: actor.role,
     at: parts.clock(),
@@ -85,7 +113,9 @@ async function approve(parts: DecidingParts, one: Case): Promise<Approval> {
   const decision = { verdict: "approved", by: actor.role, at: parts.clock() } as const;
   parts.acting.add(id);
   try {
-    await parts.store.decideApproval(scope, id, { ...decision, ...(note !== undefined && { note }) });
+    await parts.store
+      .part(APPROVAL_STORE)
+      .decideApproval(scope, id, { ...decision, ...(note !== undefined && { note }) });
     return await act(parts, one, tool);
   } finally {
     parts.acting.delete(id);
@@ -146,7 +176,7 @@ async function act(parts: Parts, one: Case, { tool, seconds, room, count }: Acti
     at: parts.clock(),
   };
   try {
-    return await retryWhileBusy(() => parts.store.finishApproval(scope, id, finish));
+    return await retryWhileBusy(() => parts.store.part(APPROVAL_STORE).finishApproval(scope, id, finish));
   } catch (thrown) {
     throw notKept(approval, finish.outcome, asStrataError(thrown, "store_failed"));
   }
@@ -202,7 +232,7 @@ async function settle(parts: DecidingParts, { approval, thread, actor, note }: C
     throw new StrataError("approval_decided", message, { approval: id });
   }
   const text = `${id}: ${tool} was approved; its end was not recorded. The ${actor.role} has looked and says: ${note}`;
-  return parts.store.finishApproval(scope, id, {
+  return parts.store.part(APPROVAL_STORE).finishApproval(scope, id, {
     outcome: { text: note, failed: false },
     writes: [],
     memories: [],

@@ -1,8 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { allParts } from "../app/doors/features.ts";
-import { memoryTools } from "../features/memories/index.ts";
+import { allParts } from "../../app/doors/features.ts";
 import {
   type Actor,
   type ApprovalId,
@@ -11,10 +10,11 @@ import {
   StrataError,
   toolName,
   untrusted,
-} from "../protocol/index.ts";
-import { openSqlite, type Thread } from "../store/index.ts";
-import { collect, endOf, message, OPERATOR, sampleAgent, testRuntime } from "./index.contract.ts";
-import { defineTool, toolset } from "./tools/index.ts";
+} from "../../protocol/index.ts";
+import { openSqlite, type Thread } from "../../store/index.ts";
+import { collect, endOf, message, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
+import { defineTool, toolset } from "../../turn/tools/index.ts";
+import { memoryTools } from "../memories/index.ts";
 
 const REFUND = { call: "look", id: "c1", input: { at: "order 7" } };
 

@@ -1,0 +1,268 @@
+import {
+  type Approval,
+  type ApprovalId,
+  type ApprovalStatus,
+  type ContactScope,
+  type Digest,
+  type MemoryId,
+  type Role,
+  type Scope,
+  type StoreWrite,
+  StrataError,
+  type ThreadId,
+  type ToolName,
+  type Trust,
+  type TurnId,
+  type Untrusted,
+  untrusted,
+} from "../../protocol/index.ts";
+import {
+  type ArrivingEvent,
+  addEvents,
+  applyWrites,
+  atMost,
+  type EndedTurn,
+  type Erasing,
+  fixed,
+  inOrder,
+  keepOwn,
+  type OneTurn,
+  openRow,
+  owner,
+  ownText,
+  type StorePart,
+  scopeKey,
+  type Tx,
+  tables,
+  within,
+} from "../../store/index.ts";
+
+/** `input`, `note` and `outcome` name pieces; `schema` digests that of the tool. */
+interface ApprovalTable extends ContactScope {
+  readonly id: ApprovalId;
+  readonly thread: ThreadId;
+  readonly turn: TurnId;
+  readonly position: number;
+  readonly call: string;
+  readonly tool: ToolName;
+  readonly input: Digest;
+  readonly taint: Trust;
+  readonly status: ApprovalStatus;
+  readonly asked_at: number;
+  readonly decided_at: number | null;
+  readonly decided_by: Role | null;
+  readonly note: Digest | null;
+  readonly outcome: Digest | null;
+  readonly schema: Digest | null;
+}
+
+const { query, insert } = tables<{ approval: ApprovalTable }>();
+
+/** Which approvals a listing shows; left out, all. */
+export interface ApprovalFilter {
+  readonly status?: ApprovalStatus;
+  readonly thread?: ThreadId;
+}
+
+/** What a person decided about a waiting call. The event, if any, tells the agent; it lands with the decision. */
+export interface Decision {
+  readonly verdict: "approved" | "denied";
+  readonly by: Role;
+  readonly note?: Untrusted;
+  readonly at: number;
+  readonly event?: ArrivingEvent;
+}
+
+/** What came of an approved call: its result, its writes with an id for each, and the event that tells the agent. */
+export interface Finish {
+  readonly outcome: { readonly text: Untrusted; readonly failed: boolean };
+  readonly writes: readonly StoreWrite[];
+  readonly memories: readonly MemoryId[];
+  readonly event: ArrivingEvent;
+  readonly at: number;
+}
+
+/** Calls that wait or waited for a person. */
+export const APPROVAL_STORE = {
+  name: "approvals",
+  tables: ["approval"],
+  functions: ({ reading, writing }) => ({
+    /** Newest first. A scope with `contact: null` lists those of all contacts of the agent. */
+    approvals: reading(approvals),
+    approval: reading(approval),
+    /**
+     * Decides about a waiting call: of two decisions, the second is refused.
+     * @throws StrataError `approval_not_found`, `approval_decided`, `thread_not_found` when its contact was erased
+     */
+    decideApproval: writing(decideApproval),
+    /**
+     * Stores the result of an approved call, all of it or nothing.
+     * @throws StrataError `approval_not_found`, `approval_decided` when it is not approved or has run already
+     */
+    finishApproval: writing(finishApproval),
+  }),
+  wakes: ["decideApproval", "finishApproval"],
+  onCommit: keepApprovals,
+  inLink: async (tx, of) => ({ approvals: await asked(tx, of) }),
+  named: async (tx, of) =>
+    (await approvalsOfTurn(tx, of)).flatMap(({ input, note, outcome }) => [input, note ?? [], outcome ?? []].flat()),
+  erase: closeApprovals,
+} satisfies StorePart;
+
+/** Keeps the calls that wait from now on. Part of the turn's commit. */
+async function keepApprovals(tx: Tx, { scope, turn, done }: EndedTurn): Promise<void> {
+  if (done === undefined) return;
+  const { claim, outcome, keep } = done;
+  for (const [position, { id, call, tool, input, schema = null, taint }] of outcome.approvals.entries()) {
+    const asks = { id, thread: claim.thread.id, turn, position, call, tool, input: await keep(JSON.stringify(input)) };
+    const open = { status: "waiting", decided_at: null, decided_by: null, note: null, outcome: null } as const;
+    await tx.run(insert("approval", { ...owner(scope), ...asks, taint, ...open, asked_at: outcome.at, schema }));
+  }
+}
+
+/** What a turn asked a person for, as it was asked: a decision comes later. Left out where it asked for nothing. */
+async function asked(tx: Tx, of: OneTurn): Promise<unknown> {
+  const rows = await approvalsOfTurn(tx, of);
+  if (rows.length === 0) return undefined;
+  return rows.map(({ position, id, thread, call, tool, input, schema, taint, asked_at }) => {
+    // Links of calls that were asked for before the schema was kept do not have it.
+    return { position, id, thread, call, tool, input, taint, asked_at, ...(schema !== null && { schema }) };
+  });
+}
+
+/** In order. */
+async function approvalsOfTurn(tx: Tx, of: OneTurn): Promise<readonly ApprovalTable[]> {
+  return (await tx.all(askedByTurn(of))).sort((a, b) => a.position - b.position);
+}
+
+const askedByTurn = fixed((of: OneTurn) =>
+  query
+    .selectFrom("approval")
+    .selectAll()
+    .where((eb) => eb.and({ ...owner(of), turn: of.turn })),
+);
+
+async function approvals(
+  tx: Tx,
+  scope: Scope,
+  { status, thread }: ApprovalFilter,
+  limit: number,
+): Promise<readonly Approval[]> {
+  const wanted = { ...within(scope), ...(status && { status }), ...(thread && { thread }) };
+  const newest = query
+    .selectFrom("approval")
+    .selectAll()
+    .where((eb) => eb.and(wanted))
+    .orderBy("asked_at", "desc")
+    .orderBy("id", "desc")
+    .limit(atMost(limit));
+  return inOrder(await tx.all(newest), (row) => read(tx, row));
+}
+
+async function approval(tx: Tx, scope: Scope, id: ApprovalId): Promise<Approval | undefined> {
+  const row = await findApproval(tx, scope, id);
+  return row && (await read(tx, row));
+}
+
+async function findApproval(tx: Tx, scope: Scope, id: ApprovalId): Promise<ApprovalTable | undefined> {
+  const wanted = { ...within(scope), id };
+  return tx.first(
+    query
+      .selectFrom("approval")
+      .selectAll()
+      .where((eb) => eb.and(wanted)),
+  );
+}
+
+/** Of an erased contact stays what holds no text. */
+async function read(tx: Tx, row: ApprovalTable): Promise<Approval> {
+  const { id, thread, turn, call, tool, schema, taint, status } = row;
+  const text = async (piece: Digest): Promise<string> => (await ownText(tx, row, piece)) ?? "null";
+  const outcome: Approval["outcome"] | null = row.outcome && JSON.parse(await text(row.outcome));
+  return {
+    ...{ id, scope: owner(row), thread, turn, call, tool, input: JSON.parse(await text(row.input)) },
+    ...(schema !== null && { schema }),
+    ...{ taint, status, askedAt: row.asked_at },
+    ...(row.decided_at !== null && { decidedAt: row.decided_at }),
+    ...(row.decided_by !== null && { decidedBy: row.decided_by }),
+    ...(row.note !== null && { note: untrusted(String(JSON.parse(await text(row.note)) ?? "")) }),
+    ...(row.outcome !== null && {
+      outcome: { text: outcome?.text ?? untrusted(""), failed: outcome?.failed ?? false },
+    }),
+  };
+}
+
+/** From waiting to what the person says, in one step: of two people the second is told that it is decided. */
+async function decideApproval(
+  tx: Tx,
+  scope: ContactScope,
+  id: ApprovalId,
+  { verdict, by, note, at, event }: Decision,
+): Promise<Approval> {
+  const row = await inState(tx, scope, id, "waiting");
+  await openRow(tx, scope, row.thread);
+  const piece = note === undefined ? null : await keepOwn(tx, scope, await scopeKey(tx, scope), JSON.stringify(note));
+  await change(tx, row, { status: verdict, decided_at: at, decided_by: by, note: piece });
+  if (event) await addEvents(tx, scope, row.thread, [event]);
+  return changed(tx, scope, id);
+}
+
+/** What came of an approved call: its result, its writes and the event that tells of it land together. */
+async function finishApproval(tx: Tx, scope: ContactScope, id: ApprovalId, finish: Finish): Promise<Approval> {
+  const row = await inState(tx, scope, id, "approved");
+  await openRow(tx, scope, row.thread);
+  const outcome = await keepOwn(tx, scope, await scopeKey(tx, scope), JSON.stringify(finish.outcome));
+  await change(tx, row, { status: "done", outcome });
+  await applyWrites(tx, scope, finish, `approval ${id}`);
+  await addEvents(tx, scope, row.thread, [finish.event]);
+  return changed(tx, scope, id);
+}
+
+/** @throws StrataError `approval_not_found`, `approval_decided` */
+async function inState(
+  tx: Tx,
+  scope: ContactScope,
+  id: ApprovalId,
+  state: "waiting" | "approved",
+): Promise<ApprovalTable> {
+  const row = await findApproval(tx, scope, id);
+  if (!row) {
+    throw new StrataError("approval_not_found", `approval ${id} is not in reach: list those that wait`, {
+      approval: id,
+    });
+  }
+  if (row.status === state) return row;
+  throw new StrataError(
+    "approval_decided",
+    `approval ${id} is ${row.status} and not ${state}, so nothing was changed: list those that wait`,
+    { approval: id, status: row.status },
+  );
+}
+
+type Change = Partial<Pick<ApprovalTable, "status" | "decided_at" | "decided_by" | "note" | "outcome">>;
+
+async function change(tx: Tx, row: ApprovalTable, columns: Change): Promise<void> {
+  await tx.run(
+    query
+      .updateTable("approval")
+      .set(columns)
+      .where((eb) => eb.and({ ...owner(row), id: row.id })),
+  );
+}
+
+async function changed(tx: Tx, scope: ContactScope, id: ApprovalId): Promise<Approval> {
+  const row = await findApproval(tx, scope, id);
+  if (row) return read(tx, row);
+  throw new StrataError("unexpected", `approval ${id} vanished inside its own transaction: please report it`);
+}
+
+/** Nobody decides any more about what an erased contact's turns asked for. */
+async function closeApprovals(tx: Tx, scope: ContactScope, { by, at }: Erasing): Promise<void> {
+  await tx.run(
+    query
+      .updateTable("approval")
+      .set({ status: "denied", decided_at: at, decided_by: by })
+      .where((eb) => eb.and(owner(scope)))
+      .where("status", "in", ["waiting", "approved"]),
+  );
+}
