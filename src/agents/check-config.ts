@@ -1,4 +1,4 @@
-import { suggestion } from "../protocol/index.ts";
+import { didYouMean, suggestion } from "../protocol/index.ts";
 import { checkOutput } from "./check-output.ts";
 import { type AgentConfig, type Config, type LayerConfig, PROVIDER_KINDS } from "./config-schema.ts";
 import type { SourceForm, Sources } from "./layer-source.ts";
@@ -45,8 +45,7 @@ function checkProvider(name: string, { kind, package: npm, url }: ProviderConfig
   if (kind !== undefined && npm !== undefined)
     report.add([...path, "kind"], "`package` already says which API it is; remove one");
   else if (speaks === undefined && npm === undefined) {
-    const near = suggestion(name, [...PROVIDER_KINDS]);
-    const expected = `needs a \`kind\` (${PROVIDER_KINDS.join(", ")}) or a \`package\`${near.startsWith("; did") ? near : ""}`;
+    const expected = `needs a \`kind\` (${PROVIDER_KINDS.join(", ")}) or a \`package\`${didYouMean(name, PROVIDER_KINDS)}`;
     report.add(path, expected, { key: true, value: "" });
   }
   if (speaks === "openai-compatible" && url === undefined) {

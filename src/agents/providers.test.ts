@@ -165,7 +165,7 @@ describe("secrets of modules", () => {
     expect(vault.secret("shop")).toBe(KEY);
     expect(vault.hide(`a ${KEY} b ${KEY}`)).toBe("a [secret MY_KEY] b [secret MY_KEY]");
     expect(() => vault.secret("shpo")).toThrow('strata.yaml names no secret "shpo"; did you mean `shop`?');
-    expect(() => vaultOf([]).secret("shop")).toThrow("it names none at all");
+    expect(() => vaultOf([]).secret("shop")).toThrow('names no secret "shop", nor any other');
   });
 
   it("are hidden as JSON and addresses spell them, too, and no text of an agent may hold them so", () => {

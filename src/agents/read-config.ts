@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { suggestion } from "../protocol/index.ts";
+import { didYouMean, suggestion } from "../protocol/index.ts";
 import type { Schema } from "./agent-key.ts";
 import type { Config } from "./config-schema.ts";
 import { type Path, show, valueAt, visible, writePath } from "./path.ts";
@@ -108,8 +108,7 @@ const unit = (origin: string): string => (origin === "string" ? " characters" : 
 
 function meant(issue: z.core.$ZodIssue, value: unknown): string {
   if (issue.code !== "invalid_value" || typeof value !== "string") return "";
-  const near = suggestion(value, issue.values.map(String));
-  return near.startsWith("; did") ? near : "";
+  return didYouMean(value, issue.values.map(String));
 }
 
 /** What the key is for, from the schema. */

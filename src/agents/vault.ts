@@ -21,7 +21,7 @@ export function vaultOf(projects: readonly Project[]): Vault {
     secret(name) {
       const secret = named.get(name);
       if (secret !== undefined) return secret.reveal();
-      const there = named.size === 0 ? "; it names none at all" : suggestion(name, [...named.keys()]);
+      const there = named.size === 0 ? ", nor any other" : suggestion(name, [...named.keys()]);
       throw new StrataError("secret_missing", `strata.yaml names no secret ${JSON.stringify(name)}${there}`, { name });
     },
     settled: (text) => settledIn(text, forms),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { StrataError, suggestion } from "../protocol/index.ts";
+import { didYouMean, StrataError, suggestion } from "../protocol/index.ts";
 
 /** How the fields of an operation are called at the door where they came in. */
 export interface Naming {
@@ -37,7 +37,7 @@ function problemOf(issue: z.core.$ZodIssue, values: unknown, { naming, fields }:
   const field = naming.field(issue.path.join("."));
   if (found === undefined) return `${field} is missing: it must be ${expectation(issue)}`;
   const near =
-    issue.code === "invalid_value" && typeof found === "string" ? suggestion(found, issue.values.map(String)) : "";
+    issue.code === "invalid_value" && typeof found === "string" ? didYouMean(found, issue.values.map(String)) : "";
   return `${field} must be ${expectation(issue)}, not ${short(found)}${near}`;
 }
 

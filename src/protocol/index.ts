@@ -170,7 +170,7 @@ export {
   type SendOptions,
   type Usage,
 } from "./model.ts";
-export { asSentence, nearest, suggestion } from "./nearest.ts";
+export { asSentence, didYouMean, nearest, suggestion } from "./nearest.ts";
 export {
   EPHEMERAL_TAIL,
   type Mark,

@@ -12,10 +12,16 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best?.candidate;
 }
 
+/** `; did you mean …?` where a candidate is near, else nothing: for sentences that name all there are. */
+export function didYouMean(word: string, candidates: Iterable<string>): string {
+  const near = nearest(word, candidates);
+  return near === undefined ? "" : `; did you mean \`${near}\`?`;
+}
+
 /** `; did you mean …?` where a candidate is near, else what there is to choose from. */
 export function suggestion(word: string, candidates: readonly string[]): string {
-  const near = nearest(word, candidates);
-  if (near !== undefined) return `; did you mean \`${near}\`?`;
+  const near = didYouMean(word, candidates);
+  if (near !== "") return near;
   const all = candidates.map((one) => `\`${one}\``);
   if (all.length < 2) return all.length === 0 ? "" : `; there is only ${all[0]}`;
   return `; there are ${all.slice(0, -1).join(", ")} and ${all.at(-1)}`;

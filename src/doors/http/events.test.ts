@@ -154,6 +154,13 @@ describe("posting and waiting", () => {
   });
 });
 
+it("names the values that a field may have once", async () => {
+  const { json, open } = await httpFixture();
+  const answer = await json(`POST /v1/threads/${await open()}/events`, { body: { text: "x", mode: "tiny" } });
+  const message = '`mode` in the body must be one of "full", "compact", "minimal", not "tiny"';
+  expect(answer).toMatchObject({ status: 400, body: { error: { message } } });
+});
+
 describe("posting and not waiting", () => {
   it("stores the event, which a run answers", async () => {
     const stand = await httpFixture(["Both seen."]);
