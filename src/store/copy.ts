@@ -2,7 +2,7 @@ import { digestOf, StrataError } from "../protocol/index.ts";
 import { plain } from "./statement.ts";
 import type { Tx } from "./tx.ts";
 
-/** What a copy asks of a database. */
+/** What a copy needs of a database. */
 export type CopyTx = Pick<Tx, "all" | "column" | "run">;
 
 /** A table as a copy needs it: its columns, those of its key, and the tables that its rows refer to. */
@@ -20,9 +20,9 @@ export interface CopySide {
   read<T>(work: (tx: CopyTx) => Promise<T>): Promise<T>;
   /** One transaction. */
   write<T>(work: (tx: CopyTx) => Promise<T>): Promise<T>;
-  /** All tables but those that this database makes of others. */
+  /** All tables except those that this database derives from others. */
   tables(tx: CopyTx): Promise<readonly CopyTable[]>;
-  /** What this database makes of the rows when all are there. */
+  /** Derives what this database derives, once all rows are there. */
   finish(tx: CopyTx): Promise<void>;
   close(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface CopyProgress {
   readonly total: number;
 }
 
-/** Stands in a database to which a copy is not through; no Strata opens that. */
+/** The table that marks an unfinished copy; no Strata opens a database that has it. */
 export const UNFINISHED = "store_copy";
 
 /** The same for both databases. */
@@ -45,16 +45,16 @@ export function unfinished(name: string): StrataError {
   );
 }
 
-/** So many rows are one transaction. */
+/** Rows per transaction. */
 const STEP = 500;
 
-/** What each database knows for itself, and no copy brings. */
+/** Tables that each database fills by itself, which are not copied. */
 const OWN = new Set(["migration", UNFINISHED]);
 
 /**
- * Copies all rows, table by table in the order of their keys, so that a copy that was interrupted continues behind the last row that
- * is there. The target is empty or holds the beginning of this very copy.
- * @throws StrataError `invalid_input` where it holds something else, `store_busy` where the source was written to meanwhile
+ * Copies all rows, table by table in the order of their keys, so an interrupted copy continues after the last row that is there. The target
+ * must be empty or contain the beginning of this very copy.
+ * @throws StrataError `invalid_input` if it contains something else, `store_busy` if the source was written to meanwhile
  */
 export async function copyStore(
   from: CopySide,
@@ -81,7 +81,7 @@ export async function copyStore(
 
 const sum = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((a, b) => a + b, 0);
 
-/** What is referred to comes first. */
+/** Tables come after those that they refer to. */
 function inOrder(tables: readonly CopyTable[]): readonly CopyTable[] {
   const named = new Map(tables.map((table) => [table.name, table]));
   const ordered = new Set<CopyTable>();
@@ -104,7 +104,7 @@ async function countsOf(tx: CopyTx, tables: readonly CopyTable[]): Promise<Reado
   return counts;
 }
 
-/** Whether the source is still what it was when a copy began: who wrote to it has changed one of these. */
+/** Identifies the state of the source: every write changes one of these figures. */
 async function stampOf(tx: CopyTx, counts: ReadonlyMap<string, number>): Promise<string> {
   const heads = await tx.all(plain(`select org, max(seq) as seq from chain group by org order by org`));
   const threads = await tx.all(plain(`select max(last_activity) as last, sum(fence) as fences from thread`));
@@ -144,7 +144,7 @@ async function goOn(target: CopyTx, to: CopySide, stamp: string): Promise<void> 
   throw new StrataError("invalid_input", message, { store: to.name });
 }
 
-/** Copies what a table lacks, and gives how many rows came with each step. */
+/** Copies the rows that a table lacks, and yields the number of rows after each step. */
 async function* rest(source: CopyTx, to: CopySide, table: CopyTable): AsyncGenerator<number> {
   const names = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(", ");
   const key = names(table.key);
@@ -165,7 +165,7 @@ async function* rest(source: CopyTx, to: CopySide, table: CopyTable): AsyncGener
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** As many values as one statement may have on either database. */
+/** The number of values that both databases allow in one statement. */
 const VALUES = 2_000;
 
 async function put(target: CopyTx, { name, columns }: CopyTable, rows: readonly Row[]): Promise<void> {

@@ -26,44 +26,45 @@ export interface MessageMark {
 }
 
 /**
- * A ledger as it is kept. Its first lines are those of the prefix, the same in each request of an epoch and most of it: they are a text
- * of their own, named by `before`; of the rest only the values are its own. Ledgers of earlier versions are whole, or have `before` themselves.
+ * A ledger as it is stored. Its first lines describe the prefix and are the same in each request of an epoch, so they are a text of their
+ * own, named by `before`; of the rest, only the values are stored with the request. Ledgers of earlier versions are stored whole, or have
+ * `before` in themselves.
  */
 export type StoredLedger = LedgerRest | LedgerValues;
 
-/** A ledger without its first lines, and which they are. */
+/** A ledger without its first lines, and the digest of those. */
 export type LedgerRest = Ledger & { readonly before?: Digest };
 
-/** What is a ledger's own: its values, for the gaps of a form that it shares with other ledgers. */
+/** The values of one ledger, which fill the gaps of a form that it shares with other ledgers. */
 export interface LedgerValues {
   readonly form: Digest;
   readonly values: string;
 }
 
-/** A ledger's text with gaps instead of its values, and its first lines. */
+/** A ledger's text with gaps in place of its values, and its first lines. */
 export interface LedgerForm {
   readonly before: Digest;
   readonly text: string;
 }
 
-/** An epoch's prefix by digest: the text of the shared piece that the epoch row names. */
+/** The digests of an epoch's prefix: the text of the shared piece that the epoch row names. */
 export interface PrefixManifest {
   /** The tools as sent. */
   readonly tools: Digest;
-  /** The same in canonical JSON: equal for equal schemas, however they were written down. */
+  /** The same in canonical JSON: equal schemas are equal, however they were written. */
   readonly schemas: Digest;
   readonly system: readonly (Omit<SystemBlock, "text"> & { readonly text: Digest })[];
 }
 
-/** The digest of a transcript with one more message. Trust is in it: nobody may raise a message's trust afterwards. */
+/** The digest of a transcript with one more message. It includes the trust, so that nobody can raise a message's trust afterwards. */
 export function rolled(before: Digest | null, message: MessageMark): Digest {
   return chained(before, canonicalJson([message.piece, message.trust, message.tokens, message.came_with]));
 }
 
-/** All that a request sent, in one digest that costs as much as the turn's own messages, however long the transcript. */
+/** Everything that a request sent, in one digest. It costs only as much as the turn's own messages, however long the transcript is. */
 export function promptDigest(sent: {
   readonly prefix: Digest;
-  /** The rolling digest of the transcript that was sent; none for an empty one. */
+  /** The rolling digest of the transcript that was sent; null for an empty one. */
   readonly transcript: Digest | null;
   readonly own: readonly Digest[];
   readonly tail: Digest;
@@ -71,10 +72,10 @@ export function promptDigest(sent: {
   return digestOf(canonicalJson(sent));
 }
 
-/** A memory's digest under its scope's key: all of it, so that a changed tag or trust shows. */
+/** A memory's digest under its scope's key. It covers everything, so a changed tag or trust is noticed. */
 export function memoryDigest(key: Uint8Array, memory: Memory): Digest {
   const { id, content, tags, trust, turn = null, at, ...more } = memory;
-  // What came later stands in it only where it says something: older digests do not have it.
+  // Newer fields are included only if they differ from the usual value, because older digests do not have them.
   const usual: Partial<Memory> = { kind: "fact", support: 1 };
   const told = Object.entries(more).filter(([name, value]) =>
     Object.entries(usual).every(([a, b]) => a !== name || b !== value),
@@ -83,8 +84,8 @@ export function memoryDigest(key: Uint8Array, memory: Memory): Digest {
 }
 
 /**
- * Tells the very same thing said again, under the scope's key: the same kind and words, of the same time and speaker. Capitals,
- * spaces and the last stop make no difference. Of messages only the same one is the same: people say "yes" more than once.
+ * Recognizes the same memory said again, under the scope's key: the same kind and words, of the same time and speaker. Capitals, spaces and
+ * the last full stop make no difference. A message is only the same as itself, because people say "yes" more than once.
  */
 export function foldedDigest(key: Uint8Array, memory: NewMemory): Uint8Array {
   const { kind = "fact", content, speaker = null, validFrom = null, validUntil = null } = memory;

@@ -4,15 +4,15 @@ import type { ContactScope, Json, ThreadId, ToolName, ToolOutcome, TurnId } from
 export interface JournalKey {
   readonly thread: ThreadId;
   readonly turn: TurnId;
-  /** 1 for the turn's first call of this tool with this input: where among its calls it stands does not matter. */
+  /** 1 for the turn's first call of this tool with this input. Its position among other calls does not matter. */
   readonly ordinal: number;
   readonly tool: ToolName;
   readonly input: Json;
-  /** In a turn of several senders: the turns of those whose messages it handles. The call counts as made for each of them. */
+  /** In a turn of several senders: the turns of those whose messages it handles. The call counts for each of them. */
   readonly senders?: readonly JournalTurn[];
 }
 
-/** One sender's part of a turn of several. */
+/** One sender's part of a turn of several senders. */
 export interface JournalTurn {
   readonly scope: ContactScope;
   readonly thread: ThreadId;
@@ -20,9 +20,9 @@ export interface JournalTurn {
 }
 
 /**
- * `new`: act. `done`: it acted, here is what came of it. `elsewhere`: it acted in a turn that had other senders, too, and what came of
- * it is not for those of this one. `unknown`: it began and its end was not recorded. Tool and input are part of what is known: another
- * call at the same ordinal is new, and the first stays known.
+ * `new`: act. `done`: it acted, and this was the result. `elsewhere`: it acted in a turn that also had other senders, and the result is not
+ * for those of this one. `unknown`: it began, and its end was not recorded. Tool and input are part of the identity: another call at the
+ * same ordinal is new, and the first one stays known.
  */
 export type JournalState =
   | { readonly state: "new" }

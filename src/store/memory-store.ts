@@ -2,8 +2,8 @@ import type { Features } from "../memory/index.ts";
 import type { Memory, MemoryFilter, MemoryId, MemoryKind, MemoryQuery, NewMemory, Scope } from "../protocol/index.ts";
 
 /**
- * What the same search gave before, where nothing has changed since: the revision of each scope grows with every change of what a search
- * of it could give, and is 0 where nothing was ever remembered. Nothing where that is not known.
+ * The result of the same search before, if nothing has changed since; undefined if that is not known. The revision of each scope grows with
+ * every change that could affect a search; it is 0 if nothing was ever remembered.
  */
 export type FoundBefore = (revisions: readonly number[]) => readonly MemoryHit[] | undefined;
 
@@ -12,29 +12,29 @@ export interface MemoryHit extends Memory {
   readonly scope: Scope;
   /** Higher is better. */
   readonly score: number;
-  /** How far the words alone speak for it: 0 for nothing. */
+  /** How far the words alone speak for it, from 0. */
   readonly evidence: number;
   readonly features: Features;
-  /** Hits of one stretch of talk share it. */
+  /** Hits of the same conversation share it. */
   readonly session: string;
-  /** Hits count up by it as they were said. */
+  /** Grows in the order in which things were said. */
   readonly place: number;
 }
 
-/** A memory with the id it shall have. */
+/** A memory with the id that it shall get. */
 export interface AddedMemory {
   readonly id: MemoryId;
   readonly memory: NewMemory;
   /**
-   * How it was kept in another record: so often, and put away where something replaced it there. What it names as superseded
-   * need not be in reach then.
+   * How it was stored in another record: its support, and whether it was superseded there. What it supersedes need not be available here
+   * then.
    */
   readonly kept?: Pick<Memory, "support" | "supersededBy">;
 }
 
-/** What came of saving: the memory as it is kept now, and what had to go to make room for it. */
+/** The result of saving: the memory as it is stored now, and what was deleted to make room for it. */
 export interface SavedMemory {
-  /** The one that was there, where it says the very same. */
+  /** If the same memory existed already, that one. */
   readonly memory: Memory;
   readonly merged: boolean;
   readonly evicted: readonly MemoryId[];
@@ -49,47 +49,45 @@ export interface MemoryStats {
   readonly newest: number;
 }
 
-/** Which memories are looked through for what they are about. */
+/** Which memories are grouped by subject. */
 export interface TopicWish extends Pick<MemoryFilter, "kinds" | "before"> {
-  /** So many of a topic at the least. */
+  /** The fewest memories of a topic. */
   readonly least: number;
-  /** What is so no more at that time is left out. */
+  /** What is no longer true at that time is left out. */
   readonly validAt: number;
   /** These are left out, too. */
   readonly except: ReadonlySet<string>;
 }
 
-/** What is remembered of one thing. */
+/** What is remembered about one subject. */
 export interface MemoryTopic {
-  /** The word that the memories share, or the two that are said most often where they share only the kind. */
+  /** The word that the memories share; if they share only a kind, its two most frequent words. */
   readonly topic: string;
   /** Oldest first. */
   readonly memories: readonly Memory[];
 }
 
-/** What a store keeps of memories, each in its scope. What is said in turns becomes one with the turn's commit. */
+/** What a store keeps of memories, each in its scope. Messages become memories with the commit of their turn. */
 export interface MemoryStore {
   /**
-   * Keeps a memory. The very same text again (folded) counts as support of the one that is there. What is superseded is found no
-   * more and stays in the record. Where the scope is full the least useful go; what a person saved goes last.
+   * Saves a memory. The same text again (folded) counts as support of the existing one. A superseded memory stays in the record and is no
+   * longer found. If the scope is full, the least useful memories are deleted; what a person saved goes last.
    * @throws StrataError `memory_not_found` for what it supersedes, `invalid_input` for a text that is too long
    */
   saveMemory(scope: Scope, id: MemoryId, memory: NewMemory): Promise<SavedMemory>;
-  /** Keeps many at once, in order, all or none: for imports. */
+  /** Saves many at once, in order, all or none: for imports. */
   saveMemories(scope: Scope, memories: readonly AddedMemory[]): Promise<readonly SavedMemory[]>;
-  /** Best first, newest first on ties; any text is a valid query; only the own of these scopes, each ranked by its own statistics. */
+  /** Best first; on ties the newest first. Any text is a valid query. Only memories of these scopes, each ranked by its own statistics. */
   searchMemories(scopes: readonly Scope[], query: MemoryQuery, before?: FoundBefore): Promise<readonly MemoryHit[]>;
-  /** Newest first. What was said as a message is one only where `filter.kinds` names it; what is superseded only with `superseded`. */
+  /** Newest first. Messages are included only if `filter.kinds` names them, superseded memories only with `superseded`. */
   memories(
     scope: Scope,
     limit: number,
     filter?: MemoryFilter & { readonly superseded?: true },
   ): Promise<readonly Memory[]>;
-  /** All that was saved on purpose in these scopes, of each the newest first; nothing where that is more than `most`. */
+  /** Everything saved on purpose in these scopes, the newest of each first; undefined if there are more than `most`. */
   savedMemories(scopes: readonly Scope[], most: number): Promise<readonly Memory[] | undefined>;
-  /**
-   * What the scope's memories are about, by their words alone; no memory is in two topics. The 5,000 newest are looked through.
-   */
+  /** The subjects of the scope's memories, by their words alone; no memory belongs to two. Only the 5,000 newest are examined. */
   memoryTopics(scope: Scope, wish: TopicWish): Promise<readonly MemoryTopic[]>;
   memory(scope: Scope, id: MemoryId): Promise<Memory | undefined>;
   forgetMemory(scope: Scope, id: MemoryId): Promise<boolean>;

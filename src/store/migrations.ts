@@ -1,16 +1,17 @@
 import type { Dialect, Sql } from "./statement.ts";
 
-/** One step of the schema. Kept for ever and never edited: databases in the world were made by it. */
+/** One step of the schema. It is kept forever and never edited, because existing databases were made by it. */
 export interface Migration {
   readonly number: number;
   readonly name: string;
-  /** One text for both databases, or one for each; an empty one for a database that needs none. */
+  /** One text for both databases, or one for each; an empty one if a database needs nothing. */
   readonly statements: readonly Sql[];
 }
 
 /**
- * The columns that say whose a row is. PostgreSQL keeps no statistics of them: of a contact who came after it last counted it would take all
- * rows to be one, and read through them where an index has the one that is wanted. Without any it takes every contact to have one row in two hundred.
+ * The columns that name the owner of a row. PostgreSQL keeps no statistics of them: for a contact who appeared after its last count it
+ * would assume that all rows belong to that contact, and read all of them although an index has the right one. Without statistics, it
+ * assumes that every contact has one row in two hundred.
  */
 const OF_ONE: readonly (readonly [table: string, column: string])[] = [
   ...[
@@ -36,8 +37,8 @@ const OF_ONE: readonly (readonly [table: string, column: string])[] = [
 const onPostgres = (postgres: string): Sql => ({ sqlite: "", postgres });
 
 /**
- * The steps of both databases from the seventeenth on, declared once: SQLite has sixteen of its own before, and PostgreSQL begins with
- * what they add up to. Features bring theirs (`StorePart`), with numbers of the same row.
+ * The steps of both databases from the seventeenth on, declared once. SQLite has sixteen earlier ones, and PostgreSQL begins with their
+ * result. Features bring further steps (`StorePart`) with numbers of the same series.
  */
 export const SHARED: readonly Migration[] = [
   {
@@ -58,11 +59,11 @@ export const SHARED: readonly Migration[] = [
   },
 ];
 
-/** What a step says to a database. */
+/** The statements of a step for one database. */
 export const saidTo = (dialect: Dialect, { statements }: Migration): readonly string[] =>
   statements.map((one) => (typeof one === "string" ? one : one[dialect])).filter((text) => text !== "");
 
-/** The steps of a database with those that features bring: all have one row of numbers. */
+/** The steps of a database together with those of features, in the order of their numbers. */
 export function withParts(
   own: readonly Migration[],
   parts: readonly { readonly migrations?: readonly Migration[] }[],
@@ -71,11 +72,11 @@ export function withParts(
   return brought.length === 0 ? own : [...own, ...brought].sort((a, b) => a.number - b.number);
 }
 
-/** Tells lists of steps apart. */
+/** Identifies a list of steps. */
 export const nameOfSteps = (steps: readonly Migration[]): string =>
   steps.map(({ number, name }) => `${number} ${name}`).join();
 
-/** A table as it is declared once for both databases: `name type` with commas between, where `!` says that nothing may be missing. */
+/** A table, declared once for both databases: `name type` separated by commas; `!` means not null. */
 export interface NewTable {
   readonly columns: string;
   readonly key: string;
@@ -84,7 +85,7 @@ export interface NewTable {
   readonly references?: readonly string[];
 }
 
-/** Texts compare by their bytes, as in SQLite, whatever the database's language is. */
+/** Texts are compared by their bytes, as in SQLite, whatever the language of the database is. */
 const TYPES: Readonly<Record<Dialect, Readonly<Record<string, string>>>> = {
   sqlite: { text: "text", int: "integer", real: "real", bytes: "blob" },
   postgres: {
@@ -96,13 +97,18 @@ const TYPES: Readonly<Record<Dialect, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** The statement that makes a table. In PostgreSQL its rows are shown to their owners alone, by its columns `org`, `agent` and `contact`. */
+/**
+ * The statement that creates a table. In PostgreSQL, its rows are visible only to their owners, by the columns `org`, `agent` and
+ * `contact`.
+ */
 export const newTable = (name: string, table: NewTable): Readonly<Record<Dialect, string>> => ({
   sqlite: `${tableIn("sqlite", name, table)} strict`,
   postgres: tableIn("postgres", name, table),
 });
 
-/** Rows that refer to others are checked at once, and at the end where a transaction asks for it: an erasure renames a contact in one table after the other. */
+/**
+ * References are checked at once or, if a transaction asks for it, at its end: an erasure renames a contact in one table after the other.
+ */
 export function tableIn(
   dialect: Dialect,
   name: string,

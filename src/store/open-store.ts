@@ -7,12 +7,12 @@ import { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
 import type { Store } from "./store.ts";
 import type { StorePart } from "./tx.ts";
 
-/** Whether an address is one of a PostgreSQL server; all others are files of SQLite. */
+/** Whether an address is that of a PostgreSQL server; all others are SQLite files. */
 const isPostgres = (address: string): boolean => /^postgres(?:ql)?:/.test(address);
 
 /**
- * Opens the store at an address: a file, or a database of PostgreSQL, whose driver is loaded only then.
- * @throws StrataError `store_busy`, `store_newer`, `store_failed`; `config_invalid` for an address that is none
+ * Opens the store at an address: a file, or a PostgreSQL database, whose driver is loaded only then.
+ * @throws StrataError `store_busy`, `store_newer`, `store_failed`; `config_invalid` for an invalid address
  */
 export async function openStore(address: string, options: SqliteOptions & PostgresOptions = {}): Promise<Store> {
   if (!isPostgres(address)) return openSqlite(address, options);
@@ -20,10 +20,10 @@ export async function openStore(address: string, options: SqliteOptions & Postgr
   return openPostgres(address, options);
 }
 
-/** What is told of an address: never its password. */
+/** What is shown of an address: never its password. */
 export const storeName = (address: string): string => (isPostgres(address) ? nameOf(whereOf(address)) : address);
 
-/** What is to be known of the server at an address; nothing of a file. @throws StrataError as `openStore` */
+/** Facts about the server at an address; undefined for a file. @throws StrataError as `openStore` */
 export async function serverFacts(address: string): Promise<ServerFacts | undefined> {
   if (!isPostgres(address)) return undefined;
   const { postgresFacts } = await import("./postgres/open.ts");
@@ -33,13 +33,13 @@ export async function serverFacts(address: string): Promise<ServerFacts | undefi
 /** How a store is copied. */
 interface CopyOptions {
   readonly onProgress?: (progress: CopyProgress) => void;
-  /** What features keep in both. */
+  /** What features store in both. */
   readonly parts?: readonly StorePart[];
 }
 
 /**
- * Copies all of a store into an empty one, from either database to either; interrupted, the same call continues where it stopped.
- * @throws StrataError `file_not_found`, `invalid_input`, and what opening throws
+ * Copies a whole store into an empty one, from either database to either. If it was interrupted, the same call continues.
+ * @throws StrataError `file_not_found`, `invalid_input`, and whatever opening throws
  */
 export async function copyStores(
   from: string,
@@ -48,7 +48,7 @@ export async function copyStores(
 ): Promise<CopyProgress> {
   if (from === to) throw new StrataError("invalid_input", `a store is not copied onto itself: name another target`);
   const { copyStore } = await import("./copy.ts");
-  // Whatever an earlier Strata left is brought up to today by opening it.
+  // Opening it runs the migrations that an older database needs.
   await (await openStore(from, { parts })).close();
   const sides: CopySide[] = [];
   try {

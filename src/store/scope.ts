@@ -1,17 +1,17 @@
 import type { ContactScope, Scope } from "../protocol/index.ts";
 import { NOBODY, type Row } from "./tables.ts";
 
-/** A contact's scope as columns: what a row carries and what every query of it filters by (law 5). */
+/** A contact's scope as columns, which every row carries and every query filters by (law 5). */
 export function owner(scope: ContactScope): Pick<Row<"piece">, "org" | "agent" | "contact"> {
   return { org: scope.org, agent: scope.agent, contact: scope.contact };
 }
 
-/** A scope as columns, where a row may also be the agent's own. */
+/** A scope as columns, if a row may also belong to the agent itself. */
 export function ownerOrAgent(scope: Scope): Pick<Row<"memory_scope">, "org" | "agent" | "contact"> {
   return { org: scope.org, agent: scope.agent, contact: scope.contact ?? NOBODY };
 }
 
-/** A scope as a filter for listings: without a contact it takes in all contacts of the agent. */
+/** A scope as a filter for lists: without a contact, it includes all contacts of the agent. */
 export function within(scope: Scope): Partial<Pick<Row<"thread">, "org" | "agent" | "contact">> {
   const { org, agent, contact } = scope;
   return contact === null ? { org, agent } : { org, agent, contact };

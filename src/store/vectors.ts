@@ -4,9 +4,9 @@ import type { MemoryId, ModelRef, Scope } from "../protocol/index.ts";
 export interface VectorState {
   readonly scope: Scope;
   readonly model: ModelRef;
-  /** Texts that have one. A long memory has several texts. */
+  /** Texts that have one. A long memory consists of several texts. */
   readonly vectors: number;
-  /** At most so many memories wait for theirs. */
+  /** Memories that wait for vectors, at most. */
   readonly waiting: number;
   /** Whether searches of the scope use the vectors of this model. */
   readonly serving: boolean;
@@ -23,33 +23,33 @@ export interface WaitingText {
 export interface WaitingTexts {
   readonly from: number;
   readonly upto: number;
-  /** How many memories they are of. */
+  /** How many memories these texts belong to. */
   readonly memories: number;
   readonly texts: readonly WaitingText[];
 }
 
-/** Vectors for what waited. What is left out stays without one. */
+/** Vectors for texts that waited. A text that is missing here gets none. */
 export interface NewVectors extends Pick<WaitingTexts, "from" | "upto"> {
   readonly vectors: readonly (Pick<WaitingText, "memory" | "part"> & { readonly values: Float32Array })[];
 }
 
 /**
- * The vectors of memories, each by the name of the model that made it. They are made outside and after the commit that keeps a
- * memory: whatever stands past the last place that was looked at waits. They go with their memory. The first model of a scope
- * serves at once; another replaces it when it has caught up, and only then do the vectors of the first go.
+ * The vectors of memories, by the name of the model that made them. They are made outside of the commit that stores a memory, and after it:
+ * everything after the last place that was examined waits. They are deleted with their memory. The first model of a scope serves at once;
+ * another one replaces it when it has caught up, and only then are the vectors of the first deleted.
  */
 export interface VectorStore {
   /** The models that serve in any of these scopes. */
   servingModels(scopes: readonly Scope[]): Promise<readonly ModelRef[]>;
   /**
-   * Of every scope that holds a memory: the state of `model`, and that of the one that serves in its stead. A scope with
-   * `contact: null` takes in all contacts of the agent and its own.
+   * For each scope with memories: the state of `model`, and that of the model that serves meanwhile. A scope with `contact: null` includes
+   * all contacts of the agent and the agent's own.
    */
   vectorStates(scope: Scope, model: ModelRef): Promise<readonly VectorState[]>;
-  /** What has no vector of the model yet in this one scope, oldest first; nothing where all have theirs. */
+  /** The oldest texts of this scope without a vector of the model; undefined if all have one. */
   waitingTexts(scope: Scope, model: ModelRef, memories: number): Promise<WaitingTexts | undefined>;
-  /** Keeps them and passes on to what comes next. Vectors of another length than before make the model begin again in the scope. */
+  /** Stores them and moves on. If their length differs from that of earlier vectors, the model begins again in this scope. */
   saveVectors(scope: Scope, model: ModelRef, made: NewVectors): Promise<void>;
-  /** Forgets the vectors of all models but this one and the one that serves. */
+  /** Deletes the vectors of all models except this one and the one that serves. */
   dropVectors(scope: Scope, model: ModelRef): Promise<void>;
 }

@@ -20,7 +20,7 @@ export async function noteAct(
   await tx.run(insert("act", { ...facts, link: (await append(tx, org, await actLink(tx, facts))).seq }));
 }
 
-/** What an act's link says: whom or what it was about only under the agent's key, for it may name a person. */
+/** The body of an act's link. What it was about may name a person, so it is included only as a digest under the agent's key. */
 export async function actLink(tx: Tx, row: Omit<Row<"act">, "link">): Promise<string> {
   const { org, agent, id, role, what, at } = row;
   const key = await knownKey(tx, { org, agent, contact: null });

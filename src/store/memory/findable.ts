@@ -2,7 +2,10 @@ import type { Memory, ThreadId } from "../../protocol/index.ts";
 import { talkOf } from "./messages.ts";
 import type { Findable } from "./units.ts";
 
-/** A memory as it is found. What shares a label is one stretch of talk, whenever it was said; a thread's has pauses. */
+/**
+ * A memory in the form in which it is indexed. Memories of the same label are one conversation, whenever they were said; in a thread, a
+ * long pause begins another one.
+ */
 export function findable(memory: Memory, row: number, thread: ThreadId | null = null): Findable {
   const { session } = memory;
   const labelled = session === undefined ? undefined : { name: `= ${session}`, gap: Number.MAX_VALUE };

@@ -8,7 +8,7 @@ import type { UnitColumns } from "./units.ts";
 /** Which units may be candidates. */
 export type Sieve = (ids: readonly number[]) => Promise<ReadonlySet<number>>;
 
-/** The stretch of talk that a unit belongs to, and its memory with how many units that has. */
+/** The conversation and the memory of a unit, and how many units that memory has. */
 export interface PlaceOf {
   readonly session: string;
   readonly row: number;
@@ -17,11 +17,14 @@ export interface PlaceOf {
 
 interface Indexing {
   readonly sieve?: Sieve | undefined;
-  /** Told where each unit stands that is read. */
+  /** Collects where each unit that was read stands. */
   readonly seen?: Map<number, PlaceOf>;
 }
 
-/** The index of one scope, whose row was read in the same transaction: every query names its range, so that nothing of another scope is even looked at (law 5). */
+/**
+ * The index of one scope, whose row was read in the same transaction. Every query names its range, so nothing of another scope is even
+ * looked at (law 5).
+ */
 export function scopeIndex(tx: Tx, scope: MemoryScope, { sieve, seen }: Indexing = {}): LexicalIndex {
   const { from } = rangeOf(scope);
   return {
@@ -58,14 +61,14 @@ async function frequencies(
   return new Map(found.map(({ term, units }) => [term, units]));
 }
 
-/** PostgreSQL is told to look for each term by the whole key: it would else compare each term of the scope with the whole list. */
+/** In PostgreSQL, each term is looked up by the whole key; otherwise it would compare each term of the scope with the whole list. */
 const FREQUENCIES: Sql = {
   sqlite: `select term, units from unit_term where scope = ? and term in (select value from json_each(?))`,
   postgres: `select had.term, had.units from (select ?::bigint as scope) as own, json_array_elements_text(?::json) as wanted(value)
     cross join lateral (select term, units from unit_term where scope = own.scope and term = wanted.value limit 1) as had`,
 };
 
-/** A term as texts have them: nothing else stands in the index, and nothing else is asked of it. */
+/** A term in the form that texts have: nothing else is in the index, so nothing else is looked up. */
 const isTerm = (term: string): boolean =>
   term.isWellFormed() && /^[^\u0000-\u002f\u003a-\u0040\u005b-\u0060\u007b-\u007f]+$/.test(term);
 
@@ -75,8 +78,8 @@ interface Scored {
 }
 
 /**
- * The best by the sum of the weights of the terms that they have. All are read before they are added up, for the list that they are
- * added up in is one for all searches.
+ * The best units by the sum of the weights of their terms. All are read before they are added up, because all searches share one list for
+ * the sums.
  */
 async function bestOf(
   tx: Tx,
@@ -99,19 +102,19 @@ async function bestOf(
   }
 }
 
-/** Sums by id. */
+/** Sums by unit id. */
 interface Sums {
   readonly size: number;
   add(id: number, weight: number): void;
   each(take: (id: number, score: number) => void): void;
-  /** Ends its use. */
+  /** Empties it for the next search. */
   clear(): void;
 }
 
-/** A scope of so many places has a place for each in one list: several times as fast as a map. */
+/** Scopes of up to this many places use a list with one entry per place: several times as fast as a map. */
 const MOST_LISTED = 2 ** 21;
 
-/** The list, empty between two searches: making and clearing one for each would take longer than filling it. */
+/** The list, empty between two searches: creating and clearing one for each would take longer than filling it. */
 let list = new Float64Array(0);
 
 function listedSums(from: number, places: number): Sums {
@@ -151,10 +154,10 @@ function mappedSums(): Sums {
   };
 }
 
-/** So many wait to be sorted at once. */
+/** How many candidates may wait to be sorted. */
 const HEAP = 1_000;
 
-/** Best first, newest first on ties. What can be none of the best is not sorted. */
+/** Best first; on ties the newest first. Candidates that cannot be among the best are not sorted. */
 function best(sums: Sums, limit: number): readonly Scored[] {
   let kept: Scored[] = [];
   let least = 0;
@@ -171,10 +174,10 @@ function best(sums: Sums, limit: number): readonly Scored[] {
   return kept;
 }
 
-/** As many are asked about at once. */
+/** How many units are checked at once. */
 const STEP = 500;
 
-/** The best that pass: whatever is held back, as many are given as there are. */
+/** The best units that pass, up to `limit`, however many do not. */
 async function sieved(ranked: readonly Scored[], sieve: Sieve, limit: number): Promise<readonly Scored[]> {
   const chosen: Scored[] = [];
   for (let at = 0; at < ranked.length && chosen.length < limit; at += STEP) {
@@ -236,7 +239,7 @@ const ROWS = `select unit.id, unit.session, unit.speaker, unit.flags, unit.terms
 
 const SPACE = 32;
 
-/** Reads a unit's terms off its row. Most are none of those wanted, which their length and first sign tell: they are not even cut out. */
+/** Reads a unit's terms from its row. Most are not wanted, which their length and first character show, so they are not even cut out. */
 function readerOf(wanted: ReadonlySet<string>): (terms: string) => Pick<ReadUnits[number], "has" | "length"> {
   const lengths = new Uint32Array(128);
   for (const term of wanted) lengths[sign(term, 0)] = (lengths[sign(term, 0)] ?? 0) | (1 << (term.length & 31));

@@ -8,7 +8,7 @@ import { countsOf } from "./memory-count.ts";
 import { conditionOf, isOfKept, KEPT, memoryRows, NOT_SAID } from "./memory-rows.ts";
 import { type MemoryScope, memoryScope, memoryScopes } from "./memory-scope.ts";
 
-/** Newest first; of one instant, what was kept last. */
+/** Newest first; of the same instant, the one that was stored last. */
 export async function memories(
   tx: Tx,
   scope: Scope,
@@ -36,21 +36,21 @@ async function newestOf(
   return (await memoryRows(tx, own, newest, ...(condition?.parameters ?? []), atMost(limit))).map(toMemory);
 }
 
-/** One memory of the scope, also one that was superseded. */
+/** One memory of the scope, even a superseded one. */
 export async function memory(tx: Tx, scope: Scope, id: MemoryId): Promise<Memory | undefined> {
   const own = await memoryScope(tx, scope);
   const row = own && (await memoryRows(tx, own, `memory.id = ?`, id))[0];
   return row && toMemory(row);
 }
 
-/** All that was saved on purpose in these scopes, scope by scope; nothing where that is more than `most`. */
+/** Everything saved on purpose in these scopes, scope by scope; undefined if there are more than `most`. */
 export async function savedMemories(
   tx: Tx,
   scopes: readonly Scope[],
   most: number,
 ): Promise<readonly Memory[] | undefined> {
   const holding = await inOrder(await memoryScopes(tx, scopes), async (own) => {
-    // What was superseded counts in the scope's row, and not here.
+    // The scope's row also counts superseded memories; this count does not.
     const counts = own === undefined || own.saved === 0 ? [] : await countsOf(tx, own.number);
     return { own, saved: counts.reduce((sum, { kind, memories }) => sum + (kind === "message" ? 0 : memories), 0) };
   });
@@ -61,16 +61,16 @@ export async function savedMemories(
   return lists.flat();
 }
 
-/** As they are kept: every message asks for them. */
+/** As the counts are stored: every message reads them. */
 export async function memoryStats(tx: Tx, scope: Scope): Promise<readonly MemoryStats[]> {
   const own = await memoryScope(tx, scope);
   return own ? await countsOf(tx, own.number) : [];
 }
 
-/** As many are looked through for topics: a server answers nobody meanwhile. */
+/** The most memories that are examined for topics: meanwhile a server answers nobody. */
 const MOST_FOR_TOPICS = 5_000;
 
-/** What the newest memories are about. */
+/** The subjects of the newest memories. */
 export async function memoryTopics(
   tx: Tx,
   scope: Scope,

@@ -6,7 +6,7 @@ import type { Tx } from "../tx.ts";
 /** What is counted of a memory. */
 export type Countable = Pick<Memory, "kind" | "at"> & { readonly characters: number };
 
-/** How many memories of a kind came, less those that went, with the newest of each. */
+/** The change in the number of memories of a kind, and the newest time of the kind. */
 export interface KindChange {
   readonly memories: number;
   readonly characters: number;
@@ -14,7 +14,7 @@ export interface KindChange {
   readonly gone?: number;
 }
 
-/** Counts what came and went of a kind. The newest of its kind may be another once one is gone. */
+/** Stores the change for one kind. If one was removed, another may be the newest of its kind. */
 export async function writeKind(tx: Tx, scope: number, kind: MemoryKind, change: KindChange): Promise<void> {
   const { memories, characters, newest, gone } = change;
   await tx.run(plain(MORE, scope, kind, memories, characters, newest ?? gone));

@@ -1,12 +1,12 @@
-/** How much one scope may hold. Messages have no limit but the range. */
+/** How much one scope may hold. Messages are limited only by the range. */
 export interface MemoryLimits {
   /** Characters of one saved memory, and of one message. */
   readonly length: number;
   readonly message: number;
-  /** Memories that were saved on purpose, and their characters. */
+  /** The number of memories saved on purpose, and their characters. */
   readonly saved: number;
   readonly characters: number;
-  /** Units ever: the width of a scope's range in the index. */
+  /** Units over all time: the width of a scope's range in the index. */
   readonly range: number;
 }
 

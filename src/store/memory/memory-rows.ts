@@ -6,12 +6,15 @@ import type { Tx } from "../tx.ts";
 import type { Condition } from "./memory-index.ts";
 import type { MemoryScope } from "./memory-scope.ts";
 
-/** Reading memories: each with the text of the slot that shows it, where it has none of its own. */
+/** Reading memories: one without a text of its own is read with the text of the slot that shows it. */
 
 const OF_MEMORY = `slot.org = memory_scope.org and slot.agent = memory_scope.agent and slot.contact = memory_scope.contact
     and slot.turn = memory.turn and slot.position = memory.slot`;
 
-/** PostgreSQL is told to look for the one slot of each: it takes a contact's slots to be few, and would else go through all of them for each. */
+/**
+ * In PostgreSQL, the slot of each memory is looked up one by one: it underestimates a contact's slots, and would otherwise go through all
+ * of them for each memory.
+ */
 const SLOT: Readonly<Record<Dialect, string>> = {
   sqlite: `left join slot on ${OF_MEMORY}`,
   postgres: `left join lateral (select * from slot where ${OF_MEMORY} limit 1) as slot on true`,
@@ -27,7 +30,7 @@ const read = (
   from memory join memory_scope on memory_scope.number = memory.scope ${SLOT[dialect]}
   where ${inScope} and ${holds}`;
 
-/** The memories of a scope for which something holds, said in SQL. */
+/** The memories of a scope that meet a condition in SQL. */
 export async function memoryRows(
   tx: Tx,
   { number }: Pick<MemoryScope, "number">,
@@ -37,7 +40,10 @@ export async function memoryRows(
   return tx.all(plain<MemoryRow>(read(tx.dialect, holds), number, ...parameters));
 }
 
-/** Those of a scope in these rows that were not forgotten. Told by the plus not to look by the scope, SQLite would else go through all of it. */
+/**
+ * The memories in these rows that were not forgotten. The plus sign keeps SQLite from searching by the scope, which would go through all of
+ * it.
+ */
 export async function memoriesIn(
   tx: Tx,
   { number }: Pick<MemoryScope, "number">,
@@ -48,14 +54,14 @@ export async function memoriesIn(
 }
 
 /**
- * The row of the memory that was just put in. Asked for by itself: an insert that returned it would have the full-text index write
- * down what it holds so far, each time.
+ * The row of the memory that was just inserted. It is a query of its own, because an insert that returned it would make the full-text index
+ * write out what it holds so far, each time.
  */
 export async function addedRow(tx: Tx): Promise<number> {
   return (await tx.column(plain<number>(`select last_insert_rowid()`)))[0] ?? 0;
 }
 
-/** A filter in SQL; nothing where it lets everything pass. Lists are bound as one value, so that their length makes no new query. */
+/** A filter in SQL; undefined if it lets everything pass. Lists are bound as one value, so that their length does not make a new query. */
 export function conditionOf({ kinds, tags, since, before, trust }: MemoryFilter): Condition | undefined {
   const conditions: [string, unknown][] = [
     ...listed("memory.kind", kinds),
@@ -83,8 +89,8 @@ export function isOfKept({ kinds, tags }: MemoryFilter): boolean {
   return tags !== undefined || (kinds !== undefined && !kinds.includes("message"));
 }
 
-/** As `memory_kept` has it, so that it serves. */
+/** In the same words as the index `memory_kept`, so that it is used. */
 export const KEPT = `(memory.kind != 'message' or memory.tags is not null)`;
 
-/** Everything but messages: what a list shows unless it is asked for more. */
+/** Everything but messages: what a list shows by default. */
 export const NOT_SAID: readonly MemoryKind[] = ["fact", "block", "summary"];

@@ -4,18 +4,18 @@ import { plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
 
-/** Where and how much a scope's memories are: the row that every write of them changes. */
+/** The row of a scope: where its memories are and how many. Every write of them changes it. */
 export type MemoryScope = Row<"memory_scope">;
 
-/** A scope's range of the index, wider than any that is filled. Numbers stay exact up to 2^27 scopes. */
+/** The width of a scope's range in the index, larger than any that is filled. Numbers stay exact up to 2^27 scopes. */
 const WIDTH = 2 ** 26;
 
-/** The first id of a scope's units, and the first that is the next scope's. */
+/** The first id of a scope's units, and the first one of the next scope. */
 export function rangeOf({ number }: Pick<MemoryScope, "number">): { readonly from: number; readonly to: number } {
   return { from: number * WIDTH, to: (number + 1) * WIDTH };
 }
 
-/** A scope that has memories, or had. */
+/** A scope that has, or had, memories. */
 export async function memoryScope(tx: Tx, scope: Scope): Promise<MemoryScope | undefined> {
   const { org, agent, contact } = ownerOrAgent(scope);
   return tx.first(
@@ -23,7 +23,7 @@ export async function memoryScope(tx: Tx, scope: Scope): Promise<MemoryScope | u
   );
 }
 
-/** The same of several scopes, with one question for all of an agent's. */
+/** The same for several scopes, with one query for all of an agent's. */
 export async function memoryScopes(tx: Tx, scopes: readonly Scope[]): Promise<readonly (MemoryScope | undefined)[]> {
   const owners = scopes.map(ownerOrAgent);
   const keyOf = ({ org, agent, contact }: (typeof owners)[number]): string => JSON.stringify([org, agent, contact]);
@@ -38,7 +38,7 @@ export async function memoryScopes(tx: Tx, scopes: readonly Scope[]): Promise<re
 
 const SCOPES = `select * from memory_scope where org = ? and agent = ? and contact in (select value from json_each(?))`;
 
-/** The same for writing: made when it is first needed. */
+/** The same for writing: it is created if it does not exist. */
 export async function ownMemoryScope(tx: Tx, scope: Scope): Promise<MemoryScope> {
   const known = await memoryScope(tx, scope);
   if (known) return known;
@@ -50,16 +50,16 @@ export async function ownMemoryScope(tx: Tx, scope: Scope): Promise<MemoryScope>
     ...[org, agent, contact],
   );
   const { number = 0 } = (await tx.first(made)) ?? {};
-  // A contact who was erased and comes back has a new number: no revision comes twice, or a cache would answer with what is gone.
+  // A contact who was erased and returns has a new number, so no revision occurs twice; otherwise a cache would return what is gone.
   const revision = number * WIDTH;
   await tx.run(plain(`update memory_scope set revision = ? where number = ?`, revision, number));
   return { number, org, agent, contact, ...fresh, revision };
 }
 
-/** What a write changes of a scope. */
+/** What a write changes in a scope. */
 export type Change = Partial<Pick<MemoryScope, "next" | "units" | "terms" | "saved" | "characters">>;
 
-/** Counts a change up or down, each of which makes a new revision. */
+/** Adds a change, which makes a new revision. */
 export async function countChange(tx: Tx, { number }: Pick<MemoryScope, "number">, change: Change): Promise<void> {
   const { next = 0, units = 0, terms = 0, saved = 0, characters = 0 } = change;
   await tx.run(

@@ -8,18 +8,18 @@ import { countOut, type OpenScope } from "./open-scope.ts";
 import { unindexMemory } from "./units.ts";
 
 const DAY = 86_400_000;
-/** Once more said is as good as so much newer, and so is one step of trust. */
+/** One more support counts as much as being this much newer, and so does one step of trust. */
 const SUPPORT = 30 * DAY;
 const TRUST = 180 * DAY;
-/** Beyond any date. */
+/** Later than any date. */
 const EVER = 1e15;
 
-/** Whether a person wrote it down, and no agent on its own. */
+/** Whether a person saved it, and not an agent on its own. */
 export function isSavedByPerson({ by }: Pick<Memory, "by">): boolean {
   return by === "operator" || by === "member" || by === "platform";
 }
 
-/** What goes last: what a person saved, then what is new, often said and trusted. What was superseded goes first. */
+/** The order of deletion: superseded memories first; what a person saved last, and before that what is new, often said and trusted. */
 export function worthOf(memory: Pick<Memory, "at" | "by" | "support" | "trust" | "supersededBy">): number {
   const { at, support, trust, supersededBy } = memory;
   const counted = at + SUPPORT * (support - 1) + TRUST * (TRUSTS.length - 1 - TRUSTS.indexOf(trust));
@@ -27,7 +27,7 @@ export function worthOf(memory: Pick<Memory, "at" | "by" | "support" | "trust" |
   return Math.trunc(isSavedByPerson(memory) ? counted + EVER : counted);
 }
 
-/** Makes room for what was just saved: the least useful go, and are named. Part of a write transaction. */
+/** Makes room for what was just saved: the least useful memories are deleted, and their ids returned. Part of a write transaction. */
 export async function evict(tx: Tx, own: OpenScope, newest: MemoryId): Promise<readonly MemoryId[]> {
   const evicted: MemoryId[] = [];
   while (own.saved > tx.limits.saved || own.characters > tx.limits.characters) {
@@ -50,7 +50,7 @@ export async function removeMemory(tx: Tx, own: OpenScope, doomed: MemoryRow): P
   if (memory.kind !== "message") countSaved(own, memory, -1);
 }
 
-/** What was saved on purpose counts against the limits. */
+/** Counts what was saved on purpose against the limits. */
 export function countSaved(own: OpenScope, { content }: Pick<Memory, "content">, by: 1 | -1): void {
   own.saved += by;
   own.characters += by * content.length;

@@ -4,15 +4,15 @@ import type { Tx } from "../tx.ts";
 import { type Countable, type KindChange, writeKind } from "./memory-count.ts";
 import type { MemoryScope } from "./memory-scope.ts";
 
-/** A stretch of talk: the number of the place it began at, and when something was last said. */
+/** A conversation: the number of the place where it began, and when something was last said in it. */
 export interface Talk {
   readonly session: number;
   readonly at: number;
 }
 
 /**
- * A scope in the transaction that writes to it: how much it holds by now. What is counted of it stays here until the end, and then
- * goes into its tables at once: a statement for each word of many memories would take most of the time.
+ * A scope in the transaction that writes to it, with its current size. Counts are collected here and written to the tables at the end: a
+ * statement for each word of many memories would take most of the time.
  */
 export interface OpenScope extends Pick<MemoryScope, "number"> {
   next: number;
@@ -20,15 +20,15 @@ export interface OpenScope extends Pick<MemoryScope, "number"> {
   terms: number;
   saved: number;
   characters: number;
-  /** How many units more, or less, have a term or a speaker. */
+  /** By how many the units with a term or a speaker change. */
   readonly ofTerm: Map<string, number>;
   readonly ofSpeaker: Map<string, number>;
   readonly ofKind: Map<MemoryKind, KindChange>;
-  /** The talks that continued. */
+  /** The conversations that continued. */
   readonly talks: Map<string, Talk>;
 }
 
-/** Opens a scope for work that changes it, and writes down what was counted. Part of a write transaction; one at a time. */
+/** Opens a scope for work that changes it, then writes the counts. Part of a write transaction; one at a time. */
 export async function changeScope<T>(tx: Tx, scope: MemoryScope, work: (open: OpenScope) => T): Promise<T> {
   const { number, next, units, terms, saved, characters } = scope;
   const counts = { ofTerm: new Map(), ofSpeaker: new Map(), ofKind: new Map(), talks: new Map() };
@@ -38,32 +38,32 @@ export async function changeScope<T>(tx: Tx, scope: MemoryScope, work: (open: Op
   return made;
 }
 
-/** So many more units, by term or by speaker. */
+/** Changes the number of units of a term or a speaker. */
 export function countUnits(counts: Map<string, number>, name: string, by: 1 | -1): void {
   counts.set(name, (counts.get(name) ?? 0) + by);
 }
 
-/** One more of its kind. */
+/** Counts one more memory of its kind. */
 export function countIn({ ofKind }: OpenScope, { kind, at, characters }: Countable): void {
   const known = ofKind.get(kind) ?? { memories: 0, characters: 0 };
   const newest = Math.max(known.newest ?? at, at);
   ofKind.set(kind, { ...known, memories: known.memories + 1, characters: known.characters + characters, newest });
 }
 
-/** One less, once it is gone or superseded. */
+/** Counts one less, because it is gone or superseded. */
 export function countOut({ ofKind }: OpenScope, { kind, at, characters }: Countable): void {
   const known = ofKind.get(kind) ?? { memories: 0, characters: 0 };
   const gone = Math.max(known.gone ?? at, at);
   ofKind.set(kind, { ...known, memories: known.memories - 1, characters: known.characters - characters, gone });
 }
 
-/** The stretch of talk of that name, as it was left. */
+/** The conversation of that name in its latest state. */
 export async function talkNamed(tx: Tx, { number, talks }: OpenScope, name: string): Promise<Talk | undefined> {
   const known = `select session, at from talk where scope = ? and name = ?`;
   return talks.get(name) ?? (await tx.first(plain<Talk>(known, number, name)));
 }
 
-/** Everything that changes what a search could give makes a new revision. */
+/** Writes the counts. Every change that could affect a search makes a new revision. */
 async function writeDown(tx: Tx, open: OpenScope): Promise<void> {
   const { number, next, units, terms, saved, characters, ofTerm, ofSpeaker, ofKind, talks } = open;
   await tx.run(plain(SCOPE, next, units, terms, saved, characters, number));
@@ -91,7 +91,7 @@ const countTable = (table: string, name: string): CountTable => ({
 const BY_TERM = countTable("unit_term", "term");
 const BY_SPEAKER = countTable("unit_speaker", "speaker");
 
-/** What stands in no unit any more has no row. */
+/** A term or speaker without any unit loses its row. */
 async function writeCounts(
   tx: Tx,
   scope: number,

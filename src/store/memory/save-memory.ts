@@ -32,12 +32,12 @@ export async function saveMemories(tx: Tx, scope: Scope, all: readonly AddedMemo
   return saving(tx, scope, (at) => inOrder(all, (added) => keep(tx, at, added)));
 }
 
-/** Keeps a memory: one that says the very same counts once more, a new one is put into the index. Part of a write transaction. */
+/** Saves a memory: if the same one exists, it counts once more; a new one is indexed. Part of a write transaction. */
 export async function addMemory(tx: Tx, scope: Scope, added: AddedMemory): Promise<SavedMemory> {
   return saving(tx, scope, (at) => keep(tx, at, added));
 }
 
-/** Where and under which key. */
+/** The scope and its key. */
 interface Saving {
   readonly own: OpenScope;
   readonly key: Uint8Array;
@@ -63,7 +63,10 @@ async function keep(tx: Tx, at: Saving, added: AddedMemory): Promise<SavedMemory
   return { memory: saved, merged: same !== undefined, evicted: await evict(tx, own, saved.id) };
 }
 
-/** What another record keeps as superseded is never found here: it is kept as it was there, or put away where it is found yet. */
+/**
+ * A memory that is superseded in another record is not found here: it is stored as it was there or, if it exists here and is still found,
+ * marked as superseded.
+ */
 async function putAway(tx: Tx, at: Saving, { id, memory, kept }: AddedMemory): Promise<SavedMemory> {
   const known = (await memoryRows(tx, at.own, `memory.id = ?`, id))[0];
   const by = kept?.supersededBy;
@@ -73,14 +76,14 @@ async function putAway(tx: Tx, at: Saving, { id, memory, kept }: AddedMemory): P
   return { memory: saved, merged: now !== undefined, evicted: await evict(tx, at.own, saved.id) };
 }
 
-/** The oldest that says the very same. The condition stands there as the index has it, so that no plan waits for a value. */
+/** The oldest memory that says the same. The condition is worded like that of the index, so that no plan depends on a value. */
 async function sameMemory(tx: Tx, own: OpenScope, folded: Uint8Array): Promise<MemoryRow | undefined> {
   const same = `select row from memory where scope = ? and folded = ? and folded is not null`;
   const rows = await tx.column(plain<number>(same, own.number, folded));
   return rows.length === 0 ? undefined : (await memoryRows(tx, own, `memory.row = ?`, Math.min(...rows)))[0];
 }
 
-/** Half a sign cannot be stored as text: it would come back as another one, and the digest would not fit. */
+/** Half a character cannot be stored as text: it would come back as another one, and the digest would not match. */
 function wellFormed(memory: NewMemory): NewMemory {
   const { content, tags, speaker, session, sources } = memory;
   return {
@@ -101,19 +104,19 @@ function checkLength(limits: MemoryLimits, { kind, content, tags }: NewMemory): 
   throw new StrataError("invalid_input", says, { length, most });
 }
 
-/** What it replaces, where that is still found. @throws StrataError `memory_not_found` */
+/** The memory that it replaces, if that is still found. @throws StrataError `memory_not_found` */
 async function supersedable(tx: Tx, own: OpenScope, { memory, kept }: AddedMemory): Promise<MemoryRow | undefined> {
   const { supersedes: id } = memory;
   if (id === undefined) return undefined;
   const [old] = await memoryRows(tx, own, `memory.id = ?`, id);
-  // What was superseded before stays dated as it is.
+  // What was superseded before keeps its date.
   if (old) return old.superseded_by === null ? old : undefined;
   if (kept) return undefined;
   const says = `memory ${id}, which shall be superseded, is not in reach: list the memories, or save without it`;
   throw new StrataError("memory_not_found", says, { memory: id });
 }
 
-/** A new row: in the index, with what tells the same again, unless it is put away. */
+/** A new row: indexed, with the digest that recognizes the same memory again, unless it is superseded. */
 async function add(
   tx: Tx,
   { own, key, folded = null }: Saving & { readonly folded?: Uint8Array | null },
@@ -164,7 +167,7 @@ function contentColumns(
 
 type Counted = Pick<Columns, "tags" | "trust" | "by" | "sources" | "support" | "worth" | "digest">;
 
-/** What changes when the same is said again. */
+/** The columns that change when the same is said again. */
 function countedColumns(memory: Memory, key: Uint8Array): Counted {
   const { tags, trust, by = null, sources, support } = memory;
   return {
@@ -178,7 +181,7 @@ function countedColumns(memory: Memory, key: Uint8Array): Counted {
   };
 }
 
-/** The same once more: as trusted as the more trusted of the two, for both said every word of it. */
+/** Merges the same memory said again. It gets the higher trust of the two, because both said every word of it. */
 async function merge(tx: Tx, { own, key }: Saving, known: MemoryRow, again: NewMemory): Promise<Memory> {
   const before = toMemory(known);
   const trust = lowestTrust([before.trust, again.trust]) === before.trust ? again.trust : before.trust;
@@ -205,7 +208,7 @@ async function merge(tx: Tx, { own, key }: Saving, known: MemoryRow, again: NewM
   return memory;
 }
 
-/** More sources of one memory tell nothing more. */
+/** More sources of one memory add no information. */
 const MOST_SOURCES = 100;
 
 async function reindex(tx: Tx, own: OpenScope, memory: Findable): Promise<void> {
@@ -213,7 +216,7 @@ async function reindex(tx: Tx, own: OpenScope, memory: Findable): Promise<void> 
   await indexMemory(tx, own, memory);
 }
 
-/** The old one stays in the record, dated, and is no longer found. */
+/** The old memory stays in the record, with a date, and is no longer found. */
 async function supersede(
   tx: Tx,
   { own, key }: Saving,
@@ -222,7 +225,7 @@ async function supersede(
 ): Promise<void> {
   await unindexMemory(tx, own, old.row);
   const memory: Memory = { ...toMemory(old), supersededBy: by };
-  // A message of a turn has no digest of its own: the turn's link covers its text.
+  // A turn's message has no digest of its own: the turn's link covers its text.
   const digest = old.digest === null ? null : memoryDigest(key, memory);
   const worth = old.worth === null ? null : worthOf(memory);
   await tx.run(
@@ -234,7 +237,7 @@ async function supersede(
   countOut(own, countable(memory));
 }
 
-/** Removes a memory and its words; no when the scope has none of that id. */
+/** Removes a memory and its words; false if the scope has none with that id. */
 export async function forgetMemory(tx: Tx, scope: Scope, id: MemoryId): Promise<boolean> {
   const own = await memoryScope(tx, scope);
   const row = own && (await memoryRows(tx, own, `memory.id = ?`, id))[0];

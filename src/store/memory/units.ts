@@ -6,29 +6,29 @@ import type { Tx } from "../tx.ts";
 import { countChange, type MemoryScope, rangeOf } from "./memory-scope.ts";
 import { countUnits, type OpenScope, talkNamed } from "./open-scope.ts";
 
-/** The index over the memories of a scope: its units, their words, and what is counted of them. All part of write transactions. */
+/** The index over the memories of a scope: its units, their words, and their counts. All functions are part of write transactions. */
 
 /** A memory that shall be found. */
 export interface Findable extends Pick<Memory, "content" | "tags" | "speaker" | "at"> {
   readonly row: number;
-  /** What shares it is one stretch of talk, at most `gap` milliseconds apart. Left out, the memory stands alone. */
+  /** Memories with the same name are one conversation, if at most `gap` milliseconds lie between them. Default: the memory stands alone. */
   readonly talk?: { readonly name: string; readonly gap: number };
 }
 
-/** What an index row says of a unit. */
+/** The columns of a unit that follow from its text. */
 export interface UnitColumns {
   readonly speaker: string;
   readonly flags: number;
   readonly terms: string;
 }
 
-/** A unit of a memory as it will be put into the index. */
+/** A unit of a memory before it is indexed. */
 interface NewUnit extends UnitColumns {
-  /** What `terms` holds, one by one. */
+  /** The terms of `terms`, one by one. */
   readonly all: readonly string[];
 }
 
-/** What the units of a memory are, wherever they stand. */
+/** The units of a memory, without their places. */
 export function unitColumns({
   content,
   tags,
@@ -44,27 +44,27 @@ export function unitColumns({
   }));
 }
 
-/** The terms of a unit's row. */
+/** The terms in a unit's row. */
 export const termsOf = (terms: string): string[] => (terms === "" ? [] : terms.split(" "));
 
-/** Where the units of a memory stand, as its row has it. */
+/** The place of a memory's units, as its row has it. */
 export type Place = Pick<Row<"memory">, "first" | "units">;
 
-/** The place of what is not to be found. */
+/** The place of a memory that shall not be found. */
 export const NOWHERE: Place = { first: null, units: 0 };
 
-/** At the end of the scope's range. Without room a memory is kept and not found. */
+/** A place at the end of the scope's range. If there is no room, the memory is stored but not found. */
 export function placeFor(tx: Tx, open: OpenScope, { length }: readonly UnitColumns[]): Place {
   if (open.next + length > tx.limits.range) return NOWHERE;
   return { first: rangeOf(open).from + open.next, units: length };
 }
 
-/** Puts the units of a memory where its row says that they stand. */
+/** Adds the units of a memory at the place that its row names. */
 export async function putUnits(tx: Tx, open: OpenScope, memory: Placed, units: readonly NewUnit[]): Promise<void> {
   await keepUnits(tx, await unitRows(tx, open, memory, units));
 }
 
-/** Units of one memory or several, with their words. */
+/** Adds units of one memory or several, with their words. */
 export async function keepUnits(tx: Tx, rows: readonly Row<"unit">[]): Promise<void> {
   if (rows.length === 0) return;
   await insertAll(tx, "unit", rows);
@@ -73,7 +73,7 @@ export async function keepUnits(tx: Tx, rows: readonly Row<"unit">[]): Promise<v
 
 type Placed = Pick<Findable, "row" | "talk" | "at"> & Pick<Place, "first">;
 
-/** The rows of a memory's units, which the scope counts from now on. */
+/** The rows of a memory's units, which count in the scope from now on. */
 export async function unitRows(
   tx: Tx,
   open: OpenScope,
@@ -91,7 +91,7 @@ export async function unitRows(
   return rows;
 }
 
-/** Puts a memory that has a row already into the index. */
+/** Indexes a memory that already has a row. */
 export async function indexMemory(tx: Tx, open: OpenScope, memory: Findable): Promise<void> {
   const units = unitColumns(memory);
   const place = placeFor(tx, open, units);
@@ -99,7 +99,7 @@ export async function indexMemory(tx: Tx, open: OpenScope, memory: Findable): Pr
   await putUnits(tx, open, { ...memory, first: place.first }, units);
 }
 
-/** Takes a memory out of the index: its words are gone from the file, its place stays empty. */
+/** Removes a memory from the index: its words are removed from the file, and its place stays empty. */
 export async function unindexMemory(tx: Tx, open: OpenScope, row: number): Promise<void> {
   const units = await tx.all(
     plain<UnitColumns & { readonly id: number }>(
@@ -135,7 +135,7 @@ function countUnit(open: OpenScope, { speaker, all }: Pick<NewUnit, "speaker" | 
   open.terms += by * all.length;
 }
 
-/** The stretch of talk that a memory continues, or the one it begins: that has the number of its place. */
+/** The conversation that a memory continues or begins; a new one has the number of the memory's place. */
 async function sessionOf(tx: Tx, open: OpenScope, { talk, at }: Pick<Findable, "talk" | "at">): Promise<number> {
   if (talk === undefined) return open.next;
   const known = await talkNamed(tx, open, talk.name);

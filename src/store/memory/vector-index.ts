@@ -9,7 +9,7 @@ export interface VectorRange {
   readonly dimensions: number;
 }
 
-/** A vector of a memory, or of a part of it. `memory` is the memory's row. */
+/** A vector of a memory or of a part of it. `memory` is the row number of the memory. */
 export interface VectorRow {
   readonly memory: number;
   readonly part: number;
@@ -24,22 +24,22 @@ export interface NearVector {
   readonly likeness: number;
 }
 
-/** The vectors of one model in one scope, and nothing of any other (law 5). All of length 1. */
+/** The vectors of one model in one scope, and of no other (law 5). All have length 1. */
 interface VectorIndex {
-  /** Puts vectors at the end of the range, in place of those that the parts had; `next` is the first free place. */
+  /** Adds vectors at the end of the range, replacing earlier ones of the same parts; `next` is the first free place. */
   upsert(range: VectorRange, next: number, rows: readonly VectorRow[]): Promise<void>;
-  /** The nearest, nearest first and the newest first on ties; only of memories for which the condition holds. */
+  /** The nearest vectors, nearest first and on ties the newest first; only of memories that meet the condition. */
   knn(range: VectorRange, wanted: WantedVectors): Promise<readonly NearVector[]>;
   isEmpty(range: Pick<VectorRange, "number">): Promise<boolean>;
-  /** How many memories have a vector, of those for which the condition holds. */
+  /** How many of the memories that meet the condition have a vector. */
   memories(range: Pick<VectorRange, "number">, condition?: Condition): Promise<number>;
-  /** How like the vectors of the range usually are to a vector: the median of some of them. */
+  /** How similar the vectors of the range usually are to a vector: the median of a sample. */
   usual(range: VectorRange, values: Float32Array): Promise<number>;
   /** Empties the range. */
   delete(range: Pick<VectorRange, "number">): Promise<void>;
 }
 
-/** As wide as the ranges of units: a scope has no more memories than units. */
+/** As wide as the range of units, because a scope has no more memories than units. */
 const WIDTH = 2 ** 26;
 
 const boundsOf = ({ number }: Pick<VectorRange, "number">): readonly [number, number] => [
@@ -48,8 +48,8 @@ const boundsOf = ({ number }: Pick<VectorRange, "number">): readonly [number, nu
 ];
 
 /**
- * Rows of one table whatever compares them, so that a file goes from a machine with sqlite-vec to one without: with it, SQLite
- * ranks; without, JavaScript does. The order is made the same by one more look at what was found.
+ * Rows of one table, whatever compares them, so that a file can move from a machine with sqlite-vec to one without. With it, SQLite ranks
+ * the vectors, otherwise JavaScript does. The results are compared once more, so that their order is the same.
  */
 export function vectorIndex(tx: Tx): VectorIndex {
   return {
@@ -91,16 +91,16 @@ export function vectorIndex(tx: Tx): VectorIndex {
   };
 }
 
-/** So many tell what is usual. */
+/** The size of the sample. */
 const SOME = 128;
 
-/** Sums come out a little otherwise in C: a few more are taken than are wanted, and ranked once more. */
+/** Sums in C differ slightly, so a few more are read than wanted, and compared once more. */
 const SPARE = 16;
 
 const held = (condition: Condition | undefined): string =>
   condition === undefined ? "" : `cross join memory on memory.row = vector.memory and ${condition.sql}`;
 
-/** So many are in memory at once. */
+/** How many are in memory at once. */
 const STEP = 512;
 
 async function byHand(
@@ -139,7 +139,7 @@ function byLikeness(a: NearVector, b: NearVector): number {
 const bytesOf = (values: Float32Array): Uint8Array =>
   new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 
-/** Of two vectors of length 1. Stored bytes may begin anywhere: they are read number by number where they must. */
+/** The cosine of two vectors of length 1. Stored bytes may begin at any offset; if necessary, they are read number by number. */
 function cosine(values: Float32Array, stored: Uint8Array): number {
   const other = numbersOf(stored);
   let sum = 0;

@@ -8,7 +8,7 @@ import { memoryRows } from "./memory-rows.ts";
 import { countChange, type MemoryScope, memoryScope, rangeOf } from "./memory-scope.ts";
 import { type VectorRange, vectorIndex } from "./vector-index.ts";
 
-/** A model's vectors in one scope: all up to the place `done` has been looked at, the next vector stands at `next`. */
+/** A model's vectors in one scope: everything up to the place `done` has been examined, and the next vector gets the place `next`. */
 interface ScopeModel extends VectorRange {
   readonly scope: number;
   readonly model: ModelRef;
@@ -45,7 +45,7 @@ interface StateRow {
   readonly waiting: number;
 }
 
-/** What a scope holds of a model; a scope without any has all to do. */
+/** The state of a model in a scope; if it has none there, everything is still to be done. */
 const STATE = `memory_scope.contact, ifnull(state.serving, 0) as serving,
   (select count(*) from vector where id >= state.number << 26 and id < (state.number + 1) << 26) as vectors,
   (select count(*) from unit join memory on memory.row = unit.memory and memory.first = unit.id
@@ -100,7 +100,7 @@ interface Since {
   readonly state: ScopeModel | undefined;
 }
 
-/** From a place on, those that have no vector: each stands where its first unit does. */
+/** The memories from a place on that have no vector; each counts at the place of its first unit. */
 async function waitingMemories(tx: Tx, own: MemoryScope, { from, most, state }: Since): Promise<readonly Waiting[]> {
   const range = rangeOf(own);
   const number = state?.number ?? -1;
@@ -116,7 +116,7 @@ async function waitingMemories(tx: Tx, own: MemoryScope, { from, most, state }: 
   );
 }
 
-/** A memory is found by its tags too. */
+/** The tags are part of the text, because a memory is found by them, too. */
 async function textsOf(tx: Tx, own: MemoryScope, waiting: readonly Waiting[]): Promise<readonly WaitingText[]> {
   const rows = JSON.stringify(waiting.map(({ row }) => row));
   const found = await memoryRows(
@@ -137,7 +137,7 @@ export async function saveVectors(tx: Tx, scope: Scope, model: ModelRef, made: N
   const state = await readied(tx, own, model, made.vectors[0]?.values.length);
   const rows = await rowsOf(tx, own, made, state.dimensions);
   await vectorIndex(tx).upsert(state, state.next, rows);
-  // What came between was not looked at by whoever made these.
+  // Whoever made these vectors did not examine what came in between.
   const done = made.from <= state.done ? Math.max(state.done, made.upto) : state.done;
   const passed = plain<never>(`update vector_model set next = next + ?, done = ? where number = ?`);
   await tx.run({ ...passed, parameters: [rows.length, done, state.number] });
@@ -146,7 +146,7 @@ export async function saveVectors(tx: Tx, scope: Scope, model: ModelRef, made: N
   if (isComplete || rows.length > 0) await countChange(tx, own, {});
 }
 
-/** The model in the scope; again where its vectors have another length than they had. */
+/** The model's state in the scope. It begins again if its vectors now have another length. */
 async function readied(tx: Tx, own: MemoryScope, model: ModelRef, dimensions = 0): Promise<ScopeModel> {
   const known = await scopeModel(tx, own, model);
   if (known !== undefined && (dimensions === 0 || known.dimensions === dimensions)) return known;
@@ -177,7 +177,7 @@ async function readied(tx: Tx, own: MemoryScope, model: ModelRef, dimensions = 0
   );
 }
 
-/** Those whose memory is still there: what was forgotten while its vector was made gets none. */
+/** The rows for memories that still exist: one that was forgotten while its vector was made gets none. */
 async function rowsOf(tx: Tx, own: MemoryScope, { vectors }: NewVectors, dimensions: number) {
   const ids = JSON.stringify(vectors.map(({ memory }) => memory));
   const known = await tx.all(
@@ -193,7 +193,7 @@ async function rowsOf(tx: Tx, own: MemoryScope, { vectors }: NewVectors, dimensi
   });
 }
 
-/** All is there: from now on this model serves, and the others go. */
+/** This model is complete: from now on it serves, and the others are deleted. */
 async function serve(tx: Tx, own: MemoryScope, { number }: ScopeModel): Promise<void> {
   await tx.run(
     plain(
@@ -207,7 +207,7 @@ async function serve(tx: Tx, own: MemoryScope, { number }: ScopeModel): Promise<
 
 const UNUSED = `model != ? and serving = 0`;
 
-/** Whether there is anything to drop. Asked after each turn, and mostly for nothing: it waits for no writer. */
+/** Whether there is anything to delete. It is asked after each turn, mostly in vain, so it waits for no writer. */
 export async function hasUnusedVectors(tx: Tx, scope: Scope, model: ModelRef): Promise<boolean> {
   const own = await memoryScope(tx, scope);
   return own !== undefined && (await models(tx, own, UNUSED, model)).length > 0;
@@ -234,16 +234,16 @@ async function forgetModels(tx: Tx, own: MemoryScope, which: string, value: stri
   }
 }
 
-/** Characters of a text that gets one vector: what is longer says too many things to lie near one of them. */
+/** The most characters of a text that gets one vector: a longer one says too many things to lie near any of them. */
 const LONGEST = 1_500;
 
-/** A shorter end of a sentence is looked for in the last part of a passage only. */
+/** Only in this last part of a passage, the end of a sentence is searched for. */
 const LOOKED_THROUGH = 500;
 
-/** No memory has more vectors than this; what comes after is found by its words. */
+/** No memory has more vectors than this; the rest of it is found by its words. */
 const MOST = 32;
 
-/** The passages that get a vector each, in order: whole sentences where there are such. None for a text without a word. Pure. */
+/** The passages that get a vector each, in order, at sentence ends if possible. None for a text without a word. Pure. */
 function passagesOf(text: string): readonly string[] {
   const passages: string[] = [];
   for (let from = 0; from < text.length && passages.length < MOST; ) {
@@ -255,7 +255,7 @@ function passagesOf(text: string): readonly string[] {
   return passages;
 }
 
-/** Behind a sentence, else a word, else in the middle of nothing: never inside a character. */
+/** The end of a passage: after a sentence, otherwise after a word, otherwise anywhere, but never inside a character. */
 function endOf(text: string, from: number): number {
   const last = from + LONGEST;
   if (last >= text.length) return text.length;

@@ -4,7 +4,10 @@ import type { Finding } from "../records.ts";
 import { plain } from "../statement.ts";
 import type { Transactions, Tx } from "../tx.ts";
 
-/** What is wrong with what no digest covers: the words that memories are found by, and vectors. Pages on disk are PostgreSQL's to check. */
+/**
+ * Finds errors in what no digest covers: the words by which memories are found, and the vectors. Checking the pages on disk is PostgreSQL's
+ * part.
+ */
 export function checkDatabase({ read }: Transactions): Promise<readonly Finding[]> {
   return read(async (tx) => {
     const says = [...(await wrongWords(tx)), ...(await wrongVectors(tx))];
@@ -15,7 +18,7 @@ export function checkDatabase({ read }: Transactions): Promise<readonly Finding[
 const OF_UNITS = `select unit.id as unit, word as term from unit, unnest(string_to_array(unit.terms, ' ')) as word`;
 const OF_INDEX = "select unit, term from unit_word";
 
-/** The words of the search index are those of the units' rows. */
+/** Compares the words of the search index with those of the units' rows. */
 async function wrongWords(tx: Tx): Promise<readonly string[]> {
   const missing = await tx.column(plain<number>(`select count(*) from (${OF_UNITS} except ${OF_INDEX}) as missing`));
   const strange = await tx.column(plain<number>(`select count(*) from (${OF_INDEX} except ${OF_UNITS}) as strange`));
@@ -31,10 +34,10 @@ interface VectorRow {
   readonly crc: number | null;
 }
 
-/** So many are in memory at once. */
+/** How many are in memory at once. */
 const STEP = 500;
 
-/** Vectors are what they were when they were made: only a model could make them again. */
+/** Compares vectors with their checksums, because only a model could compute them again. */
 async function wrongVectors(tx: Tx): Promise<readonly string[]> {
   const wrong: string[] = [];
   for (let last = -1; ; ) {

@@ -8,10 +8,10 @@ import { connect, EVERYTHING } from "./database.ts";
 import { nameOf } from "./failure.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
 
-/** A copy holds its snapshot while it waits for the other side: an hour, in milliseconds. */
+/** How long a copy may keep its snapshot while it waits for the other side: an hour, in milliseconds. */
 const PATIENCE = 3_600_000;
 
-/** A database as a side of a copy, with today's schema. @throws StrataError as `connect` and `migrate` */
+/** A database as one side of a copy, with today's schema. @throws StrataError as `connect` and `migrate` */
 export async function postgresSide(url: string, parts: readonly StorePart[] = []): Promise<CopySide> {
   const db = await connect(url, { random: randomBytes, limits: MEMORY_LIMITS, patience: PATIENCE });
   try {
@@ -52,7 +52,7 @@ async function tables(tx: CopyTx): Promise<readonly CopyTable[]> {
   }));
 }
 
-/** The index of words, and numbers that continue behind the highest. */
+/** Fills the index of words, and lets generated numbers continue after the highest one. */
 async function finish(tx: CopyTx): Promise<void> {
   await tx.run(plain(`delete from unit_word`));
   await tx.run(

@@ -14,12 +14,12 @@ import { parserOf, storable } from "./values.ts";
 /** One open server: a pool of connections, each for one transaction at a time. */
 export interface Connected {
   readonly where: Where;
-  /** Transactions that see and write these rows alone, whatever their queries ask for (law 5): the second wall. */
+  /** Transactions that see and write only these rows, whatever their queries ask for: a second barrier behind the scopes (law 5). */
   within(reach: Reach): Transactions;
   close(): Promise<void>;
 }
 
-/** Whose rows. `ALL` stands for every one of them, and is said out loud by those who look after the database. */
+/** Whose rows. `ALL` stands for all of them; only functions that maintain the database ask for it. */
 export interface Reach {
   readonly org: string;
   readonly agent: string;
@@ -28,7 +28,7 @@ export interface Reach {
 
 export const ALL = "*";
 
-/** The owner's: migrations, copies, and what asks for all organizations. */
+/** The reach of the database's owner: for migrations, copies, and queries about all organizations. */
 export const EVERYTHING: Reach = { org: ALL, agent: ALL, contact: ALL };
 
 /** How to open. */
@@ -37,20 +37,22 @@ interface DatabaseOptions {
   readonly limits: MemoryLimits;
   /** How long to wait for others who change the same data, in milliseconds. */
   readonly patience: number;
-  /** What features keep here. */
+  /** What features store here. */
   readonly parts?: readonly StorePart[];
 }
 
-/** The oldest that it is tested on. */
+/** The oldest version that Strata is tested with. */
 const OLDEST = 15;
 
-/** As many transactions at once as a program has use for; a server has a hundred connections for all. */
+/** The most transactions at once of one program; by default, a server has a hundred connections for all. */
 const CONNECTIONS = 10;
 
-/** A program that stands still in a transaction holds up all others of its organization: the server ends it long before their patience does. */
+/**
+ * A program that hangs in a transaction holds up all others of its organization, so the server ends it after this share of their patience.
+ */
 const IDLE_PART = 1 / 3;
 
-/** No statement of ours takes nearly as long. */
+/** The most time for one statement; none of Strata's takes nearly as long. */
 const STATEMENT_MS = 60_000;
 
 const CONNECT_MS = 10_000;
@@ -61,7 +63,7 @@ export async function connect(url: string, options: DatabaseOptions): Promise<Co
   const config = configOf(url);
   const where = whereOf(url);
   const pool = new pg.Pool({ ...config, max: CONNECTIONS, types: { getTypeParser: parserOf } });
-  // A connection that breaks while nobody asks anything is replaced by the next; whoever asks is told by the question.
+  // A connection that breaks while it is idle is replaced at the next use; a query on a broken one gets the error itself.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => void client.on("error", () => undefined));
   try {
@@ -87,7 +89,7 @@ function configOf(url: string): ClientConfig {
   };
 }
 
-/** What may be told of an address: all but its password. */
+/** The parts of an address that may be shown: everything but the password. */
 export function whereOf(url: string): Where {
   const parsed = URL.parse(url);
   const host = parsed?.searchParams.get("host") ?? decodeURIComponent(parsed?.hostname ?? "");
@@ -123,12 +125,13 @@ async function checkServer(pool: Pool, where: Where): Promise<void> {
     );
 }
 
-/** After so many writes the rows of its tables are counted, and again when there may be several times as many. */
+/** After this many writes, PostgreSQL is told to count the rows of the tables; again when there may be several times as many. */
 const COUNTED_AFTER = [20, 100, 500, 2_500, 12_500];
 
 /**
- * The server counts rows by itself, but a minute late, and takes tables that were never counted for all but empty: it then reads all of
- * a scope for each row of a join. Who writes much in the first minutes, as replays and imports do, waited for that a hundred times as long.
+ * The server counts rows by itself, but a minute late, and assumes that tables which were never counted are almost empty: then it reads all
+ * of a scope for each row of a join. Programs that write much in the first minutes, such as replays and imports, were a hundred times
+ * slower because of that.
  */
 function counter(pool: Pool): () => void {
   let writes = 0;
@@ -139,7 +142,7 @@ function counter(pool: Pool): () => void {
 }
 
 interface Shared {
-  /** Told after each write. */
+  /** Called after each write. */
   readonly wrote: () => void;
   readonly pool: Pool;
   readonly where: Where;
@@ -158,8 +161,8 @@ function transactionsOf(shared: Shared, reach: Reach): Transactions {
 }
 
 /**
- * A writer has its organization to itself, as all of SQLite's writers have their file: each statement then sees all that was
- * committed before, so that `read committed` is enough (decision 0046). Others' organizations continue meanwhile.
+ * A writer has its organization to itself, as a writer in SQLite has the file. Each statement then sees everything that was committed
+ * before, so `read committed` is enough (decision 0046). Other organizations continue meanwhile.
  */
 async function written<T>(shared: Shared, client: PoolClient, reach: Reach, work: (tx: Tx) => Promise<T>): Promise<T> {
   const begun = await client.query<Begun[]>(
@@ -190,7 +193,7 @@ async function inside<T>(shared: Shared, client: PoolClient, work: (tx: Tx) => P
   }
 }
 
-/** Which transaction it is, and since when the server runs that gave it its number. */
+/** The number of the transaction, and the start time of the server that assigned it. */
 interface Begun {
   readonly xid: string;
   readonly since: string;
@@ -198,7 +201,7 @@ interface Begun {
 
 const BEGUN = `pg_postmaster_start_time()::text as since`;
 
-/** Several statements in one message give a list of answers; what is asked last is in the last. */
+/** Several statements in one message give a list of results; the last query's result comes last. */
 function lastRow(answers: unknown): Begun | undefined {
   const last: unknown = Array.isArray(answers) ? answers.at(-1) : undefined;
   const rows: unknown = typeof last === "object" && last !== null ? Reflect.get(last, "rows") : undefined;
@@ -210,9 +213,9 @@ function lastRow(answers: unknown): Begun | undefined {
 }
 
 /**
- * Where the connection breaks under the commit itself, nobody has said whether it came through. The server knows, where it is still
- * the same one: after a crash it may give the number of a lost transaction to another.
- * @throws what broke it, where it did not come through; StrataError `store_busy` where nobody knows
+ * If the connection breaks during the commit itself, it is unknown whether it succeeded. The server knows, if it is still the same one;
+ * after a crash it may assign the number of a lost transaction to another.
+ * @throws the error that broke it if it did not succeed; StrataError `store_busy` if that is unknown
  */
 async function commit({ pool, where }: Shared, client: PoolClient, begun: Begun | undefined): Promise<void> {
   try {
@@ -227,10 +230,10 @@ async function commit({ pool, where }: Shared, client: PoolClient, begun: Begun 
   }
 }
 
-/** For as long as a server takes to start again. */
+/** Enough for the time that a server takes to restart. */
 const RETRIES = 9;
 
-/** Asks until a lost server is back: some ten seconds in all. */
+/** Repeats a query until a lost server is back: for about ten seconds. */
 async function untilConnected<T>(ask: () => Promise<T>): Promise<T> {
   for (let tried = 0; ; tried++) {
     try {
@@ -242,12 +245,12 @@ async function untilConnected<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Longer each time, and never the same for two. */
+/** Longer each time, and different for any two programs. */
 const pause = (tried: number): Promise<void> => setTimeout(Math.min(2_000, 20 * 2 ** tried) * (0.5 + Math.random()));
 
 /**
- * Runs a transaction, and once more where another was in its way or the server went away before it was committed: nothing of it is
- * there then, and a store function does nothing but ask the database.
+ * Runs a transaction, and runs it again if another one was in its way or the server went away before the commit. That is safe: nothing of
+ * it was stored, and a store function does nothing but query the database.
  */
 async function again<T>({ pool, where }: Shared, run: (client: PoolClient) => Promise<T>): Promise<T> {
   for (let tried = 0; ; tried++) {
@@ -267,7 +270,7 @@ async function again<T>({ pool, where }: Shared, run: (client: PoolClient) => Pr
   }
 }
 
-/** They hold for one transaction, so that a pool between us and the server does no harm. */
+/** Settings for one transaction only, so that a connection pool in between does no harm. */
 function settings({ patience }: DatabaseOptions, { org, agent, contact }: Reach): string {
   const limits = {
     lock_timeout: patience,
@@ -279,18 +282,18 @@ function settings({ patience }: DatabaseOptions, { org, agent, contact }: Reach)
   return `select ${each.join(", ")}`;
 }
 
-/** Every writer holds the first together with others, and the owner holds it alone. */
+/** Writers share the first lock with each other; the owner holds it exclusively. */
 const lockOf = ({ org }: Reach): string =>
   org === ALL
     ? `select pg_advisory_xact_lock(${keyOf("strata")})`
     : `select pg_advisory_xact_lock_shared(${keyOf("strata")}), pg_advisory_xact_lock(${keyOf(`strata ${org}`)})`;
 
-/** A number that all programs have for a name. */
+/** A number for a name, the same in all programs. */
 function keyOf(name: string): string {
   return createHash("sha256").update(name).digest().readBigInt64BE().toString();
 }
 
-/** Quoted, with nothing in it that ends the quotes. */
+/** A quoted literal; nothing in it can end the quotes. */
 const literal = (text: string): string => ` E'${text.replace(/[\\']/g, (sign) => `\\${sign}`)}'`;
 
 /** One transaction. */
@@ -345,22 +348,22 @@ function asked(statement: Statement<unknown>): { text: string; values: unknown[]
   return { text: sql, values: parameters.map(storable), ...(name !== undefined && { name }) };
 }
 
-/** The query builder derived R from the tables' types: the rows have this shape because a typed query wrote them. */
+/** The query builder derived R from the tables' types: the rows have this shape because typed queries wrote them. */
 function rowsOf<R>(rows: unknown): R[] {
   return rows as R[];
 }
 
-/** As for rows: only a typed query knows what its column holds. */
+/** As for rows: a typed query knows the type of its column. */
 function columnOf<V>(rows: unknown): V[] {
   return (rows as [V][]).map(([value]) => value);
 }
 
 const names = new Map<string, string>();
 
-/** Texts have few shapes; what comes after so many is not prepared. */
+/** The number of different statements is small; further ones are not prepared. */
 const MOST_PREPARED = 600;
 
-/** A connection prepares a text once, by this name. */
+/** The name under which a connection prepares a text once. */
 function nameOfText(text: string): string | undefined {
   const known = names.get(text);
   if (known !== undefined || names.size >= MOST_PREPARED) return known;

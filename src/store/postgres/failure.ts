@@ -1,19 +1,19 @@
 import { asStrataError, type ErrorCode, StrataError } from "../../protocol/index.ts";
 
-/** What PostgreSQL and its driver say of a failure. Nothing here holds the password: `where` names the server, the database and the user. */
+/** The server, database and user that errors name. Never the password. */
 export interface Where {
   readonly user: string;
   readonly host: string;
   readonly database: string;
 }
 
-/** As people read it; the password is not part of it. */
+/** The address as it is shown to people, without the password. */
 export const nameOf = ({ user, host, database }: Where): string =>
   `PostgreSQL at ${host} (database ${database}, user ${user})`;
 
 /**
- * Whatever the driver or the server threw, as a sentence with the next step; the cause is kept. What neither of them says is a bug
- * and stays `unexpected`. This is the only place that reads PostgreSQL's codes.
+ * Whatever the driver or the server threw, as a sentence with the next step; the cause is kept. Anything else is a bug and stays
+ * `unexpected`. Only this file reads PostgreSQL's codes.
  */
 export function failure(thrown: unknown, where: Where): StrataError {
   if (thrown instanceof StrataError) return thrown;
@@ -30,7 +30,7 @@ const unknown = (where: Where, said: string): string =>
 
 interface FailureRow {
   readonly codes: RegExp;
-  /** What the driver says by itself, without a code. */
+  /** The driver's own message, without a code. */
   readonly says?: RegExp;
   readonly error?: ErrorCode;
   readonly sentence: (where: Where, said: string) => string;
@@ -38,7 +38,7 @@ interface FailureRow {
 
 const NONE = /^(?!)/;
 
-/** A name as SQL has it, whatever signs are in it. */
+/** A name in SQL, quoted if it contains unusual characters. */
 const quoted = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
 
 const ROWS: readonly FailureRow[] = [
@@ -142,7 +142,7 @@ const ROWS: readonly FailureRow[] = [
   },
 ];
 
-/** The server went down while it was told to keep a change, and may have kept it. */
+/** The server stopped during a commit, and may have stored the change. */
 export const inDoubt = (where: Where, thrown: unknown): StrataError =>
   new StrataError(
     "store_busy",
@@ -151,10 +151,10 @@ export const inDoubt = (where: Where, thrown: unknown): StrataError =>
     thrown,
   );
 
-/** What cannot be wrong with the change itself: whoever tries again may well succeed. */
+/** A conflict with another transaction: the change itself is not wrong, and another attempt may succeed. */
 export const isConflict = (thrown: unknown): boolean => /^(?:40001|40P01)$/.test(codeOf(thrown));
 
-/** The connection is gone, and with it all that was not committed. */
+/** The connection is lost, and with it everything that was not committed. */
 export function isLost(thrown: unknown): boolean {
   const code = codeOf(thrown);
   const said = thrown instanceof Error ? thrown.message : "";
@@ -167,6 +167,6 @@ export function isLost(thrown: unknown): boolean {
 const codeOf = (thrown: unknown): string =>
   thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : "";
 
-/** Five signs, as the standard has them. */
+/** Whether the server (whose codes have five characters, by the standard) or the system reported it. */
 const isDriver = (thrown: unknown, code: string): boolean =>
   thrown instanceof Error && (/^[0-9A-Z]{5}$/.test(code) || "syscall" in thrown);

@@ -1,6 +1,6 @@
 /**
- * The tables as PostgreSQL has them: those that SQLite's first sixteen migrations add up to. A test compares the columns, keys and
- * indexes of both. Kept for ever and never edited: databases in the world were made by it.
+ * The tables in PostgreSQL: the result of SQLite's first sixteen migrations. A test compares columns, keys and indexes of both. It is kept
+ * forever and never edited, because existing databases were made by it.
  */
 
 import { type NewTable, tableIn } from "../migrations.ts";
@@ -9,12 +9,12 @@ const owned = "org text!, agent text!, contact text!";
 const ofAgent = "org text!, agent text!";
 const linked = "at int!, link int!";
 
-/** Every key of a contact's rows begins with its scope (law 5), so that a query in scope walks that scope's rows and no others. */
+/** Every key of a contact's rows begins with its scope (law 5), so that a query in a scope reads only that scope's rows. */
 const scope = "org, agent, contact";
 const ofThread = `${scope}, thread -> thread (${scope}, id)`;
 const ofTurn = `${scope}, turn -> turn (${scope}, id)`;
 const ofEpoch = `${scope}, thread, epoch -> epoch (${scope}, thread, n)`;
-/** A row can name only a text of its own contact: the database itself keeps law 5 here. */
+/** A row can name only texts of its own contact: here the database itself keeps law 5. */
 const ownPiece = (column: string) => `${scope}, ${column} -> piece (${scope}, digest)`;
 const sharedPiece = (column: string) => `org, ${column} -> shared_piece (org, digest)`;
 
@@ -108,7 +108,7 @@ const TABLES: Readonly<Record<string, NewTable>> = {
     key: "number",
     unique: [scope],
   },
-  // A message of a turn has no text of its own: the slot that shows it names the one piece of it.
+  // A turn's message has no text of its own: the slot that shows it names the only piece with the text.
   memory: {
     columns: `row serial, scope int!, id text!, kind text!, trust text!, at int!, turn text, slot int, first int,
       units int! default 0, support int!, content text, tags text, speaker text, session text, by text, sources text,
@@ -122,7 +122,8 @@ const TABLES: Readonly<Record<string, NewTable>> = {
     key: "id",
     references: ["memory -> memory (row)"],
   },
-  // Which units have a word: what is a full-text index in SQLite. The ids of a scope are one range, so a search reads nothing of another's.
+  // Which units have a word: in SQLite, this is a full-text index. The ids of a scope are one range, so a search reads nothing of another
+  // scope.
   unit_word: { columns: "term text!, unit int!", key: "term, unit" },
   unit_term: { columns: "scope int!, term text!, units int!", key: "scope, term" },
   unit_speaker: { columns: "scope int!, speaker text!, units int!", key: "scope, speaker" },
@@ -187,7 +188,7 @@ const INDEXES = [
   `create index thread_recent on thread (org, agent, last_activity)`,
   `create index thread_unended on thread (org, agent, id)
     where turns = 0 and erased_link is null and contact >= '~inbox:' and contact < '~inbox;'`,
-  // Events without an id of their channel differ: null equals nothing in an index.
+  // Events without an external id never conflict: null equals nothing in an index.
   `create unique index event_external on event (${scope}, channel, external_id)
     where status != 'withdrawn' and proof is distinct from 'proven'`,
   `create unique index event_proven on event (${scope}, external_id) where proof = 'proven'`,
@@ -226,17 +227,17 @@ const TRIGGERS = [
     $$ begin delete from vector where memory = new.row; return null; end $$`,
   `create trigger vector_superseded after update of superseded_by on memory for each row
     when (new.superseded_by is not null) execute function vector_superseded()`,
-  // Places that are given again are looked at again; what has its vector keeps it.
+  // If places are assigned again, they are examined again; a text that has its vector keeps it.
   `create function vector_rewound() returns trigger language plpgsql as
     $$ begin update vector_model set done = 0 where scope = new.number; return null; end $$`,
   `create trigger vector_rewound after update of next on memory_scope for each row
     when (new.next < old.next) execute function vector_rewound()`,
 ];
 
-/** Every table of today, in an order in which what is referred to comes first. */
+/** The tables of this schema, in an order in which referenced tables come first. */
 export const FIRST_TABLES: readonly string[] = Object.keys(TABLES);
 
-/** What makes them. */
+/** The statements that create them. */
 export const FIRST_SCHEMA: readonly string[] = [
   ...Object.entries(TABLES).map(([name, table]) => tableIn("postgres", name, table)),
   ...INDEXES,

@@ -7,7 +7,7 @@ import { type Connected, EVERYTHING } from "./database.ts";
 import { FIRST_SCHEMA } from "./first-schema.ts";
 import { openTables, ROW_SECURITY, secured } from "./row-security.ts";
 
-/** All steps, in order. The first is what SQLite had after its sixteenth: from then on both count alike. */
+/** All steps, in order. The first one equals SQLite's first sixteen; from then on both have the same numbers. */
 export const MIGRATIONS: readonly Migration[] = [
   { number: 16, name: "first", statements: [...FIRST_SCHEMA, ...ROW_SECURITY] },
   ...SHARED,
@@ -16,8 +16,8 @@ export const MIGRATIONS: readonly Migration[] = [
 const HISTORY = `create table if not exists migration (number bigint primary key, name text not null)`;
 
 /**
- * Brings a database up to today's schema, in one transaction and with nobody else writing: of two programs that open a new database
- * at once, one waits.
+ * Brings a database up to today's schema, in one transaction and while nobody else writes. If two programs open a new database at once, one
+ * waits.
  * @throws StrataError `store_newer`, `store_failed`
  */
 export async function migrate(db: Connected, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {

@@ -14,11 +14,11 @@ import { failure, nameOf } from "./failure.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
 import { reachOf } from "./reach.ts";
 
-/** What whoever opens it may want otherwise; what each means, SQLite's options say. */
+/** Options of whoever opens it; SQLite's options explain them. */
 export interface PostgresOptions {
   readonly keptOut?: KeptOut;
   readonly random?: (bytes: number) => Uint8Array;
-  /** How long to wait for others who write, before `store_busy`, in milliseconds. Left out, 15 seconds. */
+  /** How long to wait for other writers before `store_busy`, in milliseconds. Default: 15 seconds. */
   readonly patience?: number;
   readonly limits?: Partial<MemoryLimits>;
   readonly parts?: readonly StorePart[];
@@ -45,10 +45,10 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
   }
 }
 
-/** What is to be known of a server. */
+/** Facts about a server. */
 export interface ServerFacts {
   readonly version: string;
-  /** Whether row-level security does not hold for this user: the second wall behind the scopes is down. */
+  /** Whether this user bypasses row-level security, so that the second barrier behind the scopes is missing. */
   readonly isAboveRows: boolean;
 }
 
@@ -65,7 +65,7 @@ export async function postgresFacts(url: string): Promise<ServerFacts> {
   }
 }
 
-/** The store, each function of which runs in transactions that reach no further than what it is asked about. */
+/** The store. Each function runs in a transaction that reaches no further than its arguments say. */
 function storeWithin(db: Connected, parts: readonly StorePart[]): Store {
   const within = (reach: Reach): Store => storeOver(databaseOf(db, parts, reach));
   const all = within(EVERYTHING);
@@ -96,7 +96,7 @@ function databaseOf(db: Connected, parts: readonly StorePart[], reach = EVERYTHI
       if (code === "store_failed" && message.includes("is damaged")) return message;
       throw thrown;
     },
-    // What was erased is gone from the rows; what PostgreSQL keeps of old ones goes with the next vacuum.
+    // Erased texts are gone from the rows; old versions that PostgreSQL keeps disappear with the next vacuum.
     flush: async () => true,
     backup: async () => {
       const all = "PGOPTIONS='-c strata.org=* -c strata.agent=* -c strata.contact=*'";

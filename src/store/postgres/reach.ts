@@ -1,24 +1,24 @@
 import { isBatch } from "../../protocol/index.ts";
 import { ALL, EVERYTHING, type Reach } from "./database.ts";
 
-/** What looks after the whole database, and is asked by who owns it. */
+/** Functions that maintain the whole database and run as its owner. */
 const OWNERS = new Set(["organizations", "unfinishedErasures", "backup", "trouble", "close"]);
 
 /**
- * What is about one contact and reads or writes rows of the agent's others as well: an erasure gives them a pseudonym, a turn of several
- * has all of theirs, a log keeps so many senders, and a text is the agent's whoever proposed it.
+ * Functions about one contact that also read or write rows of the agent's other contacts: an erasure renames the contact there, a turn of
+ * several senders contains all of theirs, a log keeps a limited number of senders, and a text belongs to the agent, whoever proposed it.
  */
 const WIDE = new Set([
   ...["eraseContact", "finishErasure", "openThread", "claim", "withdraw", "settle", "beginCall", "endCall"],
   ...["editText", "decideText", "moveText"],
 ]);
 
-/** Where a scope without a contact means the agent's own memories, and not those of all of its contacts. */
+/** Functions for which a scope without a contact means the agent's own memories, and not those of all its contacts. */
 const OWN_MEMORIES = /Memor|^memor/;
 
 /**
- * Whose rows a function of the store may see and write: as its arguments say. Fails closed: what names nobody reaches nothing. `wide`:
- * what of a feature's reaches as far as these.
+ * Whose rows a function of the store may see and write, derived from its arguments. Fails closed: arguments that name nobody reach nothing.
+ * `wide`: functions of features that reach as far as `WIDE`.
  */
 export function reachOf(name: string, given: readonly unknown[], wide: readonly string[] = []): Reach {
   if (OWNERS.has(name)) return EVERYTHING;
@@ -29,7 +29,7 @@ export function reachOf(name: string, given: readonly unknown[], wide: readonly 
   const contacts = new Set(scopes.map(({ contact }) => contact ?? (OWN_MEMORIES.test(name) ? "" : ALL)));
   contacts.delete("");
   const [contact = ""] = contacts;
-  // The record of a turn of several senders names the turns of each.
+  // The record of a turn of several senders names the turns of each sender.
   const isWide = WIDE.has(name) || wide.includes(name) || contacts.size > 1 || isBatch({ contact });
   return {
     org: others.every(({ org }) => org === scope.org) ? scope.org : ALL,
@@ -44,7 +44,7 @@ interface Named {
   readonly contact: string | null;
 }
 
-/** A scope, an agent, or a claim: then its thread's, and that of all senders whose threads it has. */
+/** The scope of an argument: a scope, an agent, a thread or a claim. A claim of several senders reaches all of them. */
 function scopeOf(given: unknown): Named {
   const thread = field(given, "thread");
   const scope = field(thread, "scope") ?? given;

@@ -4,13 +4,13 @@ import type { Tx } from "../tx.ts";
 import { FIRST_TABLES } from "./first-schema.ts";
 
 /**
- * The second wall behind law 5: each transaction says whose rows it is for, and PostgreSQL shows and takes no others, whatever a
- * query forgets to ask. It holds for the tables' owner, too, but not for a superuser: `doctor` says so.
+ * The second barrier behind law 5: each transaction names the owner of the rows it is for, and PostgreSQL shows and accepts no others,
+ * whatever a query forgets to filter. It also applies to the tables' owner, but not to a superuser; `doctor` reports that.
  */
 
 const ofOrg = named("org");
 const ofAgent = `${ofOrg} and ${named("agent")}`;
-/** The agent's own rows, whose contact is empty, are there for all of its contacts. */
+/** The agent's own rows, whose contact is empty, are visible to all its contacts. */
 const ofContact = `${ofAgent} and (${named("contact")} or contact = '')`;
 
 function named(column: string): string {
@@ -19,8 +19,8 @@ function named(column: string): string {
 }
 
 /**
- * Rows of memories have the number of their scope. Those of one contact's scopes are looked up once a query; only who works on many
- * contacts looks for each row.
+ * Rows of memories carry the number of their scope. The scopes of one contact are looked up once per query; only transactions about many
+ * contacts look them up for each row.
  */
 const ofScope = (number: string): string => throughTable(number, "memory_scope");
 const ofModel = (number: string): string => throughTable(number, "vector_model");
@@ -32,7 +32,7 @@ const throughTable = (
     then exists (select from ${table} where ${table}.number = ${number})
     else ${number} = any (coalesce((select strata_${table}s()), '{}')) end)`;
 
-/** Parsed when they are made, so that they find their tables also where a backup has taken the path to them away. */
+/** Parsed when they are created, so that they find their tables even if a backup has removed the search path. */
 const NUMBERS = [
   `create function strata_memory_scopes() returns bigint[] language sql stable return (
     select array_agg(number) from memory_scope where org = current_setting('strata.org', true)
@@ -41,7 +41,7 @@ const NUMBERS = [
     select array_agg(number) from vector_model where scope = any (strata_memory_scopes()))`,
 ];
 
-/** The ids of units and vectors begin with the number of what they belong to: 2^26 places each. */
+/** The ids of units and vectors begin with the number of their scope or model: 2^26 places each. */
 const WIDTH = 26;
 
 const POLICIES: Readonly<Record<string, string>> = {
@@ -56,7 +56,7 @@ const POLICIES: Readonly<Record<string, string>> = {
   unit: ofScope(`(id >> ${WIDTH})`),
   unit_word: ofScope(`(unit >> ${WIDTH})`),
   vector: ofModel(`(id >> ${WIDTH})`),
-  // Which version of the index it is: of nobody.
+  // The version of the index, which belongs to nobody.
   memory_index: "true",
 };
 
@@ -64,7 +64,7 @@ function all(tables: readonly string[], condition: string): Readonly<Record<stri
   return Object.fromEntries(tables.map((table) => [table, condition]));
 }
 
-/** Puts the wall up around the first schema's tables. */
+/** Adds the policies to the tables of the first schema. */
 export const ROW_SECURITY: readonly string[] = [
   ...NUMBERS,
   ...FIRST_TABLES.flatMap((table) => {
@@ -82,14 +82,14 @@ function wall(table: string, condition: string): readonly string[] {
   ];
 }
 
-/** A table that nothing stands around yet. */
+/** A table without a policy. */
 interface OpenTable {
   readonly name: string;
-  /** One after the other, with spaces between. */
+  /** Its columns, separated by spaces. */
   readonly columns: string;
 }
 
-/** Asked of the schema, so that no table is ever forgotten. What stands in a database only while it is copied to is nobody's. */
+/** Reads the schema, so that no table is forgotten. A table that exists only during a copy belongs to nobody. */
 export function openTables(tx: Tx): Promise<readonly OpenTable[]> {
   const open = `select c.relname::text as name, string_agg(a.attname::text, ' ') as columns
     from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
@@ -98,7 +98,7 @@ export function openTables(tx: Tx): Promise<readonly OpenTable[]> {
   return tx.all(plain<OpenTable>(open));
 }
 
-/** The wall around a table of later: whose its rows are, its columns say. */
+/** The policy of a table that is added later; its columns name the owner of its rows. */
 export function secured(name: string, columns: string): readonly string[] {
   const has = columns.split(" ");
   if (has.includes("org") && has.includes("agent")) return wall(name, has.includes("contact") ? ofContact : ofAgent);

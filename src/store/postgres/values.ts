@@ -1,9 +1,12 @@
 import { StrataError } from "../../protocol/index.ts";
 
-/** PostgreSQL's texts have no zero sign: this sign, which no text has, and a digit stand for it, and for the sign itself. */
+/**
+ * PostgreSQL's texts cannot contain the character zero. This character, which no text contains, followed by a digit replaces it, and
+ * itself.
+ */
 const STAND_IN = "\ufffe";
 
-/** A value as PostgreSQL takes it. */
+/** A value that PostgreSQL accepts. */
 export const storable = (value: unknown): unknown =>
   typeof value === "string" && /[\0\ufffe]/.test(value)
     ? value.replaceAll(STAND_IN, `${STAND_IN}1`).replaceAll("\0", `${STAND_IN}0`)
@@ -12,7 +15,7 @@ export const storable = (value: unknown): unknown =>
 const asWritten = (text: string): string =>
   text.includes(STAND_IN) ? text.replaceAll(`${STAND_IN}0`, "\0").replaceAll(`${STAND_IN}1`, STAND_IN) : text;
 
-/** What the types of PostgreSQL are in rows: the same as SQLite gives. */
+/** The values of PostgreSQL's types in rows: the same as SQLite returns. */
 const PARSERS = new Map<number, (text: string) => unknown>([
   [16, (text) => (text === "t" ? 1 : 0)],
   [17, (text) => Uint8Array.from(Buffer.from(text.slice(2), "hex"))],
@@ -24,7 +27,7 @@ const PARSERS = new Map<number, (text: string) => unknown>([
   [1700, Number],
 ]);
 
-/** Reads what the server writes, by the number of its type. */
+/** Parses what the server sends, by the number of its type. */
 export function parserOf(type: number): (text: string) => unknown {
   return PARSERS.get(type) ?? asWritten;
 }

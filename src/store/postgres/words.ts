@@ -1,16 +1,16 @@
 /**
- * Store functions are written in the words that SQLite and PostgreSQL share, and a few of SQLite's that PostgreSQL has under another
- * name: these. What has no counterpart stands in the store function as one text for each.
+ * Store functions are written in the SQL that SQLite and PostgreSQL share, and a few expressions of SQLite that PostgreSQL has under
+ * another name: these. If something has no counterpart, the store function has one text for each.
  */
 const WORDS: readonly (readonly [RegExp, string])[] = [
-  // A hint which index serves best. PostgreSQL decides by itself.
+  // A hint about the best index. PostgreSQL decides by itself.
   [/ indexed by \w+/g, ""],
-  // In SQLite also a hint: the left table first.
+  // In SQLite also a hint: read the left table first.
   [/\bcross join(?! lateral)\b/g, "join"],
   [/\bifnull\(/g, "coalesce("],
   [/\blast_insert_rowid\(\)/g, "lastval()"],
-  // Lists are one value, as JSON. What shall be in one is looked up in it as an array, which an index serves for each of its values: as a table
-  // it would be joined, and all of a scope read for that wherever the server takes it to be small.
+  // Lists are passed as one JSON value. Their elements are looked up in an array, which can use an index for each. As a table, the list
+  // would be joined, and the server reads a whole scope for that if it underestimates its size.
   [
     /\bin \(select cast\(value as bigint\) from json_each\(\?\)\)/g,
     "= any (array(select json_array_elements_text(?::json)::bigint))",
@@ -21,13 +21,13 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [/\bjson_each\(\?\)/g, "json_array_elements_text(?::json) as listed(value)"],
 ];
 
-/** A text as PostgreSQL says it, with numbers for its values. */
+/** The same text for PostgreSQL, with numbered parameters. */
 export function postgresText(text: string): string {
   return numbered(WORDS.reduce((said, [word, other]) => said.replace(word, other), text));
 }
 
 function numbered(text: string): string {
   let n = 0;
-  // What stands in quotes or comments is no place for a value.
+  // A question mark inside quotes or comments is not a parameter.
   return text.replace(/'[^']*'|"[^"]*"|--[^\n]*|\/\*[\s\S]*?\*\/|\?/g, (part) => (part === "?" ? `$${++n}` : part));
 }

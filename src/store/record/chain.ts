@@ -13,7 +13,7 @@ const newestLink = fixed(({ org }: { readonly org: OrgId }) =>
   query.selectFrom("chain").select(["org", "seq", "hash"]).where("org", "=", org).orderBy("seq", "desc").limit(ONE),
 );
 
-/** Adds a link. Only inside a write transaction: two writers would else take the same place. */
+/** Adds a link. Only inside a write transaction, because otherwise two writers could take the same place. */
 export async function append(tx: Tx, org: OrgId, body: string): Promise<ChainHead> {
   const { seq, hash: prev } = await head(tx, org);
   const row = { org, seq: seq + 1, prev, hash: chained(prev, body), body };
@@ -21,7 +21,7 @@ export async function append(tx: Tx, org: OrgId, body: string): Promise<ChainHea
   return { org, seq: row.seq, hash: row.hash };
 }
 
-/** Adds the link of a turn that ended and notes it on the turn. */
+/** Adds the link of a turn that ended, and stores its number with the turn. */
 export async function appendTurn(tx: Tx, scope: ContactScope, turn: TurnId, body: string): Promise<ChainHead> {
   const link = await append(tx, scope.org, body);
   await tx.run(noteLink({ ...owner(scope), id: turn, link: link.seq }));

@@ -11,8 +11,8 @@ import { broken, knownKey, ownText, present } from "./pieces.ts";
 import { turnLink } from "./turn-link.ts";
 
 /**
- * A past request from the pieces it was made of. Every text is checked against its digest and the turn against its link:
- * what comes back was sent, byte for byte, or nothing comes back.
+ * Rebuilds a past request from its pieces. Every text is checked against its digest and the turn against its link, so the result is exactly
+ * what was sent, byte for byte, or an error.
  */
 export async function rebuild(tx: Tx, scope: Scope, id: TurnId, n: number): Promise<RebuiltRequest> {
   const turn = await foundTurn(tx, scope, id);
@@ -45,7 +45,7 @@ async function foundRequest(tx: Tx, turn: Row<"turn">, n: number): Promise<Row<"
   throw new StrataError("turn_not_found", `turn ${turn.id} has no request ${n}: ${why}`, { turn: turn.id, n });
 }
 
-/** The turn's rows must give the body that was linked when it ended. */
+/** Checks that the turn's rows give the body that was linked when it ended. */
 async function linked(tx: Tx, turn: Row<"turn">): Promise<void> {
   const wanted = { org: turn.org, seq: turn.link ?? 0 };
   const link = await tx.first(
@@ -66,7 +66,7 @@ async function linked(tx: Tx, turn: Row<"turn">): Promise<void> {
 
 type Named = { readonly piece: Row<"piece">["digest"]; readonly text: string | null };
 
-/** The texts, each proved by its keyed digest. */
+/** Reads the texts, each checked by its keyed digest. */
 async function sound(tx: Tx, scope: ContactScope, texts: readonly Named[]): Promise<readonly string[]> {
   const whole = texts.map(({ text }, i) => present(text, i === texts.length - 1 ? "its tail" : `its message ${i + 1}`));
   const key = await knownKey(tx, scope);

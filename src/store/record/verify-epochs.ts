@@ -19,7 +19,7 @@ interface EpochCursor {
   readonly n: number;
 }
 
-/** The next epoch: its prefix is whole and its transcript grows as its digests say. One a step, for one may be long. */
+/** Checks the next epoch: its prefix is complete, and its transcript grows as its digests say. One per step, because it may be long. */
 export async function checkEpochs(tx: Tx, org: OrgId, after: EpochCursor): Promise<Step<EpochCursor>> {
   const following = query
     .selectFrom("epoch")
@@ -52,7 +52,7 @@ async function checkPrefix(tx: Tx, epoch: Row<"epoch">): Promise<readonly string
   }
 }
 
-/** As many messages are read at once. */
+/** How many messages are read at once. */
 const PAGE = 500;
 
 async function checkTranscript(tx: Tx, epoch: Row<"epoch">): Promise<readonly string[]> {
@@ -75,7 +75,7 @@ async function checkTranscript(tx: Tx, epoch: Row<"epoch">): Promise<readonly st
   return position === recorded ? [] : [`it has ${position} messages, but the record says ${recorded}`];
 }
 
-/** Messages without their texts: those are checked as pieces. */
+/** Messages without their texts, which are checked as pieces. */
 async function marksFrom(tx: Tx, epoch: Row<"epoch">, position: number) {
   const page = query
     .selectFrom("message")
@@ -87,7 +87,7 @@ async function marksFrom(tx: Tx, epoch: Row<"epoch">, position: number) {
         .onRef("piece.digest", "=", "message.piece"),
     )
     .selectAll("message")
-    // Only whether there is a text: the texts themselves are checked as pieces.
+    // Only whether there is a text: the texts are checked as pieces.
     .select(["piece.digest as text_of", sql<1 | null>`case when piece.text is null then null else 1 end`.as("text")])
     .where("message.org", "=", epoch.org)
     .where("message.agent", "=", epoch.agent)
@@ -100,7 +100,7 @@ async function marksFrom(tx: Tx, epoch: Row<"epoch">, position: number) {
   return tx.all(page);
 }
 
-/** How long the transcript was when the last turn of the epoch ended: what is beyond was not written by a turn. */
+/** The length of the transcript when the epoch's last turn ended: anything beyond was not written by a turn. */
 async function recordedLength(tx: Tx, epoch: Row<"epoch">): Promise<number> {
   const wanted: { readonly thread: ThreadId; readonly epoch: number } = { thread: epoch.thread, epoch: epoch.n };
   const last = query

@@ -7,7 +7,7 @@ import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { BATCH, page, problem, type Step } from "./walk.ts";
 
-/** The organization's shared texts: each is what its digest says. */
+/** Checks the organization's shared texts against their digests. */
 export async function checkSharedPieces(tx: Tx, org: OrgId, after: string): Promise<Step<string>> {
   const pieces = query
     .selectFrom("shared_piece")
@@ -23,7 +23,7 @@ export async function checkSharedPieces(tx: Tx, org: OrgId, after: string): Prom
   return { problems, checked: { piece: rows.length }, ...page<string>(rows.at(-1)?.digest, rows.length) };
 }
 
-/** The agents' declarations: each has its text. */
+/** Checks that each agent version has its text. */
 export async function checkVersions(tx: Tx, org: OrgId, after: string): Promise<Step<string>> {
   const versions = query
     .selectFrom("agent_version")
@@ -49,7 +49,7 @@ interface PieceCursor {
   readonly digest: string;
 }
 
-/** The contacts' texts: each is what its keyed digest says, unless it was erased. */
+/** Checks the contacts' texts against their keyed digests, except those that were erased. */
 export async function checkOwnPieces(tx: Tx, org: OrgId, after: PieceCursor): Promise<Step<PieceCursor>> {
   const pieces = query
     .selectFrom("piece")

@@ -4,17 +4,17 @@ import type { Finding } from "../records.ts";
 /** What is counted while the record is checked. */
 export type Counted = Extract<Finding, { type: "checked" }>["what"];
 
-/** One step of a check: some rows, read in one snapshot. `next` says where to continue; left out, this was the end. */
+/** One step of a check: some rows, read in one snapshot. `next` says where to continue; without it, this was the end. */
 export interface Step<Cursor> {
   readonly problems: readonly Finding[];
   readonly checked: Partial<Record<Counted, number>>;
   readonly next?: Cursor;
 }
 
-/** As many rows are read at once: a record of any size is checked in the same memory. */
+/** How many rows are read at once, so that checking a record of any size needs the same memory. */
 export const BATCH = 100;
 
-/** Something that does not match. */
+/** A finding about something that does not match. */
 export function problem(where: string, says: string): Finding {
   return { type: "problem", where, says };
 }
@@ -24,7 +24,7 @@ export function page<Cursor>(last: Cursor | undefined, rows: number): { readonly
   return last !== undefined && rows === BATCH ? { next: last } : {};
 }
 
-/** What a check threw, as what it found. */
+/** The message of whatever a check threw. */
 export function sentence(thrown: unknown): string {
   if (thrown instanceof StrataError && thrown.code !== "record_broken") throw thrown;
   return thrown instanceof Error ? thrown.message : String(thrown);

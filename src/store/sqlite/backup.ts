@@ -4,8 +4,8 @@ import type { BackupProgress } from "../records.ts";
 import type { Connection } from "./connection.ts";
 
 /**
- * A copy of all as it stands at one moment, while others write. It gets its name when it is whole: what was interrupted
- * is never taken for a backup.
+ * Copies everything as it stands at one moment, while others write. The copy gets its name once it is complete, so an interrupted one is
+ * never taken for a backup.
  */
 export async function backup(
   db: Connection,
@@ -14,7 +14,7 @@ export async function backup(
 ): Promise<void> {
   if (existsSync(file)) throw taken(file);
   const unfinished = `${file}.${process.pid}.unfinished`;
-  // What is in there is personal: it is the owner's from its first byte.
+  // The contents are personal, so only the owner can read the file from its first byte on.
   claimed(unfinished, file);
   try {
     await db.copy(unfinished, onProgress ?? (() => {}));
@@ -28,7 +28,7 @@ export async function backup(
 const taken = (file: string, cause?: unknown): StrataError =>
   new StrataError("invalid_input", `${file} exists already; name a new file for the backup`, { file }, cause);
 
-/** Gives the copy its name, where none is by now: a rename would replace a file that somebody made meanwhile. */
+/** Gives the copy its name, if no file has it by now. A rename would replace a file that somebody created meanwhile. */
 function named(unfinished: string, file: string): void {
   try {
     linkSync(unfinished, file);
@@ -41,10 +41,10 @@ function named(unfinished: string, file: string): void {
   }
 }
 
-/** What disks say that know no second name of a file. */
+/** The codes of file systems without hard links. */
 const LINKLESS: ReadonlySet<unknown> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
-/** There the name is taken first, and what is renamed over is then our own. */
+/** Without hard links, the name is taken first; the rename then replaces our own file. */
 function renamed(unfinished: string, file: string): void {
   try {
     closeSync(openSync(file, "wx", 0o600));

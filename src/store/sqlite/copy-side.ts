@@ -9,10 +9,10 @@ import { type Connection, connect } from "./connection.ts";
 import { failure } from "./failure.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
 
-/** Another program's lock is waited for so long, in milliseconds. */
+/** How long to wait for another program's lock, in milliseconds. */
 const PATIENCE = 5_000;
 
-/** A file as a side of a copy, with today's schema; made where it is missing. */
+/** A file as one side of a copy, with today's schema; it is created if it does not exist. */
 export function sqliteSide(file: string, parts: readonly StorePart[] = []): CopySide {
   const isNew = !existsSync(file);
   if (isNew) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -31,7 +31,7 @@ export function sqliteSide(file: string, parts: readonly StorePart[] = []): Copy
   };
 }
 
-/** Unlike a store's transaction it may wait for others on its way: nobody else has this connection. */
+/** Unlike a transaction of the store, it may wait for other things, because nobody else uses this connection. */
 async function within<T>(db: Connection, how: "immediate" | "deferred", work: (tx: CopyTx) => Promise<T>): Promise<T> {
   const tx: CopyTx = {
     all: async (statement) => db.all(statement),

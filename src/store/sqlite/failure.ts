@@ -2,8 +2,8 @@ import BetterSqlite3 from "better-sqlite3";
 import { asStrataError, StrataError } from "../../protocol/index.ts";
 
 /**
- * Whatever the driver or the disk threw, as a sentence with the file and the next step; the cause is kept. What neither of them
- * says is a bug and stays `unexpected`. This is the only place that reads SQLite's codes.
+ * Whatever the driver or the disk threw, as a sentence with the file and the next step; the cause is kept. Anything else is a bug and stays
+ * `unexpected`. Only this file reads SQLite's codes.
  */
 export function failure(thrown: unknown, file: string): StrataError {
   if (thrown instanceof StrataError) return thrown;
@@ -17,7 +17,7 @@ export function failure(thrown: unknown, file: string): StrataError {
 
 const isDisk = (thrown: unknown): boolean => thrown instanceof Error && "syscall" in thrown;
 
-/** What the driver says by itself, as a bare TypeError. */
+/** The driver's own message, in a bare TypeError. */
 const DRIVER = /database connection is not open|directory does not exist/;
 
 function busy(file: string): string {
@@ -25,7 +25,7 @@ function busy(file: string): string {
 }
 
 function sentence(code: string, said: string, file: string): string {
-  // The second: the file beside it that its readers share could not grow.
+  // The second code: the shared file that readers use could not grow.
   if (code.startsWith("SQLITE_FULL") || code === "SQLITE_IOERR_SHMSIZE")
     return `the disk that holds ${file} is full; nothing was written: free some space, then try again`;
   if (code.startsWith("SQLITE_NOTADB"))

@@ -2,7 +2,7 @@ import type { IdRange, MemoryIndex, StoredVector, WantedVectors } from "../memor
 import { plain } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 
-/** Words by FTS5, whose ids must surely be whole: hence the casts. Vectors by sqlite-vec where it is loaded. */
+/** Words by FTS5, whose ids must be whole numbers, hence the casts. Vectors by sqlite-vec if it is loaded. */
 export function sqliteMemoryIndex(inUse: () => Connection): MemoryIndex {
   return {
     unitsWith: async (terms, { from, to }) => {
@@ -22,7 +22,7 @@ export function sqliteMemoryIndex(inUse: () => Connection): MemoryIndex {
   };
 }
 
-/** One row a term, in their order, with the ids as one text: the index knows no more of a unit, and a row for each would take longer. */
+/** One row per term, in order, with the ids as one text, because a row for each id would take longer. */
 const UNITS_WITH = `select (select group_concat(rowid) from unit_words
     where unit_words match wanted.value and rowid >= cast(? as integer) and rowid < cast(? as integer))
   from json_each(?) as wanted order by wanted.key`;
@@ -32,7 +32,7 @@ const REMOVE = `insert into unit_words (unit_words, rowid, terms) values ('delet
 const REMOVE_RANGE = `insert into unit_words (unit_words, rowid, terms)
   select 'delete', id, terms from unit where id >= ? and id < ?`;
 
-/** Of vectors of one length, the nearest by distance are the nearest by angle, and SQLite has that faster. */
+/** For vectors of equal length, the nearest by distance are the nearest by angle, and SQLite computes the distance faster. */
 function nearest(db: Connection, { from, to }: IdRange, { values, limit, condition }: WantedVectors): StoredVector[] {
   const held = condition === undefined ? "" : `cross join memory on memory.row = vector.memory and ${condition.sql}`;
   const near = `select vector.id, vec_distance_L2(vector.value, ?) as distance from vector ${held}

@@ -44,7 +44,7 @@ export const MIGRATIONS: readonly Migration[] = [
 const HISTORY = `create table if not exists migration (number integer primary key, name text not null) strict`;
 
 /**
- * Brings a database up to today's schema, in one transaction: of two programs that open a new file at once, one waits.
+ * Brings a database up to today's schema, in one transaction. If two programs open a new file at once, one waits.
  * @throws StrataError `store_newer`
  */
 export function migrate(db: Connection, migrations: readonly Migration[] = MIGRATIONS): void {
@@ -59,7 +59,10 @@ export function migrate(db: Connection, migrations: readonly Migration[] = MIGRA
   });
 }
 
-/** What each list of steps makes of a new file. A program that opens many, as tests and `verify` do, takes the steps once: they are six times the work. */
+/**
+ * The schema that each list of steps makes of a new file. Programs that open many files, such as tests and `verify`, run the steps only
+ * once, which is a sixth of the work.
+ */
 const made = new Map<string, readonly string[]>();
 
 function begin(db: Connection, migrations: readonly Migration[]): void {
@@ -70,10 +73,10 @@ function begin(db: Connection, migrations: readonly Migration[]): void {
   if (known === undefined) made.set(all, statementsOf(db, migrations));
 }
 
-/** What the search index is told of its ways: it keeps that in tables of its own, which it makes by itself. */
+/** A setting of the search index, which it stores in tables that it creates by itself. */
 const SETTING = /^insert into unit_words \(unit_words, rank\)/;
 
-/** The statements that make the same at once. */
+/** The statements that create the same schema at once. */
 function statementsOf(db: Connection, migrations: readonly Migration[]): readonly string[] {
   const schema = plain<{ readonly sql: string }>(`select sql from sqlite_schema
     where sql is not null and name <> 'migration' and name not glob 'unit_words_*' order by rowid`);

@@ -14,34 +14,34 @@ import { failure } from "./failure.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
 import { sqliteDatabase } from "./transactions.ts";
 
-/** What whoever opens it may want otherwise. */
+/** Options of whoever opens it. */
 export interface SqliteOptions {
-  /** Which messages of a file of an earlier version are not to be remembered. Left out, all are. */
+  /** Which messages of an older file shall not be remembered. Default: all are remembered. */
   readonly keptOut?: KeptOut;
-  /** Chance: that many random bytes. Left out, the machine's. */
+  /** Returns this many random bytes. Default: the machine's randomness. */
   readonly random?: (bytes: number) => Uint8Array;
-  /** How long to wait for another program's lock before `store_busy`, in milliseconds. Left out, five seconds. */
+  /** How long to wait for another program's lock before `store_busy`, in milliseconds. Default: five seconds. */
   readonly patience?: number;
-  /** False: vectors are compared in JavaScript, also where sqlite-vec is there. */
+  /** False: vectors are compared in JavaScript, even if sqlite-vec is there. */
   readonly vectors?: boolean;
-  /** How much a scope may remember. Left out, as much as is sensible. */
+  /** How much a scope may remember. Default: the usual limits. */
   readonly limits?: Partial<MemoryLimits>;
-  /** What features keep here. */
+  /** What features store here. */
   readonly parts?: readonly StorePart[];
 }
 
-/** What SQLite calls a database that is never on disk. */
+/** SQLite's name for a database that is never on disk. */
 const IN_MEMORY = ":memory:";
 
 /**
- * Opens the one file that holds everything, makes it and its folder where they are missing, and brings it up to today's
- * schema. `:memory:` is a store for one test.
+ * Opens the file that holds everything, creates it and its folder if they are missing, and brings it up to today's schema. `:memory:` is a
+ * store for one test.
  * @throws StrataError `store_busy`, `store_newer`, `store_failed`
  */
 export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Store> {
   try {
     const fresh = file !== IN_MEMORY && !existsSync(file);
-    // What is in there is personal: nobody else on this machine reads it.
+    // The contents are personal: no other user of this machine may read them.
     if (fresh) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     const { random = randomBytes, patience = 5_000, vectors = true, limits } = options;
     const how = { random, patience, vectors, ...(limits && { limits: { ...MEMORY_LIMITS, ...limits } }) };

@@ -11,8 +11,8 @@ import { MIGRATIONS } from "./migrate.ts";
 import { checkFile, damageSaid } from "./verify-file.ts";
 
 /**
- * One connection writes and another reads, each for one function at a time: whoever comes meanwhile waits for its end. Reads have a
- * snapshot of their own and wait for no writer. A database in memory has one connection, and there reads wait too.
+ * One connection writes and another reads, each for one function at a time; others wait for their turn. Reads have a snapshot of their own
+ * and wait for no writer. A database in memory has only one connection, so there reads wait, too.
  */
 export function sqliteTransactions(
   writer: Connection,
@@ -28,7 +28,7 @@ export function sqliteTransactions(
   };
 }
 
-/** Runs what it is given outside of any transaction, while nobody else is in one. */
+/** Runs work outside of any transaction, while no other runs. */
 type Alone = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** The database of one file, or one in memory. */
@@ -41,7 +41,7 @@ export function sqliteDatabase(writer: Connection, reader: Connection, parts: re
     failure: (thrown) => failure(thrown, writer.file),
     check: () => alone(async () => checkFile(writer, withParts(MIGRATIONS, parts))),
     damageSaid: (thrown) => damageSaid(writer, thrown),
-    // A reader of our own would keep the log from being emptied, as those of other programs do.
+    // Our own open reader, like one of another program, would keep the log from being emptied.
     flush: () => alone(async () => emptied(writer)),
     backup: (file, onProgress) => backup(writer, file, onProgress),
     trouble: async () => writer.lost(),
@@ -57,12 +57,12 @@ function emptied(db: Connection): boolean {
   try {
     return db.flush();
   } catch {
-    // What was written is committed; only its log waits.
+    // Everything written is committed; only the log is not empty yet.
     return false;
   }
 }
 
-/** Runs what it is given in the order in which it came; at once where nothing runs. */
+/** Runs work in the order in which it arrives; at once if nothing else runs. */
 function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let isBusy = false;
@@ -73,7 +73,7 @@ function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
       return await work();
     } finally {
       const next = waiting.shift();
-      // Handed on without a gap: who comes now waits behind those that waited.
+      // Handed on without a gap, so that whoever arrives now comes after those who waited.
       if (next) next();
       else isBusy = false;
     }
@@ -102,8 +102,8 @@ async function transaction<T>({ db, how, parts }: Beginning, work: (tx: Tx) => P
 }
 
 /**
- * One transaction. SQLite answers at once, so nothing in it may take longer than the statements do: the event loop stands still from
- * its begin to its commit. Where it has turned, the function waited for something else, and all who write waited with it.
+ * One transaction. SQLite answers at once, so nothing in it may take longer than its statements: from begin to commit, the event loop must
+ * not turn. If it did, the function waited for something else, and all writers waited with it.
  */
 class SqliteTx implements Tx {
   readonly dialect = "sqlite";
@@ -142,7 +142,7 @@ class SqliteTx implements Tx {
     return this.#use().run(statement);
   }
 
-  /** The work is done. @throws StrataError `unexpected` where it waited for something else on its way */
+  /** Called when the work is done. @throws StrataError `unexpected` if it waited for something else meanwhile */
   end(): void {
     this.#use();
     this.close();

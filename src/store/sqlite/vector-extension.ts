@@ -5,8 +5,8 @@ import BetterSqlite3 from "better-sqlite3";
 export type VectorExtension = { readonly version: string } | { readonly missing: string };
 
 /**
- * Loads sqlite-vec into a connection. It is optional: where its package or its binary is not there, vectors are compared in
- * JavaScript, with the same outcome.
+ * Loads sqlite-vec into a connection. It is optional: without its package or binary, vectors are compared in JavaScript, with the same
+ * result.
  */
 export function loadVectorExtension(db: BetterSqlite3.Database): VectorExtension {
   try {
@@ -19,7 +19,7 @@ export function loadVectorExtension(db: BetterSqlite3.Database): VectorExtension
   }
 }
 
-/** Looks whether sqlite-vec works on this machine, in a database of its own. */
+/** Checks in a database of its own whether sqlite-vec works on this machine. */
 export function vectorExtension(): VectorExtension {
   const db = new BetterSqlite3(":memory:");
   try {

@@ -7,7 +7,10 @@ import { requestRows } from "../turns/requests.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { findThread } from "./threads.ts";
 
-/** Notes that a turn of several takes what waits on a sender's thread; as which of the sender's turns is known with its claim. */
+/**
+ * Records that a turn of several senders takes what waits on a sender's thread. Which of the sender's turns that is becomes known with its
+ * claim.
+ */
 export async function keepBatchMembers(
   tx: Tx,
   batch: Row<"thread">,
@@ -18,7 +21,7 @@ export async function keepBatchMembers(
   await tx.run(insert("staged", { ...owner(sender), ...named }));
 }
 
-/** The senders' threads, in the order in which they were staged; those that were erased since are none of them. */
+/** The senders' threads, in the order in which they were staged, without those that were erased since. */
 export async function members(tx: Tx, batch: Row<"thread">): Promise<readonly Row<"thread">[]> {
   const rows = await batchMemberRows(tx, batch);
   const threads = new Map(rows.map((row) => [row.thread, row]));
@@ -30,7 +33,7 @@ export async function members(tx: Tx, batch: Row<"thread">): Promise<readonly Ro
   ).flat();
 }
 
-/** Notes as which of the sender's turns its messages are handled. */
+/** Records which of the sender's turns handles its messages. */
 export async function noteBatchMember(
   tx: Tx,
   batch: Row<"thread">,
@@ -52,7 +55,7 @@ export async function noteBatchMember(
   );
 }
 
-/** All that a thread of several senders ever staged, in that order. */
+/** Everything that a thread of several senders ever staged, in that order. */
 export async function batchMemberRows(
   tx: Tx,
   { org, id }: Pick<Row<"thread">, "org" | "id">,
@@ -74,7 +77,7 @@ const rowsOfTurn = fixed((at: ContactScope & { readonly turn: TurnId }) =>
     .where((eb) => eb.and({ ...owner(at), turn: at.turn })),
 );
 
-/** The thread of several senders in whose turn this one's messages were staged. */
+/** The row that staged this turn's messages in a turn of several senders; the newest, if there are several. */
 export async function batchMemberOf(tx: Tx, scope: ContactScope, turn: TurnId): Promise<Row<"staged"> | undefined> {
   return [...(await stagedIn(tx, scope, turn))].sort((a, b) => b.number - a.number)[0];
 }
@@ -83,13 +86,16 @@ export async function batchMemberOf(tx: Tx, scope: ContactScope, turn: TurnId): 
 export const stagedIn = (tx: Tx, scope: ContactScope, turn: TurnId): Promise<readonly Row<"staged">[]> =>
   tx.all(rowsOfTurn({ ...owner(scope), turn }));
 
-/** The senders' turns in a turn of several. */
+/** The senders' turns in a turn of several senders. */
 export const sendersOf = async (tx: Tx, { org, thread }: Pick<Row<"turn">, "org" | "thread">) =>
   (await batchMemberRows(tx, { org, id: thread })).flatMap((row) =>
     row.turn === null ? [] : [{ thread: row.thread, turn: row.turn }],
   );
 
-/** What a link says of it: a sender's turn names the thread, and a turn of several the senders' turns. Left out for all others. */
+/**
+ * What a turn's link says about this: a sender's turn names the thread of several senders, and a turn of several senders names the senders'
+ * turns. Undefined for all other turns.
+ */
 export async function batchFacts(tx: Tx, turn: Row<"turn">, read?: readonly Row<"staged">[]): Promise<unknown> {
   const isOf = isBatch(turn);
   const rows = isOf
@@ -101,18 +107,21 @@ export async function batchFacts(tx: Tx, turn: Row<"turn">, read?: readonly Row<
   return staged.length === 0 ? undefined : staged;
 }
 
-/** How far what led to a turn's reply is trusted: by its requests, or those of a turn of several, where all senders wrote. */
+/**
+ * The trust of everything that led to a turn's reply: that of its requests, or of those of a turn of several senders, where all senders
+ * wrote.
+ */
 export async function taintsOf(tx: Tx, scope: ContactScope, turn: TurnId): Promise<readonly Trust[]> {
   return taintsIn(await stagedIn(tx, scope, turn), await requestRows(tx, scope, turn));
 }
 
-/** The same for a turn whose rows are read already. */
+/** The same for a turn whose rows were read already. */
 export const taintsIn = (
   staged: readonly unknown[],
   requests: readonly { readonly taint: Trust }[],
 ): readonly Trust[] => (staged.length > 0 ? ["contact"] : requests.map(({ taint }) => taint));
 
-/** The scopes of the turns of several in which the contact's messages were ever staged. */
+/** The scopes of all turns of several senders in which the contact's messages were ever staged. */
 export async function batchesWith(tx: Tx, scope: ContactScope): Promise<readonly ContactScope[]> {
   const staged = query
     .selectFrom("staged")
@@ -137,7 +146,9 @@ export async function freeMembers(tx: Tx, batch: Row<"thread">): Promise<void> {
   }
 }
 
-/** Whether a turn is one sender's part of a turn of several, which made the requests. One that was run alone after all made its own. */
+/**
+ * Whether a turn is one sender's part of a turn of several senders, which made the requests. A part that was run alone later made its own.
+ */
 export const isPart = sql<boolean>`(
   exists (select 1 from staged where staged.org = turn.org and staged.turn = turn.id)
   and not exists (

@@ -21,7 +21,7 @@ import { keepBatchMembers, members } from "./batch-members.ts";
 import { pending } from "./events.ts";
 import { findThread, lease, newThread } from "./threads.ts";
 
-/** Looks and makes in one write transaction: of two workers that ask, the second finds what the first has made. */
+/** Searches and opens in one write transaction: if two workers ask at once, the second finds what the first has opened. */
 export async function openBatch(tx: Tx, of: AgentOwner, opening: BatchOpening): Promise<Thread | undefined> {
   const { now, alive } = opening;
   for (const row of await openBatches(tx, of)) {
@@ -35,7 +35,7 @@ export async function openBatch(tx: Tx, of: AgentOwner, opening: BatchOpening): 
   return first && toThread(senders.length < 2 ? first : await addBatchMembers(tx, of, senders, opening));
 }
 
-/** The same without making anything: all of them. */
+/** All threads that wait, without opening anything. */
 export async function waitingThreads(
   tx: Tx,
   of: AgentOwner,
@@ -58,17 +58,17 @@ export async function waitingThreads(
   );
 }
 
-/** A sender's thread on which something waits, since which message, and how often it was tried in vain. */
+/** A sender's thread on which something waits, since which message, and how many turns in a row failed. */
 interface Waiting {
   readonly row: Row<"thread">;
   readonly first: EventId;
   readonly failed: number;
 }
 
-/** Whose turns failed so often in a row is in none with others any more. */
+/** After this many failed turns in a row, a sender gets a turn alone. */
 const FAILED_TOGETHER = 2;
 
-/** Who has the next turn: looked for no further than until it is full. */
+/** The senders of the next turn; the search ends when it is full. */
 async function nextSenders(
   all: AsyncIterable<Waiting>,
   { most, nameOf }: BatchOpening,
@@ -77,7 +77,8 @@ async function nextSenders(
   for await (const { row, failed } of all) {
     const name = nameOf(row.contact);
     const isApart = name !== "" && !named.has(name) && failed < FAILED_TOGETHER;
-    // Who cannot be told from others, or may be why a turn fails, waits until it is their turn, and then has it alone.
+    // A sender who cannot be told from others, or who may be the reason for failures, waits until they are first, and then has the turn
+    // alone.
     if (!isApart && named.size === 0) return [row];
     if (isApart) named.set(name, row);
     if (named.size >= most) break;
@@ -89,11 +90,11 @@ async function nextSenders(
 const openBatches = async (tx: Tx, { org, agent }: AgentOwner): Promise<readonly Row<"thread">[]> =>
   (await tx.all(plain<Row<"thread">>(UNENDED, org, agent))).filter(isBatch);
 
-/** By its index, which has a row for each such turn: another would be read to its end, however many have ended. */
+/** Uses an index that has a row for each such turn. Without it, SQLite would read all that have ever ended. */
 const UNENDED = `select * from thread indexed by thread_unended where org = ? and agent = ?
   and turns = 0 and erased_link is null and contact >= '~inbox:' and contact < '~inbox;' order by id`;
 
-/** What waited has been handled otherwise: a turn that was interrupted ends here, and one that never began leaves nothing. */
+/** The messages were handled otherwise: an interrupted turn ends here, and one that never began leaves nothing. */
 async function closeBatch(tx: Tx, row: Row<"thread">, at: number): Promise<void> {
   await stopTurn(tx, row, { at, says: "the turn was interrupted, and its messages were handled otherwise" });
   if (await tx.first(plain<object>("select id from turn where org = ? and thread = ?", row.org, row.id))) return;
@@ -101,7 +102,7 @@ async function closeBatch(tx: Tx, row: Row<"thread">, at: number): Promise<void>
   await tx.run(query.deleteFrom("thread").where((eb) => eb.and({ ...owner(row), id: row.id })));
 }
 
-/** Those that nobody holds, who wait longest first. */
+/** Threads that nobody holds; those that have waited longest come first. */
 async function* unheld(
   tx: Tx,
   of: AgentOwner,
@@ -122,7 +123,7 @@ async function* unheld(
   }
 }
 
-/** How often the thread's turns failed since one was done. */
+/** How many of the thread's turns failed since one was completed. */
 async function failuresOf(tx: Tx, row: Row<"thread">): Promise<Failures> {
   const ends = await tx.all(lastEnds({ ...owner(row), thread: row.id }));
   const done = ends.findIndex(({ status }) => status === "done");
@@ -137,7 +138,7 @@ const lastEnds = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
     .select(["status", "ended_at"])
     .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
     .where("status", "!=", sql.lit("running"))
-    // One that was stopped, or that nobody paid for, did not fail by itself; who had no room beside others did not fail at all.
+    // A turn that was cancelled, or that nobody paid for, is not a failure. A sender who had no room beside others did not fail at all.
     .where((eb) =>
       eb.or([
         eb("code", "is", null),
@@ -159,8 +160,8 @@ interface WaitingRow {
 }
 
 /**
- * By its index, which has a row for each event that waits: another would be read to its end, which is all that was ever said. Ids are
- * issued in the order in which messages come; their times are the channel's word.
+ * Uses an index that has a row for each waiting event; otherwise SQLite would read everything that was ever said. Sorted by id, because ids
+ * are issued in the order in which messages arrive, while their times are what the channel claims.
  */
 const WAITING = `select contact, thread, min(id) as first from event indexed by event_waiting
   where org = ? and agent = ? and status = 'pending' group by contact, thread order by first`;

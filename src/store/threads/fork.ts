@@ -10,11 +10,11 @@ import type { Tx } from "../tx.ts";
 import { findThread } from "./threads.ts";
 
 /**
- * A fork continues where a turn of its parent ended. It reads that from the parent until its own first turn commits: that
- * commit writes it down as the fork's first epoch, so that the turn's link covers it like any other.
+ * A fork continues where a turn of its parent ended. It reads the transcript from the parent until its own first turn commits. That commit
+ * stores it as the fork's first epoch, so that the turn's link covers it like any other.
  */
 
-/** The newest epoch with all of its transcript; that of a fork without a turn is its parent's. */
+/** The newest epoch with its whole transcript; for a fork without a turn, its parent's. */
 export async function currentEpoch(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<Epoch | undefined> {
   const row = await tx.first(newestEpoch({ ...owner(scope), thread }));
   if (row) {
@@ -26,7 +26,7 @@ export async function currentEpoch(tx: Tx, scope: ContactScope, thread: ThreadId
   return from && { ...(await toEpoch(tx, from.epoch, from.messages)), ...(await openedFor(tx, from.epoch)), n: 1 };
 }
 
-/** With what the turn that opened it ran. */
+/** The newest epoch, with the version and the model of the turn that opened it. */
 const newestEpoch = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
   query
     .selectFrom("epoch")
@@ -50,7 +50,10 @@ async function openedFor(tx: Tx, row: Row<"epoch">): Promise<Pick<Epoch, "opened
   return turn === undefined ? {} : { openedFor: { version: turn.version, wire: turn.wire } };
 }
 
-/** Writes down what a fork begins with, if this is its first turn. Part of the commit. Gives the thread's newest epoch, and where its transcript ends. */
+/**
+ * Stores the beginning of a fork if this is its first turn. Part of the commit. Returns the thread's newest epoch, and where its transcript
+ * ends.
+ */
 export async function beginFork(tx: Tx, at: Settling): ReturnType<typeof lastEpoch> {
   const last = await lastEpoch(tx, at.scope, at.thread);
   if (last) return last;
@@ -70,7 +73,7 @@ interface ForkPoint {
   readonly messages: readonly WithText<Row<"message">>[];
 }
 
-/** Where the parent's transcript ended with the turn; nothing for a thread that is no fork, or one from the very start. */
+/** The parent's transcript as it was when the turn ended; undefined if the thread is no fork, or begins before the parent's first turn. */
 async function forkedFrom(tx: Tx, scope: ContactScope, id: ThreadId): Promise<ForkPoint | undefined> {
   const from = (await findThread(tx, scope, id))?.forked_turn ?? null;
   const turn = from === null ? undefined : await findTurn(tx, scope, from);

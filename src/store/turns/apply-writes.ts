@@ -16,13 +16,13 @@ import { addMemory, forgetMemory } from "../memory/save-memory.ts";
 import type { TurnOutcome } from "../records.ts";
 import type { Tx } from "../tx.ts";
 
-/** What writes came to, where it is not what was asked for: memories that had to go, and edits that wait for an operator now. */
+/** What happened beyond what was asked for: memories that were deleted to make room, and edits that now wait for an operator. */
 export interface Applied {
   readonly evicted: readonly MemoryId[];
   readonly overtaken: readonly VersionKey[];
 }
 
-/** Applies what tools asked to be written, each under its id. Part of a write transaction. */
+/** Applies the writes of tools, each under its id. Part of a write transaction. */
 export async function applyWrites(
   tx: Tx,
   scope: ContactScope,
@@ -58,16 +58,16 @@ export async function applyWrites(
 }
 
 /**
- * The tool has looked at what it forgets or replaces, but a person may have saved the same meanwhile: what is no agent's
- * stays, whatever a turn asks for.
+ * The tool has checked what it forgets or replaces, but a person may have saved the same meanwhile. A memory that is not the agent's stays,
+ * whatever a turn asks for.
  */
 function isAgents(kept: Memory | undefined): kept is Memory {
   return kept !== undefined && kept.kind !== "message" && (kept.by ?? "agent") === "agent";
 }
 
 /**
- * What it was to replace may have gone since, or is no longer the agent's, or is more trusted than the turn (law 6): then
- * it is kept as one of its own, and the commit lands.
+ * What it was meant to replace may be gone by now, may no longer be the agent's, or may be trusted more than the turn (law 6). Then it is
+ * stored as a memory of its own, and the commit succeeds.
  */
 async function current(tx: Tx, scope: Scope, given: NewMemory): Promise<NewMemory> {
   const { supersedes, ...alone } = given;

@@ -20,7 +20,7 @@ import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import type { Settling } from "./settling.ts";
 
-/** Keeps an epoch that the turn opened after the thread's `newest`, with the transcript it starts from. */
+/** Stores an epoch that the turn opened after the thread's `newest`, with the transcript it begins with. */
 export async function openEpoch(
   tx: Tx,
   at: Settling,
@@ -50,7 +50,7 @@ export async function openEpoch(
   return row;
 }
 
-/** A prefix is kept as given, for it is replayed byte for byte; every conversation that has the same one shares it. */
+/** Stores a prefix as it was sent, because it is replayed byte for byte. Conversations with the same prefix share it. */
 async function keepPrefix(tx: Tx, org: OrgId, prefix: Prefix): Promise<Digest> {
   const manifest: PrefixManifest = {
     tools: await keepShared(tx, org, JSON.stringify(prefix.tools)),
@@ -64,7 +64,7 @@ async function keepPrefix(tx: Tx, org: OrgId, prefix: Prefix): Promise<Digest> {
   return keepShared(tx, org, JSON.stringify(manifest));
 }
 
-/** Keeps the texts of messages and gives what a transcript needs of them. */
+/** Stores the texts of messages and returns what a transcript needs of them. */
 export async function keepMessages(
   tx: Tx,
   at: Settling,
@@ -79,14 +79,14 @@ export async function keepMessages(
   });
 }
 
-/** The end of a transcript: where the next message goes, and the digest of all before it. */
+/** The end of a transcript: the position of the next message, and the digest of all before it. */
 export interface TranscriptEnd {
   readonly epoch: number;
   readonly position: number;
   readonly rolling: Digest | null;
 }
 
-/** Puts messages at the end of a transcript and gives its new end. */
+/** Appends messages to a transcript and returns its new end. */
 export async function appendMessages(
   tx: Tx,
   at: Settling,

@@ -21,10 +21,10 @@ import { inOrder, type Tx } from "../tx.ts";
 import { foundTurn } from "./turns.ts";
 
 /**
- * Notes that a call is about to act, as long as its turn runs. The tool and its input are part of the entry's name: when a turn that is run again
- * asks for something else, that is another call, and the first one's entry stays. So nothing that acted is ever forgotten, and
- * nothing acts twice: neither when a turn is taken up again nor when it runs again after it failed. A call of a turn of several
- * senders has an entry with each of them, without what came of it: whoever else is in the next turn, it is known there.
+ * Records that a call is about to act, while its turn runs. Tool and input are part of the entry's identity: if a turn that runs again asks
+ * for something else, that is another call, and the entry of the first one stays. So nothing that acted is forgotten, and nothing acts
+ * twice, neither when an interrupted turn is taken up again nor when a failed one is repeated. A call in a turn of several senders has an
+ * entry with each of them, without its result: so it is known whoever else is in the next turn.
  */
 export async function beginCall(tx: Tx, scope: ContactScope, key: JournalKey, at: number): Promise<JournalState> {
   const name = await entryName(tx, scope, key);
@@ -37,7 +37,7 @@ export async function beginCall(tx: Tx, scope: ContactScope, key: JournalKey, at
   return { state: "new" };
 }
 
-/** Notes what came of it. The first word stands: an outcome that is there already is not replaced. */
+/** Records the result of a call. The first result stands: an existing one is not replaced. */
 export async function endCall(
   tx: Tx,
   scope: ContactScope,
@@ -65,7 +65,9 @@ async function endEntry(tx: Tx, name: EntryName, end: Partial<Row<"journal">>): 
 
 type EntryName = Pick<Row<"journal">, "org" | "agent" | "contact" | "thread" | "turn" | "ordinal" | "tool" | "input">;
 
-/** @throws StrataError `thread_not_found` for a thread out of scope or whose contact was erased, `turn_not_found` for a turn of another */
+/**
+ * @throws StrataError `thread_not_found` for a thread out of scope or of an erased contact, `turn_not_found` for a turn of another thread
+ */
 async function entryName(tx: Tx, scope: ContactScope, key: JournalKey): Promise<EntryName> {
   const { thread, turn, ordinal, tool } = key;
   await openRow(tx, scope, thread);
@@ -81,7 +83,7 @@ async function entryName(tx: Tx, scope: ContactScope, key: JournalKey): Promise<
 const inputDigest = async (tx: Tx, scope: ContactScope, { input }: Pick<JournalKey, "input">): Promise<Digest> =>
   keyedDigest(await scopeKey(tx, scope), canonicalJson(input));
 
-/** The names under which a call of a turn of several is known in its senders' own. */
+/** The entries with which a call in a turn of several senders is known in each sender's own turn. */
 const partNames = (tx: Tx, { senders = [], ...key }: JournalKey): Promise<readonly EntryName[]> =>
   inOrder(senders, ({ scope, thread, turn }) => entryName(tx, scope, { ...key, thread, turn }));
 
@@ -104,9 +106,9 @@ async function findEntry(tx: Tx, name: EntryName): Promise<Row<"journal"> | unde
 }
 
 /**
- * The same call of a turn that failed over what now runs again: it has acted, although its turn came to nothing. That is
- * a failed turn one of whose events still waits: what was taken back or handled meanwhile is asked for no more, and a new event
- * asks again. A turn that was done since tells nothing of it: it may have had room for other events only.
+ * The same call in a failed turn about the same messages: it has acted, although its turn came to nothing. Such a turn has an event that
+ * still waits. If the events were withdrawn or handled meanwhile, the call is not looked for, and a new event makes a new call. A completed
+ * turn in between makes no difference: it may have had room for other events only.
  */
 async function findFailed(tx: Tx, { turn: _, ...call }: EntryName): Promise<Row<"journal"> | undefined> {
   const { org, agent, contact, thread } = call;
@@ -134,9 +136,9 @@ async function findFailed(tx: Tx, { turn: _, ...call }: EntryName): Promise<Row<
 }
 
 /**
- * The same call of a turn of several senders: of this one as it was before it was interrupted, or of one that failed over messages
- * which wait in this one. What came of it is told where all for whom it was made are in this turn. Such turns have keys of their own,
- * so their inputs have digests of their own.
+ * The same call in a turn of several senders: in this one before it was interrupted, or in one that failed over messages that wait in this
+ * one. Its result is used only if everybody for whom it was made is in this turn. Such turns have keys of their own, so their inputs have
+ * digests of their own.
  */
 async function findTogether(tx: Tx, name: EntryName, key: JournalKey): Promise<Row<"journal"> | undefined> {
   const { org, agent, thread } = name;
@@ -157,8 +159,8 @@ interface Earlier {
 }
 
 /**
- * Turns of several that failed over messages which wait in this one. Read from this one on, sender by sender: SQLite would else begin
- * with all that was ever staged.
+ * Turns of several senders that failed over messages which wait in this one. Read from this turn on, sender by sender; otherwise SQLite
+ * would begin with everything that was ever staged.
  */
 const FAILED_TOGETHER = `select distinct staged.batch as batch, staged.batch_contact as contact
   from staged as now indexed by staged_batch cross join staged indexed by staged_sender on staged.org = now.org and staged.agent = now.agent and staged.contact = now.contact and staged.thread = now.thread
@@ -169,7 +171,10 @@ const FAILED_TOGETHER = `select distinct staged.batch as batch, staged.batch_con
   join thread on thread.org = staged.org and thread.id = staged.batch and thread.erased_link is null
   where now.org = ? and now.batch = ?`;
 
-/** Whether all for whom a call of a turn of several was made are among these. One of before that was noted was made for all of them. */
+/**
+ * Whether everybody for whom a call in a turn of several senders was made is among these senders. A call without recorded senders was made
+ * for all of that turn.
+ */
 async function isForThese(tx: Tx, { org, thread }: EntryName, { senders, ...key }: JournalKey): Promise<boolean> {
   const all = (await batchMemberRows(tx, { org, id: thread })).flatMap((row) =>
     row.turn === null ? [] : { ...row, turn: row.turn },
@@ -183,14 +188,14 @@ async function isForThese(tx: Tx, { org, thread }: EntryName, { senders, ...key 
   return concerned.every((row) => senders?.some(({ thread }) => thread === row.thread));
 }
 
-/** Of a sender's part of a call the entry that says what came of it, where all for whom it was made are in this turn. */
+/** For a sender's part of a call, the entry that has the result, if everybody for whom it was made is in this turn. */
 async function outcomeRow(tx: Tx, entry: Row<"journal">, key: JournalKey): Promise<Row<"journal">> {
   if (entry.outcome !== null || entry.ended_at === null || isBatch(entry)) return entry;
   const part = await batchMemberOf(tx, entry, entry.turn);
   if (part === undefined) return entry;
   const { org, agent, batch, batch_contact: contact } = part;
   const whose = { org, agent, contact };
-  // What was said to an erased sender, too, is told nobody any more.
+  // If one of the senders was erased, the result is not shown to anybody.
   if ((await findThread(tx, whose, batch))?.erased_link !== null) return entry;
   const whole = await findCall(tx, whose, batch, key);
   const { senders = [] } = key;
@@ -198,7 +203,7 @@ async function outcomeRow(tx: Tx, entry: Row<"journal">, key: JournalKey): Promi
   return whole && (await isForThese(tx, whole, { ...key, senders: all })) ? whole : entry;
 }
 
-/** A call of a turn of several senders, in that turn's own name. */
+/** A call in a turn of several senders, by that turn's own identity. */
 async function findCall(
   tx: Tx,
   whose: ContactScope,
@@ -224,7 +229,7 @@ async function stateOf(tx: Tx, entry: Row<"journal">): Promise<JournalState> {
   return { state: "done", outcome: toOutcome(text) };
 }
 
-/** A worker that was overtaken must not act: what it would do is not asked for any more. */
+/** A worker that was overtaken must not act, because nobody asks for it any more. */
 function ended({ turn, ordinal, tool }: JournalKey): StrataError {
   const says = `turn ${turn} has ended, so its call ${ordinal} (${tool}) must not act any more`;
   return new StrataError("lease_lost", `${says}: read the thread again`, { turn, ordinal, tool });

@@ -7,10 +7,10 @@ import { fixed, plain, query, type Sql } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
 
-/** Enough to tell how a thread is spoken in. Written into the query, as every limit that is asked for often. */
+/** Enough requests to see how a thread is used. Written into the query, like every limit that is used often. */
 const NEWEST = 64;
 
-/** Read newest first, by the index of the thread's turns; given oldest first. */
+/** Read newest first, by the index of the thread's turns, and returned oldest first. */
 export async function sent(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<readonly SentRequest[]> {
   const rows = await tx.all(plain<Answered>(NEWEST_ANSWERED, scope.org, scope.agent, scope.contact, thread));
   const textOf = await sharedTexts(
@@ -34,8 +34,8 @@ type Answered = Pick<Row<"turn">, "wire" | "status"> &
   Pick<Row<"request">, "epoch" | "base" | "own" | "marks" | "parameters" | "at">;
 
 /**
- * The newest turns first, and then the requests of each: PostgreSQL would else read all requests that the contact ever made, where it
- * takes them to be few. SQLite does so by itself.
+ * Selects the newest turns first, and then the requests of each. Otherwise PostgreSQL would read all requests that the contact ever made,
+ * if it assumes that they are few. SQLite does this by itself.
  */
 const newest = (
   request: string,
@@ -54,7 +54,7 @@ const NEWEST_ANSWERED: Sql = {
   ),
 };
 
-/** By the index that also tells what the agent has spent. */
+/** Uses the index that also serves for what the agent has spent. */
 export async function starts(
   tx: Tx,
   org: OrgId,

@@ -6,15 +6,15 @@ import type { Tx } from "../tx.ts";
 import { commitParts, linkTurn } from "./settle.ts";
 import { runningTurn } from "./turns.ts";
 
-/** How a turn ends that nobody will run to its end; without a sentence where its contact's texts are erased. */
+/** How a turn ends that nobody will finish. It has no sentence if its contact's texts are erased. */
 export interface Stop {
   readonly at: number;
   readonly says?: string;
 }
 
 /**
- * A turn that runs on the thread ends here as failed (law 14), linked like any other. Its worker has lost its lease: it
- * can neither commit nor hold the thread for longer. Part of a write transaction.
+ * Ends the turn that runs on the thread as failed (law 14), linked like any other. Its worker has lost its lease, so it can neither commit
+ * nor hold the thread any longer. Part of a write transaction.
  */
 export async function stopTurn(tx: Tx, thread: Row<"thread">, { at, says }: Stop): Promise<void> {
   const whose = owner(thread);

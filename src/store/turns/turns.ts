@@ -58,7 +58,7 @@ const turnOf = fixed((at: ContactScope & { readonly id: TurnId }) =>
     .where((eb) => eb.and({ ...owner(at), id: at.id })),
 );
 
-/** The status is written into the query: as a value SQLite could not see that the index of running turns serves it. */
+/** The status is part of the query text: if it were a value, SQLite could not see that the index of running turns applies. */
 export const runningTurn = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
   query
     .selectFrom("turn")

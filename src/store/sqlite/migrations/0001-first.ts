@@ -2,14 +2,14 @@ import type { Migration } from "../../migrations.ts";
 
 const owned = "org text not null, agent text not null, contact text not null";
 /**
- * Every key of a contact's rows begins with its scope, so that a query in scope walks that scope's rows and no others
- * (law 5 and the shortest way are the same way). A key without the scope stands beside it where ids are looked up.
+ * Every key of a contact's rows begins with its scope, so that a query in a scope reads only that scope's rows: law 5 and the fastest
+ * access are the same. Where ids are looked up, there is also a key without the scope.
  */
 const scope = "org, agent, contact";
 const ofThread = `foreign key (${scope}, thread) references thread (${scope}, id)`;
 const ofTurn = `foreign key (${scope}, turn) references turn (${scope}, id)`;
 const ofEpoch = `foreign key (${scope}, thread, epoch) references epoch (${scope}, thread, n)`;
-/** A row can name only a text of its own contact: the database itself keeps law 5 here. */
+/** A row can name only texts of its own contact: here the database itself keeps law 5. */
 const ownPiece = (column: string) => `foreign key (${scope}, ${column}) references piece (${scope}, digest)`;
 const sharedPiece = (column: string) => `foreign key (org, ${column}) references shared_piece (org, digest)`;
 
@@ -37,7 +37,7 @@ const threads = [
     ${owned}, id text not null, thread text not null, seq integer not null, kind text not null, trust text not null,
     channel text not null, external_id text, piece text not null, at integer not null, status text not null, turn text,
     primary key (org, id), unique (${scope}, thread, seq), ${ofThread}, ${ownPiece("piece")}) strict`,
-  // Events without an id of their channel differ: null equals nothing in an index.
+  // Events without an external id never conflict: null equals nothing in an index.
   `create unique index event_external on event (${scope}, channel, external_id)`,
   `create index event_pending on event (${scope}, thread, status, seq)`,
   `create table epoch (
@@ -91,7 +91,7 @@ const turns = [
     primary key (${scope}, turn, ordinal, tool, input), ${ofThread}, ${ofTurn}, ${ownPiece("outcome")}) strict`,
 ];
 
-/** `categories` keeps the vowel signs of Hindi, Thai, Hebrew and others inside their words; left out, they split them. */
+/** `categories` keeps the vowel signs of Hindi, Thai, Hebrew and other scripts inside their words; without it, they would split them. */
 const memories = [
   `create table memory (
     row integer primary key, ${owned}, id text not null, content text not null, tags text not null,
@@ -119,7 +119,7 @@ const record = [
     primary key (org, seq)) strict`,
 ];
 
-/** The first schema: everything that the contract needs. */
+/** The first schema: everything that the contract needed. */
 export const first: Migration = {
   number: 1,
   name: "first",

@@ -4,7 +4,7 @@ const scope = "org, agent, contact";
 const ofScope = (column: string, table: string, key: string) =>
   `foreign key (${scope}, ${column}) references ${table} (${scope}, ${key})`;
 
-/** Calls that wait for a person; what was spent since when, by an index of its own; a wish that a turn shall stop. */
+/** Calls that wait for a person; an index for what was spent since a time; a request to stop a turn. */
 export const approvals: Migration = {
   number: 2,
   name: "approvals",
@@ -20,7 +20,7 @@ export const approvals: Migration = {
     `create index approval_status on approval (org, agent, status, asked_at)`,
     `create index approval_turn on approval (${scope}, turn)`,
     `create index request_spent on request (org, agent, at, dollars)`,
-    // The fence of the claim that shall stop: it says nothing of any later one.
+    // The fence of the claim that shall stop; it does not affect later claims.
     `alter table thread add column stop_fence integer`,
   ],
 };

@@ -1,13 +1,13 @@
 import type { Migration } from "../../migrations.ts";
 
-/** An event that was taken back may be sent again; a call that waits keeps which tool it was asked of. */
+/** A withdrawn event may be sent again; a waiting call records which version of the tool was called. */
 export const anew: Migration = {
   number: 3,
   name: "anew",
   statements: [
     `drop index event_external`,
     `create unique index event_external on event (org, agent, contact, channel, external_id) where status != 'withdrawn'`,
-    // The digest of the tool's schema. Calls that were asked for before have none.
+    // The digest of the tool's schema. Older calls have none.
     `alter table approval add column schema text`,
   ],
 };

@@ -2,7 +2,7 @@ import type { Migration } from "../../migrations.ts";
 
 const NEW = ["cache_write_long", "predicted_read", "predicted_write", "predicted_write_long", "predicted_input"];
 
-/** What each call was expected to be billed, beside its bill; and what of it was written for the long lifetime. Older rows have none. */
+/** The predicted bill of each call, next to the real one, and how much was written with the long lifetime. Older rows have neither. */
 export const predictions: Migration = {
   number: 4,
   name: "predictions",

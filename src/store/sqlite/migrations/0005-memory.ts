@@ -2,7 +2,7 @@ import type { Migration } from "../../migrations.ts";
 
 const all = "org, agent, contact";
 
-/** What was remembered until now, each in its scope. The index over it is made when the file is opened: `reindex.ts`. */
+/** Carries over what was remembered so far, each in its scope. The index over it is built when the file is opened: `reindex.ts`. */
 const carried = [
   `insert into memory_scope (${all}, next, units, terms, saved, characters, revision)
     select ${all}, 0, 0, 0, 0, 0, 0 from memory_before group by ${all}`,
@@ -12,8 +12,8 @@ const carried = [
 ];
 
 /**
- * Memories of every kind, and the index by which they are found. A scope has a number, and its units are the rows
- * from `number << 26` on: what is searched in one scope is one range of the index.
+ * Memories of every kind, and the index by which they are found. A scope has a number, and its units are the rows from `number << 26` on: a
+ * search in one scope reads one range of the index.
  */
 export const memory: Migration = {
   number: 5,
@@ -28,7 +28,7 @@ export const memory: Migration = {
       number integer primary key, org text not null, agent text not null, contact text not null,
       next integer not null, units integer not null, terms integer not null, saved integer not null,
       characters integer not null, revision integer not null, unique (${all})) strict`,
-    // A message of a turn has no text of its own: the slot that shows it names the one piece of it.
+    // A turn's message has no text of its own: the slot that shows it names the only piece with the text.
     `create table memory (
       row integer primary key, scope integer not null references memory_scope (number), id text not null,
       kind text not null, trust text not null, at integer not null, turn text, slot integer, first integer,
@@ -41,7 +41,7 @@ export const memory: Migration = {
     `create table unit (
       id integer primary key, memory integer not null references memory (row), session integer not null,
       speaker text not null, flags integer not null, terms text not null) strict`,
-    // Terms hold no sign of ASCII but letters and digits, so this tokenizer keeps each as it is, of any script and age.
+    // Terms contain no ASCII characters but letters and digits, so this tokenizer keeps each as it is, in any script.
     `create virtual table unit_words using fts5 (
       terms, content = 'unit', content_rowid = 'id', detail = none, columnsize = 0, tokenize = 'ascii')`,
     // An erased word must leave the index at once, not at the next merge of its segments.

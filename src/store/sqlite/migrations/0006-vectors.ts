@@ -1,8 +1,8 @@
 import type { Migration } from "../../migrations.ts";
 
 /**
- * Vectors of memories. A model has a number for each scope, and its vectors are the rows from `number << 26` on: what is searched
- * is one range. Up to `done`, a place of the scope, all has been looked at; what stands later waits.
+ * Vectors of memories. A model has a number for each scope, and its vectors are the rows from `number << 26` on, so a search reads one
+ * range. Everything up to the place `done` of the scope has been examined; what comes later waits.
  */
 export const vectors: Migration = {
   number: 6,
@@ -18,7 +18,7 @@ export const vectors: Migration = {
     `create index vector_memory on vector (memory)`,
     `create trigger vector_superseded after update of superseded_by on memory when new.superseded_by is not null
       begin delete from vector where memory = new.row; end`,
-    // Places that are given again are looked at again; what has its vector keeps it.
+    // If places are assigned again, they are examined again; a text that has its vector keeps it.
     `create trigger vector_rewound after update of next on memory_scope when new.next < old.next
       begin update vector_model set done = 0 where scope = new.number; end`,
   ],

@@ -1,6 +1,6 @@
 import type { Migration } from "../../migrations.ts";
 
-/** Which versions wait for an operator, so that they are found and counted without reading what was decided before. */
+/** Which versions wait for an operator, so that they are found and counted without reading earlier decisions. */
 export const proposals: Migration = {
   number: 9,
   name: "proposals",

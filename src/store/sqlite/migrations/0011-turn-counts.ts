@@ -1,6 +1,6 @@
 import type { Migration } from "../../migrations.ts";
 
-/** What each of several senders has of their common turn was counted as a turn of the agent, and is none. */
+/** Each sender's part of a turn of several senders was counted as a turn of the agent, but is none. */
 export const turnCounts: Migration = {
   number: 11,
   name: "turn-counts",

@@ -1,6 +1,6 @@
 import type { Migration } from "../../migrations.ts";
 
-/** Who looks for the next turn of an inbox asks which turns of several have not ended, and read all that there ever were. */
+/** An index of the turns of several senders that have not ended: looking for the next turn of an inbox read all that ever existed. */
 export const unended: Migration = {
   number: 12,
   name: "unended",

@@ -1,8 +1,8 @@
 import type { Migration } from "../../migrations.ts";
 
 /**
- * What no digest covers of a row: it changes after its turn was linked, or no link says it. Kept a second time, in an index, so that
- * SQLite's own check finds a bit that was flipped in either.
+ * Columns that no digest covers, because they change after their turn was linked, or no link contains them. They are stored a second time,
+ * in an index, so that SQLite's own check finds a flipped bit in either.
  */
 const UNCOVERED: Readonly<Record<string, string>> = {
   agent_version: "piece, at",
@@ -25,21 +25,21 @@ const UNCOVERED: Readonly<Record<string, string>> = {
   migration: "name",
 };
 
-/** The first column as an expression: no query asks for that, so none ever takes this index for one of its own. */
+/** The first column is an expression that no query contains, so no query ever uses this index. */
 const checked = ([table, columns]: readonly [string, string]): string =>
   `create index ${table}_checked on ${table} (+${columns})`;
 
-/** Every row can be checked: by its digest, or against an index. */
+/** Makes every row checkable: by its digest, or against an index. */
 export const checkedRows: Migration = {
   number: 15,
   name: "checked-rows",
   statements: [
     ...Object.entries(UNCOVERED).map(checked),
-    // What no turn has taken yet, and a turn that runs.
+    // Events that no turn has taken yet; below, turns that are running.
     `create index event_untaken on event (+kind, trust, channel, piece, at, proof) where turn is null`,
     `create index turn_unended on turn (+attempt, version, started_at, ended_at, stop, code, words, model, wire, mode,
       totals, epoch, length) where status = 'running'`,
-    // An index would hold each vector twice.
+    // An index would store each vector twice.
     `alter table vector add column crc integer`,
     `update vector set crc = crc32(value)`,
     `drop index vector_memory`,

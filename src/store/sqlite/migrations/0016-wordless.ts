@@ -1,6 +1,6 @@
 import type { Migration } from "../../migrations.ts";
 
-/** Turns that said nothing: few, and asked for at each start. */
+/** An index of turns without a reply: they are few, and are counted at each start. */
 export const wordless: Migration = {
   number: 16,
   name: "wordless",
