@@ -117,10 +117,15 @@ interface Given {
   readonly reach?: Partial<Reach>;
   readonly tool?: string;
   readonly signal?: AbortSignal;
+  /** Past the look at the address alone, straight to where it would be sent. */
+  readonly unchecked?: true;
 }
 
 /** What a model reads that makes this call. */
-async function call(input: Record<string, string>, { rules, reach, tool = "http_fetch", signal }: Given = {}) {
+async function call(
+  input: Record<string, string>,
+  { rules, reach, tool = "http_fetch", signal, unchecked }: Given = {},
+) {
   const tools = toolset(
     fetchTools({
       rulesOf: () => ({ seconds: 5, ...(rules ?? { allow: [`*:${port}`] }) }),
@@ -128,7 +133,7 @@ async function call(input: Record<string, string>, { rules, reach, tool = "http_
     }),
   );
   const found = tools.get(toolName(tool));
-  const problem = found?.check(input);
+  const problem = unchecked ? undefined : found?.check(input);
   if (found === undefined || problem !== undefined) return { text: problem ?? "no such tool", failed: true };
   return found.run(input, context(signal));
 }
@@ -198,10 +203,12 @@ const LITERALS = [
 ] as const;
 
 describe("001.2 no request of an agent reaches what is inside", () => {
-  it.each(LITERALS)("not at http://%s", async (host) => {
-    const { text, failed } = await call({ url: `http://${host}:${port}/` });
-    expect(failed).toBe(true);
-    expect(text).toMatch(/^Nothing was sent: /);
+  it.each(LITERALS)("not at http://%s, neither at the first look nor at the last", async (host) => {
+    for (const last of [{}, { unchecked: true }] as const) {
+      const { text, failed } = await call({ url: `http://${host}:${port}/` }, last);
+      expect(failed).toBe(true);
+      expect(text).toMatch(/^Nothing was sent: /);
+    }
     expect(heard.inside).toBe(0);
   });
 
