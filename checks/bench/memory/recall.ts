@@ -13,12 +13,12 @@ import {
   untrusted,
 } from "../../../src/protocol/index.ts";
 import { gather } from "../../../src/turn/sources/index.ts";
-import type { Conversation } from "../conversations.ts";
+import type { Conversation, Remembered } from "../conversations.ts";
 import { table } from "../table.ts";
 import type { Tell } from "./measure.ts";
 import { dice, type Noise } from "./noise.ts";
 import { alone } from "./settings.ts";
-import { type FilledStore, filledStore, scopeOf } from "./strata.ts";
+import { type FilledStore, filledStore, growingStore, scopeOf } from "./strata.ts";
 
 /** How often the companion's recall puts memories into a request, for messages of one sort. */
 export interface RecallRow {
@@ -177,6 +177,16 @@ function answering(messages: readonly Message[], sent: readonly Sent[]): Pick<Re
 /** So many messages of the same stretch of talk are taken to stand in the transcript still. */
 const STANDING = 20;
 
+/** So many messages are drawn at a time, until there are recalls enough. */
+const ROUND = 200;
+
+/** A message of a talk as it went. */
+interface Drawn {
+  readonly talk: Conversation;
+  /** Which of its messages. */
+  readonly at: number;
+}
+
 /**
  * Messages chosen at random from talks as they went, and what recall sends with each: all that was said before it is remembered,
  * but for what stands in the transcript. As many of each folder as there is room for, those alone with which something is sent.
@@ -186,42 +196,74 @@ export async function sampleRecall(
   { size, seed, tell }: { readonly size: number; readonly seed: number; readonly tell: Tell },
 ): Promise<string> {
   const chance = dice(seed);
-  const count = await tokenCounter({ factor: 1 });
-  const lines: string[] = [];
-  for (const conversations of folders) {
-    let [tried, kept] = [0, 0];
-    const asked = new Set<string>();
-    while (kept < size / folders.length && tried < 20 * size) {
-      const talk = conversations[Math.floor(chance() * conversations.length)];
-      const at = Math.floor(chance() * (talk?.memories.length ?? 0));
-      const message = talk?.memories[at];
-      if (!talk || !message || message.speaker !== talk.memories[0]?.speaker || asked.has(message.id)) continue;
-      asked.add(message.id);
-      tried += 1;
-      const before = talk.memories.slice(0, at);
-      const seen = new Set(before.slice(-STANDING).filter(({ session }) => session === message.session));
-      const remembered = before.filter((one) => !seen.has(one));
-      const filled = await filledStore(new Map([[talk.name, remembered]]));
-      const one = {
-        conversation: talk.name,
-        relevant: [],
-        text: message.text,
-        asker: message.speaker,
-        at: message.at,
-      };
-      const { items } = await sentWith({ ...filled, ...companion(), count }, one);
-      await filled.close();
-      if (items.length === 0) continue;
-      kept += 1;
-      const shown = items.map(({ at: said, name, text }) => `  - ${dayOf(said)} ${name ?? ""}: ${text}`.trimEnd());
-      const answered = before.at(-1);
-      lines.push(`## ${message.id}, ${dayOf(message.at)}`);
-      lines.push(`after ${answered?.speaker}: ${answered?.text.slice(-300)}`);
-      lines.push(`**${message.speaker}: ${message.text}**`, ...shown, "");
+  const recalling = { ...companion(), count: await tokenCounter({ factor: 1 }) };
+  const found: string[] = [];
+  for (const talks of folders) {
+    const drawn = ownMessages(talks)
+      .map((one) => ({ one, order: chance() }))
+      .sort((a, b) => a.order - b.order)
+      .map(({ one }) => one);
+    const kept: string[] = [];
+    let tried = 0;
+    while (kept.length < size / folders.length && tried < drawn.length) {
+      for (const [one, text] of await recallsOf(drawn.slice(tried, tried + ROUND), recalling)) {
+        if (kept.length >= size / folders.length) break;
+        tried = drawn.indexOf(one) + 1;
+        if (text !== undefined) kept.push(text);
+      }
     }
-    tell(`${kept} recalls of ${tried} messages`);
+    found.push(...kept);
+    tell(`${kept.length} recalls of ${tried} messages`);
   }
-  return lines.join("\n");
+  return found.join("\n\n");
+}
+
+/** What the first speaker of each talk says in it. */
+const ownMessages = (talks: readonly Conversation[]): readonly Drawn[] =>
+  talks.flatMap((talk) =>
+    talk.memories.flatMap(({ speaker }, at) => (speaker === talk.memories[0]?.speaker ? [{ talk, at }] : [])),
+  );
+
+/** What is sent with each message, to be read; nothing where nothing is. */
+async function recallsOf(
+  drawn: readonly Drawn[],
+  recalling: Omit<Recalling, "store" | "names">,
+): Promise<readonly (readonly [Drawn, string | undefined])[]> {
+  const sent = new Map<Drawn, readonly ContentItem[]>();
+  for (const [talk, own] of Map.groupBy(drawn, (one) => one.talk)) {
+    const growing = await growingStore();
+    let known = 0;
+    for (const one of own.toSorted((a, b) => a.at - b.at)) {
+      const message = talk.memories[one.at];
+      if (message === undefined) continue;
+      const { id: _, ...asked } = { ...message, asker: message.speaker, conversation: talk.name, relevant: [] };
+      const until = beginsStanding(talk.memories, one.at);
+      await growing.add(talk.name, talk.memories.slice(known, until));
+      known = Math.max(known, until);
+      sent.set(one, (await sentWith({ ...growing, ...recalling }, asked)).items);
+    }
+    await growing.close();
+  }
+  return drawn.map((one) => [one, textOf(one, sent.get(one) ?? [])]);
+}
+
+/** Which of the messages before one stand in the transcript: those from here on. */
+function beginsStanding(memories: readonly Remembered[], at: number): number {
+  let from = at;
+  while (from > Math.max(0, at - STANDING) && memories[from - 1]?.session === memories[at]?.session) from -= 1;
+  return from;
+}
+
+function textOf({ talk, at }: Drawn, items: readonly ContentItem[]): string | undefined {
+  const message = talk.memories[at];
+  const answered = talk.memories[at - 1];
+  if (items.length === 0 || message === undefined) return undefined;
+  return [
+    `## ${message.id}, ${dayOf(message.at)}`,
+    `after ${answered?.speaker}: ${answered?.text.slice(-300)}`,
+    `**${message.speaker}: ${message.text}**`,
+    ...items.map(({ at: said, name, text }) => `  - ${dayOf(said)} ${name ?? ""}: ${text}`.trimEnd()),
+  ].join("\n");
 }
 
 const dayOf = (at: number | undefined): string => (at === undefined ? "" : new Date(at).toISOString().slice(0, 10));

@@ -119,35 +119,46 @@ export async function filledStore(
   scopes: ReadonlyMap<string, readonly Remembered[]>,
   progress: (done: number) => void = () => {},
 ): Promise<FilledStore> {
+  const { store: filling, file, names, add, close: end } = await growingStore();
+  for (const [name, memories] of scopes)
+    for (let from = 0; from < memories.length; from += BATCH) {
+      await add(name, memories.slice(from, from + BATCH));
+      progress(names.size);
+    }
+  // Closed, the file holds all that its log held.
+  await filling.close();
+  const bytes = statSync(file).size;
+  const store = await openSqlite(file, { parts: await allParts() });
+  return { store, names, bytes, close: () => end(store) };
+}
+
+/** A store to which memories are added as talks go on. */
+export interface GrowingStore extends Pick<FilledStore, "store" | "names"> {
+  readonly file: string;
+  add(scope: string, memories: readonly Remembered[]): Promise<void>;
+  /** Closes it, or the store that was opened on its file since, and removes the file. */
+  close(store?: Store): Promise<void>;
+}
+
+export async function growingStore(): Promise<GrowingStore> {
   const folder = mkdtempSync(join(tmpdir(), "bench-memory-"));
   const file = join(folder, "strata.db");
-  const filling = await openSqlite(file, { parts: await allParts() });
+  const store = await openSqlite(file, { parts: await allParts() });
   const names = new Map<MemoryId, string>();
   const issue = ({ id, at }: Remembered): MemoryId => {
     const issued = memoryId(issueId("memory", at, crypto.getRandomValues(new Uint8Array(10))));
     names.set(issued, id);
     return issued;
   };
-  for (const [name, memories] of scopes) {
-    const whose = scopeOf(name);
-    for (let from = 0; from < memories.length; from += BATCH) {
-      const batch = memories.slice(from, from + BATCH);
-      await filling.saveMemories(
-        whose,
-        batch.map((one) => ({ id: issue(one), memory: message(one) })),
-      );
-      progress(names.size);
-    }
-  }
-  // Closed, the file holds all that its log held.
-  await filling.close();
-  const bytes = statSync(file).size;
-  const store = await openSqlite(file, { parts: await allParts() });
-  const close = async (): Promise<void> => {
-    await store.close();
+  const add = async (scope: string, memories: readonly Remembered[]): Promise<void> => {
+    const all = memories.map((one) => ({ id: issue(one), memory: message(one) }));
+    if (all.length > 0) await store.saveMemories(scopeOf(scope), all);
+  };
+  const close = async (open = store): Promise<void> => {
+    await open.close();
     rmSync(folder, { recursive: true });
   };
-  return { store, names, bytes, close };
+  return { store, file, names, add, close };
 }
 
 /** Whose memory a conversation is. */
