@@ -1,6 +1,6 @@
-import { gateValues } from "../../src/memory/gate.ts";
+import { smallTalk } from "../../src/features/memories/recall/small-talk.ts";
+import { gateValues, saidInOrder } from "../../src/memory/gate.ts";
 import { measure } from "../../src/memory/measure.ts";
-import { rerank } from "../../src/memory/rerank.ts";
 import { shortlistOf } from "../../src/memory/search.ts";
 import { GATE, GATE_NAMES } from "../../src/memory/weights.ts";
 import type { Conversation, Question, Remembered } from "./conversations.ts";
@@ -42,8 +42,8 @@ interface Counts {
   readonly passing: number;
 }
 
-const SHORT: Partial<Record<Sort, number>> = { strangers: 2, "in passing": 1.2 };
-const LONG: Partial<Record<Sort, number>> = { answered: 1.3, "in passing": 0.8 };
+const SHORT: Partial<Record<Sort, number>> = { strangers: 2, "in passing": 1.8 };
+const LONG: Partial<Record<Sort, number>> = { answered: 1.3, unanswered: 2, "in passing": 0.8 };
 const KINDS: ReadonlyMap<string, Counts> = new Map([
   ["people", { each: 1, sorts: SHORT, passing: 200 }],
   // Their unanswerable questions are asked by name.
@@ -57,9 +57,8 @@ const OTHERS = 40;
 const NEAR = { before: 1, after: 2 };
 /** What was said before a message of a talk as it went is remembered, all but so many. */
 const STANDING = 20;
-/** What answers is to be among so many; so many are looked at. */
+/** What answers is to be among so many. */
 const SHOWN = 5;
-const RANKED = 20;
 const RESTRAINT = 1e-3;
 const STEPS = 15;
 
@@ -118,7 +117,8 @@ async function casesOf(conversation: Conversation, kind: Kind, noise: Noise): Pr
   const cases: Case[] = [];
   const add = async (sort: Sort, message: Message, index = whole): Promise<void> => {
     const counts = each * COUNTS[sort] * (sorts[sort] ?? 1);
-    const found = counts === 0 ? undefined : await judged(index, message, kind.agent);
+    const isJudged = counts > 0 && smallTalk(message.text) === undefined;
+    const found = isJudged ? await judged(index, message, kind.agent) : undefined;
     if (found !== undefined) cases.push({ kind: kind.name, conversation: name, sort, counts, ...found });
   };
   const chance = dice(memories.length);
@@ -191,19 +191,13 @@ async function judged(
   };
   const shortlist = await shortlistOf(index, { texts: [{ text, weight: 1 }], limit: SHOWN, ...who });
   if (shortlist === undefined) return undefined;
-  const ranked = rerank(shortlist, RANKED);
   const all = measure(shortlist);
-  const measured = new Map(all.map((one) => [one.unit.place, one]));
-  const [best, ...others] = ranked.flatMap(({ place, score }) => {
-    const own = measured.get(place);
-    return own === undefined ? [] : [{ measured: own, score }];
-  });
-  if (best === undefined) return undefined;
-  const values = gateValues(shortlist, all, [best, ...others]);
-  const shown = ranked.slice(0, SHOWN);
+  const values = gateValues(shortlist, all);
+  if (values === undefined) return undefined;
+  const shown = saidInOrder(all).slice(0, SHOWN);
   return {
     values: GATE_NAMES.map((name) => values[name]),
-    isAnswered: shown.some(({ memory }) => relevant.includes(ids.get(memory) ?? "")),
+    isAnswered: shown.some(({ measured }) => relevant.includes(ids.get(measured.unit.memory) ?? "")),
   };
 }
 

@@ -57,7 +57,7 @@ export interface Who {
 const ASKS_WHEN =
   /\bwhen(?:['’]s|\s+(?:did|does|do|is|was|were|are|will|would|has|have|had|can|could|should))\b|\b(?:what|which)\s+(?:date|day|month|year|time)\b|\bhow long ago\b|什么时候|何时|いつ|เมื่อไหร่|\b(?:wann|quand|cuándo)\b/i;
 const ASKS_HELP =
-  /\bhow (?:(?:do|can|should|would|could|might) (?:i|we|one)|to)\b|\b(?:can|could|would) you\b|\bwhat (?:would|should|steps|are (?:some|the)|is the best|do i need)\b|\bsuggest|\brecommend|\b(?:help|show) (?:me|us)\b|\bexplain\b|\bbest way\b|\b(?:i['’]m|i am|we['’]re|we are) (?:trying|working|planning|looking|thinking|about)\b|\bwhich\b|\btips\b|\badvice\b|\bwhere (?:do you think|should)\b|\b(?:kannst|könntest|würdest) du\b|\bwie (?:kann|soll|mache)\b|\bpourrais-tu\b|\bcomment (?:puis|faire)\b|\bpuedes\b|\bcómo (?:puedo|debo|hago)\b|怎么|怎麼|如何|建议|推荐|どう(?:すれば|やって)/iu;
+  /\bhow (?:(?:do|can|should|would|could|might) (?:i|we|one)|to)\b|\b(?:can|could|would) you\b|\bwhat (?:would|should|steps|are (?:some|the)|is the best|do i need)\b|\bsuggest|\brecommend|\b(?:help|show) (?:me|us)\b|\bexplain\b|\bbest way\b|\b(?:i['’]m|i am|we['’]re|we are) (?:trying|working|planning|looking|thinking|about)\b|(?<!,\s)\bwhich\b|\btips\b|\badvice\b|\bwhere (?:do you think|should)\b|\b(?:kannst|könntest|würdest) du\b|\bwie (?:kann|soll|mache)\b|\bpourrais-tu\b|\bcomment (?:puis|faire)\b|\bpuedes\b|\bcómo (?:puedo|debo|hago)\b|怎么|怎麼|如何|建议|推荐|どう(?:すれば|やって)/iu;
 /** A question about the past is answered by what was said, not by how the asker wants answers to be. */
 const ASKS_PAST = /\b(?:did|have|has|had|was|were|summar\w*|throughout|across|order in which)\b/i;
 /** A task that is given without a question. */
@@ -113,9 +113,12 @@ export function readAsked(texts: readonly AskedText[], talkers: Talkers): Asked 
   };
 }
 
-/** A question mark, a question's first word, or a request: also for languages whose questions often have no mark. */
+/**
+ * A question mark, a question's first word, or a request: also for languages whose questions often have no mark. After a comma, "who" and
+ * "which" begin no question but a clause.
+ */
 const QUESTION =
-  /[?？؟\u037e՞]|[吗嗎呢]|什么|什麼|怎么|怎麼|谁|哪|几|多少|(?:ですか|ますか|かな|何|誰|どこ|いつ)|(?:^|[.!,\n]\s*)(?:and |so |but |ok,? |hey,? )?(?:who|whom|whose|what|when|where|which|why|how|did|does|do|is|are|was|were|can|could|have|has|wer|was|wann|wo|wie|warum|qui|que|quoi|quand|où|comment|quién|qué|cuándo|dónde|cómo)\b|\b(?:remember|remind|recall|tell me|look up|find out|erinner|rappelle|recuerd)|(?:^|[.!,\n]\s*)(?:please )?(?:help|show|explain|suggest|recommend|give|write|draft|plan|list|describe|summar\w*|compare)\b/iu;
+  /[?？؟\u037e՞]|[吗嗎呢]|什么|什麼|怎么|怎麼|谁|哪|几|多少|(?:ですか|ますか|かな|何|誰|どこ|いつ)|(?:^|[.!\n]\s*|,\s*(?!who|whose|when|where|which))(?:and |so |but |ok,? |hey,? )?(?:who|whom|whose|what|when|where|which|why|how|did|does|do|is|are|was|were|can|could|have|has|wer|was|wann|wo|wie|warum|qui|que|quoi|quand|où|comment|quién|qué|cuándo|dónde|cómo)\b|\b(?:remember|remind|recall|tell me|look up|find out|erinner|rappelle|recuerd)|(?:^|[.!,\n]\s*)(?:please )?(?:help|show|explain|suggest|recommend|give|write|draft|plan|list|describe|summar\w*|compare)\b/iu;
 
 const isOfNow = (text: string, asks: Asks): boolean => (asks !== "nothing" || TASK.test(text)) && !ASKS_PAST.test(text);
 

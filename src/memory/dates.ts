@@ -180,21 +180,6 @@ export function isIn(at: number, date: AskedDate): boolean {
   );
 }
 
-/**
- * Days since the end of a date, in UTC; negative before it. Without a year, in the moment's own year; without a month, the end of the year.
- */
-export function daysAfter(at: number, date: AskedDate): number {
-  if ("from" in date) return (at - date.to) / DAY_LENGTH;
-  const { year = new Date(at).getUTCFullYear(), month, day } = date;
-  const end =
-    month === undefined
-      ? Date.UTC(year + 1, 0, 1)
-      : day === undefined
-        ? Date.UTC(year, month, 1)
-        : Date.UTC(year, month - 1, day + 1);
-  return (at - end) / DAY_LENGTH;
-}
-
 function isDoubtful(month: string | undefined, besides: string | undefined): boolean {
   return (month === "may" || month === "march" || month === "mar") && besides === undefined;
 }

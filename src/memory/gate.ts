@@ -1,6 +1,7 @@
 import type { Who } from "./asked.ts";
 import { stemOf } from "./fold.ts";
 import { longness, type Measured, type Shortlist } from "./measure.ts";
+import { bestOf, type Scored, weighed } from "./ranked.ts";
 import { type FeatureName, GATE, GATE_NAMES, type GateName, WEIGHTS } from "./weights.ts";
 import { PLAIN_WORDS } from "./word-lists.ts";
 
@@ -22,22 +23,33 @@ const MOST_FAR_AHEAD = 6;
 
 export type GateValues = Readonly<Record<GateName, number>>;
 
-/** What is known of a question and its results (the best first), to judge if anything answers it. */
-export function gateValues(shortlist: Shortlist, all: readonly Measured[], ranked: Found): GateValues {
+/** Nobody speaks in what was saved. */
+export const isSaid = ({ unit }: Measured): boolean => unit.speaker !== "";
+
+/** What was said, the best first. Lasting statements count as such only if they share a word with the question: otherwise they would fit any. */
+export const saidInOrder = (all: readonly Measured[]): readonly Scored[] =>
+  bestOf(all.filter(isSaid), (values) => weighed(values) - (values.turn === 0 ? standingOf(values) : 0));
+
+const standingOf = (values: Measured["values"]): number => counted(values, ["rule", "wishHelps"]);
+
+/** What is known of a question and of what was said, to judge if anything answers it. Nothing if nothing was found. */
+export function gateValues(shortlist: Shortlist, all: readonly Measured[]): GateValues | undefined {
+  const ranked = saidInOrder(all);
   const [best] = ranked;
+  if (best === undefined) return undefined;
   const { asked, tells, worth, rows } = shortlist;
   const { values } = best.measured;
   const has = new Set(best.measured.unit.has.filter((term) => tells.has(term)));
   const telling = [...asked.terms.keys()].filter((term) => !PLAIN.has(term));
   const long = longness(rows);
-  const standing = counted(values, ["rule", "wishHelps"]);
-  const date = counted(values, ["date", "after"]);
+  const standing = values.turn === 0 ? 0 : standingOf(values);
+  const date = counted(values, ["date"]);
   const had = Math.min(MOST_HAD, has.size);
   const unknown = Math.min(MOST_UNKNOWN, [...asked.terms.keys()].filter((term) => !worth.has(term)).length);
   return {
     base: 1,
     asks: Number(asked.asks === "question"),
-    score: best.score - standing - date - counted(values, ["named", "me", "you", "ownWords"]),
+    score: best.score - standing - date - counted(values, ["named", "you", "ownWords"]),
     standing,
     date,
     terms: Math.min(MOST_TERMS, asked.terms.size),
@@ -57,13 +69,6 @@ export function gateValues(shortlist: Shortlist, all: readonly Measured[], ranke
     aheadLong: long * Math.min(MOST_AHEAD, best.score - (ranked[1] ?? best).score),
   };
 }
-
-interface Scored {
-  readonly measured: Measured;
-  readonly score: number;
-}
-
-type Found = readonly [Scored, ...Scored[]];
 
 const counted = (values: Measured["values"], names: readonly FeatureName[]): number =>
   names.reduce((sum, name) => sum + WEIGHTS[name] * values[name], 0);

@@ -8,6 +8,14 @@ export { listIndex } from "./list-index.ts";
 export { passageOf } from "./passage.ts";
 export { type Features, type Ranked, speaks } from "./ranked.ts";
 export { type Search, search } from "./search.ts";
-export { holding, isOfAnyAnswer, mayHoldFor, STANDING_TAGS, type Standing, standsIn } from "./standing.ts";
+export {
+  type Holding,
+  holding,
+  isOfAnyAnswer,
+  mayHoldFor,
+  STANDING_TAGS,
+  type Standing,
+  standsIn,
+} from "./standing.ts";
 export { type Topic, type TopicText, topicsOf } from "./topics.ts";
 export { FLAGS, unitsOf } from "./units.ts";

@@ -1,8 +1,8 @@
 import type { Asked, Who } from "./asked.ts";
-import { daysAfter, isIn } from "./dates.ts";
+import { isIn } from "./dates.ts";
 import type { IndexSize, ReadUnit } from "./lexical-index.ts";
 import { FLAGS } from "./units.ts";
-import { AFTER, BEFORE, EVIDENCE, type FeatureName, LENGTH_PENALTY, SATURATION, SHARE, SOON_AFTER } from "./weights.ts";
+import { AFTER, BEFORE, EVIDENCE, type FeatureName, LENGTH_PENALTY, SATURATION, SHARE } from "./weights.ts";
 
 /** Added to a length, so that a unit without terms also has one. */
 const NO_LENGTH = 0.05;
@@ -141,12 +141,11 @@ function measureOne(context: Context, own: Read, at: number): Measured | undefin
 export function speakerOf(
   { named, self, other, saysMe, saysYou }: Who,
   { speaker, flags }: Pick<ReadUnit, "speaker" | "flags">,
-): Pick<Values, "named" | "me" | "you" | "ownWords"> {
+): Pick<Values, "named" | "you" | "ownWords"> {
   const isNamed = named !== "" && speaker === named;
   const isMe = saysMe && self !== "" && speaker === self;
   return {
     named: Number(isNamed),
-    me: Number(isMe),
     you: Number(saysYou && other !== "" && speaker === other),
     ownWords: Number((isNamed || isMe) && (flags & FLAGS.firstPerson) !== 0),
   };
@@ -221,12 +220,10 @@ function kindsOf({ kinds }: Read, named: Few): number {
   return all;
 }
 
-function datesOf({ dates }: Asked, at: number): Pick<Values, "date" | "after"> {
-  const exact = dates.filter((date) => "from" in date || date.month !== undefined);
-  if (exact.some((date) => isIn(at, date))) return { date: 1, after: 0 };
-  const days = exact.map((date) => daysAfter(at, date)).filter((passed) => passed >= 0);
-  return { date: 0, after: Math.max(0, 1 - Math.min(...days, SOON_AFTER) / SOON_AFTER) };
-}
+/** Whether it was said on the day or in the month that is asked for. */
+const datesOf = ({ dates }: Asked, at: number): Pick<Values, "date"> => ({
+  date: Number(dates.some((date) => ("from" in date || date.month !== undefined) && isIn(at, date))),
+});
 
 /**
  * The unit and the ones near it in its session, in order. Another conversation may go on at the same time, so places alone do not count.

@@ -2,6 +2,7 @@ import {
   asksChange,
   asksHelp,
   asksIn,
+  type Holding,
   holding,
   isOfAnyAnswer,
   mayHoldFor,
@@ -43,22 +44,37 @@ export function worthShowing(
   const most = Math.max(0, ...judged.filter(isSaid).map(({ evidence }) => evidence));
   const said = isOpen ? hits.filter(isSaid) : [];
   const saved = judged.some(fitsSaved) ? hits.filter(fitsSaved) : [];
-  const standing = bearingOn(newest, judged, isOpen ? 0 : most);
-  const known = new Set(standing.map(({ id }) => id));
   const over = new Set(holding(judged.filter(isStanding)).flatMap(({ before }) => before));
-  const isLeft = (hit: MemoryHit): boolean => !known.has(hit.id) && !over.has(hit);
-  const others = [saved, said].map((list) => withoutBare(nearTheBest(withoutBare(list.filter(isLeft)))));
+  const isLeft = (hit: MemoryHit): boolean => !over.has(hit) && (!isStanding(hit) || isWorded(hit));
+  const fitting = [saved, said].map((list) => withoutBare(nearTheBest(withoutBare(byWords(list.filter(isLeft))))));
+  const isBeside = fitting.flat().some((hit) => !isStanding(hit));
+  const standing = bearingOn(newest, judged, isBeside ? undefined : most);
+  const known = new Set(standing.map(({ id }) => id));
+  const others = fitting.map((list) => list.filter(({ id }) => !known.has(id)));
   const lists = [standing, ...others];
   const longest = Math.max(...lists.map((list) => list.length));
   return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list[i] ?? [])).flat();
 }
 
-/** So many of the asker's rules and preferences are shown with a message that they may bear on; what was said so, beside what else was said. */
+/** How many of the asker's instructions, and of their preferences, are shown with a message to which they may apply. */
 const MOST_STANDING = 2;
 /** Of what the best says of a message: by less than that, a word they share is hardly about the same. */
 const SHARED = 0.4;
 
+const isWorded = ({ features }: MemoryHit): boolean => "turn" in features;
 const isStanding = ({ features }: MemoryHit): boolean => "rule" in features || "wishHelps" in features;
+
+/** In the same order, but without what standing instructions and preferences get for being such: these are shown as such in limited number. */
+function byWords(hits: readonly MemoryHit[]): readonly MemoryHit[] {
+  const placed = hits.filter((hit) => !isStanding(hit));
+  for (const hit of hits.filter(isStanding)) {
+    const { rule = 0, wishHelps = 0 } = hit.features;
+    const score = hit.score - rule - wishHelps;
+    const before = placed.findIndex((other) => other.score < score);
+    placed.splice(before < 0 ? placed.length : before, 0, { ...hit, score });
+  }
+  return placed;
+}
 
 /** What somebody wanted and wants no longer, by what the model sees anyway: the message itself, and what stands in the transcript. */
 export function withoutOutdated(
@@ -74,27 +90,29 @@ export function withoutOutdated(
   return hits.filter((hit) => !over.has(hit));
 }
 
+const isRule = ({ newest: { features } }: Holding<MemoryHit>): boolean => "rule" in features;
+
 /**
  * What the asker wants in general, as far as it bears on a message, the newest word on each matter; what it replaced behind it where the
  * message asks about that. How an answer is to be bears on all that is asked; what else holds must share a word, or come beside something else.
- * @param most what the best says of the message; 0 where something else is shown
+ * @param alone what the best says of the message, where nothing else is shown
  */
-function bearingOn(newest: string, hits: readonly MemoryHit[], most: number): readonly MemoryHit[] {
+function bearingOn(newest: string, hits: readonly MemoryHit[], alone: number | undefined): readonly MemoryHit[] {
   const helps = asksHelp(newest);
-  const isWorded = ({ features }: MemoryHit): boolean => "turn" in features;
   const bears = (hit: MemoryHit): boolean => {
     const { kind, content, features, evidence } = hit;
     if ("rule" in features && isOfAnyAnswer(content)) return true;
-    if (!isWorded(hit) && !(helps && "rule" in features)) return false;
-    if (most === 0 || kind !== "message") return true;
-    return helps && "rule" in features && isWorded(hit) && evidence >= SHARED * most && mayHoldFor(content, newest);
+    if (!isWorded(hit) && !("rule" in features && (helps || alone === undefined))) return false;
+    if (alone === undefined || kind !== "message") return true;
+    return helps && "rule" in features && isWorded(hit) && evidence >= SHARED * alone && mayHoldFor(content, newest);
   };
-  const weight = (hit: MemoryHit, times: number): number => hit.score + Math.log(times);
+  const weight = ({ newest: { score }, before }: Holding<MemoryHit>): number => score + Math.log(1 + before.length);
   const held = holding(hits.filter(isStanding)).filter((one) => [one.newest, ...one.before].some(bears));
-  return held
-    .map((one) => ({ ...one, score: weight(one.newest, 1 + one.before.length) }))
-    .sort((a, b) => b.score - a.score)
-    .slice(0, MOST_STANDING)
+  const best = held.toSorted((a, b) => weight(b) - weight(a));
+  const rules = best.filter(isRule).slice(0, MOST_STANDING);
+  const wishes = best.filter((one) => !isRule(one)).slice(0, MOST_STANDING);
+  return best
+    .filter((one) => rules.includes(one) || wishes.includes(one))
     .flatMap(({ newest: now, before }) => (asksChange(newest) ? [now, ...before.slice(0, 1)] : [now]));
 }
 

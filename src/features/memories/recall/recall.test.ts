@@ -231,6 +231,17 @@ describe("what holds for good", () => {
     expect(await texts(asked, wish, said("Examples of letters are in the blue folder.", 9))).toHaveLength(2);
   });
 
+  it("is shown twice of each sort at most, and more only where its words fit as well as the rest", async () => {
+    const features = { wishHelps: 3, turn: 1 };
+    const wishes = [3, 5, 7, 9].map((place) => wanted(`I prefer boat ${place}.`, place, { score: 5, features }));
+    const found = await texts("Which boat should I take?", said("The boats leave at nine.", 1), ...wishes);
+    expect(found.filter((text) => text.startsWith("I prefer"))).toHaveLength(2);
+    const fitting = { ...wanted("I prefer the boat to Lisbon.", 11, { score: 13, features }) };
+    expect(await texts("Which boat?", said("The boats leave at nine.", 1), ...wishes, fitting)).toContain(
+      "I prefer the boat to Lisbon.",
+    );
+  });
+
   it("gives way to what the same person said later instead, in whatever order they were found", async () => {
     expect(await texts(tower, metric, imperial)).toEqual(["Please use imperial from now on."]);
     expect(await texts(tower, imperial, metric)).toEqual(["Please use imperial from now on."]);
