@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import {
   type Actor,
   type ContactScope,
@@ -137,12 +138,12 @@ async function closeThreads(tx: Tx, scope: ContactScope, link: number): Promise<
     .where((eb) => eb.and(owner(scope)))
     .where("erased_link", "is", null);
   await tx.run(closed);
-  const waiting = { ...owner(scope), status: "pending" } as const;
   await tx.run(
     query
       .updateTable("event")
       .set({ status: "consumed" })
-      .where((eb) => eb.and(waiting)),
+      .where((eb) => eb.and(owner(scope)))
+      .where("status", "=", sql.lit("pending")),
   );
 }
 

@@ -118,7 +118,7 @@ function connection(db: BetterSqlite3.Database, file: string, options: Connectio
     },
     column: <V>(wanted: Ready<V>) => {
       const { sql, parameters } = runnable(wanted, "sqlite");
-      const statement = columns.get(sql) ?? db.prepare<unknown[], unknown>(sql).pluck();
+      const statement = columns.get(sql) ?? db.prepare<unknown[], unknown>(sqliteText(sql)).pluck();
       columns.set(sql, statement);
       return plucked<V>(statement.all(...parameters));
     },
@@ -210,9 +210,20 @@ async function copied(
 }
 
 function prepare(db: BetterSqlite3.Database, text: string): Prepared {
-  const statement = db.prepare<unknown[], unknown[]>(text);
+  const statement = db.prepare<unknown[], unknown[]>(sqliteText(text));
   if (!statement.reader) return { statement, columns: [] };
   return { statement: statement.raw(), columns: statement.columns().map(({ name }) => name) };
+}
+
+/**
+ * SQLite looks into the values that a query compares with, and plans it again whenever one of them is bound anew: in a turn that took
+ * more time than running the queries. Into `+?` it does not look. The value and the column's affinity stay as they are; a query that
+ * needs an index of some rows only names their value itself.
+ */
+export function sqliteText(text: string): string {
+  return text.replace(/'[^']*'|"[^"]*"|(= |distinct from )\?/g, (part, compared?: string) =>
+    compared === undefined ? part : `${compared}+?`,
+  );
 }
 
 /** The query builder derived R from the tables' types: the row has this shape because a typed query wrote it. */

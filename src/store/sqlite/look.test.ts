@@ -21,9 +21,10 @@ import {
 import { memoriesIn } from "../memory/memory-rows.ts";
 import { runnable, type Statement } from "../statement.ts";
 import { openBatch } from "../threads/batches.ts";
+import { withdraw } from "../turns/claims.ts";
 import { beginCall } from "../turns/journal.ts";
 import type { Binding, Tx } from "../tx.ts";
-import { type Connection, connect } from "./connection.ts";
+import { type Connection, connect, sqliteText } from "./connection.ts";
 import { openSqlite } from "./open.ts";
 import { sqliteTransactions } from "./transactions.ts";
 
@@ -52,7 +53,7 @@ async function asked(look: (tx: Tx) => Promise<unknown>): Promise<readonly strin
   const db = connect(file, { random: (bytes) => new Uint8Array(bytes), patience: 0 });
   const texts: string[] = [];
   const noted = <R>(statement: Statement<R>): Statement<R> => {
-    texts.push(runnable(statement, "sqlite").sql);
+    texts.push(sqliteText(runnable(statement, "sqlite").sql));
     return statement;
   };
   const watched: Connection = {
@@ -60,9 +61,10 @@ async function asked(look: (tx: Tx) => Promise<unknown>): Promise<readonly strin
     all: (statement) => db.all(noted(statement)),
     first: (statement) => db.first(noted(statement)),
     column: (statement) => {
-      texts.push(runnable(statement, "sqlite").sql);
+      texts.push(sqliteText(runnable(statement, "sqlite").sql));
       return db.column(statement);
     },
+    run: (statement) => db.run(noted(statement)),
   };
   await sqliteTransactions(watched, watched).write(look);
   db.close();
@@ -119,6 +121,17 @@ it("reads the memories that a search found by their rows, and not the whole scop
   await written("ann");
   const texts = await asked((tx) => memoriesIn(tx, { number: 1 }, [1, 2]));
   expect(found("memory", texts)).toEqual(["SEARCH memory USING INTEGER PRIMARY KEY (rowid=?)"]);
+});
+
+it("takes back messages that wait by an index of these alone", async () => {
+  await written("ann");
+  const store = await openSqlite(file, { parts: PARTS });
+  const [thread] = await store.threads(scopeOf("ann"), 1);
+  await store.close();
+  if (thread === undefined) throw new Error("there is no thread");
+  const texts = await asked((tx) => withdraw(tx, thread.scope, thread.id, { now: NOW, at: NOW, alive: () => false }));
+  const search = "SEARCH event USING INDEX event_pending (org=? AND agent=? AND contact=? AND thread=?)";
+  expect(found("event", texts)).toEqual([search, search]);
 });
 
 describe("a look for senders who were left without a reply", () => {

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import {
   type ContactScope,
   isBatch,
@@ -124,7 +125,8 @@ export async function withdraw(
     query
       .updateTable("event")
       .set({ status: "withdrawn" })
-      .where((eb) => eb.and({ ...owner(scope), thread: id, status: "pending" })),
+      .where((eb) => eb.and({ ...owner(scope), thread: id }))
+      .where("status", "=", sql.lit("pending")),
   );
   return waiting.map((event) => ({ ...event, status: "withdrawn" }));
 }

@@ -143,16 +143,17 @@ function predicted({ prediction }: RequestRecord): PredictionColumns {
 /** A scope and a turn of it. */
 type InTurn = ContactScope & { readonly turn: TurnId };
 
-/** A turn's requests in order. Sorted here: SQLite plans a query again at each use when it has both values and an order. */
+/** A turn's requests in order. */
 export async function requestRows(tx: Tx, scope: ContactScope, turn: TurnId): Promise<readonly Row<"request">[]> {
-  return (await tx.all(requestsOfTurn({ ...owner(scope), turn }))).sort((a, b) => a.n - b.n);
+  return tx.all(requestsOfTurn({ ...owner(scope), turn }));
 }
 
 const requestsOfTurn = fixed((at: InTurn) =>
   query
     .selectFrom("request")
     .selectAll()
-    .where((eb) => eb.and({ ...owner(at), turn: at.turn })),
+    .where((eb) => eb.and({ ...owner(at), turn: at.turn }))
+    .orderBy("n"),
 );
 
 /** A row as a request without its bytes. */
