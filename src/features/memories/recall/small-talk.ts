@@ -26,10 +26,12 @@ const SMALL_TALK = new Set(
   こんにちは おはよう ありがとう はい いいえ さようなら`.split(/\s+/),
 );
 
+const GREETINGS = "hi|hey|hello|hallo|hola|salut|ciao";
+
 /** The same in words that alone could be part of a question. Longer phrases first: the first that fits is taken. */
 const PHRASES = [
   "how are you doing today|how are you doing|how are you today|how are you|how have you been|how do you do",
-  "(?:hi|hey|hello|hallo|hola|salut|ciao) (?!hi|hey|hello|what|who|where|when|which|how|why|can|could|did|do)\\S+",
+  `(?:${GREETINGS}) (?!hi|hey|hello|what|who|where|when|which|how|why|can|could|did|do)\\S+`,
   "how s it going|how is it going|how are things|what s (?:up|new)|long time no (?:see|chat|talk)|no problem|my pleasure",
   "what (?:have you|s) been (?:up to|up|going on|happening)(?: lately| since we (?:last )?(?:talked|chatted|spoke))?",
   "(?:is there )?anything new(?: happening| going on)?(?: with you| lately)?|what about you|what happened|let me know",
@@ -37,6 +39,10 @@ const PHRASES = [
   "wie geht es dir|wie geht es ihnen|wie geht s|comment ça va|ça va|qué tal|cómo estás|come stai|tudo bem",
 ].join("|");
 const WHOLE_PHRASES = new RegExp(`(?<!\\S)(?:${PHRASES})(?!\\S)`, "gu");
+
+/** Words that a phrase may take out; behind a greeting it takes out any. */
+const PHRASE_WORDS = new Set(PHRASES.match(/\p{L}+/gu));
+const GREETS = new Set(GREETINGS.split("|"));
 
 // Begins with a letter or digit: the selector after an emoji is a mark and no word.
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu;
@@ -51,8 +57,11 @@ const NO_WORDS = "no words: the message has nothing to search for";
 export function smallTalk(text: string): string | undefined {
   if (text.length > LONGEST_TEXT) return HAS_WORD.test(text) ? undefined : NO_WORDS;
   const words: string[] = [];
-  for (const [word] of text.matchAll(WORD)) {
-    if (words.push(word.toLowerCase()) > LONGEST_WHOLE) return undefined;
+  for (const [found] of text.matchAll(WORD)) {
+    const word = found.toLowerCase();
+    // Most messages tell something within a few words: they are read no further.
+    if (!SMALL_TALK.has(word) && !PHRASE_WORDS.has(word) && !GREETS.has(words.at(-1) ?? "")) return undefined;
+    if (words.push(word) > LONGEST_WHOLE) return undefined;
   }
   if (words.length === 0) return NO_WORDS;
   const rest = words.join(" ").replace(WHOLE_PHRASES, " ").split(" ").filter(Boolean);
