@@ -7,6 +7,7 @@ import { activeTexts, textMoves, textPointers, textVersions } from "./agent/text
 import type { AgentStore } from "./agent-store.ts";
 import { memories, memory, memoryStats, memoryTopics, savedMemories } from "./memory/memories.ts";
 import { forgetMemory, saveMemories, saveMemory } from "./memory/save-memory.ts";
+import { openScopeReads } from "./memory/scope-reads.ts";
 import { searchMemories } from "./memory/search-memories.ts";
 import {
   dropVectors,
@@ -119,6 +120,7 @@ function memoryStore(
   { read, write, failure }: Database,
   { reading, writing, apart }: OwnBinding,
 ): MemoryStore & VectorStore {
+  const reads = openScopeReads();
   return {
     saveMemory: writing(saveMemory),
     memories: reading(memories),
@@ -137,7 +139,7 @@ function memoryStore(
     }),
     searchMemories: async (scopes, wanted, foundBefore) => {
       try {
-        return await searchMemories(read, scopes, { ...wanted, foundBefore });
+        return await searchMemories(read, scopes, { ...wanted, foundBefore, reads });
       } catch (thrown) {
         throw wanted.signal?.aborted ? thrown : failure(thrown);
       }

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { fuse, listIndex, type Nearby, type PlacedUnit, type Ranked, search, speaks } from "../../memory/index.ts";
+import { fuse, type LexicalIndex, listIndex, type Nearby, type Ranked, search, speaks } from "../../memory/index.ts";
 import { isValidAt, type Memory, type MemoryId, type MemoryQuery, type Scope } from "../../protocol/index.ts";
 import type { FoundBefore, MemoryHit } from "../memory-store.ts";
 import { toMemory } from "../rows.ts";
@@ -9,7 +9,8 @@ import { inOrder, type Transactions, type Tx } from "../tx.ts";
 import { type PlaceOf, type Sieve, scopeIndex } from "./lexical-index.ts";
 import { conditionOf, isOfKept, KEPT, memoriesIn } from "./memory-rows.ts";
 import { type MemoryScope, memoryScope, memoryScopes, rangeOf } from "./memory-scope.ts";
-import { termsOf, type UnitColumns } from "./units.ts";
+import { allOfFew, firstTexts, type KeptUnit, type Opened, openScopeReads } from "./scope-reads.ts";
+import { termsOf } from "./units.ts";
 import { type NearVector, vectorIndex } from "./vector-index.ts";
 import { servingModel } from "./vectors.ts";
 
@@ -22,7 +23,7 @@ type Reading = Transactions["read"];
 export async function searchMemories(
   read: Reading,
   scopes: readonly Scope[],
-  { foundBefore, ...query }: MemoryQuery & { readonly foundBefore?: FoundBefore | undefined },
+  { foundBefore, reads = openScopeReads(), ...query }: MemoryQuery & Before,
 ): Promise<readonly MemoryHit[]> {
   const limit = atMost(query.limit);
   if (limit === 0) return [];
@@ -31,19 +32,29 @@ export async function searchMemories(
     const known = await memoryScopes(tx, scopes);
     const kept = foundBefore?.(known.map((own) => own?.revision ?? 0));
     if (kept !== undefined) return { kept, rankings: [] };
-    return { kept, rankings: await inOrder(scopes, (scope, i) => rankScope(tx, { scope, own: known[i] }, asked)) };
+    const rank = (scope: Scope, i: number) => rankScope(tx, opened(scope, known[i], reads), asked);
+    return { kept, rankings: await inOrder(scopes, rank) };
   });
   if (kept !== undefined) return kept;
   const found: MemoryHit[] = [];
-  for (const first of rankings) if (first) found.push(...(await searchValid(read, first, { ...query, limit })));
+  for (const first of rankings) if (first) found.push(...(await searchValid(read, first, { ...query, limit, reads })));
   return found.sort((a, b) => b.score - a.score || b.at - a.at || b.place - a.place).slice(0, limit);
 }
+
+/** What is known of earlier searches. */
+interface Before {
+  readonly foundBefore?: FoundBefore | undefined;
+  readonly reads?: ReturnType<typeof openScopeReads>;
+}
+
+const opened = (scope: Scope, own: MemoryScope | undefined, reads: Required<Before>["reads"]): Opened | undefined =>
+  own && { scope, own, reads: reads(own) };
 
 /** Few memories end: only where one is among the best, more than are asked for are looked at. */
 async function searchValid(
   read: Reading,
   first: Ranking,
-  { validAt, ...query }: MemoryQuery,
+  { validAt, reads, ...query }: MemoryQuery & Required<Pick<Before, "reads">>,
 ): Promise<readonly MemoryHit[]> {
   const { scope } = first;
   let ranking: Ranking | undefined = first;
@@ -54,7 +65,7 @@ async function searchValid(
     if (isAll || valid.length >= query.limit) return valid.slice(0, query.limit);
     limit *= 4;
     const more = { ...query, limit };
-    ranking = await read(async (tx) => rankScope(tx, { scope, own: await memoryScope(tx, scope) }, more));
+    ranking = await read(async (tx) => rankScope(tx, opened(scope, await memoryScope(tx, scope), reads), more));
   }
   return [];
 }
@@ -68,30 +79,27 @@ interface Ranking {
   readonly texts: ReadonlyMap<MemoryId, Memory>;
 }
 
-async function rankScope(
-  tx: Tx,
-  { scope, own }: { readonly scope: Scope; readonly own: MemoryScope | undefined },
-  query: MemoryQuery,
-): Promise<Ranking | undefined> {
-  if (own === undefined) return undefined;
+async function rankScope(tx: Tx, of: Opened | undefined, query: MemoryQuery): Promise<Ranking | undefined> {
+  if (of === undefined) return undefined;
+  const { scope, own, reads } = of;
   const seen = new Map<number, PlaceOf>();
-  const found = await rankWords(tx, { own, seen }, { ...query, agent: scope.agent });
+  const found = await rankWords(tx, { own, reads, seen }, { ...query, agent: scope.agent });
   const ranked = (await fused(tx, own, query, found)).slice(0, query.limit);
   const places = await placesOf(tx, own, ranked, seen);
   const [first = []] = portionsOf(ranked.filter(speaks), places);
-  return { scope, own, ranked, places, texts: await textsOf(tx, own, first) };
+  return { scope, own, ranked, places, texts: await firstTexts(tx, of, first) };
 }
 
 async function rankWords(
   tx: Tx,
-  { own, seen }: { readonly own: MemoryScope; readonly seen: Map<number, PlaceOf> },
+  { own, reads, seen }: Pick<Opened, "own" | "reads"> & { readonly seen: Map<number, PlaceOf> },
   query: MemoryQuery & Pick<Scope, "agent">,
 ): Promise<readonly Ranked[]> {
   const condition = conditionOf(query);
-  const few = condition === undefined ? await allOfFew(tx, own, seen) : await keptUnits(tx, own, query);
+  const few = condition === undefined ? await allOfFew(tx, { own, reads }, seen) : await keptUnits(tx, own, query);
   // More than are asked for, where they are yet to be fused with what vectors find.
   const wanted = query.vectors === undefined ? query.limit : Math.max(query.limit, FUSED);
-  if (few) return search(listIndex(few), { ...query, limit: wanted });
+  if (few) return search(few, { ...query, limit: wanted });
   const sieve = condition && sieveOf(tx, own, condition);
   // Neighbours are ranked too, and a filter may not let them pass.
   const limit = sieve ? Number.MAX_SAFE_INTEGER : wanted;
@@ -104,15 +112,8 @@ async function rankWords(
 /** So many units are read and searched without the index: a filter that lets little pass would leave nothing of its candidates. */
 const FEW = 4_000;
 
-interface KeptUnit extends UnitColumns {
-  readonly id: number;
-  readonly memory: MemoryId;
-  readonly session: number;
-  readonly at: number;
-}
-
 /** All that a filter lets pass of what was saved on purpose; nothing where that is too much to read. */
-async function keptUnits(tx: Tx, own: MemoryScope, query: MemoryQuery): Promise<readonly PlacedUnit[] | undefined> {
+async function keptUnits(tx: Tx, own: MemoryScope, query: MemoryQuery): Promise<LexicalIndex | undefined> {
   if (!isOfKept(query)) return undefined;
   const condition = conditionOf(query);
   const { from } = rangeOf(own);
@@ -125,28 +126,8 @@ async function keptUnits(tx: Tx, own: MemoryScope, query: MemoryQuery): Promise<
     ),
   );
   if (rows.length > FEW) return undefined;
-  return rows.map(({ id, terms, ...unit }) => ({ ...unit, place: id - from, terms: termsOf(terms) }));
+  return listIndex(rows.map(({ id, terms, ...unit }) => ({ ...unit, place: id - from, terms: termsOf(terms) })));
 }
-
-/** A scope with no more units is read as a whole, in one question instead of six. */
-const FEWEST = 128;
-
-async function allOfFew(
-  tx: Tx,
-  own: MemoryScope,
-  seen: Map<number, PlaceOf>,
-): Promise<readonly PlacedUnit[] | undefined> {
-  if (own.next > FEWEST) return undefined;
-  const { from } = rangeOf(own);
-  const rows = await tx.all(plain<KeptUnit & Pick<PlaceOf, "row" | "parts">>(ALL, from, from + FEWEST));
-  return rows.map(({ id, terms, row, parts, ...unit }) => {
-    seen.set(id - from, { session: `#${unit.session}`, row, parts });
-    return { ...unit, place: id - from, terms: termsOf(terms) };
-  });
-}
-
-const ALL = `select unit.id, unit.session, unit.speaker, unit.flags, unit.terms, memory.id as memory, memory.row, memory.at,
-    memory.units as parts from unit join memory on memory.row = unit.memory where unit.id >= ? and unit.id < ? order by unit.id`;
 
 function sieveOf(tx: Tx, own: MemoryScope, condition: NonNullable<ReturnType<typeof conditionOf>>): Sieve {
   const asked = `select unit.id from json_each(?) as wanted cross join unit on unit.id = cast(wanted.value as bigint)
