@@ -1,4 +1,4 @@
-import { createHash, createHmac, createSecretKey } from "node:crypto";
+import { createHmac, createSecretKey, hash } from "node:crypto";
 import type { Brand } from "./brand.ts";
 
 /** A JSON value. */
@@ -22,7 +22,7 @@ function sorted(value: unknown): unknown {
 
 /** The digest of shared text: equal text, equal digest. */
 export function digestOf(text: string): Digest {
-  return createHash("sha256").update(text, "utf8").digest("hex") as Digest;
+  return hash("sha256", text, "hex") as Digest;
 }
 
 /** The digest of personal text under its contact's key: without the key nobody can confirm a guess. */
