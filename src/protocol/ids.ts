@@ -45,11 +45,13 @@ const slug = <T extends string>(text: string, what: string): T =>
     "1 to 64 of a-z, 0-9, '.', '_' and '-', starting and ending with a letter or digit",
   );
 
+const AFTER_KIND = /^_[0-9a-hjkmnp-tv-z]{26}$/;
+
 const issued = <T extends string>(text: string, kind: IssuedKind): T =>
   checked<T>(
     text,
-    new RegExp(`^${ISSUED[kind]}_[0-9a-hjkmnp-tv-z]{26}$`).test(text),
-    `${/^[aeo]/.test(kind) ? "an" : "a"} ${kind} id`,
+    text.startsWith(ISSUED[kind]) && AFTER_KIND.test(text.slice(3)),
+    `${"aeo".includes(kind.charAt(0)) ? "an" : "a"} ${kind} id`,
     `'${ISSUED[kind]}_' and 26 characters, as Strata issued it`,
   );
 
