@@ -105,9 +105,8 @@ export function fixed<Given extends object, R>(
     },
   };
   return (given) => {
-    const known = new Map<string, unknown>(Object.entries(given));
     const { values } = made.sqlite ?? made.postgres ?? of("sqlite");
-    const parameters = values.map((one) => ("name" in one ? known.get(one.name) : one.value));
+    const parameters = values.map((one) => ("name" in one ? Reflect.get(given, one.name) : one.value));
     return { sql, parameters };
   };
 }
@@ -190,10 +189,5 @@ function insertRows(table: string, rows: readonly object[], when?: "if new"): Re
     text = `insert into "${table}" (${names}) values ${rows.map(() => values).join(", ")}${conflict}`;
     inserts.set(name, text);
   }
-  return { sql: text, parameters: rows.flatMap((row) => valuesOf(row, columns)) };
-}
-
-function valuesOf(row: object, columns: readonly string[]): readonly unknown[] {
-  const values = new Map<string, unknown>(Object.entries(row));
-  return columns.map((column) => values.get(column));
+  return { sql: text, parameters: rows.flatMap((row) => columns.map((column) => Reflect.get(row, column))) };
 }

@@ -25,7 +25,6 @@ import {
   TEXT_OF,
   type Tx,
   tables,
-  within,
 } from "../../store/index.ts";
 
 /** `piece` names the reply's text. */
@@ -203,13 +202,12 @@ async function deliver(
   which: Pick<OutboxMessage, "id"> | Pick<OutboxMessage, "turn">,
   at: number,
 ): Promise<boolean> {
-  const wanted = { ...within(scope), ...which, status: "waiting" } as const;
-  const delivered = { status: "delivered", delivered_at: at, failed: null } as const;
-  const marked = query
-    .updateTable("outbox")
-    .set(delivered)
-    .where((eb) => eb.and(wanted));
-  return (await tx.run(marked)) > 0;
+  const { org, agent, contact } = scope;
+  const named = "id" in which ? (["id", which.id] as const) : (["turn", which.turn] as const);
+  const wanted = [...(contact === null ? [] : [["contact", contact] as const]), named];
+  const marked = `update outbox set status = 'delivered', delivered_at = ?, failed = null
+    where org = ? and agent = ? and ${wanted.map(([column]) => `${column} = ?`).join(" and ")} and status = 'waiting'`;
+  return (await tx.run(plain(marked, at, org, agent, ...wanted.map(([, value]) => value)))) > 0;
 }
 
 /** Looks and leases in one write transaction: of two that ask, one is given a message. */

@@ -229,7 +229,8 @@ export function sqliteText(text: string): string {
 /** The query builder derived R from the tables' types: the row has this shape because a typed query wrote it. */
 function row<R>(columns: readonly string[], values: readonly unknown[]): R {
   const made: Record<string, unknown> = {};
-  for (const [i, column] of columns.entries()) made[column] = values[i];
+  let i = 0;
+  for (const column of columns) made[column] = values[i++];
   return made as R;
 }
 

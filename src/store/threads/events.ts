@@ -63,15 +63,16 @@ async function addTo(
     async (event) => (await knownEvent(tx, scope, event)) ?? (await add(tx, scope, { event, thread, key, seq: ++seq })),
   );
   const newest = Math.max(row.last_activity, ...stored.map((event) => event.at));
-  const wanted = { ...owner(scope), id: thread };
-  await tx.run(
-    query
-      .updateTable("thread")
-      .set({ last_activity: newest })
-      .where((eb) => eb.and(wanted)),
-  );
+  await tx.run(activeThread({ ...owner(scope), thread, newest }));
   return { stored, newest };
 }
+
+const activeThread = fixed((at: InThread & { readonly newest: number }) =>
+  query
+    .updateTable("thread")
+    .set({ last_activity: at.newest })
+    .where((eb) => eb.and({ ...owner(at), id: at.thread })),
+);
 
 async function lastSeq(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<number> {
   return (await tx.first(newestSeq({ ...owner(scope), thread })))?.seq ?? 0;

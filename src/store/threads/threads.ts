@@ -54,18 +54,20 @@ export const openThread = async (tx: Tx, scope: ContactScope, opening: ThreadOpe
 export async function openedRow(tx: Tx, scope: ContactScope, opening: ThreadOpening): Promise<Row<"thread">> {
   const { channel, key, caller } = opening;
   if (caller !== undefined) await openRow(tx, scope, caller);
-  const wanted = { ...owner(scope), channel, key };
-  const open = query
-    .selectFrom("thread")
-    .selectAll()
-    .where((eb) => eb.and(wanted))
-    .where("erased_link", "is", null);
-  const known = await tx.first(open);
+  const known = await tx.first(threadNamed({ ...owner(scope), channel, key }));
   if (known) return repinned(tx, known, opening);
   const row = newThread(scope, opening);
   await tx.run(insert("thread", row));
   return row;
 }
+
+const threadNamed = fixed((at: ContactScope & Pick<Row<"thread">, "channel" | "key">) =>
+  query
+    .selectFrom("thread")
+    .selectAll()
+    .where((eb) => eb.and({ ...owner(at), channel: at.channel, key: at.key }))
+    .where("erased_link", "is", null),
+);
 
 /** A thread that has no epoch yet has sent nothing: it takes the newest version, like a new one. A fork has its parent's. */
 async function repinned(tx: Tx, known: Row<"thread">, { version }: ThreadOpening): Promise<Row<"thread">> {
