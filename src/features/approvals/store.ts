@@ -202,9 +202,8 @@ async function decideApproval(
   const row = await inState(tx, scope, id, "waiting");
   await openRow(tx, scope, row.thread);
   const piece = note === undefined ? null : await keepOwn(tx, scope, await scopeKey(tx, scope), JSON.stringify(note));
-  await change(tx, row, { status: verdict, decided_at: at, decided_by: by, note: piece });
   if (event) await addEvents(tx, scope, row.thread, [event]);
-  return changed(tx, scope, id);
+  return change(tx, row, { status: verdict, decided_at: at, decided_by: by, note: piece });
 }
 
 /** What came of an approved call: its result, its writes and the event that tells of it land together. */
@@ -212,10 +211,9 @@ async function finishApproval(tx: Tx, scope: ContactScope, id: ApprovalId, finis
   const row = await inState(tx, scope, id, "approved");
   await openRow(tx, scope, row.thread);
   const outcome = await keepOwn(tx, scope, await scopeKey(tx, scope), JSON.stringify(finish.outcome));
-  await change(tx, row, { status: "done", outcome });
   await applyWrites(tx, scope, finish, `approval ${id}`);
   await addEvents(tx, scope, row.thread, [finish.event]);
-  return changed(tx, scope, id);
+  return change(tx, row, { status: "done", outcome });
 }
 
 /** @throws StrataError `approval_not_found`, `approval_decided` */
@@ -241,19 +239,14 @@ async function inState(
 
 type Change = Partial<Pick<ApprovalTable, "status" | "decided_at" | "decided_by" | "note" | "outcome">>;
 
-async function change(tx: Tx, row: ApprovalTable, columns: Change): Promise<void> {
+async function change(tx: Tx, row: ApprovalTable, columns: Change): Promise<Approval> {
   await tx.run(
     query
       .updateTable("approval")
       .set(columns)
       .where((eb) => eb.and({ ...owner(row), id: row.id })),
   );
-}
-
-async function changed(tx: Tx, scope: ContactScope, id: ApprovalId): Promise<Approval> {
-  const row = await findApproval(tx, scope, id);
-  if (row) return read(tx, row);
-  throw new StrataError("unexpected", `approval ${id} vanished inside its own transaction: please report it`);
+  return read(tx, { ...row, ...columns });
 }
 
 /** Nobody decides any more about what an erased contact's turns asked for. */

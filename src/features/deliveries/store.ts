@@ -215,7 +215,7 @@ async function leaseDue(tx: Tx, of: AgentOwner, wish: DeliveryLease): Promise<re
   const { holder, until } = wish;
   const one = (id: OutboxId) => plain<OutboxRow>(`${REPLIES} and id = ?`, of.org, of.agent, id);
   const rows = (await inOrder(await dueIds(tx, of, wish), (id) => tx.all(one(id)))).flat();
-  for (const { id } of rows) await changeWaiting(tx, of, id, { holder, lease_until: until });
+  for (const { org, agent, id } of rows) await changeWaiting(tx, { org, agent, id }, { holder, lease_until: until });
   return rows.map((row) => ({ ...toMessage(row), tries: row.tries }));
 }
 
@@ -260,30 +260,21 @@ const dueAt = (isTried: boolean, limit: number): string => `
   order by at, id limit ${atMost(limit)}`;
 
 /** What came of a try, by whoever was given the message last. */
-async function noteDelivery(tx: Tx, of: AgentOwner, holder: string, tried: DeliveryTry): Promise<boolean> {
+function noteDelivery(tx: Tx, { org, agent }: AgentOwner, holder: string, tried: DeliveryTry): Promise<boolean> {
   const { outbox: id, failed = null, again = null, stopped = false, at } = tried;
-  const wanted = { org: of.org, agent: of.agent, id, holder, status: "waiting" } as const;
-  const held = query
-    .selectFrom("outbox")
-    .select("tries")
-    .where((eb) => eb.and(wanted));
-  const row = await tx.first(held);
-  if (!row) return false;
   const lost: Change = again === null ? { status: "undeliverable" } : { due: again };
   const came: Change = failed === null ? { status: "delivered", delivered_at: at } : lost;
-  const tries = stopped ? row.tries : row.tries + 1;
-  await changeWaiting(tx, of, id, { ...came, holder: null, lease_until: null, tries, failed });
-  return true;
+  const change = { ...came, holder: null, lease_until: null, failed };
+  return changeWaiting(tx, { org, agent, id, holder }, change, stopped ? 0 : 1);
 }
 
-type Change = Partial<Omit<OutboxTable, keyof ContactScope | "id">>;
+type Change = Partial<Omit<OutboxTable, keyof ContactScope | "id" | "tries">>;
 
-async function changeWaiting(tx: Tx, { org, agent }: AgentOwner, id: OutboxId, change: Change): Promise<void> {
-  const wanted = { org, agent, id, status: "waiting" } as const;
-  await tx.run(
-    query
-      .updateTable("outbox")
-      .set(change)
-      .where((eb) => eb.and(wanted)),
-  );
+/** False where none of these waits. */
+async function changeWaiting(tx: Tx, which: Partial<OutboxTable>, change: Change, tries = 0): Promise<boolean> {
+  const changed = query
+    .updateTable("outbox")
+    .set((eb) => ({ ...change, tries: eb("tries", "+", tries) }))
+    .where((eb) => eb.and({ ...which, status: "waiting" as const }));
+  return (await tx.run(changed)) > 0;
 }
