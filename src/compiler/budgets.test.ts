@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Layer, type LayerContent, layerId } from "../protocol/index.ts";
+import { joinParts, type Layer, type LayerContent, layerId, trusted } from "../protocol/index.ts";
 import { compile } from "./index.ts";
 import {
   agentOf,
@@ -163,6 +163,27 @@ describe("when soft budgets are not enough", () => {
     expect(request(made).tail).toEqual([]);
     expect(entryOf(made, "memory")).toMatchObject({ fate: "dropped", items: { shown: 0, of: 1 } });
   });
+});
+
+it("001.17 where a layer of parts is cut, the mark says how many are not shown, with those that the text only counts", () => {
+  const parts = [
+    ...Array.from({ length: 12 }, (_, n) => ({ name: `s${n}`, text: trusted(`- s${n}: For ${long("thing")}.`) })),
+    { name: "missing", text: trusted(""), because: "it is gone" },
+    { name: "more", text: trusted("- and 1234 more"), others: 1_234 },
+  ];
+  const skills: Layer = { ...layer("skills", { rank: 8 }), source: { kind: "skills" } };
+  const agent = agentOf(core, skills);
+  const contents = contentsOf({ skills: { kind: "text", text: joinParts(parts), parts } });
+  const { tokens } = compile(inputOf({ agent, contents })).ledger;
+  for (let less = 1; less < 1_000; less += 7) {
+    const text = systemText(compile(inputOf({ agent, contents, limit: tokens - less })));
+    if (!text.includes("# Layer 8")) continue;
+    const shown = text.split("\n").filter((line) => line.startsWith("-")).length;
+    expect(text).toMatch(
+      new RegExp(`\\(Cut here: skills is longer than its room; ${12 - shown + 1_234} more not shown\\.\\)$`),
+    );
+    expect(text).not.toContain("- and");
+  }
 });
 
 describe("a live source that floods", () => {

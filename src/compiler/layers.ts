@@ -8,6 +8,7 @@ import {
   type Framed,
   type Layer,
   type LayerContent,
+  type LayerPart,
   type LedgerEntry,
   type LedgerPart,
   layerHeading,
@@ -111,8 +112,7 @@ export function render(one: Draft, room: number | undefined, place: Place, count
     const fate: Fate = one.lined ? { fate: "lined", because: "mode" } : { fate: "kept" };
     return finish(one, at, { text: one.text, tokens: one.wanted }, fate);
   }
-  const cut =
-    content.kind === "text" ? cutText(layer, content.text, room, count) : cutItems(layer, content, room, count);
+  const cut = content.kind === "text" ? cutText(layer, content, room, count) : cutItems(layer, content, room, count);
   if (cut === undefined) return drop(one, at, room);
   return finish(one, at, { ...cut, tokens: countBlock(cut.text, count) }, { fate: "truncated", because: "budget" });
 }
@@ -174,12 +174,9 @@ function partsOf(
   count: CountTokens,
 ): LedgerEntry["parts"] | undefined {
   if (content.kind === "items" || content.parts === undefined) return undefined;
-  let end = 0;
-  return content.parts.map(({ name, text, because, cut }): LedgerPart => {
+  return placesOf(content.parts).map(({ name, text, because, cut, start }): LedgerPart => {
     const told = because === undefined ? {} : { because };
     if (text === "") return { name, fate: "empty", ...told, tokens: 0 };
-    const start = end;
-    end += text.length + BETWEEN_PARTS.length;
     const shown = text.slice(0, Math.max(0, length - start));
     const base = { name, tokens: count(shown), digest: digestOf(text) };
     if (shown === "") return { ...base, fate: "dropped", because: "budget" };
@@ -233,16 +230,47 @@ export const frameItem = ({ kind, trust, proof, at, text, name }: ContentItem): 
 
 export const inTime = (items: readonly ContentItem[]): ContentItem[] => [...items].sort((a, b) => a.at - b.at);
 
-/** Cuts between characters and says so. Undefined if not even the mark fits. */
+/** Cuts between characters and says so, and how many parts are not shown at all. Undefined if not even the mark fits. */
 function cutText(
   layer: Layer,
-  text: Trusted,
+  { text, parts = [] }: Extract<LayerContent, { readonly kind: "text" }>,
   room: number,
   count: CountTokens,
 ): Pick<Sent, "text" | "length"> | undefined {
-  const cut = (beginning: string) => headed(layer, `${beginning}\n(Cut here: ${layer.id} is longer than its room.)`);
-  const beginning = beginningWithin(text, room, (part) => countBlock(cut(part), count));
-  return beginning === "" ? undefined : { text: cut(beginning), length: beginning.length };
+  const places = placesOf(parts).filter((one) => one.text !== "");
+  const cut = (beginning: string) => {
+    const kept = withoutHalf(beginning, places);
+    const left = places.reduce((sum, one) => sum + (one.start < kept.length ? 0 : (one.others ?? 1)), 0);
+    const more = left === 0 ? "" : `; ${left} more not shown`;
+    const sent = headed(layer, `${kept}\n(Cut here: ${layer.id} is longer than its room${more}.)`);
+    return { text: sent, length: kept.length };
+  };
+  const beginning = beginningWithin(text, room, (part) => countBlock(cut(part).text, count));
+  const made = cut(beginning);
+  return made.length === 0 ? undefined : made;
+}
+
+/** A part, and where its text begins and ends in that of its layer. */
+interface PlacedPart extends LayerPart {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Empty parts take no place. */
+function placesOf(parts: readonly LayerPart[]): readonly PlacedPart[] {
+  let start = 0;
+  return parts.map((part) => {
+    const placed = { ...part, start, end: start + part.text.length };
+    if (part.text !== "") start = placed.end + BETWEEN_PARTS.length;
+    return placed;
+  });
+}
+
+/** A number of others that is cut in two would be another number. */
+function withoutHalf(beginning: string, places: readonly PlacedPart[]): string {
+  const { length } = beginning;
+  const half = places.find(({ others, start, end }) => others !== undefined && start < length && length < end);
+  return half === undefined ? beginning : beginning.slice(0, Math.max(0, half.start - BETWEEN_PARTS.length));
 }
 
 /** Leaves out whole items, the least fitting first (the best come first), and says how many. */

@@ -108,6 +108,8 @@ export interface LayerPart {
   readonly because?: string;
   /** True: a limit of its own has shortened it. */
   readonly cut?: true;
+  /** So many others it stands for, which are not shown: "and 7 more". It is never cut in two. */
+  readonly others?: number;
 }
 
 /** Where a source's content came from: its cache, a stale cache that is being refreshed, or a new read. */

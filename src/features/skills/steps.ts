@@ -84,7 +84,8 @@ function partsOf(agent: Agent, skills: readonly ActiveSkill[], found: SkillsFoun
     return isCut && !isListed(one) ? { ...made, cut: true as const } : made;
   });
   const more = read.length - kept.length;
-  return more === 0 ? parts : [...parts, part("more", `- and ${more} more`, `${shown} are shown`)];
+  if (more === 0) return parts;
+  return [...parts, { ...part("more", `- and ${more} more`, `${shown} are shown`), others: more }];
 }
 
 /** What stands over the names of skills. */
