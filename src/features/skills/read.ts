@@ -108,10 +108,13 @@ async function taken(
   const body = prepare(skill.body);
   if (body.text === "") throw new Error("nothing is left of its instructions once what is hidden was removed");
   const isCut = body.text.length > characters;
-  const says = `${characters} of ${body.text.length} characters are read`;
-  const kept = isCut ? `${truncateText(body.text, characters, "")}\n(Cut here: ${says}.)` : body.text;
-  const whole = skillText({ ...skill, body: kept });
-  const faults = await faultsIn(whole);
+  const saying = (length: number): string => `${length} of ${body.text.length} characters are read`;
+  const marking = (length: number): string => `\n(Cut here: ${saying(length)}.)`;
+  const own = isCut ? truncateText(body.text, characters - marking(characters).length, "") : body.text;
+  const says = saying(own.length);
+  const whole = skillText({ ...skill, body: isCut ? `${own}${marking(own.length)}` : own });
+  // What we write around its own words makes it no longer than the guard reads.
+  const faults = [...(await faultsIn(skill.description)), ...(await faultsIn(own))];
   if (faults.length > 0 && check === "block") throw new Error(`the guard keeps it out: ${faults.join("; ")}`);
   const notes = [
     ...hints.map(({ line, says: hint }) => `line ${line}: ${hint}`),

@@ -68,10 +68,11 @@ async function checkedText(
 /** A skill of the open standard may be long: agents load it, and its folder's own limits hold in the prompt. */
 async function checkSkill(desk: Desk, now: EditableText, text: string): Promise<CheckedText> {
   if (!isStandard(text)) return checkNewText({ kind: "skill", text, enabled: await othersEnabled(desk, now) });
-  const { problems } = readSkill(text, now.key.part);
-  const [first] = problems;
-  if (first !== undefined) return { problem: problems.map(({ line, says }) => `line ${line}: ${says}`).join("; ") };
-  return checkNewText({ kind: "skill", text, enabled: 0, longest: skillRules(desk.agent).characters });
+  const { skill, problems } = readSkill(text, now.key.part);
+  if (skill === undefined) return { problem: problems.map(({ line, says }) => `line ${line}: ${says}`).join("; ") };
+  // The limit is that of its instructions, without the head.
+  const head = text.length - skill.body.length;
+  return checkNewText({ kind: "skill", text, enabled: 0, longest: skillRules(desk.agent).characters + head });
 }
 
 const sizeBeside = async ({ agent, parts, owner }: Desk, { layer }: TextKey): Promise<PrefixSize> =>
