@@ -61,6 +61,10 @@ it("001.8 a skill that is added waits for an operator's word, unless it is the o
     "Version 1 of invoicing waits for an operator: `strata layer approve skills 1 --skill invoicing`",
   );
   expect(await composed()).not.toContain("invoicing");
+  const listed = (await strata(["skill", "list"], around)).out;
+  expect(listed).toMatch(/^invoicing +waits for approval +0 +/m);
+  expect(listed).toContain("`strata skill approve invoicing` enables what waits of invoicing");
+  expect((await strata(["skill", "show", "invoicing"], around)).out).toContain("invoicing, waits for approval,");
   const approved = await strata(["skill", "approve", "invoicing"], around);
   expect([approved.code, approved.err]).toEqual([0, ""]);
   expect(await composed()).toContain("- invoicing: Writes invoices.");
@@ -100,6 +104,7 @@ it("001.8 other files for a text that was approved wait for a word of their own"
   const again = await strata(["skill", "add", "skills/haggling"], around);
   expect(again.err).toBe("");
   expect(again.out).toContain("Version 2 of haggling waits for an operator");
+  expect((await strata(["skill", "list"], around)).out).toMatch(/^haggling +enabled, a new text waits +1 /m);
   expect(await asked()).toContain("Offer half.");
   await strata(["layer", "approve", "skills", "2", "--skill", "haggling"], around);
   expect(await asked()).toContain("Offer nothing.");

@@ -42,7 +42,8 @@ async function viewOf(desk: Desk, { name, layer, active, proposals }: Seen): Pro
   const [newest] = await parts.store.textVersions(owner, { key, limit: 1 });
   const shown = before?.text ?? declared ?? newest?.text;
   if (shown === undefined) return undefined;
-  return { name, enabled: false, text: shown, version: last, wordsOf: before?.trust ?? layer.trust, proposals };
+  const written = before ?? (declared === undefined ? newest : undefined);
+  return { name, enabled: false, text: shown, version: last, wordsOf: written?.trust ?? layer.trust, proposals };
 }
 
 /** The version that was active before the skill was disabled; 0 for one that never was enabled. */

@@ -72,7 +72,10 @@ const skills = operation({
     skills: await runtime.skills(actor, agent),
     bad: (await runtime.badSkills(actor, agent)).map(({ path, says }) => ({ path, says })),
   }),
-  show: ({ skills: found }, { style, given: { agent } }) => listLines(agent, found, style),
+  show: ({ skills: found }, { style, given: { agent }, agentWords }) => [
+    ...listLines(agent, found, style),
+    ...found.flatMap(({ name, proposals }) => (proposals === 0 ? [] : [style.yellow(approving(name, agentWords))])),
+  ],
   hints: ({ bad }) => bad.map(badSkillLine),
 });
 
@@ -92,11 +95,12 @@ const skill = operation({
     const message = `${agent} has no skill ${JSON.stringify(name)}${suggestion(name, names)}`;
     throw new StrataError("text_not_found", message, { skill: name });
   },
-  show: ({ name, enabled, version, wordsOf, text }, { style }) => [
-    `${style.bold(name)}, ${enabled ? "enabled" : "disabled"}, version ${version}`,
-    `words of the ${wordsOf}, ${count(text.length, "character")}`,
+  show: (found, { style, agentWords }) => [
+    `${style.bold(found.name)}, ${stateOf(found)}, version ${found.version}`,
+    `words of the ${found.wordsOf}, ${count(found.text.length, "character")}`,
+    ...(found.proposals === 0 ? [] : [style.yellow(approving(found.name, agentWords))]),
     "",
-    printable(text),
+    printable(found.text),
   ],
 });
 
@@ -306,7 +310,7 @@ function listLines(agent: string, all: readonly SkillView[], style: Style): read
   if (all.length === 0) return [`${agent} has no skills yet; \`strata skill set NAME --text TEXT\` adds one.`];
   const rows = all.map((one) => [
     one.name,
-    one.enabled ? "enabled" : "disabled",
+    stateOf(one),
     number(one.version),
     one.wordsOf,
     number(one.text.length),
@@ -319,6 +323,16 @@ function listLines(agent: string, all: readonly SkillView[], style: Style): read
     style.dim(`${enabled} of at most ${TEXT_LIMITS.skills} are enabled${beside}`),
   ];
 }
+
+/** One that was added by a proposal and never enabled is not disabled: nobody has decided yet. */
+function stateOf({ enabled, version, proposals }: SkillView): string {
+  if (proposals === 0) return enabled ? "enabled" : "disabled";
+  if (!enabled && version === 0) return "waits for approval";
+  return `${enabled ? "enabled" : "disabled"}, a new text waits`;
+}
+
+const approving = (name: string, agentWords: string): string =>
+  `\`strata skill approve ${name}${agentWords}\` enables what waits of ${name}; \`strata layer proposals\` shows it.`;
 
 function switchedLine({ to }: TextMove, name: string): string {
   if (to === null) return `${name} is disabled: the next turn does not contain it.`;
