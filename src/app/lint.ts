@@ -163,7 +163,7 @@ async function reportOn(agent: Agent, { declared, store, options, elsewhere }: A
     texts: [
       ...(await textWarnings(agent)),
       ...fetchProblems(agent).map((one) => ({ agent: agent.name, ...one })),
-      ...(await diskWarnings(agent, declared.projects, count)),
+      ...(await diskWarnings(agent, declared.projects, { count, folder: options.folder })),
     ],
   };
 }
@@ -182,9 +182,9 @@ function systemOf({ layers, budgets }: Agent, prefix: readonly LedgerEntry[]): P
 async function diskWarnings(
   agent: Agent,
   projects: readonly Project[],
-  count: CountTokens,
+  { count, folder }: { readonly count: CountTokens; readonly folder: string },
 ): Promise<readonly TextWarning[]> {
-  const disk = diskOver(() => projects);
+  const disk = diskOver(() => projects, folder);
   const found = [
     ...(await fileProblems(disk, agent, count)),
     ...(await skillProblems(disk, agent)),

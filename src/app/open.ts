@@ -29,7 +29,7 @@ import { reviveAgent } from "./doors/agents.ts";
 import { allParts, allSteps } from "./doors/features.ts";
 import { openRuntime, type RuntimeParts } from "./doors/runtime.ts";
 import { type AppOptions, type PlacedOptions, placed, recordFile, workspacesIn } from "./options.ts";
-import { projectsOf, storeAddress } from "./projects.ts";
+import { isOwn, projectsOf, storeAddress } from "./projects.ts";
 import { sendDelivery } from "./send-delivery.ts";
 import { telling } from "./telling-store.ts";
 
@@ -110,7 +110,7 @@ export async function openApp(given: AppOptions): Promise<App> {
   const current: { declared?: Declared } = {};
   const vectors = vectorsOver(opened, () => current.declared);
   try {
-    const disk = diskOver(() => current.declared?.projects ?? projects);
+    const disk = diskOver(() => current.declared?.projects ?? projects, options.folder);
     current.declared = await declaredBy(projects, options, { store: vectors.store, disk });
     // Files that cannot be deleted are no reason not to start: the next erasure says why.
     await finishErasures({ store: opened, removeFiles: filesRemover(options) }).catch(() => undefined);
@@ -218,9 +218,12 @@ function joined(options: PlacedOptions, { declared, current, vectors, disk, step
   };
 }
 
-/** The folders of these projects, in real time. */
-export const diskOver = (projects: () => readonly Project[]): ProjectDisk => ({
-  folderOf: ({ org, name }) => projects().find((one) => one.org === org && one.agents.has(name))?.folder,
+/** The folders of these projects, in real time. A shipped agent works on the project of the `folder` it is used in, not on Strata's own. */
+export const diskOver = (projects: () => readonly Project[], folder: string): ProjectDisk => ({
+  folderOf: ({ org, name }) => {
+    const project = projects().find((one) => one.org === org && one.agents.has(name));
+    return project && (isOwn(project) ? project.folder : folder);
+  },
   reader: DISK,
   clock: () => Date.now(),
   timer: (milliseconds, fire) => {

@@ -54,6 +54,21 @@ const SEED = [
 ] as const;
 
 describe("the workbench", () => {
+  it("001.6 as it is shipped, reads the files and skills of the project in whose folder it is used", async () => {
+    const root = mkdtempSync(join(tmpdir(), "strata-bench-"));
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+    const folder = join(root, "part");
+    for (const path of [".git", "part", "skills/sorting"]) mkdirSync(join(root, path), { recursive: true });
+    writeFileSync(join(root, "AGENTS.md"), "Sort the shelves by colour.");
+    writeFileSync(join(root, "skills/sorting/SKILL.md"), "---\nname: sorting\ndescription: Sorts.\n---\nBy colour.");
+    const app = await openApp({ folder, data: join(root, ".strata"), env: {} });
+    onTestFinished(() => app.close());
+    const text = JSON.stringify((await composed(app)).request.prefix);
+    expect(text).toContain("Sort the shelves by colour.");
+    expect(text).toContain("- sorting: Sorts.");
+    expect(text).not.toContain("Strata decides what a language model sees");
+  });
+
   it("001.1 001.2 001.3 001.13 001.14 has the seed's layers, ranks and budgets", async () => {
     const app = await beside();
     const { agent, ledger } = await composed(app);
