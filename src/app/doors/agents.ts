@@ -13,8 +13,29 @@ import * as skills from "../../features/skills/config.ts";
 import * as subagents from "../../features/subagents/config.ts";
 import * as texts from "../../features/texts/config.ts";
 
+// Named, for their types would stand in the package a second time.
+type AgentKeys = typeof inbox.KEYS &
+  typeof texts.KEYS &
+  typeof deliveries.KEYS &
+  typeof life.KEYS &
+  typeof memories.KEYS &
+  typeof fetch.KEYS &
+  typeof schedules.KEYS &
+  typeof files.KEYS &
+  typeof skills.KEYS &
+  typeof facts.KEYS &
+  typeof subagents.KEYS;
+type LayerSources = typeof memories.SOURCES &
+  typeof conversations.SOURCES &
+  typeof inbox.SOURCES &
+  typeof life.SOURCES &
+  typeof texts.SOURCES &
+  typeof files.SOURCES &
+  typeof facts.SOURCES &
+  typeof runtime.SOURCES;
+
 /** The keys of agents that features bring, in the order of the configuration page. They are small, and read before anything runs. */
-export const AGENT_KEYS = {
+export const AGENT_KEYS: AgentKeys = {
   ...inbox.KEYS,
   ...texts.KEYS,
   ...deliveries.KEYS,
@@ -29,7 +50,7 @@ export const AGENT_KEYS = {
 };
 
 /** The sources that layers may name, in the order of that page. */
-export const LAYER_SOURCES = {
+export const LAYER_SOURCES: LayerSources = {
   ...memories.SOURCES,
   ...conversations.SOURCES,
   ...inbox.SOURCES,
@@ -41,7 +62,7 @@ export const LAYER_SOURCES = {
 };
 
 /** The contents of strata.yaml, as a program writes them. */
-export type ConfigInput = Config<typeof AGENT_KEYS>;
+export type ConfigInput = Config<AgentKeys>;
 
 /** How agents are declared and read again, with all that features add. */
 export const { loadProject, projectInCode, reviveAgent, configSchema, schemaText } = declaring(
