@@ -2,7 +2,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { npmProgram } from "../../bootstrap/npm.mjs";
-import { packedReadme } from "../../bootstrap/readme.mjs";
+import { packedFiles } from "../../bootstrap/pack.mjs";
 import { ROOT } from "../../checks/files.ts";
 import { plainEnv } from "../plain-env.ts";
 
@@ -22,7 +22,7 @@ export function pack(folder: string): Packed {
   const { files }: { readonly files: readonly string[] } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   for (const path of ["package.json", "README.md", "LICENSE", ...files.filter((path) => path !== "dist")])
     cpSync(join(ROOT, path), join(folder, path), { recursive: true });
-  writeFileSync(join(folder, "README.md"), packedReadme(readFileSync(join(ROOT, "README.md"), "utf8"), files));
+  for (const [path, text] of packedFiles()) writeFileSync(join(folder, path), text);
   node([join(ROOT, "bootstrap/build.mjs"), join(folder, "dist")], ROOT);
   const npm = npmProgram(process.env, process.execPath);
   const told = node([npm, "pack", "--ignore-scripts", "--json", "--loglevel=error"], folder);
