@@ -46,6 +46,9 @@ describe("strata compose", () => {
     const before = await strata(["explain", "--json"], { cwd });
     const { out } = await strata(compose("--json"), { cwd });
     expect(jsonLines<Shown>(out)[0]?.request.messages.length).toBe(3);
+    const says = /^It continues the newest chat of this contact: 2 messages, \d+ tokens\.$/m;
+    expect((await strata(compose(), { cwd })).out).toMatch(says);
+    expect((await strata(["compose", "companion", "--explain"], { cwd })).out).toMatch(says);
     expect((await strata(["explain", "--json"], { cwd })).out).toBe(before.out);
     expect(readdirSync(cwd)).toEqual([".strata"]);
   });
@@ -66,8 +69,8 @@ describe("strata compose", () => {
     expect((await strata(["credits", "add", "10", "--agent", "sovereign"], { cwd })).code).toBe(0);
     const { out } = await strata(["compose", "sovereign", "--explain"], { cwd });
     expect(out).toMatch(/^sovereign with rehearsal: mode full, [\d,]+ tokens may be sent$/m);
-    expect(out).toMatch(/^constitution +1 +(\d+) +\1 +whole +\1$/m);
-    expect(out).toMatch(/^identity +3 +(\d+) +\d+ +one line +\1$/m);
+    expect(out).toMatch(/^constitution +1 +agent +(\d+) +\1 +whole +\1$/m);
+    expect(out).toMatch(/^identity +3 +agent +(\d+) +\d+ +one line +\1$/m);
     const sizes = /^full +([\d,]+) tokens without the message\ncompact +([\d,]+) tokens .*\nsent +\1 tokens/m.exec(out);
     const [full, compact] = [sizes?.[1], sizes?.[2]].map((text = "") => Number(text.replaceAll(",", "")));
     expect(compact).toBeLessThan((full ?? 0) * 0.8);
@@ -92,18 +95,26 @@ describe("strata compose", () => {
     const large = await sizes(128_000);
     const small = await sizes(2_900);
     const columns = (out: string) =>
-      [...out.matchAll(/^(\S+) +\d+ +(\d+) +(\d+) +(\w+ ?\w+) +\d+$/gm)].map(([, ...row]) => row);
+      [...out.matchAll(/^(\S+) +\d+ +[a-z]+ +(?:[\d,]+ +)?(\d+) +(\d+) +(\w+ ?\w+) +\d+$/gm)].map(([, ...row]) => row);
     expect(columns(large.out)).toHaveLength(17);
     expect(columns(small.out)).toEqual(columns(large.out));
     expect(small.out).toContain("mode compact, 2,175 tokens may be sent");
-    expect(small.out).toMatch(/^change +9 +\d{3} +\d\d +one line +0$/m);
-    expect((await sizes(128_000, "--mode", "compact")).out).toMatch(/^identity +3 +\d+ +(\d+) +one line +\1$/m);
+    expect(small.out).toMatch(/^change +9 +agent +\d{3} +\d\d +one line +0$/m);
+    expect((await sizes(128_000, "--mode", "compact")).out).toMatch(/^identity +3 +agent +\d+ +(\d+) +one line +\1$/m);
     // Too small for any mode: the sizes are told, and that it does not fit.
     const tiny = await sizes(1_500);
     expect(tiny).toMatchObject({ code: 10, err: expect.stringContaining("only 1125 may be sent") });
     expect(tiny.out).toMatch(/^sovereign with local:small: what must be sent does not fit$/m);
-    expect(tiny.out).toMatch(/^constitution +1 +(\d+) +\1 +whole$/m);
+    expect(tiny.out).toMatch(/^constitution +1 +agent +(\d+) +\1 +whole$/m);
     expect(jsonLines<object>((await sizes(1_500, "--json")).out)[0]).not.toHaveProperty("tokens.sent");
+  });
+
+  it("001.22 shows with --explain each layer's scope and budget, and which ones the mode leaves out", async () => {
+    const cwd = place();
+    const { out } = await strata(["compose", "workbench", "--explain", "--mode", "minimal"], { cwd });
+    expect(out).toMatch(/^guides +18 +agent +2,000 +(\d+) +\1 +whole +0$/m);
+    expect(out).toMatch(/^guides: left out of \d+ tokens \(mode minimal\)$/m);
+    expect(out).not.toContain("It continues");
   });
 
   it("composes in another mode than the chosen one, and says what is missing where no message is given", async () => {

@@ -1,6 +1,6 @@
 import type { App, Composed, Conversation } from "../../../app.ts";
-import { number, type Style, table } from "../../../print/index.ts";
-import { type LedgerEntry, type Mode, StrataError, untrusted } from "../../../protocol/index.ts";
+import { count, number, type Style, table } from "../../../print/index.ts";
+import { type LayerScope, type LedgerEntry, type Mode, StrataError, untrusted } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 
 /** What the sizes are asked for. */
@@ -17,6 +17,10 @@ interface Sizing {
 interface LayerSize {
   readonly layer: string;
   readonly rank?: number;
+  /** Who shares its bytes: all agents, one, a conversation, a turn. */
+  readonly scope?: LayerScope;
+  /** Its soft budget, tokens. */
+  readonly budget?: number;
   readonly full: number;
   readonly compact: number;
   readonly compactly: string;
@@ -39,7 +43,7 @@ export async function explainSizes(context: Context, sizing: Sizing): Promise<vo
   const sizes = sizesOf(prompts);
   const sums = { full: sumOf(sizes, "full"), compact: sumOf(sizes, "compact") };
   const { sent } = prompts;
-  const cut = cutIn(sent);
+  const cut = [...cutIn(sent), ...absentIn(prompts)];
   if (sizing.json) {
     const chosen = sent instanceof StrataError ? {} : { mode: sent.ledger.mode, limit: sent.ledger.limit };
     const all = { ...sums, minimal: minimalOf(prompts) };
@@ -48,7 +52,17 @@ export async function explainSizes(context: Context, sizing: Sizing): Promise<vo
   } else {
     const rows = table(COLUMNS, sizes.map(rowOf), context.style);
     const minimal = `minimal  ${number(minimalOf(prompts))} tokens without the message`;
-    context.say(titleOf(prompts, context.style), "", ...rows, "", ...totals(sizes), minimal, ...cut.map(cutLine));
+    const before = sent instanceof StrataError ? [] : continuesLine(sent);
+    context.say(
+      titleOf(prompts, context.style),
+      ...before,
+      "",
+      ...rows,
+      "",
+      ...totals(sizes),
+      minimal,
+      ...cut.map(cutLine),
+    );
   }
   if (sent instanceof StrataError) context.fail(sent);
 }
@@ -79,18 +93,30 @@ function titleOf({ full: { agent, model }, sent }: Prompts, style: Style): strin
   return `${title}: mode ${style.bold(mode)}, ${number(limit)} tokens may be sent`;
 }
 
+/** That the request holds more than the agent and the message: the conversation that a chat would continue. */
+export function continuesLine({ request: { messages }, ledger }: Composed): readonly string[] {
+  const tokens = ledger.entries.reduce((sum, { place, tokens: own }) => sum + (place === "transcript" ? own : 0), 0);
+  const before = messages.length - 1;
+  if (before <= 0) return [];
+  return [`It continues the newest chat of this contact: ${count(before, "message")}, ${number(tokens)} tokens.`];
+}
+
 const COLUMNS = [
   { head: "piece" },
   { head: "rank", right: true },
+  { head: "scope" },
+  { head: "budget", right: true },
   { head: "full", right: true },
   { head: "compact", right: true },
   { head: "in compact mode" },
   { head: "sent", right: true },
 ] as const;
 
-const rowOf = ({ layer, rank, full, compact, compactly, sent }: LayerSize): readonly string[] => [
+const rowOf = ({ layer, rank, scope, budget, full, compact, compactly, sent }: LayerSize): readonly string[] => [
   layer,
   rank === undefined ? "" : number(rank),
+  scope ?? "",
+  budget === undefined ? "" : number(budget),
   number(full),
   number(compact),
   compactly,
@@ -105,11 +131,14 @@ function totals(sizes: readonly LayerSize[]): readonly string[] {
 
 function sizesOf({ full, compact, sent }: Prompts): readonly LayerSize[] {
   const [short, now] = [entriesOf(compact), sent instanceof StrataError ? undefined : entriesOf(sent)];
-  return full.ledger.entries.filter(isSized).map(({ piece, rank, wanted }) => {
+  return full.ledger.entries.filter(isSized).map(({ piece, rank, scope, wanted }) => {
     const other = short.get(piece);
+    const { budget } = full.agent.layers.find(({ id }) => id === piece) ?? {};
     return {
       layer: piece,
       ...(rank !== undefined && { rank }),
+      ...(scope !== undefined && { scope }),
+      ...(budget !== undefined && { budget }),
       full: wanted,
       compact: other?.wanted ?? 0,
       compactly: other === undefined ? "absent" : APPEARS[other.fate],
@@ -135,6 +164,15 @@ const cutIn = (sent: Prompts["sent"]): readonly CutPiece[] =>
     : sent.ledger.entries.flatMap(({ piece, tokens, wanted, ...fate }) =>
         fate.fate === "truncated" || fate.fate === "dropped" ? [{ piece, tokens, wanted, because: fate.because }] : [],
       );
+
+/** What the mode of the sent prompt leaves out. */
+function absentIn({ full, sent }: Prompts): readonly CutPiece[] {
+  if (sent instanceof StrataError) return [];
+  const there = entriesOf(sent);
+  return full.ledger.entries
+    .filter((entry) => isSized(entry) && entry.wanted > 0 && !there.has(entry.piece))
+    .map(({ piece, wanted }) => ({ piece, tokens: 0, wanted, because: `mode ${sent.ledger.mode}` }));
+}
 
 function cutLine({ piece, tokens, wanted, because }: CutPiece): string {
   const what = tokens === 0 ? "left out" : `cut to ${number(tokens)}`;

@@ -5,7 +5,7 @@ import { MODES, type Mode, StrataError, untrusted } from "../../../protocol/inde
 import { chatConversation, senderOf } from "../chat/conversation.ts";
 import type { Context } from "../shell/context.ts";
 import { agentNamed, inSession, shortVersion } from "../shell/session.ts";
-import { explainSizes } from "./compose-sizes.ts";
+import { continuesLine, explainSizes } from "./compose-sizes.ts";
 
 interface Options {
   readonly message?: string;
@@ -57,11 +57,13 @@ function forPrograms({ agent: { name, version }, ledger, ...rest }: Composed) {
   return { agent: { name, version }, ...rest, ledger, tokens: ledger.tokens };
 }
 
-function forPeople({ agent, model, wire, request, ledger, taint }: Composed, { style }: Context): readonly string[] {
+function forPeople(composed: Composed, { style }: Context): readonly string[] {
+  const { agent, model, wire, request, ledger, taint } = composed;
   const shape = model === wire ? "" : ` (in the request format of ${wire})`;
   const { epoch, mode } = ledger;
   return [
     `${style.bold(agent.name)}, version ${shortVersion(agent.version)} · ${model}${shape} · mode ${mode} · epoch ${epoch.n} · taint ${taint}`,
+    ...continuesLine(composed),
     "",
     ...ledgerTable(ledger, style, request),
     "",
