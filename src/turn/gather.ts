@@ -241,7 +241,10 @@ const LONG = 4_000;
 
 /** A request is compiled in one go, and all other turns wait for that: what takes long in it is done before, with pauses. */
 async function countLong({ countAhead }: Parts, events: Occasion["events"]): Promise<void> {
-  if (countAhead === undefined) return;
+  const isShort = events.every(({ content }) =>
+    content.every((part) => part.type === "text" && 4 * part.text.length < LONG),
+  );
+  if (countAhead === undefined || isShort) return;
   // In its frame, as it is sent, and without: so it is measured where it has to be cut.
   const parts = [...wholeMessage(events, () => 0).message.parts, ...events.flatMap(({ content }) => content)];
   for (const part of parts) if (part.type === "text" && part.text.length > LONG) await countAhead(part.text);
