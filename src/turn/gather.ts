@@ -20,11 +20,10 @@ import { rulesOf, tailPlanOf } from "../wire/index.ts";
 import { type ColdCache, compileFirst } from "./early-cut.ts";
 import type { Parts } from "./parts.ts";
 import { limitsOf } from "./run-tool.ts";
-import { keepOf, limitOf } from "./setup.ts";
+import { inWindow, keepOf, limitOf } from "./setup.ts";
 import { type GatherContext, type Gathered, gather, type LiveSources, type ToolAllowance } from "./sources/index.ts";
 import type { Found, Standing, TurnParts, TurnSetup } from "./steps.ts";
 import { type StoredTexts, storedTexts, withStored } from "./stored-texts.ts";
-import { inWindow } from "./window.ts";
 
 /** What a turn's first request is about. */
 export interface Occasion {

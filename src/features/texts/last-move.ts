@@ -1,12 +1,12 @@
 import type { TextKey, TextMove } from "../../protocol/index.ts";
-import type { Desk } from "../../turn/index.ts";
+import type { AgentAccess } from "../../turn/index.ts";
 
 /** As many moves are read at once: what is looked for is hardly ever older. */
 const PAGE = 100;
 
 /** What was done last with a text of all that is so, however much was done with it since. */
 export async function lastMove(
-  { parts, owner }: Desk,
+  { parts, owner }: AgentAccess,
   key: TextKey,
   isSo: (move: TextMove) => boolean,
 ): Promise<TextMove | undefined> {
