@@ -17,9 +17,8 @@ import { checkDeclared, checkedReason, keptVersion, keyOf, pointersBeside, versi
 import { textLimitsOf } from "./config.ts";
 import type { TextChoice, TextComparison, TextDoors, TextPair } from "./door-types.ts";
 import { checkPart, type EditableText, editableText, isEditable, layerOf, textNamed } from "./editable-text.ts";
-import { lastMove } from "./last-move.ts";
 import { layerView, layerViews } from "./layer-views.ts";
-import { skillsOf } from "./skill-views.ts";
+import { lastMove, skillsOf } from "./skill-views.ts";
 import {
   activateText,
   decideText,

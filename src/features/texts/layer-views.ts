@@ -4,14 +4,31 @@ import {
   activeSkills,
   activeText,
   inPromptOrder,
+  isInPlace,
   type Layer,
+  placeOf,
   type Source,
   skillsText,
+  type TextVersion,
 } from "../../protocol/index.ts";
 import type { AgentAccess } from "../../turn/index.ts";
-import type { LayerView } from "./door-types.ts";
+import { keyOf } from "./check-text.ts";
+import type { LayerView, PassedOver } from "./door-types.ts";
 import { activeTexts, layerOf } from "./editable-text.ts";
-import { passedOver } from "./passed-over.ts";
+
+/** What a declaration has made of texts that were edited before it. Pure. */
+export function passedOver(agent: Agent, active: readonly TextVersion[]): readonly PassedOver[] {
+  return active.flatMap((version) => {
+    const state = stateOf(agent, version);
+    return state === undefined ? [] : [{ ...keyOf(version), n: version.n, state }];
+  });
+}
+
+function stateOf(agent: Agent, version: TextVersion): PassedOver["state"] | undefined {
+  const layer = agent.layers.find(({ id }) => id === version.layer);
+  if (layer === undefined || !isInPlace(layer, version)) return "displaced";
+  return placeOf(agent, layer, version.part).declared === version.place.declared ? undefined : "outdated";
+}
 
 /** All layers of the agent in the order of the prompt, each with what is sent of it now. */
 export async function layerViews(access: AgentAccess): Promise<readonly LayerView[]> {

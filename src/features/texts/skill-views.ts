@@ -6,11 +6,11 @@ import {
   skillNames,
   suggestion,
   type TextKey,
+  type TextMove,
 } from "../../protocol/index.ts";
 import type { AgentAccess } from "../../turn/index.ts";
 import type { SkillView } from "./door-types.ts";
 import { activeTexts, skillsLayer } from "./editable-text.ts";
-import { lastMove } from "./last-move.ts";
 
 /** All skills of the agent, by name: what is declared, and what was ever written. */
 export async function skillsOf(access: AgentAccess): Promise<readonly SkillView[]> {
@@ -63,4 +63,22 @@ export async function skillNamed(access: AgentAccess, name: string): Promise<Ski
   throw new StrataError("text_not_found", `${access.agent.name} has no skill ${JSON.stringify(name)}${near}`, {
     skill: name,
   });
+}
+
+/** As many moves are read at once: what is looked for is hardly ever older. */
+const PAGE = 100;
+
+/** What was done last with a text of all that is so, however much was done with it since. */
+export async function lastMove(
+  { parts, owner }: AgentAccess,
+  key: TextKey,
+  isSo: (move: TextMove) => boolean,
+): Promise<TextMove | undefined> {
+  for (let before: number | undefined; ; ) {
+    const wish = { key, limit: PAGE, ...(before !== undefined && { before }) };
+    const moves = await parts.store.textMoves(owner, wish);
+    const found = moves.find(isSo);
+    if (found !== undefined || moves.length < PAGE) return found;
+    before = moves.at(-1)?.seq;
+  }
 }
