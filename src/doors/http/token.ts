@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { chmodSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { StrataError } from "../../protocol/index.ts";
 
 const FORM = /^sk_strata_[A-Za-z0-9_-]{43}$/;
@@ -42,6 +43,8 @@ function makeToken(file: string, random: (n: number) => Uint8Array): string {
   const token = `sk_strata_${Buffer.from(random(CHANCE)).toString("base64url")}`;
   const unfinished = `${file}.${Buffer.from(random(6)).toString("hex")}`;
   try {
+    // A store on PostgreSQL makes no data folder.
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     writeFileSync(unfinished, `${token}\n`, { flag: "wx", mode: 0o600 });
     linkSync(unfinished, file);
     return token;
