@@ -1,5 +1,5 @@
-import { digestOf, StrataError } from "../protocol/index.ts";
-import { plain } from "./statement.ts";
+import { StrataError } from "../protocol/index.ts";
+import { plain, type Ready } from "./statement.ts";
 import type { Tx } from "./tx.ts";
 
 /** What a copy needs of a database. */
@@ -53,8 +53,8 @@ const OWN = new Set(["migration", UNFINISHED]);
 
 /**
  * Copies all rows, table by table in the order of their keys, so an interrupted copy continues after the last row that is there. The target
- * must be empty or contain the beginning of this very copy.
- * @throws StrataError `invalid_input` if it contains something else, `store_busy` if the source was written to meanwhile
+ * must be empty or contain the beginning of this very copy: each row that is there is compared with the source's.
+ * @throws StrataError `invalid_input` if it contains something else, or what the source has changed since
  */
 export async function copyStore(
   from: CopySide,
@@ -64,8 +64,7 @@ export async function copyStore(
   return from.read(async (source) => {
     const tables = inOrder((await from.tables(source)).filter(({ name }) => !OWN.has(name)));
     const counts = await countsOf(source, tables);
-    const stamp = await stampOf(source, counts);
-    await begin(to, { tables, stamp, from });
+    await begin(to, tables, from);
     const total = sum(counts);
     let done = sum(await to.write((target) => countsOf(target, tables)));
     for (const table of tables) {
@@ -104,21 +103,7 @@ async function countsOf(tx: CopyTx, tables: readonly CopyTable[]): Promise<Reado
   return counts;
 }
 
-/** Identifies the state of the source: every write changes one of these figures. */
-async function stampOf(tx: CopyTx, counts: ReadonlyMap<string, number>): Promise<string> {
-  const heads = await tx.all(plain(`select org, max(seq) as seq from chain group by org order by org`));
-  const threads = await tx.all(plain(`select max(last_activity) as last, sum(fence) as fences from thread`));
-  const memories = await tx.all(plain(`select sum(revision) as revisions from memory_scope`));
-  return digestOf(JSON.stringify([[...counts].sort(), heads, threads, memories]));
-}
-
-interface Beginning {
-  readonly tables: readonly CopyTable[];
-  readonly stamp: string;
-  readonly from: CopySide;
-}
-
-async function begin(to: CopySide, { tables, stamp, from }: Beginning): Promise<void> {
+async function begin(to: CopySide, tables: readonly CopyTable[], from: CopySide): Promise<void> {
   await to.write(async (target) => {
     const there = await to.tables(target);
     const different = tables.filter(({ name, columns }) => {
@@ -127,40 +112,55 @@ async function begin(to: CopySide, { tables, stamp, from }: Beginning): Promise<
     });
     if (different.length > 0)
       throw new StrataError("unexpected", `${to.name} has other tables than ${from.name}: ${different[0]?.name}`);
-    if (there.some(({ name }) => name === UNFINISHED)) return goOn(target, to, stamp);
+    if (there.some(({ name }) => name === UNFINISHED)) return;
     const held = [...(await countsOf(target, tables))].filter(([name, count]) => name !== "memory_index" && count > 0);
     if (held.length > 0)
       throw new StrataError("invalid_input", `${to.name} is not empty: name a new database`, { store: to.name });
     await target.run(plain(`delete from memory_index`));
-    await target.run(plain(`create table ${UNFINISHED} (stamp text primary key)`));
-    await target.run(plain(`insert into ${UNFINISHED} values (?)`, stamp));
+    await target.run(plain(`create table ${UNFINISHED} (since text primary key)`));
   });
-}
-
-async function goOn(target: CopyTx, to: CopySide, stamp: string): Promise<void> {
-  const [begun] = await target.column(plain<string>(`select stamp from ${UNFINISHED}`));
-  if (begun === stamp) return;
-  const message = `${to.name} holds the beginning of another copy, or the source was written to since: delete it, stop every Strata on the source and copy again`;
-  throw new StrataError("invalid_input", message, { store: to.name });
 }
 
 /** Copies the rows that a table lacks, and yields the number of rows after each step. */
 async function* rest(source: CopyTx, to: CopySide, table: CopyTable): AsyncGenerator<number> {
-  const names = (columns: readonly string[]): string => columns.map((column) => `"${column}"`).join(", ");
-  const key = names(table.key);
-  const newest = `select ${key} from "${table.name}" order by ${table.key.map((one) => `"${one}" desc`).join(", ")} limit 1`;
-  const all = `select ${names(table.columns)} from "${table.name}"`;
-  const after = `where (${key}) > (${table.key.map(() => "?").join(", ")})`;
-  let last = (await to.write((target) => target.all(plain<Row>(newest))))[0];
+  let last = await lastKept(source, to, table);
   for (;;) {
-    const place = last === undefined ? [] : table.key.map((column) => last?.[column]);
-    const wanted = `${all} ${last === undefined ? "" : after} order by ${key} limit ${STEP}`;
-    const rows = await source.all(plain<Row>(wanted, ...place));
+    const rows = await source.all(rowsAfter(table, last));
     if (rows.length === 0) return;
     await to.write((target) => put(target, table, rows));
     yield rows.length;
     last = rows.at(-1);
   }
+}
+
+/** The last row that an earlier attempt copied, if the source still has this one and all before it as they are there. */
+async function lastKept(source: CopyTx, to: CopySide, table: CopyTable): Promise<Row | undefined> {
+  for (let last: Row | undefined; ; ) {
+    const kept = await to.read((target) => target.all(rowsAfter(table, last)));
+    if (kept.length === 0) return last;
+    const wanted = await source.all(rowsAfter(table, last));
+    if (kept.some((row, i) => valuesOf(row) !== valuesOf(wanted[i]))) throw otherCopy(to);
+    last = kept.at(-1);
+  }
+}
+
+/** A row's values in the order of its columns; bytes as digits, since each driver has a class of its own for them. */
+const valuesOf = (row: Row = {}): string =>
+  JSON.stringify(
+    Object.values(row).map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString("hex") : value)),
+  );
+
+function otherCopy({ name }: CopySide): StrataError {
+  const message = `${name} holds the beginning of another copy, or the source was written to since: delete it, stop every Strata on the source and copy again`;
+  return new StrataError("invalid_input", message, { store: name });
+}
+
+/** The next rows of a table after one of them, or its first ones. */
+function rowsAfter({ name, columns, key }: CopyTable, last: Row | undefined): Ready<Row> {
+  const names = (some: readonly string[]): string => some.map((column) => `"${column}"`).join(", ");
+  const after = last === undefined ? "" : `where (${names(key)}) > (${key.map(() => "?").join(", ")})`;
+  const place = last === undefined ? [] : key.map((column) => last[column]);
+  return plain(`select ${names(columns)} from "${name}" ${after} order by ${names(key)} limit ${STEP}`, ...place);
 }
 
 type Row = Readonly<Record<string, unknown>>;
