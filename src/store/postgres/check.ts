@@ -23,8 +23,8 @@ async function wrongWords(tx: Tx): Promise<readonly string[]> {
   const missing = await tx.column(plain<number>(`select count(*) from (${OF_UNITS} except ${OF_INDEX}) as missing`));
   const strange = await tx.column(plain<number>(`select count(*) from (${OF_INDEX} except ${OF_UNITS}) as strange`));
   return [
-    ...missing.flatMap((count) => (count > 0 ? [`the search index lacks ${count} words of its units`] : [])),
-    ...strange.flatMap((count) => (count > 0 ? [`the search index has ${count} words that no unit has`] : [])),
+    ...missing.flatMap((count) => (count > 0 ? [`the search index lacks words of its units: ${count}`] : [])),
+    ...strange.flatMap((count) => (count > 0 ? [`the search index has words that no unit has: ${count}`] : [])),
   ];
 }
 

@@ -72,7 +72,7 @@ async function checkTranscript(tx: Tx, epoch: Row<"epoch">): Promise<readonly st
     if (rows.length < PAGE) break;
   }
   const recorded = await recordedLength(tx, epoch);
-  return position === recorded ? [] : [`it has ${position} messages, but the record says ${recorded}`];
+  return position === recorded ? [] : [`its number of messages is ${position}, but the record says ${recorded}`];
 }
 
 /** Messages without their texts, which are checked as pieces. */
