@@ -240,12 +240,14 @@ export function readStore(declared: string | undefined, environment: Known, repo
   const around = environment.get("STRATA_STORE");
   const store =
     around === undefined ? declaredStore(declared, environment, report) : new Secret("STRATA_STORE", around);
-  if (store !== undefined && !/^postgres(?:ql)?:\/\/\S+$/.test(store.reveal())) {
-    const expected = `${store.name} is not an address of PostgreSQL; write it as postgres://user:password@host:5432/database`;
+  if (store !== undefined && !isAddress(store.reveal())) {
+    const expected = `${store.name} is not an address of PostgreSQL; write it as postgres://user:password@host:5432/database, with signs such as @, / and # in the password as %40, %2F and %23`;
     report.add(["store"], expected, { value: "(hidden)" });
   }
   return store;
 }
+
+const isAddress = (text: string): boolean => /^postgres(?:ql)?:\/\/\S+$/.test(text) && URL.canParse(text);
 
 function declaredStore(declared: string | undefined, environment: Known, report: Report): Secret | undefined {
   if (declared === undefined) return undefined;

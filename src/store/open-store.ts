@@ -1,6 +1,6 @@
 import { StrataError } from "../protocol/index.ts";
 import type { CopyProgress, CopySide } from "./copy.ts";
-import { whereOf } from "./postgres/database.ts";
+import { whereOf } from "./postgres/address.ts";
 import { nameOf } from "./postgres/failure.ts";
 import type { PostgresOptions, ServerFacts } from "./postgres/open.ts";
 import { openSqlite, type SqliteOptions } from "./sqlite/open.ts";

@@ -137,6 +137,12 @@ describe("an address of the store that is none", () => {
   it("is told by commands that only look at what is there, too", async () => {
     const asked = strata(["memory", "list"], { cwd: project(), env: { STRATA_STORE: "db.internal" } });
     expect(await asked).toMatchObject({ code: 4, err: expect.stringContaining("STRATA_STORE is not an address") });
+    const signs = await strata(["doctor"], {
+      cwd: project(),
+      env: { STRATA_STORE: `postgres://ann:${SECRET}#1@db/a` },
+    });
+    expect(signs).toMatchObject({ code: 4, out: expect.stringMatching(/STRATA_STORE\s+is\s+not\s+an\s+address/) });
+    expect(signs.out + signs.err).not.toContain(SECRET);
     const unset = project((yaml) => `${yaml}\nstore: ${"$"}{STRATA_DATABASE}\n`);
     const { err } = await strata(["memory", "list"], { cwd: unset });
     expect(err).toContain("STRATA_DATABASE is not set");

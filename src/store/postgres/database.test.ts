@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { connect as connectTcp, createServer, type Socket } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { asRoot } from "../../../checks/postgres.ts";
 import { databases, server, title } from "../../../tests/postgres.ts";
 import { MEMORY_LIMITS } from "../memory/memory-limits.ts";
@@ -229,7 +229,25 @@ describe.skipIf(server?.rootUrl === undefined)(title("a PostgreSQL that cannot b
   it("the password is wrong", async () => {
     await role("known");
     expect(await said(over("postgres", "known", `not-${SECRET}`))).toMatch(
-      /^store_failed: .* refused the password of user known/,
+      /^store_failed: .* refused the password of user known, or has no such user/,
+    );
+  });
+
+  it("the address has no password", async () => {
+    await role("known");
+    expect(await said(over("postgres", "known", ""))).toMatch(
+      /^store_failed: .* asks for a password of user known, and there is none: put it into the address/,
+    );
+  });
+
+  it("it is not encrypted, or a certificate cannot be read; the driver's own warning is not shown", async () => {
+    const warned = vi.spyOn(process, "emitWarning");
+    const address = over("postgres", "known");
+    expect(await said(`${address}?sslmode=require`)).toMatch(/^store_failed: .* encrypted .* write sslmode=disable/);
+    expect(warned).not.toHaveBeenCalled();
+    warned.mockRestore();
+    expect(await said(`${address}?sslmode=verify-full&sslrootcert=/no/such.pem`)).toMatch(
+      /^store_failed: .* certificate or key that cannot be read \(.*\/no\/such\.pem/,
     );
   });
 
@@ -262,7 +280,7 @@ describe.skipIf(server?.rootUrl === undefined)(title("a PostgreSQL that cannot b
 
   it("no connection is left", async () => {
     await role("many", "connection limit 0");
-    expect(await said(over("postgres", "many"))).toMatch(/^store_busy: .* has no connection left/);
+    expect(await said(over("postgres", "many"))).toMatch(/^store_busy: .* has no connection left .*role "many"/);
   });
 
   it("it only lets read", async () => {
@@ -275,8 +293,11 @@ describe.skipIf(server?.rootUrl === undefined)(title("a PostgreSQL that cannot b
   it("the database keeps text in another encoding", async () => {
     await root("create database latin encoding 'LATIN1' template template0 locale 'C'");
     await role("latiner");
-    expect(await said(over("latin", "latiner"))).toMatch(/^store_failed: the database latin keeps text as LATIN1/);
-    await root("drop database latin");
+    const told = await said(over("latin", "latiner"));
+    expect(told).toMatch(/^store_failed: the database latin at 127\.0\.0\.1:\d+ keeps text as LATIN1/);
+    await root(/`(.*)`/.exec(told)?.[1] ?? "");
+    expect(await said(over("latin_utf8", "latiner"))).toBe("nothing");
+    await root("drop database latin", "drop database latin_utf8 with (force)");
   });
 
   it("it is too old, as it answers itself when it is asked", async () => {
@@ -304,6 +325,7 @@ describe.skipIf(server?.rootUrl === undefined)(title("a PostgreSQL that cannot b
   });
 
   it("the address is none", async () => {
-    expect(await said("postgres:nonsense here")).toMatch(/^config_invalid: the address of the store is not a URL/);
+    for (const none of ["postgres:nonsense here", "postgres:///strata", `postgres://ann:${SECRET}#1@db/strata`])
+      expect(await said(none)).toMatch(/^config_invalid: the address of the store is not a URL with a host: .*%23/);
   });
 });

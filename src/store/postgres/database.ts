@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
+import { Socket } from "node:net";
 import { setTimeout } from "node:timers/promises";
-import type { ClientConfig, Pool, PoolClient } from "pg";
+import type { Pool, PoolClient } from "pg";
 import { StrataError } from "../../protocol/index.ts";
 import type { MemoryIndex } from "../memory/memory-index.ts";
 import type { MemoryLimits } from "../memory/memory-limits.ts";
 import { type Ready, runnable, type Statement } from "../statement.ts";
 import type { StorePart, Transactions, Tx } from "../tx.ts";
-import { failure, inDoubt, isConflict, isLost, type Where } from "./failure.ts";
+import { configOf, whereWith } from "./address.ts";
+import { failure, inDoubt, isConflict, isLost, notUtf8, type Where } from "./failure.ts";
 import { FIRST_TABLES } from "./first-schema.ts";
 import { postgresMemoryIndex } from "./memory-index.ts";
 import { parserOf, storable } from "./values.ts";
@@ -55,14 +57,13 @@ const IDLE_PART = 1 / 3;
 /** The most time for one statement; none of Strata's takes nearly as long. */
 const STATEMENT_MS = 60_000;
 
-const CONNECT_MS = 10_000;
-
 /** @throws StrataError `store_failed`, `store_busy`: a sentence for each way in which it cannot be reached or used */
 export async function connect(url: string, options: DatabaseOptions): Promise<Connected> {
   const { default: pg } = await import("pg");
   const config = configOf(url);
-  const where = whereOf(url);
-  const pool = new pg.Pool({ ...config, max: CONNECTIONS, types: { getTypeParser: parserOf } });
+  const where = whereWith(pg, url);
+  const { stream, destroy } = sockets();
+  const pool = new pg.Pool({ ...config, stream, max: CONNECTIONS, types: { getTypeParser: parserOf } });
   // A connection that breaks while it is idle is replaced at the next use; a query on a broken one gets the error itself.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => void client.on("error", () => undefined));
@@ -70,6 +71,7 @@ export async function connect(url: string, options: DatabaseOptions): Promise<Co
     await checkServer(pool, where);
   } catch (thrown) {
     await pool.end();
+    destroy();
     throw failure(thrown, where);
   }
   const shared = { pool, where, options, wrote: counter(pool) };
@@ -80,28 +82,21 @@ export async function connect(url: string, options: DatabaseOptions): Promise<Co
   };
 }
 
-function configOf(url: string): ClientConfig {
+/**
+ * The driver leaves a connection open on which it cannot sign in. The server would wait for it for a minute, and whoever drops a database, for
+ * the server.
+ */
+function sockets(): { readonly stream: () => Socket; readonly destroy: () => void } {
+  const open = new Set<Socket>();
   return {
-    connectionString: url,
-    connectionTimeoutMillis: CONNECT_MS,
-    keepAlive: true,
-    application_name: "strata",
-  };
-}
-
-/** The parts of an address that may be shown: everything but the password. */
-export function whereOf(url: string): Where {
-  const parsed = URL.parse(url);
-  const host = parsed?.searchParams.get("host") ?? decodeURIComponent(parsed?.hostname ?? "");
-  if (parsed === null || host === "" || !/^postgres(?:ql)?:$/.test(parsed.protocol))
-    throw new StrataError(
-      "config_invalid",
-      "the address of the store is not a URL: write it as postgres://user:password@host:5432/database",
-    );
-  return {
-    user: decodeURIComponent(parsed.username) || "postgres",
-    host: parsed.port === "" ? host : `${host}:${parsed.port}`,
-    database: decodeURIComponent(parsed.pathname.slice(1)) || "postgres",
+    stream: () => {
+      const socket = new Socket();
+      open.add(socket);
+      return socket.once("close", () => open.delete(socket));
+    },
+    destroy: () => {
+      for (const socket of open) socket.destroy();
+    },
   };
 }
 
@@ -117,12 +112,7 @@ async function checkServer(pool: Pool, where: Where): Promise<void> {
       `PostgreSQL at ${where.host} is version ${major}, and Strata needs ${OLDEST} or newer: update it, or name another server`,
       { host: where.host, version: major },
     );
-  if (encoding !== "UTF8")
-    throw new StrataError(
-      "store_failed",
-      `the database ${where.database} keeps text as ${encoding}: create one with \`createdb -E UTF8 -T template0\` and name that`,
-      { database: where.database, encoding },
-    );
+  if (encoding !== "UTF8") throw notUtf8(where, encoding);
 }
 
 /** After this many writes, PostgreSQL is told to count the rows of the tables; again when there may be several times as many. */

@@ -41,12 +41,22 @@ const NONE = /^(?!)/;
 /** A name in SQL, quoted if it contains unusual characters. */
 const quoted = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
 
+/** How a superuser makes a database for Strata. */
+const creation = (database: string, owner: string): string =>
+  `create database ${quoted(database)} owner ${quoted(owner)} encoding 'UTF8' template template0`;
+
 const ROWS: readonly FailureRow[] = [
   {
-    codes: /^28P01$/,
-    says: /password must be a string|no pg_hba\.conf entry .*password/,
+    codes: NONE,
+    says: /password must be a (?:non-empty )?string/,
     sentence: ({ user, host }) =>
-      `PostgreSQL at ${host} refused the password of user ${user}: put the right one into the address of the store`,
+      `PostgreSQL at ${host} asks for a password of user ${user}, and there is none: put it into the address of the store, or into PGPASSWORD`,
+  },
+  {
+    codes: /^28P01$/,
+    says: /no pg_hba\.conf entry .*password/,
+    sentence: ({ user, host }) =>
+      `PostgreSQL at ${host} refused the password of user ${user}, or has no such user: put the right ones into the address of the store`,
   },
   {
     codes: /^28000$/,
@@ -56,7 +66,7 @@ const ROWS: readonly FailureRow[] = [
   {
     codes: /^3D000$/,
     sentence: ({ host, database, user }) =>
-      `PostgreSQL at ${host} has no database ${database}: create it with \`create database ${quoted(database)} owner ${quoted(user)} encoding 'UTF8' template template0\`, or name another`,
+      `PostgreSQL at ${host} has no database ${database}: create it with \`${creation(database, user)}\`, or name another`,
   },
   {
     codes: NONE,
@@ -75,8 +85,8 @@ const ROWS: readonly FailureRow[] = [
     codes: /^(?:53300|53400)$/,
     says: /remaining connection slots/,
     error: "store_busy",
-    sentence: ({ host }) =>
-      `PostgreSQL at ${host} has no connection left; nothing was written: close other programs, or raise its max_connections, then try again`,
+    sentence: ({ host }, said) =>
+      `PostgreSQL at ${host} has no connection left (${said}); nothing was written: close other programs, or raise that limit, then try again`,
   },
   {
     codes: /^(?:55P03|57014)$/,
@@ -98,6 +108,12 @@ const ROWS: readonly FailureRow[] = [
       `this program stopped in the middle of a change, and ${nameOf(where)} ended it; nothing was written: try again`,
   },
   {
+    codes: NONE,
+    says: /, open '/,
+    sentence: (_, said) =>
+      `the address of the store names a certificate or key that cannot be read (${said}): put the file there, or name its right path`,
+  },
+  {
     codes: /^(?:ECONNREFUSED|ENOENT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EACCES)$/,
     says: /connection timeout/,
     sentence: ({ host }, said) =>
@@ -114,7 +130,7 @@ const ROWS: readonly FailureRow[] = [
     codes: NONE,
     says: /does not support SSL|SSL connection|self-signed certificate|unable to verify|certificate/i,
     sentence: ({ host }, said) =>
-      `PostgreSQL at ${host} cannot be reached encrypted (${said}): set sslmode in the address of the store as that server has it`,
+      `PostgreSQL at ${host} cannot be reached encrypted (${said}): in the address of the store, name its authority's certificate as sslrootcert=FILE, or write sslmode=disable if it has none`,
   },
   {
     codes: /^25006$/,
@@ -141,6 +157,13 @@ const ROWS: readonly FailureRow[] = [
     sentence: (where) => `${nameOf(where)} is closed: open the store again`,
   },
 ];
+
+/** A database in which not every text can be kept. */
+export function notUtf8({ user, host, database }: Where, encoding: string): StrataError {
+  const other = creation(`${database}_utf8`, user);
+  const message = `the database ${database} at ${host} keeps text as ${encoding}, and Strata needs UTF8: create another with \`${other}\` and name that in the address of the store`;
+  return new StrataError("store_failed", message, { database, host, encoding });
+}
 
 /** The server stopped during a commit, and may have stored the change. */
 export const inDoubt = (where: Where, thrown: unknown): StrataError =>

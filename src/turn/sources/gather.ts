@@ -101,14 +101,11 @@ function deadline(milliseconds: number, { signal, timer = realTimer }: GatherCon
     signal: late.signal,
     clear: () => {
       cancel();
-      late.abort(OVER);
+      late.abort();
       signal?.removeEventListener("abort", stop);
     },
   };
 }
-
-/** Made once: with each turn, tracing where it was made would take longer than all else of this. */
-const OVER = new DOMException("nobody waits for this source any more", "AbortError");
 
 const realTimer: Timer = (milliseconds, fire) => {
   const timeout = setTimeout(fire, milliseconds);
