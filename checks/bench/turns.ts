@@ -31,6 +31,9 @@ const ALL: readonly Setting[] = [
 ];
 const QUICK: readonly Setting[] = [{ history: 4, threads: 1, turns: 2 }];
 
+/** Threads on which each engine answers five messages before anything is measured: code that runs for the first time takes several times as long. */
+const WARM = 40;
+
 /** What one engine needed for a turn, from a history of so many messages. Times are medians in milliseconds, the rest means. */
 export interface TurnCost {
   readonly database: "sqlite" | "postgres";
@@ -61,7 +64,7 @@ type Tell = (what: string) => void;
 export async function turnsBench(quick: boolean, tell: Tell): Promise<TurnsReport> {
   const folder = mkdtempSync(join(tmpdir(), "strata-turns-"));
   const { from, at } = realLines();
-  const plan: Plan = { settings: quick ? QUICK : ALL, at, tell };
+  const plan: Plan = { settings: quick ? QUICK : ALL, warm: quick ? 0 : WARM, at, tell };
   try {
     const costs = await onSqlite(folder, plan);
     const server = await testServer(join(folder, "postgres"));
@@ -75,6 +78,7 @@ export async function turnsBench(quick: boolean, tell: Tell): Promise<TurnsRepor
 
 interface Plan {
   readonly settings: readonly Setting[];
+  readonly warm: number;
   readonly at: (n: number, edition: number) => string;
   readonly tell: Tell;
 }
@@ -126,10 +130,11 @@ async function onPostgres(server: TestServer, folder: string, plan: Plan): Promi
 async function measureAll(
   database: TurnCost["database"],
   engines: readonly Measured[],
-  { settings, at, tell }: Plan,
+  { settings, warm, at, tell }: Plan,
 ): Promise<readonly TurnCost[]> {
   const costs: TurnCost[] = [];
   try {
+    for (const measured of engines) await measure(measured, { history: 0, threads: warm, turns: 5 }, at);
     for (const setting of settings) {
       for (const measured of engines) {
         tell(`${database}, ${setting.history} messages: ${measured.engine.name} …`);

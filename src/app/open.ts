@@ -266,11 +266,26 @@ function partsOf({ now, ...rest }: Changing): RuntimeParts {
     cardOf: (model) => now().cardOf(model),
     ...counting((wire) => now().cardOf(wire)),
     wall: () => Date.now(),
-    random: (n) => randomBytes(n),
+    random: chance(),
     holder: holderName(process.pid),
     alive: isHolderAlive,
     sendDelivery,
     machine: { system: `${process.platform} ${process.arch}`, host: hostname(), folder: process.cwd() },
+  };
+}
+
+/** Bytes that are drawn at a time: a draw takes as long as handing out twenty ids. */
+const DRAWN = 1_024;
+
+/** Random bytes, each given once. */
+function chance(): Parts["random"] {
+  let drawn = randomBytes(DRAWN);
+  let at = 0;
+  return (n) => {
+    if (n > DRAWN) return randomBytes(n);
+    if (at + n > DRAWN) [drawn, at] = [randomBytes(DRAWN), 0];
+    at += n;
+    return drawn.subarray(at - n, at);
   };
 }
 

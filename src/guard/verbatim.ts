@@ -40,8 +40,13 @@ const UNSEEN_SIGNS = new RegExp(`[${UNSEEN}]`, "g");
 
 const ONE_SIGN = new RegExp(`^[${SPACELESS}]$`, "u");
 
+/** What folding leaves as it is, but for capitals: most words. */
+const PLAIN = /^\w*$/;
+
 /** In parts, so that the beginning of a word is folded to the beginning of what it is folded to. */
-const folded = (word: string): string =>
+const folded = (word: string): string => (PLAIN.test(word) ? word.toLowerCase() : foldedWhole(word));
+
+const foldedWhole = (word: string): string =>
   word.replace(UNSEEN_SIGNS, "").normalize("NFKD").toLowerCase().replaceAll("ς", "σ");
 
 export function privateWords(texts: readonly PrivateText[]): PrivateWords {

@@ -11,7 +11,7 @@ import {
   type ThreadId,
   type TurnId,
 } from "../protocol/index.ts";
-import type { Thread, TurnRecord } from "../store/index.ts";
+import type { AgentOwner, Thread, TurnRecord } from "../store/index.ts";
 import type { Parts } from "./parts.ts";
 import type { Conversation } from "./runtime.ts";
 
@@ -94,4 +94,30 @@ async function* scopesOf({ agents, store }: Parts, actor: Actor): AsyncGenerator
   const declared = new Set(agents.all.filter(({ org }) => org === actor.org).map(({ name }) => name));
   for (const name of declared) yield scopeIn(name);
   for (const name of await store.agents(actor.org)) if (!declared.has(name)) yield scopeIn(name);
+}
+
+/** What an operator works on one agent with: who asks, the agent as declared, and whose data it is. */
+export interface AgentAccess {
+  readonly parts: Parts;
+  readonly actor: Actor;
+  readonly agent: Agent;
+  readonly owner: AgentOwner;
+}
+
+/** Operators only, and in their own organization. @throws StrataError `not_allowed`, `agent_not_found` */
+export function accessTo(parts: Parts, actor: Actor, name: AgentName): AgentAccess {
+  authorize(actor, "operate", { org: actor.org, agent: name, contact: null });
+  return { parts, actor, agent: agentNamed(parts, actor, name), owner: { org: actor.org, agent: name } };
+}
+
+/** The same for the agent that was named, else for each in the actor's reach. @throws StrataError as `accessTo` */
+export function accessToEach(parts: Parts, actor: Actor, name: AgentName | undefined): readonly AgentAccess[] {
+  const one = name ?? actor.agent;
+  if (one !== undefined) return [accessTo(parts, actor, one)];
+  return parts.agents.all.filter(({ org }) => org === actor.org).map((agent) => accessTo(parts, actor, agent.name));
+}
+
+/** Records what the operator did: which act, and on what, without anybody's text or name. */
+export function recordAct({ parts, owner, actor }: AgentAccess, what: string, about: string): Promise<void> {
+  return parts.store.noteAct(owner, { actor, what, about, at: parts.clock() });
 }

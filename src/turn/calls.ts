@@ -22,12 +22,11 @@ import { ask, mustAsk, schemaDigest, waitingText, whenTainted } from "./approval
 import { handledOf, unansweredOf } from "./batch-turn.ts";
 import type { Parts } from "./parts.ts";
 import { withoutPrivate } from "./reply-guard.ts";
-import { retryWhileBusy } from "./retry-while-busy.ts";
-import type { RecordedResult } from "./run-options.ts";
-import { hidden, limitsOf, type Ran, redacted, runTool } from "./run-tool.ts";
+import { retryWhileBusy } from "./retry.ts";
+import { BETWEEN_TURNS, hidden, IN_TURN, limitsOf, outOfState, type Ran, redacted, runTool } from "./run-tool.ts";
+import type { RecordedResult } from "./runtime.ts";
 import type { Answer } from "./send.ts";
 import { goneOf } from "./spend.ts";
-import { BETWEEN_TURNS, IN_TURN, outOfState } from "./tool-states.ts";
 import { add, claimOf, isCalled, plan, usedOf, type Work } from "./work.ts";
 
 /** What a round came to: why the turn ends, or what goes into the next request. */

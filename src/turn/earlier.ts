@@ -67,12 +67,16 @@ export function earlierRequests(
   const moved = (own: number): number => (place === "before-events" && framed !== "delta" && own === 1 ? 1 : 0);
   const stored = past.sent.filter(({ wire }) => wire === setup.model.wire);
   const own = requests.filter(({ reply }) => reply !== null).map((one) => ({ ...one, kept: true }));
-  const blocks = past.prefix && blocksInCommon(past.prefix, epoch.prefix);
+  let common: number | undefined;
+  const blocksBefore = (): { readonly blocks?: number } => {
+    common ??= past.prefix && blocksInCommon(past.prefix, epoch.prefix);
+    return common === undefined ? {} : { blocks: common };
+  };
   return [...stored, ...own].map(({ at, marks, kept, parameters, ...sent }) => {
     const reasoning = parameters.reasoning && { reasoning: parameters.reasoning };
     const same = kept ? sent.base + sent.own - moved(sent.own) : sent.base;
     if (sent.epoch === epoch.n) return { at, marks, same, ...reasoning };
-    return { at, marks, same: 0, ...reasoning, ...(blocks !== undefined && { blocks }) };
+    return { at, marks, same: 0, ...reasoning, ...blocksBefore() };
   });
 }
 

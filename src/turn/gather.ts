@@ -20,11 +20,10 @@ import { rulesOf, tailPlanOf } from "../wire/index.ts";
 import { type ColdCache, compileFirst } from "./early-cut.ts";
 import type { Parts } from "./parts.ts";
 import { limitsOf } from "./run-tool.ts";
-import { keepOf, limitOf } from "./setup.ts";
+import { inWindow, keepOf, limitOf } from "./setup.ts";
 import { type GatherContext, type Gathered, gather, type LiveSources, type ToolAllowance } from "./sources/index.ts";
 import type { Found, Standing, TurnParts, TurnSetup } from "./steps.ts";
 import { type StoredTexts, storedTexts, withStored } from "./stored-texts.ts";
-import { inWindow } from "./window.ts";
 
 /** What a turn's first request is about. */
 export interface Occasion {
@@ -241,7 +240,10 @@ const LONG = 4_000;
 
 /** A request is compiled in one go, and all other turns wait for that: what takes long in it is done before, with pauses. */
 async function countLong({ countAhead }: Parts, events: Occasion["events"]): Promise<void> {
-  if (countAhead === undefined) return;
+  const isShort = events.every(({ content }) =>
+    content.every((part) => part.type === "text" && 4 * part.text.length < LONG),
+  );
+  if (countAhead === undefined || isShort) return;
   // In its frame, as it is sent, and without: so it is measured where it has to be cut.
   const parts = [...wholeMessage(events, () => 0).message.parts, ...events.flatMap(({ content }) => content)];
   for (const part of parts) if (part.type === "text" && part.text.length > LONG) await countAhead(part.text);

@@ -26,7 +26,7 @@ import { hold } from "./lease.ts";
 import { CONSOLIDATION } from "./own-channels.ts";
 import type { Parts } from "./parts.ts";
 import type { PlannedRequest } from "./plan-request.ts";
-import { retryWhileBusy } from "./retry-while-busy.ts";
+import { retryWhileBusy } from "./retry.ts";
 import { askPlanned } from "./send.ts";
 import { keepVersion } from "./setup.ts";
 import { afforded } from "./spend.ts";

@@ -10,7 +10,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import type { Thread } from "../store/index.ts";
-import type { RecordedResult } from "./run-options.ts";
+import type { RecordedResult } from "./runtime.ts";
 
 /** A longer pause begins a new stretch of talk, as in search and recall. */
 const PAUSE = 30 * 60_000;

@@ -1,11 +1,10 @@
 import { type Keep, roomIn } from "../compiler/index.ts";
-import type { Agent, Parameters } from "../protocol/index.ts";
-import { StrataError } from "../protocol/index.ts";
+import { type Agent, type Mode, type Parameters, StrataError } from "../protocol/index.ts";
 import type { Thread } from "../store/index.ts";
-import { rulesOf } from "../wire/index.ts";
+import { guessedWindow, rulesOf } from "../wire/index.ts";
 import { PEER } from "./own-channels.ts";
 import type { Parts } from "./parts.ts";
-import type { RunOptions } from "./run-options.ts";
+import type { RunOptions } from "./runtime.ts";
 import type { Pinned, TurnParts, TurnSetup } from "./steps.ts";
 
 /** @throws StrataError `agent_not_found`, `model_unknown`, `invalid_input` for a model without a price under a limit in dollars */
@@ -113,4 +112,20 @@ export function parametersOf({ agent, card, reasoning }: Pick<TurnSetup, "agent"
     ...(reasoning && { reasoning }),
     ...(agent.output !== undefined && { output: agent.output }),
   };
+}
+
+/**
+ * What did not fit, said of the model's window where that is smaller than the agent's budget: no larger budget would help. Its
+ * `details` say what without the advice, which knows the budget alone; the mode is that in which it did not fit.
+ */
+export function inWindow({ agent, card, model }: TurnSetup, error: StrataError, mode?: Mode): StrataError {
+  const { total } = agent.budgets;
+  const { what, ...facts } = error.details;
+  const { window } = card;
+  if (error.code !== "budget_too_small" || window >= total || typeof what !== "string") return error;
+  const helps = `a model with a larger one${mode === "full" ? ", `mode: compact`" : ""}, shorter texts, fewer tools or a lower budgets.result or budgets.reply`;
+  const guess = guessedWindow(model.wire, card);
+  const known = guess ?? `the window of ${model.wire} is ${window} tokens`;
+  const says = `${known}, and budgets.total is already larger: what helps is ${helps}`;
+  return new StrataError("budget_too_small", `${what}; ${says}`, { ...facts, model: model.wire, window }, error);
 }

@@ -28,7 +28,7 @@ import type { ModelCard } from "../wire/index.ts";
 import { heldNow, type Lease } from "./lease.ts";
 import type { Line } from "./line.ts";
 import type { Parts } from "./parts.ts";
-import type { RunOptions } from "./run-options.ts";
+import type { RunOptions } from "./runtime.ts";
 import type { Gathered, LiveSources, StoredSources } from "./sources/index.ts";
 import type { SpendTracker } from "./spend-tracker.ts";
 

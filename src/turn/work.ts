@@ -28,7 +28,7 @@ import { NO_PAST, type Past } from "./earlier.ts";
 import type { Lease } from "./lease.ts";
 import { PEER } from "./own-channels.ts";
 import { REPLAY } from "./recording.ts";
-import type { RunOptions } from "./run-options.ts";
+import type { RunOptions } from "./runtime.ts";
 import type { TrackedSpend } from "./spend-tracker.ts";
 import { type Ending, type Left, NO_END, type RunningTurn, type TurnParts, type TurnSetup } from "./steps.ts";
 import { unremembered } from "./unremembered.ts";

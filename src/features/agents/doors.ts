@@ -1,7 +1,14 @@
-import type { Actor, Agent, AgentName, TurnId } from "../../protocol/index.ts";
-import { CONVERSATION_LIMITS } from "../../protocol/index.ts";
+import { type Actor, type Agent, type AgentName, CONVERSATION_LIMITS, type TurnId } from "../../protocol/index.ts";
 import type { Act } from "../../store/index.ts";
-import { type Desk, deskOf, desksOf, note, OWN_CHANNELS, type Parts, REPLAY } from "../../turn/index.ts";
+import {
+  type AgentAccess,
+  accessTo,
+  accessToEach,
+  OWN_CHANNELS,
+  type Parts,
+  REPLAY,
+  recordAct,
+} from "../../turn/index.ts";
 import type { ConversationHead } from "../conversations/doors.ts";
 import { CONVERSATION_STORE } from "../conversations/index.ts";
 import { OUTBOX_STORE } from "../deliveries/index.ts";
@@ -56,23 +63,23 @@ type Lives = Pick<LifeDoors, "life" | "funds">;
 
 /** All that can be seen of an agent at once, what of it needs an operator, and what operators did. */
 export function agentDoors(parts: Parts, lives: Lives, complete: (agent: Agent) => Promise<Agent>): AgentDoors {
-  const at = async (actor: Actor, agent: AgentName): Promise<Desk> => {
-    const desk = deskOf(parts, actor, agent);
-    return { ...desk, agent: await complete(desk.agent) };
+  const at = async (actor: Actor, agent: AgentName): Promise<AgentAccess> => {
+    const access = accessTo(parts, actor, agent);
+    return { ...access, agent: await complete(access.agent) };
   };
   return {
     snapshot: async (actor, agent) => snapshot(await at(actor, agent), lives),
-    attention: async (actor, agent) => attention(desksOf(parts, actor, agent), lives.funds),
-    acts: async (actor, agent, limit) => parts.store.acts(deskOf(parts, actor, agent).owner, limit),
+    attention: async (actor, agent) => attention(accessToEach(parts, actor, agent), lives.funds),
+    acts: async (actor, agent, limit) => parts.store.acts(accessTo(parts, actor, agent).owner, limit),
   };
 }
 
-async function snapshot(desk: Desk, { life }: Lives): Promise<AgentSnapshot> {
-  const { parts, owner, actor, agent } = desk;
-  await note(desk, "read snapshot", agent.version);
+async function snapshot(access: AgentAccess, { life }: Lives): Promise<AgentSnapshot> {
+  const { parts, owner, actor, agent } = access;
+  await recordAct(access, "read snapshot", agent.version);
   return {
     agent,
-    layers: await layerViews(desk),
+    layers: await layerViews(access),
     ...(agent.life !== undefined && { life: await life(actor, agent.name) }),
     conversations: await parts.store.part(CONVERSATION_STORE).conversations(owner, CONVERSATION_LIMITS.senders),
     inbox: await parts.store.inboxCount(owner),
@@ -84,17 +91,17 @@ async function snapshot(desk: Desk, { life }: Lives): Promise<AgentSnapshot> {
 const UNANSWERED_FOR = 7 * 86_400_000;
 
 /** What waits for an operator, agent by agent. */
-function attention(desks: readonly Desk[], fundsOf: LifeDoors["funds"]): Promise<readonly Attention[]> {
+function attention(accesses: readonly AgentAccess[], fundsOf: LifeDoors["funds"]): Promise<readonly Attention[]> {
   return Promise.all(
-    desks.map(async (desk) => {
-      const { parts, owner } = desk;
+    accesses.map(async (access) => {
+      const { parts, owner } = access;
       const counts = await parts.store.proposalCounts(owner);
       const { undeliverable } = await parts.store.part(OUTBOX_STORE).mailCounts(owner);
       const since = parts.clock() - UNANSWERED_FOR;
       const unanswered = await parts.store.unanswered(owner, { since, except: [...OWN_CHANNELS, REPLAY], limit: 100 });
       // Who has no credits sleeps, whether a turn has noticed already or not.
-      const asleep = (await fundsOf(desk.actor, owner.agent))?.asleep;
-      const passed = passedOver(desk.agent, await parts.store.activeTexts(owner));
+      const asleep = (await fundsOf(access.actor, owner.agent))?.asleep;
+      const passed = passedOver(access.agent, await parts.store.activeTexts(owner));
       const inState = (wanted: PassedOver["state"]): number => passed.filter(({ state }) => state === wanted).length;
       return {
         agent: owner.agent,

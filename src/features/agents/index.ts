@@ -2,9 +2,9 @@
 import type { Feature } from "../feature.ts";
 import { OPERATIONS } from "./operations.ts";
 
-export { answeringOf, problemsOf } from "./answering.ts";
-export { attentionLines, unansweredLines } from "./attention.ts";
 export { type AgentDoors, agentDoors } from "./doors.ts";
+export { attentionLines, unansweredLines } from "./lines.ts";
+export { answeringOf, problemsOf } from "./operations.ts";
 
 /** It shows what other features keep of an agent, so their words and sentences stand here, too. */
 export const FEATURE: Feature = {

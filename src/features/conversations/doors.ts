@@ -1,5 +1,5 @@
 import type { Actor, AgentName, ContactId } from "../../protocol/index.ts";
-import { checkOutside, type Desk, deskOf, knownScope, note, type Parts } from "../../turn/index.ts";
+import { type AgentAccess, accessTo, checkOutside, knownScope, type Parts, recordAct } from "../../turn/index.ts";
 import { CONVERSATION_STORE, type ConversationHead, type ConversationLog } from "./store.ts";
 
 export type { ConversationHead } from "./store.ts";
@@ -18,15 +18,15 @@ declare module "../../turn/runtime.ts" {
 /** What was said with each sender, for operators. */
 export function conversationDoors(parts: Parts): ConversationDoors {
   return {
-    conversations: async (actor, name, limit) => conversations(deskOf(parts, actor, name), limit),
-    conversation: async (actor, name, sender) => readLog(deskOf(parts, actor, name), sender),
+    conversations: async (actor, name, limit) => conversations(accessTo(parts, actor, name), limit),
+    conversation: async (actor, name, sender) => readLog(accessTo(parts, actor, name), sender),
   };
 }
 
 /** Who has a log, the last active first. */
-async function conversations(desk: Desk, limit: number): Promise<readonly ConversationHead[]> {
-  const heads = await desk.parts.store.part(CONVERSATION_STORE).conversations(desk.owner, limit);
-  await note(desk, "read conversations", `senders: ${heads.length}`);
+async function conversations(access: AgentAccess, limit: number): Promise<readonly ConversationHead[]> {
+  const heads = await access.parts.store.part(CONVERSATION_STORE).conversations(access.owner, limit);
+  await recordAct(access, "read conversations", `senders: ${heads.length}`);
   return heads;
 }
 
@@ -34,12 +34,12 @@ async function conversations(desk: Desk, limit: number): Promise<readonly Conver
  * What was said with one sender. The record names a thread of theirs, and not who they are.
  * @throws StrataError `not_allowed` for the agent itself, `invalid_id`
  */
-async function readLog(desk: Desk, sender: ContactId): Promise<ConversationLog | undefined> {
-  const { parts, owner } = desk;
+async function readLog(access: AgentAccess, sender: ContactId): Promise<ConversationLog | undefined> {
+  const { parts, owner } = access;
   const scope = await knownScope(parts, { ...owner, contact: sender });
   checkOutside(scope);
   const log = await parts.store.part(CONVERSATION_STORE).conversation(scope);
   const [thread] = await parts.store.threads(scope, 1);
-  if (log !== undefined) await note(desk, "read conversation", thread?.id ?? "no thread");
+  if (log !== undefined) await recordAct(access, "read conversation", thread?.id ?? "no thread");
   return log;
 }

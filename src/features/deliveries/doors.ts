@@ -1,7 +1,6 @@
 import { type Actor, type AgentName, authorize, type OutboxId, type TurnId } from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
-import type { Parts } from "../../turn/index.ts";
-import { agentNamed, type Desk, deskOf, note, threadOf, turnOf } from "../../turn/index.ts";
+import { type AgentAccess, accessTo, agentNamed, type Parts, recordAct, threadOf, turnOf } from "../../turn/index.ts";
 import { type DeliveryPorts, type DeliveryReport, deliverDue } from "./deliver.ts";
 import { OUTBOX_STORE, type OutboxMessage } from "./store.ts";
 
@@ -60,8 +59,8 @@ export function deliveryDoors(parts: Parts & DeliveryPorts): DeliveryDoors {
         more = messages.length === PAGE;
       }
     },
-    outbox: async (actor, name, wish) => outbox(deskOf(parts, actor, name), wish),
-    delivered: async (actor, name, id) => delivered(deskOf(parts, actor, name), id),
+    outbox: async (actor, name, wish) => outbox(accessTo(parts, actor, name), wish),
+    delivered: async (actor, name, id) => delivered(accessTo(parts, actor, name), id),
     confirmDelivery: (actor, turn) => confirmDelivery(parts, actor, turn),
     deliveriesDue: async (actor, name, limit) => {
       const { org, deliver } = agentNamed(parts, actor, name);
@@ -86,18 +85,18 @@ async function confirmDelivery(parts: Parts, actor: Actor, turn: TurnId): Promis
 
 /** What the agent said, the newest first. */
 async function outbox(
-  desk: Desk,
+  access: AgentAccess,
   wish: { readonly status?: OutboxMessage["status"]; readonly limit: number },
 ): Promise<readonly OutboxMessage[]> {
-  const found = await desk.parts.store.part(OUTBOX_STORE).mail(desk.owner, wish);
-  await note(desk, "read outbox", `messages: ${found.length}`);
+  const found = await access.parts.store.part(OUTBOX_STORE).mail(access.owner, wish);
+  await recordAct(access, "read outbox", `messages: ${found.length}`);
   return found;
 }
 
 /** Says that a message was delivered by other means. */
-async function delivered(desk: Desk, id: OutboxId): Promise<boolean> {
-  const { parts, owner } = desk;
+async function delivered(access: AgentAccess, id: OutboxId): Promise<boolean> {
+  const { parts, owner } = access;
   const isDone = await parts.store.part(OUTBOX_STORE).deliver({ ...owner, contact: null }, { id }, parts.clock());
-  if (isDone) await note(desk, "delivered", id);
+  if (isDone) await recordAct(access, "delivered", id);
   return isDone;
 }

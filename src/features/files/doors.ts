@@ -1,19 +1,21 @@
-import type { Actor, AgentName, TextVersion, Untrusted } from "../../protocol/index.ts";
 import {
   type ActiveTexts,
+  type Actor,
+  type AgentName,
   digestOf,
   type Layer,
   layerWith,
   placeOf,
   StrataError,
   suggestion,
+  type TextVersion,
   trusted,
+  type Untrusted,
 } from "../../protocol/index.ts";
-import { type Desk, deskOf, type Parts } from "../../turn/index.ts";
+import { type AgentAccess, accessTo, type Parts } from "../../turn/index.ts";
 import type { ProjectDisk } from "../project-disk.ts";
 import { fileRules } from "./config.ts";
-import type { FilesFound, ProjectFile } from "./read.ts";
-import { readFiles } from "./read.ts";
+import { type FilesFound, type ProjectFile, readFiles } from "./read.ts";
 import { fileParts } from "./steps.ts";
 
 /** A file of an agent's prompt, as it was read last. */
@@ -58,21 +60,21 @@ declare module "../../turn/runtime.ts" {
 
 /** What operators see of an agent's files, and their word on those that the guard finds fault with. They are read again each time. */
 export const fileDoors = (parts: Parts, disk: ProjectDisk | undefined): FileDoors => ({
-  files: async (actor, agent) => filesView(await look(deskOf(parts, actor, agent), disk)),
-  approveFile: async (actor, agent, choice) => approve(await look(deskOf(parts, actor, agent), disk), choice),
+  files: async (actor, agent) => filesView(await look(accessTo(parts, actor, agent), disk)),
+  approveFile: async (actor, agent, choice) => approve(await look(accessTo(parts, actor, agent), disk), choice),
 });
 
 /** What is there of an agent's files. */
 interface Look {
-  readonly desk: Desk;
+  readonly access: AgentAccess;
   readonly layer: Layer;
   readonly found: FilesFound;
   readonly active: ActiveTexts;
 }
 
 /** @throws StrataError `text_not_found` */
-async function look(desk: Desk, disk: ProjectDisk | undefined): Promise<Look> {
-  const { agent, parts, owner } = desk;
+async function look(access: AgentAccess, disk: ProjectDisk | undefined): Promise<Look> {
+  const { agent, parts, owner } = access;
   const layer = layerWith(agent, "files");
   const folder = disk?.folderOf(agent);
   if (disk === undefined || folder === undefined)
@@ -82,11 +84,11 @@ async function look(desk: Desk, disk: ProjectDisk | undefined): Promise<Look> {
     parts.store.activeTexts(owner),
     parts.store.textPointers(owner),
   ]);
-  return { desk, layer, found, active: { versions, pointers } };
+  return { access, layer, found, active: { versions, pointers } };
 }
 
-function filesView({ desk, layer, found, active }: Look): FilesView {
-  const sent = fileParts(found, { layer, active, rules: fileRules(desk.agent) });
+function filesView({ access, layer, found, active }: Look): FilesView {
+  const sent = fileParts(found, { layer, active, rules: fileRules(access.agent) });
   const files = found.files.map((file, i): FileView => {
     const { name, path, text } = file;
     const because = sent[i]?.because;
@@ -110,10 +112,10 @@ function stateOf({ path, text, isCut }: ProjectFile, isSent: boolean): FileView[
 
 /** Keeps the file's text as approved: another text of it waits again. */
 function approve(
-  { desk, layer, found, active }: Look,
+  { access, layer, found, active }: Look,
   { path, reason }: { readonly path: string; readonly reason: Untrusted },
 ): Promise<TextVersion> {
-  const { parts, owner, actor, agent } = desk;
+  const { parts, owner, actor, agent } = access;
   const file = found.files.find((one) => one.path === path);
   if (file === undefined) {
     const paths = found.files.flatMap((one) => one.path ?? []);

@@ -1,17 +1,32 @@
-import type { Actor, AgentName, ContactId, StoredEvent, ThreadId, TurnEvent } from "../../protocol/index.ts";
 import {
+  type Actor,
   type Agent,
+  type AgentName,
   asStrataError,
   BATCH_SENDERS,
   batchContact,
+  type ContactId,
   eventId,
   issuedAt,
   issueId,
+  type StoredEvent,
+  type ThreadId,
+  type TurnEvent,
   threadId,
 } from "../../protocol/index.ts";
 import type { BatchOpening, Failures, Thread } from "../../store/index.ts";
-import type { Run, RunOptions, TurnParts } from "../../turn/index.ts";
-import { type Desk, deskOf, keepVersion, note, OWN_CHANNELS, pauseAfter, REPLAY } from "../../turn/index.ts";
+import {
+  type AgentAccess,
+  accessTo,
+  keepVersion,
+  OWN_CHANNELS,
+  pauseAfter,
+  REPLAY,
+  type Run,
+  type RunOptions,
+  recordAct,
+  type TurnParts,
+} from "../../turn/index.ts";
 import { shownSender } from "./tools.ts";
 
 /** How a turn over what waits for an agent may differ. */
@@ -79,20 +94,20 @@ const restedAt =
 /** The doors to what waits and to turns over it, for operators. */
 export function inboxDoors(parts: () => TurnParts, run: Run): InboxDoors {
   return {
-    waiting: async (actor, name) => waiting(parts(), deskOf(parts(), actor, name).agent),
-    inbox: async (actor, name, limit) => inbox(deskOf(parts(), actor, name), limit),
+    waiting: async (actor, name) => waiting(parts(), accessTo(parts(), actor, name).agent),
+    inbox: async (actor, name, limit) => inbox(accessTo(parts(), actor, name), limit),
     async *runInbox(actor, name, options = {}) {
-      const { agent } = deskOf(parts(), actor, name);
+      const { agent } = accessTo(parts(), actor, name);
       yield* runInbox(parts(), agent, { run, options });
     },
   };
 }
 
 /** What waits for the agent, the oldest first. */
-async function inbox(desk: Desk, limit: number): Promise<readonly InboxMessage[]> {
-  const { parts, owner } = desk;
+async function inbox(access: AgentAccess, limit: number): Promise<readonly InboxMessage[]> {
+  const { parts, owner } = access;
   const found = await parts.store.inbox(owner, { now: parts.wall(), limit });
-  await note(desk, "read inbox", `messages: ${found.length}`);
+  await recordAct(access, "read inbox", `messages: ${found.length}`);
   return found.map(({ contact, event, staged }) => ({ contact, event, status: staged ? "staged" : "waiting" }));
 }
 

@@ -1,16 +1,18 @@
-import type {
-  Actor,
-  AgentName,
-  Credits,
-  SurvivalTier,
-  TopUp,
-  TurnEvent,
-  Untrusted,
-  Vitals,
+import {
+  type Actor,
+  type Agent,
+  type AgentName,
+  type Credits,
+  StrataError,
+  type SurvivalTier,
+  TEXT_LIMITS,
+  type TopUp,
+  type TurnEvent,
+  type Untrusted,
+  usualPayment,
+  type Vitals,
 } from "../../protocol/index.ts";
-import { type Agent, StrataError, TEXT_LIMITS, usualPayment } from "../../protocol/index.ts";
-import type { Run, RunOptions } from "../../turn/index.ts";
-import { deskOf, note } from "../../turn/index.ts";
+import { accessTo, type Run, type RunOptions, recordAct } from "../../turn/index.ts";
 import { asleepFor, creditsOf, fundsLeft, isInWant, ownerOf, tierOf } from "./credits.ts";
 import { type LifeParts, recordState, standingOf } from "./record.ts";
 import { LIFE_STORE } from "./store.ts";
@@ -69,28 +71,28 @@ declare module "../../turn/runtime.ts" {
 export function lifeDoors(parts: () => LifeParts, run: Run): LifeDoors {
   return {
     life: async (actor, name, { wait = 0 } = {}) => {
-      const { agent } = deskOf(parts(), actor, name);
+      const { agent } = accessTo(parts(), actor, name);
       if (agent.life?.account !== undefined && wait > 0) await parts().accounts?.first(agent.life.account, wait);
       return lifeOf(parts(), agent);
     },
-    funds: async (actor, name) => fundsOf(parts(), deskOf(parts(), actor, name).agent),
+    funds: async (actor, name) => fundsOf(parts(), accessTo(parts(), actor, name).agent),
     topUp: async (actor, name, payment) => {
-      const { agent } = deskOf(parts(), actor, name);
+      const { agent } = accessTo(parts(), actor, name);
       return topUp(parts(), agent, { ...payment, by: actor.role, at: parts().clock() });
     },
     topUps: async (actor, name, limit) =>
       parts()
         .store.part(LIFE_STORE)
-        .topUps(deskOf(parts(), actor, name).owner, limit),
+        .topUps(accessTo(parts(), actor, name).owner, limit),
     async *tick(actor, name, options = {}) {
-      const desk = deskOf(parts(), actor, name);
-      checkTicks(desk.agent);
-      await claimNow(parts(), desk.agent);
-      await note(desk, "tick", "a turn of its own");
-      yield* tick(parts(), desk.agent, { run, options });
+      const access = accessTo(parts(), actor, name);
+      checkTicks(access.agent);
+      await claimNow(parts(), access.agent);
+      await recordAct(access, "tick", "a turn of its own");
+      yield* tick(parts(), access.agent, { run, options });
     },
     async *tickDue(actor, name, options = {}) {
-      const { agent } = deskOf(parts(), actor, name);
+      const { agent } = accessTo(parts(), actor, name);
       if (agent.life?.tick === undefined) return;
       checkTicks(agent);
       const due = await claimDue(parts(), agent);

@@ -12,8 +12,7 @@ import { LIFE_STORE } from "./store.ts";
 
 export { type Accounts, accountsOf, checkAccounts } from "./accounts.ts";
 export type { FundsView, LifeDoors, LifeView } from "./doors.ts";
-export { lifeAnswer, PATIENCE, sleepsLine, unreadLine } from "./operations.ts";
-export { LIFE } from "./shapes.ts";
+export { LIFE, lifeAnswer, PATIENCE, sleepsLine, unreadLine } from "./operations.ts";
 export { LIFE_STORE } from "./store.ts";
 
 export const FEATURE: Feature = { name: "life", keys: KEYS, operations: OPERATIONS, store: LIFE_STORE, jobs: JOBS };

@@ -1,5 +1,7 @@
-import type { Actor, Agent, AgentName, TurnEvent } from "../../protocol/index.ts";
 import {
+  type Actor,
+  type Agent,
+  type AgentName,
   asStrataError,
   type ContactScope,
   eventId,
@@ -8,12 +10,12 @@ import {
   SELF,
   StrataError,
   suggestion,
+  type TurnEvent,
   threadId,
   untrusted,
 } from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
-import type { RunOptions } from "../../turn/index.ts";
-import { deskOf, keepVersion, note, type Run, type TurnParts } from "../../turn/index.ts";
+import { accessTo, keepVersion, type Run, type RunOptions, recordAct, type TurnParts } from "../../turn/index.ts";
 import type { Schedule } from "./config.ts";
 import { SCHEDULE_STORE, type SchedulePause } from "./store.ts";
 import { nextTime, timesBetween } from "./times.ts";
@@ -69,7 +71,7 @@ export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
   const come = new Map<string, Come>();
   return {
     schedules: async (actor, name) => {
-      const { agent } = deskOf(parts(), actor, name);
+      const { agent } = accessTo(parts(), actor, name);
       const now = parts().clock();
       const pauses = await pausesOf(parts(), agent);
       return (agent.schedules ?? []).map((schedule) => {
@@ -83,21 +85,21 @@ export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
       });
     },
     pauseSchedule: async (actor, name, which, isPaused) => {
-      const { agent, owner } = deskOf(parts(), actor, name);
+      const { agent, owner } = accessTo(parts(), actor, name);
       const { name: schedule } = scheduleOf(agent, which);
       const change = { schedule, isPaused, by: actor.role, at: parts().clock() };
       return parts().store.part(SCHEDULE_STORE).pauseSchedule(owner, change);
     },
     async *runSchedule(actor, name, which, options = {}) {
-      const desk = deskOf(parts(), actor, name);
-      const schedule = scheduleOf(desk.agent, which);
-      await note(desk, "schedule", schedule.name);
+      const access = accessTo(parts(), actor, name);
+      const schedule = scheduleOf(access.agent, which);
+      await recordAct(access, "schedule", schedule.name);
       const at = parts().clock();
-      const thread = await begin(parts(), desk.agent, schedule, { at, key: `${which} ${at} by hand` });
+      const thread = await begin(parts(), access.agent, schedule, { at, key: `${which} ${at} by hand` });
       yield* run(thread, { mode: schedule.mode, noReader: true, ...options });
     },
     async *runDueSchedule(actor: Actor, name: AgentName, which: string, options: RunOptions = {}) {
-      const { agent } = deskOf(parts(), actor, name);
+      const { agent } = accessTo(parts(), actor, name);
       const schedule = scheduleOf(agent, which);
       const key = keyOf(agent, schedule);
       const now = parts().clock();

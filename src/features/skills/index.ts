@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import { printable } from "../../print/index.ts";
 import type { Agent } from "../../protocol/index.ts";
-import { deskOf, type Parts, type TurnSteps } from "../../turn/index.ts";
+import { accessTo, type Parts, type TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import { type FileProblem, lineProblems } from "../files/index.ts";
 import type { ProjectDisk } from "../project-disk.ts";
@@ -87,7 +87,7 @@ export function openSkills({ disk }: { readonly disk?: ProjectDisk | undefined }
     complete: async (agent) => withFolders(agent, (await skillsOf(agent)).value),
     doors: (parts) => ({
       badSkills: async (actor, name) => {
-        const { agent, owner } = deskOf(parts, actor, name);
+        const { agent, owner } = accessTo(parts, actor, name);
         const { value: found } = await skillsOf(agent);
         if (!found.skills.some(({ waits }) => waits !== undefined)) return found.bad;
         return [...found.bad, ...waitingIn(found, { versions: await parts.store.activeTexts(owner) })];

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { printable, table } from "../../print/index.ts";
 import { type Actor, type AgentName, MODES, type Tool, type ToolName, type ToolReader } from "../../protocol/index.ts";
-import { callerOf, deskOf, endLeftCalls, type Parts } from "../../turn/index.ts";
+import { accessTo, callerOf, endLeftCalls, type Parts } from "../../turn/index.ts";
 import { defineTool, refused } from "../../turn/tools/index.ts";
 import type { Feature, ToolWorld } from "../feature.ts";
 import { list as listOf, OF_AGENT } from "../fields.ts";
@@ -32,7 +32,7 @@ declare module "../../turn/runtime.ts" {
 
 export const subagentDoors = (parts: Parts & FilePorts): SubagentDoors => ({
   subagents: async (actor, name) => {
-    const { agent } = deskOf(parts, actor, name);
+    const { agent } = accessTo(parts, actor, name);
     const { callable, leftOut } = await definitionsOf(agent, parts);
     return { subagents: callable.map((one) => ({ ...one, tools: toolsOf(agent, one, parts.tools) })), leftOut };
   },

@@ -11,7 +11,7 @@ import {
   textName,
   type Untrusted,
 } from "../../protocol/index.ts";
-import type { Desk } from "../../turn/index.ts";
+import type { AgentAccess } from "../../turn/index.ts";
 import { isStandard, readSkill, skillRules } from "../skills/index.ts";
 import { textLimitsOf } from "./config.ts";
 import { activeTexts, type EditableText } from "./editable-text.ts";
@@ -25,21 +25,21 @@ interface Measured {
 
 /** @throws StrataError `text_refused` with what is wrong with it */
 export async function passed(
-  desk: Desk,
+  access: AgentAccess,
   now: EditableText,
   given: { readonly text: string; readonly line?: string | undefined },
 ): Promise<Passed & Measured> {
   if (now.kind !== "layer" && given.line !== undefined)
-    throw refused(desk, now.key, "only a layer has a one-line summary");
-  const beside = await pointersBeside(desk, now.key);
-  const checked = await checkedText(desk, now, given);
+    throw refused(access, now.key, "only a layer has a one-line summary");
+  const beside = await pointersBeside(access, now.key);
+  const checked = await checkedText(access, now, given);
   if (checked.problem === undefined) return { ...checked, beside };
-  throw refused(desk, now.key, checked.problem);
+  throw refused(access, now.key, checked.problem);
 }
 
 /** Read before anything is measured: what moves after it is seen when the text is kept. */
 export async function pointersBeside(
-  { parts, owner }: Desk,
+  { parts, owner }: AgentAccess,
   { layer, part }: TextKey,
 ): Promise<readonly TextPointer[]> {
   const all = await parts.store.textPointers(owner);
@@ -49,7 +49,7 @@ export async function pointersBeside(
 }
 
 async function checkedText(
-  desk: Desk,
+  access: AgentAccess,
   now: EditableText,
   given: { readonly text: string; readonly line?: string | undefined },
 ): Promise<CheckedText> {
@@ -57,25 +57,25 @@ async function checkedText(
   const { text } = given;
   switch (kind) {
     case "layer":
-      return checkNewText({ kind, ...given, ...(await sizeBeside(desk, key)) });
+      return checkNewText({ kind, ...given, ...(await sizeBeside(access, key)) });
     case "soul":
       return checkNewText({ kind, text });
     case "skill":
-      return checkSkill(desk, now, text);
+      return checkSkill(access, now, text);
   }
 }
 
 /** A skill of the open standard may be long: agents load it, and its folder's own limits hold in the prompt. */
-async function checkSkill(desk: Desk, now: EditableText, text: string): Promise<CheckedText> {
-  if (!isStandard(text)) return checkNewText({ kind: "skill", text, enabled: await othersEnabled(desk, now) });
+async function checkSkill(access: AgentAccess, now: EditableText, text: string): Promise<CheckedText> {
+  if (!isStandard(text)) return checkNewText({ kind: "skill", text, enabled: await othersEnabled(access, now) });
   const { skill, problems } = readSkill(text, now.key.part);
   if (skill === undefined) return { problem: problems.map(({ line, says }) => `line ${line}: ${says}`).join("; ") };
   // The limit is that of its instructions, without the head.
   const head = text.length - skill.body.length;
-  return checkNewText({ kind: "skill", text, enabled: 0, longest: skillRules(desk.agent).characters + head });
+  return checkNewText({ kind: "skill", text, enabled: 0, longest: skillRules(access.agent).characters + head });
 }
 
-const sizeBeside = async ({ agent, parts, owner }: Desk, { layer }: TextKey): Promise<PrefixSize> =>
+const sizeBeside = async ({ agent, parts, owner }: AgentAccess, { layer }: TextKey): Promise<PrefixSize> =>
   prefixSize({
     layers: agent.layers,
     limits: textLimitsOf(agent),
@@ -83,39 +83,39 @@ const sizeBeside = async ({ agent, parts, owner }: Desk, { layer }: TextKey): Pr
     layer,
   });
 
-async function othersEnabled(desk: Desk, { layer, key }: EditableText): Promise<number> {
-  const skills = activeSkills(desk.agent, layer, await activeTexts(desk));
+async function othersEnabled(access: AgentAccess, { layer, key }: EditableText): Promise<number> {
+  const skills = activeSkills(access.agent, layer, await activeTexts(access));
   return skills.filter(({ name, text }) => name !== key.part && !isStandard(text)).length;
 }
 
 /** A text keeps no place by its layer's id alone. @throws StrataError `text_refused` */
-export function checkPlace(desk: Desk, { key, layer }: EditableText, version: TextVersion): void {
+export function checkPlace(access: AgentAccess, { key, layer }: EditableText, version: TextVersion): void {
   const { place, n } = version;
   if (isInPlace(layer, version)) return;
   const says = `version ${n} was written for rank ${place.rank} and a ${place.source}, and the layer has rank ${layer.rank} and a ${layer.source.kind} now`;
-  throw refused(desk, key, `${says}; write it again if it should be used there`);
+  throw refused(access, key, `${says}; write it again if it should be used there`);
 }
 
 /** What strata.yaml says was looked at when it was loaded; there must only be room for it. */
-export async function checkDeclared(desk: Desk, now: EditableText): Promise<Measured> {
+export async function checkDeclared(access: AgentAccess, now: EditableText): Promise<Measured> {
   const { key, kind, declared } = now;
-  const beside = await pointersBeside(desk, key);
+  const beside = await pointersBeside(access, key);
   if (declared === undefined) {
-    const message = `strata.yaml declares no text for ${textName(key)} of ${desk.agent.name}: there is no version 0 to go back to`;
+    const message = `strata.yaml declares no text for ${textName(key)} of ${access.agent.name}: there is no version 0 to go back to`;
     throw new StrataError("text_not_found", message, { ...key, n: 0 });
   }
-  if (kind === "skill" && !isStandard(declared) && (await othersEnabled(desk, now)) >= TEXT_LIMITS.skills) {
-    throw refused(desk, key, `${TEXT_LIMITS.skills} skills are enabled, and no more are allowed; disable one first`);
+  if (kind === "skill" && !isStandard(declared) && (await othersEnabled(access, now)) >= TEXT_LIMITS.skills) {
+    throw refused(access, key, `${TEXT_LIMITS.skills} skills are enabled, and no more are allowed; disable one first`);
   }
   if (kind !== "layer") return { beside };
-  const size = await sizeBeside(desk, key);
-  const asDeclared = prefixSize({ layers: desk.agent.layers, limits: size.limits, active: [], layer: key.layer });
+  const size = await sizeBeside(access, key);
+  const asDeclared = prefixSize({ layers: access.agent.layers, limits: size.limits, active: [], layer: key.layer });
   const problem = size.beside <= asDeclared.beside ? undefined : sumProblem(declared.length, size);
   if (problem === undefined) return { beside };
-  throw refused(desk, key, `as it is declared, ${problem}`);
+  throw refused(access, key, `as it is declared, ${problem}`);
 }
 
-export function refused({ agent }: Desk, key: TextKey, problem: string): StrataError {
+export function refused({ agent }: AgentAccess, key: TextKey, problem: string): StrataError {
   return new StrataError("text_refused", `the text of ${textName(key)} of ${agent.name} is refused: ${problem}`, {
     ...key,
     problem,
@@ -123,7 +123,7 @@ export function refused({ agent }: Desk, key: TextKey, problem: string): StrataE
 }
 
 /** That a text is already as somebody wants it to be. */
-export function standsAlready({ agent }: Desk, key: TextKey, is: string): StrataError {
+export function standsAlready({ agent }: AgentAccess, key: TextKey, is: string): StrataError {
   const message = `${textName(key)} of ${agent.name} ${is} already, and nothing was changed`;
   return new StrataError("text_refused", message, { ...key, problem: `it ${is} already` });
 }
@@ -145,15 +145,15 @@ export function checkedReason(reason: Untrusted): Untrusted {
 }
 
 /** A version that may be active again. */
-export async function keptVersion(desk: Desk, now: EditableText, n: number) {
-  const version = await versionOf(desk, now.key, n);
-  if (version.status !== "kept") throw textDecided(desk.agent.name, version);
-  checkPlace(desk, now, version);
-  return passed(desk, now, version);
+export async function keptVersion(access: AgentAccess, now: EditableText, n: number) {
+  const version = await versionOf(access, now.key, n);
+  if (version.status !== "kept") throw textDecided(access.agent.name, version);
+  checkPlace(access, now, version);
+  return passed(access, now, version);
 }
 
 /** @throws StrataError `text_not_found` */
-export async function versionOf({ parts, owner, agent }: Desk, key: TextKey, n: number): Promise<TextVersion> {
+export async function versionOf({ parts, owner, agent }: AgentAccess, key: TextKey, n: number): Promise<TextVersion> {
   const [found] = await parts.store.textVersions(owner, { key, before: n + 1, limit: 1 });
   if (found?.n === n) return found;
   const [newest] = await parts.store.textVersions(owner, { key, limit: 1 });

@@ -11,7 +11,7 @@ import {
   suggestion,
   type TextKey,
 } from "../../protocol/index.ts";
-import type { Desk } from "../../turn/index.ts";
+import type { AgentAccess } from "../../turn/index.ts";
 
 /** A text that may be edited, as it stands now. */
 export interface EditableText extends ActiveText {
@@ -20,15 +20,15 @@ export interface EditableText extends ActiveText {
   readonly kind: "layer" | "soul" | "skill";
 }
 
-export async function activeTexts({ parts: { store }, owner }: Desk): Promise<ActiveTexts> {
+export async function activeTexts({ parts: { store }, owner }: AgentAccess): Promise<ActiveTexts> {
   const [versions, pointers] = await Promise.all([store.activeTexts(owner), store.textPointers(owner)]);
   return { versions, pointers };
 }
 
 /** @throws StrataError `text_not_found`, `text_refused` for a layer that nobody edits */
-export async function editableText(desk: Desk, key: TextKey): Promise<EditableText> {
-  const layer = editableLayer(desk.agent, key);
-  const now = activeText(desk.agent, { layer, part: key.part }, await activeTexts(desk));
+export async function editableText(access: AgentAccess, key: TextKey): Promise<EditableText> {
+  const layer = editableLayer(access.agent, key);
+  const now = activeText(access.agent, { layer, part: key.part }, await activeTexts(access));
   return { ...now, key, layer, kind: kindOf(layer) };
 }
 

@@ -7,9 +7,8 @@ import { promptTools } from "./tools.ts";
 
 export type * from "./door-types.ts";
 export { textDoors } from "./doors.ts";
-export { layerViews } from "./layer-views.ts";
+export { layerViews, passedOver } from "./layer-views.ts";
 export { passedOverLines, proposalsLine } from "./lines.ts";
-export { passedOver } from "./passed-over.ts";
 export { LAYER, PASSED_OVER } from "./shapes.ts";
 export { promptTools } from "./tools.ts";
 

@@ -4,35 +4,56 @@ import {
   activeSkills,
   activeText,
   inPromptOrder,
+  isInPlace,
   type Layer,
+  placeOf,
   type Source,
   skillsText,
+  type TextVersion,
 } from "../../protocol/index.ts";
-import type { Desk } from "../../turn/index.ts";
-import type { LayerView } from "./door-types.ts";
+import type { AgentAccess } from "../../turn/index.ts";
+import { keyOf } from "./check-text.ts";
+import type { LayerView, PassedOver } from "./door-types.ts";
 import { activeTexts, layerOf } from "./editable-text.ts";
-import { passedOver } from "./passed-over.ts";
+
+/** What a declaration has made of texts that were edited before it. Pure. */
+export function passedOver(agent: Agent, active: readonly TextVersion[]): readonly PassedOver[] {
+  return active.flatMap((version) => {
+    const state = stateOf(agent, version);
+    return state === undefined ? [] : [{ ...keyOf(version), n: version.n, state }];
+  });
+}
+
+function stateOf(agent: Agent, version: TextVersion): PassedOver["state"] | undefined {
+  const layer = agent.layers.find(({ id }) => id === version.layer);
+  if (layer === undefined || !isInPlace(layer, version)) return "displaced";
+  return placeOf(agent, layer, version.part).declared === version.place.declared ? undefined : "outdated";
+}
 
 /** All layers of the agent in the order of the prompt, each with what is sent of it now. */
-export async function layerViews(desk: Desk): Promise<readonly LayerView[]> {
-  const layers = inPromptOrder(desk.agent.layers);
-  return layers.map(await lookOver(desk));
+export async function layerViews(access: AgentAccess): Promise<readonly LayerView[]> {
+  const layers = inPromptOrder(access.agent.layers);
+  return layers.map(await lookOver(access));
 }
 
 /** One of them, by its id or its rank. @throws StrataError `text_not_found`, `invalid_input` for a rank of several */
-export async function layerView(desk: Desk, word: Layer["id"]): Promise<LayerView> {
-  const layer = layerOf(desk.agent, word);
-  const view = await lookOver(desk);
+export async function layerView(access: AgentAccess, word: Layer["id"]): Promise<LayerView> {
+  const layer = layerOf(access.agent, word);
+  const view = await lookOver(access);
   return view(layer);
 }
 
 /** Reads once what was edited, for a look at any layer. */
-async function lookOver(desk: Desk): Promise<(layer: Layer) => LayerView> {
-  const active = await activeTexts(desk);
-  const counts = await desk.parts.store.proposalCounts(desk.owner);
+async function lookOver(access: AgentAccess): Promise<(layer: Layer) => LayerView> {
+  const active = await activeTexts(access);
+  const counts = await access.parts.store.proposalCounts(access.owner);
   return (layer) => {
     const waiting = counts.filter((one) => one.layer === layer.id);
-    return viewOf(desk.agent, { layer, active, proposals: waiting.reduce((sum, { proposals }) => sum + proposals, 0) });
+    return viewOf(access.agent, {
+      layer,
+      active,
+      proposals: waiting.reduce((sum, { proposals }) => sum + proposals, 0),
+    });
   };
 }
 

@@ -6,20 +6,20 @@ import {
   skillNames,
   suggestion,
   type TextKey,
+  type TextMove,
 } from "../../protocol/index.ts";
-import type { Desk } from "../../turn/index.ts";
+import type { AgentAccess } from "../../turn/index.ts";
 import type { SkillView } from "./door-types.ts";
 import { activeTexts, skillsLayer } from "./editable-text.ts";
-import { lastMove } from "./last-move.ts";
 
 /** All skills of the agent, by name: what is declared, and what was ever written. */
-export async function skillsOf(desk: Desk): Promise<readonly SkillView[]> {
-  const layer = skillsLayer(desk.agent);
-  const active = await activeTexts(desk);
-  const counts = await desk.parts.store.proposalCounts(desk.owner);
-  const views = skillNames(desk.agent, layer, active).map((name) => {
+export async function skillsOf(access: AgentAccess): Promise<readonly SkillView[]> {
+  const layer = skillsLayer(access.agent);
+  const active = await activeTexts(access);
+  const counts = await access.parts.store.proposalCounts(access.owner);
+  const views = skillNames(access.agent, layer, active).map((name) => {
     const waiting = counts.find((one) => one.layer === layer.id && one.part === name);
-    return viewOf(desk, { name, layer, active, proposals: waiting?.proposals ?? 0 });
+    return viewOf(access, { name, layer, active, proposals: waiting?.proposals ?? 0 });
   });
   return (await Promise.all(views)).flatMap((view) => view ?? []);
 }
@@ -32,12 +32,12 @@ interface Seen {
 }
 
 /** None of a skill that is no longer declared and that nobody has written. */
-async function viewOf(desk: Desk, { name, layer, active, proposals }: Seen): Promise<SkillView | undefined> {
-  const { version, text, declared, wordsOf } = activeText(desk.agent, { layer, part: name }, active);
+async function viewOf(access: AgentAccess, { name, layer, active, proposals }: Seen): Promise<SkillView | undefined> {
+  const { version, text, declared, wordsOf } = activeText(access.agent, { layer, part: name }, active);
   if (version !== null && text !== undefined) return { name, enabled: true, text, version, wordsOf, proposals };
-  const { parts, owner } = desk;
+  const { parts, owner } = access;
   const key = { layer: layer.id, part: name };
-  const last = await lastActive(desk, key);
+  const last = await lastActive(access, key);
   const [before] = last === 0 ? [] : await parts.store.textVersions(owner, { key, before: last + 1, limit: 1 });
   const [newest] = await parts.store.textVersions(owner, { key, limit: 1 });
   const shown = before?.text ?? declared ?? newest?.text;
@@ -47,20 +47,38 @@ async function viewOf(desk: Desk, { name, layer, active, proposals }: Seen): Pro
 }
 
 /** The version that was active before the skill was disabled; 0 for one that never was enabled. */
-export async function lastActive(desk: Desk, key: TextKey): Promise<number> {
-  return (await lastMove(desk, key, ({ to }) => to === null))?.from ?? 0;
+export async function lastActive(access: AgentAccess, key: TextKey): Promise<number> {
+  return (await lastMove(access, key, ({ to }) => to === null))?.from ?? 0;
 }
 
 /** The skill of that name. @throws StrataError `text_not_found` */
-export async function skillNamed(desk: Desk, name: string): Promise<SkillView> {
-  const all = await skillsOf(desk);
+export async function skillNamed(access: AgentAccess, name: string): Promise<SkillView> {
+  const all = await skillsOf(access);
   const found = all.find((one) => one.name === name);
   if (found !== undefined) return found;
   const near = suggestion(
     name,
     all.map((one) => one.name),
   );
-  throw new StrataError("text_not_found", `${desk.agent.name} has no skill ${JSON.stringify(name)}${near}`, {
+  throw new StrataError("text_not_found", `${access.agent.name} has no skill ${JSON.stringify(name)}${near}`, {
     skill: name,
   });
+}
+
+/** As many moves are read at once: what is looked for is hardly ever older. */
+const PAGE = 100;
+
+/** What was done last with a text of all that is so, however much was done with it since. */
+export async function lastMove(
+  { parts, owner }: AgentAccess,
+  key: TextKey,
+  isSo: (move: TextMove) => boolean,
+): Promise<TextMove | undefined> {
+  for (let before: number | undefined; ; ) {
+    const wish = { key, limit: PAGE, ...(before !== undefined && { before }) };
+    const moves = await parts.store.textMoves(owner, wish);
+    const found = moves.find(isSo);
+    if (found !== undefined || moves.length < PAGE) return found;
+    before = moves.at(-1)?.seq;
+  }
 }

@@ -101,11 +101,14 @@ function deadline(milliseconds: number, { signal, timer = realTimer }: GatherCon
     signal: late.signal,
     clear: () => {
       cancel();
-      late.abort();
+      late.abort(OVER);
       signal?.removeEventListener("abort", stop);
     },
   };
 }
+
+/** Made once: with each turn, tracing where it was made would take longer than all else of this. */
+const OVER = new DOMException("nobody waits for this source any more", "AbortError");
 
 const realTimer: Timer = (milliseconds, fire) => {
   const timeout = setTimeout(fire, milliseconds);

@@ -6,6 +6,4 @@
 export { shown } from "./argument-problem.ts";
 export { defineTool, type ToolDefinition } from "./define-tool.ts";
 export { answered, answeredAs, edited, refused, refusedAs, replying } from "./outcome.ts";
-export { type ReadOutput, readOutput } from "./output.ts";
-export { recordedTools } from "./recorded-tools.ts";
-export { type Toolset, toolset } from "./toolset.ts";
+export { recordedTools, type Toolset, toolset } from "./toolset.ts";

@@ -1,12 +1,16 @@
+import { z } from "zod";
 import {
+  canonicalJson,
+  type JsonObject,
   StrataError,
   suggestion,
   type Tool,
   type ToolName,
   type ToolReader,
   type ToolSchema,
+  toolName,
 } from "../../protocol/index.ts";
-import { outcomeOf } from "./outcome.ts";
+import { outcomeOf, refused } from "./outcome.ts";
 
 /** The tools there are, by name. */
 export interface Toolset {
@@ -63,4 +67,57 @@ function checked(tool: Tool): Tool {
 function notFound(name: string, known: readonly string[]): StrataError {
   const there = known.length === 0 ? "; there are no tools" : suggestion(name, known);
   return new StrataError("tool_not_found", `no tool is named ${JSON.stringify(name)}${there}`, { name });
+}
+
+const jsonSchema = z.record(z.string(), z.json());
+const plainTool = z.object({
+  name: z.string(),
+  description: z.string().default(""),
+  parameters: jsonSchema.optional(),
+  input_schema: jsonSchema.optional(),
+});
+const recordedEntry = z.union([
+  plainTool,
+  z.object({ type: z.literal("function"), function: plainTool }).transform((one) => one.function),
+]);
+
+/**
+ * Tools whose answers a recording holds: `{name, description, parameters}`, the same with `input_schema`, or
+ * `{type: "function", function}`. They run nothing; the runtime answers their calls from the recording.
+ * @throws StrataError `invalid_input` naming the entry that is not such a tool
+ */
+export function recordedTools(schemas: unknown): readonly Tool[] {
+  if (!Array.isArray(schemas)) throw new StrataError("invalid_input", "the tools file must hold a list of tools");
+  return schemas.map(recordedTool);
+}
+
+function recordedTool(value: unknown, index: number): Tool {
+  const parsed = recordedEntry.safeParse(value);
+  if (!parsed.success) throw notATool(index, "it needs a name, and a JSON Schema as parameters or input_schema");
+  const { name, description, parameters, input_schema: inputSchema } = parsed.data;
+  return {
+    schema: { name: nameOf(name, index), description, input: canonical(parameters ?? inputSchema) },
+    effect: "none",
+    trust: "contact",
+    // What was recorded was asked for in its time; whether it fits the schema of today changes nothing.
+    check: () => undefined,
+    run: async () => refused("The recording has no answer for this call."),
+  };
+}
+
+function nameOf(name: string, index: number): ToolName {
+  try {
+    return toolName(name);
+  } catch (thrown) {
+    throw notATool(index, thrown instanceof Error ? thrown.message : String(thrown), thrown);
+  }
+}
+
+function canonical(input: JsonObject | undefined): JsonObject {
+  return JSON.parse(canonicalJson(input ?? { type: "object", properties: {} }));
+}
+
+function notATool(index: number, because: string, cause?: unknown): StrataError {
+  const says = `entry ${index + 1} of the tools file is not a tool: ${because}`;
+  return new StrataError("invalid_input", says, { entry: index + 1 }, cause);
 }

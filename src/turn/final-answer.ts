@@ -1,5 +1,8 @@
+import { z } from "zod";
 import { frame } from "../guard/index.ts";
 import {
+  type Json,
+  type JsonObject,
   type Spoken,
   type StopReason,
   StrataError,
@@ -9,9 +12,8 @@ import {
 } from "../protocol/index.ts";
 import { unansweredOf } from "./batch-turn.ts";
 import { limitReached } from "./calls.ts";
+import { inWindow } from "./setup.ts";
 import type { Ending } from "./steps.ts";
-import { readOutput } from "./tools/index.ts";
-import { inWindow } from "./window.ts";
 import { add, type Work } from "./work.ts";
 
 /** What the agent said, or, where it does not fit the agent's `output`, what to say to the model so that it answers once more. */
@@ -90,4 +92,64 @@ function asked(work: Work, problem: string): TranscriptMessage {
   const says = `Your last answer cannot be used: ${problem}. Answer once more with the one JSON value that fits the schema, and nothing around it.`;
   const text = frame({ kind: "warning", trust: "platform", at: work.parts.clock() }, untrusted(says));
   return add(work, { role: "user", parts: [{ type: "text", text }] }, "platform");
+}
+
+/** An answer read as JSON: its value, or in one sentence for the model why it is not what was asked for. */
+type ReadOutput = { readonly value: Json } | { readonly problem: string };
+
+/**
+ * Reads an answer that must be one JSON value which fits a schema. A fence of Markdown around it is taken off: models put
+ * one there against every instruction. A problem quotes nothing of the answer: it is told in the platform's own words, and a
+ * contact may have shaped the answer.
+ * @throws StrataError `config_invalid` for a schema that cannot be checked
+ */
+function readOutput(schema: JsonObject, text: string): ReadOutput {
+  const json = text.trim().replace(/^```(?:json)?\s*\n([\s\S]*)\n```$/, "$1");
+  try {
+    const value: Json = JSON.parse(json);
+    const { success, error } = checkerOf(schema).safeParse(value);
+    return success ? { value } : { problem: problemOf(schema, error) };
+  } catch (thrown) {
+    if (thrown instanceof StrataError) throw thrown;
+    return {
+      problem: thrown instanceof SyntaxError ? "it is not JSON" : "it cannot be checked, it is nested too deep",
+    };
+  }
+}
+
+/** The first problem by the names that the schema itself uses, and no others. */
+function problemOf(schema: JsonObject, { issues: [issue] }: z.ZodError): string {
+  if (issue === undefined) return "it does not fit the schema";
+  const known = namesIn(schema);
+  const isKnown = issue.path.every((step) => typeof step === "number" || known.has(String(step)));
+  const where = issue.path.length === 0 || !isKnown ? "the value" : JSON.stringify(issue.path.join("."));
+  const isOurs = issue.code !== "unrecognized_keys" && issue.code !== "invalid_key" && isKnown;
+  return `${where}: ${isOurs ? issue.message : "it has a key that the schema does not name"}`;
+}
+
+function namesIn(schema: Json): ReadonlySet<string> {
+  if (typeof schema !== "object" || schema === null) return new Set();
+  const below = Object.values(schema).flatMap((member) => [...namesIn(member)]);
+  const own = "properties" in schema && schema["properties"] !== null ? Object.keys(Object(schema["properties"])) : [];
+  return new Set([...own, ...below]);
+}
+
+const checkers = new WeakMap<JsonObject, z.ZodType>();
+
+function checkerOf(schema: JsonObject): z.ZodType {
+  const known = checkers.get(schema);
+  if (known !== undefined) return known;
+  try {
+    const made = z.fromJSONSchema({ ...schema });
+    checkers.set(schema, made);
+    return made;
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new StrataError(
+      "config_invalid",
+      `the agent's \`output\` is not a schema that can be checked: ${why}`,
+      {},
+      thrown,
+    );
+  }
 }
