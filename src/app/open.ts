@@ -28,7 +28,7 @@ import { checkReload, type Declared, declaredBy } from "./declare.ts";
 import { reviveAgent } from "./doors/agents.ts";
 import { allParts, allSteps } from "./doors/features.ts";
 import { openRuntime, type RuntimeParts } from "./doors/runtime.ts";
-import { type AppOptions, type PlacedOptions, placed, recordFile, workspacesIn } from "./options.ts";
+import { type AppOptions, beginData, type PlacedOptions, placed, recordFile, workspacesIn } from "./options.ts";
 import { isOwn, projectsOf, storeAddress } from "./projects.ts";
 import { sendDelivery } from "./send-delivery.ts";
 import { telling } from "./telling-store.ts";
@@ -103,6 +103,7 @@ export async function openApp(given: AppOptions): Promise<App> {
   const options = placed(given);
   const projects = projectsOf(options);
   for (const project of projects) checkLock(project);
+  beginData(options.data);
   const opened = await openStore(storeAddress(projects, options.data), {
     keptOut: (text) => findSecrets(text).length > 0,
     parts: await allParts(),

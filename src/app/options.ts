@@ -1,3 +1,4 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LanguageModel } from "../models/index.ts";
 import { type ModelRef, type OwnSource, StrataError, type Tool } from "../protocol/index.ts";
@@ -58,6 +59,19 @@ export function placed(options: AppOptions = {}): PlacedOptions {
   }
   const { folder = process.cwd(), env = process.env } = options;
   return { ...options, folder, data: options.data ?? join(folder, ".strata"), env };
+}
+
+/**
+ * Creates the data folder if it is missing, as one that git leaves out: it holds the operator's token and what people said.
+ */
+export function beginData(data: string): void {
+  if (existsSync(data)) return;
+  try {
+    mkdirSync(data, { recursive: true, mode: 0o700 });
+    writeFileSync(join(data, ".gitignore"), "*\n", { flag: "wx" });
+  } catch {
+    // Whatever is stored there first fails with an error that names the place.
+  }
 }
 
 /** The database of a data folder: where there is none, nothing was stored yet. */

@@ -41,6 +41,10 @@ describe("strata init", () => {
     ]);
     await strata("credits add 10 sovereign --folder own".split(" "), { cwd });
     expect((await strata("chat sovereign --folder own".split(" "), { cwd, input: "Hello\n" })).code).toBe(0);
+    // The same conversation as from inside the folder, and none of it for git.
+    expect(readdirSync(cwd)).toEqual(["own"]);
+    expect(readFileSync(join(cwd, "own/.strata/.gitignore"), "utf8")).toBe("*\n");
+    expect((await strata(["thread", "list"], { cwd: join(cwd, "own") })).out).toContain("sovereign");
     expect((await strata(["init", "companion", "--folder", "other"], { cwd })).out).not.toContain("credits");
   });
 

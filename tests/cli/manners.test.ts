@@ -100,7 +100,7 @@ describe("which strata.yaml is used", () => {
     await strata(["memory", "save", "Something."], below);
     const { err } = await strata(["chat", "companion"], below);
     expect(err).toContain(`shipped agents are used, with the data in ${below.cwd}/.strata.`);
-    expect(err).toContain(`${cwd} above it has one: run this there, or add --folder ../.. --data ../../.strata`);
+    expect(err).toContain(`${cwd} above it has one: run this there, or add --folder ../..`);
     expect((await strata(["agent", "list", "--json"], below)).err).toBe("");
   });
 

@@ -85,7 +85,7 @@ const FIRST = [
 const MORE = [
   ["people", "contact, conversation, fact, inbox, outbox, approval"],
   ["texts", "layer, soul, skill, file, lock, guard"],
-  ["living", "life, credits, schedule"],
+  ["living", "life, credits, schedule, subagent"],
   ["record", "turn, verify, anchor, export, backup, store, replay"],
   ["project", "models, lint, cache, completion"],
 ] as const;

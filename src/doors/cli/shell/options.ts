@@ -1,5 +1,5 @@
 import { existsSync, statSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import { StrataError } from "../../../protocol/index.ts";
 import type { Terminal } from "./terminal.ts";
@@ -24,7 +24,10 @@ interface Given {
 /** Declares the options that every command has; they may stand before or after the command's name. */
 export function declareShared(program: Command): void {
   program
-    .option("--data <dir>", "the data folder: database and workspaces (default: $STRATA_DATA, otherwise ./.strata)")
+    .option(
+      "--data <dir>",
+      "the data folder: database and workspaces (default: $STRATA_DATA, otherwise .strata in the folder with strata.yaml)",
+    )
     .option(
       "--folder <dir>",
       "the folder with strata.yaml (default: the current one, or the blueprints if it has none)",
@@ -50,7 +53,7 @@ export function readPlaces(command: Command, { env, cwd }: Pick<Terminal, "env" 
   // Without this, a mistyped folder would silently serve the blueprints.
   if (!existsSync(folder))
     throw new StrataError("file_not_found", `the folder ${folder} does not exist; check --folder`, { folder });
-  const data = resolve(cwd, given.data ?? (env["STRATA_DATA"] || ".strata"));
+  const data = resolve(cwd, given.data ?? (env["STRATA_DATA"] || join(folder, ".strata")));
   return { data, folder, named: given.folder !== undefined, json: given.json ?? false };
 }
 

@@ -55,7 +55,7 @@ const standIns = (data: string): string =>
 function wayOut(folder: string): string {
   for (let above = dirname(folder); above !== dirname(above); above = dirname(above))
     if (existsSync(join(above, CONFIG)))
-      return `${above} above it has one: run this there, or add --folder ${relative(folder, above)} --data ${relative(folder, join(above, ".strata"))}`;
+      return `${above} above it has one: run this there, or add --folder ${relative(folder, above)}`;
   return "--folder DIR names another folder; `strata init companion` creates an agent of your own here.";
 }
 
