@@ -53,6 +53,24 @@ describe("strata compose", () => {
     expect(readdirSync(cwd)).toEqual([".strata"]);
   });
 
+  it("says that the conversation keeps what it began with, also where that cannot be composed any more", async () => {
+    const cwd = project();
+    await strata(["chat", "companion"], { cwd, input: "hi\n" });
+    const file = join(cwd, "strata.yaml");
+    writeFileSync(
+      file,
+      readFileSync(file, "utf8").replace(
+        "agents:\n  companion:",
+        "agents:\n  companion:\n    budgets: { total: 9000 }",
+      ),
+    );
+    const says =
+      /^companion has changed since this conversation began, which continues with the old version: its budgets changed\.\n`strata chat companion --new` begins a conversation with the new version; `strata thread migrate thr_\w+` moves this one\.$/m;
+    for (const argv of [compose(), ["compose", "companion", "--explain"]])
+      expect((await strata(argv, { cwd })).err).toMatch(says);
+    expect((await strata([...compose(), "--as", "bob"], { cwd })).err).toBe("");
+  });
+
   it("says what was cut and what it wanted", async () => {
     const tight = project((yaml) =>
       yaml.replace("agents:\n  companion:", "agents:\n  companion:\n    budgets: { total: 3600, reply: 1000 }"),
@@ -115,6 +133,20 @@ describe("strata compose", () => {
     expect(out).toMatch(/^guides +18 +agent +2,000 +(\d+) +\1 +whole +0$/m);
     expect(out).toMatch(/^guides: left out of \d+ tokens \(mode minimal\)$/m);
     expect(out).not.toContain("It continues");
+  });
+
+  it("001.16 tells with --explain that a prefix which was cut leaves room for the conversation", async () => {
+    const cwd = place();
+    await strata(["init", "workbench"], { cwd });
+    writeFileSync(join(cwd, "AGENTS.md"), "Run the tests before you push. ".repeat(600));
+    const file = join(cwd, "strata.yaml");
+    const [told, tight] = ["total: 128000, reply: 8192", "total: 4096, reply: 500"];
+    const free = /^[\d,]+ tokens stay free for what the conversation adds$/m;
+    expect((await strata(["compose", "workbench", "--explain"], { cwd })).out).not.toMatch(free);
+    writeFileSync(file, readFileSync(file, "utf8").replace(told, tight));
+    const { out } = await strata(["compose", "workbench", "--explain"], { cwd });
+    expect(out).toMatch(/^bootstrap: cut to [\d,]+ of [\d,]+ tokens \(budget\)$/m);
+    expect(out).toMatch(free);
   });
 
   it("composes in another mode than the chosen one, and says what is missing where no message is given", async () => {

@@ -11,13 +11,13 @@ import {
   threadId,
 } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
-import { agentNamed, chosenAgent, inSession, shortVersion } from "../shell/session.ts";
+import { agentNamed, chosenAgent, inSession } from "../shell/session.ts";
 import { stdinLines } from "../shell/stdin-lines.ts";
 import { isQuietIn, jsonTeller, plainTeller } from "../shell/teller.ts";
 import { isInteractive } from "../shell/terminal.ts";
 import { answerCommand, QUIT, readKnownCommand } from "./chat-commands.ts";
 import { chatInTerminal } from "./chat-terminal.ts";
-import { senderOf, speak, type Talk, type Talkers, talkWith, type Wanted } from "./conversation.ts";
+import { senderOf, speak, type Talk, type Talkers, talkWith, versionLines, type Wanted } from "./conversation.ts";
 
 interface Options {
   readonly as?: string;
@@ -130,26 +130,12 @@ async function greet({ terminal, note }: Context, { app, agent, contact, thread:
   if (thread.turns > 0) {
     note(`Continues thread ${thread.id} (${count(thread.turns, "turn")}); \`/new\` begins a new one.`);
   }
-  if (thread.version !== agent.version) note(...(await versionLines(app, agent, thread)));
+  note(...(await versionLines(app, agent, { thread, anew: "/new (or --new)" })));
   const waiting = (await app.runtime.pending(app.operator, thread)).length;
   if (waiting > 0)
     note(
       `${count(waiting, "earlier message")} without an answer will be sent with your next one; ${takesBack(thread)}`,
     );
-}
-
-/** What the next turn does not know yet, where its agent is declared differently than the conversation knows it. */
-async function versionLines({ runtime, operator }: App, { name, version }: Agent, thread: Thread): Promise<string[]> {
-  const next = await runtime.nextRun(operator, thread.id);
-  const [old, now] = [thread.version, version].map(shortVersion);
-  if (next.version === version)
-    return [`${name} has changed since the last turn: the next turn uses version ${now} instead of ${old}.`];
-  const changes = await runtime.changes(operator, thread.id);
-  if (changes.length === 0) return [];
-  return [
-    `${name} has changed since this conversation began, which continues with the old version: ${changes.join("; ")}.`,
-    `/new (or --new) begins a conversation with the new version; \`strata thread migrate ${thread.id}\` moves this one.`,
-  ];
 }
 
 const takesBack = ({ id }: Pick<Thread, "id">): string => `\`strata thread withdraw ${id}\` drops what waits.`;

@@ -12,6 +12,7 @@ import {
   untrusted,
 } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
+import { shortVersion } from "../shell/session.ts";
 import type { Teller } from "../shell/teller.ts";
 
 /** Who talks to whom. */
@@ -78,9 +79,35 @@ export async function chatConversation(talkers: Talkers, anew = false) {
   return { ...named, key: newest === undefined ? CHANNEL : `${CHANNEL} ${new Date().toISOString()}` };
 }
 
-async function newestChat({ app, agent, contact }: Talkers): Promise<Thread | undefined> {
+/** The conversation that a chat with this contact continues. */
+export async function newestChat({ app, agent, contact }: Talkers): Promise<Thread | undefined> {
   const threads = await app.runtime.threads(app.operator, { org: agent.org, agent: agent.name, contact }, 1_000);
   return threads.find(({ channel, forkedFrom }) => channel === CHANNEL && forkedFrom === undefined);
+}
+
+/** A conversation that an agent was declared differently for, and what begins another. */
+interface Begun {
+  readonly thread: Thread;
+  readonly anew: string;
+}
+
+/** What the next turn does not know yet, where its agent is declared differently than the conversation knows it. */
+export async function versionLines(
+  { runtime, operator }: App,
+  { name, version }: Agent,
+  { thread, anew }: Begun,
+): Promise<string[]> {
+  if (thread.version === version) return [];
+  const next = await runtime.nextRun(operator, thread.id);
+  const [old, now] = [thread.version, version].map(shortVersion);
+  if (next.version === version)
+    return [`${name} has changed since the last turn: the next turn uses version ${now} instead of ${old}.`];
+  const changes = await runtime.changes(operator, thread.id);
+  if (changes.length === 0) return [];
+  return [
+    `${name} has changed since this conversation began, which continues with the old version: ${changes.join("; ")}.`,
+    `${anew} begins a conversation with the new version; \`strata thread migrate ${thread.id}\` moves this one.`,
+  ];
 }
 
 /** How the turn of one message is printed, and how it can be cancelled. */

@@ -62,6 +62,7 @@ export async function explainSizes(context: Context, sizing: Sizing): Promise<vo
       ...totals(sizes),
       minimal,
       ...cut.map(cutLine),
+      ...freeLine(sent),
     );
   }
   if (sent instanceof StrataError) context.fail(sent);
@@ -177,6 +178,18 @@ function absentIn({ full, sent }: Prompts): readonly CutPiece[] {
 function cutLine({ piece, tokens, wanted, because }: CutPiece): string {
   const what = tokens === 0 ? "left out" : `cut to ${number(tokens)}`;
   return `${piece}: ${what} of ${number(wanted)} tokens (${because})`;
+}
+
+/** Why something was cut although there is room: a prefix that is too long leaves some to what is said after it. */
+function freeLine(sent: Prompts["sent"]): readonly string[] {
+  if (sent instanceof StrataError) return [];
+  const { entries, limit, tokens } = sent.ledger;
+  const isPrefixCut = entries.some(
+    ({ place, fate }) => place === "system" && (fate === "truncated" || fate === "dropped"),
+  );
+  return isPrefixCut && limit > tokens
+    ? [`${number(limit - tokens)} tokens stay free for what the conversation adds`]
+    : [];
 }
 
 const minimalOf = ({ minimal: { ledger } }: Prompts): number =>

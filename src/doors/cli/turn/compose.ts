@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import type { Composed } from "../../../app.ts";
 import { ledgerTable, requestText } from "../../../features/turns/index.ts";
 import { MODES, type Mode, StrataError, untrusted } from "../../../protocol/index.ts";
-import { chatConversation, senderOf } from "../chat/conversation.ts";
+import { chatConversation, newestChat, senderOf, versionLines } from "../chat/conversation.ts";
 import type { Context } from "../shell/context.ts";
 import { agentNamed, inSession, shortVersion } from "../shell/session.ts";
 import { continuesLine, explainSizes } from "./compose-sizes.ts";
@@ -33,7 +33,11 @@ export function declareCompose(program: Command, context: Context): void {
     .action((name: string, options: Options, command: Command) =>
       inSession(context, command, async ({ app, json }) => {
         const agent = agentNamed(app, name);
-        const conversation = await chatConversation({ app, agent, contact: await senderOf(app, agent, options.as) });
+        const talkers = { app, agent, contact: await senderOf(app, agent, options.as) };
+        const conversation = await chatConversation(talkers);
+        const thread = await newestChat(talkers);
+        if (thread !== undefined)
+          context.note(...(await versionLines(app, agent, { thread, anew: `\`strata chat ${name} --new\`` })));
         if (options.explain === true)
           return explainSizes(context, { app, conversation, json, message: options.message, mode: options.mode });
         const message = untrusted(given(options.message));
