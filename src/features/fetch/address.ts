@@ -31,8 +31,8 @@ const RANGES: Readonly<Record<string, string>> = {
   deprecatedSiteLocal: "is in a private network",
   linkLocal: "is in the local network, where clouds keep the keys of their machines",
   carrierGradeNat: "is inside a provider's network",
-  multicast: "is of many machines at once",
-  broadcast: "is of many machines at once",
+  multicast: "stands for many machines at once",
+  broadcast: "stands for many machines at once",
 };
 
 /** Cloud services that answer only the machines inside, at addresses that look like everybody's. */
