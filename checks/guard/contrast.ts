@@ -9,15 +9,16 @@ export interface Contrast {
   readonly isOverride: boolean;
   /** Whether it stands in the first section, each of whose lines was written against another. */
   readonly isPaired: boolean;
-  /** Of every ten lines of a section one is kept out of learning, to judge by. */
+  /** One in ten is kept out of learning, to judge by: of `contrast.txt` a line of every ten of a section, of `ideas.txt` whole sections. */
   readonly isHeldOut: boolean;
 }
 
 const ONE_OF = 10;
 const HELD_OUT = 5;
 
-/** `ideas.txt` is written the same way, a section for each idea, and nothing has been learned from it so far. */
-export function contrasts(name = "contrast.txt"): readonly Contrast[] {
+/** `ideas.txt` is written the same way by several other authors, a section for each idea, whose lines share their subject. */
+export function contrasts(name: "contrast.txt" | "ideas.txt" = "contrast.txt"): readonly Contrast[] {
+  const hasIdeas = name === "ideas.txt";
   let [line, section] = [0, 0];
   return readFileSync(new URL(name, import.meta.url), "utf8")
     .trim()
@@ -26,8 +27,9 @@ export function contrasts(name = "contrast.txt"): readonly Contrast[] {
       line = one.startsWith("#") ? 0 : line + 1;
       if (line === 0) section += 1;
       if (line === 0) return [];
-      const isHeldOut = line % ONE_OF === HELD_OUT;
-      return [{ text: one.slice(2), isOverride: one.startsWith("+"), isPaired: section === 1, isHeldOut }];
+      const isHeldOut = (hasIdeas ? section : line) % ONE_OF === HELD_OUT;
+      const isPaired = section === 1 && !hasIdeas;
+      return [{ text: one.slice(2), isOverride: one.startsWith("+"), isPaired, isHeldOut }];
     });
 }
 

@@ -5,9 +5,9 @@ import { around, type Contrast, contrasts, overriding } from "./contrast.ts";
 
 /**
  * Learns `src/guard/override/weights.json`: `node checks/guard/learn.ts`. From `overrides.txt` and `honest.txt` beside this file, a
- * sentence on each line, from `contrast.txt`, whose texts share their words and differ in their sense, from the texts of our blueprints
- * and, for little, from our own pages. Texts of others stay out, so that they can judge what was learned; so do those of `unseen.json`
- * and one in ten of each section of `contrast.txt`.
+ * sentence on each line, from `contrast.txt` and `ideas.txt`, whose texts share their words and differ in their sense, from the texts of our
+ * blueprints and, for little, from our own pages. Texts of others stay out, so that they can judge what was learned; so do those of
+ * `unseen.json` and `blind.json`, and one in ten of the contrasts and of the ideas.
  */
 const HERE = new URL("./", import.meta.url);
 const ROOT = new URL("../../", HERE);
@@ -15,7 +15,7 @@ const WEIGHTS = new URL("src/guard/override/weights.json", ROOT);
 
 /** How many steps are gone, and how strongly weights are pulled to nothing. */
 const STEPS = 150;
-const PULL = 0.15;
+const PULL = 0.3;
 /** A feature of fewer sentences says nothing; how a foreign word begins says something earlier. A smaller weight is left out. */
 const FEWEST = 3;
 const FEWEST_OF_BEGINNINGS = 2;
@@ -145,15 +145,18 @@ function slopeAt(weights: Float64Array, rows: readonly Row[]): Float64Array {
   return slope;
 }
 
-const learned = contrasts().filter(({ isHeldOut }) => !isHeldOut);
-const overrides = learned.filter(({ isOverride }) => isOverride);
-const honestIn = (one: Contrast): readonly string[] => sentencesOf(one.isOverride ? around(one) : one.text);
-const weightOf = ({ isPaired }: Contrast): number => (isPaired ? PAIRED : CONTRAST);
+function samplesOfContrast(one: Contrast): readonly Sample[] {
+  const counts = one.isPaired ? PAIRED : CONTRAST;
+  const honest = sentencesOf(one.isOverride ? around(one) : one.text);
+  return [...samplesOf(one.isOverride ? overriding(one) : [], true, counts), ...samplesOf(honest, false, counts)];
+}
+
 const { bias, weights } = learn([
   ...samplesOf(linesOf("overrides.txt"), true),
   ...samplesOf(linesOf("honest.txt"), false),
-  ...overrides.flatMap((one) => samplesOf(overriding(one), true, weightOf(one))),
-  ...learned.flatMap((one) => samplesOf(honestIn(one), false, weightOf(one))),
+  ...[...contrasts("contrast.txt"), ...contrasts("ideas.txt")]
+    .filter(({ isHeldOut }) => !isHeldOut)
+    .flatMap(samplesOfContrast),
   ...samplesOf(ownLayers(), false, PAIRED),
   ...samplesOf(ownPages(), false, PAGE),
 ]);

@@ -16,7 +16,7 @@ export function weigh(sentence: string): { readonly weight: number; readonly isE
 }
 
 /** What it adds that a sentence says so in plain words. */
-const PLAINLY = 2.5;
+const PLAINLY = 3.5;
 
 /** Long sentences have more of everything. */
 export const lengthOf = (features: readonly string[]): number => Math.sqrt(Math.max(FEWEST, features.length));
