@@ -74,7 +74,7 @@ export async function connect(url: string, options: DatabaseOptions): Promise<Co
     destroy();
     throw failure(thrown, where);
   }
-  const shared = { pool, where, options, wrote: counter(pool) };
+  const shared = { pool, where, options, wrote: counter(pool, options.parts) };
   return {
     where,
     within: (reach) => transactionsOf(shared, reach),
@@ -123,11 +123,12 @@ const COUNTED_AFTER = [20, 100, 500, 2_500, 12_500];
  * of a scope for each row of a join. Programs that write much in the first minutes, such as replays and imports, were a hundred times
  * slower because of that.
  */
-function counter(pool: Pool): () => void {
+function counter(pool: Pool, parts: readonly StorePart[] = []): () => void {
+  const tables = new Set([...FIRST_TABLES, ...parts.flatMap((part) => part.tables)]);
   let writes = 0;
   return () => {
     writes++;
-    if (COUNTED_AFTER.includes(writes)) pool.query(`analyze ${FIRST_TABLES.join(", ")}`).catch(() => undefined);
+    if (COUNTED_AFTER.includes(writes)) pool.query(`analyze ${[...tables].join(", ")}`).catch(() => undefined);
   };
 }
 
@@ -223,7 +224,7 @@ async function commit({ pool, where }: Shared, client: PoolClient, begun: Begun 
 /** Enough for the time that a server takes to restart. */
 const RETRIES = 9;
 
-/** Repeats a query until a lost server is back: for about ten seconds. */
+/** Repeats a query until a lost server is back: for about six seconds. */
 async function untilConnected<T>(ask: () => Promise<T>): Promise<T> {
   for (let tried = 0; ; tried++) {
     try {
