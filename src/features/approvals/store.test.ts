@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { type Approval, approvalId, issueId, untrusted } from "../../protocol/index.ts";
+import { type Approval, approvalId, contactId, issueId, untrusted } from "../../protocol/index.ts";
 import {
   ANN,
   asked,
+  edited,
   exchange,
+  LOOP,
   NOW,
   newMemory,
   type OpenStore,
@@ -172,6 +174,28 @@ function finishing(openStore: OpenStore): void {
         code: "approval_decided",
       });
       expect(await store.pending(ANN, at.id)).toHaveLength(1);
+      expect(await problems(store, ANN.org)).toEqual([]);
+      await store.close();
+    });
+
+    it("changes a text of the agent's, also beside a proposal of another contact", async () => {
+      const store = await openStore();
+      const agents = { org: ANN.org, agent: ANN.agent };
+      await store.editText(agents, edited("A loop."), NOW);
+      const bob = { ...ANN, contact: contactId("bob") };
+      const theirs = edited("Bob's loop.", { inputs: "contact", status: "proposed", parent: 1 });
+      await exchange(store, await open(store, bob), "Change it", {
+        more: { writes: [{ kind: "edit", edit: theirs }], memories: [newMemory()] },
+      });
+      const { id } = await waiting(store);
+      await approvalsOf(store).decideApproval(ANN, id, decision());
+      const beside = await store.textPointers(agents);
+      const edit = edited("Ann's loop.", { parent: 1, beside: beside.filter(({ layer }) => layer !== LOOP.layer) });
+      const writes = [{ kind: "edit", edit }] as const;
+      await approvalsOf(store).finishApproval(ANN, id, finish({ writes, memories: [newMemory()] }));
+      expect((await store.textVersions(agents, { key: LOOP, limit: 9 })).map(({ text }) => text)).toEqual(
+        expect.arrayContaining(["A loop.", "Bob's loop.", "Ann's loop."]),
+      );
       expect(await problems(store, ANN.org)).toEqual([]);
       await store.close();
     });
