@@ -191,8 +191,11 @@ async function diskWarnings(
     ...(await subagentProblems(disk, agent)),
   ];
   return found.map(({ path, line, says }) => ({
-    ...{ agent: agent.name, piece: line === undefined ? path : `${path}:${line}`, says },
-    ...{ file: path, ...(line !== undefined && { line }) },
+    agent: agent.name,
+    piece: line === undefined ? path : `${path}:${line}`,
+    says,
+    file: path,
+    ...(line !== undefined && { line }),
   }));
 }
 

@@ -159,7 +159,9 @@ function whoOf(newest: string, words: readonly Word[], talkers: Talkers): Who {
   const plain = newest.replace(COURTESY, " ");
   const meant = plain === newest ? words : wordsOf(plain);
   return {
-    ...{ named: "", self, other },
+    named: "",
+    self,
+    other,
     saysMe: meant.some(({ word }) => FIRST_PERSON.has(word) || FIRST_PERSON_SPACELESS.test(word)),
     saysYou: meant.some(({ word }) => SECOND_PERSON.has(word) || SECOND_PERSON_SPACELESS.test(word)),
   };

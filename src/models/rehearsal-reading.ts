@@ -13,7 +13,7 @@ export interface Answered {
   readonly text: string;
 }
 
-/** As much of a JSON Schema as is read. `true` stands for one that says nothing. */
+/** The part of a JSON Schema that is read. `true` stands for one that says nothing. */
 export interface InputSchema {
   readonly properties?: Readonly<Record<string, PropertySchema | boolean>> | undefined;
   readonly required?: readonly string[] | undefined;

@@ -37,14 +37,14 @@ export function agentNamed({ agents }: Parts, actor: Actor, name: AgentName): Ag
   );
 }
 
-/** The thread, when it is in the actor's reach. A thread of somebody else is not found, like one that never was. */
+/** The thread, if the actor may see it. A thread of somebody else is not found, like one that does not exist. */
 export async function threadOf(parts: Parts, actor: Actor, id: ThreadId, action: Action): Promise<Thread> {
   const thread = await foundIn(parts, actor, action, (scope) => parts.store.thread(scope, id));
   if (thread === undefined) throw threadNotFound(id);
   return thread;
 }
 
-/** The scope of a thread as the caller has it: the store looks for the thread in it, so it is not read before. */
+/** The scope of a thread that the caller has: not read from the store, which looks the thread up in this scope anyway. */
 export function scopeOfThread(actor: Actor, { id, scope }: Pick<Thread, "id" | "scope">, action: Action): ContactScope {
   if (!reaches(actor, scope)) throw threadNotFound(id);
   authorize(actor, action, scope);
@@ -68,7 +68,7 @@ export async function turnOf(parts: Parts, actor: Actor, id: TurnId): Promise<Tu
   );
 }
 
-/** What is there, when it is in the actor's reach and they may do that with it; nothing for what is somebody else's. @throws StrataError `not_allowed` */
+/** What is found in the actor's reach, if they may do that with it; undefined for what is somebody else's. @throws StrataError `not_allowed` */
 export async function foundIn<Found extends { readonly scope: Scope }>(
   parts: Parts,
   actor: Actor,
@@ -85,8 +85,8 @@ export async function foundIn<Found extends { readonly scope: Scope }>(
 }
 
 /**
- * Where an actor may look, one agent after the other: no read is wider than an agent. Those that are declared come first; an agent that
- * is no longer declared counts, too, but the record is asked for its name only where nothing was found before.
+ * Where an actor may look, one agent after the other: no read covers more than one agent. Declared agents come first; the record is
+ * asked for agents that are no longer declared only if nothing was found before.
  */
 async function* scopesOf({ agents, store }: Parts, actor: Actor): AsyncGenerator<Scope> {
   const scopeIn = (agent: AgentName): Scope => ({ org: actor.org, agent, contact: actor.contact ?? null });

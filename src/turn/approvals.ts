@@ -17,14 +17,14 @@ import {
 import type { Work } from "./work.ts";
 
 /**
- * Whether a call waits for a person: by the tool's own word, or by the declaration's. Only a plain no lets it run: a tool
- * that throws, or answers later, asks.
+ * Whether a call waits for a person: the tool or the declaration may demand it. Only a plain no lets it run: if the tool throws, or
+ * answers with a promise, a person is asked.
  */
-export function mustAsk({ setup }: Work, tool: Tool, input: NewApproval["input"]): boolean {
+export function needsApproval({ setup }: Work, tool: Tool, input: NewApproval["input"]): boolean {
   if (setup.agent.rules?.some((rule) => rule.tool === tool.schema.name && rule.approval === true)) return true;
   try {
     const says: unknown = tool.needsApproval?.(input);
-    // Nobody waits for a promise; that it breaks must not end the program.
+    // The promise is not awaited, but its rejection must not end the program.
     if (says instanceof Promise) says.catch(() => undefined);
     return says !== undefined && says !== false;
   } catch {
@@ -33,8 +33,8 @@ export function mustAsk({ setup }: Work, tool: Tool, input: NewApproval["input"]
 }
 
 /**
- * What happens to a call in this turn. Where somebody outside had a say in it, the declaration says so, or the tool; a tool that
- * throws, or says something else, asks.
+ * What happens to a call in this turn. If words from outside may have led to it, the declaration decides, or the tool; if the tool
+ * throws or answers anything else, a person is asked.
  */
 export function whenTainted({ setup, lease }: Work, tool: Tool, input: Json, taint: Trust): Tainted {
   if (lowestTrust([taint, "agent"]) === "agent") return "run";
@@ -49,11 +49,11 @@ export function whenTainted({ setup, lease }: Work, tool: Tool, input: Json, tai
   }
 }
 
-/** Tells a tool from another of its name, and from what it was before it was changed. */
+/** Differs for another tool of the same name, and for the tool before it was changed. */
 export const schemaDigest = ({ schema }: Tool): Digest => digestOf(canonicalJson(schema));
 
-/** Writes down that a call waits; the same call again in one turn is the same question. It lands with the turn's commit. */
-export function ask(work: Work, call: Omit<NewApproval, "id" | "taint">, taint: Trust): NewApproval {
+/** Notes that a call waits; the same call again in one turn is the same question. Stored with the turn's commit. */
+export function requestApproval(work: Work, call: Omit<NewApproval, "id" | "taint">, taint: Trust): NewApproval {
   const key = canonicalJson(call.input);
   const asked = work.approvals.find((one) => one.tool === call.tool && canonicalJson(one.input) === key);
   if (asked !== undefined) return asked;

@@ -22,7 +22,7 @@ import { limitsOf } from "./run-tool.ts";
 import type { TurnParts, TurnSetup } from "./steps.ts";
 import { unremembered } from "./unremembered.ts";
 
-/** What of a running turn says whom it answers. */
+/** The part of a running turn that says whom it answers. */
 interface Answering {
   readonly parts: Pick<Parts, "wall" | "random" | "tools">;
   readonly lease: Pick<Lease, "claim">;
@@ -31,7 +31,7 @@ interface Answering {
   readonly sent: Compilation | undefined;
 }
 
-/** The events as the model sees them: where they are of several senders, each is named as its channel does, whatever it says. */
+/** The events as the model sees them: in a turn of several senders, each event has its contact as name, whatever it claims. */
 export function occasionOf({ events, batchMembers }: Claim): Pick<Occasion, "events" | "senders"> {
   if (batchMembers === undefined) return { events };
   const senders = new Map<ThreadId, ContactId>(batchMembers.map(({ thread }) => [thread.id, thread.scope.contact]));
@@ -59,13 +59,13 @@ export function unansweredOf(work: Answering): readonly ContactId[] | undefined 
   return handled.map(({ thread }) => thread.scope.contact).filter((contact) => !work.replies.has(contact));
 }
 
-/** What the turn tells where it left its sender, or any of several, without a reply. */
+/** The event that says that the turn left its sender, or any of several, without a reply. */
 export function leftUnanswered(
   work: Answering & { readonly toNobody: boolean },
   { stop, reply }: { readonly stop: StopReason; readonly reply: Spoken | null },
 ): Extract<TurnEvent, { type: "unanswered" }> | undefined {
   const { turn, thread } = work.lease.claim;
-  // Turns of its own answer nobody, and what is replayed was answered in its time.
+  // An agent's own turns answer nobody, and replayed messages were answered in their time.
   const isForOne = !work.toNobody && (!isReserved(thread.scope.contact) || isBatch(thread.scope));
   const several = unansweredOf(work);
   const senders = several?.length ?? (isForOne && reply === null ? 1 : 0);
@@ -76,7 +76,7 @@ export function leftUnanswered(
 
 const isHandled = ({ events }: Claim): boolean => events.length > 0;
 
-/** What the turn came to for each sender whose messages it has handled: of one that is alone in it, the final text is the reply. */
+/** The reply for each sender whose messages the turn has handled; for a single sender it is the final text. */
 export function repliesOf(
   { parts, replies, sent }: Answering,
   { batchMembers = [] }: Claim,
@@ -85,7 +85,7 @@ export function repliesOf(
   const handled = batchMembers.filter(isHandled);
   return handled.flatMap(({ thread, events }) => {
     const reply = handled.length === 1 ? said.reply : (replies.get(thread.scope.contact) ?? null);
-    // Whom the credits left without a reply keeps waiting.
+    // The messages of a sender who got no reply because the credits ran out keep waiting.
     if (reply === null && said.stop === "credits") return [];
     const outbox = outboxId(issueId("outbox", parts.wall(), parts.random(10)));
     return {
@@ -98,8 +98,8 @@ export function repliesOf(
 }
 
 /**
- * The turn's first request. Where not all messages of several senders can be answered or have room, it is made for those that can: nothing
- * of the others is in it, and they keep waiting.
+ * The turn's first request. If not all messages of several senders have room or can be answered, it holds only those that do: the
+ * others keep waiting.
  */
 export async function compileBatch(parts: TurnParts, setup: TurnSetup, occasion: Occasion): Promise<Prepared> {
   const events = occasion.senders === undefined ? occasion.events : answerable(parts, setup, occasion.events);

@@ -25,29 +25,29 @@ import { runTurn } from "./turn.ts";
 /** Whom a turn's call asks, and what. */
 export interface Called {
   readonly agent: Agent;
-  /** Who answers for it; left out, the agent's own model. */
+  /** The model that answers; left out, the agent's own. */
   readonly model?: Model;
-  /** The call: one call is one question, however often its turn is tried. */
+  /** The call's key: one call is one question, however often its turn is tried. */
   readonly call: string;
   readonly content: readonly EventPart[];
-  /** How far the question may be trusted: as far as all that led to it. */
+  /** The trust of the question: the lowest of all that led to it. */
   readonly trust: Trust;
-  /** Of the agent that is asked. What is left of the caller's own counts, too. */
+  /** The limits of the called agent. What is left of the caller's own limits counts, too. */
   readonly limits: Partial<Budgets["turn"]>;
   readonly signal: AbortSignal;
-  /** Told as its turn moves on. */
-  readonly told: (event: TurnEvent) => void;
+  /** Called with each event of its turn. */
+  readonly onEvent: (event: TurnEvent) => void;
 }
 
-/** What came of it. Trusted as the least of what was sent in that turn. */
+/** How it ended, with the lowest trust of all that was sent in that turn. */
 export type CalledEnd =
   | { readonly turn: TurnId; readonly text: string; readonly because: StopReason; readonly trust: Trust }
   | { readonly turn?: TurnId; readonly error: StrataError; readonly trust: Trust };
 
 /**
- * Asks an agent, in a turn of its own: recorded, linked and explained like any other, in the scope of the caller's contact and on a
- * thread that names the call. It ends within the caller's limits and with the caller. Nothing of it is a message or a memory, and
- * what could not be answered waits for nobody. Never throws.
+ * Runs a turn of another agent for a tool call: recorded, linked and explained like any other, in the scope of the caller's contact
+ * and on a thread that names the call. It ends within the caller's limits, and when the caller ends. Nothing of it becomes a message
+ * or a memory, and a question that could not be answered does not wait. Never throws.
  */
 export async function callTurn(caller: RunningTurn, called: Called): Promise<CalledEnd> {
   const { parts, lease } = caller;
@@ -60,16 +60,16 @@ export async function callTurn(caller: RunningTurn, called: Called): Promise<Cal
   } finally {
     if (thread !== undefined) {
       const now = { now: parts.wall(), at: parts.clock(), alive: parts.alive };
-      // Erased meanwhile, or in a program that ends: then nobody looks at it either way.
+      // If this fails, the contact was erased or the program ends: nobody reads the thread then.
       await parts.store.withdraw(lease.claim.thread.scope, thread.id, now).catch(() => undefined);
     }
   }
 }
 
-/** So many calls of a turn that a killed program left are looked for. */
+/** At most this many threads are searched for calls that a killed program left behind. */
 const MOST_LEFT = 100;
 
-/** Ends the turns of a turn's calls that a killed program has left: nobody waits for their answers any more. */
+/** Ends the turns that a killed program had begun for this turn's calls: nobody waits for their answers any more. */
 export async function endLeftCalls({ parts, lease }: RunningTurn): Promise<void> {
   const { thread, turn, attempt } = lease.claim;
   if (attempt < 2) return;
@@ -91,7 +91,7 @@ async function asked({ parts, setup, lease }: RunningTurn, called: Called): Prom
   const id = threadId(issueId("thread", wall(), random(10)));
   const opening = { id, channel: PEER, key, version, at, caller: own.id };
   const first = await store.openThread(scope, opening);
-  // The journal runs no call twice: where its thread is there already, a provider gave two calls of one turn the same id.
+  // The journal runs no call twice: if the thread exists already, a provider gave two calls of one turn the same id.
   const thread = first.id === id ? first : await store.openThread(scope, { ...opening, key: `${key} ${id}` });
   const question = {
     id: eventId(issueId("event", wall(), random(10))),
@@ -119,7 +119,7 @@ async function answerOf(caller: RunningTurn, called: Called, thread: Thread): Pr
   };
   let turn: TurnId | undefined;
   for await (const event of runTurn(caller.parts, thread, options)) {
-    called.told(event);
+    called.onEvent(event);
     if (event.type === "turn-start") turn = event.turn;
     if (event.type !== "done" && event.type !== "failed") continue;
     if (event.totals !== undefined) caller.inner.ended(event.totals);

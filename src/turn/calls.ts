@@ -18,7 +18,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import type { JournalKey } from "../store/index.ts";
-import { ask, mustAsk, schemaDigest, waitingText, whenTainted } from "./approvals.ts";
+import { needsApproval, requestApproval, schemaDigest, waitingText, whenTainted } from "./approvals.ts";
 import { handledOf, unansweredOf } from "./batch-turn.ts";
 import type { Parts } from "./parts.ts";
 import { withoutPrivate } from "./reply-guard.ts";
@@ -173,13 +173,13 @@ async function answer(
   if (used >= limits.calls) return refusal(tooOften(call.tool, limits.calls));
   const tainted = whenTainted(work, tool, call.input, compilation.taint);
   if (tainted === "refuse") return refusal(ofOthers(call.tool));
-  if (tainted === "ask" || mustAsk(work, tool, call.input)) {
+  if (tainted === "ask" || needsApproval(work, tool, call.input)) {
     if (work.lease.claim.batchMembers !== undefined) return refusal(ofNobody(call.tool));
     if (isCalled(work)) return refusal(ofCaller(call.tool));
     const later = outOfState(tool, BETWEEN_TURNS);
     if (later !== undefined) return refusal(tooLate(call.tool, later));
     const wanted = { call: call.id, tool: call.tool, input: call.input, schema: schemaDigest(tool) };
-    const asked = ask(work, wanted, compilation.taint);
+    const asked = requestApproval(work, wanted, compilation.taint);
     work.used.set(call.tool, used + 1);
     return { outcome: { text: waitingText(asked), failed: false }, trust: "platform" };
   }

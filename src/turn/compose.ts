@@ -19,7 +19,7 @@ import type { Composed, ComposeOptions, Conversation } from "./runtime.ts";
 import { parametersOf, setupOf, upToDate } from "./setup.ts";
 import type { TurnParts, TurnSetup } from "./steps.ts";
 
-/** As many threads of one contact are looked through for the conversation. */
+/** At most this many threads of a contact are searched for the conversation. */
 const MOST_THREADS = 1_000;
 
 /** What is said, where, and how much of the prompt is wanted. */
@@ -69,7 +69,7 @@ export async function compose(
 
 const given = (mode: Mode | undefined) => (mode === undefined ? {} : { mode });
 
-/** Tokens that hold every prompt. */
+/** Tokens for any prompt. */
 const ENDLESS = Number.MAX_SAFE_INTEGER;
 
 /** The same setup, with a window and a budget that hold everything. */

@@ -26,25 +26,25 @@ import { openSpendTracker } from "./spend-tracker.ts";
 import { inOrder, type TurnParts, type TurnSteps } from "./steps.ts";
 import { runTurn } from "./turn.ts";
 
-/** The core: what doors call, and what features run their turns by. */
+/** The core: the functions that doors call, and what features need to run turns. */
 export interface Core {
   readonly runtime: CoreRuntime;
   readonly turnParts: () => TurnParts;
   readonly run: Run;
 }
 
-/** The runtime over its parts, without what features add but their steps: those are taken in the order of the list. */
+/** The runtime made from its parts and the features' steps, which run in the order of the list. Other functions of features are added elsewhere. */
 export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Core {
   const { store } = parts;
   const [spending, steps] = [openSpendTracker(), inOrder(features)];
   const line = openLine();
-  // Made for each turn: what a reload replaces is another from then on.
+  // Made anew for each turn: a reload may have replaced some of the parts.
   const turnParts = (): TurnParts => ({ ...parts, spending, steps, line });
   const running = new Map<ThreadId, AbortController>();
   const run: Run = async function* (held, options) {
     const stop = new AbortController();
     const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
-    // Of two runs at once only one gets the thread: the other ends before it could be cancelled.
+    // Of two runs at once only one gets the thread; the other ends at once and need not be cancelled.
     if (!running.has(held.id)) running.set(held.id, stop);
     try {
       yield* line.watch(held.id, runTurn(turnParts(), held, { ...options, signal }));
@@ -66,7 +66,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
     async *run(actor, thread, options = {}) {
       const scope = scopeOfThread(actor, thread, "run");
       checkTalk(thread);
-      // What of the prompt is left out is not for those who write to the agent to say.
+      // Contacts must not choose how much of the prompt is sent.
       if (options.mode !== undefined) authorize(actor, "operate", scope);
       yield* toldTo(actor, run(thread, options));
     },
@@ -156,7 +156,7 @@ function threadDoors(parts: Parts, line: Line): ThreadDoors {
   };
 }
 
-/** The newest of what is found of one agent or of all, the newest first. */
+/** The newest of what is found for one agent or for all, newest first. */
 export async function newestOf<One>(
   parts: Parts,
   actor: Actor,
@@ -170,14 +170,14 @@ export async function newestOf<One>(
     .slice(0, limit);
 }
 
-/** One scope for each agent, for no read is wider. What was recorded counts, also of an agent that is no longer declared. */
+/** One scope for each agent, because no read covers more. Agents that are no longer declared count if they have a record. */
 async function scopesOf(
   parts: Parts,
   actor: Actor,
   { agent, contact }: Omit<Whose, "limit">,
 ): Promise<readonly Scope[]> {
   const recorded = await parts.store.agents(actor.org);
-  // A name that was never heard of is told, and not taken for an agent that holds nothing.
+  // A name that nobody knows is an error, not an agent without data.
   if (agent !== undefined && !recorded.includes(agent)) agentNamed(parts, actor, agent);
   const one = agent ?? actor.agent;
   const asked = contact ?? actor.contact ?? null;

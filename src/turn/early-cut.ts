@@ -3,12 +3,12 @@ import { paceOf, rulesOf, whenToFold } from "../wire/index.ts";
 import type { Past } from "./earlier.ts";
 import type { TurnSetup } from "./steps.ts";
 
-/** A thread whose cache is surely cold, and what a cut now is weighed by. */
+/** For a thread whose cache has certainly expired: the rates that decide whether to cut it now. */
 export interface ColdCache {
   readonly rates: Parameters<typeof whenToFold>[1];
 }
 
-/** The longest summary's tokens; words of a model cost so many times its input where its card does not say. */
+/** The longest summary, in tokens; and how many times its input a model's output costs if its card gives no price. */
 const LONGEST = 1_000;
 const USUAL_RATIO = 5;
 
@@ -43,7 +43,7 @@ interface FirstRequest {
   readonly withSummary: (summary: Summary) => Compilation;
 }
 
-/** Compiles it. Where the cache is cold, a cut that is soon due is made at once; the ledger tells what was chosen, and why. */
+/** Compiles it. If the cache is cold, a cut that is soon due is made now; the ledger says what was chosen, and why. */
 export function compileFirst(input: CompileInput, cold: ColdCache | undefined): FirstRequest {
   const compilation = compile(input);
   const { cutting, entries } = compilation.ledger;

@@ -7,7 +7,7 @@ import { knownScopes } from "./senders.ts";
 /** Erases a contact with everything derived of them and their files, agent by agent. Gives the agents that knew them. */
 export async function erase(parts: Parts, actor: Actor, { contact, agent }: Forgotten): Promise<readonly AgentName[]> {
   const names = await agentsOf(parts, actor, agent);
-  // All are looked at before anything goes: half an erasure would pass for a whole one.
+  // Everything is authorized before anything is erased: half an erasure would look like a whole one.
   const scopes = await knownScopes(
     parts,
     names.map((name) => ({ org: actor.org, agent: name, contact })),
@@ -22,8 +22,8 @@ export async function erase(parts: Parts, actor: Actor, { contact, agent }: Forg
 }
 
 /**
- * Deletes the files of those whose rows are erased, and then the note of it. What a program that was killed has begun is done here,
- * too, by the next that starts.
+ * Deletes the files of contacts whose rows are erased, then the entry that says they are to be deleted. A start of a program calls
+ * it, too, to finish what a killed one had begun.
  */
 export async function finishErasures({ store, removeFiles }: Pick<Parts, "store" | "removeFiles">): Promise<void> {
   for (const scope of await store.unfinishedErasures()) {

@@ -21,13 +21,13 @@ export type Said =
   | { readonly stop: StopReason; readonly reply: Spoken | null }
   | { readonly reply?: undefined; readonly again: TranscriptMessage };
 
-/** As often may a model answer in a turn before its answer counts as what it is. */
+/** How many answers a model may give in a turn before one that does not fit the schema ends it. */
 const ATTEMPTS = 2;
 
 /**
  * The agent's answer, as the contact reads it: all that it said in the turn, or, where it declares an `output`, its last
  * answer as JSON in one line.
- * @throws StrataError what the funds say that ended the turn before it had said anything; `output_invalid` when the
+ * @throws StrataError the refusal of funds that ended the turn before it had said anything; `output_invalid` when the
  * second answer does not fit either, or the turn ended early otherwise
  */
 export function finalAnswer(work: Work, stop: StopReason): Said {
@@ -55,8 +55,8 @@ export function finalAnswer(work: Work, stop: StopReason): Said {
 }
 
 /**
- * How a turn ends that something has stopped. What it has said is the reply where the end of its agent's funds ended it between two
- * requests: they are spent, and what was said is said.
+ * How a turn ends that was stopped by an error. If the agent's funds ran out between two requests, what it has said so far is the
+ * reply: it is paid for.
  */
 export function stoppedBy(work: Work, error: StrataError): Ending {
   const gone = work.parts.steps.funds.find(({ code }) => code === error.code);
@@ -66,7 +66,7 @@ export function stoppedBy(work: Work, error: StrataError): Ending {
   return { status: "done", stop: gone.stop, reply: wholeOf(textsOf(work)) };
 }
 
-/** What the funds say whose end ended the turn so. */
+/** The refusal of the funds that ended the turn, if funds did. */
 function endedBy({ setup, left }: Work, stop: StopReason): StrataError | undefined {
   const gone = left.funds.find(({ of }) => of.stop === stop);
   return gone?.of.refusal(setup.agent, gone.dollars);
@@ -83,7 +83,7 @@ function wholeOf(texts: readonly (readonly string[])[]): Spoken | null {
   return said.trim() === "" ? null : spoken(said);
 }
 
-/** Whether a sender is told anything: of several, each is told what is said to it alone. */
+/** Whether there is a reply for any sender. In a turn of several senders, each gets only what is said to it. */
 const hasSpoken = (work: Work): boolean =>
   unansweredOf(work) === undefined ? wholeOf(textsOf(work)) !== null : work.replies.size > 0;
 
@@ -99,7 +99,7 @@ type ReadOutput = { readonly value: Json } | { readonly problem: string };
 
 /**
  * Reads an answer that must be one JSON value which fits a schema. A fence of Markdown around it is taken off: models put
- * one there against every instruction. A problem quotes nothing of the answer: it is told in the platform's own words, and a
+ * one there against every instruction. A problem quotes nothing of the answer: it is sent as the platform's own words, and a
  * contact may have shaped the answer.
  * @throws StrataError `config_invalid` for a schema that cannot be checked
  */

@@ -34,12 +34,12 @@ export async function fork(parts: Parts, actor: Actor, id: ThreadId, options: Fo
   return branch(parts, parent, point, { key, channel: channelOf(parent, options) });
 }
 
-/** Where who continues with a recording talks, where nobody says so: nothing is sent to anybody from where it is. */
-const LIVING = "chat";
+/** The channel on which a recording is continued unless the caller names one: on its own channel nothing is delivered. */
+const LIVE_CHANNEL = "chat";
 
 /** @throws StrataError `invalid_input` for a channel on which nobody talks */
 function channelOf(parent: Thread, { channel }: ForkOptions): string {
-  if (channel === undefined) return parent.channel === REPLAY ? LIVING : parent.channel;
+  if (channel === undefined) return parent.channel === REPLAY ? LIVE_CHANNEL : parent.channel;
   checkTalk({ channel });
   checkRecorded({ channel });
   return channel;
@@ -61,16 +61,16 @@ export async function* regenerate(
     });
   }
   checkActsOnce(parts, turn, options);
-  // What keeps the turn from beginning is said before anything is stored.
+  // If the turn may not begin, that is said before anything is stored.
   const { agent } = await setupOf(parts, parent, options);
   const isSent = parent.channel !== REPLAY && sendsAgain(parts, turn, options);
   await parts.steps.mayBegin(parts, { agent, waits: async () => true, recorded: options.recorded });
   const turns = await parts.store.turns(parent.scope, parent.id);
-  // What a recording holds stays where it is, also when it is answered otherwise: it is not to be sent to anybody today.
+  // A recording's turn is answered again on the recording's channel: nothing of it is to be delivered today.
   const beside = { key: ownName(parts, "again"), channel: parent.channel };
   const thread = await branch(parts, parent, before(parent, turns, turn), beside);
   const events = turn.events.map(({ kind, trust, channel, name, proof, content, at }) => {
-    // Without the channel's own id: under it the message is known already and would not be stored again.
+    // Without the external id: the message is known by it already and would not be stored again.
     const said = { kind, trust, channel, content, at, ...(name !== undefined && { name }), ...(proof && { proof }) };
     return { ...said, id: eventId(issueId("event", parts.wall(), parts.random(10))) };
   });
@@ -78,7 +78,7 @@ export async function* regenerate(
   yield* runTurn(parts, thread, isSent ? { ...options, noReader: true } : options);
 }
 
-/** On the fork nothing is known of what the turn did: what waits would be answered twice, and what acts outside acts again. */
+/** The fork does not know what the turn did: waiting messages would be answered twice, and external tools would act again. */
 function checkActsOnce(
   { tools }: Parts,
   { id, thread, events, requests, batch }: TurnRecord,
@@ -101,7 +101,7 @@ function checkActsOnce(
   throw new StrataError("invalid_input", says, { turn: id, tools: outside });
 }
 
-/** Whether the reply is sent by itself, as the declaration of today says: whoever wrote gets two then, and it must be wanted. */
+/** Whether today's declaration delivers the reply: the sender gets a second one then, which the caller must allow. */
 function sendsAgain(
   { agents }: Parts,
   { id, end, scope }: TurnRecord,
@@ -127,7 +127,7 @@ async function branch(
   const { scope, version } = parent;
   checkTalk(parent);
   checkOne(parent);
-  // Nothing is stored here: a thread that is closed says so.
+  // Stores nothing, but throws if the thread is closed.
   await parts.store.receive(scope, parent.id, []);
   const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
   const opened = await parts.store.openThread(scope, { id, channel, key, version, at: parts.clock(), forkedFrom });
@@ -137,14 +137,14 @@ async function branch(
   throw new StrataError("invalid_input", `${says}; choose another key`, { key, thread: opened.id });
 }
 
-/** What several senders wrote in one turn is nobody's conversation. */
+/** A turn of several senders is nobody's conversation. */
 function checkOne({ id, scope }: Thread): void {
   if (!isBatch(scope)) return;
   const says = `${id} holds a turn over the messages of several senders; name the thread of one of them`;
   throw new StrataError("invalid_input", says, { thread: id });
 }
 
-/** A fork without a turn of its own stands where it was made from. */
+/** A fork without a turn of its own is at the point that it was made from. */
 const start = (thread: Thread): Point => thread.forkedFrom ?? { thread: thread.id, turn: null };
 
 function lastDone(thread: Thread, turns: readonly TurnRecord[]): Point {

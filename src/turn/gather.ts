@@ -35,9 +35,9 @@ export interface Occasion {
   readonly epoch: Epoch | undefined;
   /** Nothing before the conversation's first turn. */
   readonly thread?: Thread | undefined;
-  /** Why the running epoch ends with this turn, where it does. */
+  /** Why the running epoch ends with this turn; left out, it continues. */
   readonly renewal?: Renewal | undefined;
-  /** There where the provider has surely forgotten the thread. */
+  /** Set once the provider's cache of the thread has expired. */
   readonly cold?: ColdCache | undefined;
   readonly signal?: AbortSignal;
 }
@@ -55,8 +55,8 @@ export interface Prepared {
 }
 
 /**
- * Asks the live layers' sources in parallel under their deadline, then compiles the turn's first request. Where that took away
- * what the sources took as seen, they are asked once more.
+ * Asks the live layers' sources in parallel under their deadline, then compiles the turn's first request. If compiling cut what the
+ * sources left out because the model would see it anyway, they are asked once more.
  * @throws StrataError `source_failed` for a required layer, `budget_too_small`
  */
 export async function compileFor(parts: TurnParts, setup: TurnSetup, occasion: Occasion): Promise<Prepared> {
@@ -87,7 +87,7 @@ export async function compileFor(parts: TurnParts, setup: TurnSetup, occasion: O
   return seen === undefined ? prepared : compileWith(parts, setup, { ...setting, start: { ...begun, seen } });
 }
 
-/** What would stand frozen of a layer that is absent in this mode does not stand there. */
+/** Without the frozen memories of a layer that is absent in this mode. */
 function shownIn({ frozen, ...start }: AtStart, mode: Mode): AtStart {
   if (frozen === undefined) return start;
   return frozen.layer.modes[mode] === "absent"
@@ -95,7 +95,7 @@ function shownIn({ frozen, ...start }: AtStart, mode: Mode): AtStart {
     : { ...start, frozen };
 }
 
-/** The same with what sources may know of it: what the model sees of the thread, and what was saved where any of it stands frozen. */
+/** The same with what sources may know of it: what the model sees of the thread, and, if memories are frozen, all that were saved. */
 interface AtStart extends Standing {
   readonly seen: Pick<GatherContext, "epoch" | "saved"> & { readonly frozen: readonly MemoryId[] };
 }
@@ -110,7 +110,7 @@ async function atStart(parts: TurnParts, setup: TurnSetup, found: Found): Promis
 
 const NOTHING: Standing = { forgotten: false, saved: [], notes: [] };
 
-/** The same after the request was made: a cut takes away what was seen, and what was to stand frozen may have had no room. */
+/** What the model sees otherwise than the sources assumed: a cut removes messages, and frozen memories may have had no room. */
 function seenOtherwise({ seen, saved }: AtStart, { epoch }: Compilation): AtStart["seen"] | undefined {
   const frozen = frozenIn(epoch);
   const same = frozen.length === seen.frozen.length && frozen.every((id, i) => id === seen.frozen[i]);
@@ -171,7 +171,7 @@ async function compileWith(
     rounds: setup.limits.rounds,
   });
   const gathered = parts.steps.gathered(agent, layers, given);
-  // Nothing here waits for a disk or a network: without pauses a turn over long texts would hold up everybody else.
+  // Nothing here waits for a disk or a network: without pauses, a turn over long texts would block all others.
   await setImmediate();
   const contents = new Map([...texts.contents, ...gathered.contents]);
   const notes = [...start.notes, ...texts.notes, ...gathered.notes];
@@ -181,7 +181,7 @@ async function compileWith(
     turn: occasion.turn,
     mode,
     limit: limitOf(setup),
-    // A running epoch holds the schemas it was sent with: it continues when a tool has gone, which then answers that it has.
+    // A running epoch keeps the schemas it was sent with. It also continues if a tool was removed: calls of it are then refused.
     tools: keepsTools(agent, occasion) ? [] : parts.tools.schemas(agent.tools, agent),
     epoch: occasion.epoch,
     ...(occasion.renewal && { renewal: occasion.renewal }),
@@ -238,18 +238,18 @@ const keepsMode = ({ mode }: Epoch, agent: Agent): boolean =>
 /** Characters from which a text is counted ahead. */
 const LONG = 4_000;
 
-/** A request is compiled in one go, and all other turns wait for that: what takes long in it is done before, with pauses. */
+/** Compiling blocks all other turns, so long texts are counted before it, with pauses. */
 async function countLong({ countAhead }: Parts, events: Occasion["events"]): Promise<void> {
   const isShort = events.every(({ content }) =>
     content.every((part) => part.type === "text" && 4 * part.text.length < LONG),
   );
   if (countAhead === undefined || isShort) return;
-  // In its frame, as it is sent, and without: so it is measured where it has to be cut.
+  // In its frame, as it is sent, and without it, as it is measured when it has to be cut.
   const parts = [...wholeMessage(events, () => 0).message.parts, ...events.flatMap(({ content }) => content)];
   for (const part of parts) if (part.type === "text" && part.text.length > LONG) await countAhead(part.text);
 }
 
-/** Where nothing is kept, all is read again with each request. */
+/** Without a cache, every request reads everything again. */
 const NO_CACHE = { read: 1, write: 1 };
 
 /** The tools of the turn, as fixed at its start. */
@@ -269,13 +269,13 @@ function allowances({ tools }: Parts, agent: Agent): readonly ToolAllowance[] {
   });
 }
 
-/** As many threads of one contact are looked through for forks from the same place. */
+/** At most this many threads of a contact are searched for forks from the same place. */
 const MOST_THREADS = 1_000;
 
 /**
- * What has not happened on a fork: the turns that its parent, and other forks from the same place, had come to from there on
- * when it was made, with what was said in them. Their answers are not to be seen where the same is answered again. What was said
- * elsewhere, or since, is known as on every thread.
+ * What has not happened on a fork: the turns after the fork's point that its parent, and other forks from the same point, had run
+ * when it was made, with their messages. A model that answers the same message again must not see those answers. What was said
+ * elsewhere, or later, is known as on every thread.
  */
 async function undoneFor(store: Store, thread: Thread | undefined): Promise<ReadonlySet<string>> {
   if (thread?.forkedFrom === undefined) return NONE;
@@ -307,5 +307,5 @@ const NONE: ReadonlySet<string> = new Set();
 const isSame = (one: Thread["forkedFrom"], other: Point): boolean =>
   one !== undefined && one.thread === other.thread && one.turn === other.turn;
 
-/** The memory of a message has its number: summaries name it among what they were made from. */
+/** The memory of a message has the same number; summaries list it among their sources. */
 const memoryOf = (event: string): string => `mem_${event.slice(4)}`;

@@ -2,7 +2,7 @@ import { type Digest, issueId, type OrgId, StrataError, turnId } from "../protoc
 import type { Claim, HeldThread, Thread } from "../store/index.ts";
 import type { Parts } from "./parts.ts";
 
-/** How long a lease holds without a sign of life, how often one is given, and how often a wish to stop is looked for. Milliseconds. */
+/** How long a lease holds without a renewal, how often it is renewed, and how often a request to stop is looked for. Milliseconds. */
 const HOLD = 30_000;
 const BEAT = 10_000;
 const LOOK = 1_000;
@@ -15,7 +15,7 @@ export interface Lease {
   readonly stop: () => void;
 }
 
-/** No lease: somebody else runs the thread with another version of its agent by now. */
+/** No lease: the thread was moved to another version of its agent in the meantime. */
 interface Moved {
   readonly movedTo: Thread;
 }
@@ -94,7 +94,7 @@ async function hear({ store }: Parts, claim: Claim, cancel: () => void): Promise
 }
 
 async function renew(parts: Parts, claim: Claim, end: AbortController): Promise<void> {
-  // A renewal that fails for the moment is tried again at the next beat; one that says no is final.
+  // A renewal that throws is tried again at the next beat; one that answers false is final.
   const held = await parts.store.renew(claim, parts.wall() + HOLD).catch(() => true);
   if (held) return;
   end.abort(

@@ -26,7 +26,7 @@ export async function migrate(parts: Parts, actor: Actor, id: ThreadId): Promise
   return { thread, from: held.version, changes };
 }
 
-/** Keys of an agent that a thread is pinned to beside its layers and tools, as people call them. */
+/** Keys of an agent that a thread is pinned to besides its layers and tools, in words for people. */
 const KEYS: ReadonlyMap<keyof Agent, string> = new Map([
   ["rules", "what its tools may do"],
   ["output", "the schema of its answers"],

@@ -29,7 +29,7 @@ export interface ReplayPlan {
   readonly signal?: AbortSignal;
 }
 
-/** What a replay tells: one `turn` per exchange, in the recording's order. */
+/** What a replay yields: one turn per exchange, in the recording's order. */
 export interface ReplayedTurn {
   readonly thread: ThreadId;
   readonly turn: TurnId;
@@ -65,7 +65,7 @@ export async function* replay(runtime: Runtime, plan: ReplayPlan): AsyncGenerato
   }
 }
 
-/** Where the recording does not say whose a thread is, it names the contact: two such threads never share a memory. */
+/** A thread of the recording without a contact becomes one by itself: two such threads never share a memory. */
 const conversationOf = ({ agent, digest }: ReplayPlan, { thread, contact }: Exchange) => ({
   agent,
   contact: contactId(contact),

@@ -12,7 +12,7 @@ import {
 /** What stands for words that were withheld. */
 const WITHHELD = "[…]";
 
-/** What a model says, on its way out: without the values of secrets, and without private layers' words in a row. */
+/** Filters what a model says: removes the values of secrets, and longer quotes from private layers. */
 interface ReplyGuard {
   /** What of the words so far may go out now. */
   push(delta: string): string;
@@ -26,7 +26,7 @@ interface ReplyGuard {
 
 const made = new WeakMap<Agent, PrivateWords>();
 
-/** The words of an agent that leave in no reply: what nobody may change, but for layers that say that they may be quoted. */
+/** The texts of an agent that no reply may quote: those that nobody may change, except layers that allow it. */
 function privateOf(agent: Agent): PrivateWords {
   const known = made.get(agent);
   if (known !== undefined) return known;
@@ -46,7 +46,7 @@ export function replyGuard(agent: Agent, vault: Vault): ReplyGuard {
   let secrets = false;
   let waiting = "";
   let text = "";
-  let told = 0;
+  let released = 0;
 
   const hide = (said: string): string => {
     const hidden = vault.hide(said);
@@ -54,8 +54,8 @@ export function replyGuard(agent: Agent, vault: Vault): ReplyGuard {
     return hidden;
   };
   const release = (): string => {
-    const out = without(text, scan.found, told, scan.settled);
-    told = scan.settled;
+    const out = without(text, scan.found, released, scan.settled);
+    released = scan.settled;
     return out;
   };
   const take = (said: string): void => {
@@ -107,7 +107,7 @@ function scanned(words: PrivateWords, text: string): Scan {
   return scan;
 }
 
-/** A stretch of a text with a sign in the place of each run; where a run is cut, the sign stands where it begins. */
+/** A part of a text, with `[…]` in the place of each run. A run that crosses the part's borders has it where the run begins. */
 function without(text: string, runs: readonly VerbatimRun[], from: number, to: number): string {
   let out = "";
   let at = from;

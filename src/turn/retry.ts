@@ -1,6 +1,6 @@
 import { asStrataError } from "../protocol/index.ts";
 
-/** As often is a write tried while another program holds the database; each try waits for the lock by itself. */
+/** How often a write is tried while another program holds the database. Each try waits for the lock by itself. */
 const TRIES = 3;
 
 /** Writes down what must not be lost because the database is busy for a moment. */

@@ -91,8 +91,8 @@ export async function runTool(
 }
 
 /**
- * Runs it to its end, whether or not somebody still waits. Where its contact was erased meanwhile, a file that it put in place would stay:
- * what stands in the workspace by then goes once more.
+ * Runs it to its end, whether or not somebody still waits. If its contact was erased in the meantime, a file that it wrote would stay,
+ * so the contact's files are deleted once more.
  */
 async function acted(
   { store, removeFiles }: Parts,
@@ -108,7 +108,7 @@ async function acted(
   }
 }
 
-/** What a tool writes is derived from its own words and from what the model was shown: it is trusted like the least of them. */
+/** What a tool writes comes from its own words and from what the model was shown, and has the lowest trust of both. */
 function limited({ writes, ...rest }: ToolOutcome, most: readonly Trust[]): ToolOutcome {
   if (writes === undefined) return rest;
   const trusting = (write: StoreWrite): StoreWrite => {
@@ -120,7 +120,7 @@ function limited({ writes, ...rest }: ToolOutcome, most: readonly Trust[]): Tool
   return { ...rest, writes: writes.map(trusting) };
 }
 
-/** Law 6: an edit is the agent's own word at the most, and waits for an operator where its writer had seen what others wrote. */
+/** Law 6: an edit has at most the agent's trust, and waits for an operator if its writer had seen what others wrote. */
 function proposed(edit: NewText, most: readonly Trust[]): NewText {
   const inputs = lowestTrust([edit.inputs, ...most]);
   const isTainted = lowestTrust([inputs, "agent"]) !== "agent";
@@ -153,12 +153,12 @@ function hiddenInput(vault: Parts["vault"], input: Json): Json {
 
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 
-/** So many characters are looked at in one go: other turns run in between. */
+/** How many characters are checked before other turns get a chance to run. */
 const SLICE = 64_000;
 
 /**
- * A result without what looks like a secret, whoever declared it: it would stay in the transcript and go to the provider with every request.
- * What stands behind the word "token" alone is left: the cursors by which tools turn pages are called so.
+ * A result without what looks like a secret: it would stay in the transcript and go to the provider with every request. A value after
+ * the word "token" alone is kept: tools call their page cursors that.
  */
 export async function redacted(text: Untrusted): Promise<Untrusted> {
   let kept = "";
@@ -206,7 +206,7 @@ const hiddenEdit = (vault: Parts["vault"], { text, line, reason, ...edit }: NewT
   reason: untrusted(vault.hide(reason)),
 });
 
-/** A turn's calls are made while the agent acts; what a person approves runs between two turns. */
+/** The agent's state while a turn's call runs, and while a call runs that a person has approved: between two turns. */
 export const IN_TURN: AgentState = "executing actions";
 export const BETWEEN_TURNS: AgentState = "idle";
 

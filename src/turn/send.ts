@@ -75,8 +75,8 @@ const SHORT_RESULT = 150;
 const BEGINNING = 200;
 
 /**
- * What the model said, as the next request holds it. Where its calls leave no room for their answers, the longest of them stand there with
- * the beginnings of their texts: the model is told that, instead of the turn failing.
+ * What the model said, as the next request holds it. If its calls leave no room for their answers, the longest of them are kept with
+ * the beginnings of their texts only, and the model reads that they were not run: the turn does not fail.
  */
 function callsWithin(
   { setup: { count } }: Work,
@@ -102,7 +102,7 @@ function callsWithin(
   return cut.size === 0 ? { parts } : { parts: kept, tooLong: cut };
 }
 
-/** The same input with the beginnings of its texts; where it is long by other things, with none. */
+/** The same input with the beginnings of its texts; without any fields if it is long because of something else. */
 function shortened(input: Json): Json {
   const cut = (value: Json): Json => {
     if (typeof value !== "string") return value;
@@ -140,7 +140,7 @@ export async function* askPlanned(
   let reply: Reply | null = null;
   try {
     reply = credible(yield* listen(work, request), { ...work.setup, prediction, parameters });
-    // A rehearsal or a recording reports what it made up; only a provider knows how its model counts.
+    // A rehearsal or a recording makes its usage up; only a provider knows how its model counts.
     const { ref, wire } = work.setup.model;
     if (ref === wire && reply.estimated === undefined) work.parts.observe(wire, request, reply.usage.input);
     return reply;
@@ -191,8 +191,8 @@ interface Counted extends Pick<TurnSetup, "card" | "count"> {
 const BELIEVED = 10;
 
 /**
- * Usage that cannot be is kept as it was reported and billed by what was counted here, and so is a reply that had to be ended: one
- * absurd answer must not use up what an agent may spend, nor one without figures cost nothing.
+ * Impossible usage is kept as reported but billed by what was counted here, and so is a reply that had to be cut off: one absurd
+ * report must not use up what an agent may spend, and a reply without figures must not be free.
  */
 function credible(reply: Reply, { prediction, parameters, card: { window }, count }: Counted): Reply {
   const { read, write, writeLong, input } = prediction;
@@ -238,8 +238,8 @@ function record(
 }
 
 /**
- * What of a request is not as the record has it of the thread's last turn that is done: the model, a tool, a layer, a message, or
- * what was answered then. Null where all of it still stands as it did, or nothing was sent before.
+ * The first part of a request that differs from the record of the thread's last finished turn: the model, a tool, a layer, a message,
+ * or the answer then. Null if nothing differs, or nothing was sent before.
  */
 async function changedSince(work: Work, compilation: Compilation): Promise<string | null> {
   const { store } = work.parts;

@@ -26,15 +26,15 @@ export async function contactFor(agent: Agent, contact: ContactId): Promise<Cont
   return agent.senders === "ethereum" ? senderAddress(contact) : contact;
 }
 
-/** What is asked to know under whom something is kept. */
-type Kept = Pick<Parts, "agents" | "store">;
+/** What is needed to know under which scope something is stored. */
+type ScopeParts = Pick<Parts, "agents" | "store">;
 
 /**
- * The scopes under which is kept what a door asks for: where senders are addresses, one that is written otherwise is the same. What
- * is no address may be a contact of the time before they were, of one of the agents at least.
+ * The scopes under which data is stored: if senders are addresses, one that is written in another case is the same contact. A contact
+ * that is no address may be from the time before senders were addresses, of one of the agents at least.
  * @throws StrataError `invalid_id` for an address whose checksum is wrong, and for what is none where no agent can know it
  */
-export async function knownScopes<S extends Scope>(parts: Kept, scopes: readonly S[]): Promise<readonly S[]> {
+export async function knownScopes<S extends Scope>(parts: ScopeParts, scopes: readonly S[]): Promise<readonly S[]> {
   const known = await Promise.all(scopes.map((scope) => asAddress(parts.agents, scope)));
   for (const scope of known) if (!isNoAddress(parts.agents, scope) || (await isKept(parts, scope))) return known;
   const [contact] = known.map((scope) => scope.contact);
@@ -43,12 +43,12 @@ export async function knownScopes<S extends Scope>(parts: Kept, scopes: readonly
 }
 
 /** The same for one scope. @throws StrataError as `knownScopes` */
-export async function knownScope<S extends Scope>(parts: Kept, scope: S): Promise<S> {
+export async function knownScope<S extends Scope>(parts: ScopeParts, scope: S): Promise<S> {
   const [known = scope] = await knownScopes(parts, [scope]);
   return known;
 }
 
-/** The scope for what is written again: of nobody but those who may write to the agent today. @throws StrataError as `contactFor` */
+/** The scope for new data: only of contacts that may write to the agent today. @throws StrataError as `contactFor` */
 export async function writableScope({ all }: AgentBook, scope: Scope): Promise<Scope> {
   const agent = all.find(({ org, name }) => org === scope.org && name === scope.agent);
   if (agent === undefined || scope.contact === null) return scope;
@@ -69,17 +69,17 @@ async function asAddress<S extends Scope>(agents: AgentBook, scope: S): Promise<
 const isNoAddress = (agents: AgentBook, scope: Scope): boolean =>
   scope.contact !== null && !isReserved(scope.contact) && !ADDRESS.test(scope.contact) && hasAddresses(agents, scope);
 
-async function isKept({ store }: Kept, scope: Scope): Promise<boolean> {
+async function isKept({ store }: ScopeParts, scope: Scope): Promise<boolean> {
   return (await store.threads(scope, 1)).length > 0 || (await store.memoryStats(scope)).length > 0;
 }
 
 /**
- * The scope that is known, for what the actor may do there.
+ * The scope under which data is stored, if the actor may do that there.
  * @throws StrataError `not_allowed`, `invalid_id`
  */
-export async function reach(parts: Kept, actor: Actor, { scope, action }: Reached): Promise<Scope> {
+export async function reach(parts: ScopeParts, actor: Actor, { scope, action }: Reached): Promise<Scope> {
   const asked = await asAddress(parts.agents, scope);
-  // Nobody is told what is kept of whom they do not reach.
+  // Authorized first: nobody learns what is stored about contacts that they may not read.
   authorize(actor, action, asked);
   return knownScope(parts, asked);
 }
@@ -105,7 +105,7 @@ export function checkOutside({ agent, contact }: Pick<ContactScope, "agent" | "c
 }
 
 /**
- * The event as it is kept: there where senders are addresses, with whether it is proven to be theirs.
+ * The event as it is stored: if senders are addresses, with whether a signature proves that it is theirs.
  * @throws StrataError `signature_invalid`, `invalid_input` for a signature that cannot be checked
  */
 export async function stampProof(
@@ -118,12 +118,12 @@ export async function stampProof(
     const says = "only messages of contacts to an agent with `senders: ethereum` are signed";
     throw new StrataError("invalid_input", `${says}; leave the signature out`);
   }
-  // A thread of before senders were addresses continues with nobody who has none.
+  // A contact without an address cannot continue a thread from the time before senders were addresses.
   await contactFor(agent, contact);
   // The address stands before what the sender claims beside it.
   const name = untrusted(event.name === undefined ? contact : `${contact} ${event.name}`);
   if (signature === undefined) return { ...event, name, proof: "claimed" };
-  // In more than one line, the end of the id could as well be the beginning of the text.
+  // With line breaks, the end of the id could be read as the beginning of the text.
   if (event.externalId === undefined || /[\r\n]/.test(event.externalId)) {
     const says = "a signed message needs an external id of one line, which is signed with it, so that it counts once";
     throw new StrataError("invalid_input", says);

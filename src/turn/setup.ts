@@ -41,7 +41,7 @@ function checkPrice(
  */
 export async function upToDate(parts: Parts, thread: Thread): Promise<Thread> {
   const { scope, id, version, channel } = thread;
-  // What a call asks of an agent is answered by the one that was asked.
+  // An agent that another one calls answers in the version that was called.
   if (channel === PEER) return thread;
   const declared = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
   if (declared?.history !== "log" || declared.version === version) return thread;
@@ -50,14 +50,14 @@ export async function upToDate(parts: Parts, thread: Thread): Promise<Thread> {
   return isRunning ? thread : { ...thread, version: declared.version };
 }
 
-/** The same for a thread that is about to be run: the declaration it moves to is kept with the record. */
+/** The same for a thread that is about to run: the declaration it moves to is stored with the record. */
 export async function broughtUpToDate(parts: Parts, thread: Thread): Promise<Thread> {
   const now = await upToDate(parts, thread);
   if (now.version !== thread.version) await keepVersion(parts, await agentAt(parts, now));
   return now;
 }
 
-/** Keeps the declaration for threads that are pinned to it. What this program has kept already stays: each turn would ask again. */
+/** Stores the declaration for threads that are pinned to it. This program remembers what it has stored, so that not each turn asks. */
 export async function keepVersion({ store, agents, clock }: Parts, agent: Agent): Promise<void> {
   const { org, name, version } = agent;
   const known = keptVersions.get(store) ?? new Set();
@@ -71,8 +71,8 @@ export async function keepVersion({ store, agents, clock }: Parts, agent: Agent)
 const keptVersions = new WeakMap<Parts["store"], Set<string>>();
 
 /**
- * The agent as the thread is pinned to it: the declared one, or an earlier version out of the record. Its model is the declared one
- * in any case: layers and tools are pinned, and who connects a model is answered by it.
+ * The agent as the thread is pinned to it: the declared one, or an earlier version from the record. Only layers and tools are
+ * pinned: the model is always the declared one.
  */
 export async function agentAt(parts: Parts, { scope, version }: Pinned): Promise<Agent> {
   const declared = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
@@ -97,14 +97,14 @@ export function limitOf({ agent, card }: Pick<TurnSetup, "agent" | "card">): num
   return roomIn(card.window, agent.budgets).limit;
 }
 
-/** What must stay of the conversation at a cut, where the agent says so, and by which prices it is weighed. */
+/** What must stay of the conversation at a cut if the agent says so, and the prices that it is weighed by. */
 export function keepOf({ agent: { budgets }, card }: Pick<TurnSetup, "agent" | "card">): { readonly keep?: Keep } {
   if (budgets.keep === undefined) return {};
   const { read, write5m: write } = rulesOf(card).multipliers;
   return { keep: { tokens: budgets.keep, read, write } };
 }
 
-/** How the model shall answer: at most what is reserved for the reply, and in the form that the agent declares. */
+/** How the model is to answer: at most what is reserved for the reply, and in the form that the agent declares. */
 export function parametersOf({ agent, card, reasoning }: Pick<TurnSetup, "agent" | "card" | "reasoning">): Parameters {
   const maxTokens = Math.min(roomIn(card.window, agent.budgets).reply, card.longestReply);
   return {
@@ -115,8 +115,8 @@ export function parametersOf({ agent, card, reasoning }: Pick<TurnSetup, "agent"
 }
 
 /**
- * What did not fit, said of the model's window where that is smaller than the agent's budget: no larger budget would help. Its
- * `details` say what without the advice, which knows the budget alone; the mode is that in which it did not fit.
+ * The same error about the model's window, if that is smaller than the agent's budget: a larger budget would not help then. The
+ * error's `details.what` says what did not fit; `mode` is the mode in which it did not.
  */
 export function inWindow({ agent, card, model }: TurnSetup, error: StrataError, mode?: Mode): StrataError {
   const { total } = agent.budgets;

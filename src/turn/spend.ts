@@ -7,15 +7,15 @@ import { type Left, NO_END, type Spender } from "./steps.ts";
 import type { Work } from "./work.ts";
 
 /**
- * An agent's limit in money, and the funds that it lives on. What is spent is what the record says, of all programs, and what the turns of this one have
- * spent since. A request is sent as long as anything is left, and near the end one after the other: so this program passes
- * the limit by no more than one request, and each further program by one. A request whose answer broke off costs nothing
- * in the record, for no provider tells what it bills for it: the limit does not count it.
+ * An agent's limit in money, and the funds that it lives on. Spent is what the record says, for all programs, plus what the running
+ * turns of this one have spent. A request is sent as long as anything is left, and near the end only one at a time: each program passes
+ * the limit by at most one request. A request whose answer broke off costs nothing in the record, because no provider says what it
+ * bills for it: the limit does not count it.
  */
 
 /**
  * Looks up what is left of the agent's money, before its model is called.
- * @throws StrataError `spend_limit`, or what the funds say that are gone; the messages keep waiting
+ * @throws StrataError `spend_limit`, or the refusal of funds that are used up; the messages keep waiting
  */
 export async function checkSpend(spender: Spender): Promise<void> {
   if (leastOf(await leftOf(spender)) <= 0) throw await unpaid(spender);

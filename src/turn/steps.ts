@@ -44,7 +44,7 @@ export interface TurnSetup {
   readonly limits: Budgets["turn"];
   /** How well the agent can pay for itself, as the turn begins. */
   readonly tier: SurvivalTier;
-  /** What layers of the prefix say in this turn that neither the declaration nor an edit says: a running epoch is told what is new in it. */
+  /** Texts for layers of the prefix that come from neither the declaration nor an edit. In a running epoch, what is new in them is sent. */
   readonly texts?: ReadonlyMap<LayerId, LayerContent>;
   /** How much the model is told to reason, where it has a setting for that. */
   readonly reasoning?: Parameters["reasoning"];
@@ -62,15 +62,15 @@ export interface Beginning {
   readonly agent: Agent;
   /** On which thread, where that is known already. */
   readonly thread?: Thread;
-  /** With whom no other turn of the agent may run meanwhile; left out, others may. */
+  /** The contact with whom no other turn of the agent may run at the same time; left out, others may. */
   readonly alone?: ContactId | null;
-  /** Whether anything waits for the turn, or will: where nothing does, nothing is refused. */
+  /** Whether anything waits for the turn, or will: without that, nothing is refused. */
   readonly waits: () => Promise<boolean>;
-  /** Answers of a recording: the turn costs nothing, and is none of the agent's life. */
+  /** Answers of a recording: the turn costs nothing and does not change the agent's state. */
   readonly recorded?: RunOptions["recorded"];
 }
 
-/** What features see of a running turn. One object from its claim to its end: what a feature keeps of it is found by that. */
+/** What features see of a running turn. It is one object from the claim to the end, so a feature can use it as the key of a WeakMap. */
 export interface RunningTurn {
   readonly parts: TurnParts;
   readonly setup: TurnSetup;
@@ -104,9 +104,9 @@ export interface Found {
   readonly undone?: ReadonlySet<string>;
 }
 
-/** What is to be known, before the sources are asked, of memories that stand at the start of the request. */
+/** What must be known about the memories at the start of the request before the sources are asked. */
 export interface Standing {
-  /** What would stand there in an epoch that the turn opens. None: there is nothing to choose about. */
+  /** What would be frozen there if the turn opens an epoch; left out, nothing. */
   readonly frozen?: FrozenMemory;
   /** Something that the running epoch shows was forgotten: it must not be sent again. */
   readonly forgotten: boolean;
@@ -120,7 +120,7 @@ export type Ending =
   | { readonly status: "done"; readonly stop: StopReason; readonly reply: Spoken | null }
   | { readonly status: "failed"; readonly error: StrataError };
 
-/** Whose money a request costs. */
+/** Who pays for a request. */
 export interface Spender {
   readonly parts: TurnParts;
   readonly setup: Pick<TurnSetup, "agent">;
@@ -128,16 +128,16 @@ export interface Spender {
 }
 
 /**
- * Money that agents live on, beside the limit that every agent may have. Who has none left calls no model; where it ends a turn
- * before anything was said, the messages keep waiting.
+ * Money that agents live on, besides the limit that every agent may have. An agent without any left calls no model; if it runs out
+ * before a turn has said anything, the messages keep waiting.
  */
 export interface Funds {
-  /** How a turn ends that has said something when the money is gone, and the error of one that has not. */
+  /** How a turn ends that had said something when the money ran out, and the error of one that had not. */
   readonly stop: StopReason;
   readonly code: ErrorCode;
   /** Whether this agent lives on it. */
   readonly holds: (agent: Agent) => boolean;
-  /** US dollars that are left; no end of them where the agent does not live on it. */
+  /** US dollars that are left; infinite if the agent does not live on it. */
   readonly left: (spender: Spender) => Promise<number>;
   readonly refusal: (agent: Agent, left: number) => StrataError;
 }
@@ -148,13 +148,13 @@ export interface Left {
   readonly funds: readonly { readonly of: Funds; readonly dollars: number }[];
 }
 
-/** Of an agent whose money nobody counts. */
+/** For an agent without any limit. */
 export const NO_END: Left = { allowed: Number.POSITIVE_INFINITY, funds: [] };
 
-/** What a running turn does: it asks its model, runs the calls of an answer, writes down what came of it. */
+/** What a running turn is doing: asking its model, running the calls of an answer, or storing its outcome. */
 export type Phase = "asking" | "acting" | "committing";
 
-/** How the end of a turn was kept. `lost`: not at all, and its lease runs out by itself. */
+/** How the end of a turn was stored. `lost`: not at all, and its lease expires by itself. */
 export type Kept = "recorded" | "lost";
 
 /**
@@ -162,33 +162,33 @@ export type Kept = "recorded" | "lost";
  * that `app` passes.
  */
 export interface TurnSteps {
-  /** Before the claim: the limits of this turn, and how well it is paid for. */
+  /** Before the claim: the limits of this turn, and the agent's tier. */
   readonly setup?: (parts: TurnParts, setup: TurnSetup, around: SetupAround) => Promise<TurnSetup>;
-  /** Why no turn may begin now, where that is so: what waits keeps waiting. */
+  /** Why no turn may begin now, if none may: messages keep waiting. */
   readonly mayBegin?: (parts: TurnParts, beginning: Beginning) => Promise<StrataError | undefined>;
   /**
-   * On which of the agent's threads no turn may begin now, and why: what waits there is passed over, and who asks for a turn is refused.
-   * Not `thread_busy`: doors wait until such a thread is free.
+   * On which of the agent's threads no turn may begin now, and why: waiting messages there are passed over, and a request for a turn is
+   * refused. Not `thread_busy`: doors wait until such a thread is free.
    */
   readonly resting?: (parts: TurnParts, agent: Agent) => Promise<ReadonlyMap<ThreadId, StrataError>>;
-  /** Before sources are asked, and outside of their deadline: for what is worth a short wait. */
+  /** Before sources are asked, and outside of their deadline: for work that is worth a short wait. */
   readonly prepare?: (parts: TurnParts, agent: Agent, signal?: AbortSignal) => Promise<void>;
   /** The thread is claimed. What is thrown here ends the turn as failed. */
   readonly begun?: (turn: RunningTurn) => Promise<void>;
   /** What fills live layers of this agent in one turn. */
   readonly sources?: (parts: TurnParts, agent: Agent) => LiveSources;
-  /** What fills layers of its prefix, where that is no text of the store. What was edited is given; nothing where that cannot be read. */
+  /** What fills layers of its prefix that are no texts of the store. `active` are the edited texts; undefined if they cannot be read. */
   readonly stored?: (parts: TurnParts, agent: Agent, active: ActiveTexts | undefined) => StoredSources;
-  /** What shall stand framed at the start of an epoch, beside what is said in it. Of several features the first that says so. */
+  /** Memories for the start of an epoch, in frames. The first feature that answers decides. */
   readonly standing?: (parts: TurnParts, setup: TurnSetup, found: Found) => Promise<Standing | undefined>;
-  /** What all live layers were filled with, as it is sent: what would stand there twice is taken out. */
+  /** What all live layers were filled with, as it is sent: to remove what would stand there twice. */
   readonly gathered?: (agent: Agent, layers: readonly Layer[], gathered: Gathered) => Gathered;
   /** Called as the turn moves on. */
   readonly phase?: (turn: RunningTurn, phase: Phase) => void;
   readonly funds?: Funds;
-  /** Whoever listens has the reply of a turn that said something: they read its events to the end. */
+  /** The reader has the reply: they read the events of a turn that said something to the end. */
   readonly heard?: (turn: RunningTurn) => Promise<void>;
-  /** After the turn, whatever came of it. Never throws. */
+  /** After the turn, however it ended. Never throws. */
   readonly ended?: (turn: RunningTurn, ending: Ending, kept: Kept) => Promise<void>;
 }
 
@@ -265,7 +265,7 @@ export function inOrder(list: readonly TurnSteps[]): Steps {
   };
 }
 
-/** That a turn of the agent with that contact runs just now: it has the model and the record to itself. */
+/** The error that a turn of the agent with that contact is running now; undefined if none is. */
 async function runningWith(
   parts: TurnParts,
   { org, name }: Agent,

@@ -13,13 +13,13 @@ import {
 import type { Parts } from "./parts.ts";
 import { type GatherContext, gather, type StoredSources } from "./sources/index.ts";
 
-/** The texts of the prefix as they are now, by layer, and a line where they could not be read. */
+/** The texts of the prefix as they are now, by layer, and a note if they could not be read. */
 export interface StoredTexts {
   readonly contents: ReadonlyMap<LayerId, LayerContent>;
   readonly notes: readonly { readonly layer: LayerId; readonly says: string }[];
   /** When the newest of them was written. */
   readonly since?: number;
-  /** What was edited; nothing where that could not be read, or no text may be edited. */
+  /** The edited texts; undefined if they could not be read, or no text may be edited. */
   readonly active?: ActiveTexts;
 }
 
@@ -31,14 +31,14 @@ const editable = ({ layers }: Agent): readonly Layer[] =>
   layers.filter(({ scope, mutability }) => scope !== "turn" && mutability === "versioned");
 
 interface Asked {
-  /** An epoch runs that continues where nothing else is known. */
+  /** Whether an epoch is running. It continues unchanged if its texts cannot be read. */
   readonly isRunning: boolean;
 }
 
 /**
  * Reads which texts of the agent are active: of its versioned layers, its soul and its skills. The store is asked once a turn, and not
- * at all for an agent without such layers. Where it cannot tell, the declared texts stand without any skill, for one may
- * have been disabled, and a running epoch as it is (law 13).
+ * at all for an agent without such layers. If it fails, the declared texts are sent, without skills, because one may have been
+ * disabled, and a running epoch stays as it is (law 13).
  */
 export async function storedTexts(
   { store }: Pick<Parts, "store">,
@@ -66,7 +66,7 @@ export async function storedTexts(
 }
 
 /**
- * The same with what features fill layers of the prefix with. None of them takes longer than a live layer's source may; one that fails
+ * The same with the layers of the prefix that features fill. They have the same deadline as sources of live layers; one that fails
  * or is late leaves its layer empty, and a running epoch as it is (law 13).
  */
 export async function withStored(

@@ -45,7 +45,7 @@ export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOp
     committed = true;
     yield* commit(work, ending);
   } finally {
-    // Whoever listened has left in the middle: the turn ends here, its events keep waiting.
+    // The reader stopped before the end: the turn ends here, and its events keep waiting.
     if (!committed) await abandon(work);
     work.tracked.close();
     lease.stop();
@@ -76,7 +76,7 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
     steps.phase(work, "asking");
     let compilation = yield* afforded(work, prepared.compilation, withSummary(work, prepared));
     for (;;) {
-      // A recording answers at once and SQLite never waits: without this, signals and timers would not be heard for a whole replay.
+      // A recording answers at once and SQLite never waits: without this, a replay would handle no signal or timer until its end.
       await setImmediate();
       signal.throwIfAborted();
       steps.phase(work, "asking");
@@ -96,11 +96,11 @@ async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
   }
 }
 
-/** The one commit, then the end: `done` only once it is on disk. What was said counts as delivered when `done` was taken. */
+/** The one commit, then the end: `done` only once it is on disk. The reply counts as delivered once `done` was read. */
 async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
   const { parts, lease } = work;
   const { turn } = lease.claim;
-  // Before what takes long with long texts, and after it: others get their turn.
+  // With long texts the next step takes long: other turns may run before and after it.
   await setImmediate();
   const outcome = outcomeOf(work, ending);
   await setImmediate();
@@ -127,7 +127,7 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
   if (settled.overtaken) yield { type: "overtaken", texts: settled.overtaken };
   const left = leftUnanswered(work, ending);
   if (left !== undefined) yield left;
-  // Shown only now: what is advised about a waiting call works at once.
+  // Not before the commit: from now on the call can be approved.
   for (const { id, tool, input } of work.approvals) yield { type: "approval", approval: id, tool, input };
   yield {
     type: "done",
@@ -138,7 +138,7 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
     totals,
   };
   if (ending.reply === null || work.noReader) return;
-  // The turn is done whatever happens here.
+  // The turn is done, whatever happens here.
   await parts.steps.heard(work).catch(() => undefined);
 }
 
@@ -156,7 +156,7 @@ async function recordFailed(work: Work, error: StrataError): Promise<void> {
       work.tracked.close();
       return;
     } catch {
-      // What cannot be written is left out next.
+      // Tried again without its messages.
     }
   }
 }
@@ -166,7 +166,7 @@ async function abandon(work: Work): Promise<void> {
   try {
     await work.parts.store.settle(claimOf(work), outcomeOf(work, { status: "failed", error }));
   } catch {
-    // The lease runs out by itself and the turn is taken up again: nothing is lost.
+    // The lease expires by itself and the turn runs again: nothing is lost.
   }
   await work.parts.steps.ended(work, { status: "failed", error }, "recorded");
 }

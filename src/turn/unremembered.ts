@@ -3,9 +3,9 @@ import { findSecrets } from "../guard/index.ts";
 import { type EventId, type OutboxId, readFrames, type StoredEvent } from "../protocol/index.ts";
 import type { Parts } from "./parts.ts";
 
-/** As many characters in a row that were shown as a memory make a reply a repetition. */
+/** A reply repeats a memory if it has this many characters in a row in common with it. */
 const RUN = 30;
-/** A line of a memory that has fewer is repeated when it stands there whole; what is shorter than this, anybody may say. */
+/** A shorter line of a memory is repeated if the reply holds all of it; lines below this length are too common to count. Characters. */
 const SHORTEST_LINE = 20;
 
 interface Reply {

@@ -39,7 +39,7 @@ const NOTHING_SAID = { stop: "answered", reply: null } as const;
 /** A running turn: who takes part, and what has come of it so far. Lives in memory until the one commit. */
 export interface Work extends RunningTurn {
   /** What the turns of its calls have used of its limits. */
-  readonly lent: { rounds: number; calls: number; dollars: number };
+  readonly usedByCalls: { rounds: number; calls: number; dollars: number };
   /** Whether its reply is sent to nobody. */
   readonly toNobody: boolean;
   /** Whether nobody listens to it: its reply waits in the outbox. */
@@ -78,11 +78,11 @@ export interface Work extends RunningTurn {
 export function newWork(parts: TurnParts, setup: TurnSetup, lease: Lease, options: RunOptions): Work {
   const requests: RequestRecord[] = [];
   const work: Work = {
-    lent: { rounds: 0, calls: 0, dollars: 0 },
+    usedByCalls: { rounds: 0, calls: 0, dollars: 0 },
     inner: {
       left: () => leftOf(work),
       ended: (totals) => {
-        for (const key of ["rounds", "calls", "dollars"] as const) work.lent[key] += totals[key];
+        for (const key of ["rounds", "calls", "dollars"] as const) work.usedByCalls[key] += totals[key];
         options.used?.(totals);
       },
     },
@@ -114,25 +114,25 @@ export function newWork(parts: TurnParts, setup: TurnSetup, lease: Lease, option
   return work;
 }
 
-/** Milliseconds in which who listens to a turn takes its `done`, and in which who waits for what another's turn said finds it. */
+/** Within how many milliseconds a reader of the turn takes its `done`, and a caller that waits for another's turn finds the reply. */
 const LISTENS = 60_000;
 const FINDS = 3_000;
 
-/** From when on a reply that is committed now may be sent by itself: nobody shall get it twice who is there to take it. */
+/** From when on a reply that is committed now may be delivered: whoever is reading it must not get it twice. */
 const deliverAfter = (now: number, isUnheard: boolean): number => now + (isUnheard ? FINDS : LISTENS);
 
-/** What is said there is handed to nobody by the outbox. */
+/** The outbox delivers nothing that is said on these channels. */
 const TO_NOBODY = [REPLAY, PEER];
 
 /** Whether another turn's call runs it. */
 export const isCalled = ({ lease }: Pick<Work, "lease">): boolean => lease.claim.thread.channel === PEER;
 
 /** How far a turn has come towards its limits, the turns of its calls included. */
-export function usedOf({ requests, calls, lent }: Work): Pick<TurnTotals, "rounds" | "calls" | "dollars"> {
+export function usedOf({ requests, calls, usedByCalls }: Work): Pick<TurnTotals, "rounds" | "calls" | "dollars"> {
   return {
-    rounds: requests.length + lent.rounds,
-    calls: calls + lent.calls,
-    dollars: dollarsOf(requests) + lent.dollars,
+    rounds: requests.length + usedByCalls.rounds,
+    calls: calls + usedByCalls.calls,
+    dollars: dollarsOf(requests) + usedByCalls.dollars,
   };
 }
 
@@ -163,7 +163,7 @@ export function plan(work: Work, writes: readonly StoreWrite[]): void {
   }
 }
 
-/** Adds a message to what the turn said. Derived text carries the lowest trust of what it was made from. */
+/** Adds a message to the turn's. Derived text has the lowest trust of what it was made from. */
 export function add(work: Work, message: Message, trust: Trust): TranscriptMessage {
   const added = { message, trust, tokens: countMessage(message, work.setup.count), turn: work.lease.claim.turn };
   work.added.push(added);
@@ -186,7 +186,7 @@ export function totalsOf({ requests, calls, parts, startedAt }: Work): TurnTotal
 const dollarsOf = (requests: readonly RequestRecord[]): number =>
   requests.reduce((sum, request) => sum + request.dollars, 0);
 
-/** Of an outcome that cannot be written, what costs and counts: how often the model was asked, and for how much. */
+/** The same outcome without its messages, if all of it cannot be written: the model calls and their cost stay. */
 export function withoutWords(outcome: TurnOutcome): TurnOutcome {
   const requests = outcome.requests.map((request) => ({ ...request, own: 0, tail: [], reply: null }));
   return { ...outcome, messages: [], requests };
@@ -212,7 +212,7 @@ export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
     approvals: work.approvals,
     totals: totalsOf(work),
     outbox,
-    // Turns of its own answer nobody.
+    // An agent's own turns answer nobody.
     ...(setup.agent.history === "log" && !isReserved(claim.thread.scope.contact) && !isCalled(work) && { log: true }),
     deliverAfter: isCalled(work) ? "nobody" : work.toNobody ? "never" : deliverAfter(parts.wall(), work.noReader),
     ...(claim.batchMembers && { replies: repliesOf(work, claim, ending.status === "done" ? ending : NOTHING_SAID) }),
@@ -220,7 +220,7 @@ export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
   };
 }
 
-/** What is not to be remembered: of what agents ask each other, nothing. */
+/** What is not to be remembered: nothing that agents ask each other is. */
 function forgottenOf(work: Work, ending: Ending, outbox: OutboxId): TurnOutcome["unremembered"] {
   const { batchMembers, events } = claimOf(work);
   if (ending.status !== "done" || batchMembers !== undefined) return [];

@@ -5,9 +5,9 @@ export interface Conversation {
   readonly tokens: number;
   /** It must be cut where it has more. */
   readonly at: number;
-  /** So many stay then. */
+  /** How many stay then. */
   readonly keep: number;
-  /** So many come with each turn. */
+  /** How many each turn adds. */
   readonly each: number;
   /** What stands before it. */
   readonly prefix: number;

@@ -22,12 +22,12 @@ export interface DispatcherParts<World> {
   readonly world: World;
   readonly timers: Timers;
   readonly tell: (says: string) => void;
-  /** As many tasks are done at a time. */
+  /** At most this many tasks run at the same time. */
   readonly sideBySide?: number;
 }
 
 const SIDE_BY_SIDE = 24;
-/** As many of one job for one agent. */
+/** At most this many of one job for one agent. */
 const OF_ONE = 4;
 /** What another process does is found so soon at the latest. Milliseconds. */
 const LOOK = 5_000;

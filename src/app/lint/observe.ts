@@ -12,7 +12,7 @@ import type { Store, Thread, TurnRecord } from "../../store/index.ts";
 import { isOwnChannel } from "../../turn/index.ts";
 import type { Observed, ThreadLength } from "../../wire/index.ts";
 
-/** As many of an agent's threads are counted, and of the newest ones the turns are looked at. */
+/** How many of an agent's threads are counted, and of how many of the newest the turns are read. */
 const COUNTED = 1_000;
 const LOOKED_AT = 20;
 const MOST_MEMORIES = 10_000;

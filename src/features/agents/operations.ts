@@ -20,7 +20,11 @@ const agents = operation({
     const found = await answeringOf(world, world.runtime.agents(actor));
     return {
       agents: found.map(({ agent: { name, version, description, layers, tools }, model, problem }) => ({
-        ...{ name, version, description, model, tools },
+        name,
+        version,
+        description,
+        model,
+        tools,
         ...given("problem", problem?.message),
         layers: layers.map(({ id }) => id),
       })),

@@ -205,7 +205,7 @@ async function leave(parts: Parts, { approval, thread, actor }: Case, { text: sa
 
 const ended = ({ failed }: Pick<ToolOutcome, "failed">): string => (failed ? "failed" : "answered");
 
-/** As much of an outcome stands in the message of an error; its details hold all. */
+/** How many characters of an outcome an error's message quotes; its details hold all of it. */
 const LONGEST_QUOTE = 500;
 
 /** The one who approved is the last who can be told what came of it. */

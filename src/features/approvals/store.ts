@@ -180,9 +180,17 @@ async function read(tx: Tx, row: ApprovalTable): Promise<Approval> {
   const text = async (piece: Digest): Promise<string> => (await ownText(tx, row, piece)) ?? "null";
   const outcome: Approval["outcome"] | null = row.outcome && JSON.parse(await text(row.outcome));
   return {
-    ...{ id, scope: owner(row), thread, turn, call, tool, input: JSON.parse(await text(row.input)) },
+    id,
+    scope: owner(row),
+    thread,
+    turn,
+    call,
+    tool,
+    input: JSON.parse(await text(row.input)),
     ...(schema !== null && { schema }),
-    ...{ taint, status, askedAt: row.asked_at },
+    taint,
+    status,
+    askedAt: row.asked_at,
     ...(row.decided_at !== null && { decidedAt: row.decided_at }),
     ...(row.decided_by !== null && { decidedBy: row.decided_by }),
     ...(row.note !== null && { note: untrusted(String(JSON.parse(await text(row.note)) ?? "")) }),

@@ -31,7 +31,7 @@ export interface DeliveryReport {
   readonly again: boolean;
 }
 
-/** As often a message is tried: about a day. */
+/** How often a message is tried: for about a day. */
 const MOST_TRIES = 30;
 
 /** How long a message is held, in milliseconds. */

@@ -39,7 +39,7 @@ declare module "../../turn/runtime.ts" {
   interface Runtime extends DeliveryDoors {}
 }
 
-/** As many of a thread's messages that wait are read at once. */
+/** How many of a thread's waiting messages are read at once. */
 const PAGE = 100;
 
 /** What happens to replies once they are committed. */

@@ -64,7 +64,7 @@ const delivered = operation({
   ],
 });
 
-/** As many replies of one agent are on their way at a time, each of another conversation. */
+/** At most this many replies of an agent are sent at the same time, each of another conversation. */
 const SIDE_BY_SIDE = 4;
 
 /** Sends replies of agents with `deliver`. What is not taken is due again later, by the record. */
@@ -115,7 +115,7 @@ export const FEATURE: Feature = {
 
 type Outgoing = Awaited<ReturnType<World["runtime"]["outbox"]>>[number];
 
-/** So much of a message is shown; `--json` has all of it. */
+/** How many characters of a message are shown; `--json` has all of it. */
 const BEGINNING = 200;
 
 function saidLines({ contact, id, at, status, text, thread }: Outgoing, style: Style): readonly string[] {

@@ -188,7 +188,7 @@ export const FEATURE: Feature = {
 
 type Waiting = Awaited<ReturnType<World["runtime"]["inbox"]>>[number];
 
-/** So much of a message is shown; `--json` has all of it. */
+/** How many characters of a message are shown; `--json` has all of it. */
 const BEGINNING = 200;
 
 function waitingLines({ contact, event, status }: Waiting, style: Style): readonly string[] {

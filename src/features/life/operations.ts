@@ -56,7 +56,7 @@ export function lifeAnswer({ vitals: { native, ...vitals }, ...life }: LifeView)
 
 type LifeAnswer = ReturnType<typeof lifeAnswer>;
 
-/** So long the account's server is waited for at the command line, in milliseconds. */
+/** How long a command waits for the account's server, in milliseconds. */
 export const PATIENCE = 5_000;
 
 const show = operation({
@@ -117,7 +117,7 @@ const balance = operation({
 /** Less than an hour is told as one. */
 const hoursText = (hours: number): string => (hours < 1.5 ? "hour" : `${number(Math.round(hours))} hours`);
 
-/** As much as one payment may be, in US dollars. */
+/** The largest payment, in US dollars. */
 const MOST = 1_000_000;
 const SUM = `US dollars other than 0, at most ${number(MOST)}, as in 10 or 0.25`;
 

@@ -21,7 +21,7 @@ interface Step extends Pick<LifeRecord, "state" | "because" | "failed" | "ticked
 /** The next step by what is written down; nothing where it is as it shall be. */
 type Plan = (record: LifeRecord | undefined) => Promise<Step | undefined> | Step | undefined;
 
-/** As many changes by others are waited out. */
+/** How often a change is tried again because somebody else changed the state first. */
 const TRIES = 20;
 
 /** Writes the agent's state down, step by step. False where others kept changing it. */

@@ -113,7 +113,7 @@ async function ownThread(parts: LifeParts, agent: Agent): Promise<Thread> {
   return own;
 }
 
-/** As many older threads are looked at: each declaration takes back what the one before it has left. */
+/** How many older threads are searched: each declaration withdraws what the one before it has left. */
 const OLDER = 20;
 
 async function takeBack({ store, wall, clock, alive }: LifeParts, { scope, id }: Thread): Promise<void> {

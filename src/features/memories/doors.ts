@@ -24,7 +24,7 @@ import type { Vectors } from "./vectors/embed.ts";
 
 export type * from "./door-types.ts";
 
-/** So many more are looked at where chatter is left out. */
+/** How many more are read if small talk is left out. */
 const CHATTER = 50;
 
 /** What people and programs do with memories, each under the actor who asks. */
@@ -86,7 +86,7 @@ async function checkPlace(store: Parts["store"], scope: Scope, { supersedes }: N
   throw new StrataError("invalid_input", message, { memory: old.id, supersededBy: memory });
 }
 
-/** As many characters as an agent's tool may save at once. */
+/** At most this many characters, as for an agent's tool. */
 const LONGEST_FACT = 4_000;
 
 /** @throws StrataError `invalid_input` for a note that says nothing, or that holds a secret: it names the kind and the place, not the value */

@@ -2,7 +2,7 @@ import type { Memory, MemoryId, Scope } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import type { MemoryListing } from "./door-types.ts";
 
-/** So many are read at once. */
+/** How many are read at once. */
 const PAGE = 1_000;
 
 /** Every memory that a listing gives, newest first, a page at a time. */

@@ -74,7 +74,7 @@ function summary(file: string, { saved, known, evicted }: ImportReport, { about:
   return `${file}: ${[`${count(saved, "memory", "memories")} ${whom} ${verb} saved`, ...rest].join(", ")}.`;
 }
 
-/** As many entries are told one by one. */
+/** At most this many entries are listed one by one. */
 const TOLD = 20;
 
 /** What is wrong is told where it stands; the rest of the file is saved. */

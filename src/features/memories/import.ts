@@ -27,7 +27,7 @@ import {
 import { readMemories } from "./formats/read.ts";
 import { type KnownMemories, type KnownMemory, knownMemories } from "./known.ts";
 
-/** So many are saved in one transaction, and between two signs of life. */
+/** How many are saved in one transaction, and between two reports of progress. */
 const BATCH = 200;
 
 /**
@@ -45,7 +45,9 @@ export async function* importMemories(
   const entries = readMemories(file, reading);
   const drafts = inOrder(chosen(entries.filter(isDraft), file).map((draft) => hidden(parts, asSaid(draft, reading))));
   const work: Importing = {
-    ...{ parts, actor, scope },
+    parts,
+    actor,
+    scope,
     check: file.check === true,
     known: await knownMemories(parts.store, scope),
     ids: new Map(),
@@ -139,7 +141,7 @@ function recognise(work: Importing, tally: Tally, drafts: readonly MemoryDraft[]
     const at = before?.at ?? memory.at ?? parts.clock();
     const tags = [...(before?.tags ?? []), ...memory.tags];
     const support = Math.max((before?.support ?? 0) + (before === undefined ? 0 : 1), draft.support ?? 1);
-    const kept = { ...{ kind: "fact" as const, trust: trustOf(work.actor) }, ...memory, ...{ at, tags, id, support } };
+    const kept = { kind: "fact" as const, trust: trustOf(work.actor), ...memory, at, tags, id, support };
     known.learn({ ...kept, ...(supersededBy !== undefined && { supersededBy }) }, draft);
     return [{ draft, id, before: before && { ...before } }];
   });

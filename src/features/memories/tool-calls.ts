@@ -21,7 +21,7 @@ import { answered, answeredAs, refused } from "../../turn/tools/index.ts";
 /** What the tools ask the store: they read; what they write goes into the turn's commit. */
 export type Reads = Pick<Store, "searchMemories" | "memory">;
 
-/** As many characters and tags as one memory of a tool has. */
+/** At most this many characters and tags in one memory that a tool saves. */
 export const LONGEST = 4_000;
 export const MOST_TAGS = 8;
 export const LONGEST_TAG = 40;
@@ -128,7 +128,8 @@ export async function findMemories(
   const gone = goneNow(context);
   const hits = await store.searchMemories(scopesOf(context.scope), {
     texts: [{ text: query, weight: 1 }],
-    ...{ validAt: context.at, at: context.at },
+    validAt: context.at,
+    at: context.at,
     limit: limit + gone.size,
     ...rest,
     ...(tags !== undefined && { tags: cleanTags(tags) }),

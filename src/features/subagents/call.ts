@@ -57,7 +57,7 @@ export async function callSubagent(
     trust: lowestTrust(["agent", context.taint]),
     limits,
     signal: context.signal,
-    told: (event) => tell(context, definition.name, event),
+    onEvent: (event) => tell(context, definition.name, event),
   });
   const { total } = turn.setup.agent.budgets;
   return outcomeOf(definition.name, end, tokens < total ? tokens : undefined);

@@ -82,7 +82,12 @@ function baseOf(agent: Agent, { layer, active, proposals }: Seen): Omit<LayerVie
   const source = sourceName(layer.source);
   const passed = passedOver(agent, active.versions).filter((one) => one.layer === id);
   return {
-    ...{ id, rank, mutability, scope, trust, proposals },
+    id,
+    rank,
+    mutability,
+    scope,
+    trust,
+    proposals,
     ...(editors !== undefined && { editors }),
     ...(source !== undefined && { source }),
     ...(passed.length > 0 && { passedOver: passed }),

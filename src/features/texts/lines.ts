@@ -55,7 +55,7 @@ export function movedLine(move: TextMove): string {
 const pointed = (to: number | null): string =>
   to === null ? "nothing" : to === 0 ? "the declared text" : `version ${to}`;
 
-/** So many lines of a difference are shown; `--json` has them all. */
+/** How many lines of a difference are shown; `--json` has them all. */
 const MOST_LINES = 200;
 
 /** The difference of two texts, line by line. */

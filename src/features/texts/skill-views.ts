@@ -65,7 +65,7 @@ export async function skillNamed(access: AgentAccess, name: string): Promise<Ski
   });
 }
 
-/** As many moves are read at once: what is looked for is hardly ever older. */
+/** How many moves are read at once: what is looked for is rarely older. */
 const PAGE = 100;
 
 /** What was done last with a text of all that is so, however much was done with it since. */

@@ -303,7 +303,7 @@ const COLUMNS = [
   { head: "begins", least: 16 },
 ] as const;
 
-/** So much of a skill is shown in the list of them. */
+/** How many characters of a skill the list shows. */
 const BEGINNING = 60;
 
 function listLines(agent: string, all: readonly SkillView[], style: Style): readonly string[] {

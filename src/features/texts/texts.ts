@@ -63,7 +63,7 @@ export async function editText(
   return parts.store.editText(owner, edit, parts.clock());
 }
 
-/** As many versions as are told at once where nobody says how many. */
+/** How many versions are listed unless the caller says how many. */
 const USUAL = 100;
 
 /**

@@ -47,7 +47,7 @@ function updatePromptLayer(texts: Texts): Tool {
   return { ...tool, schema: schemaFor({ layers: [] }), schemaFor, waiting: (agent) => proposalsOf(texts, agent) };
 }
 
-/** As many texts that wait are told: more layers are hardly edited. */
+/** At most this many waiting texts are listed: agents rarely have more editable layers. */
 const MOST_WAITING = 20;
 
 /** What the agent was told would be changed, or asked for in a turn of its own, and nobody has decided about. */

@@ -101,7 +101,7 @@ const COLUMNS = [
   { head: "change" },
 ] as const;
 
-/** So many lines of one text are shown; `--json` has them all. */
+/** How many lines of one text are shown; `--json` has them all. */
 const MOST_LINES = 60;
 
 /** The difference for a person: what changed as a table, then the changed texts. */

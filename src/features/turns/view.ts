@@ -42,7 +42,7 @@ async function handledIn({ runtime, actor }: Looking, { batch }: TurnRecord): Pr
   return [`batch    handled with messages of other senders: \`strata explain ${handling?.id ?? batch}\``];
 }
 
-/** As many threads of a contact are looked through for what a turn asked. */
+/** At most this many threads of a contact are searched for what a turn asked other agents. */
 const LOOKED_AT = 1_000;
 
 /** Whose call ran the turn, and the turns that its own calls ran. */

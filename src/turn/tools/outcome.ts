@@ -177,7 +177,7 @@ const WRITE = z.discriminatedUnion("kind", [
   z.strictObject({ kind: z.literal("memory"), memory: MEMORY }),
   z.strictObject({ kind: z.literal("forget"), memory: ID }),
 ]);
-/** So many pictures and files, and bytes of each: what the strictest of the large providers takes. */
+/** At most this many pictures and files, and bytes of each: the limits of the strictest large provider. */
 const MOST_MEDIA = 5;
 const MEDIA_BYTES = 3_750_000;
 

@@ -259,7 +259,7 @@ function vectors({ runtime, operator, embedderOf }: App): Outcome {
   return hasProblem ? warn(says) : ok(says);
 }
 
-/** So many threads are looked at, the last active first. */
+/** How many threads are checked, newest activity first. */
 const NEWEST = 100;
 
 async function waiting(app: App): Promise<Outcome> {

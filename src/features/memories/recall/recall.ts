@@ -20,7 +20,7 @@ import { SPEAKS_FOR_ITSELF, withoutOutdated, worthShowing } from "./gate.ts";
 import { asPassages, fill, happenedFor, itemsOf, type Shown, seenIn } from "./items.ts";
 import { isChatter, smallTalk } from "./small-talk.ts";
 
-/** So many hits are looked at: most may stand in the transcript. */
+/** How many hits are read: most may stand in the transcript already. */
 const LOOKED_AT = 100;
 
 /** Tokens of memories in a request where the layer has no budget. */
@@ -141,7 +141,7 @@ function empty(because: string): LayerContent {
 const LONGEST = 4_000;
 const LONGEST_EARLIER = 1_000;
 
-/** So many messages before this turn's are read along, each with this weight. */
+/** How many earlier messages are part of the query, and the weight of each. */
 const EARLIER = 3;
 const EARLIER_WEIGHT = 0.6;
 

@@ -14,7 +14,7 @@ import type { Store } from "../../../store/index.ts";
 import { type GatherContext, longestFitting, shorten } from "../../../turn/sources/index.ts";
 import { costOf, happenedFor, itemsOf, type Shown, seenIn } from "./items.ts";
 
-/** So many more are looked at: some may stand in the transcript, or be so no more. */
+/** How many more are read than are needed: some may stand in the transcript already, or no longer be valid. */
 const SPARE = 20;
 
 /** Tokens of them in a request where the layer has no budget. */
@@ -75,7 +75,7 @@ async function find(limit: number, context: Looking): Promise<Found> {
   return { newest, others: lists.reduce((sum, { others }) => sum + others, 0) };
 }
 
-/** As many of the newest as fit, of long ones the beginning: all are cut to the same length, and none to less than says enough. */
+/** As many of the newest as fit. Long ones are cut, all to the same length, but never to so little that they say nothing. */
 function shortenedTo(tokens: number, memories: readonly Shown[], count: CountTokens): readonly Shown[] {
   const longest = Math.max(...memories.map(({ content }) => content.length));
   for (let kept = memories; kept.length > 0; kept = kept.slice(0, -1)) {

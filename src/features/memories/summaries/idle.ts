@@ -11,7 +11,7 @@ import {
 import { isOwnChannel, type Parts, setupOf, type TurnParts } from "../../../turn/index.ts";
 import type { Consolidated, ConsolidateWish, ConsolidationTrouble } from "../door-types.ts";
 
-/** As many of an agent's threads are looked through, the newest activity first. */
+/** At most this many of an agent's threads are searched, newest activity first. */
 const MOST_THREADS = 1_000;
 
 /** An agent whose model failed is left alone for so long, in milliseconds: what failed for one contact mostly fails for the next. */

@@ -8,7 +8,7 @@ export const PAUSE = 30 * 60_000;
 /** Fewer messages are as short as their summary would be. */
 const LEAST = 4;
 
-/** As many sources as a memory keeps when it is saved again. */
+/** At most this many sources, as a memory keeps when it is saved again. */
 const MOST = 100;
 
 /** What was said one after the other in one thread, or in one conversation of an import; oldest first. */

@@ -83,7 +83,7 @@ async function embedAll(embedder: Embedder, texts: readonly WaitingText[], signa
 const isAboutTheTexts = ({ code, details }: StrataError): boolean =>
   code === "model_refused" && [400, 413, 422].includes(Number(details?.["status"]));
 
-/** So many refusals in a row are about the model and not about the texts. */
+/** After this many refusals in a row, the cause is taken to be the model and not the texts. */
 const PATIENCE = 3;
 
 async function oneByOne(
