@@ -3,12 +3,16 @@ import {
   type Actor,
   type Agent,
   type AgentName,
+  asStrataError,
   authorize,
   type ContactScope,
+  type ErrorCode,
+  may,
   reaches,
   type Scope,
   StrataError,
   type ThreadId,
+  type TurnEvent,
   type TurnId,
 } from "../protocol/index.ts";
 import type { AgentOwner, Thread, TurnRecord } from "../store/index.ts";
@@ -96,6 +100,21 @@ async function* scopesOf({ agents, store }: Parts, actor: Actor): AsyncGenerator
   for (const name of await store.agents(actor.org)) if (!declared.has(name)) yield scopeIn(name);
 }
 
+/**
+ * The agent that was named, or that the actor is limited to; otherwise all with a record, declared or not.
+ * @throws StrataError `agent_not_found` for a name that is neither declared nor in the record
+ */
+export async function recordedAgents(
+  parts: Parts,
+  actor: Actor,
+  agent: AgentName | undefined,
+): Promise<readonly AgentName[]> {
+  const recorded = await parts.store.agents(actor.org);
+  if (agent !== undefined && !recorded.includes(agent)) agentNamed(parts, actor, agent);
+  const one = agent ?? actor.agent;
+  return one === undefined ? recorded : [one];
+}
+
 /** What an operator works on one agent with: who asks, the agent as declared, and whose data it is. */
 export interface AgentAccess {
   readonly parts: Parts;
@@ -120,4 +139,58 @@ export function accessToEach(parts: Parts, actor: Actor, name: AgentName | undef
 /** Records what the operator did: which act, and on what, without anybody's text or name. */
 export function recordAct({ parts, owner, actor }: AgentAccess, what: string, about: string): Promise<void> {
   return parts.store.noteAct(owner, { actor, what, about, at: parts.clock() });
+}
+
+type Kind = TurnEvent["type"];
+
+/** Deny by default: the events for somebody who may not read the record. Reasoning is not among them: it may quote the prompt. */
+const TO_CONTACTS: readonly Kind[] = ["turn-start", "text-delta", "unanswered", "done", "failed"];
+
+/** The events that name layers or show the ledger: for those who may have a request explained. */
+const EXPLAINS: readonly Kind[] = ["note", "compiled", "refused", "reasoning-delta", "withheld", "overtaken"];
+
+/** Errors that a contact may read word for word: they say nothing about the inside. */
+const OPEN: readonly ErrorCode[] = ["thread_busy", "thread_not_found", "not_allowed", "turn_cancelled"];
+
+/** The events of a turn that the actor may see: an operator all, a member all but the ledger, and a contact only what is said to it. */
+export function eventsFor(actor: Actor, events: AsyncIterable<TurnEvent>): AsyncIterable<TurnEvent> {
+  return may(actor, "explain") ? events : cutFor(actor, events);
+}
+
+async function* cutFor(actor: Actor, events: AsyncIterable<TurnEvent>): AsyncGenerator<TurnEvent> {
+  if (may(actor, "read")) {
+    for await (const event of events) if (!EXPLAINS.includes(event.type)) yield event;
+    return;
+  }
+  try {
+    for await (const event of events) if (TO_CONTACTS.includes(event.type)) yield withoutInside(event);
+  } catch (thrown) {
+    throw withoutReason(asStrataError(thrown));
+  }
+}
+
+function withoutInside(event: TurnEvent): TurnEvent {
+  switch (event.type) {
+    case "turn-start": {
+      const { model: _, ...rest } = event;
+      return rest;
+    }
+    case "done": {
+      const { totals: _, ...rest } = event;
+      return rest;
+    }
+    case "failed":
+      return { type: "failed", turn: event.turn, error: withoutReason(event.error) };
+    default:
+      return event;
+  }
+}
+
+/** The code says enough to try again or not; the sentence is for whoever runs the agent, who finds it in the record. */
+function withoutReason(error: StrataError): StrataError {
+  if (OPEN.includes(error.code)) return error;
+  return new StrataError(
+    error.code,
+    "the message could not be answered; it keeps waiting, and the operator can see why",
+  );
 }

@@ -1,20 +1,8 @@
-import {
-  type Actor,
-  asStrataError,
-  authorize,
-  type ErrorCode,
-  may,
-  reaches,
-  type Scope,
-  StrataError,
-  type ThreadId,
-  type TurnEvent,
-} from "../protocol/index.ts";
-import { agentNamed, scopeOf, scopeOfThread, threadOf, turnOf } from "./access.ts";
+import { type Actor, authorize, reaches, type Scope, type ThreadId } from "../protocol/index.ts";
+import { agentNamed, eventsFor, recordedAgents, scopeOf, scopeOfThread, threadOf, turnOf } from "./access.ts";
 import { compose } from "./compose.ts";
 import { erase } from "./erase.ts";
 import { fork, regenerate } from "./fork.ts";
-import { type Line, openLine } from "./line.ts";
 import { changesSince, migrate } from "./migrate.ts";
 import { checkTalk } from "./own-channels.ts";
 import type { Parts } from "./parts.ts";
@@ -25,6 +13,7 @@ import { upToDate } from "./setup.ts";
 import { openSpendTracker } from "./spend-tracker.ts";
 import { inOrder, type TurnParts, type TurnSteps } from "./steps.ts";
 import { runTurn } from "./turn.ts";
+import { openWaitingThreads, type WaitingThreads } from "./waiting-threads.ts";
 
 /** The core: the functions that doors call, and what features need to run turns. */
 export interface Core {
@@ -37,9 +26,9 @@ export interface Core {
 export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Core {
   const { store } = parts;
   const [spending, steps] = [openSpendTracker(), inOrder(features)];
-  const line = openLine();
+  const waiting = openWaitingThreads();
   // Made anew for each turn: a reload may have replaced some of the parts.
-  const turnParts = (): TurnParts => ({ ...parts, spending, steps, line });
+  const turnParts = (): TurnParts => ({ ...parts, spending, steps, waiting });
   const running = new Map<ThreadId, AbortController>();
   const run: Run = async function* (held, options) {
     const stop = new AbortController();
@@ -47,7 +36,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
     // Of two runs at once only one gets the thread; the other ends at once and need not be cancelled.
     if (!running.has(held.id)) running.set(held.id, stop);
     try {
-      yield* line.watch(held.id, runTurn(turnParts(), held, { ...options, signal }));
+      yield* waiting.watch(held.id, runTurn(turnParts(), held, { ...options, signal }));
     } finally {
       if (running.get(held.id) === stop) running.delete(held.id);
     }
@@ -62,13 +51,13 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
       authorize(actor, action, scope);
       return store.part(part);
     },
-    ...threadDoors(parts, line),
+    ...threadDoors(parts, waiting),
     async *run(actor, thread, options = {}) {
       const scope = scopeOfThread(actor, thread, "run");
       checkTalk(thread);
       // Contacts must not choose how much of the prompt is sent.
       if (options.mode !== undefined) authorize(actor, "operate", scope);
-      yield* toldTo(actor, run(thread, options));
+      yield* eventsFor(actor, run(thread, options));
     },
     cancel: async (actor, id) => {
       const { scope } = await threadOf(parts, actor, id, "run");
@@ -78,7 +67,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
     },
     fork: (actor, id, options) => fork(parts, actor, id, options),
     async *regenerate(actor, id, options = {}) {
-      yield* toldTo(actor, regenerate(turnParts(), actor, id, options));
+      yield* eventsFor(actor, regenerate(turnParts(), actor, id, options));
     },
     compose: async (actor, conversation, message, options = {}) => {
       const agent = agentNamed(parts, actor, conversation.agent);
@@ -117,7 +106,7 @@ type ThreadDoors = Pick<
 >;
 
 /** Conversations, and what is said in them before a turn answers it. */
-function threadDoors(parts: Parts, line: Line): ThreadDoors {
+function threadDoors(parts: Parts, waiting: WaitingThreads): ThreadDoors {
   const { store } = parts;
   return {
     contact: (actor, agent, contact) => contactFor(agentNamed(parts, actor, agent), contact),
@@ -139,13 +128,13 @@ function threadDoors(parts: Parts, line: Line): ThreadDoors {
     changes: (actor, id) => changesSince(parts, actor, id),
     migrate: (actor, id) => migrate(parts, actor, id),
     post: (actor, thread, events, { handed = false } = {}) => {
-      line.wake(thread.id);
-      if (handed) line.hand(thread.id);
+      waiting.wake(thread.id);
+      if (handed) waiting.handOver(thread.id);
       return post(parts, actor, thread, events);
     },
     openAndPost: async (actor, conversation, events) => {
       const posted = await openAndPost(parts, actor, conversation, events);
-      line.wake(posted.thread.id);
+      waiting.wake(posted.thread.id);
       return posted;
     },
     pending: async (actor, thread) => store.pending((await threadOf(parts, actor, thread.id, "read")).scope, thread.id),
@@ -176,70 +165,12 @@ async function scopesOf(
   actor: Actor,
   { agent, contact }: Omit<Whose, "limit">,
 ): Promise<readonly Scope[]> {
-  const recorded = await parts.store.agents(actor.org);
-  // A name that nobody knows is an error, not an agent without data.
-  if (agent !== undefined && !recorded.includes(agent)) agentNamed(parts, actor, agent);
-  const one = agent ?? actor.agent;
   const asked = contact ?? actor.contact ?? null;
-  const names = one === undefined ? recorded : [one];
+  const names = await recordedAgents(parts, actor, agent);
   const scopes = await knownScopes(
     parts,
     names.map((name): Scope => ({ org: actor.org, agent: name, contact: asked })),
   );
   for (const scope of scopes) authorize(actor, "read", scope);
   return scopes;
-}
-
-type Kind = TurnEvent["type"];
-
-/** Deny by default: what a turn tells somebody who may not read the record of it. Thoughts may quote the prompt. */
-const TO_CONTACTS: readonly Kind[] = ["turn-start", "text-delta", "unanswered", "done", "failed"];
-
-/** What names layers or shows the ledger: for those who may have a request explained. */
-const EXPLAINS: readonly Kind[] = ["note", "compiled", "refused", "reasoning-delta", "withheld", "overtaken"];
-
-/** What a contact may know of a refusal, word for word: nothing of the inside stands in these. */
-const OPEN: readonly ErrorCode[] = ["thread_busy", "thread_not_found", "not_allowed", "turn_cancelled"];
-
-/** The turn as the actor may hear of it: all to an operator, no ledger to a member, and to a contact only what is said to it. */
-function toldTo(actor: Actor, events: AsyncIterable<TurnEvent>): AsyncIterable<TurnEvent> {
-  return may(actor, "explain") ? events : cutFor(actor, events);
-}
-
-async function* cutFor(actor: Actor, events: AsyncIterable<TurnEvent>): AsyncGenerator<TurnEvent> {
-  if (may(actor, "read")) {
-    for await (const event of events) if (!EXPLAINS.includes(event.type)) yield event;
-    return;
-  }
-  try {
-    for await (const event of events) if (TO_CONTACTS.includes(event.type)) yield withoutInside(event);
-  } catch (thrown) {
-    throw withoutReason(asStrataError(thrown));
-  }
-}
-
-function withoutInside(event: TurnEvent): TurnEvent {
-  switch (event.type) {
-    case "turn-start": {
-      const { model: _, ...rest } = event;
-      return rest;
-    }
-    case "done": {
-      const { totals: _, ...rest } = event;
-      return rest;
-    }
-    case "failed":
-      return { type: "failed", turn: event.turn, error: withoutReason(event.error) };
-    default:
-      return event;
-  }
-}
-
-/** The code says enough to try again or not; the sentence is for whoever runs the agent, who finds it in the record. */
-function withoutReason(error: StrataError): StrataError {
-  if (OPEN.includes(error.code)) return error;
-  return new StrataError(
-    error.code,
-    "the message could not be answered; it keeps waiting, and the operator can see why",
-  );
 }

@@ -1,5 +1,5 @@
 import { type Actor, type AgentName, authorize } from "../protocol/index.ts";
-import { agentNamed } from "./access.ts";
+import { recordedAgents } from "./access.ts";
 import type { Parts } from "./parts.ts";
 import type { Forgotten } from "./runtime.ts";
 import { knownScopes } from "./senders.ts";
@@ -33,11 +33,8 @@ export async function finishErasures({ store, removeFiles }: Pick<Parts, "store"
 }
 
 async function agentsOf(parts: Parts, actor: Actor, agent: AgentName | undefined): Promise<readonly AgentName[]> {
-  const recorded = await parts.store.agents(actor.org);
-  // A name that was never heard of is told, and not taken for an agent that knows nobody.
-  if (agent !== undefined && !recorded.includes(agent)) agentNamed(parts, actor, agent);
-  const one = agent ?? actor.agent;
-  if (one !== undefined) return [one];
+  const recorded = await recordedAgents(parts, actor, agent);
+  if ((agent ?? actor.agent) !== undefined) return recorded;
   const declared = parts.agents.all.filter(({ org }) => org === actor.org).map(({ name }) => name);
   return [...new Set([...recorded, ...declared])].sort();
 }

@@ -26,11 +26,11 @@ import {
 import type { Thread } from "../store/index.ts";
 import type { ModelCard } from "../wire/index.ts";
 import { heldNow, type Lease } from "./lease.ts";
-import type { Line } from "./line.ts";
 import type { Parts } from "./parts.ts";
 import type { RunOptions } from "./runtime.ts";
 import type { Gathered, LiveSources, StoredSources } from "./sources/index.ts";
 import type { SpendTracker } from "./spend-tracker.ts";
+import type { WaitingThreads } from "./waiting-threads.ts";
 
 /** Who takes part in a turn, and how far it may go: all known before the thread is claimed. */
 export interface TurnSetup {
@@ -54,7 +54,7 @@ export interface TurnSetup {
 export interface TurnParts extends Parts {
   readonly spending: SpendTracker;
   readonly steps: Steps;
-  readonly line: Line;
+  readonly waiting: WaitingThreads;
 }
 
 /** Who would begin a turn. */

@@ -112,14 +112,14 @@ async function inbox(access: AgentAccess, limit: number): Promise<readonly Inbox
 }
 
 async function waiting(parts: TurnParts, agent: Agent): Promise<readonly WaitingThread[]> {
-  const { store, steps, line, wall, clock, alive } = parts;
+  const { store, steps, waiting, wall, clock, alive } = parts;
   const resting = new Set((await steps.resting(parts, agent)).keys());
   const wish = { except: NO_MAIL, rested: restedAt(clock()), resting, now: wall(), alive };
   const all = await store.waitingThreads({ org: agent.org, agent: agent.name }, wish);
-  const found = all.filter(({ thread }) => !line.isStopped(thread));
+  const found = all.filter(({ thread }) => !waiting.isStopped(thread));
   if (found.length === 0) return [];
   if ((await steps.refusal(parts, { agent, waits: async () => true })) !== undefined) return [];
-  return found.map(({ thread, first }) => ({ thread, since: issuedAt(first), isHanded: line.isHanded(thread) }));
+  return found.map(({ thread, first }) => ({ thread, since: issuedAt(first), isHanded: waiting.isHandedOver(thread) }));
 }
 
 /**

@@ -1,25 +1,25 @@
 import type { ThreadId, TurnEvent } from "../protocol/index.ts";
 
-/** What this program knows of threads on which something waits, and no record says. */
-export interface Line {
-  /** Nobody answers what was posted there but whoever looks after what waits. */
-  readonly hand: (thread: ThreadId) => void;
-  /** Something new was said there. */
+/** What this program knows about threads with waiting messages that is not in the record. */
+export interface WaitingThreads {
+  /** The poster runs no turn for what was posted there: background work answers it at once. */
+  readonly handOver: (thread: ThreadId) => void;
+  /** A new message was posted there. */
   readonly wake: (thread: ThreadId) => void;
-  readonly isHanded: (thread: ThreadId) => boolean;
-  /** Whether a person has stopped its last turn: what waits is left alone until something new is said, or a turn is asked for. */
+  readonly isHandedOver: (thread: ThreadId) => boolean;
+  /** Whether a person has cancelled its last turn: its messages wait until a new one is posted or a turn is asked for. */
   readonly isStopped: (thread: ThreadId) => boolean;
-  /** Passes a turn of the thread on, and sees how it ends. */
+  /** Passes the events of a turn of the thread on, and notes how it ends. */
   readonly watch: (thread: ThreadId, turn: AsyncIterable<TurnEvent>) => AsyncGenerator<TurnEvent>;
 }
 
-export function openLine(): Line {
+export function openWaitingThreads(): WaitingThreads {
   const handed = new Set<ThreadId>();
   const stopped = new Set<ThreadId>();
   return {
-    hand: (thread) => void handed.add(thread),
+    handOver: (thread) => void handed.add(thread),
     wake: (thread) => void stopped.delete(thread),
-    isHanded: (thread) => handed.has(thread),
+    isHandedOver: (thread) => handed.has(thread),
     isStopped: (thread) => stopped.has(thread),
     async *watch(thread, turn) {
       stopped.delete(thread);
