@@ -31,9 +31,7 @@ export {
   type SpendPeriod,
   type ToolRule,
 } from "./agent.ts";
-export { APPROVAL_STATUSES, type Approval, type ApprovalStatus, type NewApproval } from "./approval.ts";
 export type { Brand } from "./brand.ts";
-export type { Embedded, Embedder, Embedding } from "./embedder.ts";
 export { type Epoch, frozenIn, sentIn, type TranscriptMessage } from "./epoch.ts";
 export { asStrataError, ERRORS, type ErrorCode, type ErrorTraits, never, StrataError } from "./errors.ts";
 export {
@@ -93,6 +91,8 @@ export {
   type ContentItem,
   EDITORS,
   type FrozenMemory,
+  idsOf,
+  inPromptOrder,
   joinParts,
   LAYER_SCOPES,
   type Layer,
@@ -101,6 +101,8 @@ export {
   type LayerScope,
   type LayerVersion,
   type LeftOut,
+  layersNamed,
+  layerWith,
   MODES,
   type Mode,
   MUTABILITIES,
@@ -108,8 +110,6 @@ export {
   type Source,
   type SourceKinds,
 } from "./layer.ts";
-export { idsOf, layersNamed, layerWith } from "./layer-named.ts";
-export { inPromptOrder } from "./layer-order.ts";
 export type { EpochReason, Fate, Ledger, LedgerEntry, LedgerPart, Place, Renewal } from "./ledger.ts";
 export {
   AGENT_STATES,
@@ -161,6 +161,9 @@ export {
   addUsage,
   billedUsage,
   type CountTokens,
+  type Embedded,
+  type Embedder,
+  type Embedding,
   type FinishReason,
   type Model,
   type ModelEvent,
@@ -211,7 +214,6 @@ export {
 } from "./scope.ts";
 export type { OwnSource, SourceContext, SourceItem, Vault } from "./source.ts";
 export { SHORTEST_SECRET, secretsInAddress, spellings } from "./spellings.ts";
-export { textDecided, textName, textOvertaken } from "./text-problems.ts";
 export {
   CONVERSATION_LIMITS,
   EDIT_ENDS,
@@ -228,11 +230,18 @@ export {
   type TextStatus,
   type TextVersion,
   type TurnEdit,
+  textDecided,
+  textName,
+  textOvertaken,
   USUAL_TEXT_LIMITS,
   type VersionKey,
 } from "./text-version.ts";
 export {
+  APPROVAL_STATUSES,
+  type Approval,
+  type ApprovalStatus,
   EDIT_TOOL,
+  type NewApproval,
   REPLY_TOOL,
   type SenderReply,
   type StoreWrite,

@@ -1,4 +1,5 @@
-import type { LayerId, MemoryId } from "./ids.ts";
+import { StrataError } from "./errors.ts";
+import type { AgentName, LayerId, MemoryId } from "./ids.ts";
 import type { Digest } from "./json.ts";
 import type { Proof } from "./life.ts";
 import { type Trust, type Trusted, trusted, type Untrusted } from "./trust.ts";
@@ -154,4 +155,40 @@ export const joinParts = (parts: readonly LayerPart[]): Trusted =>
 export interface LayerVersion {
   readonly layer: LayerId;
   readonly digest: Digest;
+}
+
+/**
+ * The order of the prompt and of the ledger: by scope, then by rank, then as declared. A layer with `after` comes
+ * right after that other layer; several of them are ordered by rank.
+ */
+export function inPromptOrder<L extends Pick<Layer, "id" | "rank" | "scope" | "after">>(layers: readonly L[]): L[] {
+  const byRank = layers.toSorted(
+    (a, b) => LAYER_SCOPES.indexOf(a.scope) - LAYER_SCOPES.indexOf(b.scope) || a.rank - b.rank,
+  );
+  const ids = new Set(layers.map(({ id }) => id));
+  const stands = ({ after }: L): boolean => after === undefined || !ids.has(after);
+  return byRank
+    .filter(stands)
+    .flatMap((one) => [one, ...byRank.filter((other) => !stands(other) && other.after === one.id)]);
+}
+
+/** The layers that a word refers to: the one with that id, or else those of that rank (live layers may share a rank). */
+export function layersNamed<L extends Pick<Layer, "id" | "rank">>(layers: readonly L[], word: string): readonly L[] {
+  const own = layers.filter(({ id }) => id === word);
+  return own.length > 0 ? own : layers.filter(({ rank }) => String(rank) === word);
+}
+
+/** The names of layers, for a sentence. */
+export const idsOf = (layers: readonly Pick<Layer, "id">[]): string => layers.map(({ id }) => `\`${id}\``).join(", ");
+
+/** The layer whose text operators write beside the declared layers: the soul, or the skills. @throws StrataError `text_not_found` */
+export function layerWith(
+  { name, layers }: { readonly name: AgentName; readonly layers: readonly Layer[] },
+  source: "soul" | "skills" | "files",
+): Layer {
+  const layer = layers.find((one) => one.source.kind === source);
+  if (layer !== undefined) return layer;
+  const none = source === "soul" ? "no soul" : `no ${source}`;
+  const message = `${name} has ${none}: no layer of it in strata.yaml says \`source: ${source}\``;
+  throw new StrataError("text_not_found", message, { agent: name, source });
 }

@@ -105,11 +105,11 @@ interface TextStore {
   moveText(owner: AgentOwner, key: TextKey, request: MoveRequest): Promise<TextMove>;
 }
 
-/** A message that waits for an agent. `staged`: a turn is handling it now. */
+/** A message that waits for an agent. `isRunning`: a turn is handling it now. */
 export interface WaitingMessage {
   readonly contact: ContactId;
   readonly event: StoredEvent;
-  readonly staged: boolean;
+  readonly isRunning: boolean;
 }
 
 /** Messages of an agent with all its contacts, on their way in. What was erased is none of them. */

@@ -69,7 +69,7 @@ describe("on a model that binds its reasoning to all that went before it", () =>
     for await (const finding of store.verify(thread.scope.org)) expect(finding.type).toBe("checked");
   });
 
-  it("a cut in the middle of a turn leaves out what the turn itself has reasoned, too, and the record tells it so", async () => {
+  it("a cut in the middle of a turn also leaves out what the turn itself has reasoned, and the record does so, too", async () => {
     const script = Array.from({ length: 60 }, (_, n) => (request: Request) => {
       const asked = request.messages.findLast(({ role }) => role === "user");
       const looks = JSON.stringify(asked).includes("Look around") && n < 44;

@@ -10,11 +10,10 @@ import {
   turnId,
   type Untrusted,
 } from "../protocol/index.ts";
-import { pastOf } from "./earlier.ts";
 import { coldCache } from "./early-cut.ts";
 import { compileFor, renewalOf } from "./gather.ts";
 import type { Parts } from "./parts.ts";
-import { planRequest } from "./plan-request.ts";
+import { pastOf, planRequest } from "./plan-request.ts";
 import type { Composed, ComposeOptions, Conversation } from "./runtime.ts";
 import { parametersOf, setupOf, upToDate } from "./setup.ts";
 import type { TurnParts, TurnSetup } from "./steps.ts";

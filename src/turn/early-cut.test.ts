@@ -55,7 +55,7 @@ async function dueAfter(agent = talker()): Promise<number> {
 }
 
 describe("a conversation whose cache is cold", () => {
-  it("is cut at once where a cut is soon due, and the ledger tells why", async () => {
+  it("is cut at once if a cut is soon due, and the ledger says why", async () => {
     const due = await dueAfter();
     const { ledger, events, composed, store } = await talked(due - 2, 10 * MINUTE);
     expect(ledger.epoch).toMatchObject({ n: 2, reason: "cut", opened: true });
@@ -69,7 +69,7 @@ describe("a conversation whose cache is cold", () => {
     await Promise.all([store.close(), warm.store.close()]);
   });
 
-  it("waits where the cut is further away than its next long pause, and the ledger tells that, too", async () => {
+  it("waits if the cut is further away than its next long pause, and the ledger says that, too", async () => {
     // Every other turn comes after a long pause.
     const stand = await testRuntime(
       Array.from({ length: 20 }, () => "Aye."),

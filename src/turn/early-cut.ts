@@ -1,6 +1,6 @@
 import { type Compilation, type CompileInput, compile, type Summary } from "../compiler/index.ts";
 import { paceOf, rulesOf, whenToFold } from "../wire/index.ts";
-import type { Past } from "./earlier.ts";
+import type { Past } from "./plan-request.ts";
 import type { TurnSetup } from "./steps.ts";
 
 /** For a thread whose cache has certainly expired: the rates that decide whether to cut it now. */

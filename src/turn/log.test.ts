@@ -320,7 +320,7 @@ describe("an edit while a conversation runs", () => {
     await store.close();
   });
 
-  it("begins an epoch where the provider has surely forgotten the conversation, and predicts no read of what was changed", async () => {
+  it("begins an epoch once the provider's cache of the conversation has expired, and predicts no read of what was changed", async () => {
     const agent = sovereign({ history: "transcript" });
     const { hear, change, recorded, time, store } = await started(agent);
     for (let i = 0; i < 4; i++) await hear("ann", "The sea was calm. ".repeat(20));

@@ -168,7 +168,7 @@ it("no door takes an address whose checksum is wrong for one that nobody knows",
   await on.store.close();
 });
 
-it("who claims more trust than their own is told so in plain words", async () => {
+it("refuses an event that claims more trust than its sender has, in plain words", async () => {
   const { runtime, agent, time, store } = await testRuntime([]);
   const thread = await runtime.open(OPERATOR, {
     agent: agent.name,

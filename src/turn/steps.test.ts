@@ -40,7 +40,7 @@ function telling(name: string, told: string[]): TurnSteps {
 }
 
 describe("the steps that features add to a turn", () => {
-  it("may let a thread rest: what waits there is passed over, for the next sender there is a turn, and who asks is refused", async () => {
+  it("may let a thread rest: its messages are passed over, the next sender gets a turn, and a request for a turn is refused", async () => {
     const resting = new Map<ThreadId, StrataError>();
     const rests: TurnSteps = { resting: async () => resting };
     const on = await testRuntime(["To Bob."], { parts: { steps: [rests] } });
@@ -59,7 +59,7 @@ describe("the steps that features add to a turn", () => {
     await on.store.close();
   });
 
-  it("are told of it one after the other, in the order of the list", async () => {
+  it("are called one after the other, in the order of the list", async () => {
     const told: string[] = [];
     const { run } = await turnWith(telling("one", told), telling("two", told));
     expect(endOf(await collect(run())).type).toBe("done");

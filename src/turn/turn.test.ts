@@ -212,7 +212,7 @@ describe("limits", () => {
     expect(parts.flatMap((part) => (part.type === "result" ? [part.id] : []))).toEqual(calls);
   });
 
-  it("tells the model before the last round that it must answer, once, behind what its calls came to", async () => {
+  it("tells the model once, after the results of its calls, that it must answer in the last round", async () => {
     const { say, open, sent } = await testRuntime([calling(), calling(), "I saw it."], {
       budgets: { turn: { rounds: 3, calls: 32, seconds: 120 } },
     });
@@ -563,7 +563,7 @@ describe("law 7: one commit", () => {
 });
 
 describe("a full memory", () => {
-  it("a turn tells which memories had to go for what it saved, once it is committed", async () => {
+  it("a turn reports which memories were evicted for what it saved, once it is committed", async () => {
     const { store } = await testRuntime([]);
     const gone = memoryId(`mem_${"0".repeat(26)}`);
     const full = {

@@ -4,11 +4,11 @@ import { asStrataError, StrataError, type TurnEvent } from "../protocol/index.ts
 import type { Settled, Thread } from "../store/index.ts";
 import { compileBatch, leftUnanswered, occasionOf } from "./batch-turn.ts";
 import { answerCalls } from "./calls.ts";
-import { pastOf } from "./earlier.ts";
 import { coldCache } from "./early-cut.ts";
 import { finalAnswer, stoppedBy } from "./final-answer.ts";
 import { renewalOf } from "./gather.ts";
 import { hold } from "./lease.ts";
+import { pastOf } from "./plan-request.ts";
 import { retryWhileBusy } from "./retry.ts";
 import type { RunOptions } from "./runtime.ts";
 import { send } from "./send.ts";

@@ -24,9 +24,9 @@ import {
 } from "../protocol/index.ts";
 import type { Claim, RequestRecord, TurnOutcome } from "../store/index.ts";
 import { batchMembersOf, repliesOf } from "./batch-turn.ts";
-import { NO_PAST, type Past } from "./earlier.ts";
 import type { Lease } from "./lease.ts";
 import { PEER } from "./own-channels.ts";
+import { NO_PAST, type Past } from "./plan-request.ts";
 import { REPLAY } from "./recording.ts";
 import type { RunOptions } from "./runtime.ts";
 import type { TrackedSpend } from "./spend-tracker.ts";

@@ -7,8 +7,8 @@ import {
   writeLock,
 } from "../../agents/index.ts";
 import { type Agent, usualPayment } from "../../protocol/index.ts";
-import { type TextWarning, warningsOf } from "../declared-texts.ts";
 import { loadProject } from "./agents.ts";
+import { type TextWarning, warningsOf } from "./texts.ts";
 
 /** The declarations of a folder and the shipped ones, for commands that open no record. */
 export { blueprintFolder, blueprintNames, type TranslatedKey, translateDevclaw } from "../../agents/index.ts";

@@ -1,2 +1,92 @@
-/** What is to be known of declared texts, for commands that say it. */
-export { type TextWarning, warningsOf } from "../declared-texts.ts";
+import type { Project } from "../../agents/index.ts";
+import { textLimitsOf } from "../../features/texts/config.ts";
+import { checkNewText, type GivenText, layerJudge } from "../../guard/index.ts";
+import type { Agent, AgentName, Layer } from "../../protocol/index.ts";
+import { isOwn } from "../projects.ts";
+
+/** A warning about a declared text that would be refused, or need a review, as an edit. It is sent anyway. */
+export interface TextWarning {
+  readonly agent: AgentName;
+  /** `layer loop`, `skill invoicing`, `soul`, `all texts`. */
+  readonly piece: string;
+  readonly says: string;
+  /** If the text is in a file of the project: its path from the root, and the position. */
+  readonly file?: string;
+  readonly line?: number;
+}
+
+type Warning = Omit<TextWarning, "agent">;
+
+/** The warnings for all agents of these projects. Shipped agents are skipped. */
+export async function warningsOf(projects: readonly Project[]): Promise<readonly TextWarning[]> {
+  const agents = projects.filter(isOwn).flatMap((project) => [...project.agents.values()]);
+  return (await Promise.all(agents.map(textWarnings))).flat();
+}
+
+/**
+ * Looks at what may be edited: its size, and what the guard says of it, which is loaded where there is such a text. What nobody
+ * may edit is the operator's alone, whatever it says and however long it is.
+ */
+export async function textWarnings(agent: Agent): Promise<readonly TextWarning[]> {
+  const found = [...sizes(agent), ...(await judged(agent))];
+  return found.map((one) => ({ agent: agent.name, ...one }));
+}
+
+function sizes(agent: Agent): readonly Warning[] {
+  const { layers } = agent;
+  const most = textLimitsOf(agent);
+  const edited = layers.filter(({ mutability }) => mutability === "versioned");
+  const long = edited.filter((layer) => lengthOf(layer) > most.layer);
+  const sum = layers.reduce((all, layer) => all + lengthOf(layer), 0);
+  const warnings = long.map((layer) => ({
+    piece: `layer ${layer.id}`,
+    says: `it has ${number(lengthOf(layer))} characters, but an edit may have at most ${number(most.layer)}`,
+  }));
+  if (sum <= most.total || !edited.some(({ source }) => source.kind === "text")) return warnings;
+  const says = `the texts of the prefix have ${number(sum)} characters together, and the limit for edits is ${number(most.total)}: until they are below it, an edit may only keep a text's length or shorten it`;
+  return [...warnings, { piece: "all texts", says }];
+}
+
+const lengthOf = ({ source }: Layer): number => (source.kind === "text" ? source.text.length : 0);
+
+const number = (value: number): string => value.toLocaleString("en-US");
+
+async function judged(agent: Agent): Promise<readonly Warning[]> {
+  const { layers, soul, skills = [] } = agent;
+  const size = { beside: 0, now: 0, limits: textLimitsOf(agent) };
+  const texts: readonly (GivenText & Pick<Warning, "piece">)[] = [
+    ...layers.flatMap(({ id, mutability, source, line }) =>
+      mutability === "versioned" && source.kind === "text"
+        ? [{ piece: `layer ${id}`, kind: "layer", text: source.text, line, ...size } as const]
+        : [],
+    ),
+    ...(soul === undefined ? [] : [{ piece: "soul", kind: "soul", text: soul } as const]),
+    ...skills.map(({ name, text }) => ({ piece: `skill ${name}`, kind: "skill", text, enabled: 0 }) as const),
+  ];
+  const found: Warning[] = [];
+  for (const { piece, ...given } of texts) {
+    const says = await warningFor(given);
+    if (says !== undefined) found.push({ piece, says });
+  }
+  return found;
+}
+
+async function warningFor(given: GivenText): Promise<string | undefined> {
+  // Its length is told of already, and what it says counts, too.
+  if (given.kind === "layer" && given.text.length > given.limits.layer) return longWarning(given.text);
+  const checked = await checkNewText(given);
+  if (checked.problem !== undefined)
+    return `it is sent as it is declared; as an edit, it would be refused: ${checked.problem}`;
+  const { verdict, findings } = checked.verdict;
+  return verdict === "pass" ? undefined : heldUp(findings);
+}
+
+async function longWarning(text: string): Promise<string | undefined> {
+  const { verdict, findings } = (await layerJudge())(text);
+  return verdict === "pass"
+    ? undefined
+    : heldUp(findings.map(({ says, words }) => `${says}: ${JSON.stringify(words)}`));
+}
+
+const heldUp = (findings: readonly string[]): string =>
+  `it is sent as it is declared; as an edit, the guard would ask for a review: ${findings.join("; ")}`;

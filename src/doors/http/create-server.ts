@@ -1,10 +1,9 @@
 import { type Context, Hono } from "hono";
 import { fieldsOf, type Operation } from "../../features/index.ts";
 import { type Actor, StrataError, type TurnEvent } from "../../protocol/index.ts";
-import { errorResponse } from "./error-response.ts";
 import type { HealthReport } from "./health.ts";
 import { readBody } from "./read-body.ts";
-import type { Doors, Route } from "./route.ts";
+import { type Doors, errorResponse, type Route } from "./route.ts";
 import { routesOf } from "./routes.ts";
 import { checkSite, type Site } from "./site.ts";
 import { openTurns } from "./turns.ts";

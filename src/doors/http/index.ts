@@ -4,9 +4,9 @@
  * operator's token.
  */
 export { createServer, type Server, type ServerParts } from "./create-server.ts";
-export { errorResponse } from "./error-response.ts";
 export type { AgentHealth, Health, HealthReport } from "./health.ts";
 export { type Listening, listen } from "./listen.ts";
+export { errorResponse } from "./route.ts";
 export { type Served, type ServeOptions, type Serving, serveOperator } from "./serve.ts";
 export { type Address, type Site, siteOf } from "./site.ts";
 export { isSameToken, operatorToken } from "./token.ts";

@@ -2,8 +2,7 @@ import { z } from "zod";
 import { DONE } from "../../features/index.ts";
 import { asStrataError, type StoredEvent, StrataError, type TurnEvent } from "../../protocol/index.ts";
 import type { Done } from "./answering.ts";
-import { errorBody } from "./error-response.ts";
-import type { OtherAnswer } from "./route.ts";
+import { errorBody, type OtherAnswer } from "./route.ts";
 import type { Turns } from "./turns.ts";
 
 /** What a stream of server-sent events tells: the posted event as it was stored, then the turn's own events. */

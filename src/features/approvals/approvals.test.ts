@@ -120,7 +120,7 @@ describe("a call that needs approval", () => {
     expect(acted).toEqual(["order 7"]);
   });
 
-  it("does not run when it is denied; the agent is told why", async () => {
+  it("does not run when it is denied, and the agent learns why", async () => {
     const { say, open, sent, acted, waiting, runtime } = await asking([{ parts: [REFUND] }, "Waiting.", "Sorry."]);
     const thread = await open();
     await say(thread, "Refund order 7");
@@ -132,7 +132,7 @@ describe("a call that needs approval", () => {
     expect(acted).toEqual([]);
   });
 
-  it("that fails tells how, and keeps no write", async () => {
+  it("that fails says how, and keeps no write", async () => {
     const call = { ...REFUND, input: { at: "nothing" } };
     const { say, open, waiting, runtime } = await asking([{ parts: [call] }, "Waiting."]);
     const thread = await open();

@@ -127,7 +127,7 @@ function deciding(openStore: OpenStore): void {
       await store.close();
     });
 
-    it("that refuses tells the thread in the same transaction; one that comes too late tells nothing", async () => {
+    it("that refuses posts to the thread in the same transaction; one that comes too late posts nothing", async () => {
       const store = await openStore();
       const { id, at } = await waiting(store);
       const denial = decision({ verdict: "denied", event: told("A person said no") });

@@ -170,7 +170,7 @@ describe("a reply of an agent that says where its replies go", () => {
     expect(await runtime.outbox(OPERATOR, AGENT.name, { status: "waiting", limit: 5 })).toEqual([]);
   });
 
-  it("is sent to whoever left before the end, once there was time to take it", async () => {
+  it("is sent if the reader left before the end, once there was time to take it", async () => {
     const { look, tries, runtime, time, thread, later } = await delivering();
     await look();
     await runtime.post(OPERATOR, thread, [message("And a cake.", time.at)]);
@@ -186,7 +186,7 @@ describe("a reply of an agent that says where its replies go", () => {
     expect(tries.map(({ text }) => text)).toEqual(["Here is your bread.", "And your cake."]);
   });
 
-  it("comes behind what was said before it, also where whoever listened to that has left", async () => {
+  it("is sent after what was said before it, even if the reader of that has left", async () => {
     const { look, tries, runtime, time, thread, later, noReader } = await delivering();
     await look();
     await runtime.post(OPERATOR, thread, [message("And a cake.", time.at)]);

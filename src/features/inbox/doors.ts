@@ -42,8 +42,8 @@ export interface InboxOptions extends RunOptions {
 export interface InboxMessage {
   readonly contact: ContactId;
   readonly event: StoredEvent;
-  /** `staged`: a turn is handling it now. */
-  readonly status: "waiting" | "staged";
+  /** `running`: a turn is handling it now. */
+  readonly status: "waiting" | "running";
 }
 
 /** A thread on which something waits that could be answered now. */
@@ -108,7 +108,7 @@ async function inbox(access: AgentAccess, limit: number): Promise<readonly Inbox
   const { parts, owner } = access;
   const found = await parts.store.inbox(owner, { now: parts.wall(), limit });
   await recordAct(access, "read inbox", `messages: ${found.length}`);
-  return found.map(({ contact, event, staged }) => ({ contact, event, status: staged ? "staged" : "waiting" }));
+  return found.map(({ contact, event, isRunning }) => ({ contact, event, status: isRunning ? "running" : "waiting" }));
 }
 
 async function waiting(parts: TurnParts, agent: Agent): Promise<readonly WaitingThread[]> {

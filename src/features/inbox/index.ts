@@ -32,13 +32,13 @@ const WAITING = z
   .object({
     contact: z.string(),
     event: EVENT,
-    status: z.enum(["waiting", "staged"]).describe("`staged`: a turn is handling it now"),
+    status: z.enum(["waiting", "running"]).describe("`running`: a turn is handling it now"),
   })
   .meta({ id: "InboxMessage" });
 
 const waiting = operation({
   name: "inbox.list",
-  does: "List the messages that wait for an agent, oldest first; `staged` means that a turn is handling it now. This access is recorded.",
+  does: "List the messages that wait for an agent, oldest first; `running` means that a turn is handling it now. This access is recorded.",
   may: "read",
   at: "GET /v1/agents/{agent}/inbox",
   takes: LIST_OF_AGENT,

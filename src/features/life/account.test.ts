@@ -124,7 +124,7 @@ describe("the account of an agent", () => {
     expect(waits.map(({ milliseconds }) => milliseconds)).toEqual([2_000, 150, 150]);
   });
 
-  it("is waited for by who asks how the agent is, for as long as they say", async () => {
+  it("is waited for as long as the caller of the agent's state says", async () => {
     const { waits, timer } = patience();
     const read = Promise.withResolvers<bigint>();
     const on = await withAccount("http://chain.example", 300, { timer, read: () => read.promise });

@@ -7,7 +7,7 @@ import type { LifeView } from "./doors.ts";
 
 // The shapes of answers about how an agent lives by itself.
 
-export const CREDITS = z
+const CREDITS = z
   .object({
     toppedUp: z.number(),
     spent: z.number(),
@@ -16,7 +16,7 @@ export const CREDITS = z
   })
   .meta({ id: "Credits", description: "US dollars." });
 
-export const PAYMENTS = z.object({
+const PAYMENTS = z.object({
   payments: list(
     z
       .object({ id: z.number(), dollars: z.number(), by: z.string(), note: z.string(), at: TIME })

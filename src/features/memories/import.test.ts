@@ -251,7 +251,7 @@ describe("what was said", () => {
     },
   );
 
-  it("comes in its order out of a file that tells it backwards, as earlier versions wrote them", async () => {
+  it("keeps its order when a file lists it backwards, as earlier versions wrote them", async () => {
     const [one, other] = [await stand(), await stand()];
     await one.load(one.ann, { text: lines(...TALK) });
     await other.load(other.ann, { text: lines(...TALK.map((line, n) => ({ ...line, at: line.at + n })).toReversed()) });
@@ -319,7 +319,7 @@ describe("what was said", () => {
 describe("since and until when it is so", () => {
   const HOUR = 3_600_000;
 
-  it("what ended, or has not begun, is found only by who asks for it, however many there are, and stays listed", async () => {
+  it("what has ended, or has not begun, is found only on request, however many there are, and stays listed", async () => {
     const { runtime, ann, kept } = await stand();
     const say = async (text: string, span: { readonly validFrom?: number; readonly validUntil?: number } = {}) =>
       runtime.remember(OPERATOR, ann, { content: untrusted(text), tags: [], ...span });

@@ -530,7 +530,7 @@ describe("skills", () => {
     expect(sent).not.toMatch(/haggling/);
   });
 
-  it("are told from what is not there, and are not switched twice", async () => {
+  it("are distinguished from skills that do not exist, and are not switched twice", async () => {
     const set = await automatonRuntime();
     await expect(desk(set).disable("invocing")).rejects.toMatchObject({
       code: "text_not_found",
@@ -576,7 +576,7 @@ describe("an earlier version", () => {
     expect(await desk(set).layer("loop")).toMatchObject({ version: 0 });
   });
 
-  it("comes back as it is declared where there is room, however long it is, and is told the room where there is none", async () => {
+  it("comes back as declared if there is room, however long it is; without room, the refusal names what is left", async () => {
     const { layers } = automaton();
     const declared = layers.map((one) =>
       one.id === "loop" ? { ...one, source: { kind: "text", text: trusted("d".repeat(5_300)) } as const } : one,

@@ -21,7 +21,7 @@ export async function inbox(
     .orderBy("event.id")
     .limit(atMost(limit));
   return (await tx.all(rows)).map(({ holder, lease_until: until, ...row }) => {
-    return { contact: row.contact, event: toEvent(row), staged: holder !== null && (until ?? 0) > now };
+    return { contact: row.contact, event: toEvent(row), isRunning: holder !== null && (until ?? 0) > now };
   });
 }
 

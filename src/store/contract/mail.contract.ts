@@ -18,11 +18,11 @@ export function mailContract(openStore: OpenStore): void {
       const claim = await take(store, ann);
       const shown = await store.inbox(OWNER, { now: NOW, limit: 9 });
       expect(shown).toEqual([
-        { contact: "ann", event: claim.events[0], staged: true },
-        { contact: "bob", event: (await store.pending(BOB, bob.id))[0], staged: false },
+        { contact: "ann", event: claim.events[0], isRunning: true },
+        { contact: "bob", event: (await store.pending(BOB, bob.id))[0], isRunning: false },
       ]);
       // A lease that ran out holds nothing.
-      expect(await store.inbox(OWNER, { now: NOW + 30_000, limit: 1 })).toMatchObject([{ staged: false }]);
+      expect(await store.inbox(OWNER, { now: NOW + 30_000, limit: 1 })).toMatchObject([{ isRunning: false }]);
       expect(await store.inboxCount(OWNER)).toBe(2);
       await store.settle(claim, ran(claim).outcome);
       expect(await store.inboxCount(OWNER)).toBe(1);

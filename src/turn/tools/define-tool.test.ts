@@ -143,7 +143,7 @@ describe.each(MADE)("what a tool gives, seen by %s", (_, made) => {
     },
   );
 
-  it.each(["no money", new Error("no money")])("that throws %o is heard as it is", async (thrown) => {
+  it.each(["no money", new Error("no money")])("that throws %o fails with these words", async (thrown) => {
     expect(await thrownBy(thrown)).toEqual({ error: thrown });
   });
 });

@@ -12,9 +12,8 @@ import {
 } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { agentNamed, chosenAgent, inSession } from "../shell/session.ts";
-import { stdinLines } from "../shell/stdin-lines.ts";
 import { isQuietIn, jsonTeller, plainTeller } from "../shell/teller.ts";
-import { isInteractive } from "../shell/terminal.ts";
+import { isInteractive, stdinLines } from "../shell/terminal.ts";
 import { answerCommand, QUIT, readKnownCommand } from "./chat-commands.ts";
 import { chatInTerminal } from "./chat-terminal.ts";
 import { senderOf, speak, type Talk, type Talkers, talkWith, versionLines, type Wanted } from "./conversation.ts";

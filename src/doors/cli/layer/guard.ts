@@ -7,7 +7,7 @@ import { count, number, printable } from "../../../print/index.ts";
 import { StrataError } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { readShared } from "../shell/options.ts";
-import { allOfStdin, stdinLines } from "../shell/stdin-lines.ts";
+import { allOfStdin, stdinLines } from "../shell/terminal.ts";
 
 /** `strata guard …`: the guard's verdicts on texts that should become layers. */
 export function declareGuard(program: Command, context: Context): void {

@@ -19,7 +19,7 @@ import { readInput, writeOutput } from "./files.ts";
 import { agentWords, introduced, shortTerms, tellTurn } from "./on-agent.ts";
 import { showProgress } from "./progress.ts";
 import { chosenAgent, inRecord, inSession, onRecord, type Session } from "./session.ts";
-import { allOfStdin } from "./stdin-lines.ts";
+import { allOfStdin } from "./terminal.ts";
 
 /** A noun of the command line: its help, and its operations. */
 export interface Noun {

@@ -1,4 +1,5 @@
-import type { Readable, Writable } from "node:stream";
+import { addAbortSignal, type Readable, type Writable } from "node:stream";
+import { StringDecoder } from "node:string_decoder";
 import type { Timers } from "../../../app.ts";
 
 /** A stream that may be a terminal. */
@@ -22,3 +23,49 @@ export interface Terminal {
 export function isInteractive({ stdin, stdout }: Terminal): boolean {
   return stdin.isTTY === true && stdout.isTTY === true;
 }
+
+type Source = Pick<Terminal, "stdin" | "signal">;
+
+/**
+ * The lines of stdin as they come, without their ends, until it ends or the program is told to stop. A line ends at a line feed, a
+ * carriage return before it aside: JSON may hold the other line ends of Unicode as they are, at which Node's own reader would cut.
+ */
+export async function* stdinLines(source: Source): AsyncGenerator<string> {
+  let rest = "";
+  for await (const text of stdinText(source)) {
+    // Only what is new is searched: a line may come in many pieces.
+    const [first = "", ...others] = text.split("\n");
+    const lines = [rest + first, ...others];
+    rest = lines.pop() ?? "";
+    for (const line of lines) yield withoutReturn(line);
+  }
+  if (rest !== "") yield withoutReturn(rest);
+}
+
+/** All of stdin as it came, but for a byte order mark. */
+export async function allOfStdin(source: Source): Promise<string> {
+  let all = "";
+  for await (const text of stdinText(source)) all += text;
+  return all;
+}
+
+/** What some programs write before a text to say that it is UTF-8. */
+const MARK = /^\ufeff/;
+
+async function* stdinText({ stdin, signal }: Source): AsyncGenerator<string> {
+  if (signal.aborted) return;
+  const decoder = new StringDecoder("utf8");
+  let begun = false;
+  try {
+    for await (const chunk of addAbortSignal(signal, stdin)) {
+      const text = typeof chunk === "string" ? chunk : decoder.write(chunk);
+      yield begun ? text : text.replace(MARK, "");
+      begun ||= text !== "";
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  yield decoder.end();
+}
+
+const withoutReturn = (line: string): string => (line.endsWith("\r") ? line.slice(0, -1) : line);

@@ -10,8 +10,8 @@ import { readInput, readJson } from "../shell/files.ts";
 import { seconds } from "../shell/options.ts";
 import { showProgress } from "../shell/progress.ts";
 import { agentNamed, inSession } from "../shell/session.ts";
-import { newTally, type PieceTally, type Tally, tallyTurn } from "../shell/tally.ts";
 import { beginDump, type Dump } from "./dump.ts";
+import { newTally, type PieceTally, type Tally, tallyTurn } from "./tally.ts";
 
 /** What the end of a replay tells besides the tally. */
 interface ReplayReport {
