@@ -5,7 +5,7 @@ import { type Path, type Position, show, visible } from "./path.ts";
 import type { Report } from "./report.ts";
 
 /** The most bytes of strata.yaml and of each text file. */
-export const TEXT_LIMIT = 256 * 1024;
+const TEXT_LIMIT = 256 * 1024;
 
 /**
  * Reads a UTF-8 text of at most `limit` bytes. Pipes and devices are not opened.

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 export const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
-export const SLUG_FORM = "1 to 64 of a-z, 0-9, `.`, `_` and `-`, starting and ending with a letter or digit";
+const SLUG_FORM = "1 to 64 of a-z, 0-9, `.`, `_` and `-`, starting and ending with a letter or digit";
 
 export const REFERENCE = "$" + "{NAME}";
 /** What `${NAME}` looks like where it may stand. */

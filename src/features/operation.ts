@@ -186,8 +186,8 @@ interface FileSpec<In extends z.ZodObject> extends Declared<In> {
 export interface Written {
   readonly type: string;
   readonly text: Iterable<string> | AsyncIterable<string>;
-  /** What is said when all of it was written: to the file of that name, or to stdout. */
-  readonly told: (file: string | undefined) => readonly string[];
+  /** Lines for people once all of it was written: to the file of that name, or to stdout. */
+  readonly summary: (file: string | undefined) => readonly string[];
 }
 
 /** A value as the doors pass it on. */

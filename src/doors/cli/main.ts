@@ -3,7 +3,10 @@
  * The `strata` program: wires the process to `run` and leaves with its exit code. It acts when it is loaded, so that the
  * bootstrap can import it instead of starting another process.
  */
-import "./project/blank-variables.ts";
+
+// Providers' packages read the environment while they are loaded, and refuse an address that is set to nothing. Here, as everywhere
+// in Strata, what is set to nothing is not set.
+for (const name of ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"]) if (process.env[name] === "") delete process.env[name];
 
 // All else is imported behind this: an old Node cannot even link it.
 await import("../../app/doors/node-version.ts").catch((tooOld: unknown) => {

@@ -1,7 +1,6 @@
 import { type Context, Hono } from "hono";
 import { fieldsOf, type Operation } from "../../features/index.ts";
-import { type Actor, StrataError, type TurnEvent } from "../../protocol/index.ts";
-import type { HealthReport } from "./health.ts";
+import { type Actor, type ModelRef, StrataError, type TurnEvent } from "../../protocol/index.ts";
 import { readBody } from "./read-body.ts";
 import { type Doors, errorResponse, type Route } from "./route.ts";
 import { routesOf } from "./routes.ts";
@@ -156,4 +155,28 @@ function nowhere(routes: readonly Route[], method: string, path: string): Respon
   const response = errorResponse(new StrataError("method_not_allowed", message, { method, path, allow }));
   response.headers.set("allow", allow);
   return response;
+}
+
+/** One agent that is served, and who answers for it. */
+export interface AgentHealth {
+  readonly name: string;
+  readonly version: string;
+  readonly model: ModelRef;
+}
+
+/** What `/health` tells anybody: that it serves, or that nothing can be kept any more, and then with status 503. */
+export interface Health {
+  readonly status: "ok" | "failing";
+  readonly version: string;
+  /** Without a token, where it fails: how to learn why. */
+  readonly next?: string;
+}
+
+/** What `/health` tells the holder of a token: also what it serves. */
+export interface HealthReport extends Health {
+  readonly agents: readonly AgentHealth[];
+  /** The data folder. */
+  readonly data: string;
+  /** Why it fails, in a sentence. */
+  readonly because?: string;
 }

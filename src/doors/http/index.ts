@@ -3,8 +3,14 @@
  * it gets the runtime as an argument. It listens only on the configured address, and everything except `/` and `/health` needs the
  * operator's token.
  */
-export { createServer, type Server, type ServerParts } from "./create-server.ts";
-export type { AgentHealth, Health, HealthReport } from "./health.ts";
+export {
+  type AgentHealth,
+  createServer,
+  type Health,
+  type HealthReport,
+  type Server,
+  type ServerParts,
+} from "./create-server.ts";
 export { type Listening, listen } from "./listen.ts";
 export { errorResponse } from "./route.ts";
 export { type Served, type ServeOptions, type Serving, serveOperator } from "./serve.ts";

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import type { Operation } from "../../features/index.ts";
 import type { Actor, TurnEvent } from "../../protocol/index.ts";
-import { createServer, type Server } from "./create-server.ts";
-import type { HealthReport } from "./health.ts";
+import { createServer, type HealthReport, type Server } from "./create-server.ts";
 import { type Listening, listen } from "./listen.ts";
 import type { Doors } from "./route.ts";
 import { siteOf } from "./site.ts";

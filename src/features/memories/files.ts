@@ -115,7 +115,7 @@ const write = fileOperation({
     return {
       type: TYPES[format],
       text: world.runtime.exportMemories(actor, scope, { format, ...filterOf(filter) }),
-      told: (file) => (file === undefined ? [] : [`The memories ${about({ agent, contact })} are in ${file}.`]),
+      summary: (file) => (file === undefined ? [] : [`The memories ${about({ agent, contact })} are in ${file}.`]),
     };
   },
 });

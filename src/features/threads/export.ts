@@ -30,7 +30,7 @@ export const EXPORT = fileOperation({
     return {
       type: "application/jsonl",
       text: linesOf(world, { threads, tally }, call),
-      told: (file) => summary(tally, threads.length, file),
+      summary: (file) => summary(tally, threads.length, file),
     };
   },
 });

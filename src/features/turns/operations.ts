@@ -104,7 +104,7 @@ const wire = fileOperation({
     return {
       type: "application/json",
       text: [await bodyOf(sent.request, sent.wire)],
-      told: () => (isFirst ? [`This is request 1 of ${of}; --request N prints another.`] : []),
+      summary: () => (isFirst ? [`This is request 1 of ${of}; --request N prints another.`] : []),
     };
   },
 });

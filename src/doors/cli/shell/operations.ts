@@ -1,24 +1,11 @@
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, relative, resolve, sep } from "node:path";
 import { Argument, type Command, Option } from "commander";
-import {
-  type CommandPart,
-  type FieldShape,
-  fieldsOf,
-  fromWords,
-  type Naming,
-  type Operation,
-  type Page,
-  type RunningTurn,
-  type Written,
-} from "../../../features/index.ts";
-import { agentName, asStrataError, StrataError, type TurnEvent } from "../../../protocol/index.ts";
-import { contactNamed } from "../chat/conversation.ts";
+import { type FieldShape, fieldsOf, type Naming, type Operation } from "../../../features/index.ts";
+import { agentName, StrataError } from "../../../protocol/index.ts";
 import type { Context } from "./context.ts";
-import { readInput, writeOutput } from "./files.ts";
-import { agentWords, introduced, shortTerms, tellTurn } from "./on-agent.ts";
-import { showProgress } from "./progress.ts";
-import { chosenAgent, inRecord, inSession, onRecord, type Session } from "./session.ts";
+import { readInput } from "./files.ts";
+import { type Performed, perform, type Verb } from "./perform.ts";
 import { allOfStdin } from "./terminal.ts";
 
 /** A noun of the command line: its help, and its operations. */
@@ -48,11 +35,17 @@ export function declareNoun(program: Command, context: Context, { name, says, op
   if (first !== undefined) group.addHelpText("after", `\nExample:\n  $ strata ${first}`);
 }
 
-/** An operation on the command line. */
-interface Verb {
-  readonly operation: Operation;
-  readonly part: CommandPart<string>;
-  readonly fields: readonly FieldShape[];
+/** Lists a group's commands without `[options]`, so that what each does has room beside it in a small terminal. */
+function shortTerms(group: Command): void {
+  group.configureHelp({ ...group.configureHelp(), subcommandTerm: shortTerm });
+}
+
+const shortTerm = (command: Command): string =>
+  [command.name(), ...command.registeredArguments.map(argumentTerm)].join(" ");
+
+function argumentTerm(one: Argument): string {
+  const says = `${one.name()}${one.variadic ? "..." : ""}`;
+  return one.required ? `<${says}>` : `[${says}]`;
 }
 
 /** A verb, and the operations that are options of its command. */
@@ -92,9 +85,11 @@ function declareVerb(group: Command, context: Context, { verb, more }: Declaring
       .option("--out <file>", "the new file to write (default: stdout)")
       .option("--force", "let --out replace an existing file");
   const examples = part.examples.map((line) => `  $ strata ${line}`).join("\n");
-  command
-    .addHelpText("after", `\nExample${part.examples.length === 1 ? "" : "s"}:\n${examples}`)
-    .action(() => perform(context, command, chosen(command, { verb, more })));
+  command.addHelpText("after", `\nExample${part.examples.length === 1 ? "" : "s"}:\n${examples}`).action(async () => {
+    const wanted = chosen(command, { verb, more });
+    const given = await readWords(context, command, wanted);
+    await perform(context, { command, verb: wanted, given, naming: namingOf(wanted) });
+  });
 }
 
 /** The fields that one of two operations on the same command takes and the other does not. */
@@ -175,127 +170,6 @@ function placeOf({ name, type, choices, place }: FieldShape): string {
 function flagOf({ name, type }: FieldShape, { names }: Verb["part"]): string {
   const own = names?.[name] ?? (name === "contact" ? "as" : type === "list" ? name.replace(/s$/, "") : name);
   return `--${own.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-}
-
-async function perform(context: Context, command: Command, verb: Verb): Promise<void> {
-  const given = await readWords(context, command, verb);
-  const { confirm } = verb.part;
-  if (confirm !== undefined && command.opts()["yes"] !== true)
-    throw new StrataError("invalid_input", `${confirm}; confirm with --yes`);
-  checkOut(context, command.opts());
-  await opening(verb)(context, command, (session) => work(context, session, { command, verb, given }));
-}
-
-/** @throws StrataError `invalid_input` where a file would be lost */
-function checkOut({ terminal }: Context, { out, force }: { readonly out?: string; readonly force?: true }): void {
-  if (out === undefined || force === true || !existsSync(resolve(terminal.cwd, out))) return;
-  const message = `${out} already exists; name another file, or add --force to replace it`;
-  throw new StrataError("invalid_input", message, { file: out });
-}
-
-function opening({ part: { opens } }: Verb): typeof inRecord {
-  if (opens === "record") return inRecord;
-  if (opens === "record to run") return onRecord;
-  return (context, command, work) => inSession(context, command, work, { recordOnly: opens === "data" });
-}
-
-interface Performed {
-  readonly command: Command;
-  readonly verb: Verb;
-  readonly given: Readonly<Record<string, unknown>>;
-}
-
-async function work(context: Context, session: Session, { command, verb, given }: Performed): Promise<void> {
-  const { operation, fields } = verb;
-  const { app, json } = session;
-  checkNoAgent(context, session, { verb, given });
-  const about = subject(session, verb, given, command);
-  const progress = showProgress(context, commandName(operation));
-  const call = { actor: app.operator, signal: context.terminal.signal, progress: progress.show };
-  const world = { ...app, clock: Date.now };
-  const asked = { values: fromWords(fields, about.values), naming: namingOf(verb) };
-  const page = { style: context.style, agentWords: about.agentWords };
-  switch (operation.kind) {
-    case "value":
-    case "series": {
-      const answer = await operation.run(world, asked, call).finally(progress.end);
-      if (json) context.json(answer.json);
-      else {
-        context.say(...(await answer.lines(page)));
-        context.note(...answer.hints(page));
-      }
-      for (const fault of answer.faults(page)) context.fail(fault);
-      if (answer.failed !== undefined) return context.fail(answer.failed);
-      if (answer.follows !== undefined) await tellFollowing(context, session, answer.follows);
-      return;
-    }
-    case "turn":
-      return runTurn(context, session, { ran: operation.run(world, asked, call), page });
-    case "file":
-      return writeFile(context, command, await operation.run(world, asked, call)).finally(progress.end);
-  }
-}
-
-async function runTurn(
-  context: Context,
-  session: Session,
-  { ran, page }: { readonly ran: RunningTurn; readonly page: Page },
-): Promise<void> {
-  const forPeople = !session.json;
-  if (forPeople) context.say(...(await ran.before(page)));
-  const events = ran.begun === undefined ? introduced(context, session, ran.events) : ran.events;
-  const started = await tellTurn(context, session, events, ran.begun);
-  if (!forPeople) return;
-  if (started === undefined) context.say(ran.idle);
-  else context.note(...(await ran.hints(started, page)));
-}
-
-async function writeFile({ terminal, note }: Context, command: Command, { text, told }: Written): Promise<void> {
-  const { out } = command.opts<{ readonly out?: string }>();
-  if (out !== undefined) await writeOutput(out, terminal.cwd, text);
-  else {
-    let last = "\n";
-    for await (const piece of text) {
-      terminal.stdout.write(piece);
-      last = piece;
-    }
-    // Only a person wants a line end that is not the file's.
-    if (terminal.stdout.isTTY === true && !last.endsWith("\n")) terminal.stdout.write("\n");
-  }
-  note(...told(out));
-}
-
-const commandName = ({ name }: Operation): string => name.replace(".", " ");
-
-/** If there is one argument, which names an agent, and also text on stdin, the argument would be used as the text and stdin silently ignored. */
-function checkNoAgent({ terminal }: Context, { app }: Session, { verb, given }: Omit<Performed, "command">): void {
-  const { part, operation } = verb;
-  const text = part.stdin === undefined ? undefined : given[part.stdin];
-  if (terminal.stdin.isTTY === true || given["agent"] !== undefined) return;
-  if (!app.runtime.agents(app.operator).some(({ name }) => name === text)) return;
-  const command = `strata ${commandName(operation)}`;
-  const says = `${text} is an agent's name, but it is in the place of the ${part.stdin}`;
-  const next = `\`${command} - ${text}\` reads stdin for ${text}; to use the word itself, name the agent, too, as with \`--agent ${text}\``;
-  throw new StrataError("invalid_input", `${says}: ${next}`, { agent: text });
-}
-
-/** What was just done is said, and with whom. Whoever pressed Ctrl-C wants no turn; what there is to tell waits for the next. */
-async function tellFollowing(context: Context, session: Session, begin: () => AsyncIterable<TurnEvent>): Promise<void> {
-  const { signal } = context.terminal;
-  if (signal.aborted) context.fail(asStrataError(signal.reason));
-  else await tellTurn(context, session, begin());
-}
-
-/** Whom it is about: where nobody is named, the first agent, and where it is said so, the person at this machine. */
-function subject(session: Session, { fields, part }: Verb, given: Performed["given"], command: Command) {
-  const agent = fields.find(({ name }) => name === "agent");
-  if (agent === undefined || (!agent.required && given["agent"] === undefined))
-    return { values: given, agentWords: "" };
-  const chosen = chosenAgent(session.app, given["agent"] === undefined ? undefined : String(given["agent"]));
-  const isOwn = command.opts()["agentOwn"] === true;
-  const me =
-    part.contact !== undefined && given["contact"] === undefined && !isOwn ? { contact: contactNamed(chosen) } : {};
-  return { values: { ...given, agent: chosen.name, ...me }, agentWords: agentWords(session.app, chosen) };
 }
 
 /** The words and options that were given, under the names of their fields. */

@@ -71,7 +71,7 @@ const COLUMNS = [
 ] as const;
 
 /** A thread as lines for a person: whose it is, then a row per turn. Tokens are those of all the turn's requests together. */
-export function threadView(thread: Thread, turns: readonly TurnRecord[], style: Style): readonly string[] {
+function threadView(thread: Thread, turns: readonly TurnRecord[], style: Style): readonly string[] {
   const { scope, channel, createdAt, lastActivity, forkedFrom } = thread;
   const pinned = `pinned to version ${shortVersion(thread.version)} · begun ${isoSecond(createdAt)} · last activity ${isoSecond(lastActivity)}`;
   return [

@@ -1,0 +1,212 @@
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import type { App } from "../../../app.ts";
+import {
+  type CommandPart,
+  type FieldShape,
+  fromWords,
+  type Naming,
+  type Operation,
+  type Page,
+  type RunningTurn,
+  type Written,
+} from "../../../features/index.ts";
+import { count, printable } from "../../../print/index.ts";
+import {
+  type Agent,
+  asStrataError,
+  isBatch,
+  isReserved,
+  StrataError,
+  type TurnEvent,
+} from "../../../protocol/index.ts";
+import { contactNamed } from "../chat/conversation.ts";
+import type { Context } from "./context.ts";
+import { writeOutput } from "./files.ts";
+import { showProgress } from "./progress.ts";
+import { chosenAgent, inRecord, inSession, onRecord, type Session } from "./session.ts";
+import { jsonTeller, plainTeller } from "./teller.ts";
+
+/** An operation on the command line. */
+export interface Verb {
+  readonly operation: Operation;
+  readonly part: CommandPart<string>;
+  readonly fields: readonly FieldShape[];
+}
+
+/** A command as it was typed: what is to be done, and the words and options under the names of their fields. */
+export interface Performed {
+  readonly command: Command;
+  readonly verb: Verb;
+  readonly given: Readonly<Record<string, unknown>>;
+  readonly naming: Naming;
+}
+
+/** Does what a command asks for, and prints what comes of it. */
+export async function perform(context: Context, performed: Performed): Promise<void> {
+  const { command, verb } = performed;
+  const { confirm } = verb.part;
+  if (confirm !== undefined && command.opts()["yes"] !== true)
+    throw new StrataError("invalid_input", `${confirm}; confirm with --yes`);
+  checkOut(context, command.opts());
+  await opening(verb)(context, command, (session) => work(context, session, performed));
+}
+
+/** @throws StrataError `invalid_input` where a file would be lost */
+function checkOut({ terminal }: Context, { out, force }: { readonly out?: string; readonly force?: true }): void {
+  if (out === undefined || force === true || !existsSync(resolve(terminal.cwd, out))) return;
+  const message = `${out} already exists; name another file, or add --force to replace it`;
+  throw new StrataError("invalid_input", message, { file: out });
+}
+
+function opening({ part: { opens } }: Verb): typeof inRecord {
+  if (opens === "record") return inRecord;
+  if (opens === "record to run") return onRecord;
+  return (context, command, work) => inSession(context, command, work, { recordOnly: opens === "data" });
+}
+
+async function work(context: Context, session: Session, { command, verb, given, naming }: Performed): Promise<void> {
+  const { operation, fields } = verb;
+  const { app, json } = session;
+  checkNoAgent(context, session, { verb, given });
+  const about = subject(session, verb, given, command);
+  const progress = showProgress(context, commandName(operation));
+  const call = { actor: app.operator, signal: context.terminal.signal, progress: progress.show };
+  const world = { ...app, clock: Date.now };
+  const asked = { values: fromWords(fields, about.values), naming };
+  const page = { style: context.style, agentWords: about.agentWords };
+  switch (operation.kind) {
+    case "value":
+    case "series": {
+      const answer = await operation.run(world, asked, call).finally(progress.end);
+      if (json) context.json(answer.json);
+      else {
+        context.say(...(await answer.lines(page)));
+        context.note(...answer.hints(page));
+      }
+      for (const fault of answer.faults(page)) context.fail(fault);
+      if (answer.failed !== undefined) return context.fail(answer.failed);
+      if (answer.follows !== undefined) await tellFollowing(context, session, answer.follows);
+      return;
+    }
+    case "turn":
+      return runTurn(context, session, { ran: operation.run(world, asked, call), page });
+    case "file":
+      return writeFile(context, command, await operation.run(world, asked, call)).finally(progress.end);
+  }
+}
+
+async function runTurn(
+  context: Context,
+  session: Session,
+  { ran, page }: { readonly ran: RunningTurn; readonly page: Page },
+): Promise<void> {
+  const forPeople = !session.json;
+  if (forPeople) context.say(...(await ran.before(page)));
+  const events = ran.begun === undefined ? introduced(context, session, ran.events) : ran.events;
+  const started = await tellTurn(context, session, events, ran.begun);
+  if (!forPeople) return;
+  if (started === undefined) context.say(ran.idle);
+  else context.note(...(await ran.hints(started, page)));
+}
+
+async function writeFile({ terminal, note }: Context, command: Command, { text, summary }: Written): Promise<void> {
+  const { out } = command.opts<{ readonly out?: string }>();
+  if (out !== undefined) await writeOutput(out, terminal.cwd, text);
+  else {
+    let last = "\n";
+    for await (const piece of text) {
+      terminal.stdout.write(piece);
+      last = piece;
+    }
+    // Only a person wants a line end that is not the file's.
+    if (terminal.stdout.isTTY === true && !last.endsWith("\n")) terminal.stdout.write("\n");
+  }
+  note(...summary(out));
+}
+
+const commandName = ({ name }: Operation): string => name.replace(".", " ");
+
+/** If there is one argument, which names an agent, and also text on stdin, the argument would be used as the text and stdin silently ignored. */
+function checkNoAgent(
+  { terminal }: Context,
+  { app }: Session,
+  { verb, given }: Pick<Performed, "verb" | "given">,
+): void {
+  const { part, operation } = verb;
+  const text = part.stdin === undefined ? undefined : given[part.stdin];
+  if (terminal.stdin.isTTY === true || given["agent"] !== undefined) return;
+  if (!app.runtime.agents(app.operator).some(({ name }) => name === text)) return;
+  const command = `strata ${commandName(operation)}`;
+  const says = `${text} is an agent's name, but it is in the place of the ${part.stdin}`;
+  const next = `\`${command} - ${text}\` reads stdin for ${text}; to use the word itself, name the agent, too, as with \`--agent ${text}\``;
+  throw new StrataError("invalid_input", `${says}: ${next}`, { agent: text });
+}
+
+/** What was just done is said, and with whom. Whoever pressed Ctrl-C wants no turn; what there is to tell waits for the next. */
+async function tellFollowing(context: Context, session: Session, begin: () => AsyncIterable<TurnEvent>): Promise<void> {
+  const { signal } = context.terminal;
+  if (signal.aborted) context.fail(asStrataError(signal.reason));
+  else await tellTurn(context, session, begin());
+}
+
+/** Whom it is about: where nobody is named, the first agent, and where it is said so, the person at this machine. */
+function subject(session: Session, { fields, part }: Verb, given: Performed["given"], command: Command) {
+  const agent = fields.find(({ name }) => name === "agent");
+  if (agent === undefined || (!agent.required && given["agent"] === undefined))
+    return { values: given, agentWords: "" };
+  const chosen = chosenAgent(session.app, given["agent"] === undefined ? undefined : String(given["agent"]));
+  const isOwn = command.opts()["agentOwn"] === true;
+  const me =
+    part.contact !== undefined && given["contact"] === undefined && !isOwn ? { contact: contactNamed(chosen) } : {};
+  return { values: { ...given, agent: chosen.name, ...me }, agentWords: agentWords(session.app, chosen) };
+}
+
+/** Tells a turn as it runs, and gives its start; nothing where there was none. `begun` says what is printed when it has begun. */
+async function tellTurn(
+  context: Context,
+  session: Session,
+  turn: AsyncIterable<TurnEvent>,
+  begun?: (event: TurnStart) => readonly string[],
+): Promise<TurnStart | undefined> {
+  const tell = session.json ? jsonTeller(context) : plainTeller(context);
+  let started: TurnStart | undefined;
+  for await (const event of turn) {
+    if (event.type === "turn-start") {
+      started = event;
+      if (begun !== undefined && !session.json) context.say(...begun(event));
+    }
+    tell(event);
+    if (event.type === "failed") context.fail(event.error);
+  }
+  return started;
+}
+
+/** A turn, with a line before it that says who is answered. */
+async function* introduced(
+  context: Context,
+  session: Session,
+  turn: AsyncIterable<TurnEvent>,
+): AsyncGenerator<TurnEvent> {
+  for await (const event of turn) {
+    if (event.type === "turn-start" && !session.json) context.note(...(await whoseTurn(session, event)));
+    yield event;
+  }
+}
+type TurnStart = Extract<TurnEvent, { type: "turn-start" }>;
+
+/** Who is answered; nobody in a turn of the agent's own. */
+async function whoseTurn(
+  { app: { runtime, operator } }: Session,
+  { thread, events }: TurnStart,
+): Promise<readonly string[]> {
+  const { scope } = await runtime.thread(operator, thread);
+  if (isBatch(scope)) return [`· ${count(events, "message")} of several senders`];
+  return isReserved(scope.contact) ? [] : [`· ${count(events, "message")} of ${printable(scope.contact)}`];
+}
+
+/** How the next command names the agent: not at all where it is the first. */
+function agentWords(app: App, agent: Agent): string {
+  return chosenAgent(app, undefined).name === agent.name ? "" : ` --agent ${agent.name}`;
+}
