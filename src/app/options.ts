@@ -48,7 +48,7 @@ const WANTED = {
   env: { form: "object", next: "the variables that secrets are read from, as process.env" },
 } as const;
 
-/** What a program has left out, as the command line would have it. @throws StrataError `invalid_input` for what a program without types gives */
+/** The options with the command line's defaults. @throws StrataError `invalid_input` for a value of the wrong type */
 export function placed(options: AppOptions = {}): PlacedOptions {
   const given: Readonly<Record<string, unknown>> = { ...options };
   for (const [name, { form, next }] of Object.entries(WANTED)) {

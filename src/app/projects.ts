@@ -18,7 +18,7 @@ export function projectsOf(options: Omit<PlacedOptions, "data">): readonly Proje
   }
 }
 
-/** The address of the store: as the first project says that names one, else the file in the data folder. */
+/** The address of the store: the first one that a project declares, else the file in the data folder. */
 export const storeAddress = (projects: readonly Project[], data: string): string =>
   projects.find(({ store }) => store !== undefined)?.store?.reveal() ?? recordFile(data);
 
@@ -34,7 +34,7 @@ export function storeAt({ data, ...options }: PlacedOptions): string | undefined
   } catch (thrown) {
     const isWrong = thrown instanceof StrataError && /^(?:config_invalid|secret_missing)$/.test(thrown.code);
     if (file === undefined && isWrong) throw thrown;
-    // What is wrong with the declaration, whoever opens it says.
+    // Opening the project reports what is wrong with the declaration.
     return file;
   }
 }
@@ -43,7 +43,7 @@ export function storeAt({ data, ...options }: PlacedOptions): string | undefined
 export const isOwn = ({ folder }: Project): boolean =>
   !blueprintNames().some((name) => blueprintFolder(name) === folder);
 
-/** How a provider is reached: as the first project says that knows it. */
+/** How a provider is reached: the first project that declares it says so. */
 export function accessOf(projects: readonly Project[]): Secrets {
   return (name) => {
     for (const { providers, folder } of projects) {
@@ -66,7 +66,7 @@ export function accessOf(projects: readonly Project[]): Secrets {
 /** What is known of a model. */
 export type CardOf = (model: ModelRef) => ModelCard;
 
-/** What is known of models: as declared over what is built in, where a provider of another name speaks a known API, under that. */
+/** What is known of models: declared cards before built-in ones. If a provider of another name speaks a known API, the built-in cards of that API count. */
 export function cardsOf(projects: readonly Project[], access: Secrets): CardOf {
   const cards = cardBook(Object.assign({}, ...projects.toReversed().map(({ models }) => models)));
   return (model) => {

@@ -1,7 +1,7 @@
 import type { Delivery, SendDelivery } from "../features/deliveries/index.ts";
 
 /**
- * Posts a reply as JSON. Taken is what is answered with 2xx, and 409 of a server that has it already.
+ * Posts a reply as JSON. It counts as delivered if the server answers 2xx, or 409 because it has it already.
  * @throws Error a sentence that names the answer
  */
 export const sendDelivery: SendDelivery = async (delivery, { url, token, signal }) => {
@@ -18,12 +18,12 @@ export const sendDelivery: SendDelivery = async (delivery, { url, token, signal 
   }).catch((thrown: unknown) => {
     throw new Error(whyNot(thrown), { cause: thrown });
   });
-  // What it says is not read: nothing from outside goes anywhere here.
+  // The answer's body is not read: nothing from outside may get in here.
   await response.body?.cancel();
   if (!response.ok && response.status !== 409) throw new Error(`the server answered ${response.status}`);
 };
 
-/** Node's fetch says only that it failed, and gives the cause. */
+/** Node's fetch only says that it failed; why is in the cause. */
 function whyNot(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   if (thrown.name === "TimeoutError") return "the server did not answer in time";

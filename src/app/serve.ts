@@ -5,11 +5,11 @@ import type { App } from "./open.ts";
 import { VERSION } from "./version.ts";
 import { startWork, type WorkOptions } from "./work.ts";
 
-/** Where and under which names to serve, and who is told what. */
+/** Where and under which names to serve, and where reports go. */
 export interface ServingOptions extends Omit<ServeOptions, "port">, WorkOptions {}
 
 /**
- * Serves the runtime over HTTP to whoever has the operator's token, and does what is to be done without being asked.
+ * Serves the runtime over HTTP to whoever has the operator's token, and runs the background work.
  * @throws StrataError `port_taken`, `invalid_input`, `file_not_found` for the token's file
  */
 export async function serve(app: App, port: number, options: ServingOptions = {}): Promise<Serving> {
@@ -26,7 +26,7 @@ export async function serve(app: App, port: number, options: ServingOptions = {}
   };
 }
 
-/** What the first turn would load while everybody waits: the vocabulary and the providers' packages. A model that cannot be opened says so in its turn. */
+/** Loads ahead what the first turn would have to load: the vocabulary and the providers' packages. If a model cannot be opened, its turns say so. */
 async function loadAhead(app: App): Promise<void> {
   for (const agent of app.runtime.agents(app.operator)) {
     await Promise.allSettled([app.modelOf(agent), app.counterOf(agent).then((count) => count(agent.name))]);

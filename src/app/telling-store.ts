@@ -1,6 +1,6 @@
 import type { Store } from "../store/index.ts";
 
-/** The store, which tells when something was kept in this program that others may be waiting for. */
+/** The same store, which calls `changed` after this program has stored something that background work may be waiting for. */
 export function telling(store: Store, changed: () => void): Store {
   const after = async <T>(kept: Promise<T>): Promise<T> => {
     const said = await kept;

@@ -3,11 +3,11 @@ import { type Dispatcher, inProcess, type Timers } from "../work/index.ts";
 import { allJobs } from "./doors/features.ts";
 import type { App } from "./open.ts";
 
-/** How what runs without being asked is done in a program. */
+/** How background work runs in a program. */
 export interface WorkOptions {
-  /** Told what an operator should know: in sentences, and not the same twice. */
+  /** Called with what an operator should know: in sentences, and not the same one twice. */
   readonly tell?: (says: string) => void;
-  /** Whether anybody wants to hear how an agent is; left out, of every one. */
+  /** Whether anybody wants reports about an agent; left out, about every one. */
   readonly isWanted?: (agent: AgentName) => Promise<boolean>;
   /** Time; left out, the real one. */
   readonly timers?: Timers;
@@ -21,7 +21,7 @@ const REAL: Timers = {
   },
 };
 
-/** Begins to do the features' jobs. Closed, it takes nothing new, and what ran has ended. */
+/** Starts the features' jobs. Once `close` has resolved, nothing new begins and everything that ran has ended. */
 export async function startWork({ runtime, operator, onChange }: App, options: WorkOptions = {}): Promise<Dispatcher> {
   const { tell = () => undefined, isWanted = async () => true, timers = REAL } = options;
   const world = { runtime, operator, isWanted, now: timers.now };

@@ -3,9 +3,9 @@ import type { Job, Notice, Task } from "./job.ts";
 
 /** Does what is due until it is closed. It begins with a look at all jobs. */
 export interface Dispatcher {
-  /** Something has happened in this process: it looks at once what is due. */
+  /** Something has happened in this process: asks all jobs at once what is due. */
   readonly wake: () => void;
-  /** Begins nothing more, stops what runs and waits for its end; for what does not end, not long. */
+  /** Begins nothing more, stops what runs, and waits for its end, though not long for a task that does not stop. */
   readonly close: () => Promise<void>;
 }
 
@@ -13,7 +13,7 @@ export interface Dispatcher {
 export interface Timers {
   /** Real time, milliseconds since 1970. */
   readonly now: () => number;
-  /** Acts once after so many milliseconds. Gives the way to forget it. */
+  /** Calls `act` once after this many milliseconds. Returns a function that cancels it. */
   readonly after: (milliseconds: number, act: () => void) => () => void;
 }
 
@@ -29,19 +29,19 @@ export interface DispatcherParts<World> {
 const SIDE_BY_SIDE = 24;
 /** At most this many of one job for one agent. */
 const OF_ONE = 4;
-/** What another process does is found so soon at the latest. Milliseconds. */
+/** All jobs are asked at least this often, to notice what other processes did. Milliseconds. */
 const LOOK = 5_000;
-/** How long a job rests for an agent where it failed: longer each time, up to a minute. */
+/** How long a job rests for an agent after it failed there: longer each time, up to a minute. Milliseconds. */
 const pauseAfter = (tries: number): number => Math.min(5_000 * 2 ** (tries - 1), 60_000);
-/** A task that takes longer takes nobody's place any more: whoever hangs stops no other. */
+/** A task that takes longer no longer counts as running, so that a task that hangs blocks no other. Milliseconds. */
 const LONG = 600_000;
-/** How long the end waits for tasks that do not hear that they are to stop. */
+/** How long `close` waits for tasks that ignore their signal. Milliseconds. */
 const FAREWELL = 10_000;
 
 interface Lane<World> {
   readonly job: Job<World>;
   ready: readonly Task[];
-  /** When it was looked at last, and when it falls due by itself. */
+  /** When the job was last asked, and when it next falls due by itself. */
   looked: number;
   next: number | undefined;
   looking: boolean;
@@ -53,7 +53,7 @@ interface Running {
   readonly began: number;
 }
 
-/** A job of one agent: they rest together, and have so many places. */
+/** The tasks of one job for one agent share a pause and a limit. */
 const laneOf = (job: string, { agent }: Task): string => `${job} of ${agent}`;
 
 /** The dispatcher of one process. */
@@ -95,7 +95,7 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
     arm();
   };
 
-  /** What costs much to look at waits for its time, whatever happens. */
+  /** A job that is expensive to ask is not asked more often than its `every` allows. */
   const wake = (): void => {
     if (stop.signal.aborted) return;
     for (const lane of lanes) {

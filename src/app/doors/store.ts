@@ -1,9 +1,9 @@
 import { type CopyProgress, copyStores as copied } from "../../store/index.ts";
 import { allParts } from "./features.ts";
 
-/** What a variable holds, with the project's `.env`. */
+/** The value of an environment variable, with those of the project's `.env`. */
 export { variableAt } from "../../agents/index.ts";
-/** The store without an app: what is there, for the doctor, and copies from one database to another. */
+/** The store without an app: facts for the doctor, and copies from one database to another. */
 export { serverFacts, storeName, vectorExtension } from "../../store/index.ts";
 
 /** Copies all that a store keeps, and all that features keep in it, into an empty one. */

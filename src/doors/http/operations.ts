@@ -50,12 +50,12 @@ function othersOf(operation: Operation): readonly OtherAnswer[] {
   return operation.types.map((type) => ({ status: 200, says: "The file.", type, schema: z.string() }));
 }
 
-/** The fields of all places together, and where each of them came from. */
+/** The fields of path, query and body together, and where each of them came from. */
 function givenOf(at: At, takes: z.ZodObject, { path, query, body }: RawCall): Given {
   const place = at.method === "post" ? "body" : "query";
   const inPath = pathFields(at);
   const sent = at.method === "post" ? (body === undefined ? {} : body) : fromWords(fieldsOf(takes), Object(query));
-  // What is no object has no fields: the schema says so.
+  // Throws for anything but an object.
   if (typeof sent !== "object" || sent === null || Array.isArray(sent)) parsed(z.strictObject({}), sent, named(place));
   const others = Object(sent);
   const doubled = Object.keys(others).find((name) => inPath.includes(name));
@@ -101,7 +101,7 @@ async function respond(operation: Operation, doors: Doors, { call: raw, given }:
     }
     case "file": {
       const { type, text } = await operation.run(doors, given, callWith(gone));
-      // JSON is UTF-8 always, and has no such parameter.
+      // JSON is always UTF-8, and its media type has no such parameter.
       const headers = { "content-type": type === "application/json" ? type : `${type}; charset=utf-8` };
       return new Response(ReadableStream.from(text).pipeThrough(new TextEncoderStream()), { headers });
     }

@@ -113,14 +113,14 @@ function chosen(command: Command, { verb, more }: Declaring): Verb {
 const ownOption = (): Option =>
   new Option("--agent-own", "the agent's own, which all its contacts may see").conflicts("as");
 
-/** A sentence as lists of commands have it. */
+/** A sentence in the form of lists of commands: in lower case, without a period. */
 const lowered = (sentence: string): string =>
   sentence.replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase()).replace(/\.$/, "");
 
 const byPlace = (order: readonly string[]) => (one: FieldShape, other: FieldShape) =>
   order.indexOf(one.name) - order.indexOf(other.name);
 
-/** The values there are: what is none of them is refused with the nearest. */
+/** The possible values, for the help. Any other value is refused, with the nearest one. */
 const among = (choices: readonly string[] | undefined): string =>
   choices === undefined ? "" : `: ${choices.join(", ")}`;
 
@@ -155,7 +155,7 @@ function optionOf(field: FieldShape, part: Verb["part"]): Option {
     : option;
 }
 
-/** Whether a field that must be there is found elsewhere where its option is left out. */
+/** Whether a required field gets its value elsewhere if its option is left out. */
 const isSupplied = ({ name }: FieldShape, { file, usual, contact }: Verb["part"]): boolean =>
   file === name || usual?.[name] !== undefined || (name === "contact" && contact !== undefined);
 

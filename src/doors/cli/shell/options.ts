@@ -4,7 +4,7 @@ import { type Command, InvalidArgumentError } from "commander";
 import { StrataError } from "../../../protocol/index.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** What every command may be told. */
+/** The options of every command. */
 export interface Shared {
   /** Absolute. */
   readonly data: string;

@@ -120,7 +120,7 @@ async function writeFile({ terminal, note }: Context, command: Command, { text, 
       terminal.stdout.write(piece);
       last = piece;
     }
-    // Only a person wants a line end that is not the file's.
+    // At a terminal, the prompt should begin on a new line.
     if (terminal.stdout.isTTY === true && !last.endsWith("\n")) terminal.stdout.write("\n");
   }
   note(...summary(out));
@@ -144,14 +144,14 @@ function checkNoAgent(
   throw new StrataError("invalid_input", `${says}: ${next}`, { agent: text });
 }
 
-/** What was just done is said, and with whom. Whoever pressed Ctrl-C wants no turn; what there is to tell waits for the next. */
+/** Runs the turn that follows, and prints it. After Ctrl-C it does not begin: its messages wait for the next turn. */
 async function tellFollowing(context: Context, session: Session, begin: () => AsyncIterable<TurnEvent>): Promise<void> {
   const { signal } = context.terminal;
   if (signal.aborted) context.fail(asStrataError(signal.reason));
   else await tellTurn(context, session, begin());
 }
 
-/** Whom it is about: where nobody is named, the first agent, and where it is said so, the person at this machine. */
+/** The agent and contact that it is about. Not named: the first agent, and, if the operation says so, the person at this machine. */
 function subject(session: Session, { fields, part }: Verb, given: Performed["given"], command: Command) {
   const agent = fields.find(({ name }) => name === "agent");
   if (agent === undefined || (!agent.required && given["agent"] === undefined))
@@ -163,7 +163,7 @@ function subject(session: Session, { fields, part }: Verb, given: Performed["giv
   return { values: { ...given, agent: chosen.name, ...me }, agentWords: agentWords(session.app, chosen) };
 }
 
-/** Tells a turn as it runs, and gives its start; nothing where there was none. `begun` says what is printed when it has begun. */
+/** Prints a turn as it runs, and returns its first event; undefined if there was no turn. `begun` makes the lines for its start. */
 async function tellTurn(
   context: Context,
   session: Session,
@@ -196,7 +196,7 @@ async function* introduced(
 }
 type TurnStart = Extract<TurnEvent, { type: "turn-start" }>;
 
-/** Who is answered; nobody in a turn of the agent's own. */
+/** A line that says who is answered; none in an agent's own turn. */
 async function whoseTurn(
   { app: { runtime, operator } }: Session,
   { thread, events }: TurnStart,
@@ -206,7 +206,7 @@ async function whoseTurn(
   return isReserved(scope.contact) ? [] : [`· ${count(events, "message")} of ${printable(scope.contact)}`];
 }
 
-/** How the next command names the agent: not at all where it is the first. */
+/** How the next command names the agent: not at all if it is the first. */
 function agentWords(app: App, agent: Agent): string {
   return chosenAgent(app, undefined).name === agent.name ? "" : ` --agent ${agent.name}`;
 }
