@@ -29,7 +29,7 @@ export interface DispatcherParts<World> {
 const SIDE_BY_SIDE = 24;
 /** At most this many of one job for one agent. */
 const OF_ONE = 4;
-/** All jobs are asked at least this often, to notice what other processes did. Milliseconds. */
+/** Jobs without an `every` of their own are asked at least this often, to notice what other processes did. Milliseconds. */
 const LOOK = 5_000;
 /** How long a job rests for an agent after it failed there: longer each time, up to a minute. Milliseconds. */
 const pauseAfter = (tries: number): number => Math.min(5_000 * 2 ** (tries - 1), 60_000);

@@ -74,8 +74,13 @@ const list = operation({
 });
 
 const COLUMNS = [
-  ...[{ head: "name" }, { head: "next (UTC)" }, { head: "rule" }, { head: "time zone" }],
-  ...[{ head: "mode" }, { head: "missed" }, { head: "does", least: 20, wraps: true }],
+  { head: "name" },
+  { head: "next (UTC)" },
+  { head: "rule" },
+  { head: "time zone" },
+  { head: "mode" },
+  { head: "missed" },
+  { head: "does", least: 20, wraps: true },
 ] as const;
 
 const runNow = turnOperation({

@@ -72,7 +72,11 @@ export function readSkill(
   if (!read.success || problems.length > 0) return { problems, hints };
   const { name, description, license, compatibility, metadata, "allowed-tools": tools } = read.data;
   const skill = {
-    ...{ name, body, license, compatibility, metadata },
+    name,
+    body,
+    license,
+    compatibility,
+    metadata,
     // It stands on one line of the prompt.
     description: clean(untrusted(description)).replaceAll(/\s+/gu, " ").trim(),
     allowedTools: tools?.split(/\s+/).filter((tool) => tool !== ""),

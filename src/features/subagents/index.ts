@@ -81,11 +81,12 @@ const SUBAGENTS = z
   .meta({ id: "Subagents" });
 
 const COLUMNS = [
-  ...[{ head: "name" }, { head: "defined in" }, { head: "mode" }, { head: "model" }],
-  ...[
-    { head: "tools", least: 12, wraps: true },
-    { head: "asked for", least: 20, wraps: true },
-  ],
+  { head: "name" },
+  { head: "defined in" },
+  { head: "mode" },
+  { head: "model" },
+  { head: "tools", least: 12, wraps: true },
+  { head: "asked for", least: 20, wraps: true },
 ] as const;
 
 const list = operation({

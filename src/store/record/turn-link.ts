@@ -140,7 +140,14 @@ async function rest(
     thread: threadFacts(turn, read.thread ?? (await findThread(tx, turn, turn.thread))),
     // Links of turns that ended before it was kept do not have it.
     turn: {
-      ...{ seq, attempt, version, started_at, stop, code, words, model },
+      seq,
+      attempt,
+      version,
+      started_at,
+      stop,
+      code,
+      words,
+      model,
       wire,
       mode,
       totals,
