@@ -14,13 +14,13 @@ import {
   type Untrusted,
   untrusted,
 } from "../protocol/index.ts";
-import type { Work } from "./work.ts";
+import type { TurnState } from "./turn-state.ts";
 
 /**
  * Whether a call waits for a person: the tool or the declaration may demand it. Only a plain no lets it run: if the tool throws, or
  * answers with a promise, a person is asked.
  */
-export function needsApproval({ setup }: Work, tool: Tool, input: NewApproval["input"]): boolean {
+export function needsApproval({ setup }: TurnState, tool: Tool, input: NewApproval["input"]): boolean {
   if (setup.agent.rules?.some((rule) => rule.tool === tool.schema.name && rule.approval === true)) return true;
   try {
     const says: unknown = tool.needsApproval?.(input);
@@ -36,7 +36,7 @@ export function needsApproval({ setup }: Work, tool: Tool, input: NewApproval["i
  * What happens to a call in this turn. If words from outside may have led to it, the declaration decides, or the tool; if the tool
  * throws or answers anything else, a person is asked.
  */
-export function whenTainted({ setup, lease }: Work, tool: Tool, input: Json, taint: Trust): Tainted {
+export function whenTainted({ setup, lease }: TurnState, tool: Tool, input: Json, taint: Trust): Tainted {
   if (lowestTrust([taint, "agent"]) === "agent") return "run";
   const declared = setup.agent.rules?.find((rule) => rule.tool === tool.schema.name)?.tainted;
   if (declared !== undefined) return declared;
@@ -53,13 +53,13 @@ export function whenTainted({ setup, lease }: Work, tool: Tool, input: Json, tai
 export const schemaDigest = ({ schema }: Tool): Digest => digestOf(canonicalJson(schema));
 
 /** Notes that a call waits; the same call again in one turn is the same question. Stored with the turn's commit. */
-export function requestApproval(work: Work, call: Omit<NewApproval, "id" | "taint">, taint: Trust): NewApproval {
+export function requestApproval(state: TurnState, call: Omit<NewApproval, "id" | "taint">, taint: Trust): NewApproval {
   const key = canonicalJson(call.input);
-  const asked = work.approvals.find((one) => one.tool === call.tool && canonicalJson(one.input) === key);
+  const asked = state.approvals.find((one) => one.tool === call.tool && canonicalJson(one.input) === key);
   if (asked !== undefined) return asked;
-  const { wall, random } = work.parts;
+  const { wall, random } = state.parts;
   const approval = { ...call, id: approvalId(issueId("approval", wall(), random(10))), taint };
-  work.approvals.push(approval);
+  state.approvals.push(approval);
   return approval;
 }
 

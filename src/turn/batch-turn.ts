@@ -19,6 +19,7 @@ import { compileFor, type Occasion, type Prepared } from "./gather.ts";
 import type { Lease } from "./lease.ts";
 import type { Parts } from "./parts.ts";
 import { limitsOf } from "./run-tool.ts";
+import type { ReplyTo } from "./runtime.ts";
 import type { TurnParts, TurnSetup } from "./steps.ts";
 import { unremembered } from "./unremembered.ts";
 
@@ -53,24 +54,24 @@ export const handledOf = ({ lease: { claim }, taken }: Pick<Answering, "lease" |
   batchMembersOf(claim, claim.events.slice(0, taken)).filter(isHandled);
 
 /** Who of several senders has no reply yet; nothing in all other turns. */
-export function unansweredOf(work: Answering): readonly ContactId[] | undefined {
-  const handled = handledOf(work);
+export function unansweredOf(state: Answering): readonly ContactId[] | undefined {
+  const handled = handledOf(state);
   if (handled.length < 2) return undefined;
-  return handled.map(({ thread }) => thread.scope.contact).filter((contact) => !work.replies.has(contact));
+  return handled.map(({ thread }) => thread.scope.contact).filter((contact) => !state.replies.has(contact));
 }
 
 /** The event that says that the turn left its sender, or any of several, without a reply. */
 export function leftUnanswered(
-  work: Answering & { readonly toNobody: boolean },
+  state: Answering & { readonly replyTo: ReplyTo },
   { stop, reply }: { readonly stop: StopReason; readonly reply: Spoken | null },
 ): Extract<TurnEvent, { type: "unanswered" }> | undefined {
-  const { turn, thread } = work.lease.claim;
+  const { turn, thread } = state.lease.claim;
   // An agent's own turns answer nobody, and replayed messages were answered in their time.
-  const isForOne = !work.toNobody && (!isReserved(thread.scope.contact) || isBatch(thread.scope));
-  const several = unansweredOf(work);
+  const isForOne = state.replyTo !== "nobody" && (!isReserved(thread.scope.contact) || isBatch(thread.scope));
+  const several = unansweredOf(state);
   const senders = several?.length ?? (isForOne && reply === null ? 1 : 0);
   if (senders === 0) return undefined;
-  const [of, waits] = several === undefined ? [1, false] : [handledOf(work).length, stop === "credits"];
+  const [of, waits] = several === undefined ? [1, false] : [handledOf(state).length, stop === "credits"];
   return { type: "unanswered", turn, senders, of, waits, because: stop };
 }
 

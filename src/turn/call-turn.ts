@@ -113,7 +113,7 @@ async function answerOf(caller: RunningTurn, called: Called, thread: Thread): Pr
   const options = {
     signal,
     limits,
-    noReader: true,
+    replyTo: "outbox" as const,
     used: caller.inner.ended,
     ...(called.model && { model: called.model }),
   };

@@ -27,7 +27,7 @@ import { BETWEEN_TURNS, hidden, IN_TURN, limitsOf, outOfState, type Ran, redacte
 import type { RecordedResult } from "./runtime.ts";
 import type { Answer } from "./send.ts";
 import { goneOf } from "./spend.ts";
-import { add, claimOf, isCalled, plan, usedOf, type Work } from "./work.ts";
+import { add, claimOf, isCalled, plan, type TurnState, usedOf } from "./turn-state.ts";
 
 /** What a round came to: why the turn ends, or what goes into the next request. */
 export interface Round {
@@ -37,39 +37,39 @@ export interface Round {
 
 /** Answers the reply's calls, one after the other. Every call gets its result, also where a limit keeps it from running. */
 export async function* answerCalls(
-  work: Work,
+  state: TurnState,
   compilation: Compilation,
   { reply, said, tooLong }: Answer,
 ): AsyncGenerator<TurnEvent, Round> {
   const calls = reply.parts.filter((part) => part.type === "call");
   if (calls.length === 0) return { stop: stopOf(reply), messages: said };
 
-  const stop = limitReached(work) ?? (work.isLast ? "calls" : undefined);
+  const stop = limitReached(state) ?? (state.isLast ? "calls" : undefined);
   const results: ((room: number) => ResultPart)[] = [];
   const trusts: Trust[] = [];
   for (const call of calls) {
-    const limit = stop ?? (usedOf(work).calls >= work.setup.limits.calls ? "calls" : undefined);
+    const limit = stop ?? (usedOf(state).calls >= state.setup.limits.calls ? "calls" : undefined);
     yield { type: "tool-start", call: call.id, tool: call.tool };
-    const isRun = limit === undefined || isReply(work, call, limit);
+    const isRun = limit === undefined || isReply(state, call, limit);
     const long = tooLong?.get(call.id);
     const { outcome, trust } = !isRun
       ? notRun(limit)
       : long !== undefined
-        ? refusedUnread(work, long)
-        : yield* withProgress(call, (progress) => answer(work, compilation, call, progress));
-    const { resultMedia: takes } = work.setup.model;
-    const came = { ...outcome, trust, at: work.parts.clock(), ...(takes && { takes }) };
-    results.push((room) => frameResult(call, came, room, work.setup.count));
+        ? refusedUnread(state, long)
+        : yield* withProgress(call, (progress) => answer(state, compilation, call, progress));
+    const { resultMedia: takes } = state.setup.model;
+    const came = { ...outcome, trust, at: state.parts.clock(), ...(takes && { takes }) };
+    results.push((room) => frameResult(call, came, room, state.setup.count));
     trusts.push(trust);
     const skipped = !isRun && stop !== undefined;
     const ended = { type: "tool-end", call: call.id, tool: call.tool, failed: outcome.failed } as const;
     yield { ...ended, ...(skipped && { skipped }), ...(outcome.failed && !skipped && { says: outcome.text }) };
   }
-  const word = stop === undefined ? lastWord(work) : undefined;
-  work.isLast = word !== undefined;
-  const parts = framed(work, compilation, { results, word });
-  const answered = add(work, { role: "tool", parts }, lowestTrust(trusts));
-  return { stop: stop && endOf(work, stop), messages: [...said, answered] };
+  const word = stop === undefined ? lastWord(state) : undefined;
+  state.isLast = word !== undefined;
+  const parts = framed(state, compilation, { results, word });
+  const answered = add(state, { role: "tool", parts }, lowestTrust(trusts));
+  return { stop: stop && endOf(state, stop), messages: [...said, answered] };
 }
 
 /** Shown while a call runs; of what comes faster than it is heard, the last. */
@@ -104,12 +104,12 @@ async function* withProgress<T>(
 
 /** All results, each in its share of the room; the last with the platform's word, where there is one. */
 function framed(
-  work: Work,
+  state: TurnState,
   compilation: Compilation,
   { results, word }: { readonly results: readonly ((room: number) => ResultPart)[]; readonly word: string | undefined },
 ): readonly ResultPart[] {
-  const room = roomFor(work, compilation, results.length);
-  const last = room - (word === undefined ? 0 : work.setup.count(`\n${word}`));
+  const room = roomFor(state, compilation, results.length);
+  const last = room - (word === undefined ? 0 : state.setup.count(`\n${word}`));
   return results.map((one, i) => (i < results.length - 1 ? one(room) : withWord(one(last), word)));
 }
 
@@ -119,20 +119,20 @@ function stopOf({ finish }: Reply): StopReason {
 }
 
 /** The limit that keeps the turn from calling its model again. */
-export function limitReached(work: Work): StopReason | undefined {
+export function limitReached(state: TurnState): StopReason | undefined {
   // Before all others: where nothing was said yet, a turn that the end of its funds ends fails, and its messages keep waiting.
-  const gone = goneOf(work.left);
+  const gone = goneOf(state.left);
   if (gone !== undefined) return gone.of.stop;
-  const { rounds, dollars = Number.POSITIVE_INFINITY } = work.setup.limits;
-  const used = usedOf(work);
+  const { rounds, dollars = Number.POSITIVE_INFINITY } = state.setup.limits;
+  const used = usedOf(state);
   if (used.rounds >= rounds) return "rounds";
-  return used.dollars >= dollars || work.left.allowed <= 0 ? "dollars" : undefined;
+  return used.dollars >= dollars || state.left.allowed <= 0 ? "dollars" : undefined;
 }
 
 /** A result may take its budget, or its share of the room that is left; then the next request fits. */
-function roomFor(work: Work, compilation: Compilation, calls: number): number {
-  const reply = work.added.at(-1)?.tokens ?? 0;
-  return Math.min(work.setup.agent.budgets.result, Math.floor((roomLeft(compilation) - reply) / (calls + 1)));
+function roomFor(state: TurnState, compilation: Compilation, calls: number): number {
+  const reply = state.added.at(-1)?.tokens ?? 0;
+  return Math.min(state.setup.agent.budgets.result, Math.floor((roomLeft(compilation) - reply) / (calls + 1)));
 }
 
 interface Answered {
@@ -146,50 +146,50 @@ const refusal = (text: string): Answered => ({ outcome: { text: untrusted(text),
 const notRun = (limit: StopReason): Answered => refusal(`Not run: the turn has reached its limit of ${limit}.`);
 
 /** It counts as a call: a model that writes on and on is stopped like any other. */
-function refusedUnread(work: Work, says: string): Answered {
-  work.calls++;
+function refusedUnread(state: TurnState, says: string): Answered {
+  state.calls++;
   return refusal(says);
 }
 
 /** Argument check, then the run; what a tool throws becomes an answer that says so. */
 async function answer(
-  work: Work,
+  state: TurnState,
   compilation: Compilation,
   call: CallPart,
   progress: (says: Untrusted) => void,
 ): Promise<Answered> {
-  work.calls++;
-  const tool = work.setup.agent.tools.includes(call.tool) ? work.parts.tools.get(call.tool) : undefined;
-  if (work.recorded !== undefined) return recorded(work.parts, work.recorded.get(call.id));
+  state.calls++;
+  const tool = state.setup.agent.tools.includes(call.tool) ? state.parts.tools.get(call.tool) : undefined;
+  if (state.recorded !== undefined) return recorded(state.parts, state.recorded.get(call.id));
   if (tool === undefined) {
-    return refusal(`There is no tool ${call.tool}. The tools are: ${work.setup.agent.tools.join(", ") || "none"}.`);
+    return refusal(`There is no tool ${call.tool}. The tools are: ${state.setup.agent.tools.join(", ") || "none"}.`);
   }
   const wrongState = outOfState(tool, IN_TURN);
   if (wrongState !== undefined) return refusal(`Not run: ${call.tool} ${wrongState}. Go on without it.`);
   const problem = tool.check(call.input);
   if (problem !== undefined) return refusal(problem);
-  const limits = limitsOf(work.setup.agent, tool);
-  const used = work.used.get(call.tool) ?? 0;
+  const limits = limitsOf(state.setup.agent, tool);
+  const used = state.used.get(call.tool) ?? 0;
   if (used >= limits.calls) return refusal(tooOften(call.tool, limits.calls));
-  const tainted = whenTainted(work, tool, call.input, compilation.taint);
+  const tainted = whenTainted(state, tool, call.input, compilation.taint);
   if (tainted === "refuse") return refusal(ofOthers(call.tool));
-  if (tainted === "ask" || needsApproval(work, tool, call.input)) {
-    if (work.lease.claim.batchMembers !== undefined) return refusal(ofNobody(call.tool));
-    if (isCalled(work)) return refusal(ofCaller(call.tool));
+  if (tainted === "ask" || needsApproval(state, tool, call.input)) {
+    if (state.lease.claim.batchMembers !== undefined) return refusal(ofNobody(call.tool));
+    if (isCalled(state)) return refusal(ofCaller(call.tool));
     const later = outOfState(tool, BETWEEN_TURNS);
     if (later !== undefined) return refusal(tooLate(call.tool, later));
     const wanted = { call: call.id, tool: call.tool, input: call.input, schema: schemaDigest(tool) };
-    const asked = requestApproval(work, wanted, compilation.taint);
-    work.used.set(call.tool, used + 1);
+    const asked = requestApproval(state, wanted, compilation.taint);
+    state.used.set(call.tool, used + 1);
     return { outcome: { text: waitingText(asked), failed: false }, trust: "platform" };
   }
-  const outcome = await runOnce(work, tool, call, { taint: compilation.taint, progress });
+  const outcome = await runOnce(state, tool, call, { taint: compilation.taint, progress });
   // What failed inside has changed nothing and may be mended; what acts outside may have acted all the same.
-  if (!outcome.failed || tool.effect === "external") work.used.set(call.tool, used + 1);
-  if (!outcome.failed) plan(work, outcome.writes ?? []);
+  if (!outcome.failed || tool.effect === "external") state.used.set(call.tool, used + 1);
+  if (!outcome.failed) plan(state, outcome.writes ?? []);
   if (outcome.reply !== undefined) {
     const { sender, text } = outcome.reply;
-    work.replies.set(sender, spoken(withoutPrivate(work.setup.agent, text)));
+    state.replies.set(sender, spoken(withoutPrivate(state.setup.agent, text)));
   }
   return { outcome, trust: outcome.trust ?? tool.trust };
 }
@@ -218,17 +218,17 @@ async function recorded({ vault }: Parts, result: RecordedResult | undefined): P
 }
 
 /** A call that acts outside the store is journaled first, so that a turn that is run again does not act again (law 7). */
-async function runOnce(work: Work, tool: Tool, call: CallPart, how: How): Promise<ToolOutcome> {
-  if (tool.effect !== "external") return (await run(work, tool, call, how)).outcome;
-  const { store, clock } = work.parts;
-  const { scope } = work.lease.claim.thread;
-  const key = keyOf(work, tool, call);
+async function runOnce(state: TurnState, tool: Tool, call: CallPart, how: How): Promise<ToolOutcome> {
+  if (tool.effect !== "external") return (await run(state, tool, call, how)).outcome;
+  const { store, clock } = state.parts;
+  const { scope } = state.lease.claim.thread;
+  const key = keyOf(state, tool, call);
   const journal = await store.beginCall(scope, key, clock());
   if (journal.state === "done") return journal.outcome;
   if (journal.state !== "new") return refusal(NOT_AGAIN[journal.state]).outcome;
-  const { outcome, isKnown } = await run(work, tool, call, how);
+  const { outcome, isKnown } = await run(state, tool, call, how);
   if (isKnown) await retryWhileBusy(() => store.endCall(scope, key, outcome, clock()));
-  work.lease.signal.throwIfAborted();
+  state.lease.signal.throwIfAborted();
   return outcome;
 }
 
@@ -240,12 +240,12 @@ const NOT_AGAIN = {
 } as const;
 
 /** A call is known by what it asks for: the next try may ask for the same in another order, or for fewer senders. */
-function keyOf(work: Work, { schema: { name: tool } }: Tool, { input }: CallPart): JournalKey {
-  const { thread, turn } = work.lease.claim;
+function keyOf(state: TurnState, { schema: { name: tool } }: Tool, { input }: CallPart): JournalKey {
+  const { thread, turn } = state.lease.claim;
   const name = `${tool} ${canonicalJson(input)}`;
-  const ordinal = (work.outside.get(name) ?? 0) + 1;
-  work.outside.set(name, ordinal);
-  const senders = handledOf(work).map((one) => ({ scope: one.thread.scope, thread: one.thread.id, turn: one.turn }));
+  const ordinal = (state.outside.get(name) ?? 0) + 1;
+  state.outside.set(name, ordinal);
+  const senders = handledOf(state).map((one) => ({ scope: one.thread.scope, thread: one.thread.id, turn: one.turn }));
   return { thread: thread.id, turn, ordinal, tool, input, senders };
 }
 
@@ -255,21 +255,21 @@ interface How {
   readonly progress: (says: Untrusted) => void;
 }
 
-async function run(work: Work, tool: Tool, call: CallPart, { taint, progress }: How): Promise<Ran> {
-  const { parts, lease, setup } = work;
+async function run(state: TurnState, tool: Tool, call: CallPart, { taint, progress }: How): Promise<Ran> {
+  const { parts, lease, setup } = state;
   const { thread, turn } = lease.claim;
-  const events = claimOf(work).events.map(({ id }) => id);
-  const unanswered = unansweredOf(work);
+  const events = claimOf(state).events.map(({ id }) => id);
+  const unanswered = unansweredOf(state);
   const ran = await runTool(parts, tool, call.input, {
-    caller: work,
+    caller: state,
     context: {
       scope: thread.scope,
       thread: thread.id,
       turn,
       call: call.id,
       events,
-      ...(unanswered && { unanswered, answered: [...work.replies.keys()] }),
-      ...(work.writes.length > 0 && { pending: work.writes }),
+      ...(unanswered && { unanswered, answered: [...state.replies.keys()] }),
+      ...(state.writes.length > 0 && { pending: state.writes }),
       at: parts.clock(),
       taint,
       state: IN_TURN,
@@ -287,11 +287,11 @@ async function run(work: Work, tool: Tool, call: CallPart, { taint, progress }: 
  * A model that is stopped between a call and its answer leaves a sender without a reply. So a note tells it when it is called for the
  * last time in a turn. Its tools and their settings stay in the request, so that the provider's cache stays valid.
  */
-function lastWord(work: Work): string | undefined {
-  const { rounds, calls } = work.setup.limits;
-  const used = usedOf(work);
+function lastWord(state: TurnState): string | undefined {
+  const { rounds, calls } = state.setup.limits;
+  const used = usedOf(state);
   if (used.rounds + 1 < rounds && used.calls < calls) return undefined;
-  return unansweredOf(work) === undefined ? ALONE : TOGETHER;
+  return unansweredOf(state) === undefined ? ALONE : TOGETHER;
 }
 
 const ALONE = "(This turn calls its model once more. No further tool call is run: answer now.)";
@@ -303,11 +303,11 @@ const withWord = (result: ResultPart, word: string | undefined): ResultPart =>
   word === undefined ? result : { ...result, text: trusted(`${result.text}\n${word}`) };
 
 /** Whether a call is a reply to one of several senders: it is given also in the last round, for nothing has to be told of it. */
-const isReply = (work: Work, { tool }: CallPart, limit: StopReason): boolean =>
-  tool === REPLY_TOOL && (limit === "rounds" || limit === "calls") && unansweredOf(work) !== undefined;
+const isReply = (state: TurnState, { tool }: CallPart, limit: StopReason): boolean =>
+  tool === REPLY_TOOL && (limit === "rounds" || limit === "calls") && unansweredOf(state) !== undefined;
 
 /** Why a turn ends that a limit ends. Where each of several senders has a reply, nothing is missing. */
-function endOf(work: Work, limit: StopReason): StopReason {
-  const isWhole = (limit === "rounds" || limit === "calls") && unansweredOf(work)?.length === 0;
+function endOf(state: TurnState, limit: StopReason): StopReason {
+  const isWhole = (limit === "rounds" || limit === "calls") && unansweredOf(state)?.length === 0;
   return isWhole ? "answered" : limit;
 }

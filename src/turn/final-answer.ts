@@ -14,7 +14,7 @@ import { unansweredOf } from "./batch-turn.ts";
 import { limitReached } from "./calls.ts";
 import { inWindow } from "./setup.ts";
 import type { Ending } from "./steps.ts";
-import { add, type Work } from "./work.ts";
+import { add, type TurnState } from "./turn-state.ts";
 
 /** What the agent said, or, where it does not fit the agent's `output`, what to say to the model so that it answers once more. */
 export type Said =
@@ -30,22 +30,22 @@ const ATTEMPTS = 2;
  * @throws StrataError the refusal of funds that ended the turn before it had said anything; `output_invalid` when the
  * second answer does not fit either, or the turn ended early otherwise
  */
-export function finalAnswer(work: Work, stop: StopReason): Said {
-  const { agent, model } = work.setup;
-  const texts = textsOf(work);
+export function finalAnswer(state: TurnState, stop: StopReason): Said {
+  const { agent, model } = state.setup;
+  const texts = textsOf(state);
   if (agent.output === undefined || stop === "recording ended") {
-    const gone = endedBy(work, stop);
-    if (gone !== undefined && !hasSpoken(work)) throw gone;
+    const gone = endedBy(state, stop);
+    if (gone !== undefined && !hasSpoken(state)) throw gone;
     return { stop, reply: wholeOf(texts) };
   }
   const read = readOutput(agent.output, texts.findLast((one) => one.length > 0)?.join("") ?? "");
   if ("value" in read) return { stop, reply: spoken(JSON.stringify(read.value)) };
-  work.misfits++;
-  const limit = limitReached(work);
-  const isOpen = (stop === "answered" || endedBy(work, stop) !== undefined) && work.misfits < ATTEMPTS;
-  const gone = limit && endedBy(work, limit);
+  state.misfits++;
+  const limit = limitReached(state);
+  const isOpen = (stop === "answered" || endedBy(state, stop) !== undefined) && state.misfits < ATTEMPTS;
+  const gone = limit && endedBy(state, limit);
   if (isOpen && gone !== undefined) throw gone;
-  if (isOpen && limit === undefined) return { again: asked(work, read.problem) };
+  if (isOpen && limit === undefined) return { again: asked(state, read.problem) };
   const ended = stop === "answered" ? "" : ` (the turn ended early: ${stop})`;
   throw new StrataError(
     "output_invalid",
@@ -58,22 +58,22 @@ export function finalAnswer(work: Work, stop: StopReason): Said {
  * How a turn ends that was stopped by an error. If the agent's funds ran out between two requests, what it has said so far is the
  * reply: it is paid for.
  */
-export function stoppedBy(work: Work, error: StrataError): Ending {
-  const gone = work.parts.steps.funds.find(({ code }) => code === error.code);
-  if (gone === undefined || work.setup.agent.output !== undefined || !hasSpoken(work)) {
-    return { status: "failed", error: inWindow(work.setup, error, work.sent?.ledger.mode) };
+export function stoppedBy(state: TurnState, error: StrataError): Ending {
+  const gone = state.parts.steps.funds.find(({ code }) => code === error.code);
+  if (gone === undefined || state.setup.agent.output !== undefined || !hasSpoken(state)) {
+    return { status: "failed", error: inWindow(state.setup, error, state.sent?.ledger.mode) };
   }
-  return { status: "done", stop: gone.stop, reply: wholeOf(textsOf(work)) };
+  return { status: "done", stop: gone.stop, reply: wholeOf(textsOf(state)) };
 }
 
 /** The refusal of the funds that ended the turn, if funds did. */
-function endedBy({ setup, left }: Work, stop: StopReason): StrataError | undefined {
+function endedBy({ setup, left }: TurnState, stop: StopReason): StrataError | undefined {
   const gone = left.funds.find(({ of }) => of.stop === stop);
   return gone?.of.refusal(setup.agent, gone.dollars);
 }
 
 /** What the model said in each message of the turn. */
-const textsOf = ({ added }: Work): readonly (readonly string[])[] =>
+const textsOf = ({ added }: TurnState): readonly (readonly string[])[] =>
   added.map(({ message }) =>
     message.role === "assistant" ? message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [],
   );
@@ -84,14 +84,14 @@ function wholeOf(texts: readonly (readonly string[])[]): Spoken | null {
 }
 
 /** Whether there is a reply for any sender. In a turn of several senders, each gets only what is said to it. */
-const hasSpoken = (work: Work): boolean =>
-  unansweredOf(work) === undefined ? wholeOf(textsOf(work)) !== null : work.replies.size > 0;
+const hasSpoken = (state: TurnState): boolean =>
+  unansweredOf(state) === undefined ? wholeOf(textsOf(state)) !== null : state.replies.size > 0;
 
 /** The platform's own word, framed like everything that comes after the system. */
-function asked(work: Work, problem: string): TranscriptMessage {
+function asked(state: TurnState, problem: string): TranscriptMessage {
   const says = `Your last answer cannot be used: ${problem}. Answer once more with the one JSON value that fits the schema, and nothing around it.`;
-  const text = frame({ kind: "warning", trust: "platform", at: work.parts.clock() }, untrusted(says));
-  return add(work, { role: "user", parts: [{ type: "text", text }] }, "platform");
+  const text = frame({ kind: "warning", trust: "platform", at: state.parts.clock() }, untrusted(says));
+  return add(state, { role: "user", parts: [{ type: "text", text }] }, "platform");
 }
 
 /** An answer read as JSON: its value, or in one sentence for the model why it is not what was asked for. */

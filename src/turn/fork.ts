@@ -75,7 +75,7 @@ export async function* regenerate(
     return { ...said, id: eventId(issueId("event", parts.wall(), parts.random(10))) };
   });
   await parts.store.receive(thread.scope, thread.id, events);
-  yield* runTurn(parts, thread, isSent ? { ...options, noReader: true } : options);
+  yield* runTurn(parts, thread, isSent ? { ...options, replyTo: "outbox" } : options);
 }
 
 /** The fork does not know what the turn did: waiting messages would be answered twice, and external tools would act again. */
@@ -102,13 +102,9 @@ function checkActsOnce(
 }
 
 /** Whether today's declaration delivers the reply: the sender gets a second one then, which the caller must allow. */
-function sendsAgain(
-  { agents }: Parts,
-  { id, end, scope }: TurnRecord,
-  { again, toNobody }: RegenerateOptions,
-): boolean {
+function sendsAgain({ agents }: Parts, { id, end, scope }: TurnRecord, { again, replyTo }: RegenerateOptions): boolean {
   const declared = agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
-  if (declared?.deliver === undefined || toNobody || isReserved(scope.contact)) return false;
+  if (declared?.deliver === undefined || replyTo === "nobody" || isReserved(scope.contact)) return false;
   if (end?.status !== "done" || end.reply === null) return false;
   if (again) return true;
   const says = `${id} was answered, and a second reply would be sent to ${scope.contact}; allow this with --again, or \`{"again": true}\` over HTTP`;

@@ -30,6 +30,7 @@ export type {
   Conversation,
   RecordedResult,
   RegenerateOptions,
+  ReplyTo,
   Run,
   RunOptions,
   Runtime,

@@ -31,7 +31,7 @@ import { askPlanned } from "./send.ts";
 import { keepVersion } from "./setup.ts";
 import { afforded } from "./spend.ts";
 import type { Ending, TurnParts, TurnSetup } from "./steps.ts";
-import { add, claimOf, newWork, outcomeOf, totalsOf, type Work } from "./work.ts";
+import { add, claimOf, newTurnState, outcomeOf, type TurnState, totalsOf } from "./turn-state.ts";
 
 /** Who summarizes, for whom, and who asked for it: a person, or the clock. */
 export interface Summing {
@@ -85,7 +85,7 @@ export async function summaryTurn(summing: Summing, job: SummaryJob): Promise<Su
   const lease = await hold(parts, thread, { signal: summing.signal, seconds: setup.limits.seconds });
   if (lease === undefined || "movedTo" in lease) return undefined;
   try {
-    const summed = await summedIn(newWork(parts, setup, lease, {}), job);
+    const summed = await summedIn(newTurnState(parts, setup, lease, {}), job);
     if (!("memory" in summed)) await parts.store.withdraw(scope, thread.id, now());
     return summed;
   } finally {
@@ -111,13 +111,13 @@ async function announce({ parts, scope, actor, asked }: Summing, thread: Thread,
   await store.receive(scope, thread.id, [event]);
 }
 
-async function summedIn(work: Work, job: SummaryJob): Promise<Summed> {
-  const { parts, lease, tracked } = work;
+async function summedIn(state: TurnState, job: SummaryJob): Promise<Summed> {
+  const { parts, lease, tracked } = state;
   try {
-    const came = await sumUp(work, job);
-    const outcome = outcomeOf(work, endingOf(came));
-    const { evicted = [] } = await retryWhileBusy(() => parts.store.settle(claimOf(work), outcome));
-    return { ...came, turn: lease.claim.turn, totals: totalsOf(work), evicted };
+    const came = await sumUp(state, job);
+    const outcome = outcomeOf(state, endingOf(came));
+    const { evicted = [] } = await retryWhileBusy(() => parts.store.settle(claimOf(state), outcome));
+    return { ...came, turn: lease.claim.turn, totals: totalsOf(state), evicted };
   } finally {
     tracked.close();
   }
@@ -132,23 +132,25 @@ function endingOf(came: Came): Ending {
 }
 
 /** What goes wrong is how the turn ends: this never throws. */
-async function sumUp(work: Work, job: SummaryJob): Promise<Came> {
-  const { claim, signal } = work.lease;
+async function sumUp(state: TurnState, job: SummaryJob): Promise<Came> {
+  const { claim, signal } = state.lease;
   try {
     const compilation = job.compile(claim.turn, claim.epoch);
-    work.sent = compilation;
-    const asking = askPlanned(work, compilation, (at) => planned(work, compilation, { at, maxTokens: job.maxTokens }));
-    const { parts, finish } = await answerTo(afforded(work, compilation, asking));
-    if (parts.length > 0) add(work, { role: "assistant", parts }, compilation.taint);
+    state.sent = compilation;
+    const asking = askPlanned(state, compilation, (at) =>
+      planned(state, compilation, { at, maxTokens: job.maxTokens }),
+    );
+    const { parts, finish } = await answerTo(afforded(state, compilation, asking));
+    if (parts.length > 0) add(state, { role: "assistant", parts }, compilation.taint);
     const kept = await job.keep({ parts, finish }, compilation.taint);
     signal.throwIfAborted();
     if ("because" in kept) return kept;
     const ids = kept.map((memory) => {
-      const id = newMemoryId(work.parts);
-      work.writes.push({ id, write: { kind: "memory", memory: { ...memory, turn: claim.turn } } });
+      const id = newMemoryId(state.parts);
+      state.writes.push({ id, write: { kind: "memory", memory: { ...memory, turn: claim.turn } } });
       return id;
     });
-    const [id = newMemoryId(work.parts)] = ids;
+    const [id = newMemoryId(state.parts)] = ids;
     return { memory: id };
   } catch (thrown) {
     return { failed: asStrataError(signal.aborted ? signal.reason : thrown) };
@@ -157,7 +159,7 @@ async function sumUp(work: Work, job: SummaryJob): Promise<Came> {
 
 /** It is asked once and never again, so nothing of it is worth keeping in a provider's cache. */
 function planned(
-  { setup: { card, count } }: Work,
+  { setup: { card, count } }: TurnState,
   compilation: Compilation,
   { at, maxTokens }: { readonly at: number; readonly maxTokens: number },
 ): PlannedRequest {

@@ -106,7 +106,7 @@ async function runOnce(
   const { replies, results } = exchange;
   const { speaker, signal } = plan;
   const options = {
-    toNobody: true,
+    replyTo: "nobody" as const,
     ...(speaker && { model: speaker(replies), recorded: results, limits: UNLIMITED }),
     ...(signal && { signal }),
   };

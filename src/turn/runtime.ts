@@ -110,6 +110,13 @@ export interface RecordedResult {
   readonly failed: boolean;
 }
 
+/**
+ * Who takes a turn's reply. `reader`: whoever reads the turn's events; it counts as delivered once `done` was read. `outbox`: nobody reads
+ * it now, and it waits for the agent's `deliver`, or for whoever fetches it. `nobody`: it counts as delivered, as what a recording
+ * holds was said in its time.
+ */
+export type ReplyTo = "reader" | "outbox" | "nobody";
+
 /** How one turn may differ from the agent's own way. */
 export interface RunOptions {
   /** Ends the turn as `failed: turn_cancelled`; its events keep waiting. */
@@ -118,13 +125,8 @@ export interface RunOptions {
   readonly model?: Model;
   /** Answers of a recording by call id: such a call is answered, not run. */
   readonly recorded?: ReadonlyMap<string, RecordedResult>;
-  /** Its reply counts as delivered: what a recording holds was said in its time, and is sent to nobody now. */
-  readonly toNobody?: boolean;
-  /**
-   * Nobody reads the reply directly; it stays in the outbox for the agent's `deliver`, or for whoever fetches it. Left out: it counts
-   * as delivered when `done` was read.
-   */
-  readonly noReader?: boolean;
+  /** Who takes the reply; left out, `reader`. */
+  readonly replyTo?: ReplyTo;
   /** How much of the prompt is sent, whatever the agent's own mode is. A running conversation begins an epoch where it had another. */
   readonly mode?: Mode;
   /** How far the turn may go instead of the agent's own limits. */

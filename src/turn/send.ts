@@ -24,7 +24,7 @@ import { type PlannedRequest, planRequest } from "./plan-request.ts";
 import { replyGuard } from "./reply-guard.ts";
 import { parametersOf } from "./setup.ts";
 import type { TurnSetup } from "./steps.ts";
-import { add, type Work } from "./work.ts";
+import { add, type TurnState } from "./turn-state.ts";
 
 /** What a call of the model gave, and what stays of it: the tail that the provider has cleared, and what the model said. */
 export interface Answer {
@@ -42,30 +42,30 @@ export interface Answer {
  * request is sent once more without it, in a new epoch; the cause is determined and recorded.
  * @throws StrataError as `ask`
  */
-export async function* send(work: Work, compilation: Compilation): AsyncGenerator<TurnEvent, Answer> {
+export async function* send(state: TurnState, compilation: Compilation): AsyncGenerator<TurnEvent, Answer> {
   try {
-    return yield* sendOnce(work, compilation);
+    return yield* sendOnce(state, compilation);
   } catch (thrown) {
     const { code, message, details } = asStrataError(thrown);
-    const next = code === "reasoning_refused" ? unreasoned(compilation, work.setup.count) : undefined;
+    const next = code === "reasoning_refused" ? unreasoned(compilation, state.setup.count) : undefined;
     if (next === undefined) throw thrown;
-    const changed = await changedSince(work, compilation);
+    const changed = await changedSince(state, compilation);
     yield { type: "refused", changed, because: String(details.because ?? message) };
-    const answer = yield* sendOnce(work, { ...next, ledger: { ...next.ledger, refused: { changed } } });
+    const answer = yield* sendOnce(state, { ...next, ledger: { ...next.ledger, refused: { changed } } });
     return { ...answer, compilation: next };
   }
 }
 
-async function* sendOnce(work: Work, compilation: Compilation): AsyncGenerator<TurnEvent, Answer> {
-  work.sent = compilation;
-  work.unsent = work.added.length;
-  yield { type: "compiled", round: work.requests.length + 1, ledger: compilation.ledger };
-  const reply = yield* ask(work, compilation, parametersOf(work.setup));
-  const { parts, tooLong } = callsWithin(work, compilation, reply.parts);
+async function* sendOnce(state: TurnState, compilation: Compilation): AsyncGenerator<TurnEvent, Answer> {
+  state.sent = compilation;
+  state.unsent = state.added.length;
+  yield { type: "compiled", round: state.requests.length + 1, ledger: compilation.ledger };
+  const reply = yield* ask(state, compilation, parametersOf(state.setup));
+  const { parts, tooLong } = callsWithin(state, compilation, reply.parts);
   if (parts.length === 0) return { reply, said: [], compilation };
   const cleared = clearedTail(compilation);
-  const before = cleared === undefined ? [] : [add(work, cleared.message, cleared.trust)];
-  const said = [...before, add(work, { role: "assistant", parts }, compilation.taint)];
+  const before = cleared === undefined ? [] : [add(state, cleared.message, cleared.trust)];
+  const said = [...before, add(state, { role: "assistant", parts }, compilation.taint)];
   return { reply, said, compilation, ...(tooLong && { tooLong }) };
 }
 
@@ -79,7 +79,7 @@ const BEGINNING = 200;
  * the beginnings of their texts only, and the model reads that they were not run: the turn does not fail.
  */
 function callsWithin(
-  { setup: { count } }: Work,
+  { setup: { count } }: TurnState,
   compilation: Compilation,
   parts: readonly AssistantPart[],
 ): { readonly parts: readonly AssistantPart[]; readonly tooLong?: ReadonlyMap<string, string> } {
@@ -118,38 +118,38 @@ function shortened(input: Json): Json {
  * @throws StrataError `model_failed`, `rate_limited`, `key_refused`, `reasoning_refused`, `model_refused`, `turn_cancelled`
  */
 export async function* ask(
-  work: Work,
+  state: TurnState,
   compilation: Compilation,
   parameters: Parameters,
 ): AsyncGenerator<TurnEvent, Reply> {
   const bare = requestOf(compilation, parameters);
-  return yield* askPlanned(work, compilation, (at) => planRequest(work, compilation, { bare, at }));
+  return yield* askPlanned(state, compilation, (at) => planRequest(state, compilation, { bare, at }));
 }
 
 /** The same for a request whose marks are planned otherwise. */
 export async function* askPlanned(
-  work: Work,
+  state: TurnState,
   compilation: Compilation,
   plan: (at: number) => PlannedRequest,
 ): AsyncGenerator<TurnEvent, Reply> {
-  const { clock, wall } = work.parts;
+  const { clock, wall } = state.parts;
   const began = { at: clock(), wall: wall() };
   const { request, prediction } = plan(began.at);
   await setImmediate();
   const { parameters } = request;
   let reply: Reply | null = null;
   try {
-    reply = credible(yield* listen(work, request), { ...work.setup, prediction, parameters });
+    reply = credible(yield* listen(state, request), { ...state.setup, prediction, parameters });
     // A rehearsal or a recording makes its usage up; only a provider knows how its model counts.
-    const { ref, wire } = work.setup.model;
-    if (ref === wire && reply.estimated === undefined) work.parts.observe(wire, request, reply.usage.input);
+    const { ref, wire } = state.setup.model;
+    if (ref === wire && reply.estimated === undefined) state.parts.observe(wire, request, reply.usage.input);
     return reply;
   } finally {
-    record(work, compilation, request, { ...began, reply, prediction });
+    record(state, compilation, request, { ...began, reply, prediction });
   }
 }
 
-async function* listen({ setup, lease, parts }: Work, request: Request): AsyncGenerator<TurnEvent, Reply> {
+async function* listen({ setup, lease, parts }: TurnState, request: Request): AsyncGenerator<TurnEvent, Reply> {
   const guard = replyGuard(setup.agent, parts.vault);
   for await (const event of setup.model.send(request, { signal: lease.signal, count: setup.count })) {
     switch (event.type) {
@@ -214,13 +214,13 @@ interface Asked {
 }
 
 function record(
-  work: Work,
+  state: TurnState,
   { epoch, own, ledger, taint }: Compilation,
   { tail, marks, parameters }: Request,
   { reply, prediction, ...began }: Asked,
 ): void {
-  work.requests.push({
-    n: work.requests.length + 1,
+  state.requests.push({
+    n: state.requests.length + 1,
     epoch: epoch.n,
     base: epoch.transcript.length,
     own: own.length,
@@ -231,9 +231,9 @@ function record(
     taint,
     prediction,
     reply,
-    dollars: dollars(reply === null ? NO_USAGE : billedUsage(reply), work.setup.prices, prediction),
+    dollars: dollars(reply === null ? NO_USAGE : billedUsage(reply), state.setup.prices, prediction),
     at: began.at,
-    milliseconds: work.parts.wall() - began.wall,
+    milliseconds: state.parts.wall() - began.wall,
   });
 }
 
@@ -241,9 +241,9 @@ function record(
  * The first part of a request that differs from the record of the thread's last finished turn: the model, a tool, a layer, a message,
  * or the answer then. Null if nothing differs, or nothing was sent before.
  */
-async function changedSince(work: Work, compilation: Compilation): Promise<string | null> {
-  const { store } = work.parts;
-  const { id, scope } = work.lease.claim.thread;
+async function changedSince(state: TurnState, compilation: Compilation): Promise<string | null> {
+  const { store } = state.parts;
+  const { id, scope } = state.lease.claim.thread;
   const turns = await store.turns(scope, id);
   // The messages of a turn that failed are not sent again.
   const turn = turns.findLast(({ status, requests }) => status === "done" && requests.length > 0);
@@ -251,8 +251,8 @@ async function changedSince(work: Work, compilation: Compilation): Promise<strin
   if (turn === undefined || last === undefined) return null;
   try {
     const before = await store.rebuild(scope, turn.id, last.n);
-    if (before.wire !== work.setup.model.wire) return `the model, which was ${before.wire},`;
-    return changedPiece(withReply(before), requestOf(compilation, parametersOf(work.setup))) ?? null;
+    if (before.wire !== state.setup.model.wire) return `the model, which was ${before.wire},`;
+    return changedPiece(withReply(before), requestOf(compilation, parametersOf(state.setup))) ?? null;
   } catch (thrown) {
     if (asStrataError(thrown).code !== "record_broken") throw thrown;
     return "the record itself, as `strata verify` tells,";

@@ -4,7 +4,7 @@ import { isoSecond, type SpendPeriod, StrataError, type TurnEvent } from "../pro
 import { dollars } from "../wire/index.ts";
 import { parametersOf } from "./setup.ts";
 import { type Left, NO_END, type Spender } from "./steps.ts";
-import type { Work } from "./work.ts";
+import type { TurnState } from "./turn-state.ts";
 
 /**
  * An agent's limit in money, and the funds that it lives on. Spent is what the record says, for all programs, plus what the running
@@ -57,29 +57,29 @@ async function unpaid(spender: Spender): Promise<StrataError> {
  * @throws StrataError `spend_limit`, or what the funds say that are gone
  */
 export async function* afforded<T>(
-  work: Work,
+  state: TurnState,
   compilation: Compilation,
   sending: AsyncGenerator<TurnEvent, T>,
 ): AsyncGenerator<TurnEvent, T> {
-  const release = await reserve(work, compilation);
+  const release = await reserve(state, compilation);
   try {
     const sent = yield* sending;
-    work.left = await leftOf(work);
+    state.left = await leftOf(state);
     return sent;
   } finally {
     release();
   }
 }
 
-async function reserve(work: Work, { ledger }: Compilation): Promise<() => void> {
-  const { parts, setup, lease } = work;
+async function reserve(state: TurnState, { ledger }: Compilation): Promise<() => void> {
+  const { parts, setup, lease } = state;
   const { agent, prices } = setup;
   const isCounted = agent.budgets.spend !== undefined || parts.steps.funds.some(({ holds }) => holds(agent));
   if (!isCounted) return () => undefined;
   const usage = { input: ledger.tokens, cacheRead: 0, cacheWrite: 0, output: parametersOf(setup).maxTokens };
   for (;;) {
-    const left = leastOf(await leftOf(work));
-    if (left <= 0) throw await unpaid(work);
+    const left = leastOf(await leftOf(state));
+    if (left <= 0) throw await unpaid(state);
     if (left > parts.spending.reserved(agent)) return parts.spending.reserve(agent, dollars(usage, prices));
     await parts.spending.ended(agent, lease.signal);
   }

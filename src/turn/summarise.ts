@@ -3,7 +3,7 @@ import { asStrataError, type Epoch, lowestTrust, type TurnEvent, untrusted } fro
 import type { Prepared } from "./gather.ts";
 import { ask } from "./send.ts";
 import { limitOf, parametersOf } from "./setup.ts";
-import type { Work } from "./work.ts";
+import type { TurnState } from "./turn-state.ts";
 
 /** Tokens of a summary: a twentieth of what may be sent, within these bounds. */
 const SHORTEST = 150;
@@ -16,11 +16,11 @@ const WORDS_PER_TOKEN = 0.7;
  * The turn's first request. Where the running transcript had to be cut for it, the agent's own model is first asked to summarize
  * what is taken away; where it cannot, the mark of the cut stands alone. Nothing goes without a mark.
  */
-export async function* withSummary(work: Work, prepared: Prepared): AsyncGenerator<TurnEvent, Compilation> {
-  const { epoch } = work.lease.claim;
+export async function* withSummary(state: TurnState, prepared: Prepared): AsyncGenerator<TurnEvent, Compilation> {
+  const { epoch } = state.lease.claim;
   const messages = messagesCut(epoch, prepared.compilation);
   if (messages === 0 || epoch === undefined) return prepared.compilation;
-  const made = yield* summed(work, prepared, { epoch, messages });
+  const made = yield* summed(state, prepared, { epoch, messages });
   if ("because" in made) {
     yield { type: "cut", messages, because: made.because };
     return prepared.compilation;
@@ -32,18 +32,18 @@ export async function* withSummary(work: Work, prepared: Prepared): AsyncGenerat
 }
 
 async function* summed(
-  work: Work,
+  state: TurnState,
   { compilation }: Prepared,
   { epoch, messages }: { readonly epoch: Epoch; readonly messages: number },
 ): AsyncGenerator<TurnEvent, Summary | { readonly because: string }> {
-  if (!speaksForItself(work)) return { because: "no model is asked for one" };
+  if (!speaksForItself(state)) return { because: "no model is asked for one" };
   // The running epoch still shows what was forgotten, and is not sent again.
   const ended = compilation.opened.slice(0, -1).find(({ reason }) => reason !== "edited");
   if (ended?.reason === "model") return { because: "another model answers now" };
   if (ended?.reason === "migrated") return { because: "the conversation was moved to another version of its agent" };
   if (ended?.reason === "mode") return { because: "the turn was run in another mode" };
   if (ended !== undefined) return { because: "a memory was forgotten that was shown in it" };
-  return yield* sumUp(work, epoch, messages);
+  return yield* sumUp(state, epoch, messages);
 }
 
 /** Whether a summary stands at the beginning of what is sent. */
@@ -57,33 +57,33 @@ export function* cutInTurn(before: Compilation, after: Compilation): Generator<T
 }
 
 /** A rehearsal and a recording say what they say; and an agent may want no summaries. */
-const speaksForItself = ({ setup, recorded }: Work): boolean =>
+const speaksForItself = ({ setup, recorded }: TurnState): boolean =>
   setup.agent.summaries !== false && recorded === undefined && !["rehearsal", "recording"].includes(setup.model.ref);
 
 async function* sumUp(
-  work: Work,
+  state: TurnState,
   running: Epoch,
   messages: number,
 ): AsyncGenerator<TurnEvent, Summary | { readonly because: string }> {
-  const wanted = Math.min(Math.max(Math.floor(limitOf(work.setup) / 20), SHORTEST), LONGEST);
+  const wanted = Math.min(Math.max(Math.floor(limitOf(state.setup) / 20), SHORTEST), LONGEST);
   // What a reply may have at the most, by the budget and by the model, a summary may not exceed.
-  const reply = parametersOf(work.setup).maxTokens;
+  const reply = parametersOf(state.setup).maxTokens;
   const maxTokens = Math.min(wanted, reply);
   // What it leaves of the reply's room is room for what is asked.
-  const limit = limitOf(work.setup) + reply - maxTokens;
-  if (work.setup.limits.rounds < 2) return { because: "the turn may call its model only once" };
+  const limit = limitOf(state.setup) + reply - maxTokens;
+  if (state.setup.limits.rounds < 2) return { because: "the turn may call its model only once" };
   const words = Math.floor(maxTokens * WORDS_PER_TOKEN);
   const asked = summaryRequest(running, messages, {
     words,
     limit,
-    count: work.setup.count,
-    layers: work.setup.agent.layers,
-    sent: sentOf(work, running),
+    count: state.setup.count,
+    layers: state.setup.agent.layers,
+    sent: sentOf(state, running),
   });
   if (asked.ledger.tokens > limit) return { because: "the request for a summary would not fit the budget" };
-  const { signal } = work.lease;
+  const { signal } = state.lease;
   try {
-    const { parts, finish } = yield* quietly(ask(work, asked, { maxTokens }));
+    const { parts, finish } = yield* quietly(ask(state, asked, { maxTokens }));
     if (finish !== "stop") return { because: `the model did not finish it (${finish})` };
     const text = parts
       .flatMap((part) => (part.type === "text" ? [part.text] : []))
@@ -91,7 +91,7 @@ async function* sumUp(
       .trim();
     if (text === "") return { because: "the model gave none" };
     const trust = lowestTrust([asked.taint, "agent"]);
-    return { text: untrusted(text), trust, at: work.parts.clock(), upTo: running.cut + messages };
+    return { text: untrusted(text), trust, at: state.parts.clock(), upTo: running.cut + messages };
   } catch (thrown) {
     signal.throwIfAborted();
     return { because: asStrataError(thrown).message };
@@ -99,7 +99,7 @@ async function* sumUp(
 }
 
 /** How many messages of the epoch the thread's last request had. */
-function sentOf({ past: { sent } }: Work, { n }: Epoch): number {
+function sentOf({ past: { sent } }: TurnState, { n }: Epoch): number {
   const last = sent.at(-1);
   return last?.epoch === n ? last.base + last.own : 0;
 }

@@ -527,7 +527,7 @@ describe("law 7: one commit", () => {
   it("what nobody listened to is shown in the order in which it was said", async () => {
     const { say, open, runtime } = await testRuntime(["Heard.", "First.", "Second."]);
     const thread = await open();
-    for (const noReader of [false, true, true]) await say(thread, "Hello?", { noReader });
+    for (const replyTo of ["reader", "outbox", "outbox"] as const) await say(thread, "Hello?", { replyTo });
     const shown = await collect(runtime.undelivered(OPERATOR, thread));
     expect(shown.map(({ text }) => text)).toEqual(["First.", "Second."]);
   });
@@ -535,7 +535,7 @@ describe("law 7: one commit", () => {
   it("what nobody listened to is shown once, also where two programs look at the same time", async () => {
     const one = await testRuntime(["First.", "Second."]);
     const thread = await one.open();
-    for (const text of ["Hello?", "And?"]) await one.say(thread, text, { noReader: true });
+    for (const text of ["Hello?", "And?"]) await one.say(thread, text, { replyTo: "outbox" });
     const other = await testRuntime([], { store: one.store, parts: { holder: "other" } });
     const looks = [one, other].map(({ runtime }) => runtime.undelivered(OPERATOR, thread));
     const shown: string[] = [];

@@ -16,7 +16,7 @@ import { broughtUpToDate, setupOf } from "./setup.ts";
 import { afforded, checkSpend } from "./spend.ts";
 import type { Ending, TurnParts } from "./steps.ts";
 import { cutInTurn, withSummary } from "./summarise.ts";
-import { claimOf, newWork, outcomeOf, totalsOf, type Work, withoutWords } from "./work.ts";
+import { claimOf, newTurnState, outcomeOf, type TurnState, totalsOf, withoutWords } from "./turn-state.ts";
 
 /**
  * One turn, from the waiting events to the commit. Read this file first. A turn claims the thread, gathers and compiles, sends,
@@ -36,86 +36,86 @@ export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOp
   if (lease === undefined) return;
   if ("movedTo" in lease) return yield* runTurn(parts, lease.movedTo, options);
 
-  const work = newWork(parts, setup, lease, options);
+  const state = newTurnState(parts, setup, lease, options);
   const { turn, events } = lease.claim;
   let committed = false;
   try {
     yield { type: "turn-start", turn, thread: thread.id, model: setup.model.ref, events: events.length };
-    const ending = yield* converse(work);
+    const ending = yield* converse(state);
     committed = true;
-    yield* commit(work, ending);
+    yield* commit(state, ending);
   } finally {
     // The reader stopped before the end: the turn ends here, and its events keep waiting.
-    if (!committed) await abandon(work);
-    work.tracked.close();
+    if (!committed) await abandon(state);
+    state.tracked.close();
     lease.stop();
   }
 }
 
 /** Round after round until the model, a limit or a failure ends it. Never throws. */
-async function* converse(work: Work): AsyncGenerator<TurnEvent, Ending> {
-  const { claim, signal } = work.lease;
-  const { steps } = work.parts;
+async function* converse(state: TurnState): AsyncGenerator<TurnEvent, Ending> {
+  const { claim, signal } = state.lease;
+  const { steps } = state.parts;
   try {
-    if (work.recorded === undefined) await steps.prepare(work.parts, work.setup.agent, signal);
-    await steps.begun(work);
-    await checkSpend(work);
+    if (state.recorded === undefined) await steps.prepare(state.parts, state.setup.agent, signal);
+    await steps.begun(state);
+    await checkSpend(state);
     const { id: thread, scope } = claim.thread;
-    work.past = await pastOf(work.parts, work.setup, { scope, thread, epoch: claim.epoch });
-    const prepared = await compileBatch(work.parts, work.setup, {
+    state.past = await pastOf(state.parts, state.setup, { scope, thread, epoch: claim.epoch });
+    const prepared = await compileBatch(state.parts, state.setup, {
       ...claim,
       ...occasionOf(claim),
       scope,
-      cold: coldCache(work.setup, work.past, work.parts.clock()),
-      renewal: renewalOf(claim.epoch, claim.thread.version, work.setup),
+      cold: coldCache(state.setup, state.past, state.parts.clock()),
+      renewal: renewalOf(claim.epoch, claim.thread.version, state.setup),
       signal,
     });
-    work.taken = prepared.taken;
-    if (prepared.since !== undefined) work.past = { ...work.past, since: prepared.since };
+    state.taken = prepared.taken;
+    if (prepared.since !== undefined) state.past = { ...state.past, since: prepared.since };
     for (const note of prepared.notes) yield { type: "note", ...note };
-    steps.phase(work, "asking");
-    let compilation = yield* afforded(work, prepared.compilation, withSummary(work, prepared));
+    steps.phase(state, "asking");
+    let compilation = yield* afforded(state, prepared.compilation, withSummary(state, prepared));
     for (;;) {
       // A recording answers at once and SQLite never waits: without this, a replay would handle no signal or timer until its end.
       await setImmediate();
       signal.throwIfAborted();
-      steps.phase(work, "asking");
-      const reply = yield* afforded(work, compilation, send(work, compilation));
+      steps.phase(state, "asking");
+      const reply = yield* afforded(state, compilation, send(state, compilation));
       compilation = reply.compilation;
-      if (reply.reply.parts.some(({ type }) => type === "call")) steps.phase(work, "acting");
-      const { stop, messages } = yield* answerCalls(work, compilation, reply);
-      const said = stop === undefined ? undefined : finalAnswer(work, stop);
+      if (reply.reply.parts.some(({ type }) => type === "call")) steps.phase(state, "acting");
+      const { stop, messages } = yield* answerCalls(state, compilation, reply);
+      const said = stop === undefined ? undefined : finalAnswer(state, stop);
       if (said?.reply !== undefined) return { status: "done", stop: said.stop, reply: said.reply };
       const again = said === undefined ? [] : [said.again];
-      const next = extend(compilation, [...messages, ...again], work.setup.count);
+      const next = extend(compilation, [...messages, ...again], state.setup.count);
       yield* cutInTurn(compilation, next);
       compilation = next;
     }
   } catch (thrown) {
-    return stoppedBy(work, asStrataError(signal.aborted ? signal.reason : thrown));
+    return stoppedBy(state, asStrataError(signal.aborted ? signal.reason : thrown));
   }
 }
 
 /** The one commit, then the end: `done` only once it is on disk. The reply counts as delivered once `done` was read. */
-async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
-  const { parts, lease } = work;
+async function* commit(state: TurnState, ending: Ending): AsyncGenerator<TurnEvent> {
+  const { parts, lease } = state;
   const { turn } = lease.claim;
   // With long texts the next step takes long: other turns may run before and after it.
   await setImmediate();
-  const outcome = outcomeOf(work, ending);
+  const outcome = outcomeOf(state, ending);
   await setImmediate();
-  const totals = totalsOf(work);
-  if (ending.status === "done") parts.steps.phase(work, "committing");
+  const totals = totalsOf(state);
+  if (ending.status === "done") parts.steps.phase(state, "committing");
   let settled: Settled;
   try {
-    settled = await retryWhileBusy(() => parts.store.settle(claimOf(work), outcome));
-    work.tracked.close();
+    settled = await retryWhileBusy(() => parts.store.settle(claimOf(state), outcome));
+    state.tracked.close();
     await setImmediate();
-    await parts.steps.ended(work, ending, "recorded");
+    await parts.steps.ended(state, ending, "recorded");
   } catch (thrown) {
     const error = asStrataError(thrown, "store_failed");
-    await recordFailed(work, error);
-    await parts.steps.ended(work, { status: "failed", error }, "lost");
+    await recordFailed(state, error);
+    await parts.steps.ended(state, { status: "failed", error }, "lost");
     yield { type: "failed", turn, error, totals };
     return;
   }
@@ -125,10 +125,10 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
   }
   if (settled.evicted) yield { type: "evicted", memories: settled.evicted };
   if (settled.overtaken) yield { type: "overtaken", texts: settled.overtaken };
-  const left = leftUnanswered(work, ending);
+  const left = leftUnanswered(state, ending);
   if (left !== undefined) yield left;
   // Not before the commit: from now on the call can be approved.
-  for (const { id, tool, input } of work.approvals) yield { type: "approval", approval: id, tool, input };
+  for (const { id, tool, input } of state.approvals) yield { type: "approval", approval: id, tool, input };
   yield {
     type: "done",
     turn,
@@ -137,23 +137,23 @@ async function* commit(work: Work, ending: Ending): AsyncGenerator<TurnEvent> {
     ...(left && { unanswered: left.senders }),
     totals,
   };
-  if (ending.reply === null || work.noReader) return;
+  if (ending.reply === null || state.replyTo !== "reader") return;
   // The turn is done, whatever happens here.
-  await parts.steps.heard(work).catch(() => undefined);
+  await parts.steps.heard(state).catch(() => undefined);
 }
 
 /**
  * If the commit cannot be written, the turn is recorded as failed, with its cost: with its messages if possible, otherwise without. If
  * neither can be written, the lease expires by itself and the turn runs again.
  */
-async function recordFailed(work: Work, error: StrataError): Promise<void> {
+async function recordFailed(state: TurnState, error: StrataError): Promise<void> {
   // Whoever took the thread over, or erased its contact, has ended the turn.
   if (error.code === "lease_lost" || error.code === "thread_not_found") return;
-  const whole = outcomeOf(work, { status: "failed", error });
+  const whole = outcomeOf(state, { status: "failed", error });
   for (const outcome of [whole, withoutWords(whole)]) {
     try {
-      await retryWhileBusy(() => work.parts.store.settle(claimOf(work), outcome));
-      work.tracked.close();
+      await retryWhileBusy(() => state.parts.store.settle(claimOf(state), outcome));
+      state.tracked.close();
       return;
     } catch {
       // Tried again without its messages.
@@ -161,12 +161,12 @@ async function recordFailed(work: Work, error: StrataError): Promise<void> {
   }
 }
 
-async function abandon(work: Work): Promise<void> {
+async function abandon(state: TurnState): Promise<void> {
   const error = new StrataError("turn_cancelled", "the turn was abandoned before its end; its messages keep waiting");
   try {
-    await work.parts.store.settle(claimOf(work), outcomeOf(work, { status: "failed", error }));
+    await state.parts.store.settle(claimOf(state), outcomeOf(state, { status: "failed", error }));
   } catch {
     // The lease expires by itself and the turn runs again: nothing is lost.
   }
-  await work.parts.steps.ended(work, { status: "failed", error }, "recorded");
+  await state.parts.steps.ended(state, { status: "failed", error }, "recorded");
 }

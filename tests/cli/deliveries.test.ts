@@ -33,7 +33,7 @@ async function receiver({ hangs = false } = {}) {
 const LONG_AGO = 10_000;
 
 /** Some time ago Bob said something to each of the agents, whose replies nobody listened to. */
-async function noReader(cwd: string, agents: readonly string[], env: Readonly<Record<string, string>> = {}) {
+async function unread(cwd: string, agents: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env });
   const { runtime, operator } = app;
   vi.setSystemTime(Date.now() - LONG_AGO);
@@ -43,7 +43,7 @@ async function noReader(cwd: string, agents: readonly string[], env: Readonly<Re
     const content = [{ type: "text", text: untrusted("Hello.") }] as const;
     const event = { kind: "message", trust: "contact", channel: "mail", content, at: Date.now() } as const;
     await runtime.post(operator, thread, [event]);
-    for await (const { type } of runtime.run(operator, thread, { noReader: true })) expect(type).not.toBe("failed");
+    for await (const { type } of runtime.run(operator, thread, { replyTo: "outbox" })) expect(type).not.toBe("failed");
   }
   vi.useRealTimers();
   await app.close();
@@ -58,7 +58,7 @@ describe("strata start", () => {
     appendFileSync(join(cwd, "strata.yaml"), "\nsecrets:\n  receiver: $" + "{RECEIVER_KEY}\n");
     const env = { RECEIVER_KEY: "a-key-of-the-receiver" };
     expect((await strata(["chat", "companion", "--as", "ann"], { cwd, env, input: "Hello.\n" })).code).toBe(0);
-    await noReader(cwd, ["companion"], env);
+    await unread(cwd, ["companion"], env);
     const server = serving(["start", "--port", "0"], { cwd, env });
     const listed = async (): Promise<string> => (await strata(["outbox", "list", "--json"], { cwd, env })).out;
     await expect.poll(listed, { timeout: 10_000, interval: 25 }).not.toContain('"waiting"');
@@ -79,7 +79,7 @@ describe("strata start", () => {
     const agents = agent("first", mute.url) + agent("second", open.url);
     writeFileSync(join(cwd, "strata.yaml"), `organization: home\nmodel: rehearsal\nagents:\n${agents}`);
     expect(await strata(["lock"], { cwd })).toMatchObject({ code: 0 });
-    await noReader(cwd, ["first", "second"]);
+    await unread(cwd, ["first", "second"]);
     const server = serving(["start", "--port", "0"], { cwd });
     await until(
       () => open.taken.length > 0 && mute.taken.length > 0,

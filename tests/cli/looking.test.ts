@@ -76,7 +76,7 @@ describe("strata usage", () => {
 
   it("says where a price is not known, instead of a sum of nothing", async () => {
     const { edit, env } = await provider(speaking({ text: "Hello." }));
-    const cwd = project((yaml) => edit(yaml).replaceAll("claude-sonnet-4-5", "claude-noReader-of"));
+    const cwd = project((yaml) => edit(yaml).replaceAll("claude-sonnet-4-5", "claude-unheard-of"));
     await strata(["chat", "companion"], { cwd, env, input: "hi\n" });
     expect((await strata(["usage"], { cwd, env })).out).toMatch(/^companion +1 +1 +10 .* price unknown$/m);
     const { out } = await strata(["usage", "--json"], { cwd, env });

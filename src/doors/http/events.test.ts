@@ -265,7 +265,7 @@ describe("a reply that nobody has listened to", () => {
     const body = { text: "Hi!", externalId: "m1" };
     await json(`${path}?mode=queue`, { body });
     const held = await runtime.thread(operator, threadId(thread));
-    for await (const _ of runtime.run(operator, held, { noReader: true }));
+    for await (const _ of runtime.run(operator, held, { replyTo: "outbox" }));
     const waits = async () => at((await json("GET /v1/agents/companion/outbox?status=waiting")).body, "messages");
     expect(await waits()).toMatchObject([{ text: "Late, but here." }]);
     expect(at((await json(path, { body })).body, "done", "text")).toBe("Late, but here.");

@@ -202,8 +202,8 @@ describe("a call that needs approval", () => {
     ["nothing", () => undefined, 0],
     ["a plain no", () => false, 0],
   ])("is one whose tool answers with %s", async (_, answer, count) => {
-    const noReader: unknown[] = [];
-    const hear = (reason: unknown): void => void noReader.push(reason);
+    const unhandled: unknown[] = [];
+    const hear = (reason: unknown): void => void unhandled.push(reason);
     process.on("unhandledRejection", hear);
     onTestFinished(() => void process.off("unhandledRejection", hear));
     const { say, open, waiting, parts } = await asking([{ parts: [REFUND] }, "Well."]);
@@ -214,6 +214,6 @@ describe("a call that needs approval", () => {
     await say(thread, "Refund order 7");
     expect(await waiting(thread)).toHaveLength(count);
     await setImmediate();
-    expect(noReader).toEqual([]);
+    expect(unhandled).toEqual([]);
   });
 });

@@ -33,12 +33,12 @@ async function delivering(...troubles: readonly string[]) {
     time.now += minutes * MINUTE;
   };
   /** Something is said while nobody listens. */
-  const noReader = async (text: string): Promise<void> => {
-    expect(endOf(await on.say(thread, text, { noReader: true })).type).toBe("done");
+  const unread = async (text: string): Promise<void> => {
+    expect(endOf(await on.say(thread, text, { replyTo: "outbox" })).type).toBe("done");
     later(0.1);
   };
-  await noReader("Bread, please.");
-  return { ...on, thread, tries, noReader, look: () => look(on.runtime), later };
+  await unread("Bread, please.");
+  return { ...on, thread, tries, unread, look: () => look(on.runtime), later };
 }
 
 /** What is due is sent. */
@@ -55,10 +55,10 @@ describe("a reply of an agent that says where its replies go", () => {
   });
 
   it("that is not taken is tried again later under the same id, and the one behind it does not wait for it", async () => {
-    const { look, tries, later, noReader } = await delivering("the server answered 503");
+    const { look, tries, later, unread } = await delivering("the server answered 503");
     expect(await look()).toMatchObject([{ failed: "the server answered 503", again: true }]);
     expect(await look()).toEqual([]);
-    await noReader("And a cake.");
+    await unread("And a cake.");
     expect(await look()).toMatchObject([{ again: false }]);
     later(1);
     expect(await look()).toMatchObject([{ again: false }]);
@@ -107,7 +107,7 @@ describe("a reply of an agent that says where its replies go", () => {
       parts: { sendDelivery: quickly, wall, holder: "other" },
     });
     const thread = await one.open();
-    for (const text of texts) await one.say(thread, text, { noReader: true });
+    for (const text of texts) await one.say(thread, text, { replyTo: "outbox" });
     time.now += MINUTE;
     const { signal } = new AbortController();
     let sent = 0;
@@ -187,11 +187,11 @@ describe("a reply of an agent that says where its replies go", () => {
   });
 
   it("is sent after what was said before it, even if the reader of that has left", async () => {
-    const { look, tries, runtime, time, thread, later, noReader } = await delivering();
+    const { look, tries, runtime, time, thread, later, unread } = await delivering();
     await look();
     await runtime.post(OPERATOR, thread, [message("And a cake.", time.at)]);
     for await (const { type } of runtime.run(OPERATOR, thread)) if (type === "done") break;
-    await noReader("And tea.");
+    await unread("And tea.");
     expect(await look()).toEqual([]);
     later(1);
     expect(await look()).toHaveLength(2);
@@ -208,7 +208,7 @@ describe("a reply of an agent that says where its replies go", () => {
     };
     const texts = ["for ann", "for ann, too", "for bob"];
     const on = await testRuntime(texts, { agent: AGENT, parts: { sendDelivery: send, wall: () => time.now } });
-    for (const contact of ["ann", "ann", "bob"]) await on.say(await on.open(contact), "Hello.", { noReader: true });
+    for (const contact of ["ann", "ann", "bob"]) await on.say(await on.open(contact), "Hello.", { replyTo: "outbox" });
     time.now += MINUTE;
     const stop = new AbortController();
     const hanging = collect(on.runtime.deliverDue(OPERATOR, AGENT.name, stop.signal));
@@ -229,7 +229,7 @@ describe("a reply of an agent that says where its replies go", () => {
     };
     const time = { now: Date.parse("2026-11-21T08:00:00Z") };
     const on = await testRuntime(["Hello."], { agent: AGENT, parts: { sendDelivery: send, wall: () => time.now } });
-    await on.say(await on.open(), "Hi.", { noReader: true });
+    await on.say(await on.open(), "Hi.", { replyTo: "outbox" });
     time.now += MINUTE;
     const stop = new AbortController();
     const stopping = collect(on.runtime.deliverDue(OPERATOR, AGENT.name, stop.signal));
@@ -249,7 +249,7 @@ describe("a reply of an agent that says where its replies go", () => {
       signal.throwIfAborted();
     };
     const on = await testRuntime(["Hello."], { agent: AGENT, parts: { sendDelivery: send, wall: () => time.now } });
-    await on.say(await on.open(), "Hi.", { noReader: true });
+    await on.say(await on.open(), "Hi.", { replyTo: "outbox" });
     time.now += MINUTE;
     while (stops.left > 0) {
       stops.stop = new AbortController();
@@ -269,7 +269,7 @@ describe("a reply of an agent that says where its replies go", () => {
     const thread = await before.open();
     await before.say(thread, "Hello.");
     const now = await testRuntime(["Here is your bread."], { agent: AGENT, store: before.store, parts });
-    await now.say(thread, "Bread, please.", { noReader: true });
+    await now.say(thread, "Bread, please.", { replyTo: "outbox" });
     const [, turn] = await now.runtime.turns(OPERATOR, thread.id);
     expect(turn?.version).toBe(before.agent.version);
     time.now += MINUTE;
@@ -298,7 +298,7 @@ describe("a reply of an agent that says where its replies go", () => {
     // It is no mail that waits for the agent.
     expect(await collect(on.runtime.runInbox(OPERATOR, AGENT.name))).toEqual([]);
     const thread = await on.runtime.thread(OPERATOR, turn?.thread ?? threadId(""));
-    expect(endOf(await collect(on.runtime.run(OPERATOR, thread, { noReader: true }))).type).toBe("done");
+    expect(endOf(await collect(on.runtime.run(OPERATOR, thread, { replyTo: "outbox" }))).type).toBe("done");
     time.now += 60 * MINUTE;
     expect(await look(on.runtime)).toEqual([]);
     expect(tries).toEqual([]);
@@ -312,7 +312,7 @@ describe("replies that nobody has taken", () => {
     const thread = await open();
     for (const _ of texts) {
       time.at++;
-      await say(thread, "Go on.", { noReader: true });
+      await say(thread, "Go on.", { replyTo: "outbox" });
     }
     expect((await collect(runtime.undelivered(OPERATOR, thread))).map(({ text }) => text)).toEqual(texts);
     expect(await collect(runtime.undelivered(OPERATOR, thread))).toEqual([]);

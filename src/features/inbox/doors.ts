@@ -140,7 +140,7 @@ async function* runInbox(
     if (thread === undefined) return;
     let began = false;
     try {
-      for await (const event of run(thread, { ...options, noReader: true })) {
+      for await (const event of run(thread, { ...options, replyTo: "outbox" })) {
         began = true;
         yield event;
       }

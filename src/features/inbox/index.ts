@@ -152,7 +152,7 @@ async function dueOf({ runtime, operator, now }: Parameters<Job["due"]>[0], { na
     task(id, async function* (signal) {
       const thread = await runtime.thread(operator, id);
       // Nobody listens: the reply stays in the outbox for whoever fetches it, or for the agent's `deliver`.
-      yield* runtime.run(operator, thread, { signal, noReader: true });
+      yield* runtime.run(operator, thread, { signal, replyTo: "outbox" });
     }),
   );
   const later = waits.filter((one) => !isDue(one)).map(({ since }) => since + LEFT);

@@ -96,7 +96,7 @@ export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
       await recordAct(access, "schedule", schedule.name);
       const at = parts().clock();
       const thread = await begin(parts(), access.agent, schedule, { at, key: `${which} ${at} by hand` });
-      yield* run(thread, { mode: schedule.mode, noReader: true, ...options });
+      yield* run(thread, { mode: schedule.mode, replyTo: "outbox", ...options });
     },
     async *runDueSchedule(actor: Actor, name: AgentName, which: string, options: RunOptions = {}) {
       const { agent } = accessTo(parts(), actor, name);
@@ -113,7 +113,8 @@ export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
       for (const at of chosen(schedule, timesBetween(schedule, until, now, most), now))
         threads.push(await begin(parts(), agent, schedule, { at, key: `${which} ${new Date(at).toISOString()}` }));
       come.set(key, { until: now, left: threads });
-      for (const thread of threads) yield* whereFree(run(thread, { mode: schedule.mode, noReader: true, ...options }));
+      for (const thread of threads)
+        yield* whereFree(run(thread, { mode: schedule.mode, replyTo: "outbox", ...options }));
       come.set(key, { until: now, left: await waitingOf(parts(), threads) });
     },
   };

@@ -22,13 +22,13 @@ import {
   type Trust,
   type TurnTotals,
 } from "../protocol/index.ts";
-import type { Claim, RequestRecord, TurnOutcome } from "../store/index.ts";
+import type { Claim, RequestRecord, Thread, TurnOutcome } from "../store/index.ts";
 import { batchMembersOf, repliesOf } from "./batch-turn.ts";
 import type { Lease } from "./lease.ts";
 import { PEER } from "./own-channels.ts";
 import { NO_PAST, type Past } from "./plan-request.ts";
 import { REPLAY } from "./recording.ts";
-import type { RunOptions } from "./runtime.ts";
+import type { ReplyTo, RunOptions } from "./runtime.ts";
 import type { TrackedSpend } from "./spend-tracker.ts";
 import { type Ending, type Left, NO_END, type RunningTurn, type TurnParts, type TurnSetup } from "./steps.ts";
 import { unremembered } from "./unremembered.ts";
@@ -37,13 +37,11 @@ import { unremembered } from "./unremembered.ts";
 const NOTHING_SAID = { stop: "answered", reply: null } as const;
 
 /** A running turn: who takes part, and what has come of it so far. Lives in memory until the one commit. */
-export interface Work extends RunningTurn {
+export interface TurnState extends RunningTurn {
   /** What the turns of its calls have used of its limits. */
   readonly usedByCalls: { rounds: number; calls: number; dollars: number };
-  /** Whether its reply is sent to nobody. */
-  readonly toNobody: boolean;
-  /** Whether nobody listens to it: its reply waits in the outbox. */
-  readonly noReader: boolean;
+  /** Who takes its reply. */
+  readonly replyTo: ReplyTo;
   readonly startedAt: number;
   past: Past;
   /** The newest compilation that was sent: it holds the epochs the turn opened. */
@@ -75,14 +73,14 @@ export interface Work extends RunningTurn {
   taken: number;
 }
 
-export function newWork(parts: TurnParts, setup: TurnSetup, lease: Lease, options: RunOptions): Work {
+export function newTurnState(parts: TurnParts, setup: TurnSetup, lease: Lease, options: RunOptions): TurnState {
   const requests: RequestRecord[] = [];
-  const work: Work = {
+  const state: TurnState = {
     usedByCalls: { rounds: 0, calls: 0, dollars: 0 },
     inner: {
-      left: () => leftOf(work),
+      left: () => leftOf(state),
       ended: (totals) => {
-        for (const key of ["rounds", "calls", "dollars"] as const) work.usedByCalls[key] += totals[key];
+        for (const key of ["rounds", "calls", "dollars"] as const) state.usedByCalls[key] += totals[key];
         options.used?.(totals);
       },
     },
@@ -90,9 +88,7 @@ export function newWork(parts: TurnParts, setup: TurnSetup, lease: Lease, option
     setup,
     lease,
     recorded: options.recorded,
-    toNobody: options.toNobody ?? (options.recorded !== undefined || TO_NOBODY.includes(lease.claim.thread.channel)),
-    // What several senders are told is not in the turn's own end.
-    noReader: options.noReader === true || isBatch(lease.claim.thread.scope),
+    replyTo: replyToOf(options, lease.claim.thread),
     startedAt: parts.wall(),
     past: NO_PAST,
     sent: undefined,
@@ -111,24 +107,34 @@ export function newWork(parts: TurnParts, setup: TurnSetup, lease: Lease, option
     misfits: 0,
     taken: lease.claim.events.length,
   };
-  return work;
+  return state;
 }
 
 /** Within how many milliseconds a reader of the turn takes its `done`, and a caller that waits for another's turn finds the reply. */
 const LISTENS = 60_000;
 const FINDS = 3_000;
 
-/** From when on a reply that is committed now may be delivered: whoever is reading it must not get it twice. */
-const deliverAfter = (now: number, isUnheard: boolean): number => now + (isUnheard ? FINDS : LISTENS);
-
 /** The outbox delivers nothing that is said on these channels. */
 const TO_NOBODY = [REPLAY, PEER];
 
+function replyToOf({ replyTo = "reader", recorded }: RunOptions, { channel, scope }: Thread): ReplyTo {
+  if (recorded !== undefined || TO_NOBODY.includes(channel)) return "nobody";
+  // What several senders are told is not in the turn's own end, so whoever reads it does not read the replies.
+  return replyTo === "reader" && isBatch(scope) ? "outbox" : replyTo;
+}
+
+/** From when on the outbox may deliver a reply that is committed now: whoever is reading it must not get it twice. */
+function deliverAfter(state: TurnState): NonNullable<TurnOutcome["deliverAfter"]> {
+  if (isCalled(state)) return "nobody";
+  if (state.replyTo === "nobody") return "never";
+  return state.parts.wall() + (state.replyTo === "outbox" ? FINDS : LISTENS);
+}
+
 /** Whether another turn's call runs it. */
-export const isCalled = ({ lease }: Pick<Work, "lease">): boolean => lease.claim.thread.channel === PEER;
+export const isCalled = ({ lease }: Pick<TurnState, "lease">): boolean => lease.claim.thread.channel === PEER;
 
 /** How far a turn has come towards its limits, the turns of its calls included. */
-export function usedOf({ requests, calls, usedByCalls }: Work): Pick<TurnTotals, "rounds" | "calls" | "dollars"> {
+export function usedOf({ requests, calls, usedByCalls }: TurnState): Pick<TurnTotals, "rounds" | "calls" | "dollars"> {
   return {
     rounds: requests.length + usedByCalls.rounds,
     calls: calls + usedByCalls.calls,
@@ -136,13 +142,13 @@ export function usedOf({ requests, calls, usedByCalls }: Work): Pick<TurnTotals,
   };
 }
 
-function leftOf(work: Work): Budgets["turn"] {
-  const { limits } = work.setup;
-  const { rounds, calls, dollars } = usedOf(work);
+function leftOf(state: TurnState): Budgets["turn"] {
+  const { limits } = state.setup;
+  const { rounds, calls, dollars } = usedOf(state);
   return {
     rounds: Math.max(0, limits.rounds - rounds - 1),
     calls: Math.max(0, limits.calls - calls),
-    seconds: Math.max(0, limits.seconds - (work.parts.wall() - work.startedAt) / 1_000),
+    seconds: Math.max(0, limits.seconds - (state.parts.wall() - state.startedAt) / 1_000),
     ...(limits.dollars !== undefined && { dollars: Math.max(0, limits.dollars - dollars) }),
   };
 }
@@ -151,26 +157,26 @@ function leftOf(work: Work): Budgets["turn"] {
 const modeOf = ({ mode }: TurnSetup["agent"]): Mode => (mode === "auto" ? "full" : mode);
 
 /** What is committed: the claim with the events that the turn has handled. */
-export function claimOf({ lease: { claim }, taken }: Work): Claim {
+export function claimOf({ lease: { claim }, taken }: TurnState): Claim {
   const events = claim.events.slice(0, taken);
   return { ...claim, events, ...(claim.batchMembers && { batchMembers: batchMembersOf(claim, events) }) };
 }
 
 /** A tool's writes wait here for the commit. */
-export function plan(work: Work, writes: readonly StoreWrite[]): void {
+export function plan(state: TurnState, writes: readonly StoreWrite[]): void {
   for (const write of writes) {
-    work.writes.push({ id: memoryId(issueId("memory", work.parts.wall(), work.parts.random(10))), write });
+    state.writes.push({ id: memoryId(issueId("memory", state.parts.wall(), state.parts.random(10))), write });
   }
 }
 
 /** Adds a message to the turn's. Derived text has the lowest trust of what it was made from. */
-export function add(work: Work, message: Message, trust: Trust): TranscriptMessage {
-  const added = { message, trust, tokens: countMessage(message, work.setup.count), turn: work.lease.claim.turn };
-  work.added.push(added);
+export function add(state: TurnState, message: Message, trust: Trust): TranscriptMessage {
+  const added = { message, trust, tokens: countMessage(message, state.setup.count), turn: state.lease.claim.turn };
+  state.added.push(added);
   return added;
 }
 
-export function totalsOf({ requests, calls, parts, startedAt }: Work): TurnTotals {
+export function totalsOf({ requests, calls, parts, startedAt }: TurnState): TurnTotals {
   return {
     rounds: requests.length,
     calls,
@@ -193,9 +199,9 @@ export function withoutWords(outcome: TurnOutcome): TurnOutcome {
 }
 
 /** All that the turn changes, for the one commit. */
-export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
-  const { parts, setup, sent } = work;
-  const claim = claimOf(work);
+export function outcomeOf(state: TurnState, ending: Ending): TurnOutcome {
+  const { parts, setup, sent } = state;
+  const claim = claimOf(state);
   const outbox = outboxId(issueId("outbox", parts.wall(), parts.random(10)));
   return {
     end:
@@ -205,25 +211,25 @@ export function outcomeOf(work: Work, ending: Ending): TurnOutcome {
     wire: setup.model.wire,
     mode: sent?.ledger.mode ?? modeOf(setup.agent),
     epochs: sent?.opened ?? [],
-    messages: [...(sent?.own ?? []), ...work.added.slice(work.unsent)],
-    requests: work.requests,
-    writes: work.writes.map((one) => one.write),
-    memories: work.writes.map((one) => one.id),
-    approvals: work.approvals,
-    totals: totalsOf(work),
+    messages: [...(sent?.own ?? []), ...state.added.slice(state.unsent)],
+    requests: state.requests,
+    writes: state.writes.map((one) => one.write),
+    memories: state.writes.map((one) => one.id),
+    approvals: state.approvals,
+    totals: totalsOf(state),
     outbox,
     // An agent's own turns answer nobody.
-    ...(setup.agent.history === "log" && !isReserved(claim.thread.scope.contact) && !isCalled(work) && { log: true }),
-    deliverAfter: isCalled(work) ? "nobody" : work.toNobody ? "never" : deliverAfter(parts.wall(), work.noReader),
-    ...(claim.batchMembers && { replies: repliesOf(work, claim, ending.status === "done" ? ending : NOTHING_SAID) }),
-    unremembered: forgottenOf(work, ending, outbox),
+    ...(setup.agent.history === "log" && !isReserved(claim.thread.scope.contact) && !isCalled(state) && { log: true }),
+    deliverAfter: deliverAfter(state),
+    ...(claim.batchMembers && { replies: repliesOf(state, claim, ending.status === "done" ? ending : NOTHING_SAID) }),
+    unremembered: forgottenOf(state, ending, outbox),
   };
 }
 
 /** What is not to be remembered: nothing that agents ask each other is. */
-function forgottenOf(work: Work, ending: Ending, outbox: OutboxId): TurnOutcome["unremembered"] {
-  const { batchMembers, events } = claimOf(work);
+function forgottenOf(state: TurnState, ending: Ending, outbox: OutboxId): TurnOutcome["unremembered"] {
+  const { batchMembers, events } = claimOf(state);
   if (ending.status !== "done" || batchMembers !== undefined) return [];
-  if (isCalled(work)) return [...events.map(({ id }) => id), outbox];
-  return unremembered(events, { id: outbox, text: ending.reply }, work);
+  if (isCalled(state)) return [...events.map(({ id }) => id), outbox];
+  return unremembered(events, { id: outbox, text: ending.reply }, state);
 }
