@@ -133,11 +133,11 @@ const COMMANDS: Readonly<Record<string, () => Promise<Declare>>> = {
   lint: async () => (await import("./project/lint.ts")).declareLint,
   guard: async () => (await import("./layer/guard.ts")).declareGuard,
   export: nounOf("export"),
-  backup: async () => (await import("./record/backup.ts")).declareBackup,
+  backup: async () => (await import("./record/store.ts")).declareBackup,
   store: async () => (await import("./record/store.ts")).declareStore,
   lock: async () => (await import("./layer/lock.ts")).declareLock,
   verify: async () => (await import("./record/verify.ts")).declareVerify,
-  anchor: async () => (await import("./record/anchor.ts")).declareAnchor,
+  anchor: async () => (await import("./record/verify.ts")).declareAnchor,
   completion: async () => (await import("./completion.ts")).declareCompletion,
 };
 

@@ -11,8 +11,7 @@ export {
   type Server,
   type ServerParts,
 } from "./create-server.ts";
-export { type Listening, listen } from "./listen.ts";
 export { errorResponse } from "./route.ts";
-export { type Served, type ServeOptions, type Serving, serveOperator } from "./serve.ts";
+export { type Listening, listen, type Served, type ServeOptions, type Serving, serveOperator } from "./serve.ts";
 export { type Address, type Site, siteOf } from "./site.ts";
 export { isSameToken, operatorToken } from "./token.ts";

@@ -125,7 +125,7 @@ async function sentIn(context: Context, app: App, turns: readonly TurnRecord[]):
 function seer(app: App) {
   const counters = new Map<ModelRef, Promise<CountTokens>>();
   const counterFor = async (factor: number): Promise<CountTokens> => {
-    const { tokenCounter } = await import("../../../app/doors/dumps.ts");
+    const { tokenCounter } = await import("../../../app/doors/recordings.ts");
     return tokenCounter({ factor });
   };
   return async (turn: TurnRecord, { n, at }: Sent["record"]): Promise<Pick<Sent, "seen" | "model">> => {

@@ -4,7 +4,7 @@ import { count } from "../../../print/index.ts";
 import { StrataError } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { readShared } from "../shell/options.ts";
-import { textWarning } from "../shell/text-view.ts";
+import { textWarning } from "../shell/teller.ts";
 
 interface Options {
   readonly check?: true;

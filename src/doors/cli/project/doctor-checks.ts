@@ -9,7 +9,7 @@ import { PATIENCE, unreadLine } from "../../../features/life/index.ts";
 import { badSkillLine } from "../../../features/skills/index.ts";
 import { count, number } from "../../../print/index.ts";
 import { type Agent, asStrataError, type CacheUse, type ErrorCode } from "../../../protocol/index.ts";
-import { textWarning } from "../shell/text-view.ts";
+import { textWarning } from "../shell/teller.ts";
 
 /** The result of one check. `code` is the kind of failure. */
 export interface Check {

@@ -1,8 +1,10 @@
 import type { Command } from "commander";
+import { z } from "zod";
 import type { ChainHead, Finding } from "../../../app.ts";
 import { count, number, printable } from "../../../print/index.ts";
-import { type OrgId, StrataError } from "../../../protocol/index.ts";
+import { type Digest, type OrgId, orgId, StrataError } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
+import { readJson, writeOutput } from "../shell/files.ts";
 import { showProgress } from "../shell/progress.ts";
 import { inRecord, type Session } from "../shell/session.ts";
 
@@ -29,7 +31,7 @@ export function declareVerify(program: Command, context: Context): void {
     .option("--anchor <file>", "also check that the record still contains what `strata anchor` printed")
     .addHelpText("after", "\nExample:\n  $ strata verify --data .strata")
     .action(async (options: Options, command: Command) => {
-      const anchors = await anchorsIn(options.anchor, context.terminal.cwd);
+      const anchors = options.anchor === undefined ? [] : readAnchor(options.anchor, context.terminal.cwd);
       return inRecord(context, command, async (session) => {
         const orgs = new Set([...(await session.app.organizations()), ...anchors.map((one) => one.org)]);
         const verdicts: Verdict[] = [];
@@ -41,13 +43,6 @@ export function declareVerify(program: Command, context: Context): void {
         if (!session.json) context.say("The record is complete and unchanged.", ...COVERED[session.app.database]);
       });
     });
-}
-
-/** Empty where no file is named. @throws StrataError as `readAnchor` */
-async function anchorsIn(name: string | undefined, cwd: string): Promise<readonly ChainHead[]> {
-  if (name === undefined) return [];
-  const { readAnchor } = await import("./anchor.ts");
-  return readAnchor(name, cwd);
 }
 
 async function examine(
@@ -100,5 +95,66 @@ function broken(problems: number): StrataError {
     "record_broken",
     `the record does not match its digests in ${count(problems, "place")}; keep this data as it is, and restore an earlier copy`,
     { problems },
+  );
+}
+
+/** `strata anchor`: the heads of the record's chains, to be kept elsewhere. */
+export function declareAnchor(program: Command, context: Context): void {
+  program
+    .command("anchor")
+    .description("print the latest digests of the record; kept elsewhere, they prove later that nothing was removed")
+    .option("--out <file>", "write it to a file instead")
+    .addHelpText("after", "\nExample:\n  $ strata anchor --out anchor.json && strata verify --anchor anchor.json")
+    .action((options: { readonly out?: string }, command: Command) =>
+      inRecord(context, command, async ({ app }) => {
+        const heads = await Promise.all((await app.organizations()).map((org) => app.head(org)));
+        if (options.out === undefined) return context.json(heads);
+        await writeOutput(options.out, context.terminal.cwd, [`${JSON.stringify(heads)}\n`]);
+        context.say(`${options.out} is written.`);
+      }),
+    );
+}
+
+/** What a part of a head must be. */
+function wrongPart(field: PropertyKey | undefined): string {
+  switch (field) {
+    case "org":
+      return "has no `org`, the name of an organization";
+    case "seq":
+      return "has no `seq`, a whole number from 0";
+    case "hash":
+      return "has no `hash`, 64 hexadecimal digits or null";
+    default:
+      return "is not made of `org`, `seq` and `hash`";
+  }
+}
+
+const isDigest = (value: unknown): boolean => typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
+
+const HEADS = z.array(
+  z.strictObject({
+    org: z.string().transform(orgId),
+    seq: z.int().nonnegative(),
+    hash: z.custom<Digest>(isDigest, "it must be 64 hexadecimal digits").nullable(),
+  }),
+);
+
+/**
+ * Reads what `strata anchor` wrote.
+ * @throws StrataError `file_not_found`, `invalid_input`
+ */
+function readAnchor(name: string, cwd: string): readonly ChainHead[] {
+  const parsed = HEADS.safeParse(readJson(name, cwd));
+  if (parsed.success) return parsed.data;
+  const path = parsed.error.issues[0]?.path ?? [];
+  const [head, field] = path;
+  const where = head === undefined ? "it is not a list" : `entry ${Number(head) + 1} ${wrongPart(field)}`;
+  throw new StrataError(
+    "invalid_input",
+    `${name} is not an anchor: ${where}; name a file that \`strata anchor\` wrote`,
+    {
+      file: name,
+      path,
+    },
   );
 }

@@ -1,3 +1,4 @@
+import type { TextWarning } from "../../../app/doors/texts.ts";
 import { count, oneLine, printable, styleOf, unansweredSays } from "../../../print/index.ts";
 import {
   type Ledger,
@@ -164,3 +165,6 @@ const EARLY: Readonly<Record<Exclude<StopReason, "answered">, string>> = {
   credits: "the agent has no credits left; `strata credits add DOLLARS` tops it up",
   "recording ended": "the recording ended",
 };
+
+/** What is to be known of a declared text, on a line of its own. */
+export const textWarning = ({ agent, piece, says }: TextWarning): string => `${agent}, ${piece}: ${printable(says)}`;

@@ -8,8 +8,8 @@ import { senderOf } from "../chat/conversation.ts";
 import { behindChat, type Context } from "../shell/context.ts";
 import { wholeNumber } from "../shell/options.ts";
 import { inSession, isStandIn, type Session, shortVersion } from "../shell/session.ts";
+import { textWarning } from "../shell/teller.ts";
 import { isInteractive } from "../shell/terminal.ts";
-import { textWarning } from "../shell/text-view.ts";
 import { reloadOnChange } from "./watch.ts";
 
 interface Options {
