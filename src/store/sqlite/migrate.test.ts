@@ -41,9 +41,7 @@ import { withParts } from "../migrations.ts";
 import { plain } from "../statement.ts";
 import { connect } from "./connection.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
-import { senders } from "./migrations/0010-senders.ts";
-import { turnCounts } from "./migrations/0011-turn-counts.ts";
-import { calls } from "./migrations/0013-calls.ts";
+import { calls, senders, turnCounts } from "./migrations/since-first.ts";
 
 const parts = await allParts();
 

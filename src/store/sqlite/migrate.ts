@@ -4,42 +4,10 @@ import { type Migration, nameOfSteps, SHARED, saidTo } from "../migrations.ts";
 import { plain, written } from "../statement.ts";
 import type { Connection } from "./connection.ts";
 import { first } from "./migrations/0001-first.ts";
-import { approvals } from "./migrations/0002-approvals.ts";
-import { anew } from "./migrations/0003-anew.ts";
-import { predictions } from "./migrations/0004-predictions.ts";
-import { memory } from "./migrations/0005-memory.ts";
-import { vectors } from "./migrations/0006-vectors.ts";
-import { agents } from "./migrations/0007-agents.ts";
-import { batches } from "./migrations/0008-batches.ts";
-import { proposals } from "./migrations/0009-proposals.ts";
-import { senders } from "./migrations/0010-senders.ts";
-import { turnCounts } from "./migrations/0011-turn-counts.ts";
-import { unended } from "./migrations/0012-unended.ts";
-import { calls } from "./migrations/0013-calls.ts";
-import { erasures } from "./migrations/0014-erasures.ts";
-import { checkedRows } from "./migrations/0015-checked-rows.ts";
-import { wordless } from "./migrations/0016-wordless.ts";
+import { SINCE_FIRST } from "./migrations/since-first.ts";
 
 /** All steps, in order, without a gap. */
-export const MIGRATIONS: readonly Migration[] = [
-  first,
-  approvals,
-  anew,
-  predictions,
-  memory,
-  vectors,
-  agents,
-  batches,
-  proposals,
-  senders,
-  turnCounts,
-  unended,
-  calls,
-  erasures,
-  checkedRows,
-  wordless,
-  ...SHARED,
-];
+export const MIGRATIONS: readonly Migration[] = [first, ...SINCE_FIRST, ...SHARED];
 
 const HISTORY = `create table if not exists migration (number integer primary key, name text not null) strict`;
 
