@@ -24,8 +24,13 @@ export type {
   MemoryStats,
   MemoryStore,
   MemoryTopic,
+  NewVectors,
   SavedMemory,
   TopicWish,
+  VectorState,
+  VectorStore,
+  WaitingText,
+  WaitingTexts,
 } from "./memory-store.ts";
 export { type Migration, newTable } from "./migrations.ts";
 export { copyStores, openStore, serverFacts, storeName } from "./open-store.ts";
@@ -49,6 +54,7 @@ export type {
   RequestStart,
   SentRequest,
   Settled,
+  Slot,
   Thread,
   ThreadOpening,
   TurnEnd,
@@ -58,14 +64,12 @@ export type {
 } from "./records.ts";
 export { eventWords } from "./rows.ts";
 export { atMost, owner, within } from "./scope.ts";
-export type { Slot } from "./slot.ts";
+export { type VectorExtension, vectorExtension } from "./sqlite/connection.ts";
 export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
-export { type VectorExtension, vectorExtension } from "./sqlite/vector-extension.ts";
 export { fixed, ONE, plain, tables } from "./statement.ts";
 export type { Store } from "./store.ts";
 export { batchMemberOf } from "./threads/batch-members.ts";
 export { addEvents } from "./threads/events.ts";
 export { openRow } from "./threads/threads.ts";
-export { applyWrites } from "./turns/apply-writes.ts";
+export { applyWrites } from "./turns/apply-turn.ts";
 export { type EndedTurn, type Erasing, inOrder, type OneTurn, type StorePart, type Tx } from "./tx.ts";
-export type { NewVectors, VectorState, VectorStore, WaitingText, WaitingTexts } from "./vectors.ts";

@@ -28,6 +28,7 @@ import type {
   TurnEdit,
   TurnId,
   TurnTotals,
+  Untrusted,
   VersionKey,
 } from "../protocol/index.ts";
 import type { BatchReply } from "./batch.ts";
@@ -277,4 +278,17 @@ export interface HeldThread {
 export interface BackupProgress {
   readonly done: number;
   readonly total: number;
+}
+
+/** One entry of a thread's history: what was said, without any prompt or configuration. `kind` is that of the event, or `reply`. */
+export interface Slot {
+  readonly thread: ThreadId;
+  readonly index: number;
+  /** The turn that handled it, or that said it. */
+  readonly turn: TurnId;
+  readonly from: string;
+  readonly to: string;
+  readonly kind: string;
+  readonly text: Untrusted;
+  readonly at: number;
 }

@@ -29,8 +29,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import type { LedgerForm, MessageMark, PrefixManifest, StoredLedger } from "./digests.ts";
-import type { RequestRecord, Thread, TurnEnd } from "./records.ts";
-import type { Slot } from "./slot.ts";
+import type { RequestRecord, Slot, Thread, TurnEnd } from "./records.ts";
 import type { NOBODY, Row } from "./tables.ts";
 
 /**

@@ -17,7 +17,7 @@ import {
   vectorStates,
   waitingTexts,
 } from "./memory/vectors.ts";
-import type { MemoryStore } from "./memory-store.ts";
+import type { MemoryStore, VectorStore } from "./memory-store.ts";
 import { head } from "./record/chain.ts";
 import { eraseContact, finishErasure, isLogToClear, noteLogCleared, unfinishedErasures } from "./record/erase.ts";
 import { rebuild } from "./record/rebuild.ts";
@@ -30,11 +30,9 @@ import { currentEpoch } from "./threads/fork.ts";
 import { agentVersion, moveThread, openThread, saveAgentVersion, slots, thread, threads } from "./threads/threads.ts";
 import { askStop, claim, leases, renew, stopAsked, withdraw } from "./turns/claims.ts";
 import { beginCall, endCall } from "./turns/journal.ts";
-import { sent, starts } from "./turns/sent.ts";
 import { settle } from "./turns/settle.ts";
-import { turn, turns } from "./turns/turns.ts";
+import { sent, starts, turn, turns } from "./turns/turns.ts";
 import type { Binding, Database, StorePart } from "./tx.ts";
-import type { VectorStore } from "./vectors.ts";
 
 /** How the contract's functions of a database are made: each runs in one transaction, and what the driver throws becomes a sentence. */
 interface OwnBinding extends Binding {

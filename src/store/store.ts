@@ -14,7 +14,7 @@ import type {
 import type { AgentOwner, AgentStore } from "./agent-store.ts";
 import type { BatchOpening, WaitingThread } from "./batch.ts";
 import type { JournalKey, JournalState } from "./journal-key.ts";
-import type { MemoryStore } from "./memory-store.ts";
+import type { MemoryStore, VectorStore } from "./memory-store.ts";
 import type {
   ArrivingEvent,
   BackupProgress,
@@ -30,6 +30,7 @@ import type {
   RequestStart,
   SentRequest,
   Settled,
+  Slot,
   Thread,
   ThreadMove,
   ThreadOpening,
@@ -37,9 +38,7 @@ import type {
   TurnRecord,
   UsageTotal,
 } from "./records.ts";
-import type { Slot } from "./slot.ts";
 import type { StorePart } from "./tx.ts";
-import type { VectorStore } from "./vectors.ts";
 
 /**
  * The contract of the store. Every read and write of thread, memory or conversation data takes a scope; data outside of it does not

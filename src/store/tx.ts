@@ -1,6 +1,5 @@
 import type { Actor, ContactScope, Digest, OrgId, OutboxId, StrataError, TurnId } from "../protocol/index.ts";
-import type { MemoryIndex } from "./memory/memory-index.ts";
-import type { MemoryLimits } from "./memory/memory-limits.ts";
+import type { MemoryIndex, MemoryLimits } from "./memory/memory-index.ts";
 import type { Migration } from "./migrations.ts";
 import type { BackupProgress, Claim, Finding, RequestRecord, TurnOutcome } from "./records.ts";
 import type { Dialect, Ready, Statement } from "./statement.ts";

@@ -22,7 +22,6 @@ import { toTextKey, toTextMove } from "../rows.ts";
 import { query } from "../statement.ts";
 import type { Tx } from "../tx.ts";
 import { supersede, waitingBeside } from "./proposals.ts";
-import { type NewMove, NO_VERSION, pointerOf, recordMove } from "./record-move.ts";
 import {
   columnKey,
   columnsOf,
@@ -33,7 +32,11 @@ import {
   type MoveRow,
   makesVersion,
   movesOfVersion,
+  type NewMove,
+  NO_VERSION,
+  pointerOf,
   pointersOf,
+  recordMove,
   statusOf,
   type TextColumns,
   textAt,

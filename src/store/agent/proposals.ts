@@ -5,8 +5,7 @@ import { toTextKey } from "../rows.ts";
 import { atMost } from "../scope.ts";
 import { plain } from "../statement.ts";
 import { inOrder, type Tx } from "../tx.ts";
-import { NO_VERSION, pointerOf, recordMove } from "./record-move.ts";
-import { findVersion, isWish, type MoveRow, type TextColumns } from "./texts.ts";
+import { findVersion, isWish, type MoveRow, NO_VERSION, pointerOf, recordMove, type TextColumns } from "./texts.ts";
 
 /** The oldest first. */
 export async function proposals(

@@ -5,8 +5,7 @@ import { plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type LinkedRow, type LinkedTable, type StorePart, type Tx } from "../tx.ts";
 import { actLink } from "./acts.ts";
-import { textLink } from "./record-move.ts";
-import { decides, type MoveRow, movesOfVersion, textAt } from "./texts.ts";
+import { decides, type MoveRow, movesOfVersion, textAt, textLink } from "./texts.ts";
 
 /** A table each of whose rows has a link that repeats it. `says`: what the link says; the name of the columns stands in `name`. */
 export function linkedTable<R extends { readonly link: number }>(

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryId, MemoryQuery, NewMemory, Scope } from "../../protocol/index.ts";
+import type { WaitingText } from "../memory-store.ts";
 import type { Store } from "../store.ts";
-import type { WaitingText } from "../vectors.ts";
 import {
   ANN,
   asking,

@@ -4,9 +4,8 @@ import type { MemoryStats, MemoryTopic, TopicWish } from "../memory-store.ts";
 import { toMemory } from "../rows.ts";
 import { atMost } from "../scope.ts";
 import { inOrder, type Tx } from "../tx.ts";
-import { countsOf } from "./memory-count.ts";
 import { conditionOf, isOfKept, KEPT, memoryRows, NOT_SAID } from "./memory-rows.ts";
-import { type MemoryScope, memoryScope, memoryScopes } from "./memory-scope.ts";
+import { countsOf, type MemoryScope, memoryScope, memoryScopes } from "./memory-scope.ts";
 
 /** Newest first; of the same instant, the one that was stored last. */
 export async function memories(

@@ -2,9 +2,8 @@ import { type Memory, type MemoryId, TRUSTS } from "../../protocol/index.ts";
 import { type MemoryRow, toMemory } from "../rows.ts";
 import { plain } from "../statement.ts";
 import type { Tx } from "../tx.ts";
-import type { Countable } from "./memory-count.ts";
 import { memoryRows } from "./memory-rows.ts";
-import { countOut, type OpenScope } from "./open-scope.ts";
+import { type Countable, countOut, type OpenScope } from "./memory-scope.ts";
 import { unindexMemory } from "./units.ts";
 
 const DAY = 86_400_000;

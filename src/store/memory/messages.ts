@@ -2,6 +2,7 @@ import {
   type ContactScope,
   type EventId,
   lowestTrust,
+  type Memory,
   type MemoryId,
   memoryId,
   type OutboxId,
@@ -15,8 +16,7 @@ import { owner } from "../scope.ts";
 import { insertAll, plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
-import { type MemoryScope, ownMemoryScope } from "./memory-scope.ts";
-import { changeScope, countIn } from "./open-scope.ts";
+import { changeScope, countIn, type MemoryScope, ownMemoryScope } from "./memory-scope.ts";
 import { type Findable, keepUnits, NOWHERE, type Place, placeFor, unitColumns, unitRows } from "./units.ts";
 
 /** A pause that is longer begins a new stretch of talk. */
@@ -146,3 +146,14 @@ async function addMessages(
 }
 
 const ROWS = `select id, row from memory where scope = ? and id in (select value from json_each(?))`;
+
+/**
+ * A memory in the form in which it is indexed. Memories of the same label are one conversation, whenever they were said; in a thread, a
+ * long pause begins another one.
+ */
+export function findable(memory: Memory, row: number, thread: ThreadId | null = null): Findable {
+  const { session } = memory;
+  const labelled = session === undefined ? undefined : { name: `= ${session}`, gap: Number.MAX_VALUE };
+  const talk = thread === null ? labelled : talkOf(thread);
+  return { ...memory, row, ...(talk && { talk }) };
+}

@@ -8,12 +8,10 @@ import type { Row } from "../tables.ts";
 import { taintsOf } from "../threads/batch-members.ts";
 import { eventsOfTurn } from "../threads/events.ts";
 import { inOrder, type Tx } from "../tx.ts";
-import { findable } from "./findable.ts";
 import { memoryRows } from "./memory-rows.ts";
-import type { MemoryScope } from "./memory-scope.ts";
+import { changeScope, countIn, type MemoryScope, type OpenScope } from "./memory-scope.ts";
 import { countable, countSaved, worthOf } from "./memory-worth.ts";
-import { keepTurn, replyTrust, type SlotSaid } from "./messages.ts";
-import { changeScope, countIn, type OpenScope } from "./open-scope.ts";
+import { findable, keepTurn, replyTrust, type SlotSaid } from "./messages.ts";
 import { indexMemory } from "./units.ts";
 
 /**

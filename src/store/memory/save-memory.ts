@@ -14,12 +14,11 @@ import { type MemoryRow, toMemory } from "../rows.ts";
 import { insert, plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
-import { findable } from "./findable.ts";
-import type { MemoryLimits } from "./memory-limits.ts";
+import type { MemoryLimits } from "./memory-index.ts";
 import { addedRow, memoryRows } from "./memory-rows.ts";
-import { memoryScope, ownMemoryScope } from "./memory-scope.ts";
+import { changeScope, countIn, countOut, memoryScope, type OpenScope, ownMemoryScope } from "./memory-scope.ts";
 import { countable, countSaved, evict, isSavedByPerson, removeMemory, worthOf } from "./memory-worth.ts";
-import { changeScope, countIn, countOut, type OpenScope } from "./open-scope.ts";
+import { findable } from "./messages.ts";
 import { type Findable, indexMemory, NOWHERE, placeFor, putUnits, unindexMemory, unitColumns } from "./units.ts";
 
 /** Saves a memory outside any turn. */

@@ -3,8 +3,7 @@ import type { Memory } from "../../protocol/index.ts";
 import { insertAll, plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
-import { countChange, type MemoryScope, rangeOf } from "./memory-scope.ts";
-import { countUnits, type OpenScope, talkNamed } from "./open-scope.ts";
+import { countChange, countUnits, type MemoryScope, type OpenScope, rangeOf, talkNamed } from "./memory-scope.ts";
 
 /** The index over the memories of a scope: its units, their words, and their counts. All functions are part of write transactions. */
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { databases, server, title } from "../../../tests/postgres.ts";
 import { ANN, exchange, newMemory, open, PARTS, problems, remembered } from "../contract/sample.contract.ts";
-import { MEMORY_LIMITS } from "../memory/memory-limits.ts";
+import { MEMORY_LIMITS } from "../memory/memory-index.ts";
 import { plain } from "../statement.ts";
 import { connect, EVERYTHING } from "./database.ts";
 import { openPostgres } from "./open.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { CopySide, CopyTable, CopyTx } from "../copy.ts";
-import { MEMORY_LIMITS } from "../memory/memory-limits.ts";
+import { MEMORY_LIMITS } from "../memory/memory-index.ts";
 import { withParts } from "../migrations.ts";
 import { plain } from "../statement.ts";
 import type { StorePart } from "../tx.ts";

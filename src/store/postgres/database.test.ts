@@ -3,7 +3,7 @@ import { connect as connectTcp, createServer, type Socket } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { asRoot } from "../../../checks/postgres.ts";
 import { databases, server, title } from "../../../tests/postgres.ts";
-import { MEMORY_LIMITS } from "../memory/memory-limits.ts";
+import { MEMORY_LIMITS } from "../memory/memory-index.ts";
 import { plain } from "../statement.ts";
 import { type Connected, connect, EVERYTHING } from "./database.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll } from "vitest";
 import { databases } from "../../../tests/postgres.ts";
 import type { OpenStore } from "../contract/sample.contract.ts";
-import { MEMORY_LIMITS } from "../memory/memory-limits.ts";
+import { MEMORY_LIMITS } from "../memory/memory-index.ts";
 import { plain } from "../statement.ts";
 import type { Store } from "../store.ts";
 import type { StorePart } from "../tx.ts";

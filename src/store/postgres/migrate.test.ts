@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { databases, server, title } from "../../../tests/postgres.ts";
-import { MEMORY_LIMITS } from "../memory/memory-limits.ts";
+import { MEMORY_LIMITS } from "../memory/memory-index.ts";
 import { newTable } from "../migrations.ts";
 import { connect as connectSqlite } from "../sqlite/connection.ts";
 import { migrate as migrateSqlite, MIGRATIONS as SQLITE_MIGRATIONS } from "../sqlite/migrate.ts";

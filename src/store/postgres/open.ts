@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { StrataError } from "../../protocol/index.ts";
 import { UNFINISHED, unfinished } from "../copy.ts";
-import { MEMORY_LIMITS, type MemoryLimits } from "../memory/memory-limits.ts";
+import { MEMORY_LIMITS, type MemoryLimits } from "../memory/memory-index.ts";
 import { isIndexToday, type KeptOut, refreshIndex } from "../memory/reindex.ts";
 import { withParts } from "../migrations.ts";
 import { plain } from "../statement.ts";
@@ -12,7 +12,7 @@ import { checkDatabase } from "./check.ts";
 import { type Connected, connect, EVERYTHING, type Reach } from "./database.ts";
 import { failure, nameOf } from "./failure.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
-import { reachOf } from "./reach.ts";
+import { reachOf } from "./row-security.ts";
 
 /** Options of whoever opens it; SQLite's options explain them. */
 export interface PostgresOptions {

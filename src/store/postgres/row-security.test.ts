@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { databases, server, title } from "../../../tests/postgres.ts";
-import { MEMORY_LIMITS } from "../memory/memory-limits.ts";
+import { MEMORY_LIMITS } from "../memory/memory-index.ts";
 import { plain } from "../statement.ts";
 import type { Tx } from "../tx.ts";
 import { type Connected, connect, EVERYTHING, type Reach } from "./database.ts";

@@ -16,7 +16,7 @@ import { insert, ONE, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { batchesWith, freeMembers } from "../threads/batch-members.ts";
 import { forgetIds } from "../threads/events.ts";
-import { stopTurn } from "../turns/stop-turn.ts";
+import { stopTurn } from "../turns/settle.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { append } from "./chain.ts";
 import { knownKey } from "./pieces.ts";

@@ -8,8 +8,8 @@ import { query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Database, Tx } from "../tx.ts";
 import { head } from "./chain.ts";
+import { checkOwnPieces, checkSharedPieces, checkVersions } from "./pieces.ts";
 import { checkEpochs } from "./verify-epochs.ts";
-import { checkOwnPieces, checkSharedPieces, checkVersions } from "./verify-pieces.ts";
 import { checkErasedThreads, checkErasure, checkTurn, checkUnlinkedTurns } from "./verify-turns.ts";
 import { BATCH, type Counted, problem, type Step } from "./walk.ts";
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { UNFINISHED, unfinished } from "../copy.ts";
-import { MEMORY_LIMITS, type MemoryLimits } from "../memory/memory-limits.ts";
+import { MEMORY_LIMITS, type MemoryLimits } from "../memory/memory-index.ts";
 import { isIndexToday, type KeptOut, refreshIndex } from "../memory/reindex.ts";
 import { withParts } from "../migrations.ts";
 import { plain } from "../statement.ts";

@@ -3,12 +3,11 @@ import type { MemoryIndex } from "../memory/memory-index.ts";
 import { withParts } from "../migrations.ts";
 import type { Ready, Statement } from "../statement.ts";
 import type { Database, StorePart, Transactions, Tx } from "../tx.ts";
-import { backup } from "./backup.ts";
 import type { Connection } from "./connection.ts";
 import { failure } from "./failure.ts";
+import { backup, checkFile, damageSaid } from "./file.ts";
 import { sqliteMemoryIndex } from "./memory-index.ts";
 import { MIGRATIONS } from "./migrate.ts";
-import { checkFile, damageSaid } from "./verify-file.ts";
 
 /**
  * One connection writes and another reads, each for one function at a time; others wait for their turn. Reads have a snapshot of their own

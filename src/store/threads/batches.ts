@@ -15,7 +15,7 @@ import { owner } from "../scope.ts";
 import { fixed, insert, plain, query } from "../statement.ts";
 import type { Store } from "../store.ts";
 import type { Row } from "../tables.ts";
-import { stopTurn } from "../turns/stop-turn.ts";
+import { stopTurn } from "../turns/settle.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { keepBatchMembers, members } from "./batch-members.ts";
 import { pending } from "./events.ts";

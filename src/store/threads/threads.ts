@@ -9,10 +9,9 @@ import {
   type ThreadId,
 } from "../../protocol/index.ts";
 import { keepShared, sharedText, textOf } from "../record/pieces.ts";
-import type { ChannelChoice, ClaimRequest, Thread, ThreadMove, ThreadOpening } from "../records.ts";
+import type { ChannelChoice, ClaimRequest, Slot, Thread, ThreadMove, ThreadOpening } from "../records.ts";
 import { toSlot, toThread } from "../rows.ts";
 import { atMost, owner, within } from "../scope.ts";
-import type { Slot } from "../slot.ts";
 import { fixed, insert, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";

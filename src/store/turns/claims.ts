@@ -19,7 +19,7 @@ import { pending } from "../threads/events.ts";
 import { currentEpoch } from "../threads/fork.ts";
 import { lease, openRow, pinned } from "../threads/threads.ts";
 import { inOrder, type Tx } from "../tx.ts";
-import { stopTurn } from "./stop-turn.ts";
+import { stopTurn } from "./settle.ts";
 import { runningTurn } from "./turns.ts";
 
 /** Takes the thread for one worker, with all that waits on it. */

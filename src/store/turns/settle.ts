@@ -10,7 +10,7 @@ import {
 } from "../../protocol/index.ts";
 import type { BatchReply } from "../batch.ts";
 import { appendTurn } from "../record/chain.ts";
-import { keepText, keepTexts, scopeKey } from "../record/pieces.ts";
+import { keepOwn, keepText, keepTexts, scopeKey } from "../record/pieces.ts";
 import { type ReadBefore, turnLink } from "../record/turn-link.ts";
 import type { ChainHead, Claim, Settled, TurnEnd, TurnOutcome } from "../records.ts";
 import { owner } from "../scope.ts";
@@ -23,7 +23,7 @@ import { type AppliedTurn, applyTurn } from "./apply-turn.ts";
 import { keepMessages, openEpoch, type TranscriptEnd, transcriptEnd } from "./epochs.ts";
 import { keepOwnMessages, keepRequest } from "./requests.ts";
 import type { Settling } from "./settling.ts";
-import { findTurn } from "./turns.ts";
+import { findTurn, runningTurn } from "./turns.ts";
 
 /**
  * The one commit (law 7). Everything below happens in one transaction: all of it is there afterwards, or none.
@@ -258,4 +258,37 @@ function endFor(end: TurnEnd, batchReply: BatchReply | undefined, handled: numbe
   }
   const message = "these messages had no room beside those of other senders; they keep waiting for the next turn";
   return { status: "failed", code: "turn_cancelled", message };
+}
+
+/** How a turn ends that nobody will finish. It has no sentence if its contact's texts are erased. */
+export interface Stop {
+  readonly at: number;
+  readonly says?: string;
+}
+
+/**
+ * Ends the turn that runs on the thread as failed (law 14), linked like any other. Its worker has lost its lease, so it can neither commit
+ * nor hold the thread any longer. Part of a write transaction.
+ */
+export async function stopTurn(tx: Tx, thread: Row<"thread">, { at, says }: Stop): Promise<void> {
+  const whose = owner(thread);
+  const running = await tx.first(runningTurn({ ...whose, thread: thread.id }));
+  if (!running) return;
+  const words = says === undefined ? null : await keepOwn(tx, thread, await scopeKey(tx, thread), JSON.stringify(says));
+  const ended = { status: "failed", ended_at: at, code: "turn_cancelled", words } as const;
+  await tx.run(
+    query
+      .updateTable("turn")
+      .set(ended)
+      .where((eb) => eb.and({ ...whose, id: running.id })),
+  );
+  await commitParts(tx, { scope: whose, turn: running.id, requests: [] });
+  const freed = { turns: thread.turns + 1, holder: null, lease_until: null };
+  await tx.run(
+    query
+      .updateTable("thread")
+      .set(freed)
+      .where((eb) => eb.and({ ...whose, id: thread.id })),
+  );
+  await linkTurn(tx, { scope: whose, turn: running.id });
 }
