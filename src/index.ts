@@ -36,7 +36,7 @@ export {
 } from "./compiler/index.ts";
 // With these, who names the type of the runtime finds what each feature adds to it.
 export type { AgentDoors } from "./features/agents/doors.ts";
-export type { ConversationDoors } from "./features/conversations/doors.ts";
+export type { ConversationDoors } from "./features/conversations/index.ts";
 export type { DeliveryDoors } from "./features/deliveries/doors.ts";
 export type { FactDoors } from "./features/facts/doors.ts";
 export type { FileDoors } from "./features/files/doors.ts";
@@ -53,7 +53,7 @@ export type {
   Note,
 } from "./features/memories/doors.ts";
 export type { ScheduleDoors } from "./features/schedules/doors.ts";
-export type { SkillDoors } from "./features/skills/doors.ts";
+export type { SkillDoors } from "./features/skills/index.ts";
 export type { TextDoors } from "./features/texts/doors.ts";
 export { clean, frame, messageToSign, type SignedMessage } from "./guard/index.ts";
 export { bindModel, tokenCounter, wireBody } from "./models/index.ts";

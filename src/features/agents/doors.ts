@@ -9,8 +9,7 @@ import {
   REPLAY,
   recordAct,
 } from "../../turn/index.ts";
-import type { ConversationHead } from "../conversations/doors.ts";
-import { CONVERSATION_STORE } from "../conversations/index.ts";
+import { CONVERSATION_STORE, type ConversationHead } from "../conversations/index.ts";
 import { OUTBOX_STORE } from "../deliveries/index.ts";
 import type { LifeDoors, LifeView } from "../life/doors.ts";
 import type { LayerView, PassedOver } from "../texts/doors.ts";

@@ -1,10 +1,177 @@
 /** The declared agents: a list, the details of each, what needs an operator, and who viewed it. */
+import { z } from "zod";
+import { count, minute, printable, type Style, setIn, shortVersion, table } from "../../print/index.ts";
+import { type Agent, asStrataError, StrataError } from "../../protocol/index.ts";
 import type { Feature } from "../feature.ts";
-import { OPERATIONS } from "./operations.ts";
+import { FIELDS, given, LIST_OF_AGENT, list, OF_AGENT } from "../fields.ts";
+import { lifeAnswer } from "../life/index.ts";
+import { type Call, type Operation, operation, type World } from "../operation.ts";
+import { ACT, AGENT, ATTENTION, attentionLines, DECLARED, declaredLines, SNAPSHOT, sourceText } from "./lines.ts";
 
 export { type AgentDoors, agentDoors } from "./doors.ts";
+
+const agents = operation({
+  name: "agent.list",
+  does: "List the declared agents and the models that answer for them.",
+  may: "read",
+  at: "GET /v1/agents",
+  takes: z.strictObject({}),
+  gives: z.object({ agents: list(AGENT) }),
+  list: "agents",
+  command: { examples: ["agent list --folder my-agents"], opens: "everything" },
+  run: async (world, _, { actor }) => {
+    const found = await answeringOf(world, world.runtime.agents(actor));
+    return {
+      agents: found.map(({ agent: { name, version, description, layers, tools }, model, problem }) => ({
+        name,
+        version,
+        description,
+        model,
+        tools,
+        ...given("problem", problem?.message),
+        layers: layers.map(({ id }) => id),
+      })),
+    };
+  },
+  show: ({ agents: found }, { style }) =>
+    found.flatMap(({ name, version, description, model, problem, layers, tools }) => [
+      `${style.bold(name)}, version ${shortVersion(version)}, answered by ${model}, ${count(layers.length, "layer")}, ${count(tools.length, "tool")}`,
+      ...setIn(description, "  ", style),
+      ...(problem === undefined ? [] : [style.yellow(`  cannot answer yet: ${problem}`)]),
+    ]),
+});
+
+const show = operation({
+  name: "agent.show",
+  does: "Show an agent as it is declared: its layers with rank, scope, trust and tokens, its tools, model, budgets and lock.",
+  may: "read",
+  at: "GET /v1/agents/{agent}",
+  takes: OF_AGENT,
+  gives: DECLARED,
+  command: { examples: ["agent show companion"], opens: "everything" },
+  run: (world, { agent }, call) => declared(world, world.runtime.agent(call.actor, agent), call),
+  show: (agent, { style, world, given: { agent: name }, call }) =>
+    declaredLines(agent, world.runtime.agent(call.actor, name), style),
+});
+
+async function declared(world: World, agent: Agent, { actor }: Call) {
+  const counted = await world.counterOf(agent);
+  const [{ model, problem } = { model: world.modelNameOf(agent) }] = await answeringOf(world, [agent]);
+  const waiting = await world.runtime.attention(actor, agent.name);
+  return {
+    ...agent,
+    model,
+    layers: agent.layers.map(({ source, ...layer }) => ({
+      ...layer,
+      source: sourceText(source),
+      ...given("tokens", source.kind === "text" ? counted(source.text) : undefined),
+    })),
+    attention: waiting.flatMap(attentionLines),
+    ...given("guess", world.guessedWindow(model)),
+    ...given("problem", problem?.message),
+    ...given("file", world.projects.find((project) => project.agents.has(agent.name))?.file),
+  };
+}
+
+const snapshot = operation({
+  name: "agent.snapshot",
+  does: "Show everything about an agent at once: layers, life, conversations, and how many messages wait. This access is recorded.",
+  may: "read",
+  at: "GET /v1/agents/{agent}/snapshot",
+  takes: OF_AGENT,
+  gives: SNAPSHOT,
+  run: async ({ runtime }, { agent: asked }, { actor }) => {
+    const { agent, life, ...rest } = await runtime.snapshot(actor, asked);
+    const { name, version, description } = agent;
+    return { agent: { name, version, description }, ...given("life", life && lifeAnswer(life)), ...rest };
+  },
+  show: ({ agent: { name }, layers, conversations, inbox, outbox }) => [
+    `${name} has ${count(layers.length, "layer")} and ${count(conversations.length, "conversation")}; ${inbox} of its messages wait for a turn, ${outbox} for delivery`,
+  ],
+});
+
+const acts = operation({
+  name: "agent.acts",
+  does: "List what operators viewed and did with an agent, newest first; edits are in the history of its layers.",
+  may: "read",
+  at: "GET /v1/agents/{agent}/acts",
+  takes: LIST_OF_AGENT,
+  gives: z.object({ acts: list(ACT) }),
+  list: "acts",
+  command: { examples: ["agent acts companion"], opens: "record" },
+  run: async ({ runtime }, { agent, limit }, { actor }) => ({ acts: await runtime.acts(actor, agent, limit) }),
+  show: ({ acts: found }, { style, given: { agent } }) =>
+    found.length === 0 ? [`No operator has viewed ${agent} yet.`] : actLines(found, style),
+});
+
+const attention = operation({
+  name: "agent.attention",
+  does: "List what needs an operator, agent by agent: proposals, edited texts that are not sent, turns that left somebody without a reply, messages that could not be delivered, and agents that sleep because they have no credits.",
+  may: "read",
+  at: "GET /v1/attention",
+  takes: z.strictObject({ agent: FIELDS.agent.optional() }),
+  gives: z.object({ agents: list(ATTENTION) }),
+  list: "agents",
+  command: { examples: ["agent attention", "agent attention companion --json"], opens: "record" },
+  run: async ({ runtime }, { agent }, { actor }) => ({ agents: await runtime.attention(actor, agent) }),
+  show: ({ agents: found }) => {
+    const lines = found.flatMap(attentionLines);
+    return lines.length === 0 ? ["Nothing needs an operator."] : lines;
+  },
+});
+
+/** What people and programs ask of the agents themselves. */
+const OPERATIONS: readonly Operation[] = [agents, show, snapshot, acts, attention];
+
+type Act = Awaited<ReturnType<World["runtime"]["acts"]>>[number];
+
+const COLUMNS = [{ head: "when (UTC)" }, { head: "who" }, { head: "did" }, { head: "about" }] as const;
+
+function actLines(found: readonly Act[], style: Style): readonly string[] {
+  const rows = found.map(({ at, role, what, about }) => [minute(at), role, what, printable(about)]);
+  return table(COLUMNS, rows, style);
+}
+
+/** Which model answers for an agent, and why it cannot where it cannot. */
+export interface Answering {
+  readonly agent: Agent;
+  readonly model: string;
+  readonly problem?: StrataError;
+}
+
+/** Opens each agent's model as a turn would; nothing is asked of a provider. */
+export function answeringOf(
+  world: Pick<World, "modelNameOf" | "modelOf">,
+  agents: readonly Agent[],
+): Promise<readonly Answering[]> {
+  return Promise.all(
+    agents.map(async (agent) => {
+      const model = world.modelNameOf(agent);
+      try {
+        await world.modelOf(agent);
+        return { agent, model };
+      } catch (thrown) {
+        return { agent, model, problem: asStrataError(thrown) };
+      }
+    }),
+  );
+}
+
+/** Why agents cannot answer: one sentence for each cause, whichever of them share it. */
+export function problemsOf(found: readonly Answering[]): readonly StrataError[] {
+  const causes = new Map<string, { readonly error: StrataError; readonly names: string[] }>();
+  for (const { agent, problem } of found) {
+    if (problem === undefined) continue;
+    const cause = causes.get(problem.message) ?? { error: problem, names: [] };
+    cause.names.push(agent.name);
+    causes.set(problem.message, cause);
+  }
+  return [...causes.values()].map(({ error: { code, message, details }, names }) => {
+    return new StrataError(code, `${names.join(", ")} cannot answer yet: ${message}`, details);
+  });
+}
+
 export { attentionLines, unansweredLines } from "./lines.ts";
-export { answeringOf, problemsOf } from "./operations.ts";
 
 /** It shows what other features keep of an agent, so their words and sentences stand here, too. */
 export const FEATURE: Feature = {

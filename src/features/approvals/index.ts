@@ -1,10 +1,179 @@
 /** Tool calls that wait for a person: listed, decided, and told to the agent. */
-import type { Actor, Approval, ApprovalId, ApprovalStatus, Scope } from "../../protocol/index.ts";
+import { z } from "zod";
+import { count, type Style, setIn } from "../../print/index.ts";
+import {
+  type Actor,
+  APPROVAL_STATUSES,
+  type Approval,
+  type ApprovalId,
+  type ApprovalStatus,
+  isoSecond,
+  type Scope,
+  TRUSTS,
+  threadId,
+  type Untrusted,
+} from "../../protocol/index.ts";
 import { newestOf, type Parts, reach, type Whose } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
+import { FIELDS } from "../fields.ts";
+import { type Call, type Operation, operation, type World } from "../operation.ts";
 import { approvalOf, decide, type Verdict } from "./decide.ts";
-import { OPERATIONS } from "./operations.ts";
 import { APPROVAL_STORE, type ApprovalFilter } from "./store.ts";
+
+const APPROVAL = z
+  .object({
+    id: z.string(),
+    scope: z.object({ org: z.string(), agent: z.string(), contact: z.string() }),
+    thread: z.string(),
+    turn: z.string(),
+    call: z.string().describe("the provider's id of the call"),
+    tool: z.string(),
+    input: z.unknown().describe("the arguments from the model"),
+    schema: z.string().optional().describe("digest of the tool's schema when the call was made"),
+    taint: z.enum(TRUSTS).describe("the lowest trust in the prompt that led to the call"),
+    status: z.enum(APPROVAL_STATUSES),
+    askedAt: z.number().describe("milliseconds since 1970"),
+    decidedAt: z.number().optional().describe("milliseconds since 1970"),
+    decidedBy: z.string().optional(),
+    note: z.string().optional(),
+    outcome: z.object({ text: z.string(), failed: z.boolean() }).optional(),
+  })
+  .meta({ id: "Approval", description: "A tool call that waits or waited for a person's decision." });
+
+type Shown = z.output<typeof APPROVAL>;
+
+/** What a person may have to do something about: calls that wait, and those whose end is not known. */
+const OPEN: readonly ApprovalStatus[] = ["waiting", "approved"];
+
+const STATUS = z
+  .enum([...APPROVAL_STATUSES, "open", "all"])
+  .default("open")
+  .describe("only with this status; open: waiting, or approved without a known result");
+
+const statusesOf = (status: z.output<typeof STATUS>): readonly ApprovalStatus[] => {
+  if (status === "open") return OPEN;
+  return status === "all" ? APPROVAL_STATUSES : [status];
+};
+
+const ID = "apr_01jd8k3v5x9m2q7r4t6w8y0zab";
+const ONE = z.strictObject({ id: FIELDS.approval });
+
+const list = operation({
+  name: "approval.list",
+  does: "List tool calls that wait or waited for a person's decision, newest first: of all agents, of one agent, or of one of its contacts.",
+  may: "read",
+  at: "GET /v1/approvals",
+  takes: z.strictObject({
+    agent: FIELDS.agent.optional(),
+    contact: FIELDS.contact.optional(),
+    status: STATUS,
+    limit: FIELDS.limit,
+  }),
+  gives: z.object({ approvals: z.array(APPROVAL).readonly() }),
+  list: "approvals",
+  command: { examples: ["approval list --status all"], opens: "record" },
+  run: async ({ runtime }, { status, ...wish }, { actor }) => ({
+    approvals: await runtime.newestApprovals(actor, { ...wish, statuses: statusesOf(status) }),
+  }),
+  show: ({ approvals }, { style, given }) => {
+    if (approvals.length === 0)
+      return [statusesOf(given.status).includes("waiting") ? "No call waits." : "There is no such call."];
+    return [
+      ...approvals.flatMap((one) => lines(one, style)),
+      style.dim(count(approvals.length, "call")),
+      ...(approvals.some(({ status }) => status === "waiting") ? [DECIDING] : []),
+    ];
+  },
+});
+
+const DECIDING = "`strata approval approve ID` runs one, `strata approval deny ID` refuses it.";
+
+const show = operation({
+  name: "approval.show",
+  does: "Show one call: its arguments, who decided, and the result.",
+  may: "read",
+  at: "GET /v1/approvals/{id}",
+  takes: ONE,
+  gives: APPROVAL,
+  command: { words: ["id"], examples: [`approval show ${ID}`], opens: "record" },
+  run: ({ runtime }, { id }, { actor }) => runtime.approval(actor, id),
+  show: (approval, { style }) => lines(approval, style),
+});
+
+interface Deciding {
+  readonly verb: "approve" | "deny" | "settle";
+  readonly verdict: "approved" | "denied" | "settled";
+  readonly does: string;
+  readonly note: z.ZodType<Untrusted | undefined, string | undefined>;
+  readonly example: string;
+}
+
+/** The decisions differ in a word and in what a note is for. The agent hears of each in a turn that follows. */
+const deciding = ({ verb, verdict, does, note, example }: Deciding): Operation =>
+  operation({
+    name: `approval.${verb}`,
+    does,
+    may: "operate",
+    at: `POST /v1/approvals/{id}/${verb}`,
+    takes: ONE.extend({ note }),
+    gives: APPROVAL,
+    command: { words: ["id"], examples: [example], opens: "everything" },
+    run: ({ runtime }, { id, note }, { actor, signal }) =>
+      runtime.decide(actor, id, { verdict, signal, ...(note !== undefined && { note }) }),
+    show: (approval, { style }) => lines(approval, style),
+    follows: tellAgent,
+  });
+
+/** The turn in which the agent hears of it. */
+async function* tellAgent({ runtime }: World, { thread }: Shown, { actor, signal }: Call) {
+  yield* runtime.run(actor, await runtime.thread(actor, threadId(thread)), { signal });
+}
+
+const note = (says: string) => FIELDS.note.describe(says);
+
+const OPERATIONS: readonly Operation[] = [
+  list,
+  show,
+  deciding({
+    verb: "approve",
+    verdict: "approved",
+    does: "Approve a waiting call: it runs now, once, and an event on its thread tells the agent the result.",
+    note: note("a note for the record").optional(),
+    example: `approval approve ${ID}`,
+  }),
+  deciding({
+    verb: "deny",
+    verdict: "denied",
+    does: "Deny a waiting call: it does not run, and an event on its thread tells the agent.",
+    note: note("why; the agent sees it").optional(),
+    example: `approval deny ${ID}`,
+  }),
+  deciding({
+    verb: "settle",
+    verdict: "settled",
+    does: "Record the result of an approved call whose result is not known; an event on its thread tells the agent.",
+    note: note("what you found out; the agent sees it"),
+    example: `approval settle ${ID} --note "the money was paid back"`,
+  }),
+];
+
+function lines({ id, scope, tool, input, status, askedAt, note, outcome, decidedBy }: Shown, style: Style) {
+  const by = decidedBy === undefined ? "" : ` by the ${decidedBy}`;
+  const head = `${id} · ${scope.agent} with ${scope.contact} · ${isoSecond(askedAt)} · ${status}${by}`;
+  return [
+    ...setIn(head, { first: "", more: "    " }, style).map(style.dim),
+    ...setIn(JSON.stringify(input), { first: `  ${style.bold(tool)} `, more: "    " }, style),
+    ...(note === undefined ? [] : setIn(note, { first: "  note: ", more: "    " }, style)),
+    ...(status === "approved"
+      ? [`  no result is recorded: if it is not running, check what it should have changed, then ${settling(id)}`]
+      : []),
+    ...(outcome === undefined ? [] : setIn(outcome.text, { first: `  ${came(outcome)}: `, more: "    " }, style)),
+  ];
+}
+
+const came = ({ failed }: { readonly failed: boolean }): string => (failed ? "failed" : "answered");
+
+const settling = (id: string): string => `\`strata approval settle ${id} --note TEXT\``;
 
 export { APPROVAL_STORE } from "./store.ts";
 

@@ -1,17 +1,55 @@
 /** The log that an agent with `history: log` keeps of each sender. */
 import { z } from "zod";
 import { ago, count, minute, number, printable, type Style, setIn, table } from "../../print/index.ts";
-import { CONVERSATION_LIMITS } from "../../protocol/index.ts";
+import { type Actor, type AgentName, CONVERSATION_LIMITS, type ContactId } from "../../protocol/index.ts";
+import { type AgentAccess, accessTo, checkOutside, knownScope, type Parts, recordAct } from "../../turn/index.ts";
 import type { LiveSources } from "../../turn/sources/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, LIST_OF_AGENT, list, TIME } from "../fields.ts";
 import { operation, type World } from "../operation.ts";
 import { PROOF } from "../shapes.ts";
-
-export { type ConversationDoors, conversationDoors } from "./doors.ts";
-
 import { conversation, type Logs } from "./source.ts";
-import { CONVERSATION_STORE } from "./store.ts";
+import { CONVERSATION_STORE, type ConversationHead, type ConversationLog } from "./store.ts";
+
+/** What was said with each sender. Each look is recorded. @throws StrataError `not_allowed`, `agent_not_found` */
+export interface ConversationDoors {
+  /** The last active first. */
+  conversations(actor: Actor, agent: AgentName, limit: number): Promise<readonly ConversationHead[]>;
+  conversation(actor: Actor, agent: AgentName, sender: ContactId): Promise<ConversationLog | undefined>;
+}
+
+declare module "../../turn/runtime.ts" {
+  interface Runtime extends ConversationDoors {}
+}
+
+/** What was said with each sender, for operators. */
+export function conversationDoors(parts: Parts): ConversationDoors {
+  return {
+    conversations: async (actor, name, limit) => conversations(accessTo(parts, actor, name), limit),
+    conversation: async (actor, name, sender) => readLog(accessTo(parts, actor, name), sender),
+  };
+}
+
+/** Who has a log, the last active first. */
+async function conversations(access: AgentAccess, limit: number): Promise<readonly ConversationHead[]> {
+  const heads = await access.parts.store.part(CONVERSATION_STORE).conversations(access.owner, limit);
+  await recordAct(access, "read conversations", `senders: ${heads.length}`);
+  return heads;
+}
+
+/**
+ * What was said with one sender. The record names a thread of theirs, and not who they are.
+ * @throws StrataError `not_allowed` for the agent itself, `invalid_id`
+ */
+async function readLog(access: AgentAccess, sender: ContactId): Promise<ConversationLog | undefined> {
+  const { parts, owner } = access;
+  const scope = await knownScope(parts, { ...owner, contact: sender });
+  checkOutside(scope);
+  const log = await parts.store.part(CONVERSATION_STORE).conversation(scope);
+  const [thread] = await parts.store.threads(scope, 1);
+  if (log !== undefined) await recordAct(access, "read conversation", thread?.id ?? "no thread");
+  return log;
+}
 
 export { CONVERSATION_STORE, type ConversationHead, type ConversationLog } from "./store.ts";
 

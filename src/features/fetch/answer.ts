@@ -1,8 +1,7 @@
 import type { ToolOutcome } from "../../protocol/index.ts";
-import { OPEN_WEB, type Reach } from "./address.ts";
+import { hostOf, hostProblem, isNamed, notSent, OPEN_WEB, type Reach, readUrl, shownHost } from "./address.ts";
 import type { FetchLimits } from "./config.ts";
 import { type Answer, exchange, type Head, NotFetched } from "./exchange.ts";
-import { hostOf, hostProblem, isNamed, notSent, readUrl, shownHost } from "./hosts.ts";
 
 /** What a model asks for, and how far its agent may go. */
 export interface Wish {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { agentKey, type Kept } from "../../agents/index.ts";
 import type { Agent } from "../../protocol/index.ts";
-import { HOST_FORM } from "./hosts.ts";
+import { HOST_FORM } from "./address.ts";
 
 const hosts = () =>
   z

@@ -3,8 +3,7 @@ import { connect, isIP, type Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { connect as tlsConnect } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { isSameAddress, type Reach, refusalOf } from "./address.ts";
-import { hostOf, portOf, shownHost } from "./hosts.ts";
+import { hostOf, isSameAddress, portOf, type Reach, refusalOf, shownHost } from "./address.ts";
 
 /** Why nothing came: a sentence for the model. */
 export class NotFetched extends Error {}

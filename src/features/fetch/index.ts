@@ -4,10 +4,9 @@ import { z } from "zod";
 import type { Agent, ContactScope, Json, Tool } from "../../protocol/index.ts";
 import { defineTool } from "../../turn/tools/index.ts";
 import type { Feature } from "../feature.ts";
-import { entryProblem, OPEN_WEB, plainRefusal, type Reach } from "./address.ts";
+import { entryProblem, hostProblem, OPEN_WEB, plainRefusal, type Reach, readUrl } from "./address.ts";
 import type { Wish } from "./answer.ts";
 import { type FetchRules, KEYS, limitsOf } from "./config.ts";
-import { hostProblem, readUrl } from "./hosts.ts";
 
 export const FEATURE: Feature = {
   name: "fetch",

@@ -1,22 +1,37 @@
 /** Skills of the open standard: folders with a SKILL.md, listed in the prompt, and read by the agent when it needs them. */
-
 import { join } from "node:path";
 import { printable } from "../../print/index.ts";
-import type { Agent } from "../../protocol/index.ts";
+import type { Actor, Agent, AgentName } from "../../protocol/index.ts";
 import { accessTo, type Parts, type TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import { type FileProblem, lineProblems } from "../files/index.ts";
 import type { ProjectDisk } from "../project-disk.ts";
 import { KEYS, skillRules } from "./config.ts";
-import type { SkillDoors } from "./doors.ts";
-import { type BadSkill, NO_SKILLS, type SkillsOf, skillsOn, waitingIn, withFolders } from "./read.ts";
+import {
+  type BadSkill,
+  NO_SKILLS,
+  type SkillsOf,
+  skillsOn,
+  type WaitingSkill,
+  waitingIn,
+  withFolders,
+} from "./read.ts";
+import { readSkill } from "./standard.ts";
 import { skillSteps } from "./steps.ts";
 import { SKILL_STORE } from "./store.ts";
 import { skillTools } from "./tools.ts";
 
-export { skillRules } from "./config.ts";
+/** What operators see of skills in folders. @throws StrataError `not_allowed`, `agent_not_found` */
+export interface SkillDoors {
+  /** What of its skills' folders could not be taken, and why. */
+  badSkills(actor: Actor, agent: AgentName): Promise<readonly (BadSkill | WaitingSkill)[]>;
+}
 
-import { readSkill } from "./standard.ts";
+declare module "../../turn/runtime.ts" {
+  interface Runtime extends SkillDoors {}
+}
+
+export { skillRules } from "./config.ts";
 
 export { isStandard, readSkill, type SkillProblem } from "./standard.ts";
 export { SKILL_STORE } from "./store.ts";

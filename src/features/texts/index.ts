@@ -8,8 +8,7 @@ import { promptTools } from "./tools.ts";
 export type * from "./door-types.ts";
 export { textDoors } from "./doors.ts";
 export { layerViews, passedOver } from "./layer-views.ts";
-export { passedOverLines, proposalsLine } from "./lines.ts";
-export { LAYER, PASSED_OVER } from "./shapes.ts";
+export { LAYER, PASSED_OVER, passedOverLines, proposalsLine } from "./lines.ts";
 export { promptTools } from "./tools.ts";
 
 export const FEATURE: Feature = {

@@ -4,8 +4,21 @@ import type { LayerId, TextKey, TextLimits } from "../../protocol/index.ts";
 import { FIELDS, given, list, NO_REASON, OF_AGENT, whole } from "../fields.ts";
 import { type Operation, operation, type World } from "../operation.ts";
 import type { LayerView } from "./door-types.ts";
-import { differenceLines, editedLines, movedLine, moveLines, nameOf, proposalsLine, versionLines } from "./lines.ts";
-import { COMPARISON, LAYER, MOVE, PASSED_OVER, PROPOSAL, VERSION } from "./shapes.ts";
+import {
+  COMPARISON,
+  differenceLines,
+  editedLines,
+  LAYER,
+  MOVE,
+  movedLine,
+  moveLines,
+  nameOf,
+  PASSED_OVER,
+  PROPOSAL,
+  proposalsLine,
+  VERSION,
+  versionLines,
+} from "./lines.ts";
 
 const OF_LAYER = OF_AGENT.extend({ layer: FIELDS.layer });
 const OF_TEXT = OF_LAYER.extend({ skill: FIELDS.skill.optional() });

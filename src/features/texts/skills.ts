@@ -4,8 +4,7 @@ import { layerWith, StrataError, suggestion, TEXT_LIMITS, type TextMove } from "
 import { FIELDS, given, list, NO_REASON, OF_AGENT } from "../fields.ts";
 import { type Operation, operation, type World } from "../operation.ts";
 import { badSkillLine, isStandard, readSkill, SKILL_STORE, type SkillProblem } from "../skills/index.ts";
-import { editedLines } from "./lines.ts";
-import { MOVE, SKILL, VERSION } from "./shapes.ts";
+import { editedLines, MOVE, SKILL, VERSION } from "./lines.ts";
 
 const OF_SKILL = OF_AGENT.extend({ skill: FIELDS.skill.describe("the skill's name") });
 

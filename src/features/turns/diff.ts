@@ -1,7 +1,18 @@
-import { number, printable, type Style, table } from "../../print/index.ts";
-import type { Ledger, LedgerEntry, Place, Request, TurnId } from "../../protocol/index.ts";
-import { changedLines, type DiffLine, diffLines } from "../../protocol/index.ts";
-import { partText } from "./request-text.ts";
+import { count, number, printable, type Style, table } from "../../print/index.ts";
+import {
+  type AssistantPart,
+  changedLines,
+  type DiffLine,
+  diffLines,
+  type Ledger,
+  type LedgerEntry,
+  never,
+  type Place,
+  type Request,
+  type ResultPart,
+  type TurnId,
+  type UserPart,
+} from "../../protocol/index.ts";
 
 /** A request as it was sent in a turn. */
 export interface Sent {
@@ -137,4 +148,43 @@ const signed = (value: number): string => (value > 0 ? `+${number(value)}` : num
 function coloured(line: string, style: Style): string {
   if (line.startsWith("+")) return style.cyan(line);
   return line.startsWith("-") ? style.red(line) : style.dim(line);
+}
+
+/** A request's texts for reading, in the order they are sent. The exact bytes are what `--wire` prints. */
+export function requestText({ prefix, messages, tail }: Request, style: Style): readonly string[] {
+  const { tools, system } = prefix;
+  return [
+    style.bold(`tools (${number(tools.length)})`),
+    ...tools.map(({ name, description }) => `${name}: ${printable(description)}`),
+    ...system.flatMap(({ scope, layers, text }) => [
+      "",
+      style.bold(`system, scope ${scope} (${count(layers.length, "layer")})`),
+      printable(text),
+    ]),
+    ...messages.flatMap(({ role, parts }, i) => [
+      "",
+      style.bold(`message ${number(i + 1)}, ${role}`),
+      ...parts.map(partText),
+    ]),
+    ...tail.flatMap(({ layer, text }) => ["", style.bold(`tail, ${layer}`), printable(text)]),
+  ];
+}
+
+/** One part of a message for reading. */
+export function partText(part: UserPart | AssistantPart | ResultPart): string {
+  switch (part.type) {
+    case "text":
+      return printable(part.text);
+    case "reasoning":
+      return `(reasoning) ${printable(part.text)}`;
+    case "call":
+      return `(calls ${part.tool}, id ${printable(part.id)}) ${printable(JSON.stringify(part.input))}`;
+    case "result":
+      return `(${part.failed ? "failure" : "result"} of ${part.tool}, id ${printable(part.id)})\n${[printable(part.text), ...(part.media ?? []).map(partText)].join("\n")}`;
+    case "image":
+    case "file":
+      return `(${part.type} ${printable(part.mediaType)}, ${count(part.data.length, "character")} of base64)`;
+    default:
+      return never(part);
+  }
 }
