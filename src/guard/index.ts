@@ -3,9 +3,7 @@
  * output; it knows only text, and no store, model or agent.
  */
 export { clean } from "./clean.ts";
-export { cleanName } from "./clean-name.ts";
-export { frame } from "./frame.ts";
-export { layerJudge } from "./layer-judge.ts";
+export { cleanName, frame } from "./frame.ts";
 export type { GuardFinding, GuardVerdict } from "./override/verdict.ts";
 export {
   type FoundSecret,
@@ -17,7 +15,16 @@ export {
   withoutSecrets,
 } from "./secrets.ts";
 export { checkSignature, messageToSign, type SignedMessage, senderAddress } from "./sender-address.ts";
-export { type CheckedText, checkNewText, formProblem, type GivenText, readsAsOurs } from "./text-check.ts";
-export { type PrefixSize, prefixSize, sumProblem } from "./text-size.ts";
-export { truncateText } from "./truncate-text.ts";
+export {
+  type CheckedText,
+  checkNewText,
+  formProblem,
+  type GivenText,
+  layerJudge,
+  type PrefixSize,
+  prefixSize,
+  readsAsOurs,
+  sumProblem,
+} from "./text-check.ts";
+export { longestFitting, shorten, truncateText } from "./truncate-text.ts";
 export { type PrivateWords, privateWords, type Scan, scanFor, type VerbatimRun } from "./verbatim.ts";

@@ -1,4 +1,4 @@
-import { withoutHidden } from "./hidden.ts";
+import { withoutHidden } from "./clean.ts";
 import { isBareKey, isCardNumber, isOfCode, isPasswordLike, isRandom, recoveryPhrases } from "./secret-values.ts";
 
 /** What a finding is called in a sentence: "it holds what looks like …". */

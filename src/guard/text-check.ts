@@ -1,9 +1,17 @@
-import { looksLikeOurs, TEXT_LIMITS, type TextVerdict, type Trusted, trusted } from "../protocol/index.ts";
-import { withoutHidden } from "./hidden.ts";
-import { layerJudge } from "./layer-judge.ts";
-import { oneLineBreak } from "./line-breaks.ts";
-import type { GuardFinding } from "./override/verdict.ts";
-import { layerSizeProblem, number, type PrefixSize } from "./text-size.ts";
+import {
+  inPlace,
+  type Layer,
+  type LayerId,
+  looksLikeOurs,
+  TEXT_LIMITS,
+  type TextLimits,
+  type TextVerdict,
+  type TextVersion,
+  type Trusted,
+  trusted,
+} from "../protocol/index.ts";
+import { oneLineBreak, withoutHidden } from "./clean.ts";
+import type { GuardFinding, GuardVerdict } from "./override/verdict.ts";
 import { truncateText } from "./truncate-text.ts";
 
 /** A text that is to stand in the prompt from some turn on, and what its size is measured by. */
@@ -148,3 +156,67 @@ async function judged(texts: readonly string[]): Promise<TextVerdict> {
 }
 
 const sentence = ({ says, words }: GuardFinding): string => `${says}: ${JSON.stringify(words)}`;
+
+/** Who judges texts for layers: loaded with the first call, for its patterns take a moment and few programs judge a text. */
+export async function layerJudge(): Promise<(text: string) => GuardVerdict> {
+  const { judgeLayerText } = await import("./override/override.ts");
+  return judgeLayerText;
+}
+
+/** Where a layer's text stands, or is to stand. */
+export interface LayerPlace {
+  readonly layers: readonly Layer[];
+  readonly limits: TextLimits;
+  readonly active: readonly Pick<TextVersion, "layer" | "part" | "text" | "place">[];
+  readonly layer: LayerId;
+}
+
+/** Characters of a layer's text as it stands now, and of all others of the prefix; and how many there may be. */
+export interface PrefixSize {
+  readonly limits: TextLimits;
+  readonly now: number;
+  readonly beside: number;
+}
+
+/** The immutable texts and of the others what is active, without soul, skills and what is live. */
+export function prefixSize({ layers, limits, active, layer }: LayerPlace): PrefixSize {
+  const standing = inPlace(layers, active).filter(({ part }) => part === undefined);
+  const edited = new Map(standing.map((one) => [one.layer, one.text]));
+  const size = { now: 0, beside: 0 };
+  for (const { id, source } of layers) {
+    if (source.kind === "text") size[id === layer ? "now" : "beside"] += (edited.get(id) ?? source.text).length;
+  }
+  return { limits, ...size };
+}
+
+/** Why a layer's text may not be so long after an edit, as the rest of a sentence about it. */
+export function layerSizeProblem(length: number, size: PrefixSize): string | undefined {
+  const most = size.limits.layer;
+  return length > most && roomFor(size) >= most
+    ? `${leftFor(length, most)}: a layer may have ${number(most)}`
+    : sumProblem(length, size);
+}
+
+/**
+ * Why all texts would be too long together with one of this length. Where more are declared than edits may leave, no edit may make the
+ * sum larger, and one that does not is never refused for it.
+ */
+export function sumProblem(length: number, size: PrefixSize): string | undefined {
+  const room = roomFor(size);
+  if (length <= room) return undefined;
+  const { now, beside, limits } = size;
+  const [sum, most] = [now + beside, number(limits.total)];
+  const why =
+    sum > limits.total
+      ? `have ${number(sum)}, where ${most} may be, so none of them may grow`
+      : `may have ${most}, of which the others take ${number(beside)}`;
+  return `${leftFor(length, room)}: all texts of the prefix together ${why}`;
+}
+
+const roomFor = ({ now, beside, limits }: PrefixSize): number => Math.max(limits.total - beside, now);
+
+const leftFor = (length: number, left: number): string =>
+  `it has ${number(length)} characters, and ${number(left)} are left for it`;
+
+/** As people write it, on any machine: `4,000`. */
+export const number = (value: number): string => String(value).replace(/\B(?=(?:\d{3})+$)/g, ",");

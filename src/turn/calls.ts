@@ -20,9 +20,9 @@ import {
 import type { JournalKey } from "../store/index.ts";
 import { needsApproval, requestApproval, schemaDigest, waitingText, whenTainted } from "./approvals.ts";
 import { handledOf, unansweredOf } from "./batch-turn.ts";
+import { retryWhileBusy } from "./lease.ts";
 import type { Parts } from "./parts.ts";
 import { withoutPrivate } from "./reply-guard.ts";
-import { retryWhileBusy } from "./retry.ts";
 import { BETWEEN_TURNS, hidden, IN_TURN, limitsOf, outOfState, type Ran, redacted, runTool } from "./run-tool.ts";
 import type { RecordedResult } from "./runtime.ts";
 import type { Answer } from "./send.ts";

@@ -17,13 +17,12 @@ export { schemaDigest } from "./approvals.ts";
 export { type Called, type CalledEnd, callTurn, endLeftCalls } from "./call-turn.ts";
 export { type Core, createRuntime, newestOf } from "./create.ts";
 export { finishErasures } from "./erase.ts";
-export { heldNow } from "./lease.ts";
+export { heldNow, pauseAfter, retryWhileBusy } from "./lease.ts";
 export { isOwnChannel, OWN_CHANNELS, PEER } from "./own-channels.ts";
 export { type Answer, newMemoryId, type Summing, summaryTurn } from "./own-turn.ts";
 export type { AgentBook, Parts } from "./parts.ts";
 export { type Exchange, REPLAY, type RecordedReply, readRecording } from "./recording.ts";
 export { type ReplayedTurn, type ReplayPlan, replay } from "./replay.ts";
-export { pauseAfter, retryWhileBusy } from "./retry.ts";
 export { BETWEEN_TURNS, callerOf, limitsOf, outOfState, runTool } from "./run-tool.ts";
 export type {
   Composed,

@@ -1,4 +1,4 @@
-import { type Digest, issueId, type OrgId, StrataError, turnId } from "../protocol/index.ts";
+import { asStrataError, type Digest, issueId, type OrgId, StrataError, turnId } from "../protocol/index.ts";
 import type { Claim, HeldThread, Thread } from "../store/index.ts";
 import type { Parts } from "./parts.ts";
 
@@ -110,3 +110,20 @@ const timeout = (seconds: number): StrataError =>
     `the turn took longer than its ${seconds} s; raise budgets.turn.seconds or try again`,
     { seconds },
   );
+
+/** How often a write is tried while another program holds the database. Each try waits for the lock by itself. */
+const TRIES = 3;
+
+/** Writes down what must not be lost because the database is busy for a moment. */
+export async function retryWhileBusy<T>(write: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await write();
+    } catch (thrown) {
+      if (tries >= TRIES || asStrataError(thrown).code !== "store_busy") throw thrown;
+    }
+  }
+}
+
+/** Milliseconds before what has failed is tried again, by the tries so far: half a minute, then twice as long each time, up to an hour. */
+export const pauseAfter = (tries: number): number => Math.min(15_000 * 2 ** tries, 3_600_000);

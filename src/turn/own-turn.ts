@@ -22,11 +22,10 @@ import {
 } from "../protocol/index.ts";
 import type { Thread } from "../store/index.ts";
 import { predict } from "../wire/index.ts";
-import { hold } from "./lease.ts";
+import { hold, retryWhileBusy } from "./lease.ts";
 import { CONSOLIDATION } from "./own-channels.ts";
 import type { Parts } from "./parts.ts";
 import type { PlannedRequest } from "./plan-request.ts";
-import { retryWhileBusy } from "./retry.ts";
 import { askPlanned } from "./send.ts";
 import { keepVersion } from "./setup.ts";
 import { afforded } from "./spend.ts";

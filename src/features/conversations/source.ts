@@ -1,4 +1,4 @@
-import { clean } from "../../guard/index.ts";
+import { clean, longestFitting, shorten } from "../../guard/index.ts";
 import {
   type ContactId,
   type ContactScope,
@@ -10,7 +10,7 @@ import {
   trusted,
   untrusted,
 } from "../../protocol/index.ts";
-import { type GatherContext, longestFitting, sendersOf, shorten } from "../../turn/sources/index.ts";
+import { type GatherContext, sendersOf } from "../../turn/sources/index.ts";
 import type { ConversationLog, Exchange } from "./store.ts";
 
 /** Where the logs are read. */

@@ -1,6 +1,6 @@
 /** The inbox of an agent: the waiting messages of all its senders, and the turns that handle them. */
 import { z } from "zod";
-import { clean } from "../../guard/index.ts";
+import { clean, shorten } from "../../guard/index.ts";
 import { count, minute, oneLine, printable, type Style, setIn, unansweredLine } from "../../print/index.ts";
 import {
   type Agent,
@@ -16,7 +16,7 @@ import {
   type Untrusted,
   untrusted,
 } from "../../protocol/index.ts";
-import { type GatherContext, type LiveSources, senderOf, shorten } from "../../turn/sources/index.ts";
+import { type GatherContext, type LiveSources, senderOf } from "../../turn/sources/index.ts";
 import type { Due, Job, Notice, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, LIST_OF_AGENT, list, OF_AGENT } from "../fields.ts";

@@ -1,4 +1,4 @@
-import { withoutHidden } from "../hidden.ts";
+import { withoutHidden } from "../clean.ts";
 import confusables from "./confusables.json" with { type: "json" };
 
 /** Letters of other scripts by the Latin ones they look like: for words in Latin letters, after NFKC. Not Unicode's whole table. */

@@ -1,7 +1,5 @@
 import { untrusted } from "../../protocol/index.ts";
-import { clean } from "../clean.ts";
-import { withoutHidden } from "../hidden.ts";
-import { oneLineBreak } from "../line-breaks.ts";
+import { clean, oneLineBreak, withoutHidden } from "../clean.ts";
 import { disarmProviderTokens } from "../provider-tokens.ts";
 import { finding, type GuardFinding } from "./verdict.ts";
 

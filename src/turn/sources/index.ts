@@ -14,4 +14,3 @@ export type {
 export { senderOf, sendersOf } from "./context.ts";
 export { type Gathered, gather } from "./gather.ts";
 export { defineSource, type Given, type SourceDefinition } from "./own.ts";
-export { longestFitting, shorten } from "./shorten.ts";

@@ -1,3 +1,4 @@
+import { longestFitting, shorten } from "../../../guard/index.ts";
 import {
   type Agent,
   type CountTokens,
@@ -11,7 +12,7 @@ import {
   untrusted,
 } from "../../../protocol/index.ts";
 import type { Store } from "../../../store/index.ts";
-import { type GatherContext, longestFitting, shorten } from "../../../turn/sources/index.ts";
+import type { GatherContext } from "../../../turn/sources/index.ts";
 import { costOf, happenedFor, itemsOf, type Shown, seenIn } from "./items.ts";
 
 /** How many more are read than are needed: some may stand in the transcript already, or no longer be valid. */
