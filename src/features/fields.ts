@@ -20,6 +20,21 @@ export const line = (): z.ZodString =>
 
 const says = (most: number): z.ZodString => z.string().max(most).regex(/\S/, "a text that says something");
 
+/** A path that leads nowhere but down. `says` is what a refusal names. */
+export const pathBelow = (says: string): z.ZodString =>
+  z
+    .string()
+    .max(300)
+    .regex(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[^\0\\\r\n]+$/u, says);
+
+/** How long what was read from a project's folder is used before it is read again. */
+export const CACHED_SECONDS = z
+  .number()
+  .min(0)
+  .max(86_400)
+  .default(30)
+  .describe("Seconds for which they are not read again. After that, a turn uses the cached text.");
+
 /** The time of an answer. */
 export const TIME = z.number().describe("milliseconds since 1970");
 

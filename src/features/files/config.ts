@@ -1,14 +1,12 @@
 import { z } from "zod";
 import { agentKey, type Kept, type KindsOf, sourceForm } from "../../agents/index.ts";
 import type { Agent } from "../../protocol/index.ts";
+import { CACHED_SECONDS, pathBelow } from "../fields.ts";
 
 /** What the open standard and its neighbours are called. */
 export const USUAL = ["SOUL.md", "AGENTS.md", "TOOLS.md", "COMMANDS.md"];
 
-const NAME = z
-  .string()
-  .max(300)
-  .regex(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[^\0\\\r\n]+$/u, "a file's name, or its path below the root with `/`");
+const NAME = pathBelow("a file's name, or its path below the root with `/`");
 
 const FILES = z
   .strictObject({
@@ -30,12 +28,7 @@ const FILES = z
       ),
     characters: z.int().min(100).max(200_000).default(20_000).describe("Characters that are read of one file."),
     total: z.int().min(100).max(1_000_000).default(60_000).describe("Characters that are read of all together."),
-    ttl: z
-      .number()
-      .min(0)
-      .max(86_400)
-      .default(30)
-      .describe("Seconds for which they are not read again. After that, a turn uses the cached text."),
+    ttl: CACHED_SECONDS,
     check: z
       .enum(["warn", "review", "block"])
       .default("warn")

@@ -1,11 +1,9 @@
 import { z } from "zod";
 import { agentKey, type Kept } from "../../agents/index.ts";
 import type { Agent } from "../../protocol/index.ts";
+import { CACHED_SECONDS, pathBelow } from "../fields.ts";
 
-const FOLDER = z
-  .string()
-  .max(300)
-  .regex(/^(?!\/)(?!.*(?:^|\/)\.\.(?:\/|$))[^\0\\\r\n]+$/u, "a folder below the project's root, with `/`");
+const FOLDER = pathBelow("a folder below the project's root, with `/`");
 
 const SKILL_FOLDERS = z
   .strictObject({
@@ -29,12 +27,7 @@ const SKILL_FOLDERS = z
       .max(200_000)
       .default(20_000)
       .describe("Characters of one skill's instructions, and of one of its files."),
-    ttl: z
-      .number()
-      .min(0)
-      .max(86_400)
-      .default(30)
-      .describe("Seconds for which they are not read again. After that, a turn uses the cached text."),
+    ttl: CACHED_SECONDS,
     check: z
       .enum(["warn", "review", "block"])
       .default("warn")
