@@ -15,9 +15,7 @@ export type {
   VersionsWish,
   WaitingMessage,
 } from "./agent-store.ts";
-export type { BatchOpening, BatchReply, Failures, WaitingThread } from "./batch.ts";
 export type { CopyProgress } from "./copy.ts";
-export type { JournalKey, JournalState, JournalTurn } from "./journal-key.ts";
 export type {
   AddedMemory,
   MemoryHit,
@@ -34,13 +32,13 @@ export type {
 } from "./memory-store.ts";
 export { type Migration, newTable } from "./migrations.ts";
 export { copyStores, openStore, serverFacts, storeName } from "./open-store.ts";
-export { append } from "./record/chain.ts";
+export { append, problem } from "./record/chain.ts";
 export { keepOwn, keepShared, ownText, scopeKey, sharedText, TEXT_OF } from "./record/pieces.ts";
 export { endedTurns, spent } from "./record/reports.ts";
-export { problem } from "./record/walk.ts";
 export type {
   ArrivingEvent,
   BackupProgress,
+  BatchReply,
   ChainHead,
   ChannelChoice,
   Claim,
@@ -63,11 +61,18 @@ export type {
   UsageTotal,
 } from "./records.ts";
 export { eventWords } from "./rows.ts";
-export { atMost, owner, within } from "./scope.ts";
 export { type VectorExtension, vectorExtension } from "./sqlite/connection.ts";
 export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
-export { fixed, ONE, plain, tables } from "./statement.ts";
-export type { Store } from "./store.ts";
+export { atMost, fixed, ONE, owner, plain, tables, within } from "./statement.ts";
+export type {
+  BatchOpening,
+  Failures,
+  JournalKey,
+  JournalState,
+  JournalTurn,
+  Store,
+  WaitingThread,
+} from "./store.ts";
 export { batchMemberOf } from "./threads/batch-members.ts";
 export { addEvents } from "./threads/events.ts";
 export { openRow } from "./threads/threads.ts";

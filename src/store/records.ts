@@ -31,7 +31,6 @@ import type {
   Untrusted,
   VersionKey,
 } from "../protocol/index.ts";
-import type { BatchReply } from "./batch.ts";
 
 /** One conversation of one agent with one counterpart. `version` is the agent version it is pinned to. */
 export interface Thread {
@@ -190,6 +189,17 @@ export interface TurnOutcome {
   readonly deliverAfter?: number | "never" | "nobody";
   /** Of a turn of several senders: what it came to for each whose messages it has handled. Those of the others keep waiting. */
   readonly replies?: readonly BatchReply[];
+}
+
+/** The result of a turn of several senders for one of them. */
+export interface BatchReply {
+  /** The sender's thread. */
+  readonly thread: ThreadId;
+  /** Null: the turn handled the messages without a reply. */
+  readonly reply: Spoken | null;
+  /** The id that the reply gets. */
+  readonly outbox: OutboxId;
+  readonly unremembered: readonly (EventId | OutboxId)[];
 }
 
 /** A turn as recorded, without the bytes of its requests. */

@@ -9,7 +9,8 @@ import {
   SqliteQueryCompiler,
   sql,
 } from "kysely";
-import type { Tables } from "./tables.ts";
+import type { ContactScope, Scope } from "../protocol/index.ts";
+import { NOBODY, type Row, type Tables } from "./tables.ts";
 
 /** Builds queries and runs none: Kysely is used as a typed compiler only, the drivers get SQL and values. */
 export const query = new Kysely<Tables>({
@@ -223,4 +224,25 @@ function numbered(text: string): string {
   let n = 0;
   // A question mark inside quotes or comments is not a parameter.
   return text.replace(/'[^']*'|"[^"]*"|--[^\n]*|\/\*[\s\S]*?\*\/|\?/g, (part) => (part === "?" ? `$${++n}` : part));
+}
+
+/** A contact's scope as columns, which every row carries and every query filters by (law 5). */
+export function owner(scope: ContactScope): Pick<Row<"piece">, "org" | "agent" | "contact"> {
+  return { org: scope.org, agent: scope.agent, contact: scope.contact };
+}
+
+/** A scope as columns, if a row may also belong to the agent itself. */
+export function ownerOrAgent(scope: Scope): Pick<Row<"memory_scope">, "org" | "agent" | "contact"> {
+  return { org: scope.org, agent: scope.agent, contact: scope.contact ?? NOBODY };
+}
+
+/** A scope as a filter for lists: without a contact, it includes all contacts of the agent. */
+export function within(scope: Scope): Partial<Pick<Row<"thread">, "org" | "agent" | "contact">> {
+  const { org, agent, contact } = scope;
+  return contact === null ? { org, agent } : { org, agent, contact };
+}
+
+/** Any number as a row limit. SQLite would read a negative one as "all". */
+export function atMost(limit: number): number {
+  return Math.min(Math.max(Math.trunc(limit) || 0, 0), Number.MAX_SAFE_INTEGER);
 }

@@ -1,19 +1,21 @@
 import type {
   Actor,
   AgentName,
+  ContactId,
   ContactScope,
   Digest,
   Epoch,
+  EventId,
+  Json,
   OrgId,
   Scope,
   StoredEvent,
   ThreadId,
+  ToolName,
   ToolOutcome,
   TurnId,
 } from "../protocol/index.ts";
 import type { AgentOwner, AgentStore } from "./agent-store.ts";
-import type { BatchOpening, WaitingThread } from "./batch.ts";
-import type { JournalKey, JournalState } from "./journal-key.ts";
 import type { MemoryStore, VectorStore } from "./memory-store.ts";
 import type {
   ArrivingEvent,
@@ -156,4 +158,72 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   /** Why nothing more can be kept, in a sentence: the data was moved or deleted while it was open. Nothing where all is well. */
   trouble(): Promise<string | undefined>;
   close(): Promise<void>;
+}
+
+/** One call of a tool with an effect outside the store, journaled before it acts. */
+export interface JournalKey {
+  readonly thread: ThreadId;
+  readonly turn: TurnId;
+  /** 1 for the turn's first call of this tool with this input. Its position among other calls does not matter. */
+  readonly ordinal: number;
+  readonly tool: ToolName;
+  readonly input: Json;
+  /** In a turn of several senders: the turns of those whose messages it handles. The call counts for each of them. */
+  readonly senders?: readonly JournalTurn[];
+}
+
+/** One sender's part of a turn of several senders. */
+export interface JournalTurn {
+  readonly scope: ContactScope;
+  readonly thread: ThreadId;
+  readonly turn: TurnId;
+}
+
+/**
+ * `new`: act. `done`: it acted, and this was the result. `elsewhere`: it acted in a turn that also had other senders, and the result is not
+ * for those of this one. `unknown`: it began, and its end was not recorded. Tool and input are part of the identity: another call at the
+ * same ordinal is new, and the first one stays known.
+ */
+export type JournalState =
+  | { readonly state: "new" }
+  | { readonly state: "done"; readonly outcome: ToolOutcome }
+  | { readonly state: "elsewhere" }
+  | { readonly state: "unknown" };
+
+/** What is needed to open the next turn of several senders, if an inbox has one. */
+export interface BatchOpening {
+  readonly id: ThreadId;
+  /** A contact of its own, so that the record of this turn can be erased with any of its senders. */
+  readonly contact: ContactId;
+  readonly channel: string;
+  readonly version: Digest;
+  /** At most this many senders. */
+  readonly most: number;
+  /** The name of a sender in such a turn. Two senders of the same name are never in one turn, and one without a name gets a turn alone. */
+  readonly nameOf: (contact: ContactId) => string;
+  /** Threads on these channels are not part of the inbox. */
+  readonly except: readonly string[];
+  /** If set, nothing is opened unless the message that has waited longest was received before this id was issued. */
+  readonly receivedBefore?: EventId;
+  /** Whether a thread whose last turns failed may be taken. Default: any. */
+  readonly rested?: (failures: Failures) => boolean;
+  /** Threads that shall keep waiting. Default: none. */
+  readonly resting?: ReadonlySet<ThreadId>;
+  /** Real time, and time on the threads' own clock; milliseconds since 1970. */
+  readonly now: number;
+  readonly at: number;
+  /** False for a holder that is certainly gone. */
+  readonly alive: (holder: string) => boolean;
+}
+
+/** A thread that nobody holds, with the message that has waited there longest. */
+export interface WaitingThread {
+  readonly thread: ThreadId;
+  readonly first: EventId;
+}
+
+/** How many of a thread's last turns failed in a row, and when the newest ended, on the threads' own clock. */
+export interface Failures {
+  readonly count: number;
+  readonly at: number;
 }

@@ -2,8 +2,7 @@ import { type Actor, canonicalJson, keyedDigest, StrataError } from "../../proto
 import type { Act, AgentOwner } from "../agent-store.ts";
 import { append } from "../record/chain.ts";
 import { knownKey, scopeKey } from "../record/pieces.ts";
-import { atMost } from "../scope.ts";
-import { insert, query } from "../statement.ts";
+import { atMost, insert, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
 

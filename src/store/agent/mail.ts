@@ -3,8 +3,7 @@ import { SELF, type TurnId } from "../../protocol/index.ts";
 import type { AgentOwner, MailStore, WaitingMessage } from "../agent-store.ts";
 import { textOf } from "../record/pieces.ts";
 import { toEvent } from "../rows.ts";
-import { atMost } from "../scope.ts";
-import { plain, query } from "../statement.ts";
+import { atMost, plain, query } from "../statement.ts";
 import type { Tx } from "../tx.ts";
 
 /** What waits for the agent on all its threads, the oldest first. */

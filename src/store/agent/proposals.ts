@@ -2,8 +2,7 @@ import { type ContactScope, isBatch, type Role, type TextKey, type TextVersion }
 import type { AgentOwner } from "../agent-store.ts";
 import { keepShared } from "../record/pieces.ts";
 import { toTextKey } from "../rows.ts";
-import { atMost } from "../scope.ts";
-import { plain } from "../statement.ts";
+import { atMost, plain } from "../statement.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { findVersion, isWish, type MoveRow, NO_VERSION, pointerOf, recordMove, type TextColumns } from "./texts.ts";
 

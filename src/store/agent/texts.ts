@@ -17,8 +17,7 @@ import type { AgentOwner, MovesWish, VersionsWish } from "../agent-store.ts";
 import { append } from "../record/chain.ts";
 import { ownText, sharedText } from "../record/pieces.ts";
 import { toTextKey, toTextMove, toTextVersion } from "../rows.ts";
-import { atMost } from "../scope.ts";
-import { fixed, insert, ONE, plain, query } from "../statement.ts";
+import { atMost, fixed, insert, ONE, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
 

@@ -1,5 +1,5 @@
 import { type OrgId, StrataError } from "../../protocol/index.ts";
-import { BATCH, page, problem, type Step, sentence } from "../record/walk.ts";
+import { BATCH, page, problem, type Step, sentence } from "../record/chain.ts";
 import type { Finding } from "../records.ts";
 import { plain } from "../statement.ts";
 import type { Row } from "../tables.ts";

@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { agentName, batchContact, type ContactScope, spoken, toolName, untrusted } from "../../protocol/index.ts";
-import type { BatchOpening, Failures } from "../batch.ts";
-import type { JournalKey } from "../journal-key.ts";
 import type { Claim, Thread } from "../records.ts";
-import type { Store } from "../store.ts";
+import type { BatchOpening, Failures, JournalKey, Store } from "../store.ts";
 import {
   ANN,
   claiming,

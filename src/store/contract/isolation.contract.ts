@@ -10,9 +10,8 @@ import {
   toolName,
   untrusted,
 } from "../../protocol/index.ts";
-import type { JournalKey } from "../journal-key.ts";
 import type { Claim, Thread } from "../records.ts";
-import type { Store } from "../store.ts";
+import type { JournalKey, Store } from "../store.ts";
 import {
   ANN,
   asked,

@@ -1,9 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Actor, type ContactScope, toolName, untrusted } from "../../protocol/index.ts";
-import type { JournalKey } from "../journal-key.ts";
 import type { Claim, Thread } from "../records.ts";
-import type { Store } from "../store.ts";
+import type { JournalKey, Store } from "../store.ts";
 import {
   ANN,
   asking,

@@ -2,7 +2,7 @@ import { topicsOf } from "../../memory/index.ts";
 import { isValidAt, type Memory, type MemoryFilter, type MemoryId, type Scope } from "../../protocol/index.ts";
 import type { MemoryStats, MemoryTopic, TopicWish } from "../memory-store.ts";
 import { toMemory } from "../rows.ts";
-import { atMost } from "../scope.ts";
+import { atMost } from "../statement.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { conditionOf, isOfKept, KEPT, memoryRows, NOT_SAID } from "./memory-rows.ts";
 import { countsOf, type MemoryScope, memoryScope, memoryScopes } from "./memory-scope.ts";

@@ -1,7 +1,6 @@
 import type { Memory, MemoryKind, Scope } from "../../protocol/index.ts";
 import type { MemoryStats } from "../memory-store.ts";
-import { ownerOrAgent } from "../scope.ts";
-import { plain } from "../statement.ts";
+import { ownerOrAgent, plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
 

@@ -12,8 +12,7 @@ import {
   type TurnId,
 } from "../../protocol/index.ts";
 import { saidIn } from "../rows.ts";
-import { owner } from "../scope.ts";
-import { insertAll, plain } from "../statement.ts";
+import { insertAll, owner, plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { changeScope, countIn, type MemoryScope, ownMemoryScope } from "./memory-scope.ts";

@@ -2,8 +2,7 @@ import type { ContactScope, OutboxId, ThreadId, TurnId } from "../../protocol/in
 import { foldedDigest, memoryDigest } from "../digests.ts";
 import { knownKey, TEXT_OF } from "../record/pieces.ts";
 import { type MemoryRow, toMemory } from "../rows.ts";
-import { owner } from "../scope.ts";
-import { plain } from "../statement.ts";
+import { owner, plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { taintsOf } from "../threads/batch-members.ts";
 import { eventsOfTurn } from "../threads/events.ts";

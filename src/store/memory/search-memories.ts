@@ -3,8 +3,7 @@ import { fuse, type LexicalIndex, listIndex, type Nearby, type Ranked, search, s
 import { isValidAt, type Memory, type MemoryId, type MemoryQuery, type Scope } from "../../protocol/index.ts";
 import type { FoundBefore, MemoryHit } from "../memory-store.ts";
 import { toMemory } from "../rows.ts";
-import { atMost } from "../scope.ts";
-import { plain } from "../statement.ts";
+import { atMost, plain } from "../statement.ts";
 import { inOrder, type Transactions, type Tx } from "../tx.ts";
 import { type PlaceOf, type Sieve, scopeIndex } from "./lexical-index.ts";
 import { conditionOf, isOfKept, KEPT, memoriesIn } from "./memory-rows.ts";

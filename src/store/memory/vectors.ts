@@ -1,8 +1,7 @@
 import type { MemoryId, ModelRef, Scope } from "../../protocol/index.ts";
 import type { NewVectors, VectorState, WaitingText, WaitingTexts } from "../memory-store.ts";
 import { toMemory } from "../rows.ts";
-import { atMost } from "../scope.ts";
-import { plain } from "../statement.ts";
+import { atMost, plain } from "../statement.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { memoryRows } from "./memory-rows.ts";
 import { countChange, type MemoryScope, memoryScope, rangeOf } from "./memory-scope.ts";

@@ -1,8 +1,8 @@
 import { canonicalJson, type OrgId } from "../../protocol/index.ts";
 import { foldedDigest, memoryDigest } from "../digests.ts";
 import type { MemoryStats } from "../memory-store.ts";
+import { BATCH, problem, type Step, sentence } from "../record/chain.ts";
 import { knownKey } from "../record/pieces.ts";
-import { BATCH, problem, type Step, sentence } from "../record/walk.ts";
 import type { Finding } from "../records.ts";
 import { type MemoryRow, toMemory } from "../rows.ts";
 import { plain } from "../statement.ts";

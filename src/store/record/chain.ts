@@ -1,7 +1,6 @@
-import { type ContactScope, chained, type OrgId, type TurnId } from "../../protocol/index.ts";
-import type { ChainHead } from "../records.ts";
-import { owner } from "../scope.ts";
-import { fixed, insert, ONE, query } from "../statement.ts";
+import { type ContactScope, chained, type OrgId, StrataError, type TurnId } from "../../protocol/index.ts";
+import type { ChainHead, Finding } from "../records.ts";
+import { fixed, insert, ONE, owner, query } from "../statement.ts";
 import type { Tx } from "../tx.ts";
 
 /** The newest link of an organization's record. */
@@ -34,3 +33,32 @@ const noteLink = fixed((at: ContactScope & { readonly id: TurnId; readonly link:
     .set({ link: at.link })
     .where((eb) => eb.and({ ...owner(at), id: at.id })),
 );
+
+/** What is counted while the record is checked. */
+export type Counted = Extract<Finding, { type: "checked" }>["what"];
+
+/** One step of a check: some rows, read in one snapshot. `next` says where to continue; without it, this was the end. */
+export interface Step<Cursor> {
+  readonly problems: readonly Finding[];
+  readonly checked: Partial<Record<Counted, number>>;
+  readonly next?: Cursor;
+}
+
+/** How many rows are read at once, so that checking a record of any size needs the same memory. */
+export const BATCH = 100;
+
+/** A finding about something that does not match. */
+export function problem(where: string, says: string): Finding {
+  return { type: "problem", where, says };
+}
+
+/** Where the next step begins, if this one was full. */
+export function page<Cursor>(last: Cursor | undefined, rows: number): { readonly next?: Cursor } {
+  return last !== undefined && rows === BATCH ? { next: last } : {};
+}
+
+/** The message of whatever a check threw. */
+export function sentence(thrown: unknown): string {
+  if (thrown instanceof StrataError && thrown.code !== "record_broken") throw thrown;
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

@@ -11,8 +11,7 @@ import {
 import { closeProposals } from "../agent/proposals.ts";
 import { countChange, memoryScope } from "../memory/memory-scope.ts";
 import { unindexScope } from "../memory/units.ts";
-import { owner } from "../scope.ts";
-import { insert, ONE, plain, query } from "../statement.ts";
+import { insert, ONE, owner, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { batchesWith, freeMembers } from "../threads/batch-members.ts";
 import { forgetIds } from "../threads/events.ts";

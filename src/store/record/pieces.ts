@@ -9,11 +9,10 @@ import {
   StrataError,
 } from "../../protocol/index.ts";
 import type { Finding } from "../records.ts";
-import { owner, ownerOrAgent } from "../scope.ts";
-import { fixed, insert, insertAll, ONE, plain, query } from "../statement.ts";
+import { fixed, insert, insertAll, ONE, owner, ownerOrAgent, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
-import { BATCH, page, problem, type Step } from "./walk.ts";
+import { BATCH, page, problem, type Step } from "./chain.ts";
 
 /** Keeps text without anything personal in it: once per organization, however often it is kept. */
 export async function keepShared(tx: Tx, org: OrgId, text: string): Promise<Digest> {

@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 import type { AgentName, OrgId, Scope } from "../../protocol/index.ts";
 import type { UsageTotal } from "../records.ts";
-import { within } from "../scope.ts";
-import { fixed, plain, query } from "../statement.ts";
+import { fixed, plain, query, within } from "../statement.ts";
 import { isPart } from "../threads/batch-members.ts";
 import type { Tx } from "../tx.ts";
 

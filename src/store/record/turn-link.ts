@@ -1,8 +1,7 @@
 import { canonicalJson, type Digest, digestOf, StrataError } from "../../protocol/index.ts";
 import type { PrefixManifest } from "../digests.ts";
 import { toManifest } from "../rows.ts";
-import { owner } from "../scope.ts";
-import { fixed, query } from "../statement.ts";
+import { fixed, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { batchFacts } from "../threads/batch-members.ts";
 import { eventsOfTurn, type HandledEvent } from "../threads/events.ts";

@@ -7,11 +7,9 @@ import { type LinkSubject, toSubject } from "../rows.ts";
 import { query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Database, Tx } from "../tx.ts";
-import { head } from "./chain.ts";
+import { BATCH, type Counted, head, problem, type Step } from "./chain.ts";
 import { checkOwnPieces, checkSharedPieces, checkVersions } from "./pieces.ts";
-import { checkEpochs } from "./verify-epochs.ts";
-import { checkErasedThreads, checkErasure, checkTurn, checkUnlinkedTurns } from "./verify-turns.ts";
-import { BATCH, type Counted, problem, type Step } from "./walk.ts";
+import { checkEpochs, checkErasedThreads, checkErasure, checkTurn, checkUnlinkedTurns } from "./verify-turns.ts";
 
 /**
  * Derives everything again: the chain and each link's turn from the rows, the rows' digests from the texts, the transcripts'

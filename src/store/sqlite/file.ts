@@ -1,7 +1,7 @@
 import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
 import { StrataError } from "../../protocol/index.ts";
 import { type Migration, nameOfSteps } from "../migrations.ts";
-import { problem } from "../record/walk.ts";
+import { problem } from "../record/chain.ts";
 import type { BackupProgress, Finding } from "../records.ts";
 import { plain } from "../statement.ts";
 import { type Connection, connect } from "./connection.ts";

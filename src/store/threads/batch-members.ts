@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import { type ContactScope, isBatch, type Trust, type TurnId } from "../../protocol/index.ts";
-import { owner } from "../scope.ts";
-import { fixed, insert, query } from "../statement.ts";
+import { fixed, insert, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { requestRows } from "../turns/requests.ts";
 import { inOrder, type Tx } from "../tx.ts";

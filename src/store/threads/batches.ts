@@ -8,12 +8,10 @@ import {
   type ThreadId,
 } from "../../protocol/index.ts";
 import type { AgentOwner } from "../agent-store.ts";
-import type { BatchOpening, Failures, WaitingThread } from "../batch.ts";
 import type { Thread } from "../records.ts";
 import { toThread } from "../rows.ts";
-import { owner } from "../scope.ts";
-import { fixed, insert, plain, query } from "../statement.ts";
-import type { Store } from "../store.ts";
+import { fixed, insert, owner, plain, query } from "../statement.ts";
+import type { BatchOpening, Failures, Store, WaitingThread } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { stopTurn } from "../turns/settle.ts";
 import { inOrder, type Tx } from "../tx.ts";

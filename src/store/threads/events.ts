@@ -11,8 +11,7 @@ import {
 import { keepOwn, knownKey, scopeKey, textOf } from "../record/pieces.ts";
 import type { ArrivingEvent, Posted, ThreadOpening } from "../records.ts";
 import { type EventText, toEvent, toThread, type WithText, wordsOf } from "../rows.ts";
-import { owner } from "../scope.ts";
-import { fixed, insert, ONE, query } from "../statement.ts";
+import { fixed, insert, ONE, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { openedRow, openRow } from "./threads.ts";

@@ -1,10 +1,16 @@
 import type { ContactScope, Epoch, ThreadId } from "../../protocol/index.ts";
 import type { WithText } from "../rows.ts";
-import { owner } from "../scope.ts";
-import { fixed, insert, ONE, query } from "../statement.ts";
+import { fixed, insert, ONE, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
-import { appendMessages, findEpoch, lastEpoch, messagesOf, toEpoch, transcriptEnd } from "../turns/epochs.ts";
-import type { Settling } from "../turns/settling.ts";
+import {
+  appendMessages,
+  findEpoch,
+  lastEpoch,
+  messagesOf,
+  type Settling,
+  toEpoch,
+  transcriptEnd,
+} from "../turns/epochs.ts";
 import { findTurn } from "../turns/turns.ts";
 import type { Tx } from "../tx.ts";
 import { findThread } from "./threads.ts";

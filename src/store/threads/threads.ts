@@ -11,8 +11,7 @@ import {
 import { keepShared, sharedText, textOf } from "../record/pieces.ts";
 import type { ChannelChoice, ClaimRequest, Slot, Thread, ThreadMove, ThreadOpening } from "../records.ts";
 import { toSlot, toThread } from "../rows.ts";
-import { atMost, owner, within } from "../scope.ts";
-import { fixed, insert, query } from "../statement.ts";
+import { atMost, fixed, insert, owner, query, within } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
 

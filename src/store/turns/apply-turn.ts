@@ -22,14 +22,12 @@ import { memory } from "../memory/memories.ts";
 import { rememberTurn, replyTrust, type SlotSaid } from "../memory/messages.ts";
 import { addMemory, forgetMemory } from "../memory/save-memory.ts";
 import type { Claim, TurnOutcome } from "../records.ts";
-import { owner } from "../scope.ts";
-import { fixed, insertAll, ONE, query } from "../statement.ts";
+import { fixed, insertAll, ONE, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { stagedIn, taintsIn } from "../threads/batch-members.ts";
 import { eventsOfTurn, type HandledEvent } from "../threads/events.ts";
 import type { DoneTurn, Tx } from "../tx.ts";
-import { appendMessages, type TranscriptEnd } from "./epochs.ts";
-import type { Settling } from "./settling.ts";
+import { appendMessages, type Settling, type TranscriptEnd } from "./epochs.ts";
 
 /** A turn that ended well, its texts kept already. */
 interface Applying extends DoneTurn {

@@ -11,8 +11,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Claim, Claimed, ClaimRequest, HeldThread } from "../records.ts";
 import { toThread } from "../rows.ts";
-import { owner } from "../scope.ts";
-import { fixed, insert, query } from "../statement.ts";
+import { fixed, insert, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { batchMemberOf, members, noteBatchMember } from "../threads/batch-members.ts";
 import { pending } from "../threads/events.ts";

@@ -10,15 +10,24 @@ import {
   StrataError,
   type ThreadId,
   type TranscriptMessage,
+  type TurnId,
 } from "../../protocol/index.ts";
 import { type MessageMark, type PrefixManifest, rolled } from "../digests.ts";
 import { keepShared, keepTexts, present, sharedText, sharedTexts, textOf } from "../record/pieces.ts";
 import { toEntries, toManifest, toSystemText, toTools, toTranscriptMessage, type WithText } from "../rows.ts";
-import { owner } from "../scope.ts";
-import { fixed, insert, insertAll, ONE, query } from "../statement.ts";
+import { fixed, insert, insertAll, ONE, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
-import type { Settling } from "./settling.ts";
+
+/** What every write of a turn's commit needs to know: whose it is and under which key its texts are digested. */
+export interface Settling {
+  readonly scope: ContactScope;
+  readonly thread: ThreadId;
+  readonly turn: TurnId;
+  readonly key: Uint8Array;
+  /** The digests of texts that are kept already, as most of a turn's are at once. */
+  readonly kept: ReadonlyMap<string, Digest>;
+}
 
 /** Stores an epoch that the turn opened after the thread's `newest`, with the transcript it begins with. */
 export async function openEpoch(

@@ -9,11 +9,10 @@ import {
   type ThreadId,
   type ToolOutcome,
 } from "../../protocol/index.ts";
-import type { JournalKey, JournalState } from "../journal-key.ts";
 import { keepOwn, ownText, present, scopeKey } from "../record/pieces.ts";
 import { toOutcome } from "../rows.ts";
-import { owner } from "../scope.ts";
-import { insert, plain, query } from "../statement.ts";
+import { insert, owner, plain, query } from "../statement.ts";
+import type { JournalKey, JournalState } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { batchMemberOf, batchMemberRows } from "../threads/batch-members.ts";
 import { findThread, openRow } from "../threads/threads.ts";

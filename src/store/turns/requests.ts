@@ -19,12 +19,10 @@ import {
 import { keepAllShared, keepText, ownText, sharedText, sharedTexts, textOf } from "../record/pieces.ts";
 import type { RequestRecord } from "../records.ts";
 import { toEntries, toLedger, toLedgerForm, toRequest, toStoredLedger, type WithText } from "../rows.ts";
-import { owner } from "../scope.ts";
-import { fixed, insert, insertAll, query } from "../statement.ts";
+import { fixed, insert, insertAll, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
-import { messagesOf, rollingAt, type TranscriptEnd } from "./epochs.ts";
-import type { Settling } from "./settling.ts";
+import { messagesOf, rollingAt, type Settling, type TranscriptEnd } from "./epochs.ts";
 
 /** Keeps what a turn added that failed: its requests are rebuilt from it. Of one that ended well it is in the transcript. */
 export async function keepOwnMessages(tx: Tx, at: Settling, messages: readonly MessageMark[]): Promise<void> {

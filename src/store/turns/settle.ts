@@ -8,21 +8,18 @@ import {
   type ThreadId,
   type TurnId,
 } from "../../protocol/index.ts";
-import type { BatchReply } from "../batch.ts";
 import { appendTurn } from "../record/chain.ts";
 import { keepOwn, keepText, keepTexts, scopeKey } from "../record/pieces.ts";
 import { type ReadBefore, turnLink } from "../record/turn-link.ts";
-import type { ChainHead, Claim, Settled, TurnEnd, TurnOutcome } from "../records.ts";
-import { owner } from "../scope.ts";
-import { fixed, insertAll, query } from "../statement.ts";
+import type { BatchReply, ChainHead, Claim, Settled, TurnEnd, TurnOutcome } from "../records.ts";
+import { fixed, insertAll, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { beginFork } from "../threads/fork.ts";
 import { findThread } from "../threads/threads.ts";
 import type { EndedTurn, Tx } from "../tx.ts";
 import { type AppliedTurn, applyTurn } from "./apply-turn.ts";
-import { keepMessages, openEpoch, type TranscriptEnd, transcriptEnd } from "./epochs.ts";
+import { keepMessages, openEpoch, type Settling, type TranscriptEnd, transcriptEnd } from "./epochs.ts";
 import { keepOwnMessages, keepRequest } from "./requests.ts";
-import type { Settling } from "./settling.ts";
 import { findTurn, runningTurn } from "./turns.ts";
 
 /**
