@@ -17,7 +17,7 @@ const KIND_SHARE = 0.5;
  * The index returns at most `MOST_CANDIDATES` units. The best `MOST_PARTS` units of each of `MOST_READ` memories are read, with their
  * neighbours.
  */
-const MOST_CANDIDATES = 1_000;
+const MOST_CANDIDATES = 600;
 const MOST_READ = 120;
 const MOST_PARTS = 2;
 /** How far away a candidate still supports another, and which share of its score it lends at distance 0. */
