@@ -88,20 +88,20 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   epoch(scope: ContactScope, thread: ThreadId): Promise<Epoch | undefined>;
 
   /**
-   * The thread whose turn is next: one that stages several senders and was interrupted or never begun, else a new one for those who
-   * wait longest, each with one thread; where one sender waits, theirs. None: nothing waits that nobody holds. A claim of one that
-   * stages others takes theirs as well, each with a turn of its own, and the commit settles all at once.
+   * The thread whose turn is next: one of several senders that was interrupted or never begun; otherwise a new one for those who have
+   * waited longest, each with one thread; if only one sender waits, theirs. Undefined if somebody holds all that waits. A claim of a
+   * thread of several senders also claims theirs, each with a turn of its own, and one commit settles all.
    */
   openBatch(owner: AgentOwner, opening: BatchOpening): Promise<Thread | undefined>;
   /**
-   * Every thread whose turn could be next, who wait longest first; one that stages several senders and was interrupted stands for
-   * theirs. Nothing is made or written.
+   * Every thread whose turn could be next, those who have waited longest first; an interrupted one of several senders stands for
+   * theirs. Nothing is created or written.
    */
   waitingThreads(
     owner: AgentOwner,
     wish: Pick<BatchOpening, "except" | "rested" | "resting" | "now" | "alive">,
   ): Promise<readonly WaitingThread[]>;
-  /** @throws StrataError `thread_not_found`; `thread_busy` where it is staged in a turn of several that was interrupted */
+  /** @throws StrataError `thread_not_found`; `thread_busy` if it belongs to an interrupted turn of several senders */
   claim(scope: ContactScope, thread: ThreadId, request: ClaimRequest): Promise<Claimed>;
   /** Asks whoever holds the thread to end its turn. False where nobody does, or only somebody who is surely gone. */
   askStop(scope: ContactScope, thread: ThreadId, at: Pick<ClaimRequest, "now" | "alive">): Promise<boolean>;

@@ -306,7 +306,7 @@ interface TalkTable {
   readonly at: number;
 }
 
-/** A sender's thread that a turn of several stages, whose own thread is `batch`; `turn` is the sender's, none before the first claim. */
+/** A sender's thread in a turn of several senders, whose own thread is `batch`; `turn` is the sender's, null before the first claim. */
 interface BatchMemberTable extends Owned {
   readonly number: Generated<number>;
   readonly thread: ThreadId;

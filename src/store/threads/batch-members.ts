@@ -20,7 +20,7 @@ export async function keepBatchMembers(
   await tx.run(insert("staged", { ...owner(sender), ...named }));
 }
 
-/** The senders' threads, in the order in which they were staged, without those that were erased since. */
+/** The senders' threads, in the order in which they were added, without those that were erased since. */
 export async function members(tx: Tx, batch: Row<"thread">): Promise<readonly Row<"thread">[]> {
   const rows = await batchMemberRows(tx, batch);
   const threads = new Map(rows.map((row) => [row.thread, row]));
@@ -54,7 +54,7 @@ export async function noteBatchMember(
   );
 }
 
-/** Everything that a thread of several senders ever staged, in that order. */
+/** Every sender's thread that a thread of several senders ever had, in that order. */
 export async function batchMemberRows(
   tx: Tx,
   { org, id }: Pick<Row<"thread">, "org" | "id">,
@@ -76,12 +76,12 @@ const rowsOfTurn = fixed((at: ContactScope & { readonly turn: TurnId }) =>
     .where((eb) => eb.and({ ...owner(at), turn: at.turn })),
 );
 
-/** The row that staged this turn's messages in a turn of several senders; the newest, if there are several. */
+/** The row by which this turn's messages are part of a turn of several senders; the newest, if there are several. */
 export async function batchMemberOf(tx: Tx, scope: ContactScope, turn: TurnId): Promise<Row<"staged"> | undefined> {
   return [...(await stagedIn(tx, scope, turn))].sort((a, b) => b.number - a.number)[0];
 }
 
-/** The rows that stage a sender's turn; none for a turn by itself. */
+/** The rows by which a sender's turn is part of one of several senders; none for a turn by itself. */
 export const stagedIn = (tx: Tx, scope: ContactScope, turn: TurnId): Promise<readonly Row<"staged">[]> =>
   tx.all(rowsOfTurn({ ...owner(scope), turn }));
 
@@ -120,7 +120,7 @@ export const taintsIn = (
   requests: readonly { readonly taint: Trust }[],
 ): readonly Trust[] => (staged.length > 0 ? ["contact"] : requests.map(({ taint }) => taint));
 
-/** The scopes of all turns of several senders in which the contact's messages were ever staged. */
+/** The scopes of all turns of several senders of which the contact's messages were ever a part. */
 export async function batchesWith(tx: Tx, scope: ContactScope): Promise<readonly ContactScope[]> {
   const staged = query
     .selectFrom("staged")

@@ -74,7 +74,7 @@ type Running = Pick<Row<"turn">, "id" | "attempt"> | undefined;
 const runningOn = (tx: Tx, row: Row<"thread">): Promise<Running> =>
   tx.first(runningTurn({ ...owner(row), thread: row.id }));
 
-/** All that waits of the senders that are staged and whom nobody else holds; each sender's messages as a turn of their own. */
+/** All that waits of the senders of the batch whom nobody else holds; each sender's messages as a turn of their own. */
 async function claimBatch(tx: Tx, row: Row<"thread">, request: ClaimRequest): Promise<Claim | undefined> {
   const batchMembers = (
     await inOrder(await members(tx, row), async (member) => {
@@ -236,7 +236,7 @@ export async function leases(tx: Tx, org: OrgId): Promise<readonly HeldThread[]>
   });
 }
 
-/** Holds the thread for longer, and all that it stages; no when somebody else holds one of them or nobody does. */
+/** Holds the thread for longer, and with it those of its senders; false if somebody else holds one of them or nobody does. */
 export async function renew(tx: Tx, claim: Claim, until: number): Promise<boolean> {
   for (const one of [claim, ...(claim.batchMembers ?? [])]) {
     if (!(await renewOne(tx, one, until))) return false;

@@ -159,7 +159,7 @@ interface Earlier {
 
 /**
  * Turns of several senders that failed over messages which wait in this one. Read from this turn on, sender by sender; otherwise SQLite
- * would begin with everything that was ever staged.
+ * would begin with every thread that was ever part of such a turn.
  */
 const FAILED_TOGETHER = `select distinct staged.batch as batch, staged.batch_contact as contact
   from staged as now indexed by staged_batch cross join staged indexed by staged_sender on staged.org = now.org and staged.agent = now.agent and staged.contact = now.contact and staged.thread = now.thread

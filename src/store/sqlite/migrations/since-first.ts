@@ -189,7 +189,7 @@ const agents: Migration = {
   ],
 };
 
-/** Which senders' threads a turn of several senders has staged, and as which of their turns. */
+/** Which senders' threads are part of a turn of several senders, and as which of their turns. */
 const batches: Migration = {
   number: 8,
   name: "batches",
