@@ -1,4 +1,4 @@
-import { configSchema } from "../src/app/doors/agents.ts";
+import { configSchema } from "../src/app/entry/agents.ts";
 import { sectionsOf } from "./json-schema.ts";
 
 const REFERENCE = "$" + "{ANTHROPIC_API_KEY}";

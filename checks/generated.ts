@@ -12,7 +12,7 @@ export interface Generated {
 
 /** To add one: its path, and the function that gives its text. */
 export const GENERATED: readonly Generated[] = [
-  { path: "schema/strata.schema.json", text: () => textFrom("src/app/doors/agents.ts", "schemaText") },
+  { path: "schema/strata.schema.json", text: () => textFrom("src/app/entry/agents.ts", "schemaText") },
   { path: "docs/cli.md", text: () => textFrom("src/doors/cli/index.ts", "commandsPage") },
   { path: "docs/configuration.md", text: () => textFrom("checks/configuration-page.ts", "configurationPage") },
   { path: "docs/schema.md", text: () => textFrom("checks/schema-page.ts", "schemaPage") },

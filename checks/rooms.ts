@@ -153,16 +153,16 @@ function reasonAgainst(file: ParsedFile, one: Import): string | undefined {
 }
 
 /** Who needs one part of the app, and not the whole, enters by one of these. */
-const DOORS_OF_THE_APP = "src/app/doors";
+const ENTRIES_OF_THE_APP = "src/app/entry";
 
 /**
  * `config.ts` of a feature holds its keys of agents: they are read before anything runs, and the rest of it is loaded when it is needed.
- * `doors.ts` says what it adds to a runtime, and `store.ts` what it keeps.
+ * `api.ts` says what it adds to a runtime, and `store.ts` what it keeps.
  */
 function isDoor(target: string, room: string): boolean {
-  if (posix.dirname(target) === DOORS_OF_THE_APP) return true;
+  if (posix.dirname(target) === ENTRIES_OF_THE_APP) return true;
   if (Object.hasOwn(TOP_FILES, room)) return target === `src/${room}.ts`;
-  if (/^src\/features\/[\w-]+\/(?:config|doors|store)\.ts$/.test(target)) return true;
+  if (/^src\/features\/[\w-]+\/(?:config|api|store)\.ts$/.test(target)) return true;
   // Each feature is a room of its own inside the frame.
   return target === `src/${room}/index.ts` || /^src\/features\/[\w-]+\/index\.ts$/.test(target);
 }

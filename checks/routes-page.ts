@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { allOperations } from "../src/app/doors/features.ts";
+import { allOperations } from "../src/app/entry/features.ts";
 import { routesOf } from "../src/doors/http/routes.ts";
 import { ERRORS } from "../src/protocol/index.ts";
 import { ROOT } from "./files.ts";

@@ -1,6 +1,6 @@
 /**
  * Strata, joined: what the command line and programs open. Loading this loads next to nothing: `openApp`, `serve` and `lint` load
- * what they need when they are called, and who needs a pure part alone takes it from `app/doors/`.
+ * what they need when they are called, and who needs a pure part alone takes it from `app/entry/`.
  */
 import type { LintOptions, LintReport } from "./app/lint.ts";
 import type { App } from "./app/open.ts";
@@ -11,7 +11,7 @@ import type { Serving } from "./doors/http/index.ts";
 import type { Dispatcher } from "./work/index.ts";
 
 export type { Answer, Question } from "./app/ask.ts";
-export { FEATURES } from "./app/doors/features.ts";
+export { FEATURES } from "./app/entry/features.ts";
 export type { LintOptions, LintReport, PlacedFinding } from "./app/lint.ts";
 export type { App, Reloaded } from "./app/open.ts";
 export { type AppOptions, recordFile } from "./app/options.ts";
@@ -19,7 +19,7 @@ export type { ServingOptions as ServeOptions } from "./app/serve.ts";
 export { VERSION } from "./app/version.ts";
 export type { WorkOptions } from "./app/work.ts";
 export type { Listening, Serving } from "./doors/http/index.ts";
-export type { EmbedProgress } from "./features/memories/doors.ts";
+export type { EmbedProgress } from "./features/memories/api.ts";
 export type {
   ChainHead,
   Finding,

@@ -3,11 +3,11 @@
  * What is not listed here is not promised.
  */
 
-import "./app/doors/node-version.ts";
+import "./app/entry/node-version.ts";
 
 export { z } from "zod";
 export type { Environment, Project } from "./agents/index.ts";
-export { loadProject } from "./app/doors/agents.ts";
+export { loadProject } from "./app/entry/agents.ts";
 export {
   type Answer,
   type App,
@@ -35,13 +35,13 @@ export {
   requestOf,
 } from "./compiler/index.ts";
 // With these, who names the type of the runtime finds what each feature adds to it.
-export type { AgentDoors } from "./features/agents/doors.ts";
+export type { AgentDoors } from "./features/agents/api.ts";
 export type { ConversationDoors } from "./features/conversations/index.ts";
-export type { DeliveryDoors } from "./features/deliveries/doors.ts";
-export type { FactDoors } from "./features/facts/doors.ts";
-export type { FileDoors } from "./features/files/doors.ts";
-export type { InboxDoors } from "./features/inbox/doors.ts";
-export type { LifeDoors } from "./features/life/doors.ts";
+export type { DeliveryDoors } from "./features/deliveries/api.ts";
+export type { FactDoors } from "./features/facts/api.ts";
+export type { FileDoors } from "./features/files/api.ts";
+export type { InboxDoors } from "./features/inbox/api.ts";
+export type { LifeDoors } from "./features/life/api.ts";
 export type {
   ImportProgress,
   ImportReport,
@@ -51,10 +51,10 @@ export type {
   MemoryListing,
   MemoryWish,
   Note,
-} from "./features/memories/doors.ts";
-export type { ScheduleDoors } from "./features/schedules/doors.ts";
+} from "./features/memories/api.ts";
+export type { ScheduleDoors } from "./features/schedules/api.ts";
 export type { SkillDoors } from "./features/skills/index.ts";
-export type { TextDoors } from "./features/texts/doors.ts";
+export type { TextDoors } from "./features/texts/api.ts";
 export { clean, frame, messageToSign, type SignedMessage } from "./guard/index.ts";
 export { bindModel, tokenCounter, wireBody } from "./models/index.ts";
 export {

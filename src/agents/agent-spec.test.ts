@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { AGENT_KEYS, loadProject, reviveAgent } from "../app/doors/agents.ts";
+import { AGENT_KEYS, loadProject, reviveAgent } from "../app/entry/agents.ts";
 import {
   type Agent,
   agentName,

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { loadProject } from "../app/doors/agents.ts";
+import { loadProject } from "../app/entry/agents.ts";
 import { folderWith, loadYaml, problemsOf, refusalOf, yamlWith } from "./folder.contract.ts";
 
 const ONE = "id: rules, rank: 1, text: Be kind.";

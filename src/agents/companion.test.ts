@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
-import { loadProject } from "../app/doors/agents.ts";
+import { loadProject } from "../app/entry/agents.ts";
 import type { Layer } from "../protocol/index.ts";
 import { onlyAgent, refusalOf } from "./folder.contract.ts";
 import { blueprintFolder, blueprintNames, checkLock, lockFile, lockText } from "./index.ts";

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { configSchema, schemaText } from "../app/doors/agents.ts";
+import { configSchema, schemaText } from "../app/entry/agents.ts";
 import { agentName, asStrataError } from "../protocol/index.ts";
 import { folderWith, loadYaml, onlyAgent, refusalOf, yamlWith } from "./folder.contract.ts";
 import { agentKey, agentSpec, declaring } from "./index.ts";

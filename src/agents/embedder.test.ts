@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { reviveAgent } from "../app/doors/agents.ts";
+import { reviveAgent } from "../app/entry/agents.ts";
 import { DEFAULT_BUDGETS } from "../protocol/index.ts";
 import { loadYaml, onlyAgent, refusalOf, yamlWith } from "./folder.contract.ts";
 import { agentSpec } from "./index.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
-import { loadProject } from "../app/doors/agents.ts";
+import { loadProject } from "../app/entry/agents.ts";
 import { StrataError } from "../protocol/index.ts";
 import type { Environment, Problem, Project } from "./index.ts";
 

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { loadProject } from "../app/doors/agents.ts";
+import { loadProject } from "../app/entry/agents.ts";
 import { StrataError } from "../protocol/index.ts";
 import { folderWith, loadYaml, problemsOf, refusalOf, yamlWith } from "./folder.contract.ts";
 

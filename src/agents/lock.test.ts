@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { loadProject } from "../app/doors/agents.ts";
+import { loadProject } from "../app/entry/agents.ts";
 import { digestOf } from "../protocol/index.ts";
 import { folderWith, refusalOf, yamlWith } from "./folder.contract.ts";
 import { checkLock, lockFile, lockText, type Project, writeLock } from "./index.ts";

@@ -1,7 +1,7 @@
 import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { loadProject } from "../app/doors/agents.ts";
+import { loadProject } from "../app/entry/agents.ts";
 import { DEFAULT_BUDGETS } from "../protocol/index.ts";
 import { folderWith, loadYaml, onlyAgent, refusalOf, yamlWith } from "./folder.contract.ts";
 

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
-import { loadProject } from "../app/doors/agents.ts";
+import { loadProject } from "../app/entry/agents.ts";
 import { folderWith, loadYaml, onlyAgent, problemsOf, refusalOf, yamlWith } from "./folder.contract.ts";
 import { agentSpec, type Environment, lockText, type Project, Secret } from "./index.ts";
 

@@ -25,7 +25,7 @@ import {
 } from "../protocol/index.ts";
 import type { AgentOwner } from "../store/index.ts";
 import { recordedTools, type Toolset, toolset } from "../turn/tools/index.ts";
-import { allTools } from "./doors/features.ts";
+import { allTools } from "./entry/features.ts";
 import { type PlacedOptions, workspacesIn } from "./options.ts";
 import { accessOf, type CardOf, cardsOf, isOwn } from "./projects.ts";
 

@@ -25,8 +25,8 @@ import {
   type ThreadLength,
 } from "../wire/index.ts";
 import { type Declared, declaredBy } from "./declare.ts";
-import { allParts } from "./doors/features.ts";
-import { type TextWarning, textWarnings } from "./doors/texts.ts";
+import { allParts } from "./entry/features.ts";
+import { type TextWarning, textWarnings } from "./entry/texts.ts";
 import { observe } from "./lint/observe.ts";
 import { counterFor, renderIn } from "./lint/render.ts";
 import { type FilePlace, placeOf, textsOf } from "./lint/texts.ts";

@@ -25,9 +25,9 @@ import { finishErasures, type Parts, type RecordedReply, type Runtime, type Turn
 import { guessedWindow, type ModelCard } from "../wire/index.ts";
 import { type Answer, openAsk, type Question } from "./ask.ts";
 import { checkReload, type Declared, declaredBy } from "./declare.ts";
-import { reviveAgent } from "./doors/agents.ts";
-import { allParts, allSteps } from "./doors/features.ts";
-import { openRuntime, type RuntimeParts } from "./doors/runtime.ts";
+import { reviveAgent } from "./entry/agents.ts";
+import { allParts, allSteps } from "./entry/features.ts";
+import { openRuntime, type RuntimeParts } from "./entry/runtime.ts";
 import { type AppOptions, beginData, type PlacedOptions, placed, recordFile, workspacesIn } from "./options.ts";
 import { isOwn, projectsOf, storeAddress } from "./projects.ts";
 import { sendDelivery } from "./send-delivery.ts";

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LanguageModel } from "../models/index.ts";
 import { type ModelRef, type OwnSource, StrataError, type Tool } from "../protocol/index.ts";
-import type { ConfigInput } from "./doors/agents.ts";
+import type { ConfigInput } from "./entry/agents.ts";
 
 /** The folders of Strata, and a program's other options. */
 export interface AppOptions {

@@ -3,7 +3,7 @@ import { blueprintFolder, blueprintNames, type Project } from "../agents/index.t
 import type { Secrets } from "../models/index.ts";
 import { type ModelRef, StrataError } from "../protocol/index.ts";
 import { cardBook, type ModelCard, UNKNOWN } from "../wire/index.ts";
-import { loadProject, projectInCode } from "./doors/agents.ts";
+import { loadProject, projectInCode } from "./entry/agents.ts";
 import { type PlacedOptions, recordFile } from "./options.ts";
 
 /** The projects there are: those of the program or the folder, else the shipped blueprints. */

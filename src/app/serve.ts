@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type ServeOptions, type Serving, serveOperator } from "../doors/http/index.ts";
-import { allOperations } from "./doors/features.ts";
+import { allOperations } from "./entry/features.ts";
 import type { App } from "./open.ts";
 import { VERSION } from "./version.ts";
 import { startWork, type WorkOptions } from "./work.ts";

@@ -1,6 +1,6 @@
 import type { AgentName } from "../protocol/index.ts";
 import { type Dispatcher, inProcess, type Timers } from "../work/index.ts";
-import { allJobs } from "./doors/features.ts";
+import { allJobs } from "./entry/features.ts";
 import type { App } from "./open.ts";
 
 /** How background work runs in a program. */

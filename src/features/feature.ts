@@ -11,7 +11,7 @@ export interface Feature {
   readonly name: string;
   /** The features whose words it uses. Few: each is entered through its `index.ts`, and never in a circle. */
   readonly needs?: readonly string[];
-  /** Its keys of an agent in strata.yaml, from its `config.ts`. They stand in the list of `app/doors/agents.ts`, too. */
+  /** Its keys of an agent in strata.yaml, from its `config.ts`. They stand in the list of `app/entry/agents.ts`, too. */
   readonly keys?: AgentKeys;
   /** The tools that it brings: an agent has those that its declaration names. */
   readonly tools?: (world: ToolWorld) => readonly Tool[];

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { agentSpec, vaultOf } from "../agents/index.ts";
-import { reviveAgent } from "../app/doors/agents.ts";
-import { allParts, allSteps } from "../app/doors/features.ts";
-import { openRuntime, type RuntimeParts } from "../app/doors/runtime.ts";
+import { reviveAgent } from "../app/entry/agents.ts";
+import { allParts, allSteps } from "../app/entry/features.ts";
+import { openRuntime, type RuntimeParts } from "../app/entry/runtime.ts";
 import { memoryTools } from "../features/memories/index.ts";
 import { type Script, scripted } from "../models/index.ts";
 import {

@@ -13,17 +13,17 @@ export {
   threadOf,
   turnOf,
 } from "./access.ts";
-export { schemaDigest } from "./approvals.ts";
-export { type Called, type CalledEnd, callTurn, endLeftCalls } from "./call-turn.ts";
+export { schemaDigest } from "./loop/approvals.ts";
+export { type Called, type CalledEnd, callTurn, endLeftCalls } from "./variants/call-turn.ts";
 export { type Core, createRuntime, newestOf } from "./create.ts";
 export { finishErasures } from "./erase.ts";
-export { heldNow, pauseAfter, retryWhileBusy } from "./lease.ts";
-export { isOwnChannel, OWN_CHANNELS, PEER } from "./own-channels.ts";
-export { type Answer, newMemoryId, type Summing, summaryTurn } from "./own-turn.ts";
+export { heldNow, pauseAfter, retryWhileBusy } from "./intake/lease.ts";
+export { isOwnChannel, OWN_CHANNELS, PEER } from "./intake/own-channels.ts";
+export { type Answer, newMemoryId, type Summing, summaryTurn } from "./variants/own-turn.ts";
 export type { AgentBook, Parts } from "./parts.ts";
-export { type Exchange, REPLAY, type RecordedReply, readRecording } from "./recording.ts";
-export { type ReplayedTurn, type ReplayPlan, replay } from "./replay.ts";
-export { BETWEEN_TURNS, callerOf, limitsOf, outOfState, runTool } from "./run-tool.ts";
+export { type Exchange, REPLAY, type RecordedReply, readRecording } from "./recording/recording.ts";
+export { type ReplayedTurn, type ReplayPlan, replay } from "./recording/replay.ts";
+export { BETWEEN_TURNS, callerOf, limitsOf, outOfState, runTool } from "./loop/run-tool.ts";
 export type {
   Composed,
   Conversation,
@@ -35,9 +35,9 @@ export type {
   Runtime,
   Whose,
 } from "./runtime.ts";
-export { checkOutside, knownScope, type Reached, reach, writableScope } from "./senders.ts";
-export { agentAt, inWindow, keepVersion, limitOf, parametersOf, setupOf, upToDate } from "./setup.ts";
-export { checkSpend } from "./spend.ts";
+export { checkOutside, knownScope, type Reached, reach, writableScope } from "./intake/senders.ts";
+export { agentAt, inWindow, keepVersion, limitOf, parametersOf, setupOf, upToDate } from "./loop/setup.ts";
+export { checkSpend } from "./spending/spend.ts";
 export type {
   Beginning,
   Ending,
@@ -49,5 +49,5 @@ export type {
   TurnParts,
   TurnSetup,
   TurnSteps,
-} from "./steps.ts";
-export { declaredTexts } from "./stored-texts.ts";
+} from "./loop/steps.ts";
+export { declaredTexts } from "./loop/stored-texts.ts";

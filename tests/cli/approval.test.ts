@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { allParts } from "../../src/app/doors/features.ts";
+import { allParts } from "../../src/app/entry/features.ts";
 import { openApp, recordFile, serve } from "../../src/app.ts";
 import { APPROVAL_STORE } from "../../src/features/approvals/store.ts";
 import { agentName, approvalId, contactId, orgId, StrataError } from "../../src/protocol/index.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { allParts } from "../../src/app/doors/features.ts";
+import { allParts } from "../../src/app/entry/features.ts";
 import { type App, openApp, recordFile } from "../../src/app.ts";
 import { agentName, contactId, eventId, issueId, REPLY_TOOL, untrusted } from "../../src/protocol/index.ts";
 import { openSqlite } from "../../src/store/index.ts";

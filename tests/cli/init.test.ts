@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { projectLock } from "../../src/app/doors/projects.ts";
+import { projectLock } from "../../src/app/entry/projects.ts";
 import { atTerminal, child, place, ROOT, strata } from "./strata.ts";
 
 const MADE = [".env.example", ".gitignore", "layers", "strata.lock", "strata.yaml"];

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { allParts } from "../../src/app/doors/features.ts";
+import { allParts } from "../../src/app/entry/features.ts";
 import { openApp, recordFile } from "../../src/app.ts";
 import {
   agentName,

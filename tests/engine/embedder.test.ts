@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { allParts } from "../../src/app/doors/features.ts";
+import { allParts } from "../../src/app/entry/features.ts";
 import { type App, type AppOptions, type EmbedProgress, openApp, recordFile } from "../../src/app.ts";
 import { type Actor, agentName, contactId, type Scope, type TurnEvent, untrusted } from "../../src/protocol/index.ts";
 import { openSqlite } from "../../src/store/index.ts";

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { blueprintFolder } from "../../src/app/doors/projects.ts";
+import { blueprintFolder } from "../../src/app/entry/projects.ts";
 import type { App } from "../../src/app.ts";
 import { scripted } from "../../src/models/index.ts";
 import { MEMORY_KINDS, type Memory, type MemoryId, type Scope, untrusted } from "../../src/protocol/index.ts";

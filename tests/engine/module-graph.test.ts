@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 const APP = new URL("../../src/app.ts", import.meta.url).href;
-const PROJECTS = new URL("../../src/app/doors/projects.ts", import.meta.url).href;
+const PROJECTS = new URL("../../src/app/entry/projects.ts", import.meta.url).href;
 
 const tool = (name: string, run: string): string => `
 import { defineTool, z } from "strata";

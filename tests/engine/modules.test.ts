@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { projectLock } from "../../src/app/doors/projects.ts";
+import { projectLock } from "../../src/app/entry/projects.ts";
 import { type App, openApp } from "../../src/app.ts";
 import { type Script, scripted } from "../../src/models/index.ts";
 import { agentName, contactId, type Request, type StrataError, type TurnEvent } from "../../src/protocol/index.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import type { ConfigInput } from "../../src/app/doors/agents.ts";
+import type { ConfigInput } from "../../src/app/entry/agents.ts";
 import { type App, openApp } from "../../src/app.ts";
 import { type Script, scripted } from "../../src/models/index.ts";
 import { agentName, contactId, layerId, type Request, type TurnEvent, untrusted } from "../../src/protocol/index.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { blueprintFolder } from "../../src/agents/index.ts";
-import { projectLock } from "../../src/app/doors/projects.ts";
+import { projectLock } from "../../src/app/entry/projects.ts";
 import { type App, openApp } from "../../src/app.ts";
 import { agentName, contactId } from "../../src/protocol/index.ts";
 import { say } from "./home.ts";

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { configurationPage } from "../../checks/configuration-page.ts";
 import { ROOT } from "../../checks/files.ts";
 import { sectionsOf } from "../../checks/json-schema.ts";
-import { configSchema } from "../../src/app/doors/agents.ts";
+import { configSchema } from "../../src/app/entry/agents.ts";
 import { loadProject } from "../../src/index.ts";
 
 /** Every property name of a JSON Schema, wherever it stands. */

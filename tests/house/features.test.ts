@@ -4,8 +4,8 @@ import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { readFiles } from "../../checks/files.ts";
 import { importsOf } from "../../checks/imports.ts";
-import { AGENT_KEYS, LAYER_SOURCES } from "../../src/app/doors/agents.ts";
-import { FEATURES } from "../../src/app/doors/features.ts";
+import { AGENT_KEYS, LAYER_SOURCES } from "../../src/app/entry/agents.ts";
+import { FEATURES } from "../../src/app/entry/features.ts";
 import { createContext, createProgram } from "../../src/doors/cli/index.ts";
 import { fieldsOf, mcpTool, type Operation, pathFields } from "../../src/features/index.ts";
 

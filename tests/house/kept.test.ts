@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readFiles } from "../../checks/files.ts";
-import { FEATURES } from "../../src/app/doors/features.ts";
+import { FEATURES } from "../../src/app/entry/features.ts";
 import {
   eraseWhole,
   HAND,

@@ -69,7 +69,7 @@ describe("the table of rooms", () => {
     expect(verdict("src/doors/cli/guard.ts", 'await import("../../app/declare.ts");')).toContain(
       "past the door of app",
     );
-    expect(verdict("src/doors/cli/guard.ts", 'await import("../../app/doors/guard.ts");')).toBe("");
+    expect(verdict("src/doors/cli/guard.ts", 'await import("../../app/entry/guard.ts");')).toBe("");
   });
 
   it("forbids a path that cannot be known, and one that leaves what is built", () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runsTypeScript } from "../../bootstrap/right-node.mjs";
 import { ROOT } from "../../checks/files.ts";
 import { linksOf } from "../../checks/markdown.ts";
-import { tooOld } from "../../src/app/doors/node-version.ts";
+import { tooOld } from "../../src/app/entry/node-version.ts";
 import { messagesServer } from "../errors/messages-server.ts";
 import { install, installedPackages, type Packed, pack, shell } from "./packed.ts";
 import { codeOf, walk, write } from "./walk.ts";
@@ -76,7 +76,7 @@ describe("the packed package", () => {
 
   it("is read as it was written, but for comments, which its types have: it needs no source maps", () => {
     expect(packed.files.filter(({ path }) => path.endsWith(".map"))).toEqual([]);
-    const turn = readFileSync(join(folder, "node_modules/strata/dist/turn/turn.js"), "utf8");
+    const turn = readFileSync(join(folder, "node_modules/strata/dist/turn/loop/turn.js"), "utf8");
     expect(turn).toContain("export async function* runTurn(");
     expect(turn).not.toContain("/** ");
     expect(readFileSync(join(folder, "node_modules/strata/dist/app/open.d.ts"), "utf8")).toContain(

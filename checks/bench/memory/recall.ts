@@ -1,5 +1,5 @@
 import { blueprintFolder } from "../../../src/agents/index.ts";
-import { loadProject } from "../../../src/app/doors/agents.ts";
+import { loadProject } from "../../../src/app/entry/agents.ts";
 import { memorySources } from "../../../src/features/memories/index.ts";
 import { tokenCounter } from "../../../src/models/index.ts";
 import {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { allParts } from "../../../src/app/doors/features.ts";
+import { allParts } from "../../../src/app/entry/features.ts";
 import { openEmbedder } from "../../../src/models/index.ts";
 import {
   agentName,

@@ -7,7 +7,7 @@ import { asStrataError, type ModelRef } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
 import { type SentPiece, sentPieces, type World } from "../../wire/index.ts";
 import { declaredBy } from "../declare.ts";
-import { allParts } from "../doors/features.ts";
+import { allParts } from "../entry/features.ts";
 import type { PlacedOptions } from "../options.ts";
 import { projectsOf } from "../projects.ts";
 import { counterFor, renderIn } from "./render.ts";

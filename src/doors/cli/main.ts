@@ -9,7 +9,7 @@
 for (const name of ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"]) if (process.env[name] === "") delete process.env[name];
 
 // All else is imported behind this: an old Node cannot even link it.
-await import("../../app/doors/node-version.ts").catch((tooOld: unknown) => {
+await import("../../app/entry/node-version.ts").catch((tooOld: unknown) => {
   process.stderr.write(`strata: ${tooOld instanceof Error ? tooOld.message : tooOld}\n`);
   process.exit(1);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { allOperations } from "../../app/doors/features.ts";
+import { allOperations } from "../../app/entry/features.ts";
 import { HERE, httpFixture, TOKEN } from "./index.contract.ts";
 import { siteOf } from "./index.ts";
 import { routesOf } from "./routes.ts";

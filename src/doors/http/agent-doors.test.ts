@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { loadProject } from "../../app/doors/agents.ts";
-import { allOperations } from "../../app/doors/features.ts";
+import { loadProject } from "../../app/entry/agents.ts";
+import { allOperations } from "../../app/entry/features.ts";
 import {
   agentName,
   contactId,

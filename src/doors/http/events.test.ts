@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { loadProject } from "../../app/doors/agents.ts";
-import { allOperations } from "../../app/doors/features.ts";
-import { blueprintFolder } from "../../app/doors/projects.ts";
+import { loadProject } from "../../app/entry/agents.ts";
+import { allOperations } from "../../app/entry/features.ts";
+import { blueprintFolder } from "../../app/entry/projects.ts";
 import { type Agent, agentName, orgId, threadId } from "../../protocol/index.ts";
 import { at, eventsOf, type HttpFixture, httpFixture, type Json, NOW } from "./index.contract.ts";
 import { routesOf } from "./routes.ts";

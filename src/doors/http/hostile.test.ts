@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { allOperations } from "../../app/doors/features.ts";
+import { allOperations } from "../../app/entry/features.ts";
 import { at, httpFixture } from "./index.contract.ts";
 import { routesOf } from "./routes.ts";
 

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { agentSpec, blueprintFolder, vaultOf } from "../../agents/index.ts";
-import { loadProject, reviveAgent } from "../../app/doors/agents.ts";
-import { allOperations, allParts, allSteps } from "../../app/doors/features.ts";
-import { openRuntime } from "../../app/doors/runtime.ts";
+import { loadProject, reviveAgent } from "../../app/entry/agents.ts";
+import { allOperations, allParts, allSteps } from "../../app/entry/features.ts";
+import { openRuntime } from "../../app/entry/runtime.ts";
 import { memoryTools } from "../../features/memories/index.ts";
 import { type Script, scripted, wireBody } from "../../models/index.ts";
 import {

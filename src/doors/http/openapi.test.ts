@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { allOperations } from "../../app/doors/features.ts";
+import { allOperations } from "../../app/entry/features.ts";
 import { ERRORS } from "../../protocol/index.ts";
 import { at, httpFixture } from "./index.contract.ts";
 import { routesOf } from "./routes.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { allOperations } from "../../app/doors/features.ts";
+import { allOperations } from "../../app/entry/features.ts";
 import { contactId, untrusted } from "../../protocol/index.ts";
 import { at, eventsOf, type HttpFixture, httpFixture, type Json, NOW } from "./index.contract.ts";
 import { routesOf } from "./routes.ts";

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { recoverMessageAddress } from "viem/utils";
 import { expect, it } from "vitest";
 import { blueprintFolder } from "../../agents/index.ts";
-import { loadProject } from "../../app/doors/agents.ts";
+import { loadProject } from "../../app/entry/agents.ts";
 import { agentName, ERRORS, orgId } from "../../protocol/index.ts";
 import { at, httpFixture } from "./index.contract.ts";
 

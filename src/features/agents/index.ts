@@ -8,7 +8,7 @@ import { lifeAnswer } from "../life/index.ts";
 import { type Call, type Operation, operation, type World } from "../operation.ts";
 import { ACT, AGENT, ATTENTION, attentionLines, DECLARED, declaredLines, SNAPSHOT, sourceText } from "./lines.ts";
 
-export { type AgentDoors, agentDoors } from "./doors.ts";
+export { type AgentDoors, agentDoors } from "./api.ts";
 
 const agents = operation({
   name: "agent.list",

@@ -6,7 +6,7 @@ import { undeliverableLine } from "../deliveries/index.ts";
 import { list, TIME } from "../fields.ts";
 import { LIFE, sleepsLine } from "../life/index.ts";
 import { LAYER, PASSED_OVER, passedOverLines, proposalsLine } from "../texts/index.ts";
-import type { Attention } from "./doors.ts";
+import type { Attention } from "./api.ts";
 
 /** Where a layer's content comes from, in a few words. */
 export function sourceText(source: Source): string {

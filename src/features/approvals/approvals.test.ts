@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
-import { allParts } from "../../app/doors/features.ts";
+import { allParts } from "../../app/entry/features.ts";
 import {
   type Actor,
   type ApprovalId,

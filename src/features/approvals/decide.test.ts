@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { allParts } from "../../app/doors/features.ts";
+import { allParts } from "../../app/entry/features.ts";
 import {
   type Approval,
   DEFAULT_BUDGETS,

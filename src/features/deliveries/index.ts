@@ -10,7 +10,7 @@ import { KEYS } from "./config.ts";
 import { OUTBOX_STORE } from "./store.ts";
 
 export type { Delivery, DeliveryPorts, SendDelivery } from "./deliver.ts";
-export { type DeliveryDoors, deliveryDoors } from "./doors.ts";
+export { type DeliveryDoors, deliveryDoors } from "./api.ts";
 export { OUTBOX_STORE } from "./store.ts";
 
 const STATUSES = ["waiting", "delivered", "undeliverable"] as const;

@@ -5,10 +5,10 @@ import type { Feature } from "../feature.ts";
 import { FIELDS, list, TIME } from "../fields.ts";
 import { operation } from "../operation.ts";
 import { KEYS } from "./config.ts";
-import { factSteps } from "./doors.ts";
+import { factSteps } from "./api.ts";
 import { FACT_STORE } from "./store.ts";
 
-export { declaredFacts, type FactDoors, factDoors } from "./doors.ts";
+export { declaredFacts, type FactDoors, factDoors } from "./api.ts";
 export { FACT_STORE } from "./store.ts";
 
 const FACT = z

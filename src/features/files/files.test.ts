@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { agentSpec } from "../../agents/index.ts";
-import { reviveAgent } from "../../app/doors/agents.ts";
+import { reviveAgent } from "../../app/entry/agents.ts";
 import {
   type Agent,
   contactId,

@@ -8,10 +8,10 @@ import { FIELDS, list, NO_REASON, OF_AGENT } from "../fields.ts";
 import { type Operation, operation } from "../operation.ts";
 import type { ProjectDisk } from "../project-disk.ts";
 import { KEYS } from "./config.ts";
-import { type FileDoors, fileDoors } from "./doors.ts";
+import { type FileDoors, fileDoors } from "./api.ts";
 import { fileSteps } from "./steps.ts";
 
-export type { FileDoors } from "./doors.ts";
+export type { FileDoors } from "./api.ts";
 export { type FileProblem, fileProblems, lineProblems } from "./lint.ts";
 export { faultsIn, type Prepared, prepare, type Split, splitHead } from "./prepare.ts";
 export type { SubagentDefinition } from "./read.ts";

@@ -25,7 +25,7 @@ import { EVENT } from "../shapes.ts";
 import { KEYS } from "./config.ts";
 import { replyTool } from "./tools.ts";
 
-export { type InboxDoors, inboxDoors } from "./doors.ts";
+export { type InboxDoors, inboxDoors } from "./api.ts";
 export { replyTool } from "./tools.ts";
 
 const WAITING = z

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { allParts } from "../../app/doors/features.ts";
+import { allParts } from "../../app/entry/features.ts";
 import type { Script } from "../../models/index.ts";
 import {
   type Agent,
@@ -23,7 +23,7 @@ import { defineTool, toolset } from "../../turn/tools/index.ts";
 import { cardOf } from "../../wire/index.ts";
 import { CONVERSATION_STORE } from "../conversations/index.ts";
 import { memoryTools } from "../memories/index.ts";
-import type { InboxOptions } from "./doors.ts";
+import type { InboxOptions } from "./api.ts";
 import { replyTool } from "./index.ts";
 
 const live = (id: string, rank: number, source: Source): Agent["layers"][number] => ({

@@ -3,7 +3,7 @@ import type { Run, TurnParts, TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import type { Accounts } from "./accounts.ts";
 import { KEYS } from "./config.ts";
-import { type LifeDoors, lifeDoors } from "./doors.ts";
+import { type LifeDoors, lifeDoors } from "./api.ts";
 import { JOBS } from "./jobs.ts";
 import { OPERATIONS } from "./operations.ts";
 import { runningStates } from "./states.ts";
@@ -11,7 +11,7 @@ import { lifeSteps } from "./steps.ts";
 import { LIFE_STORE } from "./store.ts";
 
 export { type Accounts, accountsOf, checkAccounts } from "./accounts.ts";
-export type { FundsView, LifeDoors, LifeView } from "./doors.ts";
+export type { FundsView, LifeDoors, LifeView } from "./api.ts";
 export { LIFE, lifeAnswer, PATIENCE, sleepsLine, unreadLine } from "./operations.ts";
 export { LIFE_STORE } from "./store.ts";
 

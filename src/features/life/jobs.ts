@@ -1,7 +1,7 @@
 import { type AgentName, asStrataError, type CreditRules, usualPayment } from "../../protocol/index.ts";
 import type { Runtime } from "../../turn/index.ts";
 import type { Job, JobWorld, Notice, Task } from "../../work/index.ts";
-import type { LifeView } from "./doors.ts";
+import type { LifeView } from "./api.ts";
 import { sleepsLine } from "./operations.ts";
 
 /** Agents' turns of their own, each when it is due: one that fails is followed by the next at its time. */

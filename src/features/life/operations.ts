@@ -3,7 +3,7 @@ import { ago, dollars, minute, number, oneLine, printable, type Style, table } f
 import { isoSecond, SEEN_STATES, SURVIVAL_TIERS } from "../../protocol/index.ts";
 import { FIELDS, given, LIST_OF_AGENT, list, OF_AGENT, TIME, whole } from "../fields.ts";
 import { type Operation, operation, turnOperation, type World } from "../operation.ts";
-import type { LifeView } from "./doors.ts";
+import type { LifeView } from "./api.ts";
 
 // The shapes of answers about how an agent lives by itself.
 

@@ -3,7 +3,7 @@ import { count, number } from "../../print/index.ts";
 import { StrataError } from "../../protocol/index.ts";
 import { given } from "../fields.ts";
 import { type Call, fileOperation, type Operation, operation, type World } from "../operation.ts";
-import type { ImportReport } from "./door-types.ts";
+import type { ImportReport } from "./api-types.ts";
 import { about } from "./operations.ts";
 import { FILE, FILTER, filterOf, IMPORTED, scopeOf, WHOSE } from "./shapes.ts";
 

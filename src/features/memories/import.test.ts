@@ -13,7 +13,7 @@ import {
 import type { Store } from "../../store/index.ts";
 import { OPERATOR, ORG, testRuntime } from "../../turn/index.contract.ts";
 import type { Runtime } from "../../turn/index.ts";
-import type { ImportReport, MemoryImport } from "./door-types.ts";
+import type { ImportReport, MemoryImport } from "./api-types.ts";
 
 interface Stand {
   readonly runtime: Runtime;

@@ -13,7 +13,7 @@ import {
 } from "../../protocol/index.ts";
 import type { AddedMemory } from "../../store/index.ts";
 import { newMemoryId, type Parts } from "../../turn/index.ts";
-import type { ImportProgress, ImportReport, MemoryImport } from "./door-types.ts";
+import type { ImportProgress, ImportReport, MemoryImport } from "./api-types.ts";
 import {
   asSaid,
   inOrder,

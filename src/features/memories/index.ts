@@ -2,8 +2,8 @@
 import type { Parts, TurnParts, TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import { KEYS } from "./config.ts";
-import type { ConsolidateDoors, EmbedDoors, MemoryDoors } from "./door-types.ts";
-import { embedDoors, memoryDoors } from "./doors.ts";
+import type { ConsolidateDoors, EmbedDoors, MemoryDoors } from "./api-types.ts";
+import { embedDoors, memoryDoors } from "./api.ts";
 import { FILE_OPERATIONS } from "./files.ts";
 import { MEMORY_OPERATIONS } from "./operations.ts";
 import { type MemoryPorts, memorySteps } from "./steps.ts";
@@ -11,7 +11,7 @@ import { consolidateDoors } from "./summaries/consolidate.ts";
 import { memoryTools, rememberTools } from "./tools.ts";
 import { UPKEEP_JOBS, UPKEEP_OPERATIONS } from "./upkeep.ts";
 
-export type * from "./door-types.ts";
+export type * from "./api-types.ts";
 export { memoryLines } from "./lines.ts";
 export { type MemoryPorts, memorySources, withoutDoubles } from "./steps.ts";
 export { memoryTools, rememberTools } from "./tools.ts";

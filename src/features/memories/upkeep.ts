@@ -4,7 +4,7 @@ import { type AgentName, StrataError } from "../../protocol/index.ts";
 import type { Job, JobWorld, Task } from "../../work/index.ts";
 import { FIELDS, list } from "../fields.ts";
 import { type Call, type Operation, operation, seriesOperation, type World } from "../operation.ts";
-import type { Consolidated, EmbedProgress, VectorReport } from "./door-types.ts";
+import type { Consolidated, EmbedProgress, VectorReport } from "./api-types.ts";
 import { EMBEDDED, SUMMARY, scopeOf, VECTORS } from "./shapes.ts";
 
 const OF_AGENTS = z.strictObject({ agent: FIELDS.agent.optional() });

@@ -9,7 +9,7 @@ import { operation, turnOperation, type World } from "../operation.ts";
 import { KEYS } from "./config.ts";
 import { SCHEDULE_STORE } from "./store.ts";
 
-export { type ScheduleDoors, scheduleDoors } from "./doors.ts";
+export { type ScheduleDoors, scheduleDoors } from "./api.ts";
 export { SCHEDULE_STORE } from "./store.ts";
 
 const NAMED = OF_AGENT.extend({ schedule: z.string().min(1).max(64).describe("the schedule's name") });

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { allParts } from "../../app/doors/features.ts";
+import { allParts } from "../../app/entry/features.ts";
 import { styleOf } from "../../print/index.ts";
 import { type Agent, DEFAULT_BUDGETS, type Layer, layerId, toolName, trusted } from "../../protocol/index.ts";
 import { replies } from "../../store/index.contract.ts";

@@ -3,7 +3,7 @@ import { count, number, printable, type Style, setIn, table } from "../../print/
 import type { LayerId, TextKey, TextLimits } from "../../protocol/index.ts";
 import { FIELDS, given, list, NO_REASON, OF_AGENT, whole } from "../fields.ts";
 import { type Operation, operation, type World } from "../operation.ts";
-import type { LayerView } from "./door-types.ts";
+import type { LayerView } from "./api-types.ts";
 import {
   COMPARISON,
   differenceLines,

@@ -9,7 +9,7 @@ import {
   type TextMove,
 } from "../../protocol/index.ts";
 import type { AgentAccess } from "../../turn/index.ts";
-import type { SkillView } from "./door-types.ts";
+import type { SkillView } from "./api-types.ts";
 import { activeTexts, skillsLayer } from "./editable-text.ts";
 
 /** All skills of the agent, by name: what is declared, and what was ever written. */

@@ -29,7 +29,7 @@ import type {
   TextEdit,
   TextVerdictChoice,
   VersionsChoice,
-} from "./door-types.ts";
+} from "./api-types.ts";
 import { checkPart, type EditableText, editableText, layerOf, skillsLayer, textNamed } from "./editable-text.ts";
 import { lastActive, skillNamed } from "./skill-views.ts";
 

@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { allParts } from "../../app/doors/features.ts";
+import { allParts } from "../../app/entry/features.ts";
 import { CONVERSATION_STORE } from "../../features/conversations/index.ts";
 import { OUTBOX_STORE } from "../../features/deliveries/store.ts";
 import { LIFE_STORE } from "../../features/life/index.ts";

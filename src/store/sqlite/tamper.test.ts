@@ -3,7 +3,7 @@ import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { allParts } from "../../app/doors/features.ts";
+import { allParts } from "../../app/entry/features.ts";
 import { APPROVAL_STORE } from "../../features/approvals/store.ts";
 import { FACT_STORE } from "../../features/facts/index.ts";
 import { LIFE_STORE } from "../../features/life/index.ts";

@@ -7,7 +7,7 @@ import {
   type CauseTotal,
   isAvoidable,
   type Taken,
-} from "../../../app/doors/costs.ts";
+} from "../../../app/entry/costs.ts";
 import { resentSays } from "../../../features/turns/index.ts";
 import { count, duration, number, printable, type Style, table } from "../../../print/index.ts";
 import { isoSecond, type Ledger, type ModelRef, type ThreadId, type TurnId } from "../../../protocol/index.ts";

@@ -7,7 +7,7 @@ import {
   type SeenRequest,
   seenOf,
   seenOfBody,
-} from "../../../app/doors/costs.ts";
+} from "../../../app/entry/costs.ts";
 import type { App, TurnRecord } from "../../../app.ts";
 import {
   type CountTokens,
@@ -125,7 +125,7 @@ async function sentIn(context: Context, app: App, turns: readonly TurnRecord[]):
 function seer(app: App) {
   const counters = new Map<ModelRef, Promise<CountTokens>>();
   const counterFor = async (factor: number): Promise<CountTokens> => {
-    const { tokenCounter } = await import("../../../app/doors/recordings.ts");
+    const { tokenCounter } = await import("../../../app/entry/recordings.ts");
     return tokenCounter({ factor });
   };
   return async (turn: TurnRecord, { n, at }: Sent["record"]): Promise<Pick<Sent, "seen" | "model">> => {

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Command } from "commander";
-import type { TextJudgement } from "../../../app/doors/guard.ts";
+import type { TextJudgement } from "../../../app/entry/guard.ts";
 import { count, number, printable } from "../../../print/index.ts";
 import { StrataError } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
@@ -26,7 +26,7 @@ export function declareGuard(program: Command, context: Context): void {
     .action(async (text: string | undefined, _: object, command: Command) => {
       const { json } = readShared(command, context.terminal);
       if (json && text === undefined) return eachLine(context);
-      const { newTextJudge } = await import("../../../app/doors/guard.ts");
+      const { newTextJudge } = await import("../../../app/entry/guard.ts");
       const judge = await newTextJudge();
       const verdict = judge(text ?? (await allOfStdin(context.terminal)));
       if (json) context.json(verdict);
@@ -53,7 +53,7 @@ function fileNote({ style }: Context, name: string): string {
 
 /** One line for each text, in the same order, so that the position shows which verdict belongs to which text. */
 async function eachLine(context: Context): Promise<void> {
-  const { newTextJudge } = await import("../../../app/doors/guard.ts");
+  const { newTextJudge } = await import("../../../app/entry/guard.ts");
   const judge = await newTextJudge();
   let line = 0;
   let unread = 0;

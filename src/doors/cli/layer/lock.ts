@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { ProjectLock } from "../../../app/doors/projects.ts";
+import type { ProjectLock } from "../../../app/entry/projects.ts";
 import { count } from "../../../print/index.ts";
 import { StrataError } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
@@ -33,7 +33,7 @@ export function declareLock(program: Command, context: Context): void {
 }
 
 async function lockIn(folder: string, { terminal: { env } }: Context): Promise<ProjectLock> {
-  const { projectLock } = await import("../../../app/doors/projects.ts");
+  const { projectLock } = await import("../../../app/entry/projects.ts");
   try {
     return projectLock({ folder, env });
   } catch (thrown) {

@@ -19,7 +19,7 @@ import {
   projectLock,
   type TranslatedKey,
   translateDevclaw,
-} from "../../../app/doors/projects.ts";
+} from "../../../app/entry/projects.ts";
 import { type AgentName, agentName, asStrataError, StrataError } from "../../../protocol/index.ts";
 import { fileError, readInput } from "../shell/files.ts";
 import type { Terminal } from "../shell/terminal.ts";

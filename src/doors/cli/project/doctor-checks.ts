@@ -1,8 +1,8 @@
 import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { projectLock } from "../../../app/doors/projects.ts";
-import { serverFacts, storeName, vectorExtension } from "../../../app/doors/store.ts";
+import { projectLock } from "../../../app/entry/projects.ts";
+import { serverFacts, storeName, vectorExtension } from "../../../app/entry/store.ts";
 import { type App, type AppOptions, openApp, recordFile, storeAt } from "../../../app.ts";
 import { answeringOf, attentionLines, problemsOf } from "../../../features/agents/index.ts";
 import { PATIENCE, unreadLine } from "../../../features/life/index.ts";

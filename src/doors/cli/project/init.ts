@@ -51,7 +51,7 @@ export function declareInit(program: Command, context: Context): void {
 async function chooseBlueprint({ terminal }: Context): Promise<string> {
   if (!isInteractive(terminal)) return USUAL;
   const { stdin, stdout, signal } = terminal;
-  const { blueprintNames } = await import("../../../app/doors/projects.ts");
+  const { blueprintNames } = await import("../../../app/entry/projects.ts");
   const question = createInterface({ input: stdin, output: stdout, terminal: true });
   try {
     const names = blueprintNames().join(", ");

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { cardOf, FAMILIES, type ModelCard } from "../../../app/doors/costs.ts";
+import { cardOf, FAMILIES, type ModelCard } from "../../../app/entry/costs.ts";
 import type { App } from "../../../app.ts";
 import { count, number, type Style, table } from "../../../print/index.ts";
 import { type ModelRef, nearest, StrataError } from "../../../protocol/index.ts";

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { copyStores, storeName, variableAt } from "../../../app/doors/store.ts";
+import { copyStores, storeName, variableAt } from "../../../app/entry/store.ts";
 import { recordFile } from "../../../app.ts";
 import { number } from "../../../print/index.ts";
 import { StrataError } from "../../../protocol/index.ts";

@@ -1,4 +1,4 @@
-import type { TextWarning } from "../../../app/doors/texts.ts";
+import type { TextWarning } from "../../../app/entry/texts.ts";
 import { count, oneLine, printable, styleOf, unansweredSays } from "../../../print/index.ts";
 import {
   type Ledger,

@@ -106,7 +106,7 @@ function companion({ runtime, operator }: App): Agent | undefined {
 /** What is to be known of the texts that are declared, and who was left without a reply. */
 async function warn({ note, style }: Context, { app, json }: Session): Promise<void> {
   if (json) return;
-  const { warningsOf } = await import("../../../app/doors/texts.ts");
+  const { warningsOf } = await import("../../../app/entry/texts.ts");
   const left = (await app.runtime.attention(app.operator)).flatMap(unansweredLines);
   note(...[...(await warningsOf(app.projects)).map(textWarning), ...left].map((one) => style.yellow(one)));
 }

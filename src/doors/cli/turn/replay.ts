@@ -149,7 +149,7 @@ async function readJob(name: string, options: Options, cwd: string): Promise<Job
   }
   const { path, bytes, text } = readInput(name, cwd);
   const digest = createHash("sha256").update(bytes).digest("hex");
-  const { readRecording } = await import("../../../app/doors/recordings.ts");
+  const { readRecording } = await import("../../../app/entry/recordings.ts");
   const exchanges = readRecording(text, { file: name, digest, gap: options.gap });
   if (exchanges.length === 0)
     throw new StrataError("invalid_input", `${name} holds no message; there is nothing to replay`);
@@ -217,7 +217,7 @@ interface Run {
 }
 
 async function turns(context: Context, app: App, { job, agent, tally, dump }: Run): Promise<void> {
-  const { replay } = await import("../../../app/doors/recordings.ts");
+  const { replay } = await import("../../../app/entry/recordings.ts");
   const { signal } = context.terminal;
   const progress = showProgress(context, job.file);
   const speaker = job.options.replies === undefined ? {} : { speaker: app.speaker.bind(undefined, agent) };

@@ -28,7 +28,7 @@ import {
   type TurnParts,
   type TurnSetup,
 } from "../../../turn/index.ts";
-import type { ConsolidateDoors, Consolidated, ConsolidateWish } from "../door-types.ts";
+import type { ConsolidateDoors, Consolidated, ConsolidateWish } from "../api-types.ts";
 import { everyMemory } from "../every-memory.ts";
 import { consolidateIdle, type IdleRecord } from "./idle.ts";
 import { type Due, inPieces, PAUSE, stretches } from "./stretches.ts";

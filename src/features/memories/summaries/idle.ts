@@ -9,7 +9,7 @@ import {
   type Scope,
 } from "../../../protocol/index.ts";
 import { isOwnChannel, type Parts, setupOf, type TurnParts } from "../../../turn/index.ts";
-import type { Consolidated, ConsolidateWish, ConsolidationTrouble } from "../door-types.ts";
+import type { Consolidated, ConsolidateWish, ConsolidationTrouble } from "../api-types.ts";
 
 /** At most this many of an agent's threads are searched, newest activity first. */
 const MOST_THREADS = 1_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { openRuntime } from "../../../app/doors/runtime.ts";
+import { openRuntime } from "../../../app/entry/runtime.ts";
 import { type Script, type ScriptedReply, scripted } from "../../../models/index.ts";
 import {
   DEFAULT_BUDGETS,

@@ -10,7 +10,7 @@ import {
 } from "../../../protocol/index.ts";
 import type { Store, VectorState } from "../../../store/index.ts";
 import { APPROVAL_STORE } from "../../approvals/index.ts";
-import type { EmbedProgress } from "../door-types.ts";
+import type { EmbedProgress } from "../api-types.ts";
 import { type QueryVectors, queryVectors } from "./embed-query.ts";
 import { type EmbedParts, embedScope } from "./embed-scope.ts";
 

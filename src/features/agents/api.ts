@@ -1,0 +1,117 @@
+import { type Actor, type Agent, type AgentName, CONVERSATION_LIMITS, type TurnId } from "../../protocol/index.ts";
+import type { Act } from "../../store/index.ts";
+import {
+  type AgentAccess,
+  accessTo,
+  accessToEach,
+  OWN_CHANNELS,
+  type Parts,
+  REPLAY,
+  recordAct,
+} from "../../turn/index.ts";
+import { CONVERSATION_STORE, type ConversationHead } from "../conversations/index.ts";
+import { OUTBOX_STORE } from "../deliveries/index.ts";
+import type { LifeDoors, LifeView } from "../life/api.ts";
+import type { LayerView, PassedOver } from "../texts/api.ts";
+import { layerViews, passedOver } from "../texts/index.ts";
+
+/** What of an agent needs an operator. */
+export interface Attention {
+  readonly agent: AgentName;
+  readonly proposals: number;
+  /** How many edited texts are displaced, and how many outdated. */
+  readonly displaced: number;
+  readonly outdated: number;
+  /** Which those are. */
+  readonly passedOver: readonly PassedOver[];
+  /** Messages that nobody could be given. */
+  readonly undeliverable: number;
+  /** Turns of the last seven days that left their sender without a reply, while nothing was said on their thread since: the newest first. */
+  readonly unanswered: readonly TurnId[];
+  /** Why it sleeps until somebody does something about it. */
+  readonly asleep?: string;
+}
+
+/** Everything about an agent at once. */
+interface AgentSnapshot {
+  readonly agent: Agent;
+  readonly layers: readonly LayerView[];
+  readonly life?: LifeView;
+  readonly conversations: readonly ConversationHead[];
+  readonly inbox: number;
+  readonly outbox: number;
+  readonly undeliverable: number;
+}
+
+/** What operators see of an agent as a whole. @throws StrataError `not_allowed` for anybody else, `agent_not_found` */
+export interface AgentDoors {
+  /** Everything of the agent at once, for who looks after it. */
+  snapshot(actor: Actor, agent: AgentName): Promise<AgentSnapshot>;
+  /** What waits for an operator, of one agent or of all. No word of anybody is read for it, so it is not recorded. */
+  attention(actor: Actor, agent?: AgentName): Promise<readonly Attention[]>;
+  /** What operators did with the agent, the newest first: what, and about what. Texts that were changed are told by `textMoves`. */
+  acts(actor: Actor, agent: AgentName, limit: number): Promise<readonly Act[]>;
+}
+
+declare module "../../turn/runtime.ts" {
+  interface Runtime extends AgentDoors {}
+}
+
+/** The condition of an agent, and its credits. */
+type Lives = Pick<LifeDoors, "life" | "funds">;
+
+/** All that can be seen of an agent at once, what of it needs an operator, and what operators did. */
+export function agentDoors(parts: Parts, lives: Lives, complete: (agent: Agent) => Promise<Agent>): AgentDoors {
+  const at = async (actor: Actor, agent: AgentName): Promise<AgentAccess> => {
+    const access = accessTo(parts, actor, agent);
+    return { ...access, agent: await complete(access.agent) };
+  };
+  return {
+    snapshot: async (actor, agent) => snapshot(await at(actor, agent), lives),
+    attention: async (actor, agent) => attention(accessToEach(parts, actor, agent), lives.funds),
+    acts: async (actor, agent, limit) => parts.store.acts(accessTo(parts, actor, agent).owner, limit),
+  };
+}
+
+async function snapshot(access: AgentAccess, { life }: Lives): Promise<AgentSnapshot> {
+  const { parts, owner, actor, agent } = access;
+  await recordAct(access, "read snapshot", agent.version);
+  return {
+    agent,
+    layers: await layerViews(access),
+    ...(agent.life !== undefined && { life: await life(actor, agent.name) }),
+    conversations: await parts.store.part(CONVERSATION_STORE).conversations(owner, CONVERSATION_LIMITS.senders),
+    inbox: await parts.store.inboxCount(owner),
+    ...(await parts.store.part(OUTBOX_STORE).mailCounts(owner)),
+  };
+}
+
+/** A turn that left somebody without a reply waits for an operator so long; in milliseconds. Whoever still wants an answer then has asked again. */
+const UNANSWERED_FOR = 7 * 86_400_000;
+
+/** What waits for an operator, agent by agent. */
+function attention(accesses: readonly AgentAccess[], fundsOf: LifeDoors["funds"]): Promise<readonly Attention[]> {
+  return Promise.all(
+    accesses.map(async (access) => {
+      const { parts, owner } = access;
+      const counts = await parts.store.proposalCounts(owner);
+      const { undeliverable } = await parts.store.part(OUTBOX_STORE).mailCounts(owner);
+      const since = parts.clock() - UNANSWERED_FOR;
+      const unanswered = await parts.store.unanswered(owner, { since, except: [...OWN_CHANNELS, REPLAY], limit: 100 });
+      // Who has no credits sleeps, whether a turn has noticed already or not.
+      const asleep = (await fundsOf(access.actor, owner.agent))?.asleep;
+      const passed = passedOver(access.agent, await parts.store.activeTexts(owner));
+      const inState = (wanted: PassedOver["state"]): number => passed.filter(({ state }) => state === wanted).length;
+      return {
+        agent: owner.agent,
+        proposals: counts.reduce((sum, { proposals }) => sum + proposals, 0),
+        displaced: inState("displaced"),
+        outdated: inState("outdated"),
+        passedOver: passed,
+        undeliverable,
+        unanswered,
+        ...(asleep !== undefined && { asleep }),
+      };
+    }),
+  );
+}

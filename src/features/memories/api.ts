@@ -1,0 +1,196 @@
+import { clean, secretProblem } from "../../guard/index.ts";
+import {
+  type Actor,
+  authorize,
+  MEMORY_KINDS,
+  type Memory,
+  type MemoryQuery,
+  type ModelRef,
+  reaches,
+  type Scope,
+  StrataError,
+  trustOf,
+  untrusted,
+} from "../../protocol/index.ts";
+import { agentNamed, newMemoryId, type Parts, type Reached, reach, writableScope } from "../../turn/index.ts";
+import type { EmbedDoors, MemoryDoors, MemoryExport, MemoryWish, Note } from "./api-types.ts";
+import { everyMemory } from "./every-memory.ts";
+import { spanProblem } from "./formats/draft.ts";
+import { markdownOf } from "./formats/markdown.ts";
+import { importMemories } from "./import.ts";
+import { isChatter } from "./recall/small-talk.ts";
+import { PAUSE, sessions } from "./summaries/stretches.ts";
+import type { Vectors } from "./vectors/embed.ts";
+
+export type * from "./api-types.ts";
+
+/** How many more are read if small talk is left out. */
+const CHATTER = 50;
+
+/** What people and programs do with memories, each under the actor who asks. */
+export function memoryDoors(parts: Parts): MemoryDoors {
+  const { store, agents } = parts;
+  const read = (actor: Actor, scope: Scope) => reach(parts, actor, { scope, action: "read" });
+  const operate = (actor: Actor, scope: Scope) => reach(parts, actor, { scope, action: "operate" });
+  const write = async (actor: Actor, scope: Scope) => writableScope(agents, await operate(actor, scope));
+  const search = async (actor: Actor, asked: Reached, wish: MemoryWish) => {
+    const scope = await reach(parts, actor, asked);
+    const { withoutChatter, ...asks } = wish;
+    const find = (limit: number) =>
+      store.searchMemories(scopesFor(actor, scope), queryOf(scope, { ...asks, limit }, parts.clock()));
+    if (withoutChatter !== true) return find(wish.limit);
+    return (await find(wish.limit + CHATTER)).filter((hit) => !isChatter(hit)).slice(0, wish.limit);
+  };
+  return {
+    memories: async (actor, scope, limit, listing) => store.memories(await read(actor, scope), limit, listing),
+    memory: async (actor, scope, id) => store.memory(await read(actor, scope), id),
+    searchMemories: (actor, scope, wish) => search(actor, { scope, action: "read" }, wish),
+    explainMemories: (actor, scope, wish) => search(actor, { scope, action: "explain" }, wish),
+    remember: async (actor, whose, note) => {
+      const scope = await write(actor, whose);
+      checkNote(note);
+      await checkPlace(store, scope, note);
+      const memory = { ...note, trust: trustOf(actor), by: actor.role, at: parts.clock() };
+      return store.saveMemory(scope, newMemoryId(parts), memory);
+    },
+    forget: async (actor, scope, id) => store.forgetMemory(await operate(actor, scope), id),
+    memoryStats: async (actor, scope) => store.memoryStats(await read(actor, scope)),
+    async *importMemories(actor, scope, file) {
+      return yield* importMemories(parts, { actor, scope: await write(actor, scope) }, file);
+    },
+    async *exportMemories(actor, scope, wish) {
+      yield* exportMemories(parts, { actor, scope: await read(actor, scope) }, wish);
+    },
+  };
+}
+
+/** A contact's memories and the agent's own, as recall searches them; who reaches the contact alone finds the contact's alone. */
+function scopesFor(actor: Actor, scope: Scope): readonly Scope[] {
+  const own = { ...scope, contact: null };
+  return scope.contact === null || !reaches(actor, own) ? [scope] : [scope, own];
+}
+
+/** What a person types is one text; "I" and "my" mean the contact. */
+function queryOf({ contact }: Scope, { query, invalid, ...rest }: MemoryWish, now: number): MemoryQuery {
+  const valid = invalid === true ? {} : { validAt: now };
+  const asks = { texts: [{ text: query, weight: 1 }], at: now, ...(contact !== null && { asker: contact }) };
+  return { ...rest, ...valid, ...asks };
+}
+
+/** What was superseded has one successor. @throws StrataError `invalid_input` */
+async function checkPlace(store: Parts["store"], scope: Scope, { supersedes }: Note): Promise<void> {
+  const old = supersedes === undefined ? undefined : await store.memory(scope, supersedes);
+  if (old?.supersededBy === undefined) return;
+  const { memory } = old.supersededBy;
+  const message = `${memory} has already replaced ${old.id}: supersede ${memory}, or save without it`;
+  throw new StrataError("invalid_input", message, { memory: old.id, supersededBy: memory });
+}
+
+/** At most this many characters, as for an agent's tool. */
+const LONGEST_FACT = 4_000;
+
+/** @throws StrataError `invalid_input` for a note that says nothing, or that holds a secret: it names the kind and the place, not the value */
+function checkNote({ kind = "fact", content, tags, speaker = "", validFrom, validUntil }: Note): void {
+  const span = spanProblem({ validFrom, validUntil });
+  if (span !== undefined) throw new StrataError("invalid_input", `the memory ${span}`, { validFrom, validUntil });
+  const { length } = content.trim();
+  if (length === 0)
+    throw new StrataError("invalid_input", "the memory is empty; give the text to remember", { length });
+  if (kind === "fact" && length > LONGEST_FACT) {
+    const message = `a fact has at most ${LONGEST_FACT} characters, and this one has ${length}: save it as a block, or in parts`;
+    throw new StrataError("invalid_input", message, { length });
+  }
+  const problem =
+    secretProblem(clean(content)) ??
+    secretProblem(clean(untrusted(speaker)), "the speaker's name") ??
+    secretProblem(clean(untrusted(tags.join("\n"))), "a tag");
+  if (problem === undefined) return;
+  const next = "secrets are not remembered: say where it is kept instead";
+  throw new StrataError("invalid_input", `the memory ${problem}; ${next}`, { problem });
+}
+
+/** What people and programs do with vectors, each under the actor who asks. */
+export function embedDoors(parts: Parts, vectors: Vectors | undefined): EmbedDoors {
+  return {
+    vectorReport: async (actor, name) => {
+      const agent = agentNamed(parts, actor, name);
+      authorize(actor, "read", { org: agent.org, agent: name, contact: null });
+      const { embedder } = agent;
+      const states = (await vectors?.states(agent)) ?? [];
+      const own = states.filter(({ model }) => model === embedder);
+      const serving: Record<ModelRef, number> = {};
+      for (const one of states) if (one.serving) serving[one.model] = (serving[one.model] ?? 0) + 1;
+      const trouble = vectors?.trouble(name);
+      return {
+        ...(embedder !== undefined && { embedder }),
+        vectors: own.reduce((sum, one) => sum + one.vectors, 0),
+        waiting: own.reduce((sum, { waiting }) => sum + waiting, 0),
+        serving,
+        ...(trouble !== undefined && { trouble }),
+      };
+    },
+    vectorTrouble: (actor, name) => vectors?.trouble(agentNamed(parts, actor, name).name),
+    async *embedMemories(actor, name, signal = new AbortController().signal) {
+      const agent = agentNamed(parts, actor, name);
+      authorize(actor, "operate", { org: agent.org, agent: name, contact: null });
+      if (vectors !== undefined) yield* vectors.catchUp(agent, signal);
+    },
+    embedLater: async (actor) => {
+      for (const agent of parts.agents.all) {
+        if (agent.org !== actor.org || agent.embedder === undefined) continue;
+        authorize(actor, "operate", { org: agent.org, agent: agent.name, contact: null });
+        await vectors?.later(agent);
+      }
+    },
+  };
+}
+
+const SAVED = MEMORY_KINDS.filter((kind) => kind !== "message");
+
+/**
+ * The scope's memories as text, piece by piece, oldest first, so that a file reads as it was said and comes back in that order.
+ * What was said as a message only where `kinds` names it. In JSON lines also what was superseded, for the record.
+ */
+async function* exportMemories(
+  { store }: Parts,
+  { actor, scope }: { readonly actor: Actor; readonly scope: Scope },
+  { format, ...listing }: MemoryExport,
+): AsyncGenerator<string> {
+  authorize(actor, "read", scope);
+  const wanted = { kinds: SAVED, ...listing, ...(format === "jsonl" && { superseded: true as const }) };
+  const all: Memory[] = [];
+  for await (const memory of everyMemory(store, scope, wanted)) all.push(memory);
+  const labelled = label(store, scope);
+  const inOrder: Memory[] = [];
+  for (const memory of all.reverse()) inOrder.push(memory.kind === "message" ? await labelled(memory) : memory);
+  if (format === "markdown") yield* markdownOf(inOrder);
+  else for (const memory of inOrder) yield `${lineOf(memory)}\n`;
+}
+
+/** Says of each message in turn who wrote it and of which stretch of talk it is: where it is imported nothing else tells. */
+function label(store: Parts["store"], scope: Scope): (message: Memory) => Promise<Memory> {
+  const sessionOf = sessions({ store }, scope);
+  const stretches = new Map<string, { n: number; at: number }>();
+  return async (message) => {
+    const by = message.by ?? (message.speaker === scope.agent ? "agent" : "contact");
+    const thread = message.session === undefined ? await sessionOf(message) : undefined;
+    if (thread === undefined) return { ...message, by };
+    const last = stretches.get(thread);
+    const n = last === undefined ? 1 : last.n + (message.at - last.at > PAUSE ? 1 : 0);
+    stretches.set(thread, { n, at: message.at });
+    return { ...message, by, session: `${thread}#${n}` };
+  };
+}
+
+/** Times to the millisecond; who wrote it down is always said. */
+function lineOf({ at, validFrom, validUntil, supersededBy, by = "agent", ...memory }: Memory): string {
+  const iso = (time: number): string => new Date(time).toISOString();
+  return JSON.stringify({
+    ...memory,
+    by,
+    at: iso(at),
+    ...(validFrom !== undefined && { validFrom: iso(validFrom) }),
+    ...(validUntil !== undefined && { validUntil: iso(validUntil) }),
+    ...(supersededBy !== undefined && { supersededBy: { ...supersededBy, at: iso(supersededBy.at) } }),
+  });
+}

@@ -1,0 +1,275 @@
+import { describe, expect, it } from "vitest";
+import { openRuntime } from "../../app/entry/runtime.ts";
+import { type Actor, agentName, contactId, layerId, orgId, outboxId, SELF, untrusted } from "../../protocol/index.ts";
+import { message, OPERATOR, ORG, type TestRuntime } from "../../turn/index.contract.ts";
+import type { Runtime } from "../../turn/index.ts";
+import { automatonRuntime, LOOP, written } from "./index.contract.ts";
+
+const ANN = contactId("ann");
+const name = agentName("automaton");
+const reason = untrusted("on purpose");
+const choice = { ...LOOP, n: 1, reason };
+
+/** Every door of operators, as somebody knocks. */
+const DOORS: Readonly<Record<string, (runtime: Runtime, actor: Actor) => Promise<unknown>>> = {
+  snapshot: (runtime, actor) => runtime.snapshot(actor, name),
+  layers: (runtime, actor) => runtime.layers(actor, name),
+  skills: (runtime, actor) => runtime.skills(actor, name),
+  editText: (runtime, actor) => runtime.editText(actor, name, { ...LOOP, text: "Look.", reason }),
+  textVersions: (runtime, actor) => runtime.textVersions(actor, name, LOOP),
+  textMoves: (runtime, actor) => runtime.textMoves(actor, name, LOOP),
+  proposals: (runtime, actor) => runtime.proposals(actor, name),
+  "proposals of all": (runtime, actor) => runtime.proposals(actor),
+  decideText: (runtime, actor) => runtime.decideText(actor, name, { ...choice, verdict: "approved" }),
+  activateText: (runtime, actor) => runtime.activateText(actor, name, choice),
+  disableSkill: (runtime, actor) => runtime.disableSkill(actor, name, { name: "invoicing", reason }),
+  enableSkill: (runtime, actor) => runtime.enableSkill(actor, name, { name: "haggling", reason }),
+  attention: (runtime, actor) => runtime.attention(actor, name),
+  conversations: (runtime, actor) => runtime.conversations(actor, name, 9),
+  conversation: (runtime, actor) => runtime.conversation(actor, name, ANN),
+  life: (runtime, actor) => runtime.life(actor, name),
+  funds: (runtime, actor) => runtime.funds(actor, name),
+  topUp: (runtime, actor) => runtime.topUp(actor, name, { dollars: 1, note: untrusted("") }),
+  topUps: (runtime, actor) => runtime.topUps(actor, name, 9),
+  tick: (runtime, actor) => runtime.tick(actor, name).next(),
+  inbox: (runtime, actor) => runtime.inbox(actor, name, 9),
+  outbox: (runtime, actor) => runtime.outbox(actor, name, { limit: 9 }),
+  delivered: (runtime, actor) => runtime.delivered(actor, name, outboxId(`out_${"0".repeat(26)}`)),
+  acts: (runtime, actor) => runtime.acts(actor, name, 9),
+};
+
+const STRANGERS: readonly (readonly [string, Actor])[] = [
+  ["the contact itself", { org: ORG, role: "contact", agent: name, contact: ANN }],
+  ["a contact of the organization", { org: ORG, role: "contact" }],
+  ["a member", { org: ORG, role: "member" }],
+  ["an auditor", { org: ORG, role: "auditor" }],
+  ["the agent", { org: ORG, role: "agent", agent: name }],
+  ["an operator of another agent", { org: ORG, role: "operator", agent: agentName("other") }],
+  ["an operator for one contact alone", { org: ORG, role: "operator", contact: ANN }],
+];
+
+describe("the doors of operators", () => {
+  it.each([{ before: 2 }, { part: "haggling" }])("refuse of versions and moves %j without a layer", async (page) => {
+    const { runtime } = await automatonRuntime([]);
+    const refusal = { code: "invalid_input", message: expect.stringContaining("no layer was named") };
+    await expect(runtime.textVersions(OPERATOR, name, page)).rejects.toMatchObject(refusal);
+    await expect(runtime.textMoves(OPERATOR, name, page)).rejects.toMatchObject(refusal);
+    await expect(runtime.textMoves(OPERATOR, name, { below: 2 })).rejects.toMatchObject(refusal);
+  });
+
+  it.each(Object.entries(DOORS))(
+    "S15 %s is closed to everybody else, and changes and tells nothing",
+    async (_, knock) => {
+      const set = await automatonRuntime(["Hello Ann."]);
+      await set.say(await set.open("ann"), "hello");
+      await written(set, "Look thrice.");
+      const owner = { org: ORG, agent: name };
+      const before = await Promise.all([set.store.head(ORG), set.store.acts(owner, 9)]);
+      for (const [who, actor] of STRANGERS) {
+        const tried = knock(set.runtime, actor);
+        // Without a name, whoever reaches another agent alone is asked about that one.
+        await expect(tried, who).rejects.toMatchObject({
+          code: expect.stringMatching(/^(not_allowed|agent_not_found)$/),
+        });
+      }
+      expect(await Promise.all([set.store.head(ORG), set.store.acts(owner, 9)])).toEqual(before);
+    },
+  );
+
+  it.each(Object.entries(DOORS).filter(([door]) => door !== "proposals of all"))(
+    "S15 %s knows no agent of another organization",
+    async (_, knock) => {
+      const set = await automatonRuntime();
+      const away: Actor = { org: orgId("away"), role: "operator" };
+      await expect(knock(set.runtime, away)).rejects.toMatchObject({ code: "agent_not_found" });
+    },
+  );
+
+  it("S15 proposals of all are those of the operator's own organization", async () => {
+    const set = await automatonRuntime();
+    await written(set, "Look thrice.");
+    expect(await set.runtime.proposals({ org: orgId("away"), role: "operator" })).toEqual([]);
+    expect(await set.runtime.proposals(OPERATOR)).toHaveLength(1);
+  });
+
+  it("are open to an operator of that agent", async () => {
+    const set = await automatonRuntime();
+    const own: Actor = { org: ORG, role: "operator", agent: name };
+    await written(set, "Look thrice.");
+    expect(await set.runtime.layers(own, name)).toHaveLength(8);
+    expect(await set.runtime.proposals(own)).toHaveLength(1);
+  });
+});
+
+/** Ann and bob have each said something. */
+async function talked(): Promise<TestRuntime> {
+  const set = await automatonRuntime(["Tea for Ann.", "Coffee for Bob."]);
+  await set.say(await set.open("ann"), "I want tea.");
+  set.time.at += 60_000;
+  await set.say(await set.open("bob"), "I want coffee.");
+  return set;
+}
+
+describe("conversations", () => {
+  it("000.57 are listed by sender, the last active first", async () => {
+    const set = await talked();
+    expect(await set.runtime.conversations(OPERATOR, name, 9)).toMatchObject([
+      { contact: "bob", entries: 1 },
+      { contact: "ann", entries: 1 },
+    ]);
+    expect(await set.runtime.conversations(OPERATOR, name, 1)).toHaveLength(1);
+  });
+
+  it("000.58 are read one sender at a time, and nothing of another stands there", async () => {
+    const set = await talked();
+    const log = await set.runtime.conversation(OPERATOR, name, ANN);
+    expect(log).toMatchObject({ contact: "ann", entries: [{ body: "I want tea.", reply: "Tea for Ann." }] });
+    expect(JSON.stringify(log)).not.toMatch(/bob|coffee/i);
+    expect(await set.runtime.conversation(OPERATOR, name, contactId("cat"))).toBeUndefined();
+    await expect(set.runtime.conversation(OPERATOR, name, SELF)).rejects.toMatchObject({ code: "not_allowed" });
+  });
+});
+
+describe("the mail of an agent", () => {
+  it("is listed for all senders: waiting messages, oldest first, and replies, newest first", async () => {
+    const set = await talked();
+    const { runtime } = set;
+    for (const [who, text] of [
+      ["bob", "And cake?"],
+      ["ann", "And milk?"],
+    ] as const) {
+      await runtime.post(OPERATOR, await set.open(who), [message(text, set.time.at)]);
+      set.time.at += 1_000;
+    }
+    expect(await runtime.inbox(OPERATOR, name, 9)).toMatchObject([
+      { contact: "bob", status: "waiting", event: { content: [{ text: "And cake?" }] } },
+      { contact: "ann", status: "waiting", event: { content: [{ text: "And milk?" }] } },
+    ]);
+    expect(await runtime.inbox(OPERATOR, name, 1)).toHaveLength(1);
+    expect(await runtime.outbox(OPERATOR, name, { limit: 9 })).toMatchObject([
+      { contact: "bob", text: "Coffee for Bob." },
+      { contact: "ann", text: "Tea for Ann." },
+    ]);
+  });
+
+  it("is delivered once, by whoever says so", async () => {
+    const set = await automatonRuntime(["Tea for Ann."]);
+    const thread = await set.open("ann");
+    await set.runtime.post(OPERATOR, thread, [message("Tea?", set.time.at)]);
+    // Nobody takes the end of the turn: its reply keeps waiting.
+    for await (const event of set.runtime.run(OPERATOR, thread)) if (event.type === "done") break;
+    const [waiting] = await set.runtime.outbox(OPERATOR, name, { status: "waiting", limit: 9 });
+    expect(waiting).toMatchObject({ contact: "ann", status: "waiting" });
+    const id = waiting?.id ?? outboxId(`out_${"0".repeat(26)}`);
+    expect(await set.runtime.delivered(OPERATOR, name, id)).toBe(true);
+    expect(await set.runtime.delivered(OPERATOR, name, id)).toBe(false);
+    expect(await set.runtime.outbox(OPERATOR, name, { status: "waiting", limit: 9 })).toEqual([]);
+  });
+});
+
+describe("who looks", () => {
+  it("is recorded with what and when, and the record names no sender and no word of theirs", async () => {
+    const set = await talked();
+    const { runtime, store } = set;
+    await runtime.conversations(OPERATOR, name, 9);
+    await runtime.conversation(OPERATOR, name, ANN);
+    await runtime.inbox(OPERATOR, name, 9);
+    await runtime.outbox(OPERATOR, name, { limit: 9 });
+    await runtime.snapshot(OPERATOR, name);
+    const acts = await runtime.acts(OPERATOR, name, 9);
+    expect(acts.map(({ what, role, at }) => [what, role, at])).toEqual(
+      ["read snapshot", "read outbox", "read inbox", "read conversation", "read conversations"].map((what) => [
+        what,
+        "operator",
+        set.time.at,
+      ]),
+    );
+    expect(JSON.stringify(acts)).not.toMatch(/ann|bob|tea|coffee/i);
+    const findings = [];
+    for await (const finding of store.verify(ORG)) findings.push(finding.type);
+    expect(findings).not.toContain("problem");
+  });
+
+  it("is recorded of a proposal, which may be a contact's words, and not of what nobody outside has said", async () => {
+    const set = await talked();
+    const before = await set.store.head(ORG);
+    await set.runtime.layers(OPERATOR, name);
+    await set.runtime.proposals(OPERATOR);
+    await set.runtime.textVersions(OPERATOR, name);
+    await written(set, "Look twice.", { status: "kept" });
+    await written(set, "Look thrice.", { parent: 1 });
+    await set.runtime.layers(OPERATOR, name);
+    await set.runtime.attention(OPERATOR);
+    expect(await set.runtime.acts(OPERATOR, name, 9)).toEqual([]);
+    expect((await set.store.head(ORG)).seq).toBe(before.seq + 2);
+    await set.runtime.proposals(OPERATOR);
+    await set.runtime.textVersions(OPERATOR, name, LOOP);
+    expect(await set.runtime.acts(OPERATOR, name, 9)).toMatchObject([
+      { what: "read proposals", about: "proposals: 1" },
+      { what: "read proposals", about: "proposals: 1" },
+    ]);
+  });
+});
+
+describe("the proposals of all agents", () => {
+  it("are noted as read if they are shown, and not if others come before them", async () => {
+    const set = await automatonRuntime();
+    const later = { ...set.agent, name: agentName("gardener") };
+    const runtime = openRuntime({ ...set.parts, agents: { ...set.parts.agents, all: [set.agent, later] } });
+    await written(set, "Look thrice.");
+    set.time.at += 1_000;
+    await written({ ...set, agent: later }, "Look twice.");
+    expect(await runtime.proposals(OPERATOR, undefined, 1)).toMatchObject([{ agent: "automaton" }]);
+    expect(await runtime.acts(OPERATOR, name, 9)).toMatchObject([{ about: "proposals: 1" }]);
+    expect(await runtime.acts(OPERATOR, later.name, 9)).toEqual([]);
+  });
+});
+
+describe("an agent at once", () => {
+  it("000.72 is shown with its layers, conversations and mail", async () => {
+    const set = await talked();
+    await set.runtime.post(OPERATOR, await set.open("ann"), [message("And milk?", set.time.at)]);
+    const snapshot = await set.runtime.snapshot(OPERATOR, name);
+    expect(snapshot).toMatchObject({
+      agent: { name: "automaton" },
+      conversations: [{ contact: "bob" }, { contact: "ann" }],
+      inbox: 1,
+      outbox: 0,
+      undeliverable: 0,
+    });
+    expect(snapshot.layers).toEqual(await set.runtime.layers(OPERATOR, name));
+    expect(snapshot).not.toHaveProperty("life");
+  });
+
+  it("000.72 is shown with its life if it lives by itself", async () => {
+    const set = await automatonRuntime([], { life: { credits: { low: 5, critical: 1, rounds: 2 } } });
+    await set.runtime.topUp(OPERATOR, name, { dollars: 20, note: untrusted("") });
+    const { life } = await set.runtime.snapshot(OPERATOR, name);
+    expect(life).toMatchObject({ agent: "automaton", vitals: { balance: 20, tier: "Normal" } });
+  });
+});
+
+describe("what waits for an operator", () => {
+  it("is listed agent by agent: proposals, and who sleeps without credits", async () => {
+    const set = await automatonRuntime([], { life: { credits: { low: 5, critical: 1, rounds: 2 } } });
+    await written(set, "Look thrice.", { ...LOOP, layer: layerId("inbox") });
+    expect(await set.runtime.attention(OPERATOR)).toEqual([
+      {
+        agent: "automaton",
+        proposals: 1,
+        displaced: 0,
+        outdated: 0,
+        passedOver: [],
+        undeliverable: 0,
+        unanswered: [],
+        asleep: "it has no credits yet",
+      },
+    ]);
+    await set.runtime.topUp(OPERATOR, name, { dollars: 1, note: untrusted("") });
+    expect(await set.runtime.attention(OPERATOR)).toEqual([
+      { agent: "automaton", proposals: 1, displaced: 0, outdated: 0, passedOver: [], undeliverable: 0, unanswered: [] },
+    ]);
+    await set.runtime.topUp(OPERATOR, name, { dollars: -1, note: untrusted("a mistake") });
+    expect(await set.runtime.attention(OPERATOR, name)).toMatchObject([{ asleep: "it has no credits left" }]);
+  });
+});

@@ -1,0 +1,129 @@
+import {
+  type Actor,
+  type Agent,
+  authorize,
+  type ContactScope,
+  EVENT_KINDS,
+  eventId,
+  issueId,
+  LONGEST_MESSAGE,
+  maySay,
+  type NewEvent,
+  type SignedEvent,
+  StrataError,
+  TRUSTS,
+  threadId,
+  trustOf,
+  withArticle,
+} from "../../protocol/index.ts";
+import type { Thread, ThreadOpening } from "../../store/index.ts";
+import { agentNamed, scopeOf, scopeOfThread } from "../access.ts";
+import { checkTalk } from "./own-channels.ts";
+import type { Parts } from "../parts.ts";
+import { checkOfRecording, checkRecorded } from "../recording/recording.ts";
+import type { Conversation, Runtime } from "../runtime.ts";
+import { checkOutside, contactFor, stampProof } from "./senders.ts";
+import { keepVersion } from "../loop/setup.ts";
+
+/** The years that four digits can tell, in milliseconds since 1970. */
+const EARLIEST = Date.parse("0001-01-01T00:00:00Z");
+const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
+
+/** The conversation's thread, made when there is none; pinned to the agent's declared version. */
+export async function openThread(parts: Parts, actor: Actor, conversation: Conversation): Promise<Thread> {
+  const { scope, opening } = await openingOf(parts, actor, conversation);
+  return parts.store.openThread(scope, opening);
+}
+
+/** The same, and stores the events on it, in one. */
+export async function openAndPost(
+  parts: Parts,
+  actor: Actor,
+  conversation: Conversation,
+  events: readonly SignedEvent[],
+): ReturnType<Runtime["openAndPost"]> {
+  const { agent, scope, opening } = await openingOf(parts, actor, { ...conversation, first: events });
+  checkOfRecording(opening, events);
+  checkOutside(scope);
+  return parts.store.openAndReceive(scope, opening, await stampedFor(parts, { agent, scope }, events));
+}
+
+async function openingOf(
+  parts: Parts,
+  actor: Actor,
+  conversation: Conversation,
+): Promise<{ readonly agent: Agent; readonly scope: ContactScope; readonly opening: ThreadOpening }> {
+  const agent = agentNamed(parts, actor, conversation.agent);
+  const scope = { ...scopeOf(actor, conversation), contact: await contactFor(agent, conversation.contact) };
+  authorize(actor, "post", scope);
+  checkTalk(conversation);
+  checkRecorded(conversation);
+  for (const event of conversation.first ?? []) {
+    checkEvent(actor, event, agent);
+    await stampProof(agent, scope, event);
+  }
+  await keepVersion(parts, agent);
+  const { channel, key } = conversation;
+  const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
+  return { agent, scope, opening: { id, channel, key, version: agent.version, at: parts.clock() } };
+}
+
+/** Stores the events on the thread, all or none. */
+export async function post(
+  parts: Parts,
+  actor: Actor,
+  thread: Thread,
+  events: readonly SignedEvent[],
+): ReturnType<Runtime["post"]> {
+  const scope = scopeOfThread(actor, thread, "post");
+  checkTalk(thread);
+  checkOfRecording(thread, events);
+  checkOutside(scope);
+  const agent = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
+  for (const event of events) checkEvent(actor, event, agent);
+  return parts.store.receive(scope, thread.id, await stampedFor(parts, { agent, scope }, events));
+}
+
+/** As they are stored: with what their signatures prove, and with ids. */
+async function stampedFor(
+  parts: Parts,
+  { agent, scope }: { readonly agent: Agent | undefined; readonly scope: ContactScope },
+  events: readonly SignedEvent[],
+) {
+  const signed = await Promise.all(events.map((event) => stampProof(agent, scope, event)));
+  return signed.map((event) => ({ ...event, id: eventId(issueId("event", parts.wall(), parts.random(10))) }));
+}
+
+function checkEvent(actor: Actor, event: NewEvent, agent: Agent | undefined): void {
+  const own = trustOf(actor);
+  if (TRUSTS.indexOf(event.trust) < TRUSTS.indexOf(own)) {
+    throw new StrataError(
+      "not_allowed",
+      `${withArticle(actor.role)} may not speak as ${event.trust}; post the event as ${own} or less`,
+      { trust: event.trust },
+    );
+  }
+  // Whose word it is decides, and nobody speaks with more trust than they have.
+  if (!maySay(event.trust, event.kind, agent?.instructions)) throw notTheirs(event);
+  if (!Number.isSafeInteger(event.at) || event.at < EARLIEST || event.at > LATEST) {
+    const form = "whole milliseconds since 1970, within the years 1 to 9999";
+    throw new StrataError("invalid_input", `an event's time is ${form}; this one says ${event.at}`, { at: event.at });
+  }
+  const length = event.content.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0);
+  const most = agent?.budgets.message ?? LONGEST_MESSAGE;
+  if (event.content.length > 0 && length <= most) return;
+  const [limit, found] = [most, length].map((one) => one.toLocaleString("en-US"));
+  const next = length > most ? "; send less at once, or let `budgets.message` in strata.yaml allow more" : "";
+  const message = `an event has 1 to ${limit} characters; this one has ${found}${next}`;
+  throw new StrataError("invalid_input", message, { length, most });
+}
+
+function notTheirs({ kind, trust }: NewEvent): StrataError {
+  const theirs = EVENT_KINDS.filter((one) => maySay(trust, one)).map((one) => `\`${one}\``);
+  const next =
+    kind === "instruction" || kind === "scheduled"
+      ? `post it with \`trust: operator\` as an operator${kind === "instruction" ? ", or let members instruct the agent with `instructions: members` in strata.yaml" : ""}`
+      : "only the platform posts such events";
+  const message = `an event of kind \`${kind}\` cannot come from ${withArticle(trust)}, who may post ${theirs.join(", ")}; ${next}`;
+  return new StrataError("not_allowed", message, { kind, trust });
+}

@@ -1,0 +1,139 @@
+import { checkSignature, senderAddress } from "../../guard/index.ts";
+import {
+  type Action,
+  type Actor,
+  type Agent,
+  authorize,
+  type ContactId,
+  type ContactScope,
+  type EventPart,
+  isErased,
+  isReserved,
+  type NewEvent,
+  type Scope,
+  type SignedEvent,
+  StrataError,
+  untrusted,
+} from "../../protocol/index.ts";
+import type { AgentBook, Parts } from "../parts.ts";
+
+/**
+ * The contact as which an agent knows a sender.
+ * @throws StrataError `invalid_id` for what is no address where senders are addresses, `not_allowed` for the agent's own
+ */
+export async function contactFor(agent: Agent, contact: ContactId): Promise<ContactId> {
+  checkOutside({ agent: agent.name, contact });
+  return agent.senders === "ethereum" ? senderAddress(contact) : contact;
+}
+
+/** What is needed to know under which scope something is stored. */
+type ScopeParts = Pick<Parts, "agents" | "store">;
+
+/**
+ * The scopes under which data is stored: if senders are addresses, one that is written in another case is the same contact. A contact
+ * that is no address may be from the time before senders were addresses, of one of the agents at least.
+ * @throws StrataError `invalid_id` for an address whose checksum is wrong, and for what is none where no agent can know it
+ */
+export async function knownScopes<S extends Scope>(parts: ScopeParts, scopes: readonly S[]): Promise<readonly S[]> {
+  const known = await Promise.all(scopes.map((scope) => asAddress(parts.agents, scope)));
+  for (const scope of known) if (!isNoAddress(parts.agents, scope) || (await isKept(parts, scope))) return known;
+  const [contact] = known.map((scope) => scope.contact);
+  if (typeof contact === "string") await senderAddress(contact);
+  return known;
+}
+
+/** The same for one scope. @throws StrataError as `knownScopes` */
+export async function knownScope<S extends Scope>(parts: ScopeParts, scope: S): Promise<S> {
+  const [known = scope] = await knownScopes(parts, [scope]);
+  return known;
+}
+
+/** The scope for new data: only of contacts that may write to the agent today. @throws StrataError as `contactFor` */
+export async function writableScope({ all }: AgentBook, scope: Scope): Promise<Scope> {
+  const agent = all.find(({ org, name }) => org === scope.org && name === scope.agent);
+  if (agent === undefined || scope.contact === null) return scope;
+  return { ...scope, contact: await contactFor(agent, scope.contact) };
+}
+
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
+
+const hasAddresses = ({ all }: AgentBook, { org, agent }: Scope): boolean =>
+  all.some((one) => one.org === org && one.name === agent && one.senders === "ethereum");
+
+async function asAddress<S extends Scope>(agents: AgentBook, scope: S): Promise<S> {
+  const { contact } = scope;
+  if (contact === null || !ADDRESS.test(contact) || !hasAddresses(agents, scope)) return scope;
+  return { ...scope, contact: await senderAddress(contact) };
+}
+
+const isNoAddress = (agents: AgentBook, scope: Scope): boolean =>
+  scope.contact !== null && !isReserved(scope.contact) && !ADDRESS.test(scope.contact) && hasAddresses(agents, scope);
+
+async function isKept({ store }: ScopeParts, scope: Scope): Promise<boolean> {
+  return (await store.threads(scope, 1)).length > 0 || (await store.memoryStats(scope)).length > 0;
+}
+
+/**
+ * The scope under which data is stored, if the actor may do that there.
+ * @throws StrataError `not_allowed`, `invalid_id`
+ */
+export async function reach(parts: ScopeParts, actor: Actor, { scope, action }: Reached): Promise<Scope> {
+  const asked = await asAddress(parts.agents, scope);
+  // Authorized first: nobody learns what is stored about contacts that they may not read.
+  authorize(actor, action, asked);
+  return knownScope(parts, asked);
+}
+
+/** Whose data, and what for. */
+export interface Reached {
+  readonly scope: Scope;
+  readonly action: Action;
+}
+
+/**
+ * Prevents messages on the threads of an agent's own turns and of turns of several senders.
+ * @throws StrataError `not_allowed`
+ */
+export function checkOutside({ agent, contact }: Pick<ContactScope, "agent" | "contact">): void {
+  if (!isReserved(contact)) return;
+  if (isErased(contact)) {
+    const gone = `${contact} is the pseudonym of an erased contact of ${agent}, and nobody can write as it; write under the contact's own name, as a new contact`;
+    throw new StrataError("not_allowed", gone, { contact });
+  }
+  const says = `${contact} is ${agent} itself, and nobody can write as it; \`strata life tick ${agent}\` or \`POST /v1/agents/${agent}/life/tick\` begins a turn of its own`;
+  throw new StrataError("not_allowed", says, { contact });
+}
+
+/**
+ * The event as it is stored: if senders are addresses, with whether a signature proves that it is theirs.
+ * @throws StrataError `signature_invalid`, `invalid_input` for a signature that cannot be checked
+ */
+export async function stampProof(
+  agent: Agent | undefined,
+  { org, contact }: ContactScope,
+  { signature, proof: _, ...event }: SignedEvent,
+): Promise<NewEvent> {
+  if (agent?.senders !== "ethereum" || event.kind !== "message" || event.trust !== "contact") {
+    if (signature === undefined) return event;
+    const says = "only messages of contacts to an agent with `senders: ethereum` are signed";
+    throw new StrataError("invalid_input", `${says}; leave the signature out`);
+  }
+  // A contact without an address cannot continue a thread from the time before senders were addresses.
+  await contactFor(agent, contact);
+  // The address stands before what the sender claims beside it.
+  const name = untrusted(event.name === undefined ? contact : `${contact} ${event.name}`);
+  if (signature === undefined) return { ...event, name, proof: "claimed" };
+  // With line breaks, the end of the id could be read as the beginning of the text.
+  if (event.externalId === undefined || /[\r\n]/.test(event.externalId)) {
+    const says = "a signed message needs an external id of one line, which is signed with it, so that it counts once";
+    throw new StrataError("invalid_input", says);
+  }
+  const text = event.content.map((part) => (part.type === "text" ? part.text : notText(part))).join("\n");
+  await checkSignature(contact, { to: `${org}/${agent.name}`, id: event.externalId, text }, signature);
+  return { ...event, name, proof: "proven" };
+}
+
+function notText({ type }: EventPart): never {
+  const says = `a signature is of text alone, and this message has a part of type ${type}; send that without a signature`;
+  throw new StrataError("invalid_input", says, { type });
+}

@@ -1,0 +1,313 @@
+import { type Compilation, frameResult, roomLeft } from "../../compiler/index.ts";
+import {
+  type CallPart,
+  canonicalJson,
+  lowestTrust,
+  REPLY_TOOL,
+  type Reply,
+  type ResultPart,
+  type StopReason,
+  spoken,
+  type Tool,
+  type ToolOutcome,
+  type TranscriptMessage,
+  type Trust,
+  type TurnEvent,
+  trusted,
+  type Untrusted,
+  untrusted,
+} from "../../protocol/index.ts";
+import type { JournalKey } from "../../store/index.ts";
+import { needsApproval, requestApproval, schemaDigest, waitingText, whenTainted } from "./approvals.ts";
+import { handledOf, unansweredOf } from "../variants/batch-turn.ts";
+import { retryWhileBusy } from "../intake/lease.ts";
+import type { Parts } from "../parts.ts";
+import { withoutPrivate } from "./reply-guard.ts";
+import { BETWEEN_TURNS, hidden, IN_TURN, limitsOf, outOfState, type Ran, redacted, runTool } from "./run-tool.ts";
+import type { RecordedResult } from "../runtime.ts";
+import type { Answer } from "./send.ts";
+import { goneOf } from "../spending/spend.ts";
+import { add, claimOf, isCalled, plan, type TurnState, usedOf } from "./turn-state.ts";
+
+/** What a round came to: why the turn ends, or what goes into the next request. */
+export interface Round {
+  readonly stop: StopReason | undefined;
+  readonly messages: readonly TranscriptMessage[];
+}
+
+/** Answers the reply's calls, one after the other. Every call gets its result, also where a limit keeps it from running. */
+export async function* answerCalls(
+  state: TurnState,
+  compilation: Compilation,
+  { reply, said, tooLong }: Answer,
+): AsyncGenerator<TurnEvent, Round> {
+  const calls = reply.parts.filter((part) => part.type === "call");
+  if (calls.length === 0) return { stop: stopOf(reply), messages: said };
+
+  const stop = limitReached(state) ?? (state.isLast ? "calls" : undefined);
+  const results: ((room: number) => ResultPart)[] = [];
+  const trusts: Trust[] = [];
+  for (const call of calls) {
+    const limit = stop ?? (usedOf(state).calls >= state.setup.limits.calls ? "calls" : undefined);
+    yield { type: "tool-start", call: call.id, tool: call.tool };
+    const isRun = limit === undefined || isReply(state, call, limit);
+    const long = tooLong?.get(call.id);
+    const { outcome, trust } = !isRun
+      ? notRun(limit)
+      : long !== undefined
+        ? refusedUnread(state, long)
+        : yield* withProgress(call, (progress) => answer(state, compilation, call, progress));
+    const { resultMedia: takes } = state.setup.model;
+    const came = { ...outcome, trust, at: state.parts.clock(), ...(takes && { takes }) };
+    results.push((room) => frameResult(call, came, room, state.setup.count));
+    trusts.push(trust);
+    const skipped = !isRun && stop !== undefined;
+    const ended = { type: "tool-end", call: call.id, tool: call.tool, failed: outcome.failed } as const;
+    yield { ...ended, ...(skipped && { skipped }), ...(outcome.failed && !skipped && { says: outcome.text }) };
+  }
+  const word = stop === undefined ? lastWord(state) : undefined;
+  state.isLast = word !== undefined;
+  const parts = framed(state, compilation, { results, word });
+  const answered = add(state, { role: "tool", parts }, lowestTrust(trusts));
+  return { stop: stop && endOf(state, stop), messages: [...said, answered] };
+}
+
+/** Shown while a call runs; of what comes faster than it is heard, the last. */
+async function* withProgress<T>(
+  { id: call, tool }: CallPart,
+  run: (progress: (says: Untrusted) => void) => Promise<T>,
+): AsyncGenerator<TurnEvent, T> {
+  let says: Untrusted | undefined;
+  let wake = Promise.withResolvers<void>();
+  let isOver = false;
+  const running = run((words) => {
+    says = words;
+    wake.resolve();
+  }).finally(() => {
+    isOver = true;
+    wake.resolve();
+  });
+  const settled = running.catch(() => undefined);
+  try {
+    while (!isOver) {
+      await wake.promise;
+      wake = Promise.withResolvers<void>();
+      if (says !== undefined) yield { type: "tool-progress", call, tool, says };
+      says = undefined;
+    }
+    return await running;
+  } finally {
+    // Whoever listened may have left: the call has its end all the same, and its journal, before the turn has.
+    await settled;
+  }
+}
+
+/** All results, each in its share of the room; the last with the platform's word, where there is one. */
+function framed(
+  state: TurnState,
+  compilation: Compilation,
+  { results, word }: { readonly results: readonly ((room: number) => ResultPart)[]; readonly word: string | undefined },
+): readonly ResultPart[] {
+  const room = roomFor(state, compilation, results.length);
+  const last = room - (word === undefined ? 0 : state.setup.count(`\n${word}`));
+  return results.map((one, i) => (i < results.length - 1 ? one(room) : withWord(one(last), word)));
+}
+
+function stopOf({ finish }: Reply): StopReason {
+  if (finish === "recording-ended") return "recording ended";
+  return finish === "length" || finish === "refused" ? finish : "answered";
+}
+
+/** The limit that keeps the turn from calling its model again. */
+export function limitReached(state: TurnState): StopReason | undefined {
+  // Before all others: where nothing was said yet, a turn that the end of its funds ends fails, and its messages keep waiting.
+  const gone = goneOf(state.left);
+  if (gone !== undefined) return gone.of.stop;
+  const { rounds, dollars = Number.POSITIVE_INFINITY } = state.setup.limits;
+  const used = usedOf(state);
+  if (used.rounds >= rounds) return "rounds";
+  return used.dollars >= dollars || state.left.allowed <= 0 ? "dollars" : undefined;
+}
+
+/** A result may take its budget, or its share of the room that is left; then the next request fits. */
+function roomFor(state: TurnState, compilation: Compilation, calls: number): number {
+  const reply = state.added.at(-1)?.tokens ?? 0;
+  return Math.min(state.setup.agent.budgets.result, Math.floor((roomLeft(compilation) - reply) / (calls + 1)));
+}
+
+interface Answered {
+  readonly outcome: ToolOutcome;
+  readonly trust: Trust;
+}
+
+/** The platform's words, which hold none but the model's own: what it called and with what input. */
+const refusal = (text: string): Answered => ({ outcome: { text: untrusted(text), failed: true }, trust: "agent" });
+
+const notRun = (limit: StopReason): Answered => refusal(`Not run: the turn has reached its limit of ${limit}.`);
+
+/** It counts as a call: a model that writes on and on is stopped like any other. */
+function refusedUnread(state: TurnState, says: string): Answered {
+  state.calls++;
+  return refusal(says);
+}
+
+/** Argument check, then the run; what a tool throws becomes an answer that says so. */
+async function answer(
+  state: TurnState,
+  compilation: Compilation,
+  call: CallPart,
+  progress: (says: Untrusted) => void,
+): Promise<Answered> {
+  state.calls++;
+  const tool = state.setup.agent.tools.includes(call.tool) ? state.parts.tools.get(call.tool) : undefined;
+  if (state.recorded !== undefined) return recorded(state.parts, state.recorded.get(call.id));
+  if (tool === undefined) {
+    return refusal(`There is no tool ${call.tool}. The tools are: ${state.setup.agent.tools.join(", ") || "none"}.`);
+  }
+  const wrongState = outOfState(tool, IN_TURN);
+  if (wrongState !== undefined) return refusal(`Not run: ${call.tool} ${wrongState}. Go on without it.`);
+  const problem = tool.check(call.input);
+  if (problem !== undefined) return refusal(problem);
+  const limits = limitsOf(state.setup.agent, tool);
+  const used = state.used.get(call.tool) ?? 0;
+  if (used >= limits.calls) return refusal(tooOften(call.tool, limits.calls));
+  const tainted = whenTainted(state, tool, call.input, compilation.taint);
+  if (tainted === "refuse") return refusal(ofOthers(call.tool));
+  if (tainted === "ask" || needsApproval(state, tool, call.input)) {
+    if (state.lease.claim.batchMembers !== undefined) return refusal(ofNobody(call.tool));
+    if (isCalled(state)) return refusal(ofCaller(call.tool));
+    const later = outOfState(tool, BETWEEN_TURNS);
+    if (later !== undefined) return refusal(tooLate(call.tool, later));
+    const wanted = { call: call.id, tool: call.tool, input: call.input, schema: schemaDigest(tool) };
+    const asked = requestApproval(state, wanted, compilation.taint);
+    state.used.set(call.tool, used + 1);
+    return { outcome: { text: waitingText(asked), failed: false }, trust: "platform" };
+  }
+  const outcome = await runOnce(state, tool, call, { taint: compilation.taint, progress });
+  // What failed inside has changed nothing and may be mended; what acts outside may have acted all the same.
+  if (!outcome.failed || tool.effect === "external") state.used.set(call.tool, used + 1);
+  if (!outcome.failed) plan(state, outcome.writes ?? []);
+  if (outcome.reply !== undefined) {
+    const { sender, text } = outcome.reply;
+    state.replies.set(sender, spoken(withoutPrivate(state.setup.agent, text)));
+  }
+  return { outcome, trust: outcome.trust ?? tool.trust };
+}
+
+const tooOften = (tool: string, calls: number): string =>
+  `Not run: ${tool} may be called ${calls === 1 ? "once" : `${calls} times`} in a turn, and was. Go on without it.`;
+
+const ofOthers = (tool: string): string =>
+  `Not run: ${tool} is not called in a turn that has read what somebody outside wrote. Go on without it.`;
+
+const ofNobody = (tool: string): string =>
+  `Not run: this call of ${tool} needs a person's word, and what came of it could be told to none of several senders. Go on without it.`;
+
+const ofCaller = (tool: string): string =>
+  `Not run: this call of ${tool} needs a person's word, which is asked for in the conversation alone. Say what should be called, and go on without it.`;
+
+/** What waits for a person can never run where it would have to run. */
+const tooLate = (tool: string, because: string): string =>
+  `Not run: this call would need a person's word, which comes between two turns: there ${tool} ${because}. Go on without it.`;
+
+/** A recording answers for all tools, and nothing acts: what came from a file is trusted like any contact. */
+async function recorded({ vault }: Parts, result: RecordedResult | undefined): Promise<Answered> {
+  if (result === undefined) return refusal("The recording has no answer for this call.");
+  const outcome = hidden(vault, result);
+  return { outcome: { ...outcome, text: await redacted(outcome.text) }, trust: "contact" };
+}
+
+/** A call that acts outside the store is journaled first, so that a turn that is run again does not act again (law 7). */
+async function runOnce(state: TurnState, tool: Tool, call: CallPart, how: How): Promise<ToolOutcome> {
+  if (tool.effect !== "external") return (await run(state, tool, call, how)).outcome;
+  const { store, clock } = state.parts;
+  const { scope } = state.lease.claim.thread;
+  const key = keyOf(state, tool, call);
+  const journal = await store.beginCall(scope, key, clock());
+  if (journal.state === "done") return journal.outcome;
+  if (journal.state !== "new") return refusal(NOT_AGAIN[journal.state]).outcome;
+  const { outcome, isKnown } = await run(state, tool, call, how);
+  if (isKnown) await retryWhileBusy(() => store.endCall(scope, key, outcome, clock()));
+  state.lease.signal.throwIfAborted();
+  return outcome;
+}
+
+const NOT_AGAIN = {
+  unknown:
+    "This call began before an interruption and its end is not known; look at what it was to change before calling again.",
+  elsewhere:
+    "Not run: this very call was made in an earlier try for messages of several senders, and what came of it is not told here. Take it as done.",
+} as const;
+
+/** A call is known by what it asks for: the next try may ask for the same in another order, or for fewer senders. */
+function keyOf(state: TurnState, { schema: { name: tool } }: Tool, { input }: CallPart): JournalKey {
+  const { thread, turn } = state.lease.claim;
+  const name = `${tool} ${canonicalJson(input)}`;
+  const ordinal = (state.outside.get(name) ?? 0) + 1;
+  state.outside.set(name, ordinal);
+  const senders = handledOf(state).map((one) => ({ scope: one.thread.scope, thread: one.thread.id, turn: one.turn }));
+  return { thread: thread.id, turn, ordinal, tool, input, senders };
+}
+
+/** Who had a say in a call, and who hears how far it has come. */
+interface How {
+  readonly taint: Trust;
+  readonly progress: (says: Untrusted) => void;
+}
+
+async function run(state: TurnState, tool: Tool, call: CallPart, { taint, progress }: How): Promise<Ran> {
+  const { parts, lease, setup } = state;
+  const { thread, turn } = lease.claim;
+  const events = claimOf(state).events.map(({ id }) => id);
+  const unanswered = unansweredOf(state);
+  const ran = await runTool(parts, tool, call.input, {
+    caller: state,
+    context: {
+      scope: thread.scope,
+      thread: thread.id,
+      turn,
+      call: call.id,
+      events,
+      ...(unanswered && { unanswered, answered: [...state.replies.keys()] }),
+      ...(state.writes.length > 0 && { pending: state.writes }),
+      at: parts.clock(),
+      taint,
+      state: IN_TURN,
+    },
+    seconds: limitsOf(setup.agent, tool).seconds,
+    signal: lease.signal,
+    progress,
+  });
+  // What a call did outside is journaled first, also when its turn has ended meanwhile.
+  if (tool.effect !== "external") lease.signal.throwIfAborted();
+  return ran;
+}
+
+/**
+ * A model that is stopped between a call and its answer leaves a sender without a reply. So a note tells it when it is called for the
+ * last time in a turn. Its tools and their settings stay in the request, so that the provider's cache stays valid.
+ */
+function lastWord(state: TurnState): string | undefined {
+  const { rounds, calls } = state.setup.limits;
+  const used = usedOf(state);
+  if (used.rounds + 1 < rounds && used.calls < calls) return undefined;
+  return unansweredOf(state) === undefined ? ALONE : TOGETHER;
+}
+
+const ALONE = "(This turn calls its model once more. No further tool call is run: answer now.)";
+const TOGETHER = `(This turn calls its model once more. Of further tool calls only \`${REPLY_TOOL}\` is run: answer now who has no reply yet.)`;
+
+/** What a tool said, in its frame, and behind it what the platform says to it. */
+const withWord = (result: ResultPart, word: string | undefined): ResultPart =>
+  // The frame holds all that the tool said; the line outside of it is the platform's.
+  word === undefined ? result : { ...result, text: trusted(`${result.text}\n${word}`) };
+
+/** Whether a call is a reply to one of several senders: it is given also in the last round, for nothing has to be told of it. */
+const isReply = (state: TurnState, { tool }: CallPart, limit: StopReason): boolean =>
+  tool === REPLY_TOOL && (limit === "rounds" || limit === "calls") && unansweredOf(state) !== undefined;
+
+/** Why a turn ends that a limit ends. Where each of several senders has a reply, nothing is missing. */
+function endOf(state: TurnState, limit: StopReason): StopReason {
+  const isWhole = (limit === "rounds" || limit === "calls") && unansweredOf(state)?.length === 0;
+  return isWhole ? "answered" : limit;
+}

@@ -1,0 +1,155 @@
+import { z } from "zod";
+import { frame } from "../../guard/index.ts";
+import {
+  type Json,
+  type JsonObject,
+  type Spoken,
+  type StopReason,
+  StrataError,
+  spoken,
+  type TranscriptMessage,
+  untrusted,
+} from "../../protocol/index.ts";
+import { unansweredOf } from "../variants/batch-turn.ts";
+import { limitReached } from "./calls.ts";
+import { inWindow } from "./setup.ts";
+import type { Ending } from "./steps.ts";
+import { add, type TurnState } from "./turn-state.ts";
+
+/** What the agent said, or, where it does not fit the agent's `output`, what to say to the model so that it answers once more. */
+export type Said =
+  | { readonly stop: StopReason; readonly reply: Spoken | null }
+  | { readonly reply?: undefined; readonly again: TranscriptMessage };
+
+/** How many answers a model may give in a turn before one that does not fit the schema ends it. */
+const ATTEMPTS = 2;
+
+/**
+ * The agent's answer, as the contact reads it: all that it said in the turn, or, where it declares an `output`, its last
+ * answer as JSON in one line.
+ * @throws StrataError the refusal of funds that ended the turn before it had said anything; `output_invalid` when the
+ * second answer does not fit either, or the turn ended early otherwise
+ */
+export function finalAnswer(state: TurnState, stop: StopReason): Said {
+  const { agent, model } = state.setup;
+  const texts = textsOf(state);
+  if (agent.output === undefined || stop === "recording ended") {
+    const gone = endedBy(state, stop);
+    if (gone !== undefined && !hasSpoken(state)) throw gone;
+    return { stop, reply: wholeOf(texts) };
+  }
+  const read = readOutput(agent.output, texts.findLast((one) => one.length > 0)?.join("") ?? "");
+  if ("value" in read) return { stop, reply: spoken(JSON.stringify(read.value)) };
+  state.misfits++;
+  const limit = limitReached(state);
+  const isOpen = (stop === "answered" || endedBy(state, stop) !== undefined) && state.misfits < ATTEMPTS;
+  const gone = limit && endedBy(state, limit);
+  if (isOpen && gone !== undefined) throw gone;
+  if (isOpen && limit === undefined) return { again: asked(state, read.problem) };
+  const ended = stop === "answered" ? "" : ` (the turn ended early: ${stop})`;
+  throw new StrataError(
+    "output_invalid",
+    `${model.ref} gave an answer that does not match the agent's \`output\`: ${read.problem}${ended}; run the turn again, or make the schema simpler`,
+    { problem: read.problem, stop },
+  );
+}
+
+/**
+ * How a turn ends that was stopped by an error. If the agent's funds ran out between two requests, what it has said so far is the
+ * reply: it is paid for.
+ */
+export function stoppedBy(state: TurnState, error: StrataError): Ending {
+  const gone = state.parts.steps.funds.find(({ code }) => code === error.code);
+  if (gone === undefined || state.setup.agent.output !== undefined || !hasSpoken(state)) {
+    return { status: "failed", error: inWindow(state.setup, error, state.sent?.ledger.mode) };
+  }
+  return { status: "done", stop: gone.stop, reply: wholeOf(textsOf(state)) };
+}
+
+/** The refusal of the funds that ended the turn, if funds did. */
+function endedBy({ setup, left }: TurnState, stop: StopReason): StrataError | undefined {
+  const gone = left.funds.find(({ of }) => of.stop === stop);
+  return gone?.of.refusal(setup.agent, gone.dollars);
+}
+
+/** What the model said in each message of the turn. */
+const textsOf = ({ added }: TurnState): readonly (readonly string[])[] =>
+  added.map(({ message }) =>
+    message.role === "assistant" ? message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [],
+  );
+
+function wholeOf(texts: readonly (readonly string[])[]): Spoken | null {
+  const said = texts.flat().join("\n\n");
+  return said.trim() === "" ? null : spoken(said);
+}
+
+/** Whether there is a reply for any sender. In a turn of several senders, each gets only what is said to it. */
+const hasSpoken = (state: TurnState): boolean =>
+  unansweredOf(state) === undefined ? wholeOf(textsOf(state)) !== null : state.replies.size > 0;
+
+/** The platform's own word, framed like everything that comes after the system. */
+function asked(state: TurnState, problem: string): TranscriptMessage {
+  const says = `Your last answer cannot be used: ${problem}. Answer once more with the one JSON value that fits the schema, and nothing around it.`;
+  const text = frame({ kind: "warning", trust: "platform", at: state.parts.clock() }, untrusted(says));
+  return add(state, { role: "user", parts: [{ type: "text", text }] }, "platform");
+}
+
+/** An answer read as JSON: its value, or in one sentence for the model why it is not what was asked for. */
+type ReadOutput = { readonly value: Json } | { readonly problem: string };
+
+/**
+ * Reads an answer that must be one JSON value which fits a schema. A fence of Markdown around it is taken off: models put
+ * one there against every instruction. A problem quotes nothing of the answer: it is sent as the platform's own words, and a
+ * contact may have shaped the answer.
+ * @throws StrataError `config_invalid` for a schema that cannot be checked
+ */
+function readOutput(schema: JsonObject, text: string): ReadOutput {
+  const json = text.trim().replace(/^```(?:json)?\s*\n([\s\S]*)\n```$/, "$1");
+  try {
+    const value: Json = JSON.parse(json);
+    const { success, error } = checkerOf(schema).safeParse(value);
+    return success ? { value } : { problem: problemOf(schema, error) };
+  } catch (thrown) {
+    if (thrown instanceof StrataError) throw thrown;
+    return {
+      problem: thrown instanceof SyntaxError ? "it is not JSON" : "it cannot be checked, it is nested too deep",
+    };
+  }
+}
+
+/** The first problem by the names that the schema itself uses, and no others. */
+function problemOf(schema: JsonObject, { issues: [issue] }: z.ZodError): string {
+  if (issue === undefined) return "it does not fit the schema";
+  const known = namesIn(schema);
+  const isKnown = issue.path.every((step) => typeof step === "number" || known.has(String(step)));
+  const where = issue.path.length === 0 || !isKnown ? "the value" : JSON.stringify(issue.path.join("."));
+  const isOurs = issue.code !== "unrecognized_keys" && issue.code !== "invalid_key" && isKnown;
+  return `${where}: ${isOurs ? issue.message : "it has a key that the schema does not name"}`;
+}
+
+function namesIn(schema: Json): ReadonlySet<string> {
+  if (typeof schema !== "object" || schema === null) return new Set();
+  const below = Object.values(schema).flatMap((member) => [...namesIn(member)]);
+  const own = "properties" in schema && schema["properties"] !== null ? Object.keys(Object(schema["properties"])) : [];
+  return new Set([...own, ...below]);
+}
+
+const checkers = new WeakMap<JsonObject, z.ZodType>();
+
+function checkerOf(schema: JsonObject): z.ZodType {
+  const known = checkers.get(schema);
+  if (known !== undefined) return known;
+  try {
+    const made = z.fromJSONSchema({ ...schema });
+    checkers.set(schema, made);
+    return made;
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    throw new StrataError(
+      "config_invalid",
+      `the agent's \`output\` is not a schema that can be checked: ${why}`,
+      {},
+      thrown,
+    );
+  }
+}

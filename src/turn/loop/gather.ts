@@ -1,0 +1,311 @@
+import { setImmediate } from "node:timers/promises";
+import { type Compilation, chooseMode, type Summary, wholeMessage } from "../../compiler/index.ts";
+import {
+  type Agent,
+  asStrataError,
+  type ContactId,
+  type ContactScope,
+  type Digest,
+  type Epoch,
+  frozenIn,
+  type MemoryId,
+  type Mode,
+  type Renewal,
+  type StoredEvent,
+  type ThreadId,
+  type TurnId,
+} from "../../protocol/index.ts";
+import type { Store, Thread, TurnRecord } from "../../store/index.ts";
+import { rulesOf, tailPlanOf } from "../../wire/index.ts";
+import { type ColdCache, compileFirst } from "./early-cut.ts";
+import type { Parts } from "../parts.ts";
+import { limitsOf } from "./run-tool.ts";
+import { inWindow, keepOf, limitOf } from "./setup.ts";
+import { type GatherContext, type Gathered, gather, type LiveSources, type ToolAllowance } from "../sources/index.ts";
+import type { Found, Standing, TurnParts, TurnSetup } from "./steps.ts";
+import { type StoredTexts, storedTexts, withStored } from "./stored-texts.ts";
+
+/** What a turn's first request is about. */
+export interface Occasion {
+  readonly scope: ContactScope;
+  readonly turn: TurnId;
+  readonly events: readonly StoredEvent[];
+  /** Whose thread is whose, where the events are of several senders. */
+  readonly senders?: ReadonlyMap<ThreadId, ContactId>;
+  readonly epoch: Epoch | undefined;
+  /** Nothing before the conversation's first turn. */
+  readonly thread?: Thread | undefined;
+  /** Why the running epoch ends with this turn; left out, it continues. */
+  readonly renewal?: Renewal | undefined;
+  /** Set once the provider's cache of the thread has expired. */
+  readonly cold?: ColdCache | undefined;
+  readonly signal?: AbortSignal;
+}
+
+/** A turn's first request, and a line for each source that failed or was late. */
+export interface Prepared {
+  readonly compilation: Compilation;
+  readonly notes: Gathered["notes"];
+  /** When a text of the prefix was edited last. */
+  readonly since?: number;
+  /** How many of the events are in it, from the first on. */
+  readonly taken: number;
+  /** The same request with a summary of what was cut from it. */
+  readonly withSummary: (summary: Summary) => Compilation;
+}
+
+/**
+ * Asks the live layers' sources in parallel under their deadline, then compiles the turn's first request. If compiling cut what the
+ * sources left out because the model would see it anyway, they are asked once more.
+ * @throws StrataError `source_failed` for a required layer, `budget_too_small`
+ */
+export async function compileFor(parts: TurnParts, setup: TurnSetup, occasion: Occasion): Promise<Prepared> {
+  const { agent } = setup;
+  // A turn of a log stands alone: nothing of the thread's epoch is seen, cut or summarized.
+  const running = agent.history === "log" ? undefined : occasion.epoch;
+  const undone = await undoneFor(parts.store, occasion.thread);
+  const start = await atStart(parts, setup, { scope: occasion.scope, epoch: running, undone });
+  const isRunning = running !== undefined;
+  const { steps } = parts;
+  const context = { scope: occasion.scope, events: occasion.events, at: parts.clock(), count: setup.count };
+  const edited = await storedTexts(parts, agent, { isRunning });
+  const stored = await withStored(agent, edited, {
+    stored: steps.stored(parts, agent, edited.active),
+    isRunning,
+    context: { ...context, ...(occasion.signal && { signal: occasion.signal }) },
+  });
+  const texts = { ...stored, contents: new Map([...stored.contents, ...(setup.texts ?? [])]) };
+  await setImmediate();
+  const live = parts.steps.sources(parts, agent);
+  const kept = occasion.renewal === undefined ? running : undefined;
+  const mode = modeFor(parts, setup, { running: kept, texts });
+  const setting = { ...occasion, undone, texts, live, mode };
+  const begun = shownIn(start, mode);
+  const prepared = await compileWith(parts, setup, { ...setting, start: begun });
+  await setImmediate();
+  const seen = seenOtherwise(begun, prepared.compilation);
+  return seen === undefined ? prepared : compileWith(parts, setup, { ...setting, start: { ...begun, seen } });
+}
+
+/** Without the frozen memories of a layer that is absent in this mode. */
+function shownIn({ frozen, ...start }: AtStart, mode: Mode): AtStart {
+  if (frozen === undefined) return start;
+  return frozen.layer.modes[mode] === "absent"
+    ? { ...start, seen: { ...start.seen, frozen: [] } }
+    : { ...start, frozen };
+}
+
+/** The same with what sources may know of it: what the model sees of the thread, and, if memories are frozen, all that were saved. */
+interface AtStart extends Standing {
+  readonly seen: Pick<GatherContext, "epoch" | "saved"> & { readonly frozen: readonly MemoryId[] };
+}
+
+async function atStart(parts: TurnParts, setup: TurnSetup, found: Found): Promise<AtStart> {
+  const standing = (await parts.steps.standing(parts, setup, found)) ?? NOTHING;
+  const { epoch } = found;
+  const isFresh = epoch === undefined || standing.forgotten;
+  const frozen = isFresh ? (standing.frozen?.items.map(({ id }) => id) ?? []) : frozenIn(epoch);
+  return { ...standing, seen: seenWith(epoch, frozen, standing.saved) };
+}
+
+const NOTHING: Standing = { forgotten: false, saved: [], notes: [] };
+
+/** What the model sees otherwise than the sources assumed: a cut removes messages, and frozen memories may have had no room. */
+function seenOtherwise({ seen, saved }: AtStart, { epoch }: Compilation): AtStart["seen"] | undefined {
+  const frozen = frozenIn(epoch);
+  const same = frozen.length === seen.frozen.length && frozen.every((id, i) => id === seen.frozen[i]);
+  const isCut = seen.epoch !== undefined && seen.epoch.cut !== epoch.cut;
+  return same && !isCut ? undefined : seenWith(epoch, frozen, saved);
+}
+
+const seenWith = (epoch: Found["epoch"], frozen: readonly MemoryId[], saved: Standing["saved"]): AtStart["seen"] => ({
+  epoch,
+  frozen,
+  ...(frozen.length > 0 && { saved }),
+});
+
+/** All that is known of the turn before its sources are asked. */
+interface Setting {
+  readonly undone: ReadonlySet<string>;
+  readonly texts: StoredTexts;
+  /** What features fill layers with. */
+  readonly live: LiveSources;
+  readonly mode: Mode;
+}
+
+/** A running epoch keeps its mode, unless the agent or the run names another: its prefix was rendered in it. */
+function modeFor(
+  { tools }: Parts,
+  { agent, card, count, tier }: TurnSetup,
+  { running, texts: { contents } }: Pick<Setting, "texts"> & { readonly running: Epoch | undefined },
+): Mode {
+  if (agent.mode !== "auto") return agent.mode;
+  if (running !== undefined) return running.mode;
+  return chooseMode({
+    agent,
+    window: card.window,
+    tools: tools.schemas(agent.tools, agent),
+    contents,
+    count,
+    tier,
+  });
+}
+
+async function compileWith(
+  parts: TurnParts,
+  setup: TurnSetup,
+  { start, texts, mode, ...occasion }: Occasion & Setting & { readonly start: AtStart },
+): Promise<Prepared> {
+  const { agent, count, card } = setup;
+  const layers = agent.layers.filter((layer) => layer.scope === "turn");
+  const { sources, vault } = parts;
+  const given = await gather(agent, layers, {
+    ...occasion,
+    ...start.seen,
+    at: parts.clock(),
+    sources,
+    vault,
+    count,
+    mode,
+    tools: allowances(parts, agent),
+    rounds: setup.limits.rounds,
+  });
+  const gathered = parts.steps.gathered(agent, layers, given);
+  // Nothing here waits for a disk or a network: without pauses, a turn over long texts would block all others.
+  await setImmediate();
+  const contents = new Map([...texts.contents, ...gathered.contents]);
+  const notes = [...start.notes, ...texts.notes, ...gathered.notes];
+  const { read, write5m: write } = rulesOf(card).multipliers;
+  const input = {
+    agent,
+    turn: occasion.turn,
+    mode,
+    limit: limitOf(setup),
+    // A running epoch keeps the schemas it was sent with. It also continues if a tool was removed: calls of it are then refused.
+    tools: keepsTools(agent, occasion) ? [] : parts.tools.schemas(agent.tools, agent),
+    epoch: occasion.epoch,
+    ...(occasion.renewal && { renewal: occasion.renewal }),
+    contents,
+    count,
+    tail: tailPlanOf(card, agent.tail),
+    ...keepOf(setup),
+    rates: card.cache === "none" ? NO_CACHE : { read, write, cold: occasion.cold !== undefined },
+    ...(card.binds && { binds: true }),
+    ...(start.frozen && { memory: start.frozen }),
+    forgotten: start.forgotten,
+  };
+  await countLong(parts, occasion.events);
+  // More events than one message can hold are taken in several turns: half of them, until they fit.
+  for (let taken = occasion.events.length; ; taken = Math.floor(taken / 2)) {
+    try {
+      const fitting = { ...input, events: occasion.events.slice(0, taken) };
+      return {
+        ...compileFirst(fitting, occasion.cold),
+        notes,
+        taken,
+        ...(texts.since !== undefined && { since: texts.since }),
+      };
+    } catch (thrown) {
+      const error = asStrataError(thrown);
+      if (taken <= 1 || error.code !== "budget_too_small") throw inWindow(setup, error, mode);
+    }
+  }
+}
+
+const keepsTools = ({ history }: Agent, { epoch, renewal }: Occasion): boolean =>
+  epoch !== undefined && renewal === undefined && history !== "log";
+
+/**
+ * Why a running epoch ends: the thread was moved to another version of its agent since, another model answers, whose requests
+ * have another shape, or the turn is run in another mode.
+ */
+export function renewalOf(
+  epoch: Epoch | undefined,
+  version: Digest,
+  { agent, model }: Pick<TurnSetup, "agent" | "model">,
+): Renewal | undefined {
+  const was = epoch?.openedFor;
+  if (epoch === undefined || was === undefined) return undefined;
+  if (was.version !== version) return "migrated";
+  if (was.wire !== null && was.wire !== model.wire) return "model";
+  return agent.history === "log" || keepsMode(epoch, agent) ? undefined : "mode";
+}
+
+/** With `auto`, nothing is chosen again in a running epoch; `minimal` is never chosen, so that a run asked for it. */
+const keepsMode = ({ mode }: Epoch, agent: Agent): boolean =>
+  agent.mode === "auto" ? mode !== "minimal" : agent.mode === mode;
+
+/** Characters from which a text is counted ahead. */
+const LONG = 4_000;
+
+/** Compiling blocks all other turns, so long texts are counted before it, with pauses. */
+async function countLong({ countAhead }: Parts, events: Occasion["events"]): Promise<void> {
+  const isShort = events.every(({ content }) =>
+    content.every((part) => part.type === "text" && 4 * part.text.length < LONG),
+  );
+  if (countAhead === undefined || isShort) return;
+  // In its frame, as it is sent, and without it, as it is measured when it has to be cut.
+  const parts = [...wholeMessage(events, () => 0).message.parts, ...events.flatMap(({ content }) => content)];
+  for (const part of parts) if (part.type === "text" && part.text.length > LONG) await countAhead(part.text);
+}
+
+/** Without a cache, every request reads everything again. */
+const NO_CACHE = { read: 1, write: 1 };
+
+/** The tools of the turn, as fixed at its start. */
+function allowances({ tools }: Parts, agent: Agent): readonly ToolAllowance[] {
+  return agent.tools.flatMap((name) => {
+    const tool = tools.get(name);
+    if (tool === undefined) return [];
+    const { calls } = limitsOf(agent, tool);
+    return [
+      {
+        name,
+        ...(Number.isFinite(calls) && { calls }),
+        ...(tool.states && { states: tool.states }),
+        ...(tool.waiting && { waiting: async () => (await tool.waiting?.(agent)) ?? [] }),
+      },
+    ];
+  });
+}
+
+/** At most this many threads of a contact are searched for forks from the same place. */
+const MOST_THREADS = 1_000;
+
+/**
+ * What has not happened on a fork: the turns after the fork's point that its parent, and other forks from the same point, had run
+ * when it was made, with their messages. A model that answers the same message again must not see those answers. What was said
+ * elsewhere, or later, is known as on every thread.
+ */
+async function undoneFor(store: Store, thread: Thread | undefined): Promise<ReadonlySet<string>> {
+  if (thread?.forkedFrom === undefined) return NONE;
+  const threads = await store.threads(thread.scope, MOST_THREADS);
+  const undone: TurnRecord[] = [];
+  for (let fork: Thread | undefined = thread; fork?.forkedFrom !== undefined; ) {
+    const { id, createdAt } = fork;
+    const forkedFrom: Point = fork.forkedFrom;
+    const beside = threads.filter((one) => one.id !== id && isSame(one.forkedFrom, forkedFrom));
+    const turnsOf = async (one: ThreadId): Promise<readonly TurnRecord[]> => store.turns(thread.scope, one);
+    const parents = await turnsOf(forkedFrom.thread);
+    const point = parents.find((turn) => turn.id === forkedFrom.turn)?.seq ?? 0;
+    const others = [
+      parents.filter(({ seq }) => seq > point),
+      ...(await Promise.all(beside.map((one) => turnsOf(one.id)))),
+    ];
+    undone.push(...others.flat().filter(({ startedAt }) => startedAt <= createdAt));
+    fork = threads.find((one) => one.id === forkedFrom.thread);
+  }
+  return new Set(
+    undone.flatMap(({ id, events }) => [id, ...events.flatMap((event) => [event.id, memoryOf(event.id)])]),
+  );
+}
+
+type Point = NonNullable<Thread["forkedFrom"]>;
+
+const NONE: ReadonlySet<string> = new Set();
+
+const isSame = (one: Thread["forkedFrom"], other: Point): boolean =>
+  one !== undefined && one.thread === other.thread && one.turn === other.turn;
+
+/** The memory of a message has the same number; summaries list it among their sources. */
+const memoryOf = (event: string): string => `mem_${event.slice(4)}`;

@@ -1,0 +1,163 @@
+import type { Compilation } from "../../compiler/index.ts";
+import type { ContactScope, Epoch, Mark, Prediction, Prefix, Request, ThreadId } from "../../protocol/index.ts";
+import type { RequestRecord, RequestStart, SentRequest } from "../../store/index.ts";
+import {
+  type EarlierRequest,
+  hasLifetimes,
+  type PlannedLifetimes,
+  paceOf,
+  planMarks,
+  predict,
+  rulesOf,
+  sharedLifetime,
+  tailPlanOf,
+  threadLifetime,
+} from "../../wire/index.ts";
+import { OWN_CHANNELS } from "../intake/own-channels.ts";
+import type { Parts } from "../parts.ts";
+import type { TurnSetup } from "./steps.ts";
+
+/** What was sent before a turn: what a provider's cache may still hold, and at which pace it is asked. */
+export interface Past {
+  /** By the thread. */
+  readonly sent: readonly SentRequest[];
+  /** By all threads of the agent that people talk on; looked up only where it changes something. */
+  readonly starts: readonly RequestStart[];
+  /** Which thread it is, once there is one. */
+  readonly thread?: ThreadId;
+  /** The prefix that the thread sent last. */
+  readonly prefix?: Prefix;
+  /** Since when the prefix says what it says now, as far as that is known. */
+  readonly since?: number;
+}
+
+export const NO_PAST: Past = { sent: [], starts: [] };
+
+/** What the record says of a thread's past; where there is no thread yet, of what its agent's others did. */
+export async function pastOf(
+  { store }: Parts,
+  { agent, card }: TurnSetup,
+  { scope, thread, epoch }: Whose,
+): Promise<Past> {
+  // Threads whose turns stand alone all begin alike: what one wrote, the others read.
+  const asksOthers = hasLifetimes(card) || agent.history === "log";
+  return {
+    sent: thread === undefined ? [] : await store.sent(scope, thread),
+    starts: asksOthers ? await store.starts(agent.org, agent.name, OWN_CHANNELS) : [],
+    ...(thread !== undefined && { thread }),
+    ...(epoch && { prefix: epoch.prefix }),
+  };
+}
+
+/** Whose past, and its running epoch. */
+interface Whose {
+  readonly scope: ContactScope;
+  readonly thread: ThreadId | undefined;
+  readonly epoch: Epoch | undefined;
+}
+
+/** A turn as far as it has come. */
+export interface Underway {
+  readonly setup: TurnSetup;
+  readonly past: Past;
+  /** What the turn itself has sent. */
+  readonly requests: readonly RequestRecord[];
+}
+
+/**
+ * The thread's answered requests to this model before the one that is made now, and how many of its messages each had sent
+ * already. Within an epoch what was sent is sent again, but for what a turn that failed had added; another epoch has the prefix
+ * in common, as far as it was not edited, and nothing after it.
+ */
+function earlierRequests({ setup, past, requests }: Underway, { epoch }: Compilation): readonly EarlierRequest[] {
+  const { framed, place } = tailPlanOf(setup.card, setup.agent.tail);
+  // Its first request has the events behind what is gone in the next one.
+  const moved = (own: number): number => (place === "before-events" && framed !== "delta" && own === 1 ? 1 : 0);
+  const stored = past.sent.filter(({ wire }) => wire === setup.model.wire);
+  const own = requests.filter(({ reply }) => reply !== null).map((one) => ({ ...one, kept: true }));
+  let common: number | undefined;
+  const blocksBefore = (): { readonly blocks?: number } => {
+    common ??= past.prefix && blocksInCommon(past.prefix, epoch.prefix);
+    return common === undefined ? {} : { blocks: common };
+  };
+  return [...stored, ...own].map(({ at, marks, kept, parameters, ...sent }) => {
+    const reasoning = parameters.reasoning && { reasoning: parameters.reasoning };
+    const same = kept ? sent.base + sent.own - moved(sent.own) : sent.base;
+    if (sent.epoch === epoch.n) return { at, marks, same, ...reasoning };
+    return { at, marks, same: 0, ...reasoning, ...blocksBefore() };
+  });
+}
+
+/** What other threads sent of the prefix that all of a log's senders share, marked as it is marked now. */
+function sharedRequests({ setup: { agent }, past }: Underway, marks: readonly Mark[]): readonly EarlierRequest[] {
+  if (agent.history !== "log") return [];
+  const shared = marks.filter(({ after }) => after.zone === "system");
+  return past.starts
+    .filter(({ thread, at }) => thread !== past.thread && at > (past.since ?? 0))
+    .map(({ at }) => ({ at, marks: shared, same: 0 }));
+}
+
+/** Blocks of tools and system that are the same in both, from the first on. */
+function blocksInCommon(one: Prefix, other: Prefix): number {
+  const blocksOf = ({ tools, system }: Prefix): readonly string[] => [
+    ...tools.map((tool) => JSON.stringify(tool)),
+    ...system.map(({ text }) => text),
+  ];
+  const [was, is] = [blocksOf(one), blocksOf(other)];
+  const differs = is.findIndex((block, i) => block !== was[i]);
+  return differs < 0 ? is.length : differs;
+}
+
+/** A request with its marks, and what it is expected to be billed. */
+export interface PlannedRequest {
+  readonly request: Request;
+  readonly prediction: Prediction;
+}
+
+/** Sets the marks of a request that is about to be sent at this time, and says what it will be billed. Pure. */
+export function planRequest(
+  underway: Underway,
+  compilation: Compilation,
+  { bare, at }: { readonly bare: Omit<Request, "marks">; readonly at: number },
+): PlannedRequest {
+  const { card, count } = underway.setup;
+  const earlier = earlierRequests(underway, compilation);
+  const plan = (lifetimes?: PlannedLifetimes): PlannedRequest => {
+    const planned = planMarks(bare, { card, count, ...(lifetimes && { lifetimes }) });
+    const marks = planned.filter(({ after }) => after.zone === "system" || isReadAgain(underway));
+    const request: Request = { ...bare, marks };
+    const others = sharedRequests(underway, marks);
+    const before = others.length === 0 ? earlier : [...others, ...earlier].sort((a, b) => a.at - b.at);
+    return { request, prediction: predict(request, before, { card, count, at }) };
+  };
+  const short = plan();
+  if (!hasLifetimes(card) || short.request.marks.length === 0) return short;
+  const lifetimes = lifetimesFor(underway, short.prediction, [...earlier.map((one) => one.at), at]);
+  return lifetimes.shared === "5m" && lifetimes.thread === "5m" ? short : plan(lifetimes);
+}
+
+/** Whether anything behind the prefix is sent again: of a turn that stands alone only where its model may call a tool. */
+const isReadAgain = ({ setup: { agent } }: Underway): boolean => agent.history !== "log" || agent.tools.length > 0;
+
+/** How long the marks shall keep, by the pace of the thread and of all the agent's threads. */
+function lifetimesFor(
+  { setup: { card, agent }, past }: Underway,
+  { read, write }: Prediction,
+  starts: readonly number[],
+): PlannedLifetimes {
+  const { multipliers } = rulesOf(card);
+  const byThread = [...Map.groupBy(past.starts, ({ thread }) => thread).values()];
+  const timesOf = (of: readonly RequestStart[]): readonly number[] => of.map(({ at }) => at);
+  const prior = paceOf(byThread.map(timesOf), card.lifetimes);
+  return {
+    shared: sharedLifetime(paceOf([timesOf(past.starts)], card.lifetimes), multipliers),
+    // What comes after the shared prefix is read by the same turn or by none.
+    thread:
+      agent.history === "log"
+        ? "5m"
+        : threadLifetime(
+            { prefix: read + write, fresh: write },
+            { pace: paceOf([starts], card.lifetimes, prior), multipliers },
+          ),
+  };
+}

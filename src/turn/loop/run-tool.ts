@@ -1,0 +1,217 @@
+import { setImmediate } from "node:timers/promises";
+import { truncateText, withoutSecrets } from "../../guard/index.ts";
+import {
+  type Agent,
+  type AgentState,
+  EDIT_TOOL,
+  type Json,
+  lowestTrust,
+  type NewText,
+  type StoreWrite,
+  spoken,
+  type Tool,
+  type ToolContext,
+  type ToolOutcome,
+  type Trust,
+  trusted,
+  type Untrusted,
+  untrusted,
+} from "../../protocol/index.ts";
+import type { Parts } from "../parts.ts";
+import type { RunningTurn } from "./steps.ts";
+
+/** How far an agent may go with a tool in one turn: the stricter of what the tool and the declaration say. No limit is `Infinity`. */
+export function limitsOf({ rules = [] }: Agent, tool: Tool): { readonly calls: number; readonly seconds: number } {
+  const rule = rules.find((one) => one.tool === tool.schema.name);
+  const stricter = (key: "calls" | "seconds"): number =>
+    Math.min(rule?.[key] ?? Number.POSITIVE_INFINITY, tool.limits?.[key] ?? Number.POSITIVE_INFINITY);
+  return { calls: stricter("calls"), seconds: stricter("seconds") };
+}
+
+/** The turns of running calls, each by what its tool is given. */
+const callers = new WeakMap<ToolContext, RunningTurn>();
+
+/** The turn that makes a call; nothing for one that runs between two turns. */
+export const callerOf = (context: ToolContext): RunningTurn | undefined => callers.get(context);
+
+/** What a run is given, and what ends it. */
+export interface Running {
+  /** The turn that makes the call; left out, it runs between two turns. */
+  readonly caller?: RunningTurn;
+  readonly context: Omit<ToolContext, "signal" | "secret" | "progress">;
+  /** Who hears how far it has come; left out, nobody. */
+  readonly progress?: (says: Untrusted) => void;
+  /** `Infinity` for no limit. */
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+}
+
+/** How a run ended. Not known: a tool that acts outside was left in the middle, and may still act. */
+export interface Ran {
+  readonly outcome: ToolOutcome;
+  readonly isKnown: boolean;
+}
+
+/**
+ * Runs a tool on checked input. If it throws or runs out of time, the result says so; a tool that ignores its signal is abandoned.
+ * Values of secrets in its output are replaced by their names.
+ */
+export async function runTool(
+  parts: Parts,
+  tool: Tool,
+  input: Json,
+  { caller, context, seconds, signal, progress }: Running,
+): Promise<Ran> {
+  const { vault } = parts;
+  const late = Number.isFinite(seconds) ? [AbortSignal.timeout(seconds * 1_000)] : [];
+  const ends = AbortSignal.any([signal, ...late]);
+  const stopped = Promise.withResolvers<never>();
+  const stop = (): void => stopped.reject(ends.reason);
+  ends.addEventListener("abort", stop, { once: true });
+  try {
+    if (ends.aborted) return failed(`${tool.schema.name} was stopped before it began`);
+    const tell = (says: string): void => {
+      if (!ends.aborted) progress?.(untrusted(truncateText(vault.hide(String(says)), MOST_SAID, "…")));
+    };
+    const given = { ...context, signal: ends, secret: vault.secret, progress: tell };
+    if (caller !== undefined) callers.set(given, caller);
+    // What it measures and shows to the guard is what will be kept.
+    const asked = tool.schema.name === EDIT_TOOL ? hiddenInput(vault, input) : input;
+    const said = await Promise.race([acted(parts, tool, asked, given), stopped.promise]);
+    const outcome = hidden(vault, said);
+    const text = await redacted(outcome.text);
+    return { outcome: limited({ ...outcome, text }, [tool.trust, context.taint]), isKnown: true };
+  } catch (thrown) {
+    if (!ends.aborted)
+      return failed(await redacted(untrusted(vault.hide(`${tool.schema.name} failed: ${wordsOf(thrown)}`))));
+    return left(tool, signal.aborted ? "was stopped" : `took longer than ${seconds} s`);
+  } finally {
+    ends.removeEventListener("abort", stop);
+  }
+}
+
+/**
+ * Runs it to its end, whether or not somebody still waits. If its contact was erased in the meantime, a file that it wrote would stay,
+ * so the contact's files are deleted once more.
+ */
+async function acted(
+  { store, removeFiles }: Parts,
+  tool: Tool,
+  input: Json,
+  context: ToolContext,
+): Promise<ToolOutcome> {
+  try {
+    return await tool.run(input, context);
+  } finally {
+    const { scope, thread } = context;
+    if (tool.effect === "external" && (await store.thread(scope, thread)) === undefined) await removeFiles(scope);
+  }
+}
+
+/** What a tool writes comes from its own words and from what the model was shown, and has the lowest trust of both. */
+function limited({ writes, ...rest }: ToolOutcome, most: readonly Trust[]): ToolOutcome {
+  if (writes === undefined) return rest;
+  const trusting = (write: StoreWrite): StoreWrite => {
+    if (write.kind === "forget") return write;
+    if (write.kind === "edit") return { ...write, edit: proposed(write.edit, most) };
+    const { memory } = write;
+    return { ...write, memory: { ...memory, trust: lowestTrust([memory.trust, ...most]) } };
+  };
+  return { ...rest, writes: writes.map(trusting) };
+}
+
+/** Law 6: an edit has at most the agent's trust, and waits for an operator if its writer had seen what others wrote. */
+function proposed(edit: NewText, most: readonly Trust[]): NewText {
+  const inputs = lowestTrust([edit.inputs, ...most]);
+  const isTainted = lowestTrust([inputs, "agent"]) !== "agent";
+  const trust = lowestTrust([edit.trust, "agent"]);
+  return { ...edit, by: "agent", trust, inputs, status: isTainted ? "proposed" : edit.status };
+}
+
+function failed(says: string): Ran {
+  return { outcome: { text: untrusted(says), failed: true }, isKnown: true };
+}
+
+function left({ schema, effect }: Tool, because: string): Ran {
+  if (effect !== "external") return failed(`${schema.name} failed: it ${because}`);
+  const next = "look at what it was to change before calling it again";
+  const { outcome } = failed(`${schema.name} ${because} and was left; whether it has acted is not known: ${next}.`);
+  return { outcome, isKnown: false };
+}
+
+/** Characters of one sign of life. */
+const MOST_SAID = 200;
+
+const wordsOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+
+function hiddenInput(vault: Parts["vault"], input: Json): Json {
+  if (typeof input === "string") return vault.hide(input);
+  if (input === null || typeof input !== "object") return input;
+  if (isList(input)) return input.map((one) => hiddenInput(vault, one));
+  return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, hiddenInput(vault, value)]));
+}
+
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+
+/** How many characters are checked before other turns get a chance to run. */
+const SLICE = 64_000;
+
+/**
+ * A result without what looks like a secret: it would stay in the transcript and go to the provider with every request. A value after
+ * the word "token" alone is kept: tools call their page cursors that.
+ */
+export async function redacted(text: Untrusted): Promise<Untrusted> {
+  let kept = "";
+  for (let from = 0; from < text.length; ) {
+    const line = text.lastIndexOf("\n", from + SLICE);
+    const to = text.length - from <= SLICE ? text.length : line > from ? line + 1 : from + SLICE;
+    kept += withoutSecrets(text.slice(from, to), ["secret value"]);
+    from = to;
+    if (from < text.length) await setImmediate();
+  }
+  return untrusted(kept);
+}
+
+/** What a call came to, with the names of secrets in the place of their values. */
+export function hidden(vault: Parts["vault"], { text, failed, media, writes, trust, reply }: ToolOutcome): ToolOutcome {
+  return {
+    text: untrusted(vault.hide(text)),
+    failed,
+    ...(media !== undefined && { media }),
+    ...(writes !== undefined && { writes: writes.map((write) => hiddenWrite(vault, write)) }),
+    ...(trust !== undefined && { trust }),
+    ...(reply && { reply: { ...reply, text: spoken(vault.hide(reply.text)) } }),
+  };
+}
+
+function hiddenWrite(vault: Parts["vault"], write: StoreWrite): StoreWrite {
+  if (write.kind === "forget") return write;
+  if (write.kind === "edit") return { ...write, edit: hiddenEdit(vault, write.edit) };
+  const { content, tags, speaker } = write.memory;
+  return {
+    ...write,
+    memory: {
+      ...write.memory,
+      content: untrusted(vault.hide(content)),
+      tags: tags.map((tag) => vault.hide(tag)),
+      ...(speaker !== undefined && { speaker: vault.hide(speaker) }),
+    },
+  };
+}
+
+const hiddenEdit = (vault: Parts["vault"], { text, line, reason, ...edit }: NewText): NewText => ({
+  ...edit,
+  text: trusted(vault.hide(text)),
+  ...(line !== undefined && { line: trusted(vault.hide(line)) }),
+  reason: untrusted(vault.hide(reason)),
+});
+
+/** The agent's state while a turn's call runs, and while a call runs that a person has approved: between two turns. */
+export const IN_TURN: AgentState = "executing actions";
+export const BETWEEN_TURNS: AgentState = "idle";
+
+/** Why a tool may not be called in a state, as the rest of a sentence about it; nothing where it may. */
+export function outOfState({ states }: Tool, state: AgentState): string | undefined {
+  if (states === undefined || states.includes(state)) return undefined;
+  return `may be called only while ${states.join(" or ")}, and the agent is ${state}`;
+}

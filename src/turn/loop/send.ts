@@ -1,0 +1,269 @@
+import { setImmediate } from "node:timers/promises";
+import { type Compilation, clearedTail, countMessage, requestOf, roomLeft, unreasoned } from "../../compiler/index.ts";
+import { truncateText } from "../../guard/index.ts";
+import {
+  type AssistantPart,
+  asStrataError,
+  billedUsage,
+  type Json,
+  type Message,
+  NO_USAGE,
+  never,
+  type Parameters,
+  type Prediction,
+  type Reply,
+  type Request,
+  StrataError,
+  sentIn,
+  type TranscriptMessage,
+  type TurnEvent,
+} from "../../protocol/index.ts";
+import type { RebuiltRequest } from "../../store/index.ts";
+import { changedPiece, dollars } from "../../wire/index.ts";
+import { type PlannedRequest, planRequest } from "./plan-request.ts";
+import { replyGuard } from "./reply-guard.ts";
+import { parametersOf } from "./setup.ts";
+import type { TurnSetup } from "./steps.ts";
+import { add, type TurnState } from "./turn-state.ts";
+
+/** What a call of the model gave, and what stays of it: the tail that the provider has cleared, and what the model said. */
+export interface Answer {
+  readonly reply: Reply;
+  /** Nothing where the model said nothing. */
+  readonly said: readonly TranscriptMessage[];
+  /** What was sent, which the turn continues from. */
+  readonly compilation: Compilation;
+  /** Calls that are not run, for they are longer than what has room in the next request: by id, why. */
+  readonly tooLong?: ReadonlyMap<string, string>;
+}
+
+/**
+ * Sends one request of the turn and passes on the words as they arrive. If the provider rejects the model's earlier reasoning, the
+ * request is sent once more without it, in a new epoch; the cause is determined and recorded.
+ * @throws StrataError as `ask`
+ */
+export async function* send(state: TurnState, compilation: Compilation): AsyncGenerator<TurnEvent, Answer> {
+  try {
+    return yield* sendOnce(state, compilation);
+  } catch (thrown) {
+    const { code, message, details } = asStrataError(thrown);
+    const next = code === "reasoning_refused" ? unreasoned(compilation, state.setup.count) : undefined;
+    if (next === undefined) throw thrown;
+    const changed = await changedSince(state, compilation);
+    yield { type: "refused", changed, because: String(details.because ?? message) };
+    const answer = yield* sendOnce(state, { ...next, ledger: { ...next.ledger, refused: { changed } } });
+    return { ...answer, compilation: next };
+  }
+}
+
+async function* sendOnce(state: TurnState, compilation: Compilation): AsyncGenerator<TurnEvent, Answer> {
+  state.sent = compilation;
+  state.unsent = state.added.length;
+  yield { type: "compiled", round: state.requests.length + 1, ledger: compilation.ledger };
+  const reply = yield* ask(state, compilation, parametersOf(state.setup));
+  const { parts, tooLong } = callsWithin(state, compilation, reply.parts);
+  if (parts.length === 0) return { reply, said: [], compilation };
+  const cleared = clearedTail(compilation);
+  const before = cleared === undefined ? [] : [add(state, cleared.message, cleared.trust)];
+  const said = [...before, add(state, { role: "assistant", parts }, compilation.taint)];
+  return { reply, said, compilation, ...(tooLong && { tooLong }) };
+}
+
+/** Tokens that an answer to a call needs at the least. */
+const SHORT_RESULT = 150;
+/** Characters that stay of each text in the input of a call that is too long. */
+const BEGINNING = 200;
+
+/**
+ * What the model said, as the next request holds it. If its calls leave no room for their answers, the longest of them are kept with
+ * the beginnings of their texts only, and the model reads that they were not run: the turn does not fail.
+ */
+function callsWithin(
+  { setup: { count } }: TurnState,
+  compilation: Compilation,
+  parts: readonly AssistantPart[],
+): { readonly parts: readonly AssistantPart[]; readonly tooLong?: ReadonlyMap<string, string> } {
+  const tokens = (some: readonly AssistantPart[]): number => countMessage({ role: "assistant", parts: some }, count);
+  const calls = parts.filter((part) => part.type === "call");
+  const room = roomLeft(compilation) - SHORT_RESULT * calls.length;
+  if (calls.length === 0 || tokens(parts) <= room) return { parts };
+  const cut = new Map<string, string>();
+  let kept = parts;
+  for (const call of calls.toSorted((one, other) => tokens([other]) - tokens([one]))) {
+    if (tokens(kept) <= room) break;
+    const short = { ...call, input: shortened(call.input) };
+    // A short call is run: cut, it would take no less room.
+    if (tokens([short]) >= tokens([call])) continue;
+    const most = Math.max(0, room - tokens(kept) + tokens([call]));
+    const says = `this call has ${tokens([call])} tokens, and no more than ${most} have room in what may be sent`;
+    cut.set(call.id, `Not run: ${says}. Its texts are shown cut; write less, or in several turns.`);
+    kept = kept.map((part) => (part === call ? short : part));
+  }
+  return cut.size === 0 ? { parts } : { parts: kept, tooLong: cut };
+}
+
+/** The same input with the beginnings of its texts; without any fields if it is long because of something else. */
+function shortened(input: Json): Json {
+  const cut = (value: Json): Json => {
+    if (typeof value !== "string") return value;
+    return truncateText(value, BEGINNING, `… (${value.length} characters in all)`);
+  };
+  if (typeof input !== "object" || input === null) return cut(input);
+  const short = Object.fromEntries(Object.entries(input).map(([key, value]) => [key, cut(value)]));
+  return JSON.stringify(short).length <= 5 * BEGINNING ? short : {};
+}
+
+/**
+ * Calls the model. The request is recorded whatever happens.
+ * @throws StrataError `model_failed`, `rate_limited`, `key_refused`, `reasoning_refused`, `model_refused`, `turn_cancelled`
+ */
+export async function* ask(
+  state: TurnState,
+  compilation: Compilation,
+  parameters: Parameters,
+): AsyncGenerator<TurnEvent, Reply> {
+  const bare = requestOf(compilation, parameters);
+  return yield* askPlanned(state, compilation, (at) => planRequest(state, compilation, { bare, at }));
+}
+
+/** The same for a request whose marks are planned otherwise. */
+export async function* askPlanned(
+  state: TurnState,
+  compilation: Compilation,
+  plan: (at: number) => PlannedRequest,
+): AsyncGenerator<TurnEvent, Reply> {
+  const { clock, wall } = state.parts;
+  const began = { at: clock(), wall: wall() };
+  const { request, prediction } = plan(began.at);
+  await setImmediate();
+  const { parameters } = request;
+  let reply: Reply | null = null;
+  try {
+    reply = credible(yield* listen(state, request), { ...state.setup, prediction, parameters });
+    // A rehearsal or a recording makes its usage up; only a provider knows how its model counts.
+    const { ref, wire } = state.setup.model;
+    if (ref === wire && reply.estimated === undefined) state.parts.observe(wire, request, reply.usage.input);
+    return reply;
+  } finally {
+    record(state, compilation, request, { ...began, reply, prediction });
+  }
+}
+
+async function* listen({ setup, lease, parts }: TurnState, request: Request): AsyncGenerator<TurnEvent, Reply> {
+  const guard = replyGuard(setup.agent, parts.vault);
+  for await (const event of setup.model.send(request, { signal: lease.signal, count: setup.count })) {
+    switch (event.type) {
+      case "text-delta": {
+        const text = guard.push(event.text);
+        if (text !== "") yield { type: "text-delta", text };
+        break;
+      }
+      case "retry":
+      case "reasoning-delta":
+        yield event;
+        break;
+      case "call":
+        break;
+      case "reply": {
+        const text = guard.end();
+        if (text !== "") yield { type: "text-delta", text };
+        const reply = guard.reply(event.reply);
+        yield* guard.withheld();
+        return reply;
+      }
+      default:
+        return never(event);
+    }
+  }
+  throw new StrataError("model_failed", `${setup.model.ref} ended its stream without an answer; try again`);
+}
+
+/** What Strata knows of a request and its answer by itself. */
+interface Counted extends Pick<TurnSetup, "card" | "count"> {
+  readonly prediction: Prediction;
+  readonly parameters: Parameters;
+}
+
+/**
+ * A report is believed up to so many windows, or requested replies: a count that is not the provider's is a few times too small, a window may be
+ * a guess, and a provider that runs tools by itself reports the sum of its rounds, each of which reads the whole prompt.
+ */
+const BELIEVED = 10;
+
+/**
+ * Impossible usage is kept as reported but billed by what was counted here, and so is a reply that had to be cut off: one absurd
+ * report must not use up what an agent may spend, and a reply without figures must not be free.
+ */
+function credible(reply: Reply, { prediction, parameters, card: { window }, count }: Counted): Reply {
+  const { read, write, writeLong, input } = prediction;
+  const { usage, capped } = reply;
+  // Some models reason beyond the length that was asked for, but not beyond their window.
+  const most = { input: BELIEVED * window, output: Math.max(BELIEVED * parameters.maxTokens, window) };
+  if (usage.input <= most.input && usage.output <= most.output && capped === undefined) return reply;
+  const output = countMessage({ role: "assistant", parts: reply.parts }, count);
+  const sent = { input: read + write + input, cacheRead: read, cacheWrite: write };
+  return { ...reply, estimated: { ...sent, ...(writeLong > 0 && { cacheWriteLong: writeLong }), output } };
+}
+
+/** What came of a request, and what was expected of it. */
+interface Asked {
+  readonly at: number;
+  readonly wall: number;
+  readonly prediction: Prediction;
+  readonly reply: Reply | null;
+}
+
+function record(
+  state: TurnState,
+  { epoch, own, ledger, taint }: Compilation,
+  { tail, marks, parameters }: Request,
+  { reply, prediction, ...began }: Asked,
+): void {
+  state.requests.push({
+    n: state.requests.length + 1,
+    epoch: epoch.n,
+    base: epoch.transcript.length,
+    own: own.length,
+    tail,
+    marks,
+    parameters,
+    ledger,
+    taint,
+    prediction,
+    reply,
+    dollars: dollars(reply === null ? NO_USAGE : billedUsage(reply), state.setup.prices, prediction),
+    at: began.at,
+    milliseconds: state.parts.wall() - began.wall,
+  });
+}
+
+/**
+ * The first part of a request that differs from the record of the thread's last finished turn: the model, a tool, a layer, a message,
+ * or the answer then. Null if nothing differs, or nothing was sent before.
+ */
+async function changedSince(state: TurnState, compilation: Compilation): Promise<string | null> {
+  const { store } = state.parts;
+  const { id, scope } = state.lease.claim.thread;
+  const turns = await store.turns(scope, id);
+  // The messages of a turn that failed are not sent again.
+  const turn = turns.findLast(({ status, requests }) => status === "done" && requests.length > 0);
+  const last = turn?.requests.findLast(({ reply }) => reply !== null);
+  if (turn === undefined || last === undefined) return null;
+  try {
+    const before = await store.rebuild(scope, turn.id, last.n);
+    if (before.wire !== state.setup.model.wire) return `the model, which was ${before.wire},`;
+    return changedPiece(withReply(before), requestOf(compilation, parametersOf(state.setup))) ?? null;
+  } catch (thrown) {
+    if (asStrataError(thrown).code !== "record_broken") throw thrown;
+    return "the record itself, as `strata verify` tells,";
+  }
+}
+
+/** What had been sent, and what was answered to it. */
+function withReply({ request, reply, epoch }: RebuiltRequest): Pick<Request, "prefix" | "messages"> {
+  const { prefix, messages, tail } = request;
+  if (reply === null || reply.parts.length === 0) return { prefix, messages };
+  const cleared = clearedTail({ tail, ledger: { entries: [] } });
+  const said: readonly Message[] = [{ role: "assistant", parts: reply.parts }];
+  return { prefix, messages: [...messages, ...(cleared ? [cleared.message] : []), ...sentIn(epoch, said)] };
+}

@@ -1,0 +1,131 @@
+import { type Keep, roomIn } from "../../compiler/index.ts";
+import { type Agent, type Mode, type Parameters, StrataError } from "../../protocol/index.ts";
+import type { Thread } from "../../store/index.ts";
+import { guessedWindow, rulesOf } from "../../wire/index.ts";
+import { PEER } from "../intake/own-channels.ts";
+import type { Parts } from "../parts.ts";
+import type { RunOptions } from "../runtime.ts";
+import type { Pinned, TurnParts, TurnSetup } from "./steps.ts";
+
+/** @throws StrataError `agent_not_found`, `model_unknown`, `invalid_input` for a model without a price under a limit in dollars */
+export async function setupOf(parts: TurnParts, thread: Pinned, options: RunOptions): Promise<TurnSetup> {
+  const pinned = await agentAt(parts, thread);
+  const agent = options.mode === undefined ? pinned : { ...pinned, mode: options.mode };
+  const model = options.model ?? (await parts.modelOf(agent));
+  const prices = parts.cardOf(model.ref);
+  checkPrice(parts, { agent, model, prices });
+  const count = await parts.counterOf(model.wire);
+  const limits = options.limits ?? agent.budgets.turn;
+  const setup = { agent, model, card: parts.cardOf(model.wire), prices, count, limits, tier: "Normal" } as const;
+  return parts.steps.setup(parts, setup, { options, thread });
+}
+
+/** A spending limit without a known price would have no effect. */
+function checkPrice(
+  { steps }: TurnParts,
+  { agent, model: { ref }, prices }: Pick<TurnSetup, "agent" | "model" | "prices">,
+): void {
+  const {
+    name,
+    budgets: { spend, turn },
+  } = agent;
+  const isCounted = spend !== undefined || turn.dollars !== undefined || steps.funds.some(({ holds }) => holds(agent));
+  if (prices.priced || !isCounted) return;
+  const message = `${name} has a limit in dollars or credits, but the price of ${ref} is not known: set it under \`models\` in strata.yaml, or name another model`;
+  throw new StrataError("invalid_input", message, { agent: name, model: ref });
+}
+
+/**
+ * The thread with the agent version of its next turn. With `history: log` every thread takes the declared version, so that all share
+ * its prefix; other threads stay pinned to theirs.
+ */
+export async function upToDate(parts: Parts, thread: Thread): Promise<Thread> {
+  const { scope, id, version, channel } = thread;
+  // An agent that another one calls answers in the version that was called.
+  if (channel === PEER) return thread;
+  const declared = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
+  if (declared?.history !== "log" || declared.version === version) return thread;
+  const epoch = await parts.store.epoch(scope, id);
+  const isRunning = epoch !== undefined && epoch.reason !== "alone";
+  return isRunning ? thread : { ...thread, version: declared.version };
+}
+
+/** The same for a thread that is about to run: the declaration it moves to is stored with the record. */
+export async function broughtUpToDate(parts: Parts, thread: Thread): Promise<Thread> {
+  const now = await upToDate(parts, thread);
+  if (now.version !== thread.version) await keepVersion(parts, await agentAt(parts, now));
+  return now;
+}
+
+/** Stores the declaration for threads that are pinned to it. This program remembers what it has stored, so that not each turn asks. */
+export async function keepVersion({ store, agents, clock }: Parts, agent: Agent): Promise<void> {
+  const { org, name, version } = agent;
+  const known = keptVersions.get(store) ?? new Set();
+  keptVersions.set(store, known);
+  const key = JSON.stringify([org, name, version]);
+  if (known.has(key)) return;
+  await store.saveAgentVersion(org, name, version, agents.spec(agent), clock());
+  known.add(key);
+}
+
+const keptVersions = new WeakMap<Parts["store"], Set<string>>();
+
+/**
+ * The agent as the thread is pinned to it: the declared one, or an earlier version from the record. Only layers and tools are
+ * pinned: the model is always the declared one.
+ */
+export async function agentAt(parts: Parts, { scope, version }: Pinned): Promise<Agent> {
+  const declared = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
+  if (declared?.version === version) return declared;
+  const spec = await parts.store.agentVersion(scope.org, scope.agent, version);
+  if (spec !== undefined) return withModelOf(declared, parts.agents.revive(spec, version));
+  throw new StrataError(
+    "agent_not_found",
+    `the thread is pinned to version ${version.slice(0, 12)} of ${scope.agent}, which is not in this data; open a new thread`,
+    { agent: scope.agent, version },
+  );
+}
+
+function withModelOf(declared: Agent | undefined, pinned: Agent): Agent {
+  if (declared === undefined || declared.model === pinned.model) return pinned;
+  const { model: _, ...rest } = pinned;
+  return declared.model === undefined ? rest : { ...rest, model: declared.model };
+}
+
+/** Tokens that may be sent: the smaller of the agent's budget and the model's window, less the reserve for the reply. */
+export function limitOf({ agent, card }: Pick<TurnSetup, "agent" | "card">): number {
+  return roomIn(card.window, agent.budgets).limit;
+}
+
+/** What must stay of the conversation at a cut if the agent says so, and the prices that it is weighed by. */
+export function keepOf({ agent: { budgets }, card }: Pick<TurnSetup, "agent" | "card">): { readonly keep?: Keep } {
+  if (budgets.keep === undefined) return {};
+  const { read, write5m: write } = rulesOf(card).multipliers;
+  return { keep: { tokens: budgets.keep, read, write } };
+}
+
+/** How the model is to answer: at most what is reserved for the reply, and in the form that the agent declares. */
+export function parametersOf({ agent, card, reasoning }: Pick<TurnSetup, "agent" | "card" | "reasoning">): Parameters {
+  const maxTokens = Math.min(roomIn(card.window, agent.budgets).reply, card.longestReply);
+  return {
+    maxTokens,
+    ...(reasoning && { reasoning }),
+    ...(agent.output !== undefined && { output: agent.output }),
+  };
+}
+
+/**
+ * The same error about the model's window, if that is smaller than the agent's budget: a larger budget would not help then. The
+ * error's `details.what` says what did not fit; `mode` is the mode in which it did not.
+ */
+export function inWindow({ agent, card, model }: TurnSetup, error: StrataError, mode?: Mode): StrataError {
+  const { total } = agent.budgets;
+  const { what, ...facts } = error.details;
+  const { window } = card;
+  if (error.code !== "budget_too_small" || window >= total || typeof what !== "string") return error;
+  const helps = `a model with a larger one${mode === "full" ? ", `mode: compact`" : ""}, shorter texts, fewer tools or a lower budgets.result or budgets.reply`;
+  const guess = guessedWindow(model.wire, card);
+  const known = guess ?? `the window of ${model.wire} is ${window} tokens`;
+  const says = `${known}, and budgets.total is already larger: what helps is ${helps}`;
+  return new StrataError("budget_too_small", `${what}; ${says}`, { ...facts, model: model.wire, window }, error);
+}

@@ -1,0 +1,279 @@
+import {
+  type ActiveTexts,
+  type Agent,
+  type Budgets,
+  type ContactId,
+  type ContactScope,
+  type CountTokens,
+  type Epoch,
+  type ErrorCode,
+  type FrozenMemory,
+  type Layer,
+  type LayerContent,
+  type LayerId,
+  type Memory,
+  type Model,
+  type Parameters,
+  type Scope,
+  SELF,
+  type Spoken,
+  type StopReason,
+  StrataError,
+  type SurvivalTier,
+  type ThreadId,
+  type TurnTotals,
+} from "../../protocol/index.ts";
+import type { Thread } from "../../store/index.ts";
+import type { ModelCard } from "../../wire/index.ts";
+import { heldNow, type Lease } from "../intake/lease.ts";
+import type { Parts } from "../parts.ts";
+import type { RunOptions } from "../runtime.ts";
+import type { Gathered, LiveSources, StoredSources } from "../sources/index.ts";
+import type { SpendTracker } from "../spending/spend-tracker.ts";
+import type { WaitingThreads } from "../intake/waiting-threads.ts";
+
+/** Who takes part in a turn, and how far it may go: all known before the thread is claimed. */
+export interface TurnSetup {
+  readonly agent: Agent;
+  readonly model: Model;
+  /** Of the model whose wire shape is sent: window, tokens, lengths. */
+  readonly card: ModelCard;
+  /** Of the model that answers: what it costs. A rehearsal or a recording costs nothing. */
+  readonly prices: ModelCard;
+  readonly count: CountTokens;
+  readonly limits: Budgets["turn"];
+  /** How well the agent can pay for itself, as the turn begins. */
+  readonly tier: SurvivalTier;
+  /** Texts for layers of the prefix that come from neither the declaration nor an edit. In a running epoch, what is new in them is sent. */
+  readonly texts?: ReadonlyMap<LayerId, LayerContent>;
+  /** How much the model is told to reason, where it has a setting for that. */
+  readonly reasoning?: Parameters["reasoning"];
+}
+
+/** What a turn is made from: the parts, what this program's other turns spend, the steps that features add, and what it knows of waiting threads. */
+export interface TurnParts extends Parts {
+  readonly spending: SpendTracker;
+  readonly steps: Steps;
+  readonly waiting: WaitingThreads;
+}
+
+/** Who would begin a turn. */
+export interface Beginning {
+  readonly agent: Agent;
+  /** On which thread, where that is known already. */
+  readonly thread?: Thread;
+  /** The contact with whom no other turn of the agent may run at the same time; left out, others may. */
+  readonly alone?: ContactId | null;
+  /** Whether anything waits for the turn, or will: without that, nothing is refused. */
+  readonly waits: () => Promise<boolean>;
+  /** Answers of a recording: the turn costs nothing and does not change the agent's state. */
+  readonly recorded?: RunOptions["recorded"];
+}
+
+/** What features see of a running turn. It is one object from the claim to the end, so a feature can use it as the key of a WeakMap. */
+export interface RunningTurn {
+  readonly parts: TurnParts;
+  readonly setup: TurnSetup;
+  readonly lease: Lease;
+  readonly recorded: RunOptions["recorded"];
+  readonly inner: InnerTurns;
+}
+
+/** The turns that a turn's calls run: they end within its limits, and each has a record of its own. */
+interface InnerTurns {
+  /** What of the turn's limits is left for the next one. The turn itself keeps one model call, for its answer. */
+  readonly left: () => Budgets["turn"];
+  readonly ended: (totals: Pick<TurnTotals, "rounds" | "calls" | "dollars">) => void;
+}
+
+/** Which version of which agent, and on which thread, where there is one. */
+export interface Pinned extends Pick<Thread, "version">, Partial<Pick<Thread, "id">> {
+  readonly scope: Pick<Scope, "org" | "agent"> & { readonly contact?: ContactId | null };
+}
+
+/** What a setup is made for. */
+interface SetupAround {
+  readonly options: RunOptions;
+  readonly thread: Pinned;
+}
+
+/** The thread as the turn finds it. */
+export interface Found {
+  readonly scope: ContactScope;
+  readonly epoch: Epoch | undefined;
+  readonly undone?: ReadonlySet<string>;
+}
+
+/** What must be known about the memories at the start of the request before the sources are asked. */
+export interface Standing {
+  /** What would be frozen there if the turn opens an epoch; left out, nothing. */
+  readonly frozen?: FrozenMemory;
+  /** Something that the running epoch shows was forgotten: it must not be sent again. */
+  readonly forgotten: boolean;
+  /** All that could stand there, the newest first. */
+  readonly saved: readonly Memory[];
+  readonly notes: Gathered["notes"];
+}
+
+/** How a turn ended, before it is committed. */
+export type Ending =
+  | { readonly status: "done"; readonly stop: StopReason; readonly reply: Spoken | null }
+  | { readonly status: "failed"; readonly error: StrataError };
+
+/** Who pays for a request. */
+export interface Spender {
+  readonly parts: TurnParts;
+  readonly setup: Pick<TurnSetup, "agent">;
+  readonly recorded?: RunOptions["recorded"];
+}
+
+/**
+ * Money that agents live on, besides the limit that every agent may have. An agent without any left calls no model; if it runs out
+ * before a turn has said anything, the messages keep waiting.
+ */
+export interface Funds {
+  /** How a turn ends that had said something when the money ran out, and the error of one that had not. */
+  readonly stop: StopReason;
+  readonly code: ErrorCode;
+  /** Whether this agent lives on it. */
+  readonly holds: (agent: Agent) => boolean;
+  /** US dollars that are left; infinite if the agent does not live on it. */
+  readonly left: (spender: Spender) => Promise<number>;
+  readonly refusal: (agent: Agent, left: number) => StrataError;
+}
+
+/** What is left of an agent's money: in the period of its limit, and of the funds that it lives on. */
+export interface Left {
+  readonly allowed: number;
+  readonly funds: readonly { readonly of: Funds; readonly dollars: number }[];
+}
+
+/** For an agent without any limit. */
+export const NO_END: Left = { allowed: Number.POSITIVE_INFINITY, funds: [] };
+
+/** What a running turn is doing: asking its model, running the calls of an answer, or storing its outcome. */
+export type Phase = "asking" | "acting" | "committing";
+
+/** How the end of a turn was stored. `lost`: not at all, and its lease expires by itself. */
+export type Kept = "recorded" | "lost";
+
+/**
+ * The steps by which features take part in a turn. The turn calls these steps without naming any feature, in the order of the list
+ * that `app` passes.
+ */
+export interface TurnSteps {
+  /** Before the claim: the limits of this turn, and the agent's tier. */
+  readonly setup?: (parts: TurnParts, setup: TurnSetup, around: SetupAround) => Promise<TurnSetup>;
+  /** Why no turn may begin now, if none may: messages keep waiting. */
+  readonly mayBegin?: (parts: TurnParts, beginning: Beginning) => Promise<StrataError | undefined>;
+  /**
+   * On which of the agent's threads no turn may begin now, and why: waiting messages there are passed over, and a request for a turn is
+   * refused. Not `thread_busy`: doors wait until such a thread is free.
+   */
+  readonly resting?: (parts: TurnParts, agent: Agent) => Promise<ReadonlyMap<ThreadId, StrataError>>;
+  /** Before sources are asked, and outside of their deadline: for work that is worth a short wait. */
+  readonly prepare?: (parts: TurnParts, agent: Agent, signal?: AbortSignal) => Promise<void>;
+  /** The thread is claimed. What is thrown here ends the turn as failed. */
+  readonly begun?: (turn: RunningTurn) => Promise<void>;
+  /** What fills live layers of this agent in one turn. */
+  readonly sources?: (parts: TurnParts, agent: Agent) => LiveSources;
+  /** What fills layers of its prefix that are no texts of the store. `active` are the edited texts; undefined if they cannot be read. */
+  readonly stored?: (parts: TurnParts, agent: Agent, active: ActiveTexts | undefined) => StoredSources;
+  /** Memories for the start of an epoch, in frames. The first feature that answers decides. */
+  readonly standing?: (parts: TurnParts, setup: TurnSetup, found: Found) => Promise<Standing | undefined>;
+  /** What all live layers were filled with, as it is sent: to remove what would stand there twice. */
+  readonly gathered?: (agent: Agent, layers: readonly Layer[], gathered: Gathered) => Gathered;
+  /** Called as the turn moves on. */
+  readonly phase?: (turn: RunningTurn, phase: Phase) => void;
+  readonly funds?: Funds;
+  /** The reader has the reply: they read the events of a turn that said something to the end. */
+  readonly heard?: (turn: RunningTurn) => Promise<void>;
+  /** After the turn, however it ended. Never throws. */
+  readonly ended?: (turn: RunningTurn, ending: Ending, kept: Kept) => Promise<void>;
+}
+
+/** All steps as one, for the turn. */
+export interface Steps extends Required<Omit<TurnSteps, "funds" | "mayBegin" | "resting">> {
+  /**
+   * The reason why no turn may begin now, or undefined. First, whether another one runs; then, whether the thread is paused; then each
+   * feature is asked.
+   */
+  readonly refusal: (parts: TurnParts, beginning: Beginning) => Promise<StrataError | undefined>;
+  /** @throws StrataError that refusal */
+  readonly mayBegin: (parts: TurnParts, beginning: Beginning) => Promise<void>;
+  readonly resting: (parts: TurnParts, agent: Agent) => Promise<ReadonlyMap<ThreadId, StrataError>>;
+  readonly funds: readonly Funds[];
+}
+
+/** Runs the steps one after the other, in the order of the list. */
+export function inOrder(list: readonly TurnSteps[]): Steps {
+  const restingNow: Steps["resting"] = async (parts, agent) => {
+    const resting = new Map<ThreadId, StrataError>();
+    for (const step of list) for (const [id, why] of (await step.resting?.(parts, agent)) ?? []) resting.set(id, why);
+    return resting;
+  };
+  const refusal: Steps["refusal"] = async (parts, beginning) => {
+    const { agent, thread, alone } = beginning;
+    const busy = alone === undefined ? undefined : await runningWith(parts, agent, alone);
+    const rests = thread === undefined ? undefined : (await restingNow(parts, agent)).get(thread.id);
+    if (busy !== undefined || rests !== undefined) return busy ?? rests;
+    for (const step of list) {
+      const because = await step.mayBegin?.(parts, beginning);
+      if (because !== undefined) return because;
+    }
+    return undefined;
+  };
+  return {
+    setup: async (parts, setup, around) => {
+      let now = setup;
+      for (const step of list) now = (await step.setup?.(parts, now, around)) ?? now;
+      return now;
+    },
+    refusal,
+    mayBegin: async (parts, beginning) => {
+      const because = await refusal(parts, beginning);
+      if (because !== undefined) throw because;
+    },
+    resting: restingNow,
+    prepare: async (parts, agent, signal) => {
+      for (const step of list) await step.prepare?.(parts, agent, signal);
+    },
+    begun: async (turn) => {
+      for (const step of list) await step.begun?.(turn);
+    },
+    sources: (parts, agent) => Object.assign({}, ...list.map((step) => step.sources?.(parts, agent))),
+    stored: (parts, agent, active) => Object.assign({}, ...list.map((step) => step.stored?.(parts, agent, active))),
+    standing: async (parts, setup, found) => {
+      for (const step of list) {
+        const standing = await step.standing?.(parts, setup, found);
+        if (standing !== undefined) return standing;
+      }
+      return undefined;
+    },
+    gathered: (agent, layers, gathered) =>
+      list.reduce((now, step) => step.gathered?.(agent, layers, now) ?? now, gathered),
+    phase: (turn, phase) => {
+      for (const step of list) step.phase?.(turn, phase);
+    },
+    heard: async (turn) => {
+      for (const step of list) await step.heard?.(turn);
+    },
+    funds: list.flatMap(({ funds }) => funds ?? []),
+    ended: async (turn, ending, kept) => {
+      for (const step of list) await step.ended?.(turn, ending, kept);
+    },
+  };
+}
+
+/** The error that a turn of the agent with that contact is running now; undefined if none is. */
+async function runningWith(
+  parts: TurnParts,
+  { org, name }: Agent,
+  contact: ContactId | null,
+): Promise<StrataError | undefined> {
+  const held = await heldNow(parts, org);
+  if (!held.some(({ scope }) => scope.agent === name && scope.contact === contact)) return undefined;
+  const whose = contact === SELF ? `${name}'s own` : `${name} with ${contact ?? "nobody"}`;
+  const says = `a turn of ${whose} is already running; try again when it has ended`;
+  return new StrataError("thread_busy", says, { agent: name });
+}

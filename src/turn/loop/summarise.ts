@@ -1,0 +1,114 @@
+import { type Compilation, messagesCut, type Summary, summaryRequest } from "../../compiler/index.ts";
+import { asStrataError, type Epoch, lowestTrust, type TurnEvent, untrusted } from "../../protocol/index.ts";
+import type { Prepared } from "./gather.ts";
+import { ask } from "./send.ts";
+import { limitOf, parametersOf } from "./setup.ts";
+import type { TurnState } from "./turn-state.ts";
+
+/** Tokens of a summary: a twentieth of what may be sent, within these bounds. */
+const SHORTEST = 150;
+const LONGEST = 1_000;
+
+/** English has some three words for four tokens. */
+const WORDS_PER_TOKEN = 0.7;
+
+/**
+ * The turn's first request. Where the running transcript had to be cut for it, the agent's own model is first asked to summarize
+ * what is taken away; where it cannot, the mark of the cut stands alone. Nothing goes without a mark.
+ */
+export async function* withSummary(state: TurnState, prepared: Prepared): AsyncGenerator<TurnEvent, Compilation> {
+  const { epoch } = state.lease.claim;
+  const messages = messagesCut(epoch, prepared.compilation);
+  if (messages === 0 || epoch === undefined) return prepared.compilation;
+  const made = yield* summed(state, prepared, { epoch, messages });
+  if ("because" in made) {
+    yield { type: "cut", messages, because: made.because };
+    return prepared.compilation;
+  }
+  const compilation = prepared.withSummary(made);
+  const because = standsFor(compilation) ? {} : { because: "it would leave no room for the conversation" };
+  yield { type: "cut", messages, ...because };
+  return compilation;
+}
+
+async function* summed(
+  state: TurnState,
+  { compilation }: Prepared,
+  { epoch, messages }: { readonly epoch: Epoch; readonly messages: number },
+): AsyncGenerator<TurnEvent, Summary | { readonly because: string }> {
+  if (!speaksForItself(state)) return { because: "no model is asked for one" };
+  // The running epoch still shows what was forgotten, and is not sent again.
+  const ended = compilation.opened.slice(0, -1).find(({ reason }) => reason !== "edited");
+  if (ended?.reason === "model") return { because: "another model answers now" };
+  if (ended?.reason === "migrated") return { because: "the conversation was moved to another version of its agent" };
+  if (ended?.reason === "mode") return { because: "the turn was run in another mode" };
+  if (ended !== undefined) return { because: "a memory was forgotten that was shown in it" };
+  return yield* sumUp(state, epoch, messages);
+}
+
+/** Whether a summary stands at the beginning of what is sent. */
+const standsFor = ({ epoch }: Compilation): boolean =>
+  epoch.transcript.some(({ message, turn }) => turn === null && message.parts.length > 1);
+
+/** Tells of a cut that a tool round made necessary: nobody is asked for a summary in the middle of an answer. */
+export function* cutInTurn(before: Compilation, after: Compilation): Generator<TurnEvent> {
+  const messages = messagesCut(before.epoch, after);
+  if (messages > 0) yield { type: "cut", messages, because: "it was cut in the middle of a turn" };
+}
+
+/** A rehearsal and a recording say what they say; and an agent may want no summaries. */
+const speaksForItself = ({ setup, recorded }: TurnState): boolean =>
+  setup.agent.summaries !== false && recorded === undefined && !["rehearsal", "recording"].includes(setup.model.ref);
+
+async function* sumUp(
+  state: TurnState,
+  running: Epoch,
+  messages: number,
+): AsyncGenerator<TurnEvent, Summary | { readonly because: string }> {
+  const wanted = Math.min(Math.max(Math.floor(limitOf(state.setup) / 20), SHORTEST), LONGEST);
+  // What a reply may have at the most, by the budget and by the model, a summary may not exceed.
+  const reply = parametersOf(state.setup).maxTokens;
+  const maxTokens = Math.min(wanted, reply);
+  // What it leaves of the reply's room is room for what is asked.
+  const limit = limitOf(state.setup) + reply - maxTokens;
+  if (state.setup.limits.rounds < 2) return { because: "the turn may call its model only once" };
+  const words = Math.floor(maxTokens * WORDS_PER_TOKEN);
+  const asked = summaryRequest(running, messages, {
+    words,
+    limit,
+    count: state.setup.count,
+    layers: state.setup.agent.layers,
+    sent: sentOf(state, running),
+  });
+  if (asked.ledger.tokens > limit) return { because: "the request for a summary would not fit the budget" };
+  const { signal } = state.lease;
+  try {
+    const { parts, finish } = yield* quietly(ask(state, asked, { maxTokens }));
+    if (finish !== "stop") return { because: `the model did not finish it (${finish})` };
+    const text = parts
+      .flatMap((part) => (part.type === "text" ? [part.text] : []))
+      .join("\n")
+      .trim();
+    if (text === "") return { because: "the model gave none" };
+    const trust = lowestTrust([asked.taint, "agent"]);
+    return { text: untrusted(text), trust, at: state.parts.clock(), upTo: running.cut + messages };
+  } catch (thrown) {
+    signal.throwIfAborted();
+    return { because: asStrataError(thrown).message };
+  }
+}
+
+/** How many messages of the epoch the thread's last request had. */
+function sentOf({ past: { sent } }: TurnState, { n }: Epoch): number {
+  const last = sent.at(-1);
+  return last?.epoch === n ? last.base + last.own : 0;
+}
+
+/** Its words are not the agent's answer: only what concerns the call itself is told. */
+async function* quietly<T>(asking: AsyncGenerator<TurnEvent, T>): AsyncGenerator<TurnEvent, T> {
+  for (;;) {
+    const { done, value } = await asking.next();
+    if (done) return value;
+    if (value.type === "retry") yield value;
+  }
+}

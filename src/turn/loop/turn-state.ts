@@ -1,0 +1,235 @@
+import { type Compilation, countMessage } from "../../compiler/index.ts";
+import {
+  addUsage,
+  type Budgets,
+  billedUsage,
+  type ContactId,
+  isBatch,
+  isReserved,
+  issueId,
+  type MemoryId,
+  type Message,
+  type Mode,
+  memoryId,
+  type NewApproval,
+  NO_USAGE,
+  type OutboxId,
+  outboxId,
+  type Spoken,
+  type StoreWrite,
+  type ToolName,
+  type TranscriptMessage,
+  type Trust,
+  type TurnTotals,
+} from "../../protocol/index.ts";
+import type { Claim, RequestRecord, Thread, TurnOutcome } from "../../store/index.ts";
+import { batchMembersOf, repliesOf } from "../variants/batch-turn.ts";
+import type { Lease } from "../intake/lease.ts";
+import { PEER } from "../intake/own-channels.ts";
+import { NO_PAST, type Past } from "./plan-request.ts";
+import { REPLAY } from "../recording/recording.ts";
+import type { ReplyTo, RunOptions } from "../runtime.ts";
+import type { TrackedSpend } from "../spending/spend-tracker.ts";
+import { type Ending, type Left, NO_END, type RunningTurn, type TurnParts, type TurnSetup } from "./steps.ts";
+import { unremembered } from "./unremembered.ts";
+
+/** Of a turn that failed. */
+const NOTHING_SAID = { stop: "answered", reply: null } as const;
+
+/** A running turn: who takes part, and what has come of it so far. Lives in memory until the one commit. */
+export interface TurnState extends RunningTurn {
+  /** What the turns of its calls have used of its limits. */
+  readonly usedByCalls: { rounds: number; calls: number; dollars: number };
+  /** Who takes its reply. */
+  readonly replyTo: ReplyTo;
+  readonly startedAt: number;
+  past: Past;
+  /** The newest compilation that was sent: it holds the epochs the turn opened. */
+  sent: Compilation | undefined;
+  /** What the turn said after its events: replies and results. */
+  readonly added: TranscriptMessage[];
+  /** From which of them on nothing was sent yet. */
+  unsent: number;
+  readonly requests: RequestRecord[];
+  readonly writes: { readonly id: MemoryId; readonly write: StoreWrite }[];
+  /** What the agent may still spend, as it was after the turn's last request. */
+  left: Left;
+  /** Counts what the turn spends, for the agent's other turns, until the record holds it. */
+  readonly tracked: TrackedSpend;
+  /** In a turn of several senders: what each is told. */
+  readonly replies: Map<ContactId, Spoken>;
+  /** Calls that wait for a person from the commit on. */
+  readonly approvals: NewApproval[];
+  calls: number;
+  /** Whether the model was told that it is asked for the last time. */
+  isLast: boolean;
+  /** Calls that count for the limit of their tool. */
+  readonly used: Map<ToolName, number>;
+  /** How often each call that acts outside was asked for. */
+  readonly outside: Map<string, number>;
+  /** Answers that did not fit the agent's `output`. */
+  misfits: number;
+  /** How many of the claimed events the turn handles; the rest keep waiting for the next. */
+  taken: number;
+}
+
+export function newTurnState(parts: TurnParts, setup: TurnSetup, lease: Lease, options: RunOptions): TurnState {
+  const requests: RequestRecord[] = [];
+  const state: TurnState = {
+    usedByCalls: { rounds: 0, calls: 0, dollars: 0 },
+    inner: {
+      left: () => leftOf(state),
+      ended: (totals) => {
+        for (const key of ["rounds", "calls", "dollars"] as const) state.usedByCalls[key] += totals[key];
+        options.used?.(totals);
+      },
+    },
+    parts,
+    setup,
+    lease,
+    recorded: options.recorded,
+    replyTo: replyToOf(options, lease.claim.thread),
+    startedAt: parts.wall(),
+    past: NO_PAST,
+    sent: undefined,
+    added: [],
+    unsent: 0,
+    requests,
+    writes: [],
+    left: NO_END,
+    tracked: parts.spending.open(setup.agent, () => dollarsOf(requests)),
+    replies: new Map(),
+    approvals: [],
+    calls: 0,
+    isLast: false,
+    used: new Map(),
+    outside: new Map(),
+    misfits: 0,
+    taken: lease.claim.events.length,
+  };
+  return state;
+}
+
+/** Within how many milliseconds a reader of the turn takes its `done`, and a caller that waits for another's turn finds the reply. */
+const LISTENS = 60_000;
+const FINDS = 3_000;
+
+/** The outbox delivers nothing that is said on these channels. */
+const TO_NOBODY = [REPLAY, PEER];
+
+function replyToOf({ replyTo = "reader", recorded }: RunOptions, { channel, scope }: Thread): ReplyTo {
+  if (recorded !== undefined || TO_NOBODY.includes(channel)) return "nobody";
+  // What several senders are told is not in the turn's own end, so whoever reads it does not read the replies.
+  return replyTo === "reader" && isBatch(scope) ? "outbox" : replyTo;
+}
+
+/** From when on the outbox may deliver a reply that is committed now: whoever is reading it must not get it twice. */
+function deliverAfter(state: TurnState): NonNullable<TurnOutcome["deliverAfter"]> {
+  if (isCalled(state)) return "nobody";
+  if (state.replyTo === "nobody") return "never";
+  return state.parts.wall() + (state.replyTo === "outbox" ? FINDS : LISTENS);
+}
+
+/** Whether another turn's call runs it. */
+export const isCalled = ({ lease }: Pick<TurnState, "lease">): boolean => lease.claim.thread.channel === PEER;
+
+/** How far a turn has come towards its limits, the turns of its calls included. */
+export function usedOf({ requests, calls, usedByCalls }: TurnState): Pick<TurnTotals, "rounds" | "calls" | "dollars"> {
+  return {
+    rounds: requests.length + usedByCalls.rounds,
+    calls: calls + usedByCalls.calls,
+    dollars: dollarsOf(requests) + usedByCalls.dollars,
+  };
+}
+
+function leftOf(state: TurnState): Budgets["turn"] {
+  const { limits } = state.setup;
+  const { rounds, calls, dollars } = usedOf(state);
+  return {
+    rounds: Math.max(0, limits.rounds - rounds - 1),
+    calls: Math.max(0, limits.calls - calls),
+    seconds: Math.max(0, limits.seconds - (state.parts.wall() - state.startedAt) / 1_000),
+    ...(limits.dollars !== undefined && { dollars: Math.max(0, limits.dollars - dollars) }),
+  };
+}
+
+/** Of a turn that ended before its mode was chosen. */
+const modeOf = ({ mode }: TurnSetup["agent"]): Mode => (mode === "auto" ? "full" : mode);
+
+/** What is committed: the claim with the events that the turn has handled. */
+export function claimOf({ lease: { claim }, taken }: TurnState): Claim {
+  const events = claim.events.slice(0, taken);
+  return { ...claim, events, ...(claim.batchMembers && { batchMembers: batchMembersOf(claim, events) }) };
+}
+
+/** A tool's writes wait here for the commit. */
+export function plan(state: TurnState, writes: readonly StoreWrite[]): void {
+  for (const write of writes) {
+    state.writes.push({ id: memoryId(issueId("memory", state.parts.wall(), state.parts.random(10))), write });
+  }
+}
+
+/** Adds a message to the turn's. Derived text has the lowest trust of what it was made from. */
+export function add(state: TurnState, message: Message, trust: Trust): TranscriptMessage {
+  const added = { message, trust, tokens: countMessage(message, state.setup.count), turn: state.lease.claim.turn };
+  state.added.push(added);
+  return added;
+}
+
+export function totalsOf({ requests, calls, parts, startedAt }: TurnState): TurnTotals {
+  return {
+    rounds: requests.length,
+    calls,
+    usage: requests.reduce(
+      (sum, request) => addUsage(sum, request.reply === null ? NO_USAGE : billedUsage(request.reply)),
+      NO_USAGE,
+    ),
+    dollars: dollarsOf(requests),
+    milliseconds: parts.wall() - startedAt,
+  };
+}
+
+const dollarsOf = (requests: readonly RequestRecord[]): number =>
+  requests.reduce((sum, request) => sum + request.dollars, 0);
+
+/** The same outcome without its messages, if all of it cannot be written: the model calls and their cost stay. */
+export function withoutWords(outcome: TurnOutcome): TurnOutcome {
+  const requests = outcome.requests.map((request) => ({ ...request, own: 0, tail: [], reply: null }));
+  return { ...outcome, messages: [], requests };
+}
+
+/** All that the turn changes, for the one commit. */
+export function outcomeOf(state: TurnState, ending: Ending): TurnOutcome {
+  const { parts, setup, sent } = state;
+  const claim = claimOf(state);
+  const outbox = outboxId(issueId("outbox", parts.wall(), parts.random(10)));
+  return {
+    end:
+      ending.status === "done" ? ending : { status: "failed", code: ending.error.code, message: ending.error.message },
+    at: parts.clock(),
+    model: setup.model.ref,
+    wire: setup.model.wire,
+    mode: sent?.ledger.mode ?? modeOf(setup.agent),
+    epochs: sent?.opened ?? [],
+    messages: [...(sent?.own ?? []), ...state.added.slice(state.unsent)],
+    requests: state.requests,
+    writes: state.writes.map((one) => one.write),
+    memories: state.writes.map((one) => one.id),
+    approvals: state.approvals,
+    totals: totalsOf(state),
+    outbox,
+    // An agent's own turns answer nobody.
+    ...(setup.agent.history === "log" && !isReserved(claim.thread.scope.contact) && !isCalled(state) && { log: true }),
+    deliverAfter: deliverAfter(state),
+    ...(claim.batchMembers && { replies: repliesOf(state, claim, ending.status === "done" ? ending : NOTHING_SAID) }),
+    unremembered: forgottenOf(state, ending, outbox),
+  };
+}
+
+/** What is not to be remembered: nothing that agents ask each other is. */
+function forgottenOf(state: TurnState, ending: Ending, outbox: OutboxId): TurnOutcome["unremembered"] {
+  const { batchMembers, events } = claimOf(state);
+  if (ending.status !== "done" || batchMembers !== undefined) return [];
+  if (isCalled(state)) return [...events.map(({ id }) => id), outbox];
+  return unremembered(events, { id: outbox, text: ending.reply }, state);
+}

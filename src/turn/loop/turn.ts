@@ -1,0 +1,171 @@
+import { setImmediate } from "node:timers/promises";
+import { extend } from "../../compiler/index.ts";
+import { asStrataError, StrataError, type TurnEvent } from "../../protocol/index.ts";
+import type { Settled, Thread } from "../../store/index.ts";
+import { compileBatch, leftUnanswered, occasionOf } from "../variants/batch-turn.ts";
+import { answerCalls } from "./calls.ts";
+import { coldCache } from "./early-cut.ts";
+import { finalAnswer, stoppedBy } from "./final-answer.ts";
+import { renewalOf } from "./gather.ts";
+import { hold, retryWhileBusy } from "../intake/lease.ts";
+import { pastOf } from "./plan-request.ts";
+import type { RunOptions } from "../runtime.ts";
+import { send } from "./send.ts";
+import { broughtUpToDate, setupOf } from "./setup.ts";
+import { afforded, checkSpend } from "../spending/spend.ts";
+import type { Ending, TurnParts } from "./steps.ts";
+import { cutInTurn, withSummary } from "./summarise.ts";
+import { claimOf, newTurnState, outcomeOf, type TurnState, totalsOf, withoutWords } from "./turn-state.ts";
+
+/**
+ * One turn, from the waiting events to the commit. Read this file first. A turn claims the thread, gathers and compiles, sends,
+ * answers the model's calls and sends again until the end, commits everything at once, and reports. A problem after the claim becomes
+ * a failed end; both ends are recorded (law 14).
+ */
+export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
+  const thread = await broughtUpToDate(parts, waiting);
+  const setup = await setupOf(parts, thread, options);
+  const waits = async () => (await parts.store.pending(thread.scope, thread.id)).length > 0;
+  await parts.steps.mayBegin(parts, { agent: setup.agent, thread, waits, recorded: options.recorded });
+  const lease = await hold(parts, thread, {
+    signal: options.signal,
+    seconds: setup.limits.seconds,
+    seen: waiting.version,
+  });
+  if (lease === undefined) return;
+  if ("movedTo" in lease) return yield* runTurn(parts, lease.movedTo, options);
+
+  const state = newTurnState(parts, setup, lease, options);
+  const { turn, events } = lease.claim;
+  let committed = false;
+  try {
+    yield { type: "turn-start", turn, thread: thread.id, model: setup.model.ref, events: events.length };
+    const ending = yield* converse(state);
+    committed = true;
+    yield* commit(state, ending);
+  } finally {
+    // The reader stopped before the end: the turn ends here, and its events keep waiting.
+    if (!committed) await abandon(state);
+    state.tracked.close();
+    lease.stop();
+  }
+}
+
+/** Round after round until the model, a limit or a failure ends it. Never throws. */
+async function* converse(state: TurnState): AsyncGenerator<TurnEvent, Ending> {
+  const { claim, signal } = state.lease;
+  const { steps } = state.parts;
+  try {
+    if (state.recorded === undefined) await steps.prepare(state.parts, state.setup.agent, signal);
+    await steps.begun(state);
+    await checkSpend(state);
+    const { id: thread, scope } = claim.thread;
+    state.past = await pastOf(state.parts, state.setup, { scope, thread, epoch: claim.epoch });
+    const prepared = await compileBatch(state.parts, state.setup, {
+      ...claim,
+      ...occasionOf(claim),
+      scope,
+      cold: coldCache(state.setup, state.past, state.parts.clock()),
+      renewal: renewalOf(claim.epoch, claim.thread.version, state.setup),
+      signal,
+    });
+    state.taken = prepared.taken;
+    if (prepared.since !== undefined) state.past = { ...state.past, since: prepared.since };
+    for (const note of prepared.notes) yield { type: "note", ...note };
+    steps.phase(state, "asking");
+    let compilation = yield* afforded(state, prepared.compilation, withSummary(state, prepared));
+    for (;;) {
+      // A recording answers at once and SQLite never waits: without this, a replay would handle no signal or timer until its end.
+      await setImmediate();
+      signal.throwIfAborted();
+      steps.phase(state, "asking");
+      const reply = yield* afforded(state, compilation, send(state, compilation));
+      compilation = reply.compilation;
+      if (reply.reply.parts.some(({ type }) => type === "call")) steps.phase(state, "acting");
+      const { stop, messages } = yield* answerCalls(state, compilation, reply);
+      const said = stop === undefined ? undefined : finalAnswer(state, stop);
+      if (said?.reply !== undefined) return { status: "done", stop: said.stop, reply: said.reply };
+      const again = said === undefined ? [] : [said.again];
+      const next = extend(compilation, [...messages, ...again], state.setup.count);
+      yield* cutInTurn(compilation, next);
+      compilation = next;
+    }
+  } catch (thrown) {
+    return stoppedBy(state, asStrataError(signal.aborted ? signal.reason : thrown));
+  }
+}
+
+/** The one commit, then the end: `done` only once it is on disk. The reply counts as delivered once `done` was read. */
+async function* commit(state: TurnState, ending: Ending): AsyncGenerator<TurnEvent> {
+  const { parts, lease } = state;
+  const { turn } = lease.claim;
+  // With long texts the next step takes long: other turns may run before and after it.
+  await setImmediate();
+  const outcome = outcomeOf(state, ending);
+  await setImmediate();
+  const totals = totalsOf(state);
+  if (ending.status === "done") parts.steps.phase(state, "committing");
+  let settled: Settled;
+  try {
+    settled = await retryWhileBusy(() => parts.store.settle(claimOf(state), outcome));
+    state.tracked.close();
+    await setImmediate();
+    await parts.steps.ended(state, ending, "recorded");
+  } catch (thrown) {
+    const error = asStrataError(thrown, "store_failed");
+    await recordFailed(state, error);
+    await parts.steps.ended(state, { status: "failed", error }, "lost");
+    yield { type: "failed", turn, error, totals };
+    return;
+  }
+  if (ending.status === "failed") {
+    yield { type: "failed", turn, error: ending.error, totals };
+    return;
+  }
+  if (settled.evicted) yield { type: "evicted", memories: settled.evicted };
+  if (settled.overtaken) yield { type: "overtaken", texts: settled.overtaken };
+  const left = leftUnanswered(state, ending);
+  if (left !== undefined) yield left;
+  // Not before the commit: from now on the call can be approved.
+  for (const { id, tool, input } of state.approvals) yield { type: "approval", approval: id, tool, input };
+  yield {
+    type: "done",
+    turn,
+    text: ending.reply ?? "",
+    because: ending.stop,
+    ...(left && { unanswered: left.senders }),
+    totals,
+  };
+  if (ending.reply === null || state.replyTo !== "reader") return;
+  // The turn is done, whatever happens here.
+  await parts.steps.heard(state).catch(() => undefined);
+}
+
+/**
+ * If the commit cannot be written, the turn is recorded as failed, with its cost: with its messages if possible, otherwise without. If
+ * neither can be written, the lease expires by itself and the turn runs again.
+ */
+async function recordFailed(state: TurnState, error: StrataError): Promise<void> {
+  // Whoever took the thread over, or erased its contact, has ended the turn.
+  if (error.code === "lease_lost" || error.code === "thread_not_found") return;
+  const whole = outcomeOf(state, { status: "failed", error });
+  for (const outcome of [whole, withoutWords(whole)]) {
+    try {
+      await retryWhileBusy(() => state.parts.store.settle(claimOf(state), outcome));
+      state.tracked.close();
+      return;
+    } catch {
+      // Tried again without its messages.
+    }
+  }
+}
+
+async function abandon(state: TurnState): Promise<void> {
+  const error = new StrataError("turn_cancelled", "the turn was abandoned before its end; its messages keep waiting");
+  try {
+    await state.parts.store.settle(claimOf(state), outcomeOf(state, { status: "failed", error }));
+  } catch {
+    // The lease expires by itself and the turn runs again: nothing is lost.
+  }
+  await state.parts.steps.ended(state, { status: "failed", error }, "recorded");
+}

@@ -1,0 +1,83 @@
+import type { Compilation } from "../../compiler/index.ts";
+import { findSecrets } from "../../guard/index.ts";
+import { type EventId, type OutboxId, readFrames, type StoredEvent } from "../../protocol/index.ts";
+import type { Parts } from "../parts.ts";
+
+/** A reply repeats a memory if it has this many characters in a row in common with it. */
+const RUN = 30;
+/** A shorter line of a memory is repeated if the reply holds all of it; lines below this length are too common to count. Characters. */
+const SHORTEST_LINE = 20;
+
+interface Reply {
+  readonly id: OutboxId;
+  readonly text: string | null;
+}
+
+/** What the model had before it. */
+interface Shown {
+  readonly parts: Pick<Parts, "tools">;
+  readonly sent: Compilation | undefined;
+}
+
+/**
+ * What of a turn stays in the thread's record alone: messages and replies that hold a secret, and a reply that repeats memories
+ * which were shown to the model. It would be found instead of what it repeats, and be repeated in its turn (law 12).
+ */
+export function unremembered(
+  events: readonly StoredEvent[],
+  reply: Reply,
+  shown: Shown,
+): readonly (EventId | OutboxId)[] {
+  const secret = events.filter((event) => holdsSecret(wordsOf(event)));
+  const said = reply.text ?? "";
+  const isKept = !holdsSecret(said) && !repeats(said, shownAsMemory(shown));
+  return [...secret.map(({ id }) => id), ...(isKept ? [] : [reply.id])];
+}
+
+const holdsSecret = (text: string): boolean => findSecrets(text).length > 0;
+
+const wordsOf = ({ name, content }: StoredEvent): string =>
+  [name ?? "", ...content.flatMap((part) => (part.type === "text" ? [part.text] : []))].join("\n");
+
+/** What the model was shown of memories: recalled, frozen at the start, told earlier in the conversation, or found by a tool. */
+function shownAsMemory({ parts: { tools }, sent }: Shown): readonly string[] {
+  if (sent === undefined) return [];
+  const { epoch, own, tail } = sent;
+  const messages = [...epoch.transcript, ...own].map(({ message }) => message);
+  const texts = messages.flatMap((message) =>
+    message.role === "user" ? message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [],
+  );
+  const found = messages.flatMap((message) =>
+    message.role === "tool" ? message.parts.filter(({ tool }) => tools.get(tool)?.shows === "memories") : [],
+  );
+  const frames = [...texts, ...tail.map(({ text }) => text)].flatMap(readFrames);
+  return [...frames.filter(({ kind }) => kind === "memory"), ...found].map(({ text }) => text);
+}
+
+/** Whether a text holds, word for word, a good part of one of the others. Linear in the length of all. */
+function repeats(said: string, shown: readonly string[]): boolean {
+  const whole = folded(said);
+  const runs = new Set(runsOf(whole));
+  return shown.some(
+    (text) =>
+      text.split("\n").some((line) => holdsLine(whole, folded(line))) ||
+      runsOf(folded(text)).some((run) => runs.has(run)),
+  );
+}
+
+function holdsLine(whole: string, line: string): boolean {
+  const bare = line.replace(/[.!?。！？]+$/u, "");
+  return bare.length >= SHORTEST_LINE && bare.length < RUN && whole.includes(bare);
+}
+
+const runsOf = (text: string): readonly string[] =>
+  Array.from({ length: Math.max(0, text.length - RUN + 1) }, (_, i) => text.slice(i, i + RUN));
+
+/** Blanks, capital letters and what marks a line as quoted make no difference. */
+const folded = (text: string): string =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .replace(/^[>|]+/gmu, "")
+    .replace(/\s+/gu, " ")
+    .trim();

@@ -1,0 +1,166 @@
+import {
+  type Actor,
+  authorize,
+  eventId,
+  isBatch,
+  isReserved,
+  issueId,
+  StrataError,
+  type ThreadId,
+  type TurnEvent,
+  type TurnId,
+  threadId,
+} from "../../protocol/index.ts";
+import type { Thread, TurnRecord } from "../../store/index.ts";
+import { threadOf, turnOf } from "../access.ts";
+import { checkTalk } from "../intake/own-channels.ts";
+import type { Parts } from "../parts.ts";
+import { checkRecorded, REPLAY } from "../recording/recording.ts";
+import type { ForkOptions, RegenerateOptions } from "../runtime.ts";
+import { broughtUpToDate, setupOf } from "../loop/setup.ts";
+import type { TurnParts } from "../loop/steps.ts";
+import { runTurn } from "../loop/turn.ts";
+
+/** Where a thread branches off: after a turn, or before its first one. */
+type Point = NonNullable<Thread["forkedFrom"]>;
+
+/** A thread that continues where a turn of another ended. The parent is only read. */
+export async function fork(parts: Parts, actor: Actor, id: ThreadId, options: ForkOptions): Promise<Thread> {
+  const { turn, key = ownName(parts, "fork") } = options;
+  const parent = await threadOf(parts, actor, id, "post");
+  authorize(actor, "read", parent.scope);
+  const turns = await parts.store.turns(parent.scope, id);
+  const point = turn === undefined ? lastDone(parent, turns) : after(parent, turns, turn);
+  return branch(parts, parent, point, { key, channel: channelOf(parent, options) });
+}
+
+/** The channel on which a recording is continued unless the caller names one: on its own channel nothing is delivered. */
+const LIVE_CHANNEL = "chat";
+
+/** @throws StrataError `invalid_input` for a channel on which nobody talks */
+function channelOf(parent: Thread, { channel }: ForkOptions): string {
+  if (channel === undefined) return parent.channel === REPLAY ? LIVE_CHANNEL : parent.channel;
+  checkTalk({ channel });
+  checkRecorded({ channel });
+  return channel;
+}
+
+/** The same messages once more, on a fork from before the turn. */
+export async function* regenerate(
+  parts: TurnParts,
+  actor: Actor,
+  id: TurnId,
+  options: RegenerateOptions,
+): AsyncGenerator<TurnEvent> {
+  const turn = await turnOf(parts, actor, id);
+  const parent = await broughtUpToDate(parts, await threadOf(parts, actor, turn.thread, "run"));
+  if (turn.events.length === 0) {
+    const why = turn.status === "running" ? "it still runs" : "it has no messages";
+    throw new StrataError("invalid_input", `${id} cannot be answered again: ${why}; name a turn that ended`, {
+      turn: id,
+    });
+  }
+  checkActsOnce(parts, turn, options);
+  // If the turn may not begin, that is said before anything is stored.
+  const { agent } = await setupOf(parts, parent, options);
+  const isSent = parent.channel !== REPLAY && sendsAgain(parts, turn, options);
+  await parts.steps.mayBegin(parts, { agent, waits: async () => true, recorded: options.recorded });
+  const turns = await parts.store.turns(parent.scope, parent.id);
+  // A recording's turn is answered again on the recording's channel: nothing of it is to be delivered today.
+  const beside = { key: ownName(parts, "again"), channel: parent.channel };
+  const thread = await branch(parts, parent, before(parent, turns, turn), beside);
+  const events = turn.events.map(({ kind, trust, channel, name, proof, content, at }) => {
+    // Without the external id: the message is known by it already and would not be stored again.
+    const said = { kind, trust, channel, content, at, ...(name !== undefined && { name }), ...(proof && { proof }) };
+    return { ...said, id: eventId(issueId("event", parts.wall(), parts.random(10))) };
+  });
+  await parts.store.receive(thread.scope, thread.id, events);
+  yield* runTurn(parts, thread, isSent ? { ...options, replyTo: "outbox" } : options);
+}
+
+/** The fork does not know what the turn did: waiting messages would be answered twice, and external tools would act again. */
+function checkActsOnce(
+  { tools }: Parts,
+  { id, thread, events, requests, batch }: TurnRecord,
+  options: RegenerateOptions,
+): void {
+  if (events.some(({ status }) => status === "pending")) {
+    const says = `${id} failed, and its messages still wait on ${thread}: \`/retry\` in the chat or \`POST /v1/threads/${thread}/run\` answers them`;
+    throw new StrataError("invalid_input", says, { turn: id, thread });
+  }
+  if (options.again === true) return;
+  if (batch !== undefined) {
+    const says = `${id} was a part of the turn on ${batch} over the messages of several senders, which acted outside and may do so again; allow this with --again, or \`{"again": true}\` over HTTP`;
+    throw new StrataError("invalid_input", says, { turn: id, batch });
+  }
+  const calls = requests.flatMap(({ reply }) => reply?.parts.filter((part) => part.type === "call") ?? []);
+  const names = new Set(calls.map(({ tool }) => tool));
+  const outside = [...names].filter((name) => tools.get(name)?.effect === "external");
+  if (outside.length === 0) return;
+  const says = `${id} called ${outside.join(", ")}, which acts outside and may act again; allow this with --again, or \`{"again": true}\` over HTTP`;
+  throw new StrataError("invalid_input", says, { turn: id, tools: outside });
+}
+
+/** Whether today's declaration delivers the reply: the sender gets a second one then, which the caller must allow. */
+function sendsAgain({ agents }: Parts, { id, end, scope }: TurnRecord, { again, replyTo }: RegenerateOptions): boolean {
+  const declared = agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
+  if (declared?.deliver === undefined || replyTo === "nobody" || isReserved(scope.contact)) return false;
+  if (end?.status !== "done" || end.reply === null) return false;
+  if (again) return true;
+  const says = `${id} was answered, and a second reply would be sent to ${scope.contact}; allow this with --again, or \`{"again": true}\` over HTTP`;
+  throw new StrataError("invalid_input", says, { turn: id });
+}
+
+/** A key that no other conversation has. */
+const ownName = (parts: Parts, what: string): string => `${what} ${Buffer.from(parts.random(10)).toString("hex")}`;
+
+async function branch(
+  parts: Parts,
+  parent: Thread,
+  forkedFrom: Point,
+  { key, channel }: Pick<Thread, "key" | "channel">,
+): Promise<Thread> {
+  const { scope, version } = parent;
+  checkTalk(parent);
+  checkOne(parent);
+  // Stores nothing, but throws if the thread is closed.
+  await parts.store.receive(scope, parent.id, []);
+  const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
+  const opened = await parts.store.openThread(scope, { id, channel, key, version, at: parts.clock(), forkedFrom });
+  const { thread, turn } = opened.forkedFrom ?? { thread: undefined, turn: undefined };
+  if (thread === forkedFrom.thread && turn === forkedFrom.turn) return opened;
+  const says = `the conversation ${JSON.stringify(key)} is already thread ${opened.id}, which is not a fork from there`;
+  throw new StrataError("invalid_input", `${says}; choose another key`, { key, thread: opened.id });
+}
+
+/** A turn of several senders is nobody's conversation. */
+function checkOne({ id, scope }: Thread): void {
+  if (!isBatch(scope)) return;
+  const says = `${id} holds a turn over the messages of several senders; name the thread of one of them`;
+  throw new StrataError("invalid_input", says, { thread: id });
+}
+
+/** A fork without a turn of its own is at the point that it was made from. */
+const start = (thread: Thread): Point => thread.forkedFrom ?? { thread: thread.id, turn: null };
+
+function lastDone(thread: Thread, turns: readonly TurnRecord[]): Point {
+  const last = turns.findLast(({ status }) => status === "done");
+  return last === undefined ? start(thread) : { thread: thread.id, turn: last.id };
+}
+
+function after(thread: Thread, turns: readonly TurnRecord[], id: TurnId): Point {
+  const turn = turns.find((one) => one.id === id);
+  if (turn === undefined) {
+    const says = `${id} is not a turn of ${thread.id}; \`strata explain ${thread.id}\` or \`GET /v1/threads/${thread.id}/turns\` lists its turns`;
+    throw new StrataError("turn_not_found", says, { turn: id, thread: thread.id });
+  }
+  if (turn.status !== "running") return { thread: thread.id, turn: id };
+  throw new StrataError("invalid_input", `${id} is still running; wait for its end, or name an earlier turn`, {
+    turn: id,
+  });
+}
+
+function before(thread: Thread, turns: readonly TurnRecord[], turn: TurnRecord): Point {
+  const last = turns.findLast(({ seq, status }) => seq < turn.seq && status !== "running");
+  return last === undefined ? start(thread) : { thread: thread.id, turn: last.id };
+}

@@ -1,0 +1,180 @@
+import { type Compilation, requestOf } from "../../compiler/index.ts";
+import {
+  type Actor,
+  asStrataError,
+  type ContactScope,
+  type Epoch,
+  type EventKind,
+  eventId,
+  issueId,
+  type MemoryId,
+  memoryId,
+  type NewMemory,
+  type Reply,
+  StrataError,
+  type Trust,
+  type TurnEvent,
+  type TurnId,
+  type TurnTotals,
+  threadId,
+  trustOf,
+  untrusted,
+} from "../../protocol/index.ts";
+import type { Thread } from "../../store/index.ts";
+import { predict } from "../../wire/index.ts";
+import { hold, retryWhileBusy } from "../intake/lease.ts";
+import { CONSOLIDATION } from "../intake/own-channels.ts";
+import type { Parts } from "../parts.ts";
+import type { PlannedRequest } from "../loop/plan-request.ts";
+import { askPlanned } from "../loop/send.ts";
+import { keepVersion } from "../loop/setup.ts";
+import { afforded } from "../spending/spend.ts";
+import type { Ending, TurnParts, TurnSetup } from "../loop/steps.ts";
+import { add, claimOf, newTurnState, outcomeOf, type TurnState, totalsOf } from "../loop/turn-state.ts";
+
+/** Who summarizes, for whom, and who asked for it: a person, or the clock. */
+export interface Summing {
+  readonly parts: TurnParts;
+  readonly setup: TurnSetup;
+  readonly scope: ContactScope;
+  readonly actor: Actor;
+  readonly asked: Extract<EventKind, "instruction" | "scheduled">;
+  readonly signal: AbortSignal;
+}
+
+/** One summary: what is asked, and what is kept of the answer. */
+interface SummaryJob {
+  /** What is to be done, in a sentence, for the record. */
+  readonly says: string;
+  readonly maxTokens: number;
+  /** @throws StrataError `budget_too_small` */
+  readonly compile: (turn: TurnId, running: Epoch | undefined) => Compilation;
+  /** The memories that the answer becomes, the summary first, or why it becomes none. */
+  readonly keep: (answer: Answer, taint: Trust) => Promise<readonly [NewMemory, ...NewMemory[]] | Refused>;
+}
+
+export type Answer = Pick<Reply, "parts" | "finish">;
+
+interface Refused {
+  readonly because: string;
+}
+
+/** What came of the turn: a memory, an answer that could not be kept, or no answer. */
+type Came = { readonly memory: MemoryId } | Refused | { readonly failed: StrataError };
+
+/** A turn of consolidation after its commit, with the memories that had to go for what it saved. */
+type Summed = Came & {
+  readonly turn: TurnId;
+  readonly totals: TurnTotals;
+  readonly evicted: readonly MemoryId[];
+};
+
+/**
+ * Requests a summary and saves it, in a turn like any other: claimed, recorded with its request and its answer, committed at once and
+ * linked. It runs on a thread of its own, so no conversation waits for it. A failure is recorded, and not repeated.
+ * @throws StrataError `thread_busy` while another program does the same for the contact, and what the store throws
+ */
+export async function summaryTurn(summing: Summing, job: SummaryJob): Promise<Summed | undefined> {
+  const { parts, setup, scope } = summing;
+  const thread = await ownThread(summing);
+  const now = () => ({ now: parts.wall(), at: parts.clock(), alive: parts.alive });
+  // What a program left behind that ended in the middle.
+  await parts.store.withdraw(scope, thread.id, now());
+  await announce(summing, thread, job.says);
+  const lease = await hold(parts, thread, { signal: summing.signal, seconds: setup.limits.seconds });
+  if (lease === undefined || "movedTo" in lease) return undefined;
+  try {
+    const summed = await summedIn(newTurnState(parts, setup, lease, {}), job);
+    if (!("memory" in summed)) await parts.store.withdraw(scope, thread.id, now());
+    return summed;
+  } finally {
+    lease.stop();
+  }
+}
+
+/** One thread of a contact for each version of the agent: a thread is pinned to the version whose model answers on it. */
+async function ownThread({ parts, setup, scope }: Summing): Promise<Thread> {
+  const { store, wall, random, clock } = parts;
+  const { version } = setup.agent;
+  const at = clock();
+  await keepVersion(parts, setup.agent);
+  const id = threadId(issueId("thread", wall(), random(10)));
+  return store.openThread(scope, { id, channel: CONSOLIDATION, key: version, version, at });
+}
+
+async function announce({ parts, scope, actor, asked }: Summing, thread: Thread, says: string): Promise<void> {
+  const { store, wall, random, clock } = parts;
+  const id = eventId(issueId("event", wall(), random(10)));
+  const content = [{ type: "text", text: untrusted(says) }] as const;
+  const event = { id, kind: asked, trust: trustOf(actor), channel: CONSOLIDATION, content, at: clock() };
+  await store.receive(scope, thread.id, [event]);
+}
+
+async function summedIn(state: TurnState, job: SummaryJob): Promise<Summed> {
+  const { parts, lease, tracked } = state;
+  try {
+    const came = await sumUp(state, job);
+    const outcome = outcomeOf(state, endingOf(came));
+    const { evicted = [] } = await retryWhileBusy(() => parts.store.settle(claimOf(state), outcome));
+    return { ...came, turn: lease.claim.turn, totals: totalsOf(state), evicted };
+  } finally {
+    tracked.close();
+  }
+}
+
+/** The answer is no reply: nobody is told it, and it goes into no history. */
+function endingOf(came: Came): Ending {
+  if ("memory" in came) return { status: "done", stop: "answered", reply: null };
+  if ("failed" in came) return { status: "failed", error: came.failed };
+  const says = `the answer cannot be used as a summary: ${came.because}`;
+  return { status: "failed", error: new StrataError("model_failed", says) };
+}
+
+/** What goes wrong is how the turn ends: this never throws. */
+async function sumUp(state: TurnState, job: SummaryJob): Promise<Came> {
+  const { claim, signal } = state.lease;
+  try {
+    const compilation = job.compile(claim.turn, claim.epoch);
+    state.sent = compilation;
+    const asking = askPlanned(state, compilation, (at) =>
+      planned(state, compilation, { at, maxTokens: job.maxTokens }),
+    );
+    const { parts, finish } = await answerTo(afforded(state, compilation, asking));
+    if (parts.length > 0) add(state, { role: "assistant", parts }, compilation.taint);
+    const kept = await job.keep({ parts, finish }, compilation.taint);
+    signal.throwIfAborted();
+    if ("because" in kept) return kept;
+    const ids = kept.map((memory) => {
+      const id = newMemoryId(state.parts);
+      state.writes.push({ id, write: { kind: "memory", memory: { ...memory, turn: claim.turn } } });
+      return id;
+    });
+    const [id = newMemoryId(state.parts)] = ids;
+    return { memory: id };
+  } catch (thrown) {
+    return { failed: asStrataError(signal.aborted ? signal.reason : thrown) };
+  }
+}
+
+/** It is asked once and never again, so nothing of it is worth keeping in a provider's cache. */
+function planned(
+  { setup: { card, count } }: TurnState,
+  compilation: Compilation,
+  { at, maxTokens }: { readonly at: number; readonly maxTokens: number },
+): PlannedRequest {
+  const request = { ...requestOf(compilation, { maxTokens }), marks: [] };
+  return { request, prediction: predict(request, [], { card, count, at }) };
+}
+
+/** Its words stream to nobody. */
+async function answerTo<T>(asking: AsyncGenerator<TurnEvent, T>): Promise<T> {
+  for (;;) {
+    const { done, value } = await asking.next();
+    if (done) return value;
+  }
+}
+
+/** The id of a memory that will be. */
+export function newMemoryId({ wall, random }: Pick<Parts, "wall" | "random">): MemoryId {
+  return memoryId(issueId("memory", wall(), random(10)));
+}
