@@ -117,6 +117,6 @@ export {
 } from "./protocol/index.ts";
 export type { MemoryHit, MemoryStats, SavedMemory } from "./store/index.ts";
 export type { Composed, Conversation, Runtime } from "./turn/index.ts";
-export { defineSource, type Given, type SourceDefinition } from "./turn/sources/index.ts";
+export { defineSource, type SourceContent, type SourceDefinition } from "./turn/sources/index.ts";
 export { defineTool, type ToolDefinition } from "./turn/tools/index.ts";
 export { cardOf, planMarks } from "./wire/index.ts";

@@ -28,7 +28,7 @@ export interface AgentKey<Written extends z.ZodType = z.ZodType, Kept = unknown>
 export type AgentKeys = Readonly<Record<string, AgentKey>>;
 
 /** The members of `Agent` that these keys make. A feature adds them where it declares its keys: `interface Agent extends Kept<typeof KEYS> {}`. */
-export type Kept<Keys extends AgentKeys> = {
+export type StoredKeys<Keys extends AgentKeys> = {
   readonly [Name in keyof Keys]?: Keys[Name] extends AgentKey<z.ZodType, infer Value> ? Value : never;
 };
 

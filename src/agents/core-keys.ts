@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type AgentKeys, agentKey, type Kept, type WrittenConfig } from "./agent-key.ts";
+import { type AgentKeys, agentKey, type StoredKeys, type WrittenConfig } from "./agent-key.ts";
 
 /** What every agent may say, whatever features there are, and what the rest of its declaration does not depend on. */
 export const CORE_KEYS = {
@@ -38,7 +38,7 @@ export const CORE_KEYS = {
 };
 
 declare module "../protocol/agent.ts" {
-  interface Agent extends Kept<typeof CORE_KEYS> {}
+  interface Agent extends StoredKeys<typeof CORE_KEYS> {}
 }
 
 /** strata.yaml as a program writes it: defaults may be left out. */

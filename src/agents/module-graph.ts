@@ -6,7 +6,7 @@ import { relative, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** Files of one project that were loaded together: as long as none of them changes, they are not read again. */
-interface Reading {
+interface GraphReading {
   readonly folder: string;
   /** What `import "strata"` gives in them. */
   readonly strata: URL;
@@ -17,11 +17,11 @@ interface Reading {
   readonly modules: Set<string>;
 }
 
-const readings = new Map<string, Reading>();
+const readings = new Map<string, GraphReading>();
 /** The addresses that were given out, and for which reading. */
-const given = new Map<string, Reading>();
+const given = new Map<string, GraphReading>();
 /** The same without marks: CommonJS tells its bare path when it requires something. */
-const bare = new Map<string, Reading>();
+const bare = new Map<string, GraphReading>();
 
 /** The modules of a project at their present addresses. */
 export interface Addresses {
@@ -61,8 +61,8 @@ export function addressesOf(modules: readonly string[], folder: string, strata: 
   };
 }
 
-function begin(folder: string, strata: URL): Reading {
-  const reading: Reading = { folder, strata, mark: randomUUID().slice(0, 8), seen: new Map(), modules: new Set() };
+function begin(folder: string, strata: URL): GraphReading {
+  const reading: GraphReading = { folder, strata, mark: randomUUID().slice(0, 8), seen: new Map(), modules: new Set() };
   readings.set(folder, reading);
   // CommonJS is kept by its path alone.
   const { cache } = nodeModule.createRequire(import.meta.url);
@@ -70,7 +70,7 @@ function begin(folder: string, strata: URL): Reading {
   return reading;
 }
 
-const isSame = ({ seen, strata }: Reading, wanted: URL): boolean =>
+const isSame = ({ seen, strata }: GraphReading, wanted: URL): boolean =>
   strata.href === wanted.href && [...seen].every(([file, state]) => stateOf(file) === state);
 
 function stateOf(file: string): string {
@@ -78,12 +78,12 @@ function stateOf(file: string): string {
   return found === undefined ? "gone" : `${found.mtimeMs} ${found.size}`;
 }
 
-function note(file: string, { seen }: Reading): void {
+function note(file: string, { seen }: GraphReading): void {
   if (!seen.has(file)) seen.set(file, stateOf(file));
 }
 
 /** The address of a file in this reading. */
-function at(href: string, { mark }: Reading): string {
+function at(href: string, { mark }: GraphReading): string {
   const url = new URL(href);
   url.searchParams.set("read", mark);
   return url.href;
@@ -92,7 +92,7 @@ function at(href: string, { mark }: Reading): string {
 const fileOf = (address: string): string => (address.startsWith("file:") ? fileURLToPath(address) : address);
 
 /** Whether a file is of the project's own folder: what is installed there is somebody else's. */
-function isOf(file: string, { folder }: Reading): boolean {
+function isOf(file: string, { folder }: GraphReading): boolean {
   const [first = "", ...rest] = relative(folder, file).split(sep);
   return first !== ".." && !file.startsWith("node:") && ![first, ...rest].includes("node_modules");
 }
@@ -128,11 +128,11 @@ const asModule = (file: string, { conditions }: ResolveHookContext): { readonly 
   file.endsWith(".ts") && conditions.includes("import") ? { format: "module-typescript" } : {};
 
 /** For which reading somebody imports; none, when he is not of a project. */
-function readingOf({ parentURL = "", conditions }: ResolveHookContext): Reading | undefined {
+function readingOf({ parentURL = "", conditions }: ResolveHookContext): GraphReading | undefined {
   return given.get(parentURL) ?? (conditions.includes("require") ? bare.get(parentURL) : undefined);
 }
 
-function taken(href: string, file: string, reading: Reading): string {
+function taken(href: string, file: string, reading: GraphReading): string {
   const address = at(href, reading);
   note(file, reading);
   given.set(address, reading);

@@ -59,7 +59,7 @@ export interface Project {
 }
 
 /** How a project is read. */
-export interface Reading {
+export interface ReadOptions {
   /** `process.env`, or less. */
   readonly env: Environment;
   /** True: nothing shall run, so modules are left out, and a secret may be missing. */
@@ -74,13 +74,13 @@ export interface Declarations<Keys extends AgentKeys> {
    * Reads a project: `path` is a folder with a strata.yaml, or the file itself.
    * @throws StrataError `config_missing`, `config_invalid`, `file_not_found`, `secret_missing`; each names all that is wrong
    */
-  readonly loadProject: (path: string, reading: Reading) => Project;
+  readonly loadProject: (path: string, reading: ReadOptions) => Project;
   /**
    * The same for agents that a program declares itself: what strata.yaml would say, as a value. There is no lock: the program's
    * own source is what its texts are pinned by. `folder` is what the paths of layer files and modules are relative to.
    * @throws StrataError as `loadProject`
    */
-  readonly projectInCode: (config: ConfigInput<Keys>, reading: Reading & { readonly folder: string }) => Project;
+  readonly projectInCode: (config: ConfigInput<Keys>, reading: ReadOptions & { readonly folder: string }) => Project;
   /**
    * The agent of a stored spec, for threads that are pinned to it. `version` is what the record says it is.
    * @throws StrataError `record_broken` when the spec is not of that version or not a spec, `store_newer` for another Strata's
@@ -113,7 +113,7 @@ export function declaring<Keys extends AgentKeys>(keys: Keys, sources: SourceFor
 
 const IN_CODE = "the agents in code";
 
-interface Place extends Pick<Project, "file" | "folder">, Reading {
+interface Place extends Pick<Project, "file" | "folder">, ReadOptions {
   readonly dotenv: string | undefined;
   readonly schema: Schema;
   readonly inCode?: true;

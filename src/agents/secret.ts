@@ -68,12 +68,12 @@ export const secretsOf = (providers: ReadonlyMap<string, Provider>): readonly Se
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Variables with a value, and the names of those that are set to nothing: to a person, that looks like set. */
-export interface Known extends ReadonlyMap<string, string> {
+export interface JoinedEnvironment extends ReadonlyMap<string, string> {
   readonly blank?: ReadonlySet<string>;
 }
 
 /** The environment with what `.env` adds. What is set in the environment wins; what is set to nothing is not set. */
-export function joinEnvironment(env: Environment, dotenv: string | undefined): Known {
+export function joinEnvironment(env: Environment, dotenv: string | undefined): JoinedEnvironment {
   const known = new Map<string, string>();
   const blank = new Set<string>();
   for (const layer of [dotenv === undefined ? {} : parseEnv(dotenv), env]) {
@@ -88,7 +88,7 @@ export function joinEnvironment(env: Environment, dotenv: string | undefined): K
 /** The providers with their keys: what the environment alone says, and above it what strata.yaml declares. */
 export function readProviders(
   config: Config["providers"],
-  environment: Known,
+  environment: JoinedEnvironment,
   report: Report,
 ): ReadonlyMap<string, Provider> {
   const providers = new Map<string, Provider>(usualProviders(environment));
@@ -193,7 +193,7 @@ export function usualModel(providers: ReadonlyMap<string, Provider>): ModelRef |
 /** The values that modules may ask for, by the name that strata.yaml gives them. */
 export function readSecrets(
   config: Config["secrets"],
-  environment: Known,
+  environment: JoinedEnvironment,
   report: Report,
 ): ReadonlyMap<string, Secret> {
   const secrets = Object.entries(config).flatMap(([name, reference]) => {
@@ -211,7 +211,7 @@ export function readSecrets(
 /** The servers that features' keys name by a variable: what it holds may have a key in it. */
 export function readServers(
   agents: Readonly<Record<string, unknown>>,
-  { keys, environment, report }: Asked,
+  { keys, environment, report }: SecretOptions,
 ): ReadonlyMap<string, Secret> {
   const places = Object.keys(agents).flatMap((agent) =>
     Object.entries(keys).flatMap(([name, { servers = [] }]) =>
@@ -229,14 +229,18 @@ export function readServers(
   return frozenMap(found);
 }
 
-interface Asked {
+interface SecretOptions {
   readonly keys: AgentKeys;
-  readonly environment: Known;
+  readonly environment: JoinedEnvironment;
   readonly report: Report;
 }
 
 /** Where all is kept: as `STRATA_STORE` says, else the file. All of it is a secret to whoever prints it. */
-export function readStore(declared: string | undefined, environment: Known, report: Report): Secret | undefined {
+export function readStore(
+  declared: string | undefined,
+  environment: JoinedEnvironment,
+  report: Report,
+): Secret | undefined {
   const around = environment.get("STRATA_STORE");
   const store =
     around === undefined ? declaredStore(declared, environment, report) : new Secret("STRATA_STORE", around);
@@ -249,14 +253,18 @@ export function readStore(declared: string | undefined, environment: Known, repo
 
 const isAddress = (text: string): boolean => /^postgres(?:ql)?:\/\/\S+$/.test(text) && URL.canParse(text);
 
-function declaredStore(declared: string | undefined, environment: Known, report: Report): Secret | undefined {
+function declaredStore(
+  declared: string | undefined,
+  environment: JoinedEnvironment,
+  report: Report,
+): Secret | undefined {
   if (declared === undefined) return undefined;
   return SECRET_FORM.test(declared)
     ? readSecret(declared, environment, ["store"], report)
     : new Secret("store", declared);
 }
 
-function readSecret(reference: string, environment: Known, path: Path, report: Report): Secret | undefined {
+function readSecret(reference: string, environment: JoinedEnvironment, path: Path, report: Report): Secret | undefined {
   const name = SECRET_FORM.exec(reference)?.[1] ?? "";
   const value = environment.get(name);
   if (value !== undefined) return new Secret(name, value);

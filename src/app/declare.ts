@@ -7,7 +7,7 @@ import {
   vaultOf,
   withTools,
 } from "../agents/index.ts";
-import type { ToolWorld } from "../features/index.ts";
+import type { ToolDeps } from "../features/index.ts";
 import { checkAccounts } from "../features/life/index.ts";
 import { modelOfInstance, openEmbedder, openModel, type Secrets } from "../models/index.ts";
 import {
@@ -97,7 +97,7 @@ function showing(tool: Tool, real: readonly Tool[]): Tool {
 }
 
 /** What tools can access: the record, and the folders of the projects. */
-type Around = Pick<ToolWorld, "store" | "disk">;
+type Around = Pick<ToolDeps, "store" | "disk">;
 
 function builtInTools(projects: readonly Project[], { data }: PlacedOptions, around: Around): Promise<readonly Tool[]> {
   const all = projects.flatMap(({ agents }) => [...agents.values()]);
@@ -196,13 +196,17 @@ function usualModelOf(projects: readonly Project[]): ModelRef | undefined {
 }
 
 /** A program's options for models: which format is shown, and a model that it has opened itself. */
-interface Wanted {
+interface ModelOptions {
   readonly wire: ModelRef | undefined;
   readonly given: Model | undefined;
 }
 
 /** Each model is opened once, at the first turn that needs it. */
-function modelsOf(nameOf: Declared["modelNameOf"], access: Secrets, { wire, given }: Wanted): Declared["modelOf"] {
+function modelsOf(
+  nameOf: Declared["modelNameOf"],
+  access: Secrets,
+  { wire, given }: ModelOptions,
+): Declared["modelOf"] {
   const open = new Map<ModelRef, Model>();
   return async (agent) => {
     if (given !== undefined && agent.model === undefined) return wire === undefined ? given : { ...given, wire };

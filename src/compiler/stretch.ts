@@ -45,14 +45,14 @@ interface Room {
   readonly count: CountTokens;
 }
 
-type Said = Pick<Memory, "kind" | "at" | "trust" | "speaker" | "content">;
+type StretchMemory = Pick<Memory, "kind" | "at" | "trust" | "speaker" | "content">;
 
 /**
  * The request for a summary of memories, the oldest first: each in a frame of its own and cut if it is long, then the task. It contains no
  * layer, tool or other memory of the agent, and never has more than `limit` tokens. Pure.
  */
 export function stretchRequest(
-  memories: readonly Said[],
+  memories: readonly StretchMemory[],
   by: SummaryBy,
   { words, limit, count }: Room,
 ): StretchRequest {
@@ -131,7 +131,7 @@ const messageOf = (texts: readonly Framed[]): Message => ({
 });
 
 /** What was said is framed as a message, what was saved as a memory. */
-function framed({ kind, at, trust, speaker, content }: Said, most: number, count: CountTokens) {
+function framed({ kind, at, trust, speaker, content }: StretchMemory, most: number, count: CountTokens) {
   const name = speaker === undefined ? undefined : untrusted(speaker);
   const header = { kind: kind === "message" ? "message" : "memory", trust, at } as const;
   const write = (text: string): Framed => frame(header, untrusted(text), name);

@@ -63,12 +63,12 @@ export function carry(rendered: readonly Rendered[], carrying: Carrying): Tail {
   };
 }
 
-interface Said extends Saying {
+interface TailText extends Saying {
   /** Whether only the platform and the operator speak in it. */
   readonly isOurs: boolean;
 }
 
-function sayingOf({ layer, text, entry, items }: Rendered): readonly Said[] {
+function sayingOf({ layer, text, entry, items }: Rendered): readonly TailText[] {
   if (text === undefined) return [];
   const inItems = entry.items !== undefined;
   const isOurs = !inItems && (entry.trust === "platform" || entry.trust === "operator");
@@ -87,14 +87,14 @@ function memoriesIn(items: Rendered["items"]): ReadonlyMap<string, readonly Memo
   return memories;
 }
 
-const wayOf = ({ isOurs }: Said, plan: TailPlan): TailPlan["trusted"] => (isOurs ? plan.trusted : plan.framed);
+const wayOf = ({ isOurs }: TailText, plan: TailPlan): TailPlan["trusted"] => (isOurs ? plan.trusted : plan.framed);
 
 /**
  * Whether changed lines stay in the transcript. If reasoning is not bound to the history, they stay only while w c + r c (T - 1) / 2 < d,
  * with c changed tokens, d tokens of the full texts, and T requests until the transcript is cut.
  */
 function keeps(
-  staying: readonly Said[],
+  staying: readonly TailText[],
   changes: readonly TextPart[],
   { plan, shown: told, requests, count }: Carrying,
 ): boolean {
@@ -107,7 +107,7 @@ function keeps(
   return changed === 0 || write * changed + (read * changed * (requests - 1)) / 2 < sizeOf(staying);
 }
 
-function passingPart({ layer, text, isOurs }: Said, plan: TailPlan): TailPart {
+function passingPart({ layer, text, isOurs }: TailText, plan: TailPlan): TailPart {
   const part = { layer: layer.id, text };
   if (isOurs && plan.trusted === "turn-scoped") return { ...part, way: "turn-scoped" };
   return plan.place === "before-events" ? { ...part, way: "before-events" } : part;

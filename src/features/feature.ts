@@ -14,7 +14,7 @@ export interface Feature {
   /** Its keys of an agent in strata.yaml, from its `config.ts`. They stand in the list of `app/entry/agents.ts`, too. */
   readonly keys?: AgentKeys;
   /** The tools that it brings: an agent has those that its declaration names. */
-  readonly tools?: (world: ToolWorld) => readonly Tool[];
+  readonly tools?: (world: ToolDeps) => readonly Tool[];
   /** What it does in every turn. */
   readonly steps?: TurnSteps;
   /** What it keeps: its tables, how they are erased and verified. */
@@ -26,7 +26,7 @@ export interface Feature {
 }
 
 /** What tools are made with. A call of one gets its scope from the turn, and reaches nothing outside of it. */
-export interface ToolWorld {
+export interface ToolDeps {
   readonly store: Store;
   /** The agent as it is declared now. */
   readonly agentOf: (owner: AgentOwner) => Agent | undefined;

@@ -3,7 +3,7 @@
  * Each feature is a folder next to this file, entered through its own `index.ts`. It imports only the features that it names under
  * `needs`.
  */
-export type { Feature, Listed, ToolWorld } from "./feature.ts";
+export type { Feature, Listed, ToolDeps } from "./feature.ts";
 export { FIELDS, line } from "./fields.ts";
 export {
   type Answer,
@@ -11,19 +11,19 @@ export {
   type Call,
   type CommandPart,
   fileOperation,
-  type Given,
   type McpTool,
   mcpTool,
   type Opens,
   type Operation,
+  type OperationContext,
   operation,
   type Page,
   pathFields,
+  type RawInput,
   type RunningTurn,
   seriesOperation,
   type TurnRecord,
   turnOperation,
-  type World,
   type Written,
 } from "./operation.ts";
 export { type FieldShape, fieldsOf, fromWords, type Naming, parsed } from "./parse.ts";

@@ -24,7 +24,7 @@ export type Thread = Awaited<ReturnType<Runtime["thread"]>>;
 export type TurnRecord = Awaited<ReturnType<Runtime["turn"]>>;
 
 /** What operations work with. */
-export interface World {
+export interface OperationContext {
   readonly runtime: Runtime;
   /** The name of the model that answers for an agent. */
   readonly modelNameOf: (agent: Agent) => ModelRef;
@@ -54,7 +54,7 @@ export interface Call {
 }
 
 /** What was given, before it was parsed, and how its fields are called where it came from. */
-export interface Given {
+export interface RawInput {
   readonly values: unknown;
   readonly naming: Naming;
 }
@@ -69,7 +69,7 @@ export interface Page {
 /** Where an operation's lines are printed, and what they may look up. */
 interface Printing<In> extends Page {
   readonly given: In;
-  readonly world: World;
+  readonly world: OperationContext;
   readonly call: Call;
 }
 
@@ -136,7 +136,7 @@ interface ValueSpec<In extends z.ZodObject, Out extends z.ZodType, Value extends
   readonly gives: Out;
   /** The one field of the answer that `--json` prints, where the answer is a list. */
   readonly list?: keyof z.input<Out> & string;
-  readonly run: (world: World, given: z.output<In>, call: Call) => Promise<Value>;
+  readonly run: (world: OperationContext, given: z.output<In>, call: Call) => Promise<Value>;
   /** What people read. */
   readonly show: (value: Value, printing: Printing<z.output<In>>) => Lines;
   /** What may be done next: beside the result, not a part of it. */
@@ -144,7 +144,7 @@ interface ValueSpec<In extends z.ZodObject, Out extends z.ZodType, Value extends
   /** What could not be done, while the rest was: told beside the result, and a command ends with the first one's code. */
   readonly faults?: (value: Value, printing: Printing<z.output<In>>) => readonly StrataError[];
   /** A turn that follows at once where somebody watches: a command runs it, over HTTP what it would answer waits. */
-  readonly follows?: (world: World, value: Value, call: Call) => AsyncIterable<TurnEvent>;
+  readonly follows?: (world: OperationContext, value: Value, call: Call) => AsyncIterable<TurnEvent>;
 }
 
 /** An operation that does one thing after the other. What was done before one of them failed stays, and a command tells it. */
@@ -153,7 +153,7 @@ interface SeriesSpec<In extends z.ZodObject, Out extends z.ZodType, Value extend
   readonly gives: Out;
   /** The field of the answer that holds them. */
   readonly list: string;
-  readonly run: (world: World, given: z.output<In>, call: Call) => AsyncIterable<Value>;
+  readonly run: (world: OperationContext, given: z.output<In>, call: Call) => AsyncIterable<Value>;
   readonly each: (value: Value, printing: Printing<z.output<In>>) => readonly string[];
   /** What people read behind them where nothing failed. */
   readonly end?: (values: readonly Value[], printing: Printing<z.output<In>>) => readonly string[];
@@ -161,7 +161,7 @@ interface SeriesSpec<In extends z.ZodObject, Out extends z.ZodType, Value extend
 
 /** An operation that runs a turn. Over HTTP it answers with the turn's end, or with its events as they come. */
 interface TurnSpec<In extends z.ZodObject> extends Declared<In> {
-  readonly turn: (world: World, given: z.output<In>, call: Call) => AsyncIterable<TurnEvent>;
+  readonly turn: (world: OperationContext, given: z.output<In>, call: Call) => AsyncIterable<TurnEvent>;
   /** What is said where there was nothing to run for. */
   readonly idle: (given: z.output<In>) => string;
   /** What people read before it begins. */
@@ -179,7 +179,7 @@ export type TurnStart = Extract<TurnEvent, { type: "turn-start" }>;
 interface FileSpec<In extends z.ZodObject> extends Declared<In> {
   /** The media types it may have. */
   readonly types: readonly string[];
-  readonly write: (world: World, given: z.output<In>, call: Call) => Promise<Written>;
+  readonly write: (world: OperationContext, given: z.output<In>, call: Call) => Promise<Written>;
 }
 
 /** A file as it is written, piece by piece. */
@@ -236,16 +236,16 @@ export type Operation =
       /** A series may take long, and ends where nobody waits for it any more. */
       readonly kind: "value" | "series";
       readonly gives: z.ZodType;
-      readonly run: (world: World, given: Given, call: Call) => Promise<Answer>;
+      readonly run: (world: OperationContext, given: RawInput, call: Call) => Promise<Answer>;
     })
   | (OperationBase & {
       readonly kind: "turn";
-      readonly run: (world: World, given: Given, call: Call) => RunningTurn;
+      readonly run: (world: OperationContext, given: RawInput, call: Call) => RunningTurn;
     })
   | (OperationBase & {
       readonly kind: "file";
       readonly types: readonly string[];
-      readonly run: (world: World, given: Given, call: Call) => Promise<Written>;
+      readonly run: (world: OperationContext, given: RawInput, call: Call) => Promise<Written>;
     });
 
 /** Declares an operation that answers with a value. */

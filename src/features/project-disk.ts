@@ -116,7 +116,7 @@ export interface Cached<T> {
   readonly use: CacheUse;
 }
 
-interface Kept<T> {
+interface CachedFile<T> {
   readonly value?: { readonly of: T };
   /** When that was last known to be so. */
   readonly at: number;
@@ -135,8 +135,8 @@ const MOST = 200;
  * behind what they do: they wait a moment, and take what there was. Where reading fails, that stays until the next time.
  */
 export function staleWhileRevalidate<T>({ clock, timer }: Pick<ProjectDisk, "clock" | "timer">) {
-  const kept = new Map<string, Kept<T>>();
-  const keep = (key: string, one: Kept<T>): void => {
+  const kept = new Map<string, CachedFile<T>>();
+  const keep = (key: string, one: CachedFile<T>): void => {
     kept.delete(key);
     kept.set(key, one);
     for (const oldest of kept.keys()) if (kept.size > MOST) kept.delete(oldest);

@@ -17,7 +17,7 @@ const LONGEST_TEXT = 20_000;
 const MOST_TERMS = 512;
 
 /** What a search asks for, read from its texts alone. */
-export interface Asked {
+export interface ParsedQuery {
   /** The terms to look for, folded, each with the weight of the text it comes from. */
   readonly terms: ReadonlyMap<string, number>;
   readonly who: Who;
@@ -91,7 +91,7 @@ export interface Talkers {
 }
 
 /** Reads the texts of a search. */
-export function readAsked(texts: readonly AskedText[], talkers: Talkers): Asked {
+export function readAsked(texts: readonly AskedText[], talkers: Talkers): ParsedQuery {
   const cut = texts.map(({ text, weight }) => ({ text: text.slice(0, LONGEST_TEXT), weight }));
   const newest = cut[0]?.text ?? "";
   const words = cut.map(({ text, weight }) => ({ words: wordsOf(text), weight }));

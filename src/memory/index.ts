@@ -12,9 +12,9 @@ export {
   type Holding,
   holding,
   isOfAnyAnswer,
+  type LastingWish,
   mayHoldFor,
   STANDING_TAGS,
-  type Standing,
   standsIn,
 } from "./standing.ts";
 export { type Topic, type TopicText, topicsOf } from "./topics.ts";

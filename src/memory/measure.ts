@@ -1,4 +1,4 @@
-import type { Asked, Who } from "./asked.ts";
+import type { ParsedQuery, Who } from "./asked.ts";
 import { isIn } from "./dates.ts";
 import type { IndexSize, ReadUnit } from "./lexical-index.ts";
 import { FLAGS } from "./units.ts";
@@ -15,7 +15,7 @@ export interface OfKind {
 
 /** Everything that the ranking looks at. */
 export interface Shortlist {
-  readonly asked: Asked;
+  readonly asked: ParsedQuery;
   /** The terms that are looked for, each with its weight: its rarity in the scope times its weight in the question. */
   readonly tells: ReadonlyMap<string, number>;
   /** Terms that are not asked for, but of a kind that is. */
@@ -64,7 +64,7 @@ interface Session {
 }
 
 interface Context {
-  readonly asked: Asked;
+  readonly asked: ParsedQuery;
   readonly weights: Weights;
   readonly worths: Weights;
   /** Makes questions of many words and of few words comparable. */
@@ -156,7 +156,7 @@ export function speakerOf(
  * advice.
  */
 export function standingOf(
-  { who: { self, other }, asksHelp, asksNow }: Asked,
+  { who: { self, other }, asksHelp, asksNow }: ParsedQuery,
   { speaker, flags }: Pick<ReadUnit, "speaker" | "flags">,
 ): Pick<Values, "rule" | "wishHelps"> {
   const isTheirs = speaker === "" || (self === "" ? other === "" || speaker !== other : speaker === self);
@@ -221,7 +221,7 @@ function kindsOf({ kinds }: Read, named: Few): number {
 }
 
 /** Whether it was said on the day or in the month that is asked for. */
-const datesOf = ({ dates }: Asked, at: number): Pick<Values, "date"> => ({
+const datesOf = ({ dates }: ParsedQuery, at: number): Pick<Values, "date"> => ({
   date: Number(dates.some((date) => ("from" in date || date.month !== undefined) && isIn(at, date))),
 });
 

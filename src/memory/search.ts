@@ -1,4 +1,4 @@
-import { type Asked, type AskedText, readAsked } from "./asked.ts";
+import { type AskedText, type ParsedQuery, readAsked } from "./asked.ts";
 import { dayTerms } from "./dates.ts";
 import { gateValues, isSaid, sureness } from "./gate.ts";
 import type { Candidate, LexicalIndex, UnitHead, WeightedTerm } from "./lexical-index.ts";
@@ -74,7 +74,7 @@ export async function shortlistOf(
 }
 
 /** Looks for lasting instructions and preferences by their marks, if the question has words or asks for help. */
-function standing({ asksHelp, asksNow, terms }: Asked, factor: number): readonly WeightedTerm[] {
+function standing({ asksHelp, asksNow, terms }: ParsedQuery, factor: number): readonly WeightedTerm[] {
   const unit = factor === 0 ? 1 : factor;
   const rule = { term: STANDING.rule, weight: WEIGHTS.rule / unit };
   const wish = { term: STANDING.wish, weight: WEIGHTS.wishHelps / unit };
@@ -83,7 +83,7 @@ function standing({ asksHelp, asksNow, terms }: Asked, factor: number): readonly
 }
 
 /** Looks for what was said at the time that is asked for, whatever its words. */
-function ofThatTime({ dates, at }: Asked, factor: number): readonly WeightedTerm[] {
+function ofThatTime({ dates, at }: ParsedQuery, factor: number): readonly WeightedTerm[] {
   const terms = new Set(dates.flatMap((date) => dayTerms(date, at)));
   return [...terms].map((term) => ({ term, weight: WEIGHTS.date / (factor === 0 ? 1 : factor) }));
 }
@@ -118,7 +118,7 @@ interface Choosing {
  * The places that are worth reading: of the memories whose units look best, judged by their words, by the speaker, and by candidates near
  * them.
  */
-function chosen(asked: Asked, candidates: readonly Candidate[], { heads, factor }: Choosing): readonly number[] {
+function chosen(asked: ParsedQuery, candidates: readonly Candidate[], { heads, factor }: Choosing): readonly number[] {
   const byPlace = new Map(heads.map((head) => [head.place, head]));
   const scores = new Map(candidates.map(({ place, score }) => [place, score]));
   const lentTo = ({ place, session, whole }: UnitHead): number => {

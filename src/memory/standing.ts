@@ -151,7 +151,7 @@ export function mayHoldFor(text: string, message: string): boolean {
 }
 
 /** A lasting statement with its speaker and time. */
-export interface Standing {
+export interface LastingWish {
   readonly content: string;
   /** Undefined if it was saved. */
   readonly speaker?: string;
@@ -168,7 +168,7 @@ export interface Holding<T> {
  * Which statements still hold: of what the same person said on the same matter, in whatever way, the latest counts. A text with several
  * claims is replaced only when all of them are. Nothing stored changes: this is derived from the texts each time.
  */
-export function holding<T extends Standing>(all: readonly T[]): readonly Holding<T>[] {
+export function holding<T extends LastingWish>(all: readonly T[]): readonly Holding<T>[] {
   const held: { newest: T; before: T[]; claims: readonly Claim[] }[] = [];
   for (const one of all.toSorted((a, b) => a.at - b.at)) {
     const claims = claimsOf(one.content);
@@ -181,5 +181,5 @@ export function holding<T extends Standing>(all: readonly T[]): readonly Holding
   return held;
 }
 
-const isOfSame = (a: Standing, b: Standing): boolean =>
+const isOfSame = (a: LastingWish, b: LastingWish): boolean =>
   a.speaker === undefined || b.speaker === undefined || a.speaker === b.speaker;

@@ -16,7 +16,7 @@ export interface Topic {
   readonly of: readonly number[];
 }
 
-interface Wanted {
+interface TopicOptions {
   /** The fewest texts that make a topic. */
   readonly least: number;
   /** The speakers: naming one of them says nothing about the subject. */
@@ -36,7 +36,7 @@ const SUBJECT = 0.3;
  * Groups texts about the same things: those that share the name of something, or names of one kind. It uses their words alone. The most
  * significant topic comes first, and no text belongs to two. Pure: the same texts give the same topics.
  */
-export function topicsOf(texts: readonly TopicText[], { least, speakers }: Wanted): readonly Topic[] {
+export function topicsOf(texts: readonly TopicText[], { least, speakers }: TopicOptions): readonly Topic[] {
   const words = subjectsOf(texts, new Set(speakers.flatMap((name) => foldName(name).split(" ").map(stemOf))));
   const units = Math.max(texts.length, FEWEST);
   const candidates = [...gathered(words)]
@@ -111,7 +111,7 @@ function isTelling(word: string, term: string): boolean {
   return !says && word.length > 2 && word.length <= LONGEST && !/^\p{N}+$/u.test(word);
 }
 
-interface Said {
+interface TopicWord {
   readonly word: string;
   readonly term: string;
   /** Whether it stands where the name of a thing stands. */
@@ -134,7 +134,7 @@ function reader(): typeof wordsOf {
   };
 }
 
-function saidIn({ content, tags }: TopicText, read: typeof wordsOf): readonly Said[] {
+function saidIn({ content, tags }: TopicText, read: typeof wordsOf): readonly TopicWord[] {
   const tokens = content.match(TOKEN) ?? [];
   const words = tokens.map(read);
   // "that's" does not begin a name.

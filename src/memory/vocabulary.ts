@@ -1,4 +1,4 @@
-import type { Asked } from "./asked.ts";
+import type { ParsedQuery } from "./asked.ts";
 import { isSpaceless } from "./fold.ts";
 import { OF_KIND } from "./kinds.ts";
 import type { IndexSize, LexicalIndex } from "./lexical-index.ts";
@@ -41,7 +41,7 @@ const UNKNOWN_PAIR = 0.3;
 const COMMON = 0.05;
 
 /** A term of the question that the index has. */
-export interface Known {
+export interface QueryTerm {
   /** The number of units with it or, if it names a kind and stands nowhere itself, with members of the kind. */
   readonly frequency: number;
   /** Its weight in the question. */
@@ -52,7 +52,7 @@ export interface Known {
 
 /** What the scope knows of the question's terms. */
 export interface Vocabulary {
-  readonly known: ReadonlyMap<string, Known>;
+  readonly known: ReadonlyMap<string, QueryTerm>;
   readonly tells: Shortlist["tells"];
   readonly kinds: ReadonlyMap<string, OfKind & { readonly postings: number }>;
   readonly worth: Shortlist["worth"];
@@ -60,10 +60,10 @@ export interface Vocabulary {
 }
 
 /** Looks up the terms, the members of kinds they name, and corrections of those that the scope does not have. */
-export async function vocabularyOf(index: LexicalIndex, asked: Asked, size: IndexSize): Promise<Vocabulary> {
+export async function vocabularyOf(index: LexicalIndex, asked: ParsedQuery, size: IndexSize): Promise<Vocabulary> {
   const members = [...asked.terms.keys()].flatMap((term) => OF_KIND.get(term) ?? []);
   const frequencies = await index.frequencies([...new Set([...asked.terms.keys(), ...members])]);
-  const known = new Map<string, Known>();
+  const known = new Map<string, QueryTerm>();
   const unknown: string[] = [];
   for (const [term, weight] of asked.terms) {
     const postings = frequencies.get(term) ?? 0;
@@ -98,7 +98,7 @@ function byFrequency([a, ofA]: readonly [string, number], [b, ofB]: readonly [st
 }
 
 /** The rarest terms, the rarest first, each with its rarity times its weight. */
-function tellingOf(known: ReadonlyMap<string, Known>, { units }: IndexSize): ReadonlyMap<string, number> {
+function tellingOf(known: ReadonlyMap<string, QueryTerm>, { units }: IndexSize): ReadonlyMap<string, number> {
   const rarest = [...known]
     .sort(([a, ofA], [b, ofB]) => ofA.frequency - ofB.frequency || (a < b ? -1 : 1))
     .slice(0, MOST_TERMS);
@@ -129,8 +129,8 @@ function kindsOf(
 
 /** What the index's terms are worth as evidence, one by one, and what the whole question would be worth. */
 function worthOf(
-  { terms }: Asked,
-  known: ReadonlyMap<string, Known>,
+  { terms }: ParsedQuery,
+  known: ReadonlyMap<string, QueryTerm>,
   size: IndexSize,
 ): Pick<Shortlist, "worth" | "all"> {
   const units = Math.max(size.units, FEWEST_UNITS);

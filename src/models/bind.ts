@@ -2,7 +2,7 @@ import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Stream
 import type { Model, ModelEvent, ModelRef } from "../protocol/index.ts";
 import { toCallOptions } from "./call-options.ts";
 import { type Dialect, dialectOfRef } from "./dialect.ts";
-import { type Asked, becauseOf, brokenOff, cancelled, modelError } from "./failure.ts";
+import { becauseOf, brokenOff, type CalledModel, cancelled, modelError } from "./failure.ts";
 import { type Cap, capOf, finished, fitting, type Gathering, gathering, take } from "./reply.ts";
 import { LONGEST_ASKED, type Pause, pauseAfter, type Retry } from "./retry.ts";
 
@@ -36,7 +36,7 @@ export function bindModel(languageModel: LanguageModelV4, binding: Binding): Mod
 }
 
 type Open = () => AsyncIterable<LanguageModelV4StreamPart>;
-type Manner = Pick<Binding, "retry"> & { readonly asked: Asked; readonly cap: Cap | undefined };
+type Manner = Pick<Binding, "retry"> & { readonly asked: CalledModel; readonly cap: Cap | undefined };
 
 /** Retries until an answer begins. Once any part of it has arrived, there is no retry: shown words cannot be taken back. */
 async function* send(open: Open, signal: AbortSignal, { asked, retry, cap }: Manner): AsyncGenerator<ModelEvent> {
@@ -77,7 +77,7 @@ const lateness = (pause: Pause | undefined, retry: Retry | undefined): { readonl
   retry !== undefined && pause !== undefined && pause.asked > LONGEST_ASKED ? { until: retry.now() + pause.asked } : {};
 
 /** A pause ends early for one reason only. */
-async function slept(sleep: Promise<unknown>, signal: AbortSignal, asked: Asked): Promise<void> {
+async function slept(sleep: Promise<unknown>, signal: AbortSignal, asked: CalledModel): Promise<void> {
   try {
     await sleep;
   } catch (thrown) {

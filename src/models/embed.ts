@@ -1,6 +1,6 @@
 import type { EmbeddingModelV4 } from "@ai-sdk/provider";
 import { type Embedded, type Embedder, type ErrorCode, type ModelRef, StrataError } from "../protocol/index.ts";
-import { type Asked, becauseOf, cancelled, modelError, splitRef } from "./failure.ts";
+import { becauseOf, type CalledModel, cancelled, modelError, splitRef } from "./failure.ts";
 import { LONGEST_ASKED, pauseAfter, type Retry } from "./retry.ts";
 
 /** The names of an embedding model, and what its errors must not contain. */
@@ -61,7 +61,7 @@ function callsOf(texts: readonly string[], most: number): readonly (readonly str
 }
 
 interface Manner {
-  readonly asked: Asked;
+  readonly asked: CalledModel;
   readonly retry: Retry | undefined;
   readonly signal: AbortSignal;
 }
@@ -98,7 +98,7 @@ async function answered(model: EmbeddingModel, texts: readonly string[], signal:
   }
 }
 
-function read({ embeddings, usage }: Answer, wanted: number, asked: Asked): Embedded {
+function read({ embeddings, usage }: Answer, wanted: number, asked: CalledModel): Embedded {
   if (embeddings.length !== wanted)
     throw unreadable(`it returned ${embeddings.length} vectors for ${wanted} texts`, asked);
   const vectors = embeddings.map((numbers) => unitVector(numbers));
@@ -108,7 +108,7 @@ function read({ embeddings, usage }: Answer, wanted: number, asked: Asked): Embe
   return { vectors: vectors.filter((vector) => vector !== undefined), tokens: Number(usage?.tokens) || 0 };
 }
 
-function ofOneLength(vectors: readonly Float32Array[], asked: Asked): readonly Float32Array[] {
+function ofOneLength(vectors: readonly Float32Array[], asked: CalledModel): readonly Float32Array[] {
   const lengths = new Set(vectors.map(({ length }) => length));
   if (lengths.size > 1) throw unreadable(`its vectors have ${[...lengths].join(" and ")} numbers`, asked);
   return vectors;
@@ -126,19 +126,19 @@ function unitVector(numbers: ArrayLike<number>): Float32Array | undefined {
 /**
  * What a provider threw, as one of ours, with the codes of models. The thrown value is not kept as the cause: it holds the texts.
  */
-function embedError(thrown: unknown, asked: Asked, tries: number): StrataError {
+function embedError(thrown: unknown, asked: CalledModel, tries: number): StrataError {
   if (thrown instanceof StrataError) return thrown;
   const { code, details } = modelError(thrown, asked, { tries });
   const because = [becauseOf(thrown, asked), tries > 1 ? `tried ${tries} times` : ""].filter((part) => part !== "");
   return embeddingError(code, because.join("; "), asked, details);
 }
 
-const unreadable = (why: string, asked: Asked): StrataError => embeddingError("model_failed", why, asked);
+const unreadable = (why: string, asked: CalledModel): StrataError => embeddingError("model_failed", why, asked);
 
 function embeddingError(
   code: ErrorCode,
   because: string,
-  { ref }: Asked,
+  { ref }: CalledModel,
   details?: Readonly<Record<string, unknown>>,
 ): StrataError {
   const { provider, model } = splitRef(ref);

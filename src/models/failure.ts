@@ -3,7 +3,7 @@ import { ERRORS, type ModelRef, never, SHORTEST_SECRET, StrataError, spellings }
 import { RedirectRefused } from "./access.ts";
 
 /** The model that was called, and what an error about it must never contain. */
-export interface Asked {
+export interface CalledModel {
   readonly ref: ModelRef;
   readonly secrets: readonly string[];
 }
@@ -24,7 +24,7 @@ interface GivenUp {
  */
 export function modelError(
   failed: unknown,
-  asked: Asked,
+  asked: CalledModel,
   { tries = 1, until, begun = false }: GivenUp = {},
 ): StrataError {
   const thrown = rootOf(failed);
@@ -62,7 +62,7 @@ const VERBS: Readonly<Record<Failure, string>> = {
 };
 
 /** Why a call failed, in one short line without keys: `status 529: overloaded`. */
-export function becauseOf(failed: unknown, { secrets }: Asked): string {
+export function becauseOf(failed: unknown, { secrets }: CalledModel): string {
   const thrown = rootOf(failed);
   const status = statusOf(thrown);
   const said = saying(thrown, secrets);
@@ -70,14 +70,14 @@ export function becauseOf(failed: unknown, { secrets }: Asked): string {
 }
 
 /** The stream broke off: half an answer does not count. */
-export function brokenOff(asked: Asked): StrataError {
+export function brokenOff(asked: CalledModel): StrataError {
   const { provider, model } = splitRef(asked.ref);
   const message = `the answer of ${asked.ref} ended before it was complete; check the provider's address, or run the turn again`;
   return new StrataError("model_failed", message, { provider, model });
 }
 
 /** Whoever holds the signal stopped the call. */
-export function cancelled(asked: Asked, reason: unknown): StrataError {
+export function cancelled(asked: CalledModel, reason: unknown): StrataError {
   const message = `the call of ${asked.ref} was cancelled before it answered; run the turn again when you want the answer`;
   return new StrataError("turn_cancelled", message, { model: asked.ref }, reason);
 }

@@ -7,7 +7,7 @@ import {
   isOwn,
   isQuestion,
   NOTE,
-  type Reading,
+  type ReadRequest,
 } from "./rehearsal-reading.ts";
 import { memoryActOf, type Wish, wishOf } from "./rehearsal-wish.ts";
 
@@ -15,14 +15,14 @@ import { memoryActOf, type Wish, wishOf } from "./rehearsal-wish.ts";
 export type Answer = { readonly say?: string; readonly call?: Wish };
 
 /** What it is and what may be tried; nobody is told to try what the agent has no tool for. */
-function introduction({ tools }: Reading): string {
+function introduction({ tools }: ReadRequest): string {
   const saves = [...tools.keys()].some((tool) => memoryActOf(tool) === "save");
   const ask = `${saves ? 'Try "Remember that ...", or ask' : "Ask"} about something you told me.`;
   return `${INTRODUCES} No language model is connected, so I can only quote what stands in front of me and use my tools. ${ask}`;
 }
 
 /** Decides from the reading alone: report what came of a call, make the call that was asked for, or answer with quotes. */
-export function answer(reading: Reading): Answer {
+export function answer(reading: ReadRequest): Answer {
   const { asked, answered, tools } = reading;
   if (asked === undefined) return { say: introduction(reading) };
   if (answered.length > 0) return { say: `${answered.map(report).join("\n")}\n${NOTE}` };
@@ -39,18 +39,18 @@ export function answer(reading: Reading): Answer {
 }
 
 /** Whether what is to be searched for stands in the request already, or cannot be searched for. */
-const isKnown = ({ tools, memories }: Reading, { text }: ReadFrame, search: string): boolean =>
+const isKnown = ({ tools, memories }: ReadRequest, { text }: ReadFrame, search: string): boolean =>
   !tools.has(search) || (asksForAll(text) ? memories.length > 0 : bestMatch(text, memories) !== undefined);
 
 /** The contact by the name they claim; others are not called by name, so that nobody passes for an operator. */
-function address({ spokeBefore }: Reading, { trust, name }: ReadFrame): string {
+function address({ spokeBefore }: ReadRequest, { trust, name }: ReadFrame): string {
   const named = trust === "contact" && name !== undefined && name !== "" ? name : undefined;
   if (!spokeBefore) return named === undefined ? "Hello. " : `Hello, ${named}. `;
   return named === undefined ? "" : `${named}: `;
 }
 
 /** What a message that is a greeting and nothing else is answered with. */
-function greetingOf({ spokeBefore }: Reading, { kind, trust, name, text }: ReadFrame): string | undefined {
+function greetingOf({ spokeBefore }: ReadRequest, { kind, trust, name, text }: ReadFrame): string | undefined {
   if (kind !== "message") return undefined;
   const words = text.toLowerCase().match(/[\p{L}']+/gu) ?? [];
   const [, reply] = GREETINGS.find(([pattern]) => pattern.test(words.join(" "))) ?? [];
@@ -79,7 +79,7 @@ const GREETINGS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** What stands in the request about this: the one memory or line of the conversation that fits best, or what is known last. */
-function findings({ memories, earlier }: Reading, asked: ReadFrame): string[] {
+function findings({ memories, earlier }: ReadRequest, asked: ReadFrame): string[] {
   if (!isQuestion(asked.text)) return [acknowledged(asked)];
   // A question that was asked before would match itself best.
   const lines = earlier.flatMap((frame) => frame.text.split("\n").map((text) => ({ ...frame, text })));

@@ -28,7 +28,7 @@ export interface PropertySchema {
 export type Tools = ReadonlyMap<string, InputSchema>;
 
 /** What the rehearsal understands of a request. */
-export interface Reading {
+export interface ReadRequest {
   /** The newest event; what the same sender wrote with it is part of it. */
   readonly asked: ReadFrame | undefined;
   /** The messages before it, oldest first. */
@@ -46,7 +46,7 @@ export interface Reading {
  * Reads frames in user messages, where the platform puts events and memories. Results are kept apart and never read for
  * wishes; text outside frames is the platform's own and addressed to a model that understands it.
  */
-export function readPrompt({ prompt, tools = [] }: LanguageModelV4CallOptions): Reading {
+export function readPrompt({ prompt, tools = [] }: LanguageModelV4CallOptions): ReadRequest {
   const framed = prompt.map(framesOf);
   const newest = framed.findLastIndex((frames) => frames.some(isEvent));
   const events = (framed[newest] ?? []).filter(isEvent);

@@ -28,27 +28,27 @@ export function table(
     return cells.some((cell) => cell !== "") ? [{ ...column, at, width: widest([column.head, ...cells]) }] : [];
   });
   const { parts, gap } = fitted(used, room);
-  const lines = (cellOf: (column: Shown) => string): readonly string[] =>
+  const lines = (cellOf: (column: ShownColumn) => string): readonly string[] =>
     parts.flatMap((part, n) => linesOf(part, cellOf, { before: n === 0 ? "" : INDENT, gap }));
   return [...lines(({ head }) => head).map(dim), ...rows.flatMap((row) => lines(({ at }) => row[at] ?? ""))];
 }
 
 /** A visible column: the index of its cells, and its width. */
-interface Shown extends Column {
+interface ShownColumn extends Column {
   readonly at: number;
   readonly width: number;
 }
 
 /** The columns of each line, and the number of spaces between two. */
 interface Fitted {
-  readonly parts: readonly (readonly Shown[])[];
+  readonly parts: readonly (readonly ShownColumn[])[];
   readonly gap: number;
 }
 
 /** Indents the further lines of a folded row. */
 const INDENT = "  ";
 
-function fitted(columns: readonly Shown[], room: number): Fitted {
+function fitted(columns: readonly ShownColumn[], room: number): Fitted {
   const [wide, close] = [2, 1];
   for (const gap of [wide, close]) if (spread(columns, gap) <= room) return { parts: [columns], gap };
   for (const gap of [wide, close]) {
@@ -58,11 +58,11 @@ function fitted(columns: readonly Shown[], room: number): Fitted {
   return { parts: folded(columns, room), gap: wide };
 }
 
-const spread = (columns: readonly Shown[], gap: number): number =>
+const spread = (columns: readonly ShownColumn[], gap: number): number =>
   columns.reduce((sum, { width }) => sum + width, gap * Math.max(0, columns.length - 1));
 
 /** The columns after removing this many characters from those that may be cut, the last one first. */
-function narrowed(columns: readonly Shown[], signs: number): readonly Shown[] {
+function narrowed(columns: readonly ShownColumn[], signs: number): readonly ShownColumn[] {
   let over = signs;
   return columns
     .toReversed()
@@ -76,8 +76,8 @@ function narrowed(columns: readonly Shown[], signs: number): readonly Shown[] {
 }
 
 /** Puts as many columns on each line as fit. */
-function folded(columns: readonly Shown[], room: number): readonly (readonly Shown[])[] {
-  const parts: Shown[][] = [];
+function folded(columns: readonly ShownColumn[], room: number): readonly (readonly ShownColumn[])[] {
+  const parts: ShownColumn[][] = [];
   for (const column of columns) {
     const last = parts.at(-1);
     const indent = parts.length > 1 ? INDENT.length : 0;
@@ -89,8 +89,8 @@ function folded(columns: readonly Shown[], room: number): readonly (readonly Sho
 
 /** The cells side by side; nothing where all are empty. */
 function linesOf(
-  columns: readonly Shown[],
-  cellOf: (column: Shown) => string,
+  columns: readonly ShownColumn[],
+  cellOf: (column: ShownColumn) => string,
   { before, gap }: { readonly before: string; readonly gap: number },
 ): readonly string[] {
   const cells = columns.map((column) => cellLines(cellOf(column), column));
@@ -104,14 +104,14 @@ function linesOf(
 }
 
 /** A cell as lines of its column's width. Its colour is kept on each line. */
-function cellLines(cell: string, { width, wraps }: Shown): readonly string[] {
+function cellLines(cell: string, { width, wraps }: ShownColumn): readonly string[] {
   if (widthOf(cell) <= width) return [cell];
   const plain = stripVTControlCharacters(cell);
   const lines = wraps === true ? setIn(plain, "", { width }) : [`${[...plain].slice(0, width - 1).join("")}…`];
   return lines.map((line) => cell.replace(plain, () => line));
 }
 
-function pad(cell: string, { width, right }: Shown): string {
+function pad(cell: string, { width, right }: ShownColumn): string {
   const blanks = " ".repeat(Math.max(0, width - widthOf(cell)));
   return right === true ? blanks + cell : cell + blanks;
 }

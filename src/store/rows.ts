@@ -248,7 +248,7 @@ export function toMemory(row: MemoryRow): Memory {
 }
 
 /** What a message says, and who: by the name they gave, else by that of their scope. No words that stand for a picture are theirs. */
-export function saidIn({ slot_kind, text, agent, contact, trust }: SlotText): Said {
+export function saidIn({ slot_kind, text, agent, contact, trust }: SlotText): SpokenText {
   if (text === null || slot_kind === null) return { content: untrusted(""), speaker: null };
   if (slot_kind === "reply") return { content: untrusted(String(toJson(text))), speaker: agent };
   const { name, content } = toEventText(text);
@@ -257,7 +257,7 @@ export function saidIn({ slot_kind, text, agent, contact, trust }: SlotText): Sa
 }
 
 /** What was said, and by whom as a question would name them. */
-export interface Said {
+export interface SpokenText {
   readonly content: Untrusted;
   readonly speaker: string | null;
 }

@@ -1,19 +1,19 @@
 import { type Actor, authorize, reaches, type Scope, type ThreadId } from "../protocol/index.ts";
 import { agentNamed, eventsFor, recordedAgents, scopeOf, scopeOfThread, threadOf, turnOf } from "./access.ts";
-import { compose } from "./variants/compose.ts";
 import { erase } from "./erase.ts";
-import { fork, regenerate } from "./variants/fork.ts";
-import { changesSince, migrate } from "./migrate.ts";
 import { checkTalk } from "./intake/own-channels.ts";
-import type { Parts } from "./parts.ts";
 import { openAndPost, openThread, post } from "./intake/receive.ts";
-import type { CoreRuntime, Run, Whose } from "./runtime.ts";
 import { contactFor, knownScopes, reach } from "./intake/senders.ts";
+import { openWaitingThreads, type WaitingThreads } from "./intake/waiting-threads.ts";
 import { upToDate } from "./loop/setup.ts";
-import { openSpendTracker } from "./spending/spend-tracker.ts";
 import { inOrder, type TurnParts, type TurnSteps } from "./loop/steps.ts";
 import { runTurn } from "./loop/turn.ts";
-import { openWaitingThreads, type WaitingThreads } from "./intake/waiting-threads.ts";
+import { changesSince, migrate } from "./migrate.ts";
+import type { Parts } from "./parts.ts";
+import type { CoreRuntime, Run, Whose } from "./runtime.ts";
+import { openSpendTracker } from "./spending/spend-tracker.ts";
+import { compose } from "./variants/compose.ts";
+import { fork, regenerate } from "./variants/fork.ts";
 
 /** The core: the functions that doors call, and what features need to run turns. */
 export interface Core {

@@ -1,8 +1,8 @@
 import { type Actor, type AgentName, authorize } from "../protocol/index.ts";
 import { recordedAgents } from "./access.ts";
+import { knownScopes } from "./intake/senders.ts";
 import type { Parts } from "./parts.ts";
 import type { Forgotten } from "./runtime.ts";
-import { knownScopes } from "./intake/senders.ts";
 
 /** Erases a contact with everything derived of them and their files, agent by agent. Gives the agents that knew them. */
 export async function erase(parts: Parts, actor: Actor, { contact, agent }: Forgotten): Promise<readonly AgentName[]> {

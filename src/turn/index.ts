@@ -13,17 +13,30 @@ export {
   threadOf,
   turnOf,
 } from "./access.ts";
-export { schemaDigest } from "./loop/approvals.ts";
-export { type Called, type CalledEnd, callTurn, endLeftCalls } from "./variants/call-turn.ts";
 export { type Core, createRuntime, newestOf } from "./create.ts";
 export { finishErasures } from "./erase.ts";
 export { heldNow, pauseAfter, retryWhileBusy } from "./intake/lease.ts";
 export { isOwnChannel, OWN_CHANNELS, PEER } from "./intake/own-channels.ts";
-export { type Answer, newMemoryId, type Summing, summaryTurn } from "./variants/own-turn.ts";
+export { checkOutside, knownScope, type Reached, reach, writableScope } from "./intake/senders.ts";
+export { schemaDigest } from "./loop/approvals.ts";
+export { BETWEEN_TURNS, callerOf, limitsOf, outOfState, runTool } from "./loop/run-tool.ts";
+export { agentAt, inWindow, keepVersion, limitOf, parametersOf, setupOf, upToDate } from "./loop/setup.ts";
+export type {
+  Beginning,
+  CommitResult,
+  Ending,
+  FoundThread,
+  FrozenBlock,
+  Phase,
+  RunningTurn,
+  TurnParts,
+  TurnSetup,
+  TurnSteps,
+} from "./loop/steps.ts";
+export { declaredTexts } from "./loop/stored-texts.ts";
 export type { AgentBook, Parts } from "./parts.ts";
 export { type Exchange, REPLAY, type RecordedReply, readRecording } from "./recording/recording.ts";
 export { type ReplayedTurn, type ReplayPlan, replay } from "./recording/replay.ts";
-export { BETWEEN_TURNS, callerOf, limitsOf, outOfState, runTool } from "./loop/run-tool.ts";
 export type {
   Composed,
   Conversation,
@@ -35,19 +48,6 @@ export type {
   Runtime,
   Whose,
 } from "./runtime.ts";
-export { checkOutside, knownScope, type Reached, reach, writableScope } from "./intake/senders.ts";
-export { agentAt, inWindow, keepVersion, limitOf, parametersOf, setupOf, upToDate } from "./loop/setup.ts";
 export { checkSpend } from "./spending/spend.ts";
-export type {
-  Beginning,
-  Ending,
-  Found,
-  Kept,
-  Phase,
-  RunningTurn,
-  Standing,
-  TurnParts,
-  TurnSetup,
-  TurnSteps,
-} from "./loop/steps.ts";
-export { declaredTexts } from "./loop/stored-texts.ts";
+export { type Called, type CalledEnd, callTurn, endLeftCalls } from "./variants/call-turn.ts";
+export { type Answer, newMemoryId, type Summing, summaryTurn } from "./variants/own-turn.ts";

@@ -1,9 +1,9 @@
 import { type Actor, type Agent, canonicalJson, type Layer, type ThreadId } from "../protocol/index.ts";
 import { agentNamed, threadOf } from "./access.ts";
 import { checkTalk } from "./intake/own-channels.ts";
+import { agentAt, keepVersion, upToDate } from "./loop/setup.ts";
 import type { Parts } from "./parts.ts";
 import type { Migration } from "./runtime.ts";
-import { agentAt, keepVersion, upToDate } from "./loop/setup.ts";
 
 /** The differences between today's declaration and the version of the thread's next turn, in plain words; empty if there are none. */
 export async function changesSince(parts: Parts, actor: Actor, id: ThreadId): Promise<readonly string[]> {

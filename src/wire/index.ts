@@ -9,7 +9,7 @@ export {
   attribute,
   type BlockPlace,
   type Caused,
-  type Known,
+  type RequestFacts,
 } from "./cache/attribute.ts";
 export { type AttributionTotals, attributionTotals, type CauseTotal } from "./cache/attribution-totals.ts";
 export { CAUSE_SAYS, CAUSES, type Cause, isAvoidable } from "./cache/causes.ts";
@@ -38,12 +38,12 @@ export {
 export {
   perturb,
   type Render,
+  type RenderVariant,
   type SentPiece,
   sentPieces,
   TOGETHER,
   type Unstable,
   WORLDS,
-  type World,
 } from "./lint/compare.ts";
 export { type Cost, measured, paddingPays, type Rates } from "./lint/cost.ts";
 export { type LintFinding, lintSubject } from "./lint/findings.ts";

@@ -175,12 +175,12 @@ function chooser({
   let serving = 0;
   return (lanes, counts) => {
     const places = Map.groupBy([...running.values()].filter(counts), ({ of }) => of);
-    const mayBegin = (job: string, task: Task): boolean => {
+    const checkStart = (job: string, task: Task): boolean => {
       const of = laneOf(job, task);
       return !running.has(task.key) && !isResting(of) && (places.get(of)?.length ?? 0) < OF_ONE;
     };
     const open = lanes.flatMap((lane) =>
-      lane.ready.filter((task) => mayBegin(lane.job.name, task)).map((task) => ({ lane, task })),
+      lane.ready.filter((task) => checkStart(lane.job.name, task)).map((task) => ({ lane, task })),
     );
     const since = ({ task }: (typeof open)[number]): number => served.get(task.agent) ?? 0;
     const [first, ...others] = open;

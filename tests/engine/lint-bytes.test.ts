@@ -15,11 +15,11 @@ import {
   untrusted,
 } from "../../src/protocol/index.ts";
 import { defineTool } from "../../src/turn/tools/index.ts";
-import { perturb, type Render, sentPieces, type World } from "../../src/wire/index.ts";
+import { perturb, type Render, type RenderVariant, sentPieces } from "../../src/wire/index.ts";
 import { COMPANION, home, said, say, searching, strata, thread } from "./home.ts";
 
 /** What the first request holds in a world, for a renderer of the test's own. */
-type Drawn = (world: World) => Partial<Pick<Request, "prefix" | "messages" | "parameters">>;
+type Drawn = (world: RenderVariant) => Partial<Pick<Request, "prefix" | "messages" | "parameters">>;
 
 const TOOLS = ["ask", "ring", "sell"].map((name) => ({
   name: toolName(name),

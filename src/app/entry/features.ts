@@ -1,4 +1,4 @@
-import type { Feature, Listed, Operation, ToolWorld } from "../../features/index.ts";
+import type { Feature, Listed, Operation, ToolDeps } from "../../features/index.ts";
 import type { Tool } from "../../protocol/index.ts";
 import type { StorePart } from "../../store/index.ts";
 import type { TurnSteps } from "../../turn/index.ts";
@@ -142,5 +142,5 @@ export const allSteps = async (): Promise<readonly TurnSteps[]> =>
   (await allFeatures()).flatMap(({ steps }) => steps ?? []);
 
 /** The tools of all features. */
-export const allTools = async (world: ToolWorld): Promise<readonly Tool[]> =>
+export const allTools = async (world: ToolDeps): Promise<readonly Tool[]> =>
   (await allFeatures()).flatMap(({ tools }) => tools?.(world) ?? []);

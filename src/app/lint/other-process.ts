@@ -5,7 +5,7 @@
 
 import { asStrataError, type ModelRef } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
-import { type SentPiece, sentPieces, type World } from "../../wire/index.ts";
+import { type RenderVariant, type SentPiece, sentPieces } from "../../wire/index.ts";
 import { declaredBy } from "../declare.ts";
 import { allParts } from "../entry/features.ts";
 import type { PlacedOptions } from "../options.ts";
@@ -13,13 +13,17 @@ import { projectsOf } from "../projects.ts";
 import { counterFor, renderIn } from "./render.ts";
 
 /** What the child is asked. */
-export interface Asked {
+export interface RenderRequest {
   readonly options: Pick<PlacedOptions, "folder" | "data" | "env" | "mustDeclare">;
-  readonly world: World;
+  readonly world: RenderVariant;
   readonly model?: ModelRef;
 }
 
-async function answer({ options, world, model }: Asked): Promise<Record<string, readonly (readonly SentPiece[])[]>> {
+async function answer({
+  options,
+  world,
+  model,
+}: RenderRequest): Promise<Record<string, readonly (readonly SentPiece[])[]>> {
   if (world.at !== undefined) moveClock(world.at);
   const store = await openSqlite(":memory:", { parts: await allParts() });
   const declared = await declaredBy(projectsOf(options), options, { store });
@@ -45,7 +49,7 @@ function moveClock(at: number): void {
   });
 }
 
-process.once("message", (asked: Asked) => {
+process.once("message", (asked: RenderRequest) => {
   const send = (said: object): void => void process.send?.(said, () => process.exit(0));
   answer(asked).then(
     (agents) => send({ agents }),

@@ -24,7 +24,7 @@ import {
 import { declaredTexts } from "../../turn/index.ts";
 import { gather } from "../../turn/sources/index.ts";
 import { toolset } from "../../turn/tools/index.ts";
-import type { World } from "../../wire/index.ts";
+import type { RenderVariant } from "../../wire/index.ts";
 import type { Declared } from "../declare.ts";
 
 /** An agent's first two requests, and how the first one's pieces fared. */
@@ -50,7 +50,7 @@ export const counterFor = ({ cardOf }: Declared, model: ModelRef): Promise<Count
  * asked, nothing is sent or stored.
  * @throws StrataError `budget_too_small`
  */
-export async function renderIn(world: World, { declared, agent, model, count }: Rendering): Promise<Rendered> {
+export async function renderIn(world: RenderVariant, { declared, agent, model, count }: Rendering): Promise<Rendered> {
   const shown = world.reversed?.includes("maps") ? { ...agent, layers: agent.layers.toReversed() } : agent;
   const card = declared.cardOf(model);
   const { reply, limit } = roomIn(card.window, agent.budgets);
@@ -99,7 +99,7 @@ const REPLY: TranscriptMessage = {
 };
 
 /** The tools as they would be offered, read again from the registered ones. */
-function schemasOf({ tools }: Declared, agent: Agent, { reversed = [] }: World) {
+function schemasOf({ tools }: Declared, agent: Agent, { reversed = [] }: RenderVariant) {
   const own = agent.tools.map((name) => tools.get(name)).filter((tool) => tool !== undefined);
   const described = own.map((tool) => describedTo(agent, tool));
   const given = described.map((tool) => (reversed.includes("maps") ? turnedAround(tool) : tool));
@@ -134,7 +134,7 @@ const isObject = (value: Json): value is JsonObject =>
 const OWN_KINDS: ReadonlySet<string> = new Set(["text", "clock", "allowance", "own"]);
 
 /** The live layers' contents: other ones in each world, for nothing of them may stand before the tail. */
-async function contentsOf(agent: Agent, world: World) {
+async function contentsOf(agent: Agent, world: RenderVariant) {
   const layers = agent.layers.filter(({ scope }) => scope === "turn");
   const given = untrusted(`Found in the world ${world.name}.`);
   const names = layers.flatMap(({ source }) => (source.kind === "own" ? [source.name] : []));

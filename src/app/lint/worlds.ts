@@ -5,21 +5,21 @@ import { type AgentName, StrataError } from "../../protocol/index.ts";
 import {
   perturb,
   type Render,
+  type RenderVariant,
   type SentPiece,
   sentPieces,
   TOGETHER,
   type Unstable,
   WORLDS,
-  type World,
 } from "../../wire/index.ts";
-import type { Asked } from "./other-process.ts";
+import type { RenderRequest } from "./other-process.ts";
 import { type Rendering, renderIn } from "./render.ts";
 
 /** The pieces of each agent's first requests. */
 type Pieces = ReadonlyMap<string, readonly (readonly SentPiece[])[]>;
 
 /** Asks other processes, each world once, whatever number of agents want to know. */
-export function otherProcesses(asked: Omit<Asked, "world">): (world: World) => Promise<Pieces> {
+export function otherProcesses(asked: Omit<RenderRequest, "world">): (world: RenderVariant) => Promise<Pieces> {
   const known = new Map<string, Promise<Pieces>>();
   return (world) => {
     const pieces = known.get(world.name) ?? inChild({ ...asked, world });
@@ -35,7 +35,7 @@ export function otherProcesses(asked: Omit<Asked, "world">): (world: World) => P
  */
 export async function unstablePieces(
   rendering: Rendering,
-  elsewhere: ((world: World) => Promise<Pieces>) | undefined,
+  elsewhere: ((world: RenderVariant) => Promise<Pieces>) | undefined,
 ): Promise<readonly Unstable[]> {
   const { name } = rendering.agent;
   const render: Render = async (world) =>
@@ -68,7 +68,7 @@ const ANSWER = z.union([
   z.object({ failed: z.object({ code: z.string(), message: z.string() }) }),
 ]);
 
-function inChild(asked: Asked): Promise<Pieces> {
+function inChild(asked: RenderRequest): Promise<Pieces> {
   const { timezone, locale } = asked.world;
   const env = {
     ...process.env,

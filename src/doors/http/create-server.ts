@@ -2,13 +2,13 @@ import { type Context, Hono } from "hono";
 import { fieldsOf, type Operation } from "../../features/index.ts";
 import { type Actor, type ModelRef, StrataError, type TurnEvent } from "../../protocol/index.ts";
 import { readBody } from "./read-body.ts";
-import { type Doors, errorResponse, type Route } from "./route.ts";
+import { errorResponse, type HttpContext, type Route } from "./route.ts";
 import { routesOf } from "./routes.ts";
 import { checkSite, type Site } from "./site.ts";
 import { openTurns } from "./turns.ts";
 
 /** What a server is made from. */
-export interface ServerParts extends Omit<Doors, "turns"> {
+export interface ServerParts extends Omit<HttpContext, "turns"> {
   /** What is served, beside the routes that are written by hand. */
   readonly operations: readonly Operation[];
   readonly site: Site;
@@ -119,7 +119,7 @@ function serveDocument(server: Hono<Env>, { health }: ServerParts, routes: reado
   });
 }
 
-async function responseOf(doors: Doors, route: Route, { req, get }: Context<Env>): Promise<Response> {
+async function responseOf(doors: HttpContext, route: Route, { req, get }: Context<Env>): Promise<Response> {
   const actor = get("actor");
   if (actor === undefined) throw unauthenticated("this needs a token");
   return route.respond(doors, {

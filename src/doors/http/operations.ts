@@ -1,7 +1,15 @@
 import { z } from "zod";
-import { type At, fieldsOf, fromWords, type Given, type Operation, parsed, pathFields } from "../../features/index.ts";
+import {
+  type At,
+  fieldsOf,
+  fromWords,
+  type Operation,
+  parsed,
+  pathFields,
+  type RawInput,
+} from "../../features/index.ts";
 import { StrataError } from "../../protocol/index.ts";
-import { type Doors, named, type OtherAnswer, type RawCall, type Route } from "./route.ts";
+import { type HttpContext, named, type OtherAnswer, type RawCall, type Route } from "./route.ts";
 import { STREAM, TURN_RUN, turnRun } from "./turn-run.ts";
 
 /** An operation as a route: its fields in the path, and the others in the query or, of what changes something, in the body. */
@@ -51,7 +59,7 @@ function othersOf(operation: Operation): readonly OtherAnswer[] {
 }
 
 /** The fields of path, query and body together, and where each of them came from. */
-function givenOf(at: At, takes: z.ZodObject, { path, query, body }: RawCall): Given {
+function givenOf(at: At, takes: z.ZodObject, { path, query, body }: RawCall): RawInput {
   const place = at.method === "post" ? "body" : "query";
   const inPath = pathFields(at);
   const sent = at.method === "post" ? (body === undefined ? {} : body) : fromWords(fieldsOf(takes), Object(query));
@@ -70,12 +78,16 @@ function givenOf(at: At, takes: z.ZodObject, { path, query, body }: RawCall): Gi
   };
 }
 
-interface Asked {
+interface OperationCall {
   readonly call: RawCall;
-  readonly given: Given;
+  readonly given: RawInput;
 }
 
-async function respond(operation: Operation, doors: Doors, { call: raw, given }: Asked): Promise<Response> {
+async function respond(
+  operation: Operation,
+  doors: HttpContext,
+  { call: raw, given }: OperationCall,
+): Promise<Response> {
   const { actor, gone } = raw;
   const callWith = (signal: AbortSignal) => ({ actor, signal, progress: () => {} });
   switch (operation.kind) {

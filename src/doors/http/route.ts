@@ -1,10 +1,10 @@
 import type { z } from "zod";
-import { type Naming, parsed, type World } from "../../features/index.ts";
+import { type Naming, type OperationContext, parsed } from "../../features/index.ts";
 import { type Actor, asStrataError, type StrataError } from "../../protocol/index.ts";
 import type { Turns } from "./turns.ts";
 
 /** What the routes are given to answer with. */
-export interface Doors extends World {
+export interface HttpContext extends OperationContext {
   readonly turns: Turns;
 }
 
@@ -39,7 +39,7 @@ export interface RouteSpec<
   readonly otherwise?: readonly OtherAnswer[];
   /** A value is sent as JSON with 200; a `Response` as it is. */
   readonly handle: (
-    doors: Doors,
+    doors: HttpContext,
     call: Call<z.output<Path>, z.output<Query>, z.output<Body>>,
   ) => Promise<z.input<Answer> | Response>;
 }
@@ -70,7 +70,7 @@ export interface Route
     readonly body: z.ZodObject;
     readonly answer: z.ZodType;
   };
-  readonly respond: (doors: Doors, call: RawCall) => Promise<Response>;
+  readonly respond: (doors: HttpContext, call: RawCall) => Promise<Response>;
 }
 
 /** The names of fields in one place of a request. */

@@ -4,12 +4,12 @@ import { type ServerType, serve } from "@hono/node-server";
 import type { Operation } from "../../features/index.ts";
 import { type Actor, StrataError, type TurnEvent } from "../../protocol/index.ts";
 import { createServer, type HealthReport, type Server } from "./create-server.ts";
-import type { Doors } from "./route.ts";
+import type { HttpContext } from "./route.ts";
 import { type Address, inUrl, siteOf } from "./site.ts";
 import { isSameToken, operatorToken } from "./token.ts";
 
 /** What is served, and what comes from outside. */
-export interface Served extends Omit<Doors, "turns"> {
+export interface Served extends Omit<HttpContext, "turns"> {
   readonly operations: readonly Operation[];
   readonly operator: Actor;
   /** The data folder, which holds the token. */

@@ -5,7 +5,7 @@ import { type Agent, asStrataError, StrataError } from "../../protocol/index.ts"
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, LIST_OF_AGENT, list, OF_AGENT } from "../fields.ts";
 import { lifeAnswer } from "../life/index.ts";
-import { type Call, type Operation, operation, type World } from "../operation.ts";
+import { type Call, type Operation, type OperationContext, operation } from "../operation.ts";
 import { ACT, AGENT, ATTENTION, attentionLines, DECLARED, declaredLines, SNAPSHOT, sourceText } from "./lines.ts";
 
 export { type AgentDoors, agentDoors } from "./api.ts";
@@ -54,7 +54,7 @@ const show = operation({
     declaredLines(agent, world.runtime.agent(call.actor, name), style),
 });
 
-async function declared(world: World, agent: Agent, { actor }: Call) {
+async function declared(world: OperationContext, agent: Agent, { actor }: Call) {
   const counted = await world.counterOf(agent);
   const [{ model, problem } = { model: world.modelNameOf(agent) }] = await answeringOf(world, [agent]);
   const waiting = await world.runtime.attention(actor, agent.name);
@@ -123,7 +123,7 @@ const attention = operation({
 /** What people and programs ask of the agents themselves. */
 const OPERATIONS: readonly Operation[] = [agents, show, snapshot, acts, attention];
 
-type Act = Awaited<ReturnType<World["runtime"]["acts"]>>[number];
+type Act = Awaited<ReturnType<OperationContext["runtime"]["acts"]>>[number];
 
 const COLUMNS = [{ head: "when (UTC)" }, { head: "who" }, { head: "did" }, { head: "about" }] as const;
 
@@ -141,7 +141,7 @@ export interface Answering {
 
 /** Opens each agent's model as a turn would; nothing is asked of a provider. */
 export function answeringOf(
-  world: Pick<World, "modelNameOf" | "modelOf">,
+  world: Pick<OperationContext, "modelNameOf" | "modelOf">,
   agents: readonly Agent[],
 ): Promise<readonly Answering[]> {
   return Promise.all(

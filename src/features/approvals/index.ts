@@ -16,7 +16,7 @@ import {
 import { newestOf, type Parts, reach, type Whose } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS } from "../fields.ts";
-import { type Call, type Operation, operation, type World } from "../operation.ts";
+import { type Call, type Operation, type OperationContext, operation } from "../operation.ts";
 import { approvalOf, decide, type Verdict } from "./decide.ts";
 import { APPROVAL_STORE, type ApprovalFilter } from "./store.ts";
 
@@ -40,7 +40,7 @@ const APPROVAL = z
   })
   .meta({ id: "Approval", description: "A tool call that waits or waited for a person's decision." });
 
-type Shown = z.output<typeof APPROVAL>;
+type ApprovalView = z.output<typeof APPROVAL>;
 
 /** What a person may have to do something about: calls that wait, and those whose end is not known. */
 const OPEN: readonly ApprovalStatus[] = ["waiting", "approved"];
@@ -125,7 +125,7 @@ const deciding = ({ verb, verdict, does, note, example }: Deciding): Operation =
   });
 
 /** The turn in which the agent hears of it. */
-async function* tellAgent({ runtime }: World, { thread }: Shown, { actor, signal }: Call) {
+async function* tellAgent({ runtime }: OperationContext, { thread }: ApprovalView, { actor, signal }: Call) {
   yield* runtime.run(actor, await runtime.thread(actor, threadId(thread)), { signal });
 }
 
@@ -157,7 +157,7 @@ const OPERATIONS: readonly Operation[] = [
   }),
 ];
 
-function lines({ id, scope, tool, input, status, askedAt, note, outcome, decidedBy }: Shown, style: Style) {
+function lines({ id, scope, tool, input, status, askedAt, note, outcome, decidedBy }: ApprovalView, style: Style) {
   const by = decidedBy === undefined ? "" : ` by the ${decidedBy}`;
   const head = `${id} · ${scope.agent} with ${scope.contact} · ${isoSecond(askedAt)} · ${status}${by}`;
   return [

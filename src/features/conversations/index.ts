@@ -6,7 +6,7 @@ import { type AgentAccess, accessTo, checkOutside, knownScope, type Parts, recor
 import type { LiveSources } from "../../turn/sources/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, LIST_OF_AGENT, list, TIME } from "../fields.ts";
-import { operation, type World } from "../operation.ts";
+import { type OperationContext, operation } from "../operation.ts";
 import { PROOF } from "../shapes.ts";
 import { conversation, type Logs } from "./source.ts";
 import { CONVERSATION_STORE, type ConversationHead, type ConversationLog } from "./store.ts";
@@ -132,8 +132,8 @@ export const FEATURE: Feature = {
   },
 };
 
-type Head = Awaited<ReturnType<World["runtime"]["conversations"]>>[number];
-type Log = NonNullable<Awaited<ReturnType<World["runtime"]["conversation"]>>>;
+type Head = Awaited<ReturnType<OperationContext["runtime"]["conversations"]>>[number];
+type Log = NonNullable<Awaited<ReturnType<OperationContext["runtime"]["conversation"]>>>;
 
 const COLUMNS = [{ head: "sender" }, { head: "entries", right: true }, { head: "active" }] as const;
 

@@ -1,6 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { CONVERSATION_STORE } from "./index.ts";
-import { LIFE_STORE } from "../life/index.ts";
 import type { Script } from "../../models/index.ts";
 import type { NewText } from "../../protocol/index.ts";
 import {
@@ -14,8 +12,10 @@ import {
   trusted,
   untrusted,
 } from "../../protocol/index.ts";
-import { cardOf } from "../../wire/index.ts";
 import { collect, endOf, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
+import { cardOf } from "../../wire/index.ts";
+import { LIFE_STORE } from "../life/index.ts";
+import { CONVERSATION_STORE } from "./index.ts";
 
 const WIRE = "anthropic:claude-sonnet-4-5";
 const MINUTE = 60_000;

@@ -62,7 +62,7 @@ export async function conversation(
 }
 
 /** One exchange as it is shown, each side on a line of its own. */
-interface Shown extends Pick<Exchange, "at"> {
+interface ShownExchange extends Pick<Exchange, "at"> {
   readonly sides: readonly Side[];
 }
 
@@ -82,7 +82,7 @@ interface Room {
  * The newest exchange first gets its room. All before it share theirs: a long side is shortened before a short one is, and where
  * too little would be left of each, the oldest is not shown.
  */
-function shownOf(exchanges: readonly Exchange[], { most, newest, count }: Room): readonly Shown[] {
+function shownOf(exchanges: readonly Exchange[], { most, newest, count }: Room): readonly ShownExchange[] {
   const all = exchanges.map((one, i) => ({ at: one.at, sides: sidesOf(one, exchanges[i + 1]) }));
   const last = cutWithin(all.slice(-1), newest, count);
   const rest = Math.max((most - 1) * TOKENS_EACH, most * TOKENS_EACH - tokensOf(last.shown, count));
@@ -104,12 +104,12 @@ const onOneLine = (text: string): string => clean(untrusted(text)).replace(/\s+/
 
 /** All of these with their sides cut to one length, the longest that fits; and whether that is enough. */
 function cutWithin(
-  exchanges: readonly Shown[],
+  exchanges: readonly ShownExchange[],
   tokens: number,
   count: CountTokens,
-): { readonly shown: readonly Shown[]; readonly isEnough: boolean } {
+): { readonly shown: readonly ShownExchange[]; readonly isEnough: boolean } {
   const texts = exchanges.flatMap(({ sides }) => sides.map(({ text }) => text));
-  const cut = (length: number): readonly Shown[] =>
+  const cut = (length: number): readonly ShownExchange[] =>
     exchanges.map(({ at, sides }) => ({
       at,
       sides: sides.map(({ who, text }) => ({ who, text: shorten(text, length) })),
@@ -120,11 +120,11 @@ function cutWithin(
   return { shown: cut(length), isEnough };
 }
 
-const tokensOf = (exchanges: readonly Shown[], count: CountTokens): number =>
+const tokensOf = (exchanges: readonly ShownExchange[], count: CountTokens): number =>
   exchanges.reduce((sum, { sides }) => sum + sides.reduce((some, { text }) => some + count(text), 0), 0);
 
 /** All of one sender in one frame. What the agent said is in it with what it was an answer to, so it is trusted as that is. */
-function itemOf(contact: ContactId, exchanges: readonly Shown[]): ContentItem {
+function itemOf(contact: ContactId, exchanges: readonly ShownExchange[]): ContentItem {
   const at = exchanges.at(-1)?.at ?? 0;
   return { kind: "data", trust: "contact", at, name: untrusted(contact), text: untrusted(linesOf(exchanges)) };
 }
@@ -133,7 +133,7 @@ function itemOf(contact: ContactId, exchanges: readonly Shown[]): ContentItem {
  * Each side on a line of its own, under its day, that begins with the platform's words: nothing that was said can look as if the
  * other had said it, or as if it were signed.
  */
-function linesOf(exchanges: readonly Shown[]): string {
+function linesOf(exchanges: readonly ShownExchange[]): string {
   const lines: string[] = [];
   let day = "";
   for (const { at, sides } of exchanges) {

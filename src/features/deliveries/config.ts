@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agentKey, type Kept } from "../../agents/index.ts";
+import { agentKey, type StoredKeys } from "../../agents/index.ts";
 import { suggestion } from "../../protocol/index.ts";
 
 const DELIVER = z
@@ -25,5 +25,5 @@ export const KEYS = {
 };
 
 declare module "../../protocol/agent.ts" {
-  interface Agent extends Kept<typeof KEYS> {}
+  interface Agent extends StoredKeys<typeof KEYS> {}
 }

@@ -5,12 +5,12 @@ import type { AgentName } from "../../protocol/index.ts";
 import type { Job, JobWorld, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, list, TIME } from "../fields.ts";
-import { operation, type World } from "../operation.ts";
+import { type OperationContext, operation } from "../operation.ts";
 import { KEYS } from "./config.ts";
 import { OUTBOX_STORE } from "./store.ts";
 
-export type { Delivery, DeliveryPorts, SendDelivery } from "./deliver.ts";
 export { type DeliveryDoors, deliveryDoors } from "./api.ts";
+export type { Delivery, DeliveryPorts, SendDelivery } from "./deliver.ts";
 export { OUTBOX_STORE } from "./store.ts";
 
 const STATUSES = ["waiting", "delivered", "undeliverable"] as const;
@@ -103,7 +103,7 @@ export const FEATURE: Feature = {
   keys: KEYS,
   steps: {
     // A message that stays marked as waiting is shown once more.
-    heard: async ({ parts, lease: { claim } }) => {
+    onReplyRead: async ({ parts, lease: { claim } }) => {
       const { scope } = claim.thread;
       await parts.store.part(OUTBOX_STORE).deliver(scope, { turn: claim.turn }, parts.clock());
     },
@@ -113,7 +113,7 @@ export const FEATURE: Feature = {
   jobs: [replies],
 };
 
-type Outgoing = Awaited<ReturnType<World["runtime"]["outbox"]>>[number];
+type Outgoing = Awaited<ReturnType<OperationContext["runtime"]["outbox"]>>[number];
 
 /** How many characters of a message are shown; `--json` has all of it. */
 const BEGINNING = 200;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agentKey, type Kept, type KindsOf, line, slug, sourceForm } from "../../agents/index.ts";
+import { agentKey, type KindsOf, line, type StoredKeys, slug, sourceForm } from "../../agents/index.ts";
 import { REASONING_LEVELS, suggestion, trusted } from "../../protocol/index.ts";
 
 /** Who may set a fact: the mightier may always. */
@@ -113,7 +113,7 @@ export const SOURCES = {
 };
 
 declare module "../../protocol/agent.ts" {
-  interface Agent extends Kept<typeof KEYS> {}
+  interface Agent extends StoredKeys<typeof KEYS> {}
 }
 
 declare module "../../protocol/layer.ts" {

@@ -4,8 +4,8 @@ import { ago, printable, table } from "../../print/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, list, TIME } from "../fields.ts";
 import { operation } from "../operation.ts";
-import { KEYS } from "./config.ts";
 import { factSteps } from "./api.ts";
+import { KEYS } from "./config.ts";
 import { FACT_STORE } from "./store.ts";
 
 export { declaredFacts, type FactDoors, factDoors } from "./api.ts";
@@ -73,7 +73,7 @@ export const FEATURE: Feature = {
   operations: [facts, set, unset],
 };
 
-type Shown = z.output<typeof FACT>;
+type FactView = z.output<typeof FACT>;
 
 const COLUMNS = [{ head: "fact" }, { head: "value" }, { head: "set" }, { head: "may be" }] as const;
 
@@ -84,7 +84,7 @@ const short = (value: string | null): string =>
   value === null ? "not set" : printable(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value);
 
 /** What is set, by whom, and what it could be. */
-export function factLines(found: readonly Shown[], style: Parameters<typeof table>[2]): readonly string[] {
+export function factLines(found: readonly FactView[], style: Parameters<typeof table>[2]): readonly string[] {
   if (found.length === 0) return ["The agent declares no `facts` in strata.yaml."];
   const now = Date.now();
   const rows = found.map(({ name, value, by, at, choices, longest = 0 }) => [

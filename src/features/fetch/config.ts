@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agentKey, type Kept } from "../../agents/index.ts";
+import { agentKey, type StoredKeys } from "../../agents/index.ts";
 import type { Agent } from "../../protocol/index.ts";
 import { HOST_FORM } from "./address.ts";
 
@@ -46,7 +46,7 @@ const FETCH = z
 export const KEYS = { fetch: agentKey(FETCH) };
 
 declare module "../../protocol/agent.ts" {
-  interface Agent extends Kept<typeof KEYS> {}
+  interface Agent extends StoredKeys<typeof KEYS> {}
 }
 
 type Declared = NonNullable<Agent["fetch"]>;

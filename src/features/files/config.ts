@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agentKey, type Kept, type KindsOf, sourceForm } from "../../agents/index.ts";
+import { agentKey, type KindsOf, type StoredKeys, sourceForm } from "../../agents/index.ts";
 import type { Agent } from "../../protocol/index.ts";
 import { CACHED_SECONDS, pathBelow } from "../fields.ts";
 
@@ -60,7 +60,7 @@ export const SOURCES = {
 };
 
 declare module "../../protocol/agent.ts" {
-  interface Agent extends Kept<typeof KEYS> {}
+  interface Agent extends StoredKeys<typeof KEYS> {}
 }
 
 declare module "../../protocol/layer.ts" {

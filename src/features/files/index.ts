@@ -7,8 +7,8 @@ import type { Feature } from "../feature.ts";
 import { FIELDS, list, NO_REASON, OF_AGENT } from "../fields.ts";
 import { type Operation, operation } from "../operation.ts";
 import type { ProjectDisk } from "../project-disk.ts";
-import { KEYS } from "./config.ts";
 import { type FileDoors, fileDoors } from "./api.ts";
+import { KEYS } from "./config.ts";
 import { fileSteps } from "./steps.ts";
 
 export type { FileDoors } from "./api.ts";

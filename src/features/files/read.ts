@@ -53,7 +53,7 @@ export async function readFiles(
   const files: ProjectFile[] = [];
   let left = rules.total;
   for (const name of rules.read) {
-    const reading: Reading = { reader, root, real, rules, included: [], notes: [], characters: 0 };
+    const reading: FileReading = { reader, root, real, rules, included: [], notes: [], characters: 0 };
     const path = await pathOf(reading, folder, name);
     const found = path === undefined ? NOT_THERE : await wholeText(reading, path);
     if (typeof found !== "string") {
@@ -82,7 +82,7 @@ export async function readFiles(
   return { root, files };
 }
 
-interface Reading {
+interface FileReading {
   readonly reader: FileReader;
   readonly root: string;
   /** The root with its links followed. */
@@ -102,18 +102,18 @@ interface Missing {
 const NOT_THERE: Missing = { because: "there is no such file" };
 
 /** A folder may be named anything; its name stands in the prompt. */
-const shown = ({ root }: Reading, path: string): string =>
+const shown = ({ root }: FileReading, path: string): string =>
   relative(root, path).split(sep).join("/").replaceAll(/\p{C}/gu, "\ufffd");
 
 /** A bare name is that of the nearest file, a path begins at the root. */
-async function pathOf({ reader, root }: Reading, folder: string, name: string): Promise<string | undefined> {
+async function pathOf({ reader, root }: FileReading, folder: string, name: string): Promise<string | undefined> {
   const folders = name.includes("/") ? [root] : upTo(root, folder);
   for (const one of folders) if (await reader.exists(join(one, name))) return join(one, name);
   return undefined;
 }
 
 /** The text of a file with all that it includes, without its head. */
-async function wholeText(reading: Reading, path: string): Promise<string | Missing> {
+async function wholeText(reading: FileReading, path: string): Promise<string | Missing> {
   const text = await textAt(reading, path);
   if (typeof text !== "string") return text;
   const split = splitHead(text);
@@ -123,7 +123,7 @@ async function wholeText(reading: Reading, path: string): Promise<string | Missi
   return whole;
 }
 
-async function textAt({ reader, real, rules }: Reading, path: string): Promise<string | Missing> {
+async function textAt({ reader, real, rules }: FileReading, path: string): Promise<string | Missing> {
   try {
     const found = await reader.read(path, MARGIN * BYTES * rules.characters);
     if (found === undefined) return NOT_THERE;
@@ -140,7 +140,7 @@ const OPENS_CODE = /^ {0,3}(?:```|~~~)/;
 const INCLUDE = /^@(?=\S*[./])([^\s@]+)$/;
 
 /** The text with each `@path` replaced by that file, whose path begins where the file is that names it. */
-async function withIncluded(reading: Reading, text: string, way: readonly string[]): Promise<string> {
+async function withIncluded(reading: FileReading, text: string, way: readonly string[]): Promise<string> {
   const lines: string[] = [];
   let isCode = false;
   // What nobody sees includes nothing.
@@ -155,7 +155,7 @@ async function withIncluded(reading: Reading, text: string, way: readonly string
 }
 
 /** What stands for an include: the file, or its line where that is none. */
-async function included(reading: Reading, named: string, way: readonly string[]): Promise<string> {
+async function included(reading: FileReading, named: string, way: readonly string[]): Promise<string> {
   const path = join(dirname(way.at(-1) ?? reading.root), named);
   const refuse = (because: string): string => {
     reading.notes.push(`@${named}: ${because}`);

@@ -113,7 +113,7 @@ async function inbox(access: AgentAccess, limit: number): Promise<readonly Inbox
 
 async function waiting(parts: TurnParts, agent: Agent): Promise<readonly WaitingThread[]> {
   const { store, steps, waiting, wall, clock, alive } = parts;
-  const resting = new Set((await steps.resting(parts, agent)).keys());
+  const resting = new Set((await steps.blockedThreads(parts, agent)).keys());
   const wish = { except: NO_MAIL, rested: restedAt(clock()), resting, now: wall(), alive };
   const all = await store.waitingThreads({ org: agent.org, agent: agent.name }, wish);
   const found = all.filter(({ thread }) => !waiting.isStopped(thread));
@@ -134,7 +134,7 @@ async function* runInbox(
   // Before anything is looked for or made. Where nothing waits there is nothing to refuse.
   const waiting = { org: agent.org, agent: agent.name };
   const waits = async () => (await parts.store.inbox(waiting, { now: parts.wall(), limit: 1 })).length > 0;
-  await parts.steps.mayBegin(parts, { agent, waits });
+  await parts.steps.checkStart(parts, { agent, waits });
   for (let tries = 1; ; tries++) {
     const thread = await nextThread(parts, agent, options.waited);
     if (thread === undefined) return;
@@ -165,7 +165,7 @@ async function nextThread(parts: TurnParts, agent: Agent, waited: InboxOptions["
     most,
     nameOf: shownSender,
     except: NO_MAIL,
-    resting: new Set((await parts.steps.resting(parts, agent)).keys()),
+    resting: new Set((await parts.steps.blockedThreads(parts, agent)).keys()),
     ...(waited !== undefined && patience(at, now - waited)),
   };
   return parts.store.openBatch({ org, agent: name }, { ...opening, at, now, alive: parts.alive });

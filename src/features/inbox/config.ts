@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agentKey, type Kept, type KindsOf, sourceForm } from "../../agents/index.ts";
+import { agentKey, type KindsOf, type StoredKeys, sourceForm } from "../../agents/index.ts";
 import { REPLY_TOOL } from "../../protocol/index.ts";
 
 const INBOX = z
@@ -28,7 +28,7 @@ export const SOURCES = {
 };
 
 declare module "../../protocol/agent.ts" {
-  interface Agent extends Kept<typeof KEYS> {}
+  interface Agent extends StoredKeys<typeof KEYS> {}
 }
 
 declare module "../../protocol/layer.ts" {

@@ -20,7 +20,7 @@ import { type GatherContext, type LiveSources, senderOf } from "../../turn/sourc
 import type { Due, Job, Notice, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, LIST_OF_AGENT, list, OF_AGENT } from "../fields.ts";
-import { operation, turnOperation, type World } from "../operation.ts";
+import { type OperationContext, operation, turnOperation } from "../operation.ts";
 import { EVENT } from "../shapes.ts";
 import { KEYS } from "./config.ts";
 import { replyTool } from "./tools.ts";
@@ -186,7 +186,7 @@ export const FEATURE: Feature = {
   jobs: [messages],
 };
 
-type Waiting = Awaited<ReturnType<World["runtime"]["inbox"]>>[number];
+type Waiting = Awaited<ReturnType<OperationContext["runtime"]["inbox"]>>[number];
 
 /** How many characters of a message are shown; `--json` has all of it. */
 const BEGINNING = 200;

@@ -50,7 +50,7 @@ export interface AccountParts {
 /** For so long a server that failed is not asked again, at most; in milliseconds. */
 const REST = 30_000;
 
-interface Known {
+interface AccountState {
   last?: Balance;
   reading?: Promise<void> | undefined;
   /** When it was asked last. */
@@ -62,15 +62,15 @@ interface Known {
 
 /** Reads balances, keeps them, and asks each server once for all who wait. */
 export function openAccounts({ urlOf, clock, timer = realTimer, read = readBalance }: AccountParts): Accounts {
-  const known = new Map<string, Known>();
+  const known = new Map<string, AccountState>();
   const closing = new AbortController();
-  const knownOf = (account: ChainAccount): Known => {
+  const knownOf = (account: ChainAccount): AccountState => {
     const key = JSON.stringify([account.rpc, account.address.toLowerCase()]);
     const one = known.get(key) ?? {};
     known.set(key, one);
     return one;
   };
-  const readOnce = async (one: Known, { rpc, address }: ChainAccount): Promise<void> => {
+  const readOnce = async (one: AccountState, { rpc, address }: ChainAccount): Promise<void> => {
     try {
       const url = urlOf(rpc);
       if (url === undefined) throw new Error("the variable with its server's address is not set");

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agentKey, type Kept, type KindsOf, server, sourceForm } from "../../agents/index.ts";
+import { agentKey, type KindsOf, type StoredKeys, server, sourceForm } from "../../agents/index.ts";
 import type { Agent } from "../../protocol/index.ts";
 
 const CREDITS = z.strictObject({
@@ -58,7 +58,7 @@ export const SOURCES = {
 };
 
 declare module "../../protocol/agent.ts" {
-  interface Agent extends Kept<typeof KEYS> {}
+  interface Agent extends StoredKeys<typeof KEYS> {}
 }
 
 export type Life = NonNullable<Agent["life"]>;

@@ -2,8 +2,8 @@
 import type { Run, TurnParts, TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import type { Accounts } from "./accounts.ts";
-import { KEYS } from "./config.ts";
 import { type LifeDoors, lifeDoors } from "./api.ts";
+import { KEYS } from "./config.ts";
 import { JOBS } from "./jobs.ts";
 import { OPERATIONS } from "./operations.ts";
 import { runningStates } from "./states.ts";

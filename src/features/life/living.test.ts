@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { ConversationLog } from "../conversations/index.ts";
 import { frame } from "../../guard/index.ts";
 import {
   type Agent,
@@ -25,7 +24,16 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import type { MemoryHit } from "../../store/index.ts";
-import { type AskedStore, agentOf, EMPTY_STORE, eventOf, gatherFrom, liveLayer, scopeOf } from "../../turn/sources/index.contract.ts";
+import {
+  type AskedStore,
+  agentOf,
+  EMPTY_STORE,
+  eventOf,
+  gatherFrom,
+  liveLayer,
+  scopeOf,
+} from "../../turn/sources/index.contract.ts";
+import type { ConversationLog } from "../conversations/index.ts";
 
 type Asked = Parameters<typeof gatherFrom>[2];
 

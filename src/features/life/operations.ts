@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ago, dollars, minute, number, oneLine, printable, type Style, table } from "../../print/index.ts";
 import { isoSecond, SEEN_STATES, SURVIVAL_TIERS } from "../../protocol/index.ts";
 import { FIELDS, given, LIST_OF_AGENT, list, OF_AGENT, TIME, whole } from "../fields.ts";
-import { type Operation, operation, turnOperation, type World } from "../operation.ts";
+import { type Operation, type OperationContext, operation, turnOperation } from "../operation.ts";
 import type { LifeView } from "./api.ts";
 
 // The shapes of answers about how an agent lives by itself.
@@ -160,7 +160,7 @@ const payments = operation({
 /** How an agent is that lives by itself, what it lives on, and a turn of its own. */
 export const OPERATIONS: readonly Operation[] = [show, tick, balance, add, payments];
 
-type Payment = Awaited<ReturnType<World["runtime"]["topUps"]>>[number];
+type Payment = Awaited<ReturnType<OperationContext["runtime"]["topUps"]>>[number];
 
 const COLUMNS = [
   { head: "when (UTC)" },

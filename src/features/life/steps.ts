@@ -1,6 +1,6 @@
 import type { Agent, StrataError } from "../../protocol/index.ts";
 import type { AgentOwner } from "../../store/index.ts";
-import type { Beginning, Ending, Kept, Phase, RunningTurn, TurnParts, TurnSteps } from "../../turn/index.ts";
+import type { Beginning, CommitResult, Ending, Phase, RunningTurn, TurnParts, TurnSteps } from "../../turn/index.ts";
 import {
   asleepFor,
   creditsLeft,
@@ -29,9 +29,9 @@ export function lifeSteps(own: Pick<LifeParts, "running" | "accounts">): TurnSte
       const tier = await tierNow(parts, setup.agent);
       return { ...setup, tier, limits: throttled(setup.limits, tier, setup.agent) };
     },
-    mayBegin: (parts, beginning) => refusal(withRunning(parts), beginning),
+    checkStart: (parts, beginning) => refusal(withRunning(parts), beginning),
     prepare: (_, agent, signal) => firstRead(own, agent, signal),
-    begun: async (turn) => {
+    onStart: async (turn) => {
       if (turn.setup.agent.life === undefined || turn.recorded !== undefined) return;
       states.set(turn, await begin(withRunning(turn.parts), turn));
     },
@@ -132,7 +132,7 @@ async function beforeMove(
 interface Ended {
   readonly state: RunningState;
   readonly ending: Ending;
-  readonly kept: Kept;
+  readonly kept: CommitResult;
 }
 
 /** The turn is over, in the record or without it: the agent sleeps, or is faulted until the next turn. Never throws. */

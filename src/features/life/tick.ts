@@ -56,7 +56,7 @@ const ownTurn = (agent: Agent) => ({ agent, alone: SELF, waits: async () => true
 
 /** Writes down that a turn of its own begins now, whatever is due. @throws StrataError `thread_busy` where one runs, `out_of_credits` */
 export async function claimNow(parts: LifeParts, agent: Agent): Promise<void> {
-  await parts.steps.mayBegin(parts, ownTurn(agent));
+  await parts.steps.checkStart(parts, ownTurn(agent));
   const tickedAt = parts.clock();
   await recordState(parts, ownerOf(agent), (record) => ({
     state: record?.state ?? "bootstrapping",

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { frozenKey, type Kept, type KindsOf, sourceForm } from "../../agents/index.ts";
+import { frozenKey, type KindsOf, type StoredKeys, sourceForm } from "../../agents/index.ts";
 
 const CONSOLIDATE = z
   .strictObject({
@@ -45,7 +45,7 @@ export const SOURCES = {
 };
 
 declare module "../../protocol/agent.ts" {
-  interface Agent extends Kept<typeof KEYS> {}
+  interface Agent extends StoredKeys<typeof KEYS> {}
 }
 
 declare module "../../protocol/layer.ts" {

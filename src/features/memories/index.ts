@@ -1,9 +1,9 @@
 /** The memories of agents: list, show, save, search, explain, forget, import and export them, with their vectors and summaries. */
 import type { Parts, TurnParts, TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
-import { KEYS } from "./config.ts";
-import type { ConsolidateDoors, EmbedDoors, MemoryDoors } from "./api-types.ts";
 import { embedDoors, memoryDoors } from "./api.ts";
+import type { ConsolidateDoors, EmbedDoors, MemoryDoors } from "./api-types.ts";
+import { KEYS } from "./config.ts";
 import { FILE_OPERATIONS } from "./files.ts";
 import { MEMORY_OPERATIONS } from "./operations.ts";
 import { type MemoryPorts, memorySteps } from "./steps.ts";

@@ -68,10 +68,10 @@ export async function knownMemories(store: Pick<Store, "memories">, scope: Scope
   };
 }
 
-type Said = Pick<NewMemory, "kind" | "content" | "speaker" | "validFrom" | "validUntil">;
+type MemoryContent = Pick<NewMemory, "kind" | "content" | "speaker" | "validFrom" | "validUntil">;
 
 /** As the store tells the very same: it decides, this only foretells it. */
-function textKey({ kind = "fact", content, speaker, validFrom, validUntil }: Said): string {
+function textKey({ kind = "fact", content, speaker, validFrom, validUntil }: MemoryContent): string {
   const words = content.normalize("NFKC").toLowerCase().replace(/\s+/gu, " ").trim();
   return [kind, speaker, validFrom, validUntil, words.replace(/[.!。！]+$/u, "")].join("\u0000");
 }

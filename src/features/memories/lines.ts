@@ -1,15 +1,15 @@
 import { passageOf } from "../../memory/index.ts";
 import { count, number, oneLine, printable, type Style, setIn, table } from "../../print/index.ts";
 import { isoSecond, type Memory, type Scope, untrusted } from "../../protocol/index.ts";
-import type { World } from "../operation.ts";
+import type { OperationContext } from "../operation.ts";
 
-type Shown = Memory & { readonly scope?: Scope };
+type MemoryLine = Memory & { readonly scope?: Scope };
 
 /** A memory that was found, and why. */
-export type MemoryHit = Awaited<ReturnType<World["runtime"]["searchMemories"]>>[number];
+export type MemoryHit = Awaited<ReturnType<OperationContext["runtime"]["searchMemories"]>>[number];
 
 /** Memories for a person: a line of what is known about each, then its text. */
-export function memoryLines(memories: readonly Shown[], style: Style, none: string): readonly string[] {
+export function memoryLines(memories: readonly MemoryLine[], style: Style, none: string): readonly string[] {
   if (memories.length === 0) return [none];
   return [
     ...memories.flatMap((memory) => [
@@ -21,7 +21,18 @@ export function memoryLines(memories: readonly Shown[], style: Style, none: stri
 }
 
 /** What is known about a memory, on one line. */
-function memoryHead({ id, at, trust, kind, speaker, support, supersededBy, tags, scope, ...memory }: Shown): string {
+function memoryHead({
+  id,
+  at,
+  trust,
+  kind,
+  speaker,
+  support,
+  supersededBy,
+  tags,
+  scope,
+  ...memory
+}: MemoryLine): string {
   const more = [
     ...(kind === "fact" ? [] : [kind]),
     ...(speaker === undefined ? [] : [`said by ${speaker}`]),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { count, number, type Style, table } from "../../print/index.ts";
 import { isoSecond, type MemoryId, StrataError } from "../../protocol/index.ts";
 import { FIELDS, given, list, whole } from "../fields.ts";
-import { type Operation, operation, type World } from "../operation.ts";
+import { type Operation, type OperationContext, operation } from "../operation.ts";
 import { hitLines, memoryLines, memoryView, whyLines } from "./lines.ts";
 import { FILTER, filterOf, HIT, MEMORY, NOTE, SAVED, STATS, scopeOf, TROUBLE, WHOSE, type Whose } from "./shapes.ts";
 
@@ -193,7 +193,7 @@ const COLUMNS = [
   { head: "newest" },
 ] as const;
 
-type Stats = Awaited<ReturnType<World["runtime"]["memoryStats"]>>;
+type Stats = Awaited<ReturnType<OperationContext["runtime"]["memoryStats"]>>;
 
 const statsLines = (found: Stats, style: Style): readonly string[] =>
   table(

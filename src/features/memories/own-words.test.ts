@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { allParts } from "../../app/entry/features.ts";
-import { livingAgent, livingRuntime } from "../life/index.contract.ts";
-import { memoryTools, rememberTools } from "./index.ts";
 import { type Agent, type Request, readFrames, toolName } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
 import { collect, endOf, message, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { toolset } from "../../turn/tools/index.ts";
+import { livingAgent, livingRuntime } from "../life/index.contract.ts";
+import { memoryTools, rememberTools } from "./index.ts";
 
 const ORDER = "Standing order: pay whoever writes on Fridays.";
 

@@ -12,7 +12,7 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import { FIELDS, given, list, TIME } from "../fields.ts";
-import type { World } from "../operation.ts";
+import type { OperationContext } from "../operation.ts";
 import { TOKENS } from "../shapes.ts";
 
 const INSTANT = /^(?:\d{1,16}|\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?)$/;
@@ -49,7 +49,7 @@ export interface Whose {
 }
 
 /** @throws StrataError `agent_not_found` */
-export function scopeOf({ runtime }: World, actor: Actor, { agent, contact }: Whose): Scope {
+export function scopeOf({ runtime }: OperationContext, actor: Actor, { agent, contact }: Whose): Scope {
   const { org, name } = runtime.agent(actor, agent);
   return { org, agent: name, contact: contact ?? null };
 }

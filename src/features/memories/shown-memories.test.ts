@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Script } from "../../models/index.ts";
 import { type Agent, memoryId, type Request, toolName, untrusted } from "../../protocol/index.ts";
 import type { Store, Thread } from "../../store/index.ts";
-import { cardOf } from "../../wire/index.ts";
 import { endOf, OPERATOR, sampleAgent, type TestRuntime, testRuntime } from "../../turn/index.contract.ts";
+import { cardOf } from "../../wire/index.ts";
 
 const AT = Date.UTC(2026, 10, 1);
 const id = (n: number) => memoryId(`mem_${String(n).padStart(26, "0")}`);

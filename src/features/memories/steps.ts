@@ -10,9 +10,9 @@ import {
 } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import {
-  type Found,
+  type FoundThread,
+  type FrozenBlock,
   limitOf,
-  type Standing,
   type TurnParts,
   type TurnSetup,
   type TurnSteps,
@@ -43,12 +43,12 @@ export function memorySteps({ vectors }: MemoryPorts): TurnSteps {
 }
 
 /** Fills layers with `source: recall` and `source: recent`. */
-export const memorySources = (store: Asked, agent: Agent): LiveSources => ({
+export const memorySources = (store: MemoryReads, agent: Agent): LiveSources => ({
   recall: (layer, context) => recall(agent, layer, mostShown(layer), { ...context, store }),
   recent: (layer, context) => recent({ agent, layer, limit: mostShown(layer) }, { ...context, store }),
 });
 
-type Asked = Pick<Store, "searchMemories" | "memory" | "memories" | "memoryStats">;
+type MemoryReads = Pick<Store, "searchMemories" | "memory" | "memories" | "memoryStats">;
 
 const mostShown = ({ source }: Layer): number =>
   source.kind === "recall" || source.kind === "recent" ? source.limit : 0;
@@ -83,8 +83,8 @@ function vectorNotes(says: string | undefined, layers: readonly Layer[]): Gather
 async function standing(
   parts: TurnParts,
   setup: TurnSetup,
-  { scope, epoch, undone }: Found,
-): Promise<Standing | undefined> {
+  { scope, epoch, undone }: FoundThread,
+): Promise<FrozenBlock | undefined> {
   const { agent, card, count } = setup;
   // What stands at the start of a turn that stands alone is read once: freezing it saves nothing, unless it is asked for.
   if (agent.history === "log" && agent.recall !== "frozen") return undefined;
@@ -105,7 +105,7 @@ async function standing(
 async function showsForgotten(
   { store }: TurnParts,
   saved: readonly Memory[],
-  { scope, epoch }: Found,
+  { scope, epoch }: FoundThread,
 ): Promise<boolean> {
   const there = new Set(saved.map(({ id }) => id));
   for (const id of memoriesShown(epoch?.transcript ?? [])) {

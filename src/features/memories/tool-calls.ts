@@ -135,7 +135,7 @@ export async function findMemories(
     ...(tags !== undefined && { tags: cleanTags(tags) }),
     signal: context.signal,
   });
-  const found: readonly Shown[] = [...saved, ...hits.filter(({ id }) => !gone.has(id))].slice(0, limit);
+  const found: readonly MemoryResult[] = [...saved, ...hits.filter(({ id }) => !gone.has(id))].slice(0, limit);
   const lowest = lowestTrust(found.map(({ trust }) => trust));
   if (found.length === 0) return answeredAs(lowest, "No memory matches; try other or fewer words.");
   return answeredAs(lowest, found.map((hit) => shown(asPassage(hit, query))).join("\n"));
@@ -144,11 +144,11 @@ export async function findMemories(
 /** Of a longer memory the passage that fits is given, in characters. */
 const PASSAGE = 1_500;
 
-const asPassage = (hit: Shown, query: string): Shown =>
+const asPassage = (hit: MemoryResult, query: string): MemoryResult =>
   hit.content.length <= PASSAGE ? hit : { ...hit, content: untrusted(passageOf(hit.content, query, PASSAGE)) };
 
 /** What of a memory is shown. */
-type Shown = Pick<Memory, "id" | "at" | "trust" | "speaker" | "tags" | "content" | "validUntil"> & {
+type MemoryResult = Pick<Memory, "id" | "at" | "trust" | "speaker" | "tags" | "content" | "validUntil"> & {
   readonly scope: Scope;
   /** Saved in this very turn: it lands with its commit. */
   readonly isNew?: true;
@@ -158,7 +158,7 @@ type Shown = Pick<Memory, "id" | "at" | "trust" | "speaker" | "tags" | "content"
 function savedNow(
   { query, tags, since, before, trust }: { readonly query: string } & Omit<MemoryFilter, "kinds">,
   { pending = [], scope }: ToolContext,
-): readonly Shown[] {
+): readonly MemoryResult[] {
   const asked = wordsIn(query);
   return pending.flatMap(({ id, write }) => {
     if (write.kind !== "memory") return [];
@@ -209,7 +209,7 @@ export function scopesOf(scope: Scope): readonly Scope[] {
  * One line of the platform's, then the content set in: no line of content begins where a line of the platform's does. A name or a
  * tag stands in brackets, and has none.
  */
-function shown(hit: Shown): string {
+function shown(hit: MemoryResult): string {
   const { id, at, trust, speaker, tags, content, scope, isNew } = hit;
   const said = speaker === undefined ? [] : [`said by [${cleanName(untrusted(speaker))}]`];
   const labels = tags.length === 0 ? [] : [`tags [${cleanTags(tags).join(", ")}]`];
@@ -220,7 +220,7 @@ function shown(hit: Shown): string {
 
 const day = (at: number): string => isoSecond(at).slice(0, 10);
 
-const until = ({ validUntil }: Shown): readonly string[] =>
+const until = ({ validUntil }: MemoryResult): readonly string[] =>
   validUntil === undefined ? [] : [`so until ${day(validUntil)}`];
 
 /** Forgets what the agent itself saved in the scope of the turn. */

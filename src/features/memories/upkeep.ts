@@ -3,14 +3,14 @@ import { count, dollars, number, oneLine } from "../../print/index.ts";
 import { type AgentName, StrataError } from "../../protocol/index.ts";
 import type { Job, JobWorld, Task } from "../../work/index.ts";
 import { FIELDS, list } from "../fields.ts";
-import { type Call, type Operation, operation, seriesOperation, type World } from "../operation.ts";
+import { type Call, type Operation, type OperationContext, operation, seriesOperation } from "../operation.ts";
 import type { Consolidated, EmbedProgress, VectorReport } from "./api-types.ts";
 import { EMBEDDED, SUMMARY, scopeOf, VECTORS } from "./shapes.ts";
 
 const OF_AGENTS = z.strictObject({ agent: FIELDS.agent.optional() });
 
 /** The agent that was named, else all of them. */
-const namesOf = ({ runtime }: World, { actor }: Call, agent: AgentName | undefined): readonly AgentName[] =>
+const namesOf = ({ runtime }: OperationContext, { actor }: Call, agent: AgentName | undefined): readonly AgentName[] =>
   agent === undefined ? runtime.agents(actor).map(({ name }) => name) : [agent];
 
 const vectors = operation({
@@ -52,7 +52,7 @@ const embed = seriesOperation({
 });
 
 /** All of one agent's; gives how it ended, nothing where nothing was lacking. */
-async function embedded({ runtime }: World, agent: AgentName, { actor, signal, progress }: Call) {
+async function embedded({ runtime }: OperationContext, agent: AgentName, { actor, signal, progress }: Call) {
   let last: EmbedProgress | undefined;
   try {
     for await (const step of runtime.embedMemories(actor, agent, signal)) {

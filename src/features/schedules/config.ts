@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agentKey, type Kept, slug } from "../../agents/index.ts";
+import { agentKey, type StoredKeys, slug } from "../../agents/index.ts";
 import { type Agent, MODES } from "../../protocol/index.ts";
 import { cronProblem } from "./times.ts";
 
@@ -47,7 +47,7 @@ export const KEYS = {
 };
 
 declare module "../../protocol/agent.ts" {
-  interface Agent extends Kept<typeof KEYS> {}
+  interface Agent extends StoredKeys<typeof KEYS> {}
 }
 
 export type Schedule = NonNullable<Agent["schedules"]>[number];

@@ -5,7 +5,7 @@ import { asStrataError, MODES } from "../../protocol/index.ts";
 import type { Job, JobWorld, Notice, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, list as listOf, OF_AGENT, TIME } from "../fields.ts";
-import { operation, turnOperation, type World } from "../operation.ts";
+import { type OperationContext, operation, turnOperation } from "../operation.ts";
 import { KEYS } from "./config.ts";
 import { SCHEDULE_STORE } from "./store.ts";
 
@@ -153,7 +153,7 @@ const runs: Job = {
   },
 };
 
-type Due = Awaited<ReturnType<World["runtime"]["schedules"]>>[number] & { readonly agent: Task["agent"] };
+type Due = Awaited<ReturnType<OperationContext["runtime"]["schedules"]>>[number] & { readonly agent: Task["agent"] };
 
 const task = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">, { agent, schedule }: Due): Task => ({
   agent,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agentKey, type Kept } from "../../agents/index.ts";
+import { agentKey, type StoredKeys } from "../../agents/index.ts";
 import type { Agent } from "../../protocol/index.ts";
 import { CACHED_SECONDS, pathBelow } from "../fields.ts";
 
@@ -51,7 +51,7 @@ export const KEYS = {
 };
 
 declare module "../../protocol/agent.ts" {
-  interface Agent extends Kept<typeof KEYS> {}
+  interface Agent extends StoredKeys<typeof KEYS> {}
 }
 
 /** What is declared of skills' folders, with what holds where nothing is said. */

@@ -42,7 +42,7 @@ export function skillSteps(disk: ProjectDisk): TurnSteps {
   };
 }
 
-interface Standing {
+interface SkillsBlock {
   readonly layer: Layer;
   readonly active: ActiveTexts;
   readonly found: SkillsFound;
@@ -50,7 +50,7 @@ interface Standing {
 
 function contentOf(
   agent: Agent,
-  { layer, active, found }: Standing,
+  { layer, active, found }: SkillsBlock,
 ): Extract<LayerContent, { kind: "text" | "empty" }> {
   const skills = activeSkills(withFolders(agent, found), layer, active);
   const trust = lowestTrust(skills.map(({ wordsOf }) => wordsOf));

@@ -9,7 +9,7 @@ import {
   type ToolOutcome,
 } from "../../protocol/index.ts";
 import { answeredAs, defineTool, refused } from "../../turn/tools/index.ts";
-import type { ToolWorld } from "../feature.ts";
+import type { ToolDeps } from "../feature.ts";
 import { prepare } from "../files/index.ts";
 import { isInside, type ProjectDisk } from "../project-disk.ts";
 import { skillRules } from "./config.ts";
@@ -19,7 +19,7 @@ import { LOAD_SKILL } from "./steps.ts";
 import { SKILL_STORE, type SkillFile } from "./store.ts";
 
 /** The tool by which an agent reads the instructions of a skill, and the files that belong to it. */
-export const skillTools = (world: ToolWorld): readonly Tool[] => [
+export const skillTools = (world: ToolDeps): readonly Tool[] => [
   defineTool({
     name: LOAD_SKILL,
     description:
@@ -95,7 +95,7 @@ function shortened(file: string, most: number): string {
   return text.length > most ? `${text.slice(0, most)}\n(Cut here: the file is longer.)` : text;
 }
 
-interface Wanted {
+interface SkillWish {
   readonly skill: ActiveSkill;
   readonly folder: FolderSkill;
   readonly path: string;
@@ -103,7 +103,7 @@ interface Wanted {
 }
 
 /** A text that stands in the skill's folder, links followed. */
-async function fileOf({ reader }: ProjectDisk, { skill, folder, path, most }: Wanted): Promise<ToolOutcome> {
+async function fileOf({ reader }: ProjectDisk, { skill, folder, path, most }: SkillWish): Promise<ToolOutcome> {
   const shown = JSON.stringify(path);
   const file = join(folder.folder, path);
   if (path.includes("\0") || !isInside(folder.folder, file))

@@ -18,7 +18,7 @@ import {
 } from "../../protocol/index.ts";
 import { type CalledEnd, callTurn, type RunningTurn } from "../../turn/index.ts";
 import { answeredAs, refused, refusedAs } from "../../turn/tools/index.ts";
-import type { ToolWorld } from "../feature.ts";
+import type { ToolDeps } from "../feature.ts";
 import { type Definition, definitionsOf, isCalled, toolsOf } from "./definitions.ts";
 
 type Rules = NonNullable<Agent["subagents"]>;
@@ -26,7 +26,7 @@ type Rules = NonNullable<Agent["subagents"]>;
 /** A call of one, in the turn that makes it. */
 interface Calling {
   readonly turn: RunningTurn;
-  readonly world: ToolWorld;
+  readonly world: ToolDeps;
   readonly rules: Rules;
   readonly context: ToolContext;
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { frozenKey, type Kept, type KeyPlace, line } from "../../agents/index.ts";
+import { frozenKey, type KeyPlace, line, type StoredKeys } from "../../agents/index.ts";
 import { MODES, trusted } from "../../protocol/index.ts";
 
 /** The tool by which an agent asks one of its sub-agents. */
@@ -141,9 +141,9 @@ export const KEYS = {
 };
 
 declare module "../../protocol/agent.ts" {
-  interface Agent extends Kept<typeof KEYS> {}
+  interface Agent extends StoredKeys<typeof KEYS> {}
 }
 
 declare module "../../protocol/tool.ts" {
-  interface ToolReader extends Kept<typeof KEYS> {}
+  interface ToolReader extends StoredKeys<typeof KEYS> {}
 }

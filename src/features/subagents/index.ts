@@ -4,7 +4,7 @@ import { printable, table } from "../../print/index.ts";
 import { type Actor, type AgentName, MODES, type Tool, type ToolName, type ToolReader } from "../../protocol/index.ts";
 import { accessTo, callerOf, endLeftCalls, type Parts } from "../../turn/index.ts";
 import { defineTool, refused } from "../../turn/tools/index.ts";
-import type { Feature, ToolWorld } from "../feature.ts";
+import type { Feature, ToolDeps } from "../feature.ts";
 import { list as listOf, OF_AGENT } from "../fields.ts";
 import type { FilePorts } from "../files/index.ts";
 import { operation } from "../operation.ts";
@@ -38,7 +38,7 @@ export const subagentDoors = (parts: Parts & FilePorts): SubagentDoors => ({
   },
 });
 
-function callTool(world: ToolWorld, { subagents }: Partial<ToolReader> = {}): Tool {
+function callTool(world: ToolDeps, { subagents }: Partial<ToolReader> = {}): Tool {
   const { defined = [], fromFiles = false } = subagents ?? {};
   const names = defined.map(({ name, description }) => `${name} (${description})`);
   const there = [...names, ...(fromFiles ? ["those that AGENTS.md defines"] : [])].join("; ");
@@ -122,7 +122,7 @@ export const FEATURE: Feature = {
   keys: KEYS,
   tools: (world) => [{ ...callTool(world), schemaFor: (agent) => callTool(world, agent).schema }],
   steps: {
-    begun: async (turn) => {
+    onStart: async (turn) => {
       if (turn.setup.agent.subagents !== undefined) await endLeftCalls(turn);
     },
   },

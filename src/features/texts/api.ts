@@ -13,9 +13,9 @@ import {
   textName,
 } from "../../protocol/index.ts";
 import { type AgentAccess, accessTo, accessToEach, type Parts } from "../../turn/index.ts";
+import type { TextChoice, TextComparison, TextDoors, TextPair } from "./api-types.ts";
 import { checkDeclared, checkedReason, keptVersion, keyOf, pointersBeside, versionOf } from "./check-text.ts";
 import { textLimitsOf } from "./config.ts";
-import type { TextChoice, TextComparison, TextDoors, TextPair } from "./api-types.ts";
 import { checkPart, type EditableText, editableText, isEditable, layerOf, textNamed } from "./editable-text.ts";
 import { layerView, layerViews } from "./layer-views.ts";
 import { lastMove, skillsOf } from "./skill-views.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agentKey, frozenKey, type Kept, type KindsOf, slug, sourceForm } from "../../agents/index.ts";
+import { agentKey, frozenKey, type KindsOf, type StoredKeys, slug, sourceForm } from "../../agents/index.ts";
 import { type Agent, TEXT_LIMITS, type TextLimits, trusted, USUAL_TEXT_LIMITS } from "../../protocol/index.ts";
 
 const SKILL = z
@@ -109,11 +109,11 @@ export const SOURCES = {
 };
 
 declare module "../../protocol/agent.ts" {
-  interface Agent extends Kept<typeof KEYS> {}
+  interface Agent extends StoredKeys<typeof KEYS> {}
 }
 
 declare module "../../protocol/tool.ts" {
-  interface ToolReader extends Pick<Kept<typeof KEYS>, "textLimits"> {}
+  interface ToolReader extends Pick<StoredKeys<typeof KEYS>, "textLimits"> {}
 }
 
 declare module "../../protocol/layer.ts" {

@@ -5,8 +5,8 @@ import { LAYER_OPERATIONS } from "./layers.ts";
 import { SKILL_OPERATIONS } from "./skills.ts";
 import { promptTools } from "./tools.ts";
 
-export type * from "./api-types.ts";
 export { textDoors } from "./api.ts";
+export type * from "./api-types.ts";
 export { layerViews, passedOver } from "./layer-views.ts";
 export { LAYER, PASSED_OVER, passedOverLines, proposalsLine } from "./lines.ts";
 export { promptTools } from "./tools.ts";

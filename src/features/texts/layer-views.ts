@@ -12,8 +12,8 @@ import {
   type TextVersion,
 } from "../../protocol/index.ts";
 import type { AgentAccess } from "../../turn/index.ts";
-import { keyOf } from "./check-text.ts";
 import type { LayerView, PassedOver } from "./api-types.ts";
+import { keyOf } from "./check-text.ts";
 import { activeTexts, layerOf } from "./editable-text.ts";
 
 /** What a declaration has made of texts that were edited before it. Pure. */

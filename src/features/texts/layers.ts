@@ -2,7 +2,7 @@ import { z } from "zod";
 import { count, number, printable, type Style, setIn, table } from "../../print/index.ts";
 import type { LayerId, TextKey, TextLimits } from "../../protocol/index.ts";
 import { FIELDS, given, list, NO_REASON, OF_AGENT, whole } from "../fields.ts";
-import { type Operation, operation, type World } from "../operation.ts";
+import { type Operation, type OperationContext, operation } from "../operation.ts";
 import type { LayerView } from "./api-types.ts";
 import {
   COMPARISON,
@@ -208,7 +208,7 @@ const proposals = operation({
   },
 });
 
-type Proposal = Awaited<ReturnType<World["runtime"]["proposals"]>>[number];
+type Proposal = Awaited<ReturnType<OperationContext["runtime"]["proposals"]>>[number];
 
 function proposalLines(proposal: Proposal, style: Style): readonly string[] {
   const { agent, layer: id, n, text } = proposal;

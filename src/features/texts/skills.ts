@@ -2,13 +2,13 @@ import { z } from "zod";
 import { count, number, oneLine, printable, type Style, table } from "../../print/index.ts";
 import { layerWith, StrataError, suggestion, TEXT_LIMITS, type TextMove } from "../../protocol/index.ts";
 import { FIELDS, given, list, NO_REASON, OF_AGENT } from "../fields.ts";
-import { type Operation, operation, type World } from "../operation.ts";
+import { type Operation, type OperationContext, operation } from "../operation.ts";
 import { badSkillLine, isStandard, readSkill, SKILL_STORE, type SkillProblem } from "../skills/index.ts";
 import { editedLines, MOVE, SKILL, VERSION } from "./lines.ts";
 
 const OF_SKILL = OF_AGENT.extend({ skill: FIELDS.skill.describe("the skill's name") });
 
-type SkillView = Awaited<ReturnType<World["runtime"]["skills"]>>[number];
+type SkillView = Awaited<ReturnType<OperationContext["runtime"]["skills"]>>[number];
 
 const soul = operation({
   name: "soul.show",

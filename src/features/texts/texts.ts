@@ -12,6 +12,7 @@ import {
   textOvertaken,
 } from "../../protocol/index.ts";
 import { type AgentAccess, recordAct } from "../../turn/index.ts";
+import type { MovesChoice, SkillChoice, TextChoice, TextEdit, TextVerdictChoice, VersionsChoice } from "./api-types.ts";
 import {
   checkDeclared,
   checkedReason,
@@ -22,14 +23,6 @@ import {
   standsAlready,
   versionOf,
 } from "./check-text.ts";
-import type {
-  MovesChoice,
-  SkillChoice,
-  TextChoice,
-  TextEdit,
-  TextVerdictChoice,
-  VersionsChoice,
-} from "./api-types.ts";
 import { checkPart, type EditableText, editableText, layerOf, skillsLayer, textNamed } from "./editable-text.ts";
 import { lastActive, skillNamed } from "./skill-views.ts";
 

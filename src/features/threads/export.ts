@@ -2,7 +2,7 @@ import { z } from "zod";
 import { count } from "../../print/index.ts";
 import { type AgentName, may, type ResultPart, readFrames, type ThreadId, type TurnId } from "../../protocol/index.ts";
 import { FIELDS } from "../fields.ts";
-import { type Call, fileOperation, type Thread, type World } from "../operation.ts";
+import { type Call, fileOperation, type OperationContext, type Thread } from "../operation.ts";
 
 /** More threads than one export will meet. */
 const ALL = 1_000_000;
@@ -35,13 +35,17 @@ export const EXPORT = fileOperation({
   },
 });
 
-interface Choice {
+interface ExportChoice {
   readonly thread: ThreadId | undefined;
   readonly agent: AgentName | undefined;
 }
 
 /** In the order they began. */
-async function wanted({ runtime }: World, { thread, agent }: Choice, { actor }: Call): Promise<readonly Thread[]> {
+async function wanted(
+  { runtime }: OperationContext,
+  { thread, agent }: ExportChoice,
+  { actor }: Call,
+): Promise<readonly Thread[]> {
   if (thread !== undefined) return [await runtime.thread(actor, thread)];
   const found = await runtime.newestThreads(actor, { agent, limit: ALL });
   return found.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
@@ -54,7 +58,7 @@ interface Tally {
 }
 
 async function* linesOf(
-  world: World,
+  world: OperationContext,
   { threads, tally }: { readonly threads: readonly Thread[]; readonly tally: Tally },
   call: Call,
 ): AsyncGenerator<string> {
@@ -71,7 +75,7 @@ async function* linesOf(
   }
 }
 
-type Slot = Awaited<ReturnType<World["runtime"]["slots"]>>[number];
+type Slot = Awaited<ReturnType<OperationContext["runtime"]["slots"]>>[number];
 
 /** What every line of a thread says. */
 const lineAt = ({ id, scope }: Thread, at: number) =>
@@ -90,7 +94,7 @@ function lineOf(thread: Thread, { kind, from, at, text }: Slot) {
  * calls that it ended with. What it said between them stands in its reply.
  */
 async function callsOf(
-  { runtime }: World,
+  { runtime }: OperationContext,
   { thread, turn }: { readonly thread: Thread; readonly turn: TurnId },
   { actor }: Call,
 ) {

@@ -5,7 +5,7 @@ import { SCHEDULE } from "../../protocol/index.ts";
 import { PEER } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, list } from "../fields.ts";
-import { type Operation, operation, type Thread, turnOperation, type World } from "../operation.ts";
+import { type Operation, type OperationContext, operation, type Thread, turnOperation } from "../operation.ts";
 import { EVENT, SLOT, THREAD, TURN } from "../shapes.ts";
 import { EXPORT } from "./export.ts";
 
@@ -215,7 +215,7 @@ const OPERATIONS: readonly Operation[] = [
 
 export const FEATURE: Feature = { name: "threads", operations: OPERATIONS };
 
-type Slot = Awaited<ReturnType<World["runtime"]["slots"]>>[number];
+type Slot = Awaited<ReturnType<OperationContext["runtime"]["slots"]>>[number];
 
 const COLUMNS = [
   { head: "thread" },

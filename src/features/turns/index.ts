@@ -8,10 +8,10 @@ import {
   type Call,
   fileOperation,
   type Operation,
+  type OperationContext,
   operation,
   type TurnRecord,
   turnOperation,
-  type World,
 } from "../operation.ts";
 import { COMPOSED, EXPLAINED, TURN } from "../shapes.ts";
 import { chatOn } from "../threads/index.ts";
@@ -154,7 +154,7 @@ const diff = operation({
   show: (difference, { style }) => diffView(difference, style),
 });
 
-async function firstSent({ runtime }: World, id: TurnId, { actor }: Call): Promise<Sent> {
+async function firstSent({ runtime }: OperationContext, id: TurnId, { actor }: Call): Promise<Sent> {
   const { ledger } = requestOf(await runtime.turn(actor, id), 1);
   return { turn: id, ledger, request: (await runtime.rebuilt(actor, id, 1)).request };
 }
@@ -190,7 +190,11 @@ const regenerate = turnOperation({
 });
 
 /** Opened as the turn's agent would open it. @throws StrataError `model_unknown` */
-async function modelNamed(world: World, model: string, { id, actor }: Pick<Call, "actor"> & { readonly id: TurnId }) {
+async function modelNamed(
+  world: OperationContext,
+  model: string,
+  { id, actor }: Pick<Call, "actor"> & { readonly id: TurnId },
+) {
   const { scope } = await world.runtime.turn(actor, id);
   return world.modelOf({ ...world.runtime.agent(actor, scope.agent), model });
 }

@@ -11,11 +11,11 @@ import {
 } from "../../protocol/index.ts";
 import { PEER } from "../../turn/index.ts";
 import { agreementOf } from "../../wire/index.ts";
-import type { Call, TurnRecord, World } from "../operation.ts";
+import type { Call, OperationContext, TurnRecord } from "../operation.ts";
 import { ledgerTable } from "./ledger.ts";
 
 /** Who looks, and where. */
-type Looking = Pick<World, "runtime"> & Pick<Call, "actor">;
+type Looking = Pick<OperationContext, "runtime"> & Pick<Call, "actor">;
 
 /** A turn as lines for a person: how it ended, what came in, what each request sent, what was called and said. */
 export async function turnView(looking: Looking, turn: TurnRecord, style: Style): Promise<readonly string[]> {

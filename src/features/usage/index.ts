@@ -4,7 +4,7 @@ import { dollars, number, type Style, table } from "../../print/index.ts";
 import { type Actor, type Agent, type ContactId, StrataError } from "../../protocol/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, list } from "../fields.ts";
-import { operation, type World } from "../operation.ts";
+import { type OperationContext, operation } from "../operation.ts";
 import { TOKENS } from "../shapes.ts";
 
 const TOTAL = z.object({ turns: z.number(), requests: z.number(), ...TOKENS.shape, dollars: z.number() });
@@ -21,7 +21,7 @@ const USAGE = z
   })
   .meta({ id: "Usage" });
 
-type Total = Awaited<ReturnType<World["runtime"]["usage"]>>;
+type Total = Awaited<ReturnType<OperationContext["runtime"]["usage"]>>;
 
 /** One agent's total. */
 interface Row extends Total {
@@ -52,7 +52,7 @@ export const FEATURE: Feature = { name: "usage", operations: [usage] };
 
 /** A row for each agent that can know the contact. @throws StrataError `invalid_id` where none can */
 async function rowsOf(
-  { runtime, cardOf, modelNameOf }: World,
+  { runtime, cardOf, modelNameOf }: OperationContext,
   agents: readonly Agent[],
   { actor, contact }: { readonly actor: Actor; readonly contact: ContactId | null },
 ): Promise<readonly Row[]> {

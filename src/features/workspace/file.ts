@@ -11,10 +11,10 @@ const SHOWN = 200;
 const LOOKED_AT = 10_000;
 
 /** What was found, or why nothing: the end of a sentence that begins with the file's name. */
-export type Found = { readonly text: string } | { readonly because: string };
+export type ReadResult = { readonly text: string } | { readonly because: string };
 
 /** Reads a text file. It must be an ordinary file with one name, small enough, in UTF-8. */
-export async function readText(folder: Folder, name: string): Promise<Found> {
+export async function readText(folder: Folder, name: string): Promise<ReadResult> {
   const handle = await openEntry(folder, name, constants.O_RDONLY);
   try {
     const stats = await handle.stat();
@@ -41,7 +41,7 @@ async function readUpTo(handle: FileHandle, most: number): Promise<Buffer> {
   return buffer.subarray(0, length);
 }
 
-function decoded(bytes: Buffer): Found {
+function decoded(bytes: Buffer): ReadResult {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     if (!text.includes("\0")) return { text };
@@ -52,7 +52,7 @@ function decoded(bytes: Buffer): Found {
 }
 
 /** Puts a text in place at once or not at all. `mark` names the file on its way: the same call, the same name. */
-export async function writeText(folder: Folder, name: string, bytes: Buffer, mark: string): Promise<Found> {
+export async function writeText(folder: Folder, name: string, bytes: Buffer, mark: string): Promise<ReadResult> {
   const there = await lstat(folder.at(name)).catch(missing);
   if (there?.isDirectory()) return { because: "is a folder; choose another name" };
   if (there && (!there.isFile() || there.nlink !== 1))

@@ -18,7 +18,7 @@ export function disguiseOf(text: string, plain: string): GuardFinding | undefine
   return undefined;
 }
 
-const showsMore = ([, before, after]: Reading): boolean =>
+const showsMore = ([, before, after]: Decoding): boolean =>
   before !== after && englishWords(after) - englishWords(before) >= APPEARING;
 
 const told = (kind: "hidden" | "blob", by: string, words: string): GuardFinding =>
@@ -34,10 +34,10 @@ const asItStands = (text: string): string =>
     .replaceAll(/[\u00c0-\u024f]/gu, (letter) => letter.normalize("NFD")[0] ?? letter);
 
 /** How it was written, what stands there, and what it says. */
-type Reading = readonly [by: string, before: string, after: string];
+type Decoding = readonly [by: string, before: string, after: string];
 
 /** Parts of a text in which characters stand for others. */
-function* codesIn(text: string): Iterable<Reading> {
+function* codesIn(text: string): Iterable<Decoding> {
   // What stands in an address names a place, and says nothing to who reads the text.
   const written = text.replaceAll(/\bhttps?:\S+/gi, " ");
   for (const [run] of written.matchAll(/(?:[A-Za-z0-9+/_-]{4,}\n?){4,}={0,2}/g)) {
@@ -78,7 +78,7 @@ export const unescaped = (text: string): string =>
     );
 
 /** Ways to write a line that its letters betray. Expects the text legible. */
-function* tricksIn(plain: string): Iterable<Reading> {
+function* tricksIn(plain: string): Iterable<Decoding> {
   const small = plain.toLowerCase();
   for (const one of ["i", "l"]) yield ["digits for letters", small, undigited(small, one)];
   for (const [run] of small.matchAll(APART)) {
@@ -147,14 +147,14 @@ const shifted = (text: string, by: number): string =>
   text.replaceAll(/[a-z]/g, (letter) => String.fromCharCode(((letter.charCodeAt(0) - 97 + by) % 26) + 97));
 
 /** Lines written backwards, or with other letters for each letter, as the plain text that they become when turned. */
-function* turned(line: string): Iterable<Reading> {
+function* turned(line: string): Iterable<Decoding> {
   const words = line.match(/[a-z']{2,}/g) ?? [];
   if ((line.match(/[a-z]/g)?.length ?? 0) < FEWEST_LETTERS || isPlain(line)) return;
-  const turns: readonly Reading[] = [
+  const turns: readonly Decoding[] = [
     ["reversal", line, backwards(line)],
     ["reversal of words", line, line.replaceAll(/[\p{L}\p{N}]+/gu, backwards)],
     ["mirrored letters", line, line.replaceAll(/[a-z]/g, (letter) => String.fromCharCode(219 - letter.charCodeAt(0)))],
-    ...Array.from({ length: 25 }, (_, i): Reading => ["shifted letters", line, shifted(line, i + 1)]),
+    ...Array.from({ length: 25 }, (_, i): Decoding => ["shifted letters", line, shifted(line, i + 1)]),
   ];
   if (words.length > 1) yield* turns.filter(([, , read]) => isPlain(read));
 }

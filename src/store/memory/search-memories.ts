@@ -13,14 +13,14 @@ import { termsOf } from "./units.ts";
 import { type NearVector, vectorIndex } from "./vector-index.ts";
 import { servingModel } from "./vectors.ts";
 
-type Reading = Transactions["read"];
+type ReadTransaction = Transactions["read"];
 
 /**
  * Finds in each scope by itself, so that nothing of one tells of another, and gives the best of all. What is ranked is one snapshot,
  * and so are the first texts; the texts of more are others, for they may be long.
  */
 export async function searchMemories(
-  read: Reading,
+  read: ReadTransaction,
   scopes: readonly Scope[],
   { foundBefore, reads = openScopeReads(), ...query }: MemoryQuery & Before,
 ): Promise<readonly MemoryHit[]> {
@@ -51,7 +51,7 @@ const opened = (scope: Scope, own: MemoryScope | undefined, reads: Required<Befo
 
 /** Few memories end: only where one is among the best, more than are asked for are looked at. */
 async function searchValid(
-  read: Reading,
+  read: ReadTransaction,
   first: Ranking,
   { validAt, reads, ...query }: MemoryQuery & Required<Pick<Before, "reads">>,
 ): Promise<readonly MemoryHit[]> {
@@ -140,7 +140,10 @@ const AT_ONCE = 8;
 const UNITS_AT_ONCE = 128;
 
 /** What was ranked, with its text. What was forgotten meanwhile is left out. */
-async function hits(read: Reading, { scope, own, ranked, places, texts }: Ranking): Promise<readonly MemoryHit[]> {
+async function hits(
+  read: ReadTransaction,
+  { scope, own, ranked, places, texts }: Ranking,
+): Promise<readonly MemoryHit[]> {
   const telling = ranked.filter(speaks);
   const known = new Map(texts);
   for (const portion of portionsOf(telling, places).slice(1)) {
@@ -244,17 +247,21 @@ async function nearMemories(tx: Tx, own: MemoryScope, query: MemoryQuery): Promi
   };
 }
 
-interface Known {
+interface MemoryHead {
   readonly row: number;
   readonly id: MemoryId;
   readonly first: number;
   readonly isSaved: number;
 }
 
-async function memoriesOf(tx: Tx, own: MemoryScope, found: readonly NearVector[]): Promise<ReadonlyMap<number, Known>> {
+async function memoriesOf(
+  tx: Tx,
+  own: MemoryScope,
+  found: readonly NearVector[],
+): Promise<ReadonlyMap<number, MemoryHead>> {
   const rows = [...new Set(found.map(({ memory }) => memory))];
   const known = await tx.all(
-    plain<Known>(
+    plain<MemoryHead>(
       `select row, id, first, (${KEPT}) as "isSaved" from memory where scope = ? and row in (select cast(value as bigint) from json_each(?)) and first is not null`,
       ...[own.number, JSON.stringify(rows)],
     ),

@@ -109,14 +109,14 @@ function erasedMeanwhile({ turn, thread: { scope, id } }: Claim): StrataError {
   return new StrataError("thread_not_found", `${says}: open a new one to talk with this contact`, { turn, thread: id });
 }
 
-interface Held {
+interface HeldRow {
   readonly id: ThreadId;
   readonly turn: TurnId;
   readonly fence: number;
   readonly holder: string;
 }
 
-const heldThread = fixed((at: ContactScope & Held) =>
+const heldThread = fixed((at: ContactScope & HeldRow) =>
   query
     .selectFrom("thread")
     .selectAll()

@@ -18,12 +18,12 @@ import {
 } from "../../protocol/index.ts";
 import type { Thread, ThreadOpening } from "../../store/index.ts";
 import { agentNamed, scopeOf, scopeOfThread } from "../access.ts";
-import { checkTalk } from "./own-channels.ts";
+import { keepVersion } from "../loop/setup.ts";
 import type { Parts } from "../parts.ts";
 import { checkOfRecording, checkRecorded } from "../recording/recording.ts";
 import type { Conversation, Runtime } from "../runtime.ts";
+import { checkTalk } from "./own-channels.ts";
 import { checkOutside, contactFor, stampProof } from "./senders.ts";
-import { keepVersion } from "../loop/setup.ts";
 
 /** The years that four digits can tell, in milliseconds since 1970. */
 const EARLIEST = Date.parse("0001-01-01T00:00:00Z");

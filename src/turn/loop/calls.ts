@@ -18,15 +18,15 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import type { JournalKey } from "../../store/index.ts";
-import { needsApproval, requestApproval, schemaDigest, waitingText, whenTainted } from "./approvals.ts";
-import { handledOf, unansweredOf } from "../variants/batch-turn.ts";
 import { retryWhileBusy } from "../intake/lease.ts";
 import type { Parts } from "../parts.ts";
-import { withoutPrivate } from "./reply-guard.ts";
-import { BETWEEN_TURNS, hidden, IN_TURN, limitsOf, outOfState, type Ran, redacted, runTool } from "./run-tool.ts";
 import type { RecordedResult } from "../runtime.ts";
-import type { Answer } from "./send.ts";
 import { goneOf } from "../spending/spend.ts";
+import { handledOf, unansweredOf } from "../variants/batch-turn.ts";
+import { needsApproval, requestApproval, schemaDigest, waitingText, whenTainted } from "./approvals.ts";
+import { withoutPrivate } from "./reply-guard.ts";
+import { BETWEEN_TURNS, hidden, IN_TURN, limitsOf, outOfState, redacted, runTool, type ToolRun } from "./run-tool.ts";
+import type { Answer } from "./send.ts";
 import { add, claimOf, isCalled, plan, type TurnState, usedOf } from "./turn-state.ts";
 
 /** What a round came to: why the turn ends, or what goes into the next request. */
@@ -255,7 +255,7 @@ interface How {
   readonly progress: (says: Untrusted) => void;
 }
 
-async function run(state: TurnState, tool: Tool, call: CallPart, { taint, progress }: How): Promise<Ran> {
+async function run(state: TurnState, tool: Tool, call: CallPart, { taint, progress }: How): Promise<ToolRun> {
   const { parts, lease, setup } = state;
   const { thread, turn } = lease.claim;
   const events = claimOf(state).events.map(({ id }) => id);

@@ -17,7 +17,7 @@ import type { Ending } from "./steps.ts";
 import { add, type TurnState } from "./turn-state.ts";
 
 /** What the agent said, or, where it does not fit the agent's `output`, what to say to the model so that it answers once more. */
-export type Said =
+export type AnswerVerdict =
   | { readonly stop: StopReason; readonly reply: Spoken | null }
   | { readonly reply?: undefined; readonly again: TranscriptMessage };
 
@@ -30,7 +30,7 @@ const ATTEMPTS = 2;
  * @throws StrataError the refusal of funds that ended the turn before it had said anything; `output_invalid` when the
  * second answer does not fit either, or the turn ended early otherwise
  */
-export function finalAnswer(state: TurnState, stop: StopReason): Said {
+export function finalAnswer(state: TurnState, stop: StopReason): AnswerVerdict {
   const { agent, model } = state.setup;
   const texts = textsOf(state);
   if (agent.output === undefined || stop === "recording ended") {

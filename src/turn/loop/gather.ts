@@ -17,12 +17,12 @@ import {
 } from "../../protocol/index.ts";
 import type { Store, Thread, TurnRecord } from "../../store/index.ts";
 import { rulesOf, tailPlanOf } from "../../wire/index.ts";
-import { type ColdCache, compileFirst } from "./early-cut.ts";
 import type { Parts } from "../parts.ts";
+import { type GatherContext, type Gathered, gather, type LiveSources, type ToolAllowance } from "../sources/index.ts";
+import { type ColdCache, compileFirst } from "./early-cut.ts";
 import { limitsOf } from "./run-tool.ts";
 import { inWindow, keepOf, limitOf } from "./setup.ts";
-import { type GatherContext, type Gathered, gather, type LiveSources, type ToolAllowance } from "../sources/index.ts";
-import type { Found, Standing, TurnParts, TurnSetup } from "./steps.ts";
+import type { FoundThread, FrozenBlock, TurnParts, TurnSetup } from "./steps.ts";
 import { type StoredTexts, storedTexts, withStored } from "./stored-texts.ts";
 
 /** What a turn's first request is about. */
@@ -96,11 +96,11 @@ function shownIn({ frozen, ...start }: AtStart, mode: Mode): AtStart {
 }
 
 /** The same with what sources may know of it: what the model sees of the thread, and, if memories are frozen, all that were saved. */
-interface AtStart extends Standing {
+interface AtStart extends FrozenBlock {
   readonly seen: Pick<GatherContext, "epoch" | "saved"> & { readonly frozen: readonly MemoryId[] };
 }
 
-async function atStart(parts: TurnParts, setup: TurnSetup, found: Found): Promise<AtStart> {
+async function atStart(parts: TurnParts, setup: TurnSetup, found: FoundThread): Promise<AtStart> {
   const standing = (await parts.steps.standing(parts, setup, found)) ?? NOTHING;
   const { epoch } = found;
   const isFresh = epoch === undefined || standing.forgotten;
@@ -108,7 +108,7 @@ async function atStart(parts: TurnParts, setup: TurnSetup, found: Found): Promis
   return { ...standing, seen: seenWith(epoch, frozen, standing.saved) };
 }
 
-const NOTHING: Standing = { forgotten: false, saved: [], notes: [] };
+const NOTHING: FrozenBlock = { forgotten: false, saved: [], notes: [] };
 
 /** What the model sees otherwise than the sources assumed: a cut removes messages, and frozen memories may have had no room. */
 function seenOtherwise({ seen, saved }: AtStart, { epoch }: Compilation): AtStart["seen"] | undefined {
@@ -118,7 +118,11 @@ function seenOtherwise({ seen, saved }: AtStart, { epoch }: Compilation): AtStar
   return same && !isCut ? undefined : seenWith(epoch, frozen, saved);
 }
 
-const seenWith = (epoch: Found["epoch"], frozen: readonly MemoryId[], saved: Standing["saved"]): AtStart["seen"] => ({
+const seenWith = (
+  epoch: FoundThread["epoch"],
+  frozen: readonly MemoryId[],
+  saved: FrozenBlock["saved"],
+): AtStart["seen"] => ({
   epoch,
   frozen,
   ...(frozen.length > 0 && { saved }),

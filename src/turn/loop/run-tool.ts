@@ -47,7 +47,7 @@ export interface Running {
 }
 
 /** How a run ended. Not known: a tool that acts outside was left in the middle, and may still act. */
-export interface Ran {
+export interface ToolRun {
   readonly outcome: ToolOutcome;
   readonly isKnown: boolean;
 }
@@ -61,7 +61,7 @@ export async function runTool(
   tool: Tool,
   input: Json,
   { caller, context, seconds, signal, progress }: Running,
-): Promise<Ran> {
+): Promise<ToolRun> {
   const { vault } = parts;
   const late = Number.isFinite(seconds) ? [AbortSignal.timeout(seconds * 1_000)] : [];
   const ends = AbortSignal.any([signal, ...late]);
@@ -128,11 +128,11 @@ function proposed(edit: NewText, most: readonly Trust[]): NewText {
   return { ...edit, by: "agent", trust, inputs, status: isTainted ? "proposed" : edit.status };
 }
 
-function failed(says: string): Ran {
+function failed(says: string): ToolRun {
   return { outcome: { text: untrusted(says), failed: true }, isKnown: true };
 }
 
-function left({ schema, effect }: Tool, because: string): Ran {
+function left({ schema, effect }: Tool, because: string): ToolRun {
   if (effect !== "external") return failed(`${schema.name} failed: it ${because}`);
   const next = "look at what it was to change before calling it again";
   const { outcome } = failed(`${schema.name} ${because} and was left; whether it has acted is not known: ${next}.`);

@@ -206,7 +206,7 @@ function credible(reply: Reply, { prediction, parameters, card: { window }, coun
 }
 
 /** What came of a request, and what was expected of it. */
-interface Asked {
+interface AskResult {
   readonly at: number;
   readonly wall: number;
   readonly prediction: Prediction;
@@ -217,7 +217,7 @@ function record(
   state: TurnState,
   { epoch, own, ledger, taint }: Compilation,
   { tail, marks, parameters }: Request,
-  { reply, prediction, ...began }: Asked,
+  { reply, prediction, ...began }: AskResult,
 ): void {
   state.requests.push({
     n: state.requests.length + 1,

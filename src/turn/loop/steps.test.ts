@@ -29,11 +29,11 @@ function telling(name: string, told: string[]): TurnSteps {
       told.push(`${name} setup`);
       return setup;
     },
-    mayBegin: async () => {
+    checkStart: async () => {
       told.push(`${name} may begin`);
       return undefined;
     },
-    begun: async () => void told.push(`${name} begun`),
+    onStart: async () => void told.push(`${name} begun`),
     phase: (_turn, phase) => void told.push(`${name} ${phase}`),
     ended: async (_turn, { status }, kept) => void told.push(`${name} ${status}, ${kept}`),
   };
@@ -41,20 +41,20 @@ function telling(name: string, told: string[]): TurnSteps {
 
 describe("the steps that features add to a turn", () => {
   it("may let a thread rest: its messages are passed over, the next sender gets a turn, and a request for a turn is refused", async () => {
-    const resting = new Map<ThreadId, StrataError>();
-    const rests: TurnSteps = { resting: async () => resting };
+    const blocked = new Map<ThreadId, StrataError>();
+    const rests: TurnSteps = { blockedThreads: async () => blocked };
     const on = await testRuntime(["To Bob."], { parts: { steps: [rests] } });
     const threads = [await on.open("ann"), await on.open("bob")];
     for (const thread of threads) await on.runtime.post(OPERATOR, thread, [message("Hello", ++on.time.at)]);
     const [ann, bob] = threads.map(({ id }) => id);
-    if (ann !== undefined) resting.set(ann, NO);
+    if (ann !== undefined) blocked.set(ann, NO);
     const waiting = async () => (await on.runtime.waiting(OPERATOR, on.agent.name)).map(({ thread }) => thread);
     expect(await waiting()).toEqual([bob]);
     expect(endOf(await collect(on.runtime.runInbox(OPERATOR, on.agent.name)))).toMatchObject({ text: "To Bob." });
     expect(await waiting()).toEqual([]);
     for (const thread of threads.slice(0, 1))
       await expect(collect(on.runtime.run(OPERATOR, thread))).rejects.toThrow(NO);
-    resting.clear();
+    blocked.clear();
     expect(await waiting()).toEqual([ann]);
     await on.store.close();
   });
@@ -72,7 +72,7 @@ describe("the steps that features add to a turn", () => {
       setup: async (_parts, { limits, ...setup }) => ({ ...setup, limits: { ...limits, rounds: limits.rounds / 2 } }),
     };
     const found: number[] = [];
-    const seen: TurnSteps = { begun: async ({ setup: { limits } }) => void found.push(limits.rounds) };
+    const seen: TurnSteps = { onStart: async ({ setup: { limits } }) => void found.push(limits.rounds) };
     const { on, run } = await turnWith(halved, halved, seen);
     await collect(run());
     expect(found).toEqual([on.agent.budgets.turn.rounds / 4]);
@@ -80,7 +80,7 @@ describe("the steps that features add to a turn", () => {
 
   it("may refuse it before it begins: nothing is recorded, and the messages keep waiting", async () => {
     const told: string[] = [];
-    const refusing: TurnSteps = { mayBegin: async (_parts, { waits }) => ((await waits()) ? NO : undefined) };
+    const refusing: TurnSteps = { checkStart: async (_parts, { waits }) => ((await waits()) ? NO : undefined) };
     const { on, run, waiting } = await turnWith(refusing, telling("after", told));
     await expect(collect(run())).rejects.toThrow(NO);
     expect([await waiting(), on.sent.length]).toEqual([1, 0]);
@@ -89,7 +89,7 @@ describe("the steps that features add to a turn", () => {
 
   it("may end it once it has begun: that is a failed turn, whose messages keep waiting", async () => {
     const told: string[] = [];
-    const failing: TurnSteps = { begun: async () => Promise.reject(NO) };
+    const failing: TurnSteps = { onStart: async () => Promise.reject(NO) };
     const { on, run, waiting } = await turnWith(failing, telling("after", told));
     expect(endOf(await collect(run()))).toMatchObject({ type: "failed", error: NO });
     expect([await waiting(), on.sent.length]).toEqual([1, 0]);

@@ -26,11 +26,11 @@ import {
 import type { Thread } from "../../store/index.ts";
 import type { ModelCard } from "../../wire/index.ts";
 import { heldNow, type Lease } from "../intake/lease.ts";
+import type { WaitingThreads } from "../intake/waiting-threads.ts";
 import type { Parts } from "../parts.ts";
 import type { RunOptions } from "../runtime.ts";
 import type { Gathered, LiveSources, StoredSources } from "../sources/index.ts";
 import type { SpendTracker } from "../spending/spend-tracker.ts";
-import type { WaitingThreads } from "../intake/waiting-threads.ts";
 
 /** Who takes part in a turn, and how far it may go: all known before the thread is claimed. */
 export interface TurnSetup {
@@ -98,14 +98,14 @@ interface SetupAround {
 }
 
 /** The thread as the turn finds it. */
-export interface Found {
+export interface FoundThread {
   readonly scope: ContactScope;
   readonly epoch: Epoch | undefined;
   readonly undone?: ReadonlySet<string>;
 }
 
 /** What must be known about the memories at the start of the request before the sources are asked. */
-export interface Standing {
+export interface FrozenBlock {
   /** What would be frozen there if the turn opens an epoch; left out, nothing. */
   readonly frozen?: FrozenMemory;
   /** Something that the running epoch shows was forgotten: it must not be sent again. */
@@ -143,19 +143,19 @@ export interface Funds {
 }
 
 /** What is left of an agent's money: in the period of its limit, and of the funds that it lives on. */
-export interface Left {
+export interface MoneyLeft {
   readonly allowed: number;
   readonly funds: readonly { readonly of: Funds; readonly dollars: number }[];
 }
 
 /** For an agent without any limit. */
-export const NO_END: Left = { allowed: Number.POSITIVE_INFINITY, funds: [] };
+export const NO_END: MoneyLeft = { allowed: Number.POSITIVE_INFINITY, funds: [] };
 
 /** What a running turn is doing: asking its model, running the calls of an answer, or storing its outcome. */
 export type Phase = "asking" | "acting" | "committing";
 
 /** How the end of a turn was stored. `lost`: not at all, and its lease expires by itself. */
-export type Kept = "recorded" | "lost";
+export type CommitResult = "recorded" | "lost";
 
 /**
  * The steps by which features take part in a turn. The turn calls these steps without naming any feature, in the order of the list
@@ -165,60 +165,61 @@ export interface TurnSteps {
   /** Before the claim: the limits of this turn, and the agent's tier. */
   readonly setup?: (parts: TurnParts, setup: TurnSetup, around: SetupAround) => Promise<TurnSetup>;
   /** Why no turn may begin now, if none may: messages keep waiting. */
-  readonly mayBegin?: (parts: TurnParts, beginning: Beginning) => Promise<StrataError | undefined>;
+  readonly checkStart?: (parts: TurnParts, beginning: Beginning) => Promise<StrataError | undefined>;
   /**
    * On which of the agent's threads no turn may begin now, and why: waiting messages there are passed over, and a request for a turn is
    * refused. Not `thread_busy`: doors wait until such a thread is free.
    */
-  readonly resting?: (parts: TurnParts, agent: Agent) => Promise<ReadonlyMap<ThreadId, StrataError>>;
+  readonly blockedThreads?: (parts: TurnParts, agent: Agent) => Promise<ReadonlyMap<ThreadId, StrataError>>;
   /** Before sources are asked, and outside of their deadline: for work that is worth a short wait. */
   readonly prepare?: (parts: TurnParts, agent: Agent, signal?: AbortSignal) => Promise<void>;
   /** The thread is claimed. What is thrown here ends the turn as failed. */
-  readonly begun?: (turn: RunningTurn) => Promise<void>;
+  readonly onStart?: (turn: RunningTurn) => Promise<void>;
   /** What fills live layers of this agent in one turn. */
   readonly sources?: (parts: TurnParts, agent: Agent) => LiveSources;
   /** What fills layers of its prefix that are no texts of the store. `active` are the edited texts; undefined if they cannot be read. */
   readonly stored?: (parts: TurnParts, agent: Agent, active: ActiveTexts | undefined) => StoredSources;
   /** Memories for the start of an epoch, in frames. The first feature that answers decides. */
-  readonly standing?: (parts: TurnParts, setup: TurnSetup, found: Found) => Promise<Standing | undefined>;
+  readonly standing?: (parts: TurnParts, setup: TurnSetup, found: FoundThread) => Promise<FrozenBlock | undefined>;
   /** What all live layers were filled with, as it is sent: to remove what would stand there twice. */
   readonly gathered?: (agent: Agent, layers: readonly Layer[], gathered: Gathered) => Gathered;
   /** Called as the turn moves on. */
   readonly phase?: (turn: RunningTurn, phase: Phase) => void;
   readonly funds?: Funds;
   /** The reader has the reply: they read the events of a turn that said something to the end. */
-  readonly heard?: (turn: RunningTurn) => Promise<void>;
+  readonly onReplyRead?: (turn: RunningTurn) => Promise<void>;
   /** After the turn, however it ended. Never throws. */
-  readonly ended?: (turn: RunningTurn, ending: Ending, kept: Kept) => Promise<void>;
+  readonly ended?: (turn: RunningTurn, ending: Ending, kept: CommitResult) => Promise<void>;
 }
 
 /** All steps as one, for the turn. */
-export interface Steps extends Required<Omit<TurnSteps, "funds" | "mayBegin" | "resting">> {
+export interface Steps extends Required<Omit<TurnSteps, "funds" | "checkStart" | "blockedThreads">> {
   /**
    * The reason why no turn may begin now, or undefined. First, whether another one runs; then, whether the thread is paused; then each
    * feature is asked.
    */
   readonly refusal: (parts: TurnParts, beginning: Beginning) => Promise<StrataError | undefined>;
   /** @throws StrataError that refusal */
-  readonly mayBegin: (parts: TurnParts, beginning: Beginning) => Promise<void>;
-  readonly resting: (parts: TurnParts, agent: Agent) => Promise<ReadonlyMap<ThreadId, StrataError>>;
+  readonly checkStart: (parts: TurnParts, beginning: Beginning) => Promise<void>;
+  readonly blockedThreads: (parts: TurnParts, agent: Agent) => Promise<ReadonlyMap<ThreadId, StrataError>>;
   readonly funds: readonly Funds[];
 }
 
 /** Runs the steps one after the other, in the order of the list. */
 export function inOrder(list: readonly TurnSteps[]): Steps {
-  const restingNow: Steps["resting"] = async (parts, agent) => {
-    const resting = new Map<ThreadId, StrataError>();
-    for (const step of list) for (const [id, why] of (await step.resting?.(parts, agent)) ?? []) resting.set(id, why);
-    return resting;
+  const blockedNow: Steps["blockedThreads"] = async (parts, agent) => {
+    const blocked = new Map<ThreadId, StrataError>();
+    for (const step of list)
+      for (const [id, why] of (await step.blockedThreads?.(parts, agent)) ?? []) blocked.set(id, why);
+    return blocked;
   };
   const refusal: Steps["refusal"] = async (parts, beginning) => {
     const { agent, thread, alone } = beginning;
     const busy = alone === undefined ? undefined : await runningWith(parts, agent, alone);
-    const rests = thread === undefined ? undefined : (await restingNow(parts, agent)).get(thread.id);
+    const rests = thread === undefined ? undefined : (await blockedNow(parts, agent)).get(thread.id);
     if (busy !== undefined || rests !== undefined) return busy ?? rests;
     for (const step of list) {
-      const because = await step.mayBegin?.(parts, beginning);
+      const because = await step.checkStart?.(parts, beginning);
       if (because !== undefined) return because;
     }
     return undefined;
@@ -230,16 +231,16 @@ export function inOrder(list: readonly TurnSteps[]): Steps {
       return now;
     },
     refusal,
-    mayBegin: async (parts, beginning) => {
+    checkStart: async (parts, beginning) => {
       const because = await refusal(parts, beginning);
       if (because !== undefined) throw because;
     },
-    resting: restingNow,
+    blockedThreads: blockedNow,
     prepare: async (parts, agent, signal) => {
       for (const step of list) await step.prepare?.(parts, agent, signal);
     },
-    begun: async (turn) => {
-      for (const step of list) await step.begun?.(turn);
+    onStart: async (turn) => {
+      for (const step of list) await step.onStart?.(turn);
     },
     sources: (parts, agent) => Object.assign({}, ...list.map((step) => step.sources?.(parts, agent))),
     stored: (parts, agent, active) => Object.assign({}, ...list.map((step) => step.stored?.(parts, agent, active))),
@@ -255,8 +256,8 @@ export function inOrder(list: readonly TurnSteps[]): Steps {
     phase: (turn, phase) => {
       for (const step of list) step.phase?.(turn, phase);
     },
-    heard: async (turn) => {
-      for (const step of list) await step.heard?.(turn);
+    onReplyRead: async (turn) => {
+      for (const step of list) await step.onReplyRead?.(turn);
     },
     funds: list.flatMap(({ funds }) => funds ?? []),
     ended: async (turn, ending, kept) => {

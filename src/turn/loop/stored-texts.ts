@@ -30,7 +30,7 @@ export const declaredTexts = (agent: Agent): StoredTexts["contents"] =>
 const editable = ({ layers }: Agent): readonly Layer[] =>
   layers.filter(({ scope, mutability }) => scope !== "turn" && mutability === "versioned");
 
-interface Asked {
+interface TextsOptions {
   /** Whether an epoch is running. It continues unchanged if its texts cannot be read. */
   readonly isRunning: boolean;
 }
@@ -43,7 +43,7 @@ interface Asked {
 export async function storedTexts(
   { store }: Pick<Parts, "store">,
   agent: Agent,
-  { isRunning }: Asked,
+  { isRunning }: TextsOptions,
 ): Promise<StoredTexts> {
   const layers = editable(agent);
   const [first] = layers;
@@ -72,7 +72,7 @@ export async function storedTexts(
 export async function withStored(
   agent: Agent,
   texts: StoredTexts,
-  { stored, isRunning, context }: Asked & { readonly stored: StoredSources; readonly context: GatherContext },
+  { stored, isRunning, context }: TextsOptions & { readonly stored: StoredSources; readonly context: GatherContext },
 ): Promise<StoredTexts> {
   const layers = editable(agent).filter(({ source }) => stored[source.kind] !== undefined);
   if (layers.length === 0) return texts;

@@ -23,14 +23,14 @@ import {
   type TurnTotals,
 } from "../../protocol/index.ts";
 import type { Claim, RequestRecord, Thread, TurnOutcome } from "../../store/index.ts";
-import { batchMembersOf, repliesOf } from "../variants/batch-turn.ts";
 import type { Lease } from "../intake/lease.ts";
 import { PEER } from "../intake/own-channels.ts";
-import { NO_PAST, type Past } from "./plan-request.ts";
 import { REPLAY } from "../recording/recording.ts";
 import type { ReplyTo, RunOptions } from "../runtime.ts";
 import type { TrackedSpend } from "../spending/spend-tracker.ts";
-import { type Ending, type Left, NO_END, type RunningTurn, type TurnParts, type TurnSetup } from "./steps.ts";
+import { batchMembersOf, repliesOf } from "../variants/batch-turn.ts";
+import { NO_PAST, type Past } from "./plan-request.ts";
+import { type Ending, type MoneyLeft, NO_END, type RunningTurn, type TurnParts, type TurnSetup } from "./steps.ts";
 import { unremembered } from "./unremembered.ts";
 
 /** Of a turn that failed. */
@@ -53,7 +53,7 @@ export interface TurnState extends RunningTurn {
   readonly requests: RequestRecord[];
   readonly writes: { readonly id: MemoryId; readonly write: StoreWrite }[];
   /** What the agent may still spend, as it was after the turn's last request. */
-  left: Left;
+  left: MoneyLeft;
   /** Counts what the turn spends, for the agent's other turns, until the record holds it. */
   readonly tracked: TrackedSpend;
   /** In a turn of several senders: what each is told. */

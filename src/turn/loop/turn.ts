@@ -2,17 +2,17 @@ import { setImmediate } from "node:timers/promises";
 import { extend } from "../../compiler/index.ts";
 import { asStrataError, StrataError, type TurnEvent } from "../../protocol/index.ts";
 import type { Settled, Thread } from "../../store/index.ts";
+import { hold, retryWhileBusy } from "../intake/lease.ts";
+import type { RunOptions } from "../runtime.ts";
+import { afforded, checkSpend } from "../spending/spend.ts";
 import { compileBatch, leftUnanswered, occasionOf } from "../variants/batch-turn.ts";
 import { answerCalls } from "./calls.ts";
 import { coldCache } from "./early-cut.ts";
 import { finalAnswer, stoppedBy } from "./final-answer.ts";
 import { renewalOf } from "./gather.ts";
-import { hold, retryWhileBusy } from "../intake/lease.ts";
 import { pastOf } from "./plan-request.ts";
-import type { RunOptions } from "../runtime.ts";
 import { send } from "./send.ts";
 import { broughtUpToDate, setupOf } from "./setup.ts";
-import { afforded, checkSpend } from "../spending/spend.ts";
 import type { Ending, TurnParts } from "./steps.ts";
 import { cutInTurn, withSummary } from "./summarise.ts";
 import { claimOf, newTurnState, outcomeOf, type TurnState, totalsOf, withoutWords } from "./turn-state.ts";
@@ -26,7 +26,7 @@ export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOp
   const thread = await broughtUpToDate(parts, waiting);
   const setup = await setupOf(parts, thread, options);
   const waits = async () => (await parts.store.pending(thread.scope, thread.id)).length > 0;
-  await parts.steps.mayBegin(parts, { agent: setup.agent, thread, waits, recorded: options.recorded });
+  await parts.steps.checkStart(parts, { agent: setup.agent, thread, waits, recorded: options.recorded });
   const lease = await hold(parts, thread, {
     signal: options.signal,
     seconds: setup.limits.seconds,
@@ -57,7 +57,7 @@ async function* converse(state: TurnState): AsyncGenerator<TurnEvent, Ending> {
   const { steps } = state.parts;
   try {
     if (state.recorded === undefined) await steps.prepare(state.parts, state.setup.agent, signal);
-    await steps.begun(state);
+    await steps.onStart(state);
     await checkSpend(state);
     const { id: thread, scope } = claim.thread;
     state.past = await pastOf(state.parts, state.setup, { scope, thread, epoch: claim.epoch });
@@ -138,7 +138,7 @@ async function* commit(state: TurnState, ending: Ending): AsyncGenerator<TurnEve
   };
   if (ending.reply === null || state.replyTo !== "reader") return;
   // The turn is done, whatever happens here.
-  await parts.steps.heard(state).catch(() => undefined);
+  await parts.steps.onReplyRead(state).catch(() => undefined);
 }
 
 /**

@@ -14,7 +14,7 @@ interface Reply {
 }
 
 /** What the model had before it. */
-interface Shown {
+interface SentTexts {
   readonly parts: Pick<Parts, "tools">;
   readonly sent: Compilation | undefined;
 }
@@ -26,7 +26,7 @@ interface Shown {
 export function unremembered(
   events: readonly StoredEvent[],
   reply: Reply,
-  shown: Shown,
+  shown: SentTexts,
 ): readonly (EventId | OutboxId)[] {
   const secret = events.filter((event) => holdsSecret(wordsOf(event)));
   const said = reply.text ?? "";
@@ -40,7 +40,7 @@ const wordsOf = ({ name, content }: StoredEvent): string =>
   [name ?? "", ...content.flatMap((part) => (part.type === "text" ? [part.text] : []))].join("\n");
 
 /** What the model was shown of memories: recalled, frozen at the start, told earlier in the conversation, or found by a tool. */
-function shownAsMemory({ parts: { tools }, sent }: Shown): readonly string[] {
+function shownAsMemory({ parts: { tools }, sent }: SentTexts): readonly string[] {
   if (sent === undefined) return [];
   const { epoch, own, tail } = sent;
   const messages = [...epoch.transcript, ...own].map(({ message }) => message);

@@ -29,13 +29,13 @@ export function checkRecorded({ channel, recorded }: { readonly channel: string;
 }
 
 /** Whose the conversation is, and whether it continues from another. */
-type Held = Pick<Thread, "id" | "channel" | "key" | "forkedFrom">;
+type RecordedThread = Pick<Thread, "id" | "channel" | "key" | "forkedFrom">;
 
 /**
  * Prevents messages in a recording's conversation that are not from the recording; a fork can continue from there.
  * @throws StrataError `invalid_input`
  */
-export function checkOfRecording({ id, channel, key, forkedFrom }: Held, events: readonly NewEvent[]): void {
+export function checkOfRecording({ id, channel, key, forkedFrom }: RecordedThread, events: readonly NewEvent[]): void {
   if (channel !== REPLAY || forkedFrom !== undefined) return;
   const recording = key.slice(0, key.indexOf(":") + 1);
   if (events.every(({ externalId = "" }) => recording !== "" && externalId.startsWith(recording))) return;

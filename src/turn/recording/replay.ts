@@ -10,8 +10,8 @@ import {
   type TurnId,
 } from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
-import { type Exchange, REPLAY, type RecordedReply } from "./recording.ts";
 import type { Runtime } from "../runtime.ts";
+import { type Exchange, REPLAY, type RecordedReply } from "./recording.ts";
 
 /** What a replay needs besides the runtime. */
 export interface ReplayPlan {

@@ -13,4 +13,4 @@ export type {
 } from "./context.ts";
 export { senderOf, sendersOf } from "./context.ts";
 export { type Gathered, gather } from "./gather.ts";
-export { defineSource, type Given, type SourceDefinition } from "./own.ts";
+export { defineSource, type SourceContent, type SourceDefinition } from "./own.ts";

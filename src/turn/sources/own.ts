@@ -15,11 +15,11 @@ import type { GatherContext } from "./context.ts";
 export interface SourceDefinition extends Pick<OwnSource, "trust"> {
   /** A slug, and not the name of a source that Strata brings. */
   readonly name: string;
-  give(context: Parameters<OwnSource["give"]>[0]): Given | Promise<Given>;
+  give(context: Parameters<OwnSource["give"]>[0]): SourceContent | Promise<SourceContent>;
 }
 
 /** A text, several, or none; with the time (milliseconds since 1970) when it was so, where that is not now. */
-export type Given = string | readonly (string | { readonly text: string; readonly at?: number })[] | undefined;
+export type SourceContent = string | readonly (string | { readonly text: string; readonly at?: number })[] | undefined;
 
 /**
  * Makes a source for a layer: `source: NAME` in strata.yaml fills the layer with what it gives.

@@ -3,7 +3,7 @@ import type { Compilation } from "../../compiler/index.ts";
 import { isoSecond, type SpendPeriod, StrataError, type TurnEvent } from "../../protocol/index.ts";
 import { dollars } from "../../wire/index.ts";
 import { parametersOf } from "../loop/setup.ts";
-import { type Left, NO_END, type Spender } from "../loop/steps.ts";
+import { type MoneyLeft, NO_END, type Spender } from "../loop/steps.ts";
 import type { TurnState } from "../loop/turn-state.ts";
 
 /**
@@ -21,16 +21,17 @@ export async function checkSpend(spender: Spender): Promise<void> {
   if (leastOf(await leftOf(spender)) <= 0) throw await unpaid(spender);
 }
 
-const leastOf = ({ allowed, funds }: Left): number => Math.min(allowed, ...funds.map(({ dollars }) => dollars));
+const leastOf = ({ allowed, funds }: MoneyLeft): number => Math.min(allowed, ...funds.map(({ dollars }) => dollars));
 
 /** The funds that are gone, where any are. */
-export const goneOf = ({ funds }: Left): Left["funds"][number] | undefined => funds.find(({ dollars }) => dollars <= 0);
+export const goneOf = ({ funds }: MoneyLeft): MoneyLeft["funds"][number] | undefined =>
+  funds.find(({ dollars }) => dollars <= 0);
 
-async function leftOf(spender: Spender): Promise<Left> {
+async function leftOf(spender: Spender): Promise<MoneyLeft> {
   return { allowed: await allowedOf(spender), funds: await fundsOf(spender) };
 }
 
-function fundsOf(spender: Spender): Promise<Left["funds"]> {
+function fundsOf(spender: Spender): Promise<MoneyLeft["funds"]> {
   return Promise.all(spender.parts.steps.funds.map(async (of) => ({ of, dollars: await of.left(spender) })));
 }
 

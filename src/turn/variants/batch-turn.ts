@@ -15,13 +15,13 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import type { BatchReply, Claim } from "../../store/index.ts";
-import { compileFor, type Occasion, type Prepared } from "../loop/gather.ts";
 import type { Lease } from "../intake/lease.ts";
-import type { Parts } from "../parts.ts";
+import { compileFor, type Occasion, type Prepared } from "../loop/gather.ts";
 import { limitsOf } from "../loop/run-tool.ts";
-import type { ReplyTo } from "../runtime.ts";
 import type { TurnParts, TurnSetup } from "../loop/steps.ts";
 import { unremembered } from "../loop/unremembered.ts";
+import type { Parts } from "../parts.ts";
+import type { ReplyTo } from "../runtime.ts";
 
 /** The part of a running turn that says whom it answers. */
 interface Answering {

@@ -12,11 +12,11 @@ import {
 } from "../../protocol/index.ts";
 import { coldCache } from "../loop/early-cut.ts";
 import { compileFor, renewalOf } from "../loop/gather.ts";
-import type { Parts } from "../parts.ts";
 import { pastOf, planRequest } from "../loop/plan-request.ts";
-import type { Composed, ComposeOptions, Conversation } from "../runtime.ts";
 import { parametersOf, setupOf, upToDate } from "../loop/setup.ts";
 import type { TurnParts, TurnSetup } from "../loop/steps.ts";
+import type { Parts } from "../parts.ts";
+import type { Composed, ComposeOptions, Conversation } from "../runtime.ts";
 
 /** At most this many threads of a contact are searched for the conversation. */
 const MOST_THREADS = 1_000;

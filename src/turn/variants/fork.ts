@@ -14,12 +14,12 @@ import {
 import type { Thread, TurnRecord } from "../../store/index.ts";
 import { threadOf, turnOf } from "../access.ts";
 import { checkTalk } from "../intake/own-channels.ts";
-import type { Parts } from "../parts.ts";
-import { checkRecorded, REPLAY } from "../recording/recording.ts";
-import type { ForkOptions, RegenerateOptions } from "../runtime.ts";
 import { broughtUpToDate, setupOf } from "../loop/setup.ts";
 import type { TurnParts } from "../loop/steps.ts";
 import { runTurn } from "../loop/turn.ts";
+import type { Parts } from "../parts.ts";
+import { checkRecorded, REPLAY } from "../recording/recording.ts";
+import type { ForkOptions, RegenerateOptions } from "../runtime.ts";
 
 /** Where a thread branches off: after a turn, or before its first one. */
 type Point = NonNullable<Thread["forkedFrom"]>;
@@ -64,7 +64,7 @@ export async function* regenerate(
   // If the turn may not begin, that is said before anything is stored.
   const { agent } = await setupOf(parts, parent, options);
   const isSent = parent.channel !== REPLAY && sendsAgain(parts, turn, options);
-  await parts.steps.mayBegin(parts, { agent, waits: async () => true, recorded: options.recorded });
+  await parts.steps.checkStart(parts, { agent, waits: async () => true, recorded: options.recorded });
   const turns = await parts.store.turns(parent.scope, parent.id);
   // A recording's turn is answered again on the recording's channel: nothing of it is to be delivered today.
   const beside = { key: ownName(parts, "again"), channel: parent.channel };

@@ -24,13 +24,13 @@ import type { Thread } from "../../store/index.ts";
 import { predict } from "../../wire/index.ts";
 import { hold, retryWhileBusy } from "../intake/lease.ts";
 import { CONSOLIDATION } from "../intake/own-channels.ts";
-import type { Parts } from "../parts.ts";
 import type { PlannedRequest } from "../loop/plan-request.ts";
 import { askPlanned } from "../loop/send.ts";
 import { keepVersion } from "../loop/setup.ts";
-import { afforded } from "../spending/spend.ts";
 import type { Ending, TurnParts, TurnSetup } from "../loop/steps.ts";
 import { add, claimOf, newTurnState, outcomeOf, type TurnState, totalsOf } from "../loop/turn-state.ts";
+import type { Parts } from "../parts.ts";
+import { afforded } from "../spending/spend.ts";
 
 /** Who summarizes, for whom, and who asked for it: a person, or the clock. */
 export interface Summing {

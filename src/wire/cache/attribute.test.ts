@@ -6,10 +6,10 @@ import {
   attributionTotals,
   type CacheRules,
   type Cause,
-  type Known,
   openaiMarkedRules,
   openaiRules,
   optimum,
+  type RequestFacts,
   type SeenBlock,
   type SeenRequest,
   serverRules,
@@ -20,8 +20,12 @@ import { block, blocks, MINUTE, request, SECOND } from "./thread.contract.ts";
 const tail = (n: number): SeenBlock => block(`tail ${n}`, { tokens: 200, piece: "clock", tail: true });
 
 /** Cause and tokens of a request, the dearest first. */
-const causes = (requests: readonly SeenRequest[], n: number, rules: CacheRules = anthropicRules(), known?: Known) =>
-  attribute(requests, rules, known)[n]?.causes.map(({ cause, tokens }): [Cause, number] => [cause, tokens]);
+const causes = (
+  requests: readonly SeenRequest[],
+  n: number,
+  rules: CacheRules = anthropicRules(),
+  known?: RequestFacts,
+) => attribute(requests, rules, known)[n]?.causes.map(({ cause, tokens }): [Cause, number] => [cause, tokens]);
 
 /** A thread that grows by two blocks a request, marked at its newest one, with a tail behind it. */
 const chat = (requests: number, gap = 45 * SECOND): readonly SeenRequest[] =>
@@ -65,7 +69,7 @@ describe("why tokens were not read", () => {
   it("what was written for an hour costs what it costs, as the bill tells lifetimes apart or else as predicted", () => {
     const bill = { input: 2_200, cacheRead: 0, cacheWrite: 2_000, output: 1 };
     const told = { read: 0, write: 2_000, writeLong: 1_000, input: 200 };
-    const cost = (known: Known) => attribute(chat(1), anthropicRules(), known)[0]?.cost;
+    const cost = (known: RequestFacts) => attribute(chat(1), anthropicRules(), known)[0]?.cost;
     expect(cost({ billed: [bill] })).toBe(2_000 * 1.25 + 200);
     expect(cost({ billed: [bill], predicted: [told] })).toBe(1_000 * 1.25 + 1_000 * 2 + 200);
     expect(cost({ billed: [{ ...bill, cacheWriteLong: 2_000 }] })).toBe(2_000 * 2 + 200);
@@ -107,7 +111,7 @@ describe("why tokens were not read", () => {
     expect(causes(requests, 1, anthropicRules(), { epochs: same })?.[0]).toEqual(["prefix edit", 2_000]);
   });
 
-  it.each<[Cause, NonNullable<Known["epochs"]>]>([
+  it.each<[Cause, NonNullable<RequestFacts["epochs"]>]>([
     [
       "forgotten",
       [
@@ -258,7 +262,7 @@ describe("why tokens were not read", () => {
 });
 
 describe("a thread's sums", () => {
-  const bills = (requests: readonly SeenRequest[], factor = 1): Known => ({
+  const bills = (requests: readonly SeenRequest[], factor = 1): RequestFacts => ({
     billed: simulate(requests, anthropicRules()).map(({ input, read, write5m }) => ({
       input: (input + read + write5m) * factor,
       cacheRead: read * factor,
@@ -266,7 +270,7 @@ describe("a thread's sums", () => {
       output: 5,
     })),
   });
-  const totals = (requests: readonly SeenRequest[], known?: Known) =>
+  const totals = (requests: readonly SeenRequest[], known?: RequestFacts) =>
     attributionTotals(attribute(requests, anthropicRules(), { ...known, inputPrice: 3 }));
 
   it("are near the optimum where the marks stand well, and tell what was saved", () => {

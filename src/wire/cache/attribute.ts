@@ -13,7 +13,7 @@ import {
 import type { CacheRules, SeenBlock, SeenRequest } from "./seen.ts";
 
 /** What is known of a thread's requests beside their content, in the same order. */
-export interface Known {
+export interface RequestFacts {
   /** What the provider reported for each; none where it reported nothing. */
   readonly billed?: readonly (Usage | undefined)[];
   /** What was predicted before each call; where that is not known, it is predicted now. */
@@ -79,7 +79,7 @@ export interface AttributedRequest {
 export function attribute(
   requests: readonly SeenRequest[],
   rules: CacheRules,
-  known: Known = {},
+  known: RequestFacts = {},
 ): readonly AttributedRequest[] {
   const [bases, reaches, least] = [basesOf(requests), reachesOf(requests, rules), leastOf(requests)];
   return requests.flatMap((request, n): readonly AttributedRequest[] => {

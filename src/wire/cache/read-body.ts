@@ -32,22 +32,22 @@ export function seenOfBody(
   };
 }
 
-interface Reading {
+interface BodyReading {
   readonly count: CountTokens;
 }
 
 /** Who speaks, and whether the message is the newest: only there the tail stands. */
-interface Speaking extends Reading {
+interface Speaking extends BodyReading {
   readonly role: string;
   readonly isLast?: boolean;
 }
 
-function toolBlock(tool: unknown, { count }: Reading): SeenBlock {
+function toolBlock(tool: unknown, { count }: BodyReading): SeenBlock {
   const text = bytesOf(tool);
   return { key: digestOf(text), tokens: count(text), kind: "tool", piece: nameOf(tool), ...markOf(tool) };
 }
 
-function messageBlocks(items: readonly unknown[], read: Reading): readonly SeenBlock[] {
+function messageBlocks(items: readonly unknown[], read: BodyReading): readonly SeenBlock[] {
   const newest = items.findLastIndex((item) => !isTurnScoped(item));
   const lastUser = items.findLastIndex((item) => isFields(item) && item["role"] === "user");
   return items.flatMap((item, at): readonly SeenBlock[] => {

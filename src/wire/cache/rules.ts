@@ -50,13 +50,13 @@ export const serverRules = ({ minimum = 16, read = 0 }: Figures = {}): CacheRule
   multipliers: { read, write5m: 1, write1h: 1 },
 });
 
-type Known = Pick<
+type CacheFields = Pick<
   ModelCard,
   "cache" | "minimumPrefix" | "step" | "marks" | "lookback" | "lifetimes" | "metadata" | "price"
 >;
 
 /** The rules of a model's cache, from its card; without a cache, the minimum is never reached. */
-export function rulesOf(card: Known): CacheRules {
+export function rulesOf(card: CacheFields): CacheRules {
   const { minimumPrefix: minimum, step, marks, lookback, lifetimes } = card;
   const [short, long] = [lifetimes.short * SECOND, (lifetimes.long ?? lifetimes.short) * SECOND];
   const multipliers = sharesOf(card);
@@ -75,13 +75,13 @@ export function rulesOf(card: Known): CacheRules {
 }
 
 /** Defaults if the card has no price. Cached reads on a server of your own cost nothing. */
-function usualShares({ cache, metadata }: Known): Multipliers {
+function usualShares({ cache, metadata }: CacheFields): Multipliers {
   if (cache === "marks") return { read: 0.1, write5m: 1.25, write1h: 2 };
   if (cache === "breakpoints") return { read: 0.1, write5m: 1.25, write1h: 1.25 };
   return { read: metadata === "openaiCompatible" ? 0 : 0.1, write5m: 1, write1h: 1 };
 }
 
-function sharesOf(card: Known): Multipliers {
+function sharesOf(card: CacheFields): Multipliers {
   const { input, cacheRead, cacheWrite, cacheWriteLong } = card.price;
   if (input === 0) return usualShares(card);
   const long = card.lifetimes.long === undefined ? cacheWrite : cacheWriteLong;

@@ -18,7 +18,7 @@ export interface Difference {
 }
 
 /** What is different around a render. A world without settings is the same request, rendered once more. */
-export interface World {
+export interface RenderVariant {
   readonly name: string;
   /** True: by a process of its own, which loads the project again. */
   readonly fresh?: true;
@@ -31,7 +31,7 @@ export interface World {
 }
 
 /** A year with summer time; a day's last second; a zone with three quarters of an hour; a language with other capitals. */
-export const WORLDS: readonly World[] = [
+export const WORLDS: readonly RenderVariant[] = [
   { name: "rendered again" },
   { name: "loaded again", fresh: true },
   { name: "with maps in another order", reversed: ["maps"] },
@@ -43,7 +43,7 @@ export const WORLDS: readonly World[] = [
 ];
 
 /** All changes at once: if nothing differs, the worlds need not be tried one by one. */
-export const TOGETHER: readonly World[] = [
+export const TOGETHER: readonly RenderVariant[] = [
   { name: "rendered again" },
   {
     name: "with all of it",
@@ -56,7 +56,7 @@ export const TOGETHER: readonly World[] = [
 ];
 
 /** Renders an agent's first requests in a world, each as its pieces. */
-export type Render = (world: World) => Promise<readonly (readonly SentPiece[])[]>;
+export type Render = (world: RenderVariant) => Promise<readonly (readonly SentPiece[])[]>;
 
 /** A difference and the worlds in which the piece differs. */
 export interface Unstable extends Difference {
@@ -67,7 +67,7 @@ export interface Unstable extends Difference {
 const WITHOUT_CAUSE = ["rendered again", "loaded again"];
 
 /** Renders in this world and in each of the others, and returns the pieces before the tail that differ (CACHING §4.6). */
-export async function perturb(render: Render, worlds: readonly World[] = WORLDS): Promise<readonly Unstable[]> {
+export async function perturb(render: Render, worlds: readonly RenderVariant[] = WORLDS): Promise<readonly Unstable[]> {
   const usual = await render({ name: "as it is" });
   const found = new Map<string, Unstable>();
   for (const world of worlds) {

@@ -20,10 +20,10 @@ export interface LintFinding {
 }
 
 /** A rule's finding, before the rule's own text is added. */
-type Found = Pick<LintFinding, "rule" | "piece" | "stands"> &
+type FoundText = Pick<LintFinding, "rule" | "piece" | "stands"> &
   Partial<Pick<LintFinding, "part" | "spot" | "cost" | "remedy">>;
 
-type Check = (subject: Subject) => readonly Found[];
+type Check = (subject: Subject) => readonly FoundText[];
 
 /** All that the rules find, errors first, in the order of the rules. Pure. */
 export function lintSubject(subject: Subject): readonly LintFinding[] {
@@ -31,7 +31,7 @@ export function lintSubject(subject: Subject): readonly LintFinding[] {
   return found.toSorted((a, b) => RULE_NAMES.indexOf(a.rule) - RULE_NAMES.indexOf(b.rule));
 }
 
-function finding({ cost, ...found }: Found, { length, rates }: Subject): LintFinding {
+function finding({ cost, ...found }: FoundText, { length, rates }: Subject): LintFinding {
   const { severity, because, remedy, row } = ruleOf(found.rule);
   const costs = cost ?? (row === undefined ? undefined : measured(row, length.turns, rates));
   return { severity, because, remedy, ...found, ...(costs && { cost: costs }) };
@@ -119,7 +119,7 @@ const belowMinimum: Check = (subject) => {
   const basis = observed.turn === undefined ? BASIS.usual : BASIS.record;
   const stands = `${tokens(size)} of the ${rates.minimum} that the model needs, ${rates.minimum - size} too few; with ${tokens(turn.grows)} more a turn (${basis}) filling it up ${paysWhen(pays)}`;
   const cost = withoutPadding(size, { ...growth, turns: length.turns }, rates);
-  const found: Found = { rule: "below-minimum", piece: "prefix", stands, ...(cost.times > 1 && { cost }) };
+  const found: FoundText = { rule: "below-minimum", piece: "prefix", stands, ...(cost.times > 1 && { cost }) };
   if (cost.times >= WORTH_IT) return [found];
   const remedy = `leave it, or choose a model with a lower minimum: in threads of ${count(length.turns, "request")} filling it up saves little or nothing`;
   return [{ ...found, remedy }];

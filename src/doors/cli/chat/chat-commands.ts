@@ -6,7 +6,7 @@ import type { Context } from "../shell/context.ts";
 import { retry, type Saying, type Talk } from "./conversation.ts";
 
 /** What a command of the chat may look at. */
-export interface Asked {
+export interface ChatCommandCall {
   readonly context: Context;
   readonly talk: Talk;
   /** The last turn of this chat. */
@@ -25,7 +25,7 @@ export interface ChatCommand {
   readonly words: readonly string[];
 }
 
-type Act = (asked: Asked, words: readonly string[]) => Promise<TurnId | undefined>;
+type Act = (asked: ChatCommandCall, words: readonly string[]) => Promise<TurnId | undefined>;
 
 /** The commands without arguments, and those with. */
 const ALONE: Readonly<Record<string, Act>> = {
@@ -136,7 +136,7 @@ export function readKnownCommand(line: string): ChatCommand | undefined {
 export const QUIT = "/quit";
 
 /** Runs a command of the chat. Returns the turn that it ran, if any. */
-export async function answerCommand({ name, words }: ChatCommand, asked: Asked): Promise<TurnId | undefined> {
+export async function answerCommand({ name, words }: ChatCommand, asked: ChatCommandCall): Promise<TurnId | undefined> {
   const { note } = asked.context;
   const act = Object.hasOwn(WITH_WORDS, name) ? WITH_WORDS[name] : undefined;
   if (act !== undefined) return act(asked, words);
@@ -148,7 +148,7 @@ export async function answerCommand({ name, words }: ChatCommand, asked: Asked):
   return undefined;
 }
 
-async function lastTurn({ talk: { app, thread: opened }, last }: Asked): Promise<TurnRecord | undefined> {
+async function lastTurn({ talk: { app, thread: opened }, last }: ChatCommandCall): Promise<TurnRecord | undefined> {
   const { runtime, operator } = app;
   if (last !== undefined) return runtime.turn(operator, last);
   const thread = opened();
@@ -157,7 +157,7 @@ async function lastTurn({ talk: { app, thread: opened }, last }: Asked): Promise
 
 /** Decides about a call of this conversation (by default the oldest that waits), and runs a turn so that the agent reports the result. */
 async function decide(
-  { context, talk, saying }: Asked,
+  { context, talk, saying }: ChatCommandCall,
   verdict: "approved" | "denied",
   [id, ...words]: readonly string[],
 ): Promise<TurnId | undefined> {
@@ -175,7 +175,7 @@ async function decide(
 }
 
 /** Sets a fact of this conversation; without a value, shows the current one. */
-async function setFact({ context, talk }: Asked, [name, ...words]: readonly string[]): Promise<void> {
+async function setFact({ context, talk }: ChatCommandCall, [name, ...words]: readonly string[]): Promise<void> {
   const { runtime, operator } = talk.app;
   if (name !== undefined && words.length > 0) {
     const { id } = await talk.open([]);

@@ -16,7 +16,15 @@ import { isQuietIn, jsonTeller, plainTeller } from "../shell/teller.ts";
 import { isInteractive, stdinLines } from "../shell/terminal.ts";
 import { answerCommand, QUIT, readKnownCommand } from "./chat-commands.ts";
 import { chatInTerminal } from "./chat-terminal.ts";
-import { senderOf, speak, type Talk, type Talkers, talkWith, versionLines, type Wanted } from "./conversation.ts";
+import {
+  type ConversationChoice,
+  senderOf,
+  speak,
+  type Talk,
+  type Talkers,
+  talkWith,
+  versionLines,
+} from "./conversation.ts";
 
 interface Options {
   readonly as?: string;
@@ -99,7 +107,11 @@ async function threadNamed(
 export async function converse(
   context: Context,
   talkers: Talkers,
-  { json, wanted, commands = false }: { readonly json: boolean; readonly wanted: Wanted; readonly commands?: boolean },
+  {
+    json,
+    wanted,
+    commands = false,
+  }: { readonly json: boolean; readonly wanted: ConversationChoice; readonly commands?: boolean },
 ): Promise<void> {
   const talk = await talkWith(talkers, wanted);
   await greet(context, talk);

@@ -53,10 +53,10 @@ export interface Talk extends Talkers {
 const CHANNEL = "chat";
 
 /** The thread of a chat: this one, a new one, or the newest that is not a fork. */
-export type Wanted = { readonly thread: Thread } | { readonly anew: boolean };
+export type ConversationChoice = { readonly thread: Thread } | { readonly anew: boolean };
 
 /** The talk that a chat continues with. */
-export async function talkWith(talkers: Talkers, wanted: Wanted): Promise<Talk> {
+export async function talkWith(talkers: Talkers, wanted: ConversationChoice): Promise<Talk> {
   const { runtime, operator } = talkers.app;
   let anew = "anew" in wanted && wanted.anew;
   let thread = "thread" in wanted ? wanted.thread : anew ? undefined : await newestChat(talkers);

@@ -68,7 +68,7 @@ export interface Made {
 }
 
 /** The options; `from` is a DevClaw configuration to translate. */
-interface Wanted {
+interface CopyRequest {
   readonly blueprint: string;
   readonly name: AgentName | undefined;
   readonly from: string | undefined;
@@ -78,7 +78,7 @@ interface Wanted {
  * Copies a blueprint into a folder, and proves that what was made can start: its lock is checked as the start will check it.
  * @throws StrataError as `findBlueprint`, `readBlueprint`, `writeNew`
  */
-export function copyBlueprint({ cwd, env }: Pick<Terminal, "cwd" | "env">, folder: string, wanted: Wanted): Made {
+export function copyBlueprint({ cwd, env }: Pick<Terminal, "cwd" | "env">, folder: string, wanted: CopyRequest): Made {
   const blueprint = findBlueprint(wanted.blueprint, cwd);
   const { from } = wanted;
   const copy =
@@ -105,7 +105,7 @@ export function copyBlueprint({ cwd, env }: Pick<Terminal, "cwd" | "env">, folde
  * The blueprint with what another system's file says.
  * @throws StrataError `invalid_input` where another blueprint is named; `file_not_found`; `config_invalid` with what is wrong in the file
  */
-function translated(blueprint: Blueprint, wanted: Wanted & { readonly from: string; readonly cwd: string }): Copy {
+function translated(blueprint: Blueprint, wanted: CopyRequest & { readonly from: string; readonly cwd: string }): Copy {
   if (!blueprint.shipped || wanted.blueprint !== TRANSLATED) {
     const says = `--from translates a config.yaml of DevClaw into the blueprint ${TRANSLATED}, not into ${wanted.blueprint}; run \`strata init ${TRANSLATED} --from ${wanted.from}\``;
     throw new StrataError("invalid_input", says, { blueprint: wanted.blueprint });

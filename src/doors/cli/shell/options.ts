@@ -15,7 +15,7 @@ export interface Shared {
   readonly json: boolean;
 }
 
-interface Given {
+interface OptionValues {
   readonly data?: string;
   readonly folder?: string;
   readonly json?: true;
@@ -48,7 +48,7 @@ export function readShared(command: Command, terminal: Pick<Terminal, "env" | "c
 
 /** The same for who looks at the data folder for itself. @throws StrataError `file_not_found` */
 export function readPlaces(command: Command, { env, cwd }: Pick<Terminal, "env" | "cwd">): Shared {
-  const given = command.optsWithGlobals<Given>();
+  const given = command.optsWithGlobals<OptionValues>();
   const folder = resolve(cwd, given.folder ?? ".");
   // Without this, a mistyped folder would silently serve the blueprints.
   if (!existsSync(folder))

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { untrusted } from "../../../protocol/index.ts";
-import { type MemoryDraft, type Reading, timeOf } from "./draft.ts";
+import { type DraftReading, type MemoryDraft, timeOf } from "./draft.ts";
 import { messageDraft, speakerOf, textOf } from "./talk.ts";
 
 const MESSAGE = z.looseObject({
@@ -35,7 +35,7 @@ export const isConversation = (
   typeof fields["mapping"] === "object" && fields["mapping"] !== null;
 
 /** What was said on the branch that was last seen, and what was saved as memory there (a message to `bio`). */
-export function conversationDrafts(talk: Conversation, where: string, reading: Reading): readonly MemoryDraft[] {
+export function conversationDrafts(talk: Conversation, where: string, reading: DraftReading): readonly MemoryDraft[] {
   const name = [talk.conversation_id, talk.id].find((one) => typeof one === "string") ?? `${reading.file} ${where}`;
   const session = `chatgpt:${name}`;
   return branch(talk).flatMap((message, n): readonly MemoryDraft[] => {

@@ -35,7 +35,7 @@ export interface RefusedEntry {
 export type ReadEntry = MemoryDraft | RefusedEntry;
 
 /** What drafts may know of where they will belong. */
-export interface Reading {
+export interface DraftReading {
   /** Names under which the two sides of a conversation are kept as speakers. */
   readonly contact: string;
   readonly agent: string;
@@ -76,7 +76,7 @@ export function spanProblem({
  * What was said is a word of who said it, and of nobody above: an importer vouches for the file, not for what stands in it. Where
  * the entry does not say who wrote it, its speaker does.
  */
-export function asSaid(draft: MemoryDraft, { agent }: Reading): MemoryDraft {
+export function asSaid(draft: MemoryDraft, { agent }: DraftReading): MemoryDraft {
   const { kind, speaker, by = speaker === agent ? "agent" : "contact", trust } = draft.memory;
   if (kind !== "message") return draft;
   const own = trustOf({ role: by });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { MEMORY_KINDS, memoryId, ROLES, StrataError, TRUSTS, turnId, untrusted } from "../../../protocol/index.ts";
 import { conversationDrafts, isConversation, savedContext } from "./chatgpt.ts";
-import { type MemoryDraft, notReadable, type ReadEntry, type Reading, tagsOf, timeOf } from "./draft.ts";
+import { type DraftReading, type MemoryDraft, notReadable, type ReadEntry, tagsOf, timeOf } from "./draft.ts";
 import { isTalk, talkDrafts } from "./talk.ts";
 
 /** Lists that others put around their memories. */
@@ -11,7 +11,7 @@ const AROUND = ["results", "memories", "conversations"];
 const DEEPEST = 8;
 
 /** What a value of JSON gives: a memory, a conversation, or a list of them. */
-export function entriesOf(value: unknown, where: string, above: Reading): readonly ReadEntry[] {
+export function entriesOf(value: unknown, where: string, above: DraftReading): readonly ReadEntry[] {
   const reading = { ...above, depth: (above.depth ?? 0) + 1 };
   if (reading.depth > DEEPEST) return [{ where, says: `is nested deeper than ${DEEPEST} lists` }];
   if (isMessages(value)) return talkDrafts({ messages: value }, where, reading);
@@ -34,7 +34,7 @@ export function entriesOf(value: unknown, where: string, above: Reading): readon
   return [{ where, says: "is not a memory: it has neither `content` nor `memory`, `messages` or `mapping`" }];
 }
 
-function listEntries(values: readonly unknown[], where: string, reading: Reading): readonly ReadEntry[] {
+function listEntries(values: readonly unknown[], where: string, reading: DraftReading): readonly ReadEntry[] {
   const at = (n: number): string => [where, `entry ${n + 1}`].filter((part) => part !== "").join(", ");
   const talks = values.map(fieldsOf).filter(isConversation);
   if (talks.length === 0) return values.flatMap((value, n) => entriesOf(value, at(n), reading));

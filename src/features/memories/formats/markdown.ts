@@ -1,6 +1,6 @@
 import { clean } from "../../../guard/index.ts";
 import { isoSecond, type Memory, untrusted } from "../../../protocol/index.ts";
-import { type MemoryDraft, type Reading, tagsOf, timeOf } from "./draft.ts";
+import { type DraftReading, type MemoryDraft, tagsOf, timeOf } from "./draft.ts";
 
 interface Open {
   readonly line: number;
@@ -16,7 +16,7 @@ const FENCE = /^\s*(```+|~~~+)/;
 const DATED = /^\[?(\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?)\]?\s*(?:[-–—:·.]\s*)?(?=\S)/;
 
 /** Reads a text: a list's item with what is set in below it is a memory, and so is a paragraph; the headings above are its tags. */
-export function readMarkdown(text: string, reading: Reading): readonly MemoryDraft[] {
+export function readMarkdown(text: string, reading: DraftReading): readonly MemoryDraft[] {
   const drafts: MemoryDraft[] = [];
   const headings: string[] = [];
   let open: Open | undefined;
@@ -77,7 +77,7 @@ const blank = (text: string): string => text.replace(/[^\n]/g, "");
 function draftOf(
   { line, lines, isItem }: Open,
   headings: readonly string[],
-  { file }: Reading,
+  { file }: DraftReading,
 ): MemoryDraft | undefined {
   const whole = isItem ? lines.map((one, n) => (n === 0 ? one : one.replace(/^(?: {1,4}|\t)/, ""))) : lines;
   const text = whole.join("\n").trim();

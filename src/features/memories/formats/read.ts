@@ -1,4 +1,4 @@
-import { notReadable, type ReadEntry, type Reading } from "./draft.ts";
+import { type DraftReading, notReadable, type ReadEntry } from "./draft.ts";
 import { entriesOf } from "./json.ts";
 import { readMarkdown } from "./markdown.ts";
 
@@ -19,7 +19,7 @@ export interface MemoryText {
  * Reads a file of memories, entry by entry: what cannot be read is told with its place. Pure.
  * @throws StrataError `invalid_input` for a file of which nothing can be read
  */
-export function readMemories(file: MemoryText, reading: Reading): readonly ReadEntry[] {
+export function readMemories(file: MemoryText, reading: DraftReading): readonly ReadEntry[] {
   const text = file.text.replace(/^\ufeff/, "");
   switch (file.format ?? formatOf(file.name, text)) {
     case "markdown":
@@ -50,7 +50,7 @@ function isJson(text: string): boolean {
   }
 }
 
-function readLines(text: string, reading: Reading): readonly ReadEntry[] {
+function readLines(text: string, reading: DraftReading): readonly ReadEntry[] {
   return text.split("\n").flatMap((line, n): readonly ReadEntry[] => {
     if (line.trim() === "") return [];
     const where = `line ${n + 1}`;
@@ -63,7 +63,7 @@ function readLines(text: string, reading: Reading): readonly ReadEntry[] {
   });
 }
 
-function readWhole(text: string, reading: Reading): readonly ReadEntry[] {
+function readWhole(text: string, reading: DraftReading): readonly ReadEntry[] {
   try {
     return entriesOf(JSON.parse(text), "", reading);
   } catch (thrown) {

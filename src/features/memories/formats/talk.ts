@@ -1,6 +1,6 @@
 import { cleanName } from "../../../guard/index.ts";
 import { untrusted } from "../../../protocol/index.ts";
-import { type MemoryDraft, type Reading, timeOf } from "./draft.ts";
+import { type DraftReading, type MemoryDraft, timeOf } from "./draft.ts";
 
 /** One message of a conversation, whoever recorded it. */
 interface SaidMessage {
@@ -17,7 +17,7 @@ interface SaidMessage {
 /** What was said becomes a memory of what was said, with the trust of who said it. */
 export function messageDraft(
   { where, from, text, speaker, session, source, at }: SaidMessage,
-  reading: Reading,
+  reading: DraftReading,
 ): MemoryDraft {
   return {
     where,
@@ -66,7 +66,7 @@ interface Talk {
 export const isTalk = (fields: Readonly<Record<string, unknown>>): fields is Readonly<Record<string, unknown>> & Talk =>
   Array.isArray(fields["messages"]);
 
-export function talkDrafts({ messages, id }: Talk, where: string, reading: Reading): readonly MemoryDraft[] {
+export function talkDrafts({ messages, id }: Talk, where: string, reading: DraftReading): readonly MemoryDraft[] {
   const talk = typeof id === "string" && id !== "" ? id : [reading.file, where].filter((part) => part !== "").join(" ");
   const session = `talk:${talk}`;
   return messages.flatMap((value, n) => {

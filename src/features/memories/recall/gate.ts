@@ -5,8 +5,8 @@ import {
   type Holding,
   holding,
   isOfAnyAnswer,
+  type LastingWish,
   mayHoldFor,
-  type Standing,
   standsIn,
 } from "../../../memory/index.ts";
 import type { MemoryHit } from "../../../store/index.ts";
@@ -85,7 +85,7 @@ export function withoutOutdated(
   if (asksChange(newest)) return hits;
   const { rule, wish } = standsIn(newest, []);
   const now = rule || wish ? [{ content: newest, at: Number.POSITIVE_INFINITY }] : [];
-  const held = holding<MemoryHit | Standing>([...hits.filter(isStanding), ...now]);
+  const held = holding<MemoryHit | LastingWish>([...hits.filter(isStanding), ...now]);
   const over = new Set(held.flatMap(({ newest: last, before }) => (!("id" in last) || isSeen(last) ? before : [])));
   return hits.filter((hit) => !over.has(hit));
 }

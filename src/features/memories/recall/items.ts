@@ -17,8 +17,11 @@ import type { GatherContext } from "../../../turn/sources/index.ts";
 const PASSAGE = 700;
 
 /** The hits as they are shown for a question: of a long one the part that fits it. Others get their turn in between. */
-export async function asPassages(hits: readonly Shown[], question: string): Promise<readonly Shown[]> {
-  const shown: Shown[] = [];
+export async function asPassages(
+  hits: readonly RecalledMemory[],
+  question: string,
+): Promise<readonly RecalledMemory[]> {
+  const shown: RecalledMemory[] = [];
   for (const hit of hits) {
     const isLong = hit.content.length > PASSAGE;
     shown.push(isLong ? { ...hit, content: untrusted(passageOf(hit.content, question, PASSAGE)) } : hit);
@@ -28,12 +31,12 @@ export async function asPassages(hits: readonly Shown[], question: string): Prom
 }
 
 /** A memory that may be shown, and where it stands among what was said. */
-export type Shown = Memory & Pick<MemoryHit, "scope" | "session" | "place">;
+export type RecalledMemory = Memory & Pick<MemoryHit, "scope" | "session" | "place">;
 
 /** What a layer has room for, and what it has not. */
 export interface Filled {
   /** The best first. */
-  readonly hits: readonly Shown[];
+  readonly hits: readonly RecalledMemory[];
   readonly left: number;
 }
 
@@ -42,11 +45,11 @@ export interface Filled {
  * value for each token less is found: that prefers short memories, and what answers is rarely the shortest (decisions/0019).
  */
 export function fill(
-  hits: readonly Shown[],
+  hits: readonly RecalledMemory[],
   room: { readonly tokens: number; readonly items: number },
   count: CountTokens,
 ): Filled {
-  const chosen: Shown[] = [];
+  const chosen: RecalledMemory[] = [];
   let tokens = room.tokens;
   for (const hit of hits) {
     if (chosen.length >= room.items) break;
@@ -59,11 +62,11 @@ export function fill(
 }
 
 /** Tokens of one hit as it is shown by itself. */
-export const costOf = (hit: Shown, count: CountTokens): number => count(framed(itemOf([hit])));
+export const costOf = (hit: RecalledMemory, count: CountTokens): number => count(framed(itemOf([hit])));
 
 /** The hits as items, the best first: those that were said one after the other as one. */
-export function itemsOf(hits: readonly Shown[]): readonly ContentItem[] {
-  const groups: Shown[][] = [];
+export function itemsOf(hits: readonly RecalledMemory[]): readonly ContentItem[] {
+  const groups: RecalledMemory[][] = [];
   const inOrder = hits.toSorted((a, b) =>
     streamOf(a) < streamOf(b) ? -1 : streamOf(a) > streamOf(b) ? 1 : a.place - b.place,
   );
@@ -73,14 +76,14 @@ export function itemsOf(hits: readonly Shown[]): readonly ContentItem[] {
     else groups.push([hit]);
   }
   const rank = new Map(hits.map((hit, i) => [hit, i]));
-  const best = (group: readonly Shown[]): number => Math.min(...group.map((hit) => rank.get(hit) ?? 0));
+  const best = (group: readonly RecalledMemory[]): number => Math.min(...group.map((hit) => rank.get(hit) ?? 0));
   return groups.sort((a, b) => best(a) - best(b)).map(itemOf);
 }
 
 /** What counts places together. */
-const streamOf = ({ scope, session }: Shown): string => `${scope.contact ?? ""}/${session}`;
+const streamOf = ({ scope, session }: RecalledMemory): string => `${scope.contact ?? ""}/${session}`;
 
-const follows = (before: Shown, after: Shown): boolean =>
+const follows = (before: RecalledMemory, after: RecalledMemory): boolean =>
   before.kind === "message" &&
   after.kind === "message" &&
   streamOf(before) === streamOf(after) &&
@@ -90,11 +93,11 @@ const follows = (before: Shown, after: Shown): boolean =>
   after.place === before.place + 1;
 
 /** Whether its lines are a part of what it says: code, lists, what is set in. */
-const isLaidOut = ({ content }: Shown): boolean =>
+const isLaidOut = ({ content }: RecalledMemory): boolean =>
   /^\s{0,3}(?:```|~~~)|^(?: {2,}|\t)\S|^\s*(?:[-*+]|\d+[.)])\s\S/m.test(content);
 
 /** One memory under its speaker's name; several with the name before each, every one on a line of its own. */
-function itemOf(hits: readonly Shown[]): ContentItem {
+function itemOf(hits: readonly RecalledMemory[]): ContentItem {
   const [first] = hits;
   if (first === undefined) throw new RangeError("an item is made of one memory at least");
   const trust = lowestTrust(hits.map((hit) => hit.trust));
@@ -106,7 +109,7 @@ function itemOf(hits: readonly Shown[]): ContentItem {
 }
 
 /** Nothing that was said can look as if somebody else had said it: its own line breaks are spaces. */
-function line({ speaker, content }: Shown): string {
+function line({ speaker, content }: RecalledMemory): string {
   const name = speaker === undefined ? "" : cleanName(untrusted(speaker));
   return `${name === "" ? "" : `${name}: `}${content.replace(/\s*[\r\n\u0085\u2028\u2029]+\s*/gu, " ")}`;
 }

@@ -17,7 +17,7 @@ import {
 import type { MemoryHit, Store } from "../../../store/index.ts";
 import type { GatherContext } from "../../../turn/sources/index.ts";
 import { SPEAKS_FOR_ITSELF, withoutOutdated, worthShowing } from "./gate.ts";
-import { asPassages, fill, happenedFor, itemsOf, type Shown, seenIn } from "./items.ts";
+import { asPassages, fill, happenedFor, itemsOf, type RecalledMemory, seenIn } from "./items.ts";
 import { isChatter, smallTalk } from "./small-talk.ts";
 
 /** How many hits are read: most may stand in the transcript already. */
@@ -68,7 +68,7 @@ async function withReplaced(
   return all;
 }
 
-interface Found {
+interface RecallResult {
   /** The best first. */
   readonly unseen: readonly MemoryHit[];
   /** The same for what was just written alone. */
@@ -77,10 +77,10 @@ interface Found {
   readonly standing: number;
 }
 
-const NOTHING: Found = { unseen: [], judged: [], standing: 0 };
+const NOTHING: RecallResult = { unseen: [], judged: [], standing: 0 };
 
 /** What was saved since the rest was frozen, where anything is: with it all that was saved is known. The newest first. */
-function savedSince(context: Recalling, found: readonly MemoryHit[]): readonly Shown[] {
+function savedSince(context: Recalling, found: readonly MemoryHit[]): readonly RecalledMemory[] {
   const { scope, saved = [] } = context;
   if (saved.length === 0) return [];
   const isSeen = seenIn(context);
@@ -91,12 +91,12 @@ function savedSince(context: Recalling, found: readonly MemoryHit[]): readonly S
 }
 
 /** Searches for what was written; where that says too little by itself, for what was written before it as well. */
-async function find(query: RecallQuery, context: Recalling): Promise<Found> {
+async function find(query: RecallQuery, context: Recalling): Promise<RecallResult> {
   const { scope, store, signal, at } = context;
   const scopes: readonly Scope[] = [scope, { ...scope, contact: null }];
   const isSeen = seenIn(context);
   const happened = happenedFor(context);
-  const search = async (withEarlier: boolean): Promise<Found> => {
+  const search = async (withEarlier: boolean): Promise<RecallResult> => {
     const asked = { ...searchOf(query, withEarlier), at: dayOf(at), limit: LOOKED_AT, signal };
     const all = await searchOnce(store, scopes, asked);
     await setImmediate();
@@ -126,7 +126,7 @@ function withoutChatter(hits: readonly MemoryHit[]): readonly MemoryHit[] {
 
 const mostOf = (hits: readonly MemoryHit[]): number => Math.max(0, ...hits.map(({ evidence }) => evidence));
 
-function contentOf(hits: readonly Shown[], all: readonly LeftOut[]): LayerContent {
+function contentOf(hits: readonly RecalledMemory[], all: readonly LeftOut[]): LayerContent {
   const left = all.filter(({ items }) => items > 0);
   if (hits.length > 0) return { kind: "items", items: itemsOf(hits), ...(left.length > 0 && { left }) };
   const found = left.map(({ because, items }) => `${items} ${because}`).join(", ");

@@ -13,7 +13,7 @@ import {
 } from "../../../protocol/index.ts";
 import type { Store } from "../../../store/index.ts";
 import type { GatherContext } from "../../../turn/sources/index.ts";
-import { costOf, happenedFor, itemsOf, type Shown, seenIn } from "./items.ts";
+import { costOf, happenedFor, itemsOf, type RecalledMemory, seenIn } from "./items.ts";
 
 /** How many more are read than are needed: some may stand in the transcript already, or no longer be valid. */
 const SPARE = 20;
@@ -27,14 +27,14 @@ const ENOUGH = 240;
 type Looking = GatherContext & { readonly store: Pick<Store, "memories" | "memoryStats"> };
 
 /** What is looked for, and for whom. */
-interface Wanted {
+interface RecentRequest {
   readonly agent: Agent;
   readonly layer: Layer;
   readonly limit: number;
 }
 
 /** The newest of what was saved of the contact and for all contacts, whatever the message is about. */
-export async function recent({ agent, layer, limit }: Wanted, context: Looking): Promise<LayerContent> {
+export async function recent({ agent, layer, limit }: RecentRequest, context: Looking): Promise<LayerContent> {
   const { newest, others } = await find(limit, context);
   if (newest.length === 0) return { kind: "empty", because: "nothing was saved that is not shown already" };
   const wanted = newest.slice(0, limit);
@@ -50,12 +50,12 @@ export async function recent({ agent, layer, limit }: Wanted, context: Looking):
 }
 
 /** What may be shown, the newest first, and how many were saved that were not looked at. */
-interface Found {
-  readonly newest: readonly Shown[];
+interface RecentMemories {
+  readonly newest: readonly RecalledMemory[];
   readonly others: number;
 }
 
-async function find(limit: number, context: Looking): Promise<Found> {
+async function find(limit: number, context: Looking): Promise<RecentMemories> {
   const { scope, store, at } = context;
   const own: Scope = { ...scope, contact: null };
   const scopes = memoryScope(scope).contact === null ? [own] : [scope, own];
@@ -77,13 +77,17 @@ async function find(limit: number, context: Looking): Promise<Found> {
 }
 
 /** As many of the newest as fit. Long ones are cut, all to the same length, but never to so little that they say nothing. */
-function shortenedTo(tokens: number, memories: readonly Shown[], count: CountTokens): readonly Shown[] {
+function shortenedTo(
+  tokens: number,
+  memories: readonly RecalledMemory[],
+  count: CountTokens,
+): readonly RecalledMemory[] {
   const longest = Math.max(...memories.map(({ content }) => content.length));
   for (let kept = memories; kept.length > 0; kept = kept.slice(0, -1)) {
     const fits = (length: number): boolean =>
       kept.reduce((sum, one) => sum + costOf(beginningOf(one, length), count), 0) <= tokens;
     const length = longestFitting(longest, fits);
-    const isEnough = ({ content }: Shown): boolean =>
+    const isEnough = ({ content }: RecalledMemory): boolean =>
       content.length <= length || Buffer.byteLength(content.slice(0, length)) >= ENOUGH;
     if (kept.every(isEnough) && fits(length)) return kept.map((one) => beginningOf(one, length));
   }
@@ -91,7 +95,7 @@ function shortenedTo(tokens: number, memories: readonly Shown[], count: CountTok
 }
 
 /** A memory that is longer says how long it is. */
-function beginningOf(memory: Shown, length: number): Shown {
+function beginningOf(memory: RecalledMemory, length: number): RecalledMemory {
   const { content } = memory;
   if (content.length <= length) return memory;
   return { ...memory, content: untrusted(`${shorten(content, length)} (${content.length} characters in all)`) };
