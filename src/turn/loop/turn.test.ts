@@ -1,14 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Actor, Trust, TurnEvent } from "../../protocol/index.ts";
-import {
-  agentName,
-  contactId,
-  EVENT_KINDS,
-  memoryId,
-  readFrames,
-  StrataError,
-  untrusted,
-} from "../../protocol/index.ts";
+import { contactId, EVENT_KINDS, memoryId, readFrames, StrataError, untrusted } from "../../protocol/index.ts";
 import { PARTS, replies } from "../../store/index.contract.ts";
 import { openSqlite, type Store } from "../../store/index.ts";
 import { cardOf } from "../../wire/index.ts";
