@@ -58,6 +58,19 @@ const CASES: readonly (readonly [string, Record<string, Json>, readonly [number,
       [9_011, 7_000, 2_000, 5],
     ],
     [
+      "OpenAI's Responses: what was written for twelve hours is told apart",
+      {
+        input_tokens: 9_011,
+        input_tokens_details: {
+          cached_tokens: 7_000,
+          cache_write_tokens: 2_000,
+          cache_write_tokens_details: { ttl_12h_tokens: 1_500 },
+        },
+        output_tokens: 5,
+      },
+      [9_011, 7_000, 2_000, 5, 1_500],
+    ],
+    [
       "Bedrock's Converse: `inputTokens` is only what was neither read nor written",
       {
         inputTokens: 11,

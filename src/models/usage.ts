@@ -47,13 +47,20 @@ function inputUsage(figures: object): Usage {
     const cacheRead = count(figures, "cache_read_input_tokens");
     const cacheWrite = count(figures, "cache_creation_input_tokens");
     const input = count(figures, "input_tokens") + cacheRead + cacheWrite;
-    return { input, cacheRead, cacheWrite, ...longWrites(figures), output };
+    return {
+      input,
+      cacheRead,
+      cacheWrite,
+      ...longOf(within(figures, "cache_creation"), "ephemeral_1h_input_tokens"),
+      output,
+    };
   }
   const details = within(figures, "input_tokens_details");
   return whole({
     input: count(figures, "input_tokens"),
     cacheRead: count(details, "cached_tokens"),
     cacheWrite: count(details, "cache_write_tokens"),
+    ...longOf(within(details, "cache_write_tokens_details"), "ttl_12h_tokens"),
     output,
   });
 }
@@ -66,11 +73,9 @@ function converseUsage(figures: object): Usage {
   return { input, cacheRead, cacheWrite, ...longDetails(figures), output: count(figures, "outputTokens") };
 }
 
-/** Messages tells by lifetime what was written, beside the sum. */
-function longWrites(figures: object): Pick<Usage, "cacheWriteLong"> {
-  const written = within(figures, "cache_creation");
-  return "ephemeral_1h_input_tokens" in written ? { cacheWriteLong: count(written, "ephemeral_1h_input_tokens") } : {};
-}
+/** What was written for the longer lifetime, where the provider tells it apart from the sum. */
+const longOf = (written: object, name: string): Pick<Usage, "cacheWriteLong"> =>
+  name in written ? { cacheWriteLong: count(written, name) } : {};
 
 /** Converse the same in a list. */
 function longDetails(figures: object): Pick<Usage, "cacheWriteLong"> {

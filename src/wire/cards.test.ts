@@ -31,7 +31,11 @@ describe("a model's card", () => {
 
   it.each([
     ["anthropic:claude-sonnet-9", "anthropic:claude-"],
-    ["anthropic:claude-opus-5-9", "anthropic:claude-opus-5"],
+    ["anthropic:claude-opus-5-9", "anthropic:claude-"],
+    ["anthropic:claude-fable-5-9-20270101", "anthropic:claude-"],
+    ["openai:gpt-6.9-sol", "openai:gpt-"],
+    ["bedrock:us.anthropic.claude-fable-5-9-v1:0", "bedrock:anthropic.claude-"],
+    ["openrouter:anthropic/claude-fable-5.9", "openrouter:anthropic/claude-"],
     ["openai:gpt-5-pro", "openai:gpt-5"],
     ["openai:gpt-5.9", "openai:gpt-"],
     ["openai:gpt-50", "openai:gpt-"],
@@ -49,6 +53,24 @@ describe("a model's card", () => {
     ["toString", "unknown"],
   ])("%s is cautiously that of %s, without a price", (model, family) => {
     expect(cardOf(model)).toMatchObject({ family, priced: false });
+  });
+
+  it.each([
+    ["anthropic:claude-fable-5-2", { binds: true, window: 1_000_000, price: { input: 8, cacheRead: 0.2, output: 40 } }],
+    ["anthropic:claude-mythos-5-2", { binds: true, price: { input: 8, output: 40 } }],
+    ["anthropic:claude-haiku-5-5", { binds: true, window: 100_000 }],
+    ["anthropic:claude-sonnet-5-5", { price: { cacheRead: 0.2 } }],
+    ["openai:gpt-6.2-sol", { cache: "breakpoints", binds: true, tail: "delta", price: { input: 2, cacheRead: 0.1 } }],
+    ["openai:gpt-6.2-astra", { binds: true, price: { input: 8, output: 40 } }],
+    ["openai:gpt-6.1-terra", { price: { input: 1, cacheRead: 0.05, output: 5 } }],
+    ["google:gemini-2.5-flash", { minimumPrefix: 2_048 }],
+  ])("25.14 of %s is the one of autumn 2026", (model, card) => {
+    expect(cardOf(model)).toMatchObject({ family: model, priced: true, ...card });
+  });
+
+  it("25.14 of a point release that nobody wrote a card for binds, wherever its maker's newer models do", () => {
+    const makers = ["anthropic:claude-fable-5-9", "openai:gpt-6.9-sol", "openrouter:anthropic/claude-opus-5.9"];
+    for (const model of makers) expect(cardOf(model)).toMatchObject({ binds: true, tail: "delta", priced: false });
   });
 
   it("is that of the longest family that fits, whatever the order of the rows", () => {
@@ -118,7 +140,7 @@ describe("a model's card", () => {
       price: { input: 3, cacheRead: 0.3, cacheWrite: 3.75, cacheWriteLong: 6, output: 15 },
     });
     expect(cardOf("anthropic:claude-opus-5-5").tail).toBe("turn-scoped");
-    expect(cardOf("openai:gpt-6.1-sol")).toMatchObject({ cache: "breakpoints", marks: 4, lookback: 50 });
+    expect(cardOf("openai:gpt-6.1-sol")).toMatchObject({ cache: "breakpoints", marks: 4, lookback: 80 });
     expect(cardOf("openai:gpt-5-mini")).toMatchObject({ cache: "automatic", marks: 0, step: 128 });
     expect(cardOf("openai-compatible:qwen3")).toMatchObject({ cache: "automatic", step: 16, priced: false });
   });

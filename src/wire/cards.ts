@@ -75,10 +75,14 @@ const REGION = /^bedrock:(?:arn:\S*\/)?(?:(?:us|us-gov|eu|apac|jp|au|ca|sa|me|af
 
 const withoutRegion = (model: ModelRef): ModelRef => model.replace(REGION, "bedrock:");
 
-/** A family's name ends where a version begins: `gpt-5.9` does not belong to `gpt-5`. */
+/**
+ * A family's name ends where a version begins: `gpt-5.9` does not belong to `gpt-5`, nor `claude-fable-5-9` to `claude-fable-5`. A point
+ * release may bind its reasoning, cache or cost otherwise than its neighbour, so without a card it gets its maker's cautious one.
+ */
 function belongs(model: ModelRef, { family }: Family): boolean {
   if (!model.startsWith(family)) return false;
-  return /[-:]$/.test(family) || /^(?:[-:]|$)/.test(model.slice(family.length));
+  const rest = model.slice(family.length);
+  return /[-:]$/.test(family) || SAME_MODEL.test(rest) || /^(?:-(?!\d)|:)/.test(rest);
 }
 
 const FREE: Price = { input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0, output: 0 };

@@ -2,7 +2,7 @@ import { automatic, type Family, price, type Shape } from "./family.ts";
 
 /** An automatic cache; prices for the shorter part of the window. */
 export const AUTOMATIC: Shape = {
-  checked: "2026-11-21",
+  checked: "2026-11-24",
   window: 200_000,
   longestReply: 65_536,
   tokenFactor: 1.3,
@@ -23,9 +23,9 @@ const GEMINI: Shape = { ...AUTOMATIC, window: 1_048_576 };
 export const GOOGLE: readonly Family[] = [
   { family: "google:gemini-", ...GEMINI_PRO },
   // From 200,000 tokens on the prompt costs twice.
-  { family: "google:gemini-2.5-pro", ...GEMINI_PRO, price: automatic(1.25, 10) },
-  { family: "google:gemini-2.5-flash", ...GEMINI, price: automatic(0.3, 2.5) },
-  { family: "google:gemini-2.5-flash-lite", ...GEMINI, price: automatic(0.1, 0.4) },
+  { family: "google:gemini-2.5-pro", ...GEMINI_PRO, minimumPrefix: 2_048, price: automatic(1.25, 10) },
+  { family: "google:gemini-2.5-flash", ...GEMINI, minimumPrefix: 2_048, price: automatic(0.3, 2.5) },
+  { family: "google:gemini-2.5-flash-lite", ...GEMINI, minimumPrefix: 2_048, price: automatic(0.1, 0.4) },
   { family: "google:gemini-3-flash-preview", ...GEMINI, price: automatic(0.5, 3) },
   { family: "google:gemini-3.1-pro-preview", ...GEMINI_PRO, price: automatic(2, 12) },
   { family: "google:gemini-3.1-flash-lite", ...GEMINI, price: automatic(0.25, 1.5) },
@@ -78,7 +78,7 @@ export const COMPATIBLE: readonly Family[] = [
  * from each of which twenty positions are looked back, the mark's own among them; a run of calls is one, and so is one of results.
  */
 const CLAUDE_4: Shape = {
-  checked: "2026-11-21",
+  checked: "2026-11-24",
   window: 200_000,
   longestReply: 64_000,
   tokenFactor: 1.2,
@@ -98,6 +98,8 @@ const LEVELLED: Shape = { ...CLAUDE_4, reasoning: "effort" };
 const CLAUDE_5: Shape = { ...LEVELLED, tokenFactor: 1.5, minimumPrefix: 512, tail: "turn-scoped" };
 /** These bind their reasoning to the history before it: there a tail that goes away again would be an edit. */
 const BINDING: Shape = { ...CLAUDE_5, binds: true };
+/** An edited beginning is an error there, for every account. No page says from how many tokens on they cache. */
+const POINT_2: Shape = { ...BINDING, window: 1_000_000, longestReply: 128_000, minimumPrefix: 4_096 };
 
 /** Prices of platform.claude.com, minimums of its page on prompt caching. In any order. */
 export const ANTHROPIC: readonly Family[] = [
@@ -110,10 +112,10 @@ export const ANTHROPIC: readonly Family[] = [
   // Anthropic says 1,024; its older pages and measurements say 2,048.
   { family: "anthropic:claude-sonnet-4-6", ...LEVELLED, minimumPrefix: 2_048, price: price(3, 15) },
   { family: "anthropic:claude-sonnet-5", ...CLAUDE_5, tail: "ephemeral", minimumPrefix: 1_024, price: price(2, 10) },
-  // Reads at a twentieth, as the overview of models says; one list of others says a tenth.
-  { family: "anthropic:claude-sonnet-5-5", ...BINDING, price: price(2, 10, { read: 0.05 }) },
+  { family: "anthropic:claude-sonnet-5-5", ...BINDING, price: price(2, 10) },
   { family: "anthropic:claude-haiku-4-5", ...BUDGETED, price: price(1, 5) },
-  { family: "anthropic:claude-haiku-5-5", ...CLAUDE_5, window: 100_000, price: price(0.1, 0.5) },
+  // From 100,000 tokens on the prompt costs five times as much.
+  { family: "anthropic:claude-haiku-5-5", ...BINDING, window: 100_000, price: price(0.1, 0.5) },
   { family: "anthropic:claude-opus-4", ...BUDGETED, longestReply: 32_000, minimumPrefix: 1_024, price: price(15, 75) },
   {
     family: "anthropic:claude-opus-4-1",
@@ -132,8 +134,10 @@ export const ANTHROPIC: readonly Family[] = [
   { family: "anthropic:claude-mythos-preview", ...BINDING, tail: "delta", minimumPrefix: 2_048 },
   { family: "anthropic:claude-mythos-5", ...CLAUDE_5 },
   { family: "anthropic:claude-mythos-5-1", ...BINDING },
+  { family: "anthropic:claude-mythos-5-2", ...POINT_2, price: price(8, 40, { read: 0.025 }) },
   { family: "anthropic:claude-fable-5", ...CLAUDE_5, price: price(10, 50) },
   { family: "anthropic:claude-fable-5-1", ...BINDING, price: price(10, 50, { read: 0.025 }) },
+  { family: "anthropic:claude-fable-5-2", ...POINT_2, price: price(8, 40, { read: 0.025 }) },
 ];
 
 /**
@@ -141,7 +145,7 @@ export const ANTHROPIC: readonly Family[] = [
  * ten minutes without use, of a whole prefix in steps of 128 tokens.
  */
 const GPT: Shape = {
-  checked: "2026-11-21",
+  checked: "2026-11-24",
   window: 272_000,
   longestReply: 128_000,
   tokenFactor: 1.05,
@@ -161,24 +165,24 @@ const REASONING: Shape = { ...GPT, reasoning: "effort" };
 const O_SERIES: Shape = { ...REASONING, window: 200_000, longestReply: 100_000 };
 const GPT_4O: Shape = { ...GPT, window: 128_000, longestReply: 16_384 };
 const GPT_41: Shape = { ...GPT, window: 1_000_000, longestReply: 32_768 };
-/**
- * From GPT-5.6 on the cache is read exactly at a mark and its writing is paid for: the last four marks of a request are written.
- * For reading the guide says that fifty marks are looked at, the specification eighty: here the smaller figure is the cautious one.
- */
+/** From GPT-5.6 on the cache is read exactly at a mark and its writing is paid for: the last four marks of a request are written. */
 const GPT_56: Shape = {
   ...REASONING,
   cache: "breakpoints",
   step: 1,
   marks: 4,
-  lookback: 50,
+  lookback: 80,
   lifetimes: { short: 1_800 },
 };
 /** It is not published whether their tokenizer is still o200k. */
 const GPT_6: Shape = { ...GPT_56, tokenFactor: 1.2 };
+/** Its reasoning is dropped, without an error, once anything before it was edited. */
+const GPT_62: Shape = { ...GPT_6, tail: "delta", binds: true };
 
 /** Prices of developers.openai.com. In any order. */
 export const OPENAI: readonly Family[] = [
-  { family: "openai:gpt-", ...GPT_4O, tokenFactor: 1.2 },
+  // An unknown one may bind its reasoning to what was sent before.
+  { family: "openai:gpt-", ...GPT_4O, tokenFactor: 1.2, tail: "delta", binds: true },
   { family: "openai:gpt-4o", ...GPT_4O, price: automatic(2.5, 10, 0.5) },
   { family: "openai:gpt-4o-mini", ...GPT_4O, price: automatic(0.15, 0.6, 0.5) },
   { family: "openai:gpt-4.1", ...GPT_41, lifetimes: DAY, price: automatic(2, 8, 0.25) },
@@ -198,6 +202,7 @@ export const OPENAI: readonly Family[] = [
   { family: "openai:gpt-5.6", ...GPT_56 },
   { family: "openai:gpt-6", ...GPT_6 },
   { family: "openai:gpt-6.1", ...GPT_6 },
+  { family: "openai:gpt-6.2", ...GPT_62 },
   // The price from 2026-11-22 on, when a promotion ends.
   { family: "openai:gpt-5.6-sol", ...GPT_56, price: price(5, 30, { long: 1.25 }) },
   { family: "openai:gpt-5.6-terra", ...GPT_56, price: price(2, 12, { long: 1.25 }) },
@@ -206,4 +211,7 @@ export const OPENAI: readonly Family[] = [
   { family: "openai:gpt-6-sol", ...GPT_6, price: price(2, 10, { long: 1.25 }) },
   { family: "openai:gpt-6-luna", ...GPT_6, price: price(0.1, 0.5, { long: 1.25 }) },
   { family: "openai:gpt-6.1-sol", ...GPT_6, price: price(2, 10, { read: 0.05, long: 1.25 }) },
+  { family: "openai:gpt-6.1-terra", ...GPT_6, price: price(1, 5, { read: 0.05, long: 1.25 }) },
+  { family: "openai:gpt-6.2-sol", ...GPT_62, price: price(2, 10, { read: 0.05, long: 1.25 }) },
+  { family: "openai:gpt-6.2-astra", ...GPT_62, price: price(8, 40, { long: 1.25 }) },
 ];

@@ -30,7 +30,7 @@ describe("the plan of a model's tail", () => {
     const model = "anthropic:claude-sonnet-5-5";
     const plan = (card: object) => tailPlanOf(cardBook({ [model]: card })(model));
     expect(plan({ tail: "delta" }).keep).toBeUndefined();
-    expect(plan({ tail: "delta", binds: false }).keep).toEqual({ read: 0.05, write: 1.25 });
+    expect(plan({ tail: "delta", binds: false }).keep).toEqual({ read: 0.1, write: 1.25 });
   });
 });
 
