@@ -1,4 +1,12 @@
-import { type Actor, agentName, contactId, StrataError, type TurnEvent, untrusted } from "../protocol/index.ts";
+import {
+  type Actor,
+  agentName,
+  type Clock,
+  contactId,
+  StrataError,
+  type TurnEvent,
+  untrusted,
+} from "../protocol/index.ts";
 import type { Runtime } from "../turn/index.ts";
 
 /** One message to an agent, in plain texts. */
@@ -28,7 +36,7 @@ const CHANNEL = "program";
 interface Asking {
   readonly runtime: Runtime;
   readonly actor: Actor;
-  readonly clock: () => number;
+  readonly clock: Clock;
 }
 
 /** Asks agents for a program. What is asked in one conversation at the same time is answered one after the other. */
@@ -64,7 +72,7 @@ async function* asked({ runtime, actor, clock }: Asking, question: Question): As
   const agent = agentName(question.agent);
   const contact = await runtime.contact(actor, agent, contactId(question.contact));
   const content = [{ type: "text", text: untrusted(text) }] as const;
-  const said = [{ kind: "message", trust: "contact", channel: CHANNEL, content, at: clock() }] as const;
+  const said = [{ kind: "message", trust: "contact", channel: CHANNEL, content, at: clock.recorded() }] as const;
   const { thread } = await runtime.openAndPost(actor, { agent, contact, channel: CHANNEL, key }, said);
   yield* runtime.run(actor, thread, signal === undefined ? {} : { signal });
 }

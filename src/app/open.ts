@@ -12,6 +12,7 @@ import { calibration, countAhead, recordedModel, tokenCounter, wireBody } from "
 import {
   type Actor,
   type Agent,
+  type Clock,
   type CountTokens,
   type Embedder,
   type Model,
@@ -70,7 +71,8 @@ export interface App {
   readonly bodyOf: (request: Request, wire: ModelRef) => Promise<string>;
   /** The text with the names of declared secrets in the place of their values. */
   readonly hide: (text: string) => string;
-  /** Sets the clock of the threads; without it, they use the real time. */
+  readonly clock: Clock;
+  /** Sets the time that is recorded; without it, that is the real time. */
   readonly setClock: (at: number) => void;
   /**
    * Reads the projects again, for the threads that begin from now on: all of it, or, where anything is wrong, nothing.
@@ -127,6 +129,9 @@ const filesRemover =
   (scope) =>
     removeWorkspace(workspacesIn(data), scope);
 
+/** The only place where the engine reads the machine's clock. */
+const REAL: Pick<Clock, "real"> = { real: () => Date.now() };
+
 /** Nobody searches before all is declared. */
 function vectorsOver(store: Store, declared: () => Declared | undefined): Vectors {
   return openVectors({
@@ -138,7 +143,7 @@ function vectorsOver(store: Store, declared: () => Declared | undefined): Vector
         throw new StrataError("unexpected", `${ref} is asked for before the agents are declared`);
       return found.embedderOf(ref);
     },
-    wall: () => Date.now(),
+    clock: REAL,
   });
 }
 
@@ -158,7 +163,7 @@ function joined(options: PlacedOptions, { declared, current, vectors, disk, step
   const store = telling(vectors.store, changed);
   const time: { at?: number } = {};
   let now = declared;
-  const clock = (): number => time.at ?? Date.now();
+  const clock: Clock = { recorded: () => time.at ?? REAL.real(), real: REAL.real };
   const accounts = accountsOf(() => now.projects, clock);
   const removeFiles = filesRemover(options);
   const parts = partsOf({ store, vectors, accounts, disk, steps, removeFiles, now: () => now, clock });
@@ -184,6 +189,7 @@ function joined(options: PlacedOptions, { declared, current, vectors, disk, step
     counterOf: (agent) => parts.counterOf(wireOf(agent)),
     bodyOf: (request, wire) => wireBody(request, wire, now.access),
     hide: (text) => now.vault.hide(text),
+    clock,
     setClock: (at) => {
       time.at = at;
     },
@@ -207,7 +213,7 @@ function joined(options: PlacedOptions, { declared, current, vectors, disk, step
     leases: async (org) =>
       (await store.leases(org)).map((lease) => ({
         ...lease,
-        alive: parts.alive(lease.holder) && lease.until > parts.wall(),
+        alive: parts.alive(lease.holder) && lease.until > clock.real(),
       })),
     trouble: () => store.trouble(),
     backup: (...given) => store.backup(...given),
@@ -226,7 +232,7 @@ export const diskOver = (projects: () => readonly Project[], folder: string): Pr
     return project && (isOwn(project) ? project.folder : folder);
   },
   reader: DISK,
-  clock: () => Date.now(),
+  clock: REAL,
   timer: (milliseconds, fire) => {
     const timeout = setTimeout(fire, milliseconds);
     return () => clearTimeout(timeout);
@@ -266,7 +272,6 @@ function partsOf({ now, ...rest }: Changing): RuntimeParts {
     modelOf: (agent) => now().modelOf(agent),
     cardOf: (model) => now().cardOf(model),
     ...counting((wire) => now().cardOf(wire)),
-    wall: () => Date.now(),
     random: chance(),
     holder: holderName(process.pid),
     alive: isHolderAlive,

@@ -14,7 +14,7 @@ export interface ServingOptions extends Omit<ServeOptions, "port">, WorkOptions 
  */
 export async function serve(app: App, port: number, options: ServingOptions = {}): Promise<Serving> {
   await loadAhead(app);
-  const outside = { version: VERSION, clock: () => Date.now(), random: (n: number) => randomBytes(n) };
+  const outside = { version: VERSION, random: (n: number) => randomBytes(n) };
   const serving = await serveOperator({ ...app, ...outside, operations: await allOperations() }, { ...options, port });
   const work = await startWork(app, options);
   return {

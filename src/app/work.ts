@@ -13,18 +13,18 @@ export interface WorkOptions {
   readonly timers?: Timers;
 }
 
-const REAL: Timers = {
-  now: () => Date.now(),
-  after: (milliseconds, act) => {
-    const timer = setTimeout(act, milliseconds);
-    return () => clearTimeout(timer);
-  },
+const after: Timers["after"] = (milliseconds, act) => {
+  const timer = setTimeout(act, milliseconds);
+  return () => clearTimeout(timer);
 };
 
 /** Starts the features' jobs. Once `close` has resolved, nothing new begins and everything that ran has ended. */
-export async function startWork({ runtime, operator, onChange }: App, options: WorkOptions = {}): Promise<Dispatcher> {
-  const { tell = () => undefined, isWanted = async () => true, timers = REAL } = options;
-  const world = { runtime, operator, isWanted, now: timers.now };
+export async function startWork(
+  { runtime, operator, clock, onChange }: App,
+  options: WorkOptions = {},
+): Promise<Dispatcher> {
+  const { tell = () => undefined, isWanted = async () => true, timers = { clock, after } } = options;
+  const world = { runtime, operator, isWanted, clock: timers.clock };
   const dispatcher = inProcess({ jobs: await allJobs(), world, timers, tell });
   const forget = onChange(dispatcher.wake);
   return {

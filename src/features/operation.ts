@@ -6,6 +6,7 @@ import {
   type Agent,
   type AgentName,
   asStrataError,
+  type Clock,
   type CountTokens,
   type Model,
   type ModelRef,
@@ -40,8 +41,7 @@ export interface OperationContext {
   readonly projects: readonly { readonly file?: string; readonly agents: ReadonlyMap<AgentName, Agent> }[];
   /** The exact HTTP body of a request, as the provider's package sends it. */
   readonly bodyOf: (request: Request, wire: ModelRef) => Promise<string>;
-  /** The time that is recorded with what happens now, milliseconds since 1970. */
-  readonly clock: () => number;
+  readonly clock: Clock;
 }
 
 /** Who asks, and how they are kept informed. */

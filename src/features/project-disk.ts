@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { access, open, readdir, readlink, realpath } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import type { Agent, CacheUse } from "../protocol/index.ts";
+import type { Agent, CacheUse, Clock } from "../protocol/index.ts";
 import type { Timer } from "../turn/sources/index.ts";
 
 /** What stands in a file. */
@@ -28,8 +28,7 @@ export interface ProjectDisk {
   /** The folder of the agent's strata.yaml. */
   readonly folderOf: (agent: Pick<Agent, "org" | "name">) => string | undefined;
   readonly reader: FileReader;
-  /** Real time, milliseconds. */
-  readonly clock: () => number;
+  readonly clock: Pick<Clock, "real">;
   readonly timer: Timer;
 }
 
@@ -142,7 +141,7 @@ export function staleWhileRevalidate<T>({ clock, timer }: Pick<ProjectDisk, "clo
     for (const oldest of kept.keys()) if (kept.size > MOST) kept.delete(oldest);
   };
   const refresh = (key: string, load: () => Promise<T>): Promise<unknown> => {
-    const began = clock();
+    const began = clock.real();
     const before = kept.get(key);
     const isLast = (): boolean => kept.get(key)?.reading?.of === of;
     const of: Promise<unknown> = load().then(
@@ -164,7 +163,7 @@ export function staleWhileRevalidate<T>({ clock, timer }: Pick<ProjectDisk, "clo
     return of;
   };
   return async (key: string, ttl: number, load: () => Promise<T>): Promise<Cached<T>> => {
-    const now = clock();
+    const now = clock.real();
     const found = kept.get(key);
     if (found?.value !== undefined && now - found.at < ttl) return { value: found.value.of, use: "hit" };
     const running = found?.reading;

@@ -74,7 +74,9 @@ async function* listen(
 
 /** When the provider may be called again, if it asks for a long pause. */
 const lateness = (pause: Pause | undefined, retry: Retry | undefined): { readonly until?: number } =>
-  retry !== undefined && pause !== undefined && pause.asked > LONGEST_ASKED ? { until: retry.now() + pause.asked } : {};
+  retry !== undefined && pause !== undefined && pause.asked > LONGEST_ASKED
+    ? { until: retry.clock.real() + pause.asked }
+    : {};
 
 /** A pause ends early for one reason only. */
 async function slept(sleep: Promise<unknown>, signal: AbortSignal, asked: CalledModel): Promise<void> {

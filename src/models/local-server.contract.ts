@@ -99,7 +99,7 @@ export function instantRetry(times = 4): Retry & { readonly pauses: number[] } {
   return {
     times,
     random: () => 1,
-    now: () => Date.UTC(2026, 10, 21, 9, 30),
+    clock: { real: () => Date.UTC(2026, 10, 21, 9, 30) },
     sleep: (milliseconds) => Promise.resolve(pauses.push(milliseconds)),
     pauses,
   };

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { APICallError } from "@ai-sdk/provider";
+import type { Clock } from "../protocol/index.ts";
 import { isOutOfCredit, rootOf, statusOf } from "./failure.ts";
 
 /** How to retry a call that failed before its first word. Time and randomness come from here. */
@@ -10,8 +11,8 @@ export interface Retry {
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
   /** From 0 to below 1. */
   readonly random: () => number;
-  /** The time, for a `Retry-After` that names a date. */
-  readonly now: () => number;
+  /** For a `Retry-After` that names a date. */
+  readonly clock: Pick<Clock, "real">;
 }
 
 /** Four retries after about 0.5, 1, 2 and 4 seconds, or after the pause that the provider asks for. */
@@ -19,7 +20,7 @@ export const RETRY: Retry = {
   times: 4,
   sleep: (milliseconds, signal) => pause(milliseconds, undefined, { signal }),
   random: Math.random,
-  now: Date.now,
+  clock: { real: Date.now },
 };
 
 const FIRST = 500;
@@ -35,11 +36,11 @@ export interface Pause {
 }
 
 /** The pause before the next try after `tries` tries; undefined if retrying does not help. */
-export function pauseAfter(thrown: unknown, tries: number, { random, now }: Retry): Pause | undefined {
+export function pauseAfter(thrown: unknown, tries: number, { random, clock }: Retry): Pause | undefined {
   if (!passes(thrown)) return undefined;
   const whole = Math.min(FIRST * 2 ** (tries - 1), LONGEST);
   const own = Math.round(whole * (0.5 + random() / 2));
-  const asked = askedPause(thrown, now());
+  const asked = askedPause(thrown, clock.real());
   return { milliseconds: Math.max(own, asked), asked };
 }
 

@@ -266,4 +266,4 @@ export {
   type Untrusted,
   untrusted,
 } from "./trust.ts";
-export { STOP_REASONS, type StopReason, type TurnEvent, type TurnTotals } from "./turn.ts";
+export { type Clock, STOP_REASONS, type StopReason, type TurnEvent, type TurnTotals } from "./turn.ts";

@@ -7,6 +7,17 @@ import type { RetryEvent, Usage } from "./model.ts";
 import type { VersionKey } from "./text-version.ts";
 import type { Untrusted } from "./trust.ts";
 
+/**
+ * Where a program's time comes from, milliseconds since 1970. It is passed in wherever time is needed; tests and recordings set it.
+ * The two differ when a recording is played: its messages keep their times, while leases and deadlines run on.
+ */
+export interface Clock {
+  /** The threads' own time: frames, the clock layer and records show it. */
+  readonly recorded: () => number;
+  /** Real time, for leases, deadlines, durations, and ages on pages. */
+  readonly real: () => number;
+}
+
 /** Why a successful turn ended. */
 export const STOP_REASONS = [
   "answered",
@@ -20,7 +31,7 @@ export const STOP_REASONS = [
 ] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
 
-/** Totals of a turn. `milliseconds` by the wall clock. */
+/** Totals of a turn. `milliseconds` of real time. */
 export interface TurnTotals {
   readonly rounds: number;
   readonly calls: number;

@@ -138,7 +138,7 @@ export function accessToEach(parts: Parts, actor: Actor, name: AgentName | undef
 
 /** Records what the operator did: which act, and on what, without anybody's text or name. */
 export function recordAct({ parts, owner, actor }: AgentAccess, what: string, about: string): Promise<void> {
-  return parts.store.noteAct(owner, { actor, what, about, at: parts.clock() });
+  return parts.store.noteAct(owner, { actor, what, about, at: parts.clock.recorded() });
 }
 
 type Kind = TurnEvent["type"];

@@ -63,7 +63,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
       const { scope } = await threadOf(parts, actor, id, "run");
       const stop = running.get(id);
       stop?.abort();
-      return stop !== undefined || store.askStop(scope, id, { now: parts.wall(), alive: parts.alive });
+      return stop !== undefined || store.askStop(scope, id, { now: parts.clock.real(), alive: parts.alive });
     },
     fork: (actor, id, options) => fork(parts, actor, id, options),
     async *regenerate(actor, id, options = {}) {
@@ -140,7 +140,7 @@ function threadDoors(parts: Parts, waiting: WaitingThreads): ThreadDoors {
     pending: async (actor, thread) => store.pending((await threadOf(parts, actor, thread.id, "read")).scope, thread.id),
     withdraw: async (actor, id) => {
       const { scope } = await threadOf(parts, actor, id, "operate");
-      return store.withdraw(scope, id, { now: parts.wall(), at: parts.clock(), alive: parts.alive });
+      return store.withdraw(scope, id, { now: parts.clock.real(), at: parts.clock.recorded(), alive: parts.alive });
     },
   };
 }

@@ -15,7 +15,7 @@ export async function erase(parts: Parts, actor: Actor, { contact, agent }: Forg
   for (const scope of scopes) authorize(actor, "operate", scope);
   const erased: AgentName[] = [];
   for (const scope of scopes) {
-    if ((await parts.store.eraseContact(scope, actor, parts.clock())) !== undefined) erased.push(scope.agent);
+    if ((await parts.store.eraseContact(scope, actor, parts.clock.recorded())) !== undefined) erased.push(scope.agent);
   }
   await finishErasures(parts);
   return erased;

@@ -10,6 +10,7 @@ import {
   type Agent,
   agentName,
   type Budgets,
+  type Clock,
   canonicalJson,
   contactId,
   DEFAULT_BUDGETS,
@@ -138,7 +139,7 @@ export async function testRuntime(
   options: {
     readonly agent?: Agent;
     readonly store?: Store;
-    readonly parts?: Partial<RuntimeParts>;
+    readonly parts?: Partial<Omit<RuntimeParts, "clock">> & { readonly clock?: Partial<Clock> };
     readonly budgets?: Partial<Budgets>;
   } = {},
 ): Promise<TestRuntime> {
@@ -161,13 +162,12 @@ export async function testRuntime(
     observe: () => undefined,
     modelOf: async (): Promise<Model> => model,
     counterOf: async () => (text) => Math.ceil(Buffer.byteLength(text) / 3),
-    clock: () => time.at,
-    wall: () => Date.now(),
     random: (n) => Uint8Array.from({ length: n }, (_, i) => (i < 4 ? (++chance >> (8 * i)) & 255 : 7)),
     holder: "test",
     alive: () => true,
     steps: await allSteps(),
     ...options.parts,
+    clock: { recorded: () => time.at, real: () => Date.now(), ...options.parts?.clock },
   };
   const runtime = openRuntime(parts);
   const open = (contact = "ann", actor = OPERATOR): Promise<Thread> =>

@@ -21,8 +21,8 @@ export async function migrate(parts: Parts, actor: Actor, id: ThreadId): Promise
   const changes = await changesSince(parts, actor, id);
   if (held.version === declared.version) return { thread: held, from: held.version, changes };
   await keepVersion(parts, declared);
-  const { wall: now, alive } = parts;
-  const thread = await parts.store.moveThread(held.scope, id, { version: declared.version, now: now(), alive });
+  const { clock, alive } = parts;
+  const thread = await parts.store.moveThread(held.scope, id, { version: declared.version, now: clock.real(), alive });
   return { thread, from: held.version, changes };
 }
 

@@ -1,5 +1,6 @@
 import type {
   Agent,
+  Clock,
   ContactScope,
   CountTokens,
   Digest,
@@ -40,10 +41,7 @@ export interface Parts {
   readonly countAhead?: (text: string) => Promise<void>;
   /** Tells how many tokens the provider reported for the prompt of a request: the next are counted better. */
   readonly observe: (wire: ModelRef, request: Request, reported: number) => void;
-  /** The threads' own time, milliseconds since 1970: frames, the clock layer and records show it. */
-  readonly clock: () => number;
-  /** Real time, for leases, deadlines and durations. */
-  readonly wall: () => number;
+  readonly clock: Clock;
   /** `n` bytes of chance. */
   readonly random: (n: number) => Uint8Array;
   /** Where it runs, for layers that tell it; left out, they do not. */

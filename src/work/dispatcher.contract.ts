@@ -15,7 +15,7 @@ function handClock() {
     for (let i = 0; i < 20; i++) await setImmediate();
   };
   return {
-    now: () => at,
+    clock: { real: () => at },
     after: (milliseconds: number, act: () => void) => {
       const one = { at: at + milliseconds, act };
       waiting.add(one);
@@ -90,7 +90,7 @@ export function dispatcherContract(open: OpenDispatcher): void {
     it("is begun at the start, when something happens, at its time, and else at the next look", async () => {
       const { job, add, begun, at } = post();
       add("ann", "at the start");
-      const { dispatcher, settle, pass, now } = opened([job]);
+      const { dispatcher, settle, pass, clock } = opened([job]);
       await settle();
       add("ann", "woken");
       await settle();
@@ -98,7 +98,7 @@ export function dispatcherContract(open: OpenDispatcher): void {
       dispatcher.wake();
       await settle();
       expect(begun).toEqual(["at the start", "woken"]);
-      at(now() + 700);
+      at(clock.real() + 700);
       dispatcher.wake();
       await settle();
       add("ann", "at its time");
@@ -177,7 +177,7 @@ export function dispatcherContract(open: OpenDispatcher): void {
         key: "fails",
         trouble: "A letter was not brought",
         run: async function* () {
-          tries.push(timers.now());
+          tries.push(timers.clock.real());
           if (tries.length < 4) throw new Error("the line is dead");
           yield { about: "the line", says: "", isOver: true };
         },

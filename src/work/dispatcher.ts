@@ -1,4 +1,4 @@
-import { type AgentName, asStrataError } from "../protocol/index.ts";
+import { type AgentName, asStrataError, type Clock } from "../protocol/index.ts";
 import type { Job, Notice, Task } from "./job.ts";
 
 /** Does what is due until it is closed. It begins with a look at all jobs. */
@@ -11,8 +11,7 @@ export interface Dispatcher {
 
 /** Time, from outside. */
 export interface Timers {
-  /** Real time, milliseconds since 1970. */
-  readonly now: () => number;
+  readonly clock: Pick<Clock, "real">;
   /** Calls `act` once after this many milliseconds. Returns a function that cancels it. */
   readonly after: (milliseconds: number, act: () => void) => () => void;
 }
@@ -65,7 +64,7 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
   });
   const running = new Map<string, Running>();
   const pauses = new Map<string, { readonly tries: number; readonly until: number }>();
-  const choose = chooser({ running, isResting: (of) => (pauses.get(of)?.until ?? 0) > timers.now() });
+  const choose = chooser({ running, isResting: (of) => (pauses.get(of)?.until ?? 0) > timers.clock.real() });
   const unended = new Set<Promise<void>>();
   const stop = new AbortController();
   let forget = (): void => undefined;
@@ -79,7 +78,7 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
     lane.looking = true;
     do {
       lane.again = false;
-      lane.looked = timers.now();
+      lane.looked = timers.clock.real();
       try {
         const { tasks, next } = await lane.job.due(world);
         Object.assign(lane, { ready: tasks, next });
@@ -100,7 +99,7 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
     if (stop.signal.aborted) return;
     for (const lane of lanes) {
       if (lane.looking) lane.again = true;
-      else if (timers.now() - lane.looked >= (lane.job.every ?? 0)) attend(look(lane));
+      else if (timers.clock.real() - lane.looked >= (lane.job.every ?? 0)) attend(look(lane));
     }
   };
 
@@ -108,15 +107,15 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
     forget();
     if (stop.signal.aborted) return;
     const times = [...lanes.map(({ next }) => next), ...[...pauses.values()].map(({ until }) => until)];
-    const soonest = Math.min(...times.filter((time) => time !== undefined && time > timers.now()).map(Number));
-    forget = timers.after(Math.max(1, Math.min(LOOK, soonest - timers.now())), () => {
+    const soonest = Math.min(...times.filter((time) => time !== undefined && time > timers.clock.real()).map(Number));
+    forget = timers.after(Math.max(1, Math.min(LOOK, soonest - timers.clock.real())), () => {
       wake();
       arm();
     });
   };
 
   const fill = (): void => {
-    const counts = ({ began }: Running): boolean => timers.now() - began < LONG;
+    const counts = ({ began }: Running): boolean => timers.clock.real() - began < LONG;
     while (!stop.signal.aborted && [...running.values()].filter(counts).length < sideBySide) {
       const chosen = choose(lanes, counts);
       if (chosen === undefined) return;
@@ -127,14 +126,14 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
   const begin = async ({ lane, task }: Chosen<World>): Promise<void> => {
     const of = laneOf(lane.job.name, task);
     lane.ready = lane.ready.filter((one) => one !== task);
-    running.set(task.key, { of, began: timers.now() });
+    running.set(task.key, { of, began: timers.clock.real() });
     try {
       for await (const notice of task.run(stop.signal)) tell(notice);
       pauses.delete(of);
       tell({ about: of, says: "", isOver: true });
     } catch (thrown) {
       const tries = (pauses.get(of)?.tries ?? 0) + 1;
-      pauses.set(of, { tries, until: timers.now() + pauseAfter(tries) });
+      pauses.set(of, { tries, until: timers.clock.real() + pauseAfter(tries) });
       if (!stop.signal.aborted) tell({ about: of, says: `${task.trouble}: ${said(thrown)}` });
     } finally {
       running.delete(task.key);

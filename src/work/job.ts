@@ -1,4 +1,4 @@
-import type { Actor, AgentName } from "../protocol/index.ts";
+import type { Actor, AgentName, Clock } from "../protocol/index.ts";
 import type { Runtime } from "../turn/index.ts";
 
 /** What jobs work with. */
@@ -6,8 +6,7 @@ export interface JobWorld {
   readonly runtime: Runtime;
   /** In whose name they are done. */
   readonly operator: Actor;
-  /** Real time, milliseconds since 1970. */
-  readonly now: () => number;
+  readonly clock: Pick<Clock, "real">;
   /** Whether anybody wants to hear how the agent is: of shipped agents that stand in where none is declared, nobody may know. */
   readonly isWanted: (agent: AgentName) => Promise<boolean>;
 }

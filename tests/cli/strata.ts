@@ -145,7 +145,7 @@ export function serving(argv: readonly string[], { cwd, env = {} }: Around) {
     cwd,
     signal: ending.signal,
     timers: {
-      now: () => Date.now(),
+      clock: { real: () => Date.now() },
       after: (milliseconds, act) => {
         const timer = setTimeout(act, Math.min(milliseconds, SOON));
         return () => clearTimeout(timer);

@@ -17,7 +17,7 @@ async function office(): Promise<App> {
 }
 
 /** Time that stands still where nothing is due, so that whatever is done was woken. */
-const standing = (ahead = 0): Timers => ({ now: () => Date.now() + ahead, after: () => () => undefined });
+const standing = (ahead = 0): Timers => ({ clock: { real: () => Date.now() + ahead }, after: () => () => undefined });
 
 async function served(app: App, timers = standing()): Promise<Serving> {
   const serving = await serve(app, 0, { timers });

@@ -76,7 +76,7 @@ export const EVENT_ROUTES: readonly Route[] = [
       const thread = await runtime.thread(actor, path.id);
       if (mode !== undefined && query.mode === "queue") throw new StrataError("invalid_input", NO_RUN, { mode });
       for (const [name, value] of Object.entries(facts)) await runtime.setFact(actor, thread.id, { name, value });
-      const said = newEvent(thread, spokenBy(actor, body), clock());
+      const said = newEvent(thread, spokenBy(actor, body), clock.recorded());
       const event = first(await runtime.post(actor, thread, [said], { handed: query.mode === "queue" }));
       if (query.mode === "queue") return Response.json({ event }, { status: 202 });
       const events = turns.run((stop) => answering(runtime, { actor, event, stop, mode }), gone);

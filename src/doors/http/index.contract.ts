@@ -9,6 +9,7 @@ import {
   type Actor,
   type Agent,
   agentName,
+  type Clock,
   type Model,
   orgId,
   type Request,
@@ -75,6 +76,7 @@ export async function httpFixture(
   const priced = (ref: string) => ({ ...cardOf(ref), priced: true });
   const modelOf = async () => model;
   const counterOf = async () => (text: string) => Math.ceil(text.length / 3);
+  const clock: Clock = { recorded: () => NOW, real: () => Date.now() };
   const runtime = openRuntime({
     agents: { all: agents, spec: agentSpec, revive: reviveAgent },
     store,
@@ -86,8 +88,7 @@ export async function httpFixture(
     observe: () => undefined,
     modelOf,
     counterOf,
-    clock: () => NOW,
-    wall: () => Date.now(),
+    clock,
     random: (n) => randomBytes(n),
     holder: "test",
     alive: () => true,
@@ -107,7 +108,7 @@ export async function httpFixture(
     counterOf,
     projects: [],
     bodyOf: wireBody,
-    clock: () => NOW,
+    clock,
     ...changes,
   };
   const server = createServer(parts);

@@ -96,7 +96,7 @@ function attention(accesses: readonly AgentAccess[], fundsOf: LifeDoors["funds"]
       const { parts, owner } = access;
       const counts = await parts.store.proposalCounts(owner);
       const { undeliverable } = await parts.store.part(OUTBOX_STORE).mailCounts(owner);
-      const since = parts.clock() - UNANSWERED_FOR;
+      const since = parts.clock.recorded() - UNANSWERED_FOR;
       const unanswered = await parts.store.unanswered(owner, { since, except: [...OWN_CHANNELS, REPLAY], limit: 100 });
       // Who has no credits sleeps, whether a turn has noticed already or not.
       const asleep = (await fundsOf(access.actor, owner.agent))?.asleep;

@@ -96,7 +96,7 @@ async function deny(parts: Parts, { approval, thread, actor, note }: Case): Prom
   return parts.store.part(APPROVAL_STORE).decideApproval(approval.scope, id, {
     verdict: "denied",
     by: actor.role,
-    at: parts.clock(),
+    at: parts.clock.recorded(),
     ...(note !== undefined && { note }),
     event: eventOf(parts, thread, text, trustOf(actor)),
   });
@@ -110,7 +110,7 @@ async function approve(parts: DecidingParts, one: Case): Promise<Approval> {
     const message = `nothing was decided about ${id}, because the program is ending; approve it when it runs again`;
     throw new StrataError("turn_cancelled", message, { approval: id });
   }
-  const decision = { verdict: "approved", by: actor.role, at: parts.clock() } as const;
+  const decision = { verdict: "approved", by: actor.role, at: parts.clock.recorded() } as const;
   parts.acting.add(id);
   try {
     await parts.store
@@ -161,7 +161,16 @@ async function act(parts: Parts, one: Case, { tool, seconds, room, count }: Acti
   const { approval, thread } = one;
   const { id, scope, turn, call, taint, input } = approval;
   const events = (await parts.store.turn(scope, turn))?.events.map((event) => event.id) ?? [];
-  const context = { scope, thread: thread.id, turn, call, events, at: parts.clock(), taint, state: BETWEEN_TURNS };
+  const context = {
+    scope,
+    thread: thread.id,
+    turn,
+    call,
+    events,
+    at: parts.clock.recorded(),
+    taint,
+    state: BETWEEN_TURNS,
+  };
   const signal = one.signal ?? new AbortController().signal;
   const { outcome, isKnown } = await runTool(parts, tool, input, { context, seconds, signal });
   if (!isKnown) return leave(parts, one, outcome);
@@ -171,9 +180,9 @@ async function act(parts: Parts, one: Case, { tool, seconds, room, count }: Acti
   const finish = {
     outcome: { text: result, failed: outcome.failed },
     writes,
-    memories: writes.map(() => memoryId(issueId("memory", parts.wall(), parts.random(10)))),
+    memories: writes.map(() => memoryId(issueId("memory", parts.clock.real(), parts.random(10)))),
     event: eventOf(parts, thread, text, lowestTrust([tool.trust, "operator"])),
-    at: parts.clock(),
+    at: parts.clock.recorded(),
   };
   try {
     return await retryWhileBusy(() => parts.store.part(APPROVAL_STORE).finishApproval(scope, id, finish));
@@ -237,14 +246,14 @@ async function settle(parts: DecidingParts, { approval, thread, actor, note }: C
     writes: [],
     memories: [],
     event: eventOf(parts, thread, text, trustOf(actor)),
-    at: parts.clock(),
+    at: parts.clock.recorded(),
   });
 }
 
 function eventOf(parts: Parts, { channel }: Thread, text: string, trust: Trust) {
-  const at = parts.clock();
+  const at = parts.clock.recorded();
   return {
-    id: eventId(issueId("event", parts.wall(), parts.random(10))),
+    id: eventId(issueId("event", parts.clock.real(), parts.random(10))),
     kind: "approval",
     trust,
     channel,

@@ -86,8 +86,10 @@ const senders = operation({
   run: async ({ runtime }, { agent, limit }, { actor }) => ({
     conversations: await runtime.conversations(actor, agent, limit),
   }),
-  show: ({ conversations }, { style, given: { agent } }) =>
-    conversations.length === 0 ? [`${agent} has no log of any sender.`] : listLines(conversations, style),
+  show: ({ conversations }, { style, world, given: { agent } }) =>
+    conversations.length === 0
+      ? [`${agent} has no log of any sender.`]
+      : listLines(conversations, world.clock.real(), style),
 });
 
 const log = operation({
@@ -137,8 +139,7 @@ type Log = NonNullable<Awaited<ReturnType<OperationContext["runtime"]["conversat
 
 const COLUMNS = [{ head: "sender" }, { head: "entries", right: true }, { head: "active" }] as const;
 
-function listLines(heads: readonly Head[], style: Style): readonly string[] {
-  const now = Date.now();
+function listLines(heads: readonly Head[], now: number, style: Style): readonly string[] {
   const rows = heads.map(({ contact, entries, lastActivity }) => [
     printable(contact),
     number(entries),

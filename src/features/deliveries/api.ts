@@ -54,7 +54,7 @@ export function deliveryDoors(parts: Parts & DeliveryPorts): DeliveryDoors {
         const messages = await store.mail({ org, agent }, wish);
         for (const message of messages) {
           // Claimed before it is shown: another program that looks just now would say it a second time.
-          if (await store.deliver(scope, { id: message.id }, parts.clock())) yield message;
+          if (await store.deliver(scope, { id: message.id }, parts.clock.recorded())) yield message;
         }
         more = messages.length === PAGE;
       }
@@ -66,7 +66,7 @@ export function deliveryDoors(parts: Parts & DeliveryPorts): DeliveryDoors {
       const { org, deliver } = agentNamed(parts, actor, name);
       authorize(actor, "operate", { org, agent: name, contact: null });
       if (parts.sendDelivery === undefined || deliver === undefined) return { due: 0 };
-      return store.deliveriesDue({ org, agent: name }, { now: parts.wall(), limit });
+      return store.deliveriesDue({ org, agent: name }, { now: parts.clock.real(), limit });
     },
     async *deliverDue(actor, name, signal) {
       const agent = agentNamed(parts, actor, name);
@@ -80,7 +80,7 @@ export function deliveryDoors(parts: Parts & DeliveryPorts): DeliveryDoors {
 async function confirmDelivery(parts: Parts, actor: Actor, turn: TurnId): Promise<void> {
   const { scope } = await turnOf(parts, actor, turn);
   authorize(actor, "run", scope);
-  await parts.store.part(OUTBOX_STORE).deliver(scope, { turn }, parts.clock());
+  await parts.store.part(OUTBOX_STORE).deliver(scope, { turn }, parts.clock.recorded());
 }
 
 /** What the agent said, the newest first. */
@@ -96,7 +96,9 @@ async function outbox(
 /** Says that a message was delivered by other means. */
 async function delivered(access: AgentAccess, id: OutboxId): Promise<boolean> {
   const { parts, owner } = access;
-  const isDone = await parts.store.part(OUTBOX_STORE).deliver({ ...owner, contact: null }, { id }, parts.clock());
+  const isDone = await parts.store
+    .part(OUTBOX_STORE)
+    .deliver({ ...owner, contact: null }, { id }, parts.clock.recorded());
   if (isDone) await recordAct(access, "delivered", id);
   return isDone;
 }

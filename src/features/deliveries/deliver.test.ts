@@ -26,7 +26,7 @@ async function delivering(...troubles: readonly string[]) {
   const time = { now: Date.parse("2026-11-21T08:00:00Z") };
   const on = await testRuntime(["Here is your bread.", "And your cake.", "And your tea."], {
     agent: AGENT,
-    parts: { sendDelivery: send, wall: () => time.now },
+    parts: { sendDelivery: send, clock: { real: () => time.now } },
   });
   const thread = await on.open();
   const later = (minutes: number): void => {
@@ -81,7 +81,7 @@ describe("a reply of an agent that says where its replies go", () => {
   it("is tried by one of two programs alone", async () => {
     const { store, tries, look, parts } = await delivering();
     const owner = { org: AGENT.org, agent: AGENT.name };
-    const now = parts.wall();
+    const now = parts.clock.real();
     const held = await store
       .part(OUTBOX_STORE)
       .dueDeliveries(owner, { holder: "another", now, until: now + MINUTE, limit: 5 });
@@ -94,17 +94,17 @@ describe("a reply of an agent that says where its replies go", () => {
     const texts = Array.from({ length: 15 }, (_, n) => `Reply ${n}.`);
     const time = { now: Date.parse("2026-11-21T08:00:00Z") };
     const tries: string[] = [];
-    const wall = (): number => time.now;
+    const clock = { real: () => time.now };
     const slowly: SendDelivery = async ({ text }) => {
       tries.push(text);
       time.now += 14_000;
     };
-    const one = await testRuntime(texts, { agent: AGENT, parts: { sendDelivery: slowly, wall, holder: "one" } });
+    const one = await testRuntime(texts, { agent: AGENT, parts: { sendDelivery: slowly, clock, holder: "one" } });
     const quickly: SendDelivery = async ({ text }) => void tries.push(text);
     const other = await testRuntime([], {
       agent: AGENT,
       store: one.store,
-      parts: { sendDelivery: quickly, wall, holder: "other" },
+      parts: { sendDelivery: quickly, clock, holder: "other" },
     });
     const thread = await one.open();
     for (const text of texts) await one.say(thread, text, { replyTo: "outbox" });
@@ -207,7 +207,10 @@ describe("a reply of an agent that says where its replies go", () => {
       await new Promise((_, reject) => signal.addEventListener("abort", () => reject(new Error("nothing came"))));
     };
     const texts = ["for ann", "for ann, too", "for bob"];
-    const on = await testRuntime(texts, { agent: AGENT, parts: { sendDelivery: send, wall: () => time.now } });
+    const on = await testRuntime(texts, {
+      agent: AGENT,
+      parts: { sendDelivery: send, clock: { real: () => time.now } },
+    });
     for (const contact of ["ann", "ann", "bob"]) await on.say(await on.open(contact), "Hello.", { replyTo: "outbox" });
     time.now += MINUTE;
     const stop = new AbortController();
@@ -228,7 +231,10 @@ describe("a reply of an agent that says where its replies go", () => {
       await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
     };
     const time = { now: Date.parse("2026-11-21T08:00:00Z") };
-    const on = await testRuntime(["Hello."], { agent: AGENT, parts: { sendDelivery: send, wall: () => time.now } });
+    const on = await testRuntime(["Hello."], {
+      agent: AGENT,
+      parts: { sendDelivery: send, clock: { real: () => time.now } },
+    });
     await on.say(await on.open(), "Hi.", { replyTo: "outbox" });
     time.now += MINUTE;
     const stop = new AbortController();
@@ -248,7 +254,10 @@ describe("a reply of an agent that says where its replies go", () => {
       stops.stop.abort();
       signal.throwIfAborted();
     };
-    const on = await testRuntime(["Hello."], { agent: AGENT, parts: { sendDelivery: send, wall: () => time.now } });
+    const on = await testRuntime(["Hello."], {
+      agent: AGENT,
+      parts: { sendDelivery: send, clock: { real: () => time.now } },
+    });
     await on.say(await on.open(), "Hi.", { replyTo: "outbox" });
     time.now += MINUTE;
     while (stops.left > 0) {
@@ -264,7 +273,7 @@ describe("a reply of an agent that says where its replies go", () => {
     const time = { now: Date.parse("2026-11-21T08:00:00Z") };
     const urls: string[] = [];
     const send: SendDelivery = async (_, { url }) => void urls.push(url);
-    const parts = { sendDelivery: send, wall: () => time.now };
+    const parts = { sendDelivery: send, clock: { real: () => time.now } };
     const before = await testRuntime(["Begun."], { agent: sampleAgent(), parts });
     const thread = await before.open();
     await before.say(thread, "Hello.");
@@ -282,7 +291,10 @@ describe("a reply of an agent that says where its replies go", () => {
     const time = { now: Date.parse("2026-11-21T08:00:00Z") };
     const { tries, send } = receiver();
     const script = [new Error("no model"), "Long ago."];
-    const on = await testRuntime(script, { agent: AGENT, parts: { sendDelivery: send, wall: () => time.now } });
+    const on = await testRuntime(script, {
+      agent: AGENT,
+      parts: { sendDelivery: send, clock: { real: () => time.now } },
+    });
     const text = JSON.stringify({ thread: "old", from: "contact", text: "Bread?" });
     const plan = {
       actor: OPERATOR,
@@ -342,7 +354,7 @@ describe("the channel of recordings", () => {
   it("is left by a fork, which is a conversation like any other: it continues from what was recorded, and its replies are sent", async () => {
     const { tries, send } = receiver();
     const real = { now: Date.parse("2026-11-21T08:00:00Z") };
-    const parts = { sendDelivery: send, wall: () => real.now };
+    const parts = { sendDelivery: send, clock: { real: () => real.now } };
     const on = await testRuntime(["Long ago.", "Yes, still."], { agent: AGENT, parts });
     const text = JSON.stringify({ thread: "old", from: "contact", text: "Bread?" });
     const exchanges = readRecording(text, { file: "old.jsonl", digest: "d", gap: 1_000 });

@@ -41,7 +41,7 @@ const PATIENCE = 15_000;
 
 const STOPPED = "the program stopped while it was sent";
 
-type Delivering = Pick<Parts, "store" | "vault" | "wall" | "holder">;
+type Delivering = Pick<Parts, "store" | "vault" | "clock" | "holder">;
 
 /**
  * Sends what is due of one agent's replies, one after the other. Who holds a message is alone with its thread; the receiver knows it
@@ -57,7 +57,7 @@ export async function* deliverDue(
   const owner = { org: agent.org, agent: agent.name };
   while (!signal.aborted) {
     // One at a time: what waits behind a slow receiver is not held meanwhile, so that nobody else sends it, too.
-    const now = parts.wall();
+    const now = parts.clock.real();
     const lease = { holder: parts.holder, now, until: now + HELD, limit: 1 };
     const [due] = await parts.store.part(OUTBOX_STORE).dueDeliveries(owner, lease);
     if (due === undefined) return;
@@ -83,11 +83,11 @@ interface Try extends Pick<OutboxMessage, "id"> {
 
 /** Writes down what came of a try. Nothing where somebody else has settled the message meanwhile. */
 async function note(
-  { store, vault, wall, holder }: Delivering,
+  { store, vault, clock, holder }: Delivering,
   { org, name: agent }: Agent,
   { id, tries, failed, stopped }: Try,
 ): Promise<DeliveryReport | undefined> {
-  const at = wall();
+  const at = clock.real();
   const again = stopped || (failed !== undefined && tries + 1 < MOST_TRIES);
   const next = at + (stopped ? 0 : pauseAfter(tries + 1));
   const tried = { outbox: id, at, ...(again && { again: next }), ...(stopped && { stopped }) };

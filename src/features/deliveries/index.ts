@@ -105,7 +105,7 @@ export const FEATURE: Feature = {
     // A message that stays marked as waiting is shown once more.
     onReplyRead: async ({ parts, lease: { claim } }) => {
       const { scope } = claim.thread;
-      await parts.store.part(OUTBOX_STORE).deliver(scope, { turn: claim.turn }, parts.clock());
+      await parts.store.part(OUTBOX_STORE).deliver(scope, { turn: claim.turn }, parts.clock.recorded());
     },
   },
   store: OUTBOX_STORE,

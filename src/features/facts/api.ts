@@ -131,7 +131,7 @@ export function factDoors(parts: Parts): FactDoors {
       if (value !== null) checkValue(name, declared, value);
       const set = await parts.store
         .part(FACT_STORE)
-        .setFact(thread.scope, id, { name, value, by: actor.role, at: parts.clock() });
+        .setFact(thread.scope, id, { name, value, by: actor.role, at: parts.clock.recorded() });
       return viewOf(name, declared, set);
     },
   };

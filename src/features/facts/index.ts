@@ -38,7 +38,7 @@ const facts = operation({
   list: "facts",
   command: { words: ["id"], examples: [`fact list ${ID}`], opens: "record to run" },
   run: async ({ runtime }, { id }, { actor }) => ({ facts: await runtime.facts(actor, id) }),
-  show: ({ facts: found }, { style }) => factLines(found, style),
+  show: ({ facts: found }, { style, world }) => factLines(found, world.clock.real(), style),
 });
 
 const set = operation({
@@ -84,9 +84,12 @@ const short = (value: string | null): string =>
   value === null ? "not set" : printable(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value);
 
 /** What is set, by whom, and what it could be. */
-export function factLines(found: readonly FactView[], style: Parameters<typeof table>[2]): readonly string[] {
+export function factLines(
+  found: readonly FactView[],
+  now: number,
+  style: Parameters<typeof table>[2],
+): readonly string[] {
   if (found.length === 0) return ["The agent declares no `facts` in strata.yaml."];
-  const now = Date.now();
   const rows = found.map(({ name, value, by, at, choices, longest = 0 }) => [
     name,
     short(value),

@@ -147,5 +147,5 @@ function approve(
     place: placeOf(agent, layer, path),
     beside: active.pointers.filter((one) => one.layer === layer.id && one.part !== undefined && one.part !== path),
   } as const;
-  return parts.store.editText(owner, edit, parts.clock());
+  return parts.store.editText(owner, edit, parts.clock.recorded());
 }

@@ -75,7 +75,7 @@ async function workbench({ folder, rules, reader, layer, total, replies = [] }: 
   const disk: ProjectDisk = {
     folderOf: () => folder,
     reader: { ...DISK, ...reader },
-    clock: () => clock.at,
+    clock: { real: () => clock.at },
     timer: (milliseconds, fire) => {
       const timeout = setTimeout(fire, milliseconds);
       return () => clearTimeout(timeout);
@@ -399,7 +399,12 @@ it("001.18 agents that name the same files share what was read, whatever else is
     sampleAgent({ layers: [CORE, BOOTSTRAP], tools: [], recall: "none", files: rules, ...change }, name);
   const others = [of("two", { description: "another" }), of("three", { files: { ...rules, check: "block" } })];
   const agent = of("one", {});
-  const disk = { folderOf: () => folder, reader: { ...DISK, ...reader }, clock: () => 0, timer: () => () => undefined };
+  const disk = {
+    folderOf: () => folder,
+    reader: { ...DISK, ...reader },
+    clock: { real: () => 0 },
+    timer: () => () => undefined,
+  };
   const agents = { all: [agent, ...others], spec: agentSpec, revive: reviveAgent };
   const on = await testRuntime(["Yes.", "Yes.", "Yes."], { agent, parts: { disk, agents } });
   for (const { name } of agents.all) {

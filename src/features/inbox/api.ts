@@ -106,15 +106,15 @@ export function inboxDoors(parts: () => TurnParts, run: Run): InboxDoors {
 /** What waits for the agent, the oldest first. */
 async function inbox(access: AgentAccess, limit: number): Promise<readonly InboxMessage[]> {
   const { parts, owner } = access;
-  const found = await parts.store.inbox(owner, { now: parts.wall(), limit });
+  const found = await parts.store.inbox(owner, { now: parts.clock.real(), limit });
   await recordAct(access, "read inbox", `messages: ${found.length}`);
   return found.map(({ contact, event, isRunning }) => ({ contact, event, status: isRunning ? "running" : "waiting" }));
 }
 
 async function waiting(parts: TurnParts, agent: Agent): Promise<readonly WaitingThread[]> {
-  const { store, steps, waiting, wall, clock, alive } = parts;
+  const { store, steps, waiting, clock, alive } = parts;
   const resting = new Set((await steps.blockedThreads(parts, agent)).keys());
-  const wish = { except: NO_MAIL, rested: restedAt(clock()), resting, now: wall(), alive };
+  const wish = { except: NO_MAIL, rested: restedAt(clock.recorded()), resting, now: clock.real(), alive };
   const all = await store.waitingThreads({ org: agent.org, agent: agent.name }, wish);
   const found = all.filter(({ thread }) => !waiting.isStopped(thread));
   if (found.length === 0) return [];
@@ -133,7 +133,7 @@ async function* runInbox(
 ): AsyncGenerator<TurnEvent> {
   // Before anything is looked for or made. Where nothing waits there is nothing to refuse.
   const waiting = { org: agent.org, agent: agent.name };
-  const waits = async () => (await parts.store.inbox(waiting, { now: parts.wall(), limit: 1 })).length > 0;
+  const waits = async () => (await parts.store.inbox(waiting, { now: parts.clock.real(), limit: 1 })).length > 0;
   await parts.steps.checkStart(parts, { agent, waits });
   for (let tries = 1; ; tries++) {
     const thread = await nextThread(parts, agent, options.waited);
@@ -153,7 +153,7 @@ async function* runInbox(
 
 async function nextThread(parts: TurnParts, agent: Agent, waited: InboxOptions["waited"]): Promise<Thread | undefined> {
   const { org, name, version, inbox } = agent;
-  const [at, now] = [parts.clock(), parts.wall()];
+  const [at, now] = [parts.clock.recorded(), parts.clock.real()];
   await keepVersion(parts, agent);
   const id = threadId(issueId("thread", now, parts.random(10)));
   const most = inbox === "batch" ? BATCH_SENDERS : 1;

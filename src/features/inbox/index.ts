@@ -91,7 +91,7 @@ const post = operation({
       trust: "contact",
       channel: CHAT,
       content: [{ type: "text", text }],
-      at: clock(),
+      at: clock.recorded(),
       ...given("externalId", externalId),
     } as const;
     const key = newest?.key ?? CHAT;
@@ -135,7 +135,7 @@ const messages: Job = {
   },
 };
 
-async function dueOf({ runtime, operator, now }: Parameters<Job["due"]>[0], { name, inbox }: Agent): Promise<Due> {
+async function dueOf({ runtime, operator, clock }: Parameters<Job["due"]>[0], { name, inbox }: Agent): Promise<Due> {
   const waits = await runtime.waiting(operator, name);
   const task = (key: string, turn: (signal: AbortSignal) => AsyncIterable<TurnEvent>): Task => ({
     agent: name,
@@ -147,7 +147,7 @@ async function dueOf({ runtime, operator, now }: Parameters<Job["due"]>[0], { na
     const all = task(`inbox of ${name}`, (signal) => runtime.runInbox(operator, name, { signal, waited: 0 }));
     return { tasks: waits.length === 0 ? [] : [all] };
   }
-  const isDue = ({ since, isHanded }: (typeof waits)[number]): boolean => isHanded || since + LEFT <= now();
+  const isDue = ({ since, isHanded }: (typeof waits)[number]): boolean => isHanded || since + LEFT <= clock.real();
   const tasks = waits.filter(isDue).map(({ thread: id }) =>
     task(id, async function* (signal) {
       const thread = await runtime.thread(operator, id);

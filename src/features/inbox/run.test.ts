@@ -102,7 +102,7 @@ async function inbox(script: readonly Script<Request>[], { each, ...change }: Pa
       tools,
       cardOf: () => cardOf("anthropic:claude-sonnet-4-5"),
       alive: () => holders.alive,
-      wall: () => real.now,
+      clock: { real: () => real.now },
     },
   });
   const post = async (contact: string, text: string) => {

@@ -26,7 +26,7 @@ function showingVitals(url: string, source: number): Agent {
 async function withAccount(url: string, source = 20_000, more: Partial<AccountParts> = {}): Promise<Living> {
   const time = { now: (): number => 0 };
   const urlOf: AccountParts["urlOf"] = (rpc) => ("url" in rpc ? rpc.url : undefined);
-  const accounts = openAccounts({ urlOf, clock: () => time.now(), ...more });
+  const accounts = openAccounts({ urlOf, clock: { recorded: () => time.now() }, ...more });
   const replies = Array<string>(9).fill("Well.");
   const on = await livingRuntime(replies, {}, { agent: showingVitals(url, source), parts: { accounts } });
   time.now = () => on.time.at;

@@ -18,7 +18,7 @@ const accountAt = (url: string, cached = 300): ChainAccount => ({ address: WALLE
 function opened(parts: Partial<AccountParts> = {}): { readonly accounts: Accounts; readonly time: { at: number } } {
   const time = { at: Date.UTC(2026, 10, 21) };
   const urlOf: AccountParts["urlOf"] = (rpc) => ("url" in rpc ? rpc.url : undefined);
-  return { accounts: openAccounts({ urlOf, clock: () => time.at, ...parts }), time };
+  return { accounts: openAccounts({ urlOf, clock: { recorded: () => time.at }, ...parts }), time };
 }
 
 async function answering(listener: RequestListener): Promise<string> {

@@ -1,6 +1,6 @@
 import type { Project } from "../../agents/index.ts";
 import { senderAddress } from "../../guard/index.ts";
-import { asStrataError, StrataError } from "../../protocol/index.ts";
+import { asStrataError, type Clock, StrataError } from "../../protocol/index.ts";
 import type { Timer } from "../../turn/sources/index.ts";
 import type { Life } from "./config.ts";
 
@@ -40,8 +40,7 @@ export interface Accounts {
 export interface AccountParts {
   /** The address of the server; nothing where its variable is not set. */
   readonly urlOf: (rpc: ChainAccount["rpc"]) => string | undefined;
-  /** Milliseconds since 1970. */
-  readonly clock: () => number;
+  readonly clock: Pick<Clock, "recorded">;
   /** Real time by default. */
   readonly timer?: Timer;
   readonly read?: (url: string, address: string, signal: AbortSignal) => Promise<bigint>;
@@ -74,15 +73,15 @@ export function openAccounts({ urlOf, clock, timer = realTimer, read = readBalan
     try {
       const url = urlOf(rpc);
       if (url === undefined) throw new Error("the variable with its server's address is not set");
-      one.last = { wei: await read(url, address, closing.signal), at: clock() };
+      one.last = { wei: await read(url, address, closing.signal), at: clock.recorded() };
       one.failed = undefined;
     } catch (thrown) {
-      one.failed = { at: clock(), because: thrown instanceof Error ? thrown.message : String(thrown) };
+      one.failed = { at: clock.recorded(), because: thrown instanceof Error ? thrown.message : String(thrown) };
     }
   };
   const balance = async (account: ChainAccount, milliseconds: number): Promise<Balance | undefined> => {
     const one = knownOf(account);
-    const now = clock();
+    const now = clock.recorded();
     const age = account.cached * 1_000;
     if (one.last !== undefined && now - one.last.at < age) return one.last;
     if (one.failed !== undefined && now - one.failed.at < Math.min(age, REST)) return one.last;
@@ -103,7 +102,7 @@ export function openAccounts({ urlOf, clock, timer = realTimer, read = readBalan
       one.awaited = true;
     },
     trouble: (account) => {
-      const { failed, reading, asked = clock() } = knownOf(account);
+      const { failed, reading, asked = clock.recorded() } = knownOf(account);
       return reading === undefined ? failed : { at: asked, because: "its server has not answered yet" };
     },
     close: () => closing.abort(),
@@ -208,7 +207,7 @@ export async function checkAccounts({ file, agents }: Project): Promise<void> {
 }
 
 /** The accounts of the agents that are declared at a time, read at their servers. */
-export function accountsOf(projects: () => readonly Project[], clock: () => number): Accounts {
+export function accountsOf(projects: () => readonly Project[], clock: Pick<Clock, "recorded">): Accounts {
   return openAccounts({
     clock,
     urlOf: (rpc) => {

@@ -78,7 +78,7 @@ export function lifeDoors(parts: () => LifeParts, run: Run): LifeDoors {
     funds: async (actor, name) => fundsOf(parts(), accessTo(parts(), actor, name).agent),
     topUp: async (actor, name, payment) => {
       const { agent } = accessTo(parts(), actor, name);
-      return topUp(parts(), agent, { ...payment, by: actor.role, at: parts().clock() });
+      return topUp(parts(), agent, { ...payment, by: actor.role, at: parts().clock.recorded() });
     },
     topUps: async (actor, name, limit) =>
       parts()

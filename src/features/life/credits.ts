@@ -26,7 +26,7 @@ const NONE: Credits = { toppedUp: 0, spent: 0, balance: 0, lastDay: { spent: 0, 
  */
 export async function creditsOf({ store, clock, spending }: CreditParts, agent: Agent): Promise<Credits> {
   const before = spending.spent(agent);
-  const recorded = (await store.part(LIFE_STORE).credits(ownerOf(agent), clock())) ?? NONE;
+  const recorded = (await store.part(LIFE_STORE).credits(ownerOf(agent), clock.recorded())) ?? NONE;
   const running = Math.max(before, spending.spent(agent));
   if (running === 0) return recorded;
   const { lastDay } = recorded;

@@ -7,11 +7,11 @@ import { sleepsLine } from "./operations.ts";
 /** Agents' turns of their own, each when it is due: one that fails is followed by the next at its time. */
 const ticks: Job = {
   name: "life.ticks",
-  due: async ({ runtime, operator, now }) => {
+  due: async ({ runtime, operator, clock }) => {
     const ticking = runtime.agents(operator).filter(({ life }) => life?.tick !== undefined);
     const lives = await Promise.all(ticking.map(({ name }) => runtime.life(operator, name)));
     const later = lives.flatMap(({ vitals, nextTick }) =>
-      nextTick === undefined || nextTick <= vitals.at ? [] : [now() + nextTick - vitals.at],
+      nextTick === undefined || nextTick <= vitals.at ? [] : [clock.real() + nextTick - vitals.at],
     );
     return {
       tasks: lives.filter(isDue).map(({ agent }) => ownTurn({ runtime, operator }, agent)),

@@ -31,7 +31,7 @@ export async function recordState(parts: LifeParts, owner: AgentOwner, plan: Pla
     const step = await plan(record);
     if (step === undefined) return true;
     const { more = false, ...next } = step;
-    const move = { ...keptOf(record, next), ...next, from: record?.state, at: parts.clock() };
+    const move = { ...keptOf(record, next), ...next, from: record?.state, at: parts.clock.recorded() };
     const moved = await retryWhileBusy(() => parts.store.part(LIFE_STORE).moveLife(owner, move));
     if (moved && !more) return true;
   }

@@ -36,9 +36,9 @@ interface Ticking {
 export async function* tick(parts: LifeParts, agent: Agent, { run, options, due }: Ticking): AsyncGenerator<TurnEvent> {
   const thread = await ownThread(parts, agent);
   if ((await parts.store.pending(thread.scope, thread.id)).length === 0) {
-    const at = parts.clock();
+    const at = parts.clock.recorded();
     const occasion = {
-      id: eventId(issueId("event", parts.wall(), parts.random(10))),
+      id: eventId(issueId("event", parts.clock.real(), parts.random(10))),
       kind: "scheduled",
       trust: "platform",
       channel: TICK,
@@ -57,7 +57,7 @@ const ownTurn = (agent: Agent) => ({ agent, alone: SELF, waits: async () => true
 /** Writes down that a turn of its own begins now, whatever is due. @throws StrataError `thread_busy` where one runs, `out_of_credits` */
 export async function claimNow(parts: LifeParts, agent: Agent): Promise<void> {
   await parts.steps.checkStart(parts, ownTurn(agent));
-  const tickedAt = parts.clock();
+  const tickedAt = parts.clock.recorded();
   await recordState(parts, ownerOf(agent), (record) => ({
     state: record?.state ?? "bootstrapping",
     ...(record?.because !== undefined && { because: record.because }),
@@ -77,7 +77,7 @@ export function dueAt({ life }: Agent, tickedAt: number | undefined, now: number
  * @throws StrataError `out_of_credits`
  */
 export async function claimDue(parts: LifeParts, agent: Agent): Promise<string | undefined> {
-  const now = parts.clock();
+  const now = parts.clock.recorded();
   const owner = ownerOf(agent);
   const isDue = (tickedAt: number | undefined): boolean => {
     const at = dueAt(agent, tickedAt, now);
@@ -105,9 +105,9 @@ export async function claimDue(parts: LifeParts, agent: Agent): Promise<string |
 async function ownThread(parts: LifeParts, agent: Agent): Promise<Thread> {
   const { org, name, version } = agent;
   const scope: ContactScope = { org, agent: name, contact: SELF };
-  const at = parts.clock();
+  const at = parts.clock.recorded();
   await keepVersion(parts, agent);
-  const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
+  const id = threadId(issueId("thread", parts.clock.real(), parts.random(10)));
   const own = await parts.store.openThread(scope, { id, channel: TICK, key: version, version, at });
   await takeBack(parts, own);
   return own;
@@ -116,12 +116,12 @@ async function ownThread(parts: LifeParts, agent: Agent): Promise<Thread> {
 /** How many older threads are searched: each declaration withdraws what the one before it has left. */
 const OLDER = 20;
 
-async function takeBack({ store, wall, clock, alive }: LifeParts, { scope, id }: Thread): Promise<void> {
+async function takeBack({ store, clock, alive }: LifeParts, { scope, id }: Thread): Promise<void> {
   const older = (await store.threads(scope, OLDER)).filter(
     (one) => one.channel === TICK && one.id !== id && one.forkedFrom === undefined,
   );
   for (const { id: thread } of older) {
     if ((await store.pending(scope, thread)).length === 0) continue;
-    await store.withdraw(scope, thread, { now: wall(), at: clock(), alive });
+    await store.withdraw(scope, thread, { now: clock.real(), at: clock.recorded(), alive });
   }
 }

@@ -49,7 +49,7 @@ export async function vitalsOf(parts: LifeParts, agent: Agent): Promise<Vitals> 
     ...(unread && { unread }),
     turn: turns + (parts.running.states(owner).length || (state === "in a turn" ? 1 : 0)),
     state,
-    at: parts.clock(),
+    at: parts.clock.recorded(),
   };
 }
 

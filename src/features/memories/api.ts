@@ -37,7 +37,7 @@ export function memoryDoors(parts: Parts): MemoryDoors {
     const scope = await reach(parts, actor, asked);
     const { withoutChatter, ...asks } = wish;
     const find = (limit: number) =>
-      store.searchMemories(scopesFor(actor, scope), queryOf(scope, { ...asks, limit }, parts.clock()));
+      store.searchMemories(scopesFor(actor, scope), queryOf(scope, { ...asks, limit }, parts.clock.recorded()));
     if (withoutChatter !== true) return find(wish.limit);
     return (await find(wish.limit + CHATTER)).filter((hit) => !isChatter(hit)).slice(0, wish.limit);
   };
@@ -50,7 +50,7 @@ export function memoryDoors(parts: Parts): MemoryDoors {
       const scope = await write(actor, whose);
       checkNote(note);
       await checkPlace(store, scope, note);
-      const memory = { ...note, trust: trustOf(actor), by: actor.role, at: parts.clock() };
+      const memory = { ...note, trust: trustOf(actor), by: actor.role, at: parts.clock.recorded() };
       return store.saveMemory(scope, newMemoryId(parts), memory);
     },
     forget: async (actor, scope, id) => store.forgetMemory(await operate(actor, scope), id),

@@ -138,7 +138,7 @@ function recognise(work: Importing, tally: Tally, drafts: readonly MemoryDraft[]
     const id = before?.id ?? freeId(work, draft);
     if (draft.id !== undefined) ids.set(draft.id, id);
     if (before !== undefined && isCovered(before, draft)) return [{ draft, id, before: { ...before } }];
-    const at = before?.at ?? memory.at ?? parts.clock();
+    const at = before?.at ?? memory.at ?? parts.clock.recorded();
     const tags = [...(before?.tags ?? []), ...memory.tags];
     const support = Math.max((before?.support ?? 0) + (before === undefined ? 0 : 1), draft.support ?? 1);
     const kept = { kind: "fact" as const, trust: trustOf(work.actor), ...memory, at, tags, id, support };
@@ -260,6 +260,6 @@ async function asMemory({ parts, actor, scope }: Importing, { memory }: MemoryDr
     ...(isHere && { turn }),
     ...(from.length > 0 && { sources: from }),
     trust: lowestTrust([trustOf(actor), memory.trust ?? trustOf(actor)]),
-    at: memory.at ?? parts.clock(),
+    at: memory.at ?? parts.clock.recorded(),
   };
 }

@@ -89,7 +89,7 @@ async function standing(
   // What stands at the start of a turn that stands alone is read once: freezing it saves nothing, unless it is asked for.
   if (agent.history === "log" && agent.recall !== "frozen") return undefined;
   const read = card.cache === "none" ? 1 : rulesOf(card).multipliers.read;
-  const known = { scope, epoch, store: parts.store, count, read, limit: limitOf(setup), at: parts.clock() };
+  const known = { scope, epoch, store: parts.store, count, read, limit: limitOf(setup), at: parts.clock.recorded() };
   try {
     const found = await savedMemory(agent, { ...known, ...(undone && { undone }) });
     const forgotten = found.forgotten || (await showsForgotten(parts, found.saved, { scope, epoch }));

@@ -72,7 +72,7 @@ export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
   return {
     schedules: async (actor, name) => {
       const { agent } = accessTo(parts(), actor, name);
-      const now = parts().clock();
+      const now = parts().clock.recorded();
       const pauses = await pausesOf(parts(), agent);
       return (agent.schedules ?? []).map((schedule) => {
         const pause = pauses.get(schedule.name);
@@ -87,14 +87,14 @@ export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
     pauseSchedule: async (actor, name, which, isPaused) => {
       const { agent, owner } = accessTo(parts(), actor, name);
       const { name: schedule } = scheduleOf(agent, which);
-      const change = { schedule, isPaused, by: actor.role, at: parts().clock() };
+      const change = { schedule, isPaused, by: actor.role, at: parts().clock.recorded() };
       return parts().store.part(SCHEDULE_STORE).pauseSchedule(owner, change);
     },
     async *runSchedule(actor, name, which, options = {}) {
       const access = accessTo(parts(), actor, name);
       const schedule = scheduleOf(access.agent, which);
       await recordAct(access, "schedule", schedule.name);
-      const at = parts().clock();
+      const at = parts().clock.recorded();
       const thread = await begin(parts(), access.agent, schedule, { at, key: `${which} ${at} by hand` });
       yield* run(thread, { mode: schedule.mode, replyTo: "outbox", ...options });
     },
@@ -102,7 +102,7 @@ export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
       const { agent } = accessTo(parts(), actor, name);
       const schedule = scheduleOf(agent, which);
       const key = keyOf(agent, schedule);
-      const now = parts().clock();
+      const now = parts().clock.recorded();
       const pause = (await pausesOf(parts(), agent)).get(schedule.name);
       if (pause?.isPaused) return;
       const found =
@@ -160,9 +160,9 @@ async function begin(
   const { org, name, version } = agent;
   const scope: ContactScope = { org, agent: name, contact: SELF };
   await keepVersion(parts, agent);
-  const opened = threadId(issueId("thread", parts.wall(), parts.random(10)));
+  const opened = threadId(issueId("thread", parts.clock.real(), parts.random(10)));
   const thread = await parts.store.openThread(scope, { id: opened, channel: SCHEDULE, key, version, at });
-  const id = eventId(issueId("event", parts.wall(), parts.random(10)));
+  const id = eventId(issueId("event", parts.clock.real(), parts.random(10)));
   const content = [{ type: "text", text: untrusted(text) }] as const;
   const occasion = {
     id,

@@ -140,7 +140,7 @@ const resume = operation({
 /** Runs by the clock, each when it is due; what was missed before the program began is looked up once. */
 const runs: Job = {
   name: "schedules.runs",
-  due: async ({ runtime, operator, now }) => {
+  due: async ({ runtime, operator, clock }) => {
     const busy = runtime.agents(operator).filter(({ schedules = [] }) => schedules.length > 0);
     const found = await Promise.all(
       busy.map(async ({ name }) => (await runtime.schedules(operator, name)).map((one) => ({ agent: name, ...one }))),
@@ -148,7 +148,7 @@ const runs: Job = {
     const later = found.flat().flatMap(({ isDue, next }) => (isDue || next === undefined ? [] : [next]));
     return {
       tasks: found.flat().flatMap((one) => (one.isDue ? [task({ runtime, operator }, one)] : [])),
-      next: later.length === 0 ? undefined : Math.max(now(), Math.min(...later)),
+      next: later.length === 0 ? undefined : Math.max(clock.real(), Math.min(...later)),
     };
   },
 };

@@ -190,7 +190,7 @@ describe("001.22 what an agent does by the clock", () => {
   it("is begun by the dispatcher's job when it is due, and not before; each run is told, and its reply waits in the outbox", async () => {
     const { runtime, time } = await clocked([{ ...digest, cron: "0 9 * * *", timezone: "UTC" }]);
     const [job] = FEATURE.jobs ?? [];
-    const world = { runtime, operator: OPERATOR, now: () => time.at, isWanted: async () => true };
+    const world = { runtime, operator: OPERATOR, clock: { real: () => time.at }, isWanted: async () => true };
     const told: string[] = [];
     const dues = async (at: string) => {
       time.at = day(at);

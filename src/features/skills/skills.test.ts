@@ -32,7 +32,7 @@ it("001.19 while skills' folders hang, 20 turns begin with what was read before,
         return DISK.list(folder);
       },
     },
-    clock: () => clock.at,
+    clock: { real: () => clock.at },
     // The moment that a refresh is waited for is over at once.
     timer: (_, fire) => {
       fire();
@@ -95,7 +95,7 @@ it.each<[string, Partial<ProjectDisk["reader"]>, RegExp]>([
     const disk: ProjectDisk = {
       folderOf: () => root,
       reader: { ...DISK, ...reader },
-      clock: () => 0,
+      clock: { real: () => 0 },
       timer: (milliseconds, fire) => {
         const timeout = setTimeout(fire, milliseconds);
         return () => clearTimeout(timeout);

@@ -82,7 +82,7 @@ async function calling(
         return text === undefined ? undefined : { real: path, text, size: text.length };
       },
     },
-    clock: () => 0,
+    clock: { real: () => 0 },
     timer: () => () => undefined,
   };
   const world = { store, agentOf: () => agent, files: "", disk };

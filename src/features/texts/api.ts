@@ -101,7 +101,13 @@ async function rollbackText(access: AgentAccess, choice: Omit<TextChoice, "n">):
   const reason = checkedReason(choice.reason);
   const move = async (to: Target): Promise<TextMove> => {
     const { owner, parts, actor } = access;
-    return parts.store.moveText(owner, key, { ...to, kind: "rolled back", by: actor.role, reason, at: parts.clock() });
+    return parts.store.moveText(owner, key, {
+      ...to,
+      kind: "rolled back",
+      by: actor.role,
+      reason,
+      at: parts.clock.recorded(),
+    });
   };
   if (await isLeftOver(access, key)) return move(await away(access, key));
   const now = await editableText(access, key);

@@ -157,7 +157,7 @@ const addSkill = operation({
     usual: NO_REASON,
     opens: "data",
   },
-  run: async ({ runtime }, { agent, text, files, mine, reason }, { actor }) => {
+  run: async ({ runtime, clock }, { agent, text, files, mine, reason }, { actor }) => {
     const { skill: found, problems } = readSkill(text);
     if (found === undefined) throw noSkill(problems);
     const layer = layerWith(runtime.agent(actor, agent), "skills").id;
@@ -176,7 +176,7 @@ const addSkill = operation({
       ...(isChanged && { again: true }),
     });
     const all = Object.entries(files).map(([path, one]) => ({ path, text: one }));
-    if (all.length > 0) await kept.keepSkillFiles({ ...of, n: made.n }, all, Date.now());
+    if (all.length > 0) await kept.keepSkillFiles({ ...of, n: made.n }, all, clock.recorded());
     return made;
   },
   show: (made, { style, agentWords }) => {

@@ -53,7 +53,7 @@ export async function editText(
     place: placeOf(access.agent, now.layer, now.key.part),
     beside: checked.beside,
   } as const;
-  return parts.store.editText(owner, edit, parts.clock());
+  return parts.store.editText(owner, edit, parts.clock.recorded());
 }
 
 /** How many versions are listed unless the caller says how many. */
@@ -132,7 +132,7 @@ export async function decideText(access: AgentAccess, choice: TextVerdictChoice)
   const version = await versionOf(access, key, n);
   if (version.status !== "proposed") throw textDecided(access.agent.name, version);
   const { owner, parts, actor } = access;
-  const word = { by: actor.role, reason, at: parts.clock(), ...(over !== undefined && { over }) };
+  const word = { by: actor.role, reason, at: parts.clock.recorded(), ...(over !== undefined && { over }) };
   if (verdict === "rejected") return parts.store.decideText(owner, { ...key, n }, { ...word, verdict });
   const beside = await mayStand(access, key, { version, over });
   return parts.store.decideText(owner, { ...key, n }, { ...word, verdict, beside });
@@ -180,7 +180,7 @@ export async function activateText(access: AgentAccess, choice: TextChoice): Pro
   const kind = now.version !== null && n < (now.stands ?? 0) ? "rolled back" : "activated";
   const { owner, parts, actor } = access;
   const atFirst = standsAtFirst(access.agent, key.part) ? {} : { atFirst: null };
-  const deed = { kind, by: actor.role, reason, at: parts.clock() } as const;
+  const deed = { kind, by: actor.role, reason, at: parts.clock.recorded() } as const;
   return parts.store.moveText(owner, key, { ...deed, to: n, beside, ...atFirst });
 }
 
@@ -191,7 +191,7 @@ export async function disableSkill(access: AgentAccess, { name, reason }: SkillC
   const { enabled } = await skillNamed(access, name);
   if (!enabled) throw standsAlready(access, key, "is disabled");
   const { owner, parts, actor } = access;
-  const request = { to: null, kind: "disabled", by: actor.role, reason: why, at: parts.clock() } as const;
+  const request = { to: null, kind: "disabled", by: actor.role, reason: why, at: parts.clock.recorded() } as const;
   return parts.store.moveText(owner, key, request);
 }
 

@@ -56,7 +56,7 @@ const threads = operation({
     const on = wish.channel === undefined ? { except: [SCHEDULE, PEER] } : {};
     return { threads: await runtime.newestThreads(actor, { ...wish, ...on }) };
   },
-  show: ({ threads: found }, { style }) => threadLines(found, style),
+  show: ({ threads: found }, { style, world }) => threadLines(found, world.clock.real(), style),
 });
 
 const one = operation({
@@ -67,7 +67,7 @@ const one = operation({
   takes: ONE,
   gives: THREAD,
   run: ({ runtime }, { id }, { actor }) => runtime.thread(actor, id),
-  show: (thread, { style }) => threadLines([thread], style),
+  show: (thread, { style, world }) => threadLines([thread], world.clock.real(), style),
 });
 
 const show = operation({
@@ -230,9 +230,8 @@ const NO_THREAD =
   "There is no thread yet; `strata chat AGENT` begins one. `--channel schedule` lists runs of schedules, `--channel peer` those of sub-agents.";
 
 /** Which threads there are, and how to begin where there is none. */
-export function threadLines(found: readonly Thread[], style: Style): readonly string[] {
+export function threadLines(found: readonly Thread[], now: number, style: Style): readonly string[] {
   if (found.length === 0) return [NO_THREAD];
-  const now = Date.now();
   const rows = found.map(({ id, scope, channel, turns: n, lastActivity }) => [
     id,
     scope.agent,

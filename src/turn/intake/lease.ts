@@ -29,14 +29,14 @@ export async function hold(
   thread: Thread,
   ends: { readonly signal: AbortSignal | undefined; readonly seconds: number; readonly seen?: Digest },
 ): Promise<Lease | Moved | undefined> {
-  const now = parts.wall();
+  const now = parts.clock.real();
   const claimed = await parts.store.claim(thread.scope, thread.id, {
     turn: turnId(issueId("turn", now, parts.random(10))),
     // Two turns of one worker are two holders: neither may take the other's thread.
     holder: `${parts.holder}/${Buffer.from(parts.random(6)).toString("hex")}`,
     now,
     until: now + HOLD,
-    at: parts.clock(),
+    at: parts.clock.recorded(),
     version: thread.version,
     ...(ends.seen !== undefined && { seen: ends.seen }),
     alive: parts.alive,
@@ -81,10 +81,10 @@ function keep(
 
 /** The threads that living workers hold just now, in this program or in another. */
 export async function heldNow(
-  { store, wall, alive }: Pick<Parts, "store" | "wall" | "alive">,
+  { store, clock, alive }: Pick<Parts, "store" | "clock" | "alive">,
   org: OrgId,
 ): Promise<readonly HeldThread[]> {
-  const now = wall();
+  const now = clock.real();
   return (await store.leases(org)).filter(({ holder, until }) => until > now && alive(holder));
 }
 
@@ -95,7 +95,7 @@ async function hear({ store }: Parts, claim: Claim, cancel: () => void): Promise
 
 async function renew(parts: Parts, claim: Claim, end: AbortController): Promise<void> {
   // A renewal that throws is tried again at the next beat; one that answers false is final.
-  const held = await parts.store.renew(claim, parts.wall() + HOLD).catch(() => true);
+  const held = await parts.store.renew(claim, parts.clock.real() + HOLD).catch(() => true);
   if (held) return;
   end.abort(
     new StrataError("lease_lost", `another worker took ${claim.thread.id} over; its turn continues there`, {

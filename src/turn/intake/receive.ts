@@ -64,8 +64,8 @@ async function openingOf(
   }
   await keepVersion(parts, agent);
   const { channel, key } = conversation;
-  const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
-  return { agent, scope, opening: { id, channel, key, version: agent.version, at: parts.clock() } };
+  const id = threadId(issueId("thread", parts.clock.real(), parts.random(10)));
+  return { agent, scope, opening: { id, channel, key, version: agent.version, at: parts.clock.recorded() } };
 }
 
 /** Stores the events on the thread, all or none. */
@@ -91,7 +91,7 @@ async function stampedFor(
   events: readonly SignedEvent[],
 ) {
   const signed = await Promise.all(events.map((event) => stampProof(agent, scope, event)));
-  return signed.map((event) => ({ ...event, id: eventId(issueId("event", parts.wall(), parts.random(10))) }));
+  return signed.map((event) => ({ ...event, id: eventId(issueId("event", parts.clock.real(), parts.random(10))) }));
 }
 
 function checkEvent(actor: Actor, event: NewEvent, agent: Agent | undefined): void {

@@ -57,8 +57,8 @@ export function requestApproval(state: TurnState, call: Omit<NewApproval, "id" |
   const key = canonicalJson(call.input);
   const asked = state.approvals.find((one) => one.tool === call.tool && canonicalJson(one.input) === key);
   if (asked !== undefined) return asked;
-  const { wall, random } = state.parts;
-  const approval = { ...call, id: approvalId(issueId("approval", wall(), random(10))), taint };
+  const { clock, random } = state.parts;
+  const approval = { ...call, id: approvalId(issueId("approval", clock.real(), random(10))), taint };
   state.approvals.push(approval);
   return approval;
 }

@@ -58,7 +58,7 @@ export async function* answerCalls(
         ? refusedUnread(state, long)
         : yield* withProgress(call, (progress) => answer(state, compilation, call, progress));
     const { resultMedia: takes } = state.setup.model;
-    const came = { ...outcome, trust, at: state.parts.clock(), ...(takes && { takes }) };
+    const came = { ...outcome, trust, at: state.parts.clock.recorded(), ...(takes && { takes }) };
     results.push((room) => frameResult(call, came, room, state.setup.count));
     trusts.push(trust);
     const skipped = !isRun && stop !== undefined;
@@ -223,11 +223,11 @@ async function runOnce(state: TurnState, tool: Tool, call: CallPart, how: How): 
   const { store, clock } = state.parts;
   const { scope } = state.lease.claim.thread;
   const key = keyOf(state, tool, call);
-  const journal = await store.beginCall(scope, key, clock());
+  const journal = await store.beginCall(scope, key, clock.recorded());
   if (journal.state === "done") return journal.outcome;
   if (journal.state !== "new") return refusal(NOT_AGAIN[journal.state]).outcome;
   const { outcome, isKnown } = await run(state, tool, call, how);
-  if (isKnown) await retryWhileBusy(() => store.endCall(scope, key, outcome, clock()));
+  if (isKnown) await retryWhileBusy(() => store.endCall(scope, key, outcome, clock.recorded()));
   state.lease.signal.throwIfAborted();
   return outcome;
 }
@@ -270,7 +270,7 @@ async function run(state: TurnState, tool: Tool, call: CallPart, { taint, progre
       events,
       ...(unanswered && { unanswered, answered: [...state.replies.keys()] }),
       ...(state.writes.length > 0 && { pending: state.writes }),
-      at: parts.clock(),
+      at: parts.clock.recorded(),
       taint,
       state: IN_TURN,
     },

@@ -90,7 +90,7 @@ const hasSpoken = (state: TurnState): boolean =>
 /** The platform's own word, framed like everything that comes after the system. */
 function asked(state: TurnState, problem: string): TranscriptMessage {
   const says = `Your last answer cannot be used: ${problem}. Answer once more with the one JSON value that fits the schema, and nothing around it.`;
-  const text = frame({ kind: "warning", trust: "platform", at: state.parts.clock() }, untrusted(says));
+  const text = frame({ kind: "warning", trust: "platform", at: state.parts.clock.recorded() }, untrusted(says));
   return add(state, { role: "user", parts: [{ type: "text", text }] }, "platform");
 }
 

@@ -67,7 +67,7 @@ export async function compileFor(parts: TurnParts, setup: TurnSetup, occasion: O
   const start = await atStart(parts, setup, { scope: occasion.scope, epoch: running, undone });
   const isRunning = running !== undefined;
   const { steps } = parts;
-  const context = { scope: occasion.scope, events: occasion.events, at: parts.clock(), count: setup.count };
+  const context = { scope: occasion.scope, events: occasion.events, at: parts.clock.recorded(), count: setup.count };
   const edited = await storedTexts(parts, agent, { isRunning });
   const stored = await withStored(agent, edited, {
     stored: steps.stored(parts, agent, edited.active),
@@ -166,7 +166,7 @@ async function compileWith(
   const given = await gather(agent, layers, {
     ...occasion,
     ...start.seen,
-    at: parts.clock(),
+    at: parts.clock.recorded(),
     sources,
     vault,
     count,

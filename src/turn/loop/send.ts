@@ -132,8 +132,8 @@ export async function* askPlanned(
   compilation: Compilation,
   plan: (at: number) => PlannedRequest,
 ): AsyncGenerator<TurnEvent, Reply> {
-  const { clock, wall } = state.parts;
-  const began = { at: clock(), wall: wall() };
+  const { clock } = state.parts;
+  const began = { at: clock.recorded(), real: clock.real() };
   const { request, prediction } = plan(began.at);
   await setImmediate();
   const { parameters } = request;
@@ -208,7 +208,7 @@ function credible(reply: Reply, { prediction, parameters, card: { window }, coun
 /** What came of a request, and what was expected of it. */
 interface AskResult {
   readonly at: number;
-  readonly wall: number;
+  readonly real: number;
   readonly prediction: Prediction;
   readonly reply: Reply | null;
 }
@@ -233,7 +233,7 @@ function record(
     reply,
     dollars: dollars(reply === null ? NO_USAGE : billedUsage(reply), state.setup.prices, prediction),
     at: began.at,
-    milliseconds: state.parts.wall() - began.wall,
+    milliseconds: state.parts.clock.real() - began.real,
   });
 }
 

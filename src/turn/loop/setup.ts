@@ -64,7 +64,7 @@ export async function keepVersion({ store, agents, clock }: Parts, agent: Agent)
   keptVersions.set(store, known);
   const key = JSON.stringify([org, name, version]);
   if (known.has(key)) return;
-  await store.saveAgentVersion(org, name, version, agents.spec(agent), clock());
+  await store.saveAgentVersion(org, name, version, agents.spec(agent), clock.recorded());
   known.add(key);
 }
 

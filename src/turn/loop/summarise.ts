@@ -91,7 +91,7 @@ async function* sumUp(
       .trim();
     if (text === "") return { because: "the model gave none" };
     const trust = lowestTrust([asked.taint, "agent"]);
-    return { text: untrusted(text), trust, at: state.parts.clock(), upTo: running.cut + messages };
+    return { text: untrusted(text), trust, at: state.parts.clock.recorded(), upTo: running.cut + messages };
   } catch (thrown) {
     signal.throwIfAborted();
     return { because: asStrataError(thrown).message };

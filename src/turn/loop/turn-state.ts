@@ -89,7 +89,7 @@ export function newTurnState(parts: TurnParts, setup: TurnSetup, lease: Lease, o
     lease,
     recorded: options.recorded,
     replyTo: replyToOf(options, lease.claim.thread),
-    startedAt: parts.wall(),
+    startedAt: parts.clock.real(),
     past: NO_PAST,
     sent: undefined,
     added: [],
@@ -127,7 +127,7 @@ function replyToOf({ replyTo = "reader", recorded }: RunOptions, { channel, scop
 function deliverAfter(state: TurnState): NonNullable<TurnOutcome["deliverAfter"]> {
   if (isCalled(state)) return "nobody";
   if (state.replyTo === "nobody") return "never";
-  return state.parts.wall() + (state.replyTo === "outbox" ? FINDS : LISTENS);
+  return state.parts.clock.real() + (state.replyTo === "outbox" ? FINDS : LISTENS);
 }
 
 /** Whether another turn's call runs it. */
@@ -148,7 +148,7 @@ function leftOf(state: TurnState): Budgets["turn"] {
   return {
     rounds: Math.max(0, limits.rounds - rounds - 1),
     calls: Math.max(0, limits.calls - calls),
-    seconds: Math.max(0, limits.seconds - (state.parts.wall() - state.startedAt) / 1_000),
+    seconds: Math.max(0, limits.seconds - (state.parts.clock.real() - state.startedAt) / 1_000),
     ...(limits.dollars !== undefined && { dollars: Math.max(0, limits.dollars - dollars) }),
   };
 }
@@ -165,7 +165,7 @@ export function claimOf({ lease: { claim }, taken }: TurnState): Claim {
 /** A tool's writes wait here for the commit. */
 export function plan(state: TurnState, writes: readonly StoreWrite[]): void {
   for (const write of writes) {
-    state.writes.push({ id: memoryId(issueId("memory", state.parts.wall(), state.parts.random(10))), write });
+    state.writes.push({ id: memoryId(issueId("memory", state.parts.clock.real(), state.parts.random(10))), write });
   }
 }
 
@@ -185,7 +185,7 @@ export function totalsOf({ requests, calls, parts, startedAt }: TurnState): Turn
       NO_USAGE,
     ),
     dollars: dollarsOf(requests),
-    milliseconds: parts.wall() - startedAt,
+    milliseconds: parts.clock.real() - startedAt,
   };
 }
 
@@ -202,11 +202,11 @@ export function withoutWords(outcome: TurnOutcome): TurnOutcome {
 export function outcomeOf(state: TurnState, ending: Ending): TurnOutcome {
   const { parts, setup, sent } = state;
   const claim = claimOf(state);
-  const outbox = outboxId(issueId("outbox", parts.wall(), parts.random(10)));
+  const outbox = outboxId(issueId("outbox", parts.clock.real(), parts.random(10)));
   return {
     end:
       ending.status === "done" ? ending : { status: "failed", code: ending.error.code, message: ending.error.message },
-    at: parts.clock(),
+    at: parts.clock.recorded(),
     model: setup.model.ref,
     wire: setup.model.wire,
     mode: sent?.ledger.mode ?? modeOf(setup.agent),

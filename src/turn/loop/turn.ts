@@ -65,7 +65,7 @@ async function* converse(state: TurnState): AsyncGenerator<TurnEvent, Ending> {
       ...claim,
       ...occasionOf(claim),
       scope,
-      cold: coldCache(state.setup, state.past, state.parts.clock()),
+      cold: coldCache(state.setup, state.past, state.parts.clock.recorded()),
       renewal: renewalOf(claim.epoch, claim.thread.version, state.setup),
       signal,
     });

@@ -88,7 +88,7 @@ async function reserve(state: TurnState, { ledger }: Compilation): Promise<() =>
 
 /** Of the record and of the turns that run. A turn that is committed while the record is read counts in one of them at least. */
 async function spentOf({ parts, setup: { agent } }: Spender): Promise<number> {
-  const { since } = periodOf(agent.budgets.spend?.per ?? "ever", parts.clock());
+  const { since } = periodOf(agent.budgets.spend?.per ?? "ever", parts.clock.recorded());
   const before = parts.spending.spent(agent);
   const recorded = await parts.store.spent(agent.org, agent.name, since);
   return recorded + Math.max(before, parts.spending.spent(agent));
@@ -96,7 +96,7 @@ async function spentOf({ parts, setup: { agent } }: Spender): Promise<number> {
 
 function overspent({ parts, setup: { agent } }: Spender, spent: number): StrataError {
   const { dollars: most = 0, per = "ever" } = agent.budgets.spend ?? {};
-  const { until } = periodOf(per, parts.clock());
+  const { until } = periodOf(per, parts.clock.recorded());
   const period = per === "ever" ? "" : ` a UTC ${per}`;
   const when = until === undefined ? "" : `; it answers again from ${isoSecond(until)} on`;
   return new StrataError(

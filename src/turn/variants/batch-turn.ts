@@ -25,7 +25,7 @@ import type { ReplyTo } from "../runtime.ts";
 
 /** The part of a running turn that says whom it answers. */
 interface Answering {
-  readonly parts: Pick<Parts, "wall" | "random" | "tools">;
+  readonly parts: Pick<Parts, "clock" | "random" | "tools">;
   readonly lease: Pick<Lease, "claim">;
   readonly taken: number;
   readonly replies: ReadonlyMap<ContactId, Spoken>;
@@ -88,7 +88,7 @@ export function repliesOf(
     const reply = handled.length === 1 ? said.reply : (replies.get(thread.scope.contact) ?? null);
     // The messages of a sender who got no reply because the credits ran out keep waiting.
     if (reply === null && said.stop === "credits") return [];
-    const outbox = outboxId(issueId("outbox", parts.wall(), parts.random(10)));
+    const outbox = outboxId(issueId("outbox", parts.clock.real(), parts.random(10)));
     return {
       thread: thread.id,
       reply,

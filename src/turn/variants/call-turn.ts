@@ -59,7 +59,7 @@ export async function callTurn(caller: RunningTurn, called: Called): Promise<Cal
     return { error: asStrataError(thrown), trust: called.trust };
   } finally {
     if (thread !== undefined) {
-      const now = { now: parts.wall(), at: parts.clock(), alive: parts.alive };
+      const now = { now: parts.clock.real(), at: parts.clock.recorded(), alive: parts.alive };
       // If this fails, the contact was erased or the program ends: nobody reads the thread then.
       await parts.store.withdraw(lease.claim.thread.scope, thread.id, now).catch(() => undefined);
     }
@@ -74,27 +74,27 @@ export async function endLeftCalls({ parts, lease }: RunningTurn): Promise<void>
   const { thread, turn, attempt } = lease.claim;
   if (attempt < 2) return;
   const called = await parts.store.threads(thread.scope, MOST_LEFT, { channel: PEER });
-  const now = { now: parts.wall(), at: parts.clock(), alive: parts.alive };
+  const now = { now: parts.clock.real(), at: parts.clock.recorded(), alive: parts.alive };
   for (const { scope, id, key } of called)
     if (key.startsWith(`${turn} `)) await parts.store.withdraw(scope, id, now).catch(() => undefined);
 }
 
 /** The thread of this call, with its question. */
 async function asked({ parts, setup, lease }: RunningTurn, called: Called): Promise<Thread> {
-  const { store, wall, random, clock } = parts;
+  const { store, random, clock } = parts;
   const { thread: own, turn } = lease.claim;
   const { org, name, version } = called.agent;
   const scope: ContactScope = { org, agent: name, contact: own.scope.contact };
-  const at = clock();
+  const at = clock.recorded();
   const key = `${turn} ${called.call}`;
   await keepVersion(parts, called.agent);
-  const id = threadId(issueId("thread", wall(), random(10)));
+  const id = threadId(issueId("thread", clock.real(), random(10)));
   const opening = { id, channel: PEER, key, version, at, caller: own.id };
   const first = await store.openThread(scope, opening);
   // The journal runs no call twice: if the thread exists already, a provider gave two calls of one turn the same id.
   const thread = first.id === id ? first : await store.openThread(scope, { ...opening, key: `${key} ${id}` });
   const question = {
-    id: eventId(issueId("event", wall(), random(10))),
+    id: eventId(issueId("event", clock.real(), random(10))),
     kind: "peer",
     trust: called.trust,
     name: untrusted(setup.agent.name),

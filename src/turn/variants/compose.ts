@@ -38,11 +38,11 @@ export async function compose(
   const thread = found && (await upToDate(parts, found));
   const setup = await setupOf(parts, thread ?? { scope, version: agent.version }, given(mode));
   const epoch = thread && (await parts.store.epoch(scope, thread.id));
-  const turn = turnId(issueId("turn", parts.wall(), parts.random(10)));
+  const turn = turnId(issueId("turn", parts.clock.real(), parts.random(10)));
   const waiting = thread === undefined ? [] : await parts.store.pending(scope, thread.id);
   const events = [...waiting, imagined(parts, message, channel, waiting.length)];
   const past = await pastOf(parts, setup, { scope, thread: thread?.id, epoch });
-  const at = parts.clock();
+  const at = parts.clock.recorded();
   const cold = coldCache(setup, past, at);
   const room = uncut ? withRoom(setup) : setup;
   await parts.steps.prepare(parts, setup.agent);
@@ -80,7 +80,7 @@ const withRoom = ({ agent, card, ...setup }: TurnSetup): TurnSetup => ({
 
 /** The message as the event it would become. */
 function imagined(parts: Parts, message: Untrusted, channel: string, waiting: number): StoredEvent {
-  const at = parts.clock();
+  const at = parts.clock.recorded();
   return {
     id: eventId(issueId("event", at, parts.random(10))),
     thread: threadId(issueId("thread", at, parts.random(10))),

@@ -72,7 +72,7 @@ export async function* regenerate(
   const events = turn.events.map(({ kind, trust, channel, name, proof, content, at }) => {
     // Without the external id: the message is known by it already and would not be stored again.
     const said = { kind, trust, channel, content, at, ...(name !== undefined && { name }), ...(proof && { proof }) };
-    return { ...said, id: eventId(issueId("event", parts.wall(), parts.random(10))) };
+    return { ...said, id: eventId(issueId("event", parts.clock.real(), parts.random(10))) };
   });
   await parts.store.receive(thread.scope, thread.id, events);
   yield* runTurn(parts, thread, isSent ? { ...options, replyTo: "outbox" } : options);
@@ -125,8 +125,15 @@ async function branch(
   checkOne(parent);
   // Stores nothing, but throws if the thread is closed.
   await parts.store.receive(scope, parent.id, []);
-  const id = threadId(issueId("thread", parts.wall(), parts.random(10)));
-  const opened = await parts.store.openThread(scope, { id, channel, key, version, at: parts.clock(), forkedFrom });
+  const id = threadId(issueId("thread", parts.clock.real(), parts.random(10)));
+  const opened = await parts.store.openThread(scope, {
+    id,
+    channel,
+    key,
+    version,
+    at: parts.clock.recorded(),
+    forkedFrom,
+  });
   const { thread, turn } = opened.forkedFrom ?? { thread: undefined, turn: undefined };
   if (thread === forkedFrom.thread && turn === forkedFrom.turn) return opened;
   const says = `the conversation ${JSON.stringify(key)} is already thread ${opened.id}, which is not a fork from there`;

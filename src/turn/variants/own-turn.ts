@@ -77,7 +77,7 @@ type Summed = Came & {
 export async function summaryTurn(summing: Summing, job: SummaryJob): Promise<Summed | undefined> {
   const { parts, setup, scope } = summing;
   const thread = await ownThread(summing);
-  const now = () => ({ now: parts.wall(), at: parts.clock(), alive: parts.alive });
+  const now = () => ({ now: parts.clock.real(), at: parts.clock.recorded(), alive: parts.alive });
   // What a program left behind that ended in the middle.
   await parts.store.withdraw(scope, thread.id, now());
   await announce(summing, thread, job.says);
@@ -94,19 +94,19 @@ export async function summaryTurn(summing: Summing, job: SummaryJob): Promise<Su
 
 /** One thread of a contact for each version of the agent: a thread is pinned to the version whose model answers on it. */
 async function ownThread({ parts, setup, scope }: Summing): Promise<Thread> {
-  const { store, wall, random, clock } = parts;
+  const { store, random, clock } = parts;
   const { version } = setup.agent;
-  const at = clock();
+  const at = clock.recorded();
   await keepVersion(parts, setup.agent);
-  const id = threadId(issueId("thread", wall(), random(10)));
+  const id = threadId(issueId("thread", clock.real(), random(10)));
   return store.openThread(scope, { id, channel: CONSOLIDATION, key: version, version, at });
 }
 
 async function announce({ parts, scope, actor, asked }: Summing, thread: Thread, says: string): Promise<void> {
-  const { store, wall, random, clock } = parts;
-  const id = eventId(issueId("event", wall(), random(10)));
+  const { store, random, clock } = parts;
+  const id = eventId(issueId("event", clock.real(), random(10)));
   const content = [{ type: "text", text: untrusted(says) }] as const;
-  const event = { id, kind: asked, trust: trustOf(actor), channel: CONSOLIDATION, content, at: clock() };
+  const event = { id, kind: asked, trust: trustOf(actor), channel: CONSOLIDATION, content, at: clock.recorded() };
   await store.receive(scope, thread.id, [event]);
 }
 
@@ -175,6 +175,6 @@ async function answerTo<T>(asking: AsyncGenerator<TurnEvent, T>): Promise<T> {
 }
 
 /** The id of a memory that will be. */
-export function newMemoryId({ wall, random }: Pick<Parts, "wall" | "random">): MemoryId {
-  return memoryId(issueId("memory", wall(), random(10)));
+export function newMemoryId({ clock, random }: Pick<Parts, "clock" | "random">): MemoryId {
+  return memoryId(issueId("memory", clock.real(), random(10)));
 }

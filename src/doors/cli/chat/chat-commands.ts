@@ -186,7 +186,13 @@ async function setFact({ context, talk }: ChatCommandCall, [name, ...words]: rea
   const { declaredFacts, factLines } = await import("../../../features/facts/index.ts");
   const thread = talk.thread();
   const facts = thread === undefined ? declaredFacts(talk.agent) : await runtime.facts(operator, thread.id);
-  context.say(...factLines(name === undefined ? facts : facts.filter((one) => one.name === name), context.style));
+  context.say(
+    ...factLines(
+      name === undefined ? facts : facts.filter((one) => one.name === name),
+      talk.app.clock.real(),
+      context.style,
+    ),
+  );
 }
 
 async function oldestWaiting({ app: { runtime, operator }, thread: opened }: Talk) {

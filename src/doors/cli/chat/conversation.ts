@@ -76,7 +76,10 @@ export async function chatConversation(talkers: Talkers, anew = false) {
   const named = { agent: talkers.agent.name, contact: talkers.contact, channel: CHANNEL };
   const newest = await newestChat(talkers);
   if (newest !== undefined && !anew) return { ...named, key: newest.key };
-  return { ...named, key: newest === undefined ? CHANNEL : `${CHANNEL} ${new Date().toISOString()}` };
+  return {
+    ...named,
+    key: newest === undefined ? CHANNEL : `${CHANNEL} ${new Date(talkers.app.clock.real()).toISOString()}`,
+  };
 }
 
 /** The conversation that a chat with this contact continues. */
@@ -123,7 +126,7 @@ export interface Saying {
 export async function speak(context: Context, talk: Talk, text: string, saying: Saying): Promise<TurnId | undefined> {
   const { runtime, operator } = talk.app;
   try {
-    const said = [messageOf(talk.thread()?.channel ?? CHANNEL, text)];
+    const said = [messageOf(talk.thread()?.channel ?? CHANNEL, text, talk.app.clock.recorded())];
     await runtime.post(operator, await talk.open(said), said);
   } catch (thrown) {
     saying.onFailure(asStrataError(thrown));
@@ -190,11 +193,11 @@ async function runOnce(
   return turn;
 }
 
-const messageOf = (channel: string, text: string) =>
+const messageOf = (channel: string, text: string, at: number) =>
   ({
     kind: "message",
     trust: "contact",
     channel,
     content: [{ type: "text", text: untrusted(text) }],
-    at: Date.now(),
+    at,
   }) as const;

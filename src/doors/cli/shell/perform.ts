@@ -73,13 +73,12 @@ async function work(context: Context, session: Session, { command, verb, given, 
   const about = subject(session, verb, given, command);
   const progress = showProgress(context, commandName(operation));
   const call = { actor: app.operator, signal: context.terminal.signal, progress: progress.show };
-  const world = { ...app, clock: Date.now };
   const asked = { values: fromWords(fields, about.values), naming };
   const page = { style: context.style, agentWords: about.agentWords };
   switch (operation.kind) {
     case "value":
     case "series": {
-      const answer = await operation.run(world, asked, call).finally(progress.end);
+      const answer = await operation.run(app, asked, call).finally(progress.end);
       if (json) context.json(answer.json);
       else {
         context.say(...(await answer.lines(page)));
@@ -91,9 +90,9 @@ async function work(context: Context, session: Session, { command, verb, given, 
       return;
     }
     case "turn":
-      return runTurn(context, session, { ran: operation.run(world, asked, call), page });
+      return runTurn(context, session, { ran: operation.run(app, asked, call), page });
     case "file":
-      return writeFile(context, command, await operation.run(world, asked, call)).finally(progress.end);
+      return writeFile(context, command, await operation.run(app, asked, call)).finally(progress.end);
   }
 }
 

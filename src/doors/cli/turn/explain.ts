@@ -43,7 +43,7 @@ async function list(context: Context, session: Session): Promise<void> {
   const { runtime, operator } = session.app;
   const newest = await runtime.newestThreads(operator, { limit: NEWEST });
   if (session.json) context.json(newest);
-  else context.say(...threadLines(newest, context.style));
+  else context.say(...threadLines(newest, session.app.clock.real(), context.style));
 }
 
 async function explainThread(id: ThreadId, context: Context, { app, json }: Session): Promise<void> {

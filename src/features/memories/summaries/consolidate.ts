@@ -72,7 +72,10 @@ async function* consolidate(
   checkModel(setup);
   const summing = { parts, setup, scope: contactOf(scope), actor, asked, signal };
   let made = 0;
-  for await (const group of groups(parts, summing.scope, { by, ended: parts.clock() - Math.max(gap, PAUSE) })) {
+  for await (const group of groups(parts, summing.scope, {
+    by,
+    ended: parts.clock.recorded() - Math.max(gap, PAUSE),
+  })) {
     for (let rest = group.memories; rest.length > 0; ) {
       if (made >= limit || (await isBusy(parts, agent, scope))) return;
       const outcome = await sumUp(summing, { ...group, memories: rest });
@@ -165,7 +168,7 @@ async function kept(
     by: "agent",
     ...("session" in group && { session: group.session }),
     sources,
-    at: last?.at ?? parts.clock(),
+    at: last?.at ?? parts.clock.recorded(),
     ...(first && { validFrom: first.at }),
   };
   const { at } = summary;
@@ -263,7 +266,7 @@ interface Subject {
  */
 async function* topics({ store, clock }: Parts, scope: Scope, { done, ended }: Due): AsyncGenerator<Subject> {
   const kinds = ["message", "fact", "block"] as const;
-  const wish = { kinds, before: ended + 1, validAt: clock(), least: LEAST, except: done };
+  const wish = { kinds, before: ended + 1, validAt: clock.recorded(), least: LEAST, except: done };
   for (const { topic, memories } of await store.memoryTopics(scope, wish)) {
     for (const piece of inPieces(memories)) yield { topic, memories: piece };
   }

@@ -42,14 +42,18 @@ export async function consolidateIdle(parts: TurnParts, idling: Idling): Promise
   for (const agent of parts.agents.all) {
     const { org, name } = agent;
     if (only !== undefined && name !== only) continue;
-    if (org !== actor.org || agent.consolidate === undefined || (record.pausedUntil.get(name) ?? 0) > parts.wall())
+    if (
+      org !== actor.org ||
+      agent.consolidate === undefined ||
+      (record.pausedUntil.get(name) ?? 0) > parts.clock.real()
+    )
       continue;
     authorize(actor, "operate", { org, agent: name, contact: null });
     try {
       await lookAfter(parts, idling, agent, agent.consolidate);
     } catch (thrown) {
       if (signal.aborted) break;
-      record.pausedUntil.set(name, parts.wall() + REST);
+      record.pausedUntil.set(name, parts.clock.real() + REST);
       troubles.push({ agent: name, because: asStrataError(thrown).message });
     }
   }
@@ -68,7 +72,7 @@ async function lookAfter(
   const { model } = await setupOf(parts, { scope: { org, agent: name }, version }, {});
   if (["rehearsal", "recording"].includes(model.ref)) return;
   for (const { key, scope, activity } of await contacts(parts, agent)) {
-    if (activity + gap > parts.clock() || record.done.get(key) === activity) continue;
+    if (activity + gap > parts.clock.recorded() || record.done.get(key) === activity) continue;
     for (const sort of sorts) {
       for await (const _ of consolidate(scope, { gap, by: sort })) signal.throwIfAborted();
     }

@@ -29,14 +29,14 @@ export interface QueryVectors {
   of(agent: Agent, models: readonly ModelRef[], query: MemoryQuery): Promise<readonly QueryVector[]>;
 }
 
-export function queryVectors({ embedderOf, wall }: Pick<EmbedParts, "embedderOf" | "wall">): QueryVectors {
+export function queryVectors({ embedderOf, clock }: Pick<EmbedParts, "embedderOf" | "clock">): QueryVectors {
   const kept = new Map<string, Float32Array>();
   // A source may search twice in its time, and has one signal for both.
   const begun = new WeakMap<AbortSignal, number>();
   const leftOf = (whole: number, signal: AbortSignal | undefined): number => {
-    const since = (signal && begun.get(signal)) ?? wall();
+    const since = (signal && begun.get(signal)) ?? clock.real();
     if (signal !== undefined) begun.set(signal, since);
-    return Math.max(0, Math.ceil(since + whole - wall()));
+    return Math.max(0, Math.ceil(since + whole - clock.real()));
   };
   return {
     of: async (agent, models, { texts, signal }) => {

@@ -1,6 +1,7 @@
 import {
   type Agent,
   asStrataError,
+  type Clock,
   type Embedder,
   type ModelRef,
   type Scope,
@@ -125,6 +126,5 @@ export interface EmbedParts {
   readonly agents: () => readonly Agent[];
   /** @throws StrataError `model_unknown`, `secret_missing`, … */
   readonly embedderOf: (ref: ModelRef) => Embedder;
-  /** Real time. */
-  readonly wall: () => number;
+  readonly clock: Pick<Clock, "real">;
 }
