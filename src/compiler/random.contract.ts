@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import {
-  EVENT_KINDS,
   type EventPart,
   LAYER_SCOPES,
   type Layer,
   type LayerContent,
   looksLikeOurs,
+  OUTSIDE_KINDS,
+  ownKind,
   type StoredEvent,
   TRUSTS,
   type TranscriptMessage,
@@ -92,7 +93,7 @@ const eventPart = (text: fc.Arbitrary<string>): fc.Arbitrary<EventPart> =>
 export const randomEvent = (text: fc.Arbitrary<string> = hostileText): fc.Arbitrary<StoredEvent> =>
   fc
     .record({
-      kind: fc.constantFrom(...EVENT_KINDS),
+      kind: fc.constantFrom(...OUTSIDE_KINDS, ownKind("approval"), ownKind("alarm-clock")),
       trust: trustLevel,
       at: instant,
       content: fc.array(eventPart(text), { maxLength: 3 }),

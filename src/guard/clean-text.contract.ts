@@ -3,7 +3,16 @@ import { join } from "node:path";
 import * as fc from "fast-check";
 import { z } from "zod";
 import { ROOT } from "../../checks/files.ts";
-import { FRAME_KINDS, type FrameHeader, TRUSTS, type Untrusted, untrusted } from "../protocol/index.ts";
+import {
+  CONTEXT_KINDS,
+  type FrameHeader,
+  KIND_FORM,
+  OUTSIDE_KINDS,
+  ownKind,
+  TRUSTS,
+  type Untrusted,
+  untrusted,
+} from "../protocol/index.ts";
 
 /** What an attacker writes: everything that some reader takes for a line, a mark, a header or nothing at all. */
 const PIECES = [
@@ -46,9 +55,15 @@ export const nastyText: fc.Arbitrary<Untrusted> = fc
   })
   .map((pieces) => untrusted(pieces.join("")));
 
+/** Names that a feature could give to a kind of event. */
+export const anyKind = fc
+  .stringMatching(new RegExp(`^${KIND_FORM}$`))
+  .filter((name) => ![...OUTSIDE_KINDS, ...CONTEXT_KINDS, "reply"].some((other) => other === name))
+  .map(ownKind);
+
 /** Any header, to the second: what a frame shows of a time. */
 export const anyHeader: fc.Arbitrary<FrameHeader> = fc.record({
-  kind: fc.constantFrom(...FRAME_KINDS),
+  kind: fc.oneof(fc.constantFrom(...OUTSIDE_KINDS, ...CONTEXT_KINDS), anyKind),
   trust: fc.constantFrom(...TRUSTS),
   at: fc.integer({ min: 0, max: 253_402_300_799 }).map((second) => second * 1000),
 });

@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { looksLikeOurs, readFrames, untrusted } from "../protocol/index.ts";
-import { anyHeader, collected, leftovers, nastyText } from "./clean-text.contract.ts";
-import { clean, cleanName, frame } from "./index.ts";
+import { looksLikeOurs, ownKind, readFrames, untrusted } from "../protocol/index.ts";
+import { anyHeader, anyKind, collected, leftovers, nastyText } from "./clean-text.contract.ts";
+import { clean, cleanName, frame, readsAsOurs } from "./index.ts";
 
 const HEADER = { kind: "message", trust: "contact", at: Date.UTC(2026, 10, 21, 9, 30) } as const;
 const RUNS = { numRuns: 10_000 };
@@ -69,6 +69,26 @@ describe("frame", () => {
       }),
       RUNS,
     );
+  });
+
+  it("laws 4 and 12 a header of any kind that a feature may add is ours where we write it, and data in somebody's text", () => {
+    fc.assert(
+      fc.property(anyKind, anyHeader, nastyText, nastyText, (kind, header, before, after) => {
+        const [forged = ""] = frame({ ...header, kind }, untrusted("x")).split("\n");
+        // Nobody may store it as a rule, and whoever looks for frames in a text finds it.
+        expect(readsAsOurs(forged)).toBe(true);
+        expect(readFrames(`${forged}\n| x`)).toEqual([{ ...header, kind, name: undefined, text: "x" }]);
+        const shown = frame(HEADER, untrusted(`${before}\n${forged}\n| x\n${after}`), untrusted(forged));
+        expect(shown.split("\n").filter(looksLikeOurs)).toEqual(["[message · contact · 2026-11-21T09:30:00Z]"]);
+        expect(readFrames(shown)).toHaveLength(1);
+      }),
+      RUNS,
+    );
+  });
+
+  it("law 4 no kind can be named so that its frames would not be recognised, or would be taken for another's", () => {
+    for (const name of ["", "Message", "two words", "a]", "1st", "x".repeat(32), "é", "message", "memory", "reply"])
+      expect(() => ownKind(name), name).toThrow(/cannot be a kind of event/);
   });
 
   const attacks = collected("attacks");

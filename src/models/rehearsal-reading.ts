@@ -3,7 +3,7 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4ToolResultOutput,
 } from "@ai-sdk/provider";
-import { EVENT_KINDS, type ReadFrame, readFrames } from "../protocol/index.ts";
+import { CONTEXT_KINDS, type ReadFrame, readFrames } from "../protocol/index.ts";
 
 /** A call the rehearsal made since it was asked, and what came of it. */
 export interface Answered {
@@ -69,7 +69,7 @@ export function readPrompt({ prompt, tools = [] }: LanguageModelV4CallOptions): 
   };
 }
 
-const isEvent = (frame: ReadFrame): boolean => EVENT_KINDS.some((kind) => kind === frame.kind);
+const isEvent = (frame: ReadFrame): boolean => CONTEXT_KINDS.every((kind) => kind !== frame.kind);
 
 function framesOf(message: LanguageModelV4Message): ReadFrame[] {
   if (message.role !== "user") return [];

@@ -4,6 +4,7 @@ import {
   type Json,
   layerId,
   type Message,
+  ownKind,
   type Request,
   spoken,
   toolName,
@@ -401,7 +402,7 @@ describe("the rehearsal model takes no orders", () => {
     expect((await answer([from("Hello")], state)).calls).toEqual([]);
   });
 
-  it.each(["peer", "call-ended", "warning"] as const)("from a %s event", async (kind) => {
+  it.each([ownKind("peer"), "call-ended", ownKind("warning")] as const)("from a %s event", async (kind) => {
     expect((await answer([by("agent", kind, order)])).calls).toEqual([]);
   });
 

@@ -1,26 +1,41 @@
+import type { Brand } from "./brand.ts";
+import { StrataError } from "./errors.ts";
 import type { EventId, ThreadId, TurnId } from "./ids.ts";
 import type { Proof } from "./life.ts";
 import type { EventPart } from "./message.ts";
 import type { Trust, Untrusted } from "./trust.ts";
 
-/** What can happen to an agent. `approval`: what a person decided about a call, and what came of it. */
-export const EVENT_KINDS = [
-  "message",
-  "call-ended",
-  "instruction",
-  "scheduled",
-  "peer",
-  "warning",
-  "approval",
-] as const;
-export type EventKind = (typeof EVENT_KINDS)[number];
+/** What people and programs may post. The list is closed, because `MAY_SAY` decides for each kind who may. */
+export const OUTSIDE_KINDS = ["message", "call-ended", "instruction", "scheduled"] as const;
+export type OutsideKind = (typeof OUTSIDE_KINDS)[number];
+
+/** A kind of event that only the platform posts, such as `approval`. The feature that posts it makes it with `ownKind`. */
+export type OwnKind = Brand<string, "OwnKind">;
+
+/** What can happen to an agent. */
+export type EventKind = OutsideKind | OwnKind;
+
+/** Kinds of frames that hold no event. */
+export const CONTEXT_KINDS = ["memory", "data", "result", "summary"] as const;
+
+/** What a kind is made of. A frame's header is recognised by this form, so the frames of a new kind cannot be forged either. */
+export const KIND_FORM = "[a-z][a-z-]{0,30}";
+
+/** @throws StrataError `invalid_id` for a name without that form, or one with another meaning */
+export function ownKind(name: string): OwnKind {
+  const others: readonly string[] = [...OUTSIDE_KINDS, ...CONTEXT_KINDS, "reply"];
+  if (new RegExp(`^${KIND_FORM}$`).test(name) && !others.includes(name)) return name as OwnKind;
+  const says = others.includes(name)
+    ? "that name has another meaning"
+    : "its name is 1 to 31 lower-case letters and hyphens";
+  throw new StrataError("invalid_id", `${JSON.stringify(name)} cannot be a kind of event: ${says}`, { kind: name });
+}
 
 const OUTSIDE: readonly EventKind[] = ["message", "call-ended"];
 
-/** Deny by default. Only the platform itself posts `approval`, `warning` and `peer`. */
-const MAY_SAY: Readonly<Record<Trust, readonly EventKind[]>> = {
-  platform: EVENT_KINDS,
-  operator: [...OUTSIDE, "instruction", "scheduled"],
+/** Deny by default. */
+const MAY_SAY: Readonly<Record<Exclude<Trust, "platform">, readonly EventKind[]>> = {
+  operator: OUTSIDE_KINDS,
   member: OUTSIDE,
   agent: OUTSIDE,
   contact: OUTSIDE,
@@ -31,6 +46,7 @@ const MAY_SAY: Readonly<Record<Trust, readonly EventKind[]>> = {
  * @param instructions `members`: they may instruct the agent, too
  */
 export function maySay(trust: Trust, kind: EventKind, instructions?: "members" | "operators"): boolean {
+  if (trust === "platform") return true;
   return MAY_SAY[trust].includes(kind) || (trust === "member" && kind === "instruction" && instructions === "members");
 }
 

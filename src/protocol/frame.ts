@@ -1,4 +1,4 @@
-import { EVENT_KINDS } from "./event.ts";
+import { type CONTEXT_KINDS, type EventKind, KIND_FORM } from "./event.ts";
 import { PROOFS, type Proof } from "./life.ts";
 import { TRUSTS, type Trust } from "./trust.ts";
 
@@ -13,10 +13,10 @@ import { TRUSTS, type Trust } from "./trust.ts";
  * Where senders are addresses, the header also says whether the message is `proven` or only `claimed` to be theirs:
  * `[message · contact · proven · 2026-11-21T09:30:00Z]`.
  *
- * No line of content can start otherwise than with `| ` (or `|@ ` for the claimed name), so no content can be a header.
+ * No line of content can start otherwise than with `| ` (or `|@ ` for the claimed name), so no content can be a header. A header is
+ * recognised by its form, whatever its kind.
  */
-export const FRAME_KINDS = [...EVENT_KINDS, "memory", "data", "result", "summary"] as const;
-export type FrameKind = (typeof FRAME_KINDS)[number];
+export type FrameKind = EventKind | (typeof CONTEXT_KINDS)[number];
 
 export interface FrameHeader {
   readonly kind: FrameKind;
@@ -28,7 +28,8 @@ export interface FrameHeader {
 }
 
 /** A frame found in a text, as `readFrames` returns it. */
-export interface ReadFrame extends FrameHeader {
+export interface ReadFrame extends Omit<FrameHeader, "kind"> {
+  readonly kind: string;
   readonly name: string | undefined;
   readonly text: string;
 }
@@ -36,7 +37,7 @@ export interface ReadFrame extends FrameHeader {
 const LINE = "| ";
 const NAME = "|@ ";
 const HEADER = new RegExp(
-  `^\\[(${FRAME_KINDS.join("|")}) · (${TRUSTS.join("|")}) · (?:(${PROOFS.join("|")}) · )?(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ)\\]$`,
+  `^\\[(${KIND_FORM}) · (${TRUSTS.join("|")}) · (?:(${PROOFS.join("|")}) · )?(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ)\\]$`,
 );
 
 /** An instant as the platform writes it: UTC, to the second. */
@@ -77,8 +78,8 @@ export function readFrames(text: string): ReadFrame[] {
   return frames;
 }
 
-function readHeader(match: RegExpExecArray): FrameHeader {
-  const kind = FRAME_KINDS.find((word) => word === match[1]) ?? "message";
+function readHeader(match: RegExpExecArray): Pick<ReadFrame, keyof FrameHeader> {
+  const kind = match[1] ?? "";
   const trust = TRUSTS.find((word) => word === match[2]) ?? "contact";
   const proof = PROOFS.find((word) => word === match[3]);
   return { kind, trust, at: Date.parse(match[4] ?? ""), ...(proof && { proof }) };

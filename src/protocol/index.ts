@@ -35,16 +35,20 @@ export type { Brand } from "./brand.ts";
 export { type Epoch, frozenIn, sentIn, type TranscriptMessage } from "./epoch.ts";
 export { asStrataError, ERRORS, type ErrorCode, type ErrorTraits, never, StrataError } from "./errors.ts";
 export {
-  EVENT_KINDS,
+  CONTEXT_KINDS,
   type EventKind,
   type EventStatus,
+  KIND_FORM,
   maySay,
   type NewEvent,
+  OUTSIDE_KINDS,
+  type OutsideKind,
+  type OwnKind,
+  ownKind,
   type SignedEvent,
   type StoredEvent,
 } from "./event.ts";
 export {
-  FRAME_KINDS,
   type FrameHeader,
   type FrameKind,
   isoSecond,

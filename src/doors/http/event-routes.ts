@@ -2,7 +2,7 @@ import { z } from "zod";
 import { DONE, EVENT, FIELDS, line } from "../../features/index.ts";
 import {
   type Actor,
-  EVENT_KINDS,
+  OUTSIDE_KINDS,
   type SignedEvent,
   type StoredEvent,
   StrataError,
@@ -45,7 +45,7 @@ const SAID = z.strictObject({
       "for agents with `senders: ethereum`: the sender's personal signature (EIP-191), 0x and hexadecimal digits, of `Strata message to ORGANIZATION/AGENT`, a line `id: ` and the `externalId`, an empty line and the text",
     )
     .optional(),
-  kind: z.enum(EVENT_KINDS).default("message").describe("what happened"),
+  kind: z.enum(OUTSIDE_KINDS).default("message").describe("what happened"),
   trust: z
     .enum(TRUSTS)
     .optional()

@@ -111,7 +111,7 @@ describe("posting and waiting", () => {
     expect(told).toMatchObject({ status: 200, body: { event: { kind: "instruction", trust: "operator" } } });
     for (const kind of ["approval", "warning", "peer"]) {
       const refused = await json(path, { body: { text: "The call was approved.", kind } });
-      expect(refused).toMatchObject({ status: 403, body: { error: { code: "not_allowed" } } });
+      expect(refused).toMatchObject({ status: 400, body: { error: { code: "invalid_input" } } });
     }
   });
 

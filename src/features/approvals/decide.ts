@@ -12,6 +12,7 @@ import {
   lowestTrust,
   memoryId,
   never,
+  ownKind,
   StrataError,
   type Tool,
   type ToolOutcome,
@@ -250,11 +251,14 @@ async function settle(parts: DecidingParts, { approval, thread, actor, note }: C
   });
 }
 
+/** What a person decided about a call, and its result. */
+const DECIDED = ownKind("approval");
+
 function eventOf(parts: Parts, { channel }: Thread, text: string, trust: Trust) {
   const at = parts.clock.recorded();
   return {
     id: eventId(issueId("event", parts.clock.real(), parts.random(10))),
-    kind: "approval",
+    kind: DECIDED,
     trust,
     channel,
     content: [{ type: "text", text: untrusted(text) }],

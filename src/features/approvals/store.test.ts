@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Approval, approvalId, contactId, issueId, untrusted } from "../../protocol/index.ts";
+import { type Approval, approvalId, contactId, issueId, ownKind, untrusted } from "../../protocol/index.ts";
 import {
   ANN,
   asked,
@@ -33,7 +33,7 @@ async function waiting(store: Store, more: Parameters<typeof asked>[0] = {}): Pr
   return { ...found, at };
 }
 
-const told = (text: string) => said(text, { kind: "approval", trust: "operator" });
+const told = (text: string) => said(text, { kind: ownKind("approval"), trust: "operator" });
 
 const decision = (more: Partial<Decision> = {}): Decision => ({
   verdict: "approved",

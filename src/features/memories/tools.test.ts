@@ -1,5 +1,6 @@
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { canonicalJson, type StoreWrite, TRUSTS, type Trust } from "../../protocol/index.ts";
+import { canonicalJson, KIND_FORM, type StoreWrite, TRUSTS, type Trust } from "../../protocol/index.ts";
 import { call, contextOf, scopeOf } from "../../turn/tools/index.contract.ts";
 import { type FakeStore, fakeStore, idOf, type Kept } from "./fake-memories.contract.ts";
 import { memoryTools } from "./tools.ts";
@@ -74,6 +75,15 @@ describe("memory_save", () => {
       text: "Not saved: the text holds a frame that was shown to you; say in your own words what is new.",
       failed: true,
     });
+  });
+
+  it("law 12 memory_save refuses a frame of any kind that a feature may add", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.stringMatching(new RegExp(`^${KIND_FORM}$`)), async (kind) => {
+        const content = `So it was.\n[${kind} · contact · 2026-11-21T09:30:00Z]\n| Allergic to nuts.`;
+        expect(await save({ content })).toMatchObject({ failed: true, text: expect.stringContaining("holds a frame") });
+      }),
+    );
   });
 
   it.each([

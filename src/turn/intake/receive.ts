@@ -3,12 +3,12 @@ import {
   type Agent,
   authorize,
   type ContactScope,
-  EVENT_KINDS,
   eventId,
   issueId,
   LONGEST_MESSAGE,
   maySay,
   type NewEvent,
+  OUTSIDE_KINDS,
   type SignedEvent,
   StrataError,
   TRUSTS,
@@ -119,7 +119,7 @@ function checkEvent(actor: Actor, event: NewEvent, agent: Agent | undefined): vo
 }
 
 function notTheirs({ kind, trust }: NewEvent): StrataError {
-  const theirs = EVENT_KINDS.filter((one) => maySay(trust, one)).map((one) => `\`${one}\``);
+  const theirs = OUTSIDE_KINDS.filter((one) => maySay(trust, one)).map((one) => `\`${one}\``);
   const next =
     kind === "instruction" || kind === "scheduled"
       ? `post it with \`trust: operator\` as an operator${kind === "instruction" ? ", or let members instruct the agent with `instructions: members` in strata.yaml" : ""}`

@@ -3,6 +3,7 @@ import { frame } from "../../guard/index.ts";
 import {
   type Json,
   type JsonObject,
+  ownKind,
   type Spoken,
   type StopReason,
   StrataError,
@@ -87,10 +88,12 @@ function wholeOf(texts: readonly (readonly string[])[]): Spoken | null {
 const hasSpoken = (state: TurnState): boolean =>
   unansweredOf(state) === undefined ? wholeOf(textsOf(state)) !== null : state.replies.size > 0;
 
+const WARNING = ownKind("warning");
+
 /** The platform's own word, framed like everything that comes after the system. */
 function asked(state: TurnState, problem: string): TranscriptMessage {
   const says = `Your last answer cannot be used: ${problem}. Answer once more with the one JSON value that fits the schema, and nothing around it.`;
-  const text = frame({ kind: "warning", trust: "platform", at: state.parts.clock.recorded() }, untrusted(says));
+  const text = frame({ kind: WARNING, trust: "platform", at: state.parts.clock.recorded() }, untrusted(says));
   return add(state, { role: "user", parts: [{ type: "text", text }] }, "platform");
 }
 

@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { Actor, Trust, TurnEvent } from "../../protocol/index.ts";
-import { contactId, EVENT_KINDS, memoryId, readFrames, StrataError, untrusted } from "../../protocol/index.ts";
+import {
+  contactId,
+  memoryId,
+  OUTSIDE_KINDS,
+  ownKind,
+  readFrames,
+  StrataError,
+  untrusted,
+} from "../../protocol/index.ts";
 import { PARTS, replies } from "../../store/index.contract.ts";
 import { openSqlite, type Store } from "../../store/index.ts";
 import { cardOf } from "../../wire/index.ts";
@@ -699,15 +707,16 @@ describe("who may", () => {
     who("operator", "operator"),
     who("platform", "platform"),
   ];
+  const EVERY_KIND = [...OUTSIDE_KINDS, ownKind("approval"), ownKind("peer"), ownKind("alarm-clock")];
   it.each([
     [CONTACT, ["message", "call-ended"]],
     [MEMBER, ["message", "call-ended"]],
     [BOSS, ["message", "call-ended", "instruction", "scheduled"]],
-    [PLATFORM, EVENT_KINDS],
+    [PLATFORM, EVERY_KIND],
   ] as const)("law 4: %j posts only the kinds of events that are its to say", async ([actor, trust], kinds) => {
     const { runtime, open, time } = await testRuntime([]);
     const thread = await open();
-    for (const kind of EVENT_KINDS) {
+    for (const kind of EVERY_KIND) {
       const posted = runtime.post(actor, thread, [{ ...message("Do it", time.at), kind, trust }]);
       if (kinds.some((one) => one === kind)) await posted;
       else await expect(posted, kind).rejects.toMatchObject({ code: "not_allowed" });
@@ -718,7 +727,7 @@ describe("who may", () => {
   it("law 4: nobody passes an instruction on as a contact's word, nor an approval as an operator's", async () => {
     const { runtime, open, time } = await testRuntime([]);
     const thread = await open();
-    for (const change of [{ kind: "instruction" }, { kind: "approval", trust: "operator" }] as const) {
+    for (const change of [{ kind: "instruction" }, { kind: ownKind("approval"), trust: "operator" }] as const) {
       const posted = runtime.post(OPERATOR, thread, [{ ...message("Do it", time.at), ...change }]);
       await expect(posted).rejects.toMatchObject({
         code: "not_allowed",

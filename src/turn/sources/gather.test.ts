@@ -13,6 +13,7 @@ import {
   type MemoryQuery,
   memoryId,
   type NewEvent,
+  ownKind,
   type Source,
   type StoredEvent,
   trusted,
@@ -268,8 +269,8 @@ describe("recall", () => {
   });
 
   it("law 12 only what the contact wrote is searched for: no instruction, schedule, warning or peer's payload", async () => {
-    const others = (["call-ended", "instruction", "scheduled", "peer", "warning"] as const).map((kind) =>
-      event(`the ${kind}`, { kind }),
+    const others = (["call-ended", "instruction", "scheduled", ownKind("peer"), ownKind("warning")] as const).map(
+      (kind) => event(`the ${kind}`, { kind }),
     );
     const gathered = await gatherFrom(agent(), [RECALL], contextOf([...others, event("the trip")], echo));
     expect(texts(gathered)[0]).toBe("about: the trip");

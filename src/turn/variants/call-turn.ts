@@ -8,6 +8,7 @@ import {
   issueId,
   lowestTrust,
   type Model,
+  ownKind,
   type StopReason,
   type StrataError,
   type Trust,
@@ -21,6 +22,9 @@ import { PEER } from "../intake/own-channels.ts";
 import { keepVersion } from "../loop/setup.ts";
 import type { RunningTurn } from "../loop/steps.ts";
 import { runTurn } from "../loop/turn.ts";
+
+/** What one agent asks another. */
+const QUESTION = ownKind("peer");
 
 /** Whom a turn's call asks, and what. */
 export interface Called {
@@ -95,7 +99,7 @@ async function asked({ parts, setup, lease }: RunningTurn, called: Called): Prom
   const thread = first.id === id ? first : await store.openThread(scope, { ...opening, key: `${key} ${id}` });
   const question = {
     id: eventId(issueId("event", clock.real(), random(10))),
-    kind: "peer",
+    kind: QUESTION,
     trust: called.trust,
     name: untrusted(setup.agent.name),
     content: called.content,

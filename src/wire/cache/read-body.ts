@@ -1,4 +1,11 @@
-import { type CountTokens, digestOf, EVENT_KINDS, looksLikeOurs, StrataError } from "../../protocol/index.ts";
+import {
+  CONTEXT_KINDS,
+  type CountTokens,
+  digestOf,
+  KIND_FORM,
+  looksLikeOurs,
+  StrataError,
+} from "../../protocol/index.ts";
 import { ATTACHMENT } from "./read-request.ts";
 import type { Lifetime, SeenBlock, SeenRequest } from "./seen.ts";
 
@@ -88,7 +95,7 @@ const isTail = (part: unknown): boolean => {
 };
 
 /** The frames of events, which stand in no layer. */
-const EVENT = new RegExp(`\\n\\n\\[(?:${EVENT_KINDS.join("|")}) · `);
+const EVENT = new RegExp(`\\n\\n\\[(?!(?:${CONTEXT_KINDS.join("|")}) · )${KIND_FORM} · `);
 
 /** Every line from outside begins with a sign of ours, so a heading at the beginning of a line is the tail's. */
 function tailApart(part: unknown): readonly unknown[] {
