@@ -59,8 +59,10 @@ export { clean, frame, messageToSign, type SignedMessage } from "./guard/index.t
 export { bindModel, tokenCounter, wireBody } from "./models/index.ts";
 export {
   type Actor,
+  type ActorId,
   type Agent,
   type AssistantPart,
+  actorId,
   agentName,
   asStrataError,
   type ContactId,

@@ -15,6 +15,7 @@ import {
   type Clock,
   type CountTokens,
   type Embedder,
+  LOCAL_OPERATOR,
   type Model,
   type ModelRef,
   type OrgId,
@@ -170,7 +171,7 @@ function joined(options: PlacedOptions, { declared, current, vectors, disk, step
   if (options.recordOnly !== true) beginReading(accounts, now.agents);
   const wireOf = (agent: Agent): ModelRef => options.wire ?? now.wireOf(agent);
   const runtime = openRuntime(parts);
-  const operator = { org: now.org, role: "operator" } as const;
+  const operator = { org: now.org, id: LOCAL_OPERATOR, role: "operator" } as const;
   return {
     runtime,
     operator,

@@ -7,6 +7,8 @@ export type OrgId = Brand<string, "OrgId">;
 export type AgentName = Brand<string, "AgentName">;
 /** The person outside that an agent talks to, by the channel's name for them: 1 to 200 characters, one line. */
 export type ContactId = Brand<string, "ContactId">;
+/** Who acts, by kind and name: `member:ann`, `key:ci`, `token:operator`, `local:operator`, `program:strata`. */
+export type ActorId = Brand<string, "ActorId">;
 /** A layer's name inside its agent: a slug. */
 export type LayerId = Brand<string, "LayerId">;
 /** A tool's name as providers accept it: letters, digits, `_` and `-`, at most 64. */
@@ -26,6 +28,9 @@ export type ApprovalId = Brand<string, "ApprovalId">;
 
 const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
 const TOOL = /^[A-Za-z0-9_-]{1,64}$/;
+/** A member of the organization, a key, a token, whoever sits at this machine, the program itself, an agent, a contact. */
+const ACTOR_KINDS = ["member", "key", "token", "local", "program", "agent", "contact"] as const;
+const ACTOR = new RegExp(`^(?:${ACTOR_KINDS.join("|")}):\\P{C}{1,200}$`, "u");
 const ISSUED = { thread: "thr", turn: "trn", event: "evt", memory: "mem", outbox: "out", approval: "apr" } as const;
 
 /** The kinds of ids that only the platform issues. */
@@ -68,6 +73,13 @@ export const contactId = (text: string): ContactId =>
     text.length > 0 && text.length <= 200 && text.trim() === text && !/\p{C}/u.test(text),
     "a contact",
     "1 to 200 visible characters without a line break or outer blanks",
+  );
+export const actorId = (text: string): ActorId =>
+  checked(
+    text,
+    ACTOR.test(text) && text.trim() === text,
+    "an actor's id",
+    `a kind (${ACTOR_KINDS.join(", ")}), ':' and a name of 1 to 200 visible characters`,
   );
 export const threadId = (text: string): ThreadId => issued(text, "thread");
 export const turnId = (text: string): TurnId => issued(text, "turn");

@@ -59,8 +59,10 @@ export {
   writeFrame,
 } from "./frame.ts";
 export {
+  type ActorId,
   type AgentName,
   type ApprovalId,
+  actorId,
   agentName,
   approvalId,
   type ContactId,
@@ -205,14 +207,17 @@ export {
   isBatch,
   isErased,
   isReserved,
+  LOCAL_OPERATOR,
   may,
   memoryScope,
+  PROGRAM,
   ROLES,
   type Role,
   reaches,
   SCHEDULE,
   type Scope,
   SELF,
+  TOKEN_OPERATOR,
   trustOf,
   withArticle,
 } from "./scope.ts";

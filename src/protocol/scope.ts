@@ -1,5 +1,5 @@
 import { StrataError } from "./errors.ts";
-import { type AgentName, type ContactId, contactId, type OrgId } from "./ids.ts";
+import { type ActorId, type AgentName, actorId, type ContactId, contactId, type OrgId } from "./ids.ts";
 import { TRUSTS, type Trust } from "./trust.ts";
 
 /** The owner of data: every read and write of thread, memory or conversation data names one. `contact: null` is the agent itself. */
@@ -58,10 +58,21 @@ export type Role = (typeof ROLES)[number];
 /** Who asks. `agent` and `contact` limit the actor's access; left out, the actor has access to the whole organization. */
 export interface Actor {
   readonly org: OrgId;
+  /** Kept with what they do, so that the record says who it was. */
+  readonly id: ActorId;
   readonly role: Role;
   readonly agent?: AgentName;
   readonly contact?: ContactId;
 }
+
+/** Whoever sits at this machine: the command line, and programs that embed Strata. */
+export const LOCAL_OPERATOR: ActorId = actorId("local:operator");
+
+/** Whoever holds the operator's token of the HTTP server. */
+export const TOKEN_OPERATOR: ActorId = actorId("token:operator");
+
+/** The program itself: its background work. */
+export const PROGRAM: ActorId = actorId("program:strata");
 
 /** The actions that need permission. */
 export const ACTIONS = ["post", "run", "read", "explain", "operate"] as const;

@@ -2,6 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { databases, server, title } from "../../tests/postgres.ts";
+import { actorId } from "../protocol/index.ts";
 import { newFolder } from "./contract/folder.contract.ts";
 import {
   ANN,
@@ -50,7 +51,11 @@ async function record(): Promise<CopySide> {
     await store.saveMemory(scope, newMemory(), remembered(`${contact} likes jasmine tea`));
   }
   await store.editText(ANN, edited("A loop."), Date.now());
-  await store.eraseContact(scopeOf("cid"), { org: ANN.org, role: "operator" }, Date.now());
+  await store.eraseContact(
+    scopeOf("cid"),
+    { org: ANN.org, id: actorId("token:operator"), role: "operator" },
+    Date.now(),
+  );
   await store.close();
   return file("from.db");
 }

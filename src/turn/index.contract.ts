@@ -8,6 +8,7 @@ import { type Script, scripted } from "../models/index.ts";
 import {
   type Actor,
   type Agent,
+  actorId,
   agentName,
   type Budgets,
   type Clock,
@@ -33,7 +34,7 @@ import type { Parts, RunOptions, Runtime } from "./index.ts";
 import { defineTool, toolset } from "./tools/index.ts";
 
 export const ORG = orgId("home");
-export const OPERATOR: Actor = { org: ORG, role: "operator" };
+export const OPERATOR: Actor = { org: ORG, id: actorId("token:operator"), role: "operator" };
 const WHOLE = { full: "whole", compact: "whole", minimal: "whole" } as const;
 
 const layer = (one: Partial<Omit<Layer, "id">> & Pick<Layer, "rank" | "source"> & { readonly id: string }): Layer => ({

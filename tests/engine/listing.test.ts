@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { openApp } from "../../src/app.ts";
-import { type Actor, agentName, contactId } from "../../src/protocol/index.ts";
+import { type Actor, actorId, agentName, contactId } from "../../src/protocol/index.ts";
 import { defineTool } from "../../src/turn/tools/index.ts";
 import { said } from "./home.ts";
 
@@ -75,7 +75,7 @@ describe("the newest threads and calls", () => {
 
   it("law 5: are those within the actor's reach", async () => {
     const { runtime, operator } = await afterwards();
-    const ann: Actor = { ...operator, role: "member", contact: contactId("ann") };
+    const ann: Actor = { ...operator, id: actorId("member:mia"), role: "member", contact: contactId("ann") };
     expect(whose(await runtime.newestThreads(ann, { limit: 9 }))).toEqual(["desk ann", "shop ann"]);
     expect(whose(await runtime.newestApprovals({ ...ann, agent: DESK }, { limit: 9 }))).toEqual(["desk ann"]);
     const others = runtime.newestThreads(ann, { contact: contactId("bob"), limit: 9 });

@@ -8,6 +8,7 @@ import { type Script, scripted, wireBody } from "../../models/index.ts";
 import {
   type Actor,
   type Agent,
+  actorId,
   agentName,
   type Clock,
   type Model,
@@ -94,7 +95,7 @@ export async function httpFixture(
     alive: () => true,
     steps: await allSteps(),
   });
-  const operator: Actor = { org: orgId("home"), role: "operator" };
+  const operator: Actor = { org: orgId("home"), id: actorId("token:operator"), role: "operator" };
   const parts: ServerParts = {
     operations: await allOperations(),
     runtime,

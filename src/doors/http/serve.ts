@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type ServerType, serve } from "@hono/node-server";
 import type { Operation } from "../../features/index.ts";
-import { type Actor, StrataError, type TurnEvent } from "../../protocol/index.ts";
+import { type Actor, StrataError, TOKEN_OPERATOR, type TurnEvent } from "../../protocol/index.ts";
 import { createServer, type HealthReport, type Server } from "./create-server.ts";
 import type { HttpContext } from "./route.ts";
 import { type Address, inUrl, siteOf } from "./site.ts";
@@ -48,11 +48,12 @@ export async function serveOperator(served: Served, options: ServeOptions): Prom
   const { host = "127.0.0.1", hosts, port, watch } = options;
   const tokenFile = join(served.data, "operator.token");
   const token = operatorToken(tokenFile, served.random);
+  const operator = { ...served.operator, id: TOKEN_OPERATOR };
   const serverAt = (got: number): Server =>
     createServer({
       ...served,
       site: siteOf({ host, port: got }, hosts),
-      actorOf: (given) => (isSameToken(given, token) ? served.operator : undefined),
+      actorOf: (given) => (isSameToken(given, token) ? operator : undefined),
       health: () => healthOf(served),
       watch,
     });

@@ -5,6 +5,7 @@ import { allParts } from "../../app/entry/features.ts";
 import {
   type Actor,
   type ApprovalId,
+  actorId,
   type Request,
   readFrames,
   StrataError,
@@ -180,7 +181,7 @@ describe("a call that needs approval", () => {
     const thread = await open();
     await say(thread, "Refund order 7");
     const id = onlyId(await waiting(thread));
-    const member: Actor = { ...OPERATOR, role: "member" };
+    const member: Actor = { ...OPERATOR, id: actorId("member:mia"), role: "member" };
     await expect(runtime.decide(member, id, { verdict: "approved" })).rejects.toMatchObject({ code: "not_allowed" });
     const bob: Actor = { ...OPERATOR, contact: (await open("bob")).scope.contact };
     await expect(runtime.decide(bob, id, { verdict: "approved" })).rejects.toMatchObject({

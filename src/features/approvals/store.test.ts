@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Approval, approvalId, contactId, issueId, ownKind, untrusted } from "../../protocol/index.ts";
+import { type Approval, actorId, approvalId, contactId, issueId, ownKind, untrusted } from "../../protocol/index.ts";
 import {
   ANN,
   asked,
@@ -237,7 +237,11 @@ function erasing(openStore: OpenStore): void {
       await approvalsOf(store).decideApproval(ANN, first.id, decision({ note: untrusted("Ann is nice") }));
       await approvalsOf(store).finishApproval(ANN, first.id, finish());
       const second = await waiting(store, { input: { secret: "Ann's too" } });
-      const gone = await store.eraseContact(ANN, { org: ANN.org, role: "operator" }, NOW + 9_000);
+      const gone = await store.eraseContact(
+        ANN,
+        { org: ANN.org, id: actorId("token:operator"), role: "operator" },
+        NOW + 9_000,
+      );
       if (!gone) throw new Error("nothing was erased");
       expect(await approvalsOf(store).approvals(ANN, {}, 9)).toEqual([]);
       expect(await approvalsOf(store).approvals(gone, { status: "waiting" }, 9)).toEqual([]);

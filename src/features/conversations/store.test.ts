@@ -1,6 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CONVERSATION_LIMITS, type NewEvent, OUTSIDE_KINDS, ownKind, SELF, TRUSTS } from "../../protocol/index.ts";
+import {
+  actorId,
+  CONVERSATION_LIMITS,
+  type NewEvent,
+  OUTSIDE_KINDS,
+  ownKind,
+  SELF,
+  TRUSTS,
+} from "../../protocol/index.ts";
 import {
   ANN,
   exchange,
@@ -226,7 +234,7 @@ function owners(openStore: OpenStore): void {
       const store = await openStore();
       await talk(store, await open(store), "forget me");
       await talk(store, await open(store, scopeOf("bob")), "keep me");
-      await store.eraseContact(ANN, { org: ANN.org, role: "operator" }, NOW);
+      await store.eraseContact(ANN, { org: ANN.org, id: actorId("token:operator"), role: "operator" }, NOW);
       expect(await logs(store).conversation(ANN)).toBeUndefined();
       expect(await logs(store).conversations(OWNER, 9)).toMatchObject([{ contact: "bob" }]);
       await talk(store, await open(store), "anew");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SCHEDULE, SELF } from "../../protocol/index.ts";
+import { actorId, SCHEDULE, SELF } from "../../protocol/index.ts";
 import {
   ANN,
   exchange,
@@ -144,7 +144,7 @@ function deliveries(openStore: OpenStore): void {
       for (const scope of OTHERS) await reply(store, "theirs", scope);
       await reply(store, "to myself", { ...OWNER, contact: SELF });
       expect(await outboxOf(store).dueDeliveries(OWNER, asking({ limit: 1 }))).toMatchObject([{ id: first }]);
-      await store.eraseContact(ANN, { org: ANN.org, role: "operator" }, NOW);
+      await store.eraseContact(ANN, { org: ANN.org, id: actorId("token:operator"), role: "operator" }, NOW);
       const all = await outboxOf(store).dueDeliveries(OWNER, asking({ now: NOW + 60_000 }));
       expect(all.map(({ id }) => id)).toEqual([second]);
       expect(await outboxOf(store).mailCounts(OWNER)).toEqual({ outbox: 1, undeliverable: 0 });

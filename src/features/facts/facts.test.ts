@@ -1,6 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { Script } from "../../models/index.ts";
-import { type Actor, contactId, type Layer, layerId, type Model, type Request, trusted } from "../../protocol/index.ts";
+import {
+  type Actor,
+  actorId,
+  contactId,
+  type Layer,
+  layerId,
+  type Model,
+  type Request,
+  trusted,
+} from "../../protocol/index.ts";
 import { ANN, NOW, onEachDatabase, open as opened, problems } from "../../store/index.contract.ts";
 import { collect, endOf, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { FACT_STORE } from "./index.ts";
@@ -129,8 +138,8 @@ describe("facts of a conversation", () => {
     const { runtime, open, store } = await staged([], WIRES.none);
     const thread = await open("ann");
     const [ann, member]: readonly Actor[] = [
-      { org: ORG, role: "contact", contact: contactId("ann") },
-      { org: ORG, role: "member" },
+      { org: ORG, id: actorId("contact:ann"), role: "contact", contact: contactId("ann") },
+      { org: ORG, id: actorId("member:mia"), role: "member" },
     ];
     if (ann === undefined || member === undefined) throw new Error("nobody");
     expect(await runtime.setFact(ann, thread.id, { name: "thinking", value: "high" })).toMatchObject({ by: "contact" });
@@ -187,7 +196,7 @@ onEachDatabase("what is set of threads", [FACT_STORE], (openStore) => {
     await set("thinking", null);
     expect(await facts(ANN, thread.id)).toMatchObject([{ name: "shop" }]);
     expect(await problems(store, ANN.org)).toEqual([]);
-    await store.eraseContact(ANN, { org: ANN.org, role: "operator" }, NOW);
+    await store.eraseContact(ANN, { org: ANN.org, id: actorId("token:operator"), role: "operator" }, NOW);
     expect(await problems(store, ANN.org)).toEqual([]);
     await expect(set("thinking", "low")).rejects.toMatchObject({ code: "thread_not_found" });
     await store.close();

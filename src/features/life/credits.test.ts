@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { scripted } from "../../models/index.ts";
 import { type SurvivalTier, turnId, untrusted } from "../../protocol/index.ts";
-import { collect, endOf, message, OPERATOR, ORG } from "../../turn/index.contract.ts";
+import { collect, endOf, message, OPERATOR } from "../../turn/index.contract.ts";
 import { cardOf } from "../../wire/index.ts";
 import { COST, DEAR, HOUR, livingAgent, livingRuntime, MINUTE } from "./index.contract.ts";
 import { LIFE_STORE } from "./store.ts";
@@ -265,7 +265,7 @@ describe("payments", () => {
     const long = { dollars: 1, note: untrusted("x".repeat(501)) };
     await expect(runtime.topUp(OPERATOR, agent.name, long)).rejects.toMatchObject({ code: "invalid_input" });
     for (const role of ["member", "agent", "contact", "auditor"] as const) {
-      const actor = { org: ORG, role };
+      const actor = { ...OPERATOR, role };
       const payment = { dollars: 1, note: untrusted("") };
       await expect(runtime.topUp(actor, agent.name, payment)).rejects.toMatchObject({ code: "not_allowed" });
       await expect(runtime.topUps(actor, agent.name, 1)).rejects.toMatchObject({ code: "not_allowed" });

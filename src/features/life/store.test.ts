@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type TopUp, untrusted } from "../../protocol/index.ts";
+import { actorId, type TopUp, untrusted } from "../../protocol/index.ts";
 import {
   ANN,
   exchange,
@@ -114,7 +114,7 @@ function credits(openStore: OpenStore): void {
       const store = await openStore();
       await lives(store).topUp(OWNER, paying(5, NOW - 1));
       await exchange(store, await open(store), "Hi", { failed: true });
-      await store.eraseContact(ANN, { org: ANN.org, role: "operator" }, NOW);
+      await store.eraseContact(ANN, { org: ANN.org, id: actorId("token:operator"), role: "operator" }, NOW);
       expect(await lives(store).credits(OWNER, NOW)).toMatchObject({ spent: 0.25 });
       await store.close();
     });
@@ -132,7 +132,7 @@ function credits(openStore: OpenStore): void {
       await store.receive(thread.scope, thread.id, [said("Hi")]);
       await take(store, thread);
       expect(await lives(store).turnCount(OWNER)).toBe(2);
-      await store.eraseContact(thread.scope, { org: OWNER.org, role: "operator" }, NOW);
+      await store.eraseContact(thread.scope, { org: OWNER.org, id: actorId("token:operator"), role: "operator" }, NOW);
       expect(await lives(store).turnCount(OWNER)).toBe(3);
       for (const { org, agent } of OTHERS) expect(await lives(store).turnCount({ org, agent })).toBe(0);
       expect(await problems(store, OWNER.org)).toEqual([]);

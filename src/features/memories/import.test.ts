@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   type Actor,
+  actorId,
   contactId,
   MEMORY_KINDS,
   type Memory,
@@ -217,7 +218,7 @@ describe("JSON lines", () => {
   it("only operators import, and `check` saves nothing", async () => {
     const { load, ann, kept, runtime } = await stand();
     const text = lines({ content: "a" }, { content: "a" }, { content: "" });
-    const member: Actor = { org: ORG, role: "member" };
+    const member: Actor = { org: ORG, id: actorId("member:mia"), role: "member" };
     await expect(imported(runtime, member, ann, { text })).rejects.toMatchObject({ code: "not_allowed" });
     expect(counts(await load(ann, { text, check: true }))).toEqual([1, 1, 1]);
     expect(await kept(ann)).toEqual([]);

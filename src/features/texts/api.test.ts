@@ -1,6 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { openRuntime } from "../../app/entry/runtime.ts";
-import { type Actor, agentName, contactId, layerId, orgId, outboxId, SELF, untrusted } from "../../protocol/index.ts";
+import {
+  type Actor,
+  actorId,
+  agentName,
+  contactId,
+  layerId,
+  orgId,
+  outboxId,
+  SELF,
+  untrusted,
+} from "../../protocol/index.ts";
 import { message, OPERATOR, ORG, type TestRuntime } from "../../turn/index.contract.ts";
 import type { Runtime } from "../../turn/index.ts";
 import { automatonRuntime, LOOP, written } from "./index.contract.ts";
@@ -39,13 +49,16 @@ const DOORS: Readonly<Record<string, (runtime: Runtime, actor: Actor) => Promise
 };
 
 const STRANGERS: readonly (readonly [string, Actor])[] = [
-  ["the contact itself", { org: ORG, role: "contact", agent: name, contact: ANN }],
-  ["a contact of the organization", { org: ORG, role: "contact" }],
-  ["a member", { org: ORG, role: "member" }],
-  ["an auditor", { org: ORG, role: "auditor" }],
-  ["the agent", { org: ORG, role: "agent", agent: name }],
-  ["an operator of another agent", { org: ORG, role: "operator", agent: agentName("other") }],
-  ["an operator for one contact alone", { org: ORG, role: "operator", contact: ANN }],
+  ["the contact itself", { org: ORG, id: actorId("contact:ann"), role: "contact", agent: name, contact: ANN }],
+  ["a contact of the organization", { org: ORG, id: actorId("contact:ann"), role: "contact" }],
+  ["a member", { org: ORG, id: actorId("member:mia"), role: "member" }],
+  ["an auditor", { org: ORG, id: actorId("key:auditor"), role: "auditor" }],
+  ["the agent", { org: ORG, id: actorId("agent:helper"), role: "agent", agent: name }],
+  [
+    "an operator of another agent",
+    { org: ORG, id: actorId("token:operator"), role: "operator", agent: agentName("other") },
+  ],
+  ["an operator for one contact alone", { org: ORG, id: actorId("token:operator"), role: "operator", contact: ANN }],
 ];
 
 describe("the doors of operators", () => {
@@ -80,7 +93,7 @@ describe("the doors of operators", () => {
     "S15 %s knows no agent of another organization",
     async (_, knock) => {
       const set = await automatonRuntime();
-      const away: Actor = { org: orgId("away"), role: "operator" };
+      const away: Actor = { org: orgId("away"), id: actorId("token:operator"), role: "operator" };
       await expect(knock(set.runtime, away)).rejects.toMatchObject({ code: "agent_not_found" });
     },
   );
@@ -88,13 +101,15 @@ describe("the doors of operators", () => {
   it("S15 proposals of all are those of the operator's own organization", async () => {
     const set = await automatonRuntime();
     await written(set, "Look thrice.");
-    expect(await set.runtime.proposals({ org: orgId("away"), role: "operator" })).toEqual([]);
+    expect(
+      await set.runtime.proposals({ org: orgId("away"), id: actorId("token:operator"), role: "operator" }),
+    ).toEqual([]);
     expect(await set.runtime.proposals(OPERATOR)).toHaveLength(1);
   });
 
   it("are open to an operator of that agent", async () => {
     const set = await automatonRuntime();
-    const own: Actor = { org: ORG, role: "operator", agent: name };
+    const own: Actor = { org: ORG, id: actorId("token:operator"), role: "operator", agent: name };
     await written(set, "Look thrice.");
     expect(await set.runtime.layers(own, name)).toHaveLength(8);
     expect(await set.runtime.proposals(own)).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SELF, type StoreWrite } from "../../protocol/index.ts";
+import { actorId, SELF, type StoreWrite } from "../../protocol/index.ts";
 import {
   NOW,
   newMemory,
@@ -49,7 +49,7 @@ function acts(openStore: OpenStore): void {
   describe("what an operator did", () => {
     it("is listed newest first, and each is a link that does not say about whom", async () => {
       const store = await openStore();
-      const actor = { org: OWNER.org, role: "operator" } as const;
+      const actor = { org: OWNER.org, id: actorId("token:operator"), role: "operator" } as const;
       await store.noteAct(OWNER, { actor, what: "conversation", about: "ann", at: NOW });
       await store.noteAct(OWNER, { actor, what: "layers", about: "all", at: NOW + 1 });
       expect(await store.acts(OWNER, 9)).toEqual([

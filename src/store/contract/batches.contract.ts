@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { agentName, batchContact, type ContactScope, spoken, toolName, untrusted } from "../../protocol/index.ts";
+import {
+  actorId,
+  agentName,
+  batchContact,
+  type ContactScope,
+  spoken,
+  toolName,
+  untrusted,
+} from "../../protocol/index.ts";
 import type { Claim, Thread } from "../records.ts";
 import type { BatchOpening, Failures, JournalKey, Store } from "../store.ts";
 import {
@@ -318,7 +326,7 @@ function committing(openStore: OpenStore): void {
 
 function erasing(openStore: OpenStore): void {
   const erase = (store: Store, scope: ContactScope) =>
-    store.eraseContact(scope, { org: scope.org, role: "operator" }, NOW + 9);
+    store.eraseContact(scope, { org: scope.org, id: actorId("token:operator"), role: "operator" }, NOW + 9);
 
   describe("erasing one of several senders", () => {
     it("blanks the turn of all, keeps the others' messages and replies, and the record stays complete", async () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { asStrataError, batchContact, spoken, toolName, untrusted } from "../../protocol/index.ts";
+import { actorId, asStrataError, batchContact, spoken, toolName, untrusted } from "../../protocol/index.ts";
 import type { Claim, Thread } from "../records.ts";
 import type { Store } from "../store.ts";
 import {
@@ -105,7 +105,7 @@ async function write({ store }: World, name: Name): Promise<void> {
 }
 
 const forget = ({ store }: World, name: Name): Promise<unknown> =>
-  store.eraseContact(scopeOf(name), { org: ANN.org, role: "operator" }, NOW);
+  store.eraseContact(scopeOf(name), { org: ANN.org, id: actorId("token:operator"), role: "operator" }, NOW);
 
 /** Whoever held a thread before is gone: what they began is taken up. */
 async function runTurn(world: World, wish: Run): Promise<void> {

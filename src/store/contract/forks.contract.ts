@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { digestOf, type TurnId } from "../../protocol/index.ts";
+import { actorId, digestOf, type TurnId } from "../../protocol/index.ts";
 import type { Thread } from "../records.ts";
 import type { Store } from "../store.ts";
 import {
@@ -92,7 +92,7 @@ export function forkContract(openStore: OpenStore): void {
       const begun = await forked(store, parent, claim.turn, "begun");
       await exchange(store, begun, "Another secret");
       const waiting = await forked(store, parent, claim.turn, "waiting");
-      await store.eraseContact(ANN, { org: ANN.org, role: "operator" }, NOW);
+      await store.eraseContact(ANN, { org: ANN.org, id: actorId("token:operator"), role: "operator" }, NOW);
       for (const { id } of [begun, waiting]) {
         await expect(store.receive(ANN, id, [said("x")])).rejects.toMatchObject({ code: "thread_not_found" });
       }

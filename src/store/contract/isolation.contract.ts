@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { APPROVAL_STORE } from "../../features/approvals/store.ts";
 import { OUTBOX_STORE } from "../../features/deliveries/store.ts";
 import {
+  actorId,
   type ContactScope,
   type NewApproval,
   type OutboxId,
@@ -140,7 +141,7 @@ export function isolationContract(openStore: OpenStore): void {
         code: "approval_not_found",
       });
       expect(await store.forgetMemory(other, at.memory)).toBe(false);
-      await store.eraseContact(other, { org: other.org, role: "operator" }, NOW);
+      await store.eraseContact(other, { org: other.org, id: actorId("token:operator"), role: "operator" }, NOW);
 
       expect(await annSees(at)).toEqual(before);
       expect(await store.beginCall(ANN, call, NOW)).toEqual({ state: "unknown" });
@@ -160,7 +161,7 @@ export function isolationContract(openStore: OpenStore): void {
       await store.saveMemory(other, newMemory(), remembered("Ann likes jasmine tea"));
       expect(await store.searchMemories([other], asking("jasmine", 9))).toHaveLength(1);
       expect(await store.searchMemories([ANN], asking("jasmine", 9))).toMatchObject([{ id: at.memory }]);
-      await store.eraseContact(other, { org: other.org, role: "operator" }, NOW);
+      await store.eraseContact(other, { org: other.org, id: actorId("token:operator"), role: "operator" }, NOW);
       expect(await store.slots(ANN, thread.id)).toMatchObject([{ text: "Secret of Ann" }, { text: "Hello Ann" }]);
       expect(await problems(store, ANN.org)).toEqual([]);
       expect(await problems(store, other.org)).toEqual([]);

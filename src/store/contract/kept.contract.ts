@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type ContactScope, contactId } from "../../protocol/index.ts";
+import { actorId, type ContactScope, contactId } from "../../protocol/index.ts";
 import type { AgentOwner } from "../agent-store.ts";
 import { plain, type Sql } from "../statement.ts";
 import type { Store } from "../store.ts";
@@ -95,7 +95,7 @@ export function keptContract(part: StorePart, sample: KeptSample, open: OpenStor
 
 /** With what has to be done when its files are gone. */
 export async function eraseWhole(store: Store, scope: ContactScope): Promise<void> {
-  await store.eraseContact(scope, { org: scope.org, role: "operator" }, NOW);
+  await store.eraseContact(scope, { org: scope.org, id: actorId("token:operator"), role: "operator" }, NOW);
   await store.finishErasure(scope);
 }
 

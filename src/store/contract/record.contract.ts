@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Actor, type ContactScope, toolName, untrusted } from "../../protocol/index.ts";
+import { type Actor, actorId, type ContactScope, toolName, untrusted } from "../../protocol/index.ts";
 import type { Claim, Thread } from "../records.ts";
 import type { JournalKey, Store } from "../store.ts";
 import {
@@ -30,7 +30,7 @@ interface ErasedStand {
   readonly gone: ContactScope;
 }
 
-const OPERATOR: Actor = { org: ANN.org, role: "operator" };
+const OPERATOR: Actor = { org: ANN.org, id: actorId("token:operator"), role: "operator" };
 
 /** The journal, the chain, erasure, and what holds whatever happens. */
 export function recordContract(openStore: OpenStore): void {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { type Memory, type NewMemory, type StoreWrite, untrusted } from "../../protocol/index.ts";
+import { actorId, type Memory, type NewMemory, type StoreWrite, untrusted } from "../../protocol/index.ts";
 import type { Store } from "../store.ts";
 import {
   ANN,
@@ -250,7 +250,7 @@ function messages(openStore: OpenStore): void {
       expect(await store.memory(ANN, message.id)).toBeUndefined();
       expect((await revisionsOf(store, [ANN]))[0]).toBeGreaterThan(before);
       const [latest = 0] = await revisionsOf(store, [ANN]);
-      await store.eraseContact(ANN, { org: ANN.org, role: "operator" }, NOW);
+      await store.eraseContact(ANN, { org: ANN.org, id: actorId("token:operator"), role: "operator" }, NOW);
       expect(await texts(store, "bicycle")).toEqual([]);
       expect(await store.memories(ANN, 9, { kinds: ["message", "fact"], superseded: true })).toEqual([]);
       expect(await store.memoryStats(ANN)).toEqual([]);
@@ -367,7 +367,8 @@ function counts(openStore: OpenStore): void {
 async function did(store: Store, what: string, content: string): Promise<void> {
   const [newest] = await store.memories(ANN, 1);
   if (what === "say") await exchange(store, await open(store), content, { reply: `${content} indeed` });
-  else if (what === "erase") await store.eraseContact(ANN, { org: ANN.org, role: "operator" }, NOW);
+  else if (what === "erase")
+    await store.eraseContact(ANN, { org: ANN.org, id: actorId("token:operator"), role: "operator" }, NOW);
   else if (what === "forget") await (newest && store.forgetMemory(ANN, newest.id));
   else await save(store, content, what === "supersede" && newest ? { supersedes: newest.id } : {});
 }

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  actorId,
   batchContact,
   digestOf,
   layerId,
@@ -536,7 +537,11 @@ function inTurns(openStore: OpenStore): void {
       const own = ["ordered", "its own", "its own, later", "strange"];
       expect((await store.proposals(OWNER, { own: true, limit: 9 })).map(({ text }) => text)).toEqual(own);
       expect(await store.proposals(OWNER, MANY)).toHaveLength(own.length + 1);
-      await store.eraseContact(thread.scope, { org: OWNER.org, role: "operator" }, NOW + 99);
+      await store.eraseContact(
+        thread.scope,
+        { org: OWNER.org, id: actorId("token:operator"), role: "operator" },
+        NOW + 99,
+      );
       expect((await store.proposals(OWNER, MANY)).map(({ text, reason }) => [text, reason])).toEqual(
         own.map((text) => [text, "it reads better"]),
       );
@@ -639,7 +644,11 @@ function inTurns(openStore: OpenStore): void {
         { text: "Ann's second wish" },
         { n: 1, active: true },
       ]);
-      await store.eraseContact(thread.scope, { org: OWNER.org, role: "operator" }, NOW + 99);
+      await store.eraseContact(
+        thread.scope,
+        { org: OWNER.org, id: actorId("token:operator"), role: "operator" },
+        NOW + 99,
+      );
       expect(await store.textVersions(OWNER, MANY)).toMatchObject([
         { n: 2, text: "", reason: "", status: "rejected" },
         { n: 1, text: "Ann's first wish", line: "Ann's wish, in short", reason: "", active: true },

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { digestOf, untrusted } from "../../protocol/index.ts";
+import { actorId, digestOf, untrusted } from "../../protocol/index.ts";
 import {
   exchange,
   NOW,
@@ -274,7 +274,11 @@ export function threadContract(openStore: OpenStore): void {
       expect(await receive(signed("Pay Bob.", { at: NOW + 5, name: untrusted("Ann") }))).toEqual([first]);
       expect(await store.pending(thread.scope, thread.id)).toEqual([first]);
       // What was erased is not known by its words any more: nobody is told that it was answered.
-      await store.eraseContact(thread.scope, { org: thread.scope.org, role: "operator" }, NOW);
+      await store.eraseContact(
+        thread.scope,
+        { org: thread.scope.org, id: actorId("token:operator"), role: "operator" },
+        NOW,
+      );
       const anew = await open(store);
       const again = store.receive(anew.scope, anew.id, [signed("Pay Bob.")]);
       await expect(again).rejects.toMatchObject(refused);
@@ -325,7 +329,11 @@ export function threadContract(openStore: OpenStore): void {
       await store.receive(thread.scope, thread.id, [said("Hi", { externalId: "m1" })]);
       const claim = await take(store, thread);
       await store.settle(claim, ran(claim).outcome);
-      const gone = await store.eraseContact(thread.scope, { org: thread.scope.org, role: "operator" }, NOW);
+      const gone = await store.eraseContact(
+        thread.scope,
+        { org: thread.scope.org, id: actorId("token:operator"), role: "operator" },
+        NOW,
+      );
       const [erased] = (await store.turns(gone ?? thread.scope, thread.id)).flatMap(({ events }) => events);
       expect(erased).toMatchObject({ content: [] });
       expect(erased).not.toHaveProperty("externalId");

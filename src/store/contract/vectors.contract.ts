@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { MemoryId, MemoryQuery, NewMemory, Scope } from "../../protocol/index.ts";
+import { actorId, type MemoryId, type MemoryQuery, type NewMemory, type Scope } from "../../protocol/index.ts";
 import type { WaitingText } from "../memory-store.ts";
 import type { Store } from "../store.ts";
 import {
@@ -164,7 +164,7 @@ export function vectorContract(openStore: OpenStore): void {
       await save(store, ANN, "at 10");
       await save(store, OWN, "at 11");
       for (const scope of [ANN, OWN]) await embed(store, scope);
-      await store.eraseContact(ANN, { org: ANN.org, role: "operator" }, NOW);
+      await store.eraseContact(ANN, { org: ANN.org, id: actorId("token:operator"), role: "operator" }, NOW);
       expect(await store.servingModels([ANN])).toEqual([]);
       expect(await near(store, 10, {}, [ANN, OWN])).toEqual(["at 11"]);
       await open(store, ANN);

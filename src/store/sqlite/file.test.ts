@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, st
 import { dirname, join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { layerId } from "../../protocol/index.ts";
+import { actorId, layerId } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
 import {
   ANN,
@@ -152,7 +152,11 @@ describe("a file", () => {
     await exchange(store, thread, `I am a ${word}`, { reply: `A ${word}!` });
     await store.saveMemory(thread.scope, newMemory(), remembered(`Ann is a ${word}`, { tags: [word] }));
     await store.saveMemory(scopeOf("bob"), newMemory(), remembered("Bob is a drummer"));
-    await store.eraseContact(thread.scope, { org: thread.scope.org, role: "operator" }, NOW);
+    await store.eraseContact(
+      thread.scope,
+      { org: thread.scope.org, id: actorId("token:operator"), role: "operator" },
+      NOW,
+    );
     for (const name of readdirSync(join(folder, "deep", "er"))) {
       expect(readFileSync(join(folder, "deep", "er", name)).includes(word), name).toBe(false);
     }

@@ -8,6 +8,7 @@ import { CONVERSATION_STORE } from "../../features/conversations/index.ts";
 import { OUTBOX_STORE } from "../../features/deliveries/store.ts";
 import { LIFE_STORE } from "../../features/life/index.ts";
 import {
+  actorId,
   batchContact,
   type Digest,
   type ThreadId,
@@ -45,7 +46,7 @@ import { calls, senders, turnCounts } from "./migrations/since-first.ts";
 
 const parts = await allParts();
 
-const OPERATOR = { org: ANN.org, role: "operator" } as const;
+const OPERATOR = { org: ANN.org, id: actorId("token:operator"), role: "operator" } as const;
 const THREAD = threadId("thr_01m7yq1we100000000000g0001");
 /** The end of the kept record, as it was when it was written. */
 const ANCHOR = {
@@ -280,7 +281,7 @@ describe("a database whose erased messages kept their ids", () => {
     const store = await openSqlite(path, { parts });
     const thread = await open(store, ANN);
     const [first] = await store.receive(ANN, thread.id, [said("Hi", { externalId: "m1" })]);
-    await store.eraseContact(ANN, { org: ANN.org, role: "operator" }, NOW);
+    await store.eraseContact(ANN, { org: ANN.org, id: actorId("token:operator"), role: "operator" }, NOW);
     await store.close();
     const db = new BetterSqlite3(path);
     expect(db.prepare(`update event set external_id = 'm1' where id = ?`).run(first?.id).changes).toBe(1);

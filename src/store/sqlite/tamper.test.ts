@@ -7,7 +7,7 @@ import { allParts } from "../../app/entry/features.ts";
 import { APPROVAL_STORE } from "../../features/approvals/store.ts";
 import { FACT_STORE } from "../../features/facts/index.ts";
 import { LIFE_STORE } from "../../features/life/index.ts";
-import { batchContact, type StoreWrite, spoken, toolName, trusted, untrusted } from "../../protocol/index.ts";
+import { actorId, batchContact, type StoreWrite, spoken, toolName, trusted, untrusted } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
 import {
   ANN,
@@ -63,7 +63,7 @@ async function live(): Promise<void> {
   await exchange(store, thread, "and more", proposing("what Ann also wants"));
   for (const dollars of [5, -1])
     await store.part(LIFE_STORE).topUp(ANN, { dollars, by: "operator", note: untrusted("paid"), at: NOW });
-  const actor = { org: ANN.org, role: "operator" } as const;
+  const actor = { org: ANN.org, id: actorId("token:operator"), role: "operator" } as const;
   for (const about of ["ann", "all"]) await store.noteAct(ANN, { actor, what: "conversation", about, at: NOW });
 }
 
@@ -126,7 +126,7 @@ async function fill(): Promise<void> {
   await batch();
   const gone = await open(store, scopeOf("gone"));
   await exchange(store, gone, "forget me", proposing("what is forgotten"));
-  await store.eraseContact(gone.scope, { org: ANN.org, role: "operator" }, NOW);
+  await store.eraseContact(gone.scope, { org: ANN.org, id: actorId("token:operator"), role: "operator" }, NOW);
 }
 
 /** What else there may be: vectors, a state, a signed message of somebody who is gone, mail that could not be handed over. */
@@ -146,7 +146,7 @@ async function fillMore(): Promise<void> {
     .moveLife(OWNER, { from: undefined, state: "faulted", because: "It was interrupted.", at: NOW });
   const gone = await open(store, scopeOf("gone"));
   await store.receive(gone.scope, gone.id, [said("I sign", { proof: "proven", externalId: "signed-1" })]);
-  await store.eraseContact(gone.scope, { org: ANN.org, role: "operator" }, NOW);
+  await store.eraseContact(gone.scope, { org: ANN.org, id: actorId("token:operator"), role: "operator" }, NOW);
   const bob = await open(store, scopeOf("bob"));
   await store.receive(bob.scope, bob.id, [said("I wait", { externalId: "waits-1" })]);
 }

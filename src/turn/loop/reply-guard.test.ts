@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   type Agent,
+  actorId,
   layerId,
   NO_USAGE,
   type Reply,
@@ -138,12 +139,18 @@ describe("001.2 what a model says", () => {
     expect(streamed).toBe("They say: […]. So.");
     await say(thread, "And now?");
     expect(JSON.stringify(sent[1]?.messages)).not.toContain("which ships are searched");
-    const slots = await runtime.slots({ org: agent.org, role: "operator" }, thread.id);
+    const slots = await runtime.slots({ org: agent.org, id: actorId("token:operator"), role: "operator" }, thread.id);
     expect(JSON.stringify(slots)).not.toContain("which ships are searched");
-    const contact = { org: agent.org, role: "contact", agent: agent.name, contact: thread.scope.contact } as const;
+    const contact = {
+      org: agent.org,
+      id: actorId("contact:ann"),
+      role: "contact",
+      agent: agent.name,
+      contact: thread.scope.contact,
+    } as const;
     const again = await testRuntime([RULES], { agent, store });
     const told: string[] = [];
-    await again.runtime.post({ org: agent.org, role: "operator" }, thread, [
+    await again.runtime.post({ org: agent.org, id: actorId("token:operator"), role: "operator" }, thread, [
       {
         kind: "message",
         trust: "contact",

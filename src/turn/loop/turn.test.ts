@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Actor, Trust, TurnEvent } from "../../protocol/index.ts";
 import {
+  actorId,
   contactId,
   memoryId,
   OUTSIDE_KINDS,
@@ -346,7 +347,13 @@ describe("a running turn", () => {
   it("is stopped by whoever may run the thread, and by nobody else; its message keeps waiting", async () => {
     const { runtime, open, time, agent } = await testRuntime([{ parts: [{ text: "a" }], end: "hang" }]);
     const thread = await open("ann");
-    const bob = { org: ORG, role: "contact", agent: agent.name, contact: contactId("bob") } as const;
+    const bob = {
+      org: ORG,
+      id: actorId("contact:ann"),
+      role: "contact",
+      agent: agent.name,
+      contact: contactId("bob"),
+    } as const;
     expect(await runtime.cancel(OPERATOR, thread.id)).toBe(false);
     await runtime.post(OPERATOR, thread, [message("Hi", time.at)]);
     const events: TurnEvent[] = [];
@@ -413,7 +420,13 @@ describe("memories by hand", () => {
   it("an operator saves and forgets them in one contact's scope; nobody else may", async () => {
     const { runtime, open, agent } = await testRuntime([]);
     const { scope } = await open("ann");
-    const contact = { org: ORG, role: "contact", agent: agent.name, contact: scope.contact } as const;
+    const contact = {
+      org: ORG,
+      id: actorId("contact:ann"),
+      role: "contact",
+      agent: agent.name,
+      contact: scope.contact,
+    } as const;
     const kept = { content: untrusted("Ann prefers mornings"), tags: ["time"] };
     const { memory: saved } = await runtime.remember(OPERATOR, scope, kept);
     expect(await runtime.memories(OPERATOR, scope, 5)).toMatchObject([{ ...kept, id: saved.id, trust: "operator" }]);
@@ -681,7 +694,13 @@ describe("who may", () => {
   it("a contact posts as itself only, reads nothing, and another's thread does not exist for it", async () => {
     const { runtime, open, time, agent } = await testRuntime(["hi"]);
     const thread = await open("ann");
-    const ann = { org: ORG, role: "contact", agent: agent.name, contact: contactId("ann") } as const;
+    const ann = {
+      org: ORG,
+      id: actorId("contact:ann"),
+      role: "contact",
+      agent: agent.name,
+      contact: contactId("ann"),
+    } as const;
     const bob = { ...ann, contact: contactId("bob") };
     await runtime.post(ann, thread, [message("Hi", time.at)]);
     await expect(runtime.post(ann, thread, [message("Hi", 9e15)])).rejects.toMatchObject({ code: "invalid_input" });

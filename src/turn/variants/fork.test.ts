@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  actorId,
   agentName,
   contactId,
   eventId,
@@ -103,11 +104,23 @@ describe("a fork", () => {
     await expect(at.runtime.fork(OPERATOR, thread.id, { turn, key: "x" })).rejects.toMatchObject({
       code: "turn_not_found",
     });
-    const contact = { org: ORG, role: "contact", agent: agentName("helper"), contact: contactId("ann") } as const;
+    const contact = {
+      org: ORG,
+      id: actorId("contact:ann"),
+      role: "contact",
+      agent: agentName("helper"),
+      contact: contactId("ann"),
+    } as const;
     await expect(at.runtime.fork(contact, thread.id, { key: "x" })).rejects.toMatchObject({ code: "not_allowed" });
-    const auditor = { org: ORG, role: "auditor" } as const;
+    const auditor = { org: ORG, id: actorId("key:auditor"), role: "auditor" } as const;
     await expect(at.runtime.fork(auditor, thread.id, { key: "x" })).rejects.toMatchObject({ code: "not_allowed" });
-    const bob = { org: ORG, role: "member", agent: agentName("helper"), contact: contactId("bob") } as const;
+    const bob = {
+      org: ORG,
+      id: actorId("member:mia"),
+      role: "member",
+      agent: agentName("helper"),
+      contact: contactId("bob"),
+    } as const;
     await expect(at.runtime.fork(bob, thread.id, { key: "x" })).rejects.toMatchObject({ code: "thread_not_found" });
     await at.store.eraseContact(thread.scope, OPERATOR, at.time.at);
     await expect(at.runtime.fork(OPERATOR, thread.id, { key: "x" })).rejects.toMatchObject({

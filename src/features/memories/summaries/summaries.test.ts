@@ -4,6 +4,7 @@ import type { ScriptedReply } from "../../../models/index.ts";
 import {
   type Actor,
   type Agent,
+  actorId,
   DEFAULT_BUDGETS,
   type Memory,
   readFrames,
@@ -13,7 +14,7 @@ import { collect, message, OPERATOR, ORG, sampleAgent } from "../../../turn/inde
 import { cardOf } from "../../../wire/index.ts";
 import { HOUR, talked, texts } from "./stage.contract.ts";
 
-const MEMBER: Actor = { org: ORG, role: "member" };
+const MEMBER: Actor = { org: ORG, id: actorId("member:mia"), role: "member" };
 
 const ids = (memories: readonly Memory[]): readonly string[] => memories.map(({ id }) => id);
 
