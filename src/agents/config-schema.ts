@@ -261,7 +261,7 @@ export const TOP = z.strictObject({
   model: model()
     .optional()
     .describe(
-      "The model of agents that name none. Default: the model of the first of these variables that is set: `ANTHROPIC_API_KEY` (`anthropic:claude-sonnet-4-5`), `OPENAI_API_KEY` without `OPENAI_BASE_URL` (`openai:gpt-5-mini`), `OPENAI_BASE_URL` (`compatible:` followed by the value of `OPENAI_MODEL`, otherwise `compatible:default`), `OPENROUTER_API_KEY` (`openrouter:anthropic/claude-sonnet-4.5`); if none is set, `rehearsal`. A key declared under `providers` counts like its variable. Bedrock is used only if it is named.",
+      "The model of agents that name none. Default: the model of the first of these variables that is set: `ANTHROPIC_API_KEY` (`anthropic:claude-sonnet-5-5`), `OPENAI_API_KEY` without `OPENAI_BASE_URL` (`openai:gpt-6.2-sol`), `OPENAI_BASE_URL` (`compatible:` followed by the value of `OPENAI_MODEL`, otherwise the first model that the server lists), `OPENROUTER_API_KEY` (`openrouter:anthropic/claude-sonnet-5.5`); if none is set, `rehearsal`. A key declared under `providers` counts like its variable. Bedrock is used only if it is named.",
     ),
   embedder: embedder()
     .optional()

@@ -26,5 +26,13 @@ export type { Position } from "./path.ts";
 export { type Declarations, declaring, type Project, variableAt } from "./project.ts";
 export type { Problem } from "./report.ts";
 export { line, server, slug } from "./schema-parts.ts";
-export { type Environment, type Provider, Secret, usualModel } from "./secret.ts";
+export {
+  type Environment,
+  FIRST_SERVED,
+  type ModelChoice,
+  type Provider,
+  Secret,
+  USUAL_MODELS,
+  usualModel,
+} from "./secret.ts";
 export { vaultOf } from "./vault.ts";

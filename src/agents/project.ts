@@ -64,6 +64,8 @@ export interface ReadOptions {
   readonly env: Environment;
   /** True: nothing shall run, so modules are left out, and a secret may be missing. */
   readonly recordOnly?: boolean;
+  /** Where `.env` is read; left out, beside strata.yaml. */
+  readonly envFolder?: string;
   /** True: a secret may be missing, for the texts alone are looked at. */
   readonly withoutSecrets?: boolean;
 }
@@ -97,7 +99,7 @@ export function declaring<Keys extends AgentKeys>(keys: Keys, sources: SourceFor
     loadProject: (path, reading) => {
       const named = locate(path);
       const file = resolve(named);
-      const dotenv = readDotenv(dirname(named));
+      const dotenv = readDotenv(reading.envFolder ?? dirname(named));
       return projectOf(readYaml(named, read(named)), { ...reading, schema, file, folder: dirname(file), dotenv });
     },
     projectInCode: (config, { folder, ...reading }) => {

@@ -97,16 +97,18 @@ describe("providers", () => {
     [{}, undefined],
     [{ OPENAI_BASE_URL: "http://127.0.0.1:8080/v1" }, "compatible:default"],
     [{ OPENAI_BASE_URL: "http://127.0.0.1:8080/v1", OPENAI_MODEL: "llama3.1" }, "compatible:llama3.1"],
-    [{ OPENAI_API_KEY: "b" }, "openai:gpt-5-mini"],
-    [{ OPENROUTER_API_KEY: "c" }, "openrouter:anthropic/claude-sonnet-4.5"],
-    [{ OPENROUTER_API_KEY: "c", OPENAI_API_KEY: "b" }, "openai:gpt-5-mini"],
+    [{ OPENAI_API_KEY: "b" }, "openai:gpt-6.2-sol"],
+    [{ OPENROUTER_API_KEY: "c" }, "openrouter:anthropic/claude-sonnet-5.5"],
+    [{ OPENROUTER_API_KEY: "c", OPENAI_API_KEY: "b" }, "openai:gpt-6.2-sol"],
     [{ AWS_BEARER_TOKEN_BEDROCK: "d", AWS_REGION: "eu-central-1" }, undefined],
     [
       { OPENAI_API_KEY: "b", OPENAI_BASE_URL: "http://127.0.0.1:8080/v1", ANTHROPIC_API_KEY: "a" },
-      "anthropic:claude-sonnet-4-5",
+      "anthropic:claude-sonnet-5-5",
     ],
   ])("of %j answer for agents without a model with %s", (env, model) => {
-    expect(usualModel(load("", env).providers)).toBe(model);
+    const usual = usualModel(load("", env).providers);
+    expect(usual?.ref).toBe(model);
+    expect(usual?.because).toEqual(model && expect.stringMatching(/^[A-Z_]+ is set$/));
   });
 
   it.each([

@@ -49,8 +49,8 @@ export interface Provider {
   readonly url?: string;
   /** For `kind: package`: the npm package. */
   readonly package?: string;
-  /** What it answers with for agents that name no model. */
-  readonly model?: string;
+  /** What it answers with for agents that name no model, and why it may: the variable that is set, or the declared key. */
+  readonly usual?: { readonly model: string; readonly because: string };
 }
 
 /** What of the store's address nobody may see. */
@@ -97,13 +97,15 @@ export function readProviders(
     const key =
       reference === undefined ? undefined : readSecret(reference, environment, ["providers", name, "key"], report);
     const usual = kind === "bedrock" ? bedrockIn(environment) : providers.get(name);
-    const model = usual?.model ?? (key && kind === name ? ORDINARY.get(name) : undefined);
+    const own = key && kind === name ? USUAL_MODELS.find(({ provider }) => provider === name)?.model : undefined;
+    const model =
+      usual?.usual ?? (own === undefined ? undefined : { model: own, because: `providers.${name} has a key` });
     providers.set(name, {
       kind: npm === undefined ? (kind ?? "openai-compatible") : "package",
       // A key that is named and missing was reported; no other stands in for it.
       ...(reference === undefined ? keysOf(usual) : key !== undefined && { key }),
       ...(kind === "bedrock" && regionOf(region ?? usual?.region)),
-      ...(model !== undefined && { model }),
+      ...(model !== undefined && { usual: model }),
       ...(kind === "anthropic" && name === kind && anthropicUrl(environment)),
       ...(url !== undefined && { url }),
       ...(npm !== undefined && { package: npm }),
@@ -135,13 +137,18 @@ function usualProviders(environment: ReadonlyMap<string, string>): ReadonlyMap<s
   const [anthropic, openai, url] = [keyOf("ANTHROPIC_API_KEY"), keyOf("OPENAI_API_KEY"), environment.get(BASE_URL)];
   const found = new Map<string, Provider>();
   if (anthropic.key)
-    found.set("anthropic", { kind: "anthropic", ...anthropic, ...anthropicUrl(environment), model: CLAUDE });
-  if (openai.key && url === undefined) found.set("openai", { kind: "openai", ...openai, model: GPT });
-  // Servers with one model, such as llama.cpp's, answer to any name.
-  const model = environment.get("OPENAI_MODEL") ?? "default";
-  if (url !== undefined) found.set("compatible", { kind: "openai-compatible", ...openai, url, model });
+    found.set("anthropic", {
+      kind: "anthropic",
+      ...anthropic,
+      ...anthropicUrl(environment),
+      usual: usualOf("anthropic"),
+    });
+  if (openai.key && url === undefined) found.set("openai", { kind: "openai", ...openai, usual: usualOf("openai") });
+  const because = `${BASE_URL} is set`;
+  const usual = { model: environment.get("OPENAI_MODEL") ?? FIRST_SERVED, because };
+  if (url !== undefined) found.set("compatible", { kind: "openai-compatible", ...openai, url, usual });
   const [openrouter, bedrock] = [keyOf("OPENROUTER_API_KEY"), bedrockIn(environment)];
-  if (openrouter.key) found.set("openrouter", { kind: "openrouter", ...openrouter, model: ROUTED });
+  if (openrouter.key) found.set("openrouter", { kind: "openrouter", ...openrouter, usual: usualOf("openrouter") });
   if (bedrock.key && bedrock.region !== undefined) found.set("bedrock", bedrock);
   return found;
 }
@@ -172,20 +179,33 @@ function bedrockIn(environment: ReadonlyMap<string, string>): Provider {
 }
 
 const BASE_URL = "OPENAI_BASE_URL";
-const CLAUDE = "claude-sonnet-4-5";
-const GPT = "gpt-5-mini";
-const ROUTED = "anthropic/claude-sonnet-4.5";
-const ORDINARY: ReadonlyMap<string, string> = new Map([
-  ["anthropic", CLAUDE],
-  ["openai", GPT],
-  ["openrouter", ROUTED],
-]);
+/** Which variable brings which model to agents that name none, in the order in which they decide. Checked on 2026-11-24. */
+export const USUAL_MODELS = [
+  { variable: "ANTHROPIC_API_KEY", provider: "anthropic", model: "claude-sonnet-5-5" },
+  { variable: "OPENAI_API_KEY", provider: "openai", model: "gpt-6.2-sol" },
+  { variable: BASE_URL, provider: "compatible", model: undefined },
+  { variable: "OPENROUTER_API_KEY", provider: "openrouter", model: "anthropic/claude-sonnet-5.5" },
+] as const;
 
-/** The model of agents that name none: of the first of these that is there. Nothing where none is. */
-export function usualModel(providers: ReadonlyMap<string, Provider>): ModelRef | undefined {
-  for (const name of ["anthropic", "openai", "compatible", "openrouter"]) {
-    const model = providers.get(name)?.model;
-    if (model !== undefined) return `${name}:${model}`;
+/** The name for whatever model a server of one's own lists first; servers with one model answer to any name. */
+export const FIRST_SERVED = "default";
+
+function usualOf(name: "anthropic" | "openai" | "openrouter"): NonNullable<Provider["usual"]> {
+  const [{ variable = "", model = "" } = {}] = USUAL_MODELS.filter(({ provider }) => provider === name);
+  return { model, because: `${variable} is set` };
+}
+
+/** Which model answers for an agent, and why that one, as the end of "answered by … because …". */
+export interface ModelChoice {
+  readonly ref: ModelRef;
+  readonly because: string;
+}
+
+/** The model of agents that name none: of the first provider that is there. Undefined if none is. */
+export function usualModel(providers: ReadonlyMap<string, Provider>): ModelChoice | undefined {
+  for (const { provider: name } of USUAL_MODELS) {
+    const usual = providers.get(name)?.usual;
+    if (usual !== undefined) return { ref: `${name}:${usual.model}`, because: usual.because };
   }
   return undefined;
 }

@@ -1,7 +1,9 @@
 import {
   checkLock,
+  FIRST_SERVED,
   immutableText,
   loadModules,
+  type ModelChoice,
   type Project,
   usualModel,
   vaultOf,
@@ -9,7 +11,7 @@ import {
 } from "../agents/index.ts";
 import type { ToolDeps } from "../features/index.ts";
 import { checkAccounts } from "../features/life/index.ts";
-import { modelOfInstance, openEmbedder, openModel, type Secrets } from "../models/index.ts";
+import { firstServed, modelOfInstance, openEmbedder, openModel, type Secrets } from "../models/index.ts";
 import {
   type Agent,
   asStrataError,
@@ -41,7 +43,8 @@ export interface Declared {
   readonly vault: Vault;
   readonly access: Secrets;
   readonly cardOf: CardOf;
-  readonly modelNameOf: (agent: Agent) => ModelRef;
+  /** Which model answers for an agent, and why that one: the only place that decides it. */
+  readonly modelChoiceOf: (agent: Agent) => ModelChoice;
   readonly modelOf: (agent: Agent) => Promise<Model>;
   /** @throws StrataError as `openEmbedder` */
   readonly embedderOf: (ref: ModelRef) => Embedder;
@@ -76,18 +79,18 @@ export async function declaredBy(
   for (const project of projects) await checkAccounts(project);
   const access = accessOf(projects);
   const cardOf = cardsOf(projects, access);
-  const usual = usualModelOf(projects) ?? "rehearsal";
   const given = options.model === undefined ? undefined : modelOfInstance(options.model);
-  const modelNameOf = (agent: Agent): ModelRef => agent.model ?? given?.ref ?? usual;
+  const { choiceOf: modelChoiceOf, served } = modelChoices(projects, given);
+  const modelNameOf = (agent: Agent): ModelRef => modelChoiceOf(agent).ref;
   const wireOf = (agent: Agent): ModelRef => (modelNameOf(agent).includes(":") ? modelNameOf(agent) : DEFAULT_WIRE);
   const agents = projects.flatMap((project) => [...project.agents.values()]).map((agent) => withTools(agent, names));
-  const modelOf = modelsOf(modelNameOf, access, { wire: options.wire, given });
+  const modelOf = modelsOf(modelNameOf, access, { wire: options.wire, given, served });
   const vault = vaultOf(projects);
   const modulesAnew = modules.flatMap(({ anew }) => anew);
   const found = { projects, org: orgOf(projects), agents, tools, sources, modulesAnew, vault, access, cardOf };
   // Shipped blueprints are loaded together: one without a key here fails only when it has to answer, and does not stop the others.
   for (const project of checked.filter(isOwn)) checkPrices(project, modelNameOf, cardOf);
-  return { ...found, modelNameOf, modelOf, embedderOf: embeddersOf(access), wireOf };
+  return { ...found, modelChoiceOf, modelOf, embedderOf: embeddersOf(access), wireOf };
 }
 
 /** A recording's tool shows the description of the tool that it replaces. */
@@ -142,7 +145,7 @@ function check({ file, agents, sourceNames }: Project, tools: Toolset, sources: 
 /** A spending limit without a known price would have no effect. */
 function checkPrices(
   { file, agents }: Project,
-  modelNameOf: Declared["modelNameOf"],
+  modelNameOf: (agent: Agent) => ModelRef,
   cardOf: Declared["cardOf"],
 ): void {
   for (const [name, agent] of agents) {
@@ -191,25 +194,44 @@ export function checkReload(old: readonly Project[], fresh: readonly Project[]):
   throw new StrataError("lock_mismatch", message, { files });
 }
 
-function usualModelOf(projects: readonly Project[]): ModelRef | undefined {
-  return projects.map(({ providers }) => usualModel(providers)).find((model) => model !== undefined);
+const NO_KEY: ModelChoice = { ref: "rehearsal", because: "no key of a provider is set and `model:` names none" };
+
+/** `served`: which model a server of one's own has listed first, once it was asked. */
+function modelChoices(projects: readonly Project[], given: Model | undefined) {
+  const served = new Map<ModelRef, ModelRef>();
+  const usual = projects.flatMap(({ providers }) => usualModel(providers) ?? [])[0] ?? NO_KEY;
+  const choiceOf = ({ model }: Agent): ModelChoice => {
+    if (model !== undefined) return { ref: model, because: "`model:` names it" };
+    if (given !== undefined) return { ref: given.ref, because: "the program chose it" };
+    const listed = served.get(usual.ref);
+    if (listed === undefined) return usual;
+    return { ref: listed, because: `${usual.because} and its server lists it first` };
+  };
+  return { choiceOf, served };
 }
 
 /** A program's options for models: which format is shown, and a model that it has opened itself. */
 interface ModelOptions {
   readonly wire: ModelRef | undefined;
   readonly given: Model | undefined;
+  readonly served: Map<ModelRef, ModelRef>;
 }
+
+const USUAL_SERVED: ModelRef = `compatible:${FIRST_SERVED}`;
 
 /** Each model is opened once, at the first turn that needs it. */
 function modelsOf(
-  nameOf: Declared["modelNameOf"],
+  nameOf: (agent: Agent) => ModelRef,
   access: Secrets,
-  { wire, given }: ModelOptions,
+  { wire, given, served }: ModelOptions,
 ): Declared["modelOf"] {
   const open = new Map<ModelRef, Model>();
   return async (agent) => {
     if (given !== undefined && agent.model === undefined) return wire === undefined ? given : { ...given, wire };
+    if (agent.model === undefined && nameOf(agent) === USUAL_SERVED) {
+      const first = await firstServed(access("compatible") ?? { kind: "openai-compatible" });
+      if (first !== undefined) served.set(USUAL_SERVED, `compatible:${first}`);
+    }
     const ref = nameOf(agent);
     const known = open.get(ref);
     if (known !== undefined) return known;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { agentSpec, checkLock, type Project } from "../agents/index.ts";
+import { agentSpec, checkLock, type ModelChoice, type Project } from "../agents/index.ts";
 import { countRequest } from "../compiler/index.ts";
 import { DISK, type ProjectDisk } from "../features/index.ts";
 import { type Accounts, accountsOf } from "../features/life/index.ts";
@@ -56,6 +56,8 @@ export interface App {
   readonly database: "sqlite" | "postgres";
   /** The name of the model that answers for an agent; it is not opened, so a missing key is not noticed. */
   readonly modelNameOf: (agent: Agent) => ModelRef;
+  /** The same with the reason: which key, key of strata.yaml or option of the program decided. */
+  readonly modelChoiceOf: (agent: Agent) => ModelChoice;
   /** What is known of a model: as declared over what is built in. */
   readonly cardOf: (model: ModelRef) => ModelCard;
   /** That a model's window is a guess, and the key that sets it; nothing where it is known. */
@@ -181,7 +183,8 @@ function joined(options: PlacedOptions, { declared, current, vectors, disk, step
     },
     data: options.data,
     database: storeAddress(now.projects, options.data) === recordFile(options.data) ? "sqlite" : "postgres",
-    modelNameOf: (agent) => now.modelNameOf(agent),
+    modelNameOf: (agent) => now.modelChoiceOf(agent).ref,
+    modelChoiceOf: (agent) => now.modelChoiceOf(agent),
     cardOf: (model) => now.cardOf(model),
     guessedWindow: (model) => guessedWindow(model, now.cardOf(model)),
     modelOf: (agent) => now.modelOf(agent),

@@ -14,7 +14,8 @@ export function projectsOf(options: Omit<PlacedOptions, "data">): readonly Proje
     return [loadProject(folder, { env, recordOnly })];
   } catch (thrown) {
     if (mustDeclare || !(thrown instanceof StrataError && thrown.code === "config_missing")) throw thrown;
-    return blueprintNames().map((name) => loadProject(blueprintFolder(name), { env }));
+    // The user's own `.env`, not one inside the package.
+    return blueprintNames().map((name) => loadProject(blueprintFolder(name), { env, envFolder: folder }));
   }
 }
 

@@ -29,6 +29,8 @@ export interface OperationContext {
   readonly runtime: Runtime;
   /** The name of the model that answers for an agent. */
   readonly modelNameOf: (agent: Agent) => ModelRef;
+  /** The same with the reason: which variable, key of strata.yaml or option of the program decided. */
+  readonly modelChoiceOf: (agent: Agent) => { readonly ref: ModelRef; readonly because: string };
   /** The model that answers for an agent, opened as a turn would open it. */
   readonly modelOf: (agent: Agent) => Promise<Model>;
   /** What is known of a model: whether its price is. */

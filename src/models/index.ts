@@ -16,7 +16,7 @@ export {
   scripted,
   scriptedModel,
 } from "./local-model.ts";
-export { type LanguageModel, modelOfInstance, type OpenOptions, openEmbedder, openModel } from "./open.ts";
+export { firstServed, type LanguageModel, modelOfInstance, type OpenOptions, openEmbedder, openModel } from "./open.ts";
 export { rehearsalModel } from "./rehearsal.ts";
 export { RETRY, type Retry } from "./retry.ts";
 export { type Calibration, calibration, countAhead, type TokenRule, tokenCounter } from "./tokens.ts";

@@ -1,4 +1,5 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import { z } from "zod";
 import { type Embedder, type Model, type ModelRef, nearest, StrataError, secretsInAddress } from "../protocol/index.ts";
 import { type Access, direct, type ProviderKind, type Secrets } from "./access.ts";
 import { bindModel } from "./bind.ts";
@@ -25,6 +26,25 @@ export function openModel(ref: ModelRef, secrets: Secrets, { retry = RETRY }: Op
   const { model: languageModel, dialect } = openLanguage(kind, named, { access, fetch: direct });
   return bindModel(languageModel, { ref, wire: ref, secrets: hidden(access), dialect, retry: retry || undefined });
 }
+
+/** Within how many milliseconds a server of one's own has to say which models it serves. */
+const LISTS_WITHIN = 2_000;
+
+/** The first model that an OpenAI-compatible server lists at `/models`; undefined if it lists none in time. */
+export async function firstServed({ url, key }: Access): Promise<string | undefined> {
+  const headers: Record<string, string> = key ? { authorization: `Bearer ${key}` } : {};
+  try {
+    const response = await direct(`${url?.replace(/\/$/, "")}/models`, {
+      headers,
+      signal: AbortSignal.timeout(LISTS_WITHIN),
+    });
+    return SERVED.safeParse(await response.json()).data?.data[0]?.id;
+  } catch {
+    return undefined;
+  }
+}
+
+const SERVED = z.object({ data: z.array(z.object({ id: z.string().min(1).max(200).regex(/^\S+$/) })) });
 
 /** A model as the provider packages of the AI SDK make it. */
 export type LanguageModel = LanguageModelV4;

@@ -19,7 +19,11 @@ describe("strata init", () => {
       readFileSync(join(ROOT, "blueprints/companion/strata.lock")),
     );
     expect(readFileSync(join(cwd, ".gitignore"), "utf8")).toBe(".strata/\n.env\nnode_modules/\n");
-    expect(readFileSync(join(cwd, ".env.example"), "utf8")).toMatch(/^# .+\n# .+\nANTHROPIC_API_KEY=\n$/);
+    expect(readFileSync(join(cwd, ".env.example"), "utf8")).toBe(
+      "# Copy this file to .env and put your key in; .env is read beside strata.yaml and is never sent, printed or recorded.\n" +
+        "# The first of these that is set decides which model answers; without one, the built-in rehearsal does.\n" +
+        "ANTHROPIC_API_KEY=\n# OPENAI_API_KEY=\n# OPENAI_BASE_URL=http://127.0.0.1:11434/v1\n# OPENROUTER_API_KEY=\n",
+    );
 
     expect((await strata(["lock", "--check"], { cwd })).code).toBe(0);
     expect((await strata(["compose", "companion", "--message", "Hello"], { cwd })).code).toBe(0);
@@ -179,7 +183,7 @@ describe("strata init with a folder", () => {
     );
     expect(readdirSync(join(cwd, "tools"))).toEqual(["euros.ts", "price.ts"]);
     expect(readFileSync(join(cwd, ".gitignore"), "utf8")).toBe("*.log\n.env\n.strata/\nnode_modules/\n");
-    expect(readFileSync(join(cwd, ".env.example"), "utf8")).toMatch(/\nANTHROPIC_API_KEY=\nTILL_KEY=\n$/);
+    expect(readFileSync(join(cwd, ".env.example"), "utf8")).toMatch(/\nANTHROPIC_API_KEY=\n(?:# .+\n)+TILL_KEY=\n$/);
   });
 
   it.each([

@@ -35,13 +35,13 @@ describe("strata models", () => {
     );
     const line = (model: string) => lines.find((one) => one.startsWith(`${model} `))?.replace(/ +/g, " ");
     expect(line("anthropic:claude-sonnet-4-5")).toBe(
-      "anthropic:claude-sonnet-4-5 100,000 marks 1,024 4 5 min $3 $0.3 $3.75 $6 $15 ephemeral 2026-11-21 window, lifetimes.short",
+      "anthropic:claude-sonnet-4-5 100,000 marks 1,024 4 5 min $3 $0.3 $3.75 $6 $15 ephemeral 2026-11-24 window, lifetimes.short",
     );
     expect(line("anthropic:claude-opus-5-5")).toContain("marks 512 4 5 min, 1 h $4 $0.2 $5 $8 $20 turn-scoped");
     expect(line("openai:gpt-6.1-sol")).toContain("breakpoints 1,024 4 30 min $2 $0.1");
     expect(line("local:llama3.1")).toContain("8,192 none $1 $1 $1 $1 $2");
     // Where no price is known none is shown, and a name that is only a beginning says so.
-    expect(line("openai-compatible:…")).toBe("openai-compatible:… 32,000 automatic 16 3 min ephemeral 2026-11-21");
+    expect(line("openai-compatible:…")).toBe("openai-compatible:… 32,000 automatic 16 3 min ephemeral 2026-11-24");
   });
 
   it("lists those of one provider, and as JSON", async () => {
@@ -56,7 +56,7 @@ describe("strata models", () => {
 
   it("shows one card with who said each value", async () => {
     const { out } = await strata(["models", "show", "anthropic:claude-sonnet-4-5"], { cwd: cwd() });
-    expect(out).toMatch(/^anthropic:claude-sonnet-4-5\nbuilt in as anthropic:claude-sonnet-4-5, checked 2026-11-21\n/);
+    expect(out).toMatch(/^anthropic:claude-sonnet-4-5\nbuilt in as anthropic:claude-sonnet-4-5, checked 2026-11-24\n/);
     expect(out).toMatch(/window +100,000 tokens of prompt and reply +strata\.yaml\n/);
     expect(out).toMatch(/minimumPrefix +1,024 tokens +built in\n/);
     expect(out).toMatch(/lifetimes\.short +5 min +strata\.yaml\n/);

@@ -1,14 +1,16 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { jsonLines, place, ROOT, strata } from "./strata.ts";
 
 /** In the order in which they decide: each beats those below it. */
 const USUAL = [
-  [{ ANTHROPIC_API_KEY: "a-key-of-anthropic" }, "anthropic:claude-sonnet-4-5"],
-  [{ OPENAI_API_KEY: "a-key-of-openai" }, "openai:gpt-5-mini"],
+  [{ ANTHROPIC_API_KEY: "a-key-of-anthropic" }, "anthropic:claude-sonnet-5-5"],
+  [{ OPENAI_API_KEY: "a-key-of-openai" }, "openai:gpt-6.2-sol"],
   [{ OPENAI_BASE_URL: "http://127.0.0.1:11434/v1" }, "compatible:default"],
-  [{ OPENROUTER_API_KEY: "a-key-of-openrouter" }, "openrouter:anthropic/claude-sonnet-4.5"],
+  [{ OPENROUTER_API_KEY: "a-key-of-openrouter" }, "openrouter:anthropic/claude-sonnet-5.5"],
   [{ AWS_BEARER_TOKEN_BEDROCK: "a-key-of-bedrock", AWS_REGION: "eu-central-1" }, "rehearsal"],
 ] as const;
 
@@ -24,14 +26,37 @@ describe("without a model in strata.yaml", () => {
 
   it("the first of them decides; with an address, OpenAI's key is that server's", async () => {
     const all = Object.assign({}, ...USUAL.map(([env]) => env));
-    expect(await modelWith(all)).toBe("anthropic:claude-sonnet-4-5");
+    expect(await modelWith(all)).toBe("anthropic:claude-sonnet-5-5");
     const { ANTHROPIC_API_KEY: _first, ...others } = all;
     expect(await modelWith({ ...others, OPENAI_MODEL: "qwen3" })).toBe("compatible:qwen3");
   });
 
+  it("25.14 start and doctor say which model answers, and why, also from a `.env` where no strata.yaml is", async () => {
+    const folder = place();
+    writeFileSync(join(folder, ".env"), "OPENROUTER_API_KEY=a-key-of-openrouter\n");
+    const doctor = await strata(["doctor"], { cwd: folder, env: {} });
+    const says = "answered by openrouter:anthropic/claude-sonnet-5.5, because OPENROUTER_API_KEY is set";
+    expect(doctor.out.replace(/\s+/g, " ")).toContain(says);
+    expect(await modelWith({})).toBe("rehearsal");
+  });
+
+  it("25.14 a server of one's own is asked which model it serves; where it does not say, any name will do", async () => {
+    const server = createServer((_, response) => {
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ object: "list", data: [{ id: "qwen3:8b", object: "model" }, { id: "other" }] }));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    expect(await modelWith({ OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1` })).toBe("compatible:qwen3:8b");
+    expect(await modelWith({ OPENAI_BASE_URL: "http://127.0.0.1:9/v1" })).toBe("compatible:default");
+  });
+
   it.each(["docs/configuration.md", "README.md"])("%s names the models and the order", (page) => {
     const text = readFileSync(join(ROOT, page), "utf8").replace(/\s+/g, " ");
-    const models = USUAL.slice(0, 4).flatMap(([, model]) => [text.indexOf(`\`${model}\``)]);
+    const models = USUAL.slice(0, 4).flatMap(([, model]) => [
+      text.indexOf(model === "compatible:default" ? "`compatible:`" : `\`${model}\``),
+    ]);
     expect(models).not.toContain(-1);
     expect(models).toEqual(models.toSorted((a, b) => a - b));
     for (const name of ["OPENAI_MODEL", "AWS_BEARER_TOKEN_BEDROCK", "OPENROUTER_API_KEY"]) expect(text).toContain(name);

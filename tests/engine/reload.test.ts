@@ -48,7 +48,7 @@ describe("reloading", () => {
     expect(app.modelNameOf(runtime.agent(operator, COMPANION))).toBe("rehearsal");
     edit("strata.yaml", (text) => text.replace("# model: anthropic", "model: anthropic"));
     await app.reload();
-    expect(app.modelNameOf(runtime.agent(operator, COMPANION))).toBe("anthropic:claude-sonnet-4-5");
+    expect(app.modelNameOf(runtime.agent(operator, COMPANION))).toBe("anthropic:claude-sonnet-5-5");
   });
 
   it.each([

@@ -11,7 +11,13 @@ import { loadProject } from "./agents.ts";
 import { type TextWarning, warningsOf } from "./texts.ts";
 
 /** The declarations of a folder and the shipped ones, for commands that open no record. */
-export { blueprintFolder, blueprintNames, type TranslatedKey, translateDevclaw } from "../../agents/index.ts";
+export {
+  blueprintFolder,
+  blueprintNames,
+  type TranslatedKey,
+  translateDevclaw,
+  USUAL_MODELS,
+} from "../../agents/index.ts";
 
 /** The lock of a folder's strata.yaml. */
 export interface ProjectLock {

@@ -103,6 +103,7 @@ export async function httpFixture(
     actorOf: (token) => (token === TOKEN ? operator : undefined),
     health: async () => ({ status: "ok", version: "1.2.3", agents: [], data: "/data" }),
     modelNameOf: () => "scripted",
+    modelChoiceOf: () => ({ ref: "scripted", because: "the test chose it" }),
     modelOf,
     cardOf: priced,
     guessedWindow: () => undefined,

@@ -56,7 +56,7 @@ const show = operation({
 
 async function declared(world: OperationContext, agent: Agent, { actor }: Call) {
   const counted = await world.counterOf(agent);
-  const [{ model, problem } = { model: world.modelNameOf(agent) }] = await answeringOf(world, [agent]);
+  const [{ model, problem } = { model: world.modelChoiceOf(agent).ref }] = await answeringOf(world, [agent]);
   const waiting = await world.runtime.attention(actor, agent.name);
   return {
     ...agent,
@@ -136,23 +136,22 @@ function actLines(found: readonly Act[], style: Style): readonly string[] {
 export interface Answering {
   readonly agent: Agent;
   readonly model: string;
+  /** Why this one, as the end of "answered by … because …". */
+  readonly because: string;
   readonly problem?: StrataError;
 }
 
 /** Opens each agent's model as a turn would; nothing is asked of a provider. */
 export function answeringOf(
-  world: Pick<OperationContext, "modelNameOf" | "modelOf">,
+  world: Pick<OperationContext, "modelChoiceOf" | "modelOf">,
   agents: readonly Agent[],
 ): Promise<readonly Answering[]> {
   return Promise.all(
     agents.map(async (agent) => {
-      const model = world.modelNameOf(agent);
-      try {
-        await world.modelOf(agent);
-        return { agent, model };
-      } catch (thrown) {
-        return { agent, model, problem: asStrataError(thrown) };
-      }
+      const problem = await world.modelOf(agent).then(() => undefined, asStrataError);
+      // Asked once it is open: a server of one's own has then said what it serves.
+      const { ref: model, because } = world.modelChoiceOf(agent);
+      return { agent, model, because, ...(problem && { problem }) };
     }),
   );
 }

@@ -19,6 +19,7 @@ import {
   projectLock,
   type TranslatedKey,
   translateDevclaw,
+  USUAL_MODELS,
 } from "../../../app/entry/projects.ts";
 import { type AgentName, agentName, asStrataError, StrataError } from "../../../protocol/index.ts";
 import { fileError, readInput } from "../shell/files.ts";
@@ -126,8 +127,8 @@ export const TRANSLATED = "workbench";
 
 const ENV_HEAD = `# Copy this file to .env and put your key in; .env is read beside strata.yaml and is never sent, printed or recorded.
 `;
-const ENV_EXAMPLE = `${ENV_HEAD}# Without a key the built-in rehearsal model answers. Keys: https://console.anthropic.com/
-ANTHROPIC_API_KEY=
+const ENV_EXAMPLE = `${ENV_HEAD}# The first of these that is set decides which model answers; without one, the built-in rehearsal does.
+${USUAL_MODELS.map(({ variable, model }) => (model === undefined ? `# ${variable}=http://127.0.0.1:11434/v1` : `${variable === "ANTHROPIC_API_KEY" ? "" : "# "}${variable}=`)).join("\n")}
 `;
 
 /**

@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { projectLock } from "../../../app/entry/projects.ts";
+import { projectLock, USUAL_MODELS } from "../../../app/entry/projects.ts";
 import { serverFacts, storeName, vectorExtension } from "../../../app/entry/store.ts";
 import { type App, type AppOptions, openApp, recordFile, storeAt } from "../../../app.ts";
 import { answeringOf, attentionLines, problemsOf } from "../../../features/agents/index.ts";
@@ -216,10 +216,10 @@ async function models(app: App): Promise<Outcome> {
   const found = await answeringOf(app, app.runtime.agents(app.operator));
   const problems = problemsOf(found);
   const able = found.filter(({ problem }) => problem === undefined);
-  const says = able.map(({ agent: { name }, model }) =>
+  const says = able.map(({ agent: { name }, model, because }) =>
     model === "rehearsal"
-      ? `${name} is answered by the rehearsal, which is not a language model; ${KEY}`
-      : `${name} is answered by ${model}; its settings are complete; no call was tried`,
+      ? `${name} is answered by the rehearsal, which is not a language model, because ${because}; ${KEY}`
+      : `${name} is answered by ${model}, because ${because}; its settings are complete; no call was tried`,
   );
   const guesses = [...new Set(able.flatMap(({ model }) => app.guessedWindow(model) ?? []))];
   const lines = [...problems.map(({ message }) => message), ...says, ...guesses].join("\n");
@@ -228,7 +228,7 @@ async function models(app: App): Promise<Outcome> {
   return guesses.length > 0 || able.some(({ model }) => model === "rehearsal") ? warn(lines) : ok(lines);
 }
 
-const KEY = "set ANTHROPIC_API_KEY or OPENAI_API_KEY in the environment or in .env beside strata.yaml";
+const KEY = `set ${USUAL_MODELS.map(({ variable }) => variable).join(" or ")} in the environment or in .env beside strata.yaml`;
 
 /** Memories are found by their words, and where an embedder is named by vectors: what compares them, and what makes them. */
 function vectors({ runtime, operator, embedderOf }: App): Outcome {

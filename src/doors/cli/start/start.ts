@@ -131,8 +131,8 @@ async function announce({ say, json, style }: Context, session: Session, { url, 
   say(
     `${style.bold(`Strata ${VERSION}`)} listens on ${style.cyan(url)} (health: ${url}/health)`,
     ...shown.map(
-      ({ agent, model }) =>
-        `agent    ${style.bold(agent.name)}, version ${shortVersion(agent.version)}, answered by ${model}`,
+      ({ agent, model, because }) =>
+        `agent    ${style.bold(agent.name)}, version ${shortVersion(agent.version)}, answered by ${model}, because ${because}`,
     ),
     `data     ${data}`,
     `token    ${tokenFile} (whoever holds it acts as the operator)`,
