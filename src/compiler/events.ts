@@ -5,8 +5,10 @@ import {
   type FilePart,
   type FrameHeader,
   type ImagePart,
+  isMedia,
   type LedgerEntry,
   lowestTrust,
+  partText,
   type ResultPart,
   type StoredEvent,
   type TextPart,
@@ -24,7 +26,7 @@ import { beginningWithin, countMessage, mediaBytes, mediaTokens } from "./tokens
 const LEAST = 64;
 
 /**
- * The waiting events as this turn's user message: one frame per text, in the order received. Cut to the first of `rooms` (tokens) that
+ * The waiting events as this turn's user message: one frame per text or payload, in the order received. Cut to the first of `rooms` (tokens) that
  * holds at least the beginning of each. If none does, the message is returned whole, and the caller must refuse it.
  */
 export function eventsMessage(
@@ -63,10 +65,10 @@ function stamp(events: readonly StoredEvent[], parts: readonly UserPart[], count
 
 function frameEvent(event: StoredEvent, cut?: (text: string) => string): UserPart[] {
   const said = event.content.flatMap((part) =>
-    part.type === "text" ? frameText(event, part.text, cut) : showPart(part),
+    isMedia(part) ? showPart(part) : frameText(event, partText(part), cut),
   );
   // An ended call or a message with only a picture still has a frame: who, what and when.
-  const silent = !event.content.some((part) => part.type === "text");
+  const silent = event.content.every(isMedia);
   return silent ? [...frameText(event, untrusted("")), ...said] : said;
 }
 
@@ -123,7 +125,7 @@ function cutEvents(events: readonly StoredEvent[], room: number, count: CountTok
 }
 
 function cutEvent(event: StoredEvent, share: number, count: CountTokens): UserPart[] | undefined {
-  const texts = event.content.filter((part) => part.type === "text").length;
+  const texts = event.content.filter((part) => !isMedia(part)).length;
   // Frames, names and the mark cost tokens too, and cleaning may lengthen a text: shrink until everything fits.
   for (let each = Math.floor(share / Math.max(texts, 1)) - LEAST; each >= LEAST; each = Math.floor(each * 0.8)) {
     const parts = frameEvent(event, (text) => beginningWithin(text, each, count));

@@ -3,10 +3,12 @@ import { describe, expect, it } from "vitest";
 import { clean } from "../guard/index.ts";
 import {
   type ContentItem,
+  isMedia,
   isoSecond,
   type LayerContent,
   looksLikeOurs,
   type Message,
+  partText,
   type ReadFrame,
   readFrames,
   type StoredEvent,
@@ -46,7 +48,7 @@ const told = (frame: ReadFrame): Told => ({
 
 /** Each text of an event; an event without words says nothing, in a frame. */
 function written(event: StoredEvent): { event: StoredEvent; text: string }[] {
-  const texts = event.content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const texts = event.content.flatMap((part) => (isMedia(part) ? [] : [partText(part)]));
   return (texts.length === 0 ? [""] : texts).map((text) => ({ event, text }));
 }
 

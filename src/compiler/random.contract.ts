@@ -83,6 +83,12 @@ const picture = { type: "image", mediaType: "image/png", data: "iVBORw0KGgo=" } 
 const eventPart = (text: fc.Arbitrary<string>): fc.Arbitrary<EventPart> =>
   fc.oneof(
     { weight: 8, arbitrary: text.map((words): EventPart => ({ type: "text", text: untrusted(words) })) },
+    {
+      weight: 2,
+      arbitrary: text.map(
+        (words): EventPart => ({ type: "payload", payloadType: "order", payload: { [words]: [words] } }),
+      ),
+    },
     { weight: 1, arbitrary: fc.constant<EventPart>(picture) },
     {
       weight: 1,

@@ -1,6 +1,6 @@
 import type { LayerId, MemoryId, ToolName } from "./ids.ts";
-import type { Digest, Json, JsonObject } from "./json.ts";
-import type { Framed, Spoken, Trust, Trusted, Untrusted } from "./trust.ts";
+import { canonicalJson, type Digest, type Json, type JsonObject } from "./json.ts";
+import { type Framed, type Spoken, type Trust, type Trusted, type Untrusted, untrusted } from "./trust.ts";
 
 /** What a provider attached to a part and wants back unchanged, such as reasoning signatures. */
 export type ProviderMetadata = { readonly [provider: string]: JsonObject };
@@ -68,6 +68,13 @@ export interface ResultPart {
   readonly media?: readonly (ImagePart | FilePart)[];
 }
 
+/** JSON of a named type, as a program sends it. The model reads it as text. */
+export interface PayloadPart {
+  readonly type: "payload";
+  readonly payloadType: string;
+  readonly payload: Json;
+}
+
 export type UserPart = TextPart | ImagePart | FilePart;
 export type AssistantPart = TextPart<Spoken> | ReasoningPart | FilePart | CallPart;
 
@@ -82,7 +89,31 @@ export type Message =
 export type MessageRole = Message["role"];
 
 /** A part of a message from outside, not yet framed. */
-export type EventPart = TextPart<Untrusted> | ImagePart | FilePart;
+export type EventPart = TextPart<Untrusted> | ImagePart | FilePart | PayloadPart;
+
+/** Whether a part is a picture or a file, which have no text. */
+export const isMedia = (part: EventPart): part is ImagePart | FilePart => part.type === "image" || part.type === "file";
+
+/**
+ * A part as the text that the model, the history and an export show: of a payload, canonical JSON with its type, so that equal
+ * payloads give equal bytes.
+ */
+export const partText = (part: Exclude<EventPart, ImagePart | FilePart>): Untrusted =>
+  part.type === "text"
+    ? part.text
+    : untrusted(canonicalJson({ payload: part.payload, payload_type: part.payloadType }));
+
+/** What somebody said in a part, as it is remembered and searched: of a payload, its texts without field names. */
+export function saidInPart(part: EventPart): readonly string[] {
+  if (part.type === "text") return [part.text];
+  return part.type === "payload" ? textsIn(part.payload) : [];
+}
+
+function textsIn(value: Json): readonly string[] {
+  if (typeof value === "string") return value.trim() === "" ? [] : [value];
+  if (value === null || typeof value !== "object") return [];
+  return Object.values(value).flatMap(textsIn);
+}
 
 /** Whether a message contains something that a provider wants back unchanged: the model's reasoning, or data attached to a part. */
 export const holdsReasoning = ({ role, parts }: Message): boolean =>

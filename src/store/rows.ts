@@ -2,14 +2,17 @@ import {
   type AgentName,
   type ContactId,
   type EventPart,
+  isMedia,
   type Json,
   type Ledger,
   type LedgerEntry,
   type Memory,
   type Message,
+  partText,
   type Reply,
   type StoredEvent,
   StrataError,
+  saidInPart,
   spoken,
   type TailPart,
   type TextKey,
@@ -150,9 +153,9 @@ function slotText(row: WithText<Row<"slot">>): Untrusted {
 /** What an event says, as it is kept. */
 export const eventWords = (text: string): string => wordsOf(toEventText(text).content);
 
-/** What an event says, part by part; something else than text by its kind. */
+/** What an event says, part by part; pictures and files by their media type. */
 export function wordsOf(parts: readonly EventPart[]): string {
-  return parts.map((part) => (part.type === "text" ? part.text : `(${part.mediaType})`)).join("\n");
+  return parts.map((part) => (isMedia(part) ? `(${part.mediaType})` : partText(part))).join("\n");
 }
 
 /** The texts that a row of what was done with a text names; null where it names none, or was erased. */
@@ -252,7 +255,7 @@ export function saidIn({ slot_kind, text, agent, contact, trust }: SlotText): Sp
   if (text === null || slot_kind === null) return { content: untrusted(""), speaker: null };
   if (slot_kind === "reply") return { content: untrusted(String(toJson(text))), speaker: agent };
   const { name, content } = toEventText(text);
-  const parts = content.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const parts = content.flatMap(saidInPart);
   return { content: untrusted(parts.join("\n")), speaker: name ?? (trust === "contact" ? contact : trust) };
 }
 

@@ -7,7 +7,9 @@ import {
   asStrataError,
   type ContentItem,
   type EventPart,
+  isMedia,
   type LayerContent,
+  partText,
   REPLY_TOOL,
   type StoredEvent,
   StrataError,
@@ -198,7 +200,7 @@ function waitingLines({ contact, event, status }: Waiting, style: Style): readon
     ...(trust === "contact" ? [] : [`by the ${trust}`]),
     ...(proof === undefined ? [] : [proof]),
   ];
-  const text = content.map((part) => (part.type === "text" ? part.text : `(${part.type})`)).join(" ");
+  const text = content.map((part) => (isMedia(part) ? `(${part.type})` : partText(part))).join(" ");
   return [
     `${style.cyan(printable(contact))} ${style.dim(`· ${minute(at)} ·`)} ${status}`,
     ...setIn(oneLine(text, BEGINNING), "  ", style),
@@ -245,6 +247,6 @@ function nameOf(event: StoredEvent, context: GatherContext): Untrusted | undefin
 }
 
 function beginning(content: readonly EventPart[]): string {
-  const said = content.map((part) => (part.type === "text" ? part.text : `(${part.type})`)).join(" ");
+  const said = content.map((part) => (isMedia(part) ? `(${part.type})` : partText(part))).join(" ");
   return shorten(clean(untrusted(said)).replace(/\s+/gu, " ").trim(), PREVIEW);
 }

@@ -1,8 +1,10 @@
 import { count, dollars, duration, number, oneLine, printable, type Style, shortVersion } from "../../print/index.ts";
 import {
   asStrataError,
+  isMedia,
   isoSecond,
   isReserved,
+  partText,
   type Reply,
   type Request,
   type StoredEvent,
@@ -116,7 +118,7 @@ function events({ events: received }: TurnRecord, style: Style): readonly string
 }
 
 function eventLine({ kind, trust, at, name, content }: StoredEvent): string {
-  const text = content.map((part) => (part.type === "text" ? part.text : `(${part.type} ${part.mediaType})`)).join(" ");
+  const text = content.map((part) => (isMedia(part) ? `(${part.type} ${part.mediaType})` : partText(part))).join(" ");
   const who = name === undefined ? "" : ` ${oneLine(name, 40)}:`;
   return `${kind} · ${trust} · ${isoSecond(at)} ·${who} ${oneLine(text, 200)}`;
 }

@@ -4,11 +4,15 @@ import {
   authorize,
   type ContactScope,
   eventId,
+  isMedia,
   issueId,
+  type Json,
   LONGEST_MESSAGE,
   maySay,
   type NewEvent,
   OUTSIDE_KINDS,
+  type PayloadPart,
+  partText,
   type SignedEvent,
   StrataError,
   TRUSTS,
@@ -109,13 +113,36 @@ function checkEvent(actor: Actor, event: NewEvent, agent: Agent | undefined): vo
     const form = "whole milliseconds since 1970, within the years 1 to 9999";
     throw new StrataError("invalid_input", `an event's time is ${form}; this one says ${event.at}`, { at: event.at });
   }
-  const length = event.content.reduce((sum, part) => sum + (part.type === "text" ? part.text.length : 0), 0);
+  for (const part of event.content) if (part.type === "payload") checkPayload(part);
+  const length = event.content.reduce((sum, part) => sum + (isMedia(part) ? 0 : partText(part).length), 0);
   const most = agent?.budgets.message ?? LONGEST_MESSAGE;
   if (event.content.length > 0 && length <= most) return;
   const [limit, found] = [most, length].map((one) => one.toLocaleString("en-US"));
   const next = length > most ? "; send less at once, or let `budgets.message` in strata.yaml allow more" : "";
   const message = `an event has 1 to ${limit} characters; this one has ${found}${next}`;
   throw new StrataError("invalid_input", message, { length, most });
+}
+
+/** A type is a name, as a class or a schema has; it stands in the frame beside the payload. */
+const PAYLOAD_TYPE = /^[\p{L}_][\p{L}\p{N}_.:/-]{0,99}$/u;
+
+/** What nests deeper would break whoever walks it later. */
+const DEEPEST_PAYLOAD = 32;
+
+function checkPayload({ payloadType, payload }: PayloadPart): void {
+  if (!PAYLOAD_TYPE.test(payloadType)) {
+    const form = "1 to 100 letters, digits, `_`, `.`, `:`, `/` or `-`, the first a letter or `_`";
+    const message = `a payload's type is ${form}; this one is ${JSON.stringify(payloadType.slice(0, 120))}`;
+    throw new StrataError("invalid_input", message, { payloadType });
+  }
+  let level: readonly Json[] = [payload];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > DEEPEST_PAYLOAD) {
+      const message = `the payload ${payloadType} is nested deeper than ${DEEPEST_PAYLOAD} levels; send less nesting`;
+      throw new StrataError("invalid_input", message, { payloadType });
+    }
+    level = level.flatMap((value) => (value !== null && typeof value === "object" ? Object.values(value) : []));
+  }
 }
 
 function notTheirs({ kind, trust }: NewEvent): StrataError {

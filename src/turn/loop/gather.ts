@@ -8,8 +8,10 @@ import {
   type Digest,
   type Epoch,
   frozenIn,
+  isMedia,
   type MemoryId,
   type Mode,
+  partText,
   type Renewal,
   type StoredEvent,
   type ThreadId,
@@ -245,12 +247,13 @@ const LONG = 4_000;
 /** Compiling blocks all other turns, so long texts are counted before it, with pauses. */
 async function countLong({ countAhead }: Parts, events: Occasion["events"]): Promise<void> {
   const isShort = events.every(({ content }) =>
-    content.every((part) => part.type === "text" && 4 * part.text.length < LONG),
+    content.every((part) => !isMedia(part) && 4 * partText(part).length < LONG),
   );
   if (countAhead === undefined || isShort) return;
   // In its frame, as it is sent, and without it, as it is measured when it has to be cut.
-  const parts = [...wholeMessage(events, () => 0).message.parts, ...events.flatMap(({ content }) => content)];
-  for (const part of parts) if (part.type === "text" && part.text.length > LONG) await countAhead(part.text);
+  const framed = wholeMessage(events, () => 0).message.parts.flatMap((part) => (part.type === "text" ? part.text : []));
+  const bare = events.flatMap(({ content }) => content.flatMap((part) => (isMedia(part) ? [] : partText(part))));
+  for (const text of [...framed, ...bare]) if (text.length > LONG) await countAhead(text);
 }
 
 /** Without a cache, every request reads everything again. */

@@ -1,6 +1,14 @@
 import type { Compilation } from "../../compiler/index.ts";
 import { findSecrets } from "../../guard/index.ts";
-import { type EventId, type OutboxId, readFrames, type StoredEvent } from "../../protocol/index.ts";
+import {
+  type EventId,
+  isMedia,
+  type OutboxId,
+  partText,
+  readFrames,
+  type StoredEvent,
+  saidInPart,
+} from "../../protocol/index.ts";
 import type { Parts } from "../parts.ts";
 
 /** A reply repeats a memory if it has this many characters in a row in common with it. */
@@ -37,7 +45,7 @@ export function unremembered(
 const holdsSecret = (text: string): boolean => findSecrets(text).length > 0;
 
 const wordsOf = ({ name, content }: StoredEvent): string =>
-  [name ?? "", ...content.flatMap((part) => (part.type === "text" ? [part.text] : []))].join("\n");
+  [name ?? "", ...content.flatMap((part) => (isMedia(part) ? [] : [...saidInPart(part), partText(part)]))].join("\n");
 
 /** What the model was shown of memories: recalled, frozen at the start, told earlier in the conversation, or found by a tool. */
 function shownAsMemory({ parts: { tools }, sent }: SentTexts): readonly string[] {

@@ -12,6 +12,7 @@ import {
   readFrames,
   type Scope,
   type StoredEvent,
+  saidInPart,
   untrusted,
 } from "../../../protocol/index.ts";
 import type { MemoryHit, Store } from "../../../store/index.ts";
@@ -175,7 +176,7 @@ function searchOf({ newest, earlier, asker }: RecallQuery, withEarlier: boolean)
 }
 
 const textOf = (messages: readonly StoredEvent[]): string =>
-  messages.flatMap(({ content }) => content.flatMap((part) => (part.type === "text" ? [part.text] : []))).join("\n");
+  messages.flatMap(({ content }) => content.flatMap(saidInPart)).join("\n");
 
 // Cut first: what is cleaned is then never large.
 const cleaned = (text: string, longest: number): string => clean(untrusted(truncateText(text, longest, ""))).trim();
