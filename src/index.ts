@@ -38,7 +38,6 @@ export {
 export type { AgentDoors } from "./features/agents/api.ts";
 export type { ConversationDoors } from "./features/conversations/index.ts";
 export type { DeliveryDoors } from "./features/deliveries/api.ts";
-export type { FactDoors } from "./features/facts/api.ts";
 export type { FileDoors } from "./features/files/api.ts";
 export type { InboxDoors } from "./features/inbox/api.ts";
 export type { LifeDoors } from "./features/life/api.ts";
@@ -53,6 +52,7 @@ export type {
   Note,
 } from "./features/memories/api.ts";
 export type { ScheduleDoors } from "./features/schedules/api.ts";
+export type { SettingDoors } from "./features/settings/api.ts";
 export type { SkillDoors } from "./features/skills/index.ts";
 export type { TextDoors } from "./features/texts/api.ts";
 export { clean, frame, messageToSign, type SignedMessage } from "./guard/index.ts";

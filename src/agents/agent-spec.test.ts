@@ -65,7 +65,7 @@ const SOURCES: readonly Source[] = [
   })),
   { kind: "conversation", entries: 5, compact: 2 },
   { kind: "recent", limit: 9 },
-  { kind: "fact", fact: "thinking", texts: { high: trusted("Think first.") } },
+  { kind: "setting", setting: "thinking", texts: { high: trusted("Think first.") } },
 ];
 const rule: Complete<ToolRule> = { tool: toolName("read"), approval: true, tainted: "ask", calls: 2, seconds: 3 };
 
@@ -143,6 +143,15 @@ describe("an agent's spec", () => {
     const said = "    consolidate: {after: 60, by: both}\n    inbox: each\n    summaries: true\n    skills: []\n";
     const agent = onlyAgent(loadYaml(yamlWith(["id: rules, rank: 1, text: Be kind."], said)));
     expect(agent.version).toBe("2799628984eaaa0aa79509b4881fbd6760647186cea3c4c83b451f19d6220891");
+  });
+
+  it("law 7: of a declaration with keys that have other names today has the digest that it always had", () => {
+    const layers = ["id: rules, rank: 1, text: Be kind.", "id: mood, rank: 2, source: setting, setting: mood"];
+    const settings = "    settings: {mood: {maxLength: 90, settableBy: members}}\n    tail: before-events\n";
+    const agent = onlyAgent(loadYaml(yamlWith(layers, settings)));
+    expect(agent.version).toBe("da115fd37ed1a85e6aef9510bfaaca881703a01a77e9672a18123569d0c946f4");
+    expect(agentSpec(agent)).toContain('"facts":{"mood":{"by":"members","text":90}}');
+    expect(reviveAgent(agentSpec(agent), agent.version)).toEqual(agent);
   });
 
   it("gives every key back, and the agent without it", () => {

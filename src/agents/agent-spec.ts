@@ -24,10 +24,11 @@ import {
 } from "../protocol/index.ts";
 import { membersOf, type Schema } from "./agent-key.ts";
 import { deepFreeze } from "./freeze.ts";
+import { withFirstNames, withNamesOfToday } from "./renamed.ts";
 
 /** The agent with its version: the digest of its spec. Frozen. */
 export function sealAgent(agent: Omit<Agent, "version">): Agent {
-  return deepFreeze({ ...agent, version: digestOf(canonicalJson(agent)) });
+  return deepFreeze({ ...agent, version: digestOf(canonicalJson(withFirstNames(agent))) });
 }
 
 /** The agent with additional tools: another version, unless it had them already. */
@@ -40,7 +41,7 @@ export function withTools(agent: Agent, names: readonly ToolName[]): Agent {
 /** Everything of an agent except its version, as canonical JSON for the store. Its digest is the version. */
 export function agentSpec(agent: Agent): string {
   const { version: _, ...rest } = agent;
-  return canonicalJson(rest);
+  return canonicalJson(withFirstNames(rest));
 }
 
 /**
@@ -72,7 +73,7 @@ function broken(why: string, details: Readonly<Record<string, unknown>>, cause?:
 /** The digest is already checked, so an unreadable spec was written this way. */
 function parseSpec(form: typeof SPEC, spec: string): Agent {
   try {
-    const parsed: Whole<z.output<typeof SPEC>> = form.parse(JSON.parse(spec));
+    const parsed: Whole<z.output<typeof SPEC>> = form.parse(withNamesOfToday(JSON.parse(spec)));
     return sealAgent(parsed);
   } catch (error) {
     if (error instanceof z.ZodError && error.issues.every(({ code }) => NEWS.includes(code))) throw newer(error);

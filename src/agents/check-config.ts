@@ -244,7 +244,7 @@ function checkMembers(
   for (const [member, says] of [
     ["limit", "a limit"],
     ["timezone", "a time zone"],
-    ["fact", "a fact"],
+    ["setting", "a setting"],
     ["texts", "a choice of texts"],
   ] as const) {
     if (layer[member] !== undefined && !form?.takes?.includes(member))
@@ -254,7 +254,7 @@ function checkMembers(
 
 const STORED = { scope: "agent", mutability: "versioned" } as const;
 
-/** The operator's word in the prefix, changed by recorded edits and facts only. */
+/** The operator's word in the prefix, changed by recorded edits and settings only. */
 function checkStoredLayer(layer: LayerConfig, { changesFor }: SourceForm, at: At): void {
   const usual = changesFor === undefined ? STORED : ({ scope: changesFor, mutability: "live" } as const);
   const { scope = usual.scope, mutability = usual.mutability, trust = "operator" } = layer;

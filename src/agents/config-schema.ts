@@ -61,12 +61,12 @@ export const LAYER = z.strictObject({
     .describe(
       "For `source: recall` and `recent`: the highest number of memories, however large the `budget` is. Default 12, and 5.",
     ),
-  fact: slug().optional().describe("For `source: fact`: which of the agent's `facts`."),
+  setting: slug().optional().describe("For `source: setting`: which of the agent's `settings`."),
   texts: z
     .record(slug(), z.string())
     .optional()
     .describe(
-      "For `source: fact`, where the fact is a choice: what the layer says for each value. For a value that is not here it says nothing.",
+      "For `source: setting`, where the setting is a choice: what the layer says for each value. For a value that is not here it says nothing.",
     ),
   after: slug()
     .optional()

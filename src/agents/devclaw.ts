@@ -223,8 +223,8 @@ const RULES: Readonly<Record<string, Rule>> = {
   business_context: said((text, { set }) => {
     if (text.length > 4_000)
       return { wrong: "expected at most 4,000 characters; what is longer goes into a file of the project" };
-    set(["facts", "business", "default"], text);
-    return { to: "facts.business.default" };
+    set(["settings", "business", "default"], text);
+    return { to: "settings.business.default" };
   }),
   timezone: said((zone, { setLayer }) =>
     isZone(zone) ? setLayer("temporal", "timezone", zone) : { wrong: "expected a time zone, as Europe/Berlin" },

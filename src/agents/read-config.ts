@@ -3,6 +3,7 @@ import { didYouMean, suggestion } from "../protocol/index.ts";
 import type { Schema } from "./agent-key.ts";
 import type { Config } from "./config-schema.ts";
 import { type Path, show, valueAt, visible, writePath } from "./path.ts";
+import { nameOfToday } from "./renamed.ts";
 import { MOST_PROBLEMS, type Report } from "./report.ts";
 
 /**
@@ -70,11 +71,10 @@ function explain(issue: z.core.$ZodIssue, about: About): void {
 function explainKey(key: string, path: Path, { report, schema }: About): void {
   const where = path.length === 0 ? "the top" : writePath(path);
   const known = Object.keys(schemaAt(path, schema)?.properties ?? {});
+  const name = nameOfToday(key, path);
+  const problem = `unknown key \`${visible(key)}\` at ${where}${suggestion(key, known)}`;
   // Its value is not shown: an unknown key may well be where somebody put a secret.
-  report.add([...path, key], `unknown key \`${visible(key)}\` at ${where}${suggestion(key, known)}`, {
-    key: true,
-    value: "",
-  });
+  report.add([...path, key], name === undefined ? problem : `\`${key}\` is now \`${name}\``, { key: true, value: "" });
 }
 
 /** What the issue's schema wants, as words that end a sentence beginning with "expected". */

@@ -10,10 +10,10 @@ import { atTerminal, jsonLines, place, project, provider, strata } from "./strat
 const CAT = "Remember that my cat is called Miso.\n";
 const ASK = "What is my cat called?\n";
 
-const THINKING = `    facts:
+const THINKING = `    settings:
       thinking: {choices: ["off", low, high], default: low, sets: reasoning}
 `;
-const THINKING_LAYER = `      - {id: thinking, rank: 12, source: fact, fact: thinking, texts: {high: Think it through first.}}
+const THINKING_LAYER = `      - {id: thinking, rank: 12, source: setting, setting: thinking, texts: {high: Think it through first.}}
 `;
 
 describe("strata chat over a pipe", () => {
@@ -36,9 +36,9 @@ describe("strata chat over a pipe", () => {
     expect((await strata(["explain", turn], { cwd })).out).toMatch(
       /thinking .*thinking is high: the model's own setting says so/,
     );
-    const set = await strata(["fact", "set", thread.id, "thinking", "off"], { cwd });
+    const set = await strata(["setting", "set", thread.id, "thinking", "off"], { cwd });
     expect(set.out).toContain("thinking is off on");
-    expect(JSON.parse((await strata(["fact", "list", thread.id, "--json"], { cwd })).out)).toMatchObject([
+    expect(JSON.parse((await strata(["setting", "list", thread.id, "--json"], { cwd })).out)).toMatchObject([
       { name: "thinking", value: "off", by: "operator", sets: "reasoning" },
     ]);
   });

@@ -334,7 +334,7 @@ describe("strata init --from", () => {
     expect(out).toContain("Before it starts, put DEVCLAW_API_KEY into .env (see .env.example).");
 
     const { agents, providers } = parse(readFileSync(join(own, "strata.yaml"), "utf8"));
-    const { model, budgets, layers, files, skillFolders, facts } = agents.devclaw;
+    const { model, budgets, layers, files, skillFolders, settings } = agents.devclaw;
     expect({ model, budgets, providers }).toEqual({
       model: "anthropic:claude-sonnet-4-5",
       budgets: { total: 24_000, reply: 6_000, system: 12_000, history: 8_000 },
@@ -346,7 +346,7 @@ describe("strata init --from", () => {
       3_000,
       "America/Sao_Paulo",
     ]);
-    expect([files.ttl, skillFolders, facts.business.default]).toEqual([
+    expect([files.ttl, skillFolders, settings.business.default]).toEqual([
       90,
       { read: ["own-skills"], ttl: 90 },
       "We build a shop.",

@@ -1,7 +1,6 @@
 import { type ConfigInput as Config, declaring } from "../../agents/index.ts";
 import * as conversations from "../../features/conversations/config.ts";
 import * as deliveries from "../../features/deliveries/config.ts";
-import * as facts from "../../features/facts/config.ts";
 import * as fetch from "../../features/fetch/config.ts";
 import * as files from "../../features/files/config.ts";
 import * as inbox from "../../features/inbox/config.ts";
@@ -9,6 +8,7 @@ import * as life from "../../features/life/config.ts";
 import * as memories from "../../features/memories/config.ts";
 import * as runtime from "../../features/runtime/config.ts";
 import * as schedules from "../../features/schedules/config.ts";
+import * as settings from "../../features/settings/config.ts";
 import * as skills from "../../features/skills/config.ts";
 import * as subagents from "../../features/subagents/config.ts";
 import * as texts from "../../features/texts/config.ts";
@@ -23,7 +23,7 @@ type AgentKeys = typeof inbox.KEYS &
   typeof schedules.KEYS &
   typeof files.KEYS &
   typeof skills.KEYS &
-  typeof facts.KEYS &
+  typeof settings.KEYS &
   typeof subagents.KEYS;
 type LayerSources = typeof memories.SOURCES &
   typeof conversations.SOURCES &
@@ -31,7 +31,7 @@ type LayerSources = typeof memories.SOURCES &
   typeof life.SOURCES &
   typeof texts.SOURCES &
   typeof files.SOURCES &
-  typeof facts.SOURCES &
+  typeof settings.SOURCES &
   typeof runtime.SOURCES;
 
 /** The keys of agents that features bring, in the order of the configuration page. They are small, and read before anything runs. */
@@ -45,7 +45,7 @@ export const AGENT_KEYS: AgentKeys = {
   ...schedules.KEYS,
   ...files.KEYS,
   ...skills.KEYS,
-  ...facts.KEYS,
+  ...settings.KEYS,
   ...subagents.KEYS,
 };
 
@@ -57,7 +57,7 @@ export const LAYER_SOURCES: LayerSources = {
   ...life.SOURCES,
   ...texts.SOURCES,
   ...files.SOURCES,
-  ...facts.SOURCES,
+  ...settings.SOURCES,
   ...runtime.SOURCES,
 };
 

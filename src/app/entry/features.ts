@@ -32,9 +32,9 @@ export const FEATURES: readonly Listed[] = [
     load: async () => (await import("../../features/deliveries/index.ts")).FEATURE,
   },
   {
-    name: "facts",
-    nouns: { fact: "list what is set of a conversation, such as the thinking level, and set it" },
-    load: async () => (await import("../../features/facts/index.ts")).FEATURE,
+    name: "settings",
+    nouns: { setting: "list what is set of a conversation, such as the thinking level, and set it" },
+    load: async () => (await import("../../features/settings/index.ts")).FEATURE,
   },
   {
     name: "fetch",

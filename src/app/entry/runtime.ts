@@ -2,12 +2,12 @@ import { agentDoors } from "../../features/agents/index.ts";
 import { approvalDoors } from "../../features/approvals/index.ts";
 import { conversationDoors } from "../../features/conversations/index.ts";
 import { type DeliveryPorts, deliveryDoors } from "../../features/deliveries/index.ts";
-import { factDoors } from "../../features/facts/index.ts";
 import { type FilePorts, openFiles } from "../../features/files/index.ts";
 import { inboxDoors } from "../../features/inbox/index.ts";
 import { type LifePorts, openLife } from "../../features/life/index.ts";
 import { type MemoryPorts, openMemories } from "../../features/memories/index.ts";
 import { scheduleDoors } from "../../features/schedules/index.ts";
+import { settingDoors } from "../../features/settings/index.ts";
 import { openSkills } from "../../features/skills/index.ts";
 import { subagentDoors } from "../../features/subagents/index.ts";
 import { textDoors } from "../../features/texts/index.ts";
@@ -35,7 +35,7 @@ export function openRuntime(parts: RuntimeParts): Runtime {
     ...conversationDoors(parts),
     ...deliveryDoors(parts),
     ...files.doors(parts),
-    ...factDoors(parts),
+    ...settingDoors(parts),
     ...inboxDoors(turnParts, run),
     ...memories.doors(parts, turnParts),
     ...skills.doors(parts),

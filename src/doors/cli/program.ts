@@ -83,7 +83,7 @@ const FIRST = [
 ] as const;
 
 const MORE = [
-  ["people", "contact, conversation, fact, inbox, outbox, approval"],
+  ["people", "contact, conversation, setting, inbox, outbox, approval"],
   ["texts", "layer, soul, skill, file, lock, guard"],
   ["living", "life, credits, schedule, subagent"],
   ["record", "turn, verify, anchor, export, backup, store, replay"],
@@ -109,7 +109,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Declare>>> = {
   compose: async () => (await import("./turn/compose.ts")).declareCompose,
   explain: async () => (await import("./turn/explain.ts")).declareExplain,
   thread: nounOf("thread"),
-  fact: nounOf("fact"),
+  setting: nounOf("setting"),
   turn: nounOf("turn"),
   memory: nounOf("memory"),
   contact: nounOf("contact"),

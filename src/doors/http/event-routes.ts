@@ -22,11 +22,11 @@ const THREAD_PATH = z.strictObject({ id: FIELDS.thread });
 /** How the turn that answers shall be run, beside what was said. */
 const WISH = z.strictObject({
   mode: FIELDS.mode.optional(),
-  facts: z
+  settings: z
     .record(z.string().min(1).max(64), z.string().max(20_000).nullable())
     .optional()
     .describe(
-      "facts of the conversation that are set first, by name, as the thinking level: as `POST /v1/threads/{id}/facts/{name}` sets them; null takes one back to its default",
+      "settings of the conversation that are set first, by name, as the thinking level: as `POST /v1/threads/{id}/settings/{name}` sets them; null takes one back to its default",
     ),
 });
 
@@ -72,10 +72,10 @@ export const EVENT_ROUTES: readonly Route[] = [
       { status: 202, says: "With `mode=queue`: stored; `run` answers it.", schema: z.object({ event: EVENT }) },
       STREAM,
     ],
-    handle: async ({ runtime, turns, clock }, { actor, path, query, body: { mode, facts = {}, ...body }, gone }) => {
+    handle: async ({ runtime, turns, clock }, { actor, path, query, body: { mode, settings = {}, ...body }, gone }) => {
       const thread = await runtime.thread(actor, path.id);
       if (mode !== undefined && query.mode === "queue") throw new StrataError("invalid_input", NO_RUN, { mode });
-      for (const [name, value] of Object.entries(facts)) await runtime.setFact(actor, thread.id, { name, value });
+      for (const [name, value] of Object.entries(settings)) await runtime.setSetting(actor, thread.id, { name, value });
       const said = newEvent(thread, spokenBy(actor, body), clock.recorded());
       const event = first(await runtime.post(actor, thread, [said], { handed: query.mode === "queue" }));
       if (query.mode === "queue") return Response.json({ event }, { status: 202 });

@@ -22,8 +22,8 @@ const slots = async ({ json }: HttpFixture, thread: string): Promise<readonly un
 function choosing(): Agent {
   const agent = loadProject(blueprintFolder("companion"), { env: {} }).agents.get(agentName("companion"));
   if (agent === undefined) throw new Error("the companion is not shipped");
-  const facts = { thinking: { choices: ["low", "high"], default: "low", by: "contacts" } } as const;
-  return { ...agent, org: orgId("home"), name: agentName("chooser"), tools: [], facts };
+  const settings = { thinking: { choices: ["low", "high"], default: "low", settableBy: "contacts" } } as const;
+  return { ...agent, org: orgId("home"), name: agentName("chooser"), tools: [], settings };
 }
 
 const shape = (url: string) => ROUTES.find((one) => one.method === "post" && one.url === url)?.shapes.answer;
@@ -56,22 +56,22 @@ describe("posting and waiting", () => {
     expect(await slots(stand, thread)).toEqual(["Hi!", "Hello ann."]);
   });
 
-  it("001.4 001.22 runs the turn in the mode that is named, with the facts that are set first; an invalid fact stores nothing", async () => {
+  it("001.4 001.22 runs the turn in the mode that is named, with the settings that are set first; an invalid setting stores nothing", async () => {
     const stand = await httpFixture(["Hello ann."], {}, [choosing()]);
     const opened = await stand.json("POST /v1/threads", {
       body: { agent: "chooser", contact: "ann", channel: "http", key: "main" },
     });
     const thread = String(at(opened.body, "id"));
     const sent = await stand.json(`POST /v1/threads/${thread}/events`, {
-      body: { text: "Hi!", mode: "minimal", facts: { thinking: "high" } },
+      body: { text: "Hi!", mode: "minimal", settings: { thinking: "high" } },
     });
     expect(sent.status).toBe(200);
     const turn = await stand.json(`GET /v1/turns/${at(sent.body, "done", "turn")}`);
     expect(turn.body).toMatchObject({ mode: "minimal" });
-    const facts = await stand.json(`GET /v1/threads/${thread}/facts`);
-    expect(facts.body).toMatchObject({ facts: [{ name: "thinking", value: "high" }] });
+    const settings = await stand.json(`GET /v1/threads/${thread}/settings`);
+    expect(settings.body).toMatchObject({ settings: [{ name: "thinking", value: "high" }] });
     const bad = await stand.json(`POST /v1/threads/${thread}/events`, {
-      body: { text: "No.", facts: { thinking: "no" } },
+      body: { text: "No.", settings: { thinking: "no" } },
     });
     expect(bad.status).toBe(400);
     const queued = await stand.json(`POST /v1/threads/${thread}/events?mode=queue`, {

@@ -5,8 +5,8 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { allParts } from "../../app/entry/features.ts";
 import { APPROVAL_STORE } from "../../features/approvals/store.ts";
-import { FACT_STORE } from "../../features/facts/index.ts";
 import { LIFE_STORE } from "../../features/life/index.ts";
+import { SETTING_STORE } from "../../features/settings/index.ts";
 import { actorId, batchContact, type StoreWrite, spoken, toolName, trusted, untrusted } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
 import {
@@ -121,7 +121,7 @@ async function fill(): Promise<void> {
   await store.beginCall(ANN, call, NOW);
   await store.endCall(ANN, call, { text: untrusted("rang"), failed: false }, NOW);
   await store.settle(claim, ran(claim).outcome);
-  await store.part(FACT_STORE).setFact(ANN, thread.id, { name: "mood", value: "calm", by: "operator", at: NOW });
+  await store.part(SETTING_STORE).setSetting(ANN, thread.id, { name: "mood", value: "calm", by: "operator", at: NOW });
   await live();
   await batch();
   const gone = await open(store, scopeOf("gone"));

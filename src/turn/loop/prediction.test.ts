@@ -52,15 +52,17 @@ describe("what a call is expected to be billed", () => {
 });
 
 it("001.4 another thinking level is priced like an edit: Claude reads its messages again, and once more nothing is lost", async () => {
-  const facts = { thinking: { choices: ["low", "high"], by: "contacts", sets: "reasoning", default: "low" } } as const;
-  const agent = sampleAgent({ ...talker(), facts, budgets: sampleAgent().budgets });
+  const settings = {
+    thinking: { choices: ["low", "high"], settableBy: "contacts", sets: "reasoning", default: "low" },
+  } as const;
+  const agent = sampleAgent({ ...talker(), settings, budgets: sampleAgent().budgets });
   const usage = { input: 4_000 };
   const script = many(4).map((text) => ({ parts: [{ text }], usage }));
   const { say, open, time, runtime } = await testRuntime(script, { agent, parts: { cardOf: () => cardOf(WIRE) } });
   const thread = await open();
   for (const level of ["low", "low", "high", "high"]) {
     time.at += MINUTE;
-    await runtime.setFact(OPERATOR, thread.id, { name: "thinking", value: level });
+    await runtime.setSetting(OPERATOR, thread.id, { name: "thinking", value: level });
     await say(thread, LONG);
   }
   const read = (await runtime.turns(OPERATOR, thread.id)).map(({ requests }) => requests[0]?.prediction?.read ?? 0);

@@ -84,14 +84,14 @@ const WITH_WORDS: Readonly<Record<string, Act>> = {
   },
   "/think": async (asked, words) => {
     const { talk, context } = asked;
-    const [name] = Object.entries(talk.agent.facts ?? {}).find(([, { sets }]) => sets === "reasoning") ?? [];
+    const [name] = Object.entries(talk.agent.settings ?? {}).find(([, { sets }]) => sets === "reasoning") ?? [];
     if (name === undefined)
-      context.note(`${talk.agent.name} has no thinking level: none of its \`facts\` sets \`reasoning\`.`);
-    else await setFact(asked, [name, ...words]);
+      context.note(`${talk.agent.name} has no thinking level: none of its \`settings\` sets \`reasoning\`.`);
+    else await setSetting(asked, [name, ...words]);
     return undefined;
   },
   "/set": async (asked, words) => {
-    await setFact(asked, words);
+    await setSetting(asked, words);
     return undefined;
   },
   "/approve": (asked, words) => decide(asked, "approved", words),
@@ -174,21 +174,21 @@ async function decide(
   return retry(context, talk, saying);
 }
 
-/** Sets a fact of this conversation; without a value, shows the current one. */
-async function setFact({ context, talk }: ChatCommandCall, [name, ...words]: readonly string[]): Promise<void> {
+/** Sets a setting of this conversation; without a value, shows the current one. */
+async function setSetting({ context, talk }: ChatCommandCall, [name, ...words]: readonly string[]): Promise<void> {
   const { runtime, operator } = talk.app;
   if (name !== undefined && words.length > 0) {
     const { id } = await talk.open([]);
-    const { value } = await runtime.setFact(operator, id, { name, value: words.join(" ") });
+    const { value } = await runtime.setSetting(operator, id, { name, value: words.join(" ") });
     context.note(`${name} is ${printable(value ?? "not set")} from your next message on.`);
     return;
   }
-  const { declaredFacts, factLines } = await import("../../../features/facts/index.ts");
+  const { declaredSettings, settingLines } = await import("../../../features/settings/index.ts");
   const thread = talk.thread();
-  const facts = thread === undefined ? declaredFacts(talk.agent) : await runtime.facts(operator, thread.id);
+  const settings = thread === undefined ? declaredSettings(talk.agent) : await runtime.settings(operator, thread.id);
   context.say(
-    ...factLines(
-      name === undefined ? facts : facts.filter((one) => one.name === name),
+    ...settingLines(
+      name === undefined ? settings : settings.filter((one) => one.name === name),
       talk.app.clock.real(),
       context.style,
     ),

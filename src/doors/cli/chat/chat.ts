@@ -74,7 +74,7 @@ export function declareChat(program: Command, context: Context): void {
 }
 
 const NOT_IN_JSON =
-  "--commands answers in words, so it does not go with --json; `strata fact set` and `strata explain --json` do the same for programs";
+  "--commands answers in words, so it does not go with --json; `strata setting set` and `strata explain --json` do the same for programs";
 
 /** @throws StrataError `invalid_input` where it is not clear who is meant, `config_missing` */
 function onlyAgent(app: App): Agent {

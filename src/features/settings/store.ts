@@ -22,7 +22,7 @@ import {
 } from "../../store/index.ts";
 
 /** A change of what is set of a thread; `piece` names the value, null where it was taken back. */
-interface FactTable extends ContactScope {
+interface SettingTable extends ContactScope {
   readonly thread: ThreadId;
   readonly n: number;
   readonly name: string;
@@ -32,26 +32,26 @@ interface FactTable extends ContactScope {
   readonly link: number;
 }
 
-const { query, insert } = tables<{ thread_fact: FactTable }>();
+const { query, insert } = tables<{ thread_fact: SettingTable }>();
 
 /** What was set of a thread from outside. */
-export interface ThreadFact {
+export interface ThreadSetting {
   readonly name: string;
   readonly value: string;
-  /** Which change of the thread's facts made it so, from 1. */
+  /** Which change of the thread's settings made it so, from 1. */
   readonly n: number;
   readonly by: Role;
   readonly at: number;
 }
 
 /** Null: it is not set any more. */
-interface FactChange extends Omit<ThreadFact, "value" | "n"> {
+interface SettingChange extends Omit<ThreadSetting, "value" | "n"> {
   readonly value: string | null;
 }
 
 /** What is set of threads: every change of it is kept, and linked. Values are the contact's, and go with its other texts. */
-export const FACT_STORE = {
-  name: "facts",
+export const SETTING_STORE = {
+  name: "settings",
   tables: ["thread_fact"],
   migrations: [
     {
@@ -72,14 +72,14 @@ export const FACT_STORE = {
   ],
   functions: ({ reading, writing }) => ({
     /** What was set of the thread and still holds; a fork begins with what held where it branches off. */
-    facts: reading(facts),
+    settings: reading(settings),
     /** Sets one, or with null unsets it. Gives it as it is now. @throws StrataError `thread_not_found` */
-    setFact: writing(setFact),
+    setSetting: writing(setSetting),
   }),
   linked: {
-    fact: linkedTable<FactTable>(
+    fact: linkedTable<SettingTable>(
       "thread_fact",
-      ({ thread, n }) => `fact ${n} of ${thread}`,
+      ({ thread, n }) => `setting ${n} of ${thread}`,
       async (tx, row) => {
         if (row.piece !== null) await ownText(tx, row, row.piece);
         return linkOf(row);
@@ -90,22 +90,22 @@ export const FACT_STORE = {
   erase: async () => undefined,
 } satisfies StorePart;
 
-/** What the chain says of a change: no contact, for that goes when it is erased. */
-const linkOf = ({ agent, thread, n, name, piece, by, at }: Omit<FactTable, "link">): string =>
+/** The link of a change, in the word of its first form. It names no contact, because an erasure removes the name. */
+const linkOf = ({ agent, thread, n, name, piece, by, at }: Omit<SettingTable, "link">): string =>
   canonicalJson({ fact: { agent, thread, n, name, piece, by, at } });
 
-async function facts(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<readonly ThreadFact[]> {
+async function settings(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<readonly ThreadSetting[]> {
   const newest = new Map((await changes(tx, scope, thread)).map((row) => [row.name, row]));
-  const all = await inOrder(newest.values(), (row) => factOf(tx, row));
+  const all = await inOrder(newest.values(), (row) => settingOf(tx, row));
   return all.flatMap((one) => one ?? []);
 }
 
-async function setFact(
+async function setSetting(
   tx: Tx,
   scope: ContactScope,
   thread: ThreadId,
-  { name, value, by, at }: FactChange,
-): Promise<ThreadFact | undefined> {
+  { name, value, by, at }: SettingChange,
+): Promise<ThreadSetting | undefined> {
   await openRow(tx, scope, thread);
   const known = await changes(tx, scope, thread);
   const piece = value === null ? null : await keepOwn(tx, scope, await scopeKey(tx, scope), value);
@@ -116,7 +116,7 @@ async function setFact(
 }
 
 /** All changes that the thread has seen, the oldest first: a fork has seen those of its parent until it branched off. */
-async function changes(tx: Tx, scope: ContactScope, id: ThreadId): Promise<readonly FactTable[]> {
+async function changes(tx: Tx, scope: ContactScope, id: ThreadId): Promise<readonly SettingTable[]> {
   const own = { ...owner(scope), thread: id };
   const rows = await tx.all(
     query
@@ -153,7 +153,7 @@ async function endOf(tx: Tx, scope: ContactScope, id: TurnId): Promise<number> {
   return turn?.ended_at ?? turn?.started_at ?? Number.MAX_SAFE_INTEGER;
 }
 
-async function factOf(tx: Tx, { piece, name, n, by, at, ...row }: FactTable): Promise<ThreadFact | undefined> {
+async function settingOf(tx: Tx, { piece, name, n, by, at, ...row }: SettingTable): Promise<ThreadSetting | undefined> {
   const value = piece === null ? null : await ownText(tx, row, piece);
   return value === null ? undefined : { name, value, n, by, at };
 }

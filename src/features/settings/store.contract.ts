@@ -1,7 +1,7 @@
 import type { ThreadId } from "../../protocol/index.ts";
 import { exchange, type KeptSample, NOW, open } from "../../store/index.contract.ts";
 import type { Store } from "../../store/index.ts";
-import { FACT_STORE } from "./store.ts";
+import { SETTING_STORE } from "./store.ts";
 
 const threads = new WeakMap<Store, ThreadId>();
 
@@ -16,10 +16,10 @@ export const KEPT: KeptSample = {
       ["mood", "calm"],
       ["mood", null],
     ] as const)
-      await store.part(FACT_STORE).setFact(scope, thread.id, { name, value, by: "operator", at: NOW });
+      await store.part(SETTING_STORE).setSetting(scope, thread.id, { name, value, by: "operator", at: NOW });
   },
   reads: async (store, scope) => {
     const thread = threads.get(store);
-    return thread === undefined ? [] : store.part(FACT_STORE).facts(scope, thread);
+    return thread === undefined ? [] : store.part(SETTING_STORE).settings(scope, thread);
   },
 };

@@ -2,33 +2,33 @@ import { z } from "zod";
 import { agentKey, type KindsOf, line, type StoredKeys, slug, sourceForm } from "../../agents/index.ts";
 import { REASONING_LEVELS, suggestion, trusted } from "../../protocol/index.ts";
 
-/** Who may set a fact: the mightier may always. */
+/** Who may set a setting: the mightier may always. */
 const SETTERS = ["operators", "members", "contacts"] as const;
 
 /** Characters that one text may be given at the most. */
 const LONGEST_TEXT = 20_000;
 
-const FACT = z
+const SETTING = z
   .strictObject({
     choices: z
       .array(slug())
       .min(2)
       .max(20)
       .optional()
-      .describe("The values that it may have. Exactly one of `choices` and `text`."),
-    text: z
+      .describe("The values that it may have. Exactly one of `choices` and `maxLength`."),
+    maxLength: z
       .int()
       .min(1)
       .max(LONGEST_TEXT)
       .optional()
-      .describe("It is a text of its own, of so many characters at the most."),
+      .describe("Its value is free text of at most this many characters."),
     default: z
       .string()
       .max(LONGEST_TEXT)
       .optional()
       .describe("Its value in conversations where nobody set it. Default: none."),
     description: line(200).optional().describe("What it is for, in one line."),
-    by: z
+    settableBy: z
       .enum(SETTERS)
       .default("operators")
       .describe(
@@ -41,51 +41,61 @@ const FACT = z
         "It is how much the model reasons before it answers: its choices are among `off`, `low`, `medium` and `high`. A model that has a setting for that is sent it, and no text of a layer; for any other, the layer's text stands.",
       ),
   })
-  .meta({ oneOf: [{ required: ["choices"] }, { required: ["text"] }] });
+  .meta({ oneOf: [{ required: ["choices"] }, { required: ["maxLength"] }] });
 
-const FACTS = z
-  .record(slug(), FACT)
+const SETTINGS = z
+  .record(slug(), SETTING)
   .optional()
   .describe(
-    "What is known of one conversation and set from outside, by name: a choice or a short text, for layers with `source: fact`.",
+    "Settings of one conversation that people and programs change, by name: a choice or a short text, for layers with `source: setting`.",
   );
 
-type Declared = z.output<typeof FACT>;
+type Declared = z.output<typeof SETTING>;
 
-/** What is wrong with one fact by itself. */
-function faultsOf({ choices, text, default: usual, by, sets }: Declared): readonly (readonly [string, string])[] {
+/** What is wrong with one setting by itself. */
+function faultsOf({
+  choices,
+  maxLength,
+  default: usual,
+  settableBy,
+  sets,
+}: Declared): readonly (readonly [string, string])[] {
   const faults: (readonly [string, string])[] = [];
-  if ((choices === undefined) === (text === undefined)) faults.push(["", "needs exactly one of `choices` and `text`"]);
+  if ((choices === undefined) === (maxLength === undefined))
+    faults.push(["", "needs exactly one of `choices` and `maxLength`"]);
   if (usual !== undefined && choices !== undefined && !choices.includes(usual))
     faults.push(["default", `is none of its choices${suggestion(usual, choices)}`]);
-  if (usual !== undefined && text !== undefined && usual.length > text)
-    faults.push(["default", `has ${usual.length} characters; expected at most ${text}`]);
-  if (by === "contacts" && choices === undefined)
-    faults.push(["by", "what contacts write never stands in the prompt's prefix; give it `choices`, or say `members`"]);
+  if (usual !== undefined && maxLength !== undefined && usual.length > maxLength)
+    faults.push(["default", `has ${usual.length} characters; expected at most ${maxLength}`]);
+  if (settableBy === "contacts" && choices === undefined)
+    faults.push([
+      "settableBy",
+      "what contacts write is never in the prompt's prefix; give it `choices`, or use `settableBy: members`",
+    ]);
   const isLevel = (value: string): boolean => REASONING_LEVELS.some((level) => level === value);
   if (sets !== undefined && !choices?.every(isLevel))
     faults.push(["sets", `needs \`choices\` among ${REASONING_LEVELS.join(", ")}`]);
   return faults;
 }
 
-const facts = agentKey(FACTS, {
+const settings = agentKey(SETTINGS, {
   check: (declared = {}, { agent, refuse }) => {
-    for (const [name, fact] of Object.entries(declared))
-      for (const [member, says] of faultsOf(fact)) refuse(member === "" ? [name] : [name, member], says);
+    for (const [name, setting] of Object.entries(declared))
+      for (const [member, says] of faultsOf(setting)) refuse(member === "" ? [name] : [name, member], says);
     const levels = Object.keys(declared).filter((name) => declared[name]?.sets === "reasoning");
-    if (levels.length > 1) refuse([levels[1] ?? "", "sets"], `\`${levels[0]}\` sets it already; one fact may`);
+    if (levels.length > 1) refuse([levels[1] ?? "", "sets"], `\`${levels[0]}\` sets it already; one setting may`);
     for (const [i, layer] of agent.layers.entries()) {
-      if (layer.source !== "fact") continue;
+      if (layer.source !== "setting") continue;
       const at = (member: string, says: string): void => refuse(["layers", i, member], says, "agent");
-      const { fact: name = "", texts } = layer;
+      const { setting: name = "", texts } = layer;
       const known = Object.hasOwn(declared, name) ? declared[name] : undefined;
-      if (layer.fact === undefined) at("source", "needs `fact`: the name of one of the agent's `facts`");
+      if (layer.setting === undefined) at("source", "needs `setting`: the name of one of the agent's `settings`");
       else if (known === undefined)
-        at("fact", `the agent's \`facts\` have no \`${name}\`${suggestion(name, Object.keys(declared))}`);
+        at("setting", `the agent's \`settings\` have no \`${name}\`${suggestion(name, Object.keys(declared))}`);
       else if (known.choices === undefined && texts !== undefined)
-        at("texts", "the fact is a text itself; remove this");
+        at("texts", "the setting is a text itself; remove this");
       else if (known.choices !== undefined && texts === undefined)
-        at("fact", "the fact is a choice: say in `texts` what the layer says for its values");
+        at("setting", "the setting is a choice: say in `texts` what the layer says for its values");
       for (const value of Object.keys(texts ?? {}))
         if (known?.choices !== undefined && !known.choices.includes(value))
           at("texts", `\`${value}\` is none of the choices of \`${name}\`${suggestion(value, known.choices)}`);
@@ -93,20 +103,20 @@ const facts = agentKey(FACTS, {
   },
 });
 
-/** What is known of each conversation. */
-export const KEYS = { facts };
+/** The settings of each conversation. */
+export const KEYS = { settings };
 
-/** A layer that says what a fact says, or the one of its texts that the fact chooses. */
+/** A layer with the value of a setting, or with the one of its texts that the setting chooses. */
 export const SOURCES = {
-  fact: sourceForm({
-    fills: "what one of the conversation's `facts` says, or the one of the layer's `texts` that it chooses",
+  setting: sourceForm({
+    fills: "the value of one of the conversation's `settings`, or the one of the layer's `texts` that it chooses",
     isStored: true,
     changesFor: "thread",
     isRepeatable: true,
-    takes: ["fact", "texts"],
-    kept: { fact: z.string(), texts: z.record(z.string(), z.string().transform(trusted)) },
-    make: ({ fact = "", texts = {} }) => ({
-      fact,
+    takes: ["setting", "texts"],
+    kept: { setting: z.string(), texts: z.record(z.string(), z.string().transform(trusted)) },
+    make: ({ setting = "", texts = {} }) => ({
+      setting,
       texts: Object.fromEntries(Object.entries(texts).map(([value, text]) => [value, trusted(text)])),
     }),
   }),

@@ -22,10 +22,10 @@ import {
   threadOf,
   upToDate,
 } from "../../turn/index.ts";
-import { FACT_STORE, type ThreadFact } from "./store.ts";
+import { SETTING_STORE, type ThreadSetting } from "./store.ts";
 
-/** What is known of one conversation, and what it could be. */
-interface FactView {
+/** A setting of one conversation: its value, and the values it could have. */
+interface SettingView {
   readonly name: string;
   /** Null where nobody set it and it has no default. */
   readonly value: string | null;
@@ -34,56 +34,55 @@ interface FactView {
   readonly at?: number;
   readonly choices?: readonly string[];
   /** Of a text: characters at most. */
-  readonly longest?: number;
+  readonly maxLength?: number;
   readonly description?: string;
   readonly sets?: "reasoning";
 }
 
-/** What is known of a conversation from outside. */
-export interface FactDoors {
-  /** The facts that the agent declares, as they are in one conversation. @throws StrataError `thread_not_found` */
-  facts(actor: Actor, thread: ThreadId): Promise<readonly FactView[]>;
+export interface SettingDoors {
+  /** The settings that the agent declares, as they are in one conversation. @throws StrataError `thread_not_found` */
+  settings(actor: Actor, thread: ThreadId): Promise<readonly SettingView[]>;
   /** Sets one from its next turn on; null: it is not set any more. @throws StrataError `thread_not_found`, `invalid_input`, `not_allowed` */
-  setFact(
+  setSetting(
     actor: Actor,
     thread: ThreadId,
     change: { readonly name: string; readonly value: string | null },
-  ): Promise<FactView>;
+  ): Promise<SettingView>;
 }
 
 declare module "../../turn/runtime.ts" {
-  interface Runtime extends FactDoors {}
+  interface Runtime extends SettingDoors {}
 }
 
-/** What an agent declares of one fact. */
-type Declared = NonNullable<Agent["facts"]>[string];
+/** What an agent declares of one setting. */
+type Declared = NonNullable<Agent["settings"]>[string];
 
-/** Facts of the thread decide how much the model reasons, and what the layers with `source: fact` say. */
-export const factSteps: TurnSteps = {
+/** Settings of the thread decide how much the model reasons, and what the layers with `source: setting` say. */
+export const settingSteps: TurnSteps = {
   setup: async ({ store }, setup, { thread: { id, scope } }) => {
-    if (setup.agent.facts === undefined) return setup;
+    if (setup.agent.settings === undefined) return setup;
     const { contact } = scope;
     const isThere = id !== undefined && contact;
-    const known = isThere ? await store.part(FACT_STORE).facts({ ...scope, contact }, id) : [];
+    const known = isThere ? await store.part(SETTING_STORE).settings({ ...scope, contact }, id) : [];
     const reasoning = reasoningFor(setup, known);
     const now = { ...setup, ...(reasoning && { reasoning }) };
     const texts = setup.agent.layers.flatMap(({ id: layer, source }) =>
-      source.kind === "fact" ? [[layer, contentFor(now, source, known)] as const] : [],
+      source.kind === "setting" ? [[layer, contentFor(now, source, known)] as const] : [],
     );
     return { ...now, texts: new Map([...(setup.texts ?? []), ...texts]) };
   },
 };
 
-type FactSource = Extract<Source, { kind: "fact" }>;
+type SettingSource = Extract<Source, { kind: "setting" }>;
 
 /** What a layer says now. Where the model has a setting of its own for it, that is sent instead. */
 function contentFor(
   { agent, reasoning }: TurnSetup,
-  { fact: name, texts }: FactSource,
-  facts: readonly ThreadFact[],
+  { setting: name, texts }: SettingSource,
+  settings: readonly ThreadSetting[],
 ): LayerContent {
-  const declared = agent.facts?.[name];
-  const set = facts.find((one) => one.name === name);
+  const declared = agent.settings?.[name];
+  const set = settings.find((one) => one.name === name);
   const value = set?.value ?? declared?.default;
   if (declared === undefined || value === undefined) return { kind: "empty", because: `${name} is not set` };
   if (declared.sets === "reasoning" && reasoning !== undefined)
@@ -102,11 +101,11 @@ const SHARES = { low: 1 / 4, medium: 1 / 2, high: 3 / 4 } as const;
 /** No provider takes a smaller budget. */
 const LEAST_BUDGET = 1_024;
 
-/** How much the model is told to reason: nothing where no fact says so, or the model has no setting for it. */
-function reasoningFor(setup: TurnSetup, facts: readonly ThreadFact[]): Parameters["reasoning"] | undefined {
+/** How much the model is told to reason: nothing where no setting says so, or the model has no setting for it. */
+function reasoningFor(setup: TurnSetup, settings: readonly ThreadSetting[]): Parameters["reasoning"] | undefined {
   const { agent, card } = setup;
-  const [name, declared] = Object.entries(agent.facts ?? {}).find(([, { sets }]) => sets === "reasoning") ?? [];
-  const value = facts.find((one) => one.name === name)?.value ?? declared?.default;
+  const [name, declared] = Object.entries(agent.settings ?? {}).find(([, { sets }]) => sets === "reasoning") ?? [];
+  const value = settings.find((one) => one.name === name)?.value ?? declared?.default;
   const level = REASONING_LEVELS.find((one) => one === value);
   if (level === undefined || card.reasoning === undefined) return undefined;
   if (card.reasoning === "effort" || level === "off") return { level };
@@ -117,87 +116,90 @@ function reasoningFor(setup: TurnSetup, facts: readonly ThreadFact[]): Parameter
 }
 
 /** What doors call. */
-export function factDoors(parts: Parts): FactDoors {
+export function settingDoors(parts: Parts): SettingDoors {
   return {
-    facts: (actor, id) => facts(parts, actor, id),
-    setFact: async (actor, id, { name, value: given }) => {
+    settings: (actor, id) => settings(parts, actor, id),
+    setSetting: async (actor, id, { name, value: given }) => {
       const value = given === null ? null : given.replace(/\r\n?/g, "\n").trimEnd();
       const thread = await threadOf(parts, actor, id, "post");
       const agent = await agentAt(parts, await upToDate(parts, thread));
-      const declared = Object.hasOwn(agent.facts ?? {}, name) ? agent.facts?.[name] : undefined;
+      const declared = Object.hasOwn(agent.settings ?? {}, name) ? agent.settings?.[name] : undefined;
       if (declared === undefined || (actor.role === "contact" && !maySet(actor, declared)))
-        throw unknownFact(agent, name);
+        throw unknownSetting(agent, name);
       if (!maySet(actor, declared)) authorize(actor, "operate", thread.scope);
       if (value !== null) checkValue(name, declared, value);
       const set = await parts.store
-        .part(FACT_STORE)
-        .setFact(thread.scope, id, { name, value, by: actor.role, at: parts.clock.recorded() });
+        .part(SETTING_STORE)
+        .setSetting(thread.scope, id, { name, value, by: actor.role, at: parts.clock.recorded() });
       return viewOf(name, declared, set);
     },
   };
 }
 
-async function facts(parts: Parts, actor: Actor, id: ThreadId): Promise<readonly FactView[]> {
+async function settings(parts: Parts, actor: Actor, id: ThreadId): Promise<readonly SettingView[]> {
   const thread = await threadOf(parts, actor, id, "read");
   const agent = await agentAt(parts, await upToDate(parts, thread));
-  const known = await parts.store.part(FACT_STORE).facts(thread.scope, id);
-  return declaredFacts(agent, known);
+  const known = await parts.store.part(SETTING_STORE).settings(thread.scope, id);
+  return declaredSettings(agent, known);
 }
 
 /** All that the agent declares, with what is set of it. */
-export const declaredFacts = (
-  { facts: declared = {} }: Agent,
-  known: readonly ThreadFact[] = [],
-): readonly FactView[] =>
+export const declaredSettings = (
+  { settings: declared = {} }: Agent,
+  known: readonly ThreadSetting[] = [],
+): readonly SettingView[] =>
   Object.entries(declared).map(([name, one]) =>
     viewOf(
       name,
       one,
-      known.find((fact) => fact.name === name),
+      known.find((setting) => setting.name === name),
     ),
   );
 
 function viewOf(
   name: string,
-  { choices, text, default: usual, description, sets }: Declared,
-  set?: ThreadFact,
-): FactView {
+  { choices, maxLength, default: usual, description, sets }: Declared,
+  set?: ThreadSetting,
+): SettingView {
   const value = set?.value ?? usual ?? null;
   return {
     name,
     value,
     ...(set && { by: set.by, at: set.at }),
     ...(choices && { choices }),
-    ...(text !== undefined && { longest: text }),
+    ...(maxLength !== undefined && { maxLength }),
     ...(description !== undefined && { description }),
     ...(sets && { sets }),
   };
 }
 
 const OPERATORS: readonly Actor["role"][] = ["platform", "operator"];
-const SETTERS: Readonly<Record<NonNullable<Declared["by"]>, readonly Actor["role"][]>> = {
+const SETTERS: Readonly<Record<NonNullable<Declared["settableBy"]>, readonly Actor["role"][]>> = {
   operators: OPERATORS,
   members: [...OPERATORS, "member"],
   contacts: [...OPERATORS, "member", "contact"],
 };
 
-const maySet = ({ role }: Actor, { by = "operators" }: Declared): boolean => SETTERS[by].includes(role);
+const maySet = ({ role }: Actor, { settableBy = "operators" }: Declared): boolean => SETTERS[settableBy].includes(role);
 
-function unknownFact({ name: agent, facts: declared = {} }: Agent, name: string): StrataError {
+function unknownSetting({ name: agent, settings: declared = {} }: Agent, name: string): StrataError {
   const known = Object.keys(declared);
-  const says = known.length === 0 ? `; strata.yaml declares none under its \`facts\`` : suggestion(name, known);
-  return new StrataError("invalid_input", `${agent} has no fact ${JSON.stringify(name)}${says}`, { agent, fact: name });
+  const says = known.length === 0 ? `; strata.yaml declares none under its \`settings\`` : suggestion(name, known);
+  return new StrataError("invalid_input", `${agent} has no setting ${JSON.stringify(name)}${says}`, {
+    agent,
+    setting: name,
+  });
 }
 
-function checkValue(name: string, { choices, text }: Declared, value: string): void {
+function checkValue(name: string, { choices, maxLength }: Declared, value: string): void {
   if (choices !== undefined && !choices.includes(value)) {
     const says = `${name} cannot be ${JSON.stringify(value)}: it is one of ${choices.join(", ")}`;
-    throw new StrataError("invalid_input", says, { fact: name, choices });
+    throw new StrataError("invalid_input", says, { setting: name, choices });
   }
-  const problem = text === undefined ? undefined : formProblem(value);
-  if (problem !== undefined) throw new StrataError("invalid_input", `${name}: ${problem}`, { fact: name });
-  if (text !== undefined && value.length > text) {
-    const says = `${name} has room for ${text} characters, and ${value.length} were given; shorten it`;
-    throw new StrataError("invalid_input", says, { fact: name, longest: text });
+  const problem = maxLength === undefined ? undefined : formProblem(value);
+  if (problem !== undefined) throw new StrataError("invalid_input", `${name}: ${problem}`, { setting: name });
+  if (maxLength !== undefined && value.length > maxLength) {
+    const says = `${name} has room for ${maxLength} characters, and ${value.length} were given; shorten it`;
+    throw new StrataError("invalid_input", says, { setting: name, maxLength });
   }
 }

@@ -1,0 +1,67 @@
+import type { Path } from "./path.ts";
+
+/** A word that was another one first, at a place in the words of today; `*` is any name or index. */
+type Rename = readonly [place: string, today: string, first: string];
+
+/**
+ * A stored agent keeps the names that its keys had first: its version is the digest of these bytes. With other names, all threads
+ * would be pinned to another version than the declared one, although nobody has changed the agent.
+ */
+const STORED_KEYS: readonly Rename[] = [
+  ["", "settings", "facts"],
+  ["settings.*", "maxLength", "text"],
+  ["settings.*", "settableBy", "by"],
+  ["layers.*.source", "setting", "fact"],
+];
+
+/** The same of values. */
+const STORED_VALUES: readonly Rename[] = [["layers.*.source.kind", "setting", "fact"]];
+
+/** Keys of strata.yaml that had another name, for the message about the old one. */
+const WRITTEN: readonly Rename[] = [
+  ["agents.*", "settings", "facts"],
+  ["agents.*.settings.*", "maxLength", "text"],
+  ["agents.*.settings.*", "settableBy", "by"],
+  ["agents.*.layers.*", "setting", "fact"],
+];
+
+/** What an unknown key of strata.yaml is called now, if it had that name before. */
+export const nameOfToday = (key: string, path: Path): string | undefined =>
+  translation(WRITTEN, "today", key, path.map(String));
+
+/** An agent with the names of its stored form. */
+export const withFirstNames = (agent: unknown): unknown => renamed(agent, "first", []);
+
+/** A stored agent with the names of today. */
+export const withNamesOfToday = (spec: unknown): unknown => renamed(spec, "today", []);
+
+type Direction = "today" | "first";
+
+function renamed(value: unknown, to: Direction, place: readonly string[]): unknown {
+  if (Array.isArray(value)) return value.map((one, i) => renamed(one, to, [...place, String(i)]));
+  if (typeof value === "string") return translation(STORED_VALUES, to, value, place) ?? value;
+  if (value === null || typeof value !== "object") return value;
+  const members = Object.entries(value).map(([name, member]) => {
+    const other = translation(STORED_KEYS, to, name, place) ?? name;
+    return [other, renamed(member, to, [...place, to === "today" ? other : name])];
+  });
+  return Object.fromEntries(members);
+}
+
+function translation(
+  renames: readonly Rename[],
+  to: Direction,
+  word: string,
+  place: readonly string[],
+): string | undefined {
+  for (const [at, today, first] of renames) {
+    const [from, other] = to === "today" ? [first, today] : [today, first];
+    if (word === from && isAt(at, place)) return other;
+  }
+  return undefined;
+}
+
+function isAt(at: string, place: readonly string[]): boolean {
+  const steps = at === "" ? [] : at.split(".");
+  return steps.length === place.length && steps.every((step, i) => step === "*" || step === place[i]);
+}

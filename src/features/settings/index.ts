@@ -1,0 +1,100 @@
+/** Settings of a conversation: small settings from outside that decide how its agent works there. */
+import { z } from "zod";
+import { ago, printable, table } from "../../print/index.ts";
+import type { Feature } from "../feature.ts";
+import { FIELDS, list, TIME } from "../fields.ts";
+import { operation } from "../operation.ts";
+import { settingSteps } from "./api.ts";
+import { KEYS } from "./config.ts";
+import { SETTING_STORE } from "./store.ts";
+
+export { declaredSettings, type SettingDoors, settingDoors } from "./api.ts";
+export { SETTING_STORE } from "./store.ts";
+
+const SETTING = z
+  .object({
+    name: z.string(),
+    value: z.string().nullable().describe("null where nobody set it and it has no default"),
+    by: z.string().optional().describe("who set it; left out, it is the default"),
+    at: TIME.optional(),
+    choices: list(z.string()).optional().describe("the values that it may have"),
+    maxLength: z.number().optional().describe("of a text: characters at most"),
+    description: z.string().optional(),
+    sets: z.literal("reasoning").optional().describe("`reasoning`: how much the model reasons before it answers"),
+  })
+  .meta({ id: "Setting" });
+
+const ONE = z.strictObject({ id: FIELDS.thread });
+const NAME = z.string().min(1).max(64).describe("which setting");
+const ID = "thr_01jd8k3v5x9m2q7r4t6w8y0zab";
+
+const settings = operation({
+  name: "setting.list",
+  does: "List the settings that a conversation's agent declares, with what they are set to there.",
+  may: "read",
+  at: "GET /v1/threads/{id}/settings",
+  takes: ONE,
+  gives: z.object({ settings: list(SETTING) }),
+  list: "settings",
+  command: { words: ["id"], examples: [`setting list ${ID}`], opens: "record to run" },
+  run: async ({ runtime }, { id }, { actor }) => ({ settings: await runtime.settings(actor, id) }),
+  show: ({ settings: found }, { style, world }) => settingLines(found, world.clock.real(), style),
+});
+
+const set = operation({
+  name: "setting.set",
+  does: "Set a setting of a conversation, such as its thinking level, from its next turn on.",
+  may: "post",
+  at: "POST /v1/threads/{id}/settings/{name}",
+  takes: ONE.extend({ name: NAME, value: z.string().max(20_000).describe("its value: one of its choices, or a text") }),
+  gives: SETTING,
+  command: { words: ["id", "name", "value"], examples: [`setting set ${ID} thinking high`], opens: "record to run" },
+  run: ({ runtime }, { id, name, value }, { actor }) => runtime.setSetting(actor, id, { name, value }),
+  show: ({ name, value }, { given: { id } }) => [`${name} is ${short(value)} on ${id} from the next turn on.`],
+});
+
+const unset = operation({
+  name: "setting.unset",
+  does: "Take a setting of a conversation back to its default, from its next turn on.",
+  may: "post",
+  at: "DELETE /v1/threads/{id}/settings/{name}",
+  takes: ONE.extend({ name: NAME }),
+  gives: SETTING,
+  command: { words: ["id", "name"], examples: [`setting unset ${ID} thinking`], opens: "record to run" },
+  run: ({ runtime }, { id, name }, { actor }) => runtime.setSetting(actor, id, { name, value: null }),
+  show: ({ name, value }, { given: { id } }) => [`${name} is ${short(value)} on ${id} from the next turn on.`],
+});
+
+export const FEATURE: Feature = {
+  name: "settings",
+  keys: KEYS,
+  store: SETTING_STORE,
+  steps: settingSteps,
+  operations: [settings, set, unset],
+};
+
+type SettingView = z.output<typeof SETTING>;
+
+const COLUMNS = [{ head: "setting" }, { head: "value" }, { head: "set" }, { head: "may be" }] as const;
+
+/** How much of a text is shown in a line. */
+const SHOWN = 60;
+
+const short = (value: string | null): string =>
+  value === null ? "not set" : printable(value.length > SHOWN ? `${value.slice(0, SHOWN)}…` : value);
+
+/** What is set, by whom, and what it could be. */
+export function settingLines(
+  found: readonly SettingView[],
+  now: number,
+  style: Parameters<typeof table>[2],
+): readonly string[] {
+  if (found.length === 0) return ["The agent declares no `settings` in strata.yaml."];
+  const rows = found.map(({ name, value, by, at, choices, maxLength = 0 }) => [
+    name,
+    short(value),
+    at === undefined ? "by default" : `${ago(now - at)} by ${by}`,
+    choices?.join(", ") ?? `a text of at most ${maxLength} characters`,
+  ]);
+  return table(COLUMNS, rows, style);
+}
