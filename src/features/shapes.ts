@@ -1,5 +1,14 @@
 import { z } from "zod";
-import { CACHE_USES, EDIT_ENDS, ERRORS, MODES, PROOFS, STOP_REASONS, TRUSTS } from "../protocol/index.ts";
+import {
+  CACHE_USES,
+  EDIT_ENDS,
+  ERRORS,
+  MODES,
+  PROOFS,
+  STOP_REASONS,
+  TRUSTS,
+  TURN_STATUSES,
+} from "../protocol/index.ts";
 import { list, TIME } from "./fields.ts";
 
 // The shapes of answers, as the OpenAPI document tells them. They are those of `--json` on the command line.
@@ -180,7 +189,7 @@ export const TURN = z
     thread: z.string(),
     scope: SCOPE,
     seq: z.number(),
-    status: z.enum(["running", "done", "failed"]),
+    status: z.enum(TURN_STATUSES),
     attempt: z.number(),
     end: END.optional(),
     version: z.string(),

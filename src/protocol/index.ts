@@ -279,4 +279,14 @@ export {
   type Untrusted,
   untrusted,
 } from "./trust.ts";
-export { type Clock, STOP_REASONS, type StopReason, type TurnEvent, type TurnTotals } from "./turn.ts";
+export {
+  type Clock,
+  isKept,
+  type KeptStatus,
+  STOP_REASONS,
+  type StopReason,
+  TURN_STATUSES,
+  type TurnEvent,
+  type TurnStatus,
+  type TurnTotals,
+} from "./turn.ts";

@@ -31,6 +31,18 @@ export const STOP_REASONS = [
 ] as const;
 export type StopReason = (typeof STOP_REASONS)[number];
 
+/** A turn runs until it ends, in one of three ways; its ending never changes. `waiting`: with calls whose answers come later. */
+export const TURN_STATUSES = ["running", "done", "waiting", "failed"] as const;
+export type TurnStatus = (typeof TURN_STATUSES)[number];
+
+/** Endings that keep what the turn did: it has consumed its events and continued the transcript. A failed turn has done neither. */
+export type KeptStatus = Extract<TurnStatus, "done" | "waiting">;
+
+/** Whether a turn's ending was kept. The one place that says so: nobody else compares a turn's status with `done`. */
+export const isKept = <Ended extends { readonly status: TurnStatus }>(
+  ended: Ended,
+): ended is Ended & { readonly status: KeptStatus } => ended.status === "done" || ended.status === "waiting";
+
 /** Totals of a turn. `milliseconds` of real time. */
 export interface TurnTotals {
   readonly rounds: number;

@@ -63,7 +63,7 @@ export type {
 export { eventWords } from "./rows.ts";
 export { type VectorExtension, vectorExtension } from "./sqlite/connection.ts";
 export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
-export { atMost, fixed, ONE, owner, plain, tables, within } from "./statement.ts";
+export { atMost, fixed, KEPT_ENDINGS, ONE, owner, plain, tables, within } from "./statement.ts";
 export type {
   BatchOpening,
   Failures,

@@ -27,6 +27,7 @@ import type {
   Trust,
   TurnEdit,
   TurnId,
+  TurnStatus,
   TurnTotals,
   Untrusted,
   VersionKey,
@@ -209,7 +210,7 @@ export interface TurnRecord {
   readonly scope: ContactScope;
   /** 1 for the thread's first. */
   readonly seq: number;
-  readonly status: "running" | "done" | "failed";
+  readonly status: TurnStatus;
   readonly attempt: number;
   readonly end?: TurnEnd;
   readonly version: Digest;

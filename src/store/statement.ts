@@ -9,7 +9,7 @@ import {
   SqliteQueryCompiler,
   sql,
 } from "kysely";
-import type { ContactScope, Scope } from "../protocol/index.ts";
+import { type ContactScope, isKept, type Scope, TURN_STATUSES } from "../protocol/index.ts";
 import { NOBODY, type Row, type Tables } from "./tables.ts";
 
 /** Builds queries and runs none: Kysely is used as a typed compiler only, the drivers get SQL and values. */
@@ -76,6 +76,11 @@ export function written<R>(text: RawBuilder<R>): Ready<R> {
 export function plain<R>(text: Sql, ...parameters: readonly unknown[]): Ready<R> {
   return { sql: text, parameters };
 }
+
+/** The endings of turns that were kept, as `isKept` has them, behind the column of a query. */
+export const KEPT_ENDINGS = `in (${TURN_STATUSES.filter((status) => isKept({ status }))
+  .map((status) => `'${status}'`)
+  .join(", ")})`;
 
 /** A limit of one row, written into the query: SQLite plans a query again for every bound limit. */
 export const ONE = sql.lit(1);

@@ -21,6 +21,7 @@ import type {
   ToolName,
   Trust,
   TurnId,
+  TurnStatus,
   Untrusted,
 } from "../protocol/index.ts";
 import type { AgentTables } from "./agent-tables.ts";
@@ -142,7 +143,7 @@ interface TurnTable extends Owned {
   readonly id: TurnId;
   readonly thread: ThreadId;
   readonly seq: number;
-  readonly status: "running" | "done" | "failed";
+  readonly status: TurnStatus;
   readonly attempt: number;
   readonly version: Digest;
   readonly started_at: number;

@@ -104,3 +104,24 @@ describe("store functions", () => {
     expect(verdict("await keep(tx, row);", "return find(tx, row);")).toBe("");
   });
 });
+
+/** A turn's status beside `done`, in code or in a query; the types of a turn's ending name it without comparing. */
+const COMPARED =
+  /\bstatus\b\)?\s*(?:[!=]==\s*"done"|!?=\s*'done'|",\s*"!?=",\s*(?:sql\.lit\()?"done")|"done"\s*[!=]==\s*[\w.?]*\bstatus\b/g;
+
+/** `isKept` itself, and what is about the turns that ended for good: the sender of one that waits will have an answer. */
+const MAY_COMPARE: readonly string[] = [
+  "src/protocol/turn.ts: 1",
+  "src/store/agent/mail.ts: 1",
+  "src/store/postgres/first-schema.ts: 1",
+  "src/store/sqlite/migrations/since-first.ts: 2",
+];
+
+it("whether a turn's ending was kept is asked of `isKept` alone: nobody compares a status with `done`", () => {
+  const code = readFiles((path) => /^(src|checks|examples|bootstrap)\/.*\.ts$/.test(path) && !isTestFile(path));
+  const compared = code.flatMap(({ path, text }) => {
+    const found = text.match(COMPARED)?.length ?? 0;
+    return found === 0 ? [] : [`${path}: ${found}`];
+  });
+  expect(compared).toEqual(MAY_COMPARE);
+});

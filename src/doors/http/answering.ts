@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import {
   type Actor,
+  isKept,
   type Mode,
   type StoredEvent,
   StrataError,
@@ -69,7 +70,9 @@ async function* passedOn(turn: AsyncIterable<TurnEvent>): AsyncGenerator<TurnEve
 async function takerOf(runtime: Runtime, actor: Actor, { id, thread, turn }: StoredEvent): Promise<TurnRecord> {
   if (turn !== undefined) return runtime.turn(actor, turn);
   const turns = await runtime.turns(actor, thread);
-  const taker = turns.findLast(({ end, events }) => end?.status === "done" && events.some((one) => one.id === id));
+  const taker = turns.findLast(
+    ({ end, events }) => end !== undefined && isKept(end) && events.some((one) => one.id === id),
+  );
   if (taker !== undefined) return taker;
   throw new StrataError("turn_not_found", `${id} no longer waits, and no turn of ${thread} handled it; post it again`, {
     event: id,
@@ -79,7 +82,7 @@ async function takerOf(runtime: Runtime, actor: Actor, { id, thread, turn }: Sto
 
 /** How a recorded turn ended, as it told it then. */
 function doneOf({ id, end, totals }: TurnRecord): Done {
-  if (end?.status === "done" && totals !== undefined) {
+  if (end !== undefined && isKept(end) && totals !== undefined) {
     const left = end.reply === null ? { unanswered: 1 } : {};
     return { type: "done", turn: id, text: end.reply ?? "", because: end.stop, ...left, totals };
   }

@@ -3,6 +3,7 @@ import {
   type ContactId,
   type ContactScope,
   type EventId,
+  isKept,
   type OrgId,
   type Proof,
   type Spoken,
@@ -19,6 +20,7 @@ import {
   type Finding,
   fixed,
   type Generated,
+  KEPT_ENDINGS,
   ONE,
   owner,
   plain,
@@ -83,7 +85,7 @@ export const CONVERSATION_STORE = {
 
 /** Notes which of its sender's messages a turn answered, within the limits. Part of its commit. */
 async function logTurn(tx: Tx, { scope, turn, done }: EndedTurn): Promise<void> {
-  if (done?.outcome.log !== true || done.outcome.end.status !== "done" || done.outcome.end.reply === null) return;
+  if (done?.outcome.log !== true || !isKept(done.outcome.end) || done.outcome.end.reply === null) return;
   const { claim, outcome } = done;
   // What others say on the thread is no word of the sender's: a turn on that alone leaves nothing here.
   const said = claim.events.filter(({ kind, trust }) => kind === "message" && trust === "contact");
@@ -224,7 +226,7 @@ const ANSWERED = `select 1 from turn_event
   join event on event.org = turn_event.org and event.id = turn_event.event
   where turn_event.org = exchange.org and turn_event.agent = exchange.agent and turn_event.contact = exchange.contact
   and turn_event.turn = exchange.turn and turn_event.event = exchange.event and turn.ended_at = exchange.at
-  and turn.status = 'done' and turn.words is not null and event.kind = 'message'
+  and turn.status ${KEPT_ENDINGS} and turn.words is not null and event.kind = 'message'
   and event.trust = 'contact'`;
 
 /** Entries that name what no turn answered then, or what its sender did not write: nobody but the commit of that turn writes one. */

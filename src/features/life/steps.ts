@@ -1,4 +1,4 @@
-import type { Agent, StrataError } from "../../protocol/index.ts";
+import { type Agent, isKept, type StrataError } from "../../protocol/index.ts";
 import type { AgentOwner } from "../../store/index.ts";
 import type { Beginning, CommitResult, Ending, Phase, RunningTurn, TurnParts, TurnSteps } from "../../turn/index.ts";
 import {
@@ -139,7 +139,7 @@ interface Ended {
 async function end(parts: LifeParts, turn: RunningTurn, { state, ending, kept }: Ended): Promise<void> {
   const owner = ownerOf(turn.setup.agent);
   try {
-    state.enterState(ending.status === "done" ? "sleeping" : "faulted");
+    state.enterState(isKept(ending) ? "sleeping" : "faulted");
     const own = kept === "lost" ? threadsOf(turn.lease) : [];
     const others = parts.running.states(owner).length > 1 || (await othersRun(parts, owner, own));
     if (!others) await recordEnd(parts, turn, ending);
@@ -155,7 +155,7 @@ async function recordEnd(parts: LifeParts, { setup: { agent }, lease }: RunningT
   await recordState(parts, ownerOf(agent), () => {
     // Not its sentence, which may quote a contact: that stands with the turn.
     // One that its credits ended has nothing to mend: it sleeps as it does before a turn.
-    if (ending.status === "failed" && ending.error.code !== "out_of_credits")
+    if (!isKept(ending) && ending.error.code !== "out_of_credits")
       return { state: "faulted", failed: { turn: lease.claim.turn, code: ending.error.code } };
     return { state: "sleeping", ...(because !== undefined && { because }) };
   });

@@ -1,7 +1,7 @@
 /** Recorded turns: what was sent and why, the result, the difference of two, and answering one again. */
 import { z } from "zod";
 import { count, printable } from "../../print/index.ts";
-import { StrataError, type TurnId, untrusted } from "../../protocol/index.ts";
+import { isKept, StrataError, type TurnId, untrusted } from "../../protocol/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, list, whole } from "../fields.ts";
 import {
@@ -202,7 +202,7 @@ async function modelNamed(
 function saidIn({ id, end }: TurnRecord): string {
   if (end === undefined)
     throw new StrataError("invalid_input", `${id} is still running; wait for its end`, { turn: id });
-  if (end.status === "failed") return `(it failed: ${printable(end.message)})`;
+  if (!isKept(end)) return `(it failed: ${printable(end.message)})`;
   return end.reply === null ? "(the agent said nothing)" : printable(end.reply);
 }
 

@@ -1,6 +1,7 @@
 import { count, dollars, duration, number, oneLine, printable, type Style, shortVersion } from "../../print/index.ts";
 import {
   asStrataError,
+  isKept,
   isMedia,
   isoSecond,
   isReserved,
@@ -78,7 +79,7 @@ function sendersEvents(parts: readonly TurnRecord[], style: Style): readonly str
 /** Whether a sender got a reply. */
 function answeredOf({ end, status, scope }: TurnRecord): string {
   if (end === undefined) return status;
-  if (end.status === "failed") return `${endOf({ status, end, scope })}, keeps waiting`;
+  if (!isKept(end)) return `${endOf({ status, end, scope })}, keeps waiting`;
   return end.reply === null ? NOT_ANSWERED : "answered";
 }
 
@@ -106,7 +107,7 @@ function head(turn: TurnRecord, style: Style): readonly string[] {
 /** How a turn ended, in a few words. */
 export function endOf({ status, end, scope }: Pick<TurnRecord, "status" | "end" | "scope">): string {
   if (end === undefined) return status;
-  if (end.status === "failed") return `failed: ${end.code}`;
+  if (!isKept(end)) return `failed: ${end.code}`;
   // A turn of the agent's own answers nobody, and of several senders each has an end of their own.
   const isLeft = end.reply === null && end.stop !== "recording ended" && !isReserved(scope.contact);
   if (!isLeft) return `done: ${end.stop}`;
@@ -224,7 +225,7 @@ const BECAME: Readonly<Record<TurnEdit["became"], string>> = {
 
 function ending({ end, batch, scope }: TurnRecord, parts: readonly TurnRecord[], style: Style): readonly string[] {
   if (end === undefined) return [];
-  if (end.status === "failed") return ["", style.bold("failed"), `${end.code}: ${printable(end.message)}`];
+  if (!isKept(end)) return ["", style.bold("failed"), `${end.code}: ${printable(end.message)}`];
   const isToNobody = parts.filter(({ events }) => events.length > 0).length > 1;
   const nothing = batch === undefined && isReserved(scope.contact) ? "(nothing)" : NOT_ANSWERED;
   const head = isToNobody ? "said to none of the senders" : "reply";

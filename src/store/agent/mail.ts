@@ -3,7 +3,7 @@ import { SELF, type TurnId } from "../../protocol/index.ts";
 import type { AgentOwner, MailStore, WaitingMessage } from "../agent-store.ts";
 import { textOf } from "../record/pieces.ts";
 import { toEvent } from "../rows.ts";
-import { atMost, plain, query } from "../statement.ts";
+import { atMost, KEPT_ENDINGS, plain, query } from "../statement.ts";
 import type { Tx } from "../tx.ts";
 
 /** What waits for the agent on all its threads, the oldest first. */
@@ -54,7 +54,7 @@ export async function unanswered(
       and turn.contact not in ('${SELF}', '~inbox') and substr(turn.contact, 1, 7) != '~inbox:'
       and thread.erased_link is null and thread.channel not in (${left})
       and not exists (select 1 from turn as later where later.org = turn.org and later.agent = turn.agent
-        and later.contact = turn.contact and later.thread = turn.thread and later.seq > turn.seq and later.status = 'done')
+        and later.contact = turn.contact and later.thread = turn.thread and later.seq > turn.seq and later.status ${KEPT_ENDINGS})
     order by turn.ended_at desc, turn.id desc limit ${atMost(limit)}`;
   return tx.column(plain<TurnId>(found, org, agent, since, ...except));
 }

@@ -2,7 +2,7 @@ import type { ContactScope, OutboxId, ThreadId, TurnId } from "../../protocol/in
 import { foldedDigest, memoryDigest } from "../digests.ts";
 import { knownKey, TEXT_OF } from "../record/pieces.ts";
 import { type MemoryRow, toMemory } from "../rows.ts";
-import { owner, plain } from "../statement.ts";
+import { KEPT_ENDINGS, owner, plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { taintsOf } from "../threads/batch-members.ts";
 import { eventsOfTurn } from "../threads/events.ts";
@@ -131,7 +131,7 @@ type Done = ContactScope & { readonly thread: ThreadId; readonly turn: TurnId; r
 async function keepTurns(tx: Tx): Promise<void> {
   const done = plain<Done>(
     `select turn.org, turn.agent, turn.contact, turn.thread, turn.id as turn, thread.forked_thread as forked from turn
-     join thread using (org, agent, contact) where thread.id = turn.thread and turn.status = 'done'
+     join thread using (org, agent, contact) where thread.id = turn.thread and turn.status ${KEPT_ENDINGS}
      order by turn.ended_at, turn.id`,
   );
   for (const { thread, turn, forked, ...scope } of await tx.all(done)) {

@@ -40,7 +40,7 @@ export async function eraseContact(
   // A turn of several has the words of all of them in each text: its record goes with any of them.
   const scopes = [scope, ...(await batchesWith(tx, scope))];
   const threads = (await inOrder(scopes, (one) => openThreads(tx, one))).flat();
-  if (threads.length === 0 && !(await isKept(tx, scope))) return undefined;
+  if (threads.length === 0 && !(await hasRows(tx, scope))) return undefined;
   for (const thread of threads) {
     if (isBatch(thread)) await freeMembers(tx, thread);
     await stopTurn(tx, thread, { at });
@@ -86,7 +86,7 @@ export async function noteLogCleared(tx: Tx): Promise<void> {
 }
 
 /** Also where its threads were closed by a Strata that left the contact's name on them. */
-async function isKept(tx: Tx, scope: ContactScope): Promise<boolean> {
+async function hasRows(tx: Tx, scope: ContactScope): Promise<boolean> {
   if (await knownKey(tx, scope)) return true;
   const closed = query
     .selectFrom("thread")

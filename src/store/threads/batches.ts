@@ -4,6 +4,7 @@ import {
   type ContactScope,
   type EventId,
   isBatch,
+  isKept,
   isReserved,
   type ThreadId,
 } from "../../protocol/index.ts";
@@ -124,7 +125,7 @@ async function* unheld(
 /** How many of the thread's turns failed since one was completed. */
 async function failuresOf(tx: Tx, row: Row<"thread">): Promise<Failures> {
   const ends = await tx.all(lastEnds({ ...owner(row), thread: row.id }));
-  const done = ends.findIndex(({ status }) => status === "done");
+  const done = ends.findIndex(isKept);
   return { count: done < 0 ? ends.length : done, at: ends[0]?.ended_at ?? 0 };
 }
 

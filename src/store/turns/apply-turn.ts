@@ -3,6 +3,7 @@ import {
   type Digest,
   type EventId,
   isBatch,
+  isKept,
   lowestTrust,
   type Memory,
   type MemoryId,
@@ -120,7 +121,7 @@ async function addSlots(tx: Tx, at: Settling, { claim, outcome, words, events, s
 }
 
 function replySlot({ end, outbox, at }: TurnOutcome, piece: Digest, trust: Trust): Omit<SlotSaid, "position"> {
-  const text = JSON.stringify(end.status === "done" ? end.reply : null);
+  const text = JSON.stringify(isKept(end) ? end.reply : null);
   return { id: outbox, kind: "reply", trust, piece, at, text };
 }
 

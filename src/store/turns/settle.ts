@@ -3,6 +3,7 @@ import {
   type ContactScope,
   type Digest,
   isBatch,
+  isKept,
   NO_USAGE,
   StrataError,
   type ThreadId,
@@ -46,7 +47,7 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
   for (const opened of outcome.epochs) epoch = await openEpoch(tx, at, opened, epoch);
   const before = epoch === last?.epoch ? last?.end : epoch && (await transcriptEnd(tx, scope, thread.id, epoch.n));
   const messages = await keepMessages(tx, at, outcome.messages);
-  const isDone = outcome.end.status === "done";
+  const isDone = isKept(outcome.end);
   if (!isDone) await keepOwnMessages(tx, at, messages);
   for (const request of outcome.requests) await keepRequest(tx, at, request, { own: messages.length, end: before });
   await keepEvents(tx, at, claim);
@@ -145,7 +146,7 @@ function textsOf({ messages, requests, end }: TurnOutcome): readonly string[] {
   return all.map((one) => JSON.stringify(one));
 }
 
-const wordsOf = (end: TurnEnd): string | null => (end.status === "done" ? end.reply : end.message);
+const wordsOf = (end: TurnEnd): string | null => (isKept(end) ? end.reply : end.message);
 
 /** The reply's text or the failure's sentence: it may quote a contact, so it is kept as the contact's. */
 async function keepWords(tx: Tx, at: Settling, end: TurnEnd): Promise<Digest | null> {
@@ -166,8 +167,8 @@ async function endTurn(tx: Tx, at: Settling, { outcome, words, end, own }: Ended
   const columns: EndColumns = {
     status: outcome.end.status,
     ended_at: outcome.at,
-    stop: outcome.end.status === "done" ? outcome.end.stop : null,
-    code: outcome.end.status === "failed" ? outcome.end.code : null,
+    stop: isKept(outcome.end) ? outcome.end.stop : null,
+    code: isKept(outcome.end) ? null : outcome.end.code,
     words,
     model,
     wire,
@@ -244,7 +245,7 @@ function outcomeFor({ thread, events }: Claim, outcome: TurnOutcome): TurnOutcom
 
 /** A failure is told without its words: they may be another sender's. */
 function endFor(end: TurnEnd, batchReply: BatchReply | undefined, handled: number): TurnEnd {
-  if (end.status === "failed") {
+  if (!isKept(end)) {
     const message = "the turn that handled these messages with those of other senders failed; they keep waiting";
     return { status: "failed", code: end.code, message };
   }

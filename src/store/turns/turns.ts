@@ -3,6 +3,7 @@ import {
   type AgentName,
   type ContactScope,
   isBatch,
+  isKept,
   type OrgId,
   type Scope,
   StrataError,
@@ -128,7 +129,7 @@ export async function sent(tx: Tx, scope: ContactScope, thread: ThreadId): Promi
   );
   return rows.reverse().map(({ wire, status, epoch, base, own, marks, parameters, at }) => ({
     wire: wire ?? "",
-    kept: status === "done",
+    kept: isKept({ status }),
     epoch,
     base,
     own,

@@ -36,7 +36,7 @@ type ScopeParts = Pick<Parts, "agents" | "store">;
  */
 export async function knownScopes<S extends Scope>(parts: ScopeParts, scopes: readonly S[]): Promise<readonly S[]> {
   const known = await Promise.all(scopes.map((scope) => asAddress(parts.agents, scope)));
-  for (const scope of known) if (!isNoAddress(parts.agents, scope) || (await isKept(parts, scope))) return known;
+  for (const scope of known) if (!isNoAddress(parts.agents, scope) || (await hasData(parts, scope))) return known;
   const [contact] = known.map((scope) => scope.contact);
   if (typeof contact === "string") await senderAddress(contact);
   return known;
@@ -69,7 +69,7 @@ async function asAddress<S extends Scope>(agents: AgentBook, scope: S): Promise<
 const isNoAddress = (agents: AgentBook, scope: Scope): boolean =>
   scope.contact !== null && !isReserved(scope.contact) && !ADDRESS.test(scope.contact) && hasAddresses(agents, scope);
 
-async function isKept({ store }: ScopeParts, scope: Scope): Promise<boolean> {
+async function hasData({ store }: ScopeParts, scope: Scope): Promise<boolean> {
   return (await store.threads(scope, 1)).length > 0 || (await store.memoryStats(scope)).length > 0;
 }
 

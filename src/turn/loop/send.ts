@@ -5,6 +5,7 @@ import {
   type AssistantPart,
   asStrataError,
   billedUsage,
+  isKept,
   type Json,
   type Message,
   NO_USAGE,
@@ -246,7 +247,7 @@ async function changedSince(state: TurnState, compilation: Compilation): Promise
   const { id, scope } = state.lease.claim.thread;
   const turns = await store.turns(scope, id);
   // The messages of a turn that failed are not sent again.
-  const turn = turns.findLast(({ status, requests }) => status === "done" && requests.length > 0);
+  const turn = turns.findLast((one) => isKept(one) && one.requests.length > 0);
   const last = turn?.requests.findLast(({ reply }) => reply !== null);
   if (turn === undefined || last === undefined) return null;
   try {

@@ -5,6 +5,7 @@ import {
   billedUsage,
   type ContactId,
   isBatch,
+  isKept,
   isReserved,
   issueId,
   type MemoryId,
@@ -204,8 +205,7 @@ export function outcomeOf(state: TurnState, ending: Ending): TurnOutcome {
   const claim = claimOf(state);
   const outbox = outboxId(issueId("outbox", parts.clock.real(), parts.random(10)));
   return {
-    end:
-      ending.status === "done" ? ending : { status: "failed", code: ending.error.code, message: ending.error.message },
+    end: isKept(ending) ? ending : { status: "failed", code: ending.error.code, message: ending.error.message },
     at: parts.clock.recorded(),
     model: setup.model.ref,
     wire: setup.model.wire,
@@ -221,7 +221,7 @@ export function outcomeOf(state: TurnState, ending: Ending): TurnOutcome {
     // An agent's own turns answer nobody.
     ...(setup.agent.history === "log" && !isReserved(claim.thread.scope.contact) && !isCalled(state) && { log: true }),
     deliverAfter: deliverAfter(state),
-    ...(claim.batchMembers && { replies: repliesOf(state, claim, ending.status === "done" ? ending : NOTHING_SAID) }),
+    ...(claim.batchMembers && { replies: repliesOf(state, claim, isKept(ending) ? ending : NOTHING_SAID) }),
     unremembered: forgottenOf(state, ending, outbox),
   };
 }
@@ -229,7 +229,7 @@ export function outcomeOf(state: TurnState, ending: Ending): TurnOutcome {
 /** What is not to be remembered: nothing that agents ask each other is. */
 function forgottenOf(state: TurnState, ending: Ending, outbox: OutboxId): TurnOutcome["unremembered"] {
   const { batchMembers, events } = claimOf(state);
-  if (ending.status !== "done" || batchMembers !== undefined) return [];
+  if (!isKept(ending) || batchMembers !== undefined) return [];
   if (isCalled(state)) return [...events.map(({ id }) => id), outbox];
   return unremembered(events, { id: outbox, text: ending.reply }, state);
 }

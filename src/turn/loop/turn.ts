@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { extend } from "../../compiler/index.ts";
-import { asStrataError, StrataError, type TurnEvent } from "../../protocol/index.ts";
+import { asStrataError, isKept, StrataError, type TurnEvent } from "../../protocol/index.ts";
 import type { Settled, Thread } from "../../store/index.ts";
 import { hold, retryWhileBusy } from "../intake/lease.ts";
 import type { RunOptions } from "../runtime.ts";
@@ -104,7 +104,7 @@ async function* commit(state: TurnState, ending: Ending): AsyncGenerator<TurnEve
   const outcome = outcomeOf(state, ending);
   await setImmediate();
   const totals = totalsOf(state);
-  if (ending.status === "done") parts.steps.phase(state, "committing");
+  if (isKept(ending)) parts.steps.phase(state, "committing");
   let settled: Settled;
   try {
     settled = await retryWhileBusy(() => parts.store.settle(claimOf(state), outcome));
@@ -118,7 +118,7 @@ async function* commit(state: TurnState, ending: Ending): AsyncGenerator<TurnEve
     yield { type: "failed", turn, error, totals };
     return;
   }
-  if (ending.status === "failed") {
+  if (!isKept(ending)) {
     yield { type: "failed", turn, error: ending.error, totals };
     return;
   }

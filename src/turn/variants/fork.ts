@@ -3,6 +3,7 @@ import {
   authorize,
   eventId,
   isBatch,
+  isKept,
   isReserved,
   issueId,
   StrataError,
@@ -105,7 +106,7 @@ function checkActsOnce(
 function sendsAgain({ agents }: Parts, { id, end, scope }: TurnRecord, { again, replyTo }: RegenerateOptions): boolean {
   const declared = agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
   if (declared?.deliver === undefined || replyTo === "nobody" || isReserved(scope.contact)) return false;
-  if (end?.status !== "done" || end.reply === null) return false;
+  if (end === undefined || !isKept(end) || end.reply === null) return false;
   if (again) return true;
   const says = `${id} was answered, and a second reply would be sent to ${scope.contact}; allow this with --again, or \`{"again": true}\` over HTTP`;
   throw new StrataError("invalid_input", says, { turn: id });
@@ -151,7 +152,7 @@ function checkOne({ id, scope }: Thread): void {
 const start = (thread: Thread): Point => thread.forkedFrom ?? { thread: thread.id, turn: null };
 
 function lastDone(thread: Thread, turns: readonly TurnRecord[]): Point {
-  const last = turns.findLast(({ status }) => status === "done");
+  const last = turns.findLast(isKept);
   return last === undefined ? start(thread) : { thread: thread.id, turn: last.id };
 }
 
