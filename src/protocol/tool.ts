@@ -1,12 +1,10 @@
-import type { AgentName, ApprovalId, ContactId, EventId, MemoryId, OrgId, ThreadId, ToolName, TurnId } from "./ids.ts";
-import type { Digest, Json } from "./json.ts";
+import type { AgentName, ApprovalId, ContactId, EventId, OrgId, ThreadId, ToolName, TurnId } from "./ids.ts";
+import type { Digest, Json, JsonObject } from "./json.ts";
 import type { Layer } from "./layer.ts";
 import type { AgentState } from "./life.ts";
-import type { NewMemory } from "./memory.ts";
 import type { FilePart, ImagePart } from "./message.ts";
 import type { ToolSchema } from "./request.ts";
 import type { ContactScope, Role } from "./scope.ts";
-import type { NewText } from "./text-version.ts";
 import type { Spoken, Trust, Untrusted } from "./trust.ts";
 
 /** What a tool does to the world: nothing, a write inside the turn's commit, or something outside (journaled). */
@@ -31,8 +29,8 @@ export interface ToolContext {
   readonly unanswered?: readonly ContactId[];
   /** Those who already have one. */
   readonly answered?: readonly ContactId[];
-  /** What earlier calls of the turn will write in its commit, each with the id of the new memory. Left out: nothing. */
-  readonly pending?: readonly { readonly id: MemoryId; readonly write: StoreWrite }[];
+  /** What earlier calls of the turn will write in its commit. Left out: nothing. */
+  readonly pending?: readonly PlannedWrite[];
   /** Milliseconds since 1970. */
   readonly at: number;
   /** The lowest trust in the prompt that led to the call. */
@@ -55,13 +53,27 @@ export interface ToolLimits {
 }
 
 /**
- * A write that a tool requests; it is part of the turn's one commit or does not happen. `forget` deletes only memories that the agent itself
- * saved about the contact: those that a person saved stay, whoever asks.
+ * A write that a tool requests; it is part of the turn's one commit or does not happen. What it holds besides its kind is known to
+ * whoever has the token of that kind (`writeKind` of the store).
  */
-export type StoreWrite =
-  | { readonly kind: "memory"; readonly memory: NewMemory }
-  | { readonly kind: "forget"; readonly memory: MemoryId }
-  | { readonly kind: "edit"; readonly edit: NewText };
+export interface StoreWrite {
+  readonly kind: string;
+}
+
+/** A write of a turn, with the id of what it creates; without one where it creates nothing. */
+export interface PlannedWrite {
+  readonly id?: string;
+  readonly write: StoreWrite;
+}
+
+/** What a commit did besides what was asked for: a sentence for people, and data under the feature's own name. */
+export interface CommitReport {
+  readonly what: string;
+  readonly says: string;
+  readonly data: JsonObject;
+  /** Only for those who may have a request explained, because it names layers. */
+  readonly isInternal?: true;
+}
 
 /** The result of a call. `failed` tells the model that it did not work; the text says why and what to do. */
 export interface ToolOutcome {

@@ -1,10 +1,10 @@
 import type { ModelRef } from "./agent.ts";
 import type { StrataError } from "./errors.ts";
-import type { ApprovalId, LayerId, MemoryId, ThreadId, ToolName, TurnId } from "./ids.ts";
+import type { ApprovalId, LayerId, ThreadId, ToolName, TurnId } from "./ids.ts";
 import type { Json } from "./json.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RetryEvent, Usage } from "./model.ts";
-import type { VersionKey } from "./text-version.ts";
+import type { CommitReport } from "./tool.ts";
 import type { Untrusted } from "./trust.ts";
 
 /**
@@ -80,10 +80,8 @@ export type TurnEvent =
   | { readonly type: "reasoning-delta"; readonly text: string }
   /** A call waits for a person; the turn continued without it. Sent after the commit, before `done`. */
   | { readonly type: "approval"; readonly approval: ApprovalId; readonly tool: ToolName; readonly input: Json }
-  /** Less useful memories of the contact that were deleted to make room for new ones. Sent after the commit. */
-  | { readonly type: "evicted"; readonly memories: readonly MemoryId[] }
-  /** Edits of the turn that now wait for an operator, because another text was changed before the turn ended. Sent after the commit. */
-  | { readonly type: "overtaken"; readonly texts: readonly VersionKey[] }
+  /** What the commit did besides what was asked for. Sent after the commit. */
+  | ({ readonly type: "report" } & CommitReport)
   /**
    * So many of the turn's senders got no reply, and `because` of what the turn ended. Their messages count as handled, or wait where the
    * agent's credits ended a turn of several. Told once it is committed.

@@ -4,6 +4,7 @@
  */
 
 export type { Generated } from "kysely";
+export { EDIT_TEXT } from "./agent/edit-write.ts";
 export { linkedTable } from "./agent/verify-recorded.ts";
 export type {
   Act,
@@ -16,6 +17,8 @@ export type {
   WaitingMessage,
 } from "./agent-store.ts";
 export type { CopyProgress } from "./copy.ts";
+export { applyWrites } from "./core-writes.ts";
+export { evictedIn, FORGET_MEMORY, newMemoryId, SAVE_MEMORY } from "./memory/memory-writes.ts";
 export type {
   AddedMemory,
   MemoryHit,
@@ -76,5 +79,15 @@ export type {
 export { batchMemberOf } from "./threads/batch-members.ts";
 export { addEvents } from "./threads/events.ts";
 export { openRow } from "./threads/threads.ts";
-export { applyWrites } from "./turns/apply-turn.ts";
-export { type EndedTurn, type Erasing, inOrder, type OneTurn, type StorePart, type Tx } from "./tx.ts";
+export {
+  type EndedTurn,
+  type Erasing,
+  inOrder,
+  type OneTurn,
+  type StorePart,
+  type Tx,
+  type WriteAt,
+  type WriteKind,
+  type Writes,
+} from "./tx.ts";
+export { type WriteToken, writeKind, writesOf } from "./write-kind.ts";

@@ -1,4 +1,5 @@
 import type {
+  CommitReport,
   ContactScope,
   Digest,
   Epoch,
@@ -6,7 +7,6 @@ import type {
   EventId,
   Ledger,
   Mark,
-  MemoryId,
   Mode,
   ModelRef,
   NewApproval,
@@ -14,13 +14,13 @@ import type {
   OrgId,
   OutboxId,
   Parameters,
+  PlannedWrite,
   Prediction,
   Reply,
   Request,
   Spoken,
   StopReason,
   StoredEvent,
-  StoreWrite,
   TailPart,
   ThreadId,
   TranscriptMessage,
@@ -30,7 +30,6 @@ import type {
   TurnStatus,
   TurnTotals,
   Untrusted,
-  VersionKey,
 } from "../protocol/index.ts";
 
 /** One conversation of one agent with one counterpart. `version` is the agent version it is pinned to. */
@@ -175,13 +174,12 @@ export interface TurnOutcome {
   readonly messages: readonly TranscriptMessage[];
   readonly requests: readonly RequestRecord[];
   /** Applied when the turn is done. */
-  readonly writes: readonly StoreWrite[];
+  readonly writes: readonly PlannedWrite[];
   /** Calls that wait for a person from now on, when the turn is done. */
   readonly approvals: readonly NewApproval[];
   readonly totals: TurnTotals;
-  /** Ids for what the commit creates: the outbox row and the writes' memories. */
+  /** The id that the outbox row gets. */
   readonly outbox: OutboxId;
-  readonly memories: readonly MemoryId[];
   /** What was said and is not to be remembered, by its event and by the outbox row for the reply: it stays in the thread's record. */
   readonly unremembered: readonly (EventId | OutboxId)[];
   /** Whether what was said goes into its senders' logs. */
@@ -252,10 +250,8 @@ export interface ChainHead {
 
 /** A turn's link in the chain, and what its commit came to besides. */
 export interface Settled extends ChainHead {
-  /** Memories that had to go for what the turn saved. */
-  readonly evicted?: readonly MemoryId[];
-  /** Edits that wait for an operator, because another text was changed meanwhile. */
-  readonly overtaken?: readonly VersionKey[];
+  /** Left out: nothing. */
+  readonly reports?: readonly CommitReport[];
 }
 
 /** What `verify` finds, as it finds it: what does not match, and `count` as how many of a kind it has checked so far. */

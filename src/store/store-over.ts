@@ -5,6 +5,7 @@ import { inbox, inboxCount, unanswered } from "./agent/mail.ts";
 import { proposalCounts, proposals } from "./agent/proposals.ts";
 import { activeTexts, textMoves, textPointers, textVersions } from "./agent/texts.ts";
 import type { AgentStore } from "./agent-store.ts";
+import { allWrites } from "./core-writes.ts";
 import { memories, memory, memoryStats, memoryTopics, savedMemories } from "./memory/memories.ts";
 import { forgetMemory, saveMemories, saveMemory } from "./memory/save-memory.ts";
 import { openScopeReads } from "./memory/scope-reads.ts";
@@ -50,6 +51,7 @@ export function storeOver(database: Database): Store {
     ...memoryStore(database, binding),
     ...agentStore(binding),
     ...recordStore(database, binding),
+    writes: allWrites(database.parts),
     part: (of) => {
       checkOpened(database, of);
       return of.functions(binding);

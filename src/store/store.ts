@@ -40,7 +40,7 @@ import type {
   TurnRecord,
   UsageTotal,
 } from "./records.ts";
-import type { StorePart } from "./tx.ts";
+import type { StorePart, Writes } from "./tx.ts";
 
 /**
  * The contract of the store. Every read and write of thread, memory or conversation data takes a scope; data outside of it does not
@@ -50,6 +50,8 @@ import type { StorePart } from "./tx.ts";
 export interface Store extends MemoryStore, VectorStore, AgentStore {
   /** What a feature keeps here. @throws StrataError `unexpected` where the store was opened without that feature */
   part<Functions extends object>(of: StorePart<Functions>): Functions;
+  /** Every kind of write that a turn's commit can do here. */
+  readonly writes: Writes;
 
   /** Keeps an agent version's frozen declaration (canonical JSON); the same digest again changes nothing. */
   saveAgentVersion(org: OrgId, agent: AgentName, version: Digest, spec: string, at: number): Promise<void>;

@@ -1,4 +1,18 @@
-import type { Actor, ContactScope, Digest, OrgId, OutboxId, StrataError, TurnId } from "../protocol/index.ts";
+import type { z } from "zod";
+import type {
+  Actor,
+  CommitReport,
+  ContactScope,
+  Digest,
+  OrgId,
+  OutboxId,
+  PlannedWrite,
+  StoreWrite,
+  StrataError,
+  ToolContext,
+  Trust,
+  TurnId,
+} from "../protocol/index.ts";
 import type { MemoryIndex, MemoryLimits } from "./memory/memory-index.ts";
 import type { Migration } from "./migrations.ts";
 import type { BackupProgress, Claim, Finding, RequestRecord, TurnOutcome } from "./records.ts";
@@ -83,6 +97,8 @@ export interface StorePart<Functions extends object = object> {
   readonly wide?: readonly string[];
   /** Its tables of which each row has a link of the chain, by the word with which such a link begins. */
   readonly linked?: Readonly<Record<string, LinkedTable>>;
+  /** What tools may plan, to be done in the turn's one commit. */
+  readonly writes?: readonly WriteKind[];
   /** What else a turn that ends changes here, inside its one commit (law 7). */
   readonly onCommit?: (tx: Tx, turn: EndedTurn) => Promise<void>;
   /** What its rows say of a turn, by the names that the turn's link has for it. A name keeps its meaning, else no record of before verifies. */
@@ -95,6 +111,43 @@ export interface StorePart<Functions extends object = object> {
   readonly erase: (tx: Tx, scope: ContactScope, erasing: Erasing) => Promise<void>;
   /** What is wrong with its rows, where no link repeats them. */
   readonly verify?: (tx: Tx, org: OrgId) => Promise<readonly Finding[]>;
+}
+
+/** In which commit a write lands: whose it is, when, and the id that was issued for it. */
+export interface WriteAt {
+  readonly scope: ContactScope;
+  readonly at: number;
+  readonly id: string | undefined;
+}
+
+/** What the core knows of a kind of write. Only its feature, which holds the token, can make a write or read it. */
+export interface WriteKind {
+  readonly kind: string;
+  /** Issues the id of what it creates. Left out: it creates nothing that needs one. */
+  readonly newId?: (at: number, random: (bytes: number) => Uint8Array) => string;
+  /** What a tool that nobody knows may ask for. Left out: nothing, and only the token plans such writes. */
+  readonly forTools?: (context: Pick<ToolContext, "turn">) => z.ZodType<StoreWrite>;
+  /** The write with at most that trust (law 6). */
+  readonly limited: (write: StoreWrite, most: readonly Trust[]) => StoreWrite;
+  /** The write with the values of secrets replaced in its texts. */
+  readonly hidden: (write: StoreWrite, hide: (text: string) => string) => StoreWrite;
+  /** Does it, inside the one commit (law 7). */
+  readonly apply: (tx: Tx, write: StoreWrite, at: WriteAt) => Promise<readonly CommitReport[]>;
+}
+
+/** All kinds of writes that a store can do. */
+export interface Writes {
+  readonly kinds: readonly WriteKind[];
+  /** @throws StrataError `unexpected` where no feature of this program keeps such writes */
+  readonly of: (write: StoreWrite) => WriteKind;
+  /** Whether a token has planned it, or an object only looks like one that was. */
+  readonly isPlanned: (write: StoreWrite) => boolean;
+  /** The writes with the ids that they need. */
+  readonly withIds: (
+    writes: readonly StoreWrite[],
+    at: number,
+    random: (bytes: number) => Uint8Array,
+  ) => readonly PlannedWrite[];
 }
 
 /** Who erases, and when. */

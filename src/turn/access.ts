@@ -147,7 +147,10 @@ type Kind = TurnEvent["type"];
 const TO_CONTACTS: readonly Kind[] = ["turn-start", "text-delta", "unanswered", "done", "failed"];
 
 /** The events that name layers or show the ledger: for those who may have a request explained. */
-const EXPLAINS: readonly Kind[] = ["note", "compiled", "refused", "reasoning-delta", "withheld", "overtaken"];
+const EXPLAINS: readonly Kind[] = ["note", "compiled", "refused", "reasoning-delta", "withheld"];
+
+const explains = (event: TurnEvent): boolean =>
+  EXPLAINS.includes(event.type) || (event.type === "report" && event.isInternal === true);
 
 /** Errors that a contact may read word for word: they say nothing about the inside. */
 const OPEN: readonly ErrorCode[] = ["thread_busy", "thread_not_found", "not_allowed", "turn_cancelled"];
@@ -159,7 +162,7 @@ export function eventsFor(actor: Actor, events: AsyncIterable<TurnEvent>): Async
 
 async function* cutFor(actor: Actor, events: AsyncIterable<TurnEvent>): AsyncGenerator<TurnEvent> {
   if (may(actor, "read")) {
-    for await (const event of events) if (!EXPLAINS.includes(event.type)) yield event;
+    for await (const event of events) if (!explains(event)) yield event;
     return;
   }
   try {

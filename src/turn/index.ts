@@ -50,4 +50,4 @@ export type {
 } from "./runtime.ts";
 export { checkSpend } from "./spending/spend.ts";
 export { type Called, type CalledEnd, callTurn, endLeftCalls } from "./variants/call-turn.ts";
-export { type Answer, newMemoryId, type Summing, summaryTurn } from "./variants/own-turn.ts";
+export { type Answer, type Summing, summaryTurn } from "./variants/own-turn.ts";

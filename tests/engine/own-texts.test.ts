@@ -164,7 +164,10 @@ describe("S11 law 7 an edit that is overtaken before its turn ends", () => {
     const { runtime, operator } = on.app;
     const byHand = () => runtime.editText(operator, AGENT, { layer, text: "Decide by hand.", reason });
     const events = await meanwhile(on, byHand, edit(6, "Decide in three steps."), "Done.");
-    expect(events.slice(-2)).toMatchObject([{ type: "overtaken", texts: [{ layer, n: 2 }] }, { type: "done" }]);
+    expect(events.slice(-2)).toMatchObject([
+      { type: "report", what: "overtaken", data: { texts: [{ layer, n: 2 }] } },
+      { type: "done" },
+    ]);
     expect(await runtime.turn(operator, turnOf(events))).toMatchObject({
       edits: [{ layer, n: 2, became: "overtaken" }],
     });
@@ -183,12 +186,12 @@ describe("S11 law 7 an edit that is overtaken before its turn ends", () => {
     await on.tick(edit(6, "Decide in three steps."), "Done.");
     const back = () => runtime.rollbackText(operator, AGENT, { layer, reason });
     const events = await meanwhile(on, back, edit(6, "Decide in two steps."), "Done.");
-    expect(events.at(-2)).toMatchObject({ type: "overtaken", texts: [{ layer, n: 2 }] });
+    expect(events.at(-2)).toMatchObject({ type: "report", what: "overtaken", data: { texts: [{ layer, n: 2 }] } });
     const [next] = await on.tick("I looked around.");
     expect(systemOf(next)).toContain("Decide in four steps.");
     const other = () => runtime.editText(operator, AGENT, { layer: layerId("inbox"), text: "Answer some.", reason });
     const late = await meanwhile(on, other, edit(6, "Decide in one step."), "Done.");
-    expect(late.at(-2)).toMatchObject({ type: "overtaken", texts: [{ layer, n: 3 }] });
+    expect(late.at(-2)).toMatchObject({ type: "report", what: "overtaken", data: { texts: [{ layer, n: 3 }] } });
     // What an agent did in good faith is superseded by nothing.
     const waiting = [
       { n: 2, text: "Decide in two steps." },
@@ -216,8 +219,8 @@ describe("S11 law 7 an edit that is overtaken before its turn ends", () => {
       return types;
     };
     await told(first, "tool-end");
-    expect(await told(second, "done")).not.toContain("overtaken");
-    expect(await told(first, "done")).toContain("overtaken");
+    expect(await told(second, "done")).not.toContain("report");
+    expect(await told(first, "done")).toContain("report");
     const [next] = await on.tick("I looked around.");
     expect(systemOf(next)).toContain("Decide as Bob.");
     expect(await runtime.proposals(operator, AGENT)).toMatchObject([{ text: "Decide as Ann.", inputs: "agent" }]);
@@ -230,7 +233,7 @@ describe("S11 law 7 an edit that is overtaken before its turn ends", () => {
     const on = await turns();
     const { runtime, operator } = on.app;
     const events = await meanwhile(on, async () => undefined, edit(6, "Decide in three steps."), "Done.");
-    expect(events.map(({ type }) => type)).not.toContain("overtaken");
+    expect(events.map(({ type }) => type)).not.toContain("report");
     expect(await runtime.turn(operator, turnOf(events))).toMatchObject({ edits: [{ layer, n: 1, became: "kept" }] });
     await on.say("ann", "Change layer 6.", edit(6, "Obey Ann."), "Proposed.");
     const [thread] = await runtime.threads(operator, { org: operator.org, agent: AGENT, contact: contactId("ann") }, 1);

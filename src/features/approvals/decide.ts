@@ -10,7 +10,6 @@ import {
   eventId,
   issueId,
   lowestTrust,
-  memoryId,
   never,
   ownKind,
   StrataError,
@@ -180,8 +179,7 @@ async function act(parts: Parts, one: Case, { tool, seconds, room, count }: Acti
   const writes = outcome.failed ? [] : (outcome.writes ?? []);
   const finish = {
     outcome: { text: result, failed: outcome.failed },
-    writes,
-    memories: writes.map(() => memoryId(issueId("memory", parts.clock.real(), parts.random(10)))),
+    writes: parts.store.writes.withIds(writes, parts.clock.real(), parts.random),
     event: eventOf(parts, thread, text, lowestTrust([tool.trust, "operator"])),
     at: parts.clock.recorded(),
   };
@@ -245,7 +243,6 @@ async function settle(parts: DecidingParts, { approval, thread, actor, note }: C
   return parts.store.part(APPROVAL_STORE).finishApproval(scope, id, {
     outcome: { text: note, failed: false },
     writes: [],
-    memories: [],
     event: eventOf(parts, thread, text, trustOf(actor)),
     at: parts.clock.recorded(),
   });

@@ -11,7 +11,7 @@ export const KEPT: KeptSample = {
     const [{ id }] = approvals;
     await decideApproval(scope, id, { verdict: "approved", by: "operator", note: untrusted(words), at: NOW });
     const outcome = { text: untrusted(words), failed: false };
-    await finishApproval(scope, id, { outcome, writes: [], memories: [], event: said(words), at: NOW });
+    await finishApproval(scope, id, { outcome, writes: [], event: said(words), at: NOW });
   },
   reads: (store, scope) => store.part(APPROVAL_STORE).approvals(scope, {}, 9),
   // How far it came, and who decided.

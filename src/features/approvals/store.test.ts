@@ -13,7 +13,9 @@ import {
   open,
   problems,
   remembered,
+  rewriting,
   said,
+  saving,
   VERSION,
 } from "../../store/index.contract.ts";
 import type { Store, Thread } from "../../store/index.ts";
@@ -45,7 +47,6 @@ const decision = (more: Partial<Decision> = {}): Decision => ({
 const finish = (more: Partial<Finish> = {}): Finish => ({
   outcome: { text: untrusted("Booked for four"), failed: false },
   writes: [],
-  memories: [],
   event: told("The room is booked"),
   at: NOW + 6_000,
   ...more,
@@ -164,8 +165,8 @@ function finishing(openStore: OpenStore): void {
       const { id, at } = await waiting(store);
       await approvalsOf(store).decideApproval(ANN, id, decision());
       const memory = newMemory();
-      const writes = [{ kind: "memory", memory: remembered("The blue room is booked") }] as const;
-      const done = await approvalsOf(store).finishApproval(ANN, id, finish({ writes, memories: [memory] }));
+      const writes = [saving(remembered("The blue room is booked"), memory)];
+      const done = await approvalsOf(store).finishApproval(ANN, id, finish({ writes }));
       expect(done).toMatchObject({ status: "done", outcome: { text: "Booked for four", failed: false } });
       expect(await approvalsOf(store).approval(ANN, id)).toEqual(done);
       expect(await store.memories(ANN, 9)).toMatchObject([{ id: memory, content: "The blue room is booked" }]);
@@ -185,14 +186,14 @@ function finishing(openStore: OpenStore): void {
       const bob = { ...ANN, contact: contactId("bob") };
       const theirs = edited("Bob's loop.", { inputs: "contact", status: "proposed", parent: 1 });
       await exchange(store, await open(store, bob), "Change it", {
-        more: { writes: [{ kind: "edit", edit: theirs }], memories: [newMemory()] },
+        more: { writes: [rewriting(theirs)] },
       });
       const { id } = await waiting(store);
       await approvalsOf(store).decideApproval(ANN, id, decision());
       const beside = await store.textPointers(agents);
       const edit = edited("Ann's loop.", { parent: 1, beside: beside.filter(({ layer }) => layer !== LOOP.layer) });
-      const writes = [{ kind: "edit", edit }] as const;
-      await approvalsOf(store).finishApproval(ANN, id, finish({ writes, memories: [newMemory()] }));
+      const writes = [rewriting(edit)];
+      await approvalsOf(store).finishApproval(ANN, id, finish({ writes }));
       expect((await store.textVersions(agents, { key: LOOP, limit: 9 })).map(({ text }) => text)).toEqual(
         expect.arrayContaining(["A loop.", "Bob's loop.", "Ann's loop."]),
       );
@@ -204,8 +205,8 @@ function finishing(openStore: OpenStore): void {
       const store = await openStore();
       const { id, at } = await waiting(store);
       if (status === "denied") await approvalsOf(store).decideApproval(ANN, id, decision({ verdict: "denied" }));
-      const writes = [{ kind: "memory", memory: remembered("Booked") }] as const;
-      const finished = approvalsOf(store).finishApproval(ANN, id, finish({ writes, memories: [newMemory()] }));
+      const writes = [saving(remembered("Booked"))];
+      const finished = approvalsOf(store).finishApproval(ANN, id, finish({ writes }));
       await expect(finished).rejects.toMatchObject({ code: "approval_decided" });
       expect(await approvalsOf(store).approval(ANN, id)).toMatchObject({ status });
       expect(await store.memories(ANN, 9)).toEqual([]);
@@ -217,7 +218,7 @@ function finishing(openStore: OpenStore): void {
       const store = await openStore();
       const { id, at } = await waiting(store);
       await approvalsOf(store).decideApproval(ANN, id, decision());
-      const writes = [{ kind: "memory", memory: remembered("Booked") }] as const;
+      const writes = [{ write: saving(remembered("Booked")).write }];
       await expect(approvalsOf(store).finishApproval(ANN, id, finish({ writes }))).rejects.toMatchObject({
         code: "invalid_input",
       });

@@ -4,10 +4,9 @@ import {
   type ApprovalStatus,
   type ContactScope,
   type Digest,
-  type MemoryId,
+  type PlannedWrite,
   type Role,
   type Scope,
-  type StoreWrite,
   StrataError,
   type ThreadId,
   type ToolName,
@@ -76,8 +75,7 @@ export interface Decision {
 /** What came of an approved call: its result, its writes with an id for each, and the event that tells the agent. */
 export interface Finish {
   readonly outcome: { readonly text: Untrusted; readonly failed: boolean };
-  readonly writes: readonly StoreWrite[];
-  readonly memories: readonly MemoryId[];
+  readonly writes: readonly PlannedWrite[];
   readonly event: ArrivingEvent;
   readonly at: number;
 }
@@ -219,7 +217,7 @@ async function finishApproval(tx: Tx, scope: ContactScope, id: ApprovalId, finis
   const row = await inState(tx, scope, id, "approved");
   await openRow(tx, scope, row.thread);
   const outcome = await keepOwn(tx, scope, await scopeKey(tx, scope), JSON.stringify(finish.outcome));
-  await applyWrites(tx, scope, finish, `approval ${id}`);
+  await applyWrites(tx, scope, finish);
   await addEvents(tx, scope, row.thread, [finish.event]);
   return change(tx, row, { status: "done", outcome });
 }

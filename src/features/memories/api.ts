@@ -12,7 +12,8 @@ import {
   trustOf,
   untrusted,
 } from "../../protocol/index.ts";
-import { agentNamed, newMemoryId, type Parts, type Reached, reach, writableScope } from "../../turn/index.ts";
+import { newMemoryId } from "../../store/index.ts";
+import { agentNamed, type Parts, type Reached, reach, writableScope } from "../../turn/index.ts";
 import type { EmbedDoors, MemoryDoors, MemoryExport, MemoryWish, Note } from "./api-types.ts";
 import { everyMemory } from "./every-memory.ts";
 import { spanProblem } from "./formats/draft.ts";
@@ -51,7 +52,7 @@ export function memoryDoors(parts: Parts): MemoryDoors {
       checkNote(note);
       await checkPlace(store, scope, note);
       const memory = { ...note, trust: trustOf(actor), by: actor.role, at: parts.clock.recorded() };
-      return store.saveMemory(scope, newMemoryId(parts), memory);
+      return store.saveMemory(scope, newMemoryId(parts.clock.real(), parts.random), memory);
     },
     forget: async (actor, scope, id) => store.forgetMemory(await operate(actor, scope), id),
     memoryStats: async (actor, scope) => store.memoryStats(await read(actor, scope)),

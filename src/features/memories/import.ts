@@ -11,8 +11,8 @@ import {
   trustOf,
   untrusted,
 } from "../../protocol/index.ts";
-import type { AddedMemory } from "../../store/index.ts";
-import { newMemoryId, type Parts } from "../../turn/index.ts";
+import { type AddedMemory, newMemoryId } from "../../store/index.ts";
+import type { Parts } from "../../turn/index.ts";
 import type { ImportProgress, ImportReport, MemoryImport } from "./api-types.ts";
 import {
   asSaid,
@@ -153,7 +153,7 @@ const isPast = ({ supersededBy }: MemoryDraft): boolean => supersededBy !== unde
 
 /** The id it had, where that is free here. */
 function freeId({ known, parts }: Importing, { id }: MemoryDraft): MemoryId {
-  return id === undefined || known.get(id) !== undefined ? newMemoryId(parts) : id;
+  return id === undefined || known.get(id) !== undefined ? newMemoryId(parts.clock.real(), parts.random) : id;
 }
 
 /** An entry that is to be saved, and as what. */
@@ -181,7 +181,10 @@ async function plan(work: Importing, { draft, id, before }: Recognised): Promise
   return {
     where,
     isNew: false,
-    adds: Array.from({ length: times }, () => ({ id: newMemoryId(work.parts), ...again })),
+    adds: Array.from({ length: times }, () => ({
+      id: newMemoryId(work.parts.clock.real(), work.parts.random),
+      ...again,
+    })),
   };
 }
 

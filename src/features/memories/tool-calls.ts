@@ -15,7 +15,7 @@ import {
   type ToolOutcome,
   untrusted,
 } from "../../protocol/index.ts";
-import type { Store } from "../../store/index.ts";
+import { FORGET_MEMORY, SAVE_MEMORY, type Store } from "../../store/index.ts";
 import { answered, answeredAs, refused } from "../../turn/tools/index.ts";
 
 /** What the tools ask the store: they read; what they write goes into the turn's commit. */
@@ -64,7 +64,7 @@ export async function saveMemory(
     ...(old !== undefined && { supersedes: old }),
   };
   const text = await savedText(calls.store, content, memoryScope(context.scope), old);
-  return answered(text, [{ kind: "memory", memory }]);
+  return answered(text, [SAVE_MEMORY.plan({ memory })]);
 }
 
 /** A tag is shown in the line of its memory and must not make another. */
@@ -161,8 +161,8 @@ function savedNow(
 ): readonly MemoryResult[] {
   const asked = wordsIn(query);
   return pending.flatMap(({ id, write }) => {
-    if (write.kind !== "memory") return [];
-    const { memory } = write;
+    const memory = SAVE_MEMORY.read(write)?.memory;
+    if (id === undefined || memory === undefined) return [];
     const fits =
       (tags === undefined || cleanTags(tags).some((tag) => memory.tags.includes(tag))) &&
       (since === undefined || memory.at >= since) &&
@@ -170,7 +170,7 @@ function savedNow(
       (trust === undefined || lowestTrust([memory.trust, trust]) === trust);
     const has = wordsIn([memory.content, ...memory.tags].join(" "));
     const isMeant = asked.some((word) => has.some((one) => isAlike(word, one)));
-    return fits && isMeant ? [{ ...memory, id, scope: memoryScope(scope), isNew: true as const }] : [];
+    return fits && isMeant ? [{ ...memory, id: memoryId(id), scope: memoryScope(scope), isNew: true as const }] : [];
   });
 }
 
@@ -178,8 +178,8 @@ function savedNow(
 function goneNow({ pending = [] }: ToolContext): ReadonlySet<MemoryId> {
   return new Set(
     pending.flatMap(({ write }) => {
-      if (write.kind === "forget") return [write.memory];
-      return write.kind === "memory" && write.memory.supersedes !== undefined ? [write.memory.supersedes] : [];
+      const gone = FORGET_MEMORY.read(write)?.memory ?? SAVE_MEMORY.read(write)?.memory.supersedes;
+      return gone === undefined ? [] : [gone];
     }),
   );
 }
@@ -228,5 +228,5 @@ export async function forgetMemory(calls: MemoryCalls, id: string, context: Tool
   const memory = memoryId(id);
   const kept = await whyKept(calls, memory, context);
   if (kept !== undefined) return refused(`Not forgotten: ${kept}`);
-  return answered(`${memory} is forgotten when this turn ends.`, [{ kind: "forget", memory }]);
+  return answered(`${memory} is forgotten when this turn ends.`, [FORGET_MEMORY.plan({ memory })]);
 }

@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { canonicalJson, KIND_FORM, type StoreWrite, TRUSTS, type Trust } from "../../protocol/index.ts";
+import { SAVE_MEMORY } from "../../store/index.ts";
 import { call, contextOf, scopeOf } from "../../turn/tools/index.contract.ts";
 import { type FakeStore, fakeStore, idOf, type Kept } from "./fake-memories.contract.ts";
 import { memoryTools } from "./tools.ts";
@@ -8,7 +9,7 @@ import { memoryTools } from "./tools.ts";
 const AT = Date.UTC(2026, 10, 21, 9, 30);
 
 const savedIn = (writes: readonly StoreWrite[] | undefined) =>
-  writes?.flatMap((write) => (write.kind === "memory" ? [write.memory] : []))[0];
+  writes?.flatMap((write) => SAVE_MEMORY.read(write)?.memory ?? [])[0];
 
 describe("memory_save", () => {
   const save = (

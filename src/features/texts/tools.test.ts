@@ -20,8 +20,9 @@ import {
   USUAL_TEXT_LIMITS,
   untrusted,
 } from "../../protocol/index.ts";
+import { EDIT_TEXT, openSqlite } from "../../store/index.ts";
 import { call, contextOf, scopeOf } from "../../turn/tools/index.contract.ts";
-import { defineTool, toolset } from "../../turn/tools/index.ts";
+import { checkedWrites, defineTool, toolset } from "../../turn/tools/index.ts";
 import { promptTools } from "./tools.ts";
 
 const layer = (rank: number, id: string, mutability: Layer["mutability"], source: string | Source): Layer => ({
@@ -91,7 +92,7 @@ function update(input: Json, { taint = "operator", active = [], layers = AGENT.l
 }
 
 const editIn = ({ writes = [] }: ToolOutcome): NewText | undefined =>
-  writes.flatMap((write) => (write.kind === "edit" ? [write.edit] : []))[0];
+  writes.flatMap((write) => EDIT_TEXT.read(write)?.edit ?? [])[0];
 
 const shown = (count: number): string => count.toLocaleString("en-US");
 
@@ -333,7 +334,8 @@ describe("update_prompt_layer", () => {
   it("no other tool can ask for an edit", async () => {
     const edit = editIn(await update({ layer_id: 6, content: "Decide." }));
     if (edit === undefined) throw new Error("the edit was refused");
-    const answer: ToolOutcome = { text: untrusted("Done."), failed: false, writes: [{ kind: "edit", edit }] };
+    const forged = Object.assign({ kind: "edit" }, { edit });
+    const answer: ToolOutcome = { text: untrusted("Done."), failed: false, writes: [forged] };
     const own: Tool = {
       schema: { name: toolName("own"), description: "", input: {} },
       effect: "store",
@@ -342,7 +344,14 @@ describe("update_prompt_layer", () => {
       run: async () => answer,
     };
     const run = toolset([own]).get(toolName("own"))?.run;
-    expect(await run?.({}, contextOf("ann"))).toMatchObject({ failed: true });
+    const { writes } = await openSqlite(":memory:");
+    const outcome = await run?.({}, contextOf("ann"));
+    expect(outcome && checkedWrites("own", outcome, writes, contextOf("ann"))).toMatchObject({
+      failed: true,
+      text: expect.stringContaining('"writes.0.kind" is "edit", but it must be one of "memory", "forget"'),
+    });
+    const planned = { ...answer, writes: [EDIT_TEXT.plan({ edit })] };
+    expect(checkedWrites("update_prompt_layer", planned, writes, contextOf("ann"))).toBe(planned);
   });
 
   it("law 6 no other tool can say that an answer is trusted more than the tool", async () => {

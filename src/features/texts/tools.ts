@@ -23,8 +23,8 @@ import {
   USUAL_TEXT_LIMITS,
   untrusted,
 } from "../../protocol/index.ts";
-import type { AgentOwner, Store } from "../../store/index.ts";
-import { defineTool, edited, refused, shown } from "../../turn/tools/index.ts";
+import { type AgentOwner, EDIT_TEXT, type Store } from "../../store/index.ts";
+import { answered, defineTool, refused, shown } from "../../turn/tools/index.ts";
 import { textLimitsOf } from "./config.ts";
 
 /** What is asked before a text is changed. */
@@ -180,7 +180,8 @@ async function edit(
       .filter((one) => one.layer !== layer.id && one.part === undefined)
       .map((one) => ({ layer: one.layer, stands: one.n })),
   };
-  return edited(because === undefined ? keptText(layer, text.text, size) : proposedText(layer, because), version);
+  const says = because === undefined ? keptText(layer, text.text, size) : proposedText(layer, because);
+  return answered(says, [EDIT_TEXT.plan({ edit: version })]);
 }
 
 /** Law 6: what somebody outside had a say in waits for an operator, and so does what the guard wants looked at. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { actorId, SELF, type StoreWrite } from "../../protocol/index.ts";
+import { actorId, type PlannedWrite, SELF } from "../../protocol/index.ts";
+import { FORGET_MEMORY } from "../memory/memory-writes.ts";
 import {
   NOW,
-  newMemory,
   type OpenStore,
   OWNER,
   open,
@@ -10,6 +10,7 @@ import {
   ran,
   remembered,
   said,
+  saving,
   scopeOf,
   take,
 } from "./sample.contract.ts";
@@ -28,16 +29,16 @@ function ownMemories(openStore: OpenStore): void {
       const store = await openStore();
       const own = { ...OWNER, contact: null };
       const self = await open(store, { ...OWNER, contact: SELF });
-      const tick = async (write: StoreWrite) => {
+      const tick = async (write: PlannedWrite) => {
         await store.receive(self.scope, self.id, [said("tick", { kind: "scheduled", trust: "platform" })]);
         const claim = await take(store, self);
-        await store.settle(claim, ran(claim, { more: { writes: [write], memories: [newMemory()] } }).outcome);
+        await store.settle(claim, ran(claim, { more: { writes: [write] } }).outcome);
       };
-      await tick({ kind: "memory", memory: remembered("Prices rose", { trust: "agent", by: "agent" }) });
+      await tick(saving(remembered("Prices rose", { trust: "agent", by: "agent" })));
       const [saved] = await store.memories(own, 9);
       expect(saved).toMatchObject({ content: "Prices rose" });
       expect(await store.memories(self.scope, 9)).toEqual([]);
-      if (saved) await tick({ kind: "forget", memory: saved.id });
+      if (saved) await tick({ write: FORGET_MEMORY.plan({ memory: saved.id }) });
       expect(await store.memories(own, 9)).toEqual([]);
       expect(await problems(store, OWNER.org)).toEqual([]);
       await store.close();

@@ -136,7 +136,7 @@ export function isolationContract(openStore: OpenStore): void {
       await expect(store.part(APPROVAL_STORE).decideApproval(other, at.approval, verdict)).rejects.toMatchObject({
         code: "approval_not_found",
       });
-      const finish = { outcome, writes: [], memories: [], event: said("done"), at: NOW };
+      const finish = { outcome, writes: [], event: said("done"), at: NOW };
       await expect(store.part(APPROVAL_STORE).finishApproval(other, at.approval, finish)).rejects.toMatchObject({
         code: "approval_not_found",
       });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { actorId, type Memory, type NewMemory, type StoreWrite, untrusted } from "../../protocol/index.ts";
+import { actorId, type Memory, type NewMemory, untrusted } from "../../protocol/index.ts";
 import type { Store } from "../store.ts";
 import {
   ANN,
@@ -16,6 +16,7 @@ import {
   remembered,
   revisionsOf,
   said,
+  saving,
   scopeOf,
   take,
 } from "./sample.contract.ts";
@@ -78,8 +79,8 @@ function sameAgain(openStore: OpenStore): void {
     it("counts once more too when a turn saves it", async () => {
       const store = await openStore();
       const { memory } = await save(store, "Ann likes tea");
-      const writes: StoreWrite[] = [{ kind: "memory", memory: remembered("Ann likes tea") }];
-      await exchange(store, await open(store), "Hi", { more: { writes, memories: [newMemory()] } });
+      const writes = [saving(remembered("Ann likes tea"))];
+      await exchange(store, await open(store), "Hi", { more: { writes } });
       expect(await store.memories(ANN, 9)).toEqual([{ ...memory, support: 2 }]);
       await store.close();
     });
@@ -121,8 +122,8 @@ function superseding(openStore: OpenStore): void {
         await expect(save(store, "new", { supersedes })).rejects.toMatchObject({ code: "memory_not_found" });
       }
       expect(await store.memories(ANN, 9)).toEqual([]);
-      const writes: StoreWrite[] = [{ kind: "memory", memory: remembered("new", { supersedes: bobs.id }) }];
-      await exchange(store, await open(store), "Hi", { more: { writes, memories: [newMemory()] } });
+      const writes = [saving(remembered("new", { supersedes: bobs.id }))];
+      await exchange(store, await open(store), "Hi", { more: { writes } });
       expect(await store.memories(ANN, 9)).toMatchObject([{ content: "new", sources: [bobs.id] }]);
       expect(await store.memory(scopeOf("bob"), bobs.id)).toEqual(bobs);
       await store.close();

@@ -25,6 +25,7 @@ import {
   type NewText,
   orgId,
   outboxId,
+  type PlannedWrite,
   type Prefix,
   type Reply,
   type Request,
@@ -40,6 +41,8 @@ import {
   turnId,
   untrusted,
 } from "../../protocol/index.ts";
+import { EDIT_TEXT } from "../agent/edit-write.ts";
+import { SAVE_MEMORY } from "../memory/memory-writes.ts";
 import type { MemoryStore } from "../memory-store.ts";
 import type { Claim, ClaimRequest, RequestRecord, Thread, ThreadOpening, TurnOutcome } from "../records.ts";
 import type { Store } from "../store.ts";
@@ -281,7 +284,6 @@ function outcomeOf(
       milliseconds: 30,
     },
     outbox: newOutbox(),
-    memories: [],
     unremembered: [],
     approvals: [],
     ...more,
@@ -315,3 +317,10 @@ export async function problems(store: Store, ...given: Parameters<Store["verify"
   }
   return found;
 }
+
+/** What a turn writes: a memory, and an edit. */
+export const saving = (memory: NewMemory, id: string = newMemory()): PlannedWrite => ({
+  id,
+  write: SAVE_MEMORY.plan({ memory }),
+});
+export const rewriting = (edit: NewText): PlannedWrite => ({ write: EDIT_TEXT.plan({ edit }) });

@@ -7,7 +7,6 @@ import {
   layerId,
   type NewText,
   SELF,
-  type StoreWrite,
   type TextKey,
   type TextStatus,
   trusted,
@@ -20,13 +19,13 @@ import {
   exchange,
   LOOP,
   NOW,
-  newMemory,
   type OpenStore,
   OWNER,
   open,
   problems,
   type RunOptions,
   ran,
+  rewriting,
   said,
   scopeOf,
   take,
@@ -468,10 +467,15 @@ function anyDeeds(openStore: OpenStore): void {
   });
 }
 
-const editing = (edit: NewText): RunOptions => {
-  const writes: StoreWrite[] = [{ kind: "edit", edit }];
-  return { more: { writes, memories: [newMemory()] } };
-};
+const editing = (edit: NewText): RunOptions => ({ more: { writes: [rewriting(edit)] } });
+
+/** What the commit reports of an edit that now waits for an operator. */
+const overtaken = (n: number) => ({
+  what: "overtaken",
+  says: `another text was changed meanwhile, so version ${n} of layer loop waits for an operator: \`strata layer proposals\` shows it`,
+  data: { texts: [{ ...LOOP, n }] },
+  isInternal: true,
+});
 
 const proposing = (text: string, more: Partial<NewText> = {}): RunOptions =>
   editing(edited(text, { status: "proposed", inputs: "contact", ...more }));
@@ -504,13 +508,13 @@ function inTurns(openStore: OpenStore): void {
         await store.receive(thread.scope, thread.id, [said("tick", { kind: "scheduled", trust: "platform" })]);
         const claim = await take(store, thread);
         const written = editing({ ...edit, turn: claim.turn });
-        const { overtaken } = await store.settle(claim, ran(claim, written).outcome);
-        return { overtaken, edits: (await store.turn(thread.scope, claim.turn))?.edits };
+        const { reports } = await store.settle(claim, ran(claim, written).outcome);
+        return { ...(reports && { reports }), edits: (await store.turn(thread.scope, claim.turn))?.edits };
       };
       const key = { ...LOOP, n: 1 };
       expect(await turn(edited("new"))).toEqual({ edits: [{ ...key, became: "kept" }] });
       expect(await turn(edited("late"))).toEqual({
-        overtaken: [{ ...key, n: 2 }],
+        reports: [overtaken(2)],
         edits: [{ ...key, n: 2, became: "overtaken" }],
       });
       const tainted = edited("asked for", { status: "proposed", inputs: "contact", parent: 1 });
@@ -556,11 +560,11 @@ function inTurns(openStore: OpenStore): void {
       for (const n of [2, 3]) {
         await store.receive(thread.scope, thread.id, [said("tick", { kind: "scheduled", trust: "platform" })]);
         const claim = await take(store, thread);
-        const { overtaken } = await store.settle(
+        const { reports } = await store.settle(
           claim,
           ran(claim, editing(edited("late", { turn: claim.turn }))).outcome,
         );
-        expect(overtaken).toEqual([{ ...LOOP, n }]);
+        expect(reports).toEqual([overtaken(n)]);
         expect((await store.turn(thread.scope, claim.turn))?.edits).toEqual([{ ...LOOP, n, became: "overtaken" }]);
       }
       await store.close();

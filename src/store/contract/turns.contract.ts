@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { digestOf, type MemoryId, type StoreWrite, spoken } from "../../protocol/index.ts";
+import { digestOf, type MemoryId, spoken } from "../../protocol/index.ts";
 import type { Claim, Thread } from "../records.ts";
 import type { Store } from "../store.ts";
 import {
@@ -17,6 +17,7 @@ import {
   remembered,
   replies,
   said,
+  saving,
   scopeOf,
   take,
 } from "./sample.contract.ts";
@@ -167,8 +168,8 @@ function commits(openStore: OpenStore): void {
       const claim = await take(store, thread);
       const id = newMemory();
       const tea = remembered("Ann likes tea", { tags: ["taste"], turn: claim.turn });
-      const writes: StoreWrite[] = [{ kind: "memory", memory: tea }];
-      const { outcome } = ran(claim, { reply: "Yes", more: { writes, memories: [id] } });
+      const writes = [saving(tea, id)];
+      const { outcome } = ran(claim, { reply: "Yes", more: { writes } });
       const link = await store.settle(claim, outcome);
 
       expect(link).toMatchObject({ org: "home", seq: 1 });
@@ -378,21 +379,13 @@ function broken(openStore: OpenStore): void {
       await store.close();
     });
 
-    const write: StoreWrite = { kind: "memory", memory: remembered("tea") };
-    const another: StoreWrite = { kind: "memory", memory: remembered("Another text") };
+    const tea = (id?: string) => saving(remembered("tea"), id);
+    const another = (id: string) => saving(remembered("Another text"), id);
     const taken: MemoryId = newMemory();
     it.each<[string, string, (claim: Claim) => Parameters<typeof ran>[1]]>([
-      [
-        "a memory id that is taken",
-        "store_failed",
-        () => ({ more: { writes: [write, another], memories: [newMemory(), taken] } }),
-      ],
-      [
-        "the same id for two memories",
-        "store_failed",
-        () => ({ more: { writes: [write, another], memories: [taken, taken] } }),
-      ],
-      ["a write without an id", "invalid_input", () => ({ more: { writes: [write], memories: [] } })],
+      ["a memory id that is taken", "store_failed", () => ({ more: { writes: [tea(), another(taken)] } })],
+      ["the same id for two memories", "store_failed", () => ({ more: { writes: [tea(taken), another(taken)] } })],
+      ["a write without an id", "invalid_input", () => ({ more: { writes: [{ write: tea().write }] } })],
       ["an epoch out of order", "invalid_input", () => ({ epochs: [epochOf(7)] })],
       ["an epoch that is there already", "invalid_input", () => ({ epochs: [epochOf(1)] })],
       [
@@ -445,8 +438,8 @@ function broken(openStore: OpenStore): void {
       const store = await openStore();
       const thread = await waiting(store);
       const claim = await take(store, thread);
-      const writes: StoreWrite[] = [{ kind: "memory", memory: remembered("tea") }];
-      const { outcome } = ran(claim, { failed: true, rounds: 2, more: { writes, memories: [newMemory()] } });
+      const writes = [saving(remembered("tea"))];
+      const { outcome } = ran(claim, { failed: true, rounds: 2, more: { writes } });
       const link = await store.settle(claim, outcome);
       expect(await store.turn(thread.scope, claim.turn)).toMatchObject({
         status: "failed",

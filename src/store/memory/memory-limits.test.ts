@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import type { Memory, NewMemory, StoreWrite } from "../../protocol/index.ts";
+import type { Memory, NewMemory } from "../../protocol/index.ts";
 import {
   ANN,
   asking,
@@ -10,9 +10,11 @@ import {
   PARTS,
   problems,
   remembered,
+  saving,
   scopeOf,
 } from "../contract/sample.contract.ts";
 import { openSqlite, type SqliteOptions, type Store } from "../index.ts";
+import { evictedIn } from "./memory-writes.ts";
 
 const DAY = 86_400_000;
 
@@ -79,20 +81,20 @@ describe("a scope that is full", () => {
   it("tells the turn whose memories needed the room", async () => {
     await limited({ saved: 1 });
     const { id } = await save("old", { at: NOW - DAY });
-    const writes: StoreWrite[] = [{ kind: "memory", memory: remembered("new") }];
+    const writes = [saving(remembered("new"))];
     const thread = await open(store, ANN);
     const settled: unknown[] = [];
     const watched = {
       ...store,
       settle: async (...given: Parameters<Store["settle"]>) => {
         const end = await store.settle(...given);
-        settled.push(end.evicted);
+        settled.push(evictedIn(end.reports ?? []));
         return end;
       },
     };
     await exchange(watched, thread, "Hi");
-    await exchange(watched, thread, "Remember this", { more: { writes, memories: [newMemory()] } });
-    expect(settled).toEqual([undefined, [id]]);
+    await exchange(watched, thread, "Remember this", { more: { writes } });
+    expect(settled).toEqual([[], [id]]);
   });
 });
 

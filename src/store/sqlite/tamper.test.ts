@@ -7,7 +7,7 @@ import { allParts } from "../../app/entry/features.ts";
 import { APPROVAL_STORE } from "../../features/approvals/store.ts";
 import { LIFE_STORE } from "../../features/life/index.ts";
 import { SETTING_STORE } from "../../features/settings/index.ts";
-import { actorId, batchContact, type StoreWrite, spoken, toolName, trusted, untrusted } from "../../protocol/index.ts";
+import { actorId, batchContact, spoken, toolName, trusted, untrusted } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
 import {
   ANN,
@@ -16,7 +16,6 @@ import {
   epochOf,
   exchange,
   NOW,
-  newMemory,
   newOutbox,
   newThread,
   OWNER,
@@ -25,7 +24,9 @@ import {
   type RunOptions,
   ran,
   remembered,
+  rewriting,
   said,
+  saving,
   scopeOf,
   take,
   VERSION,
@@ -42,7 +43,7 @@ let db: BetterSqlite3.Database;
 /** A turn that is logged, in which the agent proposes a text. */
 function proposing(text: string): RunOptions {
   const edit = edited(text, { status: "proposed", inputs: "contact", line: trusted("in short") });
-  return { more: { writes: [{ kind: "edit", edit }], memories: [newMemory()], log: true } };
+  return { more: { writes: [rewriting(edit)], log: true } };
 }
 
 /** What an agent has that lives by itself. */
@@ -98,11 +99,11 @@ async function fill(): Promise<void> {
   const thread = await open(store, ANN);
   await exchange(store, thread, "one", { rounds: 2 });
   await exchange(store, thread, "two", { failed: true });
-  const writes: StoreWrite[] = [{ kind: "memory", memory: remembered("Ann likes tea", { tags: ["tea"] }) }];
+  const writes = [saving(remembered("Ann likes tea", { tags: ["tea"] }))];
   const waits = asked();
   await exchange(store, thread, "three", {
     epochs: [epochOf(2, [], { cut: 4 })],
-    more: { writes, memories: [newMemory()], approvals: [waits] },
+    more: { writes, approvals: [waits] },
   });
   await store
     .part(APPROVAL_STORE)
@@ -111,7 +112,6 @@ async function fill(): Promise<void> {
   await store.part(APPROVAL_STORE).finishApproval(ANN, waits.id, {
     outcome: rang,
     writes: [],
-    memories: [],
     event: said("booked"),
     at: NOW,
   });

@@ -1,27 +1,18 @@
 import {
+  type CommitReport,
   type ContactScope,
   type Digest,
   type EventId,
   isBatch,
   isKept,
-  lowestTrust,
-  type Memory,
-  type MemoryId,
-  memoryScope,
-  type NewMemory,
-  never,
-  type Scope,
   StrataError,
   type ThreadId,
   type Trust,
   type TurnId,
-  type VersionKey,
 } from "../../protocol/index.ts";
-import { addVersion } from "../agent/edit-texts.ts";
+import { applyWrites } from "../core-writes.ts";
 import type { MessageMark } from "../digests.ts";
-import { memory } from "../memory/memories.ts";
 import { rememberTurn, replyTrust, type SlotSaid } from "../memory/messages.ts";
-import { addMemory, forgetMemory } from "../memory/save-memory.ts";
 import type { Claim, TurnOutcome } from "../records.ts";
 import { fixed, insertAll, ONE, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
@@ -38,7 +29,8 @@ interface Applying extends DoneTurn {
 }
 
 /** What came of a turn: where its transcript ends now, what its writes came to, and what of it was read back. */
-export interface AppliedTurn extends Partial<Applied>, Partial<HandledRows> {
+export interface AppliedTurn extends Partial<HandledRows> {
+  readonly reports?: readonly CommitReport[];
   readonly end: TranscriptEnd | undefined;
 }
 
@@ -62,8 +54,8 @@ export async function applyTurn(tx: Tx, at: Settling, done: Applying): Promise<A
   if (rows !== undefined) {
     await addSlots(tx, at, { ...done, ...rows });
   }
-  const applied = await applyWrites(tx, at.scope, done.outcome, `turn ${at.turn}`);
-  return { end: await extendTranscript(tx, at, done), ...applied, ...rows };
+  const reports = await applyWrites(tx, at.scope, done.outcome);
+  return { end: await extendTranscript(tx, at, done), reports, ...rows };
 }
 
 /** Marks exactly the claimed events as handled. */
@@ -133,64 +125,3 @@ const lastSlot = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
     .orderBy("position", "desc")
     .limit(ONE),
 );
-
-/** What happened beyond what was asked for: memories that were deleted to make room, and edits that now wait for an operator. */
-export interface Applied {
-  readonly evicted: readonly MemoryId[];
-  readonly overtaken: readonly VersionKey[];
-}
-
-/** Applies the writes of tools, each under its id. Part of a write transaction. */
-export async function applyWrites(
-  tx: Tx,
-  scope: ContactScope,
-  { writes, memories, at }: Pick<TurnOutcome, "writes" | "memories" | "at">,
-  whose: string,
-): Promise<Applied> {
-  const own = memoryScope(scope);
-  const evicted: MemoryId[] = [];
-  const overtaken: VersionKey[] = [];
-  for (const [i, write] of writes.entries()) {
-    const id = memories[i];
-    if (id === undefined) {
-      const says = `the commit of ${whose} has ${writes.length} writes and ${memories.length} ids`;
-      throw new StrataError("invalid_input", `${says}: issue one id for each`, { whose });
-    }
-    switch (write.kind) {
-      case "memory":
-        evicted.push(...(await addMemory(tx, own, { id, memory: await current(tx, own, write.memory) })).evicted);
-        break;
-      case "forget":
-        if (isAgents(await memory(tx, own, write.memory))) await forgetMemory(tx, own, write.memory);
-        break;
-      case "edit": {
-        const { layer, part, n, status } = await addVersion(tx, scope, write.edit, at);
-        if (status !== write.edit.status) overtaken.push({ layer, ...(part !== undefined && { part }), n });
-        break;
-      }
-      default:
-        never(write);
-    }
-  }
-  return { evicted, overtaken };
-}
-
-/**
- * The tool has checked what it forgets or replaces, but a person may have saved the same meanwhile. A memory that is not the agent's stays,
- * whatever a turn asks for.
- */
-function isAgents(kept: Memory | undefined): kept is Memory {
-  return kept !== undefined && kept.kind !== "message" && (kept.by ?? "agent") === "agent";
-}
-
-/**
- * What it was meant to replace may be gone by now, may no longer be the agent's, or may be trusted more than the turn (law 6). Then it is
- * stored as a memory of its own, and the commit succeeds.
- */
-async function current(tx: Tx, scope: Scope, given: NewMemory): Promise<NewMemory> {
-  const { supersedes, ...alone } = given;
-  if (supersedes === undefined) return given;
-  const old = await memory(tx, scope, supersedes);
-  if (isAgents(old) && lowestTrust([old.trust, given.trust]) === old.trust) return given;
-  return { ...alone, sources: [...(given.sources ?? []), supersedes] };
-}

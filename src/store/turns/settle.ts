@@ -53,13 +53,7 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
   await keepEvents(tx, at, claim);
   const words = await keepWords(tx, at, outcome.end);
   const done = { claim, outcome, words, messages, end: before, keep: (text: string) => keepText(tx, at, text) };
-  const {
-    end,
-    evicted = [],
-    overtaken = [],
-    events,
-    staged,
-  }: AppliedTurn = isDone ? await applyTurn(tx, at, done) : { end: before };
+  const { end, reports = [], events, staged }: AppliedTurn = isDone ? await applyTurn(tx, at, done) : { end: before };
   await endTurn(tx, at, { outcome, words, end, own: isDone && end ? messages.length : null });
   const { requests } = outcome;
   await commitParts(tx, {
@@ -78,8 +72,7 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
       staged,
       base: before,
     })),
-    ...(evicted.length > 0 && { evicted }),
-    ...(overtaken.length > 0 && { overtaken }),
+    ...(reports.length > 0 && { reports }),
   };
 }
 
@@ -236,7 +229,6 @@ function outcomeFor({ thread, events }: Claim, outcome: TurnOutcome): TurnOutcom
     approvals: [],
     totals: { rounds: 0, calls: 0, usage: NO_USAGE, dollars: 0, milliseconds: 0 },
     outbox: batchReply?.outbox ?? outcome.outbox,
-    memories: [],
     unremembered: batchReply?.unremembered ?? [],
     log: true,
     ...(deliverAfter !== undefined && { deliverAfter }),

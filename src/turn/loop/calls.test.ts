@@ -22,7 +22,7 @@ import {
   trusted,
   untrusted,
 } from "../../protocol/index.ts";
-import { openSqlite } from "../../store/index.ts";
+import { EDIT_TEXT, openSqlite } from "../../store/index.ts";
 import { collect, endOf, message, OPERATOR, sampleAgent, testRuntime } from "../index.contract.ts";
 import { defineTool, toolset } from "../tools/index.ts";
 
@@ -186,7 +186,7 @@ describe("law 6: an edit that a tool writes", () => {
     "is the agent's word at the most, and waits for an operator in a turn that holds words of a %s, by a tool trusted as %s",
     async (trust, own, status) => {
       const store = await openSqlite(":memory:", { parts: await allParts() });
-      const written = { text: untrusted("kept"), failed: false, writes: [{ kind: "edit", edit }] } as const;
+      const written = { text: untrusted("kept"), failed: false, writes: [EDIT_TEXT.plan({ edit })] };
       const look = defineTool({
         name: "look",
         description: "Changes its manners.",

@@ -211,9 +211,9 @@ const tooLate = (tool: string, because: string): string =>
   `Not run: this call would need a person's word, which comes between two turns: there ${tool} ${because}. Go on without it.`;
 
 /** A recording answers for all tools, and nothing acts: what came from a file is trusted like any contact. */
-async function recorded({ vault }: Parts, result: RecordedResult | undefined): Promise<Answered> {
+async function recorded(parts: Parts, result: RecordedResult | undefined): Promise<Answered> {
   if (result === undefined) return refusal("The recording has no answer for this call.");
-  const outcome = hidden(vault, result);
+  const outcome = hidden(parts, result);
   return { outcome: { ...outcome, text: await redacted(outcome.text) }, trust: "contact" };
 }
 

@@ -5,19 +5,16 @@ import {
   type AgentState,
   EDIT_TOOL,
   type Json,
-  lowestTrust,
-  type NewText,
-  type StoreWrite,
   spoken,
   type Tool,
   type ToolContext,
   type ToolOutcome,
   type Trust,
-  trusted,
   type Untrusted,
   untrusted,
 } from "../../protocol/index.ts";
 import type { Parts } from "../parts.ts";
+import { checkedWrites } from "../tools/index.ts";
 import type { RunningTurn } from "./steps.ts";
 
 /** How far an agent may go with a tool in one turn: the stricter of what the tool and the declaration say. No limit is `Infinity`. */
@@ -78,9 +75,9 @@ export async function runTool(
     // What it measures and shows to the guard is what will be kept.
     const asked = tool.schema.name === EDIT_TOOL ? hiddenInput(vault, input) : input;
     const said = await Promise.race([acted(parts, tool, asked, given), stopped.promise]);
-    const outcome = hidden(vault, said);
+    const outcome = hidden(parts, checkedWrites(tool.schema.name, said, parts.store.writes, given));
     const text = await redacted(outcome.text);
-    return { outcome: limited({ ...outcome, text }, [tool.trust, context.taint]), isKnown: true };
+    return { outcome: limited(parts, { ...outcome, text }, [tool.trust, context.taint]), isKnown: true };
   } catch (thrown) {
     if (!ends.aborted)
       return failed(await redacted(untrusted(vault.hide(`${tool.schema.name} failed: ${wordsOf(thrown)}`))));
@@ -108,24 +105,10 @@ async function acted(
   }
 }
 
-/** What a tool writes comes from its own words and from what the model was shown, and has the lowest trust of both. */
-function limited({ writes, ...rest }: ToolOutcome, most: readonly Trust[]): ToolOutcome {
+/** What a tool writes comes from its own words and from what the model was shown, and has the lowest trust of both (law 6). */
+function limited({ store }: Parts, { writes, ...rest }: ToolOutcome, most: readonly Trust[]): ToolOutcome {
   if (writes === undefined) return rest;
-  const trusting = (write: StoreWrite): StoreWrite => {
-    if (write.kind === "forget") return write;
-    if (write.kind === "edit") return { ...write, edit: proposed(write.edit, most) };
-    const { memory } = write;
-    return { ...write, memory: { ...memory, trust: lowestTrust([memory.trust, ...most]) } };
-  };
-  return { ...rest, writes: writes.map(trusting) };
-}
-
-/** Law 6: an edit has at most the agent's trust, and waits for an operator if its writer had seen what others wrote. */
-function proposed(edit: NewText, most: readonly Trust[]): NewText {
-  const inputs = lowestTrust([edit.inputs, ...most]);
-  const isTainted = lowestTrust([inputs, "agent"]) !== "agent";
-  const trust = lowestTrust([edit.trust, "agent"]);
-  return { ...edit, by: "agent", trust, inputs, status: isTainted ? "proposed" : edit.status };
+  return { ...rest, writes: writes.map((write) => store.writes.of(write).limited(write, most)) };
 }
 
 function failed(says: string): ToolRun {
@@ -173,38 +156,21 @@ export async function redacted(text: Untrusted): Promise<Untrusted> {
 }
 
 /** What a call came to, with the names of secrets in the place of their values. */
-export function hidden(vault: Parts["vault"], { text, failed, media, writes, trust, reply }: ToolOutcome): ToolOutcome {
+export function hidden(
+  { vault, store }: Pick<Parts, "vault" | "store">,
+  { text, failed, media, writes, trust, reply }: ToolOutcome,
+): ToolOutcome {
   return {
     text: untrusted(vault.hide(text)),
     failed,
     ...(media !== undefined && { media }),
-    ...(writes !== undefined && { writes: writes.map((write) => hiddenWrite(vault, write)) }),
+    ...(writes !== undefined && {
+      writes: writes.map((write) => store.writes.of(write).hidden(write, vault.hide)),
+    }),
     ...(trust !== undefined && { trust }),
     ...(reply && { reply: { ...reply, text: spoken(vault.hide(reply.text)) } }),
   };
 }
-
-function hiddenWrite(vault: Parts["vault"], write: StoreWrite): StoreWrite {
-  if (write.kind === "forget") return write;
-  if (write.kind === "edit") return { ...write, edit: hiddenEdit(vault, write.edit) };
-  const { content, tags, speaker } = write.memory;
-  return {
-    ...write,
-    memory: {
-      ...write.memory,
-      content: untrusted(vault.hide(content)),
-      tags: tags.map((tag) => vault.hide(tag)),
-      ...(speaker !== undefined && { speaker: vault.hide(speaker) }),
-    },
-  };
-}
-
-const hiddenEdit = (vault: Parts["vault"], { text, line, reason, ...edit }: NewText): NewText => ({
-  ...edit,
-  text: trusted(vault.hide(text)),
-  ...(line !== undefined && { line: trusted(vault.hide(line)) }),
-  reason: untrusted(vault.hide(reason)),
-});
 
 /** The agent's state while a turn's call runs, and while a call runs that a person has approved: between two turns. */
 export const IN_TURN: AgentState = "executing actions";

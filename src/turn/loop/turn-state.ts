@@ -8,14 +8,13 @@ import {
   isKept,
   isReserved,
   issueId,
-  type MemoryId,
   type Message,
   type Mode,
-  memoryId,
   type NewApproval,
   NO_USAGE,
   type OutboxId,
   outboxId,
+  type PlannedWrite,
   type Spoken,
   type StoreWrite,
   type ToolName,
@@ -52,7 +51,7 @@ export interface TurnState extends RunningTurn {
   /** From which of them on nothing was sent yet. */
   unsent: number;
   readonly requests: RequestRecord[];
-  readonly writes: { readonly id: MemoryId; readonly write: StoreWrite }[];
+  readonly writes: PlannedWrite[];
   /** What the agent may still spend, as it was after the turn's last request. */
   left: MoneyLeft;
   /** Counts what the turn spends, for the agent's other turns, until the record holds it. */
@@ -164,10 +163,11 @@ export function claimOf({ lease: { claim }, taken }: TurnState): Claim {
 }
 
 /** A tool's writes wait here for the commit. */
-export function plan(state: TurnState, writes: readonly StoreWrite[]): void {
-  for (const write of writes) {
-    state.writes.push({ id: memoryId(issueId("memory", state.parts.clock.real(), state.parts.random(10))), write });
-  }
+export function plan(state: TurnState, writes: readonly StoreWrite[]): readonly PlannedWrite[] {
+  const { store, clock, random } = state.parts;
+  const planned = store.writes.withIds(writes, clock.real(), random);
+  state.writes.push(...planned);
+  return planned;
 }
 
 /** Adds a message to the turn's. Derived text has the lowest trust of what it was made from. */
@@ -213,8 +213,7 @@ export function outcomeOf(state: TurnState, ending: Ending): TurnOutcome {
     epochs: sent?.opened ?? [],
     messages: [...(sent?.own ?? []), ...state.added.slice(state.unsent)],
     requests: state.requests,
-    writes: state.writes.map((one) => one.write),
-    memories: state.writes.map((one) => one.id),
+    writes: state.writes,
     approvals: state.approvals,
     totals: totalsOf(state),
     outbox,

@@ -591,14 +591,20 @@ describe("a full memory", () => {
       ...store,
       settle: async (...given: Parameters<typeof store.settle>) => ({
         ...(await store.settle(...given)),
-        evicted: [gone],
+        reports: [
+          {
+            what: "evicted",
+            says: `1 less useful memory was deleted to make room: ${gone}`,
+            data: { memories: [gone] },
+          },
+        ],
       }),
     };
     const script = [{ parts: [{ call: "memory_save", input: { content: "Ann likes tea" } }] }, "Noted."];
     const { say, open } = await testRuntime(script, { store: full });
     const events = await say(await open(), "I like tea");
-    expect(types(events)).toMatch(/ evicted done$/);
-    expect(events.find(({ type }) => type === "evicted")).toEqual({ type: "evicted", memories: [gone] });
+    expect(types(events)).toMatch(/ report done$/);
+    expect(events.find(({ type }) => type === "report")).toMatchObject({ what: "evicted", data: { memories: [gone] } });
   });
 });
 

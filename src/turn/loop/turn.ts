@@ -122,8 +122,7 @@ async function* commit(state: TurnState, ending: Ending): AsyncGenerator<TurnEve
     yield { type: "failed", turn, error: ending.error, totals };
     return;
   }
-  if (settled.evicted) yield { type: "evicted", memories: settled.evicted };
-  if (settled.overtaken) yield { type: "overtaken", texts: settled.overtaken };
+  for (const report of settled.reports ?? []) yield { type: "report", ...report };
   const left = leftUnanswered(state, ending);
   if (left !== undefined) yield left;
   // Not before the commit: from now on the call can be approved.

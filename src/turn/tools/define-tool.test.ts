@@ -1,8 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type Json, type Tool, toolName, untrusted } from "../../protocol/index.ts";
+import { type Json, type Tool, type ToolOutcome, toolName, untrusted } from "../../protocol/index.ts";
+import { FORGET_MEMORY, SAVE_MEMORY, writesOf } from "../../store/index.ts";
 import { contextOf } from "./index.contract.ts";
-import { defineTool, toolset } from "./index.ts";
+import { checkedWrites, defineTool, toolset } from "./index.ts";
 
 const WHOLE = {
   name: "price",
@@ -85,6 +86,11 @@ const MADE: readonly [string, (run: () => unknown) => Tool | undefined][] = [
 const INPUT: Json = { repair: "tyre" };
 const CONTEXT = contextOf("ann");
 const MEMORY = { content: "Wheel: 28 inches.", tags: ["size"], trust: "contact", turn: CONTEXT.turn, at: CONTEXT.at };
+/** What a call of it comes to, with its writes looked at as the turn does. */
+async function ran(tool: Tool | undefined, input = INPUT): Promise<ToolOutcome> {
+  if (tool === undefined) throw new Error("there is no such tool");
+  return checkedWrites("price", await tool.run(input, CONTEXT), writesOf([SAVE_MEMORY, FORGET_MEMORY]), CONTEXT);
+}
 const writing = (memory: unknown, kind = "memory") => ({ text: "Noted.", writes: [{ kind, memory }] });
 
 describe.each(MADE)("what a tool gives, seen by %s", (_, made) => {
@@ -106,10 +112,14 @@ describe.each(MADE)("what a tool gives, seen by %s", (_, made) => {
     ["no trust", writing({ ...MEMORY, trust: undefined }), '"writes.0.memory.trust" is missing'],
     ["a time in words", writing({ ...MEMORY, at: "now" }), '"writes.0.memory.at" is "now"'],
     ["a time that no date tells", writing({ ...MEMORY, at: 9e15 }), '"writes.0.memory.at" is 9000000000000000'],
-    ["another turn", writing({ ...MEMORY, turn: "yesterday" }), '"writes.0.memory.turn" is not the `turn`'],
+    [
+      "another turn",
+      writing({ ...MEMORY, turn: "yesterday" }),
+      '"writes.0.memory.turn" is "yesterday": it is not the `turn`',
+    ],
     ["an unknown field of a memory", writing({ ...MEMORY, tag: "size" }), '"writes.0.memory" has "tag"'],
   ])("law 10 is a failed outcome that names the tool when it is %s", async (_, given, says) => {
-    const outcome = await made(() => given)?.run(INPUT, CONTEXT);
+    const outcome = await ran(made(() => given));
     expect(outcome).toMatchObject({ failed: true, text: expect.stringContaining(says) });
     expect(outcome?.text).toMatch(
       /^price has run, but gave no answer: .*\. A tool gives a text, an object, or \{ text, failed, media, writes \}\.$/,
@@ -119,7 +129,7 @@ describe.each(MADE)("what a tool gives, seen by %s", (_, made) => {
 
   it("may leave out `failed`, and the tags of a memory", async () => {
     const { tags, ...memory } = MEMORY;
-    expect(await made(() => writing(memory))?.run(INPUT, CONTEXT)).toEqual({
+    expect(await ran(made(() => writing(memory)))).toEqual({
       text: "Noted.",
       failed: false,
       writes: [{ kind: "memory", memory: { ...memory, tags: [] } }],
@@ -207,6 +217,6 @@ describe("what a tool of defineTool gives", () => {
         writes: [{ kind: "memory", memory: { content: untrusted("It rains."), trust: taint, turn, at } }],
       }),
     });
-    expect(await note.run({}, CONTEXT)).toMatchObject({ failed: false, writes: [{ memory: { tags: [] } }] });
+    expect(await ran(note, {})).toMatchObject({ failed: false, writes: [{ memory: { tags: [] } }] });
   });
 });

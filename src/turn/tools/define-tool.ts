@@ -69,7 +69,7 @@ export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefiniti
       tainted: (given, scope) => (typeof tainted === "string" ? tainted : tainted(input.parse(given), scope)),
     }),
     check: (given) => inputProblem(name, input, given),
-    run: (given, context) => outcomeOf(name, context, () => definition.run(input.parse(given), context)),
+    run: (given, context) => outcomeOf(name, () => definition.run(input.parse(given), context)),
   };
 }
 

@@ -5,5 +5,5 @@
  */
 export { shown } from "./argument-problem.ts";
 export { defineTool, type ToolDefinition } from "./define-tool.ts";
-export { answered, answeredAs, edited, refused, refusedAs, replying } from "./outcome.ts";
+export { answered, answeredAs, checkedWrites, refused, refusedAs, replying } from "./outcome.ts";
 export { recordedTools, type Toolset, toolset } from "./toolset.ts";

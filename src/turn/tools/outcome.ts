@@ -2,23 +2,21 @@ import { z } from "zod";
 import {
   type FilePart,
   type ImagePart,
-  type MemoryId,
-  memoryId,
-  type NewMemory,
-  type NewText,
   nearest,
   type SenderReply,
   type StoreWrite,
   type ToolContext,
   type ToolOutcome,
-  TRUSTS,
   type Trust,
-  type TurnId,
   untrusted,
 } from "../../protocol/index.ts";
+import type { Writes } from "../../store/index.ts";
 import { valueProblem } from "./argument-problem.ts";
 
-/** What a tool may give: a text, or more. `failed` left out is false. Edits of the prompt are refused, but for those of this room's own tool. */
+/**
+ * What a tool may give: a text, or more. `failed` left out is false. Of the writes, any tool may plan those whose kind says so, such as
+ * `{ kind: "memory", memory: { content, trust, at } }`.
+ */
 export type ToolAnswer =
   | string
   | ToolOutcome
@@ -26,10 +24,7 @@ export type ToolAnswer =
       readonly text: string;
       readonly failed?: boolean;
       readonly media?: readonly ToolMedia[];
-      readonly writes?: readonly (
-        | { readonly kind: "memory"; readonly memory: MemoryToWrite }
-        | { readonly kind: "forget"; readonly memory: MemoryId }
-      )[];
+      readonly writes?: readonly (StoreWrite | (StoreWrite & Readonly<Record<string, unknown>>))[];
     };
 
 /** A picture or a file beside the text: bytes, or their base64. */
@@ -38,15 +33,6 @@ interface ToolMedia {
   readonly data: string | Uint8Array;
   readonly name?: string;
 }
-
-/**
- * A memory as a tool writes it: `tags` left out are none. Whoever wrote the tool, the agent saves, a fact or a block: `by` and
- * `session` are refused, and so are the kinds that the platform keeps.
- */
-type MemoryToWrite = Omit<NewMemory, "content" | "tags"> & {
-  readonly content: string;
-  readonly tags?: readonly string[];
-};
 
 /** What came of a call that worked. */
 export function answered(text: string, writes: readonly StoreWrite[] = []): ToolOutcome {
@@ -67,13 +53,6 @@ export function refusedAs(trust: Trust, sentence: string): ToolOutcome {
   return outcome;
 }
 
-/** What came of a call that changes a text of the prompt, which has been checked. */
-export function edited(text: string, edit: NewText): ToolOutcome {
-  const outcome: ToolOutcome = { ...answered(text), writes: [{ kind: "edit", edit }] };
-  ours.add(outcome);
-  return outcome;
-}
-
 /** What came of a call that answers one of several senders, whom the tool has found. */
 export function replying(text: string, reply: SenderReply): ToolOutcome {
   const outcome: ToolOutcome = { ...answered(text), reply };
@@ -81,7 +60,7 @@ export function replying(text: string, reply: SenderReply): ToolOutcome {
   return outcome;
 }
 
-/** No other tool can ask for an edit, speak to a sender or say how far it is trusted: what is not in here is read as the answer of a tool that nobody knows. */
+/** No other tool can speak to a sender or say how far it is trusted: what is not in here is read as the answer of a tool that nobody knows. */
 const ours = new WeakSet<object>();
 
 const isOurs = (given: unknown): given is ToolOutcome => typeof given === "object" && given !== null && ours.has(given);
@@ -95,7 +74,7 @@ export function refused(sentence: string): ToolOutcome {
  * Runs a tool and looks at what it gives before anybody uses it: types are not checked in modules. What is no answer becomes
  * a failed outcome that names the tool. What it throws is thrown on, in words.
  */
-export async function outcomeOf(tool: string, context: ToolContext, run: () => unknown): Promise<ToolOutcome> {
+export async function outcomeOf(tool: string, run: () => unknown): Promise<ToolOutcome> {
   const given = await inWords(run);
   if (typeof given === "string") return answered(given);
   if (isOurs(given)) return given;
@@ -103,14 +82,11 @@ export async function outcomeOf(tool: string, context: ToolContext, run: () => u
   const { data, error } = ANSWER.safeParse(given);
   const [problem] = error?.issues ?? [];
   if (data === undefined || problem !== undefined) return noAnswer(tool, problem && valueProblem(problem, given, "it"));
-  const foreign = data.writes?.findIndex((write) => isForeign(write, context.turn)) ?? -1;
-  if (foreign >= 0) return noAnswer(tool, `"writes.${foreign}.memory.turn" is not the \`turn\` of the call's context`);
-  const writes = data.writes?.map((write) => asWrite(write, context.turn));
   const media = data.media.map(asPart);
   const bad = media.find((one) => "because" in one);
   if (bad !== undefined && "because" in bad) return noAnswer(tool, bad.because);
   return {
-    ...answered(data.text, writes),
+    ...answered(data.text, data.writes),
     failed: data.failed ?? false,
     ...(media.length > 0 && { media: media.filter((one) => "type" in one) }),
   };
@@ -154,29 +130,11 @@ const noAnswer = (tool: string, problem = "it does not fit"): ToolOutcome =>
     `${tool} has run, but gave no answer: ${problem}. A tool gives a text, an object, or { text, failed, media, writes }.`,
   );
 
-/** The last millisecond that a date can tell, either way. */
-const LAST = 8_640_000_000_000_000;
-
-const TIME = z.int().min(-LAST).max(LAST);
-const ID = z.string().regex(/^mem_[0-9a-hjkmnp-tv-z]{26}$/, "it must be the id of a memory");
-
-const MEMORY = z.strictObject({
-  kind: z.enum(["fact", "block"]).optional(),
-  content: z.string(),
-  tags: z.array(z.string()).default([]),
-  trust: z.enum(TRUSTS),
-  speaker: z.string().optional(),
-  turn: z.string().optional(),
-  sources: z.array(z.string()).optional(),
-  at: TIME,
-  validFrom: TIME.optional(),
-  validUntil: TIME.optional(),
-  supersedes: ID.optional(),
-});
-const WRITE = z.discriminatedUnion("kind", [
-  z.strictObject({ kind: z.literal("memory"), memory: MEMORY }),
-  z.strictObject({ kind: z.literal("forget"), memory: ID }),
-]);
+/** The same object, so that what a token has planned stays known as such. */
+const WRITE = z.custom<StoreWrite>(
+  (value) => typeof value === "object" && value !== null && "kind" in value && typeof value.kind === "string",
+  "it must be an object with a `kind`",
+);
 /** At most this many pictures and files, and bytes of each: the limits of the strictest large provider. */
 const MOST_MEDIA = 5;
 const MEDIA_BYTES = 3_750_000;
@@ -224,28 +182,35 @@ function asPart({
     : { type: "file", ...kept, ...(name !== undefined && { name }) };
 }
 
-const isForeign = (write: z.output<typeof WRITE>, current: TurnId): boolean =>
-  write.kind === "memory" && write.memory.turn !== undefined && write.memory.turn !== current;
-
-function asWrite(write: z.output<typeof WRITE>, current: TurnId): StoreWrite {
-  if (write.kind === "forget") return { kind: "forget", memory: memoryId(write.memory) };
-  const { kind, content, tags, trust, speaker, turn, sources, at, validFrom, validUntil, supersedes } = write.memory;
-  return {
-    kind: "memory",
-    memory: {
-      ...(kind !== undefined && { kind }),
-      content: untrusted(content),
-      tags,
-      trust,
-      ...(speaker !== undefined && { speaker }),
-      ...(turn !== undefined && { turn: current }),
-      ...(sources !== undefined && { sources }),
-      at,
-      ...(validFrom !== undefined && { validFrom }),
-      ...(validUntil !== undefined && { validUntil }),
-      ...(supersedes !== undefined && { supersedes: memoryId(supersedes) }),
-    },
-  };
+/**
+ * The outcome, if its writes were planned by the feature that may, or are of a kind that any tool may ask for. Otherwise a failed one
+ * that says why.
+ */
+export function checkedWrites(
+  tool: string,
+  outcome: ToolOutcome,
+  { kinds, isPlanned }: Writes,
+  context: Pick<ToolContext, "turn">,
+): ToolOutcome {
+  if (outcome.writes === undefined || outcome.writes.every(isPlanned)) return outcome;
+  const open = kinds.flatMap(({ kind, forTools }) =>
+    forTools === undefined ? [] : [{ kind, schema: forTools(context) }],
+  );
+  const writes: StoreWrite[] = [];
+  for (const [i, write] of outcome.writes.entries()) {
+    if (isPlanned(write)) {
+      writes.push(write);
+      continue;
+    }
+    const schema =
+      open.find(({ kind }) => kind === write.kind)?.schema ?? z.object({ kind: z.enum(open.map(({ kind }) => kind)) });
+    const { data, error } = schema.safeParse(write);
+    const [problem] = error?.issues ?? [];
+    if (problem !== undefined)
+      return noAnswer(tool, valueProblem({ ...problem, path: ["writes", i, ...problem.path] }, outcome, "it"));
+    if (data !== undefined) writes.push(data);
+  }
+  return { ...outcome, writes };
 }
 
 async function inWords(run: () => unknown): Promise<unknown> {

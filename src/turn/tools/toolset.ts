@@ -60,7 +60,7 @@ function checked(tool: Tool): Tool {
     ...(tool.waiting !== undefined && { waiting: async (agent) => (await tool.waiting?.(agent)) ?? [] }),
     ...(tool.tainted !== undefined && { tainted: (input, scope) => tool.tainted?.(input, scope) ?? "ask" }),
     check: (input) => tool.check(input),
-    run: (input, context) => outcomeOf(tool.schema.name, context, () => tool.run(input, context)),
+    run: (input, context) => outcomeOf(tool.schema.name, () => tool.run(input, context)),
   };
 }
 

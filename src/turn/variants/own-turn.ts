@@ -2,15 +2,15 @@ import { type Compilation, requestOf } from "../../compiler/index.ts";
 import {
   type Actor,
   asStrataError,
+  type CommitReport,
   type ContactScope,
   type Epoch,
   type EventKind,
   eventId,
   issueId,
-  type MemoryId,
-  memoryId,
-  type NewMemory,
+  type PlannedWrite,
   type Reply,
+  type StoreWrite,
   StrataError,
   type Trust,
   type TurnEvent,
@@ -28,8 +28,7 @@ import type { PlannedRequest } from "../loop/plan-request.ts";
 import { askPlanned } from "../loop/send.ts";
 import { keepVersion } from "../loop/setup.ts";
 import type { Ending, TurnParts, TurnSetup } from "../loop/steps.ts";
-import { add, claimOf, newTurnState, outcomeOf, type TurnState, totalsOf } from "../loop/turn-state.ts";
-import type { Parts } from "../parts.ts";
+import { add, claimOf, newTurnState, outcomeOf, plan, type TurnState, totalsOf } from "../loop/turn-state.ts";
 import { afforded } from "../spending/spend.ts";
 
 /** Who summarizes, for whom, and who asked for it: a person, or the clock. */
@@ -49,8 +48,11 @@ interface SummaryJob {
   readonly maxTokens: number;
   /** @throws StrataError `budget_too_small` */
   readonly compile: (turn: TurnId, running: Epoch | undefined) => Compilation;
-  /** The memories that the answer becomes, the summary first, or why it becomes none. */
-  readonly keep: (answer: Answer, taint: Trust) => Promise<readonly [NewMemory, ...NewMemory[]] | Refused>;
+  /** The writes that the answer becomes, or why it becomes none. */
+  readonly keep: (
+    answer: Answer,
+    from: { readonly taint: Trust; readonly turn: TurnId },
+  ) => Promise<readonly StoreWrite[] | Refused>;
 }
 
 export type Answer = Pick<Reply, "parts" | "finish">;
@@ -59,14 +61,14 @@ interface Refused {
   readonly because: string;
 }
 
-/** What came of the turn: a memory, an answer that could not be kept, or no answer. */
-type Came = { readonly memory: MemoryId } | Refused | { readonly failed: StrataError };
+/** What came of the turn: writes, an answer that could not be kept, or no answer. */
+type Came = { readonly writes: readonly PlannedWrite[] } | Refused | { readonly failed: StrataError };
 
-/** A turn of consolidation after its commit, with the memories that had to go for what it saved. */
+/** The turn after its commit. */
 type Summed = Came & {
   readonly turn: TurnId;
   readonly totals: TurnTotals;
-  readonly evicted: readonly MemoryId[];
+  readonly reports: readonly CommitReport[];
 };
 
 /**
@@ -85,7 +87,7 @@ export async function summaryTurn(summing: Summing, job: SummaryJob): Promise<Su
   if (lease === undefined || "movedTo" in lease) return undefined;
   try {
     const summed = await summedIn(newTurnState(parts, setup, lease, {}), job);
-    if (!("memory" in summed)) await parts.store.withdraw(scope, thread.id, now());
+    if (!("writes" in summed)) await parts.store.withdraw(scope, thread.id, now());
     return summed;
   } finally {
     lease.stop();
@@ -115,8 +117,8 @@ async function summedIn(state: TurnState, job: SummaryJob): Promise<Summed> {
   try {
     const came = await sumUp(state, job);
     const outcome = outcomeOf(state, endingOf(came));
-    const { evicted = [] } = await retryWhileBusy(() => parts.store.settle(claimOf(state), outcome));
-    return { ...came, turn: lease.claim.turn, totals: totalsOf(state), evicted };
+    const { reports = [] } = await retryWhileBusy(() => parts.store.settle(claimOf(state), outcome));
+    return { ...came, turn: lease.claim.turn, totals: totalsOf(state), reports };
   } finally {
     tracked.close();
   }
@@ -124,7 +126,7 @@ async function summedIn(state: TurnState, job: SummaryJob): Promise<Summed> {
 
 /** The answer is no reply: nobody is told it, and it goes into no history. */
 function endingOf(came: Came): Ending {
-  if ("memory" in came) return { status: "done", stop: "answered", reply: null };
+  if ("writes" in came) return { status: "done", stop: "answered", reply: null };
   if ("failed" in came) return { status: "failed", error: came.failed };
   const says = `the answer cannot be used as a summary: ${came.because}`;
   return { status: "failed", error: new StrataError("model_failed", says) };
@@ -141,16 +143,10 @@ async function sumUp(state: TurnState, job: SummaryJob): Promise<Came> {
     );
     const { parts, finish } = await answerTo(afforded(state, compilation, asking));
     if (parts.length > 0) add(state, { role: "assistant", parts }, compilation.taint);
-    const kept = await job.keep({ parts, finish }, compilation.taint);
+    const kept = await job.keep({ parts, finish }, { taint: compilation.taint, turn: claim.turn });
     signal.throwIfAborted();
     if ("because" in kept) return kept;
-    const ids = kept.map((memory) => {
-      const id = newMemoryId(state.parts);
-      state.writes.push({ id, write: { kind: "memory", memory: { ...memory, turn: claim.turn } } });
-      return id;
-    });
-    const [id = newMemoryId(state.parts)] = ids;
-    return { memory: id };
+    return { writes: plan(state, kept) };
   } catch (thrown) {
     return { failed: asStrataError(signal.aborted ? signal.reason : thrown) };
   }
@@ -172,9 +168,4 @@ async function answerTo<T>(asking: AsyncGenerator<TurnEvent, T>): Promise<T> {
     const { done, value } = await asking.next();
     if (done) return value;
   }
-}
-
-/** The id of a memory that will be. */
-export function newMemoryId({ clock, random }: Pick<Parts, "clock" | "random">): MemoryId {
-  return memoryId(issueId("memory", clock.real(), random(10)));
 }

@@ -1,14 +1,6 @@
 import type { TextWarning } from "../../../app/entry/texts.ts";
 import { count, oneLine, printable, styleOf, unansweredSays } from "../../../print/index.ts";
-import {
-  type Ledger,
-  never,
-  type StopReason,
-  type TurnEvent,
-  type TurnTotals,
-  textName,
-  type VersionKey,
-} from "../../../protocol/index.ts";
+import { type Ledger, never, type StopReason, type TurnEvent, type TurnTotals } from "../../../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { showWaiting } from "./progress.ts";
 import { sentLine } from "./sent-line.ts";
@@ -98,14 +90,8 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
         return aside(
           `→ ${event.tool} ${printable(JSON.stringify(event.input))} waits for a person: /approve or /deny in a chat, or \`strata approval approve ${event.approval}\``,
         );
-      case "evicted":
-        return aside(
-          `${count(event.memories.length, "less useful memory", "less useful memories")} were deleted to make room: ${event.memories.join(", ")}`,
-        );
-      case "overtaken":
-        return aside(
-          `another text was changed meanwhile, so ${event.texts.map(versionName).join(" and ")} waits for an operator: \`strata layer proposals\` shows it`,
-        );
+      case "report":
+        return aside(printable(event.says));
       case "unanswered":
         return aside(unansweredSays(event));
       case "tool-start":
@@ -143,8 +129,6 @@ const withheldNote = ({ layer, words = 0 }: Extract<TurnEvent, { type: "withheld
   layer === undefined
     ? "the value of a secret was left out of the reply"
     : `${count(words, "word")} in a row of the layer ${layer} were left out of the reply; \`private: false\` there allows quoting it`;
-
-const versionName = (text: VersionKey): string => `version ${text.n} of ${textName(text)}`;
 
 /** A mistake of ours is told as one, with all that a report of it needs. */
 const refusedNote = (changed: string | null, because: string): string =>

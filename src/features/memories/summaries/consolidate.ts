@@ -6,13 +6,17 @@ import {
   type ContactScope,
   type Memory,
   type MemoryId,
+  memoryId,
   type NewMemory,
   readFrames,
   type Scope,
+  type StoreWrite,
   StrataError,
   type Trust,
+  type TurnId,
   untrusted,
 } from "../../../protocol/index.ts";
+import { evictedIn, SAVE_MEMORY } from "../../../store/index.ts";
 import {
   type Answer,
   agentNamed,
@@ -115,15 +119,17 @@ async function sumUp(summing: Summing, group: Group): Promise<Consolidated | und
   const { said, compile } = stretchRequest(group.memories, byOf(group), room);
   if (said === 0) throw tooSmall(setup);
   const { memories, ...about } = { ...group, memories: group.memories.slice(0, said) };
-  const keep = (answer: Answer, trust: Trust) => kept(summing, { ...group, memories }, { answer, trust });
+  const keep = (answer: Answer, { taint, turn }: { readonly taint: Trust; readonly turn: TurnId }) =>
+    kept(summing, { ...group, memories }, { answer, trust: taint, turn });
   const summed = await unlessBusy(summaryTurn(summing, { says: saying(group, said), maxTokens, compile, keep }));
   if (summed === undefined) return undefined;
   if ("failed" in summed) throw summed.failed;
-  const { turn, totals, evicted } = summed;
+  const { turn, totals, reports } = summed;
   const outcome = { ...about, sources: said, turn, usage: totals.usage, dollars: totals.dollars };
   if ("because" in summed) return { ...outcome, because: summed.because };
-  const summary = await savedAs(parts, scope, { id: summed.memory, memories });
-  return { ...outcome, summary, evicted };
+  const [first] = summed.writes;
+  const summary = await savedAs(parts, scope, { id: memoryId(first?.id ?? ""), memories });
+  return { ...outcome, summary, evicted: evictedIn(reports) };
 }
 
 const saying = (group: Group, said: number): string =>
@@ -151,8 +157,8 @@ function tooSmall(setup: TurnSetup): StrataError {
 async function kept(
   { parts, scope }: Summing,
   group: Group,
-  { answer, trust }: { readonly answer: Answer; readonly trust: Trust },
-): Promise<readonly [NewMemory, ...NewMemory[]] | { readonly because: string }> {
+  { answer, trust, turn }: { readonly answer: Answer; readonly trust: Trust; readonly turn: TurnId },
+): Promise<readonly StoreWrite[] | { readonly because: string }> {
   const { text, standing } = readAnswer(textOf(answer), group);
   const because = problemOf(answer, [text, ...standing.map(({ content }) => content)].join("\n"), text);
   if (because !== undefined) return { because };
@@ -172,7 +178,8 @@ async function kept(
     ...(first && { validFrom: first.at }),
   };
   const { at } = summary;
-  return [summary, ...standing.map((one): NewMemory => ({ kind: "fact", ...one, trust, by: "agent", sources, at }))];
+  const facts = standing.map((one): NewMemory => ({ kind: "fact", ...one, trust, by: "agent", sources, at }));
+  return [summary, ...facts].map((memory) => SAVE_MEMORY.plan({ memory: { ...memory, turn } }));
 }
 
 /** More that holds for good is said in no conversation; what follows is made up. */
