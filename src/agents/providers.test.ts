@@ -145,6 +145,7 @@ describe("secrets of modules", () => {
     const two = `secrets: {shop: "${REFERENCE}", bank: "${REFERENCE.replace("MY", "BANK")}"}`;
     const vault = vaultOf([load(two, { MY_KEY: KEY, BANK_KEY: `${KEY}-and-more` })]);
     const pieces = [KEY, `${KEY}-and-more`, `${KEY}-and-mor`, btoa(KEY), "sk-", "hello ", "\n", "-and"];
+    pieces.push([...KEY].join("\u200b"), KEY.replace("-", "-\u001b[0m"), "\u001b", "\u200b");
     const texts = fc.array(fc.constantFrom(...pieces), { maxLength: 6 }).map((some) => some.join(""));
     fc.assert(
       fc.property(texts, fc.array(fc.nat(60), { maxLength: 20 }), (text, steps) => {

@@ -1,5 +1,5 @@
-import { clean } from "../guard/index.ts";
-import { SHORTEST_SECRET, StrataError, spellings, suggestion, untrusted, type Vault } from "../protocol/index.ts";
+import { shownText } from "../guard/index.ts";
+import { SHORTEST_SECRET, StrataError, spellings, suggestion, type Vault } from "../protocol/index.ts";
 import type { Project } from "./project.ts";
 import { secretsOf, secretsOfStore } from "./secret.ts";
 
@@ -13,10 +13,11 @@ export function vaultOf(projects: readonly Project[]): Vault {
   const hidden = [...named.values(), ...keys, ...servers, ...stores]
     .filter((secret) => secret.reveal().length >= SHORTEST_SECRET)
     .sort((a, b) => b.reveal().length - a.reveal().length);
-  const values = hidden.map((secret) => ({ name: String(secret), forms: spellings(secret.reveal()) }));
-  const forms = [...new Set(values.flatMap((value) => value.forms))];
-  const replaced = (text: string): string =>
-    values.reduce((rest, { name, forms }) => forms.reduce((said, form) => said.replaceAll(form, name), rest), text);
+  const names = new Map<string, string>();
+  for (const secret of hidden)
+    for (const form of spellings(secret.reveal()).map((text) => shownText(text).shown))
+      if (!names.has(form)) names.set(form, String(secret));
+  const forms = [...names.keys()];
   return {
     secret(name) {
       const secret = named.get(name);
@@ -24,15 +25,43 @@ export function vaultOf(projects: readonly Project[]): Vault {
       const there = named.size === 0 ? ", nor any other" : suggestion(name, [...named.keys()]);
       throw new StrataError("secret_missing", `strata.yaml names no secret ${JSON.stringify(name)}${there}`, { name });
     },
-    settled: (text) => settledIn(text, forms),
+    settled(text) {
+      const whole = text.slice(0, text.length - (CUT_OFF.exec(text)?.[0].length ?? 0));
+      const { shown, places } = shownText(whole);
+      const at = settledIn(shown, forms);
+      return at === shown.length ? whole.length : (places?.[at] ?? at);
+    },
     hide(text) {
-      const said = replaced(text);
-      // A value that something unseen stands in would be whole again once the text is cleaned. Where none is, the text stays as it came.
-      const cleaned = clean(untrusted(said));
-      const rest = replaced(cleaned);
-      return rest === cleaned ? said : rest;
+      // A value is found although something that shows nothing stands between its characters: a reader would copy it whole.
+      const { shown, places } = shownText(text);
+      let [out, at] = ["", 0];
+      for (const { from, to, form } of valuesIn(shown, forms)) {
+        out += text.slice(at, places?.[from] ?? from) + (names.get(form) ?? "");
+        at = (places?.[to - 1] ?? to - 1) + 1;
+      }
+      return at === 0 ? text : out + text.slice(at);
     },
   };
+}
+
+/** The beginning of a sequence for terminals, or of a line break of two characters: more of it may come. */
+const CUT_OFF = /(?:\u001b(?:\[[0-?]{0,32}[ -/]{0,8})?|\u009b[0-?]{0,32}[ -/]{0,8}|\r)$/;
+
+/** Where values stand in a text, in its order. Those that overlap are one place, with the name of the first. */
+function valuesIn(text: string, forms: readonly string[]): readonly { from: number; to: number; form: string }[] {
+  const all = forms.flatMap((form) => {
+    const places: { from: number; to: number; form: string }[] = [];
+    for (let from = text.indexOf(form); from >= 0; from = text.indexOf(form, from + 1))
+      places.push({ from, to: from + form.length, form });
+    return places;
+  });
+  const apart: { from: number; to: number; form: string }[] = [];
+  for (const place of all.sort((a, b) => a.from - b.from || b.to - a.to)) {
+    const last = apart.at(-1);
+    if (last !== undefined && place.from < last.to) last.to = Math.max(last.to, place.to);
+    else apart.push(place);
+  }
+  return apart;
 }
 
 /** Where the first value begins that is not there to its end. No value that is whole is cut by that. */

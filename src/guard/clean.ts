@@ -70,6 +70,28 @@ const LINE_MAKERS = /\r\n?|[\v\f\u001c-\u001e\u0085\u2028\u2029]/g;
 const CONTROLS = /[\0-\u0008\u000e-\u001b\u001f\u007f-\u009f\ufdd0-\ufdef\ufffe\uffff]+/g;
 const LONG_BLANKS = new RegExp(`[ \\t\\u00a0\\u1680\\u2000-\\u200a\\u202f\\u205f\\u3000]{${BLANKS + 1},}`, "g");
 
+const NOT_SHOWN = new RegExp(`(${NEEDED})|${ANSI.source}|\\r(?=\\n)|${HIDDEN.source}|[\\u200c\\u200d\\ufe0f]`, "gu");
+
+/** A text without what shows nothing. `places` says where each character stands in the given text; undefined if nothing was left out. */
+export function shownText(text: string): { readonly shown: string; readonly places?: readonly number[] } {
+  if (PLAIN.test(text)) return { shown: text };
+  let shown = "";
+  let at = 0;
+  const places: number[] = [];
+  const keep = (to: number): void => {
+    shown += text.slice(at, to);
+    for (; at < to; at++) places.push(at);
+  };
+  for (const { 0: found, 1: needed, index } of text.matchAll(NOT_SHOWN)) {
+    if (needed !== undefined) continue;
+    keep(index);
+    at = index + found.length;
+  }
+  if (at === 0) return { shown: text };
+  keep(text.length);
+  return { shown, places };
+}
+
 /** Every character and pair that some reader takes for a line break, as `\n`. */
 export function oneLineBreak(text: string): string {
   return text.replace(LINE_MAKERS, "\n");

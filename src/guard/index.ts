@@ -2,12 +2,14 @@
  * Checks texts: cleaning, normalising, and the only way to make untrusted text renderable. Pure: no clock, no randomness, no input or
  * output; it knows only text, and no store, model or agent.
  */
-export { clean } from "./clean.ts";
+export { clean, shownText } from "./clean.ts";
 export { cleanName, frame } from "./frame.ts";
 export type { GuardFinding, GuardVerdict } from "./override/verdict.ts";
 export {
   type FoundSecret,
   findSecrets,
+  KEY_FILTERS,
+  type KeyFilter,
   REMOVED,
   SECRET_KINDS,
   type SecretKind,

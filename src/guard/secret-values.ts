@@ -1,16 +1,15 @@
 import { wordlist } from "@scure/bip39/wordlists/english.js";
+import { isIssuedId } from "../protocol/index.ts";
 
 /** Bits a sign that a value of chance has at least; words and names have fewer. */
 const BITS = 3.2;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** Ids of ours and of others that have a word in front say what they are, and open nothing. */
-const ISSUED = /^(?:thr|trn|evt|mem|out|apr)_[0-9a-z]{26}$/;
 
 /** Whether a value looks drawn at random: letters and digits mixed, hardly a sign twice. No id that opens nothing. */
 export function isRandom(value: string): boolean {
   const bare = value.replace(/[.=]+$/, "");
-  if (bare.length < 16 || UUID.test(bare) || ISSUED.test(bare)) return false;
+  if (bare.length < 16 || UUID.test(bare) || isIssuedId(bare)) return false;
   if (!/\d/.test(bare) || !/[A-Za-z]/.test(bare)) return false;
   // Words joined by hyphens, dots or slashes are names of things: `token-bucket-v2`, `src/guard/secrets.ts`.
   const longest = Math.max(...bare.split(/[^A-Za-z0-9]+/).map((part) => part.length));
@@ -28,7 +27,7 @@ function bitsPerSign(text: string): number {
 /** Whether a value was made to be a password and is no word of a sentence: letters with digits or with signs that words have not. */
 export function isPasswordLike(value: string): boolean {
   const bare = value.replace(/[.,;:!?)]+$/, "");
-  if (bare.length < 6 || UUID.test(bare)) return false;
+  if (bare.length < 6 || UUID.test(bare) || isIssuedId(bare)) return false;
   if (/^https?:|^\d+$|^\d[\d./:-]*$/i.test(bare)) return false;
   const hasDigit = /\d/.test(bare);
   const hasSign = /[!@#$%^&*+=~|\\?]/.test(bare);

@@ -1,5 +1,7 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { findSecrets, secretProblem } from "./index.ts";
+import { growsLinearly } from "../protocol/index.contract.ts";
+import { findSecrets, KEY_FILTERS, type KeyFilter, secretProblem } from "./index.ts";
 
 // Put together here, so that no scanner takes this file for a leak.
 const A36 = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8";
@@ -94,6 +96,8 @@ const ORDINARY: readonly string[] = [
   "thread 3f2504e0-4f89-11d3-9a0c-0305e82c3301 is done",
   "token: 3f2504e0-4f89-11d3-9a0c-0305e82c3301",
   "Remembered as mem_01jd8k3v5x9m2q7r4t6w8y0zab in trn_01jd8k3v5x9m2q7r4t6w8y0zab",
+  "The password is apr_01jd8k3v5x9m2q7r4t6w8y0zab, it waits for you.",
+  "credentials: apr_01jd8k3v5x9m2q7r4t6w8y0zab",
   "The gate's code is 4711, the alarm's PIN 2026.",
   "ISBN 9783161484100, EAN 4006381333931, IMEI 356938035643809",
   "Call +49 30 1234 5678 90 12 or 0800 1234567890",
@@ -133,6 +137,84 @@ describe("findSecrets", () => {
       expect(Array.isArray(findSecrets(piece.repeat(20_000)))).toBe(true);
     }
   });
+});
+
+const withoutKeys = (text: string): string => KEY_FILTERS.reduce((rest, { hide }) => hide(rest, ""), text);
+
+/** What comes out of a filter for each piece, and at the end. */
+function arriving(pieces: readonly string[], { settled, hide }: KeyFilter): readonly string[] {
+  let [waiting, before] = ["", ""];
+  const release = (to: number): string => {
+    const said = waiting.slice(0, to);
+    waiting = waiting.slice(to);
+    const out = hide(said, before);
+    before = said.at(-1) ?? before;
+    return out;
+  };
+  const out = pieces.map((piece) => {
+    waiting += piece;
+    return release(settled(waiting, before));
+  });
+  return [...out, release(waiting.length)];
+}
+
+describe("keys of well-known forms", () => {
+  const KEYS = SECRETS.flatMap(([, text]) => (withoutKeys(text) === text ? [] : [text]));
+  const PEM = [
+    "-----BEGIN ",
+    "RSA PRIVATE",
+    " KEY-----\n",
+    `${"MIIEabcd+/0123456789".repeat(3)}\n`.repeat(5),
+    "QUJD=\n",
+  ];
+  const FILE = `${PEM.join("")}-----END ${"RSA PRIVATE"} KEY-----`;
+
+  it("are taken out of a text that arrives in pieces as out of the whole text, however it is cut", () => {
+    expect(KEYS.length).toBeGreaterThan(15);
+    expect(withoutKeys(`a ${FILE} b`)).toBe("a (private key removed) b");
+    expect(withoutKeys(JSON.stringify(FILE))).toBe('"(private key removed)"');
+    const pieces = fc.constantFrom(
+      ...KEYS,
+      FILE,
+      ...PEM,
+      "sk-",
+      "xox",
+      "eyJhbGciOiJI.",
+      "5Kab",
+      " ",
+      "a",
+      "-----",
+      "AKIA",
+    );
+    const texts = fc.array(pieces, { maxLength: 6 }).map((some) => some.join(""));
+    fc.assert(
+      fc.property(texts, fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 20 }), (text, steps) => {
+        const pieces: string[] = [];
+        for (let at = 0, i = 0; at < text.length; i++) {
+          const step = steps[i % steps.length] ?? 1;
+          pieces.push(text.slice(at, at + step));
+          at += step;
+        }
+        const out = KEY_FILTERS.reduce(arriving, pieces).join("");
+        expect(out).toBe(withoutKeys(text));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each(ORDINARY)("leave %j as it is", (text) => {
+    expect(withoutKeys(text)).toBe(text);
+  });
+
+  it.each(["eyJabcdefgh.", "sk-ant-", "-----BEGIN RSA PRIVATE KEY-----", "5K", "\n ABCDEFGHIJKLMNOPQR"])(
+    "are found in time that grows with a text of many %j",
+    async (piece) => {
+      await growsLinearly(
+        (n) => KEY_FILTERS.map(({ hide, settled }) => [hide(piece.repeat(n), ""), settled(piece.repeat(n), "")]),
+        10_000,
+      );
+    },
+  );
 });
 
 describe("secretProblem", () => {

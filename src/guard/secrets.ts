@@ -30,47 +30,103 @@ interface Rule {
   readonly pattern: RegExp;
   /** Whether a match is one, by its value and what stands before it. */
   readonly fits?: (value: string, before: string) => boolean;
+  /** Of keys that a maker gave a form of their own: what the beginning of one looks like at the end of a text. */
+  readonly begun?: string;
 }
 
 /** Letters that begin a key must not stand inside a longer word. */
-const key = (kind: SecretKind, form: string): Rule => ({
-  kind,
-  pattern: new RegExp(`(?<![\\w-])(?:${form})(?![\\w-])`, "g"),
-});
+const NOT_INSIDE = "(?<![\\w-])";
+
+/** Keys that begin with one of some texts, with more characters of one kind behind it. */
+function key(kind: SecretKind, begins: readonly string[], more: string, least: number, most = least): Rule {
+  const escaped = begins.map((begin) => begin.replace(/[.]/g, "\\."));
+  return {
+    kind,
+    pattern: new RegExp(`${NOT_INSIDE}(?:${escaped.join("|")})${more}{${least},${most}}(?!\\w)`, "g"),
+    begun: begins.map((begin) => beginningsOf(begin, `${more}{0,${most}}`)).join("|"),
+  };
+}
+
+/** Finds every beginning of a text, and all of it with what may follow. */
+const beginningsOf = (text: string, more: string): string =>
+  [...text].reduceRight((rest, sign) => `${sign === "." ? "\\." : sign}(?:${rest})?`, more);
+
+/** The lines of a key's file, as they are or as JSON writes them; and its last line. */
+const PEM_BREAK = "(?:\\s|\\\\[rn])";
+const PEM_LINE = `${PEM_BREAK}{1,4}(?:[A-Za-z0-9+/=]{16,100}|[A-Z][A-Za-z-]{3,20}: [^\\n]{0,100})`;
+const PEM_LINES = `(?:${PEM_LINE}){0,120}`;
+const PEM_NAME = "(?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----";
+const PEM_END = `(?:${PEM_BREAK}{1,4}[A-Za-z0-9+/=]{1,100})?${PEM_BREAK}{0,4}-----END ${PEM_NAME}`;
 
 const PASSWORD =
   "pass(?:word|wd|phrase|code)?|pwd|passwort|kennwort|mot de passe|contraseña|senha|пароль|密码|密碼|パスワード";
 const SECRET =
   "(?:api|access|secret|private|signing|encryption|account|master|session)[ _-]?(?:key|token|secret)|client[ _-]?secret|auth(?:orization)?[ _-]?(?:key|token)|secret|token|credentials?|webhook|bearer";
 
+const DIGITS = Array.from({ length: 10 }, (_, digit) => String(digit));
+
 /** The more precise first: of two findings at one place the first is told. */
 const RULES: readonly Rule[] = [
-  { kind: "private key", pattern: /-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----/g },
+  {
+    kind: "private key",
+    pattern: new RegExp(`-----BEGIN ${PEM_NAME}${PEM_LINES}(?:${PEM_END})?`, "g"),
+    begun: beginningsOf(
+      "-----BEGIN ",
+      `[A-Z0-9 ]{0,60}-{0,5}|${PEM_NAME}${PEM_LINES}(?:${PEM_BREAK}{1,4}[^\\s-]{0,100})?${PEM_BREAK}{0,4}(?:-{1,5}|-----[A-Z0-9 ]{0,60}-{0,5})?`,
+    ),
+  },
   // Of wallets in their own writing, of Nostr and of age.
-  key(
-    "private key",
-    "[xyz]prv[1-9A-HJ-NP-Za-km-z]{107}|[5KL][1-9A-HJ-NP-Za-km-z]{50,51}|nsec1[02-9ac-hj-np-z]{58}|AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}",
-  ),
+  key("private key", ["xprv", "yprv", "zprv"], "[1-9A-HJ-NP-Za-km-z]", 107),
+  key("private key", ["5", "K", "L"], "[1-9A-HJ-NP-Za-km-z]", 50, 51),
+  key("private key", ["nsec1"], "[02-9ac-hj-np-z]", 58),
+  key("private key", ["AGE-SECRET-KEY-1"], "[02-9AC-HJ-NP-Z]", 58),
   { kind: "private key", pattern: /(?<![\w/@:=+.-])(?:0x)?[0-9a-fA-F]{64}(?![\w/+=.-]*[\w/+=-])/g, fits: isBareKey },
-  key("AWS key", "(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}"),
-  key("GitHub token", "gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{60,255}"),
-  key("Slack token", "xox[abeoprs]-[A-Za-z0-9-]{10,255}|xapp-\\d-[A-Za-z0-9-]{10,255}"),
+  key("AWS key", ["AKIA", "ASIA", "ABIA", "ACCA"], "[A-Z2-7]", 16),
+  key("GitHub token", ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], "[A-Za-z0-9]", 36, 255),
+  key("GitHub token", ["github_pat_"], "[A-Za-z0-9_]", 60, 255),
+  key("Slack token", ["xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-"], "[A-Za-z0-9-]", 10, 255),
+  key(
+    "Slack token",
+    DIGITS.map((digit) => `xapp-${digit}-`),
+    "[A-Za-z0-9-]",
+    10,
+    255,
+  ),
   { kind: "Slack token", pattern: /hooks\.slack\.com\/(?:services|workflows)\/[A-Za-z0-9]{8,}\/[A-Za-z0-9/]{8,}/g },
-  key("Stripe key", "[sr]k_(?:live|test)_[A-Za-z0-9]{16,255}|whsec_[A-Za-z0-9+/=]{24,255}"),
-  key("API key", "sk-(?:ant|proj|or|svcacct|admin)-[A-Za-z0-9_-]{16,255}|sk-[A-Za-z0-9]{32,255}"),
-  key(
-    "API key",
-    "sk_strata_[\\w-]{16,255}|AIza[\\w-]{35}|gsk_[A-Za-z0-9]{40,255}|xai-[A-Za-z0-9]{60,255}|pplx-[A-Za-z0-9]{40,255}",
-  ),
-  key(
-    "API key",
-    "hf_[A-Za-z]{30,255}|r8_[A-Za-z0-9]{36,40}|npm_[A-Za-z0-9]{36}|glpat-[\\w-]{20,255}|SG\\.[\\w-]{22}\\.[\\w-]{43}",
-  ),
-  key(
-    "API key",
-    "dop_v1_[0-9a-f]{64}|shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}|\\d{8,10}:AA[\\w-]{33}|lin_api_[A-Za-z0-9]{40}",
-  ),
-  key("web token", "eyJ[\\w-]{8,4096}\\.eyJ[\\w-]{8,8192}\\.[\\w-]{8,4096}"),
+  key("Stripe key", ["sk_live_", "sk_test_", "rk_live_", "rk_test_"], "[A-Za-z0-9]", 16, 255),
+  key("Stripe key", ["whsec_"], "[A-Za-z0-9+/]", 24, 255),
+  key("API key", ["sk-ant-", "sk-proj-", "sk-or-", "sk-svcacct-", "sk-admin-"], "[A-Za-z0-9_-]", 16, 255),
+  key("API key", ["sk-"], "[A-Za-z0-9]", 32, 255),
+  key("API key", ["sk_strata_"], "[\\w-]", 16, 255),
+  key("API key", ["AIza"], "[\\w-]", 35),
+  key("API key", ["gsk_", "pplx-"], "[A-Za-z0-9]", 40, 255),
+  key("API key", ["xai-"], "[A-Za-z0-9]", 60, 255),
+  key("API key", ["hf_"], "[A-Za-z]", 30, 255),
+  key("API key", ["r8_"], "[A-Za-z0-9]", 36, 40),
+  key("API key", ["npm_"], "[A-Za-z0-9]", 36),
+  key("API key", ["glpat-"], "[\\w-]", 20, 255),
+  key("API key", ["dop_v1_"], "[0-9a-f]", 64),
+  key("API key", ["shpat_", "shpca_", "shppa_", "shpss_"], "[0-9a-fA-F]", 32),
+  key("API key", ["lin_api_"], "[A-Za-z0-9]", 40),
+  {
+    kind: "API key",
+    pattern: new RegExp(`${NOT_INSIDE}SG\\.[\\w-]{22}\\.[\\w-]{43}(?!\\w)`, "g"),
+    begun: beginningsOf("SG.", "[\\w-]{0,22}|[\\w-]{22}\\.[\\w-]{0,43}"),
+  },
+  // Of a bot in Telegram.
+  {
+    kind: "API key",
+    pattern: new RegExp(`${NOT_INSIDE}\\d{8,10}:AA[\\w-]{33}(?!\\w)`, "g"),
+    begun: "\\d{1,10}|\\d{8,10}:A?|\\d{8,10}:AA[\\w-]{0,33}",
+  },
+  {
+    kind: "web token",
+    pattern: new RegExp(`${NOT_INSIDE}eyJ[\\w-]{8,4096}\\.eyJ[\\w-]{8,8192}\\.[\\w-]{8,4096}(?!\\w)`, "g"),
+    begun: beginningsOf(
+      "eyJ",
+      `[\\w-]{0,4096}|[\\w-]{8,4096}\\.(?:${beginningsOf("eyJ", "[\\w-]{0,8192}|[\\w-]{8,8192}\\.[\\w-]{0,4096}")})?`,
+    ),
+  },
   {
     kind: "password",
     pattern: /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@]{1,100}:(?<value>[^\s/@]{3,200})@/gi,
@@ -127,6 +183,48 @@ export function withoutSecrets(text: string, except: readonly SecretKind[] = [])
   }
   return text.slice(0, end) + kept;
 }
+
+/** Takes keys of some forms out of a text that is still arriving. `before` is the character that stands before the text, if there is one. */
+export interface KeyFilter {
+  /** How many characters of it belong to no such key, whatever comes next. */
+  settled(text: string, before: string): number;
+  hide(text: string, before: string): string;
+}
+
+function keyFilter(keys: readonly Rule[]): KeyFilter {
+  const key = new RegExp(keys.map(({ pattern }) => `(${pattern.source})`).join("|"), "g");
+  const starts = keys.map(
+    ({ begun, pattern }) => `${pattern.source.startsWith(NOT_INSIDE) ? NOT_INSIDE : ""}(?:${begun})`,
+  );
+  const atEnd = new RegExp(`(?:${starts.join("|")})$`);
+  const hide = (before: string, value: string, groups: readonly unknown[]): string => {
+    const rule = keys[groups.findIndex((group) => group !== undefined)];
+    return groups[keys.length] === 0 && before !== "" ? value : `(${rule?.kind} removed)`;
+  };
+  return {
+    settled: (text, before) => {
+      const all = before + text;
+      const begun = atEnd.exec(all)?.index ?? all.length;
+      // A key that is whole is not cut where the next one may begin.
+      const cut =
+        begun === all.length
+          ? undefined
+          : [...all.matchAll(key)].find((match) => match.index + match[0].length > begun);
+      return Math.max(0, Math.min(begun, cut?.index ?? begun) - before.length);
+    },
+    hide: (text, before) =>
+      (before + text).replace(key, (value, ...groups) => hide(before, value, groups)).slice(before.length),
+  };
+}
+
+const isFile = ({ pattern }: Rule): boolean => pattern.source.startsWith("-----");
+const KEYS = RULES.filter(({ begun }) => begun !== undefined);
+
+/** For keys whose form alone says what they are, such as `ghp_…`. One after the other, first those in files: a key may end where a file begins. */
+export const KEY_FILTERS: readonly KeyFilter[] = [
+  keyFilter(KEYS.filter(isFile)),
+  keyFilter(KEYS.filter((rule) => !isFile(rule))),
+];
 
 /** As a reader and a machine that is given the value would take it: one form of each digit and dash, nothing hidden. */
 const plain = (text: string): string => withoutHidden(text.normalize("NFKC")).replace(/[\u2010-\u2015\u2212]/g, "-");

@@ -23,12 +23,33 @@ export interface VerbatimRun {
 
 /** What is looked for: made once for an agent. */
 export interface PrivateWords {
-  readonly words: readonly string[];
-  /** For each place: which text it is of, and how many of its words make a run. */
-  readonly owners: readonly { readonly name: string; readonly run: number }[];
-  readonly places: ReadonlyMap<string, readonly number[]>;
+  readonly states: readonly State[];
+  /** For each place in the texts, one behind the other: whose it is. */
+  readonly owners: readonly string[];
   /** How these words may begin. */
   readonly beginnings: ReadonlySet<string>;
+}
+
+/**
+ * A state of the suffix automaton over the private words: all sequences of words that end at the same places. With it, the longest
+ * sequence that stands in a private text and ends with the word just read is known in constant time a word, however often the texts repeat
+ * a word.
+ */
+interface State {
+  readonly next: Map<string, number>;
+  /** The state of the longest shorter sequence that ends at more places. */
+  link: number;
+  /** Words in the longest sequence of this state. */
+  words: number;
+  /** A place where it ends. */
+  place: number;
+  /** The texts of fewer than `RUN` words that its sequences end with, the longest first. */
+  wholes: readonly WholeText[];
+}
+
+interface WholeText {
+  readonly name: string;
+  readonly words: number;
 }
 
 /** Where no spaces stand between words, each sign counts as one. What shows nothing belongs to the word that it stands in. */
@@ -38,6 +59,7 @@ const UNSEEN = "\\u00ad\\u200b-\\u200f\\u2060-\\u2064\\ufeff";
 const WORD = new RegExp(`[${SPACELESS}]|(?:(?![${SPACELESS}])[\\p{L}\\p{N}\\p{M}${UNSEEN}])+`, "gu");
 const UNSEEN_SIGNS = new RegExp(`[${UNSEEN}]`, "g");
 
+const CONTINUED = new RegExp(`^(?:(?![${SPACELESS}])[\\p{L}\\p{N}\\p{M}${UNSEEN}])*`, "u");
 const ONE_SIGN = new RegExp(`^[${SPACELESS}]$`, "u");
 
 /** What folding leaves as it is, but for capitals: most words. */
@@ -49,35 +71,70 @@ const folded = (word: string): string => (PLAIN.test(word) ? word.toLowerCase() 
 const foldedWhole = (word: string): string =>
   word.replace(UNSEEN_SIGNS, "").normalize("NFKD").toLowerCase().replaceAll("ς", "σ");
 
+/** Stands behind each text and is no word, so that no sequence goes from one text into the next. */
+const BORDER = "\n";
+const START = 0;
+
 export function privateWords(texts: readonly PrivateText[]): PrivateWords {
-  const words: string[] = [];
-  const owners: { name: string; run: number }[] = [];
-  const places = new Map<string, number[]>();
+  const states: State[] = [{ next: new Map(), link: -1, words: 0, place: -1, wholes: [] }];
+  const owners: string[] = [];
+  const beginnings = new Set<string>();
+  const short: { name: string; words: readonly string[] }[] = [];
+  let last = START;
   for (const { name, text } of texts) {
-    const own = (text.match(WORD) ?? []).map(folded).filter((word) => word !== "");
-    if (own.length < SHORTEST) continue;
-    const owner = { name, run: Math.min(RUN, own.length) };
-    for (const word of own) {
-      const known = places.get(word) ?? [];
-      known.push(words.length);
-      places.set(word, known);
-      words.push(word);
-      owners.push(owner);
+    const words = (text.match(WORD) ?? []).map(folded).filter((word) => word !== "");
+    if (words.length < SHORTEST) continue;
+    for (const word of [...words, BORDER]) {
+      last = extend(states, last, word, owners.length);
+      owners.push(name);
     }
+    for (const word of new Set(words)) for (let to = 1; to <= word.length; to++) beginnings.add(word.slice(0, to));
+    if (words.length < RUN) short.push({ name, words });
   }
-  const beginnings = new Set(
-    [...places.keys()].flatMap((word) => Array.from({ length: word.length }, (_, at) => word.slice(0, at + 1))),
-  );
-  return { words, owners, places, beginnings };
+  markWhole(states, short);
+  return { states, owners, beginnings };
 }
 
-/** Words that came in the order of a private text, so far. */
-interface Match {
-  /** The place of the last of them. */
-  readonly place: number;
-  readonly words: number;
-  /** Where the first of them begins in what came. */
-  readonly from: number;
+/** Adds a word to the automaton and returns the state of all words so far (Blumer et al., 1985). */
+function extend(states: State[], last: number, word: string, place: number): number {
+  const added =
+    states.push({ next: new Map(), link: START, words: stateAt(states, last).words + 1, place, wholes: [] }) - 1;
+  let from = last;
+  while (from >= 0 && !stateAt(states, from).next.has(word)) {
+    stateAt(states, from).next.set(word, added);
+    from = stateAt(states, from).link;
+  }
+  if (from < 0) return added;
+  const { words } = stateAt(states, from);
+  const known = stateAt(states, from).next.get(word) ?? START;
+  if (stateAt(states, known).words === words + 1) {
+    stateAt(states, added).link = known;
+    return added;
+  }
+  const { next, link, place: first } = stateAt(states, known);
+  const copy = states.push({ next: new Map(next), link, words: words + 1, place: first, wholes: [] }) - 1;
+  for (; from >= 0 && stateAt(states, from).next.get(word) === known; from = stateAt(states, from).link)
+    stateAt(states, from).next.set(word, copy);
+  stateAt(states, known).link = copy;
+  stateAt(states, added).link = copy;
+  return added;
+}
+
+function stateAt(states: readonly State[], at: number): State {
+  const state = states[at];
+  if (state === undefined) throw new RangeError(`the automaton has no state ${at}`);
+  return state;
+}
+
+function markWhole(states: readonly State[], short: readonly { name: string; words: readonly string[] }[]): void {
+  for (const { name, words } of short) {
+    const at = words.reduce((from, word) => stateAt(states, from).next.get(word) ?? START, START);
+    const state = stateAt(states, at);
+    state.wholes = [...state.wholes, { name, words: words.length }].sort((a, b) => b.words - a.words);
+  }
+  // A link leads to a state of fewer words, so those come first.
+  for (const state of states.toSorted((a, b) => a.words - b.words))
+    if (state.link >= 0) state.wholes = [...state.wholes, ...stateAt(states, state.link).wholes.slice(0, 1)];
 }
 
 export interface Scan {
@@ -90,41 +147,65 @@ export interface Scan {
   readonly found: readonly VerbatimRun[];
 }
 
-export function scanFor({ words, owners, places, beginnings }: PrivateWords): Scan {
+export function scanFor({ states, owners, beginnings }: PrivateWords): Scan {
   const found: VerbatimRun[] = [];
-  let matches: readonly Match[] = [];
+  /** The longest end of the words so far that stands in a private text: its state and its words. */
+  let state = START;
+  let matched = 0;
+  /** Where the words so far begin. */
+  let starts: number[] = [];
   /** The run that continues, where the last words belong to one. */
   let running: VerbatimRun | undefined;
   /** What came and is no whole word yet, and where it begins. */
   let rest = "";
   let at = 0;
+  /** Whether the text is inside a word that is none of theirs: the rest of that word need not be kept. */
+  let isInOther = false;
   let settled = 0;
 
   const word = (text: string, from: number): void => {
-    const to = from + text.length;
     const said = folded(text);
     if (said === "") return;
-    const going = matches.filter(({ place }) => words[place + 1] === said && owners[place + 1] === owners[place]);
-    const begun = (places.get(said) ?? []).map((place) => ({ place, words: 1, from }));
-    matches = [...going.map((one) => ({ place: one.place + 1, words: one.words + 1, from: one.from })), ...begun];
-    const whole = matches.filter((one) => one.words >= (owners[one.place]?.run ?? Number.POSITIVE_INFINITY));
-    const longest = whole.toSorted((a, b) => b.words - a.words)[0];
-    if (longest === undefined) {
+    while (state !== START && !stateAt(states, state).next.has(said)) {
+      state = stateAt(states, state).link;
+      matched = stateAt(states, state).words;
+    }
+    const next = stateAt(states, state).next.get(said);
+    state = next ?? START;
+    matched = next === undefined ? 0 : matched + 1;
+    starts.push(from);
+    // Of the words before, only those that a run may still begin with are needed.
+    if (starts.length > 2 * matched + RUN) starts = starts.slice(starts.length - matched);
+    const run = runHere();
+    if (run === undefined) {
       close();
       return;
     }
-    const name = owners[longest.place]?.name ?? "";
-    const begins = Math.min(longest.from, running?.from ?? longest.from);
-    running = { name, from: Math.max(begins, found.at(-1)?.to ?? 0), to, words: longest.words };
+    const begins = Math.min(begun(run.words), running?.from ?? from);
+    running = { ...run, from: Math.max(begins, found.at(-1)?.to ?? 0), to: from + text.length };
   };
+  /** The run of private words that ends here, if there is one. */
+  const runHere = (): WholeText | undefined => {
+    const { place, wholes } = stateAt(states, state);
+    if (matched >= RUN) return { name: owners[place] ?? "", words: matched };
+    return wholes.find(({ words }) => words <= matched);
+  };
+  /** Where the last so many words begin. */
+  const begun = (words: number): number => starts[starts.length - words] ?? at;
   const close = (): void => {
     if (running !== undefined) found.push(running);
     running = undefined;
   };
   const settle = (end: number): void => {
-    settled = Math.max(settled, Math.min(end, running?.from ?? end, ...matches.map(({ from }) => from)));
+    settled = Math.max(settled, Math.min(end, running?.from ?? end, matched > 0 ? begun(matched) : end));
   };
   const read = (isLast: boolean): void => {
+    if (isInOther && rest !== "") {
+      const more = CONTINUED.exec(rest)?.[0].length ?? 0;
+      isInOther = more === rest.length;
+      at += more;
+      rest = rest.slice(more);
+    }
     let done = 0;
     for (const { 0: text, index } of rest.matchAll(WORD)) {
       // The last word may continue in what comes next.
@@ -135,13 +216,19 @@ export function scanFor({ words, owners, places, beginnings }: PrivateWords): Sc
     at += done;
     rest = rest.slice(done);
     const growing = isLast ? -1 : rest.search(WORD);
-    const isOther = growing >= 0 && !beginnings.has(folded(rest.slice(growing))) && folded(rest.slice(growing)) !== "";
+    const begins = growing < 0 ? "" : folded(rest.slice(growing));
     // A word that is none of them ends whatever came before it, and need not be waited for.
+    const isOther = begins !== "" && !beginnings.has(begins);
     if (isLast || isOther) {
       close();
-      matches = [];
+      state = START;
+      matched = 0;
     }
     settle(growing < 0 || isOther ? at + rest.length : at + growing);
+    if (!isOther) return;
+    isInOther = true;
+    at += rest.length;
+    rest = "";
   };
   return {
     push: (delta) => {

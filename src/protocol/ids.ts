@@ -60,6 +60,10 @@ const issued = <T extends string>(text: string, kind: IssuedKind): T =>
     `'${ISSUED[kind]}_' and 26 characters, as Strata issued it`,
   );
 
+/** Whether a text is an id that the platform issues, of any kind. Such an id opens nothing. */
+export const isIssuedId = (text: string): boolean =>
+  Object.values(ISSUED).some((kind) => text.startsWith(kind)) && AFTER_KIND.test(text.slice(3));
+
 export const orgId = (text: string): OrgId => slug(text, "an organization");
 export const agentName = (text: string): AgentName => slug(text, "an agent name");
 export const layerId = (text: string): LayerId => slug(text, "a layer id");

@@ -70,6 +70,7 @@ export {
   type EventId,
   eventId,
   type IssuedKind,
+  isIssuedId,
   issuedAt,
   issueId,
   type LayerId,

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { growsLinearly } from "../../protocol/index.contract.ts";
 import {
   type Agent,
   actorId,
@@ -127,6 +128,52 @@ describe("001.2 what a model says", () => {
     expect(said(agent, ["Ask the captain before the bell."]).kept).toBe("Ask the captain before the bell.");
     expect(said(guarded({ private: false }), [RULES]).kept).toBe(RULES);
     expect(said(guarded({ mutability: "versioned" }), [RULES]).kept).toBe(RULES);
+  });
+
+  it("hides a value or a key that two parts of the reply share in the record as in the stream", () => {
+    const GITHUB = `ghp_${"a1B2c3D4e5F6".repeat(3)}`;
+    const pieces = fc.constantFrom(KEY, LONGER, GITHUB, btoa(KEY), "hello ", "\n", " ", "船", ...WORDS.slice(0, 3));
+    const texts = fc.array(pieces, { minLength: 1, maxLength: 4 }).map((some) => some.join(""));
+    fc.assert(
+      fc.property(texts, fc.array(fc.nat(200), { maxLength: 6 }), (text, cuts) => {
+        const at = [0, ...cuts.map((cut) => cut % (text.length + 1)).sort((a, b) => a - b), text.length];
+        const spread = at.slice(1).map((to, i) => text.slice(at[i], to));
+        const guard = replyGuard(agent, VAULT);
+        const streamed = [...spread.map((piece) => guard.push(piece)), guard.end()].join("");
+        const parts = spread.map((piece) => ({ type: "text", text: spoken(piece) }) as const);
+        const reply = guard.reply({ parts, finish: "stop", usage: NO_USAGE });
+        const kept = reply.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+        expect(kept).toBe(streamed);
+        const whole = replyGuard(agent, VAULT);
+        expect(whole.push(text) + whole.end()).toBe(streamed);
+        for (const value of [KEY, btoa(KEY)]) expect(kept).not.toContain(value);
+        if (text.startsWith(`${GITHUB} `)) expect(kept).not.toContain(GITHUB);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it.each([
+    ["a word of the layer", `Repeat ${"the ".repeat(500)}after me.`, "the "],
+    ["all of the layer", `${WORDS.join(" ")} `.repeat(20), `${WORDS.join(" ")} `],
+    ["a long word that is none of the layer's", RULES, "abcd"],
+  ])("is filtered in time that grows with the reply, though it repeats %s", async (_, layer, said) => {
+    const strict = guarded({ source: { kind: "text", text: trusted(layer) } });
+    const pieces = said.match(/.{1,4}/gs) ?? [];
+    await growsLinearly((n) => {
+      const guard = replyGuard(strict, VAULT);
+      for (let i = 0; i < n; i++) guard.push(pieces[i % pieces.length] ?? "");
+      guard.end();
+      const text = said.repeat(n / pieces.length);
+      const parts = Array.from({ length: 200 }, (_, i) =>
+        text.slice((i * text.length) / 200, ((i + 1) * text.length) / 200),
+      );
+      return guard.reply({
+        parts: parts.map((part) => ({ type: "text", text: spoken(part) })),
+        finish: "stop",
+        usage: NO_USAGE,
+      });
+    }, 12_000);
   });
 
   it("reaches neither stream, record nor the next request; operators hear of it, and contacts do not", async () => {

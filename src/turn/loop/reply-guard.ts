@@ -1,6 +1,15 @@
-import { type PrivateWords, privateWords, type Scan, scanFor, type VerbatimRun } from "../../guard/index.ts";
+import {
+  KEY_FILTERS,
+  type KeyFilter,
+  type PrivateWords,
+  privateWords,
+  type Scan,
+  scanFor,
+  type VerbatimRun,
+} from "../../guard/index.ts";
 import {
   type Agent,
+  type AssistantPart,
   type LayerId,
   layerId,
   type Reply,
@@ -12,7 +21,7 @@ import {
 /** What stands for words that were withheld. */
 const WITHHELD = "[…]";
 
-/** Filters what a model says: removes the values of secrets, and longer quotes from private layers. */
+/** Filters what a model says: removes the values of secrets, keys of well-known forms, and longer quotes from private layers. */
 interface ReplyGuard {
   /** What of the words so far may go out now. */
   push(delta: string): string;
@@ -43,48 +52,53 @@ export function replyGuard(agent: Agent, vault: Vault): ReplyGuard {
   const words = privateOf(agent);
   const scan = scanFor(words);
   const layers = new Map<LayerId, number>();
-  let secrets = false;
-  let waiting = "";
-  let text = "";
+  const stream = withoutValues(vault);
+  /** What is not released yet, and where it begins. */
+  let held = "";
   let released = 0;
+  let first = 0;
 
-  const hide = (said: string): string => {
-    const hidden = vault.hide(said);
-    secrets ||= hidden !== said;
-    return hidden;
-  };
   const release = (): string => {
-    const out = without(text, scan.found, released, scan.settled);
-    released = scan.settled;
+    const { settled, found } = scan;
+    const runs = found.slice(first).map((run) => ({ ...run, from: run.from - released, to: run.to - released }));
+    const out = without(held, runs, { from: 0, to: settled - released, first: 0 });
+    held = held.slice(settled - released);
+    released = settled;
+    while ((found[first]?.to ?? Number.POSITIVE_INFINITY) <= released) first++;
     return out;
   };
-  const take = (said: string): void => {
-    text += said;
+  const take = (said: string): string => {
+    held += said;
     scan.push(said);
+    return release();
   };
+  let secrets = false;
   return {
-    push: (delta) => {
-      waiting += delta;
-      const settled = vault.settled(waiting);
-      take(hide(waiting.slice(0, settled)));
-      waiting = waiting.slice(settled);
-      return release();
-    },
+    push: (delta) => take(stream.push(delta)),
     end: () => {
-      take(hide(waiting));
-      waiting = "";
+      const out = take(stream.end());
       scan.end();
-      return release();
+      return out + release();
     },
-    reply: (whole) => {
-      const texts = whole.parts.map((part) => (part.type === "text" ? hide(part.text) : ""));
-      const again = scanned(words, texts.join(""));
+    reply: (whole): Reply => {
+      const cleared = withoutValues(vault);
+      const texts = whole.parts.map((part) => (part.type === "text" ? cleared.push(part.text) : ""));
+      const last = whole.parts.findLastIndex(({ type }) => type === "text");
+      if (last >= 0) texts[last] = (texts[last] ?? "") + cleared.end();
+      secrets = cleared.found();
+      const said = texts.join("");
+      const again = scanned(words, said);
       for (const run of again.found) layers.set(layerId(run.name), (layers.get(layerId(run.name)) ?? 0) + run.words);
       let at = 0;
-      const parts = whole.parts.map((part, i) => {
+      let first = 0;
+      const parts = whole.parts.flatMap((part, i): readonly AssistantPart[] => {
+        if (part.type !== "text") return [part];
         const [from, to] = [at, at + (texts[i]?.length ?? 0)];
         at = to;
-        return part.type === "text" ? { ...part, text: spoken(without(texts.join(""), again.found, from, to)) } : part;
+        const kept = without(said, again.found, { from, to, first });
+        while ((again.found[first]?.to ?? Number.POSITIVE_INFINITY) <= to) first++;
+        // A part whose words all belong to a value or a run that began in the part before says nothing more.
+        return kept === "" && part.text !== "" ? [] : [{ ...part, text: spoken(kept) }];
       });
       return { ...whole, parts };
     },
@@ -95,9 +109,49 @@ export function replyGuard(agent: Agent, vault: Vault): ReplyGuard {
   };
 }
 
+interface Filter {
+  push(delta: string): string;
+  end(): string;
+  /** Whether something was removed. */
+  readonly found: () => boolean;
+}
+
+/** Removes the values of secrets, and then keys, from a text that arrives in pieces. However it is cut, the same comes out. */
+function withoutValues(vault: Vault): Filter {
+  const values = filter({ settled: (text) => vault.settled(text), hide: (text) => vault.hide(text) });
+  const filters = [values, ...KEY_FILTERS.map(filter)];
+  return {
+    push: (delta) => filters.reduce((said, next) => next.push(said), delta),
+    end: () => filters.reduce((said, next) => next.push(said) + next.end(), ""),
+    found: () => filters.some((one) => one.found()),
+  };
+}
+
+function filter({ settled, hide }: KeyFilter): Filter {
+  let waiting = "";
+  let before = "";
+  let found = false;
+  const release = (to: number): string => {
+    const said = waiting.slice(0, to);
+    const hidden = hide(said, before);
+    found ||= hidden !== said;
+    before = said.at(-1) ?? before;
+    waiting = waiting.slice(to);
+    return hidden;
+  };
+  return {
+    push: (delta) => {
+      waiting += delta;
+      return release(settled(waiting, before));
+    },
+    end: () => release(waiting.length),
+    found: () => found,
+  };
+}
+
 /** Without a private layer's words: for what an agent says by a tool. */
 export function withoutPrivate(agent: Agent, text: string): string {
-  return without(text, scanned(privateOf(agent), text).found, 0, text.length);
+  return without(text, scanned(privateOf(agent), text).found, { from: 0, to: text.length, first: 0 });
 }
 
 function scanned(words: PrivateWords, text: string): Scan {
@@ -107,12 +161,21 @@ function scanned(words: PrivateWords, text: string): Scan {
   return scan;
 }
 
-/** A part of a text, with `[…]` in the place of each run. A run that crosses the part's borders has it where the run begins. */
-function without(text: string, runs: readonly VerbatimRun[], from: number, to: number): string {
+/**
+ * A part of a text, with `[…]` in the place of each run. A run that crosses the part's borders has it where the run begins.
+ * @param first the first of the runs that may end in it or behind it
+ */
+function without(
+  text: string,
+  runs: readonly VerbatimRun[],
+  { from, to, first }: { readonly from: number; readonly to: number; readonly first: number },
+): string {
   let out = "";
   let at = from;
-  for (const run of runs) {
-    if (run.to <= at || run.from >= to) continue;
+  for (let i = first; i < runs.length; i++) {
+    const run = runs[i];
+    if (run === undefined || run.from >= to) break;
+    if (run.to <= at) continue;
     out += text.slice(at, Math.max(at, run.from));
     if (run.from >= from) out += WITHHELD;
     at = Math.min(run.to, to);
