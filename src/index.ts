@@ -47,7 +47,6 @@ export type {
   MemoryDoors,
   MemoryExport,
   MemoryImport,
-  MemoryListing,
   MemoryWish,
   Note,
 } from "./features/memories/api.ts";
@@ -117,7 +116,7 @@ export {
   type Usage,
   untrusted,
 } from "./protocol/index.ts";
-export type { MemoryHit, MemoryStats, SavedMemory } from "./store/index.ts";
+export type { MemoryHit, MemoryListing, MemoryStats, SavedMemory } from "./store/index.ts";
 export type { Composed, Conversation, Runtime } from "./turn/index.ts";
 export { defineSource, type SourceContent, type SourceDefinition } from "./turn/sources/index.ts";
 export { defineTool, type ToolDefinition } from "./turn/tools/index.ts";

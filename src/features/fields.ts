@@ -11,6 +11,7 @@ import {
   turnId,
   untrusted,
 } from "../protocol/index.ts";
+import type { Position } from "../store/index.ts";
 
 const LINE = /^(?!\s)[^\p{C}\p{Zl}\p{Zp}]{1,200}(?<!\s)$/u;
 
@@ -77,6 +78,13 @@ export const FIELDS = {
   channel: line().describe("where the conversation takes place"),
   key: line().describe("which conversation of the contact on that channel"),
   limit: whole(1, 1_000).default(20).describe("how many at most"),
+  after: z
+    .string()
+    .max(300)
+    .regex(/^\d+(?:\.[\s\S]+)?$/, "a place in a list, as `next` of an earlier answer gives it")
+    .describe("continue behind this place: the `next` of the answer before")
+    .transform(positionFrom)
+    .optional(),
   query: says(1_000).describe("words to search for"),
   note: z.string().max(1_000).describe("a note for the record").transform(untrusted),
   reason: z.string().max(1_000).describe("why, for the record").transform(untrusted),
@@ -88,5 +96,30 @@ export const NO_REASON = { reason: "no reason given" } as const;
 /** Of whom something is asked. */
 export const OF_AGENT = z.strictObject({ agent: FIELDS.agent });
 
+/** What a list that grows takes. */
+export const PAGE = { limit: FIELDS.limit, after: FIELDS.after } as const;
+
+/** What its answer gives beside the list. */
+export const NEXT = {
+  next: z.string().optional().describe("Where the list continues: pass it as `after`. Left out at the end."),
+} as const;
+
+/** Where a list continues that may have more than this page of it. */
+export function nextAfter<T>(
+  page: readonly T[],
+  limit: number,
+  positionOf: (one: T) => { readonly at: number; readonly id?: string },
+): { readonly next?: string } {
+  const last = page.at(-1);
+  if (last === undefined || page.length < limit) return {};
+  const { at, id } = positionOf(last);
+  return { next: id === undefined ? `${at}` : `${at}.${id}` };
+}
+
+function positionFrom(text: string): Position {
+  const [at = ""] = text.split(".", 1);
+  return { at: Number(at), id: text.slice(at.length + 1) };
+}
+
 /** The same of lists that grow. */
-export const LIST_OF_AGENT = OF_AGENT.extend({ limit: FIELDS.limit });
+export const LIST_OF_AGENT = OF_AGENT.extend(PAGE);

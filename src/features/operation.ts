@@ -198,6 +198,8 @@ export interface Answer {
   /** As `--json` prints it. */
   readonly json: unknown;
   readonly lines: (page: Page) => Lines;
+  /** Where a list continues that may have more than this page of it. */
+  readonly next?: string;
   readonly hints: (page: Page) => readonly string[];
   readonly faults: (page: Page) => readonly StrataError[];
   /** Why a series ended early: the answer holds what was done before. */
@@ -265,6 +267,7 @@ export function operation<In extends z.ZodObject, Out extends z.ZodType, Value e
       return {
         value,
         json: spec.list === undefined ? value : Reflect.get(Object(value), spec.list),
+        ...nextOf(value),
         lines: (page) => spec.show(value, { ...page, given, world, call }),
         hints: (page) => spec.hints?.(value, { ...page, given, world, call }) ?? [],
         faults: (page) => spec.faults?.(value, { ...page, given, world, call }) ?? [],
@@ -272,6 +275,11 @@ export function operation<In extends z.ZodObject, Out extends z.ZodType, Value e
       };
     },
   };
+}
+
+function nextOf(value: unknown): Pick<Answer, "next"> {
+  const next: unknown = Reflect.get(Object(value), "next");
+  return typeof next === "string" ? { next } : {};
 }
 
 /** Declares an operation that does one thing after the other. */

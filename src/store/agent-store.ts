@@ -13,6 +13,7 @@ import type {
   TurnId,
   Untrusted,
 } from "../protocol/index.ts";
+import type { Paging, Position } from "./records.ts";
 
 /** Whose texts, state and credits: an agent's own, with no contact in them. */
 export interface AgentOwner {
@@ -79,7 +80,7 @@ interface TextStore {
    */
   textVersions(owner: AgentOwner, wish: VersionsWish): Promise<readonly TextVersion[]>;
   /** Versions that wait for an operator, the oldest first. `own`: those of the agent's in which no contact had a say. */
-  proposals(owner: AgentOwner, wish: { readonly own?: true; readonly limit: number }): Promise<readonly TextVersion[]>;
+  proposals(owner: AgentOwner, wish: Paging & { readonly own?: true }): Promise<readonly Proposal[]>;
   /** How many versions wait, of each text of which any does. */
   proposalCounts(owner: AgentOwner): Promise<readonly (TextKey & { readonly proposals: number })[]>;
   /** Newest first. */
@@ -113,9 +114,12 @@ export interface WaitingMessage {
 }
 
 /** Messages of an agent with all its contacts, on their way in. What was erased is none of them. */
+/** A text that waits for an operator, and the link under which it was proposed: its place in the list. */
+export type Proposal = TextVersion & { readonly link: number };
+
 export interface MailStore {
   /** Events that wait, the oldest first. */
-  inbox(owner: AgentOwner, wish: { readonly now: number; readonly limit: number }): Promise<readonly WaitingMessage[]>;
+  inbox(owner: AgentOwner, wish: Paging & { readonly now: number }): Promise<readonly WaitingMessage[]>;
   /** How many there are. */
   inboxCount(owner: AgentOwner): Promise<number>;
   /**
@@ -145,7 +149,7 @@ interface AuditStore {
     act: { readonly actor: Actor; readonly what: string; readonly about: string; readonly at: number },
   ): Promise<void>;
   /** Newest first. */
-  acts(owner: AgentOwner, limit: number): Promise<readonly Act[]>;
+  acts(owner: AgentOwner, limit: number, after?: Position): Promise<readonly Act[]>;
 }
 
 export interface AgentStore extends TextStore, MailStore, AuditStore {}

@@ -12,6 +12,7 @@ export type {
   AgentStore,
   MoveRequest,
   MovesWish,
+  Proposal,
   TextDecision,
   VersionsWish,
   WaitingMessage,
@@ -22,6 +23,7 @@ export { evictedIn, FORGET_MEMORY, newMemoryId, SAVE_MEMORY } from "./memory/mem
 export type {
   AddedMemory,
   MemoryHit,
+  MemoryListing,
   MemoryStats,
   MemoryStore,
   MemoryTopic,
@@ -49,6 +51,8 @@ export type {
   ClaimRequest,
   Finding,
   HeldThread,
+  Paging,
+  Position,
   Posted,
   RebuiltRequest,
   RequestRecord,
@@ -66,7 +70,7 @@ export type {
 export { eventWords } from "./rows.ts";
 export { type VectorExtension, vectorExtension } from "./sqlite/connection.ts";
 export { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
-export { atMost, fixed, KEPT_ENDINGS, ONE, owner, plain, tables, within } from "./statement.ts";
+export { atMost, below, fixed, KEPT_ENDINGS, ONE, owner, plain, tables, within } from "./statement.ts";
 export type {
   BatchOpening,
   Failures,

@@ -9,6 +9,7 @@ import type {
   NewMemory,
   Scope,
 } from "../protocol/index.ts";
+import type { Position } from "./records.ts";
 
 /**
  * The result of the same search before, if nothing has changed since; undefined if that is not known. The revision of each scope grows with
@@ -77,6 +78,13 @@ export interface MemoryTopic {
 }
 
 /** What a store keeps of memories, each in its scope. Messages become memories with the commit of their turn. */
+/** Which memories are listed. */
+export interface MemoryListing extends MemoryFilter {
+  /** Also what another memory replaced. */
+  readonly superseded?: true;
+  readonly after?: Position | undefined;
+}
+
 export interface MemoryStore {
   /**
    * Saves a memory. The same text again (folded) counts as support of the existing one. A superseded memory stays in the record and is no
@@ -89,11 +97,7 @@ export interface MemoryStore {
   /** Best first; on ties the newest first. Any text is a valid query. Only memories of these scopes, each ranked by its own statistics. */
   searchMemories(scopes: readonly Scope[], query: MemoryQuery, before?: FoundBefore): Promise<readonly MemoryHit[]>;
   /** Newest first. Messages are included only if `filter.kinds` names them, superseded memories only with `superseded`. */
-  memories(
-    scope: Scope,
-    limit: number,
-    filter?: MemoryFilter & { readonly superseded?: true },
-  ): Promise<readonly Memory[]>;
+  memories(scope: Scope, limit: number, filter?: MemoryListing): Promise<readonly Memory[]>;
   /** Everything saved on purpose in these scopes, the newest of each first; undefined if there are more than `most`. */
   savedMemories(scopes: readonly Scope[], most: number): Promise<readonly Memory[] | undefined>;
   /** The subjects of the scope's memories, by their words alone; no memory belongs to two. Only the 5,000 newest are examined. */

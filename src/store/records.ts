@@ -48,6 +48,21 @@ export interface Thread {
   readonly turns: number;
 }
 
+/**
+ * Where a reader of a list has come to: what the last row is sorted by, and its id where several have the same. A list is read on
+ * from there, whatever was added meanwhile.
+ */
+export interface Position {
+  readonly at: number;
+  readonly id: string;
+}
+
+/** At most so many rows, and only those behind a position. */
+export interface Paging {
+  readonly limit: number;
+  readonly after?: Position | undefined;
+}
+
 /** Only what is on one channel, or what is on none of some. */
 export interface ChannelChoice {
   readonly channel?: string | undefined;

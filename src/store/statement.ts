@@ -10,6 +10,7 @@ import {
   sql,
 } from "kysely";
 import { type ContactScope, isKept, type Scope, TURN_STATUSES } from "../protocol/index.ts";
+import type { Position } from "./records.ts";
 import { NOBODY, type Row, type Tables } from "./tables.ts";
 
 /** Builds queries and runs none: Kysely is used as a typed compiler only, the drivers get SQL and values. */
@@ -246,6 +247,10 @@ export function within(scope: Scope): Partial<Pick<Row<"thread">, "org" | "agent
   const { org, agent, contact } = scope;
   return contact === null ? { org, agent } : { org, agent, contact };
 }
+
+/** What is behind a position in a list that is sorted by these two columns, both descending. */
+export const below = (at: string, id: string, after: Position) =>
+  sql<boolean>`(${sql.ref(at)}, ${sql.ref(id)}) < (${after.at}, ${after.id})`;
 
 /** Any number as a row limit. SQLite would read a negative one as "all". */
 export function atMost(limit: number): number {

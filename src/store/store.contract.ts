@@ -6,6 +6,7 @@ import { isolationContract } from "./contract/isolation.contract.ts";
 import { limitContract } from "./contract/limits.contract.ts";
 import { mailContract } from "./contract/mail.contract.ts";
 import { memoryContract } from "./contract/memories.contract.ts";
+import { pageContract } from "./contract/pages.contract.ts";
 import { recordContract } from "./contract/record.contract.ts";
 import { rememberingContract } from "./contract/remembering.contract.ts";
 import type { OpenStore } from "./contract/sample.contract.ts";
@@ -30,4 +31,5 @@ export function storeContract(open: OpenStore): void {
   mailContract(open);
   batchContract(open);
   callContract(open);
+  pageContract(open);
 }

@@ -27,6 +27,7 @@ import type {
   ClaimRequest,
   Finding,
   HeldThread,
+  Paging,
   Posted,
   RebuiltRequest,
   RequestStart,
@@ -66,8 +67,8 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   /** Pins the thread to that version from its next turn on. @throws StrataError `thread_busy` while a turn runs on it, `thread_not_found` */
   moveThread(scope: ContactScope, id: ThreadId, move: ThreadMove): Promise<Thread>;
   /** Newest activity first. A scope with `contact: null` lists all contacts of the agent. */
-  threads(scope: Scope, limit: number, on?: ChannelChoice): Promise<readonly Thread[]>;
-  slots(scope: ContactScope, thread: ThreadId): Promise<readonly Slot[]>;
+  threads(scope: Scope, limit: number, on?: ChannelChoice & Partial<Pick<Paging, "after">>): Promise<readonly Thread[]>;
+  slots(scope: ContactScope, thread: ThreadId, page?: Paging): Promise<readonly Slot[]>;
 
   /** Stores events in order, all or none; one whose `(channel, externalId)` is known of this contact is not stored again, unless it was taken back or erased. Proven ones are known to each other alone, by `externalId`, for ever. Gives all as stored.
    * @throws StrataError `thread_not_found`; `invalid_input` for one that is known with other content, or a proven one that is gone */
@@ -126,7 +127,7 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
 
   turn(scope: Scope, id: TurnId): Promise<TurnRecord | undefined>;
   /** Oldest first. */
-  turns(scope: Scope, thread: ThreadId): Promise<readonly TurnRecord[]>;
+  turns(scope: Scope, thread: ThreadId, page?: Paging): Promise<readonly TurnRecord[]>;
   /** The 64 newest answered requests of the thread's ended turns, oldest first. */
   sent(scope: ContactScope, thread: ThreadId): Promise<readonly SentRequest[]>;
   /** When the 128 newest requests of all the agent's threads were made, the newest first; those of one channel left out. */

@@ -1,4 +1,5 @@
 import { type Actor, authorize, reaches, type Scope, type ThreadId } from "../protocol/index.ts";
+import type { Position } from "../store/index.ts";
 import { agentNamed, eventsFor, recordedAgents, scopeOf, scopeOfThread, threadOf, turnOf } from "./access.ts";
 import { erase } from "./erase.ts";
 import { checkTalk } from "./intake/own-channels.ts";
@@ -77,9 +78,9 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
       return compose(turnParts(), agent, scope, { ...conversation, ...options, message });
     },
     turn: (actor, id) => turnOf(parts, actor, id),
-    turns: async (actor, id) => {
+    turns: async (actor, id, page) => {
       const { scope } = await threadOf(parts, actor, id, "explain");
-      return store.turns(scope, id);
+      return store.turns(scope, id, page);
     },
     rebuilt: async (actor, id, n) => store.rebuild((await turnOf(parts, actor, id)).scope, id, n),
     erase: (actor, whose) => erase(parts, actor, whose),
@@ -114,17 +115,17 @@ function threadDoors(parts: Parts, waiting: WaitingThreads): ThreadDoors {
     thread: (actor, id) => threadOf(parts, actor, id, "read"),
     nextRun: async (actor, id) => upToDate(parts, await threadOf(parts, actor, id, "read")),
     threads: async (actor, scope, limit) => store.threads(await reach(parts, actor, { scope, action: "read" }), limit),
-    newestThreads: (actor, { limit, channel, except, ...whose }) =>
+    newestThreads: (actor, { limit, channel, except, after, ...whose }) =>
       newestOf(
         parts,
         actor,
         { ...whose, limit },
         {
-          find: (scope) => store.threads(scope, limit, { channel, except }),
-          at: ({ lastActivity }) => lastActivity,
+          find: (scope) => store.threads(scope, limit, { channel, except, after }),
+          position: ({ lastActivity: at, id }) => ({ at, id }),
         },
       ),
-    slots: async (actor, id) => store.slots((await threadOf(parts, actor, id, "read")).scope, id),
+    slots: async (actor, id, page) => store.slots((await threadOf(parts, actor, id, "read")).scope, id, page),
     changes: (actor, id) => changesSince(parts, actor, id),
     migrate: (actor, id) => migrate(parts, actor, id),
     post: (actor, thread, events, { handed = false } = {}) => {
@@ -145,18 +146,23 @@ function threadDoors(parts: Parts, waiting: WaitingThreads): ThreadDoors {
   };
 }
 
-/** The newest of what is found for one agent or for all, newest first. */
+/** The newest of what is found for one agent or for all, newest first. Each search stops at the limit, and begins behind the position given. */
 export async function newestOf<One>(
   parts: Parts,
   actor: Actor,
   { limit, ...whose }: Pick<Whose, "agent" | "contact" | "limit">,
-  { find, at }: { readonly find: (scope: Scope) => Promise<readonly One[]>; readonly at: (one: One) => number },
+  {
+    find,
+    position,
+  }: { readonly find: (scope: Scope) => Promise<readonly One[]>; readonly position: (one: One) => Position },
 ): Promise<readonly One[]> {
   const found = await Promise.all((await scopesOf(parts, actor, whose)).map(find));
   return found
     .flat()
-    .sort((a, b) => at(b) - at(a))
-    .slice(0, limit);
+    .map((one) => ({ one, ...position(one) }))
+    .sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
+    .slice(0, limit)
+    .map(({ one }) => one);
 }
 
 /** One scope for each agent, because no read covers more. Agents that are no longer declared count if they have a record. */

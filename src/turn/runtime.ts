@@ -23,6 +23,8 @@ import type {
 } from "../protocol/index.ts";
 import type {
   ChannelChoice,
+  Paging,
+  Position,
   Posted,
   RebuiltRequest,
   Slot,
@@ -96,6 +98,7 @@ export interface Whose extends ChannelChoice {
   readonly contact?: ContactId | undefined;
   /** At most so many. */
   readonly limit: number;
+  readonly after?: Position | undefined;
 }
 
 /** Who is to be forgotten: left out, by every agent that is declared or has a record. */
@@ -179,7 +182,7 @@ export interface CoreRuntime {
   threads(actor: Actor, scope: Scope, limit: number): Promise<readonly Thread[]>;
   /** Of one agent or of all, newest activity first. @throws StrataError `agent_not_found` for a name never heard of */
   newestThreads(actor: Actor, whose: Whose): Promise<readonly Thread[]>;
-  slots(actor: Actor, id: ThreadId): Promise<readonly Slot[]>;
+  slots(actor: Actor, id: ThreadId, page?: Paging): Promise<readonly Slot[]>;
   /** Stores events on the thread, all or none; a known `externalId` is not stored again. Answers at once.
    * @throws StrataError `not_allowed` when an event claims more trust than the actor has; `invalid_input` where an `externalId` belongs to another message */
   post(
@@ -223,7 +226,7 @@ export interface CoreRuntime {
   compose(actor: Actor, conversation: Conversation, message: Untrusted, options?: ComposeOptions): Promise<Composed>;
   turn(actor: Actor, id: TurnId): Promise<TurnRecord>;
   /** Oldest first. */
-  turns(actor: Actor, thread: ThreadId): Promise<readonly TurnRecord[]>;
+  turns(actor: Actor, thread: ThreadId, page?: Paging): Promise<readonly TurnRecord[]>;
   /** A past request, rebuilt from the record. `n` is 1 for the turn's first. @throws StrataError `record_broken` */
   rebuilt(actor: Actor, turn: TurnId, n: number): Promise<RebuiltRequest>;
   /**

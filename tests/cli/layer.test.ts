@@ -161,20 +161,18 @@ describe("strata layer", () => {
   it("shows a long history in pages, and compares any two versions of it", async () => {
     const run = of(await living());
     for (const text of ["One.", "Two.", "Three."]) await run("layer edit 6 --text", [text]);
-    const { out } = await run("layer history 6 --limit 2");
+    const { out, err } = await run("layer history 6 --limit 2");
     expect(out).toMatch(/^version 3 [\s\S]*^version 2 /m);
     expect(out).not.toMatch(/^version 1 /m);
-    expect(out).toContain("2 versions; version 0 is the declared text; `--before 2` shows older ones");
+    expect(out).toContain("2 versions; version 0 is the declared text");
     const moves = (page: string) => [...page.matchAll(/^.* edited +(\d) /gm)].map(([, n]) => n);
     expect(moves(out)).toEqual(["3", "2"]);
-    const { out: older } = await run("layer history 6 --limit 2 --before 2");
+    expect(err).toContain("There may be more: add `--after 2.2` to read on.");
+    const { out: older, err: end } = await run("layer history 6 --limit 2 --after 2.2");
     expect(older).toMatch(/^version 1 /m);
     expect(moves(older)).toEqual(["1"]);
     expect((await run("layer diff 6 1 3")).out).toBe("- One.\n+ Three.\n");
-    expect(out).toContain("`--before-move 2` shows older moves");
-    const { out: oldest } = await run("layer history 6 --before-move 2");
-    expect(moves(oldest)).toEqual(["1"]);
-    expect(oldest).not.toContain("older moves");
+    expect(end).not.toContain("There may be more");
   });
 
   it("says of a proposal that a newer one replaced which that is", async () => {
@@ -183,9 +181,7 @@ describe("strata layer", () => {
     await proposed(cwd, "Look thrice.");
     await proposed(cwd, "Look four times.");
     await proposed(cwd, "Look four times.");
-    expect((await run("layer proposals --limit 1")).out).toMatch(
-      /version 2 · proposed[\s\S]*^1 proposal, and perhaps more$/m,
-    );
+    expect((await run("layer proposals --limit 1")).out).toMatch(/version 2 · proposed[\s\S]*^1 proposal$/m);
     expect(await run("layer approve 6 1")).toMatchObject({
       code: 7,
       err: expect.stringContaining(

@@ -60,6 +60,12 @@ describe("the newest threads and calls", () => {
     expect(whose(await runtime.newestApprovals(operator, { limit: 9 }))).toEqual(all);
     expect(whose(await runtime.newestThreads(operator, { limit: 3 }))).toEqual(all.slice(0, 3));
     expect(whose(await runtime.newestApprovals(operator, { agent: SHOP, limit: 1 }))).toEqual(["shop bob"]);
+    const [, second] = await runtime.newestThreads(operator, { limit: 2 });
+    const after = second && { at: second.lastActivity, id: second.id };
+    expect(whose(await runtime.newestThreads(operator, { limit: 9, after }))).toEqual(all.slice(2));
+    const [call] = await runtime.newestApprovals(operator, { limit: 1 });
+    const behind = call && { at: call.askedAt, id: call.id };
+    expect(whose(await runtime.newestApprovals(operator, { limit: 9, after: behind }))).toEqual(all.slice(1));
     expect(whose(await runtime.newestThreads(operator, { agent: SHOP, contact: contactId("ann"), limit: 9 }))).toEqual([
       "shop ann",
     ]);

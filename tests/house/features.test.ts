@@ -2,6 +2,7 @@ import { posix } from "node:path";
 import { PassThrough } from "node:stream";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { readFiles } from "../../checks/files.ts";
 import { importsOf } from "../../checks/imports.ts";
 import { AGENT_KEYS, LAYER_SOURCES } from "../../src/app/entry/agents.ts";
@@ -99,6 +100,30 @@ it("no two operations share a name, a route or a command, and no two features a 
   );
   expect(twice(options)).toEqual([]);
 });
+
+/** Answers whose lists end by themselves: what strata.yaml declares, what belongs to one thing, the best hits of a search. */
+const BOUNDED = [
+  ...["agent.list", "agent.show", "agent.snapshot", "agent.attention", "file.list", "layer.list", "setting.list"],
+  ...["layer.diff", "memory.show", "memory.search", "memory.why", "memory.stats", "memory.vectors", "schedule.list"],
+  ...["subagent.list", "turn.diff", "turn.show", "usage"],
+];
+
+it("every list that grows can be read on from where a page ended", () => {
+  const lists = OPERATIONS.flatMap((one) =>
+    one.kind !== "value" || !(one.gives instanceof z.ZodObject) || !hasList(one.gives) ? [] : [one],
+  );
+  const pages = ({ takes, gives }: (typeof lists)[number]): boolean =>
+    "limit" in takes.shape && "after" in takes.shape && gives instanceof z.ZodObject && "next" in gives.shape;
+  expect(
+    lists
+      .filter((one) => one.at?.method === "get" && !pages(one))
+      .map(({ name }) => name)
+      .sort(),
+  ).toEqual(BOUNDED.toSorted());
+});
+
+const hasList = ({ shape }: z.ZodObject): boolean =>
+  Object.values(shape).some((field) => field instanceof z.ZodReadonly && field.unwrap() instanceof z.ZodArray);
 
 /** Who says what it does begins with these; `Lists` and `The list` describe it, and `List` tells it to be done. */
 const IMPERATIVE = /^(?!(?:A|All|An|How|The|What|Who)\b)[A-Z][a-z]*(?<!s) /;

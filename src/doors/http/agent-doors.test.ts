@@ -122,8 +122,8 @@ describe("an agent's layers over HTTP", () => {
     expect(at(moves.body, "moves")).toHaveLength(4);
     const page = async (query: string) => at((await get(`/layers/loop/history?${query}`)).body, "moves");
     expect(await page("limit=1")).toMatchObject([{ seq: 4, kind: "rolled back" }]);
-    expect(await page("limit=2&beforeMove=3")).toMatchObject([{ seq: 2 }, { seq: 1, kind: "edited" }]);
-    expect(await get("/layers/loop/history?beforeMove=0")).toMatchObject({ status: 400 });
+    expect(await page("limit=2&after=3.1")).toMatchObject([{ seq: 2 }, { seq: 1, kind: "edited" }]);
+    expect(await get("/layers/loop/history?after=three")).toMatchObject({ status: 400 });
   });
 
   it("list their versions in pages", async () => {
@@ -131,8 +131,10 @@ describe("an agent's layers over HTTP", () => {
     for (const text of ["One.", "Two.", "Three."]) await send("layers/loop/versions", { text, reason: "shorter" });
     const page = async (query: string) => at((await get(`/layers/loop/history?${query}`)).body, "versions");
     expect(await page("limit=2")).toMatchObject([{ n: 3 }, { n: 2 }]);
-    expect(await page("limit=2&before=2")).toMatchObject([{ n: 1 }]);
-    expect(await get("/layers/loop/history?before=0")).toMatchObject({ status: 400 });
+    const { body } = await get("/layers/loop/history?limit=2");
+    expect(await page(`limit=2&after=${at(body, "next")}`)).toMatchObject([{ n: 1 }]);
+    expect((await get("/layers/loop/history?limit=9")).body).not.toHaveProperty("next");
+    expect(await get("/layers/loop/history?after=")).toMatchObject({ status: 400 });
   });
 
   it("are compared, any two versions, line by line; a missing one is reported with the place to look", async () => {

@@ -57,7 +57,14 @@ describe("threads", () => {
     shaped(all, "get", "/v1/threads");
     expect(at(all.body, "threads")).toHaveLength(3);
     expect((await json("GET /v1/threads?agent=companion&contact=bob")).body).toMatchObject({ threads: [{ id: bob }] });
-    expect(at((await json("GET /v1/threads?limit=1")).body, "threads")).toHaveLength(1);
+    const first = (await json("GET /v1/threads?limit=1")).body;
+    expect(at(first, "threads")).toHaveLength(1);
+    const second = (await json(`GET /v1/threads?limit=1&after=${at(first, "next")}`)).body;
+    expect(at(second, "threads")).toHaveLength(1);
+    expect(at(second, "threads")).not.toEqual(at(first, "threads"));
+    const rest = (await json(`GET /v1/threads?limit=2&after=${at(second, "next")}`)).body;
+    expect(rest).toMatchObject({ threads: [{ id: expect.any(String) }] });
+    expect(rest).not.toHaveProperty("next");
   });
 
   it("show what was said and every turn", async () => {

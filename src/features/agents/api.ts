@@ -1,5 +1,5 @@
 import { type Actor, type Agent, type AgentName, CONVERSATION_LIMITS, type TurnId } from "../../protocol/index.ts";
-import type { Act } from "../../store/index.ts";
+import type { Act, Position } from "../../store/index.ts";
 import {
   type AgentAccess,
   accessTo,
@@ -50,7 +50,7 @@ export interface AgentDoors {
   /** What waits for an operator, of one agent or of all. No word of anybody is read for it, so it is not recorded. */
   attention(actor: Actor, agent?: AgentName): Promise<readonly Attention[]>;
   /** What operators did with the agent, the newest first: what, and about what. Texts that were changed are told by `textMoves`. */
-  acts(actor: Actor, agent: AgentName, limit: number): Promise<readonly Act[]>;
+  acts(actor: Actor, agent: AgentName, limit: number, after?: Position): Promise<readonly Act[]>;
 }
 
 declare module "../../turn/runtime.ts" {
@@ -69,7 +69,7 @@ export function agentDoors(parts: Parts, lives: Lives, complete: (agent: Agent) 
   return {
     snapshot: async (actor, agent) => snapshot(await at(actor, agent), lives),
     attention: async (actor, agent) => attention(accessToEach(parts, actor, agent), lives.funds),
-    acts: async (actor, agent, limit) => parts.store.acts(accessTo(parts, actor, agent).owner, limit),
+    acts: async (actor, agent, limit, after) => parts.store.acts(accessTo(parts, actor, agent).owner, limit, after),
   };
 }
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { count, minute, printable, type Style, setIn, shortVersion, table } from "../../print/index.ts";
 import { type Agent, asStrataError, StrataError } from "../../protocol/index.ts";
 import type { Feature } from "../feature.ts";
-import { FIELDS, given, LIST_OF_AGENT, list, OF_AGENT } from "../fields.ts";
+import { FIELDS, given, LIST_OF_AGENT, list, NEXT, nextAfter, OF_AGENT } from "../fields.ts";
 import { lifeAnswer } from "../life/index.ts";
 import { type Call, type Operation, type OperationContext, operation } from "../operation.ts";
 import { ACT, AGENT, ATTENTION, attentionLines, DECLARED, declaredLines, SNAPSHOT, sourceText } from "./lines.ts";
@@ -96,10 +96,13 @@ const acts = operation({
   may: "read",
   at: "GET /v1/agents/{agent}/acts",
   takes: LIST_OF_AGENT,
-  gives: z.object({ acts: list(ACT) }),
+  gives: z.object({ acts: list(ACT), ...NEXT }),
   list: "acts",
   command: { examples: ["agent acts companion"], opens: "record" },
-  run: async ({ runtime }, { agent, limit }, { actor }) => ({ acts: await runtime.acts(actor, agent, limit) }),
+  run: async ({ runtime }, { agent, limit, after }, { actor }) => {
+    const found = await runtime.acts(actor, agent, limit, after);
+    return { acts: found, ...nextAfter(found, limit, ({ id }) => ({ at: id })) };
+  },
   show: ({ acts: found }, { style, given: { agent } }) =>
     found.length === 0 ? [`No operator has viewed ${agent} yet.`] : actLines(found, style),
 });

@@ -15,7 +15,7 @@ import {
 } from "../../protocol/index.ts";
 import { newestOf, type Parts, reach, type Whose } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
-import { FIELDS } from "../fields.ts";
+import { FIELDS, NEXT, nextAfter, PAGE } from "../fields.ts";
 import { type Call, type Operation, type OperationContext, operation } from "../operation.ts";
 import { approvalOf, decide, type Verdict } from "./decide.ts";
 import { APPROVAL_STORE, type ApprovalFilter } from "./store.ts";
@@ -67,14 +67,15 @@ const list = operation({
     agent: FIELDS.agent.optional(),
     contact: FIELDS.contact.optional(),
     status: STATUS,
-    limit: FIELDS.limit,
+    ...PAGE,
   }),
-  gives: z.object({ approvals: z.array(APPROVAL).readonly() }),
+  gives: z.object({ approvals: z.array(APPROVAL).readonly(), ...NEXT }),
   list: "approvals",
   command: { examples: ["approval list --status all"], opens: "record" },
-  run: async ({ runtime }, { status, ...wish }, { actor }) => ({
-    approvals: await runtime.newestApprovals(actor, { ...wish, statuses: statusesOf(status) }),
-  }),
+  run: async ({ runtime }, { status, ...wish }, { actor }) => {
+    const approvals = await runtime.newestApprovals(actor, { ...wish, statuses: statusesOf(status) });
+    return { approvals, ...nextAfter(approvals, wish.limit, ({ askedAt: at, id }) => ({ at, id })) };
+  },
   show: ({ approvals }, { style, given }) => {
     if (approvals.length === 0)
       return [statusesOf(given.status).includes("waiting") ? "No call waits." : "There is no such call."];
@@ -180,7 +181,7 @@ export { APPROVAL_STORE } from "./store.ts";
 export const FEATURE: Feature = { name: "approvals", store: APPROVAL_STORE, operations: OPERATIONS };
 
 /** Which calls are listed. */
-interface ApprovalWish extends Pick<Whose, "agent" | "contact" | "limit"> {
+interface ApprovalWish extends Omit<Whose, "channel" | "except"> {
   /** Left out, all. */
   readonly statuses?: readonly ApprovalStatus[] | undefined;
 }
@@ -215,10 +216,11 @@ export function approvalDoors(parts: Parts): ApprovalDoors {
     approvals: async (actor, scope, filter, limit) =>
       approvals(await reach(parts, actor, { scope, action: "read" }), filter, limit),
     newestApprovals: (actor, { statuses, ...whose }) => {
-      const filters: readonly ApprovalFilter[] = statuses?.map((status) => ({ status })) ?? [{}];
+      const { after } = whose;
+      const filters: readonly ApprovalFilter[] = statuses?.map((status) => ({ status, after })) ?? [{ after }];
       const find = async (scope: Scope): Promise<readonly Approval[]> =>
         (await Promise.all(filters.map((filter) => approvals(scope, filter, whose.limit)))).flat();
-      return newestOf(parts, actor, whose, { find, at: ({ askedAt }) => askedAt });
+      return newestOf(parts, actor, whose, { find, position: ({ askedAt: at, id }) => ({ at, id }) });
     },
     approval: (actor, id) => approvalOf(parts, actor, id, "read"),
     decide: (actor, id, verdict) => decide({ ...parts, acting }, actor, id, verdict),

@@ -95,6 +95,8 @@ function asking(openStore: OpenStore): void {
         (await approvalsOf(store).approvals(ANN, filter, limit)).map(({ id }) => id);
       expect(await listed({}, 9)).toEqual([third, second, first]);
       expect(await listed({}, 2)).toEqual([third, second]);
+      expect(await listed({ after: { at: NOW + 1, id: second } }, 9)).toEqual([first]);
+      expect(await listed({ after: { at: NOW + 1, id: `${second}z` } }, 9)).toEqual([second, first]);
       expect(await listed({ status: "waiting" }, 9)).toEqual([third, first]);
       expect(await listed({ thread: thread.id }, 9)).toEqual([second, first]);
       expect(await listed({ status: "approved", thread: other.id }, 9)).toEqual([]);

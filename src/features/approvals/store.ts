@@ -20,6 +20,7 @@ import {
   addEvents,
   applyWrites,
   atMost,
+  below,
   type EndedTurn,
   type Erasing,
   fixed,
@@ -29,6 +30,7 @@ import {
   openRow,
   owner,
   ownText,
+  type Position,
   type StorePart,
   scopeKey,
   type Tx,
@@ -61,6 +63,7 @@ const { query, insert } = tables<{ approval: ApprovalTable }>();
 export interface ApprovalFilter {
   readonly status?: ApprovalStatus;
   readonly thread?: ThreadId;
+  readonly after?: Position | undefined;
 }
 
 /** What a person decided about a waiting call. The event, if any, tells the agent; it lands with the decision. */
@@ -143,17 +146,18 @@ const askedByTurn = fixed((of: OneTurn) =>
 async function approvals(
   tx: Tx,
   scope: Scope,
-  { status, thread }: ApprovalFilter,
+  { status, thread, after }: ApprovalFilter,
   limit: number,
 ): Promise<readonly Approval[]> {
   const wanted = { ...within(scope), ...(status && { status }), ...(thread && { thread }) };
-  const newest = query
+  const all = query
     .selectFrom("approval")
     .selectAll()
     .where((eb) => eb.and(wanted))
     .orderBy("asked_at", "desc")
     .orderBy("id", "desc")
     .limit(atMost(limit));
+  const newest = after ? all.where(below("asked_at", "id", after)) : all;
   return inOrder(await tx.all(newest), (row) => read(tx, row));
 }
 

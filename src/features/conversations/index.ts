@@ -1,11 +1,13 @@
 /** The log that an agent with `history: log` keeps of each sender. */
+
 import { z } from "zod";
 import { ago, count, minute, number, printable, type Style, setIn, table } from "../../print/index.ts";
 import { type Actor, type AgentName, CONVERSATION_LIMITS, type ContactId } from "../../protocol/index.ts";
+import type { Paging, Position } from "../../store/index.ts";
 import { type AgentAccess, accessTo, checkOutside, knownScope, type Parts, recordAct } from "../../turn/index.ts";
 import type { LiveSources } from "../../turn/sources/index.ts";
 import type { Feature } from "../feature.ts";
-import { FIELDS, LIST_OF_AGENT, list, TIME } from "../fields.ts";
+import { FIELDS, LIST_OF_AGENT, list, NEXT, nextAfter, TIME } from "../fields.ts";
 import { type OperationContext, operation } from "../operation.ts";
 import { PROOF } from "../shapes.ts";
 import { conversation, type Logs } from "./source.ts";
@@ -14,7 +16,7 @@ import { CONVERSATION_STORE, type ConversationHead, type ConversationLog } from 
 /** What was said with each sender. Each look is recorded. @throws StrataError `not_allowed`, `agent_not_found` */
 export interface ConversationDoors {
   /** The last active first. */
-  conversations(actor: Actor, agent: AgentName, limit: number): Promise<readonly ConversationHead[]>;
+  conversations(actor: Actor, agent: AgentName, limit: number, after?: Position): Promise<readonly ConversationHead[]>;
   conversation(actor: Actor, agent: AgentName, sender: ContactId): Promise<ConversationLog | undefined>;
 }
 
@@ -25,14 +27,14 @@ declare module "../../turn/runtime.ts" {
 /** What was said with each sender, for operators. */
 export function conversationDoors(parts: Parts): ConversationDoors {
   return {
-    conversations: async (actor, name, limit) => conversations(accessTo(parts, actor, name), limit),
+    conversations: async (actor, name, limit, after) => conversations(accessTo(parts, actor, name), { limit, after }),
     conversation: async (actor, name, sender) => readLog(accessTo(parts, actor, name), sender),
   };
 }
 
 /** Who has a log, the last active first. */
-async function conversations(access: AgentAccess, limit: number): Promise<readonly ConversationHead[]> {
-  const heads = await access.parts.store.part(CONVERSATION_STORE).conversations(access.owner, limit);
+async function conversations(access: AgentAccess, { limit, after }: Paging): Promise<readonly ConversationHead[]> {
+  const heads = await access.parts.store.part(CONVERSATION_STORE).conversations(access.owner, limit, after);
   await recordAct(access, "read conversations", `senders: ${heads.length}`);
   return heads;
 }
@@ -80,12 +82,14 @@ const senders = operation({
   may: "read",
   at: "GET /v1/agents/{agent}/conversations",
   takes: LIST_OF_AGENT,
-  gives: z.object({ conversations: list(HEAD) }),
+  gives: z.object({ conversations: list(HEAD), ...NEXT }),
   list: "conversations",
   command: { examples: ["conversation list sovereign"], opens: "record" },
-  run: async ({ runtime }, { agent, limit }, { actor }) => ({
-    conversations: await runtime.conversations(actor, agent, limit),
-  }),
+  run: async ({ runtime }, { agent, limit, after }, { actor }) => {
+    const conversations = await runtime.conversations(actor, agent, limit, after);
+    const next = nextAfter(conversations, limit, ({ lastActivity: at, contact: id }) => ({ at, id }));
+    return { conversations, ...next };
+  },
   show: ({ conversations }, { style, world, given: { agent } }) =>
     conversations.length === 0
       ? [`${agent} has no log of any sender.`]

@@ -226,7 +226,11 @@ function owners(openStore: OpenStore): void {
       for (const scope of others) expect(await logs(store).conversation(scope)).toBeUndefined();
       for (const scope of others) await talk(store, await open(store, scope), "theirs");
       expect(await bodies(store)).toEqual(["mine"]);
-      expect((await logs(store).conversations(OWNER, 9)).map(({ contact }) => contact)).toEqual(["bob", "ann"]);
+      const heads = await logs(store).conversations(OWNER, 9);
+      expect(heads.map(({ contact }) => contact)).toEqual(["ann", "bob"]);
+      const [{ lastActivity: at } = { lastActivity: 0 }] = heads;
+      expect(await logs(store).conversations(OWNER, 9, { at, id: "ann" })).toMatchObject([{ contact: "bob" }]);
+      expect(await logs(store).conversations(OWNER, 9, { at: at - 1, id: "" })).toEqual([]);
       await store.close();
     });
 

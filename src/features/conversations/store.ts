@@ -23,6 +23,7 @@ import {
   KEPT_ENDINGS,
   ONE,
   owner,
+  type Position,
   plain,
   problem,
   type StorePart,
@@ -140,10 +141,18 @@ async function dropLog(tx: Tx, scope: ContactScope): Promise<void> {
 }
 
 /** The last active first. */
-async function conversations(tx: Tx, of: AgentOwner, limit: number): Promise<readonly ConversationHead[]> {
+async function conversations(
+  tx: Tx,
+  of: AgentOwner,
+  limit: number,
+  after?: Position,
+): Promise<readonly ConversationHead[]> {
   const all = await tx.all(heads({ org: of.org, agent: of.agent }));
+  const isBeyond = ({ lastActivity: at, contact }: ConversationHead): boolean =>
+    after === undefined || at < after.at || (at === after.at && contact > after.id);
   return all
-    .sort((a, b) => b.lastActivity - a.lastActivity || b.newest - a.newest)
+    .filter(isBeyond)
+    .sort((a, b) => b.lastActivity - a.lastActivity || (a.contact < b.contact ? -1 : 1))
     .slice(0, atMost(limit))
     .map(({ contact, entries, lastActivity }) => ({ contact, entries, lastActivity }));
 }

@@ -1,5 +1,5 @@
 import { type Actor, type AgentName, authorize, type OutboxId, type TurnId } from "../../protocol/index.ts";
-import type { Thread } from "../../store/index.ts";
+import type { Paging, Thread } from "../../store/index.ts";
 import { type AgentAccess, accessTo, agentNamed, type Parts, recordAct, threadOf, turnOf } from "../../turn/index.ts";
 import { type DeliveryPorts, type DeliveryReport, deliverDue } from "./deliver.ts";
 import { OUTBOX_STORE, type OutboxMessage } from "./store.ts";
@@ -10,7 +10,7 @@ export interface DeliveryDoors {
   outbox(
     actor: Actor,
     agent: AgentName,
-    wish: { readonly status?: OutboxMessage["status"]; readonly limit: number },
+    wish: Paging & { readonly status?: OutboxMessage["status"] },
   ): Promise<readonly OutboxMessage[]>;
   /** Says that a message was delivered. False where it did not wait any more. */
   delivered(actor: Actor, agent: AgentName, id: OutboxMessage["id"]): Promise<boolean>;
@@ -86,7 +86,7 @@ async function confirmDelivery(parts: Parts, actor: Actor, turn: TurnId): Promis
 /** What the agent said, the newest first. */
 async function outbox(
   access: AgentAccess,
-  wish: { readonly status?: OutboxMessage["status"]; readonly limit: number },
+  wish: Paging & { readonly status?: OutboxMessage["status"] },
 ): Promise<readonly OutboxMessage[]> {
   const found = await access.parts.store.part(OUTBOX_STORE).mail(access.owner, wish);
   await recordAct(access, "read outbox", `messages: ${found.length}`);

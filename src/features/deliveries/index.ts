@@ -4,7 +4,7 @@ import { count, minute, oneLine, printable, type Style, setIn } from "../../prin
 import type { AgentName } from "../../protocol/index.ts";
 import type { Job, JobWorld, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
-import { FIELDS, given, list, TIME } from "../fields.ts";
+import { FIELDS, given, list, NEXT, nextAfter, PAGE, TIME } from "../fields.ts";
 import { type OperationContext, operation } from "../operation.ts";
 import { KEYS } from "./config.ts";
 import { OUTBOX_STORE } from "./store.ts";
@@ -36,14 +36,19 @@ const said = operation({
   takes: z.strictObject({
     agent: FIELDS.agent,
     status: z.enum(STATUSES).optional().describe("only with this status (default: all)"),
-    limit: FIELDS.limit,
+    ...PAGE,
   }),
-  gives: z.object({ messages: list(MESSAGE) }),
+  gives: z.object({ messages: list(MESSAGE), ...NEXT }),
   list: "messages",
   command: { examples: ["outbox list --status undeliverable"], opens: "record" },
-  run: async ({ runtime }, { agent, status, limit }, { actor }) => ({
-    messages: await runtime.outbox(actor, agent, { limit, ...given("status", status) }),
-  }),
+  run: async ({ runtime }, { agent, status, limit, after }, { actor }) => {
+    const messages = await runtime.outbox(actor, agent, {
+      limit,
+      ...given("status", status),
+      ...given("after", after),
+    });
+    return { messages, ...nextAfter(messages, limit, ({ at, id }) => ({ at, id })) };
+  },
   show: ({ messages }, { style, given: { agent } }) => {
     if (messages.length === 0) return [`There is no such message of ${agent}.`];
     return [...messages.flatMap((one) => saidLines(one, style)), style.dim(count(messages.length, "message"))];

@@ -66,6 +66,11 @@ function kept(openStore: OpenStore): void {
         { contact: "bob", text: "to Bob", status: "waiting" },
         { contact: "ann", text: "to Ann", status: "waiting" },
       ]);
+      const [newest] = await outboxOf(store).mail(OWNER, { limit: 1 });
+      if (newest === undefined) throw new Error("two wait");
+      expect(await outboxOf(store).mail(OWNER, { limit: 9, after: newest })).toMatchObject([{ contact: "ann" }]);
+      const oldest = await outboxOf(store).mail(OWNER, { limit: 9, oldest: true, after: { at: newest.at, id: first } });
+      expect(oldest).toMatchObject([{ contact: "bob" }]);
       await outboxOf(store).deliver(ANN, { id: first }, NOW);
       expect(await outboxOf(store).mail(OWNER, { status: "waiting", limit: 9 })).toMatchObject([{ contact: "bob" }]);
       expect(await outboxOf(store).mail(OWNER, { status: "delivered", limit: 9 })).toMatchObject([{ contact: "ann" }]);

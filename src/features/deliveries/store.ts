@@ -20,6 +20,7 @@ import {
   inOrder,
   type OneTurn,
   owner,
+  type Position,
   plain,
   type StorePart,
   TEXT_OF,
@@ -63,6 +64,7 @@ interface MailWish extends Partial<Pick<OutboxMessage, "status" | "thread" | "tu
   /** The oldest first; left out, the newest. */
   readonly oldest?: true;
   readonly limit: number;
+  readonly after?: Position | undefined;
 }
 
 /** Who wants to deliver, until when, and how much. */
@@ -164,13 +166,28 @@ const REPLIES = `select outbox.*, ${TEXT_OF("outbox")} as text ${SENT}`;
 async function mail(
   tx: Tx,
   { org, agent }: AgentOwner,
-  { status, oldest, limit, ...rest }: MailWish,
+  { status, oldest, limit, after, ...rest }: MailWish,
 ): Promise<readonly OutboxMessage[]> {
   const chosen = (["contact", "thread", "turn"] as const).filter((column) => rest[column] !== undefined);
-  const where = [REPLIES, ...(status === undefined ? [] : [IN[status]]), ...chosen.map((column) => `${column} = ?`)];
   const way = oldest ? "asc" : "desc";
+  const where = [
+    REPLIES,
+    ...(status === undefined ? [] : [IN[status]]),
+    ...chosen.map((column) => `${column} = ?`),
+    ...(after ? [`(at, id) ${oldest ? ">" : "<"} (?, ?)`] : []),
+  ];
   const wanted = `${where.join(" and ")} order by at ${way}, id ${way} limit ${atMost(limit)}`;
-  return (await tx.all(plain<OutboxRow>(wanted, org, agent, ...chosen.map((column) => rest[column])))).map(toMessage);
+  return (
+    await tx.all(
+      plain<OutboxRow>(
+        wanted,
+        org,
+        agent,
+        ...chosen.map((column) => rest[column]),
+        ...(after ? [after.at, after.id] : []),
+      ),
+    )
+  ).map(toMessage);
 }
 
 /** Written in, as the index of what waits has it. */

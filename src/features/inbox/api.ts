@@ -14,7 +14,7 @@ import {
   type TurnEvent,
   threadId,
 } from "../../protocol/index.ts";
-import type { BatchOpening, Failures, Thread } from "../../store/index.ts";
+import type { BatchOpening, Failures, Paging, Position, Thread } from "../../store/index.ts";
 import {
   type AgentAccess,
   accessTo,
@@ -69,7 +69,7 @@ export interface InboxDoors {
    */
   waiting(actor: Actor, agent: AgentName): Promise<readonly WaitingThread[]>;
   /** What waits for the agent, the oldest first. */
-  inbox(actor: Actor, agent: AgentName, limit: number): Promise<readonly InboxMessage[]>;
+  inbox(actor: Actor, agent: AgentName, limit: number, after?: Position): Promise<readonly InboxMessage[]>;
 }
 
 declare module "../../turn/runtime.ts" {
@@ -95,7 +95,7 @@ const restedAt =
 export function inboxDoors(parts: () => TurnParts, run: Run): InboxDoors {
   return {
     waiting: async (actor, name) => waiting(parts(), accessTo(parts(), actor, name).agent),
-    inbox: async (actor, name, limit) => inbox(accessTo(parts(), actor, name), limit),
+    inbox: async (actor, name, limit, after) => inbox(accessTo(parts(), actor, name), { limit, after }),
     async *runInbox(actor, name, options = {}) {
       const { agent } = accessTo(parts(), actor, name);
       yield* runInbox(parts(), agent, { run, options });
@@ -104,9 +104,9 @@ export function inboxDoors(parts: () => TurnParts, run: Run): InboxDoors {
 }
 
 /** What waits for the agent, the oldest first. */
-async function inbox(access: AgentAccess, limit: number): Promise<readonly InboxMessage[]> {
+async function inbox(access: AgentAccess, page: Paging): Promise<readonly InboxMessage[]> {
   const { parts, owner } = access;
-  const found = await parts.store.inbox(owner, { now: parts.clock.real(), limit });
+  const found = await parts.store.inbox(owner, { now: parts.clock.real(), ...page });
   await recordAct(access, "read inbox", `messages: ${found.length}`);
   return found.map(({ contact, event, isRunning }) => ({ contact, event, status: isRunning ? "running" : "waiting" }));
 }

@@ -21,7 +21,7 @@ import {
 import { type GatherContext, type LiveSources, senderOf } from "../../turn/sources/index.ts";
 import type { Due, Job, Notice, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
-import { FIELDS, given, LIST_OF_AGENT, list, OF_AGENT } from "../fields.ts";
+import { FIELDS, given, LIST_OF_AGENT, list, NEXT, nextAfter, OF_AGENT } from "../fields.ts";
 import { type OperationContext, operation, turnOperation } from "../operation.ts";
 import { EVENT } from "../shapes.ts";
 import { KEYS } from "./config.ts";
@@ -44,10 +44,13 @@ const waiting = operation({
   may: "read",
   at: "GET /v1/agents/{agent}/inbox",
   takes: LIST_OF_AGENT,
-  gives: z.object({ messages: list(WAITING) }),
+  gives: z.object({ messages: list(WAITING), ...NEXT }),
   list: "messages",
   command: { examples: ["inbox list sovereign"], opens: "record" },
-  run: async ({ runtime }, { agent, limit }, { actor }) => ({ messages: await runtime.inbox(actor, agent, limit) }),
+  run: async ({ runtime }, { agent, limit, after }, { actor }) => {
+    const messages = await runtime.inbox(actor, agent, limit, after);
+    return { messages, ...nextAfter(messages, limit, ({ event: { at, id } }) => ({ at, id })) };
+  },
   show: ({ messages }, { style, given: { agent } }) =>
     messages.length === 0
       ? [`Nothing waits for ${agent}.`]

@@ -12,6 +12,7 @@ import {
   usualPayment,
   type Vitals,
 } from "../../protocol/index.ts";
+import type { Position } from "../../store/index.ts";
 import { accessTo, type Run, type RunOptions, recordAct } from "../../turn/index.ts";
 import { asleepFor, creditsOf, fundsLeft, isInWant, ownerOf, tierOf } from "./credits.ts";
 import { type LifeParts, recordState, standingOf } from "./record.ts";
@@ -53,7 +54,7 @@ export interface LifeDoors {
     agent: AgentName,
     payment: { readonly dollars: number; readonly note: Untrusted },
   ): Promise<Credits>;
-  topUps(actor: Actor, agent: AgentName, limit: number): Promise<readonly TopUp[]>;
+  topUps(actor: Actor, agent: AgentName, limit: number, after?: Position): Promise<readonly TopUp[]>;
   /** One turn of its own, now; the events of `run`. @throws StrataError `out_of_credits`, `invalid_input` for `history: transcript` */
   tick(actor: Actor, agent: AgentName, options?: RunOptions): AsyncGenerator<TurnEvent>;
   /**
@@ -80,10 +81,10 @@ export function lifeDoors(parts: () => LifeParts, run: Run): LifeDoors {
       const { agent } = accessTo(parts(), actor, name);
       return topUp(parts(), agent, { ...payment, by: actor.role, at: parts().clock.recorded() });
     },
-    topUps: async (actor, name, limit) =>
+    topUps: async (actor, name, limit, after) =>
       parts()
         .store.part(LIFE_STORE)
-        .topUps(accessTo(parts(), actor, name).owner, limit),
+        .topUps(accessTo(parts(), actor, name).owner, limit, after),
     async *tick(actor, name, options = {}) {
       const access = accessTo(parts(), actor, name);
       checkTicks(access.agent);

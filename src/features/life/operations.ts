@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ago, dollars, minute, number, oneLine, printable, type Style, table } from "../../print/index.ts";
 import { isoSecond, SEEN_STATES, SURVIVAL_TIERS } from "../../protocol/index.ts";
-import { FIELDS, given, LIST_OF_AGENT, list, OF_AGENT, TIME, whole } from "../fields.ts";
+import { FIELDS, given, LIST_OF_AGENT, list, NEXT, nextAfter, OF_AGENT, TIME, whole } from "../fields.ts";
 import { type Operation, type OperationContext, operation, turnOperation } from "../operation.ts";
 import type { LifeView } from "./api.ts";
 
@@ -149,10 +149,13 @@ const payments = operation({
   may: "read",
   at: "GET /v1/agents/{agent}/payments",
   takes: LIST_OF_AGENT,
-  gives: PAYMENTS,
+  gives: PAYMENTS.extend(NEXT),
   list: "payments",
   command: { examples: ["credits list"], opens: "record" },
-  run: async ({ runtime }, { agent, limit }, { actor }) => ({ payments: await runtime.topUps(actor, agent, limit) }),
+  run: async ({ runtime }, { agent, limit, after }, { actor }) => {
+    const found = await runtime.topUps(actor, agent, limit, after);
+    return { payments: found, ...nextAfter(found, limit, ({ id }) => ({ at: id })) };
+  },
   show: ({ payments: found }, { style, given: { agent } }) =>
     found.length === 0 ? [`Nobody has topped up ${agent}.`] : paymentLines(found, style),
 });

@@ -76,6 +76,7 @@ function credits(openStore: OpenStore): void {
       await spend(store, 1.25, NOW + HOUR);
       await spend(store, 0.5, NOW + HOUR, scopeOf("bob"));
       await lives(store).topUp(OWNER, paying(-2, NOW + HOUR, "a mistake"));
+      expect(await lives(store).topUps(OWNER, 9, { at: 2, id: "" })).toMatchObject([{ id: 1, dollars: 5 }]);
       expect(await lives(store).credits(OWNER, NOW + 2 * HOUR)).toEqual({
         toppedUp: 3,
         spent: 1.75,

@@ -24,6 +24,7 @@ import {
   inOrder,
   keepShared,
   linkedTable,
+  type Position,
   plain,
   problem,
   type StorePart,
@@ -173,13 +174,14 @@ const paidIn = fixed((of: AgentOwner) =>
     .where("agent", "=", of.agent),
 );
 
-async function topUps(tx: Tx, { org, agent }: AgentOwner, limit: number): Promise<readonly TopUp[]> {
-  const newest = query
+async function topUps(tx: Tx, { org, agent }: AgentOwner, limit: number, after?: Position): Promise<readonly TopUp[]> {
+  const all = query
     .selectFrom("top_up")
     .selectAll()
     .where((eb) => eb.and({ org, agent }))
     .orderBy("id", "desc")
     .limit(atMost(limit));
+  const newest = after ? all.where("id", "<", after.at) : all;
   return inOrder(await tx.all(newest), async ({ id, dollars, by, note, at }) => {
     return { id, dollars, by, note: untrusted(await sharedText(tx, org, note)), at };
   });

@@ -12,7 +12,7 @@ import type {
   TurnId,
   Usage,
 } from "../../protocol/index.ts";
-import type { MemoryHit, MemoryStats, SavedMemory } from "../../store/index.ts";
+import type { MemoryHit, MemoryListing, MemoryStats, SavedMemory } from "../../store/index.ts";
 import type { RefusedEntry } from "./formats/draft.ts";
 import type { MemoryText } from "./formats/read.ts";
 
@@ -25,12 +25,6 @@ export interface MemoryWish extends MemoryFilter {
   readonly invalid?: true;
   /** Without messages that are only greetings, thanks and other small talk. */
   readonly withoutChatter?: true;
-}
-
-/** Which memories are listed. */
-export interface MemoryListing extends MemoryFilter {
-  /** Also what another memory replaced. */
-  readonly superseded?: true;
 }
 
 /** What a person wants remembered: the rest is stamped by the platform. */

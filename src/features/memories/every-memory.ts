@@ -1,6 +1,5 @@
 import type { Memory, MemoryId, Scope } from "../../protocol/index.ts";
-import type { Store } from "../../store/index.ts";
-import type { MemoryListing } from "./api-types.ts";
+import type { MemoryListing, Store } from "../../store/index.ts";
 
 /** How many are read at once. */
 const PAGE = 1_000;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { count, number, type Style, table } from "../../print/index.ts";
 import { isoSecond, type MemoryId, StrataError } from "../../protocol/index.ts";
-import { FIELDS, given, list, whole } from "../fields.ts";
+import { FIELDS, given, list, NEXT, nextAfter, PAGE, whole } from "../fields.ts";
 import { type Operation, type OperationContext, operation } from "../operation.ts";
 import { hitLines, memoryLines, memoryView, whyLines } from "./lines.ts";
 import { FILTER, filterOf, HIT, MEMORY, NOTE, SAVED, STATS, scopeOf, TROUBLE, WHOSE, type Whose } from "./shapes.ts";
@@ -21,14 +21,16 @@ const memories = operation({
   takes: WHOSE.extend({
     ...FILTER,
     superseded: z.literal(true).optional().describe("also memories that were replaced by another"),
-    limit: FIELDS.limit,
+    ...PAGE,
   }),
-  gives: z.object({ memories: list(MEMORY) }),
+  gives: z.object({ memories: list(MEMORY), ...NEXT }),
   list: "memories",
   command: { contact: "me or own", examples: ["memory list companion --as ann --limit 5"], opens: "record" },
-  run: async (world, { agent, contact, superseded, limit, ...filter }, { actor }) => {
-    const listing = { ...filterOf(filter), ...given("superseded", superseded) };
-    return { memories: await world.runtime.memories(actor, scopeOf(world, actor, { agent, contact }), limit, listing) };
+  run: async (world, { agent, contact, superseded, limit, after, ...filter }, { actor }) => {
+    const listing = { ...filterOf(filter), ...given("superseded", superseded), ...given("after", after) };
+    const scope = scopeOf(world, actor, { agent, contact });
+    const found = await world.runtime.memories(actor, scope, limit, listing);
+    return { memories: found, ...nextAfter(found, limit, ({ at, id }) => ({ at, id })) };
   },
   show: ({ memories: found }, { style, given: asked }) => {
     const isFiltered = Object.keys(filterOf(asked)).length > 0;

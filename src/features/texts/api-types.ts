@@ -12,6 +12,7 @@ import type {
   Untrusted,
   VersionKey,
 } from "../../protocol/index.ts";
+import type { Position, Proposal } from "../../store/index.ts";
 
 /**
  * A version that is active, and whose declaration has passed over it since: `displaced` it is not sent, because its layer was locked, or
@@ -133,7 +134,8 @@ export interface TextDoors {
     actor: Actor,
     agent?: AgentName,
     limit?: number,
-  ): Promise<readonly (TextVersion & { readonly agent: AgentName })[]>;
+    after?: Position,
+  ): Promise<readonly (Proposal & { readonly agent: AgentName })[]>;
   /**
    * @throws StrataError `text_not_found`; `text_decided`, also where another version is active than it was written over and `over`
    * does not name it; `text_refused` where it no longer has room

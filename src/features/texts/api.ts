@@ -61,7 +61,7 @@ export function textDoors(parts: Parts, complete: Complete): TextDoors {
     textVersions: async (actor, agent, choice = {}) => textVersions(await at(actor, agent), choice),
     compareTexts: async (actor, agent, pair) => compareTexts(...(await about(actor, agent, pair))),
     textMoves: async (actor, agent, choice = {}) => textMoves(await at(actor, agent), choice),
-    proposals: async (actor, agent, limit) => proposals(each(actor, agent), limit),
+    proposals: async (actor, agent, limit, after) => proposals(each(actor, agent), limit, after),
     decideText: async (actor, agent, choice) => decideText(...(await about(actor, agent, choice))),
     activateText: async (actor, agent, choice) => activateText(...(await about(actor, agent, choice))),
     rollbackText: async (actor, agent, choice) => rollbackText(...(await about(actor, agent, choice))),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { count, number, printable, type Style, setIn, table } from "../../print/index.ts";
 import type { LayerId, TextKey, TextLimits } from "../../protocol/index.ts";
-import { FIELDS, given, list, NO_REASON, OF_AGENT, whole } from "../fields.ts";
+import { FIELDS, given, list, NEXT, NO_REASON, nextAfter, OF_AGENT, PAGE, whole } from "../fields.ts";
 import { type Operation, type OperationContext, operation } from "../operation.ts";
 import type { LayerView } from "./api-types.ts";
 import {
@@ -105,36 +105,34 @@ const history = operation({
   may: "read",
   at: "GET /v1/agents/{agent}/layers/{layer}/history",
   takes: OF_TEXT.extend({
+    ...PAGE,
     limit: FIELDS.limit.describe("how many versions at most, and as many moves"),
-    before: version(1, "only versions before this one, and what was done with them").optional(),
-    beforeMove: whole(1, 1_000_000_000).describe("only what was done before this move, by its `seq`").optional(),
   }),
   gives: z.object({
     versions: list(VERSION),
     moves: list(MOVE),
-    hasOlder: z.boolean().describe("whether older moves are left out"),
+    ...NEXT,
   }),
   command: { words: ["layer"], examples: ["layer history 6"], opens: "data" },
-  run: async ({ runtime }, { agent, limit, before, beforeMove, ...text }, { actor }) => {
+  run: async ({ runtime }, { agent, limit, after, ...text }, { actor }) => {
     const key = keyOf(text);
-    const versions = await runtime.textVersions(actor, agent, { ...key, limit, ...given("before", before) });
-    // One more tells whether there are older ones.
-    const wish = { ...key, ...given("below", before), ...given("before", beforeMove), limit: limit + 1 };
-    const found = await runtime.textMoves(actor, agent, wish);
-    return { versions, moves: found.slice(0, limit), hasOlder: found.length > limit };
+    // Two lists are read side by side: a place in them is a move, and a version.
+    const from = { move: after?.at, version: after && Number(after.id) };
+    const versions = await runtime.textVersions(actor, agent, { ...key, limit, ...given("before", from.version) });
+    const moves = await runtime.textMoves(actor, agent, { ...key, limit, ...given("before", from.move) });
+    const hasMore = Math.max(versions.length, moves.length) >= limit;
+    const last = `${moves.at(-1)?.seq ?? from.move ?? 1}.${versions.at(-1)?.n ?? from.version ?? 1}`;
+    return { versions, moves, ...(hasMore && { next: last }) };
   },
-  show: ({ versions, moves, hasOlder }, { style, given: { before, beforeMove } }) => {
-    const isEdited = versions.length + moves.length > 0 || before !== undefined || beforeMove !== undefined;
-    if (!isEdited) return ["It is as it was declared; nobody has edited it."];
-    const oldest = versions.at(-1)?.n ?? 1;
-    const older = oldest === 1 ? "" : `; \`--before ${oldest}\` shows older ones`;
+  show: ({ versions, moves }, { style, given: { after } }) => {
+    if (versions.length + moves.length === 0)
+      return [after ? "Nothing older is recorded." : "It is as it was declared; nobody has edited it."];
     return [
       ...versions.flatMap((one) => versionLines(one, style)),
       ...(versions.length === 0 ? [] : [""]),
       ...moveLines(moves, style),
       "",
-      style.dim(`${count(versions.length, "version")}; version 0 is the declared text${older}`),
-      ...(hasOlder ? [style.dim(`\`--before-move ${moves.at(-1)?.seq}\` shows older moves`)] : []),
+      style.dim(`${count(versions.length, "version")}; version 0 is the declared text`),
     ];
   },
 });
@@ -191,24 +189,22 @@ const proposals = operation({
   does: "List the edits that wait for an operator, oldest first, with the guard's verdict.",
   may: "read",
   at: "GET /v1/proposals",
-  takes: z.strictObject({ agent: FIELDS.agent.optional(), limit: FIELDS.limit }),
-  gives: z.object({ proposals: list(PROPOSAL) }),
+  takes: z.strictObject({ agent: FIELDS.agent.optional(), ...PAGE }),
+  gives: z.object({ proposals: list(PROPOSAL), ...NEXT }),
   list: "proposals",
   command: { examples: ["layer proposals"], opens: "data" },
-  run: async ({ runtime }, { agent, limit }, { actor }) => ({
-    proposals: await runtime.proposals(actor, agent, limit),
-  }),
-  show: ({ proposals: found }, { style, given: { limit } }) => {
+  run: async ({ runtime }, { agent, limit, after }, { actor }) => {
+    const found = await runtime.proposals(actor, agent, limit, after);
+    const next = nextAfter(found, limit, ({ link }) => ({ at: link }));
+    return { proposals: found.map(({ link: _, ...proposal }) => proposal), ...next };
+  },
+  show: ({ proposals: found }, { style }) => {
     if (found.length === 0) return ["No proposal waits."];
-    const more = found.length < limit ? "" : ", and perhaps more";
-    return [
-      ...found.flatMap((one) => proposalLines(one, style)),
-      style.dim(`${count(found.length, "proposal")}${more}`),
-    ];
+    return [...found.flatMap((one) => proposalLines(one, style)), style.dim(count(found.length, "proposal"))];
   },
 });
 
-type Proposal = Awaited<ReturnType<OperationContext["runtime"]["proposals"]>>[number];
+type Proposal = Omit<Awaited<ReturnType<OperationContext["runtime"]["proposals"]>>[number], "link">;
 
 function proposalLines(proposal: Proposal, style: Style): readonly string[] {
   const { agent, layer: id, n, text } = proposal;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { count, number, oneLine, printable, type Style, table } from "../../print/index.ts";
 import { layerWith, StrataError, suggestion, TEXT_LIMITS, type TextMove } from "../../protocol/index.ts";
-import { FIELDS, given, list, NO_REASON, OF_AGENT } from "../fields.ts";
+import { FIELDS, given, list, NEXT, NO_REASON, nextAfter, OF_AGENT, PAGE } from "../fields.ts";
 import { type Operation, type OperationContext, operation } from "../operation.ts";
 import { badSkillLine, isStandard, readSkill, SKILL_STORE, type SkillProblem } from "../skills/index.ts";
 import { editedLines, MOVE, SKILL, VERSION } from "./lines.ts";
@@ -58,19 +58,22 @@ const skills = operation({
   does: "List an agent's skills: which are enabled, in which version, and whose words they are.",
   may: "read",
   at: "GET /v1/agents/{agent}/skills",
-  takes: OF_AGENT,
+  takes: OF_AGENT.extend(PAGE),
   gives: z.object({
     skills: list(SKILL),
+    ...NEXT,
     bad: list(z.object({ path: z.string(), says: z.string() })).describe(
       "What of its folders could not be taken, and why.",
     ),
   }),
   list: "skills",
   command: { examples: ["skill list"], opens: "data" },
-  run: async ({ runtime }, { agent }, { actor }) => ({
-    skills: await runtime.skills(actor, agent),
-    bad: (await runtime.badSkills(actor, agent)).map(({ path, says }) => ({ path, says })),
-  }),
+  run: async ({ runtime }, { agent, limit, after }, { actor }) => {
+    const all = await runtime.skills(actor, agent);
+    const page = all.filter(({ name }) => after === undefined || name > after.id).slice(0, limit);
+    const bad = (await runtime.badSkills(actor, agent)).map(({ path, says }) => ({ path, says }));
+    return { skills: page, ...nextAfter(page, limit, ({ name }) => ({ at: 0, id: name })), bad };
+  },
   show: ({ skills: found }, { style, given: { agent }, agentWords }) => [
     ...listLines(agent, found, style),
     ...found.flatMap(({ name, proposals }) => (proposals === 0 ? [] : [style.yellow(approving(name, agentWords))])),

@@ -11,6 +11,7 @@ import {
   textDecided,
   textOvertaken,
 } from "../../protocol/index.ts";
+import type { Position } from "../../store/index.ts";
 import { type AgentAccess, recordAct } from "../../turn/index.ts";
 import type { MovesChoice, SkillChoice, TextChoice, TextEdit, TextVerdictChoice, VersionsChoice } from "./api-types.ts";
 import {
@@ -110,14 +111,14 @@ async function checkThere(access: AgentAccess, key: TextKey): Promise<void> {
   if (part !== undefined) await skillNamed(access, part);
 }
 
-export async function proposals(accesses: readonly AgentAccess[], limit = USUAL) {
+export async function proposals(accesses: readonly AgentAccess[], limit = USUAL, after?: Position) {
   const found = accesses.map(async (access) => {
-    const waiting = await access.parts.store.proposals(access.owner, { limit });
+    const waiting = await access.parts.store.proposals(access.owner, { limit, after });
     return waiting.map((version) => ({ access, version }));
   });
   const told = (await Promise.all(found))
     .flat()
-    .sort((a, b) => a.version.at - b.version.at)
+    .sort((a, b) => a.version.link - b.version.link)
     .slice(0, limit);
   const toldBy = (access: AgentAccess) => told.flatMap((one) => (one.access === access ? [one.version] : []));
   await Promise.all(accesses.map((access) => seen(access, toldBy(access))));

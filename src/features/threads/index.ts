@@ -4,7 +4,7 @@ import { ago, count, minute, number, printable, type Style, setIn, shortVersion,
 import { SCHEDULE } from "../../protocol/index.ts";
 import { PEER } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
-import { FIELDS, given, list } from "../fields.ts";
+import { FIELDS, given, list, NEXT, nextAfter, PAGE } from "../fields.ts";
 import { type Operation, type OperationContext, operation, type Thread, turnOperation } from "../operation.ts";
 import { EVENT, SLOT, THREAD, TURN } from "../shapes.ts";
 import { EXPORT } from "./export.ts";
@@ -47,14 +47,15 @@ const threads = operation({
       .describe(
         "only threads on this channel; default: all but runs of schedules (`schedule`) and questions to sub-agents (`peer`)",
       ),
-    limit: FIELDS.limit,
+    ...PAGE,
   }),
-  gives: z.object({ threads: list(THREAD) }),
+  gives: z.object({ threads: list(THREAD), ...NEXT }),
   list: "threads",
   command: { examples: ["thread list companion --as ann", "thread list --channel schedule"], opens: "record" },
   run: async ({ runtime }, wish, { actor }) => {
     const on = wish.channel === undefined ? { except: [SCHEDULE, PEER] } : {};
-    return { threads: await runtime.newestThreads(actor, { ...wish, ...on }) };
+    const threads = await runtime.newestThreads(actor, { ...wish, ...on });
+    return { threads, ...nextAfter(threads, wish.limit, ({ lastActivity: at, id }) => ({ at, id })) };
   },
   show: ({ threads: found }, { style, world }) => threadLines(found, world.clock.real(), style),
 });
@@ -75,17 +76,19 @@ const show = operation({
   does: "Show what was said on a thread, without any prompt; `strata explain` shows what was sent.",
   may: "read",
   at: "GET /v1/threads/{id}/slots",
-  takes: ONE,
+  takes: ONE.extend({ ...PAGE, limit: FIELDS.limit.default(1_000) }),
   gives: z.object({
     thread: THREAD,
     slots: list(SLOT),
     waiting: z.number().describe("messages that wait for an answer"),
+    ...NEXT,
   }),
   command: { words: ["id"], examples: [`thread show ${ID}`], opens: "record" },
-  run: async ({ runtime }, { id }, { actor }) => {
+  run: async ({ runtime }, { id, ...page }, { actor }) => {
     const thread = await runtime.thread(actor, id);
     const waiting = (await runtime.pending(actor, thread)).length;
-    return { thread, slots: await runtime.slots(actor, id), waiting };
+    const slots = await runtime.slots(actor, id, page);
+    return { thread, slots, waiting, ...nextAfter(slots, page.limit, ({ index }) => ({ at: index })) };
   },
   show: ({ thread, slots, waiting }, { style }) => [
     ...conversationLines(thread, slots, style),
@@ -102,10 +105,13 @@ const turns = operation({
   does: "List a thread's recorded turns, oldest first.",
   may: "explain",
   at: "GET /v1/threads/{id}/turns",
-  takes: ONE,
-  gives: z.object({ turns: list(TURN) }),
+  takes: ONE.extend(PAGE),
+  gives: z.object({ turns: list(TURN), ...NEXT }),
   list: "turns",
-  run: async ({ runtime }, { id }, { actor }) => ({ turns: await runtime.turns(actor, id) }),
+  run: async ({ runtime }, { id, ...page }, { actor }) => {
+    const found = await runtime.turns(actor, id, page);
+    return { turns: found, ...nextAfter(found, page.limit, ({ seq }) => ({ at: seq })) };
+  },
   show: ({ turns: found }) => found.map((turn) => turn.id),
 });
 

@@ -2,6 +2,7 @@ import { type Actor, canonicalJson, keyedDigest, StrataError } from "../../proto
 import type { Act, AgentOwner } from "../agent-store.ts";
 import { append } from "../record/chain.ts";
 import { knownKey, scopeKey } from "../record/pieces.ts";
+import type { Position } from "../records.ts";
 import { atMost, insert, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
@@ -31,12 +32,17 @@ export async function actLink(tx: Tx, row: Omit<Row<"act">, "link">): Promise<st
 }
 
 /** Newest first. */
-export async function acts(tx: Tx, { org, agent }: AgentOwner, limit: number): Promise<readonly Act[]> {
-  const newest = query
+export async function acts(
+  tx: Tx,
+  { org, agent }: AgentOwner,
+  limit: number,
+  after?: Position,
+): Promise<readonly Act[]> {
+  const all = query
     .selectFrom("act")
     .select(["id", "role", "what", "about", "at"])
     .where((eb) => eb.and({ org, agent }))
     .orderBy("id", "desc")
     .limit(atMost(limit));
-  return tx.all(newest);
+  return tx.all(after ? all.where("id", "<", after.at) : all);
 }

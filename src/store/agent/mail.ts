@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { SELF, type TurnId } from "../../protocol/index.ts";
 import type { AgentOwner, MailStore, WaitingMessage } from "../agent-store.ts";
 import { textOf } from "../record/pieces.ts";
+import type { Paging } from "../records.ts";
 import { toEvent } from "../rows.ts";
 import { atMost, KEPT_ENDINGS, plain, query } from "../statement.ts";
 import type { Tx } from "../tx.ts";
@@ -10,15 +11,16 @@ import type { Tx } from "../tx.ts";
 export async function inbox(
   tx: Tx,
   of: AgentOwner,
-  { now, limit }: { readonly now: number; readonly limit: number },
+  { now, limit, after }: Paging & { readonly now: number },
 ): Promise<readonly WaitingMessage[]> {
-  const rows = waitingEvents(of)
+  const all = waitingEvents(of)
     .innerJoin("thread", (join) => join.onRef("thread.org", "=", "event.org").onRef("thread.id", "=", "event.thread"))
     .selectAll("event")
     .select([textOf("event").as("text"), "thread.holder", "thread.lease_until"])
     .orderBy("event.at")
     .orderBy("event.id")
     .limit(atMost(limit));
+  const rows = after ? all.where(sql<boolean>`(event.at, event.id) > (${after.at}, ${after.id})`) : all;
   return (await tx.all(rows)).map(({ holder, lease_until: until, ...row }) => {
     return { contact: row.contact, event: toEvent(row), isRunning: holder !== null && (until ?? 0) > now };
   });

@@ -1,6 +1,7 @@
-import { type ContactScope, isBatch, type Role, type TextKey, type TextVersion } from "../../protocol/index.ts";
-import type { AgentOwner } from "../agent-store.ts";
+import { type ContactScope, isBatch, type Role, type TextKey } from "../../protocol/index.ts";
+import type { AgentOwner, Proposal } from "../agent-store.ts";
 import { keepShared } from "../record/pieces.ts";
+import type { Paging } from "../records.ts";
 import { toTextKey } from "../rows.ts";
 import { atMost, plain } from "../statement.ts";
 import { inOrder, type Tx } from "../tx.ts";
@@ -10,11 +11,17 @@ import { findVersion, isWish, type MoveRow, NO_VERSION, pointerOf, recordMove, t
 export async function proposals(
   tx: Tx,
   owner: AgentOwner,
-  { own, limit }: { readonly own?: true; readonly limit: number },
-): Promise<readonly TextVersion[]> {
+  { own, limit, after }: Paging & { readonly own?: true },
+): Promise<readonly Proposal[]> {
   const where = own ? `and contact is null and "by" = 'agent'` : "";
-  const rows = await tx.all(waiting(`${where} order by link limit ?`, owner, atMost(limit)));
-  return (await inOrder(rows, async (row) => (await findVersion(tx, row, row.n)) ?? [])).flat();
+  const beyond = `${where} and link > ? order by link limit ?`;
+  const rows = await tx.all(waiting(beyond, owner, after?.at ?? 0, atMost(limit)));
+  return (
+    await inOrder(rows, async (row) => {
+      const version = await findVersion(tx, row, row.n);
+      return version ? { ...version, link: row.link } : [];
+    })
+  ).flat();
 }
 
 /** How many wait, of each text of which any does. */

@@ -44,7 +44,7 @@ import {
 import { EDIT_TEXT } from "../agent/edit-write.ts";
 import { SAVE_MEMORY } from "../memory/memory-writes.ts";
 import type { MemoryStore } from "../memory-store.ts";
-import type { Claim, ClaimRequest, RequestRecord, Thread, ThreadOpening, TurnOutcome } from "../records.ts";
+import type { Claim, ClaimRequest, Position, RequestRecord, Thread, ThreadOpening, TurnOutcome } from "../records.ts";
 import type { Store } from "../store.ts";
 import type { StorePart } from "../tx.ts";
 
@@ -134,6 +134,21 @@ export async function revisionsOf(
     return [];
   });
   return known;
+}
+
+/** Reads a list to the end of what it held at the start, two rows at a time; `meanwhile` something happens after each page. */
+export async function readOn<T>(
+  read: (limit: number, after?: Position) => Promise<readonly T[]>,
+  how: { readonly position: (one: T) => Position; readonly meanwhile: (page: number) => Promise<void> },
+): Promise<readonly T[]> {
+  const all: T[] = [];
+  for (let page = 1; ; page++) {
+    const last = all.at(-1);
+    const found = await (last === undefined ? read(2) : read(2, how.position(last)));
+    all.push(...found);
+    if (found.length < 2) return all;
+    await how.meanwhile(page);
+  }
 }
 
 /** A search for one text. */

@@ -1,6 +1,6 @@
 import { topicsOf } from "../../memory/index.ts";
-import { isValidAt, type Memory, type MemoryFilter, type MemoryId, type Scope } from "../../protocol/index.ts";
-import type { MemoryStats, MemoryTopic, TopicWish } from "../memory-store.ts";
+import { isValidAt, type Memory, type MemoryId, type Scope } from "../../protocol/index.ts";
+import type { MemoryListing, MemoryStats, MemoryTopic, TopicWish } from "../memory-store.ts";
 import { toMemory } from "../rows.ts";
 import { atMost } from "../statement.ts";
 import { inOrder, type Tx } from "../tx.ts";
@@ -12,7 +12,7 @@ export async function memories(
   tx: Tx,
   scope: Scope,
   limit: number,
-  filter?: MemoryFilter & { readonly superseded?: true },
+  filter?: MemoryListing,
 ): Promise<readonly Memory[]> {
   const own = await memoryScope(tx, scope);
   return own ? newestOf(tx, own, limit, filter) : [];
@@ -22,7 +22,7 @@ async function newestOf(
   tx: Tx,
   own: MemoryScope,
   limit: number,
-  { superseded, ...filter }: MemoryFilter & { readonly superseded?: true } = {},
+  { superseded, after, ...filter }: MemoryListing = {},
 ): Promise<readonly Memory[]> {
   const wanted = { kinds: NOT_SAID, ...filter };
   const condition = conditionOf(wanted);
@@ -30,10 +30,24 @@ async function newestOf(
     ...(isOfKept(wanted) ? [KEPT] : []),
     ...(superseded ? [] : ["memory.superseded_by is null"]),
     ...(condition ? [condition.sql] : []),
+    ...(after ? [BEYOND] : []),
   ];
   const newest = `${holds.join(" and ")} order by memory.at desc, memory.row desc limit ?`;
-  return (await memoryRows(tx, own, newest, ...(condition?.parameters ?? []), atMost(limit))).map(toMemory);
+  return (
+    await memoryRows(
+      tx,
+      own,
+      newest,
+      ...(condition?.parameters ?? []),
+      ...(after ? [after.at, after.at, after.id, own.number] : []),
+      atMost(limit),
+    )
+  ).map(toMemory);
 }
+
+/** Of those of one instant, what stands behind a memory that is forgotten by now is unknown: they are listed again. */
+const BEYOND = `(memory.at < ? or (memory.at = ? and memory.row <
+  coalesce((select last.row from memory as last where last.id = ? and last.scope = ?), 9007199254740991)))`;
 
 /** One memory of the scope, even a superseded one. */
 export async function memory(tx: Tx, scope: Scope, id: MemoryId): Promise<Memory | undefined> {

@@ -9,9 +9,9 @@ import {
   type ThreadId,
 } from "../../protocol/index.ts";
 import { keepShared, sharedText, textOf } from "../record/pieces.ts";
-import type { ChannelChoice, ClaimRequest, Slot, Thread, ThreadMove, ThreadOpening } from "../records.ts";
+import type { ChannelChoice, ClaimRequest, Paging, Slot, Thread, ThreadMove, ThreadOpening } from "../records.ts";
 import { toSlot, toThread } from "../rows.ts";
-import { atMost, fixed, insert, owner, query, within } from "../statement.ts";
+import { atMost, below, fixed, insert, owner, query, within } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
 
@@ -127,14 +127,15 @@ export async function threads(
   tx: Tx,
   scope: Scope,
   limit: number,
-  { channel, except = [] }: ChannelChoice = {},
+  { channel, except = [], after }: ChannelChoice & Partial<Pick<Paging, "after">> = {},
 ): Promise<readonly Thread[]> {
   const wanted = { ...within(scope), ...(channel !== undefined && { channel }) };
   const those = query
     .selectFrom("thread")
     .selectAll()
     .where((eb) => eb.and(wanted));
-  const recent = (except.length === 0 ? those : those.where("channel", "not in", except))
+  const beyond = after ? those.where(below("last_activity", "id", after)) : those;
+  const recent = (except.length === 0 ? beyond : beyond.where("channel", "not in", except))
     .orderBy("last_activity", "desc")
     .orderBy("id", "desc")
     .limit(atMost(limit));
@@ -178,7 +179,7 @@ async function erasedThread(tx: Tx, { org, agent }: ContactScope, id: ThreadId):
 }
 
 /** A thread's pure history, in order. */
-export async function slots(tx: Tx, scope: ContactScope, id: ThreadId): Promise<readonly Slot[]> {
+export async function slots(tx: Tx, scope: ContactScope, id: ThreadId, page?: Paging): Promise<readonly Slot[]> {
   const ordered = query
     .selectFrom("slot")
     .selectAll("slot")
@@ -188,7 +189,8 @@ export async function slots(tx: Tx, scope: ContactScope, id: ThreadId): Promise<
     .where("slot.contact", "=", scope.contact)
     .where("slot.thread", "=", id)
     .orderBy("slot.position");
-  return (await tx.all(ordered)).map(toSlot);
+  const beyond = page?.after ? ordered.where("slot.position", ">", page.after.at) : ordered;
+  return (await tx.all(page ? beyond.limit(atMost(page.limit)) : beyond)).map(toSlot);
 }
 
 /** Who holds the thread, if the lease still counts. The asker's own counts too: one holder may run two tasks at once. */

@@ -12,9 +12,9 @@ import {
 } from "../../protocol/index.ts";
 import { editsOfTurn } from "../agent/texts.ts";
 import { ownText, sharedTexts } from "../record/pieces.ts";
-import type { ChainHead, RequestStart, SentRequest, TurnRecord } from "../records.ts";
+import type { ChainHead, Paging, RequestStart, SentRequest, TurnRecord } from "../records.ts";
 import { toEnd, toEvent, toMarks, toParameters, toTotals } from "../rows.ts";
-import { fixed, owner, plain, query, type Sql, within } from "../statement.ts";
+import { atMost, fixed, owner, plain, query, type Sql, within } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { batchMemberOf, sendersOf } from "../threads/batch-members.ts";
 import { eventsOfTurn } from "../threads/events.ts";
@@ -28,15 +28,15 @@ export async function turn(tx: Tx, scope: Scope, id: TurnId): Promise<TurnRecord
 }
 
 /** A thread's turns, oldest first. */
-export async function turns(tx: Tx, scope: Scope, thread: ThreadId): Promise<readonly TurnRecord[]> {
+export async function turns(tx: Tx, scope: Scope, thread: ThreadId, page?: Paging): Promise<readonly TurnRecord[]> {
   const wanted = { ...within(scope), thread };
-  const rows = await tx.all(
-    query
-      .selectFrom("turn")
-      .selectAll()
-      .where((eb) => eb.and(wanted))
-      .orderBy("seq"),
-  );
+  const all = query
+    .selectFrom("turn")
+    .selectAll()
+    .where((eb) => eb.and(wanted))
+    .orderBy("seq");
+  const beyond = page?.after ? all.where("seq", ">", page.after.at) : all;
+  const rows = await tx.all(page ? beyond.limit(atMost(page.limit)) : beyond);
   return inOrder(rows, (row) => toTurn(tx, row));
 }
 

@@ -84,6 +84,9 @@ async function work(context: Context, session: Session, { command, verb, given, 
         context.say(...(await answer.lines(page)));
         context.note(...answer.hints(page));
       }
+      // On stderr, so that it is told beside the JSON of a list, too.
+      if (answer.next !== undefined)
+        context.note(`There may be more: add \`--after ${asWord(answer.next)}\` to read on.`);
       for (const fault of answer.faults(page)) context.fail(fault);
       if (answer.failed !== undefined) return context.fail(answer.failed);
       if (answer.follows !== undefined) await tellFollowing(context, session, answer.follows);
@@ -95,6 +98,9 @@ async function work(context: Context, session: Session, { command, verb, given, 
       return writeFile(context, command, await operation.run(app, asked, call)).finally(progress.end);
   }
 }
+
+/** As a word of a command line: a place in a list may hold a contact's name. */
+const asWord = (text: string): string => (/^[\w.@+:-]+$/.test(text) ? text : JSON.stringify(text));
 
 async function runTurn(
   context: Context,
