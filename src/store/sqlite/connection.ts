@@ -13,6 +13,10 @@ export interface Connection {
   /** Chance from outside: that many random bytes. */
   readonly random: (bytes: number) => Uint8Array;
   readonly limits: MemoryLimits;
+  /** How long to wait for another program's lock, in milliseconds. */
+  readonly patience: number;
+  /** From now on, nothing waits for a lock inside of the driver, where the whole program would wait with it. */
+  neverBlock(): void;
   all<R>(statement: Statement<R>): R[];
   first<R>(statement: Statement<R>): R | undefined;
   /** The first column alone, for many rows at little cost. */
@@ -21,7 +25,7 @@ export interface Connection {
   hasVectors(): boolean;
   /** Gives how many rows were changed. */
   run(statement: Statement<unknown>): number;
-  /** Begins a transaction that ends with `commit` or `rollback`. One that is to write waits here for other programs, never half way. */
+  /** Begins a transaction that ends with `commit` or `rollback`. One that is to write needs the lock here, never half way. */
   begin(how: "immediate" | "deferred"): void;
   /** @throws StrataError `store_failed` where the file is not where it was opened: nothing is kept that nobody finds again */
   commit(): void;
@@ -105,6 +109,8 @@ function connection(db: BetterSqlite3.Database, file: string, options: Connectio
     file,
     random: options.random,
     limits: options.limits ?? MEMORY_LIMITS,
+    patience: options.patience,
+    neverBlock: () => void db.pragma("busy_timeout = 0"),
     all: <R>(wanted: Statement<R>) => {
       const { sql, parameters } = runnable(wanted, "sqlite");
       const { statement, columns } = prepared(sql);
@@ -195,7 +201,7 @@ async function copied(
   to: string,
   onProgress: (progress: BackupProgress) => void,
 ): Promise<void> {
-  const source = db.memory ? db : new BetterSqlite3(db.name, { readonly: true });
+  const source = db.memory ? db : new BetterSqlite3(db.name, { readonly: true, timeout: 0 });
   try {
     if (source !== db) source.exec("begin; select count(*) from sqlite_schema");
     const progress = ({ totalPages: total, remainingPages }: BetterSqlite3.BackupMetadata): number => {

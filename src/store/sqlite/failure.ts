@@ -11,8 +11,14 @@ export function failure(thrown: unknown, file: string): StrataError {
   const said = thrown instanceof Error ? thrown.message : String(thrown);
   if (code === "" && !isDisk(thrown) && !DRIVER.test(said)) return asStrataError(thrown);
   const details = { file, code };
-  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return new StrataError("store_busy", busy(file), details, thrown);
+  if (isLocked(thrown)) return new StrataError("store_busy", busy(file), details, thrown);
   return new StrataError("store_failed", sentence(code, said, file), details, thrown);
+}
+
+/** Whether another program's lock was in the way. */
+export function isLocked(thrown: unknown): boolean {
+  if (thrown instanceof StrataError) return thrown.code === "store_busy";
+  return thrown instanceof BetterSqlite3.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(thrown.code);
 }
 
 const isDisk = (thrown: unknown): boolean => thrown instanceof Error && "syscall" in thrown;

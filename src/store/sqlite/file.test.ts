@@ -1,5 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout } from "node:timers/promises";
 import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { actorId, layerId } from "../../protocol/index.ts";
@@ -105,6 +107,27 @@ describe("a file", () => {
     for (const one of [other, holder]) one.close();
     await store.close();
     expect(readdirSync(join(folder, "deep", "er"))).toEqual(["record.sqlite"]);
+  });
+
+  it("that another program keeps locked holds up what needs the lock, and nothing else", async () => {
+    const store = await openSqlite(file, { patience: 5_000 });
+    const thread = await open(store);
+    const other = new BetterSqlite3(file);
+    other.exec("begin immediate");
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    delay.enable();
+    const written = store.receive(thread.scope, thread.id, [said("Hi")]);
+    const wrote = written.then(() => "written");
+    const soon = setTimeout(700, "locked");
+    expect(await Promise.race([wrote, soon])).toBe("locked");
+    expect(await store.thread(thread.scope, thread.id)).toEqual(thread);
+    delay.disable();
+    // The driver's own patience would stop the whole program for as long as the lock is held.
+    expect(delay.max / 1e6).toBeLessThan(2_000);
+    other.exec("rollback");
+    expect(await wrote).toBe("written");
+    other.close();
+    await store.close();
   });
 
   it("that a newer Strata wrote is refused and left as it is", async () => {

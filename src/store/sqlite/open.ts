@@ -65,6 +65,7 @@ async function ready(
     if (writer.first(begun) !== undefined) throw unfinished(writer.file);
     const reader = writer.file === IN_MEMORY ? writer : connect(writer.file, { ...how, readsOnly: true });
     if (reader !== writer) opened.push(reader);
+    for (const db of opened) db.neverBlock();
     const database = sqliteDatabase(writer, reader, parts);
     if (!(await database.read(isIndexToday))) await database.write((tx) => refreshIndex(tx, keptOut));
     await clearLog(database);

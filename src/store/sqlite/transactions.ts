@@ -1,10 +1,11 @@
+import { setTimeout } from "node:timers/promises";
 import { StrataError } from "../../protocol/index.ts";
 import type { MemoryIndex } from "../memory/memory-index.ts";
 import { withParts } from "../migrations.ts";
 import type { Ready, Statement } from "../statement.ts";
 import type { Database, StorePart, Transactions, Tx } from "../tx.ts";
 import type { Connection } from "./connection.ts";
-import { failure } from "./failure.ts";
+import { failure, isLocked } from "./failure.ts";
 import { backup, checkFile, damageSaid } from "./file.ts";
 import { sqliteMemoryIndex } from "./memory-index.ts";
 import { MIGRATIONS } from "./migrate.ts";
@@ -22,7 +23,8 @@ export function sqliteTransactions(
   const reads = reader === writer ? writes : oneAtATime();
   return {
     write: (work) => writes(() => transaction({ db: writer, how: "immediate", parts }, work)),
-    read: (work) => reads(() => transaction({ db: reader, how: "deferred", parts }, work)),
+    // Where the file is just being recovered, a read meets a lock, too, perhaps after its beginning. It has changed nothing and is run again.
+    read: (work) => reads(() => withPatience(reader, () => transaction({ db: reader, how: "deferred", parts }, work))),
     alone: (work) => writes(() => (reader === writer ? work() : reads(work))),
   };
 }
@@ -38,10 +40,10 @@ export function sqliteDatabase(writer: Connection, reader: Connection, parts: re
     write,
     read,
     failure: (thrown) => failure(thrown, writer.file),
-    check: () => alone(async () => checkFile(writer, withParts(MIGRATIONS, parts))),
+    check: () => alone(() => withPatience(writer, async () => checkFile(writer, withParts(MIGRATIONS, parts)))),
     damageSaid: (thrown) => damageSaid(writer, thrown),
     // Our own open reader, like one of another program, would keep the log from being emptied.
-    flush: () => alone(async () => emptied(writer)),
+    flush: () => alone(() => emptied(writer)),
     backup: (file, onProgress) => backup(writer, file, onProgress),
     trouble: async () => writer.lost(),
     close: () =>
@@ -52,12 +54,35 @@ export function sqliteDatabase(writer: Connection, reader: Connection, parts: re
   };
 }
 
-function emptied(db: Connection): boolean {
+async function emptied(db: Connection): Promise<boolean> {
   try {
-    return db.flush();
+    return await withPatience(
+      db,
+      async () => db.flush(),
+      (isEmpty) => !isEmpty,
+    );
   } catch {
     // Everything written is committed; only the log is not empty yet.
     return false;
+  }
+}
+
+/** Milliseconds from one try to the next: the first soon, since most locks are held for a moment. */
+const PAUSES = [1, 2, 5, 10, 20, 50];
+
+/** Tries again while another program holds a lock, as long as the connection is patient. Other work of this program goes on meanwhile. */
+async function withPatience<T>(db: Connection, work: () => Promise<T>, isLate = (_: T): boolean => false): Promise<T> {
+  for (let waited = 0, tries = 0; ; tries++) {
+    const isOver = waited >= db.patience;
+    try {
+      const done = await work();
+      if (isOver || !isLate(done)) return done;
+    } catch (thrown) {
+      if (isOver || !isLocked(thrown)) throw thrown;
+    }
+    const pause = PAUSES[Math.min(tries, PAUSES.length - 1)] ?? 0;
+    await setTimeout(pause);
+    waited += pause;
   }
 }
 
@@ -86,7 +111,7 @@ interface Beginning {
 }
 
 async function transaction<T>({ db, how, parts }: Beginning, work: (tx: Tx) => Promise<T>): Promise<T> {
-  db.begin(how);
+  await withPatience(db, async () => db.begin(how));
   const tx = new SqliteTx(db, parts);
   try {
     const done = await work(tx);
