@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ERRORS } from "../src/protocol/index.ts";
+import { allErrors } from "../src/app/entry/features.ts";
 import { ROOT } from "./files.ts";
 
 const PAGE = join(ROOT, "docs/errors.md");
 const FROM = "<!-- The table below is written by `npm run fix`. -->\n";
 
 /** The page of errors: written by hand down to the mark, and the whole table of codes after it. */
-export function errorsPage(): string {
+export async function errorsPage(): Promise<string> {
   const [byHand = ""] = readFileSync(PAGE, "utf8").split(FROM);
-  const rows = Object.entries(ERRORS).map(
+  const rows = (await allErrors()).map(
     ([code, { status, exit, retry, says }]) =>
       `| \`${code}\` | ${status} | ${exit} | ${retry ? "yes" : "no"} | ${says} |`,
   );

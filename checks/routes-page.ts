@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { allOperations } from "../src/app/entry/features.ts";
+import { allErrors, allOperations } from "../src/app/entry/features.ts";
 import { routesOf } from "../src/doors/http/routes.ts";
-import { ERRORS } from "../src/protocol/index.ts";
 import { ROOT } from "./files.ts";
 import { between } from "./generated.ts";
 
@@ -13,7 +12,7 @@ export async function routesPage(): Promise<string> {
   const routes = routesOf(await allOperations());
   const rows = routes.map(({ method, url, says }) => `| \`${method.toUpperCase()} ${url}\` | ${says} |`);
   const withRoutes = between(readFileSync(PAGE, "utf8"), "routes", ["| route | |", "|---|---|", ...rows]);
-  const codes = Map.groupBy(Object.entries(ERRORS), ([, { status }]) => status);
+  const codes = Map.groupBy(await allErrors(), ([, { status }]) => status);
   const statuses = [...codes].toSorted(([one], [other]) => one - other);
   const lines = statuses.map(([status, same]) => `| ${status} | ${same.map(([code]) => `\`${code}\``).join(", ")} |`);
   return between(withRoutes, "codes", ["| status | codes |", "|---|---|", ...lines]);

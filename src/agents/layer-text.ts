@@ -44,7 +44,7 @@ export function readLayerFile(folder: string, file: string, path: Path, report: 
     return normalText(readText(real));
   } catch (error) {
     if (error instanceof StrataError)
-      return refuse(error.code === "config_invalid" ? error.code : "file_not_found", error.message);
+      return refuse(error.code === "config_invalid" ? "config_invalid" : "file_not_found", error.message);
     return refuse(
       "file_not_found",
       `${whyNot(error)} at ${visible(resolve(folder, file))}; create the file or correct the path`,

@@ -190,7 +190,7 @@ function read(file: string): string {
   try {
     return readText(file);
   } catch (error) {
-    if (error instanceof StrataError) throw new StrataError(error.code, `${file}: ${error.message}`, { file });
+    if (error instanceof StrataError) throw new StrataError(error.traits, `${file}: ${error.message}`, { file });
     throw new StrataError(
       "file_not_found",
       `${file}: ${whyNot(error)}; check its owner and permissions`,

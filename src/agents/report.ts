@@ -1,4 +1,4 @@
-import { type ErrorCode, StrataError } from "../protocol/index.ts";
+import { type CoreErrorCode, StrataError } from "../protocol/index.ts";
 import { type Path, type Position, show, valueAt, writePath, type YamlSource } from "./path.ts";
 
 /** One thing that is wrong, where it stands, what stands there and what should. */
@@ -13,7 +13,7 @@ export interface Problem extends Position {
 export interface ProblemOptions {
   readonly place?: Position & { readonly file: string };
   readonly key?: boolean;
-  readonly code?: ErrorCode;
+  readonly code?: CoreErrorCode;
   readonly value?: string;
 }
 
@@ -34,7 +34,7 @@ export const MOST_PROBLEMS = 100;
 /** An empty report on one file. */
 export function reportOn(source: YamlSource): Report {
   const problems: Problem[] = [];
-  const codes = new Set<ErrorCode>();
+  const codes = new Set<CoreErrorCode>();
   return {
     source,
     add(path, expected, options = {}) {
@@ -51,7 +51,7 @@ export function reportOn(source: YamlSource): Report {
 }
 
 /** The error for problems found. What is plainly wrong goes before what is only not there. */
-export function refusal(codes: ReadonlySet<ErrorCode>, found: readonly Problem[]): StrataError {
+export function refusal(codes: ReadonlySet<CoreErrorCode>, found: readonly Problem[]): StrataError {
   const [first = "config_invalid"] = codes;
   const code = codes.has("config_invalid") ? "config_invalid" : first;
   const problems = [...found].sort((a, b) => a.line - b.line || a.column - b.column);

@@ -130,8 +130,8 @@ function check({ file, agents, sourceNames }: Project, tools: Toolset, sources: 
     try {
       tools.schemas(agent.tools);
     } catch (thrown) {
-      const { code, message, details } = asStrataError(thrown);
-      throw new StrataError(code, `${file}: agents.${name}.tools: ${message}`, details, thrown);
+      const { traits, message, details } = asStrataError(thrown);
+      throw new StrataError(traits, `${file}: agents.${name}.tools: ${message}`, details, thrown);
     }
     for (const { id, source } of agent.layers) {
       if (source.kind !== "own" || sources.has(source.name)) continue;

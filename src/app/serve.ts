@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type ServeOptions, type Serving, serveOperator } from "../doors/http/index.ts";
-import { allOperations } from "./entry/features.ts";
+import { allOperations, errorCodes } from "./entry/features.ts";
 import type { App } from "./open.ts";
 import { VERSION } from "./version.ts";
 import { startWork, type WorkOptions } from "./work.ts";
@@ -15,7 +15,10 @@ export interface ServingOptions extends Omit<ServeOptions, "port">, WorkOptions 
 export async function serve(app: App, port: number, options: ServingOptions = {}): Promise<Serving> {
   await loadAhead(app);
   const outside = { version: VERSION, random: (n: number) => randomBytes(n) };
-  const serving = await serveOperator({ ...app, ...outside, operations: await allOperations() }, { ...options, port });
+  const serving = await serveOperator(
+    { ...app, ...outside, operations: await allOperations(), errorCodes },
+    { ...options, port },
+  );
   const work = await startWork(app, options);
   return {
     ...serving,

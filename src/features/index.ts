@@ -28,4 +28,4 @@ export {
 } from "./operation.ts";
 export { type FieldShape, fieldsOf, fromWords, type Naming, parsed } from "./parse.ts";
 export { DISK, type FileReader, type ProjectDisk } from "./project-disk.ts";
-export { COMPOSED, DONE, ERROR, EVENT, EXPLAINED, PROOF, SLOT, THREAD, TURN } from "./shapes.ts";
+export { COMPOSED, DONE, EVENT, EXPLAINED, errorShape, PROOF, SLOT, THREAD, TURN } from "./shapes.ts";

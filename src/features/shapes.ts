@@ -1,14 +1,5 @@
 import { z } from "zod";
-import {
-  CACHE_USES,
-  EDIT_ENDS,
-  ERRORS,
-  MODES,
-  PROOFS,
-  STOP_REASONS,
-  TRUSTS,
-  TURN_STATUSES,
-} from "../protocol/index.ts";
+import { CACHE_USES, EDIT_ENDS, MODES, PROOFS, TRUSTS, TURN_STATUSES } from "../protocol/index.ts";
 import { list, TIME } from "./fields.ts";
 
 // The shapes of answers, as the OpenAPI document tells them. They are those of `--json` on the command line.
@@ -169,7 +160,7 @@ const SENT = {
 };
 
 const BECAUSE = z
-  .enum(STOP_REASONS)
+  .string()
   .describe(
     "Why it ended: `answered`, the model finished by itself; `length`, the longest reply was reached; `refused` by the model or its provider's filter; `rounds`, `calls`, `dollars` or `credits`, that limit was reached; `recording ended` in a replay.",
   );
@@ -250,18 +241,21 @@ export const DONE = z
     turn: z.string(),
     text: z.string().describe("Everything that the agent said."),
     because: BECAUSE,
+    says: z.string().optional().describe("Why, in a sentence, if a feature's limit was reached: `credits`."),
     unanswered: z.number().optional().describe("How many senders got no reply; absent if each has one."),
     totals: TOTALS.optional().describe("Absent for a contact."),
   })
   .meta({ id: "Done", description: "The last event of a successful turn." });
 
-export const ERROR = z
-  .object({
-    error: z.object({
-      code: z.enum(Object.keys(ERRORS)),
-      message: z.string().describe("A sentence with the value and the next step."),
-      details: z.record(z.string(), z.unknown()).optional(),
-      retry: z.boolean().describe("Whether the same request may succeed later."),
-    }),
-  })
-  .meta({ id: "Error" });
+/** @param codes those of the core and of all features */
+export const errorShape = (codes: readonly string[]) =>
+  z
+    .object({
+      error: z.object({
+        code: z.enum(codes),
+        message: z.string().describe("A sentence with the value and the next step."),
+        details: z.record(z.string(), z.unknown()).optional(),
+        retry: z.boolean().describe("Whether the same request may succeed later."),
+      }),
+    })
+    .meta({ id: "Error" });

@@ -1,5 +1,12 @@
 import type { EmbeddingModelV4 } from "@ai-sdk/provider";
-import { type Embedded, type Embedder, type ErrorCode, type ModelRef, StrataError } from "../protocol/index.ts";
+import {
+  type CoreErrorCode,
+  type Embedded,
+  type Embedder,
+  type ErrorKind,
+  type ModelRef,
+  StrataError,
+} from "../protocol/index.ts";
 import { becauseOf, type CalledModel, cancelled, modelError, splitRef } from "./failure.ts";
 import { LONGEST_ASKED, pauseAfter, type Retry } from "./retry.ts";
 
@@ -128,26 +135,26 @@ function unitVector(numbers: ArrayLike<number>): Float32Array | undefined {
  */
 function embedError(thrown: unknown, asked: CalledModel, tries: number): StrataError {
   if (thrown instanceof StrataError) return thrown;
-  const { code, details } = modelError(thrown, asked, { tries });
+  const { traits, details } = modelError(thrown, asked, { tries });
   const because = [becauseOf(thrown, asked), tries > 1 ? `tried ${tries} times` : ""].filter((part) => part !== "");
-  return embeddingError(code, because.join("; "), asked, details);
+  return embeddingError(traits, because.join("; "), asked, details);
 }
 
 const unreadable = (why: string, asked: CalledModel): StrataError => embeddingError("model_failed", why, asked);
 
 function embeddingError(
-  code: ErrorCode,
+  kind: CoreErrorCode | ErrorKind,
   because: string,
   { ref }: CalledModel,
   details?: Readonly<Record<string, unknown>>,
 ): StrataError {
   const { provider, model } = splitRef(ref);
   const why = because === "" ? "" : ` (${because})`;
-  const message = `${provider} returned no vectors for ${model}${why}; ${NEXT.get(code) ?? "check the network and the provider's address"}`;
-  return new StrataError(code, message, details ?? { provider, model });
+  const message = `${provider} returned no vectors for ${model}${why}; ${NEXT.get(typeof kind === "string" ? kind : kind.code) ?? "check the network and the provider's address"}`;
+  return new StrataError(kind, message, details ?? { provider, model });
 }
 
-const NEXT: ReadonlyMap<ErrorCode, string> = new Map([
+const NEXT: ReadonlyMap<string, string> = new Map([
   ["key_refused", "check the key, and that it may use this model"],
   ["rate_limited", "wait a minute, or raise the account's limits"],
   ["model_refused", "check that this is a model for embeddings, its provider's address and the account"],

@@ -1,5 +1,7 @@
+import type { Brand } from "./brand.ts";
+
 /**
- * Every error of Strata. The doors read status, exit code and retry from here and nowhere else.
+ * The errors of the core; a feature makes its own with `errorKind`. The doors read status, exit code and retry from the error itself.
  * `status` is HTTP's, `exit` the program's, `retry` whether the same call may succeed later, `says` the sentence in general.
  */
 export const ERRORS = {
@@ -26,7 +28,6 @@ export const ERRORS = {
   tool_not_found: { status: 404, exit: 3, retry: false, says: "no tool of that name exists" },
   thread_not_found: { status: 404, exit: 3, retry: false, says: "no thread of that id is in reach" },
   turn_not_found: { status: 404, exit: 3, retry: false, says: "no turn of that id is in reach" },
-  approval_not_found: { status: 404, exit: 3, retry: false, says: "no approval of that id is in reach" },
   text_not_found: { status: 404, exit: 3, retry: false, says: "no layer, skill or version of that name is there" },
   text_refused: { status: 422, exit: 2, retry: false, says: "a text may not become part of the prompt" },
   text_decided: {
@@ -35,13 +36,11 @@ export const ERRORS = {
     retry: false,
     says: "that proposal is already decided, or another text is now active",
   },
-  out_of_credits: { status: 402, exit: 15, retry: true, says: "the agent has no credits left and sleeps" },
   signature_invalid: { status: 401, exit: 6, retry: false, says: "a signature is not that of the sender" },
   memory_not_found: { status: 404, exit: 3, retry: false, says: "no memory of that id is in reach" },
   unauthenticated: { status: 401, exit: 6, retry: false, says: "no token was sent, or an unknown one" },
   not_allowed: { status: 403, exit: 6, retry: false, says: "this actor may not do that" },
   thread_busy: { status: 409, exit: 7, retry: true, says: "another worker holds the thread" },
-  approval_decided: { status: 409, exit: 7, retry: false, says: "that call is already decided" },
   lease_lost: {
     status: 409,
     exit: 7,
@@ -81,13 +80,43 @@ export const ERRORS = {
 
 /** What the CLI and the HTTP server need to know about one kind of error. */
 export interface ErrorTraits {
+  /** Nothing is wrong, and messages keep waiting until it passes: background work does not report it. */
+  readonly isPause?: true;
   readonly status: number;
   readonly exit: number;
   readonly retry: boolean;
   readonly says: string;
 }
 
-export type ErrorCode = keyof typeof ERRORS;
+export type CoreErrorCode = keyof typeof ERRORS;
+/** The code of a feature's error. */
+export type OwnErrorCode = Brand<string, "ErrorCode">;
+export type ErrorCode = CoreErrorCode | OwnErrorCode;
+
+/** Whether a code is in the list above. */
+export const isCoreError = (code: ErrorCode): code is CoreErrorCode => Object.hasOwn(ERRORS, code);
+
+/** A code with its traits, as each error carries them. */
+export interface ErrorKind extends ErrorTraits {
+  readonly code: ErrorCode;
+}
+
+/** A feature's kind of error: the feature throws and recognises it, and names it in `errors` of its `FEATURE`. */
+export interface OwnError extends ErrorKind {
+  readonly code: OwnErrorCode;
+  readonly of: (message: string, details?: Readonly<Record<string, unknown>>, cause?: unknown) => StrataError;
+  readonly is: (thrown: unknown) => boolean;
+}
+
+export function errorKind(name: string, traits: ErrorTraits): OwnError {
+  const code = name as OwnErrorCode;
+  const kind = { ...traits, code };
+  return {
+    ...kind,
+    of: (message, details, cause) => new StrataError(kind, message, details, cause),
+    is: (thrown) => thrown instanceof StrataError && thrown.code === code,
+  };
+}
 
 /** The one error class. `message` is a sentence with the value and the next step; `details` is the same for programs. */
 export class StrataError extends Error {
@@ -95,19 +124,28 @@ export class StrataError extends Error {
   readonly code: ErrorCode;
   readonly details: Readonly<Record<string, unknown>>;
 
-  constructor(code: ErrorCode, message: string, details: Readonly<Record<string, unknown>> = {}, cause?: unknown) {
+  readonly #kind: ErrorKind;
+
+  /** @param kind a code of the core, or the `traits` of another error, whose kind the new one has */
+  constructor(
+    kind: CoreErrorCode | ErrorKind,
+    message: string,
+    details: Readonly<Record<string, unknown>> = {},
+    cause?: unknown,
+  ) {
     super(message, cause === undefined ? undefined : { cause });
-    this.code = code;
+    this.#kind = typeof kind === "string" ? { code: kind, ...ERRORS[kind] } : kind;
+    this.code = this.#kind.code;
     this.details = details;
   }
 
-  get traits(): ErrorTraits {
-    return ERRORS[this.code];
+  get traits(): ErrorKind {
+    return this.#kind;
   }
 }
 
 /** Any thrown value as a `StrataError`: one that already is stays as it is, others get `code` and keep their cause. */
-export function asStrataError(thrown: unknown, code: ErrorCode = "unexpected"): StrataError {
+export function asStrataError(thrown: unknown, code: CoreErrorCode = "unexpected"): StrataError {
   if (thrown instanceof StrataError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new StrataError(code, message || ERRORS[code].says, {}, thrown);

@@ -33,7 +33,19 @@ export {
 } from "./agent.ts";
 export type { Brand } from "./brand.ts";
 export { type Epoch, frozenIn, sentIn, type TranscriptMessage } from "./epoch.ts";
-export { asStrataError, ERRORS, type ErrorCode, type ErrorTraits, never, StrataError } from "./errors.ts";
+export {
+  asStrataError,
+  type CoreErrorCode,
+  ERRORS,
+  type ErrorCode,
+  type ErrorKind,
+  type ErrorTraits,
+  errorKind,
+  isCoreError,
+  never,
+  type OwnError,
+  StrataError,
+} from "./errors.ts";
 export {
   CONTEXT_KINDS,
   type EventKind,
@@ -284,8 +296,11 @@ export {
 } from "./trust.ts";
 export {
   type Clock,
+  type CoreStop,
   isKept,
   type KeptStatus,
+  type OwnStop,
+  ownStop,
   STOP_REASONS,
   type StopReason,
   TURN_STATUSES,

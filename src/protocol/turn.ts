@@ -1,4 +1,5 @@
 import type { ModelRef } from "./agent.ts";
+import type { Brand } from "./brand.ts";
 import type { StrataError } from "./errors.ts";
 import type { ApprovalId, LayerId, ThreadId, ToolName, TurnId } from "./ids.ts";
 import type { Json } from "./json.ts";
@@ -18,18 +19,20 @@ export interface Clock {
   readonly real: () => number;
 }
 
-/** Why a successful turn ended. */
-export const STOP_REASONS = [
-  "answered",
-  "length",
-  "refused",
-  "rounds",
-  "calls",
-  "dollars",
-  "credits",
-  "recording ended",
-] as const;
-export type StopReason = (typeof STOP_REASONS)[number];
+/** Why a successful turn ended, in the core's words. */
+export const STOP_REASONS = ["answered", "length", "refused", "rounds", "calls", "dollars", "recording ended"] as const;
+export type CoreStop = (typeof STOP_REASONS)[number];
+
+/** Why a successful turn ended. A feature brings more with `ownStop`; what is stored is the word. */
+export type StopReason = CoreStop | Brand<string, "StopReason">;
+
+/** A feature's reason to end a turn, and the sentence for people. */
+export interface OwnStop {
+  readonly reason: StopReason;
+  readonly says: string;
+}
+
+export const ownStop = (reason: string, says: string): OwnStop => ({ reason: reason as StopReason, says });
 
 /** A turn runs until it ends, in one of three ways; its ending never changes. `waiting`: with calls whose answers come later. */
 export const TURN_STATUSES = ["running", "done", "waiting", "failed"] as const;
@@ -84,7 +87,7 @@ export type TurnEvent =
   | ({ readonly type: "report" } & CommitReport)
   /**
    * So many of the turn's senders got no reply, and `because` of what the turn ended. Their messages count as handled, or wait where the
-   * agent's credits ended a turn of several. Told once it is committed.
+   * agent's money ended a turn of several. Told once it is committed.
    */
   | {
       readonly type: "unanswered";
@@ -112,6 +115,8 @@ export type TurnEvent =
       readonly turn: TurnId;
       readonly text: string;
       readonly because: StopReason;
+      /** Why, in a sentence, if `because` is a feature's word. */
+      readonly says?: string;
       /** How many senders got no reply; absent if each has one. */
       readonly unanswered?: number;
       /** Left out for a contact, like those of a failed turn. */

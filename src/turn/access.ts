@@ -193,7 +193,7 @@ function withoutInside(event: TurnEvent): TurnEvent {
 function withoutReason(error: StrataError): StrataError {
   if (OPEN.includes(error.code)) return error;
   return new StrataError(
-    error.code,
+    error.traits,
     "the message could not be answered; it keeps waiting, and the operator can see why",
   );
 }

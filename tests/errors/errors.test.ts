@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ERRORS } from "../../src/protocol/index.ts";
+import { isTestFile, readFiles } from "../../checks/files.ts";
+import { allErrors } from "../../src/app/entry/features.ts";
 import { project, ROOT } from "../cli/strata.ts";
 import { AGENT } from "./cases-agent.ts";
 import { CONFIG, INPUT } from "./cases-input.ts";
@@ -9,6 +10,8 @@ import { STORE } from "./cases-store.ts";
 import { TEXTS } from "./cases-texts.ts";
 import { TURN } from "./cases-turn.ts";
 import { type Case, cli, readAs, type Seen } from "./doors.ts";
+
+const ERRORS = new Map(await allErrors());
 
 const CASES: readonly Case[] = [...INPUT, ...CONFIG, ...STORE, ...TURN, ...AGENT, ...TEXTS];
 
@@ -28,9 +31,19 @@ describe("an error", () => {
     expect(seen.text).not.toMatch(/^\s+at /m);
   });
 
+  it("of every kind that is made is in the list of the core or of its feature, once", async () => {
+    const codes = (await allErrors()).map(([code]) => code);
+    expect(codes.filter((code, i) => codes.indexOf(code) !== i)).toEqual([]);
+    const made = readFiles((path) => path.startsWith("src/") && path.endsWith(".ts") && !isTestFile(path)).flatMap(
+      ({ text }) => [...text.matchAll(/errorKind\("(\w+)"/g)].map(([, code = ""]) => code),
+    );
+    expect(made.length).toBeGreaterThan(2);
+    expect(made.filter((code) => !ERRORS.has(code))).toEqual([]);
+  });
+
   it("of every code is provoked through a door", () => {
     const provoked = new Set<string>(CASES.map(({ code }) => code));
-    expect(Object.keys(ERRORS).filter((code) => !provoked.has(code))).toEqual([]);
+    expect([...ERRORS.keys()].filter((code) => !provoked.has(code))).toEqual([]);
   });
 });
 
@@ -73,7 +86,9 @@ function answerOf(seen: Seen) {
 }
 
 function tableSays(code: Case["code"], seen: Seen) {
-  const { exit, status, retry } = ERRORS[code];
+  const traits = ERRORS.get(code);
+  if (traits === undefined) throw new Error(`${code} is in no list of errors`);
+  const { exit, status, retry } = traits;
   if (seen.door === "cli") return { exit, ...("code" in seen && { code }) };
   return seen.door === "http" ? { status, code, retry } : { code };
 }

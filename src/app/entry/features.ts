@@ -1,5 +1,5 @@
 import type { Feature, Listed, Operation, ToolDeps } from "../../features/index.ts";
-import type { Tool } from "../../protocol/index.ts";
+import { ERRORS, type ErrorTraits, type Tool } from "../../protocol/index.ts";
 import type { StorePart } from "../../store/index.ts";
 import type { TurnSteps } from "../../turn/index.ts";
 import type { Job } from "../../work/index.ts";
@@ -125,6 +125,14 @@ export const FEATURES: readonly Listed[] = [
 ];
 
 const allFeatures = (): Promise<readonly Feature[]> => Promise.all(FEATURES.map(({ load }) => load()));
+
+/** Every kind of error, of the core and of all features, by its code. */
+export const allErrors = async (): Promise<readonly (readonly [string, ErrorTraits])[]> => [
+  ...Object.entries(ERRORS),
+  ...(await allFeatures()).flatMap(({ errors = [] }) => errors.map((one) => [one.code, one] as const)),
+];
+
+export const errorCodes = async (): Promise<readonly string[]> => (await allErrors()).map(([code]) => code);
 
 /** The operations of all features. */
 export const allOperations = async (): Promise<readonly Operation[]> =>

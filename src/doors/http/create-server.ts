@@ -15,6 +15,8 @@ export interface ServerParts extends Omit<HttpContext, "turns"> {
   /** Who asks with that token; nobody for one that is not known. Today that is the operator; other roles come in here. */
   readonly actorOf: (token: string) => Actor | undefined;
   readonly health: () => Promise<HealthReport>;
+  /** Of every error that a route may answer with. */
+  readonly errorCodes: () => Promise<readonly string[]>;
   /** Sees what the turns tell that clients ask for, for whoever looks after the server. */
   readonly watch?: ((event: TurnEvent) => void) | undefined;
 }
@@ -112,10 +114,10 @@ To talk to an agent in a terminal, run \`strata chat AGENT\`.
 `;
 
 /** Made when it is asked for: most runs never need it. */
-function serveDocument(server: Hono<Env>, { health }: ServerParts, routes: readonly Route[]): void {
+function serveDocument(server: Hono<Env>, { health, errorCodes }: ServerParts, routes: readonly Route[]): void {
   server.get("/v1/openapi.json", async ({ json }) => {
     const { openApiOf } = await import("./openapi.ts");
-    return json(openApiOf(routes, (await health()).version));
+    return json(openApiOf(routes, { version: (await health()).version, codes: await errorCodes() }));
   });
 }
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { agentSpec, blueprintFolder, vaultOf } from "../../agents/index.ts";
 import { loadProject, reviveAgent } from "../../app/entry/agents.ts";
-import { allOperations, allParts, allSteps } from "../../app/entry/features.ts";
+import { allOperations, allParts, allSteps, errorCodes } from "../../app/entry/features.ts";
 import { openRuntime } from "../../app/entry/runtime.ts";
 import { memoryTools } from "../../features/memories/index.ts";
 import { type Script, scripted, wireBody } from "../../models/index.ts";
@@ -98,6 +98,7 @@ export async function httpFixture(
   const operator: Actor = { org: orgId("home"), id: actorId("token:operator"), role: "operator" };
   const parts: ServerParts = {
     operations: await allOperations(),
+    errorCodes,
     runtime,
     site: siteOf({ host: "127.0.0.1", port: 4600 }),
     actorOf: (token) => (token === TOKEN ? operator : undefined),

@@ -1,18 +1,25 @@
 import { OpenAPIHono } from "@hono/zod-openapi";
-import { ERROR } from "../../features/index.ts";
+import { errorShape } from "../../features/index.ts";
 import type { OtherAnswer, Route } from "./route.ts";
 
 /** The OpenAPI 3.1 document of routes, made from the shapes that they parse with. */
-export function openApiOf(routes: readonly Route[], version: string): object {
+export function openApiOf(
+  routes: readonly Route[],
+  { version, codes }: { readonly version: string; readonly codes: readonly string[] },
+): object {
+  const error = { ...ERROR_ANSWER, schema: errorShape(codes) };
   const host = new OpenAPIHono();
   const { openAPIRegistry: registry } = host;
   registry.registerComponent("securitySchemes", "token", { type: "http", scheme: "bearer" });
-  for (const route of routes) registry.registerPath(described(route));
+  for (const route of routes) registry.registerPath(described(route, error));
   const info = { title: "Strata", version, description: "The API for the operator. Every path needs the token." };
   return host.getOpenAPI31Document({ openapi: "3.1.0", info });
 }
 
-function described({ method, url, says, shapes: { path, query, body, answer }, otherwise = [] }: Route) {
+function described(
+  { method, url, says, shapes: { path, query, body, answer }, otherwise = [] }: Route,
+  error: OtherAnswer,
+) {
   const takesBody = Object.keys(body.shape).length > 0;
   const usual: OtherAnswer = { status: 200, says, schema: answer };
   return {
@@ -25,11 +32,11 @@ function described({ method, url, says, shapes: { path, query, body, answer }, o
       query,
       ...(takesBody && { body: { required: true, content: { "application/json": { schema: body } } } }),
     },
-    responses: { ...responses([usual, ...otherwise]), default: { ...content(ERROR_ANSWER) } },
+    responses: { ...responses([usual, ...otherwise]), default: { ...content(error) } },
   };
 }
 
-const ERROR_ANSWER: OtherAnswer = { status: 0, says: "What went wrong, and what to do next.", schema: ERROR };
+const ERROR_ANSWER: OtherAnswer = { status: 0, says: "What went wrong, and what to do next." };
 
 /** Answers of one status stand together, one type of content each. */
 function responses(answers: readonly OtherAnswer[]) {

@@ -11,6 +11,7 @@ import { isSameToken, operatorToken } from "./token.ts";
 /** What is served, and what comes from outside. */
 export interface Served extends Omit<HttpContext, "turns"> {
   readonly operations: readonly Operation[];
+  readonly errorCodes: () => Promise<readonly string[]>;
   readonly operator: Actor;
   /** The data folder, which holds the token. */
   readonly data: string;

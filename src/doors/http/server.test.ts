@@ -64,7 +64,7 @@ describe("the server", () => {
       await once(signal, "abort");
       await setImmediate();
       order.push("decided");
-      throw new StrataError("approval_decided", `${id} is over`);
+      throw new StrataError("lease_lost", `${id} is over`);
     };
     const own = createServer({ ...parts, runtime: { ...parts.runtime, decide } });
     const answer = own.request("/v1/approvals/apr_00000000000000000000000000/approve", {

@@ -87,5 +87,5 @@ export async function endOf(events: ReadableStream<TurnEvent>): Promise<Done | n
 
 /** The failure with its turn, so that a client can look at the record. */
 function failureOf({ turn, error }: Extract<TurnEvent, { type: "failed" }>): StrataError {
-  return new StrataError(error.code, error.message, { ...error.details, turn }, error);
+  return new StrataError(error.traits, error.message, { ...error.details, turn }, error);
 }

@@ -168,8 +168,8 @@ export function problemsOf(found: readonly Answering[]): readonly StrataError[] 
     cause.names.push(agent.name);
     causes.set(problem.message, cause);
   }
-  return [...causes.values()].map(({ error: { code, message, details }, names }) => {
-    return new StrataError(code, `${names.join(", ")} cannot answer yet: ${message}`, details);
+  return [...causes.values()].map(({ error: { traits, message, details }, names }) => {
+    return new StrataError(traits, `${names.join(", ")} cannot answer yet: ${message}`, details);
   });
 }
 

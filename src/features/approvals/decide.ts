@@ -33,7 +33,7 @@ import {
   schemaDigest,
   threadOf,
 } from "../../turn/index.ts";
-import { APPROVAL_STORE } from "./store.ts";
+import { ALREADY_DECIDED, APPROVAL_STORE, NOT_FOUND } from "./store.ts";
 
 /** A person's word about a call. */
 export interface Verdict {
@@ -62,8 +62,7 @@ export async function approvalOf(parts: Parts, actor: Actor, id: ApprovalId, act
   const { approval } = parts.store.part(APPROVAL_STORE);
   const found = await foundIn(parts, actor, action, (scope) => approval(scope, id));
   if (found !== undefined) return found;
-  throw new StrataError(
-    "approval_not_found",
+  throw NOT_FOUND.of(
     `there is no approval ${id} in your reach; \`strata approval list\` or \`GET /v1/approvals?status=waiting\` lists those that wait`,
     { approval: id },
   );
@@ -225,7 +224,7 @@ function notKept(
   const what = `${id}: ${tool} has run and ${ended(outcome)} ${JSON.stringify(outcome.text.slice(0, LONGEST_QUOTE))}`;
   const settling = `\`strata approval settle ${id} --note TEXT\` or \`POST /v1/approvals/${id}/settle\` with a note`;
   const message = `${what}, but that could not be recorded: ${cause.message}. It will not run again; tell the agent with ${settling}`;
-  return new StrataError(cause.code, message, { ...cause.details, approval: id, outcome }, cause);
+  return new StrataError(cause.traits, message, { ...cause.details, approval: id, outcome }, cause);
 }
 
 /** A person has looked at what the call was to change: their word stands for the outcome that was never recorded. */
@@ -237,7 +236,7 @@ async function settle(parts: DecidingParts, { approval, thread, actor, note }: C
   }
   if (parts.acting.has(id)) {
     const message = `${id} is running; wait for its end, which is recorded automatically`;
-    throw new StrataError("approval_decided", message, { approval: id });
+    throw ALREADY_DECIDED.of(message, { approval: id });
   }
   const text = `${id}: ${tool} was approved; its end was not recorded. The ${actor.role} has looked and says: ${note}`;
   return parts.store.part(APPROVAL_STORE).finishApproval(scope, id, {

@@ -18,7 +18,7 @@ import type { Feature } from "../feature.ts";
 import { FIELDS, NEXT, nextAfter, PAGE } from "../fields.ts";
 import { type Call, type Operation, type OperationContext, operation } from "../operation.ts";
 import { approvalOf, decide, type Verdict } from "./decide.ts";
-import { APPROVAL_STORE, type ApprovalFilter } from "./store.ts";
+import { ALREADY_DECIDED, APPROVAL_STORE, type ApprovalFilter, NOT_FOUND } from "./store.ts";
 
 const APPROVAL = z
   .object({
@@ -178,7 +178,12 @@ const settling = (id: string): string => `\`strata approval settle ${id} --note 
 
 export { APPROVAL_STORE } from "./store.ts";
 
-export const FEATURE: Feature = { name: "approvals", store: APPROVAL_STORE, operations: OPERATIONS };
+export const FEATURE: Feature = {
+  name: "approvals",
+  store: APPROVAL_STORE,
+  errors: [NOT_FOUND, ALREADY_DECIDED],
+  operations: OPERATIONS,
+};
 
 /** Which calls are listed. */
 interface ApprovalWish extends Omit<Whose, "channel" | "except"> {

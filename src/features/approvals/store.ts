@@ -4,10 +4,10 @@ import {
   type ApprovalStatus,
   type ContactScope,
   type Digest,
+  errorKind,
   type PlannedWrite,
   type Role,
   type Scope,
-  StrataError,
   type ThreadId,
   type ToolName,
   type Trust,
@@ -82,6 +82,19 @@ export interface Finish {
   readonly event: ArrivingEvent;
   readonly at: number;
 }
+
+export const NOT_FOUND = errorKind("approval_not_found", {
+  status: 404,
+  exit: 3,
+  retry: false,
+  says: "no approval of that id is in reach",
+});
+export const ALREADY_DECIDED = errorKind("approval_decided", {
+  status: 409,
+  exit: 7,
+  retry: false,
+  says: "that call is already decided",
+});
 
 /** Calls that wait or waited for a person. */
 export const APPROVAL_STORE = {
@@ -235,13 +248,12 @@ async function inState(
 ): Promise<ApprovalTable> {
   const row = await findApproval(tx, scope, id);
   if (!row) {
-    throw new StrataError("approval_not_found", `approval ${id} is not in reach: list those that wait`, {
+    throw NOT_FOUND.of(`approval ${id} is not in reach: list those that wait`, {
       approval: id,
     });
   }
   if (row.status === state) return row;
-  throw new StrataError(
-    "approval_decided",
+  throw ALREADY_DECIDED.of(
     `approval ${id} is ${row.status} and not ${state}, so nothing was changed: list those that wait`,
     { approval: id, status: row.status },
   );

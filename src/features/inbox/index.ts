@@ -164,8 +164,8 @@ async function dueOf({ runtime, operator, clock }: Parameters<Job["due"]>[0], { 
   return { tasks, next: later.length === 0 ? undefined : Math.min(...later) };
 }
 
-/** Another program handles them, the agent sleeps, which is told as how it lives, or a person has stopped the turn. */
-const NO_TROUBLE: readonly string[] = ["thread_busy", "out_of_credits", "turn_cancelled"];
+/** Another program handles them, or a person has stopped the turn. */
+const NO_TROUBLE: readonly string[] = ["thread_busy", "turn_cancelled"];
 
 /** Tells of a turn what an operator should know who did not ask for it. @throws StrataError what it failed of */
 async function* handled(turn: AsyncIterable<TurnEvent>, signal: AbortSignal): AsyncGenerator<Notice> {
@@ -175,7 +175,8 @@ async function* handled(turn: AsyncIterable<TurnEvent>, signal: AbortSignal): As
       if (event.type === "failed") throw event.error;
     }
   } catch (thrown) {
-    if (!signal.aborted && !NO_TROUBLE.includes(asStrataError(thrown).code)) throw thrown;
+    const { code, traits } = asStrataError(thrown);
+    if (!signal.aborted && !traits.isPause && !NO_TROUBLE.includes(code)) throw thrown;
   }
 }
 

@@ -4,7 +4,8 @@ import {
   type Budgets,
   type CreditRules,
   type Credits,
-  StrataError,
+  errorKind,
+  type StrataError,
   type SurvivalTier,
   usualPayment,
 } from "../../protocol/index.ts";
@@ -73,12 +74,20 @@ export async function fundsLeft(parts: CreditParts, agent: Agent): Promise<Funds
 /** Why it sleeps, as it is written down with its state; nothing where it can pay. */
 export const asleepFor = ({ want }: FundsLeft): string | undefined => want && `it ${want}`;
 
+export const OUT_OF_CREDITS = errorKind("out_of_credits", {
+  status: 402,
+  exit: 15,
+  retry: true,
+  isPause: true,
+  says: "the agent has no credits left and sleeps",
+});
+
 /** Of an agent that was paid for once, `want` may be left out. */
 export function outOfCredits({ name, life }: Agent, { left, want = WANTS.spent }: FundsLeft): StrataError {
   const payment = life?.credits === undefined ? "DOLLARS" : usualPayment(life.credits, left);
   const balance = `${left < 0 ? "-" : ""}$${Math.abs(left).toFixed(4)}`;
   const message = `${name} ${want} (its balance is ${balance}) and sleeps; its messages keep waiting until \`strata credits add ${payment} ${name}\` or \`POST /v1/agents/${name}/credits\` tops it up`;
-  return new StrataError("out_of_credits", message, { agent: name, balance: left });
+  return OUT_OF_CREDITS.of(message, { agent: name, balance: left });
 }
 
 /** How well an agent with so many US dollars can pay for itself. Without rules it lives on no credits. */

@@ -4,6 +4,7 @@ import type { Feature } from "../feature.ts";
 import type { Accounts } from "./accounts.ts";
 import { type LifeDoors, lifeDoors } from "./api.ts";
 import { KEYS } from "./config.ts";
+import { OUT_OF_CREDITS } from "./credits.ts";
 import { JOBS } from "./jobs.ts";
 import { OPERATIONS } from "./operations.ts";
 import { runningStates } from "./states.ts";
@@ -15,7 +16,14 @@ export type { FundsView, LifeDoors, LifeView } from "./api.ts";
 export { LIFE, lifeAnswer, PATIENCE, sleepsLine, unreadLine } from "./operations.ts";
 export { LIFE_STORE } from "./store.ts";
 
-export const FEATURE: Feature = { name: "life", keys: KEYS, operations: OPERATIONS, store: LIFE_STORE, jobs: JOBS };
+export const FEATURE: Feature = {
+  name: "life",
+  keys: KEYS,
+  errors: [OUT_OF_CREDITS],
+  operations: OPERATIONS,
+  store: LIFE_STORE,
+  jobs: JOBS,
+};
 
 /** What life adds to a runtime: what it does in each turn, and what doors call of it. */
 export interface LifeParts {

@@ -1,7 +1,8 @@
-import { type AgentName, asStrataError, type CreditRules, usualPayment } from "../../protocol/index.ts";
+import { type AgentName, type CreditRules, usualPayment } from "../../protocol/index.ts";
 import type { Runtime } from "../../turn/index.ts";
 import type { Job, JobWorld, Notice, Task } from "../../work/index.ts";
 import type { LifeView } from "./api.ts";
+import { OUT_OF_CREDITS } from "./credits.ts";
 import { sleepsLine } from "./operations.ts";
 
 /** Agents' turns of their own, each when it is due: one that fails is followed by the next at its time. */
@@ -33,12 +34,12 @@ const ownTurn = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">, 
     try {
       for await (const event of runtime.tickDue(operator, agent, { signal })) {
         if (event.type === "done") yield { about, says: "", isOver: true };
-        if (event.type === "failed" && !signal.aborted && event.error.code !== "out_of_credits")
+        if (event.type === "failed" && !signal.aborted && !OUT_OF_CREDITS.is(event.error))
           yield { about, says: `A turn of ${agent}'s own failed: ${event.error.message}` };
       }
     } catch (thrown) {
       // That it has no credits is told as how it lives.
-      if (asStrataError(thrown).code !== "out_of_credits") throw thrown;
+      if (!OUT_OF_CREDITS.is(thrown)) throw thrown;
     }
   },
 });

@@ -1,4 +1,4 @@
-import { type Agent, isKept, type StrataError } from "../../protocol/index.ts";
+import { type Agent, isKept, ownStop, type StrataError } from "../../protocol/index.ts";
 import type { AgentOwner } from "../../store/index.ts";
 import type { Beginning, CommitResult, Ending, Phase, RunningTurn, TurnParts, TurnSteps } from "../../turn/index.ts";
 import {
@@ -6,6 +6,7 @@ import {
   creditsLeft,
   type FundsLeft,
   fundsLeft,
+  OUT_OF_CREDITS,
   outOfCredits,
   ownerOf,
   throttled,
@@ -50,8 +51,9 @@ export function lifeSteps(own: Pick<LifeParts, "running" | "accounts">): TurnSte
       if (state !== undefined && state.state !== STATES[phase]) state.enterState(STATES[phase]);
     },
     funds: {
-      stop: "credits",
-      code: "out_of_credits",
+      stop: CREDITS,
+      error: OUT_OF_CREDITS,
+      unanswered: "the agent's credits ended before these messages were answered; they keep waiting",
       holds: ({ life }) => life?.credits !== undefined,
       // A recording is answered for nothing: no credits are needed for it.
       left: async ({ parts, setup, recorded }) =>
@@ -65,6 +67,8 @@ export function lifeSteps(own: Pick<LifeParts, "running" | "accounts">): TurnSte
     },
   };
 }
+
+const CREDITS = ownStop("credits", "the agent has no credits left; `strata credits add DOLLARS` tops it up");
 
 const NO_LIFE = { kind: "empty", because: "the agent does not live by itself" } as const;
 
@@ -155,7 +159,7 @@ async function recordEnd(parts: LifeParts, { setup: { agent }, lease }: RunningT
   await recordState(parts, ownerOf(agent), () => {
     // Not its sentence, which may quote a contact: that stands with the turn.
     // One that its credits ended has nothing to mend: it sleeps as it does before a turn.
-    if (!isKept(ending) && ending.error.code !== "out_of_credits")
+    if (!isKept(ending) && !OUT_OF_CREDITS.is(ending.error))
       return { state: "faulted", failed: { turn: lease.claim.turn, code: ending.error.code } };
     return { state: "sleeping", ...(because !== undefined && { because }) };
   });

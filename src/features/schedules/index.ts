@@ -173,7 +173,7 @@ const task = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">, { a
       }
     } catch (thrown) {
       // That it has no credits is told as how it lives.
-      if (asStrataError(thrown).code !== "out_of_credits") throw thrown;
+      if (!asStrataError(thrown).traits.isPause) throw thrown;
     }
   },
 });

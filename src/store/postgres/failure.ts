@@ -1,4 +1,4 @@
-import { asStrataError, type ErrorCode, StrataError } from "../../protocol/index.ts";
+import { asStrataError, type CoreErrorCode, StrataError } from "../../protocol/index.ts";
 
 /** The server, database and user that errors name. Never the password. */
 export interface Where {
@@ -32,7 +32,7 @@ interface FailureRow {
   readonly codes: RegExp;
   /** The driver's own message, without a code. */
   readonly says?: RegExp;
-  readonly error?: ErrorCode;
+  readonly error?: CoreErrorCode;
   readonly sentence: (where: Where, said: string) => string;
 }
 

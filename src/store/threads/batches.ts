@@ -142,7 +142,7 @@ const lastEnds = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
       eb.or([
         eb("code", "is", null),
         eb(
-          "code",
+          sql.ref<string>("code"),
           "not in",
           NO_FAULT.map((code) => sql.lit(code)),
         ),

@@ -217,7 +217,7 @@ function outcomeFor({ thread, events }: Claim, outcome: TurnOutcome): TurnOutcom
   const { at, model, wire, mode, deliverAfter } = outcome;
   const batchReply = outcome.replies?.find((one) => one.thread === thread.id);
   return {
-    end: endFor(outcome.end, batchReply, events.length),
+    end: endFor(outcome, batchReply, events.length),
     at,
     model,
     wire,
@@ -236,16 +236,13 @@ function outcomeFor({ thread, events }: Claim, outcome: TurnOutcome): TurnOutcom
 }
 
 /** A failure is told without its words: they may be another sender's. */
-function endFor(end: TurnEnd, batchReply: BatchReply | undefined, handled: number): TurnEnd {
+function endFor({ end, unpaid }: TurnOutcome, batchReply: BatchReply | undefined, handled: number): TurnEnd {
   if (!isKept(end)) {
     const message = "the turn that handled these messages with those of other senders failed; they keep waiting";
     return { status: "failed", code: end.code, message };
   }
   if (batchReply) return { ...end, reply: batchReply.reply };
-  if (handled > 0) {
-    const message = "the agent's credits ended before these messages were answered; they keep waiting";
-    return { status: "failed", code: "out_of_credits", message };
-  }
+  if (handled > 0 && unpaid !== undefined) return unpaid;
   const message = "these messages had no room beside those of other senders; they keep waiting for the next turn";
   return { status: "failed", code: "turn_cancelled", message };
 }

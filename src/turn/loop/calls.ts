@@ -122,7 +122,7 @@ function stopOf({ finish }: Reply): StopReason {
 export function limitReached(state: TurnState): StopReason | undefined {
   // Before all others: where nothing was said yet, a turn that the end of its funds ends fails, and its messages keep waiting.
   const gone = goneOf(state.left);
-  if (gone !== undefined) return gone.of.stop;
+  if (gone !== undefined) return gone.of.stop.reason;
   const { rounds, dollars = Number.POSITIVE_INFINITY } = state.setup.limits;
   const used = usedOf(state);
   if (used.rounds >= rounds) return "rounds";

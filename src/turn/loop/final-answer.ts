@@ -60,16 +60,16 @@ export function finalAnswer(state: TurnState, stop: StopReason): AnswerVerdict {
  * reply: it is paid for.
  */
 export function stoppedBy(state: TurnState, error: StrataError): Ending {
-  const gone = state.parts.steps.funds.find(({ code }) => code === error.code);
+  const gone = state.parts.steps.funds.find((one) => one.error.is(error));
   if (gone === undefined || state.setup.agent.output !== undefined || !hasSpoken(state)) {
     return { status: "failed", error: inWindow(state.setup, error, state.sent?.ledger.mode) };
   }
-  return { status: "done", stop: gone.stop, reply: wholeOf(textsOf(state)) };
+  return { status: "done", stop: gone.stop.reason, reply: wholeOf(textsOf(state)) };
 }
 
 /** The refusal of the funds that ended the turn, if funds did. */
 function endedBy({ setup, left }: TurnState, stop: StopReason): StrataError | undefined {
-  const gone = left.funds.find(({ of }) => of.stop === stop);
+  const gone = left.funds.find(({ of }) => of.stop.reason === stop);
   return gone?.of.refusal(setup.agent, gone.dollars);
 }
 

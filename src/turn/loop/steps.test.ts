@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { contactId, StrataError, type ThreadId, type TurnEvent } from "../../protocol/index.ts";
+import { contactId, errorKind, ownStop, StrataError, type ThreadId, type TurnEvent } from "../../protocol/index.ts";
 import { cardOf } from "../../wire/index.ts";
 import { collect, endOf, message, OPERATOR, sampleAgent, type TestRuntime, testRuntime } from "../index.contract.ts";
 import { createRuntime, type TurnSteps } from "../index.ts";
@@ -104,9 +104,17 @@ describe("the steps that features add to a turn", () => {
   });
 
   it("may have funds of their own: without any, no model is called, and the error is theirs", async () => {
-    const gone = new StrataError("out_of_credits", "the well is dry");
+    const DRY = errorKind("well_dry", { status: 402, exit: 15, retry: true, says: "the well is dry" });
+    const gone = DRY.of("the well is dry");
     const well: TurnSteps = {
-      funds: { stop: "credits", code: gone.code, holds: () => true, left: async () => 0, refusal: () => gone },
+      funds: {
+        stop: ownStop("water", "the well is dry"),
+        error: DRY,
+        unanswered: "the well ran dry",
+        holds: () => true,
+        left: async () => 0,
+        refusal: () => gone,
+      },
     };
     const { on, run, waiting } = await turnWith(well);
     expect(endOf(await collect(run()))).toMatchObject({ type: "failed", error: gone });

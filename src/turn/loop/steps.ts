@@ -6,13 +6,14 @@ import {
   type ContactScope,
   type CountTokens,
   type Epoch,
-  type ErrorCode,
   type FrozenMemory,
   type Layer,
   type LayerContent,
   type LayerId,
   type Memory,
   type Model,
+  type OwnError,
+  type OwnStop,
   type Parameters,
   type Scope,
   SELF,
@@ -133,8 +134,10 @@ export interface Spender {
  */
 export interface Funds {
   /** How a turn ends that had said something when the money ran out, and the error of one that had not. */
-  readonly stop: StopReason;
-  readonly code: ErrorCode;
+  readonly stop: OwnStop;
+  readonly error: OwnError;
+  /** What the record says of messages that a turn of several senders has not answered for want of it. */
+  readonly unanswered: string;
   /** Whether this agent lives on it. */
   readonly holds: (agent: Agent) => boolean;
   /** US dollars that are left; infinite if the agent does not live on it. */

@@ -28,7 +28,7 @@ import { PEER } from "../intake/own-channels.ts";
 import { REPLAY } from "../recording/recording.ts";
 import type { ReplyTo, RunOptions } from "../runtime.ts";
 import type { TrackedSpend } from "../spending/spend-tracker.ts";
-import { batchMembersOf, repliesOf } from "../variants/batch-turn.ts";
+import { batchMembersOf, fundsEnded, repliesOf } from "../variants/batch-turn.ts";
 import { NO_PAST, type Past } from "./plan-request.ts";
 import { type Ending, type MoneyLeft, NO_END, type RunningTurn, type TurnParts, type TurnSetup } from "./steps.ts";
 import { unremembered } from "./unremembered.ts";
@@ -203,6 +203,7 @@ export function withoutWords(outcome: TurnOutcome): TurnOutcome {
 export function outcomeOf(state: TurnState, ending: Ending): TurnOutcome {
   const { parts, setup, sent } = state;
   const claim = claimOf(state);
+  const unpaid = isKept(ending) ? fundsEnded(state, ending.stop) : undefined;
   const outbox = outboxId(issueId("outbox", parts.clock.real(), parts.random(10)));
   return {
     end: isKept(ending) ? ending : { status: "failed", code: ending.error.code, message: ending.error.message },
@@ -221,6 +222,7 @@ export function outcomeOf(state: TurnState, ending: Ending): TurnOutcome {
     ...(setup.agent.history === "log" && !isReserved(claim.thread.scope.contact) && !isCalled(state) && { log: true }),
     deliverAfter: deliverAfter(state),
     ...(claim.batchMembers && { replies: repliesOf(state, claim, isKept(ending) ? ending : NOTHING_SAID) }),
+    ...(unpaid && { unpaid: { status: "failed", code: unpaid.error.code, message: unpaid.unanswered } }),
     unremembered: forgottenOf(state, ending, outbox),
   };
 }

@@ -5,7 +5,7 @@ import type { Settled, Thread } from "../../store/index.ts";
 import { hold, retryWhileBusy } from "../intake/lease.ts";
 import type { RunOptions } from "../runtime.ts";
 import { afforded, checkSpend } from "../spending/spend.ts";
-import { compileBatch, leftUnanswered, occasionOf } from "../variants/batch-turn.ts";
+import { compileBatch, fundsEnded, leftUnanswered, occasionOf } from "../variants/batch-turn.ts";
 import { answerCalls } from "./calls.ts";
 import { coldCache } from "./early-cut.ts";
 import { finalAnswer, stoppedBy } from "./final-answer.ts";
@@ -124,6 +124,7 @@ async function* commit(state: TurnState, ending: Ending): AsyncGenerator<TurnEve
   }
   for (const report of settled.reports ?? []) yield { type: "report", ...report };
   const left = leftUnanswered(state, ending);
+  const unpaid = fundsEnded(state, ending.stop);
   if (left !== undefined) yield left;
   // Not before the commit: from now on the call can be approved.
   for (const { id, tool, input } of state.approvals) yield { type: "approval", approval: id, tool, input };
@@ -132,6 +133,7 @@ async function* commit(state: TurnState, ending: Ending): AsyncGenerator<TurnEve
     turn,
     text: ending.reply ?? "",
     because: ending.stop,
+    ...(unpaid && { says: unpaid.stop.says }),
     ...(left && { unanswered: left.senders }),
     totals,
   };

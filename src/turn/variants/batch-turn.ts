@@ -18,14 +18,14 @@ import type { BatchReply, Claim } from "../../store/index.ts";
 import type { Lease } from "../intake/lease.ts";
 import { compileFor, type Occasion, type Prepared } from "../loop/gather.ts";
 import { limitsOf } from "../loop/run-tool.ts";
-import type { TurnParts, TurnSetup } from "../loop/steps.ts";
+import type { Funds, TurnParts, TurnSetup } from "../loop/steps.ts";
 import { unremembered } from "../loop/unremembered.ts";
 import type { Parts } from "../parts.ts";
 import type { ReplyTo } from "../runtime.ts";
 
 /** The part of a running turn that says whom it answers. */
 interface Answering {
-  readonly parts: Pick<Parts, "clock" | "random" | "tools">;
+  readonly parts: Pick<TurnParts, "clock" | "random" | "tools" | "steps">;
   readonly lease: Pick<Lease, "claim">;
   readonly taken: number;
   readonly replies: ReadonlyMap<ContactId, Spoken>;
@@ -71,23 +71,29 @@ export function leftUnanswered(
   const several = unansweredOf(state);
   const senders = several?.length ?? (isForOne && reply === null ? 1 : 0);
   if (senders === 0) return undefined;
-  const [of, waits] = several === undefined ? [1, false] : [handledOf(state).length, stop === "credits"];
+  const [of, waits] =
+    several === undefined ? [1, false] : [handledOf(state).length, fundsEnded(state, stop) !== undefined];
   return { type: "unanswered", turn, senders, of, waits, because: stop };
 }
+
+/** The funds whose end has ended the turn, if any have. */
+export const fundsEnded = ({ parts }: Pick<Answering, "parts">, stop: StopReason): Funds | undefined =>
+  parts.steps.funds.find((one) => one.stop.reason === stop);
 
 const isHandled = ({ events }: Claim): boolean => events.length > 0;
 
 /** The reply for each sender whose messages the turn has handled; for a single sender it is the final text. */
 export function repliesOf(
-  { parts, replies, sent }: Answering,
+  state: Answering,
   { batchMembers = [] }: Claim,
   said: { readonly stop: StopReason; readonly reply: Spoken | null },
 ): readonly BatchReply[] {
+  const { parts, replies, sent } = state;
   const handled = batchMembers.filter(isHandled);
   return handled.flatMap(({ thread, events }) => {
     const reply = handled.length === 1 ? said.reply : (replies.get(thread.scope.contact) ?? null);
-    // The messages of a sender who got no reply because the credits ran out keep waiting.
-    if (reply === null && said.stop === "credits") return [];
+    // The messages of a sender who got no reply because the money ran out keep waiting.
+    if (reply === null && fundsEnded(state, said.stop) !== undefined) return [];
     const outbox = outboxId(issueId("outbox", parts.clock.real(), parts.random(10)));
     return {
       thread: thread.id,

@@ -8,7 +8,7 @@ import { answeringOf, attentionLines, problemsOf } from "../../../features/agent
 import { PATIENCE, unreadLine } from "../../../features/life/index.ts";
 import { badSkillLine } from "../../../features/skills/index.ts";
 import { count, number } from "../../../print/index.ts";
-import { type Agent, asStrataError, type CacheUse, type ErrorCode } from "../../../protocol/index.ts";
+import { type Agent, asStrataError, type CacheUse, type CoreErrorCode, isCoreError } from "../../../protocol/index.ts";
 import { textWarning } from "../shell/teller.ts";
 
 /** The result of one check. `code` is the kind of failure. */
@@ -16,7 +16,7 @@ export interface Check {
   readonly what: string;
   readonly state: "ok" | "warn" | "fail";
   readonly says: string;
-  readonly code?: ErrorCode;
+  readonly code?: CoreErrorCode;
 }
 
 type Outcome = Omit<Check, "what">;
@@ -79,7 +79,7 @@ async function check(what: string, look: () => Outcome | Promise<Outcome>): Prom
     return { what, ...(await look()) };
   } catch (thrown) {
     const { code, message } = asStrataError(thrown);
-    return { what, state: "fail", says: message, code };
+    return { what, state: "fail", says: message, ...(isCoreError(code) && { code }) };
   }
 }
 
@@ -224,7 +224,7 @@ async function models(app: App): Promise<Outcome> {
   const guesses = [...new Set(able.flatMap(({ model }) => app.guessedWindow(model) ?? []))];
   const lines = [...problems.map(({ message }) => message), ...says, ...guesses].join("\n");
   const [first] = problems;
-  if (first !== undefined) return { state: "fail", says: lines, code: first.code };
+  if (first !== undefined) return { state: "fail", says: lines, ...(isCoreError(first.code) && { code: first.code }) };
   return guesses.length > 0 || able.some(({ model }) => model === "rehearsal") ? warn(lines) : ok(lines);
 }
 

@@ -1,6 +1,6 @@
 import type { TextWarning } from "../../../app/entry/texts.ts";
 import { count, oneLine, printable, styleOf, unansweredSays } from "../../../print/index.ts";
-import { type Ledger, never, type StopReason, type TurnEvent, type TurnTotals } from "../../../protocol/index.ts";
+import { type CoreStop, type Ledger, never, type TurnEvent, type TurnTotals } from "../../../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { showWaiting } from "./progress.ts";
 import { sentLine } from "./sent-line.ts";
@@ -134,19 +134,19 @@ const withheldNote = ({ layer, words = 0 }: Extract<TurnEvent, { type: "withheld
 const refusedNote = (changed: string | null, because: string): string =>
   `the provider rejected the model's earlier reasoning (${printable(because)}). This is a bug in Strata, please report it: compared with the record, ${changed === null ? "nothing" : printable(changed)} is changed; called again without that reasoning`;
 
-function endingNote({ because, text, unanswered }: Extract<TurnEvent, { type: "done" }>): readonly string[] {
+function endingNote({ because, says, text, unanswered }: Extract<TurnEvent, { type: "done" }>): readonly string[] {
   const silent = text === "" && unanswered === undefined ? ["(the agent said nothing)"] : [];
-  return because === "answered" ? silent : [...silent, `(the turn ended early: ${EARLY[because]})`];
+  const early = Object.entries(EARLY).find(([reason]) => reason === because);
+  return because === "answered" ? silent : [...silent, `(the turn ended early: ${says ?? early?.[1] ?? because})`];
 }
 
 /** Why a turn ended early, and the key of strata.yaml that says how far it may go. */
-const EARLY: Readonly<Record<Exclude<StopReason, "answered">, string>> = {
+const EARLY: Readonly<Record<Exclude<CoreStop, "answered">, string>> = {
   length: "the reply reached its limit, which is set by budgets.reply",
   refused: "the model, or its provider's filter, refused to answer; no setting in strata.yaml changes that",
   rounds: "the model was called as often as one turn allows, which is set by budgets.turn.rounds",
   calls: "the tools were called as often as one turn allows, which is set by budgets.turn.calls",
   dollars: "the spending limit is reached, which is set by budgets.turn.dollars and budgets.spend",
-  credits: "the agent has no credits left; `strata credits add DOLLARS` tops it up",
   "recording ended": "the recording ended",
 };
 

@@ -251,9 +251,9 @@ async function turns(context: Context, app: App, { job, agent, tally, dump }: Ru
 }
 
 function failure({ turn, end }: ReplayedTurn, thread: string): StrataError {
-  const { code, message, details } = asStrataError(end?.type === "failed" ? end.error : undefined);
+  const { traits, message, details } = asStrataError(end?.type === "failed" ? end.error : undefined);
   return new StrataError(
-    code,
+    traits,
     `turn ${turn} of ${thread} failed: ${message}; the rest of this thread was skipped`,
     details,
   );
