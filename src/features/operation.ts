@@ -136,7 +136,7 @@ interface Declared<In extends z.ZodObject> {
 /** An operation that answers with a value. */
 interface ValueSpec<In extends z.ZodObject, Out extends z.ZodType, Value extends z.input<Out>> extends Declared<In> {
   readonly gives: Out;
-  /** The one field of the answer that `--json` prints, where the answer is a list. */
+  /** The one field of the answer that `--json` prints, where the answer has that list. */
   readonly list?: keyof z.input<Out> & string;
   readonly run: (world: OperationContext, given: z.output<In>, call: Call) => Promise<Value>;
   /** What people read. */
@@ -266,7 +266,7 @@ export function operation<In extends z.ZodObject, Out extends z.ZodType, Value e
       const { follows } = spec;
       return {
         value,
-        json: spec.list === undefined ? value : Reflect.get(Object(value), spec.list),
+        json: (spec.list && Reflect.get(Object(value), spec.list)) ?? value,
         ...nextOf(value),
         lines: (page) => spec.show(value, { ...page, given, world, call }),
         hints: (page) => spec.hints?.(value, { ...page, given, world, call }) ?? [],

@@ -107,7 +107,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Declare>>> = {
   start: async () => (await import("./start/start.ts")).declareStart,
   chat: async () => (await import("./chat/chat.ts")).declareChat,
   compose: async () => (await import("./turn/compose.ts")).declareCompose,
-  explain: async () => (await import("./turn/explain.ts")).declareExplain,
+  explain: nounOf("explain"),
   thread: nounOf("thread"),
   setting: nounOf("setting"),
   turn: nounOf("turn"),

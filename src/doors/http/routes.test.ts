@@ -67,6 +67,22 @@ describe("threads", () => {
     expect(rest).not.toHaveProperty("next");
   });
 
+  it("are explained: the newest, one with its turns, or a turn", async () => {
+    const { json, thread, turn } = await spoken();
+    const explained = async (query: string) => {
+      const answer = await json(`GET /v1/explain${query}`);
+      shaped(answer, "get", "/v1/explain");
+      return answer.body;
+    };
+    expect(await explained("")).toEqual({ threads: [expect.objectContaining({ id: thread })] });
+    expect(await explained(`?id=${thread}`)).toMatchObject({ thread: { id: thread }, turns: [{ id: turn }] });
+    expect(await explained(`?id=${turn}`)).toMatchObject({ turn: { id: turn, thread } });
+    expect(await json("GET /v1/explain?id=ann")).toMatchObject({
+      status: 400,
+      body: { error: { code: "invalid_id" } },
+    });
+  });
+
   it("show what was said and every turn", async () => {
     const { json, thread, turn } = await spoken();
     const slots = await json(`GET /v1/threads/${thread}/slots`);

@@ -16,6 +16,7 @@ import {
 import { COMPOSED, EXPLAINED, TURN } from "../shapes.ts";
 import { chatOn } from "../threads/index.ts";
 import { diffView, requestText, type Sent, turnDiff } from "./diff.ts";
+import { EXPLAIN } from "./explain.ts";
 import { turnView } from "./view.ts";
 
 const ONE = z.strictObject({ id: FIELDS.turn });
@@ -207,10 +208,10 @@ function saidIn({ id, end }: TurnRecord): string {
 }
 
 /** What would be sent, what was sent, and what came of it. */
-const OPERATIONS: readonly Operation[] = [compose, show, request, wire, diff, regenerate];
+const OPERATIONS: readonly Operation[] = [compose, EXPLAIN, show, request, wire, diff, regenerate];
 
 export { requestText } from "./diff.ts";
-export { ledgerTable } from "./ledger.ts";
+export { cuts, isCut, ledgerTable } from "./ledger.ts";
 export { endOf, resentSays, turnView } from "./view.ts";
 
 export const FEATURE: Feature = { name: "turns", needs: ["threads"], operations: OPERATIONS };

@@ -111,3 +111,20 @@ function cacheMarks(
   }
   return found;
 }
+
+/** What was cut, by piece, and what stood there as its one line; `nothing cut` where all of it was sent. */
+export function cuts({ entries, epoch }: Ledger): string {
+  const lined = entries.filter(({ fate }) => fate === "lined").map(({ piece }) => piece);
+  const cut = entries
+    .filter((entry) => isCut(entry) && entry.fate !== "lined")
+    .map((entry) =>
+      entry.piece === "transcript"
+        ? `the first ${count(epoch.cut, "message")}`
+        : `${entry.piece} to ${number(entry.tokens)} of ${number(entry.wanted)}`,
+    );
+  const said = cut.length === 0 ? "nothing cut" : `cut: ${cut.join(", ")}`;
+  return lined.length === 0 ? said : `${said} · as a one-line summary: ${lined.join(", ")}`;
+}
+
+/** Whether a piece lost something to the budget or the mode. */
+export const isCut = ({ fate }: LedgerEntry): boolean => fate !== "kept" && fate !== "empty";

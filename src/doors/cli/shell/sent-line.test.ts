@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
+import { cuts } from "../../../features/turns/index.ts";
 import { type Fate, type Ledger, type LedgerEntry, layerId } from "../../../protocol/index.ts";
-import { cuts, sentLine } from "./sent-line.ts";
+import { sentLine } from "./sent-line.ts";
 
 const entry = (piece: string, tokens: number, fate: Fate): LedgerEntry => ({
   ...fate,

@@ -1,3 +1,4 @@
+import { cuts, isCut } from "../../../features/turns/index.ts";
 import { count, dollars, duration, number, oneLine } from "../../../print/index.ts";
 import type { Ledger, LedgerEntry, ModelRef, Place, TurnTotals } from "../../../protocol/index.ts";
 
@@ -58,23 +59,6 @@ const line = (shown: readonly string[]): string => {
   const first = wholes === "" ? head : `${head}: ${wholes}`;
   return `· ${[first, ...rest.filter((text) => text !== "")].join(" · ")}`;
 };
-
-/** What was cut, by piece, and what stood there as its one line; `nothing cut` where all of it was sent. */
-export function cuts({ entries, epoch }: Ledger): string {
-  const lined = entries.filter(({ fate }) => fate === "lined").map(({ piece }) => piece);
-  const cut = entries
-    .filter((entry) => isCut(entry) && entry.fate !== "lined")
-    .map((entry) =>
-      entry.piece === "transcript"
-        ? `the first ${count(epoch.cut, "message")}`
-        : `${entry.piece} to ${number(entry.tokens)} of ${number(entry.wanted)}`,
-    );
-  const said = cut.length === 0 ? "nothing cut" : `cut: ${cut.join(", ")}`;
-  return lined.length === 0 ? said : `${said} · as a one-line summary: ${lined.join(", ")}`;
-}
-
-/** Whether a piece lost something to the budget or the mode. */
-export const isCut = ({ fate }: LedgerEntry): boolean => fate !== "kept" && fate !== "empty";
 
 function wholes(ledger: Ledger, withLayers: boolean): string {
   const layers = ledger.entries.filter((entry) => entry.place === "system" && entry.tokens > 0).length;

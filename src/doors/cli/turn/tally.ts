@@ -1,6 +1,6 @@
 import type { ReplayedTurn, TurnRecord } from "../../../app.ts";
+import { isCut } from "../../../features/turns/index.ts";
 import type { LedgerEntry, Place } from "../../../protocol/index.ts";
-import { isCut } from "../shell/sent-line.ts";
 
 /** What one kind of piece cost in all requests together. */
 export interface PieceTally {
