@@ -1,5 +1,14 @@
 import { z } from "zod";
-import { CACHE_USES, EDIT_ENDS, MODES, PROOFS, TRUSTS, TURN_STATUSES } from "../protocol/index.ts";
+import {
+  CACHE_USES,
+  EDIT_ENDS,
+  EVENT_STATUSES,
+  MODES,
+  PROOFS,
+  TRUSTS,
+  TURN_STATUSES,
+  WAITS_FOR,
+} from "../protocol/index.ts";
 import { list, TIME } from "./fields.ts";
 
 // The shapes of answers, as the OpenAPI document tells them. They are those of `--json` on the command line.
@@ -46,7 +55,7 @@ export const EVENT = z
     id: z.string(),
     thread: z.string(),
     seq: z.number(),
-    status: z.enum(["pending", "consumed", "withdrawn"]),
+    status: z.enum(EVENT_STATUSES),
     turn: z.string().optional().describe("The turn that handled it."),
     kind: z.string(),
     trust: TRUST,
@@ -165,12 +174,35 @@ const BECAUSE = z
     "Why it ended: `answered`, the model finished by itself; `length`, the longest reply was reached; `refused` by the model or its provider's filter; `rounds`, `calls`, `dollars` or `credits`, that limit was reached; `recording ended` in a replay.",
   );
 
+/** A call that a turn left open. */
+export const OPEN_CALL = z.object({
+  id: z.string(),
+  call: z.string().describe("The model's own id for it, which may repeat."),
+  tool: z.string(),
+  waitsFor: z
+    .enum(WAITS_FOR)
+    .describe("Who answers: another agent, the program that talks with the agent, or a person."),
+  keeps: z.boolean().describe("Whether other messages wait until it is answered."),
+  due: TIME.optional().describe("From then on it is answered with a sentence."),
+  reserved: z
+    .object({ rounds: z.number(), calls: z.number(), dollars: z.number() })
+    .optional()
+    .describe("What it may use of the limits of its run."),
+});
+
 const END = z.union([
   z.object({
     status: z.literal("done"),
     stop: BECAUSE,
     reply: z.string().nullable().describe("Null if the sender got none."),
   }),
+  z
+    .object({
+      status: z.literal("waiting"),
+      reply: z.string().nullable().describe("What the sender was told meanwhile, if anything."),
+      calls: list(OPEN_CALL),
+    })
+    .describe("Calls are open whose answers come later; the next turn of the same run goes on with them."),
   z.object({ status: z.literal("failed"), code: z.string(), message: z.string() }),
 ]);
 
@@ -181,6 +213,7 @@ export const TURN = z
     scope: SCOPE,
     seq: z.number(),
     status: z.enum(TURN_STATUSES),
+    run: z.string().describe("The first turn of its run: the turns from a message to its final answer."),
     attempt: z.number(),
     end: END.optional(),
     version: z.string(),

@@ -1,6 +1,6 @@
 import type { Brand } from "./brand.ts";
 import { StrataError } from "./errors.ts";
-import type { EventId, ThreadId, TurnId } from "./ids.ts";
+import type { CallId, EventId, ThreadId, TurnId } from "./ids.ts";
 import type { Proof } from "./life.ts";
 import type { EventPart } from "./message.ts";
 import type { Trust, Untrusted } from "./trust.ts";
@@ -30,6 +30,9 @@ export function ownKind(name: string): OwnKind {
     : "its name is 1 to 31 lower-case letters and hyphens";
   throw new StrataError("invalid_id", `${JSON.stringify(name)} cannot be a kind of event: ${says}`, { kind: name });
 }
+
+/** The answer to an open call. It becomes the call's result, or where that has one already, a message of this kind. */
+export const ANSWER_KIND = ownKind("answer");
 
 const OUTSIDE: readonly EventKind[] = ["message", "call-ended"];
 
@@ -72,11 +75,33 @@ export interface SignedEvent extends NewEvent {
   readonly signature?: string;
 }
 
-/** `withdrawn`: an operator took it back before a turn could handle it. */
-export type EventStatus = "pending" | "consumed" | "withdrawn";
+/**
+ * `pending`: a turn may begin for it. `held`: its thread waits for something else first. `along`: it goes with the next turn, and begins none.
+ * `withdrawn`: an operator took it back before a turn could handle it.
+ */
+export const EVENT_STATUSES = ["pending", "held", "along", "consumed", "withdrawn"] as const;
+export type EventStatus = (typeof EVENT_STATUSES)[number];
+
+/** Whether no turn has handled it yet. */
+export const isUntaken = ({ status }: Pick<StoredEvent, "status">): boolean =>
+  status === "pending" || status === "held" || status === "along";
+
+/** How far a call may go with its caller's limits, or has gone. */
+export interface CallLimits {
+  readonly rounds: number;
+  readonly calls: number;
+  readonly dollars: number;
+}
+
+/** What an event says of the open call that it answers: whether that failed, and what it used of the caller's limits. */
+export interface AnswerFields {
+  readonly answers?: CallId;
+  readonly failed?: true;
+  readonly used?: CallLimits;
+}
 
 /** An event on its thread, in the order received. */
-export interface StoredEvent extends NewEvent {
+export interface StoredEvent extends NewEvent, AnswerFields {
   readonly id: EventId;
   readonly thread: ThreadId;
   readonly seq: number;

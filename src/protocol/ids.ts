@@ -26,12 +26,23 @@ export type OutboxId = Brand<string, "OutboxId">;
 /** One tool call that waits for a person: `apr_…`. */
 export type ApprovalId = Brand<string, "ApprovalId">;
 
+/** One call whose answer comes later: `cal_…`. The provider's own id for it may repeat. */
+export type CallId = Brand<string, "CallId">;
+
 const SLUG = /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?$/;
 const TOOL = /^[A-Za-z0-9_-]{1,64}$/;
 /** A member of the organization, a key, a token, whoever sits at this machine, the program itself, an agent, a contact. */
 const ACTOR_KINDS = ["member", "key", "token", "local", "program", "agent", "contact"] as const;
 const ACTOR = new RegExp(`^(?:${ACTOR_KINDS.join("|")}):\\P{C}{1,200}$`, "u");
-const ISSUED = { thread: "thr", turn: "trn", event: "evt", memory: "mem", outbox: "out", approval: "apr" } as const;
+const ISSUED = {
+  thread: "thr",
+  turn: "trn",
+  event: "evt",
+  memory: "mem",
+  outbox: "out",
+  approval: "apr",
+  call: "cal",
+} as const;
 
 /** The kinds of ids that only the platform issues. */
 export type IssuedKind = keyof typeof ISSUED;
@@ -90,6 +101,7 @@ export const turnId = (text: string): TurnId => issued(text, "turn");
 export const eventId = (text: string): EventId => issued(text, "event");
 export const memoryId = (text: string): MemoryId => issued(text, "memory");
 export const outboxId = (text: string): OutboxId => issued(text, "outbox");
+export const callId = (text: string): CallId => issued(text, "call");
 export const approvalId = (text: string): ApprovalId => issued(text, "approval");
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";

@@ -47,9 +47,14 @@ export {
   StrataError,
 } from "./errors.ts";
 export {
+  ANSWER_KIND,
+  type AnswerFields,
+  type CallLimits,
   CONTEXT_KINDS,
+  EVENT_STATUSES,
   type EventKind,
   type EventStatus,
+  isUntaken,
   KIND_FORM,
   maySay,
   type NewEvent,
@@ -77,7 +82,9 @@ export {
   actorId,
   agentName,
   approvalId,
+  type CallId,
   type ContactId,
+  callId,
   contactId,
   type EventId,
   eventId,
@@ -307,4 +314,6 @@ export {
   type TurnEvent,
   type TurnStatus,
   type TurnTotals,
+  WAITS_FOR,
+  type WaitsFor,
 } from "./turn.ts";

@@ -46,6 +46,10 @@ export const isKept = <Ended extends { readonly status: TurnStatus }>(
   ended: Ended,
 ): ended is Ended & { readonly status: KeptStatus } => ended.status === "done" || ended.status === "waiting";
 
+/** Who answers an open call: another agent, the program that talks with the agent, or a person who decides. */
+export const WAITS_FOR = ["agent", "client", "person"] as const;
+export type WaitsFor = (typeof WAITS_FOR)[number];
+
 /** Totals of a turn. `milliseconds` of real time. */
 export interface TurnTotals {
   readonly rounds: number;

@@ -1,4 +1,8 @@
 import type {
+  AgentName,
+  AnswerFields,
+  CallId,
+  CallLimits,
   CommitReport,
   ContactScope,
   Digest,
@@ -23,6 +27,7 @@ import type {
   StoredEvent,
   TailPart,
   ThreadId,
+  ToolName,
   TranscriptMessage,
   Trust,
   TurnEdit,
@@ -30,6 +35,7 @@ import type {
   TurnStatus,
   TurnTotals,
   Untrusted,
+  WaitsFor,
 } from "../protocol/index.ts";
 
 /** One conversation of one agent with one counterpart. `version` is the agent version it is pinned to. */
@@ -46,6 +52,15 @@ export interface Thread {
   readonly lastActivity: number;
   /** Turns that ended, well or not. */
   readonly turns: number;
+  /** The call that it answers, where another turn opened it. */
+  readonly caller?: Caller;
+}
+
+/** An open call that a thread answers: on which thread of which agent it waits. The contact is the called thread's own. */
+export interface Caller {
+  readonly thread: ThreadId;
+  readonly agent: AgentName;
+  readonly call: CallId;
 }
 
 /**
@@ -78,11 +93,13 @@ export interface ThreadOpening {
   readonly at: number;
   readonly forkedFrom?: { readonly thread: ThreadId; readonly turn: TurnId | null };
   /** The thread whose turn asks for it: when that is erased, nothing is opened (`thread_not_found`). */
-  readonly caller?: ThreadId;
+  readonly parent?: ThreadId;
+  /** The open call that it answers. */
+  readonly caller?: Caller;
 }
 
 /** An event for a thread, with the id that it gets. */
-export type ArrivingEvent = NewEvent & { readonly id: EventId };
+export type ArrivingEvent = NewEvent & AnswerFields & { readonly id: EventId };
 
 /** A thread with the events that were just stored on it. */
 export interface Posted {
@@ -109,6 +126,38 @@ export interface ClaimRequest {
   readonly seen?: Digest;
   /** False for a holder that is surely gone: its lease is void. Asked for the asker's own name too: no one holds a thread twice. */
   readonly alive: (holder: string) => boolean;
+  /** At most so many messages are taken, besides the answers to open calls; left out, 200. */
+  readonly most?: number;
+}
+
+/** A call whose answer comes later. */
+export interface NewOpenCall {
+  readonly id: CallId;
+  /** The provider's id, as the transcript has it. */
+  readonly call: string;
+  readonly tool: ToolName;
+  readonly waitsFor: WaitsFor;
+  /** Whether other messages wait until it is answered. */
+  readonly keeps: boolean;
+  /** Real time, from which on it is answered with a sentence. */
+  readonly due?: number;
+  /** What it may use of the run's limits. */
+  readonly reserved?: CallLimits;
+}
+
+/** The same as the turn left it, and what became of it. `closed`: the transcript has its result. */
+export interface OpenCall extends NewOpenCall {
+  readonly turn: TurnId;
+  readonly state: "open" | "answered" | "cancelled" | "closed";
+}
+
+/** The run that a claimed turn continues. */
+export interface ContinuedRun {
+  readonly id: TurnId;
+  /** The turn that left the calls open. */
+  readonly turn: TurnId;
+  /** What its kept turns came to, and what the calls used that they left open. Waiting costs no time. */
+  readonly used: CallLimits & { readonly milliseconds: number };
 }
 
 /** A thread held by one worker, with the waiting events. Never without events. */
@@ -121,6 +170,10 @@ export interface Claim {
   readonly holder: string;
   readonly events: readonly StoredEvent[];
   readonly epoch: Epoch | undefined;
+  /** Calls at the end of the transcript, each of which gets a result before all else. `events` begins with the answers there are. */
+  readonly open: readonly OpenCall[];
+  /** Where an earlier turn left them open on this thread. */
+  readonly continues?: ContinuedRun;
   /** Of a turn of several senders: the claim of each one's thread. `events` are then all of theirs. */
   readonly batchMembers?: readonly Claim[];
 }
@@ -173,6 +226,7 @@ export interface RequestStart {
 /** How a turn ended. */
 export type TurnEnd =
   | { readonly status: "done"; readonly stop: StopReason; readonly reply: Spoken | null }
+  | { readonly status: "waiting"; readonly reply: Spoken | null; readonly calls: readonly NewOpenCall[] }
   | { readonly status: "failed"; readonly code: ErrorCode; readonly message: string };
 
 /** All that a turn changes: it lands in one transaction or not at all (law 7). */
@@ -205,7 +259,23 @@ export interface TurnOutcome {
   readonly unpaid?: Extract<TurnEnd, { status: "failed" }>;
   /** Of a turn of several senders: what it came to for each whose messages it has handled. Those of the others keep waiting. */
   readonly replies?: readonly BatchReply[];
+  /** What begins elsewhere with this commit, when it is kept: threads of other agents, or of this one, with their first events. */
+  readonly starts?: readonly Start[];
+  /** On a called thread: how the turn ends for its caller. Of a failed turn only where it is not tried again. */
+  readonly forCaller?: ForCaller;
 }
+
+/** A thread that a turn begins, with what is said there. */
+export interface Start {
+  readonly scope: ContactScope;
+  readonly opening: ThreadOpening;
+  readonly events: readonly ArrivingEvent[];
+}
+
+/** `responds` with the answer to the caller's call, `ends` it with a sentence, or `forwards` it to a thread that the same commit starts. */
+export type ForCaller =
+  | { readonly way: "responds" | "ends"; readonly answer: Omit<ArrivingEvent, "answers" | "externalId"> }
+  | { readonly way: "forwards" };
 
 /** The result of a turn of several senders for one of them. */
 export interface BatchReply {
@@ -244,6 +314,8 @@ export interface TurnRecord {
   readonly batch?: ThreadId;
   /** For a turn with several senders: their turns, with what each of them wrote and received. */
   readonly senders?: readonly { readonly thread: ThreadId; readonly turn: TurnId }[];
+  /** The first turn of its run; its own id where it began one. */
+  readonly run: TurnId;
   /** Its link in the organization's chain. */
   readonly link?: ChainHead;
 }

@@ -1,5 +1,6 @@
 import {
   type AgentName,
+  type CallLimits,
   type ContactId,
   type EventPart,
   isMedia,
@@ -32,7 +33,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import type { LedgerForm, MessageMark, PrefixManifest, StoredLedger } from "./digests.ts";
-import type { RequestRecord, Slot, Thread, TurnEnd } from "./records.ts";
+import type { NewOpenCall, OpenCall, RequestRecord, Slot, Thread, TurnEnd } from "./records.ts";
 import type { NOBODY, Row } from "./tables.ts";
 
 /**
@@ -49,6 +50,9 @@ export type WithText<R> = R & { readonly text: string | null };
 export interface EventText {
   readonly name?: Untrusted;
   readonly content: readonly EventPart[];
+  /** Of an answer to an open call. */
+  readonly failed?: true;
+  readonly used?: CallLimits;
 }
 
 /** A stored text as what it was when it was stored. This is where every trust of this file crosses. */
@@ -103,13 +107,37 @@ export function toThread(row: Row<"thread">): Thread {
     createdAt: row.created_at,
     lastActivity: row.last_activity,
     turns: row.turns,
+    ...callerIn(row),
   };
 }
+
+function callerIn({ caller_thread: thread, caller_agent: agent, caller_call: call }: Row<"thread">) {
+  return thread === null || agent === null || call === null ? {} : { caller: { thread, agent, call } };
+}
+
+/** A call that a turn left open. */
+export function toOpenCall(row: Row<"open_call">): OpenCall {
+  const { id, turn, call, tool, waits_for: waitsFor, keeps, due, reserved, state } = row;
+  return {
+    id,
+    turn,
+    call,
+    tool,
+    waitsFor,
+    keeps: keeps === 1,
+    ...(due !== null && { due }),
+    ...(reserved !== null && { reserved: toLimits(reserved) }),
+    state,
+  };
+}
+
+/** Limits of a call, or what it used of them. */
+export const toLimits = (text: string): CallLimits => stored(text);
 
 /** An event; without name and content where they were erased. */
 export function toEvent(row: WithText<Row<"event">>): StoredEvent {
   const { id, thread, seq, kind, trust, channel, at, status, proof } = row;
-  const { name, content } = row.text === null ? { name: undefined, content: [] } : toEventText(row.text);
+  const { name, content, failed, used }: EventText = row.text === null ? { content: [] } : toEventText(row.text);
   return {
     id,
     thread,
@@ -124,6 +152,9 @@ export function toEvent(row: WithText<Row<"event">>): StoredEvent {
     at,
     status,
     ...(row.turn !== null && { turn: row.turn }),
+    ...(row.answers !== null && { answers: row.answers }),
+    ...(failed && { failed }),
+    ...(used && { used }),
   };
 }
 
@@ -266,11 +297,13 @@ export interface SpokenText {
 }
 
 /** How a turn ended; nothing while it runs. `text` is what its reply or its failure said, null where erased. */
-export function toEnd(row: Row<"turn">, text: string | null): TurnEnd | undefined {
+export function toEnd(row: Row<"turn">, text: string | null, calls: readonly NewOpenCall[] = []): TurnEnd | undefined {
   const words = text === null ? null : String(toJson(text));
+  const reply = row.words === null ? null : spoken(words ?? "");
+  if (row.status === "waiting") return { status: "waiting", reply, calls };
   if (row.stop !== null) {
     // The reply's words are the model's, as for the outbox. An erased reply is empty, none stays none.
-    return { status: "done", stop: row.stop, reply: row.words === null ? null : spoken(words ?? "") };
+    return { status: "done", stop: row.stop, reply };
   }
   if (row.code !== null) return { status: "failed", code: row.code, message: words ?? "(erased)" };
   return undefined;

@@ -25,9 +25,11 @@ import { rebuild } from "./record/rebuild.ts";
 import { agents, organizations, spent, usage } from "./record/reports.ts";
 import { verify } from "./record/verify.ts";
 import type { Store } from "./store.ts";
+import { answerOverdue, nextOverdue } from "./threads/answers.ts";
 import { openBatch, waitingThreads } from "./threads/batches.ts";
 import { openAndReceive, pending, receive } from "./threads/events.ts";
 import { currentEpoch } from "./threads/fork.ts";
+import { callsAtEnd, cancelCalls } from "./threads/open-calls.ts";
 import { agentVersion, moveThread, openThread, saveAgentVersion, slots, thread, threads } from "./threads/threads.ts";
 import { askStop, claim, leases, renew, stopAsked, withdraw } from "./turns/claims.ts";
 import { beginCall, endCall } from "./turns/journal.ts";
@@ -99,6 +101,10 @@ function turnStore({ reading, writing }: OwnBinding) {
     openAndReceive: writing(openAndReceive),
     withdraw: writing(withdraw),
     pending: reading(pending),
+    openCalls: reading(callsAtEnd),
+    cancelCalls: writing(cancelCalls),
+    answerOverdue: writing(answerOverdue),
+    nextOverdue: reading(nextOverdue),
     claim: writing(claim),
     askStop: writing(askStop),
     stopAsked: reading(stopAsked),

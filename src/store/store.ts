@@ -27,6 +27,7 @@ import type {
   ClaimRequest,
   Finding,
   HeldThread,
+  OpenCall,
   Paging,
   Posted,
   RebuiltRequest,
@@ -41,6 +42,7 @@ import type {
   TurnRecord,
   UsageTotal,
 } from "./records.ts";
+import type { AnswerTimes } from "./threads/answers.ts";
 import type { StorePart, Writes } from "./tx.ts";
 
 /**
@@ -104,6 +106,17 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
     owner: AgentOwner,
     wish: Pick<BatchOpening, "except" | "rested" | "resting" | "now" | "alive">,
   ): Promise<readonly WaitingThread[]>;
+  /** Calls at the end of the thread's transcript that have no result there yet, in their order. None where nothing is waited for. */
+  openCalls(scope: ContactScope, thread: ThreadId): Promise<readonly OpenCall[]>;
+  /**
+   * Nobody waits for the thread's open calls any more: they are answered with its next message. Returns those that were open.
+   * @throws StrataError `thread_not_found`
+   */
+  cancelCalls(scope: ContactScope, thread: ThreadId): Promise<readonly OpenCall[]>;
+  /** Answers the agent's open calls whose time is up with a sentence. Returns their threads. */
+  answerOverdue(owner: AgentOwner, times: AnswerTimes): Promise<readonly ThreadId[]>;
+  /** When the next one is overdue, in real time. */
+  nextOverdue(owner: AgentOwner): Promise<number | undefined>;
   /** @throws StrataError `thread_not_found`; `thread_busy` if it belongs to an interrupted turn of several senders */
   claim(scope: ContactScope, thread: ThreadId, request: ClaimRequest): Promise<Claimed>;
   /** Asks whoever holds the thread to end its turn. False where nobody does, or only somebody who is surely gone. */

@@ -1,6 +1,7 @@
 import type { Generated, Selectable } from "kysely";
 import type {
   AgentName,
+  CallId,
   ContactId,
   Digest,
   EpochReason,
@@ -23,6 +24,7 @@ import type {
   TurnId,
   TurnStatus,
   Untrusted,
+  WaitsFor,
 } from "../protocol/index.ts";
 import type { AgentTables } from "./agent-tables.ts";
 
@@ -85,6 +87,10 @@ interface ThreadTable extends Owned {
   readonly erased_link: number | null;
   /** The fence of the claim that shall stop. */
   readonly stop_fence: number | null;
+  /** The call that this thread answers: on which thread, and of which agent, it is open. The contact is the same. */
+  readonly caller_thread: ThreadId | null;
+  readonly caller_agent: AgentName | null;
+  readonly caller_call: CallId | null;
 }
 
 /** `piece` holds name and content. */
@@ -102,6 +108,8 @@ interface EventTable extends Owned {
   readonly turn: TurnId | null;
   /** Null in rows of before it was kept, and where senders are no addresses. */
   readonly proof: Proof | null;
+  /** The open call that it answers. */
+  readonly answers: CallId | null;
 }
 
 /** `prefix` and `entries` name shared pieces; `start` is how many messages the transcript began with. */
@@ -160,6 +168,30 @@ interface TurnTable extends Owned {
   readonly link: number | null;
   /** How many messages at the end of its transcript it added; none where it did not end well, or before this was kept. */
   readonly own: number | null;
+  /** The first turn of its run. */
+  readonly run: TurnId;
+  /** The last event that it takes, by its number on the thread; null in a turn of several senders, and before this was kept. */
+  readonly upto: number | null;
+}
+
+/** A call that a turn left open when it ended `waiting`. `call` is the provider's id, `reserved` and `used` are limits of the run as JSON. */
+interface OpenCallTable extends Owned {
+  readonly id: CallId;
+  readonly thread: ThreadId;
+  readonly turn: TurnId;
+  readonly position: number;
+  readonly call: string;
+  readonly tool: ToolName;
+  readonly waits_for: WaitsFor;
+  /** 1: other messages wait until it is answered. */
+  readonly keeps: number;
+  /** In real time. */
+  readonly due: number | null;
+  readonly reserved: string | null;
+  readonly state: "open" | "answered" | "cancelled" | "closed";
+  /** The turn that gave it a result; null where its thread was erased before. */
+  readonly closed_by: TurnId | null;
+  readonly used: string | null;
 }
 
 /** What a turn that ended had to handle, in order. */
@@ -341,6 +373,7 @@ export interface Tables extends AgentTables {
   readonly request: RequestTable;
   readonly slot: SlotTable;
   readonly journal: JournalTable;
+  readonly open_call: OpenCallTable;
   readonly memory_scope: MemoryScopeTable;
   readonly memory: MemoryTable;
   readonly memory_count: MemoryCountTable;

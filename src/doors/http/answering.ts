@@ -82,7 +82,7 @@ async function takerOf(runtime: Runtime, actor: Actor, { id, thread, turn }: Sto
 
 /** How a recorded turn ended, as it told it then. */
 function doneOf({ id, end, totals }: TurnRecord): Done {
-  if (end !== undefined && isKept(end) && totals !== undefined) {
+  if (end !== undefined && "stop" in end && totals !== undefined) {
     const left = end.reply === null ? { unanswered: 1 } : {};
     return { type: "done", turn: id, text: end.reply ?? "", because: end.stop, ...left, totals };
   }

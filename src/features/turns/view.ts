@@ -80,6 +80,7 @@ function sendersEvents(parts: readonly TurnRecord[], style: Style): readonly str
 function answeredOf({ end, status, scope }: TurnRecord): string {
   if (end === undefined) return status;
   if (!isKept(end)) return `${endOf({ status, end, scope })}, keeps waiting`;
+  if (end.status === "waiting") return endOf({ status, end, scope });
   return end.reply === null ? NOT_ANSWERED : "answered";
 }
 
@@ -108,6 +109,7 @@ function head(turn: TurnRecord, style: Style): readonly string[] {
 export function endOf({ status, end, scope }: Pick<TurnRecord, "status" | "end" | "scope">): string {
   if (end === undefined) return status;
   if (!isKept(end)) return `failed: ${end.code}`;
+  if (end.status === "waiting") return `waiting for ${end.calls.map(({ tool }) => tool).join(", ")}`;
   // A turn of the agent's own answers nobody, and of several senders each has an end of their own.
   const isLeft = end.reply === null && end.stop !== "recording ended" && !isReserved(scope.contact);
   if (!isLeft) return `done: ${end.stop}`;

@@ -69,6 +69,7 @@ export const newTurn = () => turnId(next("turn"));
 export const newEvent = (): EventId => eventId(next("event"));
 export const newMemory = (): MemoryId => memoryId(next("memory"));
 export const newOutbox = () => outboxId(next("outbox"));
+export const nextCall = (): string => next("call");
 
 /** A call that waits for a person. */
 export function asked(more: Partial<NewApproval> = {}): NewApproval {

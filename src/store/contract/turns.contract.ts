@@ -99,20 +99,24 @@ function claims(openStore: OpenStore): void {
     it.each([
       ["when the lease has run out", { now: NOW + 30_000 }],
       ["when the holder is surely gone", { alive: (holder: string) => holder !== "worker-1" }],
-    ])("takes an interrupted turn up again %s, with what waits by then", async (_, more) => {
-      const store = await openStore();
-      const thread = await waiting(store, "one");
-      const first = await take(store, thread);
-      await store.receive(thread.scope, thread.id, [said("two")]);
-      const second = await take(store, thread, { holder: "worker-2", until: NOW + 60_000, ...more });
-      expect(second).toMatchObject({ turn: first.turn, attempt: 2, fence: 2 });
-      expect(second.events).toHaveLength(2);
-      await store.settle(second, ran(second).outcome);
-      expect(await store.turns(thread.scope, thread.id)).toMatchObject([
-        { id: first.turn, attempt: 2, status: "done" },
-      ]);
-      await store.close();
-    });
+    ])(
+      "takes an interrupted turn up again %s, with what it took at first: what came since has the next turn",
+      async (_, more) => {
+        const store = await openStore();
+        const thread = await waiting(store, "one");
+        const first = await take(store, thread);
+        await store.receive(thread.scope, thread.id, [said("two")]);
+        const second = await take(store, thread, { holder: "worker-2", until: NOW + 60_000, ...more });
+        expect(second).toMatchObject({ turn: first.turn, attempt: 2, fence: 2 });
+        expect(second.events).toEqual(first.events);
+        await store.settle(second, ran(second).outcome);
+        expect(await store.turns(thread.scope, thread.id)).toMatchObject([
+          { id: first.turn, attempt: 2, status: "done" },
+        ]);
+        expect(await store.pending(thread.scope, thread.id)).toMatchObject([{ content: [{ text: "two" }] }]);
+        await store.close();
+      },
+    );
 
     it("pins the thread and the turn to the version that runs it, also where it is taken up again", async () => {
       const store = await openStore();
@@ -235,6 +239,7 @@ function commits(openStore: OpenStore): void {
         mode,
         totals,
         id: claim.turn,
+        run: claim.turn,
         thread: thread.id,
         scope: thread.scope,
         seq: 1,

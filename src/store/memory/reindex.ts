@@ -151,7 +151,9 @@ export async function slotsSaid(tx: Tx, scope: ContactScope, turn: TurnId): Prom
       ...[org, agent, contact, turn],
     ),
   );
-  const events = await eventsOfTurn(tx, scope, turn);
+  // Results of open calls come first among its events, and have no slot.
+  const told = rows.filter(({ kind }) => kind !== "reply").length;
+  const events = (await eventsOfTurn(tx, scope, turn)).slice(-told);
   let reply: OutboxId | undefined;
   for (const part of tx.parts) reply ??= await part.replyId?.(tx, { ...owner(scope), turn });
   return (

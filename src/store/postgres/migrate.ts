@@ -5,12 +5,14 @@ import { plain, written } from "../statement.ts";
 import type { Tx } from "../tx.ts";
 import { type Connected, EVERYTHING } from "./database.ts";
 import { FIRST_SCHEMA } from "./first-schema.ts";
-import { openTables, ROW_SECURITY, secured } from "./row-security.ts";
+import { openTables, ROW_SECURITY, SEVERAL_AGENTS, secured } from "./row-security.ts";
 
 /** All steps, in order. The first one equals SQLite's first sixteen; from then on both have the same numbers. */
 export const MIGRATIONS: readonly Migration[] = [
   { number: 16, name: "first", statements: [...FIRST_SCHEMA, ...ROW_SECURITY] },
-  ...SHARED,
+  ...SHARED.map((step) =>
+    step.name === "open calls" ? { ...step, statements: [...step.statements, ...SEVERAL_AGENTS] } : step,
+  ),
 ];
 
 const HISTORY = `create table if not exists migration (number bigint primary key, name text not null)`;

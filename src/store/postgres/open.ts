@@ -68,7 +68,7 @@ export async function postgresFacts(url: string): Promise<ServerFacts> {
 }
 
 /** The store. Each function runs in a transaction that reaches no further than its arguments say. */
-function storeWithin(db: Connected, parts: readonly StorePart[]): Store {
+export function storeWithin(db: Connected, parts: readonly StorePart[]): Store {
   const within = (reach: Reach): Store => storeOver(databaseOf(db, parts, reach));
   const all = within(EVERYTHING);
   return {

@@ -10,7 +10,8 @@ import { FIRST_TABLES } from "./first-schema.ts";
  */
 
 const ofOrg = named("org");
-const ofAgent = `${ofOrg} and ${named("agent")}`;
+/** A commit may begin something with other agents: the setting holds the names of all of them, separated by blanks. */
+const ofAgent = `${ofOrg} and (agent = any (string_to_array(current_setting('strata.agent', true), ' ')) or current_setting('strata.agent', true) = '*')`;
 /** The agent's own rows, whose contact is empty, are visible to all its contacts. */
 const ofContact = `${ofAgent} and (${named("contact")} or contact = '')`;
 
@@ -37,7 +38,7 @@ const throughTable = (
 const NUMBERS = [
   `create function strata_memory_scopes() returns bigint[] language sql stable return (
     select array_agg(number) from memory_scope where org = current_setting('strata.org', true)
-      and agent = current_setting('strata.agent', true) and contact in (current_setting('strata.contact', true), ''))`,
+      and agent = any (string_to_array(current_setting('strata.agent', true), ' ')) and contact in (current_setting('strata.contact', true), ''))`,
   `create function strata_vector_models() returns bigint[] language sql stable return (
     select array_agg(number) from vector_model where scope = any (strata_memory_scopes()))`,
 ];
@@ -83,6 +84,25 @@ function wall(table: string, condition: string): readonly string[] {
   ];
 }
 
+/**
+ * The same policies for a database whose first step named one agent alone. Which of the two conditions a table has follows from its
+ * columns, except for the two tables of the agent that name a contact as well.
+ */
+export const SEVERAL_AGENTS: readonly string[] = [
+  ...NUMBERS.map((text) => text.replace("create function", "create or replace function")),
+  `do $policies$ declare of record; begin
+    for of in select t.relname as name, bool_or(a.attname = 'contact') and t.relname not in ('text_move', 'erasure') as contact
+      from pg_policy p join pg_class t on t.oid = p.polrelid join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped
+      where p.polname = 'whose' and t.relnamespace = current_schema::regnamespace
+      group by t.relname having bool_or(a.attname = 'org') and bool_or(a.attname = 'agent')
+    loop
+      execute format('alter policy whose on %I using (%s) with check (%s)', of.name,
+        case when of.contact then $of$${ofContact}$of$ else $of$${ofAgent}$of$ end,
+        case when of.contact then $of$${ofContact}$of$ else $of$${ofAgent}$of$ end);
+    end loop;
+  end $policies$`,
+];
+
 /** A table without a policy. */
 interface OpenTable {
   readonly name: string;
@@ -116,8 +136,11 @@ const OWNERS = new Set(["organizations", "unfinishedErasures", "backup", "troubl
  */
 const WIDE = new Set([
   ...["eraseContact", "finishErasure", "openThread", "claim", "withdraw", "settle", "beginCall", "endCall"],
-  ...["editText", "decideText", "moveText"],
+  ...["editText", "decideText", "moveText", "answerOverdue", "nextOverdue"],
 ]);
+
+/** Functions that follow the calls from one agent to others, which their arguments do not name. */
+const FOLLOW_CALLS = new Set(["eraseContact", "withdraw"]);
 
 /** Functions for which a scope without a contact means the agent's own memories, and not those of all its contacts. */
 const OWN_MEMORIES = /Memor|^memor/;
@@ -130,7 +153,11 @@ export function reachOf(name: string, given: readonly unknown[], wide: readonly 
   if (OWNERS.has(name)) return EVERYTHING;
   const [first, second] = given;
   if (typeof first === "string") return { org: first, agent: typeof second === "string" ? second : ALL, contact: ALL };
-  const scopes = (Array.isArray(first) ? first : [first]).map(scopeOf);
+  const starts: unknown = field(second, "starts");
+  const begun = Array.isArray(starts) ? starts.map((one) => field(one, "scope")) : [];
+  const scopes = [...(Array.isArray(first) ? first : [first]), ...begun].map(scopeOf);
+  // What a called thread answers is written with its caller.
+  const caller = field(field(field(first, "thread"), "caller"), "agent");
   const [scope = { org: "", agent: "", contact: "" }, ...others] = scopes;
   const contacts = new Set(scopes.map(({ contact }) => contact ?? (OWN_MEMORIES.test(name) ? "" : ALL)));
   contacts.delete("");
@@ -139,7 +166,11 @@ export function reachOf(name: string, given: readonly unknown[], wide: readonly 
   const isWide = WIDE.has(name) || wide.includes(name) || contacts.size > 1 || isBatch({ contact });
   return {
     org: others.every(({ org }) => org === scope.org) ? scope.org : ALL,
-    agent: others.every(({ agent }) => agent === scope.agent) ? scope.agent : ALL,
+    agent: FOLLOW_CALLS.has(name)
+      ? ALL
+      : [
+          ...new Set([scope, ...others].map(({ agent }) => agent).concat(typeof caller === "string" ? caller : [])),
+        ].join(" "),
     contact: isWide ? ALL : contact,
   };
 }

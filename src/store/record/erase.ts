@@ -1,6 +1,8 @@
 import { sql } from "kysely";
 import {
   type Actor,
+  type AgentName,
+  type ContactId,
   type ContactScope,
   canonicalJson,
   erasedContact,
@@ -11,10 +13,13 @@ import {
 import { closeProposals } from "../agent/proposals.ts";
 import { countChange, memoryScope } from "../memory/memory-scope.ts";
 import { unindexScope } from "../memory/units.ts";
+import { toThread } from "../rows.ts";
 import { insert, ONE, owner, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
+import { answerCaller, platformAnswer } from "../threads/answers.ts";
 import { batchesWith, freeMembers } from "../threads/batch-members.ts";
 import { forgetIds } from "../threads/events.ts";
+import { UNTAKEN } from "../threads/open-calls.ts";
 import { stopTurn } from "../turns/settle.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { append } from "./chain.ts";
@@ -38,7 +43,8 @@ export async function eraseContact(
   at: number,
 ): Promise<ContactScope | undefined> {
   // A turn of several has the words of all of them in each text: its record goes with any of them.
-  const scopes = [scope, ...(await batchesWith(tx, scope))];
+  const called = await calledFrom(tx, scope);
+  const scopes = [scope, ...called, ...(await inOrder([scope, ...called], (one) => batchesWith(tx, one))).flat()];
   const threads = (await inOrder(scopes, (one) => openThreads(tx, one))).flat();
   if (threads.length === 0 && !(await hasRows(tx, scope))) return undefined;
   for (const thread of threads) {
@@ -53,8 +59,38 @@ export async function eraseContact(
     for (const part of tx.parts) await part.erase(tx, one, { by: actor.role, at });
     await forget(tx, one);
   }
-  await tx.run(insert("erasure", { ...owner(scope), at }));
-  return isReserved(scope.contact) ? scope : await renamed(tx, scope);
+  for (const thread of threads) await tellCaller(tx, thread, scopes, at);
+  for (const one of [scope, ...called]) await tx.run(insert("erasure", { ...owner(one), at }));
+  if (isReserved(scope.contact)) return scope;
+  const contact = erasedContact(Buffer.from(tx.random(8)).toString("hex"));
+  for (const one of called) await renamed(tx, one, contact);
+  return renamed(tx, scope, contact);
+}
+
+/** The same contact as other agents know it because a thread of the contact called them: what they were told are the contact's words. */
+async function calledFrom(tx: Tx, scope: ContactScope): Promise<readonly ContactScope[]> {
+  const agents = new Set([scope.agent]);
+  // Whoever was called may have called others; the set grows while it is walked.
+  for (const agent of agents) {
+    const called = `select distinct agent from thread where org = ? and contact = ? and caller_agent = ?`;
+    for (const name of await tx.column(plain<AgentName>(called, scope.org, scope.contact, agent))) agents.add(name);
+  }
+  agents.delete(scope.agent);
+  return [...agents].map((agent) => ({ ...owner(scope), agent }));
+}
+
+/** A call to an erased thread gets no other answer any more. */
+async function tellCaller(tx: Tx, row: Row<"thread">, erased: readonly ContactScope[], at: number): Promise<void> {
+  const { caller } = toThread(row);
+  if (caller === undefined || erased.some(({ agent, contact }) => agent === caller.agent && contact === row.contact))
+    return;
+  const answer = platformAnswer(
+    tx,
+    { now: at, at },
+    caller.call,
+    "The one who was asked has no record of this any more.",
+  );
+  await answerCaller(tx, row, caller, answer);
 }
 
 /** Contacts whose files may still be there. */
@@ -107,8 +143,7 @@ const NAMING = {
 const REFERENCES_LATER = { sqlite: "pragma defer_foreign_keys = on", postgres: "set constraints all deferred" };
 
 /** Gives all that is left of a contact to a pseudonym. */
-async function renamed(tx: Tx, scope: ContactScope): Promise<ContactScope> {
-  const contact = erasedContact(Buffer.from(tx.random(8)).toString("hex"));
+async function renamed(tx: Tx, scope: ContactScope, contact: ContactId): Promise<ContactScope> {
   // Rows refer to each other with the contact in it: all of them are right again when the last one is renamed.
   await tx.run(plain(REFERENCES_LATER));
   for (const table of await tx.column(plain<string>(NAMING))) {
@@ -142,7 +177,13 @@ async function closeThreads(tx: Tx, scope: ContactScope, link: number): Promise<
       .updateTable("event")
       .set({ status: "consumed" })
       .where((eb) => eb.and(owner(scope)))
-      .where("status", "=", sql.lit("pending")),
+      .where(sql<boolean>`${sql.raw(UNTAKEN)}`),
+  );
+  await tx.run(
+    query
+      .updateTable("open_call")
+      .set({ state: "closed" })
+      .where((eb) => eb.and(owner(scope))),
   );
 }
 

@@ -1,10 +1,11 @@
 import { canonicalJson, type Digest, digestOf, StrataError } from "../../protocol/index.ts";
 import type { PrefixManifest } from "../digests.ts";
-import { toManifest } from "../rows.ts";
+import { toManifest, toThread } from "../rows.ts";
 import { fixed, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { batchFacts } from "../threads/batch-members.ts";
 import { eventsOfTurn, type HandledEvent } from "../threads/events.ts";
+import { callsOfTurn } from "../threads/open-calls.ts";
 import { findThread } from "../threads/threads.ts";
 import { findEpoch, rollingAt, type TranscriptEnd } from "../turns/epochs.ts";
 import { type OwnMessage, ownMessages, promptOf, requestRows } from "../turns/requests.ts";
@@ -132,7 +133,24 @@ async function rest(
   messages: readonly OwnMessage[],
   read: ReadBefore,
 ): Promise<Record<string, unknown>> {
-  const { seq, attempt, version, started_at, stop, code, words, model, wire, mode, totals, epoch, length, own } = turn;
+  const {
+    seq,
+    attempt,
+    version,
+    started_at,
+    stop,
+    code,
+    words,
+    model,
+    wire,
+    mode,
+    totals,
+    epoch,
+    length,
+    own,
+    run,
+    upto,
+  } = turn;
   const count = length ?? 0;
   const at = { ...owner(turn), turn: turn.id };
   return {
@@ -153,15 +171,30 @@ async function rest(
       epoch,
       length,
       ...(own !== null && { own }),
+      ...(run !== turn.id && { run }),
+      ...(upto !== null && { upto }),
     },
     // The last message of its own is the last of its transcript.
     transcript:
       epoch === null ? null : (endOf(turn, messages) ?? (await rollingAt(tx, turn, turn.thread, { epoch, count }))),
     events: (read.events ?? (await eventsOfTurn(tx, turn, turn.id))).map((event) => {
-      const { id, thread, seq, kind, trust, channel, piece, at, position, proof } = event;
+      const { id, thread, seq, kind, trust, channel, piece, at, position, proof, answers } = event;
       // Links of messages that came before it was kept do not have it.
-      return { id, thread, seq, kind, trust, channel, piece, at, position, ...(proof !== null && { proof }) };
+      return {
+        id,
+        thread,
+        seq,
+        kind,
+        trust,
+        channel,
+        piece,
+        at,
+        position,
+        ...(proof !== null && { proof }),
+        ...(answers !== null && { answers }),
+      };
     }),
+    ...(await callFacts(tx, turn)),
     epochs: await epochsOpened(tx, turn),
     slots: (await tx.all(slotsOfTurn(at))).sort((a, b) => a.position - b.position),
     staged: await batchFacts(tx, turn, read.staged),
@@ -189,7 +222,14 @@ function threadFacts(turn: Row<"turn">, found: Row<"thread"> | undefined): unkno
     );
   }
   const { channel, created_at, forked_thread, forked_turn } = found;
-  return { channel, created_at, forked_thread, forked_turn };
+  const { caller } = toThread(found);
+  return { channel, created_at, forked_thread, forked_turn, ...(caller && { caller }) };
+}
+
+/** The calls that the turn left open, as it did: what became of them since is nobody's word for the turn. */
+async function callFacts(tx: Tx, turn: Row<"turn">): Promise<{ readonly calls?: readonly unknown[] }> {
+  const calls = await callsOfTurn(tx, turn, turn.id);
+  return calls.length === 0 ? {} : { calls: calls.map(({ state: _, turn: __, ...call }) => call) };
 }
 
 async function epochsOpened(tx: Tx, turn: Row<"turn">): Promise<readonly unknown[]> {

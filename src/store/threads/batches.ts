@@ -18,7 +18,7 @@ import { stopTurn } from "../turns/settle.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { keepBatchMembers, members } from "./batch-members.ts";
 import { pending } from "./events.ts";
-import { findThread, lease, newThread } from "./threads.ts";
+import { findThread, isWaiting, lease, newThread } from "./threads.ts";
 
 /** Searches and opens in one write transaction: if two workers ask at once, the second finds what the first has opened. */
 export async function openBatch(tx: Tx, of: AgentOwner, opening: BatchOpening): Promise<Thread | undefined> {
@@ -62,6 +62,8 @@ interface Waiting {
   readonly row: Row<"thread">;
   readonly first: EventId;
   readonly failed: number;
+  /** A thread with open calls is taken alone. */
+  readonly waits: boolean;
 }
 
 /** After this many failed turns in a row, a sender gets a turn alone. */
@@ -73,9 +75,9 @@ async function nextSenders(
   { most, nameOf }: BatchOpening,
 ): Promise<readonly Row<"thread">[]> {
   const named = new Map<string, Row<"thread">>();
-  for await (const { row, failed } of all) {
+  for await (const { row, failed, waits } of all) {
     const name = nameOf(row.contact);
-    const isApart = name !== "" && !named.has(name) && failed < FAILED_TOGETHER;
+    const isApart = name !== "" && !named.has(name) && failed < FAILED_TOGETHER && !waits;
     // A sender who cannot be told from others, or who may be the reason for failures, waits until they are first, and then has the turn
     // alone.
     if (!isApart && named.size === 0) return [row];
@@ -118,7 +120,7 @@ async function* unheld(
       !lease(row, opening);
     const failures = row && isFree ? await failuresOf(tx, row) : undefined;
     if (row === undefined || failures === undefined || opening.rested?.(failures) === false) continue;
-    yield { row, first, failed: failures.count };
+    yield { row, first, failed: failures.count, waits: await isWaiting(tx, row) };
   }
 }
 

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import {
   type ContactScope,
   canonicalJson,
+  type EventId,
   keyedDigest,
   type StoredEvent,
   StrataError,
@@ -14,6 +15,7 @@ import { type EventText, toEvent, toThread, type WithText, wordsOf } from "../ro
 import { fixed, insert, ONE, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
+import { noteAnswer, sortEvents, UNTAKEN } from "./open-calls.ts";
 import { openedRow, openRow } from "./threads.ts";
 
 /** Stores what is not known yet, in order, and gives all as stored. */
@@ -56,15 +58,32 @@ async function addTo(
 ): Promise<{ readonly stored: readonly StoredEvent[]; readonly newest: number }> {
   const thread = row.id;
   const key = await scopeKey(tx, scope);
-  let seq = await lastSeq(tx, scope, thread);
-  const stored = await inOrder(
+  const last = await lastSeq(tx, scope, thread);
+  let seq = last;
+  const added = await inOrder(
     events,
     async (event) => (await knownEvent(tx, scope, event)) ?? (await add(tx, scope, { event, thread, key, seq: ++seq })),
+  );
+  // An answer may end the wait for those before it.
+  const isAnswered = added.some((event) => event.seq > last && event.answers !== undefined);
+  if (seq > last) await sortEvents(tx, { ...owner(scope), thread }, isAnswered ? 0 : last + 1);
+  const stored = await inOrder(added, async (event) =>
+    event.seq > last ? { ...event, status: (await statusOf(tx, scope, event.id)) ?? event.status } : event,
   );
   const newest = Math.max(row.last_activity, ...stored.map((event) => event.at));
   await tx.run(activeThread({ ...owner(scope), thread, newest }));
   return { stored, newest };
 }
+
+const statusOf = async (tx: Tx, scope: ContactScope, id: EventId): Promise<StoredEvent["status"] | undefined> =>
+  (await tx.first(statusAt({ ...owner(scope), id })))?.status;
+
+const statusAt = fixed((at: ContactScope & { readonly id: EventId }) =>
+  query
+    .selectFrom("event")
+    .select("status")
+    .where((eb) => eb.and({ ...owner(at), id: at.id })),
+);
 
 const activeThread = fixed((at: InThread & { readonly newest: number }) =>
   query
@@ -220,7 +239,13 @@ interface Arrival {
 async function add(tx: Tx, scope: ContactScope, { event, thread, key, seq }: Arrival): Promise<StoredEvent> {
   const { id, kind, trust, channel, name, content, at, proof = null } = event;
   await freeErasedId(tx, scope, event);
-  const said: EventText = { ...(name !== undefined && { name }), content };
+  const { answers, failed, used } = event;
+  const said: EventText = {
+    ...(name !== undefined && { name }),
+    content,
+    ...(failed && { failed }),
+    ...(used && { used }),
+  };
   const text = JSON.stringify(said);
   const row: Row<"event"> = {
     ...owner(scope),
@@ -233,19 +258,71 @@ async function add(tx: Tx, scope: ContactScope, { event, thread, key, seq }: Arr
     external_id: event.externalId ?? null,
     piece: await keepOwn(tx, scope, key, text),
     at,
-    status: "pending",
+    status: answers === undefined ? "held" : await noteAnswer(tx, { ...owner(scope), thread }, answers),
     turn: null,
     proof,
+    answers: answers ?? null,
   };
   await tx.run(insert("event", row));
   return toEvent({ ...row, text });
 }
 
-/** What waits on a thread, in the order received. */
+/** What no turn of a thread has taken yet, in the order received: also what goes along with the next turn, or waits for something else first. */
+export async function untaken(
+  tx: Tx,
+  scope: ContactScope,
+  thread: ThreadId,
+  { upto = Number.MAX_SAFE_INTEGER, most }: { readonly upto?: number; readonly most: number },
+): Promise<readonly StoredEvent[]> {
+  return (await tx.all(untakenEvents({ ...owner(scope), thread, upto, most }))).map(toEvent);
+}
+
+const untakenEvents = fixed((at: InThread & { readonly upto: number; readonly most: number }) =>
+  eventsOf(at)
+    .where("event.thread", "=", at.thread)
+    .where(sql<boolean>`${sql.raw(UNTAKEN.replace("status", "event.status"))}`)
+    .where("event.seq", "<=", at.upto)
+    .orderBy("event.seq")
+    .limit(at.most),
+);
+
+/** The same of those that answer a call. */
+export async function untakenAnswers(
+  tx: Tx,
+  scope: ContactScope,
+  thread: ThreadId,
+  upto = Number.MAX_SAFE_INTEGER,
+): Promise<readonly StoredEvent[]> {
+  return (await tx.all(answersUntaken({ ...owner(scope), thread, upto }))).map(toEvent);
+}
+
+const answersUntaken = fixed((at: InThread & { readonly upto: number }) =>
+  eventsOf(at)
+    .where("event.thread", "=", at.thread)
+    .where(sql<boolean>`${sql.raw(UNTAKEN.replace("status", "event.status"))}`)
+    .where("event.answers", "is not", null)
+    .where("event.seq", "<=", at.upto)
+    .orderBy("event.seq"),
+);
+
+/** What waits on a thread and may begin a turn, in the order received. */
 export async function pending(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<readonly StoredEvent[]> {
   const waiting = await tx.all(pendingEvents({ ...owner(scope), thread }));
   return waiting.sort((a, b) => a.seq - b.seq).map(toEvent);
 }
+
+/** Whether a turn may begin on a thread: something is pending there. */
+export const isDue = async (tx: Tx, scope: ContactScope, thread: ThreadId): Promise<boolean> =>
+  (await tx.first(firstPending({ ...owner(scope), thread }))) !== undefined;
+
+const firstPending = fixed((at: InThread) =>
+  query
+    .selectFrom("event")
+    .select("id")
+    .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
+    .where("status", "=", sql.lit("pending"))
+    .limit(ONE),
+);
 
 const pendingEvents = fixed((at: InThread) =>
   eventsOf(at).where("event.thread", "=", at.thread).where("event.status", "=", sql.lit("pending")),

@@ -11,7 +11,7 @@ import {
 import { keepShared, sharedText, textOf } from "../record/pieces.ts";
 import type { ChannelChoice, ClaimRequest, Paging, Slot, Thread, ThreadMove, ThreadOpening } from "../records.ts";
 import { toSlot, toThread } from "../rows.ts";
-import { atMost, below, fixed, insert, owner, query, within } from "../statement.ts";
+import { atMost, below, fixed, insert, owner, plain, query, within } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
 
@@ -50,8 +50,8 @@ export const openThread = async (tx: Tx, scope: ContactScope, opening: ThreadOpe
 
 /** Its row. */
 export async function openedRow(tx: Tx, scope: ContactScope, opening: ThreadOpening): Promise<Row<"thread">> {
-  const { channel, key, caller } = opening;
-  if (caller !== undefined) await openRow(tx, scope, caller);
+  const { channel, key, parent } = opening;
+  if (parent !== undefined) await openRow(tx, scope, parent);
   const known = await tx.first(threadNamed({ ...owner(scope), channel, key }));
   if (known) return repinned(tx, known, opening);
   const row = newThread(scope, opening);
@@ -89,14 +89,31 @@ export async function pinned(tx: Tx, known: Row<"thread">, version = known.versi
 /** The same, unless a turn runs on it. */
 export async function moveThread(tx: Tx, scope: ContactScope, id: ThreadId, move: ThreadMove): Promise<Thread> {
   const row = await openRow(tx, scope, id);
+  if (row.version !== move.version && (await isWaiting(tx, row))) {
+    const says = `${id} waits for the answer to a call, and its run keeps the version it began with`;
+    throw new StrataError(
+      "thread_busy",
+      `${says}; try again when it is answered, or take the thread out of the wait with \`strata thread cancel ${id}\``,
+      { thread: id },
+    );
+  }
   if (lease(row, move) === undefined) return toThread(await pinned(tx, row, move.version));
   const message = `a turn is running on ${id}; try again when it has ended, or cancel it with \`strata thread cancel ${id}\``;
   throw new StrataError("thread_busy", message, { thread: id });
 }
 
+/** Whether calls are open at the end of the thread's transcript. */
+export const isWaiting = async (
+  tx: Tx,
+  row: Pick<Row<"thread">, "org" | "agent" | "contact" | "id">,
+): Promise<boolean> => (await tx.first(plain<object>(WAITING, row.org, row.agent, row.contact, row.id))) !== undefined;
+
+const WAITING =
+  "select 1 from open_call where org = ? and agent = ? and contact = ? and thread = ? and state != 'closed' limit 1";
+
 /** The row of a thread that is opened. */
 export function newThread(scope: ContactScope, opening: ThreadOpening): Row<"thread"> {
-  const { id, channel, key, version, at, forkedFrom } = opening;
+  const { id, channel, key, version, at, forkedFrom, caller } = opening;
   return {
     ...owner(scope),
     id,
@@ -113,6 +130,9 @@ export function newThread(scope: ContactScope, opening: ThreadOpening): Row<"thr
     lease_until: null,
     erased_link: null,
     stop_fence: null,
+    caller_thread: caller?.thread ?? null,
+    caller_agent: caller?.agent ?? null,
+    caller_call: caller?.call ?? null,
   };
 }
 

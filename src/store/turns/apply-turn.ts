@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import {
   type CommitReport,
   type ContactScope,
@@ -18,6 +19,7 @@ import { fixed, insertAll, ONE, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { stagedIn, taintsIn } from "../threads/batch-members.ts";
 import { eventsOfTurn, type HandledEvent } from "../threads/events.ts";
+import { UNTAKEN } from "../threads/open-calls.ts";
 import type { DoneTurn, Tx } from "../tx.ts";
 import { appendMessages, type Settling, type TranscriptEnd } from "./epochs.ts";
 
@@ -77,7 +79,8 @@ const handled = fixed((at: ContactScope & Handled) =>
   query
     .updateTable("event")
     .set({ status: "consumed", turn: at.turn })
-    .where((eb) => eb.and({ ...owner(at), id: at.id, thread: at.thread, status: "pending" })),
+    .where((eb) => eb.and({ ...owner(at), id: at.id, thread: at.thread }))
+    .where(sql<boolean>`${sql.raw(UNTAKEN)}`),
 );
 
 async function extendTranscript(tx: Tx, at: Settling, { end, messages }: Applying): Promise<TranscriptEnd | undefined> {
@@ -93,7 +96,10 @@ type SaidTurn = Applying & HandledRows;
 async function addSlots(tx: Tx, at: Settling, { claim, outcome, words, events, staged }: SaidTurn): Promise<void> {
   const last = await tx.first(lastSlot({ ...owner(at.scope), thread: at.thread }));
   const first = last ? last.position + 1 : 0;
-  const said: Omit<SlotSaid, "position">[] = events.map(({ id, kind, trust, piece, at: when, text }) => ({
+  // An answer is the result of its call, which stands in the transcript; nobody has said it in the conversation.
+  const results = new Set(claim.open.map(({ id }) => events.find(({ answers }) => answers === id)?.id));
+  const heard = events.filter(({ id }) => !results.has(id));
+  const said: Omit<SlotSaid, "position">[] = heard.map(({ id, kind, trust, piece, at: when, text }) => ({
     id,
     kind,
     trust,

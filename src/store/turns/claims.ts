@@ -1,4 +1,3 @@
-import { sql } from "kysely";
 import {
   type ContactScope,
   isBatch,
@@ -7,19 +6,22 @@ import {
   type StoredEvent,
   StrataError,
   type ThreadId,
+  type TurnId,
   turnId,
 } from "../../protocol/index.ts";
-import type { Claim, Claimed, ClaimRequest, HeldThread } from "../records.ts";
-import { toThread } from "../rows.ts";
-import { fixed, insert, owner, query } from "../statement.ts";
+import type { Claim, Claimed, ClaimRequest, ContinuedRun, HeldThread, OpenCall } from "../records.ts";
+import { toLimits, toThread, toTotals } from "../rows.ts";
+import { fixed, insert, KEPT_ENDINGS, owner, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
+import { type AnswerTimes, answerCaller, platformAnswer } from "../threads/answers.ts";
 import { batchMemberOf, members, noteBatchMember } from "../threads/batch-members.ts";
-import { pending } from "../threads/events.ts";
+import { isDue, untaken, untakenAnswers } from "../threads/events.ts";
 import { currentEpoch } from "../threads/fork.ts";
-import { lease, openRow, pinned } from "../threads/threads.ts";
+import { callsToAnswer, UNTAKEN } from "../threads/open-calls.ts";
+import { isWaiting, lease, openRow, pinned } from "../threads/threads.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { stopTurn } from "./settle.ts";
-import { runningTurn } from "./turns.ts";
+import { foundTurn, runningTurn } from "./turns.ts";
 
 /** Takes the thread for one worker, with all that waits on it. */
 export async function claim(tx: Tx, scope: ContactScope, id: ThreadId, request: ClaimRequest): Promise<Claimed> {
@@ -39,6 +41,8 @@ async function isElsewhere(
 ): Promise<boolean> {
   if (version === row.version) return false;
   if (seen !== undefined && seen !== row.version) return true;
+  // A run keeps the version that it began with.
+  if (await isWaiting(tx, row)) return true;
   const epoch = await currentEpoch(tx, toThread(row).scope, row.id);
   return epoch !== undefined && epoch.reason !== "alone";
 }
@@ -64,12 +68,77 @@ async function claimWaiting(
   request: ClaimRequest,
   running: Running,
 ): Promise<Claim | undefined> {
-  const events = await pending(tx, row, row.id);
-  return events.length === 0 ? undefined : { ...(await take(tx, row, request, running)), events };
+  if (!(await isDue(tx, row, row.id))) return undefined;
+  const open = await callsToAnswer(tx, row);
+  const events = await taken(tx, row, { open, upto: running?.upto ?? undefined, most: request.most ?? MOST_TAKEN });
+  const upto = Math.max(...events.map(({ seq }) => seq));
+  const from = open[0] === undefined || open[0].state === "closed" ? undefined : await runOf(tx, row, open[0].turn);
+  const began = await take(tx, row, request, { running, upto, ...(from && { run: from.id }) });
+  return { ...began, open, ...(from && { continues: from }), events };
+}
+
+/** A turn takes at most so many messages: what waits beyond them has the next turn. */
+const MOST_TAKEN = 200;
+
+/**
+ * What a turn takes: the answers to the calls that are open on its thread, and then the messages that have waited longest. One that
+ * was interrupted takes what it took at first, which `upto` bounds.
+ */
+async function taken(
+  tx: Tx,
+  row: Row<"thread">,
+  {
+    open,
+    upto,
+    most,
+  }: { readonly open: readonly OpenCall[]; readonly upto: number | undefined; readonly most: number },
+): Promise<readonly StoredEvent[]> {
+  const answers = open.length === 0 ? [] : await untakenAnswers(tx, row, row.id, upto);
+  // The first answer to a call is its result. What else names it is a message.
+  const results = open.flatMap(({ id }) => answers.find((one) => one.answers === id) ?? []);
+  const first = await untaken(tx, row, row.id, { ...(upto !== undefined && { upto }), most: most + results.length });
+  const ids = new Set(results.map(({ id }) => id));
+  return [...results, ...first.filter(({ id }) => !ids.has(id)).slice(0, most)];
+}
+
+/** The run of the turn that left calls open, and what it has used of its limits. */
+async function runOf(tx: Tx, scope: ContactScope, turn: TurnId): Promise<ContinuedRun> {
+  const { run: id } = await foundTurn(tx, scope, turn);
+  const turns = await tx.all(
+    plain<Pick<Row<"turn">, "totals">>(
+      `select totals from turn where org = ? and agent = ? and contact = ? and run = ? and status ${KEPT_ENDINGS}`,
+      ...[scope.org, scope.agent, scope.contact, id],
+    ),
+  );
+  const calls = await tx.all(
+    plain<Pick<Row<"open_call">, "reserved" | "used">>(
+      `select reserved, used from open_call where org = ? and agent = ? and contact = ? and turn in (
+        select id from turn where org = ? and agent = ? and contact = ? and run = ?)`,
+      ...[scope.org, scope.agent, scope.contact, scope.org, scope.agent, scope.contact, id],
+    ),
+  );
+  const used = { rounds: 0, calls: 0, dollars: 0, milliseconds: 0 };
+  for (const { totals } of turns) {
+    if (totals === null) continue;
+    const { rounds, calls, dollars, milliseconds } = toTotals(totals);
+    used.rounds += rounds;
+    used.calls += calls;
+    used.dollars += dollars;
+    used.milliseconds += milliseconds;
+  }
+  for (const { reserved, used: settled } of calls) {
+    const text = settled ?? reserved;
+    if (text === null) continue;
+    const { rounds, calls, dollars } = toLimits(text);
+    used.rounds += rounds;
+    used.calls += calls;
+    used.dollars += dollars;
+  }
+  return { id, turn, used };
 }
 
 /** The turn that was interrupted on a thread, if one was. */
-type Running = Pick<Row<"turn">, "id" | "attempt"> | undefined;
+type Running = Pick<Row<"turn">, "id" | "attempt" | "upto"> | undefined;
 
 const runningOn = (tx: Tx, row: Row<"thread">): Promise<Running> =>
   tx.first(runningTurn({ ...owner(row), thread: row.id }));
@@ -78,7 +147,8 @@ const runningOn = (tx: Tx, row: Row<"thread">): Promise<Running> =>
 async function claimBatch(tx: Tx, row: Row<"thread">, request: ClaimRequest): Promise<Claim | undefined> {
   const batchMembers = (
     await inOrder(await members(tx, row), async (member) => {
-      if (lease(member, request)) return [];
+      // One that was left open alone since waits for its own next turn.
+      if (lease(member, request) || (await isWaiting(tx, member))) return [];
       const turn = turnId(issueId("turn", request.now, tx.random(10)));
       const wanted = { version: row.version, ...request, turn };
       const claimed = await claimWaiting(tx, member, wanted, await runningOn(tx, member));
@@ -89,17 +159,22 @@ async function claimBatch(tx: Tx, row: Row<"thread">, request: ClaimRequest): Pr
   const events = batchMembers.flatMap((one) => one.events);
   return events.length === 0
     ? undefined
-    : { ...(await take(tx, row, request, await runningOn(tx, row))), events, batchMembers: batchMembers };
+    : {
+        ...(await take(tx, row, request, { running: await runningOn(tx, row), upto: null })),
+        open: [],
+        events,
+        batchMembers: batchMembers,
+      };
 }
 
 async function take(
   tx: Tx,
   known: Row<"thread">,
   request: ClaimRequest,
-  running: Running,
-): Promise<Omit<Claim, "events">> {
+  begin: Begin,
+): Promise<Omit<Claim, "events" | "open">> {
   const row = await pinned(tx, known, request.version);
-  const { turn, attempt } = await takeUp(tx, row, request, running);
+  const { turn, attempt } = await takeUp(tx, row, request, begin);
   const fence = row.fence + 1;
   await setLease(tx, row, { fence, holder: request.holder, lease_until: request.until });
   const epoch = await currentEpoch(tx, toThread(row).scope, row.id);
@@ -119,15 +194,28 @@ export async function withdraw(
     throw new StrataError("thread_busy", message, { thread: id });
   }
   await stopTurn(tx, row, { at: request.at, says: "the turn was interrupted, and its messages were taken back" });
-  const waiting = await pending(tx, scope, id);
+  return takeBack(tx, row, request);
+}
+
+/** Withdraws the messages that no turn has taken. Answers stay: the thread waits for them. Whoever called the thread is told. */
+async function takeBack(tx: Tx, row: Row<"thread">, times: AnswerTimes): Promise<readonly StoredEvent[]> {
+  const waiting = await untaken(tx, row, row.id, { most: Number.MAX_SAFE_INTEGER });
+  const messages = waiting.filter(({ answers }) => answers === undefined);
   await tx.run(
-    query
-      .updateTable("event")
-      .set({ status: "withdrawn" })
-      .where((eb) => eb.and({ ...owner(scope), thread: id }))
-      .where("status", "=", sql.lit("pending")),
+    plain(
+      `update event set status = 'withdrawn' where org = ? and agent = ? and contact = ? and thread = ? and answers is null and ${UNTAKEN}`,
+      ...[row.org, row.agent, row.contact, row.id],
+    ),
   );
-  return waiting.map((event) => ({ ...event, status: "withdrawn" }));
+  const { caller } = toThread(row);
+  if (caller !== undefined && messages.length > 0)
+    await answerCaller(
+      tx,
+      row,
+      caller,
+      platformAnswer(tx, times, caller.call, "The question was taken back before it was answered."),
+    );
+  return messages.map((event) => ({ ...event, status: "withdrawn" }));
 }
 
 /** The turn that was interrupted, once more, or a new one. */
@@ -135,10 +223,10 @@ async function takeUp(
   tx: Tx,
   row: Row<"thread">,
   request: ClaimRequest,
-  running: Running,
+  { running, ...begin }: Begin,
 ): Promise<Pick<Claim, "turn" | "attempt">> {
   if (!running) {
-    await tx.run(insert("turn", newTurn(row, request)));
+    await tx.run(insert("turn", newTurn(row, request, begin)));
     return { turn: request.turn, attempt: 1 };
   }
   const attempt = running.attempt + 1;
@@ -151,7 +239,14 @@ async function takeUp(
   return { turn: running.id, attempt };
 }
 
-function newTurn(row: Row<"thread">, request: ClaimRequest): Row<"turn"> {
+/** How a claim begins its turn: which one was interrupted, what it takes, and the run that it continues. */
+interface Begin {
+  readonly running: Running;
+  readonly upto: number | null;
+  readonly run?: TurnId;
+}
+
+function newTurn(row: Row<"thread">, request: ClaimRequest, begin: Omit<Begin, "running">): Row<"turn"> {
   return {
     ...owner(row),
     id: request.turn,
@@ -173,6 +268,8 @@ function newTurn(row: Row<"thread">, request: ClaimRequest): Row<"turn"> {
     length: null,
     link: null,
     own: null,
+    run: begin.run ?? request.turn,
+    upto: begin.upto,
   };
 }
 

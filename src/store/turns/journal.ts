@@ -122,7 +122,7 @@ async function findFailed(tx: Tx, { turn: _, ...call }: EntryName): Promise<Row<
     .where("turn_event.agent", "=", agent)
     .where("turn_event.contact", "=", contact)
     .where("event.thread", "=", thread)
-    .where("event.status", "=", "pending")
+    .where("event.status", "in", ["pending", "held", "along"])
     .where("turn.status", "=", "failed");
   return tx.first(
     query
@@ -166,7 +166,7 @@ const FAILED_TOGETHER = `select distinct staged.batch as batch, staged.batch_con
   join turn on turn.org = staged.org and turn.id = staged.turn and turn.status = 'failed'
   join turn_event on turn_event.org = turn.org and turn_event.agent = turn.agent and turn_event.contact = turn.contact
     and turn_event.turn = turn.id
-  join event on event.org = turn_event.org and event.id = turn_event.event and event.status = 'pending'
+  join event on event.org = turn_event.org and event.id = turn_event.event and event.status in ('pending', 'held', 'along')
   join thread on thread.org = staged.org and thread.id = staged.batch and thread.erased_link is null
   where now.org = ? and now.batch = ?`;
 

@@ -13,10 +13,14 @@ import { appendTurn } from "../record/chain.ts";
 import { keepOwn, keepText, keepTexts, scopeKey } from "../record/pieces.ts";
 import { type ReadBefore, turnLink } from "../record/turn-link.ts";
 import type { BatchReply, ChainHead, Claim, Settled, TurnEnd, TurnOutcome } from "../records.ts";
+import { toThread } from "../rows.ts";
 import { fixed, insertAll, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
+import { answerCaller } from "../threads/answers.ts";
+import { addEvents } from "../threads/events.ts";
 import { beginFork } from "../threads/fork.ts";
-import { findThread } from "../threads/threads.ts";
+import { closeCalls, openCalls, sortEvents } from "../threads/open-calls.ts";
+import { findThread, openedRow } from "../threads/threads.ts";
 import type { EndedTurn, Tx } from "../tx.ts";
 import { type AppliedTurn, applyTurn } from "./apply-turn.ts";
 import { keepMessages, openEpoch, type Settling, type TranscriptEnd, transcriptEnd } from "./epochs.ts";
@@ -54,6 +58,7 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
   const words = await keepWords(tx, at, outcome.end);
   const done = { claim, outcome, words, messages, end: before, keep: (text: string) => keepText(tx, at, text) };
   const { end, reports = [], events, staged }: AppliedTurn = isDone ? await applyTurn(tx, at, done) : { end: before };
+  await settleCalls(tx, at, thread, { claim, outcome });
   await endTurn(tx, at, { outcome, words, end, own: isDone && end ? messages.length : null });
   const { requests } = outcome;
   await commitParts(tx, {
@@ -74,6 +79,46 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
     })),
     ...(reports.length > 0 && { reports }),
   };
+}
+
+/**
+ * What the turn closes, opens and begins elsewhere, and how it ends for its caller. A failed turn that is not tried again takes its messages
+ * back; of any other that failed nothing stays.
+ */
+async function settleCalls(
+  tx: Tx,
+  { scope, thread: id, turn }: Settling,
+  thread: Row<"thread">,
+  { claim, outcome: { end, starts = [], forCaller } }: { readonly claim: Claim; readonly outcome: TurnOutcome },
+): Promise<void> {
+  const at = { ...owner(scope), thread: id, turn };
+  const { caller } = toThread(thread);
+  if (isKept(end)) {
+    if (caller !== undefined && forCaller === undefined && end.status !== "waiting") {
+      const says = `turn ${turn} ran on ${id} for a call of another turn and does not say how it ends for it`;
+      throw new StrataError("invalid_input", `${says}: let it respond, forward the call or end it`, { turn });
+    }
+    const used = new Map(
+      claim.events.flatMap(({ answers, used: limits }) =>
+        answers === undefined || limits === undefined ? [] : [[answers, JSON.stringify(limits)] as const],
+      ),
+    );
+    await closeCalls(tx, at, { turn, used });
+    if (end.status === "waiting") await openCalls(tx, at, end.calls);
+    for (const { scope: to, opening, events } of starts)
+      await addEvents(tx, to, (await openedRow(tx, to, opening)).id, events);
+  } else if (forCaller !== undefined) {
+    for (const event of claim.events)
+      await tx.run(
+        query
+          .updateTable("event")
+          .set({ status: "withdrawn" })
+          .where((eb) => eb.and({ ...owner(scope), id: event.id })),
+      );
+  }
+  if (caller !== undefined && forCaller !== undefined && forCaller.way !== "forwards")
+    await answerCaller(tx, thread, caller, forCaller.answer);
+  await sortEvents(tx, at);
 }
 
 /**
@@ -160,8 +205,8 @@ async function endTurn(tx: Tx, at: Settling, { outcome, words, end, own }: Ended
   const columns: EndColumns = {
     status: outcome.end.status,
     ended_at: outcome.at,
-    stop: isKept(outcome.end) ? outcome.end.stop : null,
-    code: isKept(outcome.end) ? null : outcome.end.code,
+    stop: "stop" in outcome.end ? outcome.end.stop : null,
+    code: "code" in outcome.end ? outcome.end.code : null,
     words,
     model,
     wire,

@@ -18,6 +18,7 @@ import { atMost, fixed, owner, plain, query, type Sql, within } from "../stateme
 import type { Row } from "../tables.ts";
 import { batchMemberOf, sendersOf } from "../threads/batch-members.ts";
 import { eventsOfTurn } from "../threads/events.ts";
+import { callsOfTurn } from "../threads/open-calls.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { readRequest, requestRows } from "./requests.ts";
 
@@ -64,7 +65,7 @@ const turnOf = fixed((at: ContactScope & { readonly id: TurnId }) =>
 export const runningTurn = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
   query
     .selectFrom("turn")
-    .select(["id", "attempt"])
+    .select(["id", "attempt", "upto"])
     .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
     .where("status", "=", sql.lit("running")),
 );
@@ -78,7 +79,8 @@ export async function foundTurn(tx: Tx, scope: Scope, id: TurnId): Promise<Row<"
 
 async function toTurn(tx: Tx, row: Row<"turn">): Promise<TurnRecord> {
   const { id, thread, seq, status, attempt, version, model, wire, mode } = row;
-  const end = toEnd(row, row.words === null ? null : await ownText(tx, row, row.words));
+  const calls = status === "waiting" ? await callsOfTurn(tx, row, id) : [];
+  const end = toEnd(row, row.words === null ? null : await ownText(tx, row, row.words), calls);
   const batchMember = await batchMemberOf(tx, row, id);
   const edits = await editsOfTurn(tx, row.org, id);
   const link = row.link === null ? undefined : await linkAt(tx, row, row.link);
@@ -102,6 +104,7 @@ async function toTurn(tx: Tx, row: Row<"turn">): Promise<TurnRecord> {
     ...(edits.length > 0 && { edits }),
     ...(batchMember && { batch: batchMember.batch }),
     ...(isBatch(row) && { senders: await sendersOf(tx, row) }),
+    run: row.run,
     ...(link && { link }),
   };
 }

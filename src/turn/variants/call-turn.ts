@@ -93,7 +93,7 @@ async function asked({ parts, setup, lease }: RunningTurn, called: Called): Prom
   const key = `${turn} ${called.call}`;
   await keepVersion(parts, called.agent);
   const id = threadId(issueId("thread", clock.real(), random(10)));
-  const opening = { id, channel: PEER, key, version, at, caller: own.id };
+  const opening = { id, channel: PEER, key, version, at, parent: own.id };
   const first = await store.openThread(scope, opening);
   // The journal runs no call twice: if the thread exists already, a provider gave two calls of one turn the same id.
   const thread = first.id === id ? first : await store.openThread(scope, { ...opening, key: `${key} ${id}` });

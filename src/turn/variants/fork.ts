@@ -6,6 +6,7 @@ import {
   isKept,
   isReserved,
   issueId,
+  isUntaken,
   StrataError,
   type ThreadId,
   type TurnEvent,
@@ -85,7 +86,7 @@ function checkActsOnce(
   { id, thread, events, requests, batch }: TurnRecord,
   options: RegenerateOptions,
 ): void {
-  if (events.some(({ status }) => status === "pending")) {
+  if (events.some(isUntaken)) {
     const says = `${id} failed, and its messages still wait on ${thread}: \`/retry\` in the chat or \`POST /v1/threads/${thread}/run\` answers them`;
     throw new StrataError("invalid_input", says, { turn: id, thread });
   }

@@ -1,0 +1,57 @@
+// `npm run -s in -- checks/waits.ts [--runs 10000] [--seed 1] [--seconds 600] [--on sqlite|postgres]`: random lives of threads that wait, in the store and in a
+// reference side by side. They are killed inside transactions, and two workers share the database. The first difference ends it with its seed.
+import { parseArgs } from "node:util";
+import { type KillingStore, killingPostgres, killingSqlite } from "../src/store/contract/killing.contract.ts";
+import { checkRecord, life } from "../src/store/contract/waits.contract.ts";
+import { dropDatabase, makeDatabase, stopServer, testServer, WITHOUT_POSTGRES } from "./postgres.ts";
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: "string", default: "10000" },
+    seed: { type: "string", default: "1" },
+    seconds: { type: "string", default: "600" },
+    on: { type: "string", default: "sqlite" },
+  },
+});
+
+const FOLDER = "/tmp/strata-waits-postgres";
+
+async function opened(): Promise<{ readonly killing: KillingStore; readonly close: () => Promise<void> }> {
+  if (values.on === "sqlite") {
+    const killing = await killingSqlite();
+    return { killing, close: () => killing.store.close() };
+  }
+  const server = await testServer(FOLDER);
+  if (server === undefined) throw new Error(WITHOUT_POSTGRES);
+  const name = await makeDatabase(server);
+  const killing = await killingPostgres(server.url(name));
+  return {
+    killing,
+    close: async () => {
+      await killing.store.close();
+      await dropDatabase(server, name);
+      await stopServer(FOLDER);
+    },
+  };
+}
+
+const PER_STORE = 50;
+const tally = { operations: 0, kills: 0, waits: 0, resumed: 0, late: 0, overdue: 0, cancelled: 0, forks: 0 };
+const end = Date.now() + Number(values.seconds) * 1_000;
+const runs = Number(values.runs);
+let done = 0;
+while (done < runs && Date.now() < end) {
+  const { killing, close } = await opened();
+  try {
+    for (let i = 0; i < PER_STORE && done < runs && Date.now() < end; i++, done++) {
+      const seed = Number(values.seed) + done;
+      await life({ killing, seed, tally }).catch((cause: unknown) => {
+        throw new Error(`life ${seed} differs (--seed ${seed} --runs 1)`, { cause });
+      });
+    }
+    await checkRecord(killing.store);
+  } finally {
+    await close();
+  }
+}
+console.log(`${done} lives on ${values.on}, nothing lost, doubled or refused: ${JSON.stringify(tally)}`);

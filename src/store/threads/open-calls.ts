@@ -1,0 +1,166 @@
+import { sql } from "kysely";
+import { type CallId, type ContactScope, StrataError, type ThreadId, type TurnId } from "../../protocol/index.ts";
+import type { NewOpenCall, OpenCall } from "../records.ts";
+import { toOpenCall } from "../rows.ts";
+import { fixed, insertAll, KEPT_ENDINGS, owner, plain, query } from "../statement.ts";
+import type { Row } from "../tables.ts";
+import type { Tx } from "../tx.ts";
+import { openRow } from "./threads.ts";
+
+/**
+ * Calls whose answers come later. A turn that ends `waiting` leaves them open at the end of its transcript; the next turn that is kept
+ * closes them all, each with its answer or with a sentence. `docs/decisions/0051-a-turn-that-waits.md` has the states in a table.
+ */
+
+/** The statuses of events that no turn has taken yet, in the words of the index that finds them. */
+export const UNTAKEN = "status in ('pending', 'held', 'along')";
+
+/** Calls of the thread that nobody has answered or cancelled. */
+const UNANSWERED = `select 1 from open_call where open_call.org = event.org and open_call.agent = event.agent
+  and open_call.contact = event.contact and open_call.thread = event.thread and open_call.state = 'open'`;
+
+/** What an event is by the open calls of its thread; `along` stays what it is. */
+const STATUS = `case when exists (${UNANSWERED} and open_call.keeps = 1) or (answers is not null and exists (${UNANSWERED}))
+  then 'held' else 'pending' end`;
+
+/**
+ * The one statement that decides what is due: an event is `pending` where a turn may begin for it, and `held` where its thread waits for
+ * something else first. Every transaction that adds an event, or opens or closes a call, ends with it. `from`: the first event that
+ * may have changed; where calls have, all.
+ */
+export const sortEvents = (tx: Tx, at: ContactScope & { readonly thread: ThreadId }, from = 0): Promise<number> =>
+  tx.run(plain(SORT, at.org, at.agent, at.contact, at.thread, from));
+
+const SORT = `update event set status = ${STATUS}
+  where org = ? and agent = ? and contact = ? and thread = ? and seq >= ? and status in ('held', 'pending') and status != ${STATUS}`;
+
+/** The calls at the end of the thread's transcript, in their order: those that the next turn must give a result for. */
+export async function callsAtEnd(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<readonly OpenCall[]> {
+  return (await tx.all(atEnd({ ...owner(scope), thread }))).map(toOpenCall);
+}
+
+const atEnd = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
+  query
+    .selectFrom("open_call")
+    .selectAll()
+    .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
+    .where("state", "!=", sql.lit("closed"))
+    .orderBy("position"),
+);
+
+/** The calls that a turn left open when it ended, in their order; whatever became of them since. */
+export async function callsOfTurn(tx: Tx, scope: ContactScope, turn: TurnId): Promise<readonly OpenCall[]> {
+  return (await tx.all(ofTurn({ ...owner(scope), turn }))).map(toOpenCall);
+}
+
+const ofTurn = fixed((at: ContactScope & { readonly turn: TurnId }) =>
+  query
+    .selectFrom("open_call")
+    .selectAll()
+    .where((eb) => eb.and({ ...owner(at), turn: at.turn }))
+    .orderBy("position"),
+);
+
+/**
+ * The calls that the next turn on this thread must give a result for. A fork that has said nothing yet ends where its parent's turn did:
+ * that turn's calls are the parent's, and nobody answers them here.
+ */
+export async function callsToAnswer(tx: Tx, row: Row<"thread">): Promise<readonly OpenCall[]> {
+  const { id, forked_turn: from } = row;
+  const calls = await callsAtEnd(tx, row, id);
+  if (from === null || calls.length > 0) return calls;
+  const said = plain<object>(
+    `select 1 from turn where org = ? and agent = ? and contact = ? and thread = ? and status ${KEPT_ENDINGS} limit 1`,
+    ...[row.org, row.agent, row.contact, id],
+  );
+  if ((await tx.first(said)) !== undefined) return [];
+  return (await callsOfTurn(tx, row, from)).map((call): OpenCall => ({ ...call, state: "closed" }));
+}
+
+/** Closes the calls at the end of the thread's transcript. Part of the commit of the turn that gave each a result. */
+export async function closeCalls(
+  tx: Tx,
+  at: ContactScope & { readonly thread: ThreadId },
+  { turn, used }: { readonly turn: TurnId | null; readonly used?: ReadonlyMap<CallId, string> },
+): Promise<void> {
+  for (const { id } of await callsAtEnd(tx, at, at.thread)) {
+    const closed = { state: "closed", closed_by: turn, used: used?.get(id) ?? null } as const;
+    await tx.run(
+      query
+        .updateTable("open_call")
+        .set(closed)
+        .where((eb) => eb.and({ ...owner(at), id })),
+    );
+  }
+}
+
+/** Leaves these calls open at the end of the thread's transcript. */
+export async function openCalls(
+  tx: Tx,
+  at: ContactScope & { readonly thread: ThreadId; readonly turn: TurnId },
+  calls: readonly NewOpenCall[],
+): Promise<void> {
+  const rows = calls.map(({ id, call, tool, waitsFor, keeps, due, reserved }, position): Row<"open_call"> => {
+    const asked = { tool, waits_for: waitsFor, keeps: keeps ? 1 : 0, due: due ?? null };
+    const limits = { reserved: reserved === undefined ? null : JSON.stringify(reserved), used: null };
+    const state = { state: "open", closed_by: null } as const;
+    return { ...owner(at), id, thread: at.thread, turn: at.turn, position, call, ...asked, ...limits, ...state };
+  });
+  await insertAll(tx, "open_call", rows);
+}
+
+/** What an arriving event does to the call that it answers, and its status until it is sorted. Part of `addEvents`. */
+export async function noteAnswer(
+  tx: Tx,
+  at: ContactScope & { readonly thread: ThreadId },
+  id: CallId,
+): Promise<"held" | "along"> {
+  const whose = { ...owner(at), thread: at.thread, id };
+  const known = await tx.first(
+    query
+      .selectFrom("open_call")
+      .select("state")
+      .where((eb) => eb.and(whose)),
+  );
+  if (known === undefined) {
+    const says = `${id} is no call that a turn of ${at.thread} left open: name one that \`strata thread show ${at.thread}\` lists`;
+    throw new StrataError("invalid_input", says, { call: id, thread: at.thread });
+  }
+  if (known.state === "open")
+    await tx.run(
+      query
+        .updateTable("open_call")
+        .set({ state: "answered" })
+        .where((eb) => eb.and(whose)),
+    );
+  return known.state === "cancelled" ? "along" : "held";
+}
+
+/**
+ * Nobody waits any more: what is open is answered with the thread's next message, and no turn begins for it. An answer that is there
+ * goes along with that message. Returns the calls that were open.
+ */
+export async function cancelCalls(tx: Tx, scope: ContactScope, id: ThreadId): Promise<readonly OpenCall[]> {
+  const row = await openRow(tx, scope, id);
+  const at = { ...owner(row), thread: row.id };
+  const calls = await callsAtEnd(tx, at, row.id);
+  if (calls.length === 0) return [];
+  for (const call of calls) {
+    const whose = [at.org, at.agent, at.contact, at.thread];
+    await tx.run(
+      plain(
+        `update event set status = 'along' where org = ? and agent = ? and contact = ? and thread = ? and answers = ? and ${UNTAKEN}`,
+        ...whose,
+        call.id,
+      ),
+    );
+    await tx.run(
+      query
+        .updateTable("open_call")
+        .set({ state: "cancelled" })
+        .where((eb) => eb.and({ ...owner(at), id: call.id })),
+    );
+  }
+  await sortEvents(tx, at);
+  return calls.filter(({ state }) => state === "open");
+}
