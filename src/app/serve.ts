@@ -6,7 +6,12 @@ import { VERSION } from "./version.ts";
 import { startWork, type WorkOptions } from "./work.ts";
 
 /** Where and under which names to serve, and where reports go. */
-export interface ServingOptions extends Omit<ServeOptions, "port">, WorkOptions {}
+export interface ServingOptions extends Omit<ServeOptions, "port">, WorkOptions {
+  /** How long `close` lets what runs go on before it stops it, in milliseconds. Default: 10,000. */
+  readonly drain?: number;
+}
+
+const DRAIN = 10_000;
 
 /**
  * Serves the runtime over HTTP to whoever has the operator's token, and runs the background work.
@@ -22,9 +27,8 @@ export async function serve(app: App, port: number, options: ServingOptions = {}
   const work = await startWork(app, options);
   return {
     ...serving,
-    close: async () => {
-      await work.close();
-      await serving.close();
+    close: async (drain = options.drain ?? DRAIN) => {
+      await Promise.all([work.close(drain), serving.close(drain)]);
     },
   };
 }

@@ -29,9 +29,9 @@ export async function startWork(
   const forget = onChange(dispatcher.wake);
   return {
     wake: dispatcher.wake,
-    close: () => {
+    close: (drain) => {
       forget();
-      return dispatcher.close();
+      return dispatcher.close(drain);
     },
   };
 }

@@ -74,6 +74,7 @@ export const ERRORS = {
   model_refused: { status: 502, exit: 12, retry: false, says: "the model's provider refused the request" },
   turn_timeout: { status: 504, exit: 13, retry: true, says: "the turn ran out of time" },
   turn_cancelled: { status: 499, exit: 130, retry: true, says: "the turn was cancelled" },
+  server_stopping: { status: 503, exit: 7, retry: true, says: "the server is being stopped" },
   port_taken: { status: 500, exit: 14, retry: true, says: "the address to listen on is in use" },
   unexpected: { status: 500, exit: 1, retry: false, says: "an unexpected error occurred" },
 } as const satisfies Record<string, ErrorTraits>;

@@ -257,6 +257,30 @@ export function dispatcherContract(open: OpenDispatcher): void {
       expect([begun, ended]).toEqual([["runs"], ["runs"]]);
     });
 
+    it("lets what runs go on for a while before it tells it to stop, and begins nothing meanwhile", async () => {
+      const { job, add, begun, ended } = post();
+      const soon = held();
+      const untilStopped = (signal: AbortSignal) =>
+        new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()));
+      add("ann", "soon", () => soon.promise);
+      add("bob", "late", untilStopped);
+      const { dispatcher, settle, pass } = opened([job]);
+      await settle();
+      const end = dispatcher.close(10_000);
+      add("cleo", "new");
+      dispatcher.wake();
+      await pass(5_000);
+      soon.resolve();
+      await settle();
+      expect(ended).toEqual(["soon"]);
+      await pass(5_000);
+      await end;
+      expect([begun, ended]).toEqual([
+        ["soon", "late"],
+        ["soon", "late"],
+      ]);
+    });
+
     it("does not wait for ever for a task that does not listen", async () => {
       const { job, add } = post();
       add("ann", "deaf", () => held().promise);

@@ -5,8 +5,11 @@ import type { Job, Notice, Task } from "./job.ts";
 export interface Dispatcher {
   /** Something has happened in this process: asks all jobs at once what is due. */
   readonly wake: () => void;
-  /** Begins nothing more, stops what runs, and waits for its end, though not long for a task that does not stop. */
-  readonly close: () => Promise<void>;
+  /**
+   * Begins nothing more, lets what runs go on for so many milliseconds, stops it then, and waits for its end, though not long for a task that
+   * does not stop.
+   */
+  readonly close: (drain?: number) => Promise<void>;
 }
 
 /** Time, from outside. */
@@ -67,11 +70,20 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
   const choose = chooser({ running, isResting: (of) => (pauses.get(of)?.until ?? 0) > timers.clock.real() });
   const unended = new Set<Promise<void>>();
   const stop = new AbortController();
+  let isClosing = false;
   let forget = (): void => undefined;
 
   const attend = (work: Promise<void>): void => {
     const ended = work.finally(() => unended.delete(ended));
     unended.add(ended);
+  };
+
+  /** Waits for the end of all that runs, but not longer than that. */
+  const ended = async (most: number): Promise<void> => {
+    const long = Promise.withResolvers<void>();
+    const enough = timers.after(most, long.resolve);
+    await Promise.race([Promise.all(unended), long.promise]);
+    enough();
   };
 
   const look = async (lane: Lane<World>): Promise<void> => {
@@ -85,10 +97,10 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
         tell({ about: lane.job.name, says: "", isOver: true });
       } catch (thrown) {
         Object.assign(lane, { ready: [], next: undefined });
-        if (stop.signal.aborted) return;
+        if (isClosing) return;
         tell({ about: lane.job.name, says: `The due jobs of ${lane.job.name} could not be read: ${said(thrown)}` });
       }
-    } while (lane.again && !stop.signal.aborted);
+    } while (lane.again && !isClosing);
     lane.looking = false;
     fill();
     arm();
@@ -96,7 +108,7 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
 
   /** A job that is expensive to ask is not asked more often than its `every` allows. */
   const wake = (): void => {
-    if (stop.signal.aborted) return;
+    if (isClosing) return;
     for (const lane of lanes) {
       if (lane.looking) lane.again = true;
       else if (timers.clock.real() - lane.looked >= (lane.job.every ?? 0)) attend(look(lane));
@@ -105,7 +117,7 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
 
   const arm = (): void => {
     forget();
-    if (stop.signal.aborted) return;
+    if (isClosing) return;
     const times = [...lanes.map(({ next }) => next), ...[...pauses.values()].map(({ until }) => until)];
     const soonest = Math.min(...times.filter((time) => time !== undefined && time > timers.clock.real()).map(Number));
     forget = timers.after(Math.max(1, Math.min(LOOK, soonest - timers.clock.real())), () => {
@@ -116,7 +128,7 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
 
   const fill = (): void => {
     const counts = ({ began }: Running): boolean => timers.clock.real() - began < LONG;
-    while (!stop.signal.aborted && [...running.values()].filter(counts).length < sideBySide) {
+    while (!isClosing && [...running.values()].filter(counts).length < sideBySide) {
       const chosen = choose(lanes, counts);
       if (chosen === undefined) return;
       attend(begin(chosen));
@@ -146,13 +158,12 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
   arm();
   return {
     wake,
-    close: async () => {
-      stop.abort();
+    close: async (drain = 0) => {
+      isClosing = true;
       forget();
-      const long = Promise.withResolvers<void>();
-      const enough = timers.after(FAREWELL, long.resolve);
-      await Promise.race([Promise.all(unended), long.promise]);
-      enough();
+      if (drain > 0) await ended(drain);
+      stop.abort();
+      await ended(FAREWELL);
     },
   };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 import { RETRY } from "../../src/models/index.ts";
 import { place, project } from "../cli/strata.ts";
-import { answeredBy, type Case, chat, cli, refuse, type Seen } from "./doors.ts";
+import { answeredBy, type Case, chat, cli, refuse, type Seen, site } from "./doors.ts";
 
 /** What a turn meets on its way: the model, its provider, its sources, its own end. */
 export const TURN: readonly Case[] = [
@@ -106,6 +106,22 @@ export const stock = defineSource({ name: "stock", trust: "operator", give: () =
     when: "a module cannot be loaded",
     provoke: () => chat(withModule("export const = 1;")),
     says: ["own.ts cannot be used", "fix the file"],
+  },
+  {
+    code: "server_stopping",
+    when: "a server that is being stopped gets a request",
+    provoke: async () => {
+      const asked = Promise.withResolvers<void>();
+      const { cwd, env } = await answeredBy(() => asked.resolve());
+      const { ask, refused, thread, close } = await site(cwd, env);
+      const running = ask(`POST /v1/threads/${await thread()}/events`, { kind: "message", text: "hi" });
+      await asked.promise;
+      const closed = close(1_000);
+      const seen = await refused("GET /v1/agents");
+      await Promise.all([running, closed]);
+      return seen;
+    },
+    says: ["is being stopped", "send this again"],
   },
   {
     code: "port_taken",

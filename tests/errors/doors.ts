@@ -102,7 +102,7 @@ export async function site(folder = project(), env: Around["env"] = {}) {
     const { id }: { readonly id: string } = JSON.parse(await answer.text());
     return id;
   };
-  return { ask, refused, thread };
+  return { ask, refused, thread, close: serving.close };
 }
 
 async function seenIn(response: Response): Promise<Seen> {

@@ -5,7 +5,7 @@ import { readBody } from "./read-body.ts";
 import { errorResponse, type HttpContext, type Route } from "./route.ts";
 import { routesOf } from "./routes.ts";
 import { checkSite, type Site } from "./site.ts";
-import { openTurns } from "./turns.ts";
+import { openTurns, stopping } from "./turns.ts";
 
 /** What a server is made from. */
 export interface ServerParts extends Omit<HttpContext, "turns"> {
@@ -26,8 +26,11 @@ export interface Server {
   readonly fetch: (request: Request) => Promise<Response>;
   /** The same for programs in this process: `request("/health", …)`. */
   readonly request: (path: string, init?: RequestInit) => Promise<Response>;
-  /** Stops the turns and approved calls that run; resolves when each has ended. */
-  readonly close: () => Promise<void>;
+  /**
+   * Refuses new requests with 503, lets the turns and approved calls that run go on for so many milliseconds, and stops them then.
+   * Resolves when each has ended.
+   */
+  readonly close: (drain?: number) => Promise<void>;
 }
 
 type Env = { Variables: { actor: Actor | undefined } };
@@ -39,13 +42,17 @@ const OPEN: readonly string[] = ["/", "/health"];
 export function createServer(parts: ServerParts): Server {
   const turns = openTurns(parts.watch);
   const routes = routesOf(parts.operations);
+  let isStopping = false;
   const server = new Hono<Env>();
   server.use(async (context, next) => {
     await next();
     for (const [name, value] of HEADERS) context.res.headers.set(name, value);
+    // The next request on this connection would find nobody.
+    if (isStopping) context.res.headers.set("connection", "close");
   });
   server.use(async (context, next) => {
     checkSite(parts.site, context.req.raw.headers);
+    if (isStopping) throw stopping();
     context.set("actor", actorOf(parts, context));
     await next();
   });
@@ -58,9 +65,12 @@ export function createServer(parts: ServerParts): Server {
   server.notFound(({ req }) => nowhere(routes, req.method, req.path));
   server.onError((thrown) => errorResponse(thrown));
   return {
-    fetch: async (request) => server.fetch(request),
-    request: async (path, init) => server.request(path, init),
-    close: turns.close,
+    fetch: async (request) => turns.answer(Promise.resolve(server.fetch(request))),
+    request: async (path, init) => turns.answer(Promise.resolve(server.request(path, init))),
+    close: (drain = 0) => {
+      isStopping = true;
+      return turns.close(drain);
+    },
   };
 }
 

@@ -105,11 +105,17 @@ export function route<
   };
 }
 
+/** Seconds after which a server that was stopped may be back, or a database unlocked. */
+const AGAIN = "5";
+
 /** Any thrown value as an HTTP answer: status and retry from the error table, the sentence for people, the details for programs. */
 export function errorResponse(thrown: unknown): Response {
   const error = asStrataError(thrown);
   const { status } = error.traits;
-  const headers = status === 401 ? { "www-authenticate": "Bearer" } : {};
+  const headers = {
+    ...(status === 401 && { "www-authenticate": "Bearer" }),
+    ...(status === 503 && { "retry-after": AGAIN }),
+  };
   return Response.json(errorBody(error), { status, headers });
 }
 

@@ -74,8 +74,11 @@ async function healthOf({ runtime, operator, modelNameOf, data, version, trouble
 /** A server that answers. */
 export interface Listening {
   readonly url: string;
-  /** Takes no more requests, stops the turns and approved calls that run and waits for their ends, and ends all connections. */
-  readonly close: () => Promise<void>;
+  /**
+   * Refuses new requests with 503, lets the turns and approved calls that run go on for so many milliseconds, stops the others and waits for
+   * their ends, and ends all connections.
+   */
+  readonly close: (drain?: number) => Promise<void>;
 }
 
 /** Answers that are on their way get so many milliseconds to arrive. */
@@ -96,7 +99,7 @@ export function listen(serverAt: (port: number) => Server, { host, port }: Addre
   const begin = (got: number): Listening => {
     const made = serverAt(got);
     server = made;
-    return { url: `http://${inUrl(host)}:${got}`, close: () => end(listening, made) };
+    return { url: `http://${inUrl(host)}:${got}`, close: (drain) => end(listening, made, drain) };
   };
   const listening = serve(options, ({ port: got }) => {
     try {
@@ -110,9 +113,10 @@ export function listen(serverAt: (port: number) => Server, { host, port }: Addre
   return promise;
 }
 
-async function end(listening: ServerType, server: Server): Promise<void> {
+async function end(listening: ServerType, server: Server, drain?: number): Promise<void> {
+  // It listens meanwhile: whoever asks now is told to come back, and not that nobody is there.
+  await server.close(drain);
   const closed = new Promise<void>((done) => listening.close(() => done()));
-  await server.close();
   // Whoever does not read what was sent to them must not hold up the end.
   await Promise.race([closed, pause(FAREWELL, undefined, { ref: false })]);
   if ("closeAllConnections" in listening) listening.closeAllConnections();

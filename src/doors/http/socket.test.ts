@@ -13,6 +13,7 @@ import {
   NO_USAGE,
   type Request,
   spoken,
+  threadId,
 } from "../../protocol/index.ts";
 import { replies } from "../../store/index.contract.ts";
 import { at, eventsOf, type HttpFixture, httpFixture, TOKEN } from "./index.contract.ts";
@@ -24,7 +25,7 @@ const HEADERS = { authorization: `Bearer ${TOKEN}`, "content-type": "application
 interface Open extends HttpFixture {
   readonly url: string;
   readonly thread: string;
-  readonly close: () => Promise<void>;
+  readonly close: (drain?: number) => Promise<void>;
 }
 
 /** A model that says two words and a half, and the rest when it is told to continue. Half a word waits: it may become a private one. */
@@ -154,6 +155,37 @@ describe("over a socket", () => {
     await stand.close();
     expect(eventsOf(await text).at(-1)).toMatchObject({ type: "failed", data: { error: { code: "turn_cancelled" } } });
     await expect(fetch(`${stand.url}/health`)).rejects.toThrow();
+  });
+
+  it("closing turns new requests away with 503, and lets a turn that runs end", async () => {
+    const { model, began, goOn } = halting();
+    const stand = await open(model);
+    const response = await post(stand, "stream");
+    const text = response.text();
+    await began;
+    const closed = stand.close(5_000);
+    const refused = await fetch(`${stand.url}/health`);
+    expect(refused.status).toBe(503);
+    expect([refused.headers.get("retry-after"), refused.headers.get("connection")]).toEqual(["5", "close"]);
+    expect(await refused.json()).toMatchObject({ error: { code: "server_stopping", retry: true } });
+    expect((await post(stand, "wait")).status).toBe(503);
+    goOn();
+    expect(eventsOf(await text).at(-1)).toMatchObject({ type: "done", data: { text: "Hello there, Annie" } });
+    await closed;
+    await expect(fetch(`${stand.url}/health`)).rejects.toThrow();
+  });
+
+  it("closing cancels what has not ended by then: no turn is left running, and its message waits", async () => {
+    const stand = await open([{ parts: [{ text: "Hel" }], end: "hang" }]);
+    const answer = post(stand, "wait");
+    await vi.waitUntil(() => stand.sent.length === 1);
+    await stand.close(100);
+    expect((await answer).status).toBe(499);
+    const id = threadId(stand.thread);
+    const { scope } = await stand.runtime.thread(stand.operator, id);
+    expect((await stand.store.turns(scope, id)).map(({ status }) => status)).toEqual(["failed"]);
+    expect(await stand.store.pending(scope, id)).toHaveLength(1);
+    expect(await stand.store.leases(scope.org)).toEqual([]);
   });
 
   it("closing waits for no client that does not read", async () => {

@@ -1,4 +1,5 @@
-import type { TurnEvent } from "../../protocol/index.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { StrataError, type TurnEvent } from "../../protocol/index.ts";
 
 /** The turns and decisions that a server runs. They continue when their client leaves, and stop when the server does. */
 export interface Turns {
@@ -12,16 +13,32 @@ export interface Turns {
   ) => ReadableStream<TurnEvent>;
   /** Work beside the turns whose end must be written down. */
   readonly attend: <T>(begin: (stop: AbortSignal) => Promise<T>) => Promise<T>;
-  /** Stops all, as `turn_cancelled`; resolves when each has ended. */
-  readonly close: () => Promise<void>;
+  /** A request on its way to its answer, which may still begin a turn. */
+  readonly answer: (request: Promise<Response>) => Promise<Response>;
+  /**
+   * Lets what runs go on for that many milliseconds, then stops it, as `turn_cancelled`; resolves when each has ended. From then on
+   * nothing begins.
+   */
+  readonly close: (drain: number) => Promise<void>;
 }
 
 /** No turn yet. Every event of every turn is also told to `watch`. */
 export function openTurns(watch: (event: TurnEvent) => void = () => undefined): Turns {
   const stop = new AbortController();
   const running = new Set<Promise<unknown>>();
+  const asked = new Set<Promise<unknown>>();
+  let isClosed = false;
+  const checkOpen = (): void => {
+    if (isClosed) throw stopping();
+  };
   return {
+    answer: (request) => {
+      const answered = request.catch(() => undefined).finally(() => asked.delete(answered));
+      asked.add(answered);
+      return request;
+    },
     attend: async (begin) => {
+      checkOpen();
       const work = begin(stop.signal);
       // Whoever asked hears of a failure; the end of the server only waits.
       const ended = work.catch(() => undefined).finally(() => running.delete(ended));
@@ -29,18 +46,28 @@ export function openTurns(watch: (event: TurnEvent) => void = () => undefined): 
       return work;
     },
     run: (begin, gone) => {
+      checkOpen();
       const start = (to: ReadableStreamDefaultController<TurnEvent>): void => {
         const ended = feed(watched(begin(stop.signal), watch), to, gone).finally(() => running.delete(ended));
         running.add(ended);
       };
       return new ReadableStream({ start });
     },
-    close: async () => {
+    close: async (drain) => {
+      const all = async (): Promise<void> => {
+        while (asked.size + running.size > 0) await Promise.all([...asked, ...running]);
+      };
+      await Promise.race([all(), pause(drain, undefined, { ref: false })]);
       stop.abort();
-      await Promise.all(running);
+      isClosed = true;
+      while (running.size > 0) await Promise.all(running);
     },
   };
 }
+
+/** What a server that is being stopped says to new requests. */
+export const stopping = (): StrataError =>
+  new StrataError("server_stopping", "the server is being stopped; send this again once it has been started");
 
 async function* watched(
   events: AsyncIterable<TurnEvent>,

@@ -14,6 +14,7 @@ import { reloadOnChange } from "./watch.ts";
 
 interface Options {
   readonly new?: true;
+  readonly drain: number;
   readonly port: number;
   readonly host?: string;
   readonly hostName?: readonly string[];
@@ -32,6 +33,12 @@ export function declareStart(program: Command, context: Context): void {
       "--watch",
       "reload the project when its files change, for threads that begin afterwards; locked texts are read only at a start",
     )
+    .option(
+      "--drain <seconds>",
+      "when it is stopped: how long turns that run may go on before they are cancelled; their messages wait for the next start",
+      wholeNumber(0, 3_600),
+      10,
+    )
     .option("--new", "in a terminal: begin a new conversation instead of continuing the last one")
     .addHelpText(
       "after",
@@ -46,6 +53,7 @@ export function declareStart(program: Command, context: Context): void {
           const listening = await serve(session.app, port, {
             ...(host && { host }),
             ...(hosts && { hosts }),
+            drain: options.drain * 1_000,
             ...telling(context, session),
           });
           const stop = options.watch === true ? reloadOnChange(behindChat(context), session) : () => {};
