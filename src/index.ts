@@ -57,12 +57,15 @@ export type { TextDoors } from "./features/texts/api.ts";
 export { clean, frame, messageToSign, type SignedMessage } from "./guard/index.ts";
 export { bindModel, tokenCounter, wireBody } from "./models/index.ts";
 export {
+  type Action,
   type Actor,
   type ActorId,
   type Agent,
+  type Allowed,
   type AssistantPart,
   actorId,
   agentName,
+  allow,
   asStrataError,
   type ContactId,
   type CountTokens,

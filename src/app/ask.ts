@@ -1,5 +1,5 @@
 import {
-  type Actor,
+  type Allowed,
   agentName,
   type Clock,
   contactId,
@@ -35,7 +35,7 @@ const CHANNEL = "program";
 
 interface Asking {
   readonly runtime: Runtime;
-  readonly actor: Actor;
+  readonly actor: Allowed<"post">;
   readonly clock: Clock;
 }
 

@@ -10,8 +10,9 @@ import { removeWorkspace } from "../features/workspace/index.ts";
 import { findSecrets } from "../guard/index.ts";
 import { calibration, countAhead, recordedModel, tokenCounter, wireBody } from "../models/index.ts";
 import {
-  type Actor,
   type Agent,
+  type Allowed,
+  allow,
   type Clock,
   type CountTokens,
   type Embedder,
@@ -44,8 +45,8 @@ export interface Reloaded {
 /** All parts of Strata together: the runtime, and what the CLI and the HTTP server need besides. */
 export interface App {
   readonly runtime: Runtime;
-  /** The operator at this machine. */
-  readonly operator: Actor;
+  /** The operator at this machine, who may do everything; `allow` makes other actors for the functions of `runtime`. */
+  readonly operator: Allowed<"operate">;
   /**
    * One message and its turn: `for await (const event of app.ask({ agent, contact, text }))` streams it, and
    * `await app.ask(…).reply()` gives the reply. Whoever calls it is trusted to say who writes.
@@ -173,7 +174,7 @@ function joined(options: PlacedOptions, { declared, current, vectors, disk, step
   if (options.recordOnly !== true) beginReading(accounts, now.agents);
   const wireOf = (agent: Agent): ModelRef => options.wire ?? now.wireOf(agent);
   const runtime = openRuntime(parts);
-  const operator = { org: now.org, id: LOCAL_OPERATOR, role: "operator" } as const;
+  const operator = allow({ org: now.org, id: LOCAL_OPERATOR, role: "operator" }, "operate");
   return {
     runtime,
     operator,

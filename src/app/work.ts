@@ -1,4 +1,4 @@
-import { type AgentName, PROGRAM } from "../protocol/index.ts";
+import { type AgentName, allow, PROGRAM } from "../protocol/index.ts";
 import { type Dispatcher, inProcess, type Timers } from "../work/index.ts";
 import { allJobs } from "./entry/features.ts";
 import type { App } from "./open.ts";
@@ -24,7 +24,7 @@ export async function startWork(
   options: WorkOptions = {},
 ): Promise<Dispatcher> {
   const { tell = () => undefined, isWanted = async () => true, timers = { clock, after } } = options;
-  const world = { runtime, operator: { ...operator, id: PROGRAM }, isWanted, clock: timers.clock };
+  const world = { runtime, operator: allow({ ...operator, id: PROGRAM }, "operate"), isWanted, clock: timers.clock };
   const dispatcher = inProcess({ jobs: await allJobs(), world, timers, tell });
   const forget = onChange(dispatcher.wake);
   return {

@@ -5,14 +5,13 @@
  */
 export type { Feature, Listed, ToolDeps } from "./feature.ts";
 export { FIELDS, line } from "./fields.ts";
+export { type McpTool, mcpTool, mcpTools } from "./mcp.ts";
 export {
   type Answer,
   type At,
-  type Call,
   type CommandPart,
+  type DoorCall,
   fileOperation,
-  type McpTool,
-  mcpTool,
   type Opens,
   type Operation,
   type OperationContext,

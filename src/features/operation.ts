@@ -5,6 +5,8 @@ import {
   type Actor,
   type Agent,
   type AgentName,
+  type Allowed,
+  allow,
   asStrataError,
   type Clock,
   type CountTokens,
@@ -16,7 +18,7 @@ import {
 } from "../protocol/index.ts";
 import type { Runtime } from "../turn/index.ts";
 import { list } from "./fields.ts";
-import { type InputSchema, inputSchemaOf, type Naming, parsed } from "./parse.ts";
+import { type Naming, parsed } from "./parse.ts";
 
 /** A conversation, as the runtime gives it. */
 export type Thread = Awaited<ReturnType<Runtime["thread"]>>;
@@ -46,13 +48,19 @@ export interface OperationContext {
   readonly clock: Clock;
 }
 
-/** Who asks, and how they are kept informed. */
-export interface Call {
+/** A call as a door makes it: nobody has asked yet whether the actor may do it. */
+export interface DoorCall {
   readonly actor: Actor;
   /** Aborted when the work has to stop: the server ends, or somebody pressed Ctrl-C. */
   readonly signal: AbortSignal;
   /** Shows how far long work has come; `share` is from 0 to 1. */
   readonly progress: (text: string, share?: number) => void;
+}
+
+/** Who asks, and how they are kept informed. */
+export interface Call<May extends Action> extends DoorCall {
+  /** Its role may do what the operation is for. */
+  readonly actor: Allowed<May>;
 }
 
 /** What was given, before it was parsed, and how its fields are called where it came from. */
@@ -69,10 +77,10 @@ export interface Page {
 }
 
 /** Where an operation's lines are printed, and what they may look up. */
-interface Printing<In> extends Page {
+interface Printing<In, May extends Action> extends Page {
   readonly given: In;
   readonly world: OperationContext;
-  readonly call: Call;
+  readonly call: Call<May>;
 }
 
 type Lines = readonly string[] | Promise<readonly string[]>;
@@ -116,7 +124,7 @@ export interface CommandPart<Field extends string> {
   readonly optionOf?: { readonly operation: string; readonly option: string; readonly says: string };
 }
 
-interface Declared<In extends z.ZodObject> {
+interface Declared<In extends z.ZodObject, May extends Action> {
   /**
    * Noun and verb: `approval.list` is `strata approval list`, and `approval_list` for programs that speak MCP. One word is a command
    * by itself: `usage` is `strata usage`.
@@ -124,8 +132,8 @@ interface Declared<In extends z.ZodObject> {
   readonly name: string;
   /** What it does, for every door: `List …`. The first sentence stands in lists of commands. */
   readonly does: string;
-  /** The action that the actor must be allowed in the scope it reaches. */
-  readonly may: Action;
+  /** What the actor's role must be allowed, which is asked before anything is parsed. Whose data it is, the functions ask. */
+  readonly may: May;
   /** The route; a name in braces is the field of that name. Left out for what concerns the files and all the data of this machine. */
   readonly at?: `${"GET" | "POST" | "DELETE"} /v1/${string}`;
   readonly takes: In;
@@ -134,54 +142,56 @@ interface Declared<In extends z.ZodObject> {
 }
 
 /** An operation that answers with a value. */
-interface ValueSpec<In extends z.ZodObject, Out extends z.ZodType, Value extends z.input<Out>> extends Declared<In> {
+interface ValueSpec<In extends z.ZodObject, Out extends z.ZodType, Value extends z.input<Out>, May extends Action>
+  extends Declared<In, May> {
   readonly gives: Out;
   /** The one field of the answer that `--json` prints, where the answer has that list. */
   readonly list?: keyof z.input<Out> & string;
-  readonly run: (world: OperationContext, given: z.output<In>, call: Call) => Promise<Value>;
+  readonly run: (world: OperationContext, given: z.output<In>, call: Call<May>) => Promise<Value>;
   /** What people read. */
-  readonly show: (value: Value, printing: Printing<z.output<In>>) => Lines;
+  readonly show: (value: Value, printing: Printing<z.output<In>, May>) => Lines;
   /** What may be done next: beside the result, not a part of it. */
-  readonly hints?: (value: Value, printing: Printing<z.output<In>>) => readonly string[];
+  readonly hints?: (value: Value, printing: Printing<z.output<In>, May>) => readonly string[];
   /** What could not be done, while the rest was: told beside the result, and a command ends with the first one's code. */
-  readonly faults?: (value: Value, printing: Printing<z.output<In>>) => readonly StrataError[];
+  readonly faults?: (value: Value, printing: Printing<z.output<In>, May>) => readonly StrataError[];
   /** A turn that follows at once where somebody watches: a command runs it, over HTTP what it would answer waits. */
-  readonly follows?: (world: OperationContext, value: Value, call: Call) => AsyncIterable<TurnEvent>;
+  readonly follows?: (world: OperationContext, value: Value, call: Call<May>) => AsyncIterable<TurnEvent>;
 }
 
 /** An operation that does one thing after the other. What was done before one of them failed stays, and a command tells it. */
-interface SeriesSpec<In extends z.ZodObject, Out extends z.ZodType, Value extends z.input<Out>> extends Declared<In> {
+interface SeriesSpec<In extends z.ZodObject, Out extends z.ZodType, Value extends z.input<Out>, May extends Action>
+  extends Declared<In, May> {
   /** What comes of each. */
   readonly gives: Out;
   /** The field of the answer that holds them. */
   readonly list: string;
-  readonly run: (world: OperationContext, given: z.output<In>, call: Call) => AsyncIterable<Value>;
-  readonly each: (value: Value, printing: Printing<z.output<In>>) => readonly string[];
+  readonly run: (world: OperationContext, given: z.output<In>, call: Call<May>) => AsyncIterable<Value>;
+  readonly each: (value: Value, printing: Printing<z.output<In>, May>) => readonly string[];
   /** What people read behind them where nothing failed. */
-  readonly end?: (values: readonly Value[], printing: Printing<z.output<In>>) => readonly string[];
+  readonly end?: (values: readonly Value[], printing: Printing<z.output<In>, May>) => readonly string[];
 }
 
 /** An operation that runs a turn. Over HTTP it answers with the turn's end, or with its events as they come. */
-interface TurnSpec<In extends z.ZodObject> extends Declared<In> {
-  readonly turn: (world: OperationContext, given: z.output<In>, call: Call) => AsyncIterable<TurnEvent>;
+interface TurnSpec<In extends z.ZodObject, May extends Action> extends Declared<In, May> {
+  readonly turn: (world: OperationContext, given: z.output<In>, call: Call<May>) => AsyncIterable<TurnEvent>;
   /** What is said where there was nothing to run for. */
   readonly idle: (given: z.output<In>) => string;
   /** What people read before it begins. */
-  readonly before?: (printing: Printing<z.output<In>>) => Lines;
+  readonly before?: (printing: Printing<z.output<In>, May>) => Lines;
   /** What people read when it has begun, in place of whose turn it is. */
   readonly begun?: (event: TurnStart) => readonly string[];
   /** What may be done next. */
-  readonly hints?: (event: TurnStart, printing: Printing<z.output<In>>) => Lines;
+  readonly hints?: (event: TurnStart, printing: Printing<z.output<In>, May>) => Lines;
 }
 
 /** A turn's first event. */
 export type TurnStart = Extract<TurnEvent, { type: "turn-start" }>;
 
 /** An operation that answers with a file. */
-interface FileSpec<In extends z.ZodObject> extends Declared<In> {
+interface FileSpec<In extends z.ZodObject, May extends Action> extends Declared<In, May> {
   /** The media types it may have. */
   readonly types: readonly string[];
-  readonly write: (world: OperationContext, given: z.output<In>, call: Call) => Promise<Written>;
+  readonly write: (world: OperationContext, given: z.output<In>, call: Call<May>) => Promise<Written>;
 }
 
 /** A file as it is written, piece by piece. */
@@ -240,28 +250,31 @@ export type Operation =
       /** A series may take long, and ends where nobody waits for it any more. */
       readonly kind: "value" | "series";
       readonly gives: z.ZodType;
-      readonly run: (world: OperationContext, given: RawInput, call: Call) => Promise<Answer>;
+      readonly run: (world: OperationContext, given: RawInput, call: DoorCall) => Promise<Answer>;
     })
   | (OperationBase & {
       readonly kind: "turn";
-      readonly run: (world: OperationContext, given: RawInput, call: Call) => RunningTurn;
+      readonly run: (world: OperationContext, given: RawInput, call: DoorCall) => RunningTurn;
     })
   | (OperationBase & {
       readonly kind: "file";
       readonly types: readonly string[];
-      readonly run: (world: OperationContext, given: RawInput, call: Call) => Promise<Written>;
+      readonly run: (world: OperationContext, given: RawInput, call: DoorCall) => Promise<Written>;
     });
 
 /** Declares an operation that answers with a value. */
-export function operation<In extends z.ZodObject, Out extends z.ZodType, Value extends z.input<Out>>(
-  spec: ValueSpec<In, Out, Value>,
-): Operation {
+export function operation<
+  In extends z.ZodObject,
+  Out extends z.ZodType,
+  Value extends z.input<Out>,
+  const May extends Action,
+>(spec: ValueSpec<In, Out, Value, May>): Operation {
   return {
     ...base(spec),
     kind: "value",
     gives: spec.gives,
-    run: async (world, raw, call) => {
-      const given = parsed(spec.takes, raw.values, raw.naming);
+    run: async (world, raw, asked) => {
+      const { call, given } = admitted(spec, raw, asked);
       const value = await spec.run(world, given, call);
       const { follows } = spec;
       return {
@@ -283,15 +296,18 @@ function nextOf(value: unknown): Pick<Answer, "next"> {
 }
 
 /** Declares an operation that does one thing after the other. */
-export function seriesOperation<In extends z.ZodObject, Out extends z.ZodType, Value extends z.input<Out>>(
-  spec: SeriesSpec<In, Out, Value>,
-): Operation {
+export function seriesOperation<
+  In extends z.ZodObject,
+  Out extends z.ZodType,
+  Value extends z.input<Out>,
+  const May extends Action,
+>(spec: SeriesSpec<In, Out, Value, May>): Operation {
   return {
     ...base(spec),
     kind: "series",
     gives: z.object({ [spec.list]: list(spec.gives) }),
-    run: async (world, raw, call) => {
-      const given = parsed(spec.takes, raw.values, raw.naming);
+    run: async (world, raw, asked) => {
+      const { call, given } = admitted(spec, raw, asked);
       const { values, failed } = await asFarAsItCame(spec.run(world, given, call));
       const printing = (page: Page) => ({ ...page, given, world, call });
       const each = (page: Page) => values.flatMap((one) => spec.each(one, printing(page)));
@@ -320,12 +336,12 @@ async function asFarAsItCame<T>(work: AsyncIterable<T>) {
 }
 
 /** Declares an operation that runs a turn. */
-export function turnOperation<In extends z.ZodObject>(spec: TurnSpec<In>): Operation {
+export function turnOperation<In extends z.ZodObject, const May extends Action>(spec: TurnSpec<In, May>): Operation {
   return {
     ...base(spec),
     kind: "turn",
-    run: (world, raw, call) => {
-      const given = parsed(spec.takes, raw.values, raw.naming);
+    run: (world, raw, asked) => {
+      const { call, given } = admitted(spec, raw, asked);
       return {
         events: spec.turn(world, given, call),
         idle: spec.idle(given),
@@ -338,16 +354,36 @@ export function turnOperation<In extends z.ZodObject>(spec: TurnSpec<In>): Opera
 }
 
 /** Declares an operation that answers with a file. */
-export function fileOperation<In extends z.ZodObject>(spec: FileSpec<In>): Operation {
+export function fileOperation<In extends z.ZodObject, const May extends Action>(spec: FileSpec<In, May>): Operation {
   return {
     ...base(spec),
     kind: "file",
     types: spec.types,
-    run: async (world, raw, call) => spec.write(world, parsed(spec.takes, raw.values, raw.naming), call),
+    run: async (world, raw, asked) => {
+      const { call, given } = admitted(spec, raw, asked);
+      return spec.write(world, given, call);
+    },
   };
 }
 
-function base<In extends z.ZodObject>({ name, does, may, at, takes, command }: Declared<In>): OperationBase {
+/** The role is checked before the input is parsed: whoever may not do it learns nothing of its form. */
+function admitted<In extends z.ZodObject, May extends Action>(
+  { may, takes }: Pick<Declared<In, May>, "may" | "takes">,
+  { values, naming }: RawInput,
+  asked: DoorCall,
+): { readonly call: Call<May>; readonly given: z.output<In> } {
+  const call = { ...asked, actor: allow(asked.actor, may) };
+  return { call, given: parsed(takes, values, naming) };
+}
+
+function base<In extends z.ZodObject, May extends Action>({
+  name,
+  does,
+  may,
+  at,
+  takes,
+  command,
+}: Declared<In, May>): OperationBase {
   const [method = "", path = ""] = at?.split(" ") ?? [];
   return { name, does, may, at: at && { method: methodOf(method), path }, takes, command };
 }
@@ -356,25 +392,6 @@ function methodOf(word: string): At["method"] {
   if (word === "POST") return "post";
   return word === "DELETE" ? "delete" : "get";
 }
-
-/** An operation as the Model Context Protocol lists tools. */
-export interface McpTool {
-  readonly name: string;
-  readonly description: string;
-  readonly inputSchema: InputSchema;
-  readonly annotations: { readonly readOnlyHint: boolean; readonly destructiveHint: boolean };
-}
-
-/** The operation for programs that speak MCP: `approval.list` is the tool `approval_list`. */
-export const mcpTool = ({ name, does, may, takes, at, command }: OperationBase): McpTool => ({
-  name: name.replace(".", "_"),
-  description: does,
-  inputSchema: inputSchemaOf(takes),
-  annotations: {
-    readOnlyHint: may === "read" || may === "explain",
-    destructiveHint: command?.confirm !== undefined || at?.method === "delete",
-  },
-});
 
 /** The fields of a route that stand in its path. */
 export const pathFields = ({ path }: Pick<At, "path">): readonly string[] =>

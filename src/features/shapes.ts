@@ -25,7 +25,7 @@ export const THREAD = z
     scope: SCOPE,
     channel: z.string(),
     key: z.string(),
-    version: z.string().describe("The agent version it is pinned to."),
+    version: z.string().optional().describe("The agent version it is pinned to; a contact does not learn it."),
     forkedFrom: z.object({ thread: z.string(), turn: z.string().nullable() }).optional(),
     createdAt: TIME,
     lastActivity: TIME,

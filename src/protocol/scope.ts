@@ -74,50 +74,102 @@ export const TOKEN_OPERATOR: ActorId = actorId("token:operator");
 /** The program itself: its background work. */
 export const PROGRAM: ActorId = actorId("program:strata");
 
-/** The actions that need permission. */
-export const ACTIONS = ["post", "run", "read", "explain", "operate"] as const;
+/**
+ * The actions that need permission. `view`: a thread and what was said on it, cut to what the actor may know; `read`: all that is kept;
+ * `explain`: also what a model was sent, and why.
+ */
+export const ACTIONS = ["view", "post", "run", "read", "explain", "operate"] as const;
 export type Action = (typeof ACTIONS)[number];
 
 /** Deny by default: an action not named here is refused. */
-const MAY: Readonly<Record<Role, readonly Action[]>> = {
+const MAY = {
   platform: ACTIONS,
   operator: ACTIONS,
-  member: ["post", "run", "read"],
-  agent: ["read"],
-  contact: ["post", "run"],
-  auditor: ["read", "explain"],
-};
+  member: ["view", "post", "run", "read"],
+  agent: ["view", "read"],
+  contact: ["view", "post", "run"],
+  auditor: ["view", "read", "explain"],
+} as const satisfies Readonly<Record<Role, readonly Action[]>>;
+
+type RolesFor<A extends Action> = { [R in Role]: A extends (typeof MAY)[R][number] ? R : never }[Role];
+
+/** What every role that may do this may do, too. */
+type Implied<A extends Action> = A extends Action
+  ? { [B in Action]: RolesFor<A> extends RolesFor<B> ? B : never }[Action]
+  : never;
+
+declare const ALLOWED: unique symbol;
+
+/**
+ * Somebody whose role may do this, and all that whoever may do this may do: `Allowed<"operate">` may do everything, and anybody is
+ * `Allowed<"view">`. Whose data it is, the function asks. Made by `allow` alone.
+ */
+export type Allowed<A extends Action> = Actor & { readonly [ALLOWED]: { readonly [B in Implied<A>]: true } };
+
+/** Marks an actor whose role was checked, where types do not: for programs in JavaScript. */
+const CHECKED = Symbol("checked");
+
+/**
+ * The actor, once its role was checked. Operations do it before they parse anything; a program that calls the runtime's functions
+ * does it first.
+ * @throws StrataError `not_allowed`
+ */
+export function allow<A extends Action>(actor: Actor, ...actions: readonly [A, ...A[]]): Allowed<A> {
+  // Not enumerable: a copy with another role is an actor that nobody has checked.
+  const checked = Object.defineProperty({ ...actor }, CHECKED, { value: true });
+  if (mayAll(checked, actions)) return checked;
+  const says = `${withArticle(actor.role)} may not ${actions.join(" and ")} in ${actor.org}; ask an operator of ${actor.org} to do it`;
+  throw new StrataError("not_allowed", says, { role: actor.role, action: actions.join() });
+}
+
+const mayAll = <A extends Action>(actor: Actor, actions: readonly A[]): actor is Allowed<A> =>
+  actions.every((action) => may(actor, action));
+
+/** Whether somebody who may do one thing may do another, too. */
+export const isAllowed = <A extends Action>(actor: Allowed<"view">, action: A): actor is Allowed<"view"> & Allowed<A> =>
+  may(actor, action);
 
 /** How far the actor's words are trusted. The CLI and the HTTP server cannot claim more. */
 export function trustOf({ role }: Pick<Actor, "role">): Trust {
   return TRUSTS.find((trust) => trust === role) ?? "contact";
 }
 
-/** Whether the actor has access to everything in `scope`. */
-export function reaches(actor: Actor, scope: Scope): boolean {
+/**
+ * Whether the actor has access to everything in `scope`. A contact has access to its own alone.
+ * @throws StrataError `not_allowed` for an actor whose role was not checked
+ */
+export function reaches(actor: Allowed<"view">, scope: Scope): boolean {
+  if (!(CHECKED in actor)) {
+    const says =
+      "the actor's role was not checked: call an operation, or make the actor with `allow(actor, action)` first";
+    throw new StrataError("not_allowed", says, { role: actor.role });
+  }
   return (
     actor.org === scope.org &&
     (actor.agent === undefined || actor.agent === scope.agent) &&
-    (actor.contact === undefined || actor.contact === scope.contact)
+    (actor.contact === undefined ? actor.role !== "contact" : actor.contact === scope.contact)
   );
 }
 
 /** Whether the actor's role permits the action. */
-export const may = (actor: Actor, action: Action): boolean => MAY[actor.role].includes(action);
+export const may = ({ role }: Pick<Actor, "role">, action: Action): boolean => MAY[role].some((one) => one === action);
 
 /** The role in a sentence. */
 export const withArticle = (role: Role): string => `${/^[aeiou]/.test(role) ? "an" : "a"} ${role}`;
 
 /**
- * Checks that the actor may do it.
+ * Checks whose data it is.
  * @throws StrataError `not_allowed`
  */
-export function authorize(actor: Actor, action: Action, scope: Scope): void {
-  if (may(actor, action) && reaches(actor, scope)) return;
+export function authorize(actor: Allowed<"view">, scope: Scope): void {
+  if (reaches(actor, scope)) return;
   const whose = `${scope.org}/${scope.agent}/${scope.contact ?? "-"}`;
   throw new StrataError(
     "not_allowed",
-    `${withArticle(actor.role)} may not ${action} in ${whose}; ask an operator of ${scope.org} to do it`,
-    { role: actor.role, action, scope: whose },
+    `${withArticle(actor.role)} with access to ${reachOf(actor)} has none to ${whose}; ask an operator of ${scope.org}`,
+    { role: actor.role, scope: whose },
   );
 }
+
+const reachOf = ({ org, agent, contact }: Actor): string =>
+  agent === undefined && contact === undefined ? org : `${org}/${agent ?? "*"}/${contact ?? "*"}`;

@@ -1,15 +1,16 @@
 import {
-  type Action,
-  type Actor,
   type Agent,
   type AgentName,
+  type Allowed,
   asStrataError,
   authorize,
   type ContactScope,
   type ErrorCode,
+  isKept,
   may,
   reaches,
   type Scope,
+  type StoredEvent,
   StrataError,
   type ThreadId,
   type TurnEvent,
@@ -17,17 +18,17 @@ import {
 } from "../protocol/index.ts";
 import type { AgentOwner, Thread, TurnRecord } from "../store/index.ts";
 import type { Parts } from "./parts.ts";
-import type { Conversation } from "./runtime.ts";
+import type { Conversation, Ended } from "./runtime.ts";
 
 /** Whose data a conversation is. */
-export const scopeOf = (actor: Actor, { agent, contact }: Conversation): ContactScope => ({
+export const scopeOf = (actor: Allowed<"view">, { agent, contact }: Conversation): ContactScope => ({
   org: actor.org,
   agent,
   contact,
 });
 
 /** The declared agent of that name. @throws StrataError `agent_not_found` */
-export function agentNamed({ agents }: Parts, actor: Actor, name: AgentName): Agent {
+export function agentNamed({ agents }: Parts, actor: Allowed<"view">, name: AgentName): Agent {
   const agent = agents.all.find((one) => one.name === name && one.org === actor.org);
   if (agent !== undefined) return agent;
   const names = agents.all.filter((one) => one.org === actor.org).map((one) => one.name);
@@ -42,17 +43,16 @@ export function agentNamed({ agents }: Parts, actor: Actor, name: AgentName): Ag
 }
 
 /** The thread, if the actor may see it. A thread of somebody else is not found, like one that does not exist. */
-export async function threadOf(parts: Parts, actor: Actor, id: ThreadId, action: Action): Promise<Thread> {
-  const thread = await foundIn(parts, actor, action, (scope) => parts.store.thread(scope, id));
+export async function threadOf(parts: Parts, actor: Allowed<"view">, id: ThreadId): Promise<Thread> {
+  const thread = await foundIn(parts, actor, (scope) => parts.store.thread(scope, id));
   if (thread === undefined) throw threadNotFound(id);
   return thread;
 }
 
 /** The scope of a thread that the caller has: not read from the store, which looks the thread up in this scope anyway. */
-export function scopeOfThread(actor: Actor, { id, scope }: Pick<Thread, "id" | "scope">, action: Action): ContactScope {
-  if (!reaches(actor, scope)) throw threadNotFound(id);
-  authorize(actor, action, scope);
-  return scope;
+export function scopeOfThread(actor: Allowed<"view">, { id, scope }: Pick<Thread, "id" | "scope">): ContactScope {
+  if (reaches(actor, scope)) return scope;
+  throw threadNotFound(id);
 }
 
 const threadNotFound = (id: ThreadId): StrataError =>
@@ -62,8 +62,8 @@ const threadNotFound = (id: ThreadId): StrataError =>
     { thread: id },
   );
 
-export async function turnOf(parts: Parts, actor: Actor, id: TurnId): Promise<TurnRecord> {
-  const turn = await foundIn(parts, actor, "explain", (scope) => parts.store.turn(scope, id));
+export async function turnOf(parts: Parts, actor: Allowed<"view">, id: TurnId): Promise<TurnRecord> {
+  const turn = await foundIn(parts, actor, (scope) => parts.store.turn(scope, id));
   if (turn !== undefined) return turn;
   throw new StrataError(
     "turn_not_found",
@@ -72,18 +72,39 @@ export async function turnOf(parts: Parts, actor: Actor, id: TurnId): Promise<Tu
   );
 }
 
-/** What is found in the actor's reach, if they may do that with it; undefined for what is somebody else's. @throws StrataError `not_allowed` */
+/** The end of the turn that answered an event, as it told it then. @throws StrataError `turn_not_found`, `record_broken` */
+export async function recordedEnd(
+  { store }: Parts,
+  scope: ContactScope,
+  { id, thread, turn }: StoredEvent,
+): Promise<Ended> {
+  const turns = turn === undefined ? await store.turns(scope, thread) : [await store.turn(scope, turn)];
+  const took = turns.findLast(
+    (one) => one?.end !== undefined && isKept(one.end) && one.events.some((event) => event.id === id),
+  );
+  const event = took?.events.find((one) => one.id === id);
+  if (took === undefined || event === undefined) {
+    const says = `${id} no longer waits, and no turn of ${thread} handled it; post it again`;
+    throw new StrataError("turn_not_found", says, { event: id, thread });
+  }
+  const { end, totals } = took;
+  if (end === undefined || !("stop" in end) || totals === undefined) {
+    const says = `${took.id} took an event and is not recorded as done; run \`strata verify\` where the data is`;
+    throw new StrataError("record_broken", says, { turn: took.id });
+  }
+  const left = end.reply === null ? { unanswered: 1 } : {};
+  return { event, done: { type: "done", turn: took.id, text: end.reply ?? "", because: end.stop, ...left, totals } };
+}
+
+/** What is found in the actor's reach; undefined for what is somebody else's. */
 export async function foundIn<Found extends { readonly scope: Scope }>(
   parts: Parts,
-  actor: Actor,
-  action: Action,
+  actor: Allowed<"view">,
   find: (scope: Scope) => Promise<Found | undefined>,
 ): Promise<Found | undefined> {
   for await (const scope of scopesOf(parts, actor)) {
     const found = await find(scope);
-    if (found === undefined || !reaches(actor, found.scope)) continue;
-    authorize(actor, action, found.scope);
-    return found;
+    if (found !== undefined && reaches(actor, found.scope)) return found;
   }
   return undefined;
 }
@@ -92,7 +113,7 @@ export async function foundIn<Found extends { readonly scope: Scope }>(
  * Where an actor may look, one agent after the other: no read covers more than one agent. Declared agents come first; the record is
  * asked for agents that are no longer declared only if nothing was found before.
  */
-async function* scopesOf({ agents, store }: Parts, actor: Actor): AsyncGenerator<Scope> {
+async function* scopesOf({ agents, store }: Parts, actor: Allowed<"view">): AsyncGenerator<Scope> {
   const scopeIn = (agent: AgentName): Scope => ({ org: actor.org, agent, contact: actor.contact ?? null });
   if (actor.agent !== undefined) return yield scopeIn(actor.agent);
   const declared = new Set(agents.all.filter(({ org }) => org === actor.org).map(({ name }) => name));
@@ -106,7 +127,7 @@ async function* scopesOf({ agents, store }: Parts, actor: Actor): AsyncGenerator
  */
 export async function recordedAgents(
   parts: Parts,
-  actor: Actor,
+  actor: Allowed<"view">,
   agent: AgentName | undefined,
 ): Promise<readonly AgentName[]> {
   const recorded = await parts.store.agents(actor.org);
@@ -115,28 +136,32 @@ export async function recordedAgents(
   return one === undefined ? recorded : [one];
 }
 
-/** What an operator works on one agent with: who asks, the agent as declared, and whose data it is. */
+/** What somebody works on one agent with: who asks, the agent as declared, and whose data it is. */
 export interface AgentAccess {
   readonly parts: Parts;
-  readonly actor: Actor;
+  readonly actor: Allowed<"view">;
   readonly agent: Agent;
   readonly owner: AgentOwner;
 }
 
-/** Operators only, and in their own organization. @throws StrataError `not_allowed`, `agent_not_found` */
-export function accessTo(parts: Parts, actor: Actor, name: AgentName): AgentAccess {
-  authorize(actor, "operate", { org: actor.org, agent: name, contact: null });
+/** Whoever has access to all of the agent's data, and in their own organization. @throws StrataError `not_allowed`, `agent_not_found` */
+export function accessTo(parts: Parts, actor: Allowed<"view">, name: AgentName): AgentAccess {
+  authorize(actor, { org: actor.org, agent: name, contact: null });
   return { parts, actor, agent: agentNamed(parts, actor, name), owner: { org: actor.org, agent: name } };
 }
 
 /** The same for the agent that was named, else for each in the actor's reach. @throws StrataError as `accessTo` */
-export function accessToEach(parts: Parts, actor: Actor, name: AgentName | undefined): readonly AgentAccess[] {
+export function accessToEach(
+  parts: Parts,
+  actor: Allowed<"view">,
+  name: AgentName | undefined,
+): readonly AgentAccess[] {
   const one = name ?? actor.agent;
   if (one !== undefined) return [accessTo(parts, actor, one)];
   return parts.agents.all.filter(({ org }) => org === actor.org).map((agent) => accessTo(parts, actor, agent.name));
 }
 
-/** Records what the operator did: which act, and on what, without anybody's text or name. */
+/** Records what somebody did: which act, and on what, without anybody's text or name. */
 export function recordAct({ parts, owner, actor }: AgentAccess, what: string, about: string): Promise<void> {
   return parts.store.noteAct(owner, { actor, what, about, at: parts.clock.recorded() });
 }
@@ -156,11 +181,11 @@ const explains = (event: TurnEvent): boolean =>
 const OPEN: readonly ErrorCode[] = ["thread_busy", "thread_not_found", "not_allowed", "turn_cancelled"];
 
 /** The events of a turn that the actor may see: an operator all, a member all but the ledger, and a contact only what is said to it. */
-export function eventsFor(actor: Actor, events: AsyncIterable<TurnEvent>): AsyncIterable<TurnEvent> {
+export function eventsFor(actor: Allowed<"view">, events: AsyncIterable<TurnEvent>): AsyncIterable<TurnEvent> {
   return may(actor, "explain") ? events : cutFor(actor, events);
 }
 
-async function* cutFor(actor: Actor, events: AsyncIterable<TurnEvent>): AsyncGenerator<TurnEvent> {
+async function* cutFor(actor: Allowed<"view">, events: AsyncIterable<TurnEvent>): AsyncGenerator<TurnEvent> {
   if (may(actor, "read")) {
     for await (const event of events) if (!explains(event)) yield event;
     return;
@@ -172,16 +197,22 @@ async function* cutFor(actor: Actor, events: AsyncIterable<TurnEvent>): AsyncGen
   }
 }
 
+/** The same of a turn that ended before. */
+export const endedFor = (actor: Allowed<"view">, { event, done }: Ended): Ended =>
+  may(actor, "read") ? { event, done } : { event, done: withoutTotals(done) };
+
+function withoutTotals({ totals: _, ...rest }: Ended["done"]): Ended["done"] {
+  return rest;
+}
+
 function withoutInside(event: TurnEvent): TurnEvent {
   switch (event.type) {
     case "turn-start": {
       const { model: _, ...rest } = event;
       return rest;
     }
-    case "done": {
-      const { totals: _, ...rest } = event;
-      return rest;
-    }
+    case "done":
+      return withoutTotals(event);
     case "failed":
       return { type: "failed", turn: event.turn, error: withoutReason(event.error) };
     default:

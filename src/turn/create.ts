@@ -1,6 +1,25 @@
-import { type Actor, authorize, reaches, type Scope, type ThreadId } from "../protocol/index.ts";
-import type { Position } from "../store/index.ts";
-import { agentNamed, eventsFor, recordedAgents, scopeOf, scopeOfThread, threadOf, turnOf } from "./access.ts";
+import {
+  type Allowed,
+  allow,
+  authorize,
+  type ContactScope,
+  isAllowed,
+  reaches,
+  type Scope,
+  type ThreadId,
+} from "../protocol/index.ts";
+import type { Paging, Position, Slot } from "../store/index.ts";
+import {
+  agentNamed,
+  endedFor,
+  eventsFor,
+  recordedAgents,
+  recordedEnd,
+  scopeOf,
+  scopeOfThread,
+  threadOf,
+  turnOf,
+} from "./access.ts";
 import { erase } from "./erase.ts";
 import { checkTalk } from "./intake/own-channels.ts";
 import { openAndPost, openThread, post } from "./intake/receive.ts";
@@ -48,20 +67,24 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
         reaches(actor, { org: agent.org, agent: agent.name, contact: actor.contact ?? null }),
       ),
     agent: (actor, name) => agentNamed(parts, actor, name),
-    keeps: (actor, { action, scope }, part) => {
-      authorize(actor, action, scope);
+    keeps: (actor, scope, part) => {
+      authorize(actor, scope);
       return store.part(part);
     },
     ...threadDoors(parts, waiting),
     async *run(actor, thread, options = {}) {
-      const scope = scopeOfThread(actor, thread, "run");
+      scopeOfThread(actor, thread);
       checkTalk(thread);
       // Contacts must not choose how much of the prompt is sent.
-      if (options.mode !== undefined) authorize(actor, "operate", scope);
+      if (options.mode !== undefined) allow(actor, "operate");
       yield* eventsFor(actor, run(thread, options));
     },
+    ended: async (actor, event) => {
+      const { scope } = await threadOf(parts, actor, event.thread);
+      return endedFor(actor, await recordedEnd(parts, scope, event));
+    },
     cancel: async (actor, id) => {
-      const { scope } = await threadOf(parts, actor, id, "run");
+      const { scope } = await threadOf(parts, actor, id);
       const stop = running.get(id);
       stop?.abort();
       return stop !== undefined || store.askStop(scope, id, { now: parts.clock.real(), alive: parts.alive });
@@ -73,18 +96,18 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
     compose: async (actor, conversation, message, options = {}) => {
       const agent = agentNamed(parts, actor, conversation.agent);
       const scope = { ...scopeOf(actor, conversation), contact: await contactFor(agent, conversation.contact) };
-      authorize(actor, "explain", scope);
+      authorize(actor, scope);
       checkTalk(conversation);
       return compose(turnParts(), agent, scope, { ...conversation, ...options, message });
     },
     turn: (actor, id) => turnOf(parts, actor, id),
     turns: async (actor, id, page) => {
-      const { scope } = await threadOf(parts, actor, id, "explain");
+      const { scope } = await threadOf(parts, actor, id);
       return store.turns(scope, id, page);
     },
     rebuilt: async (actor, id, n) => store.rebuild((await turnOf(parts, actor, id)).scope, id, n),
     erase: (actor, whose) => erase(parts, actor, whose),
-    usage: async (actor, scope) => store.usage(await reach(parts, actor, { scope, action: "read" })),
+    usage: async (actor, scope) => store.usage(await reach(parts, actor, scope)),
   };
   return { runtime, turnParts, run };
 }
@@ -112,9 +135,9 @@ function threadDoors(parts: Parts, waiting: WaitingThreads): ThreadDoors {
   return {
     contact: (actor, agent, contact) => contactFor(agentNamed(parts, actor, agent), contact),
     open: (actor, conversation) => openThread(parts, actor, conversation),
-    thread: (actor, id) => threadOf(parts, actor, id, "read"),
-    nextRun: async (actor, id) => upToDate(parts, await threadOf(parts, actor, id, "read")),
-    threads: async (actor, scope, limit) => store.threads(await reach(parts, actor, { scope, action: "read" }), limit),
+    thread: (actor, id) => threadOf(parts, actor, id),
+    nextRun: async (actor, id) => upToDate(parts, await threadOf(parts, actor, id)),
+    threads: async (actor, scope, limit) => store.threads(await reach(parts, actor, scope), limit),
     newestThreads: (actor, { limit, channel, except, after, ...whose }) =>
       newestOf(
         parts,
@@ -125,7 +148,10 @@ function threadDoors(parts: Parts, waiting: WaitingThreads): ThreadDoors {
           position: ({ lastActivity: at, id }) => ({ at, id }),
         },
       ),
-    slots: async (actor, id, page) => store.slots((await threadOf(parts, actor, id, "read")).scope, id, page),
+    slots: async (actor, id, page) => {
+      const { scope } = await threadOf(parts, actor, id);
+      return isAllowed(actor, "read") ? store.slots(scope, id, page) : slotsOfContact(parts, scope, id, page);
+    },
     changes: (actor, id) => changesSince(parts, actor, id),
     migrate: (actor, id) => migrate(parts, actor, id),
     post: (actor, thread, events, { handed = false } = {}) => {
@@ -138,18 +164,32 @@ function threadDoors(parts: Parts, waiting: WaitingThreads): ThreadDoors {
       waiting.wake(posted.thread.id);
       return posted;
     },
-    pending: async (actor, thread) => store.pending((await threadOf(parts, actor, thread.id, "read")).scope, thread.id),
+    pending: async (actor, thread) => store.pending((await threadOf(parts, actor, thread.id)).scope, thread.id),
     withdraw: async (actor, id) => {
-      const { scope } = await threadOf(parts, actor, id, "operate");
+      const { scope } = await threadOf(parts, actor, id);
       return store.withdraw(scope, id, { now: parts.clock.real(), at: parts.clock.recorded(), alive: parts.alive });
     },
   };
 }
 
+/** What the contact said and what was said to it: each page is full, so that a short one is the last. */
+async function slotsOfContact({ store }: Parts, scope: ContactScope, id: ThreadId, page?: Paging) {
+  const own: Slot[] = [];
+  for (let next = page; ; ) {
+    const found = await store.slots(scope, id, next);
+    own.push(...found.filter(({ from, to }) => [from, to].includes(scope.contact)));
+    const last = found.at(-1);
+    if (page === undefined || last === undefined || found.length < page.limit) break;
+    if (own.length >= page.limit) break;
+    next = { limit: page.limit, after: { at: last.index, id: "" } };
+  }
+  return page === undefined ? own : own.slice(0, page.limit);
+}
+
 /** The newest of what is found for one agent or for all, newest first. Each search stops at the limit, and begins behind the position given. */
 export async function newestOf<One>(
   parts: Parts,
-  actor: Actor,
+  actor: Allowed<"view">,
   { limit, ...whose }: Pick<Whose, "agent" | "contact" | "limit">,
   {
     find,
@@ -168,7 +208,7 @@ export async function newestOf<One>(
 /** One scope for each agent, because no read covers more. Agents that are no longer declared count if they have a record. */
 async function scopesOf(
   parts: Parts,
-  actor: Actor,
+  actor: Allowed<"view">,
   { agent, contact }: Omit<Whose, "limit">,
 ): Promise<readonly Scope[]> {
   const asked = contact ?? actor.contact ?? null;
@@ -177,6 +217,6 @@ async function scopesOf(
     parts,
     names.map((name): Scope => ({ org: actor.org, agent: name, contact: asked })),
   );
-  for (const scope of scopes) authorize(actor, "read", scope);
+  for (const scope of scopes) authorize(actor, scope);
   return scopes;
 }

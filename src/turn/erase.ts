@@ -1,18 +1,22 @@
-import { type Actor, type AgentName, authorize } from "../protocol/index.ts";
+import { type AgentName, type Allowed, authorize } from "../protocol/index.ts";
 import { recordedAgents } from "./access.ts";
 import { knownScopes } from "./intake/senders.ts";
 import type { Parts } from "./parts.ts";
 import type { Forgotten } from "./runtime.ts";
 
 /** Erases a contact with everything derived of them and their files, agent by agent. Gives the agents that knew them. */
-export async function erase(parts: Parts, actor: Actor, { contact, agent }: Forgotten): Promise<readonly AgentName[]> {
+export async function erase(
+  parts: Parts,
+  actor: Allowed<"view">,
+  { contact, agent }: Forgotten,
+): Promise<readonly AgentName[]> {
   const names = await agentsOf(parts, actor, agent);
   // Everything is authorized before anything is erased: half an erasure would look like a whole one.
   const scopes = await knownScopes(
     parts,
     names.map((name) => ({ org: actor.org, agent: name, contact })),
   );
-  for (const scope of scopes) authorize(actor, "operate", scope);
+  for (const scope of scopes) authorize(actor, scope);
   const erased: AgentName[] = [];
   for (const scope of scopes) {
     if ((await parts.store.eraseContact(scope, actor, parts.clock.recorded())) !== undefined) erased.push(scope.agent);
@@ -32,7 +36,11 @@ export async function finishErasures({ store, removeFiles }: Pick<Parts, "store"
   }
 }
 
-async function agentsOf(parts: Parts, actor: Actor, agent: AgentName | undefined): Promise<readonly AgentName[]> {
+async function agentsOf(
+  parts: Parts,
+  actor: Allowed<"view">,
+  agent: AgentName | undefined,
+): Promise<readonly AgentName[]> {
   const recorded = await recordedAgents(parts, actor, agent);
   if ((agent ?? actor.agent) !== undefined) return recorded;
   const declared = parts.agents.all.filter(({ org }) => org === actor.org).map(({ name }) => name);

@@ -6,10 +6,11 @@ import { openRuntime, type RuntimeParts } from "../app/entry/runtime.ts";
 import { memoryTools } from "../features/memories/index.ts";
 import { type Script, scripted } from "../models/index.ts";
 import {
-  type Actor,
   type Agent,
+  type Allowed,
   actorId,
   agentName,
+  allow,
   type Budgets,
   type Clock,
   canonicalJson,
@@ -34,7 +35,7 @@ import type { Parts, RunOptions, Runtime } from "./index.ts";
 import { defineTool, toolset } from "./tools/index.ts";
 
 export const ORG = orgId("home");
-export const OPERATOR: Actor = { org: ORG, id: actorId("token:operator"), role: "operator" };
+export const OPERATOR = allow({ org: ORG, id: actorId("token:operator"), role: "operator" }, "operate");
 const WHOLE = { full: "whole", compact: "whole", minimal: "whole" } as const;
 
 const layer = (one: Partial<Omit<Layer, "id">> & Pick<Layer, "rank" | "source"> & { readonly id: string }): Layer => ({
@@ -129,7 +130,7 @@ export interface TestRuntime {
   readonly rung: readonly string[];
   /** The threads' clock; move it at will. */
   readonly time: { at: number };
-  readonly open: (contact?: string, actor?: Actor) => Promise<Thread>;
+  readonly open: (contact?: string, actor?: Allowed<"post">) => Promise<Thread>;
   /** Posts one contact message and runs a turn. */
   readonly say: (thread: Thread, text: string, options?: RunOptions) => Promise<TurnEvent[]>;
 }
@@ -171,7 +172,7 @@ export async function testRuntime(
     clock: { recorded: () => time.at, real: () => Date.now(), ...options.parts?.clock },
   };
   const runtime = openRuntime(parts);
-  const open = (contact = "ann", actor = OPERATOR): Promise<Thread> =>
+  const open = (contact = "ann", actor: Allowed<"post"> = OPERATOR): Promise<Thread> =>
     runtime.open(actor, { agent: agent.name, contact: contactId(contact), channel: "test", key: "main" });
   const say = async (thread: Thread, text: string, how: RunOptions = {}): Promise<TurnEvent[]> => {
     await runtime.post(OPERATOR, thread, [message(text, time.at)]);

@@ -1,4 +1,4 @@
-import { type Actor, type Agent, canonicalJson, type Layer, type ThreadId } from "../protocol/index.ts";
+import { type Agent, type Allowed, canonicalJson, type Layer, type ThreadId } from "../protocol/index.ts";
 import { agentNamed, threadOf } from "./access.ts";
 import { checkTalk } from "./intake/own-channels.ts";
 import { agentAt, keepVersion, upToDate } from "./loop/setup.ts";
@@ -6,16 +6,16 @@ import type { Parts } from "./parts.ts";
 import type { Migration } from "./runtime.ts";
 
 /** The differences between today's declaration and the version of the thread's next turn, in plain words; empty if there are none. */
-export async function changesSince(parts: Parts, actor: Actor, id: ThreadId): Promise<readonly string[]> {
-  const thread = await upToDate(parts, await threadOf(parts, actor, id, "read"));
+export async function changesSince(parts: Parts, actor: Allowed<"view">, id: ThreadId): Promise<readonly string[]> {
+  const thread = await upToDate(parts, await threadOf(parts, actor, id));
   const declared = parts.agents.all.find(({ org, name }) => org === thread.scope.org && name === thread.scope.agent);
   if (declared === undefined || declared.version === thread.version) return [];
   return agentChanges(await agentAt(parts, thread), declared);
 }
 
 /** Moves the thread to the declared version of its agent: its next turn begins an epoch, and what was said continues in it. */
-export async function migrate(parts: Parts, actor: Actor, id: ThreadId): Promise<Migration> {
-  const held = await threadOf(parts, actor, id, "operate");
+export async function migrate(parts: Parts, actor: Allowed<"view">, id: ThreadId): Promise<Migration> {
+  const held = await threadOf(parts, actor, id);
   checkTalk(held);
   const declared = agentNamed(parts, actor, held.scope.agent);
   const changes = await changesSince(parts, actor, id);

@@ -1,8 +1,7 @@
 import type {
-  Action,
-  Actor,
   Agent,
   AgentName,
+  Allowed,
   Budgets,
   ContactId,
   Digest,
@@ -141,6 +140,12 @@ export interface RunOptions {
 /** One turn of a thread; it can be cancelled like any other. */
 export type Run = (thread: Thread, options: RunOptions) => AsyncGenerator<TurnEvent>;
 
+/** An event that was answered, and the good end of the turn that did. */
+export interface Ended {
+  readonly event: StoredEvent;
+  readonly done: Extract<TurnEvent, { type: "done" }>;
+}
+
 /** How a turn is answered once more. */
 export interface RegenerateOptions extends RunOptions {
   /** Also where the turn called tools that act outside, which may act again, or where its sender would be sent a second reply. */
@@ -152,90 +157,97 @@ export interface RegenerateOptions extends RunOptions {
  * exist for it: `thread_not_found` and `turn_not_found` are the same for missing and for hidden data.
  */
 export interface CoreRuntime {
-  /** What a feature keeps, for its own operations and jobs. @throws StrataError `not_allowed` where the actor may not do that in that scope */
-  keeps<Functions extends object>(
-    actor: Actor,
-    asks: { readonly action: Action; readonly scope: Scope },
-    part: StorePart<Functions>,
-  ): Functions;
-  agents(actor: Actor): readonly Agent[];
+  /** What a feature keeps, for its own operations and jobs. @throws StrataError `not_allowed` where the actor has no access to the scope */
+  keeps<Functions extends object>(actor: Allowed<"view">, scope: Scope, part: StorePart<Functions>): Functions;
+  agents(actor: Allowed<"view">): readonly Agent[];
   /** @throws StrataError `agent_not_found` */
-  agent(actor: Actor, name: AgentName): Agent;
+  agent(actor: Allowed<"view">, name: AgentName): Agent;
   /**
    * The contact as the agent knows it: in lower case, if senders are addresses.
    * @throws StrataError `agent_not_found`, `invalid_id` for what is no address or has a wrong checksum, `not_allowed`
    */
-  contact(actor: Actor, agent: AgentName, contact: ContactId): Promise<ContactId>;
+  contact(actor: Allowed<"post">, agent: AgentName, contact: ContactId): Promise<ContactId>;
   /** The conversation's thread, made when there is none. @throws StrataError `agent_not_found`, `not_allowed` */
-  open(actor: Actor, conversation: Conversation): Promise<Thread>;
-  thread(actor: Actor, id: ThreadId): Promise<Thread>;
+  open(actor: Allowed<"post">, conversation: Conversation): Promise<Thread>;
+  thread(actor: Allowed<"view">, id: ThreadId): Promise<Thread>;
   /** The thread with the version of its agent that its next turn runs: the declared one, where each turn stands alone. */
-  nextRun(actor: Actor, id: ThreadId): Promise<Thread>;
+  nextRun(actor: Allowed<"view">, id: ThreadId): Promise<Thread>;
   /** What of the agent's layers and tools is declared differently than the thread's next turn runs them, in plain words. */
-  changes(actor: Actor, id: ThreadId): Promise<readonly string[]>;
+  changes(actor: Allowed<"read">, id: ThreadId): Promise<readonly string[]>;
   /**
    * Moves a thread to the currently declared version of its agent, between two turns; the conversation continues. Operators only.
    * @throws StrataError `thread_busy` while a turn runs on it, `agent_not_found` where the agent is no longer declared
    */
-  migrate(actor: Actor, id: ThreadId): Promise<Migration>;
+  migrate(actor: Allowed<"operate">, id: ThreadId): Promise<Migration>;
   /** Newest activity first. */
-  threads(actor: Actor, scope: Scope, limit: number): Promise<readonly Thread[]>;
+  threads(actor: Allowed<"view">, scope: Scope, limit: number): Promise<readonly Thread[]>;
   /** Of one agent or of all, newest activity first. @throws StrataError `agent_not_found` for a name never heard of */
-  newestThreads(actor: Actor, whose: Whose): Promise<readonly Thread[]>;
-  slots(actor: Actor, id: ThreadId, page?: Paging): Promise<readonly Slot[]>;
+  newestThreads(actor: Allowed<"read">, whose: Whose): Promise<readonly Thread[]>;
+  /** What was said on the thread: for a contact, what it said and what was said to it. */
+  slots(actor: Allowed<"view">, id: ThreadId, page?: Paging): Promise<readonly Slot[]>;
   /** Stores events on the thread, all or none; a known `externalId` is not stored again. Answers at once.
    * @throws StrataError `not_allowed` when an event claims more trust than the actor has; `invalid_input` where an `externalId` belongs to another message */
   post(
-    actor: Actor,
+    actor: Allowed<"post">,
     thread: Thread,
     events: readonly SignedEvent[],
     how?: PostOptions,
   ): Promise<readonly StoredEvent[]>;
   /** Opens the conversation's thread and stores the events on it, both or neither. @throws StrataError as `open` and `post` */
-  openAndPost(actor: Actor, conversation: Conversation, events: readonly SignedEvent[]): Promise<Posted>;
-  pending(actor: Actor, thread: Thread): Promise<readonly StoredEvent[]>;
+  openAndPost(actor: Allowed<"post">, conversation: Conversation, events: readonly SignedEvent[]): Promise<Posted>;
+  pending(actor: Allowed<"view">, thread: Thread): Promise<readonly StoredEvent[]>;
   /**
    * Withdraws all messages of the thread without an answer. Operators only.
    * @throws StrataError `thread_busy` while a turn handles it
    */
-  withdraw(actor: Actor, id: ThreadId): Promise<readonly StoredEvent[]>;
+  withdraw(actor: Allowed<"operate">, id: ThreadId): Promise<readonly StoredEvent[]>;
   /**
    * Runs one turn for the thread's waiting events. Yields nothing if nothing waits; otherwise it ends with exactly one `done` or
    * `failed`, and never throws after its start. Read the events to the end: then the reply counts as delivered.
    * @throws StrataError before the start: `thread_busy`, `not_allowed`, `thread_not_found`
    */
-  run(actor: Actor, thread: Thread, options?: RunOptions): AsyncGenerator<TurnEvent>;
+  run(actor: Allowed<"run">, thread: Thread, options?: RunOptions): AsyncGenerator<TurnEvent>;
+  /**
+   * The event as it is now, and the end of the turn that answered it: out of the record, cut to what the actor may know, as `run` told it.
+   * @throws StrataError `turn_not_found` where no turn has answered it
+   */
+  ended(actor: Allowed<"run">, event: StoredEvent): Promise<Ended>;
   /**
    * A new thread of the same contact and version that continues after a turn of this one, by default its last finished one. Its next
    * request continues the same bytes; this thread is only read. The same key returns the same fork.
    * @throws StrataError `turn_not_found`, `invalid_input` when the key names another thread
    */
-  fork(actor: Actor, thread: ThreadId, options: ForkOptions): Promise<Thread>;
+  fork(actor: Allowed<"post" | "read">, thread: ThreadId, options: ForkOptions): Promise<Thread>;
   /**
    * Answers a turn's events again, on a fork from before it; the turn and its thread do not change. Runs like `run`.
    * @throws StrataError before the start: as `run`, `turn_not_found`, `invalid_input` for a turn that has no events yet, whose
    * events still wait, or that called what acts outside, or whose agent sends its replies, and is not asked for with `again`
    */
-  regenerate(actor: Actor, turn: TurnId, options?: RegenerateOptions): AsyncGenerator<TurnEvent>;
+  regenerate(actor: Allowed<"operate">, turn: TurnId, options?: RegenerateOptions): AsyncGenerator<TurnEvent>;
   /**
    * Cancels the turn that runs on the thread, also in another program, where it takes some seconds. False if none runs. Its events
    * keep waiting.
    */
-  cancel(actor: Actor, id: ThreadId): Promise<boolean>;
+  cancel(actor: Allowed<"run">, id: ThreadId): Promise<boolean>;
   /** @throws StrataError `budget_too_small`, `source_failed`, `agent_not_found` */
-  compose(actor: Actor, conversation: Conversation, message: Untrusted, options?: ComposeOptions): Promise<Composed>;
-  turn(actor: Actor, id: TurnId): Promise<TurnRecord>;
+  compose(
+    actor: Allowed<"explain">,
+    conversation: Conversation,
+    message: Untrusted,
+    options?: ComposeOptions,
+  ): Promise<Composed>;
+  turn(actor: Allowed<"explain">, id: TurnId): Promise<TurnRecord>;
   /** Oldest first. */
-  turns(actor: Actor, thread: ThreadId, page?: Paging): Promise<readonly TurnRecord[]>;
+  turns(actor: Allowed<"explain">, thread: ThreadId, page?: Paging): Promise<readonly TurnRecord[]>;
   /** A past request, rebuilt from the record. `n` is 1 for the turn's first. @throws StrataError `record_broken` */
-  rebuilt(actor: Actor, turn: TurnId, n: number): Promise<RebuiltRequest>;
+  rebuilt(actor: Allowed<"explain">, turn: TurnId, n: number): Promise<RebuiltRequest>;
   /**
    * Blanks every text of a contact, forgets their memories and keys, closes their threads and deletes their files, for one agent or
    * for all. What stays are counts and costs under a pseudonym. Gives the agents that knew them. Operators only.
    * @throws StrataError `file_not_found` where a file cannot be deleted: all else is erased, and the next start tries again
    */
-  erase(actor: Actor, whose: Forgotten): Promise<readonly AgentName[]>;
-  usage(actor: Actor, scope: Scope): Promise<UsageTotal>;
+  erase(actor: Allowed<"operate">, whose: Forgotten): Promise<readonly AgentName[]>;
+  usage(actor: Allowed<"read">, scope: Scope): Promise<UsageTotal>;
 }
 
 /** All that doors call: with what features add, each beside what makes it (`declare module`). */

@@ -1,11 +1,11 @@
-import type { Actor, AgentName, Clock } from "../protocol/index.ts";
+import type { AgentName, Allowed, Clock } from "../protocol/index.ts";
 import type { Runtime } from "../turn/index.ts";
 
 /** What jobs work with. */
 export interface JobWorld {
   readonly runtime: Runtime;
   /** In whose name they are done. */
-  readonly operator: Actor;
+  readonly operator: Allowed<"operate">;
   readonly clock: Pick<Clock, "real">;
   /** Whether anybody wants to hear how the agent is: of shipped agents that stand in where none is declared, nobody may know. */
   readonly isWanted: (agent: AgentName) => Promise<boolean>;

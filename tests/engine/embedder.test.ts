@@ -4,15 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { allParts } from "../../src/app/entry/features.ts";
 import { type App, type AppOptions, type EmbedProgress, openApp, recordFile } from "../../src/app.ts";
-import {
-  type Actor,
-  actorId,
-  agentName,
-  contactId,
-  type Scope,
-  type TurnEvent,
-  untrusted,
-} from "../../src/protocol/index.ts";
+import { agentName, allow, contactId, type Scope, type TurnEvent, untrusted } from "../../src/protocol/index.ts";
 import { openSqlite } from "../../src/store/index.ts";
 import { type Asked, embeddingServer } from "./embedding-server.ts";
 import { say } from "./home.ts";
@@ -167,7 +159,7 @@ describe("an agent with an embedder", () => {
     await embed(app);
     expect((await search(app, "puppy")).toSorted()).toEqual(["ann dog", "our own dog"]);
     expect(await search(app, "puppy", null)).toEqual(["our own dog"]);
-    const bob: Actor = { ...operator, id: actorId("member:mia"), role: "member", contact: BOB };
+    const bob = allow({ ...operator, contact: BOB }, "operate");
     await expect(runtime.embedMemories(bob, SHOP).next()).rejects.toMatchObject({ code: "not_allowed" });
   });
 

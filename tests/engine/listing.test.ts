@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { openApp } from "../../src/app.ts";
-import { type Actor, actorId, agentName, contactId } from "../../src/protocol/index.ts";
+import { actorId, agentName, allow, contactId } from "../../src/protocol/index.ts";
 import { defineTool } from "../../src/turn/tools/index.ts";
 import { said } from "./home.ts";
 
@@ -81,12 +81,13 @@ describe("the newest threads and calls", () => {
 
   it("law 5: are those within the actor's reach", async () => {
     const { runtime, operator } = await afterwards();
-    const ann: Actor = { ...operator, id: actorId("member:mia"), role: "member", contact: contactId("ann") };
+    const ann = allow({ ...operator, id: actorId("member:mia"), role: "member", contact: contactId("ann") }, "read");
+    const atDesk = allow({ ...ann, agent: DESK }, "read");
     expect(whose(await runtime.newestThreads(ann, { limit: 9 }))).toEqual(["desk ann", "shop ann"]);
-    expect(whose(await runtime.newestApprovals({ ...ann, agent: DESK }, { limit: 9 }))).toEqual(["desk ann"]);
+    expect(whose(await runtime.newestApprovals(atDesk, { limit: 9 }))).toEqual(["desk ann"]);
     const others = runtime.newestThreads(ann, { contact: contactId("bob"), limit: 9 });
     await expect(others).rejects.toMatchObject({ code: "not_allowed" });
-    const elsewhere = runtime.newestApprovals({ ...ann, agent: DESK }, { agent: SHOP, limit: 9 });
+    const elsewhere = runtime.newestApprovals(atDesk, { agent: SHOP, limit: 9 });
     await expect(elsewhere).rejects.toMatchObject({ code: "not_allowed" });
   });
 });

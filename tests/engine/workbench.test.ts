@@ -5,7 +5,16 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type App, openApp } from "../../src/app.ts";
 import { scripted } from "../../src/models/index.ts";
-import { actorId, agentName, contactId, type Ledger, type Mode, turnId, untrusted } from "../../src/protocol/index.ts";
+import {
+  actorId,
+  agentName,
+  allow,
+  contactId,
+  type Ledger,
+  type Mode,
+  turnId,
+  untrusted,
+} from "../../src/protocol/index.ts";
 import { strata } from "../cli/strata.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -147,7 +156,7 @@ describe("the workbench", () => {
       epoch: { n: 3, reason: "mode" },
     });
     await expect(async () => {
-      const contact = { ...operator, id: actorId("contact:ann"), role: "contact", contact: talk.contact } as const;
+      const contact = allow({ ...operator, id: actorId("contact:ann"), role: "contact", contact: talk.contact }, "run");
       for await (const _ of runtime.run(contact, thread, { mode: "minimal" }));
     }).rejects.toMatchObject({ code: "not_allowed" });
   });

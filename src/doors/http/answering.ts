@@ -1,7 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import {
-  type Actor,
-  isKept,
+  type Allowed,
   type Mode,
   type StoredEvent,
   StrataError,
@@ -9,8 +8,6 @@ import {
   type TurnEvent,
 } from "../../protocol/index.ts";
 import type { Runtime } from "../../turn/index.ts";
-
-type TurnRecord = Awaited<ReturnType<Runtime["turn"]>>;
 
 /** A turn's good end. */
 export type Done = Extract<TurnEvent, { type: "done" }>;
@@ -21,7 +18,7 @@ const pauseAfter = (tries: number): number => Math.min(1_000, 50 * 2 ** tries);
 
 /** Who waits for which event, and what ends the waiting. */
 export interface Waiting {
-  readonly actor: Actor;
+  readonly actor: Allowed<"run">;
   readonly event: StoredEvent;
   readonly stop: AbortSignal;
   /** How much of the prompt is sent; left out, the agent's own mode. */
@@ -38,7 +35,7 @@ export async function* answering(runtime: Runtime, { actor, event, stop, mode }:
   const thread = await runtime.thread(actor, event.thread);
   for (let tries = 0; ; tries++) {
     const waits = (await runtime.pending(actor, thread)).some((one) => one.id === event.id);
-    if (!waits) return yield* told(runtime, actor, doneOf(await takerOf(runtime, actor, event)));
+    if (!waits) return yield* told(runtime, actor, (await runtime.ended(actor, event)).done);
     try {
       if (yield* passedOn(runtime.run(actor, thread, { signal: stop, ...(mode !== undefined && { mode }) }))) return;
     } catch (thrown) {
@@ -50,7 +47,7 @@ export async function* answering(runtime: Runtime, { actor, event, stop, mode }:
 }
 
 /** An end out of the record. Who takes it has the reply. */
-async function* told(runtime: Runtime, actor: Actor, done: Done): AsyncGenerator<TurnEvent, void> {
+async function* told(runtime: Runtime, actor: Allowed<"run">, done: Done): AsyncGenerator<TurnEvent, void> {
   yield done;
   // The turn is done whatever happens here, as where it was run.
   await runtime.confirmDelivery(actor, done.turn).catch(() => undefined);
@@ -64,35 +61,6 @@ async function* passedOn(turn: AsyncIterable<TurnEvent>): AsyncGenerator<TurnEve
     yield event;
   }
   return any;
-}
-
-/** The turn that took an event which waits no more. */
-async function takerOf(runtime: Runtime, actor: Actor, { id, thread, turn }: StoredEvent): Promise<TurnRecord> {
-  if (turn !== undefined) return runtime.turn(actor, turn);
-  const turns = await runtime.turns(actor, thread);
-  const taker = turns.findLast(
-    ({ end, events }) => end !== undefined && isKept(end) && events.some((one) => one.id === id),
-  );
-  if (taker !== undefined) return taker;
-  throw new StrataError("turn_not_found", `${id} no longer waits, and no turn of ${thread} handled it; post it again`, {
-    event: id,
-    thread,
-  });
-}
-
-/** How a recorded turn ended, as it told it then. */
-function doneOf({ id, end, totals }: TurnRecord): Done {
-  if (end !== undefined && "stop" in end && totals !== undefined) {
-    const left = end.reply === null ? { unanswered: 1 } : {};
-    return { type: "done", turn: id, text: end.reply ?? "", because: end.stop, ...left, totals };
-  }
-  throw new StrataError(
-    "record_broken",
-    `${id} took an event and is not recorded as done; run \`strata verify\` where the data is`,
-    {
-      turn: id,
-    },
-  );
 }
 
 async function rest(milliseconds: number, stop: AbortSignal, thread: ThreadId): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
 import { fieldsOf, type Operation } from "../../features/index.ts";
-import { type Actor, type ModelRef, StrataError, type TurnEvent } from "../../protocol/index.ts";
+import { type Actor, allow, type ModelRef, StrataError, type TurnEvent } from "../../protocol/index.ts";
 import { readBody } from "./read-body.ts";
 import { errorResponse, type HttpContext, type Route } from "./route.ts";
 import { routesOf } from "./routes.ts";
@@ -134,6 +134,8 @@ function serveDocument(server: Hono<Env>, { health, errorCodes }: ServerParts, r
 async function responseOf(doors: HttpContext, route: Route, { req, get }: Context<Env>): Promise<Response> {
   const actor = get("actor");
   if (actor === undefined) throw unauthenticated("this needs a token");
+  // Before the query and the body are read: whoever may not do it learns nothing of their form.
+  allow(actor, route.may);
   return route.respond(doors, {
     actor,
     path: req.param(),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { DONE, EVENT, FIELDS, line } from "../../features/index.ts";
 import {
-  type Actor,
+  type Allowed,
   OUTSIDE_KINDS,
   type SignedEvent,
   type StoredEvent,
@@ -62,6 +62,7 @@ export const EVENT_ROUTES: readonly Route[] = [
     method: "post",
     url: "/v1/threads/{id}/events",
     says: "Post an event to a thread; wait for the turn that answers it, stream that turn, or leave the event waiting.",
+    may: "post",
     path: THREAD_PATH,
     query: z.strictObject({
       mode: z.enum(["queue", "wait", "stream"]).default("wait").describe("When the server answers, and with what."),
@@ -83,8 +84,7 @@ export const EVENT_ROUTES: readonly Route[] = [
       if (query.mode === "stream") return streamed(events, [{ type: "received", event }]);
       const done = orNothing(await endOf(events));
       // As it is now, and not as it waited.
-      const taken = (await runtime.turn(actor, done.turn)).events.find(({ id }) => id === event.id);
-      return { event: taken ?? event, done };
+      return { event: (await runtime.ended(actor, event)).event, done };
     },
   }),
 ];
@@ -95,7 +95,7 @@ const NO_RUN =
 type Body = z.output<typeof SAID>;
 
 /** A contact's words reach the server through a channel of the operator's; instructions are the operator's own. */
-function spokenBy(actor: Actor, { trust, ...body }: Body): Body & { readonly trust: Trust } {
+function spokenBy(actor: Allowed<"view">, { trust, ...body }: Body): Body & { readonly trust: Trust } {
   const isOwn = body.kind === "instruction" || body.kind === "scheduled";
   return { ...body, trust: trust ?? (isOwn ? trustOf(actor) : "contact") };
 }

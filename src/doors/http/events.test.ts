@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { loadProject } from "../../app/entry/agents.ts";
 import { allOperations } from "../../app/entry/features.ts";
 import { blueprintFolder } from "../../app/entry/projects.ts";
-import { type Agent, actorId, agentName, orgId, threadId } from "../../protocol/index.ts";
+import { type Agent, actorId, agentName, allow, orgId, threadId } from "../../protocol/index.ts";
 import { at, eventsOf, type HttpFixture, httpFixture, type Json, NOW } from "./index.contract.ts";
 import { routesOf } from "./routes.ts";
 
@@ -116,7 +116,7 @@ describe("posting and waiting", () => {
   });
 
   it("streams to a member the turn without its ledger, its layers or the model's thoughts", async () => {
-    const member = { org: orgId("home"), id: actorId("member:mia"), role: "member" } as const;
+    const member = allow({ org: orgId("home"), id: actorId("member:mia"), role: "member" }, "read");
     const script = [{ parts: [{ reasoning: "My layers say so." }, { text: "Hi." }] }];
     const { ask, open, runtime } = await httpFixture(script, { actorOf: () => member });
     const thread = await open();

@@ -6,10 +6,11 @@ import { openRuntime } from "../../app/entry/runtime.ts";
 import { memoryTools } from "../../features/memories/index.ts";
 import { type Script, scripted, wireBody } from "../../models/index.ts";
 import {
-  type Actor,
   type Agent,
+  type Allowed,
   actorId,
   agentName,
+  allow,
   type Clock,
   type Model,
   orgId,
@@ -41,8 +42,8 @@ export interface HttpFixture {
   readonly runtime: Runtime;
   readonly store: Store;
   readonly sent: readonly Request[];
-  readonly operator: Actor;
-  readonly stranger: Actor;
+  readonly operator: Allowed<"operate">;
+  readonly stranger: Allowed<"operate">;
   /** `ask("GET /v1/agents")`, as the operator. */
   readonly ask: (line: string, asked?: Asked) => Promise<Response>;
   /** The same, with the JSON of the answer. */
@@ -95,7 +96,7 @@ export async function httpFixture(
     alive: () => true,
     steps: await allSteps(),
   });
-  const operator: Actor = { org: orgId("home"), id: actorId("token:operator"), role: "operator" };
+  const operator = allow({ org: orgId("home"), id: actorId("token:operator"), role: "operator" }, "operate");
   const parts: ServerParts = {
     operations: await allOperations(),
     errorCodes,
@@ -131,7 +132,7 @@ export async function httpFixture(
     store,
     sent,
     operator,
-    stranger: { ...operator, org: orgId("away") },
+    stranger: allow({ ...operator, org: orgId("away") }, "operate"),
     ask,
     json,
     open,

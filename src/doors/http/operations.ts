@@ -14,7 +14,7 @@ import { STREAM, TURN_RUN, turnRun } from "./turn-run.ts";
 
 /** An operation as a route: its fields in the path, and the others in the query or, of what changes something, in the body. */
 export function routeOf(operation: Operation, at: At): Route {
-  const { takes, does: says } = operation;
+  const { takes, does: says, may } = operation;
   const { method, path: url } = at;
   const shapes = shapesOf(operation, at);
   const otherwise = othersOf(operation);
@@ -23,6 +23,7 @@ export function routeOf(operation: Operation, at: At): Route {
     method,
     url,
     says,
+    may,
     otherwise,
     shapes,
     respond: async (doors, call) => {

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import { type Naming, type OperationContext, parsed } from "../../features/index.ts";
-import { type Actor, asStrataError, type StrataError } from "../../protocol/index.ts";
+import { type Action, type Actor, type Allowed, allow, asStrataError, type StrataError } from "../../protocol/index.ts";
 import type { Turns } from "./turns.ts";
 
 /** What the routes are given to answer with. */
@@ -9,9 +9,9 @@ export interface HttpContext extends OperationContext {
 }
 
 /** One request in the protocol's types. */
-export interface Call<Path, Query, Body> {
-  /** Who asks. */
-  readonly actor: Actor;
+export interface Call<Path, Query, Body, May extends Action> {
+  /** Who asks, and may do it. */
+  readonly actor: Allowed<May>;
   readonly path: Path;
   readonly query: Query;
   readonly body: Body;
@@ -25,12 +25,15 @@ export interface RouteSpec<
   Query extends z.ZodObject,
   Body extends z.ZodObject,
   Answer extends z.ZodType,
+  May extends Action,
 > {
   readonly method: "get" | "post" | "delete";
   /** As OpenAPI has it: `/v1/threads/{id}`. */
   readonly url: string;
   /** One line for the reader of the OpenAPI document. */
   readonly says: string;
+  /** What the actor's role must be allowed. */
+  readonly may: May;
   readonly path: Path;
   readonly query: Query;
   readonly body: Body;
@@ -40,7 +43,7 @@ export interface RouteSpec<
   /** A value is sent as JSON with 200; a `Response` as it is. */
   readonly handle: (
     doors: HttpContext,
-    call: Call<z.output<Path>, z.output<Query>, z.output<Body>>,
+    call: Call<z.output<Path>, z.output<Query>, z.output<Body>, May>,
   ) => Promise<z.input<Answer> | Response>;
 }
 
@@ -63,7 +66,10 @@ export interface RawCall {
 
 /** A route as the server holds it: its shapes to be told, and one function over a raw request. */
 export interface Route
-  extends Pick<RouteSpec<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType>, "method" | "url" | "says" | "otherwise"> {
+  extends Pick<
+    RouteSpec<z.ZodObject, z.ZodObject, z.ZodObject, z.ZodType, Action>,
+    "method" | "url" | "says" | "may" | "otherwise"
+  > {
   readonly shapes: {
     readonly path: z.ZodObject;
     readonly query: z.ZodObject;
@@ -84,15 +90,18 @@ export function route<
   Query extends z.ZodObject,
   Body extends z.ZodObject,
   Answer extends z.ZodType,
->(spec: RouteSpec<Path, Query, Body, Answer>): Route {
-  const { method, url, says, path, query, body, answer, otherwise = [] } = spec;
+  const May extends Action,
+>(spec: RouteSpec<Path, Query, Body, Answer, May>): Route {
+  const { method, url, says, may, path, query, body, answer, otherwise = [] } = spec;
   return {
     method,
     url,
     says,
+    may,
     otherwise,
     shapes: { path, query, body, answer },
-    respond: async (doors, { actor, gone, ...raw }) => {
+    respond: async (doors, { gone, ...raw }) => {
+      const actor = allow(raw.actor, may);
       const given = await spec.handle(doors, {
         actor,
         gone,

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type ServerType, serve } from "@hono/node-server";
 import type { Operation } from "../../features/index.ts";
-import { type Actor, StrataError, TOKEN_OPERATOR, type TurnEvent } from "../../protocol/index.ts";
+import { type Actor, type Allowed, StrataError, TOKEN_OPERATOR, type TurnEvent } from "../../protocol/index.ts";
 import { createServer, type HealthReport, type Server } from "./create-server.ts";
 import type { HttpContext } from "./route.ts";
 import { type Address, inUrl, siteOf } from "./site.ts";
@@ -12,7 +12,7 @@ import { isSameToken, operatorToken } from "./token.ts";
 export interface Served extends Omit<HttpContext, "turns"> {
   readonly operations: readonly Operation[];
   readonly errorCodes: () => Promise<readonly string[]>;
-  readonly operator: Actor;
+  readonly operator: Allowed<"operate">;
   /** The data folder, which holds the token. */
   readonly data: string;
   readonly version: string;
@@ -49,7 +49,7 @@ export async function serveOperator(served: Served, options: ServeOptions): Prom
   const { host = "127.0.0.1", hosts, port, watch } = options;
   const tokenFile = join(served.data, "operator.token");
   const token = operatorToken(tokenFile, served.random);
-  const operator = { ...served.operator, id: TOKEN_OPERATOR };
+  const operator: Actor = { ...served.operator, id: TOKEN_OPERATOR };
   const serverAt = (got: number): Server =>
     createServer({
       ...served,

@@ -1,4 +1,4 @@
-import { type Actor, type Agent, type AgentName, CONVERSATION_LIMITS, type TurnId } from "../../protocol/index.ts";
+import { type Agent, type AgentName, type Allowed, CONVERSATION_LIMITS, type TurnId } from "../../protocol/index.ts";
 import type { Act, Position } from "../../store/index.ts";
 import {
   type AgentAccess,
@@ -46,11 +46,11 @@ interface AgentSnapshot {
 /** What operators see of an agent as a whole. @throws StrataError `not_allowed` for anybody else, `agent_not_found` */
 export interface AgentDoors {
   /** Everything of the agent at once, for who looks after it. */
-  snapshot(actor: Actor, agent: AgentName): Promise<AgentSnapshot>;
+  snapshot(actor: Allowed<"read">, agent: AgentName): Promise<AgentSnapshot>;
   /** What waits for an operator, of one agent or of all. No word of anybody is read for it, so it is not recorded. */
-  attention(actor: Actor, agent?: AgentName): Promise<readonly Attention[]>;
+  attention(actor: Allowed<"read">, agent?: AgentName): Promise<readonly Attention[]>;
   /** What operators did with the agent, the newest first: what, and about what. Texts that were changed are told by `textMoves`. */
-  acts(actor: Actor, agent: AgentName, limit: number, after?: Position): Promise<readonly Act[]>;
+  acts(actor: Allowed<"read">, agent: AgentName, limit: number, after?: Position): Promise<readonly Act[]>;
 }
 
 declare module "../../turn/runtime.ts" {
@@ -62,19 +62,19 @@ type Lives = Pick<LifeDoors, "life" | "funds">;
 
 /** All that can be seen of an agent at once, what of it needs an operator, and what operators did. */
 export function agentDoors(parts: Parts, lives: Lives, complete: (agent: Agent) => Promise<Agent>): AgentDoors {
-  const at = async (actor: Actor, agent: AgentName): Promise<AgentAccess> => {
+  const at = async (actor: Allowed<"read">, agent: AgentName): Promise<AgentAccess> => {
     const access = accessTo(parts, actor, agent);
     return { ...access, agent: await complete(access.agent) };
   };
   return {
-    snapshot: async (actor, agent) => snapshot(await at(actor, agent), lives),
-    attention: async (actor, agent) => attention(accessToEach(parts, actor, agent), lives.funds),
+    snapshot: async (actor, agent) => snapshot(await at(actor, agent), actor, lives),
+    attention: async (actor, agent) => attention(accessToEach(parts, actor, agent), (name) => lives.funds(actor, name)),
     acts: async (actor, agent, limit, after) => parts.store.acts(accessTo(parts, actor, agent).owner, limit, after),
   };
 }
 
-async function snapshot(access: AgentAccess, { life }: Lives): Promise<AgentSnapshot> {
-  const { parts, owner, actor, agent } = access;
+async function snapshot(access: AgentAccess, actor: Allowed<"read">, { life }: Lives): Promise<AgentSnapshot> {
+  const { parts, owner, agent } = access;
   await recordAct(access, "read snapshot", agent.version);
   return {
     agent,
@@ -90,7 +90,10 @@ async function snapshot(access: AgentAccess, { life }: Lives): Promise<AgentSnap
 const UNANSWERED_FOR = 7 * 86_400_000;
 
 /** What waits for an operator, agent by agent. */
-function attention(accesses: readonly AgentAccess[], fundsOf: LifeDoors["funds"]): Promise<readonly Attention[]> {
+function attention(
+  accesses: readonly AgentAccess[],
+  fundsOf: (agent: AgentName) => ReturnType<LifeDoors["funds"]>,
+): Promise<readonly Attention[]> {
   return Promise.all(
     accesses.map(async (access) => {
       const { parts, owner } = access;
@@ -99,7 +102,7 @@ function attention(accesses: readonly AgentAccess[], fundsOf: LifeDoors["funds"]
       const since = parts.clock.recorded() - UNANSWERED_FOR;
       const unanswered = await parts.store.unanswered(owner, { since, except: [...OWN_CHANNELS, REPLAY], limit: 100 });
       // Who has no credits sleeps, whether a turn has noticed already or not.
-      const asleep = (await fundsOf(access.actor, owner.agent))?.asleep;
+      const asleep = (await fundsOf(owner.agent))?.asleep;
       const passed = passedOver(access.agent, await parts.store.activeTexts(owner));
       const inState = (wanted: PassedOver["state"]): number => passed.filter(({ state }) => state === wanted).length;
       return {

@@ -54,7 +54,7 @@ const show = operation({
     declaredLines(agent, world.runtime.agent(call.actor, name), style),
 });
 
-async function declared(world: OperationContext, agent: Agent, { actor }: Call) {
+async function declared(world: OperationContext, agent: Agent, { actor }: Call<"read">) {
   const counted = await world.counterOf(agent);
   const [{ model, problem } = { model: world.modelChoiceOf(agent).ref }] = await answeringOf(world, [agent]);
   const waiting = await world.runtime.attention(actor, agent.name);

@@ -1,8 +1,7 @@
 import { truncateText } from "../../guard/index.ts";
 import {
-  type Action,
-  type Actor,
   type Agent,
+  type Allowed,
   type Approval,
   type ApprovalId,
   asStrataError,
@@ -54,13 +53,13 @@ interface DecidingParts extends Parts {
 interface Case extends Verdict {
   readonly approval: Approval;
   readonly thread: Thread;
-  readonly actor: Actor;
+  readonly actor: Allowed<"view">;
 }
 
-/** The call, when it is in the actor's reach. @throws StrataError `approval_not_found`, `not_allowed` */
-export async function approvalOf(parts: Parts, actor: Actor, id: ApprovalId, action: Action): Promise<Approval> {
+/** The call, when it is in the actor's reach. @throws StrataError `approval_not_found` */
+export async function approvalOf(parts: Parts, actor: Allowed<"view">, id: ApprovalId): Promise<Approval> {
   const { approval } = parts.store.part(APPROVAL_STORE);
-  const found = await foundIn(parts, actor, action, (scope) => approval(scope, id));
+  const found = await foundIn(parts, actor, (scope) => approval(scope, id));
   if (found !== undefined) return found;
   throw NOT_FOUND.of(
     `there is no approval ${id} in your reach; \`strata approval list\` or \`GET /v1/approvals?status=waiting\` lists those that wait`,
@@ -72,9 +71,14 @@ export async function approvalOf(parts: Parts, actor: Actor, id: ApprovalId, act
  * Decides about a call. If approved, it runs once and now, as the agent that requested it, and its result is stored with the decision.
  * In any case the thread gets an event for the agent, which its next turn handles.
  */
-export async function decide(parts: DecidingParts, actor: Actor, id: ApprovalId, verdict: Verdict): Promise<Approval> {
-  const approval = await approvalOf(parts, actor, id, "operate");
-  const thread = await threadOf(parts, actor, approval.thread, "operate");
+export async function decide(
+  parts: DecidingParts,
+  actor: Allowed<"view">,
+  id: ApprovalId,
+  verdict: Verdict,
+): Promise<Approval> {
+  const approval = await approvalOf(parts, actor, id);
+  const thread = await threadOf(parts, actor, approval.thread);
   const one: Case = { ...verdict, approval, thread, actor };
   switch (verdict.verdict) {
     case "approved":
@@ -207,7 +211,7 @@ async function leave(parts: Parts, { approval, thread, actor }: Case, { text: sa
   const text = `${id}: ${tool} was approved and began. ${says} A person finds out.`;
   const event = eventOf(parts, thread, text, "operator");
   await retryWhileBusy(() => parts.store.receive(scope, thread.id, [event]));
-  return approvalOf(parts, actor, id, "operate");
+  return approvalOf(parts, actor, id);
 }
 
 const ended = ({ failed }: Pick<ToolOutcome, "failed">): string => (failed ? "failed" : "answered");

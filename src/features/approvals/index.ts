@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { count, type Style, setIn } from "../../print/index.ts";
 import {
-  type Actor,
+  type Allowed,
   APPROVAL_STATUSES,
   type Approval,
   type ApprovalId,
@@ -126,7 +126,7 @@ const deciding = ({ verb, verdict, does, note, example }: Deciding): Operation =
   });
 
 /** The turn in which the agent hears of it. */
-async function* tellAgent({ runtime }: OperationContext, { thread }: ApprovalView, { actor, signal }: Call) {
+async function* tellAgent({ runtime }: OperationContext, { thread }: ApprovalView, { actor, signal }: Call<"operate">) {
   yield* runtime.run(actor, await runtime.thread(actor, threadId(thread)), { signal });
 }
 
@@ -194,11 +194,11 @@ interface ApprovalWish extends Omit<Whose, "channel" | "except"> {
 /** Tool calls that wait or waited for a person, and their decisions. */
 export interface ApprovalDoors {
   /** Newest first. A scope with `contact: null` lists those of all contacts. */
-  approvals(actor: Actor, scope: Scope, filter: ApprovalFilter, limit: number): Promise<readonly Approval[]>;
+  approvals(actor: Allowed<"read">, scope: Scope, filter: ApprovalFilter, limit: number): Promise<readonly Approval[]>;
   /** Of one agent or of all, newest first. @throws StrataError `agent_not_found` for a name never heard of */
-  newestApprovals(actor: Actor, wish: ApprovalWish): Promise<readonly Approval[]>;
+  newestApprovals(actor: Allowed<"read">, wish: ApprovalWish): Promise<readonly Approval[]>;
   /** @throws StrataError `approval_not_found` */
-  approval(actor: Actor, id: ApprovalId): Promise<Approval>;
+  approval(actor: Allowed<"read">, id: ApprovalId): Promise<Approval>;
   /**
    * Approves a waiting call, which runs it once and now, or denies it; or settles an approved call without a recorded result, because
    * the program ended, the database was locked or a tool that acts outside was abandoned. In each case an event then waits on its
@@ -206,7 +206,7 @@ export interface ApprovalDoors {
    * @throws StrataError `approval_not_found`, `approval_decided`, `tool_not_found` and `invalid_input` when it cannot run any
    * more; where an outcome cannot be kept, `store_busy` or `store_failed` with the outcome in its details
    */
-  decide(actor: Actor, id: ApprovalId, verdict: Verdict): Promise<Approval>;
+  decide(actor: Allowed<"operate">, id: ApprovalId, verdict: Verdict): Promise<Approval>;
 }
 
 declare module "../../turn/runtime.ts" {
@@ -218,8 +218,7 @@ export function approvalDoors(parts: Parts): ApprovalDoors {
   const acting = new Set<ApprovalId>();
   const { approvals } = parts.store.part(APPROVAL_STORE);
   return {
-    approvals: async (actor, scope, filter, limit) =>
-      approvals(await reach(parts, actor, { scope, action: "read" }), filter, limit),
+    approvals: async (actor, scope, filter, limit) => approvals(await reach(parts, actor, scope), filter, limit),
     newestApprovals: (actor, { statuses, ...whose }) => {
       const { after } = whose;
       const filters: readonly ApprovalFilter[] = statuses?.map((status) => ({ status, after })) ?? [{ after }];
@@ -227,7 +226,7 @@ export function approvalDoors(parts: Parts): ApprovalDoors {
         (await Promise.all(filters.map((filter) => approvals(scope, filter, whose.limit)))).flat();
       return newestOf(parts, actor, whose, { find, position: ({ askedAt: at, id }) => ({ at, id }) });
     },
-    approval: (actor, id) => approvalOf(parts, actor, id, "read"),
+    approval: (actor, id) => approvalOf(parts, actor, id),
     decide: (actor, id, verdict) => decide({ ...parts, acting }, actor, id, verdict),
   };
 }

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { ago, count, minute, number, printable, type Style, setIn, table } from "../../print/index.ts";
-import { type Actor, type AgentName, CONVERSATION_LIMITS, type ContactId } from "../../protocol/index.ts";
+import { type AgentName, type Allowed, CONVERSATION_LIMITS, type ContactId } from "../../protocol/index.ts";
 import type { Paging, Position } from "../../store/index.ts";
 import { type AgentAccess, accessTo, checkOutside, knownScope, type Parts, recordAct } from "../../turn/index.ts";
 import type { LiveSources } from "../../turn/sources/index.ts";
@@ -16,8 +16,13 @@ import { CONVERSATION_STORE, type ConversationHead, type ConversationLog } from 
 /** What was said with each sender. Each look is recorded. @throws StrataError `not_allowed`, `agent_not_found` */
 export interface ConversationDoors {
   /** The last active first. */
-  conversations(actor: Actor, agent: AgentName, limit: number, after?: Position): Promise<readonly ConversationHead[]>;
-  conversation(actor: Actor, agent: AgentName, sender: ContactId): Promise<ConversationLog | undefined>;
+  conversations(
+    actor: Allowed<"read">,
+    agent: AgentName,
+    limit: number,
+    after?: Position,
+  ): Promise<readonly ConversationHead[]>;
+  conversation(actor: Allowed<"read">, agent: AgentName, sender: ContactId): Promise<ConversationLog | undefined>;
 }
 
 declare module "../../turn/runtime.ts" {

@@ -1,4 +1,4 @@
-import { type Actor, type AgentName, authorize, type OutboxId, type TurnId } from "../../protocol/index.ts";
+import { type AgentName, type Allowed, authorize, type OutboxId, type TurnId } from "../../protocol/index.ts";
 import type { Paging, Thread } from "../../store/index.ts";
 import { type AgentAccess, accessTo, agentNamed, type Parts, recordAct, threadOf, turnOf } from "../../turn/index.ts";
 import { type DeliveryPorts, type DeliveryReport, deliverDue } from "./deliver.ts";
@@ -8,22 +8,22 @@ import { OUTBOX_STORE, type OutboxMessage } from "./store.ts";
 export interface DeliveryDoors {
   /** What it said, the newest first. */
   outbox(
-    actor: Actor,
+    actor: Allowed<"read">,
     agent: AgentName,
     wish: Paging & { readonly status?: OutboxMessage["status"] },
   ): Promise<readonly OutboxMessage[]>;
   /** Says that a message was delivered. False where it did not wait any more. */
-  delivered(actor: Actor, agent: AgentName, id: OutboxMessage["id"]): Promise<boolean>;
+  delivered(actor: Allowed<"operate">, agent: AgentName, id: OutboxMessage["id"]): Promise<boolean>;
   /**
    * Replies of the thread that were committed and perhaps never shown, because the program that showed them ended first.
    * Each counts as delivered as it is given: of several programs that ask, one gets it.
    */
-  undelivered(actor: Actor, thread: Thread): AsyncGenerator<OutboxMessage>;
+  undelivered(actor: Allowed<"run">, thread: Thread): AsyncGenerator<OutboxMessage>;
   /** Says that the turn's reply has arrived where it was asked for, out of the record: it counts as delivered. */
-  confirmDelivery(actor: Actor, turn: TurnId): Promise<void>;
+  confirmDelivery(actor: Allowed<"run">, turn: TurnId): Promise<void>;
   /** How many of an agent's replies `deliverDue` could send now, counted up to a limit, and when the next falls due in real time. */
   deliveriesDue(
-    actor: Actor,
+    actor: Allowed<"operate">,
     agent: AgentName,
     limit: number,
   ): Promise<{ readonly due: number; readonly next?: number }>;
@@ -32,7 +32,7 @@ export interface DeliveryDoors {
    * work: a server calls it again and again, and several times at once, so that a conversation whose replies are taken slowly holds
    * up no other.
    */
-  deliverDue(actor: Actor, agent: AgentName, signal: AbortSignal): AsyncGenerator<DeliveryReport>;
+  deliverDue(actor: Allowed<"operate">, agent: AgentName, signal: AbortSignal): AsyncGenerator<DeliveryReport>;
 }
 
 declare module "../../turn/runtime.ts" {
@@ -47,7 +47,7 @@ export function deliveryDoors(parts: Parts & DeliveryPorts): DeliveryDoors {
   const store = parts.store.part(OUTBOX_STORE);
   return {
     async *undelivered(actor, { id: thread }) {
-      const { scope } = await threadOf(parts, actor, thread, "run");
+      const { scope } = await threadOf(parts, actor, thread);
       const { org, agent, contact } = scope;
       const wish = { contact, thread, status: "waiting", oldest: true, limit: PAGE } as const;
       for (let more = true; more; ) {
@@ -64,22 +64,21 @@ export function deliveryDoors(parts: Parts & DeliveryPorts): DeliveryDoors {
     confirmDelivery: (actor, turn) => confirmDelivery(parts, actor, turn),
     deliveriesDue: async (actor, name, limit) => {
       const { org, deliver } = agentNamed(parts, actor, name);
-      authorize(actor, "operate", { org, agent: name, contact: null });
+      authorize(actor, { org, agent: name, contact: null });
       if (parts.sendDelivery === undefined || deliver === undefined) return { due: 0 };
       return store.deliveriesDue({ org, agent: name }, { now: parts.clock.real(), limit });
     },
     async *deliverDue(actor, name, signal) {
       const agent = agentNamed(parts, actor, name);
-      authorize(actor, "operate", { org: agent.org, agent: agent.name, contact: null });
+      authorize(actor, { org: agent.org, agent: agent.name, contact: null });
       const send = parts.sendDelivery;
       if (send !== undefined) yield* deliverDue(parts, agent, { send, signal });
     },
   };
 }
 
-async function confirmDelivery(parts: Parts, actor: Actor, turn: TurnId): Promise<void> {
+async function confirmDelivery(parts: Parts, actor: Allowed<"view">, turn: TurnId): Promise<void> {
   const { scope } = await turnOf(parts, actor, turn);
-  authorize(actor, "run", scope);
   await parts.store.part(OUTBOX_STORE).deliver(scope, { turn }, parts.clock.recorded());
 }
 

@@ -1,7 +1,7 @@
 import {
   type ActiveTexts,
-  type Actor,
   type AgentName,
+  type Allowed,
   digestOf,
   type Layer,
   layerWith,
@@ -45,10 +45,10 @@ interface FilesView {
 /** What operators see of an agent's files, and their word on those. @throws StrataError `not_allowed`, `agent_not_found` */
 export interface FileDoors {
   /** The files of its prompt, as they are now. @throws StrataError `text_not_found` for an agent without them */
-  files(actor: Actor, agent: AgentName): Promise<FilesView>;
+  files(actor: Allowed<"operate">, agent: AgentName): Promise<FilesView>;
   /** Lets a file be sent as it is, whatever the guard finds in it. @throws StrataError `text_not_found`, `text_refused` */
   approveFile(
-    actor: Actor,
+    actor: Allowed<"operate">,
     agent: AgentName,
     choice: { readonly path: string; readonly reason: Untrusted },
   ): Promise<TextVersion>;

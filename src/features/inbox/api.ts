@@ -1,7 +1,7 @@
 import {
-  type Actor,
   type Agent,
   type AgentName,
+  type Allowed,
   asStrataError,
   BATCH_SENDERS,
   batchContact,
@@ -62,14 +62,14 @@ export interface InboxDoors {
    * to five: then each gets what the agent sends them with `reply_to_sender`, and the final text goes to nobody. Replies wait in the
    * outbox, whoever reads `done`. One that was interrupted is taken up first. @throws StrataError `out_of_credits`
    */
-  runInbox(actor: Actor, agent: AgentName, options?: InboxOptions): AsyncGenerator<TurnEvent>;
+  runInbox(actor: Allowed<"operate">, agent: AgentName, options?: InboxOptions): AsyncGenerator<TurnEvent>;
   /**
    * The threads on which something waits that a turn could answer now: nobody holds them, the agent can pay, its last turns there have
    * not failed just now, and no person has stopped the last one. Who waits longest comes first.
    */
-  waiting(actor: Actor, agent: AgentName): Promise<readonly WaitingThread[]>;
+  waiting(actor: Allowed<"operate">, agent: AgentName): Promise<readonly WaitingThread[]>;
   /** What waits for the agent, the oldest first. */
-  inbox(actor: Actor, agent: AgentName, limit: number, after?: Position): Promise<readonly InboxMessage[]>;
+  inbox(actor: Allowed<"read">, agent: AgentName, limit: number, after?: Position): Promise<readonly InboxMessage[]>;
 }
 
 declare module "../../turn/runtime.ts" {

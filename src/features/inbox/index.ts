@@ -119,7 +119,7 @@ function postedLine({ id, thread, status, turn }: StoredEvent, agent: string): s
 const run = turnOperation({
   name: "inbox.run",
   does: "Run one turn for the messages that have waited longest: of one sender, or of several with `inbox: batch`.",
-  may: "run",
+  may: "operate",
   at: "POST /v1/agents/{agent}/inbox/run",
   takes: OF_AGENT,
   command: { examples: ["inbox run sovereign"], opens: "everything" },

@@ -1,7 +1,7 @@
 import {
-  type Actor,
   type Agent,
   type AgentName,
+  type Allowed,
   type Credits,
   StrataError,
   type SurvivalTier,
@@ -45,23 +45,23 @@ export interface FundsView {
 /** How an agent lives: how it is, what it lives on, and its turns of its own. @throws StrataError `not_allowed`, `agent_not_found` */
 export interface LifeDoors {
   /** `wait`: milliseconds that the first balance of its account is waited for in this program; without it hardly any. */
-  life(actor: Actor, agent: AgentName, options?: { readonly wait?: number }): Promise<LifeView>;
+  life(actor: Allowed<"read">, agent: AgentName, options?: { readonly wait?: number }): Promise<LifeView>;
   /** What the agent lives on, without anything else of its life; none where it lives on no credits. */
-  funds(actor: Actor, agent: AgentName): Promise<FundsView | undefined>;
+  funds(actor: Allowed<"read">, agent: AgentName): Promise<FundsView | undefined>;
   /** @throws StrataError `invalid_input` where the agent lives on no credits */
   topUp(
-    actor: Actor,
+    actor: Allowed<"operate">,
     agent: AgentName,
     payment: { readonly dollars: number; readonly note: Untrusted },
   ): Promise<Credits>;
-  topUps(actor: Actor, agent: AgentName, limit: number, after?: Position): Promise<readonly TopUp[]>;
+  topUps(actor: Allowed<"read">, agent: AgentName, limit: number, after?: Position): Promise<readonly TopUp[]>;
   /** One turn of its own, now; the events of `run`. @throws StrataError `out_of_credits`, `invalid_input` for `history: transcript` */
-  tick(actor: Actor, agent: AgentName, options?: RunOptions): AsyncGenerator<TurnEvent>;
+  tick(actor: Allowed<"operate">, agent: AgentName, options?: RunOptions): AsyncGenerator<TurnEvent>;
   /**
    * The same where one is due by the agent's `life.tick`, and nothing where none is or one runs: of several programs that look at
    * once, one runs it. @throws StrataError as `tick`
    */
-  tickDue(actor: Actor, agent: AgentName, options?: RunOptions): AsyncGenerator<TurnEvent>;
+  tickDue(actor: Allowed<"operate">, agent: AgentName, options?: RunOptions): AsyncGenerator<TurnEvent>;
 }
 
 declare module "../../turn/runtime.ts" {

@@ -1,7 +1,7 @@
 import type { SummaryBy } from "../../compiler/index.ts";
 import type {
-  Actor,
   AgentName,
+  Allowed,
   Memory,
   MemoryFilter,
   MemoryId,
@@ -71,25 +71,29 @@ export interface MemoryExport extends MemoryListing {
 /** What every door calls for memories. A scope without a contact is the agent's own, which all its contacts' turns may read. */
 export interface MemoryDoors {
   /** Newest first. */
-  memories(actor: Actor, scope: Scope, limit: number, listing?: MemoryListing): Promise<readonly Memory[]>;
-  memory(actor: Actor, scope: Scope, id: MemoryId): Promise<Memory | undefined>;
+  memories(actor: Allowed<"read">, scope: Scope, limit: number, listing?: MemoryListing): Promise<readonly Memory[]>;
+  memory(actor: Allowed<"read">, scope: Scope, id: MemoryId): Promise<Memory | undefined>;
   /** Best first; of a contact and, where the actor reaches them, of the agent's own. */
-  searchMemories(actor: Actor, scope: Scope, wish: MemoryWish): Promise<readonly MemoryHit[]>;
+  searchMemories(actor: Allowed<"read">, scope: Scope, wish: MemoryWish): Promise<readonly MemoryHit[]>;
   /** The same for those who ask why: each hit with what its score is made of. */
-  explainMemories(actor: Actor, scope: Scope, wish: MemoryWish): Promise<readonly MemoryHit[]>;
+  explainMemories(actor: Allowed<"explain">, scope: Scope, wish: MemoryWish): Promise<readonly MemoryHit[]>;
   /** Saves a memory on a person's behalf, with that person's trust. Operators only.
    * @throws StrataError `memory_not_found` for what it supersedes, `invalid_input` where that was superseded before, for a text that is too long or holds a secret */
-  remember(actor: Actor, scope: Scope, note: Note): Promise<SavedMemory>;
+  remember(actor: Allowed<"operate">, scope: Scope, note: Note): Promise<SavedMemory>;
   /** False when the scope has no such memory. Operators only. */
-  forget(actor: Actor, scope: Scope, id: MemoryId): Promise<boolean>;
-  memoryStats(actor: Actor, scope: Scope): Promise<readonly MemoryStats[]>;
+  forget(actor: Allowed<"operate">, scope: Scope, id: MemoryId): Promise<boolean>;
+  memoryStats(actor: Allowed<"read">, scope: Scope): Promise<readonly MemoryStats[]>;
   /**
    * Saves what a file holds, entry by entry: what cannot be kept is told in the report, the rest is saved. The same file again
    * saves nothing. Operators only. @throws StrataError `invalid_input` for a file of which nothing can be read
    */
-  importMemories(actor: Actor, scope: Scope, file: MemoryImport): AsyncGenerator<ImportProgress, ImportReport>;
+  importMemories(
+    actor: Allowed<"operate">,
+    scope: Scope,
+    file: MemoryImport,
+  ): AsyncGenerator<ImportProgress, ImportReport>;
   /** The memories as text, oldest first, piece by piece. */
-  exportMemories(actor: Actor, scope: Scope, wish: MemoryExport): AsyncGenerator<string>;
+  exportMemories(actor: Allowed<"read">, scope: Scope, wish: MemoryExport): AsyncGenerator<string>;
 }
 
 /** What is summarized. */
@@ -152,12 +156,16 @@ export interface ConsolidateDoors {
    * @throws StrataError `agent_not_found`, `spend_limit`, `invalid_input` for a model that sums nothing up and for the agent's own
    * memories, what the model throws; what was saved before stays, and nothing of what failed
    */
-  consolidate(actor: Actor, scope: Scope, wish?: ConsolidateWish): AsyncGenerator<Consolidated>;
+  consolidate(actor: Allowed<"operate">, scope: Scope, wish?: ConsolidateWish): AsyncGenerator<Consolidated>;
   /**
    * The same for all contacts of the agents that declare `consolidate`, or of the one that is named, where nobody has said anything for so long. An agent whose
    * model fails rests for an hour, and the others continue. Operators only.
    */
-  consolidateIdle(actor: Actor, signal?: AbortSignal, agent?: AgentName): Promise<readonly ConsolidationTrouble[]>;
+  consolidateIdle(
+    actor: Allowed<"operate">,
+    signal?: AbortSignal,
+    agent?: AgentName,
+  ): Promise<readonly ConsolidationTrouble[]>;
 }
 
 /** How far an agent's vectors have come. */
@@ -189,14 +197,14 @@ export interface VectorReport {
 /** What people and programs do with vectors of memories. */
 export interface EmbedDoors {
   /** @throws StrataError `agent_not_found` */
-  vectorReport(actor: Actor, agent: AgentName): Promise<VectorReport>;
+  vectorReport(actor: Allowed<"read">, agent: AgentName): Promise<VectorReport>;
   /** Why an agent's memories are found by their words alone just now, where they should not be. @throws StrataError `agent_not_found` */
-  vectorTrouble(actor: Actor, agent: AgentName): string | undefined;
+  vectorTrouble(actor: Allowed<"read">, agent: AgentName): string | undefined;
   /** Makes the vectors that an agent's memories lack, and tells after each step; nothing without an embedder. Operators only.
    * @throws StrataError `agent_not_found`, what opening the embedder throws, and what it throws */
-  embedMemories(actor: Actor, agent: AgentName, signal?: AbortSignal): AsyncGenerator<EmbedProgress>;
+  embedMemories(actor: Allowed<"operate">, agent: AgentName, signal?: AbortSignal): AsyncGenerator<EmbedProgress>;
   /** The same for all agents in the background, one step after the other. Operators only. */
-  embedLater(actor: Actor): Promise<void>;
+  embedLater(actor: Allowed<"operate">): Promise<void>;
 }
 
 declare module "../../turn/runtime.ts" {

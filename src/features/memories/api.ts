@@ -1,6 +1,6 @@
 import { clean, secretProblem } from "../../guard/index.ts";
 import {
-  type Actor,
+  type Allowed,
   authorize,
   MEMORY_KINDS,
   type Memory,
@@ -13,7 +13,7 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import { newMemoryId } from "../../store/index.ts";
-import { agentNamed, type Parts, type Reached, reach, writableScope } from "../../turn/index.ts";
+import { agentNamed, type Parts, reach, writableScope } from "../../turn/index.ts";
 import type { EmbedDoors, MemoryDoors, MemoryExport, MemoryWish, Note } from "./api-types.ts";
 import { everyMemory } from "./every-memory.ts";
 import { spanProblem } from "./formats/draft.ts";
@@ -31,10 +31,8 @@ const CHATTER = 50;
 /** What people and programs do with memories, each under the actor who asks. */
 export function memoryDoors(parts: Parts): MemoryDoors {
   const { store, agents } = parts;
-  const read = (actor: Actor, scope: Scope) => reach(parts, actor, { scope, action: "read" });
-  const operate = (actor: Actor, scope: Scope) => reach(parts, actor, { scope, action: "operate" });
-  const write = async (actor: Actor, scope: Scope) => writableScope(agents, await operate(actor, scope));
-  const search = async (actor: Actor, asked: Reached, wish: MemoryWish) => {
+  const write = async (actor: Allowed<"view">, scope: Scope) => writableScope(agents, await reach(parts, actor, scope));
+  const search = async (actor: Allowed<"view">, asked: Scope, wish: MemoryWish) => {
     const scope = await reach(parts, actor, asked);
     const { withoutChatter, ...asks } = wish;
     const find = (limit: number) =>
@@ -43,10 +41,10 @@ export function memoryDoors(parts: Parts): MemoryDoors {
     return (await find(wish.limit + CHATTER)).filter((hit) => !isChatter(hit)).slice(0, wish.limit);
   };
   return {
-    memories: async (actor, scope, limit, listing) => store.memories(await read(actor, scope), limit, listing),
-    memory: async (actor, scope, id) => store.memory(await read(actor, scope), id),
-    searchMemories: (actor, scope, wish) => search(actor, { scope, action: "read" }, wish),
-    explainMemories: (actor, scope, wish) => search(actor, { scope, action: "explain" }, wish),
+    memories: async (actor, scope, limit, listing) => store.memories(await reach(parts, actor, scope), limit, listing),
+    memory: async (actor, scope, id) => store.memory(await reach(parts, actor, scope), id),
+    searchMemories: search,
+    explainMemories: search,
     remember: async (actor, whose, note) => {
       const scope = await write(actor, whose);
       checkNote(note);
@@ -54,19 +52,19 @@ export function memoryDoors(parts: Parts): MemoryDoors {
       const memory = { ...note, trust: trustOf(actor), by: actor.role, at: parts.clock.recorded() };
       return store.saveMemory(scope, newMemoryId(parts.clock.real(), parts.random), memory);
     },
-    forget: async (actor, scope, id) => store.forgetMemory(await operate(actor, scope), id),
-    memoryStats: async (actor, scope) => store.memoryStats(await read(actor, scope)),
+    forget: async (actor, scope, id) => store.forgetMemory(await reach(parts, actor, scope), id),
+    memoryStats: async (actor, scope) => store.memoryStats(await reach(parts, actor, scope)),
     async *importMemories(actor, scope, file) {
       return yield* importMemories(parts, { actor, scope: await write(actor, scope) }, file);
     },
     async *exportMemories(actor, scope, wish) {
-      yield* exportMemories(parts, { actor, scope: await read(actor, scope) }, wish);
+      yield* exportMemories(parts, { actor, scope: await reach(parts, actor, scope) }, wish);
     },
   };
 }
 
 /** A contact's memories and the agent's own, as recall searches them; who reaches the contact alone finds the contact's alone. */
-function scopesFor(actor: Actor, scope: Scope): readonly Scope[] {
+function scopesFor(actor: Allowed<"view">, scope: Scope): readonly Scope[] {
   const own = { ...scope, contact: null };
   return scope.contact === null || !reaches(actor, own) ? [scope] : [scope, own];
 }
@@ -115,7 +113,7 @@ export function embedDoors(parts: Parts, vectors: Vectors | undefined): EmbedDoo
   return {
     vectorReport: async (actor, name) => {
       const agent = agentNamed(parts, actor, name);
-      authorize(actor, "read", { org: agent.org, agent: name, contact: null });
+      authorize(actor, { org: agent.org, agent: name, contact: null });
       const { embedder } = agent;
       const states = (await vectors?.states(agent)) ?? [];
       const own = states.filter(({ model }) => model === embedder);
@@ -133,13 +131,13 @@ export function embedDoors(parts: Parts, vectors: Vectors | undefined): EmbedDoo
     vectorTrouble: (actor, name) => vectors?.trouble(agentNamed(parts, actor, name).name),
     async *embedMemories(actor, name, signal = new AbortController().signal) {
       const agent = agentNamed(parts, actor, name);
-      authorize(actor, "operate", { org: agent.org, agent: name, contact: null });
+      authorize(actor, { org: agent.org, agent: name, contact: null });
       if (vectors !== undefined) yield* vectors.catchUp(agent, signal);
     },
     embedLater: async (actor) => {
       for (const agent of parts.agents.all) {
         if (agent.org !== actor.org || agent.embedder === undefined) continue;
-        authorize(actor, "operate", { org: agent.org, agent: agent.name, contact: null });
+        authorize(actor, { org: agent.org, agent: agent.name, contact: null });
         await vectors?.later(agent);
       }
     },
@@ -154,10 +152,10 @@ const SAVED = MEMORY_KINDS.filter((kind) => kind !== "message");
  */
 async function* exportMemories(
   { store }: Parts,
-  { actor, scope }: { readonly actor: Actor; readonly scope: Scope },
+  { actor, scope }: { readonly actor: Allowed<"view">; readonly scope: Scope },
   { format, ...listing }: MemoryExport,
 ): AsyncGenerator<string> {
-  authorize(actor, "read", scope);
+  authorize(actor, scope);
   const wanted = { kinds: SAVED, ...listing, ...(format === "jsonl" && { superseded: true as const }) };
   const all: Memory[] = [];
   for await (const memory of everyMemory(store, scope, wanted)) all.push(memory);

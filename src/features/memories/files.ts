@@ -2,7 +2,7 @@ import { z } from "zod";
 import { count, number } from "../../print/index.ts";
 import { StrataError } from "../../protocol/index.ts";
 import { given } from "../fields.ts";
-import { type Call, fileOperation, type Operation, type OperationContext, operation } from "../operation.ts";
+import { type DoorCall, fileOperation, type Operation, type OperationContext, operation } from "../operation.ts";
 import type { ImportReport } from "./api-types.ts";
 import { about } from "./operations.ts";
 import { FILE, FILTER, filterOf, IMPORTED, scopeOf, WHOSE } from "./shapes.ts";
@@ -42,7 +42,7 @@ const load = operation({
 async function imported(
   work: ReturnType<OperationContext["runtime"]["importMemories"]>,
   name: string,
-  { signal, progress }: Call,
+  { signal, progress }: DoorCall,
 ): Promise<ImportReport> {
   for (;;) {
     const step = await work.next();

@@ -1,6 +1,6 @@
 import { clean, secretProblem } from "../../guard/index.ts";
 import {
-  type Actor,
+  type Allowed,
   asStrataError,
   authorize,
   lowestTrust,
@@ -37,10 +37,10 @@ const BATCH = 200;
  */
 export async function* importMemories(
   parts: Parts,
-  { actor, scope }: { readonly actor: Actor; readonly scope: Scope },
+  { actor, scope }: { readonly actor: Allowed<"view">; readonly scope: Scope },
   file: MemoryImport,
 ): AsyncGenerator<ImportProgress, ImportReport> {
-  authorize(actor, "operate", scope);
+  authorize(actor, scope);
   const reading = { contact: scope.contact ?? "contact", agent: scope.agent, file: file.name };
   const entries = readMemories(file, reading);
   const drafts = inOrder(chosen(entries.filter(isDraft), file).map((draft) => hidden(parts, asSaid(draft, reading))));
@@ -107,7 +107,7 @@ function chosen(drafts: readonly MemoryDraft[], { name, user, kinds }: MemoryImp
 /** An import at work. */
 interface Importing {
   readonly parts: Parts;
-  readonly actor: Actor;
+  readonly actor: Allowed<"view">;
   readonly scope: Scope;
   readonly check: boolean;
   readonly known: KnownMemories;

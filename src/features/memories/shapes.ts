@@ -1,7 +1,7 @@
 import { z } from "zod";
 import {
-  type Actor,
   type AgentName,
+  type Allowed,
   type ContactId,
   MEMORY_KINDS,
   type MemoryFilter,
@@ -49,7 +49,7 @@ export interface Whose {
 }
 
 /** @throws StrataError `agent_not_found` */
-export function scopeOf({ runtime }: OperationContext, actor: Actor, { agent, contact }: Whose): Scope {
+export function scopeOf({ runtime }: OperationContext, actor: Allowed<"view">, { agent, contact }: Whose): Scope {
   const { org, name } = runtime.agent(actor, agent);
   return { org, agent: name, contact: contact ?? null };
 }

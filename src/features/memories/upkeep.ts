@@ -10,8 +10,11 @@ import { EMBEDDED, SUMMARY, scopeOf, VECTORS } from "./shapes.ts";
 const OF_AGENTS = z.strictObject({ agent: FIELDS.agent.optional() });
 
 /** The agent that was named, else all of them. */
-const namesOf = ({ runtime }: OperationContext, { actor }: Call, agent: AgentName | undefined): readonly AgentName[] =>
-  agent === undefined ? runtime.agents(actor).map(({ name }) => name) : [agent];
+const namesOf = (
+  { runtime }: OperationContext,
+  { actor }: Call<"view">,
+  agent: AgentName | undefined,
+): readonly AgentName[] => (agent === undefined ? runtime.agents(actor).map(({ name }) => name) : [agent]);
 
 const vectors = operation({
   name: "memory.vectors",
@@ -52,7 +55,7 @@ const embed = seriesOperation({
 });
 
 /** All of one agent's; gives how it ended, nothing where nothing was lacking. */
-async function embedded({ runtime }: OperationContext, agent: AgentName, { actor, signal, progress }: Call) {
+async function embedded({ runtime }: OperationContext, agent: AgentName, { actor, signal, progress }: Call<"operate">) {
   let last: EmbedProgress | undefined;
   try {
     for await (const step of runtime.embedMemories(actor, agent, signal)) {

@@ -2,6 +2,7 @@ import {
   type Actor,
   type Agent,
   type AgentName,
+  type Allowed,
   asStrataError,
   type ContactScope,
   eventId,
@@ -24,7 +25,7 @@ import { nextTime, timesBetween } from "./times.ts";
 export interface ScheduleDoors {
   /** What the agent does by the clock: whether a run is due, or may have been missed, and when the next is. */
   schedules(
-    actor: Actor,
+    actor: Allowed<"operate">,
     agent: AgentName,
   ): Promise<
     readonly {
@@ -40,11 +41,21 @@ export interface ScheduleDoors {
    * Pauses a schedule, or lets it continue; what comes due meanwhile is not missed, it is left out. False where it is so already.
    * @throws StrataError `invalid_input` for a schedule that is not declared
    */
-  pauseSchedule(actor: Actor, agent: AgentName, schedule: string, isPaused: boolean): Promise<boolean>;
+  pauseSchedule(actor: Allowed<"operate">, agent: AgentName, schedule: string, isPaused: boolean): Promise<boolean>;
   /** A run besides those that are due; the events of `run`. @throws StrataError `invalid_input` for a schedule that is not declared */
-  runSchedule(actor: Actor, agent: AgentName, schedule: string, options?: RunOptions): AsyncGenerator<TurnEvent>;
+  runSchedule(
+    actor: Allowed<"operate">,
+    agent: AgentName,
+    schedule: string,
+    options?: RunOptions,
+  ): AsyncGenerator<TurnEvent>;
   /** The runs that are due, one after the other, and those that were missed, as the schedule says. Of several programs that look, one runs each. */
-  runDueSchedule(actor: Actor, agent: AgentName, schedule: string, options?: RunOptions): AsyncGenerator<TurnEvent>;
+  runDueSchedule(
+    actor: Allowed<"operate">,
+    agent: AgentName,
+    schedule: string,
+    options?: RunOptions,
+  ): AsyncGenerator<TurnEvent>;
 }
 
 declare module "../../turn/runtime.ts" {
@@ -98,7 +109,7 @@ export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
       const thread = await begin(parts(), access.agent, schedule, { at, key: `${which} ${at} by hand` });
       yield* run(thread, { mode: schedule.mode, replyTo: "outbox", ...options });
     },
-    async *runDueSchedule(actor: Actor, name: AgentName, which: string, options: RunOptions = {}) {
+    async *runDueSchedule(actor: Allowed<"view">, name: AgentName, which: string, options: RunOptions = {}) {
       const { agent } = accessTo(parts(), actor, name);
       const schedule = scheduleOf(agent, which);
       const key = keyOf(agent, schedule);

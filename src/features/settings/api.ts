@@ -1,8 +1,9 @@
 import { formProblem } from "../../guard/index.ts";
-import type { Actor, ThreadId } from "../../protocol/index.ts";
 import {
+  type Actor,
   type Agent,
-  authorize,
+  type Allowed,
+  allow,
   type LayerContent,
   lowestTrust,
   type Parameters,
@@ -10,9 +11,11 @@ import {
   type Source,
   StrataError,
   suggestion,
+  type ThreadId,
   trusted,
   trustOf,
 } from "../../protocol/index.ts";
+
 import {
   agentAt,
   type Parts,
@@ -41,10 +44,10 @@ interface SettingView {
 
 export interface SettingDoors {
   /** The settings that the agent declares, as they are in one conversation. @throws StrataError `thread_not_found` */
-  settings(actor: Actor, thread: ThreadId): Promise<readonly SettingView[]>;
+  settings(actor: Allowed<"read">, thread: ThreadId): Promise<readonly SettingView[]>;
   /** Sets one from its next turn on; null: it is not set any more. @throws StrataError `thread_not_found`, `invalid_input`, `not_allowed` */
   setSetting(
-    actor: Actor,
+    actor: Allowed<"post">,
     thread: ThreadId,
     change: { readonly name: string; readonly value: string | null },
   ): Promise<SettingView>;
@@ -121,12 +124,12 @@ export function settingDoors(parts: Parts): SettingDoors {
     settings: (actor, id) => settings(parts, actor, id),
     setSetting: async (actor, id, { name, value: given }) => {
       const value = given === null ? null : given.replace(/\r\n?/g, "\n").trimEnd();
-      const thread = await threadOf(parts, actor, id, "post");
+      const thread = await threadOf(parts, actor, id);
       const agent = await agentAt(parts, await upToDate(parts, thread));
       const declared = Object.hasOwn(agent.settings ?? {}, name) ? agent.settings?.[name] : undefined;
       if (declared === undefined || (actor.role === "contact" && !maySet(actor, declared)))
         throw unknownSetting(agent, name);
-      if (!maySet(actor, declared)) authorize(actor, "operate", thread.scope);
+      if (!maySet(actor, declared)) allow(actor, "operate");
       if (value !== null) checkValue(name, declared, value);
       const set = await parts.store
         .part(SETTING_STORE)
@@ -136,8 +139,8 @@ export function settingDoors(parts: Parts): SettingDoors {
   };
 }
 
-async function settings(parts: Parts, actor: Actor, id: ThreadId): Promise<readonly SettingView[]> {
-  const thread = await threadOf(parts, actor, id, "read");
+async function settings(parts: Parts, actor: Allowed<"view">, id: ThreadId): Promise<readonly SettingView[]> {
+  const thread = await threadOf(parts, actor, id);
   const agent = await agentAt(parts, await upToDate(parts, thread));
   const known = await parts.store.part(SETTING_STORE).settings(thread.scope, id);
   return declaredSettings(agent, known);

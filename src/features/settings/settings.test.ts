@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Script } from "../../models/index.ts";
 import {
-  type Actor,
   actorId,
+  allow,
   contactId,
   type Layer,
   layerId,
@@ -137,11 +137,8 @@ describe("settings of a conversation", () => {
   it("law 4 law 10 takes from each only what the declaration lets them set", async () => {
     const { runtime, open, store } = await staged([], WIRES.none);
     const thread = await open("ann");
-    const [ann, member]: readonly Actor[] = [
-      { org: ORG, id: actorId("contact:ann"), role: "contact", contact: contactId("ann") },
-      { org: ORG, id: actorId("member:mia"), role: "member" },
-    ];
-    if (ann === undefined || member === undefined) throw new Error("nobody");
+    const ann = allow({ org: ORG, id: actorId("contact:ann"), role: "contact", contact: contactId("ann") }, "post");
+    const member = allow({ org: ORG, id: actorId("member:mia"), role: "member" }, "post");
     expect(await runtime.setSetting(ann, thread.id, { name: "thinking", value: "high" })).toMatchObject({
       by: "contact",
     });
@@ -155,7 +152,7 @@ describe("settings of a conversation", () => {
     ] as const;
     for (const [actor, change] of refused)
       await expect(runtime.setSetting(actor, thread.id, change)).rejects.toMatchObject({ code: "invalid_input" });
-    const bob: Actor = { ...ann, contact: contactId("bob") };
+    const bob = allow({ ...ann, contact: contactId("bob") }, "post");
     await expect(runtime.setSetting(bob, thread.id, { name: "thinking", value: "low" })).rejects.toMatchObject({
       code: "thread_not_found",
     });

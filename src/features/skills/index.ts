@@ -1,7 +1,7 @@
 /** Skills of the open standard: folders with a SKILL.md, listed in the prompt, and read by the agent when it needs them. */
 import { join } from "node:path";
 import { printable } from "../../print/index.ts";
-import type { Actor, Agent, AgentName } from "../../protocol/index.ts";
+import type { Agent, AgentName, Allowed } from "../../protocol/index.ts";
 import { accessTo, type Parts, type TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import { type FileProblem, lineProblems } from "../files/index.ts";
@@ -24,7 +24,7 @@ import { skillTools } from "./tools.ts";
 /** What operators see of skills in folders. @throws StrataError `not_allowed`, `agent_not_found` */
 export interface SkillDoors {
   /** What of its skills' folders could not be taken, and why. */
-  badSkills(actor: Actor, agent: AgentName): Promise<readonly (BadSkill | WaitingSkill)[]>;
+  badSkills(actor: Allowed<"read">, agent: AgentName): Promise<readonly (BadSkill | WaitingSkill)[]>;
 }
 
 declare module "../../turn/runtime.ts" {

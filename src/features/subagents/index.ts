@@ -1,7 +1,14 @@
 /** Sub-agents: an agent calls one that its project defines, with a tool, and it answers in a turn of its own. */
 import { z } from "zod";
 import { printable, table } from "../../print/index.ts";
-import { type Actor, type AgentName, MODES, type Tool, type ToolName, type ToolReader } from "../../protocol/index.ts";
+import {
+  type AgentName,
+  type Allowed,
+  MODES,
+  type Tool,
+  type ToolName,
+  type ToolReader,
+} from "../../protocol/index.ts";
 import { accessTo, callerOf, endLeftCalls, type Parts } from "../../turn/index.ts";
 import { defineTool, refused } from "../../turn/tools/index.ts";
 import type { Feature, ToolDeps } from "../feature.ts";
@@ -18,7 +25,7 @@ export { subagentProblems } from "./definitions.ts";
 interface SubagentDoors {
   /** Whom the agent may call, each with the tools it would have, and which definitions are left out. */
   subagents(
-    actor: Actor,
+    actor: Allowed<"operate">,
     agent: AgentName,
   ): Promise<{
     readonly subagents: readonly (Omit<Definition, "tools"> & { readonly tools: readonly ToolName[] })[];

@@ -1,6 +1,6 @@
 import type {
-  Actor,
   AgentName,
+  Allowed,
   DiffLine,
   Layer,
   LayerId,
@@ -114,24 +114,24 @@ export interface SkillChoice {
  */
 export interface TextDoors {
   /** How long its texts may become by edits. */
-  textLimits(actor: Actor, agent: AgentName): Promise<TextLimits>;
+  textLimits(actor: Allowed<"read">, agent: AgentName): Promise<TextLimits>;
   /** All layers in the order of the prompt: what is immutable is marked. */
-  layers(actor: Actor, agent: AgentName): Promise<readonly LayerView[]>;
+  layers(actor: Allowed<"read">, agent: AgentName): Promise<readonly LayerView[]>;
   /** One of them. @throws StrataError `text_not_found`, `invalid_input` for a rank of several */
-  layer(actor: Actor, agent: AgentName, layer: LayerId): Promise<LayerView>;
+  layer(actor: Allowed<"read">, agent: AgentName, layer: LayerId): Promise<LayerView>;
   /** All skills that are declared or were ever written, by name. */
-  skills(actor: Actor, agent: AgentName): Promise<readonly SkillView[]>;
+  skills(actor: Allowed<"read">, agent: AgentName): Promise<readonly SkillView[]>;
   /** Makes a text active that an operator wrote; of a skill, also enables it. @throws StrataError `text_not_found`, `text_refused` */
-  editText(actor: Actor, agent: AgentName, edit: TextEdit): Promise<TextVersion>;
+  editText(actor: Allowed<"operate">, agent: AgentName, edit: TextEdit): Promise<TextVersion>;
   /** Newest first. @throws StrataError `text_not_found` */
-  textVersions(actor: Actor, agent: AgentName, choice?: VersionsChoice): Promise<readonly TextVersion[]>;
+  textVersions(actor: Allowed<"read">, agent: AgentName, choice?: VersionsChoice): Promise<readonly TextVersion[]>;
   /** @throws StrataError `text_not_found` */
-  compareTexts(actor: Actor, agent: AgentName, pair: TextPair): Promise<TextComparison>;
+  compareTexts(actor: Allowed<"read">, agent: AgentName, pair: TextPair): Promise<TextComparison>;
   /** What was done with them, newest first. @throws StrataError `text_not_found` */
-  textMoves(actor: Actor, agent: AgentName, choice?: MovesChoice): Promise<readonly TextMove[]>;
+  textMoves(actor: Allowed<"read">, agent: AgentName, choice?: MovesChoice): Promise<readonly TextMove[]>;
   /** Texts that wait for an operator, of one agent or of all: the oldest first, 100 at most where no limit is said. */
   proposals(
-    actor: Actor,
+    actor: Allowed<"read">,
     agent?: AgentName,
     limit?: number,
     after?: Position,
@@ -140,20 +140,20 @@ export interface TextDoors {
    * @throws StrataError `text_not_found`; `text_decided`, also where another version is active than it was written over and `over`
    * does not name it; `text_refused` where it no longer has room
    */
-  decideText(actor: Actor, agent: AgentName, choice: TextVerdictChoice): Promise<TextVersion>;
+  decideText(actor: Allowed<"operate">, agent: AgentName, choice: TextVerdictChoice): Promise<TextVersion>;
   /** Makes an earlier version active, 0 the declared text. @throws StrataError as `decideText` */
-  activateText(actor: Actor, agent: AgentName, choice: TextChoice): Promise<TextMove>;
+  activateText(actor: Allowed<"operate">, agent: AgentName, choice: TextChoice): Promise<TextMove>;
   /**
    * Goes back to what stood there before the active version was made active; of a skill that was not enabled then, to nothing. A text
    * that is displaced, with no version to go back to that was written for the layer as it is now, is put away: also where the layer is
    * locked or no longer declared.
    * @throws StrataError `text_not_found` where no version is active, else as `decideText`
    */
-  rollbackText(actor: Actor, agent: AgentName, choice: Omit<TextChoice, "n">): Promise<TextMove>;
+  rollbackText(actor: Allowed<"operate">, agent: AgentName, choice: Omit<TextChoice, "n">): Promise<TextMove>;
   /** Takes a skill out of the prompt. @throws StrataError `text_not_found` */
-  disableSkill(actor: Actor, agent: AgentName, skill: SkillChoice): Promise<TextMove>;
+  disableSkill(actor: Allowed<"operate">, agent: AgentName, skill: SkillChoice): Promise<TextMove>;
   /** Puts back what a disabled skill said last. @throws StrataError `text_not_found`, `text_refused` */
-  enableSkill(actor: Actor, agent: AgentName, skill: SkillChoice): Promise<TextMove>;
+  enableSkill(actor: Allowed<"operate">, agent: AgentName, skill: SkillChoice): Promise<TextMove>;
 }
 
 declare module "../../turn/runtime.ts" {

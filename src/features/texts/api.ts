@@ -1,7 +1,7 @@
 import {
-  type Actor,
   type Agent,
   type AgentName,
+  type Allowed,
   declaredText,
   diffLines,
   isInPlace,
@@ -37,15 +37,15 @@ type Complete = (agent: Agent) => Promise<Agent>;
 
 /** Each door asks who is asking before it looks at anything. */
 export function textDoors(parts: Parts, complete: Complete): TextDoors {
-  const at = async (actor: Actor, agent: AgentName): Promise<AgentAccess> => {
+  const at = async (actor: Allowed<"view">, agent: AgentName): Promise<AgentAccess> => {
     const access = accessTo(parts, actor, agent);
     return { ...access, agent: await complete(access.agent) };
   };
-  const each = (actor: Actor, agent: AgentName | undefined): readonly AgentAccess[] =>
+  const each = (actor: Allowed<"view">, agent: AgentName | undefined): readonly AgentAccess[] =>
     accessToEach(parts, actor, agent);
   /** The access, and which of the agent's texts is meant there. */
   const about = async <K extends TextKey | undefined>(
-    actor: Actor,
+    actor: Allowed<"view">,
     agent: AgentName,
     key: K,
   ): Promise<readonly [AgentAccess, K]> => {

@@ -165,7 +165,7 @@ const addSkill = operation({
     if (found === undefined) throw noSkill(problems);
     const layer = layerWith(runtime.agent(actor, agent), "skills").id;
     const scope = { org: actor.org, agent, contact: null };
-    const kept = runtime.keeps(actor, { action: "operate", scope }, SKILL_STORE);
+    const kept = runtime.keeps(actor, scope, SKILL_STORE);
     const of = { org: actor.org, agent, skill: found.name };
     const { version = 0 } = (await runtime.skills(actor, agent)).find(({ name }) => name === found.name) ?? {};
     const known = await kept.skillFiles({ ...of, n: version });

@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { count } from "../../print/index.ts";
-import { type AgentName, may, type ResultPart, readFrames, type ThreadId, type TurnId } from "../../protocol/index.ts";
+import {
+  type AgentName,
+  isAllowed,
+  type ResultPart,
+  readFrames,
+  type ThreadId,
+  type TurnId,
+} from "../../protocol/index.ts";
 import { FIELDS } from "../fields.ts";
 import { type Call, fileOperation, type OperationContext, type Thread } from "../operation.ts";
 
@@ -44,7 +51,7 @@ interface ExportChoice {
 async function wanted(
   { runtime }: OperationContext,
   { thread, agent }: ExportChoice,
-  { actor }: Call,
+  { actor }: Call<"read">,
 ): Promise<readonly Thread[]> {
   if (thread !== undefined) return [await runtime.thread(actor, thread)];
   const found = await runtime.newestThreads(actor, { agent, limit: ALL });
@@ -60,7 +67,7 @@ interface Tally {
 async function* linesOf(
   world: OperationContext,
   { threads, tally }: { readonly threads: readonly Thread[]; readonly tally: Tally },
-  call: Call,
+  call: Call<"read">,
 ): AsyncGenerator<string> {
   for (const thread of threads) {
     const slots = await world.runtime.slots(call.actor, thread.id);
@@ -96,9 +103,9 @@ function lineOf(thread: Thread, { kind, from, at, text }: Slot) {
 async function callsOf(
   { runtime }: OperationContext,
   { thread, turn }: { readonly thread: Thread; readonly turn: TurnId },
-  { actor }: Call,
+  { actor }: Call<"read">,
 ) {
-  if (!may(actor, "explain")) return [];
+  if (!isAllowed(actor, "explain")) return [];
   const { requests } = await runtime.turn(actor, turn);
   const asked = requests.map(({ at, reply }, i) => ({
     at: requests[i + 1]?.at ?? at,

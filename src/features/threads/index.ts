@@ -1,7 +1,7 @@
 /** Conversations: open, list, read and fork them, move one to another version of its agent, cancel its turn. */
 import { z } from "zod";
 import { ago, count, minute, number, printable, type Style, setIn, shortVersion, table } from "../../print/index.ts";
-import { SCHEDULE } from "../../protocol/index.ts";
+import { type Allowed, isAllowed, SCHEDULE } from "../../protocol/index.ts";
 import { PEER } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, list, NEXT, nextAfter, PAGE } from "../fields.ts";
@@ -30,9 +30,15 @@ const open = operation({
       .describe("which conversation of the contact on that channel; another key is another thread"),
   }),
   gives: THREAD,
-  run: ({ runtime }, conversation, { actor }) => runtime.open(actor, conversation),
+  run: async ({ runtime }, conversation, { actor }) => viewFor(actor, await runtime.open(actor, conversation)),
   show: (thread) => [thread.id],
 });
+
+/** A contact learns who talks and when, and nothing of how the agent is declared or what an operator did with the thread. */
+function viewFor(actor: Allowed<"view">, thread: Thread): ThreadView {
+  const { version: _, forkedFrom: __, ...rest } = thread;
+  return isAllowed(actor, "read") ? thread : rest;
+}
 
 const threads = operation({
   name: "thread.list",
@@ -63,7 +69,7 @@ const threads = operation({
 const one = operation({
   name: "thread.get",
   does: "Show one thread.",
-  may: "read",
+  may: "view",
   at: "GET /v1/threads/{id}",
   takes: ONE,
   gives: THREAD,
@@ -74,7 +80,7 @@ const one = operation({
 const show = operation({
   name: "thread.show",
   does: "Show what was said on a thread, without any prompt; `strata explain` shows what was sent.",
-  may: "read",
+  may: "view",
   at: "GET /v1/threads/{id}/slots",
   takes: ONE.extend({ ...PAGE, limit: FIELDS.limit.default(1_000) }),
   gives: z.object({
@@ -88,7 +94,12 @@ const show = operation({
     const thread = await runtime.thread(actor, id);
     const waiting = (await runtime.pending(actor, thread)).length;
     const slots = await runtime.slots(actor, id, page);
-    return { thread, slots, waiting, ...nextAfter(slots, page.limit, ({ index }) => ({ at: index })) };
+    return {
+      thread: viewFor(actor, thread),
+      slots,
+      waiting,
+      ...nextAfter(slots, page.limit, ({ index }) => ({ at: index })),
+    };
   },
   show: ({ thread, slots, waiting }, { style }) => [
     ...conversationLines(thread, slots, style),
@@ -221,6 +232,9 @@ const OPERATIONS: readonly Operation[] = [
 
 export const FEATURE: Feature = { name: "threads", operations: OPERATIONS };
 
+/** A thread as far as the actor may know it. */
+type ThreadView = Omit<Thread, "version"> & Partial<Pick<Thread, "version">>;
+
 type Slot = Awaited<ReturnType<OperationContext["runtime"]["slots"]>>[number];
 
 const COLUMNS = [
@@ -249,7 +263,7 @@ export function threadLines(found: readonly Thread[], now: number, style: Style)
   return table(COLUMNS, rows, style);
 }
 
-function fromWhere({ forkedFrom }: Thread): string {
+function fromWhere({ forkedFrom }: Pick<Thread, "forkedFrom">): string {
   if (forkedFrom === undefined) return "is no fork";
   const { thread, turn } = forkedFrom;
   return turn === null ? `begins like ${thread} before its first turn` : `continues after ${turn} of ${thread}`;
@@ -258,7 +272,7 @@ function fromWhere({ forkedFrom }: Thread): string {
 /** What is said between an agent and its sub-agent, where the kind does not say it. */
 const WHAT: Readonly<Record<string, string>> = { peer: "asks its sub-agent", reply: "as the sub-agent" };
 
-function conversationLines(thread: Thread, slots: readonly Slot[], style: Style): readonly string[] {
+function conversationLines(thread: ThreadView, slots: readonly Slot[], style: Style): readonly string[] {
   const { id, scope, channel, forkedFrom } = thread;
   // There, an agent talks with a version of itself that has the sub-agent's instructions.
   const isCalled = channel === PEER;

@@ -155,7 +155,7 @@ const diff = operation({
   show: (difference, { style }) => diffView(difference, style),
 });
 
-async function firstSent({ runtime }: OperationContext, id: TurnId, { actor }: Call): Promise<Sent> {
+async function firstSent({ runtime }: OperationContext, id: TurnId, { actor }: Call<"explain">): Promise<Sent> {
   const { ledger } = requestOf(await runtime.turn(actor, id), 1);
   return { turn: id, ledger, request: (await runtime.rebuilt(actor, id, 1)).request };
 }
@@ -194,7 +194,7 @@ const regenerate = turnOperation({
 async function modelNamed(
   world: OperationContext,
   model: string,
-  { id, actor }: Pick<Call, "actor"> & { readonly id: TurnId },
+  { id, actor }: Pick<Call<"explain">, "actor"> & { readonly id: TurnId },
 ) {
   const { scope } = await world.runtime.turn(actor, id);
   return world.modelOf({ ...world.runtime.agent(actor, scope.agent), model });

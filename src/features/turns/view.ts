@@ -18,7 +18,7 @@ import type { Call, OperationContext, TurnRecord } from "../operation.ts";
 import { ledgerTable } from "./ledger.ts";
 
 /** Who looks, and where. */
-type Looking = Pick<OperationContext, "runtime"> & Pick<Call, "actor">;
+type Looking = Pick<OperationContext, "runtime"> & Pick<Call<"explain">, "actor">;
 
 /** A turn as lines for a person: how it ended, what came in, what each request sent, what was called and said. */
 export async function turnView(looking: Looking, turn: TurnRecord, style: Style): Promise<readonly string[]> {

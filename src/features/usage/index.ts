@@ -1,7 +1,7 @@
 /** Usage: tokens sent and received, and their cost. */
 import { z } from "zod";
 import { dollars, number, type Style, table } from "../../print/index.ts";
-import { type Actor, type Agent, type ContactId, StrataError } from "../../protocol/index.ts";
+import { type Agent, type Allowed, type ContactId, StrataError } from "../../protocol/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, list } from "../fields.ts";
 import { type OperationContext, operation } from "../operation.ts";
@@ -54,7 +54,7 @@ export const FEATURE: Feature = { name: "usage", operations: [usage] };
 async function rowsOf(
   { runtime, cardOf, modelNameOf }: OperationContext,
   agents: readonly Agent[],
-  { actor, contact }: { readonly actor: Actor; readonly contact: ContactId | null },
+  { actor, contact }: { readonly actor: Allowed<"read">; readonly contact: ContactId | null },
 ): Promise<readonly Row[]> {
   const refused: StrataError[] = [];
   const rows = agents.map(async (agent): Promise<readonly Row[]> => {

@@ -1,6 +1,6 @@
 import {
-  type Actor,
   type Agent,
+  type Allowed,
   authorize,
   type ContactScope,
   eventId,
@@ -34,7 +34,7 @@ const EARLIEST = Date.parse("0001-01-01T00:00:00Z");
 const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** The conversation's thread, made when there is none; pinned to the agent's declared version. */
-export async function openThread(parts: Parts, actor: Actor, conversation: Conversation): Promise<Thread> {
+export async function openThread(parts: Parts, actor: Allowed<"view">, conversation: Conversation): Promise<Thread> {
   const { scope, opening } = await openingOf(parts, actor, conversation);
   return parts.store.openThread(scope, opening);
 }
@@ -42,7 +42,7 @@ export async function openThread(parts: Parts, actor: Actor, conversation: Conve
 /** The same, and stores the events on it, in one. */
 export async function openAndPost(
   parts: Parts,
-  actor: Actor,
+  actor: Allowed<"view">,
   conversation: Conversation,
   events: readonly SignedEvent[],
 ): ReturnType<Runtime["openAndPost"]> {
@@ -54,12 +54,12 @@ export async function openAndPost(
 
 async function openingOf(
   parts: Parts,
-  actor: Actor,
+  actor: Allowed<"view">,
   conversation: Conversation,
 ): Promise<{ readonly agent: Agent; readonly scope: ContactScope; readonly opening: ThreadOpening }> {
   const agent = agentNamed(parts, actor, conversation.agent);
   const scope = { ...scopeOf(actor, conversation), contact: await contactFor(agent, conversation.contact) };
-  authorize(actor, "post", scope);
+  authorize(actor, scope);
   checkTalk(conversation);
   checkRecorded(conversation);
   for (const event of conversation.first ?? []) {
@@ -75,11 +75,11 @@ async function openingOf(
 /** Stores the events on the thread, all or none. */
 export async function post(
   parts: Parts,
-  actor: Actor,
+  actor: Allowed<"view">,
   thread: Thread,
   events: readonly SignedEvent[],
 ): ReturnType<Runtime["post"]> {
-  const scope = scopeOfThread(actor, thread, "post");
+  const scope = scopeOfThread(actor, thread);
   checkTalk(thread);
   checkOfRecording(thread, events);
   checkOutside(scope);
@@ -98,7 +98,7 @@ async function stampedFor(
   return signed.map((event) => ({ ...event, id: eventId(issueId("event", parts.clock.real(), parts.random(10))) }));
 }
 
-function checkEvent(actor: Actor, event: NewEvent, agent: Agent | undefined): void {
+function checkEvent(actor: Allowed<"view">, event: NewEvent, agent: Agent | undefined): void {
   const own = trustOf(actor);
   if (TRUSTS.indexOf(event.trust) < TRUSTS.indexOf(own)) {
     throw new StrataError(

@@ -1,8 +1,7 @@
 import { checkSignature, senderAddress } from "../../guard/index.ts";
 import {
-  type Action,
-  type Actor,
   type Agent,
+  type Allowed,
   authorize,
   type ContactId,
   type ContactScope,
@@ -74,20 +73,14 @@ async function hasData({ store }: ScopeParts, scope: Scope): Promise<boolean> {
 }
 
 /**
- * The scope under which data is stored, if the actor may do that there.
+ * The scope under which data is stored, if the actor has access to it.
  * @throws StrataError `not_allowed`, `invalid_id`
  */
-export async function reach(parts: ScopeParts, actor: Actor, { scope, action }: Reached): Promise<Scope> {
+export async function reach(parts: ScopeParts, actor: Allowed<"view">, scope: Scope): Promise<Scope> {
   const asked = await asAddress(parts.agents, scope);
-  // Authorized first: nobody learns what is stored about contacts that they may not read.
-  authorize(actor, action, asked);
+  // Authorized first: nobody learns what is stored about contacts that are none of theirs.
+  authorize(actor, asked);
   return knownScope(parts, asked);
-}
-
-/** Whose data, and what for. */
-export interface Reached {
-  readonly scope: Scope;
-  readonly action: Action;
 }
 
 /**

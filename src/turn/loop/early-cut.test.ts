@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { type Agent, actorId, type TurnEvent, trusted, untrusted } from "../../protocol/index.ts";
-import { sampleAgent, testRuntime } from "../index.contract.ts";
+import { type Agent, type TurnEvent, trusted, untrusted } from "../../protocol/index.ts";
+import { OPERATOR, sampleAgent, testRuntime } from "../index.contract.ts";
 
 const MINUTE = 60_000;
 const LONG = "The sea was calm and the wind came from the west, as it had for days. ".repeat(4);
@@ -30,11 +30,7 @@ async function talked(turns: number, pause: number, agent = talker()) {
   }
   stand.time.at += pause;
   const conversation = { agent: agent.name, contact: thread.scope.contact, channel: "test", key: "main" };
-  const composed = await stand.runtime.compose(
-    { org: agent.org, id: actorId("token:operator"), role: "operator" },
-    conversation,
-    untrusted(LONG),
-  );
+  const composed = await stand.runtime.compose(OPERATOR, conversation, untrusted(LONG));
   const events = await stand.say(thread, LONG);
   const compiled = events.find((event): event is Extract<TurnEvent, { type: "compiled" }> => event.type === "compiled");
   if (compiled === undefined) throw new Error("nothing was compiled");

@@ -4,6 +4,7 @@ import { growsLinearly } from "../../protocol/index.contract.ts";
 import {
   type Agent,
   actorId,
+  allow,
   layerId,
   NO_USAGE,
   type Reply,
@@ -13,7 +14,7 @@ import {
   untrusted,
   type Vault,
 } from "../../protocol/index.ts";
-import { endOf, sampleAgent, testRuntime } from "../index.contract.ts";
+import { endOf, OPERATOR, sampleAgent, testRuntime } from "../index.contract.ts";
 import { replyGuard } from "./reply-guard.ts";
 
 const RULES =
@@ -186,18 +187,21 @@ describe("001.2 what a model says", () => {
     expect(streamed).toBe("They say: […]. So.");
     await say(thread, "And now?");
     expect(JSON.stringify(sent[1]?.messages)).not.toContain("which ships are searched");
-    const slots = await runtime.slots({ org: agent.org, id: actorId("token:operator"), role: "operator" }, thread.id);
+    const slots = await runtime.slots(OPERATOR, thread.id);
     expect(JSON.stringify(slots)).not.toContain("which ships are searched");
-    const contact = {
-      org: agent.org,
-      id: actorId("contact:ann"),
-      role: "contact",
-      agent: agent.name,
-      contact: thread.scope.contact,
-    } as const;
+    const contact = allow(
+      {
+        org: agent.org,
+        id: actorId("contact:ann"),
+        role: "contact",
+        agent: agent.name,
+        contact: thread.scope.contact,
+      },
+      "run",
+    );
     const again = await testRuntime([RULES], { agent, store });
     const told: string[] = [];
-    await again.runtime.post({ org: agent.org, id: actorId("token:operator"), role: "operator" }, thread, [
+    await again.runtime.post(OPERATOR, thread, [
       {
         kind: "message",
         trust: "contact",

@@ -1,19 +1,22 @@
 import { describe, expect, it } from "vitest";
-import { type Actor, actorId, agentName, contactId, type TurnEvent } from "../../protocol/index.ts";
+import { type Allowed, actorId, agentName, allow, contactId, type TurnEvent } from "../../protocol/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, testRuntime } from "../index.contract.ts";
 
 describe("what a turn tells", () => {
   const LOOKING = {
     parts: [{ reasoning: "My layer says look." }, { text: "Moment." }, { call: "look", input: { at: "it" } }],
   };
-  const contact = {
-    org: ORG,
-    id: actorId("contact:ann"),
-    role: "contact",
-    agent: agentName("helper"),
-    contact: contactId("ann"),
-  } as const;
-  const tellsOf = async (actor: Actor, script: Parameters<typeof testRuntime>[0]): Promise<TurnEvent[]> => {
+  const contact = allow(
+    {
+      org: ORG,
+      id: actorId("contact:ann"),
+      role: "contact",
+      agent: agentName("helper"),
+      contact: contactId("ann"),
+    },
+    "run",
+  );
+  const tellsOf = async (actor: Allowed<"run">, script: Parameters<typeof testRuntime>[0]): Promise<TurnEvent[]> => {
     const { runtime, open, time } = await testRuntime(script);
     const thread = await open("ann");
     await runtime.post(contact, thread, [message("Hi", time.at)]);
@@ -40,7 +43,10 @@ describe("what a turn tells", () => {
   });
 
   it("is for a member all but what `explain` shows, and for an operator everything", async () => {
-    const member = await tellsOf({ ...OPERATOR, id: actorId("member:mia"), role: "member" }, [LOOKING, "There."]);
+    const member = await tellsOf(allow({ ...OPERATOR, id: actorId("member:mia"), role: "member" }, "run"), [
+      LOOKING,
+      "There.",
+    ]);
     expect(typesOf(member)).toEqual(["turn-start", "text-delta", "tool-start", "tool-end", "done"]);
     expect(endOf(member)).toMatchObject({ totals: { rounds: 2, calls: 1 } });
     const operator = await tellsOf(OPERATOR, [LOOKING, "There."]);

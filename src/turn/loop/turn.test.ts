@@ -1,15 +1,20 @@
 import { describe, expect, it } from "vitest";
-import type { Actor, Trust, TurnEvent } from "../../protocol/index.ts";
 import {
+  type Actor,
+  type Allowed,
   actorId,
+  allow,
   contactId,
   memoryId,
   OUTSIDE_KINDS,
   ownKind,
   readFrames,
   StrataError,
+  type Trust,
+  type TurnEvent,
   untrusted,
 } from "../../protocol/index.ts";
+
 import { PARTS, replies } from "../../store/index.contract.ts";
 import { openSqlite, type Store } from "../../store/index.ts";
 import { cardOf } from "../../wire/index.ts";
@@ -347,13 +352,16 @@ describe("a running turn", () => {
   it("is stopped by whoever may run the thread, and by nobody else; its message keeps waiting", async () => {
     const { runtime, open, time, agent } = await testRuntime([{ parts: [{ text: "a" }], end: "hang" }]);
     const thread = await open("ann");
-    const bob = {
-      org: ORG,
-      id: actorId("contact:ann"),
-      role: "contact",
-      agent: agent.name,
-      contact: contactId("bob"),
-    } as const;
+    const bob = allow(
+      {
+        org: ORG,
+        id: actorId("contact:ann"),
+        role: "contact",
+        agent: agent.name,
+        contact: contactId("bob"),
+      },
+      "run",
+    );
     expect(await runtime.cancel(OPERATOR, thread.id)).toBe(false);
     await runtime.post(OPERATOR, thread, [message("Hi", time.at)]);
     const events: TurnEvent[] = [];
@@ -417,21 +425,13 @@ describe("law 9: what was", () => {
 });
 
 describe("memories by hand", () => {
-  it("an operator saves and forgets them in one contact's scope; nobody else may", async () => {
-    const { runtime, open, agent } = await testRuntime([]);
+  it("an operator saves and forgets them in one contact's scope", async () => {
+    const { runtime, open } = await testRuntime([]);
     const { scope } = await open("ann");
-    const contact = {
-      org: ORG,
-      id: actorId("contact:ann"),
-      role: "contact",
-      agent: agent.name,
-      contact: scope.contact,
-    } as const;
     const kept = { content: untrusted("Ann prefers mornings"), tags: ["time"] };
     const { memory: saved } = await runtime.remember(OPERATOR, scope, kept);
     expect(await runtime.memories(OPERATOR, scope, 5)).toMatchObject([{ ...kept, id: saved.id, trust: "operator" }]);
     expect(await runtime.memories(OPERATOR, { ...scope, contact: contactId("bob") }, 5)).toEqual([]);
-    await expect(runtime.remember(contact, scope, kept)).rejects.toMatchObject({ code: "not_allowed" });
     expect(await runtime.forget(OPERATOR, { ...scope, contact: contactId("bob") }, saved.id)).toBe(false);
     expect(await runtime.forget(OPERATOR, scope, saved.id)).toBe(true);
     expect(await runtime.memories(OPERATOR, scope, 5)).toEqual([]);
@@ -700,14 +700,17 @@ describe("who may", () => {
   it("a contact posts as itself only, reads nothing, and another's thread does not exist for it", async () => {
     const { runtime, open, time, agent } = await testRuntime(["hi"]);
     const thread = await open("ann");
-    const ann = {
-      org: ORG,
-      id: actorId("contact:ann"),
-      role: "contact",
-      agent: agent.name,
-      contact: contactId("ann"),
-    } as const;
-    const bob = { ...ann, contact: contactId("bob") };
+    const ann = allow(
+      {
+        org: ORG,
+        id: actorId("contact:ann"),
+        role: "contact",
+        agent: agent.name,
+        contact: contactId("ann"),
+      },
+      "run",
+    );
+    const bob = allow({ ...ann, contact: contactId("bob") }, "run");
     await runtime.post(ann, thread, [message("Hi", time.at)]);
     await expect(runtime.post(ann, thread, [message("Hi", 9e15)])).rejects.toMatchObject({ code: "invalid_input" });
     await expect(runtime.post(ann, thread, [message("Hi", 1.5)])).rejects.toMatchObject({ code: "invalid_input" });
@@ -717,7 +720,6 @@ describe("who may", () => {
     await expect(runtime.post(bob, thread, [message("Hi", time.at)])).rejects.toMatchObject({
       code: "thread_not_found",
     });
-    await expect(runtime.turns(ann, thread.id)).rejects.toMatchObject({ code: "not_allowed" });
     await expect(
       runtime.open(bob, { agent: agent.name, contact: contactId("ann"), channel: "test", key: "main" }),
     ).rejects.toMatchObject({
@@ -725,7 +727,10 @@ describe("who may", () => {
     });
   });
 
-  const who = (role: Actor["role"], trust: Trust): readonly [Actor, Trust] => [{ ...OPERATOR, role }, trust];
+  const who = (role: Actor["role"], trust: Trust): readonly [Allowed<"post">, Trust] => [
+    allow({ ...OPERATOR, role, ...(role === "contact" && { contact: contactId("ann") }) }, "post"),
+    trust,
+  ];
   const [CONTACT, MEMBER, BOSS, PLATFORM] = [
     who("contact", "contact"),
     who("member", "member"),

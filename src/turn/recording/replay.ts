@@ -1,6 +1,6 @@
 import {
-  type Actor,
   type AgentName,
+  type Allowed,
   contactId,
   type Ledger,
   type Model,
@@ -15,7 +15,7 @@ import { type Exchange, REPLAY, type RecordedReply } from "./recording.ts";
 
 /** What a replay needs besides the runtime. */
 export interface ReplayPlan {
-  readonly actor: Actor;
+  readonly actor: Allowed<"post">;
   readonly agent: AgentName;
   /** Names the recording's conversations apart from those of other files. */
   readonly digest: string;

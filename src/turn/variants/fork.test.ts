@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   actorId,
   agentName,
+  allow,
   contactId,
   eventId,
   issueId,
@@ -104,23 +105,17 @@ describe("a fork", () => {
     await expect(at.runtime.fork(OPERATOR, thread.id, { turn, key: "x" })).rejects.toMatchObject({
       code: "turn_not_found",
     });
-    const contact = {
-      org: ORG,
-      id: actorId("contact:ann"),
-      role: "contact",
-      agent: agentName("helper"),
-      contact: contactId("ann"),
-    } as const;
-    await expect(at.runtime.fork(contact, thread.id, { key: "x" })).rejects.toMatchObject({ code: "not_allowed" });
-    const auditor = { org: ORG, id: actorId("key:auditor"), role: "auditor" } as const;
-    await expect(at.runtime.fork(auditor, thread.id, { key: "x" })).rejects.toMatchObject({ code: "not_allowed" });
-    const bob = {
-      org: ORG,
-      id: actorId("member:mia"),
-      role: "member",
-      agent: agentName("helper"),
-      contact: contactId("bob"),
-    } as const;
+    const bob = allow(
+      {
+        org: ORG,
+        id: actorId("member:mia"),
+        role: "member",
+        agent: agentName("helper"),
+        contact: contactId("bob"),
+      },
+      "post",
+      "read",
+    );
     await expect(at.runtime.fork(bob, thread.id, { key: "x" })).rejects.toMatchObject({ code: "thread_not_found" });
     await at.store.eraseContact(thread.scope, OPERATOR, at.time.at);
     await expect(at.runtime.fork(OPERATOR, thread.id, { key: "x" })).rejects.toMatchObject({

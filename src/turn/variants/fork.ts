@@ -1,6 +1,5 @@
 import {
-  type Actor,
-  authorize,
+  type Allowed,
   eventId,
   isBatch,
   isKept,
@@ -27,10 +26,9 @@ import type { ForkOptions, RegenerateOptions } from "../runtime.ts";
 type Point = NonNullable<Thread["forkedFrom"]>;
 
 /** A thread that continues where a turn of another ended. The parent is only read. */
-export async function fork(parts: Parts, actor: Actor, id: ThreadId, options: ForkOptions): Promise<Thread> {
+export async function fork(parts: Parts, actor: Allowed<"view">, id: ThreadId, options: ForkOptions): Promise<Thread> {
   const { turn, key = ownName(parts, "fork") } = options;
-  const parent = await threadOf(parts, actor, id, "post");
-  authorize(actor, "read", parent.scope);
+  const parent = await threadOf(parts, actor, id);
   const turns = await parts.store.turns(parent.scope, id);
   const point = turn === undefined ? lastDone(parent, turns) : after(parent, turns, turn);
   return branch(parts, parent, point, { key, channel: channelOf(parent, options) });
@@ -50,12 +48,12 @@ function channelOf(parent: Thread, { channel }: ForkOptions): string {
 /** The same messages once more, on a fork from before the turn. */
 export async function* regenerate(
   parts: TurnParts,
-  actor: Actor,
+  actor: Allowed<"view">,
   id: TurnId,
   options: RegenerateOptions,
 ): AsyncGenerator<TurnEvent> {
   const turn = await turnOf(parts, actor, id);
-  const parent = await broughtUpToDate(parts, await threadOf(parts, actor, turn.thread, "run"));
+  const parent = await broughtUpToDate(parts, await threadOf(parts, actor, turn.thread));
   if (turn.events.length === 0) {
     const why = turn.status === "running" ? "it still runs" : "it has no messages";
     throw new StrataError("invalid_input", `${id} cannot be answered again: ${why}; name a turn that ended`, {

@@ -1,6 +1,6 @@
 import { type Compilation, requestOf } from "../../compiler/index.ts";
 import {
-  type Actor,
+  type Allowed,
   asStrataError,
   type CommitReport,
   type ContactScope,
@@ -36,7 +36,7 @@ export interface Summing {
   readonly parts: TurnParts;
   readonly setup: TurnSetup;
   readonly scope: ContactScope;
-  readonly actor: Actor;
+  readonly actor: Allowed<"view">;
   readonly asked: Extract<EventKind, "instruction" | "scheduled">;
   readonly signal: AbortSignal;
 }

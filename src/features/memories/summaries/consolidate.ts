@@ -71,7 +71,7 @@ async function* consolidate(
   const { by = "session", limit = Number.POSITIVE_INFINITY, gap = PAUSE } = wish;
   const { signal = new AbortController().signal } = wish;
   const agent = agentNamed(parts, actor, whose.agent);
-  const scope = await reach(parts, actor, { scope: whose, action: "operate" });
+  const scope = await reach(parts, actor, whose);
   const setup = await setupOf(parts, { scope, version: agent.version }, {});
   checkModel(setup);
   const summing = { parts, setup, scope: contactOf(scope), actor, asked, signal };

@@ -1,8 +1,8 @@
 import type { SummaryBy } from "../../../compiler/index.ts";
 import {
-  type Actor,
   type Agent,
   type AgentName,
+  type Allowed,
   asStrataError,
   authorize,
   SCHEDULE,
@@ -27,7 +27,7 @@ export interface IdleRecord {
 
 /** Who asks, until when, and how one contact's talk is summarized. */
 interface Idling {
-  readonly actor: Actor;
+  readonly actor: Allowed<"view">;
   /** Left out, all agents. */
   readonly only: AgentName | undefined;
   readonly signal: AbortSignal;
@@ -48,7 +48,7 @@ export async function consolidateIdle(parts: TurnParts, idling: Idling): Promise
       (record.pausedUntil.get(name) ?? 0) > parts.clock.real()
     )
       continue;
-    authorize(actor, "operate", { org, agent: name, contact: null });
+    authorize(actor, { org, agent: name, contact: null });
     try {
       await lookAfter(parts, idling, agent, agent.consolidate);
     } catch (thrown) {

@@ -1,20 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { countRequest } from "../../../compiler/index.ts";
 import type { ScriptedReply } from "../../../models/index.ts";
-import {
-  type Actor,
-  type Agent,
-  actorId,
-  DEFAULT_BUDGETS,
-  type Memory,
-  readFrames,
-  untrusted,
-} from "../../../protocol/index.ts";
+import { type Agent, DEFAULT_BUDGETS, type Memory, readFrames, untrusted } from "../../../protocol/index.ts";
 import { collect, message, OPERATOR, ORG, sampleAgent } from "../../../turn/index.contract.ts";
 import { cardOf } from "../../../wire/index.ts";
 import { HOUR, talked, texts } from "./stage.contract.ts";
-
-const MEMBER: Actor = { org: ORG, id: actorId("member:mia"), role: "member" };
 
 const ids = (memories: readonly Memory[]): readonly string[] => memories.map(({ id }) => id);
 
@@ -149,12 +139,6 @@ describe("what was said in a conversation that has ended", () => {
     expect(asked()).toEqual([]);
     await collect(turn);
     expect(await collect(runtime.consolidate(OPERATOR, scope))).toHaveLength(1);
-  });
-
-  it("is summarized for operators only", async () => {
-    const { time, runtime, scope } = await talked("Ann sails.");
-    time.at += HOUR;
-    await expect(collect(runtime.consolidate(MEMBER, scope))).rejects.toMatchObject({ code: "not_allowed" });
   });
 });
 
