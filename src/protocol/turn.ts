@@ -50,6 +50,17 @@ export const isKept = <Ended extends { readonly status: TurnStatus }>(
 export const WAITS_FOR = ["agent", "client", "person"] as const;
 export type WaitsFor = (typeof WAITS_FOR)[number];
 
+/** A token for what steps and calls of a turn leave to `onCommit` of their feature. It lives as long as the turn; the core stores none of it. */
+export interface OutcomePart<Value> {
+  readonly put: (extras: object, value: Value) => void;
+  readonly of: (outcome: { readonly extras: object }) => Value | undefined;
+}
+
+export function outcomePart<Value>(): OutcomePart<Value> {
+  const all = new WeakMap<object, Value>();
+  return { put: (extras, value) => void all.set(extras, value), of: ({ extras }) => all.get(extras) };
+}
+
 /** Totals of a turn. `milliseconds` of real time. */
 export interface TurnTotals {
   readonly rounds: number;

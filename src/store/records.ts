@@ -13,7 +13,6 @@ import type {
   Mark,
   Mode,
   ModelRef,
-  NewApproval,
   NewEvent,
   OrgId,
   OutboxId,
@@ -244,8 +243,8 @@ export interface TurnOutcome {
   readonly requests: readonly RequestRecord[];
   /** Applied when the turn is done. */
   readonly writes: readonly PlannedWrite[];
-  /** Calls that wait for a person from now on, when the turn is done. */
-  readonly approvals: readonly NewApproval[];
+  /** The key of each feature's `outcomePart`: what it left for its own `onCommit`. */
+  readonly extras: object;
   readonly totals: TurnTotals;
   /** The id that the outbox row gets. */
   readonly outbox: OutboxId;

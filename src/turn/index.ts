@@ -18,7 +18,7 @@ export { finishErasures } from "./erase.ts";
 export { heldNow, pauseAfter, retryWhileBusy } from "./intake/lease.ts";
 export { isOwnChannel, OWN_CHANNELS, PEER } from "./intake/own-channels.ts";
 export { checkOutside, knownScope, reach, writableScope } from "./intake/senders.ts";
-export { schemaDigest } from "./loop/approvals.ts";
+export { HELD_CALLS, schemaDigest } from "./loop/approvals.ts";
 export { BETWEEN_TURNS, callerOf, limitsOf, outOfState, runTool } from "./loop/run-tool.ts";
 export { agentAt, inWindow, keepVersion, limitOf, parametersOf, setupOf, upToDate } from "./loop/setup.ts";
 export type {

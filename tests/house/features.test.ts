@@ -45,6 +45,16 @@ it("every built-in tool comes from a feature: the rooms of a turn name none", ()
   expect(LISTED.flatMap(({ feature }) => (feature.tools === undefined ? [] : [feature.name]))).toContain("workspace");
 });
 
+// What a feature has is a token of its own. A word goes in here when the last file under `src/turn` has lost it.
+const NOT_IN_TURN = /credit|evict|overtaken|schedule\b|inbox|payment|\bforget\b|StoreWrite\["kind"\]/i;
+
+it("a turn names no feature by its words", () => {
+  const found = readFiles((path) => /^src\/turn\/.*(?<!\.test|\.contract)\.ts$/.test(path)).flatMap(({ path, text }) =>
+    text.split("\n").flatMap((line, i) => (NOT_IN_TURN.test(line) ? [`${path}:${i + 1}: ${line.trim()}`] : [])),
+  );
+  expect(found).toEqual([]);
+});
+
 it("every key of an agent that a feature brings is listed, and no key that no feature brings", () => {
   const brought = LISTED.flatMap(({ feature }) => Object.entries(feature.keys ?? {}));
   expect(twice(brought.map(([name]) => name))).toEqual([]);

@@ -1,12 +1,12 @@
 import { untrusted } from "../../protocol/index.ts";
-import { asked, exchange, type KeptSample, NOW, open, said } from "../../store/index.contract.ts";
+import { asked, exchange, holding, type KeptSample, NOW, open, said } from "../../store/index.contract.ts";
 import { APPROVAL_STORE } from "./store.ts";
 
 /** A call that was approved and has run, and one that waits. */
 export const KEPT: KeptSample = {
   fill: async (store, scope, words) => {
     const approvals = [asked({ input: { words } }), asked({ input: words })] as const;
-    await exchange(store, await open(store, scope), words, { more: { approvals } });
+    await exchange(store, await open(store, scope), words, { more: holding(...approvals) });
     const { decideApproval, finishApproval } = store.part(APPROVAL_STORE);
     const [{ id }] = approvals;
     await decideApproval(scope, id, { verdict: "approved", by: "operator", note: untrusted(words), at: NOW });

@@ -5,6 +5,7 @@ import {
   asked,
   edited,
   exchange,
+  holding,
   LOOP,
   NOW,
   newMemory,
@@ -29,7 +30,7 @@ const UNKNOWN = approvalId(issueId("approval", NOW, new Uint8Array(10)));
 async function waiting(store: Store, more: Parameters<typeof asked>[0] = {}): Promise<Approval & { at: Thread }> {
   const at = await open(store, ANN);
   const call = asked(more);
-  await exchange(store, at, "Book the blue room", { more: { approvals: [call] } });
+  await exchange(store, at, "Book the blue room", { more: { ...holding(call) } });
   const found = await approvalsOf(store).approval(ANN, call.id);
   if (!found) throw new Error("the approval was not kept");
   return { ...found, at };
@@ -64,10 +65,10 @@ function asking(openStore: OpenStore): void {
     it("law 7 lands in the commit of the turn that is done, and not in that of one that failed", async () => {
       const store = await openStore();
       const thread = await open(store, ANN);
-      await exchange(store, thread, "Book it", { failed: true, more: { approvals: [asked()] } });
+      await exchange(store, thread, "Book it", { failed: true, more: { ...holding(asked()) } });
       expect(await approvalsOf(store).approvals(ANN, {}, 9)).toEqual([]);
       const call = asked({ taint: "member", schema: VERSION });
-      const { claim, outcome } = await exchange(store, thread, "Now book it", { more: { approvals: [call] } });
+      const { claim, outcome } = await exchange(store, thread, "Now book it", { more: { ...holding(call) } });
       expect(await approvalsOf(store).approval(ANN, call.id)).toEqual({
         ...call,
         scope: ANN,
@@ -86,7 +87,7 @@ function asking(openStore: OpenStore): void {
       const other = await open(store, ANN, "other");
       const calls = [asked(), asked(), asked()];
       for (const [i, call] of calls.entries()) {
-        await exchange(store, i === 2 ? other : thread, "Book", { more: { approvals: [call], at: NOW + i } });
+        await exchange(store, i === 2 ? other : thread, "Book", { more: { ...holding(call), at: NOW + i } });
       }
       const [first, second, third] = calls.map(({ id }) => id);
       if (!first || !second || !third) throw new Error("three were asked for");

@@ -37,6 +37,7 @@ import {
   tables,
   within,
 } from "../../store/index.ts";
+import { HELD_CALLS } from "../../turn/index.ts";
 
 /** `input`, `note` and `outcome` name pieces; `schema` digests that of the tool. */
 interface ApprovalTable extends ContactScope {
@@ -127,7 +128,7 @@ export const APPROVAL_STORE = {
 async function keepApprovals(tx: Tx, { scope, turn, done }: EndedTurn): Promise<void> {
   if (done === undefined) return;
   const { claim, outcome, keep } = done;
-  for (const [position, { id, call, tool, input, schema = null, taint }] of outcome.approvals.entries()) {
+  for (const [position, { id, call, tool, input, schema = null, taint }] of (HELD_CALLS.of(outcome) ?? []).entries()) {
     const asks = { id, thread: claim.thread.id, turn, position, call, tool, input: await keep(JSON.stringify(input)) };
     const open = { status: "waiting", decided_at: null, decided_by: null, note: null, outcome: null } as const;
     await tx.run(insert("approval", { ...owner(scope), ...asks, taint, ...open, asked_at: outcome.at, schema }));

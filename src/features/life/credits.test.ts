@@ -202,7 +202,7 @@ describe("an agent that lives on credits", () => {
     const model = { ...scripted(["Never."]).model, ref: "some:model" };
     await expect(collect(on.runtime.regenerate(OPERATOR, turn, { model }))).rejects.toMatchObject({
       code: "invalid_input",
-      message: expect.stringMatching(/a limit in dollars or credits, but the price of some:model is not known/),
+      message: expect.stringMatching(/may spend only so much money, but the price of some:model is not known/),
     });
   });
 

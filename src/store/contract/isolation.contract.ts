@@ -19,6 +19,7 @@ import {
   asking,
   claiming,
   exchange,
+  holding,
   NOW,
   newMemory,
   type OpenStore,
@@ -54,7 +55,7 @@ async function stand(openStore: OpenStore): Promise<Stand> {
   await store.saveAgentVersion(ANN.org, ANN.agent, VERSION, "{}", NOW);
   const thread = await open(store, ANN);
   const waits = asked();
-  const { outcome } = await exchange(store, thread, "Secret of Ann", { more: { approvals: [waits] } });
+  const { outcome } = await exchange(store, thread, "Secret of Ann", { more: { ...holding(waits) } });
   const memory = newMemory();
   await store.saveMemory(ANN, memory, remembered("Ann likes jasmine tea", { tags: ["tea"] }));
   await store.receive(ANN, thread.id, [said("waiting", { externalId: "m1" })]);

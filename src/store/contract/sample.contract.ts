@@ -41,6 +41,7 @@ import {
   turnId,
   untrusted,
 } from "../../protocol/index.ts";
+import { HELD_CALLS } from "../../turn/index.ts";
 import { EDIT_TEXT } from "../agent/edit-write.ts";
 import { SAVE_MEMORY } from "../memory/memory-writes.ts";
 import type { MemoryStore } from "../memory-store.ts";
@@ -301,7 +302,7 @@ function outcomeOf(
     },
     outbox: newOutbox(),
     unremembered: [],
-    approvals: [],
+    extras: {},
     ...more,
   };
 }
@@ -340,3 +341,10 @@ export const saving = (memory: NewMemory, id: string = newMemory()): PlannedWrit
   write: SAVE_MEMORY.plan({ memory }),
 });
 export const rewriting = (edit: NewText): PlannedWrite => ({ write: EDIT_TEXT.plan({ edit }) });
+
+/** What a turn leaves for the feature of approvals: calls that wait for a person. */
+export function holding(...calls: readonly NewApproval[]): { readonly extras: object } {
+  const extras = {};
+  HELD_CALLS.put(extras, calls);
+  return { extras };
+}

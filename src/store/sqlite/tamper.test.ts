@@ -15,6 +15,7 @@ import {
   edited,
   epochOf,
   exchange,
+  holding,
   NOW,
   newOutbox,
   newThread,
@@ -103,7 +104,7 @@ async function fill(): Promise<void> {
   const waits = asked();
   await exchange(store, thread, "three", {
     epochs: [epochOf(2, [], { cut: 4 })],
-    more: { writes, approvals: [waits] },
+    more: { writes, ...holding(waits) },
   });
   await store
     .part(APPROVAL_STORE)

@@ -271,7 +271,7 @@ function outcomeFor({ thread, events }: Claim, outcome: TurnOutcome): TurnOutcom
     messages: [],
     requests: [],
     writes: [],
-    approvals: [],
+    extras: {},
     totals: { rounds: 0, calls: 0, usage: NO_USAGE, dollars: 0, milliseconds: 0 },
     outbox: batchReply?.outbox ?? outcome.outbox,
     unremembered: batchReply?.unremembered ?? [],

@@ -7,6 +7,7 @@ import {
   type Json,
   lowestTrust,
   type NewApproval,
+  outcomePart,
   TAINTED,
   type Tainted,
   type Tool,
@@ -52,14 +53,18 @@ export function whenTainted({ setup, lease }: TurnState, tool: Tool, input: Json
 /** Differs for another tool of the same name, and for the tool before it was changed. */
 export const schemaDigest = ({ schema }: Tool): Digest => digestOf(canonicalJson(schema));
 
+/** The turn's calls that wait for a person from its commit on. */
+export const HELD_CALLS = outcomePart<readonly NewApproval[]>();
+
 /** Notes that a call waits; the same call again in one turn is the same question. Stored with the turn's commit. */
 export function requestApproval(state: TurnState, call: Omit<NewApproval, "id" | "taint">, taint: Trust): NewApproval {
   const key = canonicalJson(call.input);
-  const asked = state.approvals.find((one) => one.tool === call.tool && canonicalJson(one.input) === key);
+  const held = HELD_CALLS.of(state) ?? [];
+  const asked = held.find((one) => one.tool === call.tool && canonicalJson(one.input) === key);
   if (asked !== undefined) return asked;
   const { clock, random } = state.parts;
   const approval = { ...call, id: approvalId(issueId("approval", clock.real(), random(10))), taint };
-  state.approvals.push(approval);
+  HELD_CALLS.put(state.extras, [...held, approval]);
   return approval;
 }
 

@@ -31,7 +31,7 @@ function checkPrice(
   } = agent;
   const isCounted = spend !== undefined || turn.dollars !== undefined || steps.funds.some(({ holds }) => holds(agent));
   if (prices.priced || !isCounted) return;
-  const message = `${name} has a limit in dollars or credits, but the price of ${ref} is not known: set it under \`models\` in strata.yaml, or name another model`;
+  const message = `${name} may spend only so much money, but the price of ${ref} is not known: set it under \`models\` in strata.yaml, or name another model`;
   throw new StrataError("invalid_input", message, { agent: name, model: ref });
 }
 

@@ -78,6 +78,8 @@ export interface RunningTurn {
   readonly lease: Lease;
   readonly recorded: RunOptions["recorded"];
   readonly inner: InnerTurns;
+  /** The key under which features leave an `outcomePart` for their `onCommit`. */
+  readonly extras: object;
 }
 
 /** The turns that a turn's calls run: they end within its limits, and each has a record of its own. */

@@ -10,7 +10,6 @@ import {
   issueId,
   type Message,
   type Mode,
-  type NewApproval,
   NO_USAGE,
   type OutboxId,
   outboxId,
@@ -58,8 +57,6 @@ export interface TurnState extends RunningTurn {
   readonly tracked: TrackedSpend;
   /** In a turn of several senders: what each is told. */
   readonly replies: Map<ContactId, Spoken>;
-  /** Calls that wait for a person from the commit on. */
-  readonly approvals: NewApproval[];
   calls: number;
   /** Whether the model was told that it is asked for the last time. */
   isLast: boolean;
@@ -99,7 +96,7 @@ export function newTurnState(parts: TurnParts, setup: TurnSetup, lease: Lease, o
     left: NO_END,
     tracked: parts.spending.open(setup.agent, () => dollarsOf(requests)),
     replies: new Map(),
-    approvals: [],
+    extras: {},
     calls: 0,
     isLast: false,
     used: new Map(),
@@ -215,7 +212,7 @@ export function outcomeOf(state: TurnState, ending: Ending): TurnOutcome {
     messages: [...(sent?.own ?? []), ...state.added.slice(state.unsent)],
     requests: state.requests,
     writes: state.writes,
-    approvals: state.approvals,
+    extras: state.extras,
     totals: totalsOf(state),
     outbox,
     // An agent's own turns answer nobody.
