@@ -1,8 +1,8 @@
-import { isMap, isSeq, parseDocument } from "yaml";
+import { isMap, isSeq } from "yaml";
 import { nearest } from "../protocol/index.ts";
 import type { Path } from "./path.ts";
 import { reportOn } from "./report.ts";
-import { readYaml } from "./yaml-source.ts";
+import { editableYaml, readYaml } from "./yaml-source.ts";
 
 /** What happened to one key of DevClaw's file: where its value stands now, or what to do about it. */
 export type TranslatedKey = { readonly key: string; readonly line: number } & Outcome;
@@ -114,7 +114,7 @@ interface Draft {
 
 function draftOf(texts: ReadonlyMap<string, string>): Draft {
   const files = new Map(texts);
-  const yaml = parseDocument(files.get("strata.yaml") ?? "");
+  const yaml = editableYaml(files.get("strata.yaml") ?? "");
   const setTop = (path: Path, value: unknown) => {
     yaml.setIn(path, isPlain(value) ? value : yaml.createNode(value));
     return { to: `${path.join(".")}: ${isPlain(value) ? value : JSON.stringify(value)}` };

@@ -36,3 +36,4 @@ export {
   usualModel,
 } from "./secret.ts";
 export { vaultOf } from "./vault.ts";
+export { readHead } from "./yaml-source.ts";

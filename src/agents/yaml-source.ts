@@ -11,6 +11,7 @@ import {
   parseDocument,
   visit,
 } from "yaml";
+import { StrataError } from "../protocol/index.ts";
 import { type Path, type Position, show, type YamlSource } from "./path.ts";
 import { MOST_PROBLEMS, type Problem, refusal } from "./report.ts";
 
@@ -41,6 +42,32 @@ export function readYaml(file: string, text: string): YamlSource {
     locate: (path, key) => positionOf(text, offsetOf(document, path, key)),
   };
 }
+
+/** A head is data of other people's files, read again and again: what is longer than this is none. */
+const HEAD = { characters: 16_000, keys: 200 };
+
+/**
+ * The YAML between the two `---` of a file that begins with a head, as strictly as `readYaml`.
+ * @throws StrataError `config_invalid` with the first finding, and its line in the head
+ */
+export function readHead(text: string): YamlSource {
+  const refuse = (expected: string): never => {
+    throw new StrataError("config_invalid", expected, { problems: [{ line: 1, expected }] });
+  };
+  if (text.length > HEAD.characters) refuse(`a head may have ${HEAD.characters} characters, and this has more`);
+  const source = readYaml("the head", text);
+  if (keysIn(source.value) > HEAD.keys) refuse(`a head may have ${HEAD.keys} keys, and this has more`);
+  return source;
+}
+
+function keysIn(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 0;
+  const inside = Object.values(value).reduce<number>((sum, one) => sum + keysIn(one), 0);
+  return inside + (Array.isArray(value) ? 0 : Object.keys(value).length);
+}
+
+/** A document of ours that is changed and written again, with its comments. */
+export const editableYaml = (text: string): Document => parseDocument(text);
 
 const OPTIONS = {
   version: "1.2",

@@ -63,6 +63,9 @@ async function readText(path: string, most: number): Promise<ReadFile> {
   try {
     const entry = await file.stat();
     if (!entry.isFile()) throw new Error("it is no regular file");
+    // Its other name may be anywhere on the disk, also where no path of the project leads.
+    if (entry.nlink > 1)
+      throw new Error("it is a hard link, whose file may be outside of the project; replace it with a copy");
     // What was opened is what counts, whatever is put in its place meanwhile: Linux says of a descriptor where it is.
     const real = process.platform === "linux" ? await readlink(`/proc/self/fd/${file.fd}`) : await realpath(path);
     const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(entry.size, most)), 0);

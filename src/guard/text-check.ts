@@ -121,13 +121,17 @@ function emptyRule(text: string): string | undefined {
     : `the line ${JSON.stringify(bare.trim())} is a rule that says nothing; write it or leave it out`;
 }
 
+/** The heading of a project's file in the prompt, and what would pass for one of a skill. `## File layout` is a heading like any other. */
+const PART_HEADING = /^#{1,6}\s*(?:File\s+\S*[./]\S*|Skill\s+\S*[-:/.]\S*)\s*#*$/i;
+
 /** Marks, quotes and blanks of any kind before a header, or inside it, do not keep a model from reading it as one. */
 export function readsAsOurs(line: string): boolean {
   const bare = withoutHidden(line)
     .normalize("NFD")
     .replaceAll(/\p{M}+/gu, "")
     .trim();
-  return looksLikeOurs(bare) || looksLikeOurs(bare.replace(/^[^\p{L}\p{N}[#]+/u, ""));
+  const unmarked = bare.replace(/^[^\p{L}\p{N}[#]+/u, "");
+  return looksLikeOurs(bare) || looksLikeOurs(unmarked) || PART_HEADING.test(unmarked.normalize("NFKC"));
 }
 
 function lineProblem(line: string | undefined): string | undefined {

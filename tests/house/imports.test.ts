@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { isTestFile, readFiles } from "../../checks/files.ts";
 import { importsOf } from "../../checks/imports.ts";
 
 /** Each import as `line use path`, with `inline` for one whose names are all marked `type`. */
@@ -110,4 +111,10 @@ describe("imports", () => {
       ),
     ).toEqual([]);
   });
+});
+
+it("YAML is parsed in one file, which bounds what it takes: no other imports the parser", () => {
+  const parses = /import\s*\{[^}]*\bparse\w*[^}]*\}\s*from "yaml"/;
+  const found = readFiles((path) => path.startsWith("src/") && path.endsWith(".ts") && !isTestFile(path));
+  expect(found.flatMap(({ path, text }) => (parses.test(text) ? [path] : []))).toEqual(["src/agents/yaml-source.ts"]);
 });

@@ -1,6 +1,7 @@
-import { isMap, LineCounter, parseDocument } from "yaml";
+import { z } from "zod";
+import { readHead } from "../../agents/index.ts";
 import { clean, layerJudge, readsAsOurs, withoutSecrets } from "../../guard/index.ts";
-import { digestOf, untrusted } from "../../protocol/index.ts";
+import { asStrataError, digestOf, untrusted } from "../../protocol/index.ts";
 
 /** A file's head, where it has one, and what stands below. */
 export interface Split {
@@ -25,33 +26,27 @@ export function splitHead(text: string): Split {
   if (end < 0)
     return { ...whole, problem: { line: 1, says: "its head has no end: a second line of `---` is missing" } };
   const body = lines.slice(end + 1).join("\n");
-  const counter = new LineCounter();
-  const document = parseDocument(lines.slice(1, end).join("\n"), {
-    lineCounter: counter,
-    schema: "core",
-    logLevel: "silent",
-  });
-  const lineAt = (offset = 0): number => counter.linePos(offset).line + 1;
   const found = { body, line: end + 2 };
-  const [error] = [...document.errors, ...document.warnings];
   const problem = (line: number, says: string): Split => ({ ...found, lineOf: () => line, problem: { line, says } });
-  if (error !== undefined) return problem(lineAt(error.pos[0]), firstLine(error.message));
-  const { contents } = document;
-  if (contents === null) return { ...found, head: {}, lineOf: () => 1 };
-  if (!isMap(contents)) return problem(2, "its head is no map of keys and values");
-  const lineOf = (key: string): number => {
-    const pair = contents.items.find((item) => String(item.key) === key);
-    const range = pair !== undefined && typeof pair.key === "object" && pair.key && "range" in pair.key;
-    return range && Array.isArray(pair.key.range) ? lineAt(Number(pair.key.range[0])) : 2;
-  };
+  const head = lines.slice(1, end).join("\n");
   try {
-    return { ...found, head: { ...document.toJS({ maxAliasCount: 0 }) }, lineOf };
-  } catch (error) {
-    return problem(2, error instanceof Error ? firstLine(error.message) : "its head cannot be read");
+    const { value, locate } = readHead(head);
+    if (value === null || value === undefined) return { ...found, head: {}, lineOf: () => 1 };
+    if (typeof value !== "object" || Array.isArray(value)) return problem(2, "its head is no map of keys and values");
+    return { ...found, head: { ...value }, lineOf: (key) => locate([key], true).line + 1 };
+  } catch (thrown) {
+    const { line, says } = firstProblem(thrown);
+    return problem(line + 1, says);
   }
 }
 
-const firstLine = (message: string): string => message.split("\n")[0]?.replace(/ at line \d+.*$/, "") ?? "";
+const PROBLEMS = z.object({ problems: z.array(z.object({ line: z.number(), expected: z.string() })).min(1) });
+
+function firstProblem(thrown: unknown): { readonly line: number; readonly says: string } {
+  const { message, details } = asStrataError(thrown);
+  const [first] = PROBLEMS.safeParse(details).data?.problems ?? [];
+  return { line: first?.line ?? 1, says: first?.expected ?? message };
+}
 
 /** A text as it may stand in a prompt, and what was taken out of it. */
 export interface Prepared {
@@ -87,12 +82,22 @@ export const prepare = byDigest((given): Prepared => {
     if (changed !== text) notes.push(says);
     return changed;
   };
-  const plain = given.replace(/\r\n?/g, "\n");
-  const visible = step("hidden characters were removed", (text) => clean(untrusted(text)), plain);
-  const uncommented = step(COMMENTS_REMOVED, withoutComments, visible);
-  const own = step("lines that read as the platform's own were removed", withoutOurs, uncommented);
-  return { text: step("what looks like a secret was removed", withoutSecrets, own).trim(), notes };
+  const once = (text: string): string => {
+    const visible = step("hidden characters were removed", (one) => clean(untrusted(one)), text);
+    const uncommented = step(COMMENTS_REMOVED, withoutComments, visible);
+    const own = step("lines that read as the platform's own were removed", withoutOurs, uncommented);
+    return step("what looks like a secret was removed", withoutSecrets, own).trim();
+  };
+  // What one step takes out may make whole what another has passed: `<|im_<!-- -->start|>`. So it is done until nothing changes.
+  let text = once(given.replace(/\r\n?/g, "\n"));
+  for (let rounds = 0; once(text) !== text; rounds++) {
+    // Whoever nests it deeper than that hides something: nothing is left to put together.
+    text = once(rounds < ROUNDS ? text : text.replaceAll(/[<[#-]/g, " "));
+  }
+  return { text, notes: [...new Set(notes)] };
 });
+
+const ROUNDS = 6;
 
 /** What the guard of layer texts finds fault with. */
 export const faultsIn = byDigest(async (text): Promise<readonly string[]> => {
