@@ -119,7 +119,7 @@ export {
   type Usage,
   untrusted,
 } from "./protocol/index.ts";
-export type { MemoryHit, MemoryListing, MemoryStats, SavedMemory } from "./store/index.ts";
+export type { Change, MemoryHit, MemoryListing, MemoryStats, SavedMemory } from "./store/index.ts";
 export type { Composed, Conversation, Runtime } from "./turn/index.ts";
 export { defineSource, type SourceContent, type SourceDefinition } from "./turn/sources/index.ts";
 export { defineTool, type ToolDefinition } from "./turn/tools/index.ts";

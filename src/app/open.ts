@@ -23,7 +23,7 @@ import {
   type Request,
   StrataError,
 } from "../protocol/index.ts";
-import { type ChainHead, type Finding, type HeldThread, openStore, type Store } from "../store/index.ts";
+import { type ChainHead, type Change, type Finding, type HeldThread, openStore, type Store } from "../store/index.ts";
 import { finishErasures, type Parts, type RecordedReply, type Runtime, type TurnSteps } from "../turn/index.ts";
 import { guessedWindow, type ModelCard } from "../wire/index.ts";
 import { type Answer, openAsk, type Question } from "./ask.ts";
@@ -85,10 +85,10 @@ export interface App {
    */
   readonly reload: () => Promise<Reloaded>;
   /**
-   * Calls the listener when something has happened in this program that others may be waiting for: a message came, a turn was
-   * committed, a call decided about, credits were added, the projects read again. Gives the way to forget it.
+   * Calls the listener with what has changed in this program and others may be waiting for: a message came, a turn was committed, a
+   * call decided about, credits were added, the projects read again. Returns a function that removes it.
    */
-  readonly onChange: (listener: () => void) => () => void;
+  readonly onChange: (listener: (change: Change) => void) => () => void;
   readonly head: (org: OrgId) => Promise<ChainHead>;
   readonly verify: (org: OrgId, anchor?: ChainHead) => AsyncIterable<Finding>;
   readonly organizations: () => Promise<readonly OrgId[]>;
@@ -160,9 +160,9 @@ interface Joining {
 }
 
 function joined(options: PlacedOptions, { declared, current, vectors, disk, steps }: Joining): App {
-  const listening = new Set<() => void>();
-  const changed = (): void => {
-    for (const listener of listening) listener();
+  const listening = new Set<(change: Change) => void>();
+  const changed = (change: Change): void => {
+    for (const listener of listening) listener(change);
   };
   const store = telling(vectors.store, changed);
   const time: { at?: number } = {};
@@ -205,7 +205,7 @@ function joined(options: PlacedOptions, { declared, current, vectors, disk, step
       current.declared = now;
       // Another embedder begins at once; where that fails, the next turn tells.
       for (const agent of now.agents) vectors.later(agent).catch(() => undefined);
-      changed();
+      changed({ kind: "projects", ids: now.agents.map(({ name }) => name) });
       return { modules: now.modulesAnew };
     },
     onChange: (listener) => {

@@ -1,31 +1,47 @@
-import type { Store } from "../store/index.ts";
+import type { Change, Claim, Store, StorePart } from "../store/index.ts";
 
-/** The same store, which calls `changed` after this program has stored something that background work may be waiting for. */
-export function telling(store: Store, changed: () => void): Store {
-  const after = async <T>(kept: Promise<T>): Promise<T> => {
-    const said = await kept;
-    changed();
-    return said;
+/** The same store, which tells what has changed after this program has stored something that others may be waiting for. */
+export function telling(store: Store, tell: (change: Change) => void): Store {
+  const after = async <T>(kept: Promise<T>, changeOf: (result: T) => Change): Promise<T> => {
+    const result = await kept;
+    tell(changeOf(result));
+    return result;
   };
   return {
     ...store,
-    receive: (...given) => after(store.receive(...given)),
-    openAndReceive: (...given) => after(store.openAndReceive(...given)),
-    settle: (...given) => after(store.settle(...given)),
-    part: (of) => tellingPart(store.part(of), of.wakes ?? [], after),
+    receive: (scope, thread, events) =>
+      after(store.receive(scope, thread, events), (stored) => messages({ scope, id: thread }, stored)),
+    openAndReceive: (scope, ...given) =>
+      after(store.openAndReceive(scope, ...given), ({ thread, events }) => messages(thread, events)),
+    settle: (claim, outcome) =>
+      after(store.settle(claim, outcome), () => {
+        const { scope, id: thread } = claim.thread;
+        return { kind: "turn", scope, thread, ids: [claim, ...(claim.batchMembers ?? [])].map(({ turn }) => turn) };
+      }),
+    part: (of) => tellingPart(store.part(of), of.changes ?? {}, tell),
   };
 }
 
+const messages = (
+  { scope, id: thread }: Pick<Claim["thread"], "scope" | "id">,
+  events: readonly { readonly id: string }[],
+): Change => ({ kind: "message", scope, thread, ids: events.map(({ id }) => id) });
+
 function tellingPart<Functions extends object>(
   functions: Functions,
-  wakes: readonly string[],
-  after: <T>(kept: Promise<T>) => Promise<T>,
+  changes: NonNullable<StorePart["changes"]>,
+  tell: (change: Change) => void,
 ): Functions {
   return new Proxy(functions, {
     get: (own, name) => {
       const found: unknown = Reflect.get(own, name);
-      if (typeof found !== "function" || !wakes.includes(String(name))) return found;
-      return (...given: readonly unknown[]) => after(found(...given));
+      const changeOf = changes[String(name)];
+      if (typeof found !== "function" || changeOf === undefined) return found;
+      return async (...given: readonly never[]) => {
+        const result: unknown = await found(...given);
+        tell(changeOf(...given));
+        return result;
+      };
     },
   });
 }

@@ -26,7 +26,7 @@ export async function startWork(
   const { tell = () => undefined, isWanted = async () => true, timers = { clock, after } } = options;
   const world = { runtime, operator: allow({ ...operator, id: PROGRAM }, "operate"), isWanted, clock: timers.clock };
   const dispatcher = inProcess({ jobs: await allJobs(), world, timers, tell });
-  const forget = onChange(dispatcher.wake);
+  const forget = onChange(() => dispatcher.wake());
   return {
     wake: dispatcher.wake,
     close: (drain) => {

@@ -7,8 +7,10 @@ import type {
   OrgId,
   OutboxId,
   PlannedWrite,
+  Scope,
   StoreWrite,
   StrataError,
+  ThreadId,
   ToolContext,
   Trust,
   TurnId,
@@ -79,6 +81,17 @@ type Bind = <Given extends readonly unknown[], R>(
   work: (tx: Tx, ...given: Given) => Promise<R>,
 ) => (...given: Given) => Promise<R>;
 
+/** Something that was stored and that others may be waiting for. */
+export interface Change {
+  /** `message`, `turn`, or what a feature names, such as `approval`; `projects` after a reload. */
+  readonly kind: string;
+  /** Whose it is; left out of what concerns all agents. */
+  readonly scope?: Scope;
+  readonly thread?: ThreadId;
+  /** What has changed: the ids of events, of a turn, of a call; or the names of what has no id. */
+  readonly ids: readonly string[];
+}
+
 /**
  * A feature's part of the store. The store gets a list of parts when it is opened and names none of them: it creates their tables,
  * calls them in each commit and each erasure, and lets them check their data.
@@ -91,8 +104,8 @@ export interface StorePart<Functions extends object = object> {
   readonly migrations?: readonly Migration[];
   /** What others ask of it: `store.part(PART)`. */
   readonly functions: (bind: Binding) => Functions;
-  /** Those of its functions after which others may have something to do. */
-  readonly wakes?: readonly string[];
+  /** Those of its functions after which others may have something to do: what has changed, by what the function was given. */
+  readonly changes?: Readonly<Record<string, (...given: never[]) => Change>>;
   /** Those of its functions that are given a contact's scope and reach rows of the agent's others as well. */
   readonly wide?: readonly string[];
   /** Its tables of which each row has a link of the chain, by the word with which such a link begins. */

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type App, openApp, type Serving, serve, startWork, type Timers } from "../../src/index.ts";
 import { agentName, contactId, type SignedEvent, untrusted } from "../../src/protocol/index.ts";
+import type { Change } from "../../src/store/index.ts";
 import { home } from "./home.ts";
 
 const CLERK = agentName("clerk");
@@ -54,6 +55,29 @@ async function replies({ runtime, operator }: App, wanted: number): Promise<read
   }
   return [];
 }
+
+it("a program's listeners are told what has changed, and of which agent, thread and turn", async () => {
+  const app = await office();
+  const { runtime, operator } = app;
+  const changes: Change[] = [];
+  const forget = app.onChange((change) => changes.push(change));
+  const ann = await thread(app, "ann");
+  const [event] = await runtime.post(operator, ann, [said("Hello?")]);
+  for await (const _ of runtime.run(operator, ann));
+  const [turn] = await runtime.turns(operator, ann.id);
+  const opening = { agent: CLERK, contact: contactId("bob"), channel: "test", key: "main" };
+  const bob = await runtime.openAndPost(operator, opening, [said("Anybody?")]);
+  await app.reload();
+  expect(changes).toEqual([
+    { kind: "message", scope: ann.scope, thread: ann.id, ids: [event?.id] },
+    { kind: "turn", scope: ann.scope, thread: ann.id, ids: [turn?.id] },
+    { kind: "message", scope: bob.thread.scope, thread: bob.thread.id, ids: bob.events.map(({ id }) => id) },
+    { kind: "projects", ids: [CLERK] },
+  ]);
+  forget();
+  await runtime.post(operator, ann, [said("Still there?")]);
+  expect(changes).toHaveLength(4);
+});
 
 describe("serve", () => {
   it("answers at once what is queued over HTTP and put into the inbox of an agent that only answers", async () => {

@@ -116,7 +116,10 @@ export const APPROVAL_STORE = {
      */
     finishApproval: writing(finishApproval),
   }),
-  wakes: ["decideApproval", "finishApproval"],
+  changes: {
+    decideApproval: (scope: Scope, id: ApprovalId) => ({ kind: "approval", scope, ids: [id] }),
+    finishApproval: (scope: Scope, id: ApprovalId) => ({ kind: "approval", scope, ids: [id] }),
+  },
   onCommit: keepApprovals,
   inLink: async (tx, of) => ({ approvals: await asked(tx, of) }),
   named: async (tx, of) =>

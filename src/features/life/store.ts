@@ -94,7 +94,9 @@ export const LIFE_STORE = {
     /** How many turns of the agent have ended, with whomever. */
     turnCount: reading(turnCount),
   }),
-  wakes: ["topUp"],
+  changes: {
+    topUp: ({ org, agent }: AgentOwner) => ({ kind: "credits", scope: { org, agent, contact: null }, ids: [agent] }),
+  },
   linked: {
     topUp: linkedTable<TopUpTable>(
       "top_up",

@@ -46,7 +46,13 @@ export const SCHEDULE_STORE = {
     /** From when on runs of a schedule count: the given time, or that of the last change where one is known already. */
     beginSchedule: writing(beginSchedule),
   }),
-  wakes: ["pauseSchedule"],
+  changes: {
+    pauseSchedule: ({ org, agent }: AgentOwner, { schedule }: SchedulePause) => ({
+      kind: "schedule",
+      scope: { org, agent, contact: null },
+      ids: [schedule],
+    }),
+  },
   linked: {
     schedule: linkedTable<PauseTable>(
       "schedule_pause",
