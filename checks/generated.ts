@@ -19,6 +19,7 @@ export const GENERATED: readonly Generated[] = [
   { path: "docs/lint.md", text: () => textFrom("checks/lint-page.ts", "lintPage") },
   { path: "docs/http.md", text: () => textFrom("checks/routes-page.ts", "routesPage") },
   { path: "docs/errors.md", text: () => textFrom("checks/errors-page.ts", "errorsPage") },
+  { path: "tests/house/golden/wording.txt", text: () => textFrom("checks/wording.ts", "wordingText") },
 ];
 
 export async function checkGenerated(): Promise<readonly string[]> {

@@ -58,9 +58,7 @@ describe("soft budgets", () => {
 
   it("say in the text where it was cut", () => {
     const made = compile(inputOf({ agent, limit: all - 1 }));
-    expect(systemText(made)).toMatch(
-      /# Layer 8 · style\n(style )+[a-z]*\n\(Cut here: style is longer than its room\.\)$/,
-    );
+    expect(systemText(made)).toMatch(/# Layer 8 · style\n(style )+[a-z]*\n\(Truncated: style exceeds its budget\.\)$/);
   });
 });
 
@@ -180,7 +178,7 @@ it("001.17 where a layer of parts is cut, the mark says how many are not shown, 
     if (!text.includes("# Layer 8")) continue;
     const shown = text.split("\n").filter((line) => line.startsWith("-")).length;
     expect(text).toMatch(
-      new RegExp(`\\(Cut here: skills is longer than its room; ${12 - shown + 1_234} more not shown\\.\\)$`),
+      new RegExp(`\\(Truncated: skills exceeds its budget; ${12 - shown + 1_234} more not shown\\.\\)$`),
     );
     expect(text).not.toContain("- and");
   }

@@ -62,7 +62,7 @@ describe("a transcript that no longer fits", () => {
     expect(made.epoch.cut).toBe(gone);
     expect(mark).toMatchObject({ turn: null, trust: "platform" });
     expect(mark && textsOf(mark.message)).toEqual([
-      `(The first ${gone} messages of this conversation are not shown any more. Nothing has to be done about it.)`,
+      `(The first ${gone} messages of this conversation are no longer shown. No action needed.)`,
     ]);
     expect(first?.message.role).toBe("user");
     expect(gone % 4).toBe(0);

@@ -13,6 +13,7 @@ import {
 } from "../protocol/index.ts";
 import type { CutPlan } from "./cut-plan.ts";
 import { countMessage, transcriptSum } from "./tokens.ts";
+import { messagesGone } from "./wording.ts";
 
 /** The summary that replaces the messages a cut removes: written once at the cut, and frozen with the epoch that it opens. */
 export interface Summary {
@@ -121,14 +122,8 @@ const standing = ({ text, trust, at }: Summary): StandingSummary => ({
 });
 
 function mark(cut: number, count: CountTokens, summary?: StandingSummary): TranscriptMessage {
-  const gone = `The first ${cut} messages of this conversation are not shown any more.`;
-  const parts: readonly TextPart[] =
-    summary === undefined
-      ? [{ type: "text", text: trusted(`(${gone} Nothing has to be done about it.)`) }]
-      : [
-          { type: "text", text: trusted(`(${gone} What follows was written from them, to remember them by.)`) },
-          summary.part,
-        ];
+  const gone = { type: "text", text: trusted(messagesGone(cut, summary !== undefined)) } as const;
+  const parts: readonly TextPart[] = summary === undefined ? [gone] : [gone, summary.part];
   const message = { role: "user", parts } as const;
   const trust = summary?.trust ?? "platform";
   return { message, trust, tokens: countMessage(message, count), turn: null };

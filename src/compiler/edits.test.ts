@@ -83,7 +83,7 @@ describe("a text of the prefix that was edited while an epoch runs", () => {
     expect(made.opened).toEqual([]);
     expect(made.ledger.edits).toMatchObject({ layers: ["loop"], way: "told" });
     expect(shownLayersIn(made).map(({ text }) => text)).toEqual([
-      "# Layer 6 · loop (now version 3: it takes the place of what stands above under this heading)\nWait, then act.",
+      "# Layer 6 · loop (version 3; replaces the text under this heading above)\nWait, then act.",
     ]);
     const line = made.ledger.entries.find(({ piece, place }) => piece === "loop" && place === "tail");
     expect(line).toMatchObject({ edited: 3, trust: "agent", fate: "kept" });
@@ -99,7 +99,7 @@ describe("a text of the prefix that was edited while an epoch runs", () => {
     expect(after.ledger.edits).toBeUndefined();
     expect(shownLayersIn(after)).toHaveLength(1);
     const back = next(committed(after, reply("Aye.", turnNumber(3))), DECLARED, { limit: 9_000, turn: turnNumber(4) });
-    expect(shownLayersIn(back).at(-1)?.text).toContain("(now its first text again: ");
+    expect(shownLayersIn(back).at(-1)?.text).toContain("(its original text again; ");
   });
 
   it("begins an epoch where little follows it, or the cache is cold, or there is no room to tell it; the ledger says why", () => {

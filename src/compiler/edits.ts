@@ -19,6 +19,7 @@ import { prefixOf, prefixWithin } from "./prefix.ts";
 import { type ShownLayers, shownLayersIn } from "./shown-layers.ts";
 import { requestsLeft, type Tail } from "./tail.ts";
 import { countBlock, countMessage, transcriptSum } from "./tokens.ts";
+import { NOTHING_NOW, replacesAbove } from "./wording.ts";
 
 const USUAL: EditRates = { read: 0.1, write: 1.25 };
 
@@ -194,13 +195,11 @@ function pendingEditsOf(changed: readonly Now[], count: CompileInput["count"]): 
 /** The platform writes the heading, and the body was trusted before it came here. */
 function partOf({ layer, draft: made, text, digest, version }: Now): TextPart {
   const heading = layerHeading(layer);
-  const body = text === "" ? "(nothing now)" : text.slice(heading.length).trimStart();
-  const which = made.content.kind !== "items" && made.content.parts ? "read anew" : versionName(version);
-  const says = `${heading} (now ${which}: it takes the place of what stands above under this heading)\n${body}`;
+  const body = text === "" ? NOTHING_NOW : text.slice(heading.length).trimStart();
+  const which = made.content.kind !== "items" && made.content.parts ? "reread" : version;
+  const says = `${heading} ${replacesAbove(which)}\n${body}`;
   return { type: "text", text: trusted(says), told: { layer: layer.id, as: "whole", of: digest } };
 }
-
-const versionName = (version: number): string => (version === 0 ? "its first text again" : `version ${version}`);
 
 /** If the request would take more than this share of the room, an edit is not reported in a message. */
 const MOST = 3 / 4;

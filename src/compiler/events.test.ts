@@ -84,7 +84,9 @@ describe("a message that is too long", () => {
     const shown = readFrames(frame ?? "")[0]?.text ?? "";
     expect(huge.startsWith(shown)).toBe(true);
     expect(shown.length).toBeGreaterThan(1_000);
-    expect(mark).toBe(`(The message above was cut: its first ${shown.length} of ${huge.length} characters are shown.)`);
+    expect(mark).toBe(
+      `(The message above is truncated: its first ${shown.length} of ${huge.length} characters are shown.)`,
+    );
     expect(entryOf(made, "message")).toMatchObject({
       fate: "truncated",
       because: "the message may take 1000 tokens",

@@ -21,6 +21,7 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import { beginningWithin, countMessage, mediaBytes, mediaTokens } from "./tokens.ts";
+import { attached, beginningShown, omitted } from "./wording.ts";
 
 /** A beginning with fewer tokens is of no use. */
 const LEAST = 64;
@@ -79,9 +80,7 @@ function frameText(event: StoredEvent, whole: Untrusted, cut?: (text: string) =>
     text: frame(headerOf(event), text, event.name),
   };
   if (text.length === whole.length) return [framed];
-  const mark = trusted(
-    `(The ${event.kind} above was cut: its first ${text.length} of ${whole.length} characters are shown.)`,
-  );
+  const mark = trusted(beginningShown(event.kind, text.length, whole.length));
   return [framed, { type: "text", text: mark }];
 }
 
@@ -148,7 +147,7 @@ export function frameResult(
   const { media, notes, room } = mediaWithin(answer, whole, count);
   const header = { kind: "result", trust: answer.trust, at: answer.at } as const;
   const cutTo = (beginning: string) => {
-    const mark = `(The result above was cut: its first ${beginning.length} of ${text.length} characters are shown.)`;
+    const mark = beginningShown("result", beginning.length, text.length);
     // The frame holds everything that the tool said; the mark is the platform's and stands outside of it.
     return trusted(`${frame(header, untrusted(beginning))}\n${mark}`);
   };
@@ -186,10 +185,7 @@ function mediaWithin(
       isTaken: takes?.includes(one.mediaType) ?? true,
       hasRoom: room - tokens - LEAST >= least,
     });
-    const note =
-      because === undefined
-        ? `(Attached: ${what}, counted as about ${tokens} tokens.)`
-        : `(Left out: ${what}: ${because}.)`;
+    const note = because === undefined ? attached(what, tokens) : omitted(what, because);
     notes.push(note);
     room -= count(`\n${note}`) + (because === undefined ? tokens : 0);
     if (because === undefined) kept.push(...(one.type === "file" ? [withCleanName(one)] : [one]));
@@ -206,8 +202,8 @@ interface Sendable {
 /**
  * Why a picture or file is not sent; undefined if it is. A failed result is sent as text alone, because providers mark only text as failed.
  */
-function leftOut({ failed, isTaken, hasRoom }: Sendable): string | undefined {
-  if (failed) return "the call failed";
-  if (!isTaken) return "this model's API takes none in a tool's result";
-  return hasRoom ? undefined : "it has no room here";
+function leftOut({ failed, isTaken, hasRoom }: Sendable): Parameters<typeof omitted>[1] | undefined {
+  if (failed) return "failed";
+  if (!isTaken) return "notTaken";
+  return hasRoom ? undefined : "noRoom";
 }

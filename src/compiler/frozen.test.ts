@@ -112,7 +112,7 @@ describe("frozen memory", () => {
     const made = compile(inputOf({ ...input, memory: saved("She has a cat.", "She has a dog.") }));
     expect(made.epoch.reason).toBe("cut");
     expect(startOf(made.epoch)).toContain("She has a dog.");
-    expect(JSON.stringify(made.epoch.transcript[1])).toContain("are not shown any more");
+    expect(JSON.stringify(made.epoch.transcript[1])).toContain("are no longer shown");
     expect(made.ledger.tokens).toBe(recount(request(made), bytes3));
     expect(made.ledger.tokens).toBeLessThanOrEqual(900);
     // The next cut keeps one mark and one block.

@@ -13,6 +13,7 @@ import { transcriptWithoutReasoning } from "./cut.ts";
 import { frameItem, inTime } from "./layers.ts";
 import { withoutRecalled } from "./shown-layers.ts";
 import { countMessage } from "./tokens.ts";
+import { ALL_MEMORIES } from "./wording.ts";
 
 /** Frozen memory as it stands in an epoch: its message, and its entry of the ledger. */
 export interface Frozen {
@@ -30,7 +31,7 @@ export function renderFrozen({ layer, items, because }: FrozenMemory, count: Cou
     };
   const frames = inTime(items).map(frameItem).join("\n");
   // The platform writes the heading and the line under it; everything after that is framed.
-  const text = trusted(`${layerHeading(layer)}\n(All that was saved up to here.)\n${frames}`);
+  const text = trusted(`${layerHeading(layer)}\n${ALL_MEMORIES}\n${frames}`);
   const message = { role: "user", parts: [{ type: "text", text }] } as const;
   const trust = lowestTrust([layer.trust, ...items.map((item) => item.trust)]);
   const tokens = countMessage(message, count);

@@ -49,7 +49,7 @@ function expectOwn(one: Layer, body: string, made: Compilation): void {
     expect(body).toBe(whole);
     return;
   }
-  const mark = `\n(Cut here: ${one.id} is longer than its room.)`;
+  const mark = `\n(Truncated: ${one.id} exceeds its budget.)`;
   expect(body.endsWith(mark)).toBe(true);
   expect(whole.startsWith(body.slice(0, -mark.length))).toBe(true);
 }

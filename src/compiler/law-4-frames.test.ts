@@ -77,7 +77,7 @@ const heard = (messages: readonly Message[]): string[] =>
 const outside = (text: string): string[] =>
   text.split("\n").filter((line) => !line.startsWith("| ") && !line.startsWith("|@ ") && !looksLikeOurs(line));
 
-const MARK = /^\(The [a-z-]+ above was cut: its first (\d+) of \d+ characters are shown\.\)$/;
+const MARK = /^\(The [a-z-]+ above is truncated: its first (\d+) of \d+ characters are shown\.\)$/;
 
 const itemsOf = (content: LayerContent): readonly ContentItem[] => (content.kind === "items" ? content.items : []);
 const inTime = (items: readonly ContentItem[]) => items.toSorted((a, b) => a.at - b.at);

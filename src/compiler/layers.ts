@@ -23,6 +23,7 @@ import {
 } from "../protocol/index.ts";
 import type { Piece } from "./share-out.ts";
 import { beginningWithin, countBlock } from "./tokens.ts";
+import { layerTruncated, moreItems } from "./wording.ts";
 
 /** A layer with what it says this turn, before anything is cut. */
 export interface Draft {
@@ -241,9 +242,7 @@ function cutText(
   const cut = (beginning: string) => {
     const kept = withoutHalf(beginning, places);
     const left = places.reduce((sum, one) => sum + (one.start < kept.length ? 0 : (one.others ?? 1)), 0);
-    const more = left === 0 ? "" : `; ${left} more not shown`;
-    const sent = headed(layer, `${kept}\n(Cut here: ${layer.id} is longer than its room${more}.)`);
-    return { text: sent, length: kept.length };
+    return { text: headed(layer, `${kept}\n${layerTruncated(layer.id, left)}`), length: kept.length };
   };
   const beginning = beginningWithin(text, room, (part) => countBlock(cut(part).text, count));
   const made = cut(beginning);
@@ -282,7 +281,7 @@ function cutItems(
 ): Pick<Sent, "text" | "shown"> | undefined {
   const { items } = content;
   const showing = (shown: number): Trusted | Framed =>
-    headed(layer, `${framesOf(content, items.slice(0, shown))}\n(${items.length - shown} more not shown.)`);
+    headed(layer, `${framesOf(content, items.slice(0, shown))}\n${moreItems(items.length - shown)}`);
   let shown = 0;
   let tooMany = items.length;
   while (tooMany - shown > 1) {

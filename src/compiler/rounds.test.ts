@@ -123,7 +123,7 @@ describe("a tool's result", () => {
     const shown = readFrames(part.text)[0]?.text ?? "";
     expect(text.startsWith(shown)).toBe(true);
     expect(part.text.split("\n").at(-1)).toBe(
-      `(The result above was cut: its first ${shown.length} of ${text.length} characters are shown.)`,
+      `(The result above is truncated: its first ${shown.length} of ${text.length} characters are shown.)`,
     );
   });
 

@@ -16,6 +16,7 @@ import {
   type UserPart,
 } from "../protocol/index.ts";
 import { countMessage } from "./tokens.ts";
+import { ADDITIONAL, CHANGED_LINES, isMoreItems } from "./wording.ts";
 
 /** What a transcript shows of a live layer: its lines or frames and, if their order matters, the digest of its text. */
 export interface ShownLayer {
@@ -115,14 +116,14 @@ function newItems(saying: Saying, { units }: ShownLayer): TextPart | undefined {
   const { layer, text, memories } = saying;
   const all = unitsOf(text);
   // The platform's line before the frames has changed.
-  if (all.some((unit) => !isFrame(unit) && !units.has(unit) && !MORE.test(unit))) return wholeOf(saying);
+  if (all.some((unit) => !isFrame(unit) && !units.has(unit) && !isMoreItems(unit))) return wholeOf(saying);
   const now = all.filter(isFrame);
   const fresh = now.filter((unit) => !units.has(unit));
   const gone = [...units].filter((unit) => isFrame(unit) && !now.includes(unit));
   if (gone.length > 0 && layer.source.kind !== "recall") return wholeOf(saying);
   if (fresh.length === 0) return undefined;
   // Never longer than the whole, which the budget was calculated for.
-  const heading = `${layerHeading(layer)}${fresh.length < now.length ? " (more of it)" : ""}`;
+  const heading = `${layerHeading(layer)}${fresh.length < now.length ? ` ${ADDITIONAL}` : ""}`;
   // The platform writes the heading, and the frames were part of the layer's own text.
   const told = recalled(
     { layer: layer.id, as: "more" },
@@ -130,9 +131,6 @@ function newItems(saying: Saying, { units }: ShownLayer): TextPart | undefined {
   );
   return { type: "text", text: trusted(`${heading}\n${fresh.join("\n")}`), told };
 }
-
-/** The line after frames that were cut. */
-const MORE = /^\(\d+ more not shown\.\)$/;
 
 function changedLines(saying: Saying, { units, of }: ShownLayer): TextPart | undefined {
   const { layer, text } = saying;
@@ -143,7 +141,7 @@ function changedLines(saying: Saying, { units, of }: ShownLayer): TextPart | und
   const fresh = now.filter((unit) => !units.has(unit)).map((unit) => NEW + unit);
   // The same lines in another order, or repeated: a list of changes cannot say that.
   if (gone.length + fresh.length === 0 || new Set(now).size < now.length) return wholeOf(saying);
-  const says = [`${layerHeading(layer)} (changed lines: - is gone, + is new)`, ...gone, ...fresh].join("\n");
+  const says = [`${layerHeading(layer)} ${CHANGED_LINES}`, ...gone, ...fresh].join("\n");
   return shorter({ type: "text", text: trusted(says), told: { layer: layer.id, as: "lines", of: digest } }, saying);
 }
 

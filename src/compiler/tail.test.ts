@@ -76,7 +76,7 @@ describe("a tail of changed lines", () => {
     const [second, two] = turn(2, { time: "Ten.", state: [OPEN, "One table is free."] }, DELTA, { epoch: one });
     expect(textsOf(second, "time")).toEqual(["# Layer 20 · time: Ten."]);
     expect(textsOf(second, "state")).toEqual([
-      "# Layer 25 · state (changed lines: - is gone, + is new)\n- Two tables are free.\n+ One table is free.",
+      "# Layer 25 · state (changes: - removed, + added)\n- Two tables are free.\n+ One table is free.",
     ]);
     const [third] = turn(3, { time: "Ten.", state: [OPEN, "One table is free."] }, DELTA, { epoch: two });
     expect(textsOf(third, "time")).toEqual([]);
@@ -100,7 +100,7 @@ describe("a tail of changed lines", () => {
     expect(textsOf(third, "orders")[0]).toMatch(/^# Layer 40 · orders\n\[memory.*\]\n\| cake$/);
     const [fourth] = turn(4, {}, DELTA, { epoch: three });
     expect(textsOf(fourth, "memory")).toEqual([]);
-    expect(textsOf(fourth, "orders")).toEqual(["# Layer 40 · orders: (nothing now)"]);
+    expect(textsOf(fourth, "orders")).toEqual(["# Layer 40 · orders: (empty)"]);
   });
 
   it("law 6: makes the message that holds it no more trusted than what it tells", () => {

@@ -20,6 +20,7 @@ import type { Contents } from "./drafts.ts";
 import { frameItem, type Rendered } from "./layers.ts";
 import { changeOf, type Saying, type ShownLayers, wholeOf } from "./shown-layers.ts";
 import { countBlock, countMessage, transcriptSum } from "./tokens.ts";
+import { NOTHING_NOW } from "./wording.ts";
 
 /** A turn's tail as it will be sent. */
 export interface Tail {
@@ -202,11 +203,9 @@ export function nothingNow(
   });
   if (silent.length === 0 || plan.framed !== "delta") return contents;
   const now = new Map(contents);
-  for (const { id } of silent) now.set(id, { kind: "text", text: NOTHING_NOW });
+  for (const { id } of silent) now.set(id, { kind: "text", text: trusted(NOTHING_NOW) });
   return now;
 }
-
-const NOTHING_NOW = trusted("(nothing now)");
 
 /** The message that remains after the provider has cleared this request's tail by itself; undefined if there was nothing to clear. */
 export function clearedTail({

@@ -55,7 +55,7 @@ describe("S19", () => {
         const body = systemText(made).split("# Layer 2 · style\n")[1]?.split("\n\n# Layer 9 · safety")[0] ?? "";
         if (style.fate === "dropped") return expectBeginning("", body);
         cuts++;
-        const mark = "\n(Cut here: style is longer than its room.)";
+        const mark = "\n(Truncated: style exceeds its budget.)";
         expect(style).toMatchObject({ fate: "truncated", because: "budget" });
         expect(body.endsWith(mark)).toBe(true);
         expectBeginning(`Style: ${text}`, body.slice(0, -mark.length));
@@ -74,7 +74,7 @@ describe("S19", () => {
         if (made === undefined) return;
         const [frame] = readFrames(said(made));
         const { fate } = entryOf(made, "message");
-        expect(/^\(The message above was cut: /m.test(said(made))).toBe(fate === "truncated");
+        expect(/^\(The message above is truncated: /m.test(said(made))).toBe(fate === "truncated");
         if (fate === "kept") return;
         cuts++;
         expectBeginning(long, frame?.text ?? "");
@@ -94,7 +94,9 @@ describe("S19", () => {
         const part = frameResult(call, answer, room, count);
         expect(count(part.text)).toBeLessThanOrEqual(Math.max(room, count(frameResult(call, answer, 0, count).text)));
         const [frame] = readFrames(part.text);
-        const mark = /\n\(The result above was cut: its first (\d+) of (\d+) characters are shown\.\)$/.exec(part.text);
+        const mark = /\n\(The result above is truncated: its first (\d+) of (\d+) characters are shown\.\)$/.exec(
+          part.text,
+        );
         expectBeginning(long, frame?.text ?? "");
         if (mark === null) expect(frame?.text).toBe(long);
         else expect([Number(mark[1]), Number(mark[2])]).toEqual([frame?.text.length, long.length]);

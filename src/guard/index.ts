@@ -30,3 +30,4 @@ export {
 } from "./text-check.ts";
 export { longestFitting, shorten, truncateText } from "./truncate-text.ts";
 export { type PrivateWords, privateWords, type Scan, scanFor, type VerbatimRun } from "./verbatim.ts";
+export { blocked, flagged, rejected } from "./wording.ts";

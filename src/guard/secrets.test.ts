@@ -220,14 +220,16 @@ describe("keys of well-known forms", () => {
 describe("secretProblem", () => {
   it("names the kind and the place, and never the value", () => {
     expect(secretProblem(`Note:\nthe key ${AWS}`)).toBe(
-      "holds what looks like an AWS access key, at line 2, character 9",
+      "contains what looks like an AWS access key, at line 2, character 9",
     );
-    expect(secretProblem(`${AWS} ${AWS}`)).toBe("holds what looks like an AWS access key, at character 1, and 1 more");
+    expect(secretProblem(`${AWS} ${AWS}`)).toBe(
+      "contains what looks like an AWS access key, at character 1, and 1 more",
+    );
     for (const [, text] of SECRETS) {
       const value = findSecrets(text).map(({ start, end }) => text.slice(start, end))[0] ?? "nothing";
       expect(secretProblem(text)).not.toContain(value);
     }
-    expect(secretProblem(AWS, "a tag")).toBe("holds what looks like an AWS access key, in a tag");
+    expect(secretProblem(AWS, "a tag")).toBe("contains what looks like an AWS access key, in a tag");
     expect(secretProblem("Ann likes tea.")).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 import { withoutHidden } from "./clean.ts";
 import { isBareKey, isCardNumber, isOfCode, isPasswordLike, isRandom, recoveryPhrases } from "./secret-values.ts";
+import { removed, secret } from "./wording.ts";
 
 /** What a finding is called in a sentence: "it holds what looks like …". */
 export const SECRET_KINDS = {
@@ -178,7 +179,7 @@ export function withoutSecrets(text: string, except: readonly SecretKind[] = [])
   const found = findSecrets(text).filter(({ kind }) => !except.includes(kind));
   for (const { kind, start, end: after } of found.toSorted((a, b) => b.start - a.start)) {
     if (after > end) continue;
-    kept = `(${kind} removed)${text.slice(after, end)}${kept}`;
+    kept = `${removed(kind)}${text.slice(after, end)}${kept}`;
     end = start;
   }
   return text.slice(0, end) + kept;
@@ -250,8 +251,8 @@ function findPlain(text: string): readonly FoundSecret[] {
 export function secretProblem(text: string, name?: string): string | undefined {
   const [first, ...more] = findSecrets(text);
   if (first === undefined) return undefined;
-  const others = more.length === 0 ? "" : `, and ${more.length} more`;
-  return `holds what looks like ${SECRET_KINDS[first.kind]}, ${name === undefined ? `at ${placeOf(text, first.start)}` : `in ${name}`}${others}`;
+  const where = name === undefined ? `at ${placeOf(text, first.start)}` : `in ${name}`;
+  return secret(SECRET_KINDS[first.kind], where, more.length);
 }
 
 function placeOf(text: string, start: number): string {

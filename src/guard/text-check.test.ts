@@ -39,7 +39,7 @@ describe("checkNewText", () => {
       problem({ kind: "layer", text: "x".repeat(length), limits, beside: 9_000, now });
     expect(await edit(12, 12)).toBeUndefined();
     expect(await edit(1_013, 1_012)).toBe(
-      "it has 1,013 characters, and 1,012 are left for it: all texts of the prefix together have 10,012, where 8,000 may be, so none of them may grow",
+      "it has 1,013 characters, and 1,012 are left for it: all texts of the prefix together have 10,012 instead of at most 8,000, so none of them may grow",
     );
     expect(await edit(4_000, 5_300)).toBeUndefined();
     expect(await edit(4_001, 5_300)).toMatch(/ 4,000 are left for it: a layer may have 4,000$/);

@@ -13,6 +13,25 @@ import {
 import { oneLineBreak, withoutHidden } from "./clean.ts";
 import type { GuardFinding, GuardVerdict } from "./override/verdict.ts";
 import { truncateText } from "./truncate-text.ts";
+import {
+  BROKEN_LINE,
+  controlCharacter,
+  EMPTY,
+  EMPTY_LINE,
+  emptyRule,
+  halfCharacter,
+  LINE_LIKE_THE_PLATFORM,
+  layerTooLong,
+  likeThePlatform,
+  lineTooLong,
+  NO_WORDS,
+  noRoomBeside,
+  noRoomToGrow,
+  rejected,
+  skillTooLong,
+  soulForm,
+  tooManySkills,
+} from "./wording.ts";
 
 /** A text that is to stand in the prompt from some turn on, and what its size is measured by. */
 export type GivenText =
@@ -45,11 +64,11 @@ export type CheckedText =
 export async function checkNewText(given: GivenText): Promise<CheckedText> {
   const text = normal(given.text);
   const line = given.kind === "layer" && given.line !== undefined ? normal(given.line) : undefined;
-  const problem = formProblem(text) ?? emptyRule(text) ?? sizeProblem({ ...given, text }) ?? lineProblem(line);
+  const problem = formProblem(text) ?? ruleProblem(text) ?? sizeProblem({ ...given, text }) ?? lineProblem(line);
   if (problem !== undefined) return { problem };
   const read = given.kind === "soul" ? spelledOut(text) : text;
   const verdict = await judged([read, ...(line === undefined ? [] : [line])]);
-  if (verdict.verdict === "reject") return { problem: `the guard refuses it: ${verdict.findings.join("; ")}` };
+  if (verdict.verdict === "reject") return { problem: rejected(verdict.findings) };
   // It passed the guard; whether an operator's word is needed besides, its writer's taint and the verdict say.
   return { text: trusted(text), ...(line !== undefined && { line: trusted(line) }), verdict };
 }
@@ -63,12 +82,12 @@ function sizeProblem(given: GivenText): string | undefined {
       return layerSizeProblem(length, given);
     case "soul":
       if (SLUG.test(given.text)) return undefined;
-      return `a soul is a name of 1 to ${TEXT_LIMITS.soul} of a-z, 0-9, ".", "_" and "-", starting and ending with a letter or digit`;
+      return soulForm(TEXT_LIMITS.soul);
     case "skill":
       if (length > (given.longest ?? TEXT_LIMITS.skill))
-        return `it has ${number(length)} characters, and a skill may have ${number(given.longest ?? TEXT_LIMITS.skill)}`;
+        return skillTooLong(length, given.longest ?? TEXT_LIMITS.skill);
       if (given.enabled < TEXT_LIMITS.skills) return undefined;
-      return `${given.enabled} skills are enabled, and no more than ${TEXT_LIMITS.skills} are allowed; disable one first`;
+      return tooManySkills(given.enabled, TEXT_LIMITS.skills);
   }
 }
 
@@ -81,12 +100,11 @@ const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/u;
 /** One of two that make a character together, without the other. */
 const HALF = /\p{Surrogate}/u;
 
-function characterProblem(text: string, where: string): string | undefined {
+function characterProblem(text: string, of: string): string | undefined {
   const half = codeOf(HALF.exec(text));
-  if (half !== undefined) return `${where} half a character, ${half}; write it whole or leave it out`;
+  if (half !== undefined) return halfCharacter(of, half);
   const control = codeOf(CONTROL.exec(text));
-  if (control === undefined) return undefined;
-  return `${where} the control character ${control}; only tabs and line breaks are taken`;
+  return control === undefined ? undefined : controlCharacter(of, control);
 }
 
 const codeOf = (found: RegExpExecArray | null): string | undefined =>
@@ -101,24 +119,21 @@ const QUOTED = 80;
  */
 export function formProblem(given: string): string | undefined {
   const text = normal(given);
-  if (text.trim() === "") return "it says nothing";
-  const problem = characterProblem(text, "it has");
+  if (text.trim() === "") return EMPTY;
+  const problem = characterProblem(text, "it");
   if (problem !== undefined) return problem;
   const ours = oneLineBreak(text).split("\n").find(readsAsOurs);
-  if (ours === undefined) return undefined;
-  return `the line ${JSON.stringify(truncateText(ours.trim(), QUOTED, "…"))} reads as the platform's own`;
+  return ours === undefined ? undefined : likeThePlatform(JSON.stringify(truncateText(ours.trim(), QUOTED, "…")));
 }
 
 /** A mark of a list with nothing behind it. */
 const BARE_MARK = /^(?:[-*+•–]|\d{1,3}[.)]|\[[ x]?\])\s*$/u;
 
 /** Why a text is no text of rules, as the rest of a sentence about it: nothing in it is a word, or one of its rules says nothing. */
-function emptyRule(text: string): string | undefined {
-  if (!/[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(text)) return "it says nothing: no letter or digit is in it";
+function ruleProblem(text: string): string | undefined {
+  if (!/[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(text)) return NO_WORDS;
   const bare = text.split("\n").find((line) => BARE_MARK.test(line.trim()));
-  return bare === undefined
-    ? undefined
-    : `the line ${JSON.stringify(bare.trim())} is a rule that says nothing; write it or leave it out`;
+  return bare === undefined ? undefined : emptyRule(JSON.stringify(bare.trim()));
 }
 
 /** The heading of a project's file in the prompt, and what would pass for one of a skill. `## File layout` is a heading like any other. */
@@ -136,13 +151,12 @@ export function readsAsOurs(line: string): boolean {
 
 function lineProblem(line: string | undefined): string | undefined {
   if (line === undefined) return undefined;
-  if (line.trim() === "") return "its line says nothing; leave it out";
-  if (line.includes("\n")) return "its line has a line break";
-  if (line.length > TEXT_LIMITS.line)
-    return `its line has ${number(line.length)} characters, and may have ${TEXT_LIMITS.line}`;
-  const problem = characterProblem(line, "its line has");
+  if (line.trim() === "") return EMPTY_LINE;
+  if (line.includes("\n")) return BROKEN_LINE;
+  if (line.length > TEXT_LIMITS.line) return lineTooLong(line.length, TEXT_LIMITS.line);
+  const problem = characterProblem(line, "its line");
   if (problem !== undefined) return problem;
-  return readsAsOurs(line) ? "its line reads as the platform's own" : undefined;
+  return readsAsOurs(line) ? LINE_LIKE_THE_PLATFORM : undefined;
 }
 
 /** A name may say a sentence. */
@@ -196,9 +210,7 @@ export function prefixSize({ layers, limits, active, layer }: LayerPlace): Prefi
 /** Why a layer's text may not be so long after an edit, as the rest of a sentence about it. */
 export function layerSizeProblem(length: number, size: PrefixSize): string | undefined {
   const most = size.limits.layer;
-  return length > most && roomFor(size) >= most
-    ? `${leftFor(length, most)}: a layer may have ${number(most)}`
-    : sumProblem(length, size);
+  return length > most && roomFor(size) >= most ? layerTooLong(length, most) : sumProblem(length, size);
 }
 
 /**
@@ -209,18 +221,8 @@ export function sumProblem(length: number, size: PrefixSize): string | undefined
   const room = roomFor(size);
   if (length <= room) return undefined;
   const { now, beside, limits } = size;
-  const [sum, most] = [now + beside, number(limits.total)];
-  const why =
-    sum > limits.total
-      ? `have ${number(sum)}, where ${most} may be, so none of them may grow`
-      : `may have ${most}, of which the others take ${number(beside)}`;
-  return `${leftFor(length, room)}: all texts of the prefix together ${why}`;
+  const all = { most: limits.total, sum: now + beside, others: beside };
+  return all.sum > all.most ? noRoomToGrow(length, room, all) : noRoomBeside(length, room, all);
 }
 
 const roomFor = ({ now, beside, limits }: PrefixSize): number => Math.max(limits.total - beside, now);
-
-const leftFor = (length: number, left: number): string =>
-  `it has ${number(length)} characters, and ${number(left)} are left for it`;
-
-/** As people write it, on any machine: `4,000`. */
-export const number = (value: number): string => String(value).replace(/\B(?=(?:\d{3})+$)/g, ",");

@@ -29,6 +29,7 @@ import {
   type UserPart,
 } from "../protocol/index.ts";
 import type { Dialect } from "./dialect.ts";
+import { mediaOmitted, NO_TOOL as NO_TOOL_DESCRIPTION } from "./wording.ts";
 
 type Lifetime = Mark["lifetime"];
 
@@ -78,7 +79,7 @@ function offered({ prefix, messages }: Request, { callsNeedTools }: Dialect): re
 
 const NO_TOOL: ToolSchema = {
   name: toolName("unavailable"),
-  description: "Stands for tools that are gone. Do not call it.",
+  description: NO_TOOL_DESCRIPTION,
   input: { type: "object", properties: {} },
 };
 
@@ -265,8 +266,7 @@ function toResult(part: ResultPart, dialect: Dialect, lifetime: Lifetime | undef
 function resultMedia({ text, media = [] }: ResultPart, { resultMedia: taken = [] }: Dialect) {
   const sent = media.filter(({ mediaType }) => taken.includes(mediaType));
   const missing = media.filter((one) => !sent.includes(one)).map(({ mediaType }) => mediaType);
-  const says = `(Not shown: ${missing.join(", ")}. This model's API takes none in a tool's result.)`;
-  return { media: sent.map(toFile), text: missing.length === 0 ? text : `${text}\n${says}` };
+  return { media: sent.map(toFile), text: missing.length === 0 ? text : `${text}\n${mediaOmitted(missing)}` };
 }
 
 const toTool = (tool: ToolSchema, { strict }: Dialect): LanguageModelV4FunctionTool => ({

@@ -1,40 +1,44 @@
 import { isoSecond, type ReadFrame } from "../protocol/index.ts";
-import {
-  type Answered,
-  asksForAll,
-  bestMatch,
-  INTRODUCES,
-  isOwn,
-  isQuestion,
-  NOTE,
-  type ReadRequest,
-} from "./rehearsal-reading.ts";
+import { type Answered, asksForAll, bestMatch, isOwn, isQuestion, type ReadRequest } from "./rehearsal-reading.ts";
 import { memoryActOf, type Wish, wishOf } from "./rehearsal-wish.ts";
+import {
+  cameBack,
+  failed as didNotWork,
+  FOUND_NOTHING,
+  fileSays,
+  fileWritten,
+  introduction,
+  NOTE,
+  noToolFor,
+  ONLY_OWN,
+  READ_MESSAGE,
+  readOther,
+  remembered,
+  saved,
+  searched,
+  wrote,
+} from "./wording.ts";
 
 /** What the rehearsal says, or the one call it makes. */
 export type Answer = { readonly say?: string; readonly call?: Wish };
 
-/** What it is and what may be tried; nobody is told to try what the agent has no tool for. */
-function introduction({ tools }: ReadRequest): string {
-  const saves = [...tools.keys()].some((tool) => memoryActOf(tool) === "save");
-  const ask = `${saves ? 'Try "Remember that ...", or ask' : "Ask"} about something you told me.`;
-  return `${INTRODUCES} No language model is connected, so I can only quote what stands in front of me and use my tools. ${ask}`;
-}
+const introduced = ({ tools }: ReadRequest): string =>
+  introduction([...tools.keys()].some((tool) => memoryActOf(tool) === "save"));
 
 /** Decides from the reading alone: report what came of a call, make the call that was asked for, or answer with quotes. */
 export function answer(reading: ReadRequest): Answer {
   const { asked, answered, tools } = reading;
-  if (asked === undefined) return { say: introduction(reading) };
+  if (asked === undefined) return { say: introduced(reading) };
   if (answered.length > 0) return { say: `${answered.map(report).join("\n")}\n${NOTE}` };
   const wish = wishOf(asked, tools);
   if (wish?.lacks !== undefined) return { say: `${wish.lacks}\n${NOTE}` };
   const greeting = wish === undefined ? greetingOf(reading, asked) : undefined;
-  if (greeting !== undefined) return { say: `${greeting}\n${reading.spokeBefore ? NOTE : introduction(reading)}` };
+  if (greeting !== undefined) return { say: `${greeting}\n${reading.spokeBefore ? NOTE : introduced(reading)}` };
   const known = wish !== undefined && memoryActOf(wish.tool) === "search" && isKnown(reading, asked, wish.tool);
   if (wish !== undefined && !known && tools.has(wish.tool)) return { call: wish };
-  const lines = wish !== undefined && !known ? [`I have no tool to do that (${wish.tool}).`] : findings(reading, asked);
+  const lines = wish !== undefined && !known ? [noToolFor(wish.tool)] : findings(reading, asked);
   return {
-    say: `${address(reading, asked)}${lines.join("\n")}\n${reading.spokeBefore ? NOTE : introduction(reading)}`,
+    say: `${address(reading, asked)}${lines.join("\n")}\n${reading.spokeBefore ? NOTE : introduced(reading)}`,
   };
 }
 
@@ -85,18 +89,16 @@ function findings({ memories, earlier }: ReadRequest, asked: ReadFrame): string[
   const lines = earlier.flatMap((frame) => frame.text.split("\n").map((text) => ({ ...frame, text })));
   const said = lines.filter((line) => line.trust === "contact" && !isQuestion(line.text));
   const best = bestMatch(asked.text, [...said, ...memories]);
-  if (best !== undefined && memories.includes(best)) return [remembered(best)];
-  if (best !== undefined) return [`On ${day(best.at)} ${writer(best, asked)} wrote: ${quote(best.text)}.`];
-  const newest = asksForAll(asked.text) ? memories.slice(-3).map(remembered) : [];
-  return newest.length > 0 ? newest : ["I find nothing about that in this conversation or in my memory."];
+  if (best !== undefined && memories.includes(best)) return [recall(best)];
+  if (best !== undefined) return [wrote(day(best.at), writer(best, asked), quote(best.text))];
+  const newest = asksForAll(asked.text) ? memories.slice(-3).map(recall) : [];
+  return newest.length > 0 ? newest : [FOUND_NOTHING];
 }
 
-const remembered = ({ at, text }: ReadFrame): string => `I remember from ${day(at)}: ${quote(text)}.`;
+const recall = ({ at, text }: ReadFrame): string => remembered(day(at), quote(text));
 
 const acknowledged = ({ kind, trust, text }: ReadFrame): string =>
-  kind === "message" && trust === "contact"
-    ? "I have read your message."
-    : `I have read the ${NOUNS.get(kind) ?? kind} of the ${trust}: ${quote(text)}.`;
+  kind === "message" && trust === "contact" ? READ_MESSAGE : readOther(NOUNS.get(kind) ?? kind, trust, quote(text));
 
 /** What kinds are called in a sentence, where that is not their own word. */
 const NOUNS: ReadonlyMap<string, string> = new Map([
@@ -110,18 +112,18 @@ const writer = (line: ReadFrame, asked: ReadFrame): string =>
 
 /** What came of one call, in the words of the person who asked for it. */
 function report({ tool, input, failed, text }: Answered): string {
-  if (failed) return `That did not work (${tool}): ${quote(text)}.`;
+  if (failed) return didNotWork(tool, quote(text));
   switch (memoryActOf(tool) ?? tool) {
     case "save":
-      return `I saved this: ${quote(field(input, "content"))}.`;
+      return saved(quote(field(input, "content")));
     case "search":
-      return `I searched my memory for ${quote(field(input, "query"))} and got:\n${block(withoutOwn(text))}`;
+      return searched(quote(field(input, "query")), block(withoutOwn(text)));
     case "read":
-      return `${field(input, "path")} says:\n${block(text)}`;
+      return fileSays(field(input, "path"), block(text));
     case "write":
-      return `I wrote ${field(input, "path")}.`;
+      return fileWritten(field(input, "path"));
     default:
-      return `Here is what came back (${tool}):\n${block(text)}`;
+      return cameBack(tool, block(text));
   }
 }
 
@@ -130,7 +132,7 @@ const withoutOwn = (found: string): string =>
   found
     .split(/\n(?=- mem_)/)
     .filter((one) => !one.split("\n").some((line) => isOwn(line.trim())))
-    .join("\n") || "nothing but what I said myself";
+    .join("\n") || ONLY_OWN;
 
 const field = (input: unknown, name: string): string => `${new Map(Object.entries(input ?? {})).get(name) ?? ""}`;
 

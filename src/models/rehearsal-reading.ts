@@ -4,6 +4,7 @@ import type {
   LanguageModelV4ToolResultOutput,
 } from "@ai-sdk/provider";
 import { CONTEXT_KINDS, type ReadFrame, readFrames } from "../protocol/index.ts";
+import { INTRODUCES, NOTE, REHEARSED, withMedia } from "./wording.ts";
 
 /** A call the rehearsal made since it was asked, and what came of it. */
 export interface Answered {
@@ -88,7 +89,7 @@ function answeredIn(since: readonly LanguageModelV4Message[]): Answered[] {
     const { words, files } = partsOf(result.output);
     const [frame] = readFrames(words);
     const input = calls.get(result.toolCallId)?.input;
-    const text = [frame?.text ?? words, ...files.map((mediaType) => `(with it: ${mediaType})`)].join("\n");
+    const text = [frame?.text ?? words, ...files.map(withMedia)].join("\n");
     return [{ tool: result.toolName, input, failed: type.startsWith("error"), text }];
   });
 }
@@ -103,14 +104,9 @@ function partsOf(output: Extract<LanguageModelV4ToolResultOutput, { value: unkno
   };
 }
 
-/** What the rehearsal says of itself once in each answer, and what its other sentences begin with. */
-export const NOTE = "(Rehearsal model: no language model is connected.)";
-export const INTRODUCES = "I am Strata's rehearsal model.";
-const OWN =
-  /^(?:[^:\n]{1,80}: |Hello[^.\n]{0,80}\. )?(?:I remember from \d{4}-|On \d{4}-\d\d-\d\d .{0,80} wrote: "|I find nothing about that in this|I have read (?:your|the)\b|I saved this: "|I searched my memory for "|Here is what came back \(|That did not work \()/;
-
 /** Whether the rehearsal said that, in this conversation or in another one: quoted, it would answer with its own answers. */
-export const isOwn = (text: string): boolean => text.includes(NOTE) || text.includes(INTRODUCES) || OWN.test(text);
+export const isOwn = (text: string): boolean =>
+  text.includes(NOTE) || text.includes(INTRODUCES) || REHEARSED.test(text);
 
 /**
  * What a memory tells: nothing that the rehearsal said itself, and no question, which would match itself best. Of a piece of a talk each

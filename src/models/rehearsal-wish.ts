@@ -1,5 +1,6 @@
 import type { Json, JsonObject, ReadFrame } from "../protocol/index.ts";
 import { type InputSchema, type PropertySchema, type Tools, topicOf } from "./rehearsal-reading.ts";
+import { missingArguments } from "./wording.ts";
 
 /** A tool that was plainly asked for. */
 export type Wish = {
@@ -104,12 +105,8 @@ function callWith(tool: string, schema: InputSchema, rest: string): Wish {
   const example = JSON.stringify(
     Object.fromEntries(missing.map((name) => [name, sampleOf(schema.properties?.[name])])),
   );
-  const names = missing.map((name) => `\`${name}\``).join(" and ");
-  return {
-    tool,
-    input,
-    lacks: `${tool} wants ${names}, and you did not say it. Try: Use ${tool} ${withSpaces(example)}`,
-  };
+  const names = missing.map((name) => `\`${name}\``);
+  return { tool, input, lacks: missingArguments(tool, names, withSpaces(example)) };
 }
 
 const withSpaces = (json: string): string => json.replace(/":/g, '": ').replace(/,"/g, ', "');

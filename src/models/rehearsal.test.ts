@@ -70,7 +70,7 @@ describe("the rehearsal model", () => {
     const first = await answer([from("Hi!")]);
     expect(first.text).toBe(
       "Hello, Caroline.\n" +
-        "I am Strata's rehearsal model. No language model is connected, so I can only quote what stands in front of me " +
+        "I am Strata's rehearsal model. No language model is connected, so I can only quote the request I was sent " +
         'and use my tools. Try "Remember that ...", or ask about something you told me.',
     );
     const later = await answer([...before, from("Fine weather today.")]);
@@ -378,7 +378,7 @@ describe("the rehearsal model uses a tool of the agent's own when it is told to"
 
   it("and says what it lacks where it is not told enough", async () => {
     const [text] = await told("Use the price tool");
-    expect(text).toContain('price wants `repair`, and you did not say it. Try: Use price {"repair": "tyre"}');
+    expect(text).toContain('price needs `repair`, which you did not give. Try: Use price {"repair": "tyre"}');
   });
 
   it.each(["I cannot use the price you gave.", "Do not use price for a tyre", "The price of a tyre is high."])(

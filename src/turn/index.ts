@@ -51,3 +51,4 @@ export type {
 export { checkSpend } from "./spending/spend.ts";
 export { type Called, type CalledEnd, callTurn, endLeftCalls } from "./variants/call-turn.ts";
 export { type Answer, type Summing, summaryTurn } from "./variants/own-turn.ts";
+export { limitName } from "./wording.ts";

@@ -61,8 +61,8 @@ describe("a sentence about a turn that did not end well", () => {
 
   it("is none where it may call no more tools: the agent answers what it could not do", async () => {
     const { out, err } = await limited("calls: 0");
-    expect(out).toContain('That did not work (memory_save): "Not run: the turn has reached its limit of calls');
-    expect(err).toContain("→ memory_save failed: Not run: the turn has reached its limit of calls.");
+    expect(out).toContain('That did not work (memory_save): "Not run: this turn has reached its limit of tool calls');
+    expect(err).toContain("→ memory_save failed: Not run: this turn has reached its limit of tool calls.");
     expect(err).not.toContain("the turn ended early");
   });
 

@@ -120,7 +120,7 @@ describe("strata approval", () => {
     const settled = await strata(["approval", "settle", call?.id ?? "", "--note", "it is written"], { cwd });
     expect(settled.code).toBe(0);
     expect(settled.out).toMatch(/ · done by the operator\n {2}write .*\n {2}answered: it is written\n/);
-    expect(settled.out).toContain("The operator has looked and says: it is written");
+    expect(settled.out).toContain("The operator has checked and says: it is written");
     expect((await strata(["approval", "list"], { cwd })).out).toBe("No call waits.\n");
     expect((await strata(["doctor"], { cwd })).out).toMatch(/^ok {4}approvals {1}0 calls waiting for a decision/m);
   });

@@ -134,7 +134,7 @@ describe("strata layer", () => {
 
   it("warns whoever writes what the guard would have looked at, and how it is taken back", async () => {
     const cwd = await living();
-    const found = "it reads like a text that takes the force of the rules above it";
+    const found = "it tries to override higher-priority rules";
     const careful = (back: string) =>
       new RegExp(
         `is active: the next turn uses it\\.\nCareful: for an agent's edit, the guard would ask for a review first: .*${found}.*\\. ${back}\n$`,
@@ -242,7 +242,7 @@ describe("strata soul", () => {
     expect((await run("soul show")).out).toBe("patient-gardener (as declared)\n");
     expect((await run("soul set wise-gardener")).out).toContain("Version 1 of the soul is active");
     expect((await run("soul show")).out).toBe("wise-gardener (version 1)\n");
-    expect(await run("soul set Wise")).toMatchObject({ code: 2, err: expect.stringContaining("a soul is a name") });
+    expect(await run("soul set Wise")).toMatchObject({ code: 2, err: expect.stringContaining("a soul has 1 to") });
   });
 });
 

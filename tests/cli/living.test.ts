@@ -106,7 +106,7 @@ describe("strata credits and life", () => {
     const run = of(await living());
     await run("credits add 20");
     const { out, code } = await run("life tick");
-    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("This turn is your own") });
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("You started this turn yourself") });
     expect((await run("outbox list")).out).toBe("There is no such message of automaton.\n");
     expect((await run("life show")).out).toMatch(/^automaton is sleeping since .*\ntier {5}Normal\n/);
     const [life] = jsonLines<object>((await run("life show --json")).out);

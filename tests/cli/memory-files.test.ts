@@ -94,7 +94,7 @@ describe("strata memory import and export", () => {
     expect({ code, out }).toEqual({ code: 2, out: "mixed.jsonl: 2 memories about me are saved.\n" });
     expect(err.split("\n")).toEqual([
       "strata: mixed.jsonl: line 2 is not JSON",
-      "strata: mixed.jsonl: line 3 holds what looks like an AWS access key, at character 12",
+      "strata: mixed.jsonl: line 3 contains what looks like an AWS access key, at character 12",
       "strata: mixed.jsonl: 2 entries were refused, the rest was saved; fix these entries and import the file again",
       "",
     ]);

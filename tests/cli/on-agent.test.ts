@@ -36,7 +36,7 @@ const COMMANDS: readonly (readonly [string, string])[] = [
   ["credits add 1", "gardener has $21.0000 now."],
   ["credits list", "for-gardener"],
   ["life show", "gardener is sleeping"],
-  ["life tick", "This turn is your own"],
+  ["life tick", "You started this turn yourself"],
   ["layer list", "You water the garden.".length.toString()],
   ["layer show duty", "You water the garden."],
   ["layer history 6", "It is as it was declared"],

@@ -49,12 +49,12 @@ it("001.2 a model that obeys a contact sends nothing to an address of theirs wit
     ["http_fetch", { url: "http://nowhere.invalid/?secret=1" }],
     ["http_post", { url: "http://nowhere.invalid/", body: "{}" }],
   ]);
-  expect(read).toContain("Not run yet: http_fetch waits for a person's approval");
-  expect(read).toContain("Not run yet: http_post waits for a person's approval");
+  expect(read).toContain("Not run yet: http_fetch is waiting for a person's approval");
+  expect(read).toContain("Not run yet: http_post is waiting for a person's approval");
   expect(waiting).toHaveLength(2);
   for (const { id } of waiting)
     expect(await app.runtime.decide(app.operator, id, { verdict: "approved" })).toMatchObject({
-      outcome: { failed: true, text: expect.stringMatching(/^(?:No address is known|Nothing came within)/) },
+      outcome: { failed: true, text: expect.stringMatching(/^(?:The address of|No answer came within)/) },
     });
 });
 

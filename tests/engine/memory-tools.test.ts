@@ -66,7 +66,7 @@ describe("an agent's memory", () => {
     const [first, second] = await calling(app, ann, forget(persons.id), forget(own.id));
     expect(first).toContain("Not forgotten: ");
     expect(first).toContain("saved by the operator");
-    expect(second).toContain("is forgotten when this turn ends");
+    expect(second).toContain("will be forgotten when this turn ends");
     expect((await kept(app, ann.scope)).map(({ id }) => id)).toEqual([persons.id]);
   });
 
@@ -75,7 +75,7 @@ describe("an agent's memory", () => {
     await calling(app, ann, save("Ann lives in Oslo"));
     const old = await only(app, ann.scope);
     const [answer] = await calling(app, ann, save("Ann lives in Rome", { supersedes: old.id }));
-    expect(answer).toContain(`It takes the place of ${old.id}`);
+    expect(answer).toContain(`It replaces ${old.id}`);
     const all = await kept(app, ann.scope);
     const now = all.find(({ id }) => id !== old.id);
     expect(all.find(({ id }) => id === old.id)).toMatchObject({ supersededBy: { memory: now?.id } });
@@ -162,7 +162,7 @@ describe("an agent's memory", () => {
   it("a secret is refused in the turn", async () => {
     const { app, ann } = await stand();
     const [answer] = await calling(app, ann, save(`The key is AKIA${"IOSFODNN7EXAMPLE"}`));
-    expect(answer).toContain("Not saved: the text holds what looks like an AWS access key, at character 12");
+    expect(answer).toContain("Not saved: the text contains what looks like an AWS access key, at character 12");
     expect(await kept(app, ann.scope)).toEqual([]);
   });
 

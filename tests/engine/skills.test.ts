@@ -98,7 +98,7 @@ it("001.8 skills of a folder stand in the prompt by name and description, and `l
     { name: "invoicing", path: "references/forms.md" },
   );
   expect(system).toContain(
-    "# Layer 40 · skills\nBefore you do what one of these is for, read its instructions with load_skill:\n- haggling: For haggling.\n- invoicing: Writes invoices. Use it for bills.",
+    "# Layer 40 · skills\nBefore a task that one of these skills covers, read it with load_skill:\n- haggling: For haggling.\n- invoicing: Writes invoices. Use it for bills.",
   );
   expect(system).not.toContain("Write number, date and sum.");
   expect(parts).toEqual(["haggling kept", "invoicing kept"]);

@@ -53,7 +53,7 @@ async function edits(on: Automaton): Promise<void> {
     "I cannot do that.",
   );
   expect(shown(attacked.sent[0] ?? fail())).not.toMatch(/\\n\[instruction · operator/);
-  expect(shown(attacked.sent[2] ?? fail())).toContain("Proposed and not changed");
+  expect(shown(attacked.sent[2] ?? fail())).toContain("Proposed, not changed");
   const [proposal] = await runtime.proposals(operator, SOVEREIGN);
   expect(proposal).toMatchObject({ layer: "decisions", status: "proposed", inputs: "contact", trust: "agent" });
   const next = await on.say(BEN, "Who do you obey?", "My layers.");

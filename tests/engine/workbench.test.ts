@@ -258,7 +258,7 @@ describe("001.2 a workbench whose model obeys every injection", () => {
     expect(came).toBe(0);
     const waiting = await runtime.approvals(operator, thread.scope, { status: "waiting" }, 20);
     expect(waiting.map(({ tool }) => tool).sort()).toEqual(["http_fetch", "http_post"]);
-    expect(JSON.stringify(sent[2]?.messages.at(-1))).toContain("needs a person's word");
+    expect(JSON.stringify(sent[2]?.messages.at(-1))).toContain("needs a person's approval");
     const { request } = await runtime.compose(
       operator,
       { ...talk, contact: contactId("bea") },

@@ -65,7 +65,7 @@ export const TEXTS: readonly Case[] = [
     code: "text_refused",
     when: "a soul is more than a name",
     provoke: () => cli(["soul", "set", "Obey me", "--reason", "I say so"], { cwd: sovereign() }),
-    says: ["a soul is a name of 1 to 64 of"],
+    says: ["a soul has 1 to 64 of"],
   },
   {
     code: "text_not_found",

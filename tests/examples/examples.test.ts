@@ -77,7 +77,7 @@ describe("the examples", () => {
     expect(small).not.toContain("waits");
     expect(large).toMatch(/"euros":349\} waits for a person: apr_\w{26}\n/);
     expect(large).toContain("operator: approves refund; it is done: 349 euros were paid back for A-1002");
-    expect(large).toMatch(/^event: approval, by the operator: apr_\w{26}: refund was approved and has run\./m);
+    expect(large).toMatch(/^event: approval, by the operator: apr_\w{26}: refund was approved and ran\./m);
     expect(large).toMatch(/clerk: I have read the approval of the operator: .*349 euros were paid back/);
   });
 

@@ -87,7 +87,7 @@ describe("a call that needs approval", () => {
         tool: "look",
         input: { at: "order 7" },
       });
-      expect(newest(sent[1])).toContain(`Not run yet: look waits for a person's approval (${approval?.id})`);
+      expect(newest(sent[1])).toContain(`Not run yet: look is waiting for a person's approval (${approval?.id})`);
       expect(acted).toEqual([]);
     },
   );
@@ -111,7 +111,7 @@ describe("a call that needs approval", () => {
       {
         kind: "approval",
         trust: "operator",
-        text: expect.stringContaining("approved and has run. It answered:\nrefunded order 7"),
+        text: expect.stringContaining("approved and ran. Result:\nrefunded order 7"),
       },
     ]);
     await expect(runtime.decide(OPERATOR, id, { verdict: "approved" })).rejects.toMatchObject({

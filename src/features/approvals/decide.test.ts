@@ -117,7 +117,7 @@ describe("what came of an approved call", () => {
     const settled = await runtime.decide(OPERATOR, waits.id, { verdict: "settled", note });
     expect(settled).toMatchObject({ status: "done", outcome: { text: note, failed: false } });
     expect(await told(stand)).toMatch(
-      /look was approved.*The operator has looked and says: 349 euros left the account/,
+      /look was approved.*The operator has checked and says: 349 euros left the account/,
     );
     expect(stand.paid).toEqual(["order 7"]);
   });
@@ -169,7 +169,7 @@ describe("what came of an approved call", () => {
       const left = await runtime.decide(OPERATOR, waits.id, { verdict: "approved", signal: stop.signal });
       expect(left).toMatchObject({ status: "approved" });
       expect(left.outcome).toBeUndefined();
-      expect(await told(stand)).toMatch(/look was approved and began.*whether it has acted is not known/s);
+      expect(await told(stand)).toMatch(/look was approved and started.*its effect is unknown/s);
       const note = untrusted("nothing was paid");
       expect(await runtime.decide(OPERATOR, waits.id, { verdict: "settled", note })).toMatchObject({ status: "done" });
     },
@@ -182,7 +182,7 @@ describe("what came of an approved call", () => {
     expect(tokens).toBeLessThanOrEqual(DEFAULT_BUDGETS.result);
     expect(tokens).toBeGreaterThan(DEFAULT_BUDGETS.result / 2);
     expect(done.outcome?.text).toMatch(
-      /\(The result above was cut: its first \d+ of 1000000 characters are shown\.\)$/,
+      /\(The result above is truncated: its first \d+ of 1000000 characters are shown\.\)$/,
     );
     expect(await told(stand)).toContain("of 1000000 characters are shown.)");
   });

@@ -1,3 +1,4 @@
+import { beginningShown } from "../../compiler/index.ts";
 import { truncateText } from "../../guard/index.ts";
 import {
   type Agent,
@@ -33,6 +34,7 @@ import {
   threadOf,
 } from "../../turn/index.ts";
 import { ALREADY_DECIDED, APPROVAL_STORE, NOT_FOUND } from "./store.ts";
+import { denied, mediaOmitted, outcomeUnknown, ran, settled } from "./wording.ts";
 
 /** A person's word about a call. */
 export interface Verdict {
@@ -94,8 +96,7 @@ export async function decide(
 
 async function deny(parts: Parts, { approval, thread, actor, note }: Case): Promise<Approval> {
   const { id, tool } = approval;
-  const why = note === undefined ? "" : `: ${note}`;
-  const text = `${id}: ${tool} was denied by the ${actor.role} and not run${why}`;
+  const text = denied(id, tool, actor.role, note);
   return parts.store.part(APPROVAL_STORE).decideApproval(approval.scope, id, {
     verdict: "denied",
     by: actor.role,
@@ -178,7 +179,7 @@ async function act(parts: Parts, one: Case, { tool, seconds, room, count }: Acti
   const { outcome, isKnown } = await runTool(parts, tool, input, { context, seconds, signal });
   if (!isKnown) return leave(parts, one, outcome);
   const result = cutResult(outcome.text, room, count);
-  const text = `${id}: ${approval.tool} was approved and has run. It ${ended(outcome)}:\n${result}${withoutMedia(outcome)}`;
+  const text = `${ran(id, approval.tool, outcome.failed, result)}${withoutMedia(outcome)}`;
   const writes = outcome.failed ? [] : (outcome.writes ?? []);
   const finish = {
     outcome: { text: result, failed: outcome.failed },
@@ -195,9 +196,7 @@ async function act(parts: Parts, one: Case, { tool, seconds, room, count }: Acti
 
 /** An event of the platform's holds its words alone. */
 const withoutMedia = ({ media = [] }: ToolOutcome): string =>
-  media.length === 0
-    ? ""
-    : `\n(Left out: ${media.map(({ mediaType }) => mediaType).join(", ")}, for it came after the turn.)`;
+  media.length === 0 ? "" : `\n${mediaOmitted(media.map(({ mediaType }) => mediaType))}`;
 
 /** Counts as the agent's model does; where that cannot be opened just now, as an unknown one would. */
 async function counterOf(parts: Parts, agent: Agent): Promise<CountTokens> {
@@ -208,7 +207,7 @@ async function counterOf(parts: Parts, agent: Agent): Promise<CountTokens> {
 /** Nobody knows whether it acted: the call stays approved until a person says what they found. The agent hears of that much. */
 async function leave(parts: Parts, { approval, thread, actor }: Case, { text: says }: ToolOutcome): Promise<Approval> {
   const { id, scope, tool } = approval;
-  const text = `${id}: ${tool} was approved and began. ${says} A person finds out.`;
+  const text = outcomeUnknown(id, tool, says);
   const event = eventOf(parts, thread, text, "operator");
   await retryWhileBusy(() => parts.store.receive(scope, thread.id, [event]));
   return approvalOf(parts, actor, id);
@@ -242,7 +241,7 @@ async function settle(parts: DecidingParts, { approval, thread, actor, note }: C
     const message = `${id} is running; wait for its end, which is recorded automatically`;
     throw ALREADY_DECIDED.of(message, { approval: id });
   }
-  const text = `${id}: ${tool} was approved; its end was not recorded. The ${actor.role} has looked and says: ${note}`;
+  const text = settled(id, tool, actor.role, note);
   return parts.store.part(APPROVAL_STORE).finishApproval(scope, id, {
     outcome: { text: note, failed: false },
     writes: [],
@@ -277,7 +276,7 @@ function cutResult(text: Untrusted, room: number, count: CountTokens): Untrusted
   if (text.length <= room * MOST_PER_TOKEN && count(text) <= room) return text;
   const cutTo = (length: number): string => {
     const beginning = truncateText(text, length, "");
-    return `${beginning}\n(The result above was cut: its first ${beginning.length} of ${text.length} characters are shown.)`;
+    return `${beginning}\n${beginningShown("result", beginning.length, text.length)}`;
   };
   let fits = 0;
   let tooMany = Math.min(text.length, room * MOST_PER_TOKEN) + 1;

@@ -27,9 +27,12 @@ const NEWEST = { full: 375, compact: 150 } as const;
 /** Bytes of a side that are enough to be understood: sixty letters, or twenty signs of a script that needs fewer. */
 const ENOUGH = 60;
 
-const SAYS = "What was said before with whoever writes now, oldest first and shortened; `you` are you";
-const INTRO = trusted(`${SAYS}:`);
-const SIGNED_INTRO = trusted(`${SAYS}, \`proven\` is what they signed:`);
+/** Over the frames of the senders. */
+export const WORDING = {
+  earlier: "Earlier exchanges with each sender, oldest first, shortened; `you` = your replies:",
+  earlierSigned:
+    "Earlier exchanges with each sender, oldest first, shortened; `you` = your replies, `proven` = what they signed:",
+} as const;
 
 /** The last exchanges with each sender of the turn, and with nobody else. */
 export async function conversation(
@@ -49,11 +52,13 @@ export async function conversation(
     return last.length === 0 ? [] : [{ contact, last, shown: shownOf(last, { most, newest, count }) }];
   });
   if (said.length === 0) return { kind: "empty", because: "nothing was said with the sender before" };
-  const intro = said.some(({ last }) => last.some(({ proof }) => proof !== undefined)) ? SIGNED_INTRO : INTRO;
+  const intro = said.some(({ last }) => last.some(({ proof }) => proof !== undefined))
+    ? WORDING.earlierSigned
+    : WORDING.earlier;
   const left = said.reduce((sum, { last, shown }) => sum + last.length - shown.length, 0);
   return {
     kind: "items",
-    intro,
+    intro: trusted(intro),
     items: said.map(({ contact, shown }) => itemOf(contact, shown)),
     ...(left > 0 && {
       left: [{ because: left === 1 ? "exchange without room" : "exchanges without room", items: left }],

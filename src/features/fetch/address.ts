@@ -2,6 +2,20 @@ import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { networkInterfaces } from "node:os";
 import ipaddr from "ipaddr.js";
+import {
+  HAS_PASSWORD,
+  INSIDE_CLOUD,
+  NOT_A_URL,
+  notSent,
+  onlyPublic,
+  outsideHosts,
+  RANGES,
+  reserved,
+  resolvesTo,
+  UNCHECKED,
+  unusualPort,
+  wrongScheme,
+} from "./wording.ts";
 
 /**
  * Where an agent's requests may go. Two walls: the hosts that the declaration names, by their names; and the addresses of the
@@ -22,17 +36,7 @@ export const OPEN_WEB: Reach = {
 const ownAddresses = (): readonly string[] =>
   Object.values(networkInterfaces()).flatMap((all = []) => all.map(({ address }) => address));
 
-const RANGES: Readonly<Record<string, string>> = {
-  unspecified: "is no address of another machine",
-  loopback: "is this machine itself",
-  private: "is in a private network",
-  uniqueLocal: "is in a private network",
-  deprecatedSiteLocal: "is in a private network",
-  linkLocal: "is in the local network, where clouds keep the keys of their machines",
-  carrierGradeNat: "is inside a provider's network",
-  multicast: "stands for many machines at once",
-  broadcast: "stands for many machines at once",
-};
+const ranges: ReadonlyMap<string, string> = new Map(Object.entries(RANGES));
 
 /** Cloud services that answer only the machines inside, at addresses that look like everybody's. */
 const INSIDE_CLOUDS = ["168.63.129.16"];
@@ -43,15 +47,15 @@ const INSIDE_CLOUDS = ["168.63.129.16"];
  * @param own the addresses of this machine, which reach what listens here
  */
 function addressProblem(address: string, own: readonly string[] = []): string | undefined {
-  if (!ipaddr.isValid(address)) return "is no address that can be checked";
+  if (!ipaddr.isValid(address)) return UNCHECKED;
   const parsed = ipaddr.process(address);
   const range = parsed.range();
   const plain = parsed.toString();
-  if (range !== "unicast") return RANGES[range] ?? `is reserved (${range})`;
+  if (range !== "unicast") return ranges.get(range) ?? reserved(range);
   // Of IPv6, the public web has 2000::/3 and nothing else.
-  if (parsed.kind() === "ipv6" && (parsed.toByteArray()[0] ?? 0) >> 5 !== 1) return "is reserved";
-  if (INSIDE_CLOUDS.includes(plain)) return "answers only inside a cloud";
-  if (own.some((one) => isSameAddress(one, plain))) return "is this machine itself";
+  if (parsed.kind() === "ipv6" && (parsed.toByteArray()[0] ?? 0) >> 5 !== 1) return reserved();
+  if (INSIDE_CLOUDS.includes(plain)) return INSIDE_CLOUD;
+  if (own.some((one) => isSameAddress(one, plain))) return RANGES.loopback;
   return undefined;
 }
 
@@ -60,8 +64,7 @@ export function refusalOf(host: string, address: string, { refuse }: Pick<Reach,
   const because = refuse(address);
   if (because === undefined) return undefined;
   const isLiteral = host === address || isSameAddress(host, address);
-  const who = isLiteral ? shownHost(address) : `${host} is ${shownHost(address)}, which`;
-  return `Nothing was sent: ${who} ${because}. Only the public web can be reached.`;
+  return onlyPublic(isLiteral ? shownHost(address) : resolvesTo(host, shownHost(address)), because);
 }
 
 /** Names that lead to the machine itself without any look-up (RFC 6761). */
@@ -74,7 +77,7 @@ const literalOf = (host: string): string | undefined =>
 /** Why nothing is sent to an address as a model writes it, as far as that can be told without a look-up, as a whole sentence. */
 export function plainRefusal(text: string, reach: Pick<Reach, "refuse">): string | undefined {
   const url = readUrl(text);
-  if (!(url instanceof URL)) return notSent(text, url.because);
+  if (!(url instanceof URL)) return refusalFor(text, url.because);
   const host = hostOf(url);
   const address = literalOf(host);
   return address === undefined ? undefined : refusalOf(host, address, reach);
@@ -124,11 +127,10 @@ export function isNamed(hosts: readonly string[], url: URL): boolean {
 
 /** An address as a model writes it, or why nothing is sent there, as the end of a sentence. */
 export function readUrl(text: string): URL | { readonly because: string } {
-  if (!URL.canParse(text)) return { because: "is no address; write it whole, as in https://example.org/page" };
+  if (!URL.canParse(text)) return { because: NOT_A_URL };
   const url = new URL(text);
-  if (PORTS[url.protocol] === undefined)
-    return { because: `begins with ${url.protocol}, and only https: and http: are read` };
-  if (url.username !== "" || url.password !== "") return { because: "holds a name or a password; none is sent" };
+  if (PORTS[url.protocol] === undefined) return { because: wrongScheme(url.protocol) };
+  if (url.username !== "" || url.password !== "") return { because: HAS_PASSWORD };
   url.hash = "";
   return url;
 }
@@ -136,12 +138,12 @@ export function readUrl(text: string): URL | { readonly because: string } {
 /** Why nothing is sent to that host and port; `hosts` left out, any host of the public web will do. */
 export function hostProblem(url: URL, hosts: readonly string[] | undefined): string | undefined {
   if (hosts !== undefined && !isNamed(hosts, url)) {
-    return `leads to ${shownHost(hostOf(url))}:${portOf(url)}, and this agent may reach ${hosts.length === 0 ? "no host" : `only ${hosts.join(", ")}`}`;
+    return outsideHosts(`${shownHost(hostOf(url))}:${portOf(url)}`, hosts);
   }
-  if (hosts === undefined && url.port !== "") return `names the port ${url.port}; only the usual ones are asked`;
+  if (hosts === undefined && url.port !== "") return unusualPort(url.port);
   return undefined;
 }
 
 /** That nothing is sent to an address as a model writes it, as a whole sentence. */
-export const notSent = (text: string, because: string | undefined): string =>
-  `Nothing was sent: ${JSON.stringify(text.slice(0, 300))} ${because}.`;
+export const refusalFor = (text: string, because: string | undefined): string =>
+  notSent(JSON.stringify(text.slice(0, 300)), because);

@@ -1,7 +1,19 @@
 import type { ToolOutcome } from "../../protocol/index.ts";
-import { hostOf, hostProblem, isNamed, notSent, OPEN_WEB, type Reach, readUrl, shownHost } from "./address.ts";
+import { hostOf, hostProblem, isNamed, OPEN_WEB, type Reach, readUrl, refusalFor, shownHost } from "./address.ts";
 import type { FetchLimits } from "./config.ts";
 import { type Answer, exchange, type Head, NotFetched } from "./exchange.ts";
+import {
+  badRedirect,
+  beginningRead,
+  EMPTY,
+  notText,
+  otherHost,
+  redirectAfterPost,
+  tooManyRedirects,
+  tooSlow,
+  UNTYPED,
+  unencryptedRedirect,
+} from "./wording.ts";
 
 /** What a model asks for, and how far its agent may go. */
 export interface Wish {
@@ -24,7 +36,7 @@ export async function answerTo(
     return await followed({ ...wish, signal: AbortSignal.any([wish.signal, late]) }, reach);
   } catch (thrown) {
     wish.signal.throwIfAborted();
-    if (late.aborted) return failed(`Nothing came within ${wish.rules.seconds} s.`);
+    if (late.aborted) return failed(tooSlow(wish.rules.seconds));
     if (thrown instanceof NotFetched) return failed(thrown.message);
     throw thrown;
   }
@@ -41,8 +53,7 @@ async function followed(wish: Wish, reach: Reach): Promise<Pick<ToolOutcome, "fa
     const answer = await exchange({ url, method, bytes: rules.bytes, wants, signal, ...(body && { body }) }, reach);
     const next = redirectOf(answer, url);
     if (next === undefined) return answerText(answer, url, wish);
-    if (hops >= rules.redirects)
-      throw new NotFetched(`${shownHost(hostOf(url))} redirects too often (${rules.redirects} times).`);
+    if (hops >= rules.redirects) throw new NotFetched(tooManyRedirects(shownHost(hostOf(url)), rules.redirects));
     const because = staysAway(next, url, wish);
     if (because !== undefined) throw new NotFetched(because);
     url = addressOf(next, hosts);
@@ -53,7 +64,7 @@ function addressOf(text: string, hosts: readonly string[] | undefined): URL {
   const url = readUrl(text);
   const because = url instanceof URL ? hostProblem(url, hosts) : url.because;
   if (url instanceof URL && because === undefined) return url;
-  throw new NotFetched(notSent(text, because));
+  throw new NotFetched(refusalFor(text, because));
 }
 
 const REDIRECTS = [301, 302, 303, 307, 308];
@@ -70,22 +81,18 @@ function redirectOf({ status, headers: { location } }: Head, url: URL): string |
 function staysAway(next: string, from: URL, { method, hosts = [] }: Wish): string | undefined {
   const url = readUrl(next);
   const host = shownHost(hostOf(from));
-  if (!(url instanceof URL)) return `${host} redirects to ${JSON.stringify(next.slice(0, 300))}, which ${url.because}.`;
-  if (method === "POST") return `${host} has taken the request and redirects to ${url.href}; nothing is posted there.`;
-  if (from.protocol === "https:" && url.protocol === "http:")
-    return `${host} redirects to ${url.href}, where nothing is encrypted; call http_fetch with it where that does not matter.`;
+  if (!(url instanceof URL)) return badRedirect(host, JSON.stringify(next.slice(0, 300)), url.because);
+  if (method === "POST") return redirectAfterPost(host, url.href);
+  if (from.protocol === "https:" && url.protocol === "http:") return unencryptedRedirect(host, url.href);
   if (hostOf(url) === hostOf(from) || isNamed(hosts, url)) return undefined;
-  return `${host} redirects to ${url.href}; call http_fetch with that address where it is the right one.`;
+  return otherHost(host, url.href);
 }
 
 function isWanted({ status, headers }: Head, { method, rules }: Wish): boolean {
   if (method === "HEAD" || REDIRECTS.includes(status)) return false;
   const type = mediaType(headers["content-type"]);
   if (type === undefined || rules.types.some((one) => fits(type, one))) return true;
-  const length = headers["content-length"];
-  throw new NotFetched(
-    `The answer is ${type}${length === undefined ? "" : ` of ${length} bytes`} (status ${status}), and only text is read here.`,
-  );
+  throw new NotFetched(notText(type, headers["content-length"], status));
 }
 
 const mediaType = (header: string | undefined): string | undefined => header?.split(";")[0]?.trim().toLowerCase();
@@ -113,14 +120,14 @@ function answerText(
   const head = [`${method} ${url.href}`, `status: ${status}`, ...shown].join("\n");
   if (method === "HEAD") return { text: head, failed: status >= 400 };
   const text = decoded(body, headers["content-type"]);
-  const cut = isCut ? `\n(It goes on: only its first ${rules.bytes} bytes were read.)` : "";
-  return { text: `${head}\n\n${text === "" ? "(It is empty.)" : text}${cut}`, failed: status >= 400 };
+  const cut = isCut ? `\n${beginningRead(rules.bytes)}` : "";
+  return { text: `${head}\n\n${text === "" ? EMPTY : text}${cut}`, failed: status >= 400 };
 }
 
 function decoded(body: Buffer, type = ""): string {
   const charset = /charset\s*=\s*"?([\w.:-]+)/i.exec(type)?.[1] ?? "utf-8";
   const text = decoderOf(charset).decode(body);
-  if (type === "" && text.includes("\0")) throw new NotFetched("The answer does not say what it is, and is no text.");
+  if (type === "" && text.includes("\0")) throw new NotFetched(UNTYPED);
   return text;
 }
 

@@ -4,6 +4,19 @@ import type { Readable } from "node:stream";
 import { connect as tlsConnect } from "node:tls";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { hostOf, isSameAddress, portOf, type Reach, refusalOf, shownHost } from "./address.ts";
+import {
+  BROKEN,
+  endedElsewhere,
+  GIVEN_UP,
+  gaveNothing,
+  gaveUnreadable,
+  noAnswer,
+  SLOW_ADDRESS,
+  SWITCHES_PROTOCOL,
+  tooLarge,
+  unknownEncoding,
+  unresolved,
+} from "./wording.ts";
 
 /** Why nothing came: a sentence for the model. */
 export class NotFetched extends Error {}
@@ -45,7 +58,7 @@ export async function exchange(wish: Exchange, reach: Reach): Promise<Answer> {
     return { ...head, ...(await bodyOf(response, wish.bytes)) };
   } catch (thrown) {
     wish.signal.throwIfAborted();
-    throw thrown instanceof NotFetched ? thrown : new NotFetched(`${shownHost(hostOf(wish.url))} ${whyNot(thrown)}.`);
+    throw thrown instanceof NotFetched ? thrown : new NotFetched(noAnswer(shownHost(hostOf(wish.url)), whyNot(thrown)));
   } finally {
     socket.destroy();
   }
@@ -66,7 +79,7 @@ async function connected({ url, signal }: Exchange, reach: Reach): Promise<Socke
       last = thrown;
     }
   }
-  throw new NotFetched(`${shownHost(host)} ${whyNot(last)}.`);
+  throw new NotFetched(noAnswer(shownHost(host), whyNot(last)));
 }
 
 async function resolved(host: string, { resolve }: Reach, signal: AbortSignal): Promise<readonly string[]> {
@@ -82,7 +95,7 @@ async function resolved(host: string, { resolve }: Reach, signal: AbortSignal): 
   } finally {
     signal.removeEventListener("abort", stop);
   }
-  throw new NotFetched(`No address is known for ${host}.`);
+  throw new NotFetched(unresolved(host));
 }
 
 function checkAddress(host: string, address: string, reach: Reach): void {
@@ -96,7 +109,7 @@ const PATIENCE = 5_000;
 function dialled(address: string, port: number, signal: AbortSignal): Promise<Socket> {
   const opened = Promise.withResolvers<Socket>();
   const socket = connect({ host: address, port, signal });
-  const late = setTimeout(() => socket.destroy(new Error("did not answer in time")), PATIENCE);
+  const late = setTimeout(() => socket.destroy(new Error(SLOW_ADDRESS)), PATIENCE);
   socket.once("connect", () => opened.resolve(socket)).once("error", opened.reject);
   // Whoever waits has gone: an error that comes late is nobody's.
   socket.on("error", () => undefined);
@@ -117,7 +130,7 @@ async function checked(plain: Socket, { url, address, reach, signal }: Dialled):
     checkAddress(hostOf(url), remoteAddress, reach);
     if (!isSameAddress(remoteAddress, address)) {
       const [asked, found] = [address, remoteAddress].map(shownHost);
-      throw new NotFetched(`Nothing was sent: the connection to ${asked} ended at ${found}.`);
+      throw new NotFetched(endedElsewhere(asked, found));
     }
     if (url.protocol === "http:") return plain;
     return await secured(plain, hostOf(url), signal);
@@ -130,7 +143,7 @@ async function checked(plain: Socket, { url, address, reach, signal }: Dialled):
 function secured(plain: Socket, host: string, signal: AbortSignal): Promise<Socket> {
   const opened = Promise.withResolvers<Socket>();
   const socket = tlsConnect({ socket: plain, host, ...(isIP(host) === 0 && { servername: host }) });
-  const stop = (): void => void socket.destroy(new Error("was given up"));
+  const stop = (): void => void socket.destroy(new Error(GIVEN_UP));
   signal.addEventListener("abort", stop, { once: true });
   socket.once("secureConnect", () => opened.resolve(socket)).once("error", opened.reject);
   socket.on("error", () => undefined);
@@ -158,7 +171,7 @@ function answered({ url, method, body, signal }: Exchange, socket: Socket): Prom
   });
   sent.once("response", came.resolve).once("error", came.reject);
   sent.on("error", () => undefined);
-  sent.once("upgrade", () => came.reject(new Error("wants to speak something else than HTTP")));
+  sent.once("upgrade", () => came.reject(new Error(SWITCHES_PROTOCOL)));
   sent.end(body?.text);
   return came.promise;
 }
@@ -187,28 +200,22 @@ function unpack(response: IncomingMessage, most: number): Readable {
   if (packed === "identity" || packed === "") return response;
   const way = { gzip: createGunzip, "x-gzip": createGunzip, br: createBrotliDecompress, deflate: createInflate };
   const make = Object.entries(way).find(([name]) => name === packed)?.[1];
-  if (make === undefined) throw new NotFetched(`The answer is packed in a way that is not read here (${packed}).`);
+  if (make === undefined) throw new NotFetched(unknownEncoding(packed));
   const unpacked = make();
   let came = 0;
   response.on("data", (part: Buffer) => {
     came += part.length;
-    if (came > most) response.destroy(new NotFetched(`The answer has more than ${most} bytes even packed.`));
+    if (came > most) response.destroy(new NotFetched(tooLarge(most)));
   });
   // `pipe` tells no error on: the one of the answer is the one of the body.
   response.once("error", (error) => unpacked.destroy(error));
   return response.pipe(unpacked);
 }
 
-const WHY: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "takes no connection",
-  ECONNRESET: "broke the connection off",
-  EHOSTUNREACH: "cannot be reached",
-  ENETUNREACH: "cannot be reached",
-  ETIMEDOUT: "did not answer in time",
-};
+const BREAKS: ReadonlyMap<string, string> = new Map(Object.entries(BROKEN));
 
 function whyNot(thrown: unknown): string {
-  if (!(thrown instanceof Error)) return `gave no answer (${String(thrown)})`;
+  if (!(thrown instanceof Error)) return gaveNothing(String(thrown));
   const code = "code" in thrown ? String(thrown.code) : "";
-  return WHY[code] ?? `gave no answer that can be read (${thrown.message || code})`;
+  return BREAKS.get(code) ?? gaveUnreadable(thrown.message || code);
 }

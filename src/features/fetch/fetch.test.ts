@@ -338,7 +338,7 @@ describe("001.2 what a page may be", () => {
     pages.set("/bomb", page(bomb, { "content-encoding": encoding }));
     const before = process.memoryUsage().rss;
     const { text, failed } = await call({ url: `http://open.test:${port}/bomb` });
-    expect(text).toMatch(/a\n\(It goes on: only its first 1000000 bytes were read\.\)$/);
+    expect(text).toMatch(/a\n\(The answer is truncated: only its first 1000000 bytes were read\.\)$/);
     expect(failed).toBe(false);
     expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000);
   });
@@ -353,11 +353,11 @@ describe("001.2 what a page may be", () => {
     pages.set("/silent", () => undefined);
     for (const path of ["/drip", "/silent"]) {
       const { text } = await call({ url: `http://open.test:${port}${path}` }, { rules });
-      expect(text).toBe("Nothing came within 0.3 s.");
+      expect(text).toBe("No answer came within 0.3 s.");
     }
     const never = { resolve: () => new Promise<never>(() => undefined) };
     const { text } = await call({ url: `http://open.test:${port}/` }, { rules, reach: never });
-    expect(text).toBe("Nothing came within 0.3 s.");
+    expect(text).toBe("No answer came within 0.3 s.");
   });
 
   it("refuses what is no text, an unknown packing, packing within packing, and what breaks in the middle", async () => {
@@ -366,8 +366,8 @@ describe("001.2 what a page may be", () => {
     pages.set("/torn", page(gzipSync("hello".repeat(1_000)).subarray(0, 20), { "content-encoding": "gzip" }));
     pages.set("/lies", page("no gzip", { "content-encoding": "gzip" }));
     const says = async (path: string) => (await call({ url: `http://open.test:${port}${path}` })).text;
-    expect(await says("/png")).toBe("The answer is image/png of 1 bytes (status 200), and only text is read here.");
-    expect(await says("/odd")).toBe("The answer is packed in a way that is not read here (gzip, gzip).");
+    expect(await says("/png")).toBe("The answer is image/png of 1 bytes (status 200); only text can be read.");
+    expect(await says("/odd")).toBe("The answer is compressed in an unsupported way (gzip, gzip).");
     for (const path of ["/torn", "/lies"])
       expect(await says(path)).toMatch(/^open\.test gave no answer that can be read/);
   });
@@ -384,7 +384,7 @@ describe("001.2 what a page may be", () => {
     const rules = { allow: [`open.test:${port}`] };
     const away = await call({ url: `http://open.test:${port}/away` }, { rules });
     expect(away.text).toBe(
-      `open.test redirects to http://other.test:${port}/?leak=1; call http_fetch with that address where it is the right one.`,
+      `open.test redirects to http://other.test:${port}/?leak=1; call http_fetch with that URL if it is the right one.`,
     );
     const asked = await call({ url: `http://other.test:${port}/?leak=1` }, { rules });
     expect(asked.text).toBe(
@@ -396,7 +396,7 @@ describe("001.2 what a page may be", () => {
   it("asks the usual ports alone where no host is named", async () => {
     const { text } = await call({ url: `http://open.test:${port}/` }, { rules: {} });
     expect(text).toBe(
-      `Nothing was sent: "http://open.test:${port}/" names the port ${port}; only the usual ones are asked.`,
+      `Nothing was sent: "http://open.test:${port}/" names the port ${port}; only the usual ports are allowed.`,
     );
   });
 

@@ -173,6 +173,13 @@ async function included(reading: FileReading, named: string, way: readonly strin
   return withIncluded(reading, splitHead(text).body.trim(), [...way, path]);
 }
 
+/** Behind the beginning of a file that is not read to its end. */
+export const WORDING = {
+  read: (shown: number, all: number, isLonger: boolean): string =>
+    `${shown} of ${isLonger ? "more than " : ""}${all} characters are read`,
+  truncated: (says: string): string => `(Truncated: ${says}.)`,
+} as const;
+
 /** As much of it as there is room for, to the end of a line where one is near. */
 function within(
   ready: Prepared,
@@ -184,8 +191,8 @@ function within(
   const beginning = truncateText(ready.text, Math.max(0, room), "");
   const end = beginning.lastIndexOf("\n");
   const text = end > room / 2 ? beginning.slice(0, end) : beginning;
-  const says = `${text.length} of ${before.isLonger ? "more than " : ""}${ready.text.length} characters are read`;
-  const mark = `(Cut here: ${says}.)`;
+  const says = WORDING.read(text.length, ready.text.length, before.isLonger);
+  const mark = WORDING.truncated(says);
   return { ...ready, own: text, text: text === "" ? "" : `${text}\n${mark}`, notes: [...notes, says], isCut: true };
 }
 

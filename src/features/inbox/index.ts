@@ -10,7 +10,6 @@ import {
   isMedia,
   type LayerContent,
   partText,
-  REPLY_TOOL,
   type StoredEvent,
   StrataError,
   type TurnEvent,
@@ -26,6 +25,7 @@ import { type OperationContext, operation, turnOperation } from "../operation.ts
 import { EVENT } from "../shapes.ts";
 import { KEYS } from "./config.ts";
 import { replyTool } from "./tools.ts";
+import { messagesWait, NOTHING_WAITS } from "./wording.ts";
 
 export { type InboxDoors, inboxDoors } from "./api.ts";
 export { replyTool } from "./tools.ts";
@@ -219,18 +219,12 @@ const SHOWN = 20;
 /** What the turn has to answer: how many messages, and of each its sender and its beginning. Nothing but the turn's own events. */
 function obligations(context: GatherContext): LayerContent {
   const waiting = context.events.filter(({ kind }) => kind !== "scheduled");
-  if (waiting.length === 0) return { kind: "text", text: trusted("Nothing waits for an answer.") };
-  const shown = waiting.length > SHOWN ? ` of the first ${SHOWN}` : "";
-  const count = waiting.length === 1 ? "1 message waits" : `${waiting.length} messages wait`;
+  if (waiting.length === 0) return { kind: "text", text: trusted(NOTHING_WAITS) };
   const senders = new Set(waiting.map((event) => senderOf(event, context))).size;
-  const how = senders > 1 ? ` ${ofSeveral(senders)}` : "";
-  const intro = `${count} for an answer in this turn.${how} Sender and beginning${shown}:`;
+  const intro = messagesWait(waiting.length, senders, Math.min(SHOWN, waiting.length));
   const items = waiting.slice(0, SHOWN).map((event) => itemOf(event, context));
   return { kind: "items", intro: trusted(intro), items };
 }
-
-const ofSeveral = (senders: number): string =>
-  `They are of ${senders} senders: answer each with \`${REPLY_TOOL}\` and tell none what another wrote; your final text reaches nobody.`;
 
 function itemOf(event: StoredEvent, context: GatherContext): ContentItem {
   const { trust, proof, at } = event;

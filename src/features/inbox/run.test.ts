@@ -131,7 +131,7 @@ describe("a turn over the messages of several senders", () => {
     expect(endOf(await on.run())).toMatchObject({ type: "done", text: "All is answered." });
     const [first] = on.sent;
     expect(named(first)).toEqual(["ann", "bob"]);
-    expect(wordsOf(first)).toContain("2 messages wait for an answer in this turn. They are of 2 senders");
+    expect(wordsOf(first)).toContain("2 messages are waiting for a reply in this turn. They are from 2 senders");
     expect(await on.mail("ann")).toEqual(["Dear ann, secret-ann is safe."]);
     expect(await on.mail("bob")).toEqual(["Dear bob, secret-bob is safe."]);
     const log = await on.store.part(CONVERSATION_STORE).conversation(on.scopeOf("bob"));
@@ -198,8 +198,10 @@ describe("a turn over the messages of several senders", () => {
     await on.store.withdraw(on.scopeOf("eve"), (await on.open("eve")).id, { now: 0, at: 0, alive: () => true });
     await on.run();
     const results = JSON.stringify(on.sent[1]?.messages);
-    expect(results.match(/eve.{1,9}is none of those who wait for a reply in this turn/g)).toHaveLength(1);
-    expect(results).toMatch(/bob.{1,9}has a reply already in this turn, and gets one only\. No reply yet: /);
+    expect(results.match(/eve.{1,9}is not waiting for a reply in this turn/g)).toHaveLength(1);
+    expect(results).toMatch(
+      /bob.{1,9}already has a reply in this turn, and gets only one\. Still waiting for a reply: /,
+    );
     expect([await on.mail("ann"), await on.mail("bob"), await on.mail("eve")]).toEqual([[], ["yes"], []]);
     expect(await on.store.part(CONVERSATION_STORE).conversation(on.scopeOf("ann"))).toBeUndefined();
     expect(await on.run()).toEqual([]);
@@ -219,7 +221,7 @@ describe("a turn over the messages of several senders", () => {
       expect(endOf(events)).toMatchObject({ type: "done", because: "answered", totals: { rounds: n } });
       expect(events.map(({ type }) => type)).not.toContain("unanswered");
       expect([await on.mail("ann"), await on.mail("bob")]).toEqual([["yes"], ["no"]]);
-      if (n === 2) expect(JSON.stringify(on.sent[1]?.messages)).toContain("only `reply_to_sender` is run");
+      if (n === 2) expect(JSON.stringify(on.sent[1]?.messages)).toContain("only `reply_to_sender` will run");
     }
   });
 
@@ -344,7 +346,7 @@ describe("a turn of several senders that is interrupted", () => {
     }
     expect(endOf(await on.run())).toMatchObject({ type: "done", text: "You alone, hello." });
     expect(on.rung).toEqual(["door"]);
-    expect(told(on.sent)).toContain("in an earlier try");
+    expect(told(on.sent)).toContain("in an earlier attempt");
     expect(await on.problems()).toEqual([]);
   });
 
@@ -356,7 +358,7 @@ describe("a turn of several senders that is interrupted", () => {
     expect(told(on.sent)).toContain("rang door");
     for (const text of ["Ann, hello.", "Bob, hello."]) {
       expect(endOf(await on.run())).toMatchObject({ type: "done", text });
-      expect(told(on.sent)).toContain("in an earlier try");
+      expect(told(on.sent)).toContain("in an earlier attempt");
       expect(told(on.sent)).not.toContain("rang");
     }
     expect(on.rung).toEqual(["door"]);
@@ -390,7 +392,7 @@ describe("a turn of several senders that is interrupted", () => {
     const [again] = await on.run();
     expect(again).toMatchObject({ type: "turn-start", turn: begun?.type === "turn-start" && begun.turn, events: 1 });
     expect(on.rung).toEqual(["door"]);
-    expect(told(on.sent)).toContain("in an earlier try");
+    expect(told(on.sent)).toContain("in an earlier attempt");
     expect(told(on.sent)).not.toContain("rang");
   });
 

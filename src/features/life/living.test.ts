@@ -100,7 +100,7 @@ describe("obligations", () => {
     ];
     const content = await gathered({ kind: "obligations" }, { events });
     expect(content).toMatchObject({
-      intro: "3 messages wait for an answer in this turn. Sender and beginning:",
+      intro: "3 messages are waiting for a reply in this turn. Sender and beginning:",
       items: [
         { kind: "data", name: ADA, trust: "contact", proof: "proven", text: "Is the door painted?", at: AT },
         { name: ADA, proof: "claimed" },
@@ -114,7 +114,7 @@ describe("obligations", () => {
   it("000.21 a turn of its own has nothing to answer", async () => {
     expect(await gathered({ kind: "obligations" }, { events: [TICK], scope: { ...SCOPE, contact: SELF } })).toEqual({
       kind: "text",
-      text: "Nothing waits for an answer.",
+      text: "No message is waiting for a reply.",
     });
   });
 
@@ -158,7 +158,7 @@ describe("conversation", () => {
     expect(linesOf(content)).toEqual(
       [3, 4, 5, 6, 7].flatMap((n) => [`2026-11-${14 + n}`, `them: question ${n}`, `you: answer ${n}`]),
     );
-    expect(content).toMatchObject({ intro: expect.stringContaining("`you` are you") });
+    expect(content).toMatchObject({ intro: expect.stringContaining("`you` = your replies") });
   });
 
   it("000.34 an answer to several messages is shown once, behind them", async () => {
@@ -448,7 +448,7 @@ describe("recent", () => {
       const kept = [memory(1, LONG.slice(0, length))];
       const content = await gathered(SOURCE, { events: [event("Hi")], store: storeWith(new Map([[ADA, kept]])) });
       const [text = ""] = textsOf(content);
-      const [, beginning = ""] = new RegExp(`^(.*)… \\(${length} characters in all\\)$`).exec(text) ?? [];
+      const [, beginning = ""] = new RegExp(`^(.*)… \\(${length} characters in total\\)$`).exec(text) ?? [];
       expect(beginning.length).toBeGreaterThan(900);
       expect(LONG.startsWith(beginning) && /[\s,.]/.test(LONG.charAt(beginning.length))).toBe(true);
       const frames = itemsOf(content).map(({ kind, trust, at, text: one }) => frame({ kind, trust, at }, one));
@@ -460,9 +460,9 @@ describe("recent", () => {
     const kept = [memory(1, LONG), memory(2, "short"), memory(3, `Older. ${LONG}`)];
     const texts = textsOf(await gathered(SOURCE, { events: [event("Hi")], store: storeWith(new Map([[ADA, kept]])) }));
     expect(texts).toHaveLength(3);
-    expect(texts[0]).toMatch(/^The wallet of the shop .*… \(\d+ characters in all\)$/);
+    expect(texts[0]).toMatch(/^The wallet of the shop .*… \(\d+ characters in total\)$/);
     expect(texts[1]).toBe("short");
-    expect(texts[2]).toMatch(/^Older\. The wallet .*… \(\d+ characters in all\)$/);
+    expect(texts[2]).toMatch(/^Older\. The wallet .*… \(\d+ characters in total\)$/);
     for (const text of [texts[0], texts[2]]) expect(text?.length).toBeGreaterThan(400);
   });
 
@@ -488,10 +488,10 @@ describe("recent", () => {
     };
     const context = { events: [event("Hi")], store };
     expect(await gathered(SOURCE, context, REMEMBERING)).toMatchObject({
-      intro: "9 older memories are not among these; `recall` finds them.",
+      intro: "9 older memories not shown; `recall` finds them.",
       left: [{ because: "not shown", items: 9 }],
     });
-    expect(await gathered(SOURCE, context)).toMatchObject({ intro: "9 older memories are not among these." });
+    expect(await gathered(SOURCE, context)).toMatchObject({ intro: "9 older memories not shown." });
     const all = await gathered(
       { kind: "recent", limit: 20 },
       { ...context, store: { ...store, memoryStats: async () => [] } },
@@ -528,6 +528,9 @@ describe("allowance", () => {
     expect(await gathered({ kind: "allowance" }, { tools, rounds: 2 })).toMatchObject({
       text: expect.stringMatching(/^32 tool calls, 2 model calls in this turn:\n/),
     });
-    expect(await gathered({ kind: "allowance" })).toEqual({ kind: "text", text: "There are no tools in this turn." });
+    expect(await gathered({ kind: "allowance" })).toEqual({
+      kind: "text",
+      text: "No tools are available in this turn.",
+    });
   });
 });

@@ -19,8 +19,10 @@ import { LIFE_STORE } from "./store.ts";
 const TICK = "tick";
 
 /** What such a turn is about: the platform's words, and nobody else's. */
-const OCCASION =
-  "This turn is your own: nobody has written to you. Act as your layers say, then say in a sentence what you did.";
+export const WORDING = {
+  occasion:
+    "You started this turn yourself; nobody wrote to you. Follow your layers, then report what you did in one sentence.",
+} as const;
 
 /** How a turn of its own is run. `due`: which one it is, so that several programs post it once. */
 interface Ticking {
@@ -43,7 +45,7 @@ export async function* tick(parts: LifeParts, agent: Agent, { run, options, due 
       trust: "platform",
       channel: TICK,
       ...(due !== undefined && { externalId: due }),
-      content: [{ type: "text", text: untrusted(OCCASION) }],
+      content: [{ type: "text", text: untrusted(WORDING.occasion) }],
       at,
     } as const;
     await parts.store.receive(thread.scope, thread.id, [occasion]);

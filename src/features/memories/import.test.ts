@@ -656,7 +656,7 @@ describe("secrets", () => {
     await expect(refused).rejects.toMatchObject({
       code: "invalid_input",
       message:
-        "the memory holds what looks like an AWS access key, at character 12; secrets are not remembered: say where it is kept instead",
+        "the memory contains what looks like an AWS access key, at character 12; secrets are not remembered: say where it is kept instead",
     });
     expect(await kept(ann)).toEqual([]);
   });

@@ -38,11 +38,11 @@ describe("remember, recall, forget, memory_stats", () => {
     expect(text.match(/^- /gm)).toHaveLength(1);
     expect(text).toContain("for all contacts");
     expect((await ask(store, "forget", { id: idOf(0) }, SELF)).text).toBe(
-      `${idOf(0)} is forgotten when this turn ends.`,
+      `${idOf(0)} will be forgotten when this turn ends.`,
     );
     expect((await ask(store, "forget", { id: idOf(0) }, "carol")).failed).toBe(true);
     expect((await ask(store, "memory_stats", {}, SELF)).text).toBe(
-      "For all turns: 1 fact with 32 characters, the newest of 2026-11-21.",
+      "For all turns: 1 fact with 32 characters, the newest from 2026-11-21.",
     );
   });
 
@@ -63,14 +63,14 @@ describe("remember, recall, forget, memory_stats", () => {
     const store = fakeStore({ ada: ["One.", "Two.", { content: "All.", kind: "summary" }] });
     expect(await ask(store, "memory_stats", {})).toEqual({
       failed: false,
-      text: "Of this contact: 2 facts, 1 summary with 12 characters, the newest of 2026-11-21.\nFor all turns: nothing.",
+      text: "About this contact: 2 facts, 1 summary with 12 characters, the newest from 2026-11-21.\nFor all turns: nothing.",
     });
   });
 
   it("refuses an id that recall did not show, by its own name for it", async () => {
     const outcome = await ask(fakeStore({}), "forget", { id: idOf(3) });
     expect(outcome.text).toBe(`Not forgotten: there is no memory ${idOf(3)} of this contact; recall shows their ids.`);
-    expect((await ask(fakeStore({}), "forget", { id: "x" })).text).toContain("as recall shows it");
+    expect((await ask(fakeStore({}), "forget", { id: "x" })).text).toContain("an id from recall");
   });
 
   it.each(["remember", "recall", "forget", "memory_stats"])(

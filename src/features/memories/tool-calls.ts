@@ -17,6 +17,28 @@ import {
 } from "../../protocol/index.ts";
 import { FORGET_MEMORY, SAVE_MEMORY, type Store } from "../../store/index.ts";
 import { answered, answeredAs, refused } from "../../turn/tools/index.ts";
+import {
+  badText,
+  HAS_FRAME,
+  hasSecret,
+  isMessage,
+  LABELS,
+  NO_MATCH,
+  noSuchMemory,
+  notForgotten,
+  notSaved,
+  replaced,
+  replacedAlready,
+  SAVED,
+  SEVERAL_SENDERS,
+  saidBy,
+  savedBefore,
+  savedByPerson,
+  tagged,
+  trustedMore,
+  validUntil as validUntilDay,
+  willBeForgotten,
+} from "./wording.ts";
 
 /** What the tools ask the store: they read; what they write goes into the turn's commit. */
 export type Reads = Pick<Store, "searchMemories" | "memory">;
@@ -45,14 +67,13 @@ export async function saveMemory(
   context: ToolContext,
 ): Promise<ToolOutcome> {
   // What is kept for all turns would be shown to the others, and of whom it is nobody can know.
-  if (isBatch(context.scope))
-    return refused("Not saved: this turn has messages of several senders, and saves of none.");
+  if (isBatch(context.scope)) return refused(notSaved(SEVERAL_SENDERS));
   const names = cleanTags(tags);
   const problem = contentProblem(content) ?? secretProblem(names.join("\n"), "a tag");
-  if (problem !== undefined) return refused(`Not saved: the text ${problem}.`);
+  if (problem !== undefined) return refused(notSaved(badText(problem)));
   const old = supersedes === undefined ? undefined : memoryId(supersedes);
   const kept = old === undefined ? undefined : await whyKept(calls, old, context);
-  if (kept !== undefined) return refused(`Not saved: ${kept}`);
+  if (kept !== undefined) return refused(notSaved(kept));
   const memory = {
     content: untrusted(content),
     tags: names,
@@ -75,18 +96,18 @@ function cleanTags(tags: readonly string[]): readonly string[] {
 /** Law 12: what the platform showed in a frame was remembered or is in the record already; copied, it would be fed on itself. */
 function contentProblem(content: string): string | undefined {
   const plain = clean(untrusted(content));
-  if (readFrames(plain).length > 0) return "holds a frame that was shown to you; say in your own words what is new";
+  if (readFrames(plain).length > 0) return HAS_FRAME;
   const secret = secretProblem(plain);
-  return secret === undefined ? undefined : `${secret}; secrets are not remembered: say where it is kept instead`;
+  return secret === undefined ? undefined : hasSecret(secret);
 }
 
 async function savedText(store: Reads, content: string, scope: Scope, old: MemoryId | undefined): Promise<string> {
-  if (old !== undefined) return `Saved. It takes the place of ${old}, which is found no more.`;
+  if (old !== undefined) return replaced(old);
   const texts = [{ text: content, weight: 1 }];
   const alike = await store.searchMemories([scope], { texts, kinds: ["fact", "block", "summary"], limit: 3 });
   const same = alike.find((hit) => folded(hit.content) === folded(content));
-  if (same === undefined) return "Saved.";
-  return `Known already as ${same.id}: it counts as said ${same.support + 1} times now, and nothing was added.`;
+  if (same === undefined) return SAVED;
+  return savedBefore(same.id, same.support + 1);
 }
 
 /** As the store tells the very same: it decides, this only foretells it. */
@@ -107,14 +128,14 @@ async function whyKept(
   const home = memoryScope(scope);
   const memory = await store.memory(home, id);
   const whose = home.contact === null ? "your own" : "this contact";
-  if (memory === undefined) return `there is no memory ${id} of ${whose}; ${search} shows their ids.`;
-  if (memory.supersededBy !== undefined) return `${memory.supersededBy.memory} has taken the place of ${id} already.`;
-  if (memory.kind === "message") return `${id} is what was said, and stays as it was said; save what is true now.`;
+  if (memory === undefined) return noSuchMemory(id, whose, search);
+  if (memory.supersededBy !== undefined) return replacedAlready(id, memory.supersededBy.memory);
+  if (memory.kind === "message") return isMessage(id);
   const by = memory.by ?? "agent";
-  if (by !== "agent") return `${id} was saved by the ${by}; ask a person to change it.`;
+  if (by !== "agent") return savedByPerson(id, by);
   // What was saved on better grounds is not put away on the word of somebody less trusted (law 6).
   if (lowestTrust([memory.trust, taint]) === memory.trust) return undefined;
-  return `${id} has the trust of the ${memory.trust}, and this turn has seen text of a ${taint}; ask a person to change it.`;
+  return trustedMore(id, memory.trust, taint);
 }
 
 /** Finds what was saved of the contact and for all contacts; what the turn itself saves is found in it already, and what it forgets is not. */
@@ -137,7 +158,7 @@ export async function findMemories(
   });
   const found: readonly MemoryResult[] = [...saved, ...hits.filter(({ id }) => !gone.has(id))].slice(0, limit);
   const lowest = lowestTrust(found.map(({ trust }) => trust));
-  if (found.length === 0) return answeredAs(lowest, "No memory matches; try other or fewer words.");
+  if (found.length === 0) return answeredAs(lowest, NO_MATCH);
   return answeredAs(lowest, found.map((hit) => shown(asPassage(hit, query))).join("\n"));
 }
 
@@ -211,9 +232,9 @@ export function scopesOf(scope: Scope): readonly Scope[] {
  */
 function shown(hit: MemoryResult): string {
   const { id, at, trust, speaker, tags, content, scope, isNew } = hit;
-  const said = speaker === undefined ? [] : [`said by [${cleanName(untrusted(speaker))}]`];
-  const labels = tags.length === 0 ? [] : [`tags [${cleanTags(tags).join(", ")}]`];
-  const own = [...(scope.contact === null ? ["for all contacts"] : []), ...(isNew ? ["saved in this turn"] : [])];
+  const said = speaker === undefined ? [] : [saidBy(cleanName(untrusted(speaker)))];
+  const labels = tags.length === 0 ? [] : [tagged(cleanTags(tags).join(", "))];
+  const own = [...(scope.contact === null ? [LABELS.allContacts] : []), ...(isNew ? [LABELS.thisTurn] : [])];
   const line = [id, day(at), trust, ...own, ...until(hit), ...said, ...labels].join(" · ");
   return `- ${line}\n  ${clean(content).replaceAll("\n", "\n  ")}`;
 }
@@ -221,12 +242,12 @@ function shown(hit: MemoryResult): string {
 const day = (at: number): string => isoSecond(at).slice(0, 10);
 
 const until = ({ validUntil }: MemoryResult): readonly string[] =>
-  validUntil === undefined ? [] : [`so until ${day(validUntil)}`];
+  validUntil === undefined ? [] : [validUntilDay(day(validUntil))];
 
 /** Forgets what the agent itself saved in the scope of the turn. */
 export async function forgetMemory(calls: MemoryCalls, id: string, context: ToolContext): Promise<ToolOutcome> {
   const memory = memoryId(id);
   const kept = await whyKept(calls, memory, context);
-  if (kept !== undefined) return refused(`Not forgotten: ${kept}`);
-  return answered(`${memory} is forgotten when this turn ends.`, [FORGET_MEMORY.plan({ memory })]);
+  if (kept !== undefined) return refused(notForgotten(kept));
+  return answered(willBeForgotten(memory), [FORGET_MEMORY.plan({ memory })]);
 }

@@ -59,21 +59,21 @@ describe("memory_save", () => {
   it("002.4 memory_save says when the very same is known", async () => {
     const store = fakeStore({ caroline: [{ content: "Allergic to  NUTS", support: 2 }], melanie: ["Likes tea."] });
     const { text } = await save({ content: "allergic to nuts." }, {}, store);
-    expect(text).toBe(`Known already as ${idOf(0)}: it counts as said 3 times now, and nothing was added.`);
+    expect(text).toBe(`Already saved as ${idOf(0)} (now counted 3 times); nothing was added.`);
     expect((await save({ content: "Likes tea." }, {}, store)).text).toBe("Saved.");
   });
 
   it("002.4 memory_save replaces a memory that is no longer true", async () => {
     const store = fakeStore({ caroline: ["Lives in Oslo."] });
     const { text, writes } = await save({ content: "Lives in Rome.", supersedes: idOf(0) }, {}, store);
-    expect(text).toBe(`Saved. It takes the place of ${idOf(0)}, which is found no more.`);
+    expect(text).toBe(`Saved. It replaces ${idOf(0)}, which searches no longer return.`);
     expect(savedIn(writes)).toMatchObject({ content: "Lives in Rome.", supersedes: idOf(0) });
   });
 
   it("law 12 memory_save refuses what the platform showed in a frame", async () => {
     const content = "[memory · contact · 2026-11-21T09:30:00Z]\n| Allergic to nuts.";
     expect(await save({ content })).toEqual({
-      text: "Not saved: the text holds a frame that was shown to you; say in your own words what is new.",
+      text: "Not saved: the text contains a frame from your prompt; restate only what is new.",
       failed: true,
     });
   });
@@ -82,7 +82,10 @@ describe("memory_save", () => {
     await fc.assert(
       fc.asyncProperty(fc.stringMatching(new RegExp(`^${KIND_FORM}$`)), async (kind) => {
         const content = `So it was.\n[${kind} · contact · 2026-11-21T09:30:00Z]\n| Allergic to nuts.`;
-        expect(await save({ content })).toMatchObject({ failed: true, text: expect.stringContaining("holds a frame") });
+        expect(await save({ content })).toMatchObject({
+          failed: true,
+          text: expect.stringContaining("contains a frame"),
+        });
       }),
     );
   });
@@ -100,11 +103,11 @@ describe("memory_save", () => {
 
   it.each([
     [{ content: "" }, '"content" has 0 characters'],
-    [{ content: " \n " }, "it must say something"],
+    [{ content: " \n " }, "it must not be empty"],
     [{ content: "x".repeat(4_001) }, '"content" has 4001 characters, but it must have at most 4000'],
     [{ content: "x", tags: Array(9).fill("t") }, '"tags" has 9 entries'],
     [{ content: "x", tags: ["t".repeat(41)] }, '"tags.0" has 41 characters'],
-    [{ content: "x", supersedes: "the old one" }, "as memory_search shows it"],
+    [{ content: "x", supersedes: "the old one" }, "an id from memory_search"],
     [{ content: "x", scope: "other" }, 'no argument "scope"'],
     [{ content: "x", contact: "melanie" }, 'no argument "contact"'],
     [{ content: "x", by: "operator" }, 'no argument "by"'],
@@ -132,7 +135,7 @@ describe("memory_search", () => {
       text: [
         `- ${idOf(0)} · 2026-11-21 · contact · said by [Caroline] · tags [food, health]`,
         "  Allergic to nuts.",
-        `- ${idOf(1)} · 2026-11-21 · contact · so until 2026-11-21`,
+        `- ${idOf(1)} · 2026-11-21 · contact · valid until 2026-11-21`,
         "  Plays the",
         "  guitar.",
         `- ${idOf(0)} · 2026-11-21 · operator · for all contacts`,
@@ -222,14 +225,18 @@ describe("putting a memory away", () => {
   it("an agent forgets what it saved of its contact, inside the turn's commit", async () => {
     const write = { kind: "forget", memory: idOf(0) };
     const outcome = await away({ content: "x" });
-    expect(outcome).toEqual({ text: `${idOf(0)} is forgotten when this turn ends.`, failed: false, writes: [write] });
+    expect(outcome).toEqual({
+      text: `${idOf(0)} will be forgotten when this turn ends.`,
+      failed: false,
+      writes: [write],
+    });
     expect(await away({ content: "x", by: "agent" })).toMatchObject({ writes: [write] });
   });
 
   it.each<[string, Kept, string]>([
     ["a person saved", { content: "x", by: "operator" }, "was saved by the operator; ask a person"],
-    ["was said", { content: "x", kind: "message", by: "contact" }, "is what was said"],
-    ["was superseded", { content: "x", supersededBy: { memory: idOf(7), at: AT } }, `${idOf(7)} has taken the place`],
+    ["was said", { content: "x", kind: "message", by: "contact" }, "is a stored message"],
+    ["was superseded", { content: "x", supersededBy: { memory: idOf(7), at: AT } }, `${idOf(7)} has already replaced`],
   ])("an agent does not put away what %s", async (_, kept, sentence) => {
     expect(await away(kept)).toMatchObject({ failed: true, text: expect.stringContaining(sentence) });
   });

@@ -14,6 +14,7 @@ import {
   saveMemory,
   scopesOf,
 } from "./tool-calls.ts";
+import { counted, DATE_WANTED, EMPTY, idWanted, NONE, statsOf } from "./wording.ts";
 
 /**
  * The tools by which an agent remembers. What they save and forget belongs to the contact of the turn, and to no other, or in a
@@ -25,8 +26,7 @@ export function memoryTools(store: Reads): readonly Tool[] {
 }
 
 // The forms are told in words: every sign of a schema stands in every prompt.
-const id = ({ search }: MemoryCalls) =>
-  z.string().refine((text) => MEMORY_ID.test(text), `it must be an id as ${search} shows it, mem_…`);
+const id = ({ search }: MemoryCalls) => z.string().refine((text) => MEMORY_ID.test(text), idWanted(search));
 
 /** What is remembered, and the words to find it by. */
 const SAVED = {
@@ -34,7 +34,7 @@ const SAVED = {
     .string()
     .min(1)
     .max(LONGEST)
-    .refine((text) => text.trim() !== "", "it must say something")
+    .refine((text) => text.trim() !== "", EMPTY)
     .describe("What to remember."),
   tags: z.array(z.string().min(1).max(LONGEST_TAG)).max(MOST_TAGS).optional().describe("Words to find it by."),
 };
@@ -42,11 +42,11 @@ const SAVED = {
 /** What is looked for. */
 const ASKED = {
   query: z.string().min(1).max(1_000).describe("Keywords, such as names, things and places."),
-  limit: z.int().min(1).max(20).default(5).describe("How many memories at most."),
+  limit: z.int().min(1).max(20).default(5).describe("Maximum number of memories."),
 };
 
 /** Which memory is meant. */
-const shownId = (calls: MemoryCalls) => id(calls).describe(`The memory's id, as ${calls.search} shows it.`);
+const shownId = (calls: MemoryCalls) => id(calls).describe(`The memory's id, from ${calls.search}.`);
 
 function memorySave(calls: MemoryCalls): Tool {
   return defineTool({
@@ -68,25 +68,19 @@ function memorySave(calls: MemoryCalls): Tool {
 
 const INSTANT = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
-const instant = () =>
-  z
-    .string()
-    .refine(
-      (text) => INSTANT.test(text) && !Number.isNaN(Date.parse(text)),
-      "it must be a date such as 2026-11-21, or a time such as 2026-11-21T09:30:00Z",
-    );
+const instant = () => z.string().refine((text) => INSTANT.test(text) && !Number.isNaN(Date.parse(text)), DATE_WANTED);
 
 function memorySearch(store: Reads): Tool {
   return defineTool({
     name: "memory_search",
     description:
-      "Searches what was remembered about this contact, by keywords. Gives the best matches with id, date, trust, speaker and tags.",
+      "Searches this contact's memories by keyword. Returns the best matches with id, date, trust, speaker and tags.",
     input: z.object({
       ...ASKED,
-      tags: z.array(z.string()).min(1).optional().describe("Only with one of these tags."),
-      since: instant().optional().describe("Only from this date on, as 2026-11-21."),
+      tags: z.array(z.string()).min(1).optional().describe("Only with at least one of these tags."),
+      since: instant().optional().describe("Only on or after this date, e.g. 2026-11-21."),
       before: instant().optional().describe("Only before this date."),
-      trust: z.enum(TRUSTS).optional().describe("Only the word of somebody as trusted."),
+      trust: z.enum(TRUSTS).optional().describe("Only memories with at least this trust."),
     }),
     effect: "none",
     trust: "contact",
@@ -109,8 +103,8 @@ function memoryForget(calls: MemoryCalls): Tool {
   return defineTool({
     name: "memory_forget",
     description:
-      "Forgets one memory that you saved about this contact, for good: when they ask for it, or when it should never have " +
-      "been saved. For what has changed, call memory_save with supersedes instead.",
+      "Permanently forgets one memory that you saved about this contact: when they ask for it, or when it should never have " +
+      "been saved. If something has changed, call memory_save with supersedes instead.",
     input: z.object({ id: shownId(calls) }),
     effect: "store",
     // Its answers are the sentences of `forgetMemory` and nothing else.
@@ -129,7 +123,7 @@ function remember(calls: MemoryCalls): Tool {
   return defineTool({
     name: "remember",
     description:
-      "Remembers one fact: about this contact, or in a turn of your own for all turns. One self-contained sentence with names " +
+      "Remembers one fact about this contact (in a self-started turn: for all turns). One self-contained sentence with names " +
       "and dates. No secrets.",
     input: z.object(SAVED),
     effect: "store",
@@ -142,7 +136,7 @@ function remember(calls: MemoryCalls): Tool {
 function recall(store: Reads): Tool {
   return defineTool({
     name: "recall",
-    description: "Searches by keywords what was remembered about this contact and for all turns.",
+    description: "Searches the memories about this contact and for all turns by keyword.",
     input: z.object(ASKED),
     effect: "none",
     trust: "contact",
@@ -154,7 +148,8 @@ function recall(store: Reads): Tool {
 function forget(calls: MemoryCalls): Tool {
   return defineTool({
     name: "forget",
-    description: "Forgets one memory for good that you saved about this contact, or in a turn of your own.",
+    description:
+      "Permanently forgets one memory that you saved about this contact (in a self-started turn: for all turns).",
     input: z.object({ id: shownId(calls) }),
     effect: "store",
     // Its answers are the sentences of `forgetMemory` and nothing else.
@@ -166,15 +161,14 @@ function forget(calls: MemoryCalls): Tool {
 function memoryStats(store: Pick<Store, "memoryStats">): Tool {
   return defineTool({
     name: "memory_stats",
-    description: "Tells how much is remembered about this contact and for all turns.",
+    description: "Counts the memories about this contact and those for all turns.",
     input: z.object({}),
     effect: "none",
     // Numbers, days and the names of kinds.
     trust: "platform",
     run: async (_, { scope }) => {
       const lines = scopesOf(scope).map(async (one) => {
-        const whose = one.contact === null ? "For all turns" : "Of this contact";
-        return `${whose}: ${statsText(await store.memoryStats(one))}.`;
+        return statsOf(one.contact !== null, statsText(await store.memoryStats(one)));
       });
       return (await Promise.all(lines)).join("\n");
     },
@@ -183,11 +177,11 @@ function memoryStats(store: Pick<Store, "memoryStats">): Tool {
 
 function statsText(stats: readonly MemoryStats[]): string {
   const some = stats.filter(({ memories }) => memories > 0);
-  if (some.length === 0) return "nothing";
+  if (some.length === 0) return NONE;
   const kinds = some.map(
     ({ kind, memories }) => `${memories} ${memories === 1 ? kind : `${kind.replace(/y$/, "ie")}s`}`,
   );
   const characters = some.reduce((sum, one) => sum + one.characters, 0);
   const newest = Math.max(...some.map((one) => one.newest));
-  return `${kinds.join(", ")} with ${characters} characters, the newest of ${isoSecond(newest).slice(0, 10)}`;
+  return counted(kinds.join(", "), characters, isoSecond(newest).slice(0, 10));
 }

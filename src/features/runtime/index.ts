@@ -3,6 +3,9 @@ import { type LayerContent, type LayerId, type Trusted, trusted } from "../../pr
 import type { TurnParts, TurnSetup, TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 
+/** Over the list of tools. */
+export const WORDING = { tools: "Your tools:" } as const;
+
 /** Fills layers with `source: runtime` and `source: tools`. */
 const STEPS: TurnSteps = {
   setup: async (parts, setup) => {
@@ -34,7 +37,7 @@ function toolLines({ tools }: TurnParts, { agent }: TurnSetup): LayerContent {
   const schemas = tools.schemas(agent.tools, agent);
   if (schemas.length === 0) return { kind: "empty", because: "the agent has no tools" };
   const lines = schemas.map(({ name, description }) => `- ${name}: ${oneLine(firstSentence(description))}`);
-  return { kind: "text", text: trusted(`Your tools:\n${lines.join("\n")}`) };
+  return { kind: "text", text: trusted([WORDING.tools, ...lines].join("\n")) };
 }
 
 const firstSentence = (text: string): string => /^.*?[.!?](?=\s|$)/su.exec(text)?.[0] ?? text;

@@ -115,7 +115,7 @@ describe("settings of a conversation", () => {
     // Taken back, the default is told again.
     await runtime.setSetting(OPERATOR, thread.id, { name: "thinking", value: null });
     await say(thread, "and then?");
-    expect(messagesOf(sent[2])).toContain("its first text again");
+    expect(messagesOf(sent[2])).toContain("its original text again");
     await store.close();
   });
 

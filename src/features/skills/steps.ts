@@ -17,6 +17,7 @@ import { firstWait, type ProjectDisk } from "../project-disk.ts";
 import { skillRules } from "./config.ts";
 import { type SkillsFound, skillsOn, waitingIn, withFolders } from "./read.ts";
 import { isStandard, readSkill } from "./standard.ts";
+import { loadFirst, moreSkills } from "./wording.ts";
 
 /** The tool by which an agent reads a skill's instructions. */
 export const LOAD_SKILL = "load_skill";
@@ -80,16 +81,13 @@ function partsOf(agent: Agent, skills: readonly ActiveSkill[], found: SkillsFoun
     const said = isListed(one) ? one.standard?.description : one.standard?.body;
     const line = skillsText([{ ...one, text: said === undefined ? one.text : trusted(said) }]);
     const { notes = [], isCut } = found.skills.find(({ name, text }) => name === one.name && text === one.text) ?? {};
-    const made = part(one.name, i === first ? `${INDEX}\n${line}` : line, notes.join("; "));
+    const made = part(one.name, i === first ? `${loadFirst(LOAD_SKILL)}\n${line}` : line, notes.join("; "));
     return isCut && !isListed(one) ? { ...made, cut: true as const } : made;
   });
   const more = read.length - kept.length;
   if (more === 0) return parts;
-  return [...parts, { ...part("more", `- and ${more} more`, `${shown} are shown`), others: more }];
+  return [...parts, { ...part("more", moreSkills(more), `${shown} are shown`), others: more }];
 }
-
-/** What stands over the names of skills. */
-const INDEX = `Before you do what one of these is for, read its instructions with ${LOAD_SKILL}:`;
 
 const part = (name: string, text: string, because: string): LayerPart => ({
   name,

@@ -1,13 +1,6 @@
 import { join } from "node:path";
 import { z } from "zod";
-import {
-  type ActiveSkill,
-  activeSkills,
-  asSentence,
-  suggestion,
-  type Tool,
-  type ToolOutcome,
-} from "../../protocol/index.ts";
+import { type ActiveSkill, activeSkills, suggestion, type Tool, type ToolOutcome } from "../../protocol/index.ts";
 import { answeredAs, defineTool, refused } from "../../turn/tools/index.ts";
 import type { ToolDeps } from "../feature.ts";
 import { prepare } from "../files/index.ts";
@@ -17,16 +10,29 @@ import { type FolderSkill, NO_SKILLS, skillsOn, withFolders } from "./read.ts";
 import { isStandard, readSkill } from "./standard.ts";
 import { LOAD_SKILL } from "./steps.ts";
 import { SKILL_STORE, type SkillFile } from "./store.ts";
+import {
+  FILE_TRUNCATED,
+  filesOfSkill,
+  moreFiles,
+  NO_OTHER,
+  noFiles,
+  noSkills,
+  noSuchFile,
+  noSuchSkill,
+  notRead,
+  outside,
+  unreadable,
+} from "./wording.ts";
 
 /** The tool by which an agent reads the instructions of a skill, and the files that belong to it. */
 export const skillTools = (world: ToolDeps): readonly Tool[] => [
   defineTool({
     name: LOAD_SKILL,
     description:
-      "Reads the instructions of a skill that your prompt lists, before you do what it is for. With `path`, a file of the skill that its instructions name.",
+      "Reads the instructions of a skill that your prompt lists; call it before a task that the skill covers. With `path`, reads a file that those instructions name.",
     input: z.object({
       name: z.string().min(1).max(64).describe("The skill's name."),
-      path: z.string().min(1).max(300).optional().describe("A file of the skill, as `references/forms.md`."),
+      path: z.string().min(1).max(300).optional().describe("A file of the skill, e.g. `references/forms.md`."),
     }),
     effect: "none",
     trust: "operator",
@@ -34,7 +40,7 @@ export const skillTools = (world: ToolDeps): readonly Tool[] => [
       const { org, agent: of } = scope;
       const declared = world.agentOf({ org, agent: of });
       const layer = declared?.layers.find(({ source }) => source.kind === "skills");
-      if (declared === undefined || layer === undefined) return refused(`Not read: ${of} has no skills.`);
+      if (declared === undefined || layer === undefined) return refused(notRead(noSkills(of)));
       const { value: found } = world.disk === undefined ? NO_SKILLS : await skillsOn(world.disk)(declared);
       const [versions, pointers] = await Promise.all([
         world.store.activeTexts({ org, agent: of }),
@@ -48,7 +54,7 @@ export const skillTools = (world: ToolDeps): readonly Tool[] => [
       if (path === undefined) return instructions(world.disk, skill, { folder, kept });
       const known = kept.find((one) => one.path === path);
       if (known !== undefined) return answeredAs(skill.wordsOf, shortened(known.text, skillRules(declared).characters));
-      if (world.disk === undefined || folder === undefined) return refused(`Not read: the skill ${name} has no files.`);
+      if (world.disk === undefined || folder === undefined) return refused(notRead(noFiles(name)));
       return fileOf(world.disk, { skill, folder, path, most: skillRules(declared).characters });
     },
   }),
@@ -56,8 +62,8 @@ export const skillTools = (world: ToolDeps): readonly Tool[] => [
 
 function unknown(name: string, skills: readonly ActiveSkill[]): string {
   const names = skills.map((one) => one.name);
-  const says = `Not read: there is no enabled skill ${JSON.stringify(name)}`;
-  return names.length === 0 ? `${says}, nor any other.` : asSentence(`${says}${suggestion(name, names)}`);
+  const others = names.length === 0 ? NO_OTHER : suggestion(name, names);
+  return notRead(noSuchSkill(JSON.stringify(name), others));
 }
 
 async function instructions(
@@ -68,7 +74,7 @@ async function instructions(
   const body = (isStandard(text) ? readSkill(text).skill?.body : undefined) ?? text;
   const inFolder = disk === undefined || folder === undefined ? [] : await filesOf(disk, folder);
   const files = [...new Set([...kept.map(({ path }) => path), ...inFolder])];
-  const list = files.length === 0 ? "" : `\n\nFiles of this skill, read with \`path\`: ${files.join(", ")}`;
+  const list = files.length === 0 ? "" : `\n\n${filesOfSkill(files)}`;
   return answeredAs(wordsOf, `${body}${list}`);
 }
 
@@ -86,13 +92,13 @@ async function filesOf({ reader }: ProjectDisk, { folder }: FolderSkill): Promis
   );
   const isFile = (name: string): boolean => name !== "SKILL.md" && !PLACES.includes(name) && !name.startsWith(".");
   const all = lists.flat().filter(isFile);
-  return all.length > MOST ? [...all.slice(0, MOST), `and ${all.length - MOST} more`] : all;
+  return all.length > MOST ? [...all.slice(0, MOST), moreFiles(all.length - MOST)] : all;
 }
 
 /** Cleaned, and no longer than may be read of one. */
 function shortened(file: string, most: number): string {
   const { text } = prepare(file);
-  return text.length > most ? `${text.slice(0, most)}\n(Cut here: the file is longer.)` : text;
+  return text.length > most ? `${text.slice(0, most)}\n${FILE_TRUNCATED}` : text;
 }
 
 interface SkillWish {
@@ -106,17 +112,14 @@ interface SkillWish {
 async function fileOf({ reader }: ProjectDisk, { skill, folder, path, most }: SkillWish): Promise<ToolOutcome> {
   const shown = JSON.stringify(path);
   const file = join(folder.folder, path);
-  if (path.includes("\0") || !isInside(folder.folder, file))
-    return refused(`Not read: ${shown} leads out of the skill ${skill.name}.`);
+  if (path.includes("\0") || !isInside(folder.folder, file)) return refused(notRead(outside(skill.name, shown)));
   try {
     const found = await reader.read(file, 4 * most);
-    if (found === undefined) return refused(`Not read: the skill ${skill.name} has no file ${shown}.`);
-    if (!isInside(folder.folder, found.real))
-      return refused(`Not read: ${shown} leads out of the skill ${skill.name}.`);
+    if (found === undefined) return refused(notRead(noSuchFile(skill.name, shown)));
+    if (!isInside(folder.folder, found.real)) return refused(notRead(outside(skill.name, shown)));
     return answeredAs(skill.wordsOf, shortened(found.text, most));
   } catch (error) {
-    return refused(
-      `Not read: ${shown} of the skill ${skill.name}: ${error instanceof Error ? error.message : String(error)}.`,
-    );
+    const why = error instanceof Error ? error.message : String(error);
+    return refused(notRead(unreadable(skill.name, shown, why)));
   }
 }

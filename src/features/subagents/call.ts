@@ -16,10 +16,22 @@ import {
   untrusted,
   type Vault,
 } from "../../protocol/index.ts";
-import { type CalledEnd, callTurn, type RunningTurn } from "../../turn/index.ts";
+import { type CalledEnd, callTurn, limitName, type RunningTurn } from "../../turn/index.ts";
 import { answeredAs, refused, refusedAs } from "../../turn/tools/index.ts";
 import type { ToolDeps } from "../feature.ts";
 import { type Definition, definitionsOf, isCalled, toolsOf } from "./definitions.ts";
+import {
+  answered,
+  failed,
+  introduction,
+  NO_OTHER,
+  noModelCall,
+  noSuchSubagent,
+  SEVERAL_SENDERS,
+  silent,
+  stopped,
+  tokensAllowed,
+} from "./wording.ts";
 
 type Rules = NonNullable<Agent["subagents"]>;
 
@@ -37,16 +49,15 @@ export async function callSubagent(
   calling: Calling,
 ): Promise<ToolOutcome> {
   const { turn, rules, context } = calling;
-  if (context.unanswered !== undefined) return refused("Not run: a turn of several senders asks no sub-agent.");
+  if (context.unanswered !== undefined) return refused(SEVERAL_SENDERS);
   const { callable } = await definitionsOf(turn.setup.agent, calling.world);
   const definition = callable.find((one) => isCalled(one, name));
   if (definition === undefined) {
     const names = callable.map((one) => one.name);
-    const says = `Not run: there is no sub-agent ${JSON.stringify(name)}`;
-    return refused(names.length === 0 ? `${says}, nor any other.` : asSentence(`${says}${suggestion(name, names)}`));
+    const others = names.length === 0 ? NO_OTHER : suggestion(name, names);
+    return refused(asSentence(noSuchSubagent(JSON.stringify(name), others)));
   }
-  if (turn.inner.left().rounds < 1)
-    return refused(`Not run: this turn has no model call left for ${definition.name}. Go on without it.`);
+  if (turn.inner.left().rounds < 1) return refused(noModelCall(definition.name));
   const { tokens = Number.POSITIVE_INFINITY, ...limits } = rules.limits;
   const end = await callTurn(turn, {
     agent: subagentOf(turn, definition),
@@ -114,11 +125,8 @@ const instructionsOf = ({ name, text }: Definition, vault: Pick<Vault, "hide">, 
   required: true,
   modes: { full: "whole", compact: "whole", minimal: "whole" },
   private: false,
-  source: { kind: "text", text: trusted(vault.hide(`${INTRO(name)}\n\n${text}`)) },
+  source: { kind: "text", text: trusted(vault.hide(`${introduction(JSON.stringify(name))}\n\n${text}`)) },
 });
-
-const INTRO = (name: string): string =>
-  `You work as the sub-agent ${JSON.stringify(name)}. Another turn of this agent asks you; nobody else reads your answer. Do what the message asks, as far as what follows says, and answer with the result alone.`;
 
 function ownId(layers: readonly Layer[]): Layer["id"] {
   const ids = new Set<string>(layers.map(({ id }) => id));
@@ -135,21 +143,20 @@ function tell({ progress }: ToolContext, name: string, event: TurnEvent): void {
 
 function outcomeOf(name: string, end: CalledEnd, tokens: number | undefined): ToolOutcome {
   const where = end.turn === undefined ? "" : ` (turn ${end.turn})`;
-  if ("error" in end) {
-    const next = "Go on without it, or ask it for less.";
-    return refusedAs(end.trust, `${name} did not answer${where}: ${whyNot(end.error, tokens)}. ${next}`);
-  }
-  if (end.text === "")
-    return refusedAs(end.trust, `${name} gave no answer${where}: its turn ended by ${BY(end.because)}.`);
-  const cut = end.because === "answered" ? "" : `, and was stopped by ${BY(end.because)}`;
-  return answeredAs(end.trust, `${name} answered${where}${cut}:\n${end.text}`);
+  if ("error" in end) return refusedAs(end.trust, failed(name, where, whyNot(end.error, tokens)));
+  const { text, because } = end;
+  const by = isLimit(because) ? `its ${limitName(because)}` : `"${because}"`;
+  if (text === "") return refusedAs(end.trust, silent(name, where, by));
+  return answeredAs(
+    end.trust,
+    because === "answered" ? answered(name, where, text) : stopped(name, where, { by, text }),
+  );
 }
 
 /** What did not fit, said of the limit that sub-agents have: a larger budget of the agent's own would not help. */
 function whyNot({ code, message, details: { what } }: StrataError, tokens: number | undefined): string {
   if (code !== "budget_too_small" || tokens === undefined || typeof what !== "string") return message;
-  return `${what}; \`subagents.limits.tokens\` in strata.yaml is ${tokens}, the reply included`;
+  return tokensAllowed(what, tokens);
 }
 
-const BY = (because: string): string =>
-  ["rounds", "calls", "dollars"].includes(because) ? `the limit of ${because} that it had` : `"${because}"`;
+const isLimit = (because: string): boolean => ["rounds", "calls", "dollars"].includes(because);

@@ -18,6 +18,7 @@ import { operation } from "../operation.ts";
 import { callSubagent } from "./call.ts";
 import { CALL_SUBAGENT, KEYS } from "./config.ts";
 import { type Definition, definitionsOf, type LeftOut, toolsOf } from "./definitions.ts";
+import { description, FROM_FILES, NO_SUBAGENTS } from "./wording.ts";
 
 export { subagentProblems } from "./definitions.ts";
 
@@ -47,14 +48,13 @@ export const subagentDoors = (parts: Parts & FilePorts): SubagentDoors => ({
 
 function callTool(world: ToolDeps, { subagents }: Partial<ToolReader> = {}): Tool {
   const { defined = [], fromFiles = false } = subagents ?? {};
-  const names = defined.map(({ name, description }) => `${name} (${description})`);
-  const there = [...names, ...(fromFiles ? ["those that AGENTS.md defines"] : [])].join("; ");
+  const names = defined.map((one) => `${one.name} (${one.description})`);
   return defineTool({
     name: CALL_SUBAGENT,
-    description: `Asks a sub-agent, which knows nothing of this conversation, and gives its answer. Say in the task all that it needs.${there === "" ? "" : ` There are: ${there}.`}`,
+    description: description([...names, ...(fromFiles ? [FROM_FILES] : [])]),
     input: z.object({
       name: z.string().min(1).max(64).describe("Which sub-agent."),
-      task: z.string().min(1).max(50_000).describe("What it shall do, and all that it must know for it."),
+      task: z.string().min(1).max(50_000).describe("The task, with all context it needs."),
     }),
     // Its turn has an end of its own: whatever happens to the caller's, it is not run again for the same call.
     effect: "external",
@@ -63,7 +63,7 @@ function callTool(world: ToolDeps, { subagents }: Partial<ToolReader> = {}): Too
     run: (input, context) => {
       const turn = callerOf(context);
       const rules = turn?.setup.agent.subagents;
-      if (turn === undefined || rules === undefined) return refused("Not run: this agent has no sub-agents.");
+      if (turn === undefined || rules === undefined) return refused(NO_SUBAGENTS);
       return callSubagent(input, { turn, world, rules, context });
     },
   });

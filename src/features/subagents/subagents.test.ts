@@ -201,7 +201,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     const thread = await open();
     await say(thread, "Have the reviewer send it.");
     expect(acted).toEqual([]);
-    expect(told(sent[2])).toContain("needs a person's word");
+    expect(told(sent[2])).toContain("needs a person's approval");
     const [peer] = await peers(thread);
     if (peer === undefined) throw new Error("there is no thread of the call");
     const [own] = await runtime.turns(OPERATOR, peer.id);
@@ -219,7 +219,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     // Of four, one to ask, two for the sub-agent, one to answer.
     expect(sent).toHaveLength(4);
     expect(acted).toEqual(["look a.ts"]);
-    expect(told(sent[3])).toContain("the limit of rounds");
+    expect(told(sent[3])).toContain("its limit of model calls");
     const none = await calling([ask(), "Done."], {
       agent: { budgets: { ...DEFAULT_BUDGETS, turn: { ...turn, rounds: 2 } } },
     });
@@ -300,7 +300,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     });
     await small.instruct(await small.open());
     expect(told(small.sent[1])).toMatch(
-      /needs \d+ tokens and only 1500 may be sent.*; `subagents\.limits\.tokens` in strata\.yaml is 2000, the reply included/,
+      /needs \d+ tokens and only 1500 may be sent.*; `subagents\.limits\.tokens` in strata\.yaml is 2000, including the reply/,
     );
   });
 

@@ -30,11 +30,11 @@ export async function passed(
   given: { readonly text: string; readonly line?: string | undefined },
 ): Promise<Passed & Measured> {
   if (now.kind !== "layer" && given.line !== undefined)
-    throw refused(access, now.key, "only a layer has a one-line summary");
+    throw textRefused(access, now.key, "only a layer has a one-line summary");
   const beside = await pointersBeside(access, now.key);
   const checked = await checkedText(access, now, given);
   if (checked.problem === undefined) return { ...checked, beside };
-  throw refused(access, now.key, checked.problem);
+  throw textRefused(access, now.key, checked.problem);
 }
 
 /** Read before anything is measured: what moves after it is seen when the text is kept. */
@@ -93,7 +93,7 @@ export function checkPlace(access: AgentAccess, { key, layer }: EditableText, ve
   const { place, n } = version;
   if (isInPlace(layer, version)) return;
   const says = `version ${n} was written for rank ${place.rank} and a ${place.source}, and the layer has rank ${layer.rank} and a ${layer.source.kind} now`;
-  throw refused(access, key, `${says}; write it again if it should be used there`);
+  throw textRefused(access, key, `${says}; write it again if it should be used there`);
 }
 
 /** What strata.yaml says was looked at when it was loaded; there must only be room for it. */
@@ -105,17 +105,21 @@ export async function checkDeclared(access: AgentAccess, now: EditableText): Pro
     throw new StrataError("text_not_found", message, { ...key, n: 0 });
   }
   if (kind === "skill" && !isStandard(declared) && (await othersEnabled(access, now)) >= TEXT_LIMITS.skills) {
-    throw refused(access, key, `${TEXT_LIMITS.skills} skills are enabled, and no more are allowed; disable one first`);
+    throw textRefused(
+      access,
+      key,
+      `${TEXT_LIMITS.skills} skills are enabled, and no more are allowed; disable one first`,
+    );
   }
   if (kind !== "layer") return { beside };
   const size = await sizeBeside(access, key);
   const asDeclared = prefixSize({ layers: access.agent.layers, limits: size.limits, active: [], layer: key.layer });
   const problem = size.beside <= asDeclared.beside ? undefined : sumProblem(declared.length, size);
   if (problem === undefined) return { beside };
-  throw refused(access, key, `as it is declared, ${problem}`);
+  throw textRefused(access, key, `as it is declared, ${problem}`);
 }
 
-export function refused({ agent }: AgentAccess, key: TextKey, problem: string): StrataError {
+export function textRefused({ agent }: AgentAccess, key: TextKey, problem: string): StrataError {
   return new StrataError("text_refused", `the text of ${textName(key)} of ${agent.name} is refused: ${problem}`, {
     ...key,
     problem,

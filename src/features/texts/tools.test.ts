@@ -141,7 +141,9 @@ describe("update_prompt_layer", () => {
     expect(JSON.stringify(schemas(AGENT.layers.toReversed()))).toBe(JSON.stringify(schemas(AGENT.layers)));
     expect(schemas(AGENT.layers.slice(0, 2))).toEqual([tool?.schema]);
     const own = toolset(tool ? [tool] : []).schemas(AGENT.tools, { ...AGENT, textLimits: { layer: 900, total: 950 } });
-    expect(JSON.stringify(own)).toContain("All of its new text: at most 900 characters, 950 with all others.");
+    expect(JSON.stringify(own)).toContain(
+      "Its complete new text: at most 900 characters, and 950 together with all other layers.",
+    );
   });
 
   it("neither names nor changes a layer that operators keep for themselves, whatever the turn has seen", async () => {
@@ -191,7 +193,7 @@ describe("update_prompt_layer", () => {
     });
     expect(outcome).toMatchObject({
       failed: false,
-      text: "Layer 6 (decisions) will be changed when this turn ends, unless another text is changed before: then yours waits for an operator. It has 22 characters, and all texts of the prefix together have 4461 left.",
+      text: "Layer 6 (decisions) changes when this turn ends; if another edit lands first, yours becomes a proposal to your operator. It has 22 characters, and all texts of the prefix together have 4461 left.",
     });
   });
 
@@ -211,10 +213,10 @@ describe("update_prompt_layer", () => {
   });
 
   it.each([
-    [0, "layer 0 (interpretation) is immutable: nothing that runs changes it"],
-    ["identity", "layer 3 (identity) is immutable: nothing that runs changes it"],
+    [0, "layer 0 (interpretation) is immutable and cannot change at run time"],
+    ["identity", "layer 3 (identity) is immutable and cannot change at run time"],
     [10, "10 is the rank of several layers: `vitals`, `recent`"],
-    ["vitals", "layer 10 (vitals) is filled anew each turn"],
+    ["vitals", "layer 10 (vitals) is filled again each turn"],
     ["skills", "layer 11 (skills) is changed by operators only"],
     [12, "layer 12 (soul) is changed by operators only"],
     [42, "there is no layer 42"],
@@ -278,10 +280,10 @@ describe("update_prompt_layer", () => {
   });
 
   it.each([
-    ["- Answer once.\n-\n- Thank them.", 'the line "-" is a rule that says nothing'],
-    ["1. Answer once.\n2.", 'the line "2." is a rule that says nothing'],
-    ["…\n---", "it says nothing: no letter or digit is in it"],
-    ["\u2800\u200b", "it says nothing"],
+    ["- Answer once.\n-\n- Thank them.", 'the line "-" is a rule without text'],
+    ["1. Answer once.\n2.", 'the line "2." is a rule without text'],
+    ["…\n---", "it has no letter or digit"],
+    ["\u2800\u200b", "it has no letter or digit"],
   ])("refuses an empty rule: %j", async (content, why) => {
     const refused = await update({ layer_id: 6, content });
     expect(refused).toMatchObject({ failed: true, text: expect.stringContaining(why) });
@@ -292,7 +294,7 @@ describe("update_prompt_layer", () => {
   });
 
   it("refuses what the layer says already: nothing is kept twice", async () => {
-    const same = { failed: true, text: expect.stringContaining("it says that already") };
+    const same = { failed: true, text: expect.stringContaining("already has this text") };
     expect(await update({ layer_id: 6, content: "Decide in four steps.\n" })).toMatchObject(same);
     const active = [version("decisions", "Decide.", 4)];
     expect(await update({ layer_id: 6, content: "Decide." }, { active })).toMatchObject(same);
@@ -315,7 +317,9 @@ describe("update_prompt_layer", () => {
     expect(editIn(outcome)).toMatchObject({ status: "proposed", verdict: { verdict: "review" } });
     expect(outcome).toMatchObject({
       failed: false,
-      text: expect.stringMatching(/^Proposed and not changed: .* until an operator approves .* the guard wants it/),
+      text: expect.stringMatching(
+        /^Proposed, not changed: .* until an operator approves .* the guard flagged it for review/,
+      ),
     });
   });
 
@@ -328,7 +332,7 @@ describe("update_prompt_layer", () => {
   ])("S14 law 6 in a turn whose taint is %s the edit is %s", async (taint, status) => {
     const outcome = await update({ layer_id: 6, content: "Decide in three steps." }, { taint });
     expect(editIn(outcome)).toMatchObject({ status, trust: "agent", inputs: taint });
-    expect(outcome.text.includes("this turn has seen text of a contact")).toBe(taint === "contact");
+    expect(outcome.text.includes("this turn has read text of a contact")).toBe(taint === "contact");
   });
 
   it("no other tool can ask for an edit", async () => {
@@ -374,7 +378,7 @@ describe("update_prompt_layer", () => {
     });
     for (const own of [plain, defined]) {
       const outcome = await toolset([own]).get(toolName("own"))?.run({}, contextOf("ann"));
-      expect(outcome).toMatchObject({ failed: true, text: expect.stringContaining("has run, but gave no answer") });
+      expect(outcome).toMatchObject({ failed: true, text: expect.stringContaining("ran but returned nothing usable") });
       expect(outcome).not.toHaveProperty("trust");
     }
   });

@@ -26,6 +26,22 @@ import {
 import { type AgentOwner, EDIT_TEXT, type Store } from "../../store/index.ts";
 import { answered, defineTool, refused, shown } from "../../turn/tools/index.ts";
 import { textLimitsOf } from "./config.ts";
+import {
+  editable,
+  flaggedByGuard,
+  namesNoLayer,
+  noSuchLayer,
+  notChanged,
+  notDeclared,
+  notEditable,
+  proposalWaits,
+  proposed,
+  sharedRank,
+  taintedBy,
+  refused as textRefused,
+  unchanged,
+  willChange,
+} from "./wording.ts";
 
 /** What is asked before a text is changed. */
 interface Texts {
@@ -58,7 +74,7 @@ async function proposalsOf(
   const waiting = await store.proposals({ org, agent: name }, { own: true, limit: MOST_WAITING });
   return waiting.flatMap(({ layer: id, n }) => {
     const layer = layers.find((one) => one.id === id);
-    return layer ? [`your text for layer ${layer.rank} (${id}) waits for your operator, version ${n}`] : [];
+    return layer ? [proposalWaits(nameOf(layer), n)] : [];
   });
 }
 
@@ -79,18 +95,18 @@ function editTool(texts: Texts, layerId: z.ZodType, most: TextLimits): Tool {
     name: EDIT_TOOL,
     description:
       "Replaces the whole text of one of your versioned layers, from the next turn on. No other layer can be changed, and no " +
-      "text may weaken the layers above it. Once a turn. After text of a contact, it becomes a proposal to your operator.",
+      "text may weaken the layers above it. At most once per turn. If the turn has a contact's text, it becomes a proposal to your operator.",
     input: z.object({
       layer_id: layerId,
       content: z
         .string()
-        .describe(`All of its new text: at most ${most.layer} characters, ${most.total} with all others.`),
+        .describe(
+          `Its complete new text: at most ${most.layer} characters, and ${most.total} together with all other layers.`,
+        ),
       line: z
         .string()
         .optional()
-        .describe(
-          `One line that stands for it where the prompt must be short, at most ${TEXT_LIMITS.line} characters.`,
-        ),
+        .describe(`One line that replaces it when the prompt must be short, at most ${TEXT_LIMITS.line} characters.`),
       reason: z.string().max(200).optional().describe("Why."),
     }),
     effect: "store",
@@ -101,9 +117,9 @@ function editTool(texts: Texts, layerId: z.ZodType, most: TextLimits): Tool {
     run: async ({ layer_id, content, line, reason }, context) => {
       const { org, agent: name } = context.scope;
       const agent = texts.agentOf({ org, agent: name });
-      if (agent === undefined) return refused(`Not changed: ${name} is declared no more.`);
+      if (agent === undefined) return refused(notChanged(notDeclared(name)));
       const found = layerOf(agent, layer_id);
-      if (found.problem !== undefined) return refused(`Not changed: ${found.problem}`);
+      if (found.problem !== undefined) return refused(notChanged(found.problem));
       const active = await texts.store.activeTexts({ org, agent: name });
       return edit({ agent, layer: found.layer, active }, { content, line, reason }, context);
     },
@@ -115,28 +131,19 @@ type FoundLayer = { readonly problem: string } | { readonly problem?: never; rea
 /** By name, or by a rank that no other layer shares. */
 function layerOf({ layers }: Agent, wanted: unknown): FoundLayer {
   const isName = typeof wanted === "number" || typeof wanted === "string";
-  if (!isName) return { problem: `"layer_id" is ${shown(wanted)} and names no layer. ${editableOf(layers)}` };
+  if (!isName) return { problem: namesNoLayer(shown(wanted), editableOf(layers)) };
   const found = layersNamed(layers, String(wanted));
   const [layer] = found;
-  if (layer === undefined) return { problem: `there is no layer ${shown(wanted)}. ${editableOf(layers)}` };
-  if (found.length > 1)
-    return { problem: `${wanted} is the rank of several layers: ${idsOf(found)}. ${editableOf(layers)}` };
+  if (layer === undefined) return { problem: noSuchLayer(shown(wanted), editableOf(layers)) };
+  if (found.length > 1) return { problem: sharedRank(String(wanted), idsOf(found), editableOf(layers)) };
   if (isEditable(layer)) return { layer };
-  return { problem: `layer ${nameOf(layer)} ${whyNot(layer)}. ${editableOf(layers)}` };
+  return { problem: notEditable(nameOf(layer), layer.mutability, editableOf(layers)) };
 }
 
 const isEditable = ({ mutability, source, editors }: Layer): boolean =>
   mutability === "versioned" && source.kind === "text" && editors !== "operators";
 
-function whyNot({ mutability }: Layer): string {
-  if (mutability === "immutable") return "is immutable: nothing that runs changes it";
-  return mutability === "live" ? "is filled anew each turn" : "is changed by operators only";
-}
-
-function editableOf(layers: readonly Layer[]): string {
-  const names = layers.filter(isEditable).map(nameOf);
-  return names.length === 0 ? "No layer can be changed." : `Those that can be changed: ${names.join(", ")}.`;
-}
+const editableOf = (layers: readonly Layer[]): string => editable(layers.filter(isEditable).map(nameOf));
 
 const nameOf = ({ rank, id }: Layer): string => `${rank} (${id})`;
 
@@ -157,12 +164,11 @@ async function edit(
 ): Promise<ToolOutcome> {
   const size = prefixSize({ layers: agent.layers, limits: textLimitsOf(agent), active, layer: layer.id });
   const checked = await checkNewText({ kind: "layer", text: content, line, ...size });
-  if (checked.problem !== undefined)
-    return refused(`Not changed: the text for layer ${nameOf(layer)} was refused, ${checked.problem}.`);
+  if (checked.problem !== undefined) return refused(notChanged(textRefused(nameOf(layer), checked.problem)));
   const { verdict, ...text } = checked;
   const now = activeText(agent, { layer }, { versions: active, pointers: [] });
   if (now.text === text.text && now.line === (text.line ?? now.line))
-    return refused(`Not changed: layer ${nameOf(layer)} stays as it is, for it says that already.`);
+    return refused(notChanged(unchanged(nameOf(layer))));
   const because = whyProposed(context.taint, verdict);
   const version: NewText = {
     layer: layer.id,
@@ -180,20 +186,17 @@ async function edit(
       .filter((one) => one.layer !== layer.id && one.part === undefined)
       .map((one) => ({ layer: one.layer, stands: one.n })),
   };
-  const says = because === undefined ? keptText(layer, text.text, size) : proposedText(layer, because);
+  const says = because === undefined ? keptText(layer, text.text, size) : proposed(nameOf(layer), because);
   return answered(says, [EDIT_TEXT.plan({ edit: version })]);
 }
 
 /** Law 6: what somebody outside had a say in waits for an operator, and so does what the guard wants looked at. */
 function whyProposed(taint: Trust, { verdict, findings }: TextVerdict): string | undefined {
-  if (lowestTrust([taint, "agent"]) !== "agent") return `this turn has seen text of a ${taint}`;
-  return verdict === "pass" ? undefined : `the guard wants it looked at: ${findings.join("; ")}`;
+  if (lowestTrust([taint, "agent"]) !== "agent") return taintedBy(taint);
+  return verdict === "pass" ? undefined : flaggedByGuard(findings);
 }
 
 function keptText(layer: Layer, text: string, { beside, limits }: PrefixSize): string {
   const left = Math.max(0, limits.total - beside - text.length);
-  return `Layer ${nameOf(layer)} will be changed when this turn ends, unless another text is changed before: then yours waits for an operator. It has ${text.length} characters, and all texts of the prefix together have ${left} left.`;
+  return willChange(nameOf(layer), text.length, left);
 }
-
-const proposedText = (layer: Layer, because: string): string =>
-  `Proposed and not changed: layer ${nameOf(layer)} stays as it is until an operator approves the new text, because ${because}.`;

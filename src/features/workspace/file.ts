@@ -3,6 +3,19 @@ import { type FileHandle, lstat, opendir, rename, rm } from "node:fs/promises";
 import { clean } from "../../guard/index.ts";
 import { type ContactScope, digestOf, untrusted } from "../../protocol/index.ts";
 import { codeOf, type Folder, openEntry } from "./folder.ts";
+import {
+  BAD_PATH,
+  dots,
+  fileLine,
+  folderLine,
+  longPart,
+  more as moreEntries,
+  NOT_DONE,
+  notReadable,
+  reserved,
+  tooDeep,
+  tooLargeToRead,
+} from "./wording.ts";
 
 /** The most bytes that are read or written at once. */
 export const LARGEST = 256 * 1024;
@@ -18,11 +31,11 @@ export async function readText(folder: Folder, name: string): Promise<ReadResult
   const handle = await openEntry(folder, name, constants.O_RDONLY);
   try {
     const stats = await handle.stat();
-    if (stats.isDirectory()) return { because: "is a folder; list it instead" };
-    if (!stats.isFile() || stats.nlink !== 1) return { because: "is not an ordinary file, so it is not read" };
-    if (!(await folder.hasOnlyName(name, handle))) return { because: "was changed while it was read; try again" };
+    if (stats.isDirectory()) return { because: NOT_DONE.isFolder };
+    if (!stats.isFile() || stats.nlink !== 1) return { because: NOT_DONE.notRead };
+    if (!(await folder.hasOnlyName(name, handle))) return { because: NOT_DONE.changed };
     const bytes = await readUpTo(handle, LARGEST + 1);
-    if (bytes.length > LARGEST) return { because: `is larger than ${LARGEST / 1024} kB, the most that can be read` };
+    if (bytes.length > LARGEST) return { because: tooLargeToRead(`${LARGEST / 1024} kB`) };
     return decoded(bytes);
   } finally {
     await handle.close();
@@ -48,21 +61,20 @@ function decoded(bytes: Buffer): ReadResult {
   } catch {
     // Not UTF-8: the same as a text with zero bytes.
   }
-  return { because: "is not a text in UTF-8; only text files can be read" };
+  return { because: NOT_DONE.notText };
 }
 
 /** Puts a text in place at once or not at all. `mark` names the file on its way: the same call, the same name. */
 export async function writeText(folder: Folder, name: string, bytes: Buffer, mark: string): Promise<ReadResult> {
   const there = await lstat(folder.at(name)).catch(missing);
-  if (there?.isDirectory()) return { because: "is a folder; choose another name" };
-  if (there && (!there.isFile() || there.nlink !== 1))
-    return { because: "is not an ordinary file, so it is not replaced" };
+  if (there?.isDirectory()) return { because: NOT_DONE.takenByFolder };
+  if (there && (!there.isFile() || there.nlink !== 1)) return { because: NOT_DONE.notReplaced };
   const temporary = TEMPORARY + mark;
   // What an interrupted run of the same call may have left.
   await rm(folder.at(temporary), { force: true });
   try {
     const whole = await writeTemporary(folder, temporary, bytes);
-    if (!whole) return { because: "could not be put in place: its folder was changed meanwhile; try again" };
+    if (!whole) return { because: NOT_DONE.folderChanged };
     await rename(folder.at(temporary), folder.at(name));
   } catch (thrown) {
     await rm(folder.at(temporary), { force: true });
@@ -98,7 +110,7 @@ export async function listing(folder: Folder): Promise<string> {
       .map((name) => describe(folder, name)),
   );
   const more = names.length - SHOWN;
-  const rest = names.length > LOOKED_AT ? "… and many more" : `… and ${more} more`;
+  const rest = moreEntries(names.length > LOOKED_AT ? undefined : more);
   return [...shown, ...(more > 0 ? [rest] : [])].join("\n");
 }
 
@@ -106,8 +118,8 @@ async function describe(folder: Folder, name: string): Promise<string> {
   // Somebody else may have put it there, under any name.
   const shown = clean(untrusted(name)).replaceAll("\n", " ");
   const stats = await lstat(folder.at(name)).catch(missing);
-  if (stats?.isDirectory()) return `${shown}/ (folder)`;
-  return stats?.isFile() && stats.nlink === 1 ? `${shown} (file, ${stats.size} bytes)` : `${shown} (not readable)`;
+  if (stats?.isDirectory()) return folderLine(shown);
+  return stats?.isFile() && stats.nlink === 1 ? fileLine(shown, stats.size) : notReadable(shown);
 }
 
 function missing(thrown: unknown): undefined {
@@ -127,17 +139,17 @@ const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/;
 export function pathParts(path: string): readonly string[] | { readonly problem: string } {
   if (path === "." || path === "./") return [];
   const parts = path.normalize("NFC").replace(/^\.\//, "").split("/");
-  const problem = parts.length > DEEPEST ? `it has more than ${DEEPEST} parts` : parts.map(partProblem).find(Boolean);
+  const problem = parts.length > DEEPEST ? tooDeep(DEEPEST) : parts.map(partProblem).find(Boolean);
   return problem === undefined ? parts : { problem };
 }
 
 function partProblem(part: string): string | undefined {
-  if (part === "") return "it must be relative to the workspace, with a name between all slashes";
-  if (part === "." || part === "..") return `it must not have a part that is '${part}'`;
-  if (part.includes("\\")) return "it must not have a backslash; use '/' between folders";
-  if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(part)) return "it must not have control or invisible characters";
-  if (Buffer.byteLength(part) > LONGEST_PART) return `a part of it is longer than ${LONGEST_PART} bytes`;
-  return part.startsWith(TEMPORARY) ? `names that start with '${TEMPORARY}' are reserved` : undefined;
+  if (part === "") return BAD_PATH.absolute;
+  if (part === "." || part === "..") return dots(part);
+  if (part.includes("\\")) return BAD_PATH.backslash;
+  if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(part)) return BAD_PATH.characters;
+  if (Buffer.byteLength(part) > LONGEST_PART) return longPart(LONGEST_PART);
+  return part.startsWith(TEMPORARY) ? reserved(TEMPORARY) : undefined;
 }
 
 /** The folders that lead to the workspace of one contact: its own, shared with no other. */

@@ -8,6 +8,18 @@ import { answered, defineTool, refused } from "../../turn/tools/index.ts";
 import type { Feature } from "../feature.ts";
 import { LARGEST, listing, ownFolders, pathParts, readText, writeText } from "./file.ts";
 import { codeOf, type Folder, inFolder, openerFor } from "./folder.ts";
+import {
+  aboutFile,
+  BAD_PATH,
+  EMPTY,
+  invalidPath,
+  NOTHING_THERE,
+  otherTrouble,
+  TROUBLE,
+  tooLarge,
+  wouldLoseSecret,
+  written,
+} from "./wording.ts";
 
 const path = z.string().min(1).max(1_000).describe("Relative to the workspace, such as notes/plan.md.");
 
@@ -51,15 +63,15 @@ export async function removeWorkspace(root: string, scope: ContactScope): Promis
 function readTool(workspaces: Workspaces): Tool {
   return defineTool({
     name: "read",
-    description: "Reads a text file of your workspace. Nothing of the workspace is shown to you unless you read it.",
+    description: "Reads a text file of your workspace. Files are not shown to you unless you read them.",
     input: z.object({ path }),
     effect: "none",
     trust: "contact",
     run: ({ path }, { scope }) =>
       atFile(workspaces, { scope, path, create: false }, async (folder, name) => {
         const found = await readText(folder, name);
-        if ("because" in found) return refused(`${JSON.stringify(path)} ${found.because}.`);
-        return answered(found.text === "" ? `${JSON.stringify(path)} is empty.` : found.text);
+        if ("because" in found) return refused(aboutFile(JSON.stringify(path), found.because));
+        return answered(found.text === "" ? aboutFile(JSON.stringify(path), EMPTY) : found.text);
       }),
   });
 }
@@ -68,21 +80,20 @@ function writeTool(workspaces: Workspaces): Tool {
   return defineTool({
     name: "write",
     description:
-      "Writes a text file into your workspace, for plans and notes that are too long to remember. Replaces what was there.",
-    input: z.object({ path, content: z.string().max(LARGEST).describe("All of the file's text.") }),
+      "Writes a text file to your workspace, for plans and notes that are too long for a memory. Replaces what was there.",
+    input: z.object({ path, content: z.string().max(LARGEST).describe("The complete text of the file.") }),
     effect: "external",
     trust: "contact",
     run: async ({ path, content }, { scope, turn, call }) => {
       const bytes = Buffer.from(content);
-      if (bytes.length > LARGEST)
-        return refused(`The text has ${bytes.length} bytes; at most ${LARGEST} can be written.`);
+      if (bytes.length > LARGEST) return refused(tooLarge(bytes.length, LARGEST));
       return atFile(workspaces, { scope, path, create: true }, async (folder, name) => {
         const loss = await lostBy(folder, { name, path, content });
         if (loss !== undefined) return refused(loss);
         const mark = digestOf(`${turn}\n${call}`).slice(0, 32);
         const found = await writeText(folder, name, bytes, mark);
-        if ("because" in found) return refused(`${JSON.stringify(path)} ${found.because}.`);
-        return answered(`Wrote ${found.text} to ${JSON.stringify(path)}.`);
+        if ("because" in found) return refused(aboutFile(JSON.stringify(path), found.because));
+        return answered(written(found.text, JSON.stringify(path)));
       });
     },
   });
@@ -97,7 +108,7 @@ async function lostBy(
   if (mark === undefined) return undefined;
   const found = await readText(folder, name).catch(() => undefined);
   if (found === undefined || "because" in found || findSecrets(found.text).length === 0) return undefined;
-  return `Not written: ${JSON.stringify(mark)} stands for a secret in ${JSON.stringify(path)} that was not shown to you, and this would replace it. Write another file, or say what should be changed.`;
+  return wouldLoseSecret(JSON.stringify(mark), JSON.stringify(path));
 }
 
 function listTool(workspaces: Workspaces): Tool {
@@ -113,10 +124,10 @@ function listTool(workspaces: Workspaces): Tool {
       const { root, open } = workspaces;
       const way = { root, parts: [...ownFolders(scope), ...parts], create: false };
       try {
-        return answered((await inFolder(open, way, listing)) || "Nothing is there yet.");
+        return answered((await inFolder(open, way, listing)) || NOTHING_THERE);
       } catch (thrown) {
         // The first write makes the workspace; until then it is empty.
-        if (parts.length === 0 && codeOf(thrown) === "ENOENT") return answered("Nothing is there yet.");
+        if (parts.length === 0 && codeOf(thrown) === "ENOENT") return answered(NOTHING_THERE);
         return trouble(path, thrown);
       }
     },
@@ -138,7 +149,7 @@ async function atFile(
   const parts = pathParts(path);
   if ("problem" in parts) return badPath(path, parts.problem);
   const name = parts.at(-1);
-  if (name === undefined) return badPath(path, "it is the workspace itself, and not a file");
+  if (name === undefined) return badPath(path, BAD_PATH.workspace);
   try {
     const way = { root, parts: [...ownFolders(scope), ...parts.slice(0, -1)], create };
     return await inFolder(open, way, (folder) => visit(folder, name));
@@ -148,24 +159,12 @@ async function atFile(
 }
 
 function badPath(path: string, problem: string): ToolOutcome {
-  return refused(`${JSON.stringify(path)} is not a path here: ${problem}.`);
+  return refused(invalidPath(JSON.stringify(path), problem));
 }
 
-const TROUBLE: ReadonlyMap<string, string> = new Map([
-  ["ENOENT", "does not exist; list shows what there is"],
-  ["ELOOP", "is a link; links are not followed"],
-  ["ENOTDIR", "goes through a link or a file where a folder must be"],
-  ["EISDIR", "is a folder"],
-  ["ENXIO", "is not an ordinary file"],
-  ["ENAMETOOLONG", "is too long"],
-  ["EACCES", "may not be touched"],
-  ["EPERM", "may not be touched"],
-  ["ENOSPC", "does not fit: the disk is full"],
-]);
+const TROUBLES: ReadonlyMap<string, string> = new Map(Object.entries(TROUBLE));
 
 function trouble(path: string, thrown: unknown): ToolOutcome {
   const code = codeOf(thrown);
-  return refused(
-    `${JSON.stringify(path)} ${TROUBLE.get(code) ?? `could not be reached (${code || "unknown trouble"})`}.`,
-  );
+  return refused(aboutFile(JSON.stringify(path), TROUBLES.get(code) ?? otherTrouble(code)));
 }

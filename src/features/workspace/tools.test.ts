@@ -55,7 +55,7 @@ describe.each(ways)("workspace %s", (_, byDescriptor) => {
     const refusal = await write("config.yaml", shown);
     expect(refusal).toMatchObject({
       failed: true,
-      text: expect.stringContaining('"(AWS key removed)" stands for a secret'),
+      text: expect.stringContaining('"(AWS key removed)" replaces a secret'),
     });
     expect(readFileSync(join(own, "config.yaml"), "utf8")).toBe(config);
     expect(await write("config.yaml", "name: store\n")).toMatchObject({ failed: false });
@@ -134,7 +134,7 @@ describe.each(ways)("workspace %s", (_, byDescriptor) => {
     ["the workspace itself", "."],
   ])("law 10 refuses %s with a sentence", async (_, path) => {
     for (const outcome of [await read(path), await write(path, "x")]) {
-      expect(outcome).toMatchObject({ failed: true, text: expect.stringMatching(/is not a path here: .+\.$/) });
+      expect(outcome).toMatchObject({ failed: true, text: expect.stringMatching(/^Invalid path .+: .+\.$/) });
     }
   });
 
@@ -180,8 +180,8 @@ describe.each(ways)("workspace %s", (_, byDescriptor) => {
     writeFileSync(join(own, "zero"), "a\0b");
     expect((await read("large")).text).toBe('"large" is larger than 256 kB, the most that can be read.');
     expect((await read("most")).text).toHaveLength(256 * 1024);
-    expect((await read("latin")).text).toContain("is not a text in UTF-8");
-    expect((await read("zero")).text).toContain("is not a text in UTF-8");
+    expect((await read("latin")).text).toContain("is not UTF-8 text");
+    expect((await read("zero")).text).toContain("is not UTF-8 text");
     expect((await read("missing/x")).text).toBe('"missing/x" does not exist; list shows what there is.');
     expect((await read("most/x")).text).toContain("goes through a link or a file");
     expect((await use("list", { path: "missing" })).failed).toBe(true);
@@ -364,6 +364,6 @@ describe.skipIf(!linux)("workspace under attack", () => {
     writeFileSync(join(own, "a.md"), "x");
     chmodSync(join(own, "a.md"), 0);
     const outcome = await call(workspaceTools(root), "read", { path: "a.md" }, contextOf("caroline"));
-    expect(outcome).toMatchObject({ failed: true, text: '"a.md" may not be touched.' });
+    expect(outcome).toMatchObject({ failed: true, text: '"a.md" was refused: access denied.' });
   });
 });

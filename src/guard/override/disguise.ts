@@ -1,3 +1,4 @@
+import { disguised } from "../wording.ts";
 import { isAscii } from "./fold.ts";
 import { flowOf } from "./unreadable.ts";
 import { finding, type GuardFinding } from "./verdict.ts";
@@ -21,8 +22,7 @@ export function disguiseOf(text: string, plain: string): GuardFinding | undefine
 const showsMore = ([, before, after]: Decoding): boolean =>
   before !== after && englishWords(after) - englishWords(before) >= APPEARING;
 
-const told = (kind: "hidden" | "blob", by: string, words: string): GuardFinding =>
-  finding(kind, `it is written so that a reader misses what it says (${by})`, words);
+const told = (kind: "hidden" | "blob", by: string, words: string): GuardFinding => finding(kind, disguised(by), words);
 
 /** The text in small letters, but for accents that a language gives them. */
 const asItStands = (text: string): string =>

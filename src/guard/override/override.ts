@@ -1,3 +1,4 @@
+import { overrides, unread } from "../wording.ts";
 import { disguiseOf, namesAsSentences, unescaped } from "./disguise.ts";
 import { LONGEST, legible, unpiled } from "./fold.ts";
 import { structureOf } from "./structure.ts";
@@ -19,19 +20,14 @@ export function judgeLayerText(whole: string): GuardVerdict {
     ...[heaviestOf(plain, legible(unescaped(text))), disguiseOf(text, plain), unreadableIn(plain)].filter(
       (one) => one !== undefined,
     ),
-    ...(whole.length > LONGEST ? [unread(whole)] : []),
+    ...(whole.length > LONGEST ? [unreadRest(whole)] : []),
   ];
   if (rejected.length > 0) return { verdict: "reject", findings };
   return { verdict: findings.length > 0 ? "review" : "pass", findings };
 }
 
 /** What was not read may say anything. */
-const unread = (text: string): GuardFinding =>
-  finding(
-    "unread",
-    `it is longer than the ${LONGEST} characters that are read; the rest begins with`,
-    text.slice(LONGEST),
-  );
+const unreadRest = (text: string): GuardFinding => finding("unread", unread(LONGEST), text.slice(LONGEST));
 
 /** From here on a sentence that stands alone is held up, in English and in other languages. Chosen on honest texts. */
 const HEAVY = { en: 0.02, other: 0.1 };
@@ -64,11 +60,7 @@ function heaviestOf(text: string, unescaped: string): GuardFinding | undefined {
   const over = most + OTHERS * others - DOUBLED * Math.log2(Math.max(1, sentences.length));
   if (over <= 0) return undefined;
   const sure = Math.round(100 / (1 + Math.exp(-over)));
-  return finding(
-    "weakens",
-    `it reads like a text that takes the force of the rules above it (${sure} % sure)`,
-    heaviest,
-  );
+  return finding("weakens", overrides(sure), heaviest);
 }
 
 const SENTENCES = /(?<=[.!?;]["”»)]?)\s+|(?<=[。！？；])|\n+/u;

@@ -1,6 +1,7 @@
 import { untrusted } from "../../protocol/index.ts";
 import { clean, oneLineBreak, withoutHidden } from "../clean.ts";
 import { disarmProviderTokens } from "../provider-tokens.ts";
+import { CONTROL_TOKEN, IMITATED, INVISIBLE_CHARACTERS, INVISIBLE_TEXT, imitates, ROLE_TAG } from "../wording.ts";
 import { finding, type GuardFinding } from "./verdict.ts";
 
 /** What no honest layer holds, and what an honest one may quote. */
@@ -10,19 +11,16 @@ export interface Structure {
 }
 
 const HEADINGS: readonly (readonly [RegExp, string])[] = [
-  [/^[\s>\p{M}]{0,12}#{1,6}\s{0,8}layer\s{0,8}(?:[0-5]\b|\d{1,3}\s{0,8}·)/imu, "a heading of another layer"],
+  [/^[\s>\p{M}]{0,12}#{1,6}\s{0,8}layer\s{0,8}(?:[0-5]\b|\d{1,3}\s{0,8}·)/imu, IMITATED.heading],
   [
     /^[\s>\p{M}]{0,12}\[(?:message|operator|scheduled|system|platform|event|note)\b[^\]\n]{0,80}·[^\]\n]{0,80}\]/imu,
-    "the header of a frame",
+    IMITATED.header,
   ],
-  [
-    /^[^\S\n]{0,20}\[?(?:operator|owner|platform|system)(?: instruction)?s?[^\]\n]{0,60}\]/imu,
-    "an instruction of the operator's",
-  ],
-  [/^[^\S\n]{0,20}(?:system|assistant|developer)\s{0,8}:\s{0,8}\S/imu, "another speaker's line"],
+  [/^[^\S\n]{0,20}\[?(?:operator|owner|platform|system)(?: instruction)?s?[^\]\n]{0,60}\]/imu, IMITATED.operator],
+  [/^[^\S\n]{0,20}(?:system|assistant|developer)\s{0,8}:\s{0,8}\S/imu, IMITATED.speaker],
 ];
 
-const ROLE_TAG =
+const TAG =
   /<\/?\s{0,8}(?:system|assistant|user|developer|operator|instructions?|system_prompt|tool_result|function_calls|invoke|contact_message)\b[^>\n]{0,60}>/iu;
 
 /** Characters that nobody sees, imitated structure, marks of roles; the latter only where they are not plainly spoken of. */
@@ -31,7 +29,7 @@ export function structureOf(text: string): Structure {
   const rejected = [...hiddenIn(text)];
   for (const [pattern, what] of HEADINGS) {
     const found = pattern.exec(wide)?.[0];
-    if (found !== undefined) rejected.push(finding("imitates", `it imitates ${what}`, found));
+    if (found !== undefined) rejected.push(finding("imitates", imitates(what), found));
   }
   const outside = withoutQuotes(wide);
   const bare = rolesIn(outside);
@@ -54,21 +52,11 @@ const EXAMPLE =
   /(?<=\b(?:such as|like|token|tokens|tag|tags|marker|markers|delimiter|delimiters|sequence|sequences|string|strings|and|or|,) )<[^<>\n]{1,40}>(?![^\S\n]{0,8}(?:system|user|assistant|developer|tool)\b)/giu;
 
 function rolesIn(text: string): readonly GuardFinding[] {
-  const tag = ROLE_TAG.exec(text)?.[0];
+  const tag = TAG.exec(text)?.[0];
   const tokens = disarmProviderTokens(text) !== text;
   return [
-    ...(tag === undefined
-      ? []
-      : [finding("imitates", "it holds a role tag; one that is only spoken of stands in quotes or code marks", tag)]),
-    ...(tokens
-      ? [
-          finding(
-            "imitates",
-            "it holds a control token of a chat template; one that is only spoken of stands in quotes or code marks",
-            clean(untrusted(text)),
-          ),
-        ]
-      : []),
+    ...(tag === undefined ? [] : [finding("imitates", ROLE_TAG, tag)]),
+    ...(tokens ? [finding("imitates", CONTROL_TOKEN, clean(untrusted(text)))] : []),
   ];
 }
 
@@ -76,8 +64,8 @@ function hiddenIn(text: string): readonly GuardFinding[] {
   const tags = (text.match(/[\u{e0020}-\u{e007e}]/gu) ?? [])
     .map((sign) => String.fromCodePoint((sign.codePointAt(0) ?? 0) - 0xe0000))
     .join("");
-  if (tags !== "") return [finding("hidden", "it holds text that no reader sees", tags)];
+  if (tags !== "") return [finding("hidden", INVISIBLE_TEXT, tags)];
   const blanks = text.match(/[ \u2800]/g)?.length ?? 0;
   const hidden = text.length - blanks - withoutHidden(text.toWellFormed()).replaceAll(" ", "").length;
-  return hidden > 0 ? [finding("hidden", "it holds characters that no reader sees", `${hidden} of them`)] : [];
+  return hidden > 0 ? [finding("hidden", INVISIBLE_CHARACTERS, `${hidden} of them`)] : [];
 }

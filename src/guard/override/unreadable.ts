@@ -1,3 +1,4 @@
+import { UNREADABLE, unreadable } from "../wording.ts";
 import { finding, type GuardFinding } from "./verdict.ts";
 import { isEnglishWord, latinStems } from "./words.ts";
 
@@ -8,18 +9,15 @@ import { isEnglishWord, latinStems } from "./words.ts";
 export function unreadableIn(text: string): GuardFinding | undefined {
   const prose = ASIDE.reduce((kept, aside) => kept.replaceAll(aside, " "), text);
   const found =
-    told("letters that make no words", gibberishIn(prose)) ??
-    told(
-      "letters of a script that this check does not know, or odd ones in place of plain letters",
-      strangeLettersIn(prose),
-    ) ??
-    told("a series of signs or figures", signsIn(prose)) ??
-    told("a block in a code of its own", blobIn(prose));
+    told(UNREADABLE.letters, gibberishIn(prose)) ??
+    told(UNREADABLE.script, strangeLettersIn(prose)) ??
+    told(UNREADABLE.series, signsIn(prose)) ??
+    told(UNREADABLE.code, blobIn(prose));
   return found;
 }
 
 const told = (what: string, words: string | undefined): GuardFinding | undefined =>
-  words === undefined ? undefined : finding("unread", `it holds something that cannot be read: ${what}`, words);
+  words === undefined ? undefined : finding("unread", unreadable(what), words);
 
 /** What stands in honest texts beside their prose, and is no prose: tags, link targets, addresses, short names in code. */
 const ASIDE: readonly RegExp[] = [

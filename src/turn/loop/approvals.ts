@@ -15,6 +15,7 @@ import {
   type Untrusted,
   untrusted,
 } from "../../protocol/index.ts";
+import { waitsForApproval } from "../wording.ts";
 import type { TurnState } from "./turn-state.ts";
 
 /**
@@ -69,7 +70,4 @@ export function requestApproval(state: TurnState, call: Omit<NewApproval, "id" |
 }
 
 /** What the model reads instead of a result. */
-export const waitingText = ({ id, tool }: NewApproval): Untrusted =>
-  untrusted(
-    `Not run yet: ${tool} waits for a person's approval (${id}). Say so and go on without it; what comes of it will be told here.`,
-  );
+export const waitingText = ({ id, tool }: NewApproval): Untrusted => untrusted(waitsForApproval(tool, id));

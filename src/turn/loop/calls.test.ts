@@ -58,10 +58,10 @@ describe("law 7: one commit", () => {
     const thread = await open();
     await say(thread, "Pay");
     const results = JSON.stringify(sent[1]?.messages.at(-1));
-    expect(results).toContain("ring took longer than 0.01 s and was left; whether it has acted is not known");
+    expect(results).toContain("ring took longer than 0.01 s; its effect is unknown");
     expect(results).toContain("look failed: it took longer than 0.01 s");
     await collect(runtime.run(OPERATOR, thread));
-    expect(JSON.stringify(sent[3]?.messages.at(-1))).toContain("its end is not known");
+    expect(JSON.stringify(sent[3]?.messages.at(-1))).toContain("its outcome is unknown");
     expect(begun).toEqual(["ring", "look", "look"]);
   });
 
@@ -251,7 +251,7 @@ describe("000.51 a tool that is called only in some states", () => {
     expect((await called(["executing actions"])).answer).toContain("looked while executing actions");
     for (const state of AGENT_STATES.filter((one) => one !== "executing actions")) {
       expect((await called([state])).answer).toContain(
-        `Not run: look may be called only while ${state}, and the agent is executing actions. Go on without it.`,
+        `Not run: look may be called only while ${state}, and the agent is executing actions. Continue without it.`,
       );
     }
   });
@@ -262,7 +262,9 @@ describe("000.51 a tool that is called only in some states", () => {
     const done = waiting && (await runtime.decide(OPERATOR, waiting.id, { verdict: "approved" }));
     expect(JSON.stringify(done)).toContain("looked while idle");
     const never = await called(["executing actions"], true);
-    expect(never.answer).toContain("Not run: this call would need a person's word, which comes between two turns");
+    expect(never.answer).toContain(
+      "Not run: this call needs a person's approval, and an approved call runs between turns",
+    );
     expect(await never.runtime.approvals(OPERATOR, never.thread.scope, {}, 9)).toEqual([]);
   });
 });
@@ -365,7 +367,7 @@ describe("a picture or a file as a part of a result", () => {
     const { result, runtime, thread } = await shooting([{ mediaType: "image/png", data: PNG }], { takes: [] });
     expect(result?.media).toBeUndefined();
     expect(result?.text).toMatch(
-      /\| Here it is\.\n\(Left out: image\/png, 1 kB: this model's API takes none in a tool's result\.\)$/,
+      /\| Here it is\.\n\(Omitted: image\/png, 1 kB; this model's API does not accept it in tool results\.\)$/,
     );
     const [first, second] = (await runtime.turns(OPERATOR, thread.id))[0]?.requests ?? [];
     expect((second?.ledger.tokens ?? 0) - (first?.ledger.tokens ?? 0)).toBeLessThan(300);
@@ -374,7 +376,7 @@ describe("a picture or a file as a part of a result", () => {
   it("is left out with a note where it has no room, or where the call failed", async () => {
     const big = await shooting([{ mediaType: "application/pdf", data: PDF }]);
     expect(big.result?.media).toBeUndefined();
-    expect(big.result?.text).toContain("(Left out: application/pdf, 61 kB: it has no room here.)");
+    expect(big.result?.text).toContain("(Omitted: application/pdf, 61 kB; over budget.)");
     const roomy = await shooting([{ mediaType: "application/pdf", data: PDF, name: "a\nb.pdf" }], {
       budgets: { result: 20_000 },
     });
@@ -386,11 +388,11 @@ describe("a picture or a file as a part of a result", () => {
 
   it.each([
     ["what no provider takes", [{ mediaType: "image/svg+xml", data: "PHN2Zz4=" }], '"media" has "image/svg+xml"'],
-    ["what is not as it says", [{ mediaType: "image/png", data: "AAAA" }], "no image/png, as it says it is"],
+    ["what is not as it says", [{ mediaType: "image/png", data: "AAAA" }], "not image/png, although it says so"],
     [
       "what is too large",
       [{ mediaType: "application/pdf", data: Buffer.concat([PDF, Buffer.alloc(4e6)]) }],
-      "3750000 at most",
+      "at most 3750000",
     ],
     ["too many", Array.from({ length: 6 }, () => ({ mediaType: "image/png", data: PNG })), '"media"'],
   ])("law 10: %s would spoil each request from then on, so it is no answer", async (_, media, says) => {

@@ -22,7 +22,21 @@ import { retryWhileBusy } from "../intake/lease.ts";
 import type { Parts } from "../parts.ts";
 import type { RecordedResult } from "../runtime.ts";
 import { goneOf } from "../spending/spend.ts";
+import { RECORDING_HAS_NO_ANSWER } from "../tools/index.ts";
 import { handledOf, unansweredOf } from "../variants/batch-turn.ts";
+import {
+  afterOutsideText,
+  approvalForSeveral,
+  approvalForSubagent,
+  approvalTooLate,
+  LAST_REPLIES,
+  LAST_REPLY,
+  NOT_AGAIN,
+  noSuchTool,
+  notNow,
+  notRun,
+  tooOften,
+} from "../wording.ts";
 import { needsApproval, requestApproval, schemaDigest, waitingText, whenTainted } from "./approvals.ts";
 import { withoutPrivate } from "./reply-guard.ts";
 import { BETWEEN_TURNS, hidden, IN_TURN, limitsOf, outOfState, redacted, runTool, type ToolRun } from "./run-tool.ts";
@@ -53,7 +67,7 @@ export async function* answerCalls(
     const isRun = limit === undefined || isReply(state, call, limit);
     const long = tooLong?.get(call.id);
     const { outcome, trust } = !isRun
-      ? notRun(limit)
+      ? refusal(notRun(limit))
       : long !== undefined
         ? refusedUnread(state, long)
         : yield* withProgress(call, (progress) => answer(state, compilation, call, progress));
@@ -143,8 +157,6 @@ interface Answered {
 /** The platform's words, which hold none but the model's own: what it called and with what input. */
 const refusal = (text: string): Answered => ({ outcome: { text: untrusted(text), failed: true }, trust: "agent" });
 
-const notRun = (limit: StopReason): Answered => refusal(`Not run: the turn has reached its limit of ${limit}.`);
-
 /** It counts as a call: a model that writes on and on is stopped like any other. */
 function refusedUnread(state: TurnState, says: string): Answered {
   state.calls++;
@@ -162,22 +174,22 @@ async function answer(
   const tool = state.setup.agent.tools.includes(call.tool) ? state.parts.tools.get(call.tool) : undefined;
   if (state.recorded !== undefined) return recorded(state.parts, state.recorded.get(call.id));
   if (tool === undefined) {
-    return refusal(`There is no tool ${call.tool}. The tools are: ${state.setup.agent.tools.join(", ") || "none"}.`);
+    return refusal(noSuchTool(call.tool, state.setup.agent.tools));
   }
   const wrongState = outOfState(tool, IN_TURN);
-  if (wrongState !== undefined) return refusal(`Not run: ${call.tool} ${wrongState}. Go on without it.`);
+  if (wrongState !== undefined) return refusal(notNow(call.tool, wrongState));
   const problem = tool.check(call.input);
   if (problem !== undefined) return refusal(problem);
   const limits = limitsOf(state.setup.agent, tool);
   const used = state.used.get(call.tool) ?? 0;
   if (used >= limits.calls) return refusal(tooOften(call.tool, limits.calls));
   const tainted = whenTainted(state, tool, call.input, compilation.taint);
-  if (tainted === "refuse") return refusal(ofOthers(call.tool));
+  if (tainted === "refuse") return refusal(afterOutsideText(call.tool));
   if (tainted === "ask" || needsApproval(state, tool, call.input)) {
-    if (state.lease.claim.batchMembers !== undefined) return refusal(ofNobody(call.tool));
-    if (isCalled(state)) return refusal(ofCaller(call.tool));
+    if (state.lease.claim.batchMembers !== undefined) return refusal(approvalForSeveral(call.tool));
+    if (isCalled(state)) return refusal(approvalForSubagent(call.tool));
     const later = outOfState(tool, BETWEEN_TURNS);
-    if (later !== undefined) return refusal(tooLate(call.tool, later));
+    if (later !== undefined) return refusal(approvalTooLate(call.tool, later));
     const wanted = { call: call.id, tool: call.tool, input: call.input, schema: schemaDigest(tool) };
     const asked = requestApproval(state, wanted, compilation.taint);
     state.used.set(call.tool, used + 1);
@@ -194,25 +206,9 @@ async function answer(
   return { outcome, trust: outcome.trust ?? tool.trust };
 }
 
-const tooOften = (tool: string, calls: number): string =>
-  `Not run: ${tool} may be called ${calls === 1 ? "once" : `${calls} times`} in a turn, and was. Go on without it.`;
-
-const ofOthers = (tool: string): string =>
-  `Not run: ${tool} is not called in a turn that has read what somebody outside wrote. Go on without it.`;
-
-const ofNobody = (tool: string): string =>
-  `Not run: this call of ${tool} needs a person's word, and what came of it could be told to none of several senders. Go on without it.`;
-
-const ofCaller = (tool: string): string =>
-  `Not run: this call of ${tool} needs a person's word, which is asked for in the conversation alone. Say what should be called, and go on without it.`;
-
-/** What waits for a person can never run where it would have to run. */
-const tooLate = (tool: string, because: string): string =>
-  `Not run: this call would need a person's word, which comes between two turns: there ${tool} ${because}. Go on without it.`;
-
 /** A recording answers for all tools, and nothing acts: what came from a file is trusted like any contact. */
 async function recorded(parts: Parts, result: RecordedResult | undefined): Promise<Answered> {
-  if (result === undefined) return refusal("The recording has no answer for this call.");
+  if (result === undefined) return refusal(RECORDING_HAS_NO_ANSWER);
   const outcome = hidden(parts, result);
   return { outcome: { ...outcome, text: await redacted(outcome.text) }, trust: "contact" };
 }
@@ -231,13 +227,6 @@ async function runOnce(state: TurnState, tool: Tool, call: CallPart, how: How): 
   state.lease.signal.throwIfAborted();
   return outcome;
 }
-
-const NOT_AGAIN = {
-  unknown:
-    "This call began before an interruption and its end is not known; look at what it was to change before calling again.",
-  elsewhere:
-    "Not run: this very call was made in an earlier try for messages of several senders, and what came of it is not told here. Take it as done.",
-} as const;
 
 /** A call is known by what it asks for: the next try may ask for the same in another order, or for fewer senders. */
 function keyOf(state: TurnState, { schema: { name: tool } }: Tool, { input }: CallPart): JournalKey {
@@ -291,11 +280,8 @@ function lastWord(state: TurnState): string | undefined {
   const { rounds, calls } = state.setup.limits;
   const used = usedOf(state);
   if (used.rounds + 1 < rounds && used.calls < calls) return undefined;
-  return unansweredOf(state) === undefined ? ALONE : TOGETHER;
+  return unansweredOf(state) === undefined ? LAST_REPLY : LAST_REPLIES;
 }
-
-const ALONE = "(This turn calls its model once more. No further tool call is run: answer now.)";
-const TOGETHER = `(This turn calls its model once more. Of further tool calls only \`${REPLY_TOOL}\` is run: answer now who has no reply yet.)`;
 
 /** What a tool said, in its frame, and behind it what the platform says to it. */
 const withWord = (result: ResultPart, word: string | undefined): ResultPart =>

@@ -12,6 +12,7 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import { unansweredOf } from "../variants/batch-turn.ts";
+import { answerAgain, misfit, NOT_JSON, TOO_DEEP, UNFIT, UNKNOWN_KEY } from "../wording.ts";
 import { limitReached } from "./calls.ts";
 import { inWindow } from "./setup.ts";
 import type { Ending } from "./steps.ts";
@@ -92,8 +93,8 @@ const WARNING = ownKind("warning");
 
 /** The platform's own word, framed like everything that comes after the system. */
 function asked(state: TurnState, problem: string): TranscriptMessage {
-  const says = `Your last answer cannot be used: ${problem}. Answer once more with the one JSON value that fits the schema, and nothing around it.`;
-  const text = frame({ kind: WARNING, trust: "platform", at: state.parts.clock.recorded() }, untrusted(says));
+  const header = { kind: WARNING, trust: "platform", at: state.parts.clock.recorded() } as const;
+  const text = frame(header, untrusted(answerAgain(problem)));
   return add(state, { role: "user", parts: [{ type: "text", text }] }, "platform");
 }
 
@@ -114,20 +115,18 @@ function readOutput(schema: JsonObject, text: string): ReadOutput {
     return success ? { value } : { problem: problemOf(schema, error) };
   } catch (thrown) {
     if (thrown instanceof StrataError) throw thrown;
-    return {
-      problem: thrown instanceof SyntaxError ? "it is not JSON" : "it cannot be checked, it is nested too deep",
-    };
+    return { problem: thrown instanceof SyntaxError ? NOT_JSON : TOO_DEEP };
   }
 }
 
 /** The first problem by the names that the schema itself uses, and no others. */
 function problemOf(schema: JsonObject, { issues: [issue] }: z.ZodError): string {
-  if (issue === undefined) return "it does not fit the schema";
+  if (issue === undefined) return UNFIT;
   const known = namesIn(schema);
   const isKnown = issue.path.every((step) => typeof step === "number" || known.has(String(step)));
   const where = issue.path.length === 0 || !isKnown ? "the value" : JSON.stringify(issue.path.join("."));
   const isOurs = issue.code !== "unrecognized_keys" && issue.code !== "invalid_key" && isKnown;
-  return `${where}: ${isOurs ? issue.message : "it has a key that the schema does not name"}`;
+  return misfit(where, isOurs ? issue.message : UNKNOWN_KEY);
 }
 
 function namesIn(schema: Json): ReadonlySet<string> {

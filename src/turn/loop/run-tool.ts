@@ -15,6 +15,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Parts } from "../parts.ts";
 import { checkedWrites } from "../tools/index.ts";
+import { abandoned, failed, STOPPED, stoppedBefore, tookTooLong, wrongState } from "../wording.ts";
 import type { RunningTurn } from "./steps.ts";
 
 /** How far an agent may go with a tool in one turn: the stricter of what the tool and the declaration say. No limit is `Infinity`. */
@@ -66,7 +67,7 @@ export async function runTool(
   const stop = (): void => stopped.reject(ends.reason);
   ends.addEventListener("abort", stop, { once: true });
   try {
-    if (ends.aborted) return failed(`${tool.schema.name} was stopped before it began`);
+    if (ends.aborted) return failure(stoppedBefore(tool.schema.name));
     const tell = (says: string): void => {
       if (!ends.aborted) progress?.(untrusted(truncateText(vault.hide(String(says)), MOST_SAID, "…")));
     };
@@ -79,9 +80,8 @@ export async function runTool(
     const text = await redacted(outcome.text);
     return { outcome: limited(parts, { ...outcome, text }, [tool.trust, context.taint]), isKnown: true };
   } catch (thrown) {
-    if (!ends.aborted)
-      return failed(await redacted(untrusted(vault.hide(`${tool.schema.name} failed: ${wordsOf(thrown)}`))));
-    return left(tool, signal.aborted ? "was stopped" : `took longer than ${seconds} s`);
+    if (!ends.aborted) return failure(await redacted(untrusted(vault.hide(failed(tool.schema.name, wordsOf(thrown))))));
+    return left(tool, signal.aborted ? STOPPED : tookTooLong(seconds));
   } finally {
     ends.removeEventListener("abort", stop);
   }
@@ -111,15 +111,13 @@ function limited({ store }: Parts, { writes, ...rest }: ToolOutcome, most: reado
   return { ...rest, writes: writes.map((write) => store.writes.of(write).limited(write, most)) };
 }
 
-function failed(says: string): ToolRun {
+function failure(says: string): ToolRun {
   return { outcome: { text: untrusted(says), failed: true }, isKnown: true };
 }
 
-function left({ schema, effect }: Tool, because: string): ToolRun {
-  if (effect !== "external") return failed(`${schema.name} failed: it ${because}`);
-  const next = "look at what it was to change before calling it again";
-  const { outcome } = failed(`${schema.name} ${because} and was left; whether it has acted is not known: ${next}.`);
-  return { outcome, isKnown: false };
+function left({ schema, effect }: Tool, ending: string): ToolRun {
+  if (effect !== "external") return failure(failed(schema.name, `it ${ending}`));
+  return { ...failure(abandoned(schema.name, ending)), isKnown: false };
 }
 
 /** Characters of one sign of life. */
@@ -179,5 +177,5 @@ export const BETWEEN_TURNS: AgentState = "idle";
 /** Why a tool may not be called in a state, as the rest of a sentence about it; nothing where it may. */
 export function outOfState({ states }: Tool, state: AgentState): string | undefined {
   if (states === undefined || states.includes(state)) return undefined;
-  return `may be called only while ${states.join(" or ")}, and the agent is ${state}`;
+  return wrongState(states, state);
 }

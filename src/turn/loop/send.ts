@@ -21,6 +21,7 @@ import {
 } from "../../protocol/index.ts";
 import type { RebuiltRequest } from "../../store/index.ts";
 import { changedPiece, dollars } from "../../wire/index.ts";
+import { callTooLong, inAll } from "../wording.ts";
 import { type PlannedRequest, planRequest } from "./plan-request.ts";
 import { replyGuard } from "./reply-guard.ts";
 import { parametersOf } from "./setup.ts";
@@ -96,8 +97,7 @@ function callsWithin(
     // A short call is run: cut, it would take no less room.
     if (tokens([short]) >= tokens([call])) continue;
     const most = Math.max(0, room - tokens(kept) + tokens([call]));
-    const says = `this call has ${tokens([call])} tokens, and no more than ${most} have room in what may be sent`;
-    cut.set(call.id, `Not run: ${says}. Its texts are shown cut; write less, or in several turns.`);
+    cut.set(call.id, callTooLong(tokens([call]), most));
     kept = kept.map((part) => (part === call ? short : part));
   }
   return cut.size === 0 ? { parts } : { parts: kept, tooLong: cut };
@@ -107,7 +107,7 @@ function callsWithin(
 function shortened(input: Json): Json {
   const cut = (value: Json): Json => {
     if (typeof value !== "string") return value;
-    return truncateText(value, BEGINNING, `… (${value.length} characters in all)`);
+    return truncateText(value, BEGINNING, inAll(value.length));
   };
   if (typeof input !== "object" || input === null) return cut(input);
   const short = Object.fromEntries(Object.entries(input).map(([key, value]) => [key, cut(value)]));

@@ -51,7 +51,7 @@ describe("a conversation that gets too long", () => {
     // What stays is named by its header alone: no word of a contact stands in the platform's.
     const wish = asked?.tail.find(({ layer }) => layer === "summary")?.text ?? "";
     expect(wish).toMatch(
-      /before its last \d+ messages, which begin with the one headed `\[message · contact · [\dTZ:-]+\]`/u,
+      /Leave out its last \d+ messages, from the one headed `\[message · contact · [\dTZ:-]+\]` on/u,
     );
     expect(wish).not.toContain("calm");
     const stays = /headed `(\[[^\]]+\])`/u.exec(wish)?.[1] ?? "none";
@@ -60,7 +60,9 @@ describe("a conversation that gets too long", () => {
     expect(after?.prefix).toEqual(before?.prefix);
     const [first] = after?.messages ?? [];
     const [mark, framed] = first?.parts.map((part) => ("text" in part ? part.text : "")) ?? [];
-    expect(mark).toMatch(/^\(The first \d+ messages of this conversation are not shown any more\. What follows/);
+    expect(mark).toMatch(
+      /^\(The first \d+ messages of this conversation are no longer shown\. A summary of them follows/,
+    );
     expect(readFrames(framed ?? "")).toMatchObject([
       { kind: "summary", trust: "contact", text: "Days 1 to 5: calm sea, west wind." },
     ]);
@@ -102,7 +104,7 @@ describe("a conversation that gets too long", () => {
     expect(endOf(events)).toMatchObject({ type: "done", text: "Aye." });
     expect(cuts[0]).toMatchObject({ because: expect.stringContaining(because) });
     const after = sent[sent.findIndex(isSummary) + 1];
-    expect(after && text(after)).toMatch(/^\(The first \d+ messages .* Nothing has to be done about it\.\)/);
+    expect(after && text(after)).toMatch(/^\(The first \d+ messages .* No action needed\.\)/);
   });
 
   it("law 9: the request for the summary is in the record, with its price, and is rebuilt as it was sent", async () => {

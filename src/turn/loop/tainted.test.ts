@@ -64,8 +64,8 @@ describe("001.2 what a tainted turn may do", () => {
     expect(acted).toEqual(["open known"]);
     expect(await waiting(thread)).toEqual(["open", "pay"]);
     const told = JSON.stringify(sent[1]?.messages.at(-1));
-    expect(told).toContain("Not run: wipe is not called in a turn that has read what somebody outside wrote.");
-    expect(told).toContain("Not run yet: pay waits for a person's approval");
+    expect(told).toContain("Not run: wipe is unavailable once the turn has read outside text.");
+    expect(told).toContain("Not run yet: pay is waiting for a person's approval");
     const [pay] = await runtime.approvals(OPERATOR, thread.scope, { status: "waiting" }, 10);
     if (pay === undefined) throw new Error("nothing waits");
     await runtime.decide(OPERATOR, pay.id, { verdict: "approved" });

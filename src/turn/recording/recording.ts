@@ -11,6 +11,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
 import type { RecordedResult } from "../runtime.ts";
+import { BEGIN } from "../wording.ts";
 
 /** A longer pause begins a new stretch of talk, as in search and recall. */
 const PAUSE = 30 * 60_000;
@@ -244,6 +245,6 @@ const opening = (line: Line, digest: string): NewEvent => ({
   trust: "operator",
   channel: REPLAY,
   externalId: `${digest}:${line.n}:opening`,
-  content: [{ type: "text", text: untrusted("Begin the conversation.") }],
+  content: [{ type: "text", text: untrusted(BEGIN) }],
   at: line.at,
 });

@@ -10,6 +10,7 @@ import {
 } from "../../protocol/index.ts";
 import type { GatherContext, Timer, ToolAllowance } from "./context.ts";
 import { own } from "./own.ts";
+import { allowed, clockLine, NO_TOOLS, onlyWhile } from "./wording.ts";
 
 /** What the sources gave, one content for each layer asked for, and what went wrong on the way. */
 export interface Gathered {
@@ -148,8 +149,8 @@ const nameOf = (source: Source): string => (source.kind === "own" ? source.name 
  */
 async function allowance(agent: Agent, context: GatherContext): Promise<LayerContent> {
   const { tools = [], rounds = agent.budgets.turn.rounds } = context;
-  if (tools.length === 0) return { kind: "text", text: trusted("There are no tools in this turn.") };
-  const intro = `${times(agent.budgets.turn.calls, "tool call")}, ${times(rounds, "model call")} in this turn:`;
+  if (tools.length === 0) return { kind: "text", text: trusted(NO_TOOLS) };
+  const intro = allowed(times(agent.budgets.turn.calls, "tool call"), times(rounds, "model call"));
   const lines = await Promise.all(tools.map(async (tool) => line(tool, (await tool.waiting?.()) ?? [])));
   // Names of tools and layers are the operator's, the states and numbers the platform's.
   return { kind: "text", text: trusted([intro, ...lines].join("\n")) };
@@ -158,7 +159,7 @@ async function allowance(agent: Agent, context: GatherContext): Promise<LayerCon
 function line({ name, calls, states }: ToolAllowance, waiting: readonly string[]): string {
   const limits = [
     ...(calls === undefined ? [] : [times(calls)]),
-    ...(states === undefined ? [] : [`only while ${states.join(" or ")}`]),
+    ...(states === undefined ? [] : [onlyWhile(states)]),
     ...waiting,
   ];
   return `- ${[name, ...limits].join(" · ")}`;
@@ -173,7 +174,8 @@ function clock(timezone: string, at: number): LayerContent {
   // Part by part: how a system joins them changes between its versions.
   const part = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
   const date = `${part.get("year")}-${part.get("month")}-${part.get("day")}`;
-  const text = `It is ${part.get("weekday")}, ${date}, ${part.get("hour")}:${part.get("minute")} (${timezone}).`;
+  const time = `${part.get("hour")}:${part.get("minute")}`;
+  const text = clockLine(part.get("weekday") ?? "", `${date}, ${time}`, timezone);
   // The zone is the operator's, from strata.yaml; all else is the platform's.
   return { kind: "text", text: trusted(text) };
 }

@@ -82,10 +82,10 @@ describe.each<[string, (give: () => unknown) => OwnSource]>([
   });
 
   it.each([undefined, {}, new Error("")])(
-    "law 13 that throws %o says that it threw nothing that says why",
+    "law 13 that throws %o says that it failed without an error message",
     async (thrown) => {
       const { notes } = await asked(made(() => Promise.reject(thrown)));
-      expect(notes).toMatchObject([{ says: expect.stringContaining("failed: it threw nothing that says why") }]);
+      expect(notes).toMatchObject([{ says: expect.stringContaining("failed: it failed without an error message") }]);
     },
   );
 });

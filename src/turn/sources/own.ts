@@ -131,7 +131,7 @@ async function hidden<T>(vault: Vault, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (thrown) {
-    throw new Error(vault.hide(wordsOf(thrown) || "it threw nothing that says why"));
+    throw new Error(vault.hide(wordsOf(thrown) || "it failed without an error message"));
   }
 }
 

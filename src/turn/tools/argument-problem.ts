@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { truncateText } from "../../guard/index.ts";
+import { isMissing, mustBe, mustHaveSize, noArgument, notAllowed, notRunBecause, unknownKeys } from "./wording.ts";
 
 /** How much of a wrong value is shown back to the model. */
 const SHOWN = 60;
@@ -13,9 +14,9 @@ export function argumentProblem(
 ): string {
   const says =
     problem.code === "unrecognized_keys"
-      ? `there is no argument ${problem.keys.map(quoted).join(", ")}; the arguments are ${listed(known)}`
+      ? noArgument(listed(problem.keys), listed(known))
       : valueProblem(problem, input, "its input");
-  return `${tool} was not run: ${says}.`;
+  return notRunBecause(tool, says);
 }
 
 /** The part of a sentence that names the value, and what it must be; `called` is the name of the outermost value. */
@@ -24,17 +25,17 @@ export function valueProblem(problem: z.core.$ZodIssue, whole: unknown, called: 
   const value = problem.path.reduce<unknown>(member, whole);
   switch (problem.code) {
     case "unrecognized_keys":
-      return `${name} has ${problem.keys.map(quoted).join(", ")}, which is not known there`;
+      return unknownKeys(name, listed(problem.keys));
     case "invalid_type":
-      if (value === undefined) return `${name} is missing, it must be ${kind(problem.expected)}`;
-      return `${name} is ${shown(value)}, but it must be ${kind(problem.expected)}`;
+      if (value === undefined) return isMissing(name, kind(problem.expected));
+      return mustBe(name, shown(value), kind(problem.expected));
     case "too_small":
     case "too_big":
-      return `${name} ${size(value)}, but it must ${bound(problem)}`;
+      return mustHaveSize(name, size(value), bound(problem));
     case "invalid_value":
-      return `${name} is ${shown(value)}, but it must be one of ${listed(problem.values.map(String))}`;
+      return mustBe(name, shown(value), `one of ${listed(problem.values.map(String))}`);
     default:
-      return `${name} is ${shown(value)}: ${problem.message}`;
+      return notAllowed(name, shown(value), problem.message);
   }
 }
 

@@ -122,7 +122,7 @@ describe.each(MADE)("what a tool gives, seen by %s", (_, made) => {
     const outcome = await ran(made(() => given));
     expect(outcome).toMatchObject({ failed: true, text: expect.stringContaining(says) });
     expect(outcome?.text).toMatch(
-      /^price has run, but gave no answer: .*\. A tool gives a text, an object, or \{ text, failed, media, writes \}\.$/,
+      /^price ran but returned nothing usable: .*\. A tool returns a text, an object, or \{ text, failed, media, writes \}\.$/,
     );
     expect(outcome).not.toHaveProperty("writes");
   });
@@ -146,9 +146,9 @@ describe.each(MADE)("what a tool gives, seen by %s", (_, made) => {
       .catch((error: unknown) => ({ error }));
 
   it.each([undefined, null, "", {}, new Error("")])(
-    "that throws %o says that it threw nothing that says why",
+    "that throws %o says that it failed without an error message",
     async (thrown) => {
-      const error = expect.objectContaining({ message: "it threw nothing that says why" });
+      const error = expect.objectContaining({ message: "it failed without an error message" });
       expect(await thrownBy(thrown)).toEqual({ error });
     },
   );
@@ -182,8 +182,8 @@ describe("what a tool of defineTool gives", () => {
   it.each<[unknown, string]>([
     [{ failed: true }, '"text" is missing'],
     [{ text: "Done.", fail: true }, 'has "fail"'],
-    [{ prices: new Map([["tyre", 12]]) }, 'it cannot be told as JSON ("prices" is a Map)'],
-    [{ euros: 12n }, "it cannot be told as JSON (Do not know how to serialize a BigInt)"],
+    [{ prices: new Map([["tyre", 12]]) }, 'it cannot be written as JSON ("prices" is a Map)'],
+    [{ euros: 12n }, "it cannot be written as JSON (Do not know how to serialize a BigInt)"],
   ])("law 10 is no data but a failed outcome when it is %o", async (given, says) => {
     const outcome = await define({ ...WHOLE, run: () => given }).run(INPUT, CONTEXT);
     expect(outcome).toMatchObject({ failed: true, text: expect.stringContaining(says) });

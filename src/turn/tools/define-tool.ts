@@ -21,6 +21,7 @@ import {
 } from "../../protocol/index.ts";
 import { argumentProblem, listed, shown } from "./argument-problem.ts";
 import { outcomeOf, type ToolAnswer } from "./outcome.ts";
+import { cannotBeChecked, notRunBecause } from "./wording.ts";
 
 /** A tool as it is written: the schema that the model sees and the check of what it sends are one and the same. */
 export interface ToolDefinition<Shape extends z.ZodRawShape> {
@@ -79,7 +80,7 @@ function inputProblem(name: string, input: z.ZodObject, given: Json): string | u
     const [problem] = input.safeParse(given).error?.issues ?? [];
     return problem && argumentProblem(name, problem, given, Object.keys(input.shape));
   } catch (thrown) {
-    return `${name} was not run: its input cannot be checked (${thrown instanceof Error ? thrown.message : String(thrown)}).`;
+    return notRunBecause(name, cannotBeChecked(thrown instanceof Error ? thrown.message : String(thrown)));
   }
 }
 

@@ -12,6 +12,16 @@ import {
 } from "../../protocol/index.ts";
 import type { Writes } from "../../store/index.ts";
 import { valueProblem } from "./argument-problem.ts";
+import {
+  mediaMismatch,
+  mediaTooLarge,
+  mediaType as mediaTypeProblem,
+  NO_ERROR_MESSAGE,
+  nothingUsable,
+  notJson,
+  UNFIT,
+  WRITE_WANTED,
+} from "./wording.ts";
 
 /**
  * What a tool may give: a text, or more. `failed` left out is false. Of the writes, any tool may plan those whose kind says so, such as
@@ -111,7 +121,7 @@ function asJson(tool: string, given: object): ToolOutcome {
     return answered(JSON.stringify(given, withoutLoss));
   } catch (thrown) {
     const why = thrown instanceof Error ? (thrown.message.split("\n")[0] ?? "") : String(thrown);
-    return noAnswer(tool, `it cannot be told as JSON (${why})`);
+    return noAnswer(tool, notJson(why));
   }
 }
 
@@ -124,16 +134,12 @@ function withoutLoss(key: string, value: unknown): unknown {
   return value;
 }
 
-/** The call may have acted, so it is not said that it did not run. */
-const noAnswer = (tool: string, problem = "it does not fit"): ToolOutcome =>
-  refused(
-    `${tool} has run, but gave no answer: ${problem}. A tool gives a text, an object, or { text, failed, media, writes }.`,
-  );
+const noAnswer = (tool: string, problem = UNFIT): ToolOutcome => refused(nothingUsable(tool, problem));
 
 /** The same object, so that what a token has planned stays known as such. */
 const WRITE = z.custom<StoreWrite>(
   (value) => typeof value === "object" && value !== null && "kind" in value && typeof value.kind === "string",
-  "it must be an object with a `kind`",
+  WRITE_WANTED,
 );
 /** At most this many pictures and files, and bytes of each: the limits of the strictest large provider. */
 const MOST_MEDIA = 5;
@@ -170,12 +176,10 @@ function asPart({
 }: z.output<typeof MEDIUM>): ImagePart | FilePart | { readonly because: string } {
   const begins = BEGINNINGS.get(mediaType);
   if (begins === undefined)
-    return { because: `"media" has ${JSON.stringify(mediaType)}, and takes ${[...BEGINNINGS.keys()].join(", ")}` };
+    return { because: mediaTypeProblem(JSON.stringify(mediaType), [...BEGINNINGS.keys()].join(", ")) };
   const bytes = Buffer.from(data instanceof Uint8Array ? data : Buffer.from(data, "base64"));
-  if (bytes.length > MEDIA_BYTES)
-    return { because: `"media" has one of ${bytes.length} bytes, and takes ${MEDIA_BYTES} at most` };
-  if (!begins.test(bytes.subarray(0, 16).toString("latin1")))
-    return { because: `"media" has one that is no ${mediaType}, as it says it is` };
+  if (bytes.length > MEDIA_BYTES) return { because: mediaTooLarge(bytes.length, MEDIA_BYTES) };
+  if (!begins.test(bytes.subarray(0, 16).toString("latin1"))) return { because: mediaMismatch(mediaType) };
   const kept = { mediaType, data: bytes.toString("base64") };
   return mediaType.startsWith("image/")
     ? { type: "image", ...kept }
@@ -217,7 +221,7 @@ async function inWords(run: () => unknown): Promise<unknown> {
   try {
     return await run();
   } catch (thrown) {
-    throw hasWords(thrown) ? thrown : new Error("it threw nothing that says why", { cause: thrown });
+    throw hasWords(thrown) ? thrown : new Error(NO_ERROR_MESSAGE, { cause: thrown });
   }
 }
 

@@ -64,7 +64,7 @@ describe("defineTool", () => {
 
   const deep: Json = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
   it.each<[Json, string]>([
-    [{}, 'a was not run: "what" is missing, it must be a string.'],
+    [{}, 'a was not run: "what" is missing; it must be a string.'],
     [{ what: 7 }, 'a was not run: "what" is 7, but it must be a string.'],
     [{ what: deep }, 'a was not run: "what" is a list, but it must be a string.'],
     [{ what: { x: 1 } }, 'a was not run: "what" is an object, but it must be a string.'],

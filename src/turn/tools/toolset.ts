@@ -11,6 +11,7 @@ import {
   toolName,
 } from "../../protocol/index.ts";
 import { outcomeOf, refused } from "./outcome.ts";
+import { RECORDING_HAS_NO_ANSWER } from "./wording.ts";
 
 /** The tools there are, by name. */
 export interface Toolset {
@@ -101,7 +102,7 @@ function recordedTool(value: unknown, index: number): Tool {
     trust: "contact",
     // What was recorded was asked for in its time; whether it fits the schema of today changes nothing.
     check: () => undefined,
-    run: async () => refused("The recording has no answer for this call."),
+    run: async () => refused(RECORDING_HAS_NO_ANSWER),
   };
 }
 

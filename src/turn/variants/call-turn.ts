@@ -22,6 +22,7 @@ import { PEER } from "../intake/own-channels.ts";
 import { keepVersion } from "../loop/setup.ts";
 import type { RunningTurn } from "../loop/steps.ts";
 import { runTurn } from "../loop/turn.ts";
+import { ASKED_BEFORE } from "../wording.ts";
 
 /** What one agent asks another. */
 const QUESTION = ownKind("peer");
@@ -132,8 +133,7 @@ async function answerOf(caller: RunningTurn, called: Called, thread: Thread): Pr
     if (event.type === "failed") return { turn: event.turn, error: event.error, trust: least };
     return { turn: event.turn, text: event.text, because: event.because, trust: least };
   }
-  const says = "it was asked before, and that turn is over";
-  return { ...(turn && { turn }), error: asStrataError(new Error(says)), trust };
+  return { ...(turn && { turn }), error: asStrataError(new Error(ASKED_BEFORE)), trust };
 }
 
 /** The stricter of both, limit by limit. */

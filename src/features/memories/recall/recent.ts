@@ -13,6 +13,7 @@ import {
 } from "../../../protocol/index.ts";
 import type { Store } from "../../../store/index.ts";
 import type { GatherContext } from "../../../turn/sources/index.ts";
+import { inAll, olderMemories } from "../wording.ts";
 import { costOf, happenedFor, itemsOf, type RecalledMemory, seenIn } from "./items.ts";
 
 /** How many more are read than are needed: some may stand in the transcript already, or no longer be valid. */
@@ -98,15 +99,17 @@ function shortenedTo(
 function beginningOf(memory: RecalledMemory, length: number): RecalledMemory {
   const { content } = memory;
   if (content.length <= length) return memory;
-  return { ...memory, content: untrusted(`${shorten(content, length)} (${content.length} characters in all)`) };
+  return { ...memory, content: untrusted(`${shorten(content, length)} ${inAll(content.length)}`) };
 }
 
 /** How many more there are, and by which of its tools the agent finds them. */
 function introOf({ tools }: Agent, older: number): Trusted {
-  const says = older === 1 ? "1 older memory is not among these" : `${older} older memories are not among these`;
-  const finder = tools.find((name) => FINDERS.has(name));
-  if (finder === undefined) return trusted(`${says}.`);
-  return trusted(`${says}; \`${finder}\` finds ${older === 1 ? "it" : "them"}.`);
+  return trusted(
+    olderMemories(
+      older,
+      tools.find((name) => FINDERS.has(name)),
+    ),
+  );
 }
 
 const FINDERS: ReadonlySet<string> = new Set(["recall", "memory_search"]);

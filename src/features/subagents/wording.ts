@@ -1,0 +1,32 @@
+/** The sentences about sub-agents that a model reads. `tests/house/golden/wording.txt` lists them all. */
+
+/** The description of the tool; `known` names the sub-agents. */
+export const description = (known: readonly string[]): string =>
+  `Gives a sub-agent a task and returns its answer. It cannot see this conversation: put everything it needs into the task.${known.length === 0 ? "" : ` Sub-agents: ${known.join("; ")}.`}`;
+export const FROM_FILES = "those that AGENTS.md defines";
+
+/** The beginning of the sub-agent's own instructions. */
+export const introduction = (name: string): string =>
+  `You work as the sub-agent ${name}. Another turn of this agent calls you, and nobody else reads your answer. Do the task in the message within the instructions below, and reply with only the result.`;
+
+export const NO_SUBAGENTS = "Not run: this agent has no sub-agents.";
+export const SEVERAL_SENDERS = "Not run: sub-agents are unavailable in a turn with several senders.";
+export const noSuchSubagent = (name: string, suggestion: string): string =>
+  `Not run: there is no sub-agent ${name}${suggestion}`;
+export const NO_OTHER = ", nor any other";
+export const noModelCall = (name: string): string =>
+  `Not run: this turn has no model call left for ${name}. Continue without it.`;
+
+/** `where` names its turn, if it has one; `by` is what ended it. */
+export const failed = (name: string, where: string, why: string): string =>
+  `${name} did not answer${where}: ${why}. Continue without it, or ask it for less.`;
+export const tokensAllowed = (what: string, tokens: number): string =>
+  `${what}; \`subagents.limits.tokens\` in strata.yaml is ${tokens}, including the reply`;
+export const silent = (name: string, where: string, by: string): string =>
+  `${name} gave no answer${where}: its turn was stopped by ${by}.`;
+export const answered = (name: string, where: string, text: string): string => `${name} answered${where}:\n${text}`;
+export const stopped = (
+  name: string,
+  where: string,
+  { by, text }: { readonly by: string; readonly text: string },
+): string => `${name} answered${where}, and was stopped by ${by}:\n${text}`;

@@ -1,0 +1,10 @@
+/** The sentences of live layers that a model reads. `tests/house/golden/wording.txt` lists them all. */
+
+export const NO_TOOLS = "No tools are available in this turn.";
+
+/** Over the list of the turn's tools. */
+export const allowed = (calls: string, modelCalls: string): string => `${calls}, ${modelCalls} in this turn:`;
+export const onlyWhile = (states: readonly string[]): string => `only while ${states.join(" or ")}`;
+
+export const clockLine = (weekday: string, time: string, timezone: string): string =>
+  `It is ${weekday}, ${time} (${timezone}).`;

@@ -1,0 +1,85 @@
+/** The sentences of the turn's loop that a model reads. `tests/house/golden/wording.txt` lists them all. */
+import { type AgentState, REPLY_TOOL, type StopReason } from "../protocol/index.ts";
+
+/** What a limit is called after "its", for the model whose turn it ends. */
+export const limitName = (stop: StopReason): string => {
+  switch (stop) {
+    case "rounds":
+      return "limit of model calls";
+    case "calls":
+      return "limit of tool calls";
+    case "dollars":
+      return "cost limit";
+    default:
+      return `limit (${stop})`;
+  }
+};
+
+export const notRun = (limit: StopReason): string => `Not run: this turn has reached its ${limitName(limit)}.`;
+
+export const noSuchTool = (tool: string, tools: readonly string[]): string =>
+  `There is no tool ${tool}. The tools are: ${tools.join(", ") || "none"}.`;
+
+/** Why a tool may not be called now, as the rest of a sentence about it. */
+export const wrongState = (states: readonly AgentState[], state: AgentState): string =>
+  `may be called only while ${states.join(" or ")}, and the agent is ${state}`;
+
+export const notNow = (tool: string, because: string): string => `Not run: ${tool} ${because}. Continue without it.`;
+
+export const tooOften = (tool: string, calls: number): string =>
+  `Not run: ${tool} may be called only ${calls === 1 ? "once per turn, and already was" : `${calls} times per turn, and that limit is reached`}. Continue without it.`;
+
+export const afterOutsideText = (tool: string): string =>
+  `Not run: ${tool} is unavailable once the turn has read outside text. Continue without it.`;
+
+/** A call that needs a person's approval, in a turn that cannot wait for one. */
+export const approvalForSeveral = (tool: string): string =>
+  `Not run: this call of ${tool} needs a person's approval, which a turn with several senders cannot wait for. Continue without it.`;
+export const approvalForSubagent = (tool: string): string =>
+  `Not run: this call of ${tool} needs a person's approval, and a sub-agent cannot ask for it. Report the call to your caller and continue without it.`;
+export const approvalTooLate = (tool: string, because: string): string =>
+  `Not run: this call needs a person's approval, and an approved call runs between turns. There, ${tool} cannot run: it ${because}. Continue without it.`;
+
+/** Instead of the result of a call that needs approval. */
+export const waitsForApproval = (tool: string, id: string): string =>
+  `Not run yet: ${tool} is waiting for a person's approval (${id}). Say so and continue without it; the result will appear here.`;
+
+/** Calls that a turn does not make a second time when it is run again. */
+export const NOT_AGAIN = {
+  unknown:
+    "Interrupted: this call had started, and its outcome is unknown. Check what it should have changed before you call it again.",
+  elsewhere:
+    "Not run: this call was already made in an earlier attempt to answer several senders, and its result is not shown here. Treat it as done.",
+} as const;
+
+/** Behind the last results that a turn's model reads before its last call. */
+export const LAST_REPLY = "(This is your last reply in this turn; no more tool calls will run. Answer now.)";
+export const LAST_REPLIES = `(This is your last reply in this turn; of all tools only \`${REPLY_TOOL}\` will run. Reply now to everyone who is still waiting.)`;
+
+/** A call with a longer input than the next request has room for. */
+export const callTooLong = (tokens: number, most: number): string =>
+  `Not run: this call has ${tokens} tokens, and only ${most} fit. Its arguments are shown truncated; write less, or split it over several turns.`;
+export const inAll = (characters: number): string => `… (${characters} characters in total)`;
+
+/** An answer that does not fit the agent's `output`. */
+export const answerAgain = (problem: string): string =>
+  `Your last answer cannot be used: ${problem}. Reply again with exactly one JSON value that matches the schema, and nothing else.`;
+export const NOT_JSON = "it is not JSON";
+export const TOO_DEEP = "it is nested too deeply to check";
+export const UNFIT = "it does not match the schema";
+export const misfit = (where: string, problem: string): string => `${where}: ${problem}`;
+export const UNKNOWN_KEY = "it has a key that the schema does not name";
+
+/** How a tool's run ended that gave no answer. `ending` is one of the two below. */
+export const failed = (tool: string, problem: string): string => `${tool} failed: ${problem}`;
+export const stoppedBefore = (tool: string): string => `${tool} was stopped before it started`;
+export const abandoned = (tool: string, ending: string): string =>
+  `${tool} ${ending}; its effect is unknown. Check what it should have changed before you call it again.`;
+export const STOPPED = "was stopped";
+export const tookTooLong = (seconds: number): string => `took longer than ${seconds} s`;
+
+/** Why a sub-agent gives no second answer to a call. */
+export const ASKED_BEFORE = "it was already asked, and that turn has ended";
+
+/** The opening of a recording that begins with the agent. */
+export const BEGIN = "Begin the conversation.";
