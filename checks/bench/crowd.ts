@@ -154,7 +154,7 @@ async function open(target: Target, contact: string): Promise<string> {
 }
 
 const post = async (target: Target, thread: string, text: string): Promise<number> =>
-  (await ask(target, "POST", `/v1/threads/${thread}/events`, { text })).status;
+  (await ask(target, "POST", "/v1/agents/companion/messages", { thread, text })).status;
 
 /** Each on a connection of its own: what waits in the server's queue waits here. */
 const connections = new Connections({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY });

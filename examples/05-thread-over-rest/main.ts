@@ -22,9 +22,9 @@ try {
   const { url, tokenFile } = await listening(server);
   // Whoever has the token is the operator; it is sent only in this header.
   const authorization = `Bearer ${readFileSync(tokenFile, "utf8").trim()}`;
-  const ask = async (path: string, body?: object): Promise<Response> => {
+  const ask = async (path: string, body?: object, accept = "application/json"): Promise<Response> => {
     const response = await fetch(`${url}/v1/${path}`, {
-      headers: { authorization, "content-type": "application/json" },
+      headers: { authorization, accept, "content-type": "application/json" },
       ...(body !== undefined && { method: "POST", body: JSON.stringify(body) }),
     });
     // An error says what to do next: {"error": {"code", "message", "details", "retry"}}.
@@ -37,9 +37,10 @@ try {
   console.log(`thread ${thread.id}`);
 
   // `externalId` is the caller's own name for the message: sent twice, it is stored once and answered once.
-  const message = { text: "Please remember that my bicycle is green.", externalId: "m1" };
+  const message = { thread: thread.id, text: "Please remember that my bicycle is green.", externalId: "m1" };
   let turn = "";
-  for await (const { type, data } of events(await ask(`threads/${thread.id}/events?mode=stream`, message))) {
+  const stream = await ask("agents/companion/messages", message, "text/event-stream");
+  for await (const { type, data } of events(stream)) {
     if (type === "turn-start") turn = String(data["turn"]);
     console.log(`${type.padEnd(11)} ${short(data)}`);
   }

@@ -1,12 +1,4 @@
-import {
-  type Allowed,
-  agentName,
-  type Clock,
-  contactId,
-  StrataError,
-  type TurnEvent,
-  untrusted,
-} from "../protocol/index.ts";
+import { type Allowed, agentName, contactId, type TurnEvent, untrusted } from "../protocol/index.ts";
 import type { Runtime } from "../turn/index.ts";
 
 /** One message to an agent, in plain texts. */
@@ -25,7 +17,7 @@ export interface Question {
 export interface Answer extends AsyncIterable<TurnEvent> {
   /**
    * The whole reply, once it is committed.
-   * @throws StrataError what the turn failed of; `thread_busy` where another program answers the message
+   * @throws StrataError what the turn failed of; `thread_busy` where another program holds the conversation for minutes
    */
   reply(): Promise<string>;
 }
@@ -36,7 +28,6 @@ const CHANNEL = "program";
 interface Asking {
   readonly runtime: Runtime;
   readonly actor: Allowed<"post">;
-  readonly clock: Clock;
 }
 
 /** Asks agents for a program. What is asked in one conversation at the same time is answered one after the other. */
@@ -44,7 +35,7 @@ export function openAsk(asking: Asking): (question: Question) => Answer {
   const last = new Map<string, Promise<void>>();
   return (question) => {
     const turn = (): AsyncGenerator<TurnEvent> => inTurn(asking, question, last);
-    return { [Symbol.asyncIterator]: turn, reply: () => replyOf(turn(), question) };
+    return { [Symbol.asyncIterator]: turn, reply: () => replyOf(turn()) };
   };
 }
 
@@ -67,26 +58,31 @@ async function* inTurn(
   }
 }
 
-async function* asked({ runtime, actor, clock }: Asking, question: Question): AsyncGenerator<TurnEvent> {
-  const { text, conversation: key = "main", signal } = question;
-  const agent = agentName(question.agent);
-  const contact = await runtime.contact(actor, agent, contactId(question.contact));
+async function* asked({ runtime, actor }: Asking, question: Question): AsyncGenerator<TurnEvent> {
+  const { agent, contact, text, conversation: key = "main", signal } = question;
+  const to = { agent: agentName(agent), contact: contactId(contact), channel: CHANNEL, key };
   const content = [{ type: "text", text: untrusted(text) }] as const;
-  const said = [{ kind: "message", trust: "contact", channel: CHANNEL, content, at: clock.recorded() }] as const;
-  const { thread } = await runtime.openAndPost(actor, { agent, contact, channel: CHANNEL, key }, said);
-  yield* runtime.run(actor, thread, signal === undefined ? {} : { signal });
+  const message = { to, content, kind: "message", trust: "contact", follow: "run" } as const;
+  let hasFailed = false;
+  try {
+    for await (const event of runtime.sendMessage(actor, message, signal)) {
+      if (event.type === "received") continue;
+      hasFailed = event.type === "failed";
+      yield event;
+    }
+  } catch (thrown) {
+    // Whoever reads the events has heard of it.
+    if (!hasFailed) throw thrown;
+  }
 }
 
-async function replyOf(turn: AsyncIterable<TurnEvent>, { agent }: Question): Promise<string> {
-  let reply: string | undefined;
+/** @throws StrataError what the turn failed of */
+async function replyOf(turn: AsyncIterable<TurnEvent>): Promise<string> {
+  let reply = "";
   // Read to its end, so that the reply counts as delivered.
   for await (const event of turn) {
     if (event.type === "failed") throw event.error;
     if (event.type === "done") reply = event.text;
   }
-  if (reply !== undefined) return reply;
-  throw new StrataError(
-    "thread_busy",
-    `another program is answering this message to ${agent}; try again when it is done`,
-  );
+  return reply;
 }

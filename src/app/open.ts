@@ -178,7 +178,7 @@ function joined(options: PlacedOptions, { declared, current, vectors, disk, step
   return {
     runtime,
     operator,
-    ask: openAsk({ runtime, actor: operator, clock }),
+    ask: openAsk({ runtime, actor: operator }),
     get projects() {
       return now.projects;
     },

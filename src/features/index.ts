@@ -3,22 +3,24 @@
  * Each feature is a folder next to this file, entered through its own `index.ts`. It imports only the features that it names under
  * `needs`.
  */
+export type { CommandPart, Opens } from "./command-part.ts";
 export type { Feature, Listed, ToolDeps } from "./feature.ts";
 export { FIELDS, line } from "./fields.ts";
 export { type McpTool, mcpTool, mcpTools } from "./mcp.ts";
 export {
   type Answer,
   type At,
-  type CommandPart,
   type DoorCall,
   fileOperation,
-  type Opens,
   type Operation,
   type OperationContext,
   operation,
   type Page,
   pathFields,
   type RawInput,
+  type Run,
+  type RunAnswer,
+  type RunEvent,
   type RunningTurn,
   seriesOperation,
   type TurnRecord,
@@ -27,4 +29,5 @@ export {
 } from "./operation.ts";
 export { type FieldShape, fieldsOf, fromWords, type Naming, parsed } from "./parse.ts";
 export { DISK, type FileReader, type ProjectDisk } from "./project-disk.ts";
+export { failureOf, runOperation } from "./run-operation.ts";
 export { COMPOSED, DONE, EVENT, EXPLAINED, errorShape, PROOF, SLOT, THREAD, TURN } from "./shapes.ts";

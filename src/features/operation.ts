@@ -13,10 +13,12 @@ import {
   type Model,
   type ModelRef,
   type Request,
+  type StoredEvent,
   type StrataError,
   type TurnEvent,
 } from "../protocol/index.ts";
 import type { Runtime } from "../turn/index.ts";
+import type { CommandPart } from "./command-part.ts";
 import { list } from "./fields.ts";
 import { type Naming, parsed } from "./parse.ts";
 
@@ -77,54 +79,15 @@ export interface Page {
 }
 
 /** Where an operation's lines are printed, and what they may look up. */
-interface Printing<In, May extends Action> extends Page {
+export interface Printing<In, May extends Action> extends Page {
   readonly given: In;
   readonly world: OperationContext;
   readonly call: Call<May>;
 }
 
-type Lines = readonly string[] | Promise<readonly string[]>;
+export type Lines = readonly string[] | Promise<readonly string[]>;
 
-/**
- * What a command opens: the record alone, which must be there, or with it all that a turn needs; or the record, made where there is
- * none, without or with what a turn needs.
- */
-export type Opens = "record" | "record to run" | "data" | "everything";
-
-/** How an operation looks on the command line. */
-export interface CommandPart<Field extends string> {
-  /** The fields that are given as words, in this order. Where there is an `agent`, it may follow as the last word. */
-  readonly words?: readonly Field[];
-  /** The field that takes all words that follow; the agent is named by its option alone then. */
-  readonly rest?: Field;
-  /** Options called otherwise than their field. `contact` is `--as` everywhere. */
-  readonly names?: Readonly<Partial<Record<Field, string>>>;
-  /** A text that is read from a file or, as `-`, from stdin: where it is one of the words, that names the file, else `--file` may. */
-  readonly file?: Field;
-  /** Which file is meant where that word names a folder, and the field that takes the folder's others: their texts, by path. */
-  readonly folder?: { readonly main: string; readonly others?: Field };
-  /** The field that takes the name of that file. */
-  readonly fileName?: Field;
-  /** What the ending of the file that is written says, as in `{ md: { format: "markdown" } }`. */
-  readonly endings?: Readonly<Record<string, Readonly<Partial<Record<Field, string>>>>>;
-  /** Where nobody is named it is the person at this machine; with `or own`, `--agent-own` stands for what belongs to the agent alone. */
-  readonly contact?: "me" | "me or own";
-  /** A word that may be left out, or be `-`: then it is what stands on stdin. */
-  readonly stdin?: Field;
-  /** What stands for fields that nobody names on the command line, where other doors ask for them. */
-  readonly usual?: Readonly<Partial<Record<Field, string>>>;
-  /** One command line each, without `strata`. */
-  readonly examples: readonly string[];
-  readonly opens: Opens;
-  /** What would be gone for good: it is done with `--yes` only, else refused with this sentence. */
-  readonly confirm?: string;
-  /** The noun alone means this verb: `turn ID` is `turn show ID`. */
-  readonly isUsual?: true;
-  /** It is no verb of its own but an option of another operation's command. */
-  readonly optionOf?: { readonly operation: string; readonly option: string; readonly says: string };
-}
-
-interface Declared<In extends z.ZodObject, May extends Action> {
+export interface Declared<In extends z.ZodObject, May extends Action> {
   /**
    * Noun and verb: `approval.list` is `strata approval list`, and `approval_list` for programs that speak MCP. One word is a command
    * by itself: `usage` is `strata usage`.
@@ -234,7 +197,7 @@ export interface At {
 }
 
 /** What every door needs to know of an operation. */
-interface OperationBase {
+export interface OperationBase {
   readonly name: string;
   readonly does: string;
   readonly may: Action;
@@ -244,8 +207,39 @@ interface OperationBase {
   readonly command: CommandPart<string> | undefined;
 }
 
+/** What comes before the value of a run: the message as it was stored, then the events of its turns. */
+export type RunEvent = { readonly type: "received"; readonly event: StoredEvent } | TurnEvent;
+
+/** Where a run stands. */
+export const RUN_STATES = ["queued", "running", "waiting", "done"] as const;
+
+export interface RunValue {
+  readonly state: (typeof RUN_STATES)[number];
+}
+
+/** The value of a run, as the doors pass it on. */
+export interface RunAnswer {
+  readonly value: RunValue;
+  readonly lines: (page: Page) => Lines;
+}
+
+/** A run as the doors pass it on. */
+export interface Run {
+  /** Begins it; aborting the signal stops it. */
+  readonly events: (signal: AbortSignal) => AsyncGenerator<RunEvent, RunAnswer>;
+  readonly seconds: number | undefined;
+  readonly soFar: (received: StoredEvent) => RunAnswer;
+}
+
+export interface RunOperation extends OperationBase {
+  readonly kind: "run";
+  readonly gives: z.ZodType;
+  readonly run: (context: OperationContext, given: RawInput, call: DoorCall) => Run;
+}
+
 /** One thing that people and programs may do, said once: each door makes its own form of it. */
 export type Operation =
+  | RunOperation
   | (OperationBase & {
       /** A series may take long, and ends where nobody waits for it any more. */
       readonly kind: "value" | "series";
@@ -367,7 +361,7 @@ export function fileOperation<In extends z.ZodObject, const May extends Action>(
 }
 
 /** The role is checked before the input is parsed: whoever may not do it learns nothing of its form. */
-function admitted<In extends z.ZodObject, May extends Action>(
+export function admitted<In extends z.ZodObject, May extends Action>(
   { may, takes }: Pick<Declared<In, May>, "may" | "takes">,
   { values, naming }: RawInput,
   asked: DoorCall,
@@ -376,7 +370,7 @@ function admitted<In extends z.ZodObject, May extends Action>(
   return { call, given: parsed(takes, values, naming) };
 }
 
-function base<In extends z.ZodObject, May extends Action>({
+export function base<In extends z.ZodObject, May extends Action>({
   name,
   does,
   may,

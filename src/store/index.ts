@@ -90,6 +90,7 @@ export { batchMemberOf } from "./threads/batch-members.ts";
 export { addEvents } from "./threads/events.ts";
 export { openRow } from "./threads/threads.ts";
 export {
+  type AlsoStored,
   type Change,
   type EndedTurn,
   type Erasing,

@@ -43,7 +43,7 @@ import type {
   UsageTotal,
 } from "./records.ts";
 import type { AnswerTimes } from "./threads/answers.ts";
-import type { StorePart, Writes } from "./tx.ts";
+import type { AlsoStored, StorePart, Writes } from "./tx.ts";
 
 /**
  * The contract of the store. Every read and write of thread, memory or conversation data takes a scope; data outside of it does not
@@ -74,9 +74,19 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
 
   /** Stores events in order, all or none; one whose `(channel, externalId)` is known of this contact is not stored again, unless it was taken back or erased. Proven ones are known to each other alone, by `externalId`, for ever. Gives all as stored.
    * @throws StrataError `thread_not_found`; `invalid_input` for one that is known with other content, or a proven one that is gone */
-  receive(scope: ContactScope, thread: ThreadId, events: readonly ArrivingEvent[]): Promise<readonly StoredEvent[]>;
+  receive(
+    scope: ContactScope,
+    thread: ThreadId,
+    events: readonly ArrivingEvent[],
+    also?: AlsoStored,
+  ): Promise<readonly StoredEvent[]>;
   /** Opens a thread and stores events on it, both or neither. */
-  openAndReceive(scope: ContactScope, opening: ThreadOpening, events: readonly ArrivingEvent[]): Promise<Posted>;
+  openAndReceive(
+    scope: ContactScope,
+    opening: ThreadOpening,
+    events: readonly ArrivingEvent[],
+    also?: AlsoStored,
+  ): Promise<Posted>;
   pending(scope: ContactScope, thread: ThreadId): Promise<readonly StoredEvent[]>;
   /**
    * Withdraws all waiting messages of the thread: no turn will handle them, and an interrupted turn ends as failed. Returns the

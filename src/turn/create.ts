@@ -154,14 +154,15 @@ function threadDoors(parts: Parts, waiting: WaitingThreads): ThreadDoors {
     },
     changes: (actor, id) => changesSince(parts, actor, id),
     migrate: (actor, id) => migrate(parts, actor, id),
-    post: (actor, thread, events, { handed = false } = {}) => {
+    post: (actor, thread, events, { handed = false, also } = {}) => {
       waiting.wake(thread.id);
       if (handed) waiting.handOver(thread.id);
-      return post(parts, actor, thread, events);
+      return post(parts, actor, thread, events, also);
     },
-    openAndPost: async (actor, conversation, events) => {
-      const posted = await openAndPost(parts, actor, conversation, events);
+    openAndPost: async (actor, conversation, events, { handed = false, also } = {}) => {
+      const posted = await openAndPost(parts, actor, conversation, events, also);
       waiting.wake(posted.thread.id);
+      if (handed) waiting.handOver(posted.thread.id);
       return posted;
     },
     pending: async (actor, thread) => store.pending((await threadOf(parts, actor, thread.id)).scope, thread.id),

@@ -8,6 +8,7 @@ export {
   accessTo,
   accessToEach,
   agentNamed,
+  eventsFor,
   foundIn,
   recordAct,
   threadOf,

@@ -21,6 +21,7 @@ import type {
   Untrusted,
 } from "../protocol/index.ts";
 import type {
+  AlsoStored,
   ChannelChoice,
   Paging,
   Position,
@@ -46,12 +47,14 @@ export interface Conversation {
 }
 
 /** How events are posted. */
-interface PostOptions {
+export interface PostOptions {
   /**
    * The caller does not run a turn for them: the background work of this program answers them at once. Left out: for a while, they are
    * left to the caller.
    */
   readonly handed?: boolean;
+  /** Stored with the events or not at all. */
+  readonly also?: AlsoStored | undefined;
 }
 
 /** How a request is composed. */
@@ -194,7 +197,12 @@ export interface CoreRuntime {
     how?: PostOptions,
   ): Promise<readonly StoredEvent[]>;
   /** Opens the conversation's thread and stores the events on it, both or neither. @throws StrataError as `open` and `post` */
-  openAndPost(actor: Allowed<"post">, conversation: Conversation, events: readonly SignedEvent[]): Promise<Posted>;
+  openAndPost(
+    actor: Allowed<"post">,
+    conversation: Conversation,
+    events: readonly SignedEvent[],
+    how?: PostOptions,
+  ): Promise<Posted>;
   pending(actor: Allowed<"view">, thread: Thread): Promise<readonly StoredEvent[]>;
   /**
    * Withdraws all messages of the thread without an answer. Operators only.

@@ -229,8 +229,8 @@ describe("a turn that ends without a word", () => {
     const base = /http:\/\/[\d.:]+/.exec(server.sofar().out)?.[0];
     const token = readFileSync(join(cwd, ".strata/operator.token"), "utf8").trim();
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const body = JSON.stringify({ text: "Hello?" });
-    const posted = await fetch(`${base}/v1/threads/${thread}/events`, { method: "POST", headers, body });
+    const body = JSON.stringify({ thread, text: "Hello?" });
+    const posted = await fetch(`${base}/v1/agents/clerk/messages`, { method: "POST", headers, body });
     const said = JSON.stringify(await posted.json());
     expect(JSON.parse(said)).toMatchObject({ done: { text: "", because: "answered", unanswered: 1 } });
     const newest = /trn_\w+/.exec(said)?.[0];

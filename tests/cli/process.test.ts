@@ -152,8 +152,7 @@ describe("an error of a module that nobody waits for", () => {
       const answer = await fetch(address(out) + path, { method: "POST", headers, body: JSON.stringify(body) });
       return Object(await answer.json());
     };
-    const { id } = Object(await send("/v1/threads", { agent: "companion", contact: "ann" }));
-    const talk = (text: string) => send(`/v1/threads/${id}/events`, { text });
+    const talk = (text: string) => send("/v1/agents/companion/messages", { contact: "ann", text });
     for (const [how, says] of [
       ["timer", "shop.ts:2: the till is on fire; await what may fail there, or catch it; everything else continues"],
       ["promise", "shop.ts:3: the drawer is stuck; await what may fail there, or catch it; everything else continues"],

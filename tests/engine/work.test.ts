@@ -84,7 +84,7 @@ describe("serve", () => {
     const app = await office();
     const post = asking(await served(app));
     const { id } = await thread(app, "ann");
-    expect((await post(`/v1/threads/${id}/events?mode=queue`, { text: "Hello?" })).status).toBe(202);
+    expect((await post("/v1/agents/clerk/messages", { thread: id, text: "Hello?", follow: "queue" })).status).toBe(202);
     expect(await replies(app, 1)).toEqual(["ann"]);
     expect((await post("/v1/agents/clerk/inbox", { text: "Anybody?", contact: "bob" })).ok).toBe(true);
     expect(await replies(app, 2)).toEqual(["ann", "bob"]);

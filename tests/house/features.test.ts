@@ -21,7 +21,9 @@ describe.each(LISTED)("the feature $listed.name", ({ listed, feature }) => {
 
   it("is called as its folder, and lists every noun of its commands and no other", () => {
     expect(feature.name).toBe(listed.name);
-    const nouns = feature.operations.filter(({ command }) => command !== undefined).map(({ name }) => nounOf(name));
+    const nouns = feature.operations.flatMap(({ name, command }) =>
+      command ? [nounOf(name), command.alias ?? nounOf(name)] : [],
+    );
     expect([...new Set(nouns)].sort()).toEqual(Object.keys(listed.nouns).sort());
   });
 
@@ -177,7 +179,8 @@ describe.each(OPERATIONS.map((operation) => [operation.name, operation] as const
   it("has examples that the command line takes as this command", async () => {
     if (operation.command === undefined) return;
     expect(operation.command.examples.length).toBeGreaterThan(0);
-    for (const line of operation.command.examples) expect(await parsedAs(line), line).toBe(commandOf(operation));
+    const { alias = commandOf(operation), examples } = operation.command;
+    for (const line of examples) expect([commandOf(operation), alias], line).toContain(await parsedAs(line));
   });
 });
 

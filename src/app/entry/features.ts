@@ -69,6 +69,14 @@ export const FEATURES: readonly Listed[] = [
     load: async () => (await import("../../features/memories/index.ts")).FEATURE,
   },
   {
+    name: "messages",
+    nouns: {
+      message: "send a message to an agent",
+      ask: "send a message to an agent, and print the answer",
+    },
+    load: async () => (await import("../../features/messages/index.ts")).FEATURE,
+  },
+  {
     name: "runtime",
     nouns: {},
     load: async () => (await import("../../features/runtime/index.ts")).FEATURE,

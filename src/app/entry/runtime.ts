@@ -6,6 +6,7 @@ import { type FilePorts, openFiles } from "../../features/files/index.ts";
 import { inboxDoors } from "../../features/inbox/index.ts";
 import { type LifePorts, openLife } from "../../features/life/index.ts";
 import { type MemoryPorts, openMemories } from "../../features/memories/index.ts";
+import { messageDoors } from "../../features/messages/index.ts";
 import { scheduleDoors } from "../../features/schedules/index.ts";
 import { settingDoors } from "../../features/settings/index.ts";
 import { openSkills } from "../../features/skills/index.ts";
@@ -38,6 +39,7 @@ export function openRuntime(parts: RuntimeParts): Runtime {
     ...settingDoors(parts),
     ...inboxDoors(turnParts, run),
     ...memories.doors(parts, turnParts),
+    ...messageDoors(parts, runtime, run),
     ...skills.doors(parts),
     ...scheduleDoors(turnParts, run),
     ...subagentDoors(parts),

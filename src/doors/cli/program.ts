@@ -83,7 +83,7 @@ const FIRST = [
 ] as const;
 
 const MORE = [
-  ["people", "contact, conversation, setting, inbox, outbox, approval"],
+  ["people", "message, ask, contact, conversation, setting, inbox, outbox, approval"],
   ["texts", "layer, soul, skill, file, lock, guard"],
   ["living", "life, credits, schedule, subagent"],
   ["record", "turn, verify, anchor, export, backup, store, replay"],
@@ -106,6 +106,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Declare>>> = {
   init: async () => (await import("./project/init.ts")).declareInit,
   start: async () => (await import("./start/start.ts")).declareStart,
   chat: async () => (await import("./chat/chat.ts")).declareChat,
+  ask: nounOf("ask"),
+  message: nounOf("message"),
   compose: async () => (await import("./turn/compose.ts")).declareCompose,
   explain: nounOf("explain"),
   thread: nounOf("thread"),
@@ -154,7 +156,9 @@ function nounOf(noun: string): () => Promise<Declare> {
     const listed = FEATURES.find(({ nouns }) => Object.hasOwn(nouns, noun));
     const { operations = [] } = (await listed?.load()) ?? {};
     const says = listed?.nouns[noun] ?? "";
-    const own = operations.filter(({ name }) => name === noun || name.startsWith(`${noun}.`));
+    const own = operations.filter(
+      ({ name, command }) => name === noun || name.startsWith(`${noun}.`) || command?.alias === noun,
+    );
     return (program, context) => declareNoun(program, context, { name: noun, says, operations: own });
   };
 }

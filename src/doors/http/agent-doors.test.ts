@@ -15,7 +15,7 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
-import { at, eventsOf, httpFixture, type Json } from "./index.contract.ts";
+import { at, eventsOf, httpFixture, type Json, to } from "./index.contract.ts";
 import { routesOf } from "./routes.ts";
 
 const ROUTES = routesOf(await allOperations());
@@ -271,7 +271,7 @@ describe("an agent's conversations and mail over HTTP", () => {
     const { send, json, open } = await living();
     await send("credits", { dollars: 20 });
     for (const contact of ["ann", "bob"])
-      await json(`POST /v1/threads/${await open(contact)}/events?mode=queue`, { body: { text: "Hi" } });
+      await json(...to(await open(contact), { text: "Hi", follow: "queue" }, { agent: "automaton" }));
     for (const left of [true, true, false]) {
       const ran = await json("POST /v1/agents/automaton/inbox/run");
       shaped(ran, "post ~/inbox/run");
@@ -285,7 +285,7 @@ describe("an agent's conversations and mail over HTTP", () => {
     await send("credits", { dollars: 20 });
     for (const contact of ["ann", "bob"]) {
       const thread = await open(contact);
-      await json(`POST /v1/threads/${thread}/events`, { body: { text: `I am ${contact}.` } });
+      await json(...to(thread, { text: `I am ${contact}.` }, { agent: "automaton" }));
     }
     const heads = await get("/conversations");
     shaped(heads, "get ~/conversations");
@@ -295,7 +295,7 @@ describe("an agent's conversations and mail over HTTP", () => {
     expect(at(ann.body, "conversation", "entries")).toMatchObject([{ body: "I am ann." }]);
     expect(JSON.stringify(ann.body)).not.toContain("bob");
     expect((await get("/conversations/nobody")).body).toEqual({ conversation: null });
-    await json(`POST /v1/threads/${await open("ann")}/events?mode=queue`, { body: { text: "And?" } });
+    await json(...to(await open("ann"), { text: "And?", follow: "queue" }, { agent: "automaton" }));
     const inbox = await get("/inbox");
     shaped(inbox, "get ~/inbox");
     expect(at(inbox.body, "messages")).toMatchObject([{ contact: "ann", status: "waiting" }]);

@@ -141,6 +141,7 @@ async function responseOf(doors: HttpContext, route: Route, { req, get }: Contex
     path: req.param(),
     query: queryOf(route, new URL(req.url).searchParams),
     body: route.method === "post" ? await readBody(req.raw) : undefined,
+    accept: req.header("accept"),
     gone: req.raw.signal,
   });
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { allOperations } from "../../app/entry/features.ts";
-import { at, httpFixture } from "./index.contract.ts";
+import { at, httpFixture, to } from "./index.contract.ts";
 import { routesOf } from "./routes.ts";
 
 const ROUTES = routesOf(await allOperations());
@@ -64,9 +64,7 @@ describe("whatever is asked", () => {
       fc.asyncProperty(called, async ({ route: { method, url }, path, query, raw }) => {
         const filled = url.replace("{id}", path[0] ?? "").replace("{n}", path[1] ?? "");
         const search = query.map(([name, value]) => `${name}=${value}`).join("&");
-        // Queued, so that no turn runs: the model is not what is tried here.
-        const mode = url.endsWith("/events") ? "mode=queue&" : "";
-        const line = `${method.toUpperCase()} ${filled}?${mode}${search}`;
+        const line = `${method.toUpperCase()} ${filled}?${search}`;
         const response = await ask(line, method === "get" ? {} : { raw });
         const text = await response.text();
         // A file may be in any form; what goes wrong is always told as JSON.
@@ -85,7 +83,7 @@ describe("whatever is asked", () => {
     const text = fc.string({ unit: "binary", minLength: 1, maxLength: 200 }).filter((one) => one.trim() !== "");
     await fc.assert(
       fc.asyncProperty(text, async (said) => {
-        const { body: answer } = await json(`POST /v1/threads/${thread}/events?mode=queue`, { body: { text: said } });
+        const { body: answer } = await json(...to(thread, { text: said, follow: "queue" }));
         expect(at(answer, "event", "content")).toEqual([{ type: "text", text: said }]);
       }),
       { numRuns: 100 },

@@ -139,6 +139,16 @@ export async function httpFixture(
   };
 }
 
+/** A message on a thread, for `ask` and `json`; `stream` asks for the events as they come. */
+export const to = (
+  thread: unknown,
+  body: object,
+  { agent = "companion", stream = false } = {},
+): readonly [string, Asked] => [
+  `POST /v1/agents/${agent}/messages`,
+  { body: { thread, ...body }, ...(stream && { headers: { accept: "text/event-stream" } }) },
+];
+
 function asking(server: Server): HttpFixture["ask"] {
   return async (line, { body, raw, token = TOKEN, headers = {} } = {}) => {
     const [method = "", path = ""] = line.split(" ");

@@ -10,7 +10,7 @@ import {
 } from "../../features/index.ts";
 import { StrataError } from "../../protocol/index.ts";
 import { type HttpContext, named, type OtherAnswer, type RawCall, type Route } from "./route.ts";
-import { STREAM, TURN_RUN, turnRun } from "./turn-run.ts";
+import { RUN_ANSWERS, runAnswer, STREAM, TURN_RUN, turnRun } from "./turn-run.ts";
 
 /** An operation as a route: its fields in the path, and the others in the query or, of what changes something, in the body. */
 export function routeOf(operation: Operation, at: At): Route {
@@ -55,6 +55,7 @@ const only = (takes: z.ZodObject, wanted: (name: string) => boolean): z.ZodObjec
 
 function othersOf(operation: Operation): readonly OtherAnswer[] {
   if (operation.kind === "turn") return [STREAM];
+  if (operation.kind === "run") return RUN_ANSWERS(operation.gives);
   if (operation.kind !== "file") return [];
   return operation.types.map((type) => ({ status: 200, says: "The file.", type, schema: z.string() }));
 }
@@ -112,6 +113,8 @@ async function respond(
       });
       return ran instanceof Response ? ran : Response.json(ran);
     }
+    case "run":
+      return runAnswer(doors.turns, operation.run(doors, given, callWith(gone)), raw);
     case "file": {
       const { type, text } = await operation.run(doors, given, callWith(gone));
       // JSON is always UTF-8, and its media type has no such parameter.

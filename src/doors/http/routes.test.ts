@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { allOperations } from "../../app/entry/features.ts";
 import { contactId, untrusted } from "../../protocol/index.ts";
-import { at, eventsOf, type HttpFixture, httpFixture, type Json, NOW } from "./index.contract.ts";
+import { at, eventsOf, type HttpFixture, httpFixture, type Json, NOW, to } from "./index.contract.ts";
 import { routesOf } from "./routes.ts";
 
 const ROUTES = routesOf(await allOperations());
@@ -15,7 +15,7 @@ const CALLS = {
 async function spoken(): Promise<HttpFixture & { readonly thread: string; readonly turn: string }> {
   const stand = await httpFixture([CALLS, "Noted: Miso."]);
   const thread = await stand.open();
-  const { body } = await stand.json(`POST /v1/threads/${thread}/events`, { body: { text: "My cat is called Miso." } });
+  const { body } = await stand.json(...to(thread, { text: "My cat is called Miso." }));
   return { ...stand, thread, turn: String(at(body, "done", "turn")) };
 }
 
@@ -160,7 +160,7 @@ describe("turns", () => {
   it("are answered again on a fork from before them, awaited or streamed", async () => {
     const { ask, json, open } = await httpFixture(["one", "another one", "a third one"]);
     const thread = await open();
-    const { body } = await json(`POST /v1/threads/${thread}/events`, { body: { text: "Hi" } });
+    const { body } = await json(...to(thread, { text: "Hi" }));
     const turn = String(at(body, "done", "turn"));
     const again = await json(`POST /v1/turns/${turn}/regenerate`);
     shaped(again, "post", "/v1/turns/{id}/regenerate");
@@ -405,14 +405,15 @@ describe("another organization", () => {
       [`GET ${path}`],
       [`GET ${path}/slots`],
       [`GET ${path}/turns`],
-      [`POST ${path}/events`, { text: "hi" }],
+      ["POST /v1/agents/companion/messages", { thread: thread.id, text: "hi" }],
       [`POST ${path}/run`],
       [`POST ${path}/cancel`],
       [`DELETE /v1/memories/${content.id}?agent=companion&contact=ann`],
     ] as const;
     for (const [line, body] of lines) {
       const hidden = await json(line, { body });
-      const missing = await json(line.replace(/_[0-9a-z]{26}/, `_${NOBODY}`), { body });
+      const nobody = { ...body, ...(body && "thread" in body && { thread: `thr_${NOBODY}` }) };
+      const missing = await json(line.replace(/_[0-9a-z]{26}/, `_${NOBODY}`), { body: body && nobody });
       expect(hidden.status, line).toBe(404);
       // The same words for what is hidden and for what never was.
       const id = /(thr|mem)_[0-9a-z]{26}/g;

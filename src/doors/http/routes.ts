@@ -1,10 +1,6 @@
 import type { Operation } from "../../features/index.ts";
-import { EVENT_ROUTES } from "./event-routes.ts";
 import { routeOf } from "./operations.ts";
 import type { Route } from "./route.ts";
-
-/** Routes that are no operations, or not yet. */
-const BY_HAND: readonly Route[] = [...EVENT_ROUTES];
 
 /** Every route that takes a token: what is served, what the OpenAPI document tells and what the tests go through. */
 export function routesOf(operations: readonly Operation[]): readonly Route[] {
@@ -13,7 +9,7 @@ export function routesOf(operations: readonly Operation[]): readonly Route[] {
   );
   // No usual sorting: of most routes neither stands before the other, and they stay in the order of their features.
   const routes: Route[] = [];
-  for (const route of [...made, ...BY_HAND]) {
+  for (const route of made) {
     const at = routes.findIndex((other) => standsBefore(route, other));
     routes.splice(at === -1 ? routes.length : at, 0, route);
   }

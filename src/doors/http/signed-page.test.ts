@@ -25,7 +25,10 @@ async function sovereign() {
   const opened = await on.json("POST /v1/threads", {
     body: { agent: "sovereign", contact: documented().address },
   });
-  const post = (raw: string) => on.json(`POST /v1/threads/${at(opened.body, "id")}/events?mode=queue`, { raw });
+  const post = (raw: string) => {
+    const body = { ...JSON.parse(raw), thread: at(opened.body, "id"), follow: "queue" };
+    return on.json("POST /v1/agents/sovereign/messages", { body });
+  };
   return { ...on, post };
 }
 

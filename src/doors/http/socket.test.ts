@@ -54,11 +54,11 @@ async function open(speaker: readonly Script<Request>[] | Model = []): Promise<O
   return { ...stand, ...listening, thread: await stand.open() };
 }
 
-const post = ({ url, thread }: Open, mode: string, init: RequestInit = {}): Promise<Response> =>
-  fetch(`${url}/v1/threads/${thread}/events?mode=${mode}`, {
+const post = ({ url, thread }: Open, how: string, init: RequestInit = {}): Promise<Response> =>
+  fetch(`${url}/v1/agents/companion/messages`, {
     method: "POST",
-    headers: HEADERS,
-    body: JSON.stringify({ text: "Hi!", externalId: "m1" }),
+    headers: { ...HEADERS, ...(how === "stream" && { accept: "text/event-stream" }) },
+    body: JSON.stringify({ thread, text: "Hi!", externalId: "m1" }),
     ...init,
   });
 
@@ -91,8 +91,9 @@ describe("over a socket", () => {
     const early = await readUntil(reader, "text-delta");
     expect(eventsOf(early).map(({ type }) => type)).toEqual(["received", "turn-start", "compiled", "text-delta"]);
     goOn();
-    const late = await readUntil(reader, "event: done");
-    expect(eventsOf(late).at(-1)).toMatchObject({ type: "done", data: { text: "Hello there, Annie" } });
+    const late = await readUntil(reader, "event: answer");
+    const done = { text: "Hello there, Annie" };
+    expect(eventsOf(late).at(-1)).toMatchObject({ type: "answer", data: { state: "done", done } });
     expect((await reader.read()).done).toBe(true);
   });
 
@@ -170,7 +171,7 @@ describe("over a socket", () => {
     expect(await refused.json()).toMatchObject({ error: { code: "server_stopping", retry: true } });
     expect((await post(stand, "wait")).status).toBe(503);
     goOn();
-    expect(eventsOf(await text).at(-1)).toMatchObject({ type: "done", data: { text: "Hello there, Annie" } });
+    expect(eventsOf(await text).at(-1)).toMatchObject({ type: "answer", data: { state: "done" } });
     await closed;
     await expect(fetch(`${stand.url}/health`)).rejects.toThrow();
   });

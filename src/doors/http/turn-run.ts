@@ -1,16 +1,15 @@
 import { z } from "zod";
-import { DONE } from "../../features/index.ts";
+import { DONE, failureOf, type Run } from "../../features/index.ts";
 import { asStrataError, type StoredEvent, StrataError, type TurnEvent } from "../../protocol/index.ts";
-import type { Done } from "./answering.ts";
 import { errorBody, type OtherAnswer } from "./route.ts";
-import type { Turns } from "./turns.ts";
+import type { StreamEvent, Turns } from "./turns.ts";
 
-/** What a stream of server-sent events tells: the posted event as it was stored, then the turn's own events. */
-type StreamEvent = { readonly type: "received"; readonly event: StoredEvent } | TurnEvent;
+/** A turn's good end. */
+type Done = Extract<TurnEvent, { type: "done" }>;
 
 /**
- * Server-sent events, one per event of the turn and named like it. They end in exactly one `done` or `failed`, or in
- * nothing where nothing waited.
+ * Server-sent events, one per event and named like it. Those of a turn end in exactly one `done` or `failed`, or in nothing where
+ * nothing waited; those of a run in `answer` or `failed`.
  */
 function eventStream(events: AsyncIterable<StreamEvent>): Response {
   const headers = { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" };
@@ -19,10 +18,15 @@ function eventStream(events: AsyncIterable<StreamEvent>): Response {
 
 async function* encoded(events: AsyncIterable<StreamEvent>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder();
+  let hasFailed = false;
   try {
-    for await (const event of events) yield encoder.encode(written(event.type, forPrograms(event)));
+    for await (const event of events) {
+      hasFailed ||= event.type === "failed";
+      yield encoder.encode(written(event.type, forPrograms(event)));
+    }
   } catch (thrown) {
-    yield encoder.encode(written("failed", { type: "failed", ...errorBody(asStrataError(thrown)) }));
+    // A run throws what its turn has already told.
+    if (!hasFailed) yield encoder.encode(written("failed", { type: "failed", ...errorBody(asStrataError(thrown)) }));
   }
 }
 
@@ -30,6 +34,7 @@ async function* encoded(events: AsyncIterable<StreamEvent>): AsyncGenerator<Uint
 const written = (type: string, data: unknown): string => `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`;
 
 function forPrograms(event: StreamEvent): unknown {
+  if (event.type === "answer") return { type: "answer", ...event.answer.value };
   return event.type === "failed" ? { ...event, ...errorBody(event.error) } : event;
 }
 
@@ -60,23 +65,22 @@ interface TurnRun {
 /** Runs it, and answers as it was wished. `done` is null where there was nothing to run for. */
 export async function turnRun(turns: Turns, { begin, query, gone }: TurnRun) {
   const events = turns.run(begin, gone);
-  return query.mode === "stream" ? streamed(events, []) : { done: await endOf(events) };
+  return query.mode === "stream" ? streamed(events) : { done: await endOf(events) };
 }
 
-/** What goes wrong before the turn begins is answered with its own status: the stream opens with the first event. */
-export async function streamed(events: ReadableStream<TurnEvent>, before: readonly StreamEvent[]): Promise<Response> {
+/** What goes wrong before the first event is answered with its own status: the stream opens with that event. */
+async function streamed(events: AsyncIterable<StreamEvent>): Promise<Response> {
   const rest = events[Symbol.asyncIterator]();
   const begun = await rest.next();
-  async function* told(): AsyncGenerator<StreamEvent> {
-    yield* before;
+  async function* all(): AsyncGenerator<StreamEvent> {
     if (begun.done !== true) yield begun.value;
     yield* { [Symbol.asyncIterator]: () => rest };
   }
-  return eventStream(told());
+  return eventStream(all());
 }
 
 /** The turn's good end; nothing where there was no turn. @throws StrataError what the turn failed of */
-export async function endOf(events: ReadableStream<TurnEvent>): Promise<Done | null> {
+async function endOf(events: ReadableStream<TurnEvent>): Promise<Done | null> {
   let done: Done | null = null;
   for await (const event of events) {
     if (event.type === "done") done = event;
@@ -85,7 +89,64 @@ export async function endOf(events: ReadableStream<TurnEvent>): Promise<Done | n
   return done;
 }
 
-/** The failure with its turn, so that a client can look at the record. */
-function failureOf({ turn, error }: Extract<TurnEvent, { type: "failed" }>): StrataError {
-  return new StrataError(error.traits, error.message, { ...error.details, turn }, error);
+/** What an operation of kind `run` may answer with instead of its value at the end. */
+export const RUN_ANSWERS = (gives: z.ZodType): readonly OtherAnswer[] => [
+  {
+    status: 202,
+    says: "The run has not ended: its state says why. Send the same again to get its answer.",
+    schema: gives,
+  },
+  {
+    status: 200,
+    says: "With `Accept: text/event-stream`: the events as they come, ending in one `answer` or `failed`.",
+    type: "text/event-stream",
+    schema: z.string(),
+  },
+];
+
+/** Answers with the events as they come, where the client accepts them, else with the value. */
+export async function runAnswer(
+  turns: Turns,
+  run: Run,
+  { accept, gone }: { readonly accept: string | undefined; readonly gone: AbortSignal },
+): Promise<Response> {
+  const events = untilAnswered(turns, run, gone);
+  if (accept?.includes("text/event-stream") === true) return streamed(events);
+  for await (const event of events) {
+    if (event.type !== "answer") continue;
+    const { value } = event.answer;
+    return Response.json(value, { status: value.state === "done" ? 200 : 202 });
+  }
+  throw new StrataError("turn_cancelled", "the client disconnected before the turn ended; the turn is in the record");
+}
+
+/** The events of a run and its answer; after the time that the client waits, the answer so far. Then the run goes on by itself. */
+async function* untilAnswered(turns: Turns, run: Run, gone: AbortSignal): AsyncGenerator<StreamEvent> {
+  // A reply that comes later is not taken: it waits in the outbox, or for the same message sent again.
+  const left = new AbortController();
+  const reader = turns.run((stop) => withAnswer(run.events(stop)), AbortSignal.any([gone, left.signal])).getReader();
+  const { promise: late, resolve } = Promise.withResolvers<"late">();
+  const timer = run.seconds === undefined ? undefined : setTimeout(resolve, run.seconds * 1_000, "late");
+  try {
+    let received: StoredEvent | undefined;
+    for (;;) {
+      // Nothing can be answered before the message is stored.
+      const next = await (received === undefined ? reader.read() : Promise.race([reader.read(), late]));
+      if (next === "late") {
+        if (received !== undefined) yield { type: "answer", answer: run.soFar(received) };
+        return;
+      }
+      if (next.done) return;
+      if (next.value.type === "received") received = next.value.event;
+      yield next.value;
+    }
+  } finally {
+    left.abort();
+    clearTimeout(timer);
+    await reader.cancel();
+  }
+}
+
+async function* withAnswer(events: ReturnType<Run["events"]>): AsyncGenerator<StreamEvent> {
+  yield { type: "answer", answer: yield* events };
 }

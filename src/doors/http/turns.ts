@@ -1,5 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { RunAnswer, RunEvent } from "../../features/index.ts";
 import { StrataError, type TurnEvent } from "../../protocol/index.ts";
+
+/** What a stream of server-sent events tells: the message as it was stored, the events of turns, and the value of a run at its end. */
+export type StreamEvent = RunEvent | { readonly type: "answer"; readonly answer: RunAnswer };
 
 /** The turns and decisions that a server runs. They continue when their client leaves, and stop when the server does. */
 export interface Turns {
@@ -7,10 +11,10 @@ export interface Turns {
    * Runs to the end, whether its events are read or not. Read slowly, they wait here and not in the turn.
    * @param gone aborted when the client has left: then its `done` is not taken, and what was said not counted as delivered
    */
-  readonly run: (
-    begin: (stop: AbortSignal) => AsyncIterable<TurnEvent>,
+  readonly run: <Event extends StreamEvent>(
+    begin: (stop: AbortSignal) => AsyncIterable<Event>,
     gone: AbortSignal,
-  ) => ReadableStream<TurnEvent>;
+  ) => ReadableStream<Event>;
   /** Work beside the turns whose end must be written down. */
   readonly attend: <T>(begin: (stop: AbortSignal) => Promise<T>) => Promise<T>;
   /** A request on its way to its answer, which may still begin a turn. */
@@ -45,9 +49,9 @@ export function openTurns(watch: (event: TurnEvent) => void = () => undefined): 
       running.add(ended);
       return work;
     },
-    run: (begin, gone) => {
+    run: <Event extends StreamEvent>(begin: (stop: AbortSignal) => AsyncIterable<Event>, gone: AbortSignal) => {
       checkOpen();
-      const start = (to: ReadableStreamDefaultController<TurnEvent>): void => {
+      const start = (to: ReadableStreamDefaultController<Event>): void => {
         const ended = feed(watched(begin(stop.signal), watch), to, gone).finally(() => running.delete(ended));
         running.add(ended);
       };
@@ -69,20 +73,20 @@ export function openTurns(watch: (event: TurnEvent) => void = () => undefined): 
 export const stopping = (): StrataError =>
   new StrataError("server_stopping", "the server is being stopped; send this again once it has been started");
 
-async function* watched(
-  events: AsyncIterable<TurnEvent>,
+async function* watched<Event extends StreamEvent>(
+  events: AsyncIterable<Event>,
   watch: (event: TurnEvent) => void,
-): AsyncGenerator<TurnEvent> {
+): AsyncGenerator<Event> {
   for await (const event of events) {
-    watch(event);
+    if (event.type !== "received" && event.type !== "answer") watch(event);
     yield event;
   }
 }
 
 /** Never throws: what goes wrong is told to the reader, if there still is one. */
-async function feed(
-  events: AsyncIterable<TurnEvent>,
-  to: ReadableStreamDefaultController<TurnEvent>,
+async function feed<Event extends StreamEvent>(
+  events: AsyncIterable<Event>,
+  to: ReadableStreamDefaultController<Event>,
   gone: AbortSignal,
 ): Promise<void> {
   try {

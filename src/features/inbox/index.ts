@@ -11,7 +11,6 @@ import {
   type LayerContent,
   partText,
   type StoredEvent,
-  StrataError,
   type TurnEvent,
   trusted,
   type Untrusted,
@@ -20,7 +19,7 @@ import {
 import { type GatherContext, type LiveSources, senderOf } from "../../turn/sources/index.ts";
 import type { Due, Job, Notice, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
-import { FIELDS, given, LIST_OF_AGENT, list, NEXT, nextAfter, OF_AGENT } from "../fields.ts";
+import { FIELDS, LIST_OF_AGENT, list, NEXT, nextAfter, OF_AGENT } from "../fields.ts";
 import { type OperationContext, operation, turnOperation } from "../operation.ts";
 import { EVENT } from "../shapes.ts";
 import { KEYS } from "./config.ts";
@@ -86,24 +85,17 @@ const post = operation({
     examples: ["inbox post 'Please deliver the bread.' --as ann --id m-1", "inbox post - sovereign < letter.txt"],
     opens: "everything",
   },
-  run: async ({ runtime, clock }, { agent, text, contact: named, externalId }, { actor }) => {
+  run: async ({ runtime }, { agent, text, contact: named, externalId }, { actor }) => {
     const { org } = runtime.agent(actor, agent);
     const contact = await runtime.contact(actor, agent, named);
     const known = await runtime.threads(actor, { org, agent, contact }, 1_000);
     const newest = known.find(({ channel, forkedFrom }) => channel === CHAT && forkedFrom === undefined);
-    const said = {
-      kind: "message",
-      trust: "contact",
-      channel: CHAT,
-      content: [{ type: "text", text }],
-      at: clock.recorded(),
-      ...given("externalId", externalId),
-    } as const;
-    const key = newest?.key ?? CHAT;
-    const thread = await runtime.open(actor, { agent, contact, channel: CHAT, key, first: [said] });
-    const [event] = await runtime.post(actor, thread, [said], { handed: true });
-    if (event !== undefined) return event;
-    throw new StrataError("store_failed", "the store gave back no message; post it again");
+    const to = { agent, contact, channel: CHAT, key: newest?.key ?? CHAT };
+    const content = [{ type: "text", text }] as const;
+    const message = { to, content, kind: "message", trust: "contact", externalId, follow: "queue" } as const;
+    const sending = runtime.sendMessage(actor, message);
+    for (let next = await sending.next(); ; next = await sending.next())
+      if (next.done === true) return next.value.event;
   },
   show: (event, { given: { agent } }) => [postedLine(event, agent)],
   hints: ({ status }, { agentWords }) =>

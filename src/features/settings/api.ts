@@ -15,7 +15,7 @@ import {
   trusted,
   trustOf,
 } from "../../protocol/index.ts";
-
+import { type AlsoStored, inOrder } from "../../store/index.ts";
 import {
   agentAt,
   type Parts,
@@ -25,7 +25,7 @@ import {
   threadOf,
   upToDate,
 } from "../../turn/index.ts";
-import { SETTING_STORE, type ThreadSetting } from "./store.ts";
+import { SETTING_STORE, type SettingChange, setSetting, type ThreadSetting } from "./store.ts";
 
 /** A setting of one conversation: its value, and the values it could have. */
 interface SettingView {
@@ -123,20 +123,42 @@ export function settingDoors(parts: Parts): SettingDoors {
   return {
     settings: (actor, id) => settings(parts, actor, id),
     setSetting: async (actor, id, { name, value: given }) => {
-      const value = given === null ? null : given.replace(/\r\n?/g, "\n").trimEnd();
       const thread = await threadOf(parts, actor, id);
       const agent = await agentAt(parts, await upToDate(parts, thread));
-      const declared = Object.hasOwn(agent.settings ?? {}, name) ? agent.settings?.[name] : undefined;
-      if (declared === undefined || (actor.role === "contact" && !maySet(actor, declared)))
-        throw unknownSetting(agent, name);
-      if (!maySet(actor, declared)) allow(actor, "operate");
-      if (value !== null) checkValue(name, declared, value);
-      const set = await parts.store
-        .part(SETTING_STORE)
-        .setSetting(thread.scope, id, { name, value, by: actor.role, at: parts.clock.recorded() });
-      return viewOf(name, declared, set);
+      const { declared, change } = checked(parts, actor, { agent, name, value: given });
+      return viewOf(name, declared, await parts.store.part(SETTING_STORE).setSetting(thread.scope, id, change));
     },
   };
+}
+
+/**
+ * Settings that are set of a thread in the transaction that stores a message there; all are checked first.
+ * @throws StrataError `invalid_input`, `not_allowed`
+ */
+export function settingChanges(
+  parts: Parts,
+  actor: Allowed<"post">,
+  agent: Agent,
+  wanted: Readonly<Record<string, string | null>>,
+): AlsoStored {
+  const changes = Object.entries(wanted).map(([name, value]) => checked(parts, actor, { agent, name, value }).change);
+  return async (tx, scope, thread) => {
+    await inOrder(changes, (change) => setSetting(tx, scope, thread, change));
+  };
+}
+
+function checked(
+  { clock }: Parts,
+  actor: Allowed<"post">,
+  { agent, name, value: given }: { readonly agent: Agent; readonly name: string; readonly value: string | null },
+): { readonly declared: Declared; readonly change: SettingChange } {
+  const value = given === null ? null : given.replace(/\r\n?/g, "\n").trimEnd();
+  const declared = Object.hasOwn(agent.settings ?? {}, name) ? agent.settings?.[name] : undefined;
+  if (declared === undefined || (actor.role === "contact" && !maySet(actor, declared)))
+    throw unknownSetting(agent, name);
+  if (!maySet(actor, declared)) allow(actor, "operate");
+  if (value !== null) checkValue(name, declared, value);
+  return { declared, change: { name, value, by: actor.role, at: clock.recorded() } };
 }
 
 async function settings(parts: Parts, actor: Allowed<"view">, id: ThreadId): Promise<readonly SettingView[]> {

@@ -8,7 +8,7 @@ import { settingSteps } from "./api.ts";
 import { KEYS } from "./config.ts";
 import { SETTING_STORE } from "./store.ts";
 
-export { declaredSettings, type SettingDoors, settingDoors } from "./api.ts";
+export { declaredSettings, type SettingDoors, settingChanges, settingDoors } from "./api.ts";
 export { SETTING_STORE } from "./store.ts";
 
 const SETTING = z

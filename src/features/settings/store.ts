@@ -45,7 +45,7 @@ export interface ThreadSetting {
 }
 
 /** Null: it is not set any more. */
-interface SettingChange extends Omit<ThreadSetting, "value" | "n"> {
+export interface SettingChange extends Omit<ThreadSetting, "value" | "n"> {
   readonly value: string | null;
 }
 
@@ -100,7 +100,8 @@ async function settings(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<
   return all.flatMap((one) => one ?? []);
 }
 
-async function setSetting(
+/** Sets one inside a write transaction. */
+export async function setSetting(
   tx: Tx,
   scope: ContactScope,
   thread: ThreadId,

@@ -14,7 +14,7 @@ import type { ArrivingEvent, Posted, ThreadOpening } from "../records.ts";
 import { type EventText, toEvent, toThread, type WithText, wordsOf } from "../rows.ts";
 import { fixed, insert, ONE, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
-import { inOrder, type Tx } from "../tx.ts";
+import { type AlsoStored, inOrder, type Tx } from "../tx.ts";
 import { noteAnswer, sortEvents, UNTAKEN } from "./open-calls.ts";
 import { openedRow, openRow } from "./threads.ts";
 
@@ -24,8 +24,10 @@ export async function receive(
   scope: ContactScope,
   thread: ThreadId,
   events: readonly ArrivingEvent[],
+  also?: AlsoStored,
 ): Promise<readonly StoredEvent[]> {
-  return addEvents(tx, scope, thread, events);
+  const { stored } = await addTo(tx, scope, await openRow(tx, scope, thread), events, also);
+  return stored;
 }
 
 /** The same on the thread that the opening names, made when there is none. */
@@ -34,9 +36,10 @@ export async function openAndReceive(
   scope: ContactScope,
   opening: ThreadOpening,
   events: readonly ArrivingEvent[],
+  also?: AlsoStored,
 ): Promise<Posted> {
   const row = await openedRow(tx, scope, opening);
-  const { stored, newest } = await addTo(tx, scope, row, events);
+  const { stored, newest } = await addTo(tx, scope, row, events, also);
   return { thread: toThread({ ...row, last_activity: newest }), events: stored };
 }
 
@@ -55,6 +58,7 @@ async function addTo(
   scope: ContactScope,
   row: Row<"thread">,
   events: readonly ArrivingEvent[],
+  also?: AlsoStored,
 ): Promise<{ readonly stored: readonly StoredEvent[]; readonly newest: number }> {
   const thread = row.id;
   const key = await scopeKey(tx, scope);
@@ -70,6 +74,8 @@ async function addTo(
   const stored = await inOrder(added, async (event) =>
     event.seq > last ? { ...event, status: (await statusOf(tx, scope, event.id)) ?? event.status } : event,
   );
+  // What was sent before was stored with all that came with it.
+  if (stored.some(({ id }) => events.some((event) => event.id === id))) await also?.(tx, scope, thread);
   const newest = Math.max(row.last_activity, ...stored.map((event) => event.at));
   await tx.run(activeThread({ ...owner(scope), thread, newest }));
   return { stored, newest };

@@ -20,7 +20,7 @@ import {
   trustOf,
   withArticle,
 } from "../../protocol/index.ts";
-import type { Thread, ThreadOpening } from "../../store/index.ts";
+import type { AlsoStored, Thread, ThreadOpening } from "../../store/index.ts";
 import { agentNamed, scopeOf, scopeOfThread } from "../access.ts";
 import { keepVersion } from "../loop/setup.ts";
 import type { Parts } from "../parts.ts";
@@ -45,11 +45,12 @@ export async function openAndPost(
   actor: Allowed<"view">,
   conversation: Conversation,
   events: readonly SignedEvent[],
+  also?: AlsoStored,
 ): ReturnType<Runtime["openAndPost"]> {
   const { agent, scope, opening } = await openingOf(parts, actor, { ...conversation, first: events });
   checkOfRecording(opening, events);
   checkOutside(scope);
-  return parts.store.openAndReceive(scope, opening, await stampedFor(parts, { agent, scope }, events));
+  return parts.store.openAndReceive(scope, opening, await stampedFor(parts, { agent, scope }, events), also);
 }
 
 async function openingOf(
@@ -78,6 +79,7 @@ export async function post(
   actor: Allowed<"view">,
   thread: Thread,
   events: readonly SignedEvent[],
+  also?: AlsoStored,
 ): ReturnType<Runtime["post"]> {
   const scope = scopeOfThread(actor, thread);
   checkTalk(thread);
@@ -85,7 +87,7 @@ export async function post(
   checkOutside(scope);
   const agent = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
   for (const event of events) checkEvent(actor, event, agent);
-  return parts.store.receive(scope, thread.id, await stampedFor(parts, { agent, scope }, events));
+  return parts.store.receive(scope, thread.id, await stampedFor(parts, { agent, scope }, events), also);
 }
 
 /** As they are stored: with what their signatures prove, and with ids. */

@@ -19,13 +19,15 @@ export interface Noun {
 export function declareNoun(program: Command, context: Context, { name, says, operations }: Noun): void {
   const verbs = operations.flatMap((operation): readonly Verb[] => {
     const { command: part, takes } = operation;
-    return part === undefined ? [] : [{ operation, part, fields: fieldsOf(takes) }];
+    if (part === undefined) return [];
+    const fields = fieldsOf(takes).filter((field) => part.without?.includes(field.name) !== true);
+    return [{ operation, part, fields }];
   });
   const own = verbs.filter(({ part }) => part.optionOf === undefined);
   const optionsFor = ({ operation }: Verb) => verbs.filter(({ part }) => part.optionOf?.operation === operation.name);
-  const single = own.find(({ operation }) => operation.name === name);
+  const single = own.find(({ operation, part }) => operation.name === name || part.alias === name);
   if (single !== undefined) {
-    declareVerb(program, context, { verb: single, more: optionsFor(single) });
+    declareVerb(program, context, { verb: single, more: optionsFor(single), alone: name });
     return;
   }
   const group = program.command(name).description(says);
@@ -52,11 +54,13 @@ function argumentTerm(one: Argument): string {
 interface Declaring {
   readonly verb: Verb;
   readonly more: readonly Verb[];
+  /** The word by which the verb is a command by itself. */
+  readonly alone?: string;
 }
 
-function declareVerb(group: Command, context: Context, { verb, more }: Declaring): void {
+function declareVerb(group: Command, context: Context, { verb, more, alone }: Declaring): void {
   const { operation, part, fields } = verb;
-  const [noun = "", name = noun] = operation.name.split(".");
+  const [noun = "", name = alone ?? noun] = alone === undefined ? operation.name.split(".") : [];
   const [summary = ""] = operation.does.split(/(?<=\.) /);
   const command = group
     .command(name, { isDefault: part.isUsual === true })

@@ -9,6 +9,7 @@ import {
   type Naming,
   type Operation,
   type Page,
+  type Run,
   type RunningTurn,
   type Written,
 } from "../../../features/index.ts";
@@ -94,6 +95,8 @@ async function work(context: Context, session: Session, { command, verb, given, 
     }
     case "turn":
       return runTurn(context, session, { ran: operation.run(app, asked, call), page });
+    case "run":
+      return followRun(context, session, { run: operation.run(app, asked, call), page });
     case "file":
       return writeFile(context, command, await operation.run(app, asked, call)).finally(progress.end);
   }
@@ -114,6 +117,25 @@ async function runTurn(
   if (!forPeople) return;
   if (started === undefined) context.say(ran.idle);
   else context.note(...(await ran.hints(started, page)));
+}
+
+/** For people: the events as they come, and lines after them. For programs: the value alone. */
+async function followRun(
+  context: Context,
+  session: Session,
+  { run, page }: { readonly run: Run; readonly page: Page },
+): Promise<void> {
+  const tell = plainTeller(context);
+  const events = run.events(context.terminal.signal);
+  for (;;) {
+    const next = await events.next();
+    if (next.done === true) {
+      if (session.json) context.json(next.value.value);
+      else context.say(...(await next.value.lines(page)));
+      return;
+    }
+    if (!session.json && next.value.type !== "received") tell(next.value);
+  }
 }
 
 async function writeFile({ terminal, note }: Context, command: Command, { text, summary }: Written): Promise<void> {

@@ -1,0 +1,240 @@
+import { setTimeout as pause } from "node:timers/promises";
+import {
+  type Agent,
+  type AgentName,
+  type Allowed,
+  allow,
+  authorize,
+  type ContactId,
+  type ContactScope,
+  type EventPart,
+  type Mode,
+  type OutsideKind,
+  type SignedEvent,
+  type StoredEvent,
+  StrataError,
+  type ThreadId,
+  type Trust,
+  type TurnEvent,
+  trustOf,
+  type Untrusted,
+} from "../../protocol/index.ts";
+import type { Thread } from "../../store/index.ts";
+import {
+  agentAt,
+  agentNamed,
+  type Conversation,
+  eventsFor,
+  type Parts,
+  type Run,
+  type Runtime,
+  threadOf,
+  upToDate,
+} from "../../turn/index.ts";
+import { OUTBOX_STORE } from "../deliveries/index.ts";
+import type { RunEvent } from "../operation.ts";
+import { failureOf } from "../run-operation.ts";
+import { settingChanges } from "../settings/index.ts";
+
+/** Where a message goes: to a thread that exists, or to a conversation, which is opened if it does not exist yet. */
+export type Recipient =
+  | { readonly thread: ThreadId; readonly agent: AgentName }
+  | (Pick<Conversation, "agent" | "channel" | "key"> & { readonly contact: ContactId });
+
+/** A message as it is sent to an agent. */
+export interface NewMessage {
+  readonly to: Recipient;
+  readonly content: readonly EventPart[];
+  readonly kind: OutsideKind;
+  /** Left out: for an instruction or a scheduled event the sender's own, else `contact`. */
+  readonly trust?: Trust | undefined;
+  readonly name?: Untrusted | undefined;
+  readonly externalId?: string | undefined;
+  readonly signature?: string | undefined;
+  /** Set of the conversation in the same transaction; null takes one back to its default. */
+  readonly settings?: Readonly<Record<string, string | null>>;
+  readonly mode?: Mode | undefined;
+  /** `queue`: somebody else answers; `turn` and `run`: followed to the end. A run is one turn as long as no turn waits. */
+  readonly follow: "queue" | "turn" | "run";
+}
+
+/** A turn's good end. */
+export type Done = Extract<TurnEvent, { type: "done" }>;
+
+/** What came of a message. */
+export type SentMessage =
+  | { readonly event: StoredEvent; readonly state: "queued" | "running" | "waiting" }
+  | { readonly event: StoredEvent; readonly state: "done"; readonly done: Done };
+
+export interface MessageDoors {
+  /**
+   * Stores a message, and follows it to the turn that answers it: a new one, or, where another turn took the message meanwhile or
+   * long ago, that one's end from the record. So a message may be sent again until its sender gets the answer. What the actor may not
+   * know is left out of the events.
+   * @throws StrataError before the first event: whatever is wrong with the message; after `failed`: what the turn failed of
+   */
+  sendMessage(actor: Allowed<"post">, message: NewMessage, signal?: AbortSignal): AsyncGenerator<RunEvent, SentMessage>;
+}
+
+declare module "../../turn/runtime.ts" {
+  interface Runtime extends MessageDoors {}
+}
+
+interface Ports {
+  readonly parts: Parts;
+  readonly runtime: Pick<Runtime, "contact" | "post" | "openAndPost" | "ended">;
+  readonly run: Run;
+}
+
+export function messageDoors(parts: Parts, runtime: Ports["runtime"], run: Run): MessageDoors {
+  const ports = { parts, runtime, run };
+  return {
+    async *sendMessage(actor, message, signal = new AbortController().signal) {
+      const { event, thread } = await stored(ports, actor, message);
+      yield { type: "received", event };
+      // An answer that comes later is waited for by whoever sends the message again.
+      if (event.status === "held" || event.status === "along") return { event, state: "waiting" };
+      if (message.follow === "queue" && event.status === "pending") return { event, state: "queued" };
+      const done = yield* answered(ports, actor, { event, thread, mode: message.mode, signal });
+      return { event: { ...event, status: "consumed", turn: done.turn }, state: "done", done };
+    },
+  };
+}
+
+const MODE_IN_QUEUE =
+  "`mode` is about the turn that is run now, and with `follow: queue` none is: leave one of them out, and name the mode when you run the thread";
+
+/** The message on its thread. It, its thread and its settings are stored together or not at all. */
+async function stored(
+  { parts, runtime }: Ports,
+  actor: Allowed<"post">,
+  message: NewMessage,
+): Promise<{ readonly event: StoredEvent; readonly thread: Thread }> {
+  const { mode, follow, settings = {} } = message;
+  const to = await placeOf({ parts, runtime }, actor, message.to);
+  if (mode !== undefined && follow === "queue") throw new StrataError("invalid_input", MODE_IN_QUEUE, { mode });
+  if (follow !== "queue") allow(actor, "run");
+  // Contacts must not choose how much of the prompt is sent.
+  if (mode !== undefined) allow(actor, "operate");
+  const also =
+    Object.keys(settings).length === 0
+      ? undefined
+      : settingChanges(parts, actor, await agentOf(parts, actor, to), settings);
+  const how = { handed: follow === "queue", also };
+  const events = [eventOf(actor, message, { channel: to.channel, at: parts.clock.recorded() })];
+  const posted =
+    to.thread === undefined
+      ? await runtime.openAndPost(actor, { ...to.scope, channel: to.channel, key: to.key }, events, how)
+      : { thread: to.thread, events: await runtime.post(actor, to.thread, events, how) };
+  const [event] = posted.events;
+  // A known message may have come in on another thread of the contact: it is answered there.
+  if (event?.thread === posted.thread.id) return { event, thread: posted.thread };
+  if (event !== undefined) return { event, thread: await threadOf(parts, actor, event.thread) };
+  throw new StrataError("store_failed", "the store gave back nothing for the message; send it again");
+}
+
+function eventOf(
+  actor: Allowed<"post">,
+  { kind, trust, content, name, externalId, signature }: NewMessage,
+  { channel, at }: Pick<SignedEvent, "channel" | "at">,
+): SignedEvent {
+  const isOwn = kind === "instruction" || kind === "scheduled";
+  return {
+    kind,
+    trust: trust ?? (isOwn ? trustOf(actor) : "contact"),
+    channel,
+    content,
+    at,
+    ...(name !== undefined && { name }),
+    ...(externalId !== undefined && { externalId }),
+    ...(signature !== undefined && { signature }),
+  };
+}
+
+/** Where a message goes: to the thread that is named, or to the conversation with the contact as the agent knows them. */
+interface Place extends Pick<Conversation, "channel" | "key"> {
+  readonly scope: ContactScope;
+  readonly thread?: Thread;
+}
+
+async function placeOf({ parts, runtime }: Omit<Ports, "run">, actor: Allowed<"post">, to: Recipient): Promise<Place> {
+  if ("thread" in to) {
+    const thread = await threadOf(parts, actor, to.thread);
+    const { scope, channel, key } = thread;
+    if (scope.agent === to.agent) return { thread, scope, channel, key };
+    const message = `${thread.id} is a thread of ${scope.agent}, not of ${to.agent}; name that agent`;
+    throw new StrataError("invalid_input", message, { thread: thread.id, agent: to.agent });
+  }
+  const { agent, channel, key } = to;
+  authorize(actor, { org: actor.org, agent, contact: to.contact });
+  const contact = await runtime.contact(actor, agent, to.contact);
+  return { scope: { org: actor.org, agent, contact }, channel, key };
+}
+
+/** The version of the agent that the next turn runs there, which declares the settings. */
+async function agentOf(parts: Parts, actor: Allowed<"post">, { scope, thread, channel, key }: Place): Promise<Agent> {
+  const known = thread ?? (await parts.store.threads(scope, 1_000, { channel })).find((one) => one.key === key);
+  return known === undefined ? agentNamed(parts, actor, scope.agent) : agentAt(parts, await upToDate(parts, known));
+}
+
+/** A thread that somebody else holds is asked for again so often, and after so long: a little more than the longest turn. */
+const TRIES = 160;
+const pauseAfter = (tries: number): number => Math.min(1_000, 50 * 2 ** tries);
+
+interface Following {
+  readonly event: StoredEvent;
+  readonly thread: Thread;
+  readonly mode: Mode | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** @throws StrataError `thread_busy` only after a long wait; what a turn failed of, after its `failed` */
+async function* answered(
+  ports: Ports,
+  actor: Allowed<"post">,
+  { event, thread, mode, signal }: Following,
+): AsyncGenerator<TurnEvent, Done> {
+  const { parts, run } = ports;
+  const { scope, id } = thread;
+  let done: Done | undefined;
+  for (let tries = 0, waits = event.status === "pending"; ; tries++) {
+    if (!waits) return done ?? (yield* recorded(ports, actor, { event, thread }));
+    try {
+      for await (const one of eventsFor(actor, run(thread, { signal, ...(mode !== undefined && { mode }) }))) {
+        yield one;
+        if (one.type === "failed") throw failureOf(one);
+        if (one.type === "done") done = one;
+      }
+    } catch (thrown) {
+      const isBusy = thrown instanceof StrataError && thrown.code === "thread_busy";
+      if (!isBusy || tries >= TRIES) throw thrown;
+    }
+    waits = (await parts.store.pending(scope, id)).some((one) => one.id === event.id);
+    if (waits && done === undefined) await rest(pauseAfter(tries), signal, id);
+  }
+}
+
+/** An end from the record. Whoever takes it has the reply. */
+async function* recorded(
+  { parts, runtime }: Ports,
+  actor: Allowed<"post">,
+  { event, thread }: Pick<Following, "event" | "thread">,
+): AsyncGenerator<TurnEvent, Done> {
+  const { done } = await runtime.ended(allow(actor, "run"), event);
+  yield done;
+  // The turn is done whatever happens here, as where it was run.
+  await parts.store
+    .part(OUTBOX_STORE)
+    .deliver(thread.scope, { turn: done.turn }, parts.clock.recorded())
+    .catch(() => undefined);
+  return done;
+}
+
+async function rest(milliseconds: number, signal: AbortSignal, thread: ThreadId): Promise<void> {
+  try {
+    await pause(milliseconds, undefined, { signal });
+  } catch (cause) {
+    const message = `the program stopped while the message waited for ${thread}; it keeps waiting there`;
+    throw new StrataError("turn_cancelled", message, { thread }, cause);
+  }
+}

@@ -1,0 +1,190 @@
+/** Sending a message to an agent: one operation for every door, and the turn that answers it. */
+import { z } from "zod";
+import { type EventPart, MODES, OUTSIDE_KINDS, StrataError, TRUSTS, untrusted } from "../../protocol/index.ts";
+import type { Feature } from "../feature.ts";
+import { FIELDS, line, list, whole } from "../fields.ts";
+import { RUN_STATES } from "../operation.ts";
+import { runOperation } from "../run-operation.ts";
+import { DONE, EVENT } from "../shapes.ts";
+import type { NewMessage, SentMessage } from "./api.ts";
+
+export { type MessageDoors, messageDoors, type NewMessage, type Recipient, type SentMessage } from "./api.ts";
+
+const TEXT = z.string().regex(/\S/, "a text that says something").transform(untrusted);
+
+/** Described as any value: the recursive form has no description in OpenAPI. */
+const JSON_VALUE = z.unknown().pipe(z.json());
+
+const PART = z.discriminatedUnion("type", [
+  z.strictObject({ type: z.literal("text"), text: TEXT }),
+  z.strictObject({ type: z.literal("payload"), payloadType: z.string(), payload: JSON_VALUE }),
+  z.strictObject({ type: z.literal("image"), mediaType: z.string(), data: z.base64() }),
+  z.strictObject({ type: z.literal("file"), mediaType: z.string(), data: z.base64(), name: z.string().optional() }),
+]);
+
+const ANSWER = z.strictObject({ call: z.string(), content: list(PART), failed: z.boolean().default(false) });
+
+const TOOL = z.strictObject({ name: z.string(), description: z.string(), input: JSON_VALUE });
+
+const PARAMETERS = z.strictObject({
+  maxTokens: z.int().optional(),
+  temperature: z.number().optional(),
+  toolChoice: z.string().optional(),
+});
+
+const TAKES = z.strictObject({
+  agent: FIELDS.agent,
+  text: TEXT.optional().describe(
+    "what is said; at most as many characters as the agent's `budgets.message` allows (default 100,000)",
+  ),
+  content: list(PART)
+    .optional()
+    .describe(
+      "in place of `text`, the parts of the message: `text`, or `payload`, which is JSON of a named type. Parts of the types `image` and `file` are not supported yet",
+    ),
+  thread: FIELDS.thread
+    .optional()
+    .describe(
+      "an existing thread, thr_…; in place of `contact`, `channel` and `key`, which open a conversation if there is none",
+    ),
+  contact: FIELDS.contact.optional(),
+  channel: FIELDS.channel
+    .optional()
+    .describe("where the conversation takes place; over HTTP, `http` if it is left out"),
+  key: FIELDS.key
+    .optional()
+    .describe("which conversation of the contact on that channel; over HTTP, `main` if it is left out"),
+  kind: z
+    .enum(OUTSIDE_KINDS)
+    .default("message")
+    .describe("what happened; only operators, and members where the agent allows it, send instructions"),
+  trust: z
+    .enum(TRUSTS)
+    .optional()
+    .describe(
+      "who speaks; never higher than the sender's own trust. Default: `contact`; for an instruction or a scheduled event the sender's own",
+    ),
+  name: line().transform(untrusted).optional().describe("the name that the sender uses; shown to the agent as a claim"),
+  externalId: line()
+    .optional()
+    .describe(
+      "the sender's own id for the message: sent twice, it is stored once, and the second gets the same answer",
+    ),
+  signature: z
+    .string()
+    .max(2_000)
+    .optional()
+    .describe(
+      "for agents with `senders: ethereum`: the sender's personal signature (EIP-191), 0x and hexadecimal digits, of `Strata message to ORGANIZATION/AGENT`, a line `id: ` and the `externalId`, an empty line and the text",
+    ),
+  settings: z
+    .record(z.string().min(1).max(64), z.string().max(20_000).nullable())
+    .default({})
+    .describe(
+      "settings of the conversation that are set with the message, by name, such as the thinking level; null resets one to its default",
+    ),
+  mode: z
+    .enum(MODES)
+    .optional()
+    .describe("how much of the prompt is sent in the turn that answers; default: the agent's own mode"),
+  follow: z
+    .enum(["queue", "turn", "run"])
+    .default("run")
+    .describe(
+      "how far the message is followed. `queue`: it is stored, and the background work of a server answers it; `turn`: to the end of one turn; `run`: to the final answer",
+    ),
+  seconds: whole(1, 3_600)
+    .optional()
+    .describe(
+      "after so many seconds the state is returned, and the run goes on; send the message again with the same `externalId` to get its answer",
+    ),
+  answers: list(ANSWER)
+    .default([])
+    .describe("results of calls that the conversation waits for, by the id of the call. Refused while no call waits"),
+  tools: z.array(TOOL).max(128).readonly().default([]).describe("tools that the sender runs itself. Not supported yet"),
+  parameters: PARAMETERS.default({}).describe("how the model is asked to answer this message. Not supported yet"),
+});
+
+const GIVES = z.object({
+  event: EVENT.describe("the message as it is stored"),
+  state: z
+    .enum(RUN_STATES)
+    .describe(
+      "`queued`: it waits for a turn of somebody else; `running`: `seconds` have passed, and its turn goes on; `waiting`: for something from outside; `done`",
+    ),
+  done: DONE.optional().describe("the end of the turn that answered; only with the state `done`"),
+});
+
+const send = runOperation({
+  name: "message.send",
+  does: "Send a message to an agent and get its answer, or leave it to the background work of a server.",
+  may: "post",
+  at: "POST /v1/agents/{agent}/messages",
+  takes: TAKES,
+  gives: GIVES,
+  command: {
+    words: ["text"],
+    stdin: "text",
+    contact: "me",
+    names: { externalId: "id" },
+    usual: { channel: "chat", key: "chat" },
+    without: ["content", "thread", "settings", "seconds", "answers", "tools", "parameters"],
+    alias: "ask",
+    examples: [
+      "message send 'What is my cat called?' --as ann",
+      "ask 'Please deliver the bread.' --follow queue --id m-1",
+    ],
+    opens: "everything",
+  },
+  run: ({ runtime }, given, { actor, signal }) => runtime.sendMessage(actor, messageOf(given), signal),
+  seconds: ({ seconds }) => seconds,
+  soFar: (event): SentMessage => ({ event, state: "running" }),
+  show: ({ state, event }, { given: { agent } }) =>
+    state === "queued" ? [`${event.id} waits for ${agent} on ${event.thread}.`] : [],
+});
+
+type Given = z.output<typeof TAKES>;
+
+function messageOf(given: Given): NewMessage {
+  const { kind, trust, name, externalId, signature, settings, mode, follow } = given;
+  refuseMissing(given);
+  const content = contentOf(given);
+  return { to: recipientOf(given), content, kind, trust, name, externalId, signature, settings, mode, follow };
+}
+
+/** What the operation already describes, and nothing does yet. */
+function refuseMissing({ answers, tools, parameters }: Given): void {
+  const [answer] = answers;
+  if (answer !== undefined)
+    throw refused(
+      `no call waits for an answer in this conversation, so ${JSON.stringify(answer.call)} cannot be answered; send the message without \`answers\``,
+    );
+  if (tools.length > 0)
+    throw refused("tools that the sender runs are not supported yet; declare the tools of the agent in strata.yaml");
+  if (Object.keys(parameters).length > 0)
+    throw refused("`parameters` are not supported yet; set `output` and `budgets` of the agent in strata.yaml");
+}
+
+function contentOf({ text, content }: Given): readonly EventPart[] {
+  if ((text === undefined) === (content === undefined))
+    throw refused("a message has either a `text` or `content`; give one of them");
+  if (text !== undefined) return [{ type: "text", text }];
+  return (content ?? []).map((part) => {
+    if (part.type === "text" || part.type === "payload") return part;
+    throw refused(`a message cannot hold a part of type \`${part.type}\` yet; send a \`text\` or a \`payload\``);
+  });
+}
+
+function recipientOf({ agent, thread, contact, channel, key }: Given): NewMessage["to"] {
+  if (thread === undefined) {
+    if (contact !== undefined) return { agent, contact, channel: channel ?? "http", key: key ?? "main" };
+    throw refused("nobody is named: give the `contact` who writes, or the `thread` of a conversation");
+  }
+  const other = Object.entries({ contact, channel, key }).find(([, value]) => value !== undefined);
+  if (other === undefined) return { agent, thread };
+  throw refused(`\`thread\` already names the conversation; leave \`${other[0]}\` out`);
+}
+
+const refused = (message: string): StrataError => new StrataError("invalid_input", message);
+
+export const FEATURE: Feature = { name: "messages", needs: ["deliveries", "settings"], operations: [send] };
