@@ -1,3 +1,4 @@
+import { z } from "zod";
 import {
   type ActiveTexts,
   type AgentName,
@@ -13,34 +14,36 @@ import {
   type Untrusted,
 } from "../../protocol/index.ts";
 import { type AgentAccess, accessTo, type Parts } from "../../turn/index.ts";
+import { list } from "../fields.ts";
 import type { ProjectDisk } from "../project-disk.ts";
 import { fileRules } from "./config.ts";
 import { type FilesFound, type ProjectFile, readFiles } from "./read.ts";
 import { fileParts } from "./steps.ts";
 
-/** A file of an agent's prompt, as it was read last. */
-interface FileView {
-  /** As the declaration has it. */
-  readonly name: string;
-  /** From the project's root on; left out where there is none. */
-  readonly path?: string;
-  /** `held back`: the guard finds fault with it, and nobody has approved it as it is. */
-  readonly state: "sent" | "cut" | "held back" | "missing" | "empty";
-  readonly characters: number;
-  readonly notes: readonly string[];
-}
+const FILE = z
+  .object({
+    name: z.string().describe("As the declaration has it."),
+    path: z.string().optional().describe("From the project's root on."),
+    state: z
+      .enum(["sent", "cut", "held back", "missing", "empty"])
+      .describe("`held back`: the guard finds fault with it, and nobody has approved it as it is."),
+    characters: z.number(),
+    notes: list(z.string()).describe("What was taken out of it, what it includes, what the guard finds in it."),
+  })
+  .meta({ id: "File", description: "A file of an agent's prompt." });
 
-/** The files of an agent's prompt, and what they define. */
-interface FilesView {
-  readonly root: string;
-  readonly files: readonly FileView[];
-  /** Sub-agents that an AGENTS.md defines. */
-  readonly subagents: readonly {
-    readonly name: string;
-    readonly description: string;
-    readonly instructions: string;
-  }[];
-}
+type FileView = z.output<typeof FILE>;
+
+export const FILES = z.object({
+  root: z.string().describe("The folder outside of which nothing is read."),
+  files: list(FILE),
+  subagents: list(z.object({ name: z.string(), description: z.string(), instructions: z.string() })).describe(
+    "What AGENTS.md defines.",
+  ),
+});
+
+/** The files of an agent's prompt as they were read last, and what they define. */
+type FilesView = z.output<typeof FILES>;
 
 /** What operators see of an agent's files, and their word on those. @throws StrataError `not_allowed`, `agent_not_found` */
 export interface FileDoors {

@@ -4,10 +4,10 @@ import { z } from "zod";
 import { number, printable, table } from "../../print/index.ts";
 import type { Parts, TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
-import { FIELDS, list, NO_REASON, OF_AGENT } from "../fields.ts";
+import { FIELDS, NO_REASON, OF_AGENT } from "../fields.ts";
 import { type Operation, operation } from "../operation.ts";
 import type { ProjectDisk } from "../project-disk.ts";
-import { type FileDoors, fileDoors } from "./api.ts";
+import { FILES, type FileDoors, fileDoors } from "./api.ts";
 import { KEYS } from "./config.ts";
 import { fileSteps } from "./steps.ts";
 
@@ -33,16 +33,6 @@ export const openFiles = ({ disk }: FilePorts): FileParts => ({
   doors: (parts) => fileDoors(parts, disk),
 });
 
-const FILE = z
-  .object({
-    name: z.string().describe("As the declaration has it."),
-    path: z.string().optional().describe("From the project's root on."),
-    state: z.enum(["sent", "cut", "held back", "missing", "empty"]),
-    characters: z.number(),
-    notes: list(z.string()).describe("What was taken out of it, what it includes, what the guard finds in it."),
-  })
-  .meta({ id: "File", description: "A file of an agent's prompt." });
-
 const COLUMNS = [
   { head: "file" },
   { head: "state" },
@@ -56,13 +46,7 @@ const files = operation({
   may: "operate",
   at: "GET /v1/agents/{agent}/files",
   takes: OF_AGENT,
-  gives: z.object({
-    root: z.string().describe("The folder outside of which nothing is read."),
-    files: list(FILE),
-    subagents: list(z.object({ name: z.string(), description: z.string(), instructions: z.string() })).describe(
-      "What AGENTS.md defines.",
-    ),
-  }),
+  gives: FILES,
   command: { examples: ["file list workbench"], opens: "data" },
   run: ({ runtime }, { agent }, { actor }) => runtime.files(actor, agent),
   show: ({ root, files: found, subagents }, { style }) => [

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { formProblem } from "../../guard/index.ts";
 import {
   type Actor,
@@ -25,22 +26,24 @@ import {
   threadOf,
   upToDate,
 } from "../../turn/index.ts";
+import { list, TIME } from "../fields.ts";
 import { SETTING_STORE, type SettingChange, setSetting, type ThreadSetting } from "./store.ts";
 
+export const SETTING = z
+  .object({
+    name: z.string(),
+    value: z.string().nullable().describe("null where nobody set it and it has no default"),
+    by: z.string().optional().describe("who set it; left out, it is the default"),
+    at: TIME.optional(),
+    choices: list(z.string()).optional().describe("the values that it may have"),
+    maxLength: z.number().optional().describe("of a text: characters at most"),
+    description: z.string().optional(),
+    sets: z.literal("reasoning").optional().describe("`reasoning`: how much the model reasons before it answers"),
+  })
+  .meta({ id: "Setting" });
+
 /** A setting of one conversation: its value, and the values it could have. */
-interface SettingView {
-  readonly name: string;
-  /** Null where nobody set it and it has no default. */
-  readonly value: string | null;
-  /** Who set it, and when; left out, it is the default. */
-  readonly by?: Actor["role"];
-  readonly at?: number;
-  readonly choices?: readonly string[];
-  /** Of a text: characters at most. */
-  readonly maxLength?: number;
-  readonly description?: string;
-  readonly sets?: "reasoning";
-}
+export type SettingView = z.output<typeof SETTING>;
 
 export interface SettingDoors {
   /** The settings that the agent declares, as they are in one conversation. @throws StrataError `thread_not_found` */

@@ -2,27 +2,14 @@
 import { z } from "zod";
 import { ago, printable, table } from "../../print/index.ts";
 import type { Feature } from "../feature.ts";
-import { FIELDS, list, TIME } from "../fields.ts";
+import { FIELDS, list } from "../fields.ts";
 import { operation } from "../operation.ts";
-import { settingSteps } from "./api.ts";
+import { SETTING, type SettingView, settingSteps } from "./api.ts";
 import { KEYS } from "./config.ts";
 import { SETTING_STORE } from "./store.ts";
 
 export { declaredSettings, type SettingDoors, settingChanges, settingDoors } from "./api.ts";
 export { SETTING_STORE } from "./store.ts";
-
-const SETTING = z
-  .object({
-    name: z.string(),
-    value: z.string().nullable().describe("null where nobody set it and it has no default"),
-    by: z.string().optional().describe("who set it; left out, it is the default"),
-    at: TIME.optional(),
-    choices: list(z.string()).optional().describe("the values that it may have"),
-    maxLength: z.number().optional().describe("of a text: characters at most"),
-    description: z.string().optional(),
-    sets: z.literal("reasoning").optional().describe("`reasoning`: how much the model reasons before it answers"),
-  })
-  .meta({ id: "Setting" });
 
 const ONE = z.strictObject({ id: FIELDS.thread });
 const NAME = z.string().min(1).max(64).describe("which setting");
@@ -72,8 +59,6 @@ export const FEATURE: Feature = {
   steps: settingSteps,
   operations: [settings, set, unset],
 };
-
-type SettingView = z.output<typeof SETTING>;
 
 const COLUMNS = [{ head: "setting" }, { head: "value" }, { head: "set" }, { head: "may be" }] as const;
 

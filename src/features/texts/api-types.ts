@@ -1,55 +1,26 @@
+import type { z } from "zod";
 import type {
   AgentName,
   Allowed,
   DiffLine,
-  Layer,
   LayerId,
   TextKey,
   TextLimits,
   TextMove,
   TextVersion,
-  Trust,
   Untrusted,
-  VersionKey,
 } from "../../protocol/index.ts";
 import type { Position, Proposal } from "../../store/index.ts";
+import type { LAYER, PASSED_OVER, SKILL } from "./lines.ts";
 
-/**
- * A version that is active, and whose declaration has passed over it since: `displaced` it is not sent, because its layer was locked, or
- * declared with another rank or source, or not at all; `outdated` it is sent, and its declared text is another than when it was written.
- */
-export interface PassedOver extends VersionKey {
-  readonly state: "displaced" | "outdated";
-}
+/** A version that is active, and whose declaration has passed over it since. */
+export type PassedOver = z.output<typeof PASSED_OVER>;
 
 /** A layer as an operator sees it. */
-export interface LayerView extends Pick<Layer, "id" | "rank" | "mutability" | "editors" | "scope" | "trust"> {
-  /** What is sent of it now; none where a source fills it again each turn. Of skills, those that are enabled. */
-  readonly text?: string;
-  readonly characters?: number;
-  /** The active version; 0 for the declared text. None for what is never edited. */
-  readonly version?: number;
-  /** Whose words the active text is. */
-  readonly wordsOf: Trust;
-  /** How many proposals wait. */
-  readonly proposals: number;
-  /** Its source, where it is no text: `clock`, `vitals`. */
-  readonly source?: string;
-  /** Which of its edited texts the declaration has passed over; left out, none. */
-  readonly passedOver?: readonly PassedOver[];
-}
+export type LayerView = z.output<typeof LAYER> & { readonly id: LayerId };
 
 /** A skill as an operator sees it. */
-export interface SkillView {
-  readonly name: string;
-  readonly enabled: boolean;
-  /** What is sent of it while it is enabled; of a disabled one, what was sent last. */
-  readonly text: string;
-  /** The version of that text; 0 for the declared one. */
-  readonly version: number;
-  readonly wordsOf: Trust;
-  readonly proposals: number;
-}
+export type SkillView = z.output<typeof SKILL>;
 
 /** A text that an operator gives: a layer's, the soul's, a skill's. */
 export interface TextEdit extends TextKey {

@@ -205,8 +205,8 @@ export const SKILL = z
   .object({
     name: z.string(),
     enabled: z.boolean(),
-    text: z.string(),
-    version: z.number(),
+    text: z.string().describe("what is sent of it while it is enabled; of a disabled one, what was sent last"),
+    version: z.number().describe("of that text; 0 is the declared one"),
     wordsOf: TRUST,
     proposals: z.number(),
   })
