@@ -240,6 +240,8 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
     unreadable: [["forms", '"a.md"', "it is too large"]],
     filesOfSkill: [[["references/forms.md", "a.md"]]],
     moreFiles: [[12]],
+    charactersRead: [[900, 2_000]],
+    skillTruncated: [["900 of 2000 characters are read"]],
   },
   "features/subagents": {
     description: [[[]], [["reviewer (reviews a change)", "those that AGENTS.md defines"]]],

@@ -90,7 +90,7 @@ describe("texts that are declared longer than edits may be", () => {
     expect(await run("lock")).toMatchObject({ code: 0, err: "" });
     expect(jsonLines((await run("lint --json")).out)).toMatchObject([{ agents: [{ texts: [] }] }]);
     expect((await run("doctor")).out).toMatch(/^ok {4}texts /m);
-    expect((await run("layer list")).out).toContain("10,034 characters in total texts of the prefix\n");
+    expect((await run("layer list")).out).toContain("10,034 characters in all texts of the prefix\n");
   });
 });
 

@@ -1,3 +1,4 @@
+import { blocked as blockedByGuard, flagged } from "../../guard/index.ts";
 import {
   type ActiveTexts,
   type Agent,
@@ -90,8 +91,7 @@ function partOf(file: ProjectFile, sending: Sending, before: string): LayerPart 
   const name = file.path ?? file.name;
   const { faults, text, isCut } = file;
   const blocked = text !== "" && faults.length > 0 ? heldBack(file, sending) : undefined;
-  const warned =
-    faults.length > 0 && blocked === undefined ? [`the guard finds fault with it: ${faults.join("; ")}`] : [];
+  const warned = faults.length > 0 && blocked === undefined ? [flagged(faults)] : [];
   const notes = blocked === undefined ? [...file.notes, ...warned] : [blocked];
   const because = notes.length === 0 ? {} : { because: notes.join("; ") };
   if (text === "" || blocked !== undefined) return { name, text: trusted(""), ...because };
@@ -103,12 +103,9 @@ function partOf(file: ProjectFile, sending: Sending, before: string): LayerPart 
 /** Why a file that the guard finds fault with is not sent; nothing where it is. */
 function heldBack({ path, faults, text }: ProjectFile, { layer, active, rules }: Sending): string | undefined {
   if (rules.check === "warn") return undefined;
-  const found = faults.join("; ");
-  if (rules.check === "block") return `the guard keeps it out: ${found}`;
+  if (rules.check === "block") return blockedByGuard(faults);
   const approved = active?.versions.some(
     (one) => one.layer === layer.id && one.part === path && one.digest === digestOf(text),
   );
-  return approved
-    ? undefined
-    : `it waits until an operator approves it, with \`strata file approve ${path}\`: ${found}`;
+  return approved ? undefined : `${flagged(faults)}; \`strata file approve ${path}\` approves it`;
 }

@@ -1,11 +1,12 @@
 import { join, relative, sep } from "node:path";
 import { stringify } from "yaml";
-import { truncateText } from "../../guard/index.ts";
+import { blocked, flagged, truncateText } from "../../guard/index.ts";
 import { type ActiveTexts, type Agent, canonicalJson, type Trusted, trusted } from "../../protocol/index.ts";
 import { faultsIn, prepare } from "../files/index.ts";
 import { type Cached, isInside, type ProjectDisk, rootOf, staleWhileRevalidate } from "../project-disk.ts";
 import { type SkillRules, skillRules } from "./config.ts";
 import { readSkill } from "./standard.ts";
+import { charactersRead, skillTruncated } from "./wording.ts";
 
 /** A skill of a folder. */
 export interface FolderSkill {
@@ -108,19 +109,19 @@ async function taken(
   const body = prepare(skill.body);
   if (body.text === "") throw new Error("nothing is left of its instructions once what is hidden was removed");
   const isCut = body.text.length > characters;
-  const saying = (length: number): string => `${length} of ${body.text.length} characters are read`;
-  const marking = (length: number): string => `\n(Cut here: ${saying(length)}.)`;
+  const saying = (length: number): string => charactersRead(length, body.text.length);
+  const marking = (length: number): string => `\n${skillTruncated(saying(length))}`;
   const own = isCut ? truncateText(body.text, characters - marking(characters).length, "") : body.text;
   const says = saying(own.length);
   const whole = skillText({ ...skill, body: isCut ? `${own}${marking(own.length)}` : own });
   // What we write around its own words makes it no longer than the guard reads.
   const faults = [...(await faultsIn(skill.description)), ...(await faultsIn(own))];
-  if (faults.length > 0 && check === "block") throw new Error(`the guard keeps it out: ${faults.join("; ")}`);
+  if (faults.length > 0 && check === "block") throw new Error(blocked(faults));
   const notes = [
     ...hints.map(({ line, says: hint }) => `line ${line}: ${hint}`),
     ...body.notes,
     ...(isCut ? [says] : []),
-    ...(faults.length > 0 ? [`the guard finds fault with it: ${faults.join("; ")}`] : []),
+    ...(faults.length > 0 ? [flagged(faults)] : []),
   ];
   // The operator's own folder, read by the standard and cleaned of all that reads as the platform's.
   const waits = faults.length > 0 && check === "review" ? { waits: faults.join("; ") } : {};

@@ -21,3 +21,7 @@ export const filesOfSkill = (files: readonly string[]): string =>
   `Files of this skill, read with \`path\`: ${files.join(", ")}`;
 export const moreFiles = (files: number): string => `and ${files} more`;
 export const FILE_TRUNCATED = "(Truncated: the file is longer.)";
+
+/** Behind the beginning of a skill's instructions. */
+export const charactersRead = (shown: number, all: number): string => `${shown} of ${all} characters are read`;
+export const skillTruncated = (read: string): string => `(Truncated: ${read}.)`;

@@ -188,7 +188,7 @@ const addSkill = operation({
       return editedLines(made, { name, back: `\`strata skill disable ${name}${agentWords}\` disables it.`, style });
     const approve = `\`strata layer approve ${made.layer} ${made.n} --skill ${name}${agentWords}\``;
     const found = made.verdict.findings.map(printable);
-    const careful = found.length === 0 ? [] : [style.yellow(`The guard would have it looked at: ${found.join("; ")}`)];
+    const careful = found.length === 0 ? [] : [style.yellow(`The guard flagged it for review: ${found.join("; ")}`)];
     return [`Version ${made.n} of ${name} waits for an operator: ${approve} enables it.`, ...careful];
   },
 });
