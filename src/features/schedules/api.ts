@@ -35,8 +35,12 @@ export interface ScheduleDoors {
       readonly next?: number;
       /** Since when it is paused, and by whom. */
       readonly paused?: { readonly since: number; readonly by: Actor["role"] };
+      /** How many runs have begun and not ended well, and why the next try must wait or the last one failed. */
+      readonly waits?: { readonly runs: number; readonly because: string };
     }[]
   >;
+  /** What the last look at a schedule found of its clock; given once. */
+  scheduleNews(actor: Allowed<"operate">, agent: AgentName, schedule: string): ScheduleNews | undefined;
   /**
    * Pauses a schedule, or lets it continue; what comes due meanwhile is not missed, it is left out. False where it is so already.
    * @throws StrataError `invalid_input` for a schedule that is not declared
@@ -62,6 +66,18 @@ declare module "../../turn/runtime.ts" {
   interface Runtime extends ScheduleDoors {}
 }
 
+/** What happened to the times of a schedule's runs. */
+interface ScheduleNews {
+  /** By how many milliseconds the clock was set back. */
+  readonly setBack: number;
+  /** Runs that came due and were not begun in time. */
+  readonly missed: number;
+  /** How many of them are made up. */
+  readonly madeUp: number;
+}
+
+/** A clock that is set right by less is no news, in milliseconds. */
+const JUMP = 2_000;
 /** So many runs that were missed are made up. */
 const MOST_MISSED = 1_000;
 /** A run that begins so late is one that was missed, in milliseconds. */
@@ -80,20 +96,31 @@ interface Come {
 /** What an agent does by the clock, for operators. */
 export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
   const come = new Map<string, Come>();
+  const news = new Map<string, ScheduleNews>();
   return {
     schedules: async (actor, name) => {
       const { agent } = accessTo(parts(), actor, name);
       const now = parts().clock.recorded();
       const pauses = await pausesOf(parts(), agent);
+      const waits = await waitsOf(parts(), agent);
       return (agent.schedules ?? []).map((schedule) => {
         const pause = pauses.get(schedule.name);
         if (pause?.isPaused) return { schedule, isDue: false, paused: { since: pause.at, by: pause.by } };
-        const until = since(come.get(keyOf(agent, schedule))?.until, pause);
-        const next = nextTime(schedule, until ?? now);
+        const known = since(come.get(keyOf(agent, schedule))?.until, pause, now);
+        const isSetBack = known !== undefined && known > now;
+        const next = nextTime(schedule, isSetBack ? now : (known ?? now));
+        const waiting = waits.get(schedule.name);
         // What was missed before this program began is not known yet: it is looked up with the first run.
-        const isDue = until === undefined || (next !== undefined && next <= now);
-        return { schedule, isDue, ...(next !== undefined && { next }) };
+        const isDue = known === undefined || isSetBack || (next !== undefined && next <= now);
+        return { schedule, isDue, ...(next !== undefined && { next }), ...(waiting && { waits: waiting }) };
       });
+    },
+    scheduleNews: (actor, name, which) => {
+      const { agent } = accessTo(parts(), actor, name);
+      const key = keyOf(agent, scheduleOf(agent, which));
+      const found = news.get(key);
+      news.delete(key);
+      return found;
     },
     pauseSchedule: async (actor, name, which, isPaused) => {
       const { agent, owner } = accessTo(parts(), actor, name);
@@ -118,10 +145,21 @@ export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
       if (pause?.isPaused) return;
       const found =
         come.get(key) ?? (await foundOf(parts(), agent, { schedule: schedule.name, by: actor.role, at: now }));
-      const { until = now, left } = { ...found, until: since(found.until, pause) };
+      const known = since(found.until, pause, now) ?? now;
+      // A clock that was set back must not silence it. What ran already has its thread, and does not run again.
+      const until = Math.min(known, now);
+      const { left } = found;
       const threads = [...left];
-      const most = schedule.missed === "all" ? MOST_MISSED : 1;
-      for (const at of chosen(schedule, timesBetween(schedule, until, now, most), now))
+      const times = timesBetween(schedule, until, now, MOST_MISSED);
+      const begun = chosen(schedule, times, now);
+      const isMissed = (at: number): boolean => now - at > LATE;
+      const clockNews = {
+        setBack: known - until,
+        missed: times.filter(isMissed).length,
+        madeUp: begun.filter(isMissed).length,
+      };
+      if (clockNews.setBack > JUMP || clockNews.missed > 0) news.set(key, clockNews);
+      for (const at of begun)
         threads.push(await begin(parts(), agent, schedule, { at, key: `${which} ${new Date(at).toISOString()}` }));
       come.set(key, { until: now, left: threads });
       for (const thread of threads)
@@ -136,9 +174,9 @@ async function pausesOf({ store }: TurnParts, { org, name }: Agent): Promise<Rea
   return new Map(all.map((one) => [one.schedule, one]));
 }
 
-/** What came due while it was paused counts as done. */
-const since = (until: number | undefined, pause: SchedulePause | undefined): number | undefined =>
-  until === undefined || pause === undefined ? until : Math.max(until, pause.at);
+/** What came due while it was paused counts as done; a pause of a clock that was set back since says nothing. */
+const since = (until: number | undefined, pause: SchedulePause | undefined, now: number): number | undefined =>
+  until === undefined || pause === undefined || pause.at > now ? until : Math.max(until, pause.at);
 
 const keyOf = ({ org, name }: Agent, { name: which, cron, timezone }: Schedule): string =>
   JSON.stringify([org, name, which, cron, timezone]);
@@ -157,6 +195,7 @@ function scheduleOf({ name, schedules = [] }: Agent, which: string): Schedule {
 /** Which of the times that have come since the last look are run. */
 function chosen({ missed }: Schedule, times: readonly number[], now: number): readonly number[] {
   if (missed === "all") return times;
+  if (typeof missed === "number") return times.slice(-missed);
   const last = times.slice(-1);
   return missed === "once" ? last : last.filter((at) => now - at <= LATE);
 }
@@ -205,8 +244,38 @@ async function foundOf(
   // Databases of earlier versions have a thread that says when a schedule was first looked at.
   times.push(...own.filter(({ key }) => key === schedule).map(({ createdAt }) => createdAt));
   const until =
-    times.length > 0 ? Math.max(...times) : await parts.store.part(SCHEDULE_STORE).beginSchedule(owner, look);
+    times.length > 0
+      ? times.reduce((latest, at) => Math.max(latest, at))
+      : await parts.store.part(SCHEDULE_STORE).beginSchedule(owner, look);
   return { until, left: await waitingOf(parts, runs.toReversed()) };
+}
+
+/** By schedule: which of its runs have begun and not ended well, and why. */
+async function waitsOf(
+  parts: TurnParts,
+  agent: Agent,
+): Promise<ReadonlyMap<string, { runs: number; because: string }>> {
+  const owner = { org: agent.org, agent: agent.name, contact: SELF };
+  const own = await parts.store.threads(owner, LOOKED_AT, { channel: SCHEDULE });
+  const found = new Map<string, { runs: number; because: string }>();
+  for (const thread of await waitingOf(parts, own)) {
+    const name = thread.key.slice(0, thread.key.indexOf(" "));
+    const known = found.get(name);
+    found.set(
+      name,
+      known ? { ...known, runs: known.runs + 1 } : { runs: 1, because: await whyWaits(parts, agent, thread) },
+    );
+  }
+  return found;
+}
+
+/** Why no turn may begin there now; else what the last one failed of. */
+async function whyWaits(parts: TurnParts, agent: Agent, thread: Thread): Promise<string> {
+  const refused = await parts.steps.refusal(parts, { agent, thread, waits: async () => true });
+  if (refused !== undefined) return refused.message;
+  const last = (await parts.store.turns(thread.scope, thread.id)).at(-1);
+  if (last?.end?.status === "failed") return last.end.message;
+  return "no program with background work, such as `strata start`, has run it yet";
 }
 
 async function waitingOf({ store }: TurnParts, threads: readonly Thread[]): Promise<readonly Thread[]> {

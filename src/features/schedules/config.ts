@@ -14,10 +14,10 @@ const SCHEDULE = z.strictObject({
   timezone: z.string().max(60).default("UTC").describe("Whose clock that is, as in `Europe/Berlin`."),
   text: z.string().min(1).max(4_000).describe("The task for the agent."),
   missed: z
-    .enum(["skip", "once", "all"])
+    .union([z.enum(["skip", "once", "all"]), z.int().min(1).max(1_000)])
     .default("once")
     .describe(
-      "What becomes of runs for whose time no `strata start` was there: `skip` leaves them out, `once` makes the last of them up, `all` each of them, 1,000 at most.",
+      "What becomes of runs for whose time no `strata start` was there: `skip` leaves them out, `once` makes the last of them up, a number so many of the last, and `all` each of them, 1,000 at most. A clock that is set forward and a machine that slept leave out runs, too.",
     ),
   mode: z
     .enum(MODES)

@@ -1,6 +1,6 @@
 /** Scheduled runs of agents: each is an operator's event on a thread of its own, with as much of the prompt as it needs. */
 import { z } from "zod";
-import { minute, oneLine, table } from "../../print/index.ts";
+import { count, duration, minute, oneLine, table } from "../../print/index.ts";
 import { asStrataError, MODES } from "../../protocol/index.ts";
 import type { Job, JobWorld, Notice, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
@@ -22,13 +22,17 @@ const SCHEDULES = z
         cron: z.string(),
         timezone: z.string(),
         text: z.string(),
-        missed: z.enum(["skip", "once", "all"]),
+        missed: z.union([z.enum(["skip", "once", "all"]), z.number()]),
         mode: z.enum(MODES),
         next: TIME.optional().describe("When it runs next; left out, never again, or it is paused."),
         paused: z
           .object({ since: TIME, by: z.string() })
           .optional()
           .describe("Since when it is paused, and by whom; left out, it is not."),
+        waits: z
+          .object({ runs: z.number(), because: z.string() })
+          .optional()
+          .describe("Runs that have begun and not ended well, and why; left out, none."),
       }),
     ),
   })
@@ -46,31 +50,37 @@ const list = operation({
   run: async ({ runtime }, { agent }, { actor }) => {
     const found = await runtime.schedules(actor, agent);
     return {
-      schedules: found.map(({ schedule, next, paused }) => ({
+      schedules: found.map(({ schedule, next, paused, waits }) => ({
         ...schedule,
         ...given("next", next),
         ...given("paused", paused),
+        ...given("waits", waits),
       })),
     };
   },
   show: ({ schedules }, { style, given: { agent } }) =>
     schedules.length === 0
       ? [`${agent} does nothing by the clock; \`schedules\` in strata.yaml says what it shall do.`]
-      : table(
-          COLUMNS,
-          schedules.map(({ name, cron, timezone, mode, missed, next, paused, text }) => [
-            ...[
-              name,
-              paused ? "paused" : next === undefined ? "never" : minute(next),
-              cron,
-              timezone,
-              mode,
-              missed,
-              oneLine(text),
-            ],
-          ]),
-          style,
-        ),
+      : [
+          ...table(
+            COLUMNS,
+            schedules.map(({ name, cron, timezone, mode, missed, next, paused, text }) => [
+              ...[
+                name,
+                paused ? "paused" : next === undefined ? "never" : minute(next),
+                cron,
+                timezone,
+                mode,
+                String(missed),
+                oneLine(text),
+              ],
+            ]),
+            style,
+          ),
+          ...schedules.flatMap(({ name, waits }) =>
+            waits === undefined ? [] : [`${count(waits.runs, "run")} of ${name} waits: ${oneLine(waits.because)}`],
+          ),
+        ],
 });
 
 const COLUMNS = [
@@ -171,12 +181,31 @@ const task = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">, { a
         if (event.type === "failed" && !signal.aborted)
           yield { about, says: `${schedule.name} of ${agent} failed: ${event.error.message}` };
       }
+      const news = runtime.scheduleNews(operator, agent, schedule.name);
+      if (news !== undefined) yield* clockNotices(`${schedule.name} of ${agent}`, news);
     } catch (thrown) {
       // That it has no credits is told as how it lives.
       if (!asStrataError(thrown).traits.isPause) throw thrown;
     }
   },
 });
+
+const long = (milliseconds: number): string =>
+  milliseconds < 7_200_000 ? duration(milliseconds) : count(Math.round(milliseconds / 3_600_000), "hour");
+
+function* clockNotices(
+  name: string,
+  { setBack, missed, madeUp }: NonNullable<ReturnType<JobWorld["runtime"]["scheduleNews"]>>,
+): Generator<Notice> {
+  if (setBack > 0)
+    yield {
+      says: `The clock was set back by ${long(setBack)}: ${name} goes by the new time, and what it ran already does not run again.`,
+    };
+  if (missed > 0)
+    yield {
+      says: `${count(missed, "run")} of ${name} ${missed === 1 ? "was" : "were"} missed, because no program ran, the machine slept or the clock was set forward; ${madeUp} of them ${madeUp === 1 ? "is" : "are"} made up, as \`missed\` says.`,
+    };
+}
 
 export const FEATURE: Feature = {
   name: "schedules",

@@ -87,8 +87,9 @@ describe("001.22 what an agent does by the clock", () => {
   it.each([
     ["skip", []],
     ["once", ["2026-05-04T09:00:00.000Z"]],
+    [2, ["2026-05-03T09:00:00.000Z", "2026-05-04T09:00:00.000Z"]],
     ["all", ["2026-05-02T09:00:00.000Z", "2026-05-03T09:00:00.000Z", "2026-05-04T09:00:00.000Z"]],
-  ] as const)("of runs that were missed while nothing ran, `%s` makes up %j, once", async (missed, made) => {
+  ] as const)("of runs that were missed while nothing ran, `missed: %s` makes up %j, once", async (missed, made) => {
     const noon: Schedule = { ...digest, cron: "0 9 * * *", timezone: "UTC", missed };
     const first = await clocked([noon]);
     await first.look(day("2026-04-30T12:00:00Z"));
@@ -99,6 +100,48 @@ describe("001.22 what an agent does by the clock", () => {
     expect(await again.begun()).toEqual(["2026-05-01T09:00:00.000Z", ...made]);
     const third = await clocked([{ ...noon, text: "Say it otherwise." }], { store: first.store });
     expect(await third.look(day("2026-05-04T12:02:00Z"))).toEqual([]);
+  });
+
+  it("goes on when the clock was set back, in this program and in the next, runs nothing twice, and tells it", async () => {
+    const hourly: Schedule = { ...digest, cron: "0 * * * *", timezone: "UTC" };
+    const first = await clocked([hourly]);
+    await first.look(day("2027-05-01T08:30:00Z"));
+    expect(await first.look(day("2027-05-01T09:00:01Z"))).toHaveLength(1);
+    for (const { look, runtime, begun } of [first, await clocked([hourly], { store: first.store })]) {
+      const before = (await begun()).length;
+      expect(await look(day("2026-05-01T08:30:00Z"))).toEqual([]);
+      expect(runtime.scheduleNews(OPERATOR, NAME, "digest")).toMatchObject({
+        setBack: 365 * 86_400_000 + (before > 1 ? 1_800_000 : 1_801_000),
+      });
+      expect(runtime.scheduleNews(OPERATOR, NAME, "digest")).toBeUndefined();
+      const [next] = await runtime.schedules(OPERATOR, NAME);
+      expect(next).toMatchObject({ isDue: false, next: day("2026-05-01T09:00:00Z") });
+      await look(day("2026-05-01T09:00:01Z"));
+      expect(await begun()).toEqual(["2026-05-01T09:00:00.000Z", "2027-05-01T09:00:00.000Z"]);
+    }
+  });
+
+  it("makes up one run when the clock was set forward, and tells how many were missed", async () => {
+    const { look, runtime } = await clocked([{ ...digest, cron: "*/10 * * * *", timezone: "UTC" }]);
+    await look(day("2026-05-01T08:00:00Z"));
+    expect(await look(day("2026-05-10T08:05:00Z"))).toHaveLength(1);
+    const news = runtime.scheduleNews(OPERATOR, NAME, "digest");
+    expect(news).toMatchObject({ setBack: 0, madeUp: 1 });
+    expect(news?.missed).toBeGreaterThanOrEqual(1_000);
+  });
+
+  it("is listed with the reason why a run waits", async () => {
+    const noon: Schedule = { ...digest, cron: "0 9 * * *", timezone: "UTC" };
+    const { runtime, time } = await testRuntime([new Error("the model is down")], {
+      agent: sampleAgent({ schedules: [noon] }),
+    });
+    time.at = day("2026-05-01T08:00:00Z");
+    await collect(runtime.runDueSchedule(OPERATOR, NAME, "digest"));
+    time.at = day("2026-05-01T09:00:01Z");
+    await collect(runtime.runDueSchedule(OPERATOR, NAME, "digest"));
+    expect(await runtime.schedules(OPERATOR, NAME)).toMatchObject([
+      { waits: { runs: 1, because: expect.stringContaining("the model is down") } },
+    ]);
   });
 
   it("is on no thread before its first run, and not missed where no program was there for a first look", async () => {
@@ -204,7 +247,17 @@ describe("001.22 what an agent does by the clock", () => {
     expect((await dues("2026-05-01T09:00:00Z")).tasks).toBe(1);
     expect(await dues("2026-05-01T09:00:01Z")).toEqual({ tasks: 0, next: "2026-05-02T09:00:00.000Z" });
     expect(told).toEqual(["digest of helper ran: `strata outbox list helper` shows its reply."]);
-    expect(await runtime.outbox(OPERATOR, NAME, { limit: 9 })).toMatchObject([{ text: "Done.", status: "waiting" }]);
+    await dues("2026-05-05T12:00:00Z");
+    expect(told.at(-1)).toBe(
+      "4 runs of digest of helper were missed, because no program ran, the machine slept or the clock was set forward; 1 of them is made up, as `missed` says.",
+    );
+    await dues("2026-05-04T12:00:00Z");
+    expect(told.at(-1)).toMatch(/^The clock was set back by 24 hours: digest of helper goes by the new time/);
+    await dues("2026-05-05T12:00:00Z");
+    expect(await runtime.outbox(OPERATOR, NAME, { limit: 9 })).toMatchObject([
+      { text: "Done.", status: "waiting" },
+      { text: "Done." },
+    ]);
   });
 
   it("refuses a rule that cannot be read, one that never comes and a time zone that is none", () => {
