@@ -9,8 +9,8 @@ export function telling(store: Store, tell: (change: Change) => void): Store {
   };
   return {
     ...store,
-    receive: (scope, thread, events) =>
-      after(store.receive(scope, thread, events), (stored) => messages({ scope, id: thread }, stored)),
+    receive: (scope, thread, events, also) =>
+      after(store.receive(scope, thread, events, also), (stored) => messages({ scope, id: thread }, stored)),
     openAndReceive: (scope, ...given) =>
       after(store.openAndReceive(scope, ...given), ({ thread, events }) => messages(thread, events)),
     settle: (claim, outcome) =>

@@ -1,9 +1,21 @@
-import { describe, expect, it } from "vitest";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { project, strata } from "../../../tests/cli/strata.ts";
+import { openApp } from "../../app.ts";
 import { at, eventsOf, httpFixture, to } from "../../doors/http/index.contract.ts";
-import { type Actor, actorId, agentName, allow, contactId, orgId, type Role } from "../../protocol/index.ts";
+import {
+  type Actor,
+  actorId,
+  agentName,
+  allow,
+  contactId,
+  orgId,
+  type Role,
+  type ThreadId,
+  untrusted,
+} from "../../protocol/index.ts";
 import { mcpTool } from "../index.ts";
-import { FEATURE } from "./index.ts";
+import { FEATURE, type Recipient } from "./index.ts";
 
 const ORG = orgId("home");
 const ANN = { agent: agentName("companion"), contact: contactId("ann") };
@@ -154,6 +166,29 @@ describe("a message", () => {
     await json(`POST /v1/threads/${thread}/settings/tone`, { body: { value: "warm" } });
     expect(await send({})).toMatchObject({ status: 200, body: { done: { text: "One." } } });
     expect(await tone()).toBe("warm");
+  });
+
+  it("to a thread or a conversation of an opened project sets what is set with it", async () => {
+    const folder = project((yaml) =>
+      yaml.replace(
+        "    recall: auto\n",
+        "    recall: auto\n    settings: { tone: { choices: [dry, warm], default: dry } }\n",
+      ),
+    );
+    const app = await openApp({ folder, data: join(folder, ".strata"), env: {} });
+    onTestFinished(() => app.close());
+    const content = [{ type: "text", text: untrusted("Hello") }] as const;
+    const send = async (to: Recipient, tone: string) => {
+      const message = { to, content, kind: "message", follow: "queue", settings: { tone } } as const;
+      for await (const event of app.runtime.sendMessage(app.operator, message))
+        if (event.type === "received") return event.event.thread;
+      return expect.unreachable("the message is stored first");
+    };
+    const tone = async (thread: ThreadId) => (await app.runtime.settings(app.operator, thread))[0]?.value;
+    const thread = await send({ ...ANN, channel: "program", key: "main" }, "warm");
+    expect(await tone(thread)).toBe("warm");
+    await send({ agent: ANN.agent, thread }, "dry");
+    expect(await tone(thread)).toBe("dry");
   });
 
   it("names an agent that is not the thread's", async () => {
