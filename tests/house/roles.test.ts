@@ -1,0 +1,169 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { allOperations } from "../../src/app/entry/features.ts";
+import { at, type HttpFixture, httpFixture } from "../../src/doors/http/index.contract.ts";
+import { fieldsOf, mcpTools, type Operation, pathFields } from "../../src/features/index.ts";
+import {
+  type Actor,
+  actorId,
+  agentName,
+  asStrataError,
+  contactId,
+  orgId,
+  ROLES,
+  type Role,
+} from "../../src/protocol/index.ts";
+
+/** Who reaches what, as a person has reviewed it: a line for each operation. */
+const EXPECTED = new Map(
+  readFileSync(join(import.meta.dirname, "roles.txt"), "utf8")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#"))
+    .map((line) => {
+      const [name = "", ...roles] = line.split(/\s+/);
+      return [name, roles] as const;
+    }),
+);
+
+const OPERATIONS = await allOperations();
+const HOME = orgId("home");
+
+const ACTORS: Readonly<Record<Role, Actor>> = {
+  platform: { org: HOME, id: actorId("program:strata"), role: "platform" },
+  operator: { org: HOME, id: actorId("token:operator"), role: "operator" },
+  member: { org: HOME, id: actorId("member:mia"), role: "member" },
+  agent: { org: HOME, id: actorId("agent:companion"), role: "agent", agent: agentName("companion") },
+  contact: {
+    org: HOME,
+    id: actorId("contact:ann"),
+    role: "contact",
+    agent: agentName("companion"),
+    contact: contactId("ann"),
+  },
+  auditor: { org: HOME, id: actorId("key:auditor"), role: "auditor" },
+};
+
+const isExpected = (name: string, role: Role): boolean => EXPECTED.get(name)?.includes(role) ?? false;
+
+/** Whom a request comes from: set before each one. */
+let actor: Actor = ACTORS.operator;
+let fixture: HttpFixture;
+const ids = new Map<string, string>();
+
+beforeAll(async () => {
+  fixture = await httpFixture(["Hello."], { actorOf: () => actor });
+  const thread = await fixture.open("ann");
+  const said = await fixture.json("POST /v1/agents/companion/messages", { body: { thread, text: "Hi" } });
+  const saved = await fixture.json("POST /v1/memories", {
+    body: { agent: "companion", contact: "ann", content: "Ann has a cat" },
+  });
+  ids.set("thr", thread);
+  ids.set("trn", String(at(said.body, "done", "turn")));
+  ids.set("mem", String(at(saved.body, "id")));
+});
+
+/** A value for each kind of field, whichever operation takes it. Erased is a contact of whom nothing else is asked. */
+function sampleOf({ takes, name }: Operation): Record<string, unknown> {
+  const contact = name === "contact.erase" ? "zoe" : "ann";
+  const named: Readonly<Record<string, unknown>> = { agent: "companion", contact, sender: "ann" };
+  const required = fieldsOf(takes).filter((field) => field.required || field.name === "agent");
+  const sent = name === "message.send" ? { thread: ids.get("thr"), text: "Hi", follow: "queue" } : {};
+  const each = required.map(({ name: field, says, choices, type }) => {
+    const kind = /\b(thr|trn|mem|apr|out)_/.exec(says)?.[1] ?? (says === "another turn" ? "trn" : undefined);
+    if (kind !== undefined) return [field, ids.get(kind) ?? `${kind}_${"0".repeat(26)}`];
+    return [field, named[field] ?? choices?.[0] ?? (type === "number" ? 1 : "x")];
+  });
+  return { ...Object.fromEntries(each), ...sent };
+}
+
+/** What an operation answers over HTTP: the code of its error, or nothing, and the sentence. */
+async function overHttp(operation: Operation, values: Readonly<Record<string, unknown>>) {
+  if (operation.at === undefined) return undefined;
+  const { method, path } = operation.at;
+  const inPath = pathFields(operation.at);
+  const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name] ?? "garbage")));
+  const rest = Object.entries(values).filter(([name]) => !inPath.includes(name));
+  const query =
+    method === "post"
+      ? ""
+      : `?${new URLSearchParams(rest.map(([name, value]): [string, string] => [name, String(value)]))}`;
+  const asked = method === "post" ? { body: Object.fromEntries(rest) } : {};
+  return refusalIn(await fixture.ask(`${method.toUpperCase()} ${url}${query}`, asked));
+}
+
+async function refusalIn(response: Response) {
+  const text = await response.text();
+  if (response.ok) return { code: undefined, message: "" };
+  const body: unknown = JSON.parse(text);
+  return { code: at(body, "error", "code"), message: at(body, "error", "message") };
+}
+
+/** The same as the command line calls it. */
+async function asCommand(operation: Operation, values: unknown) {
+  const naming = { whole: "the command", field: (name: string) => name };
+  const call = { actor, signal: new AbortController().signal, progress: () => undefined };
+  try {
+    const ran = await operation.run(fixture.parts, { values, naming }, call);
+    if (!("events" in ran)) return { code: undefined, message: "" };
+    const events = typeof ran.events === "function" ? ran.events(call.signal) : ran.events;
+    for await (const _ of events);
+    return { code: undefined, message: "" };
+  } catch (thrown) {
+    const { code, message } = asStrataError(thrown);
+    return { code, message };
+  }
+}
+
+describe("who may do what", () => {
+  it("has a row for each operation, and no row too many", () => {
+    expect([...EXPECTED.keys()].sort()).toEqual(OPERATIONS.map(({ name }) => name).sort());
+  });
+
+  it.each(OPERATIONS.map((operation) => [operation.name, operation] as const))("%s", async (name, operation) => {
+    const values = sampleOf(operation);
+    expect(operation.takes.safeParse(values).error, "the sample is valid").toBeUndefined();
+    for (const role of ROLES) {
+      actor = ACTORS[role];
+      for (const door of [overHttp, asCommand]) {
+        const sample = await door(operation, values);
+        if (sample === undefined) continue;
+        if (isExpected(name, role)) {
+          expect(["not_allowed", "unexpected"], `${role} reaches it: ${sample.message}`).not.toContain(sample.code);
+          continue;
+        }
+        expect(sample.code, `${role} is refused`).toBe("not_allowed");
+        const garbage = await door(operation, { garbage: true });
+        expect(garbage, `${role} learns nothing of its form`).toEqual(sample);
+      }
+    }
+  });
+
+  it.each(ROLES)("tells %s over MCP of the tools that it may use, and of no other", (role) => {
+    const expected = OPERATIONS.filter(({ name }) => isExpected(name, role)).map(({ name }) => name.replace(".", "_"));
+    expect(mcpTools(OPERATIONS, ACTORS[role]).map(({ name }) => name)).toEqual(expected);
+  });
+
+  it("lets a contact look its own thread up, and shows nothing of the inside", async () => {
+    actor = ACTORS.contact;
+    const { body } = await fixture.json(`GET /v1/threads/${ids.get("thr")}/slots`);
+    expect(at(body, "thread")).not.toHaveProperty("version");
+    expect(body).toMatchObject({
+      slots: [
+        { from: "ann", text: "Hi" },
+        { to: "ann", text: "Hello." },
+      ],
+    });
+    actor = { ...ACTORS.contact, contact: contactId("bob") };
+    expect((await fixture.json(`GET /v1/threads/${ids.get("thr")}`)).status).toBe(404);
+  });
+
+  it("answers a member who sends a message again with the end of the turn that answered it", async () => {
+    const made = await httpFixture(["Once."], { actorOf: () => ACTORS.member });
+    const body = { thread: await made.open("ann"), text: "Hi", externalId: "m-1" };
+    for (const _ of [1, 2]) {
+      const answer = await made.json("POST /v1/agents/companion/messages", { body });
+      expect(answer).toMatchObject({ status: 200, body: { done: { text: "Once." } } });
+    }
+  });
+});
