@@ -84,7 +84,7 @@ describe("the examples", () => {
   it("05: a turn over REST streams as it runs, and is explained", () => {
     const types = [...of("05").matchAll(/^([a-z-]+) +\{/gm)].map(([, type = ""]) => type);
     expect(types.filter((type, n) => type !== types[n - 1])).toEqual(
-      "received turn-start compiled tool-start tool-end compiled text-delta done".split(" "),
+      "received turn-start compiled tool-start tool-end compiled text-delta done answer".split(" "),
     );
     expect(of("05")).toMatch(/^thread thr_\w{26}\n/);
     expect(of("05")).toMatch(/^request 2: \d+ of 59904 tokens\n {2}tools +tools/m);
