@@ -51,7 +51,7 @@ agents:
     budgets:
       total: 20000
       turn:
-        rounds: 6
+        modelCalls: 6
 \`\`\`
 
 ## Vectors

@@ -84,8 +84,8 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
     withMedia: [["image/png"]],
   },
   turn: {
-    limitName: [["rounds"], ["calls"], ["dollars"], ["credits"]],
-    notRun: [["rounds"]],
+    limitName: [["modelCalls"], ["toolCalls"], ["maxCost"], ["credits"]],
+    notRun: [["modelCalls"]],
     noSuchTool: [
       ["write", ["list", "read"]],
       ["write", []],

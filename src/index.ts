@@ -36,11 +36,11 @@ export {
 } from "./compiler/index.ts";
 // With these, who names the type of the runtime finds what each feature adds to it.
 export type { AgentDoors } from "./features/agents/api.ts";
-export type { ConversationDoors } from "./features/conversations/index.ts";
 export type { DeliveryDoors } from "./features/deliveries/api.ts";
 export type { FileDoors } from "./features/files/api.ts";
 export type { InboxDoors } from "./features/inbox/api.ts";
 export type { LifeDoors } from "./features/life/api.ts";
+export type { LogDoors } from "./features/logs/index.ts";
 export type {
   ImportProgress,
   ImportReport,

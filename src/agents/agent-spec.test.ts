@@ -29,7 +29,7 @@ const rich = (text: string): Agent =>
           "id: now, rank: 2, source: clock, timezone: Europe/Berlin",
           "id: past, rank: 3, source: recall, limit: 9",
         ],
-        "    model: rehearsal\n    tools: [read]\n    budgets: {turn: {dollars: 0.25}}\n",
+        "    model: rehearsal\n    tools: [read]\n    budgets: {turn: {maxCost: 0.25}}\n",
       ),
       { "a.md": "From a file.\n" },
     ),
@@ -110,7 +110,7 @@ const EVERY_KEY: Complete<Omit<Agent, "version" | "output" | keyof typeof AGENT_
   ...{ tail: "before-events", summaries: false, mode: "auto" },
   budgets: {
     ...{ total: 9_000, reply: 90, keep: 80, system: 85, history: 82, message: 75, result: 70, source: 60 },
-    turn: { rounds: 1, calls: 2, seconds: 3, dollars: 0.25 },
+    turn: { modelCalls: 1, toolCalls: 2, seconds: 3, maxCost: 0.25 },
     spend: { dollars: 5, per: "month" },
   },
 };
@@ -132,7 +132,7 @@ describe("an agent's spec", () => {
       ...['deliver: {url: "https://example.org/in"}', `life: {tick: 60, credits: {}, account: ${account}}`],
       ...["tail: before-events", "summaries: false", "consolidate: {after: 60}", "mode: auto", "embedder: rehearsal"],
       ...["tools: [memory_save, {name: memory_search, approval: true, calls: 2, seconds: 3}]"],
-      ...["budgets: {keep: 900, message: 70, turn: {dollars: 0.25}, spend: {dollars: 5, per: month}}"],
+      ...["budgets: {keep: 900, message: 70, turn: {maxCost: 0.25}, spend: {dollars: 5, per: month}}"],
     ];
     const agent = onlyAgent(loadYaml(yamlWith(layers, keys.map((key) => `    ${key}\n`).join(""))));
     expect(agent.version).toBe("2c4d747f892a5e2dbbe599abdd290d6ce2749b75aa7641ce90bc64f46164f28c");

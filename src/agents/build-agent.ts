@@ -169,7 +169,7 @@ function buildBudgets(
   { turn, spend, source, keep, message, system, history, ...rest }: AgentConfig["budgets"],
   usual: number,
 ): Budgets {
-  const { dollars, ...limits } = turn;
+  const { maxCost, ...limits } = turn;
   return {
     ...rest,
     ...(keep === undefined ? {} : { keep }),
@@ -177,7 +177,7 @@ function buildBudgets(
     ...(system === undefined ? {} : { system }),
     ...(history === undefined ? {} : { history }),
     source: source ?? usual,
-    turn: { ...limits, ...(dollars === undefined ? {} : { dollars }) },
+    turn: { ...limits, ...(maxCost === undefined ? {} : { maxCost }) },
     ...(spend === undefined ? {} : { spend }),
   };
 }

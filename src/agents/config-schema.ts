@@ -159,15 +159,20 @@ const BUDGETS = z.strictObject({
   result: tokens(1).default(DEFAULT_BUDGETS.result).describe("Tokens of one tool result; a longer one is cut."),
   turn: z
     .strictObject({
-      rounds: z.int().min(1).max(1_000).default(DEFAULT_BUDGETS.turn.rounds).describe("Model calls of one turn."),
-      calls: z.int().min(0).max(10_000).default(DEFAULT_BUDGETS.turn.calls).describe("Tool calls of one turn."),
+      modelCalls: z
+        .int()
+        .min(1)
+        .max(1_000)
+        .default(DEFAULT_BUDGETS.turn.modelCalls)
+        .describe("Model calls of one turn."),
+      toolCalls: z.int().min(0).max(10_000).default(DEFAULT_BUDGETS.turn.toolCalls).describe("Tool calls of one turn."),
       seconds: z
         .int()
         .min(1)
         .max(86_400)
         .default(DEFAULT_BUDGETS.turn.seconds)
         .describe("Seconds that one turn may take."),
-      dollars: z.number().positive().optional().describe("US dollars that one turn may cost. Default: no limit."),
+      maxCost: z.number().positive().optional().describe("US dollars that one turn may cost. Default: no limit."),
     })
     .prefault({})
     .describe("The limits of one turn."),

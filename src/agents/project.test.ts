@@ -74,7 +74,7 @@ describe("a project", () => {
         "id: now, rank: 2, source: clock, timezone: Europe/Berlin, required: true",
         "id: past, rank: 3, source: recall, limit: 9, trust: contact",
       ],
-      "    model: anthropic:claude-x\n    recall: tools\n    mode: compact\n    budgets: {total: 9000, reply: 10, turn: {dollars: 0.5}}\n",
+      "    model: anthropic:claude-x\n    recall: tools\n    mode: compact\n    budgets: {total: 9000, reply: 10, turn: {maxCost: 0.5}}\n",
       "model: rehearsal\n",
     );
     expect(agent).toMatchObject({ model: "anthropic:claude-x", recall: "tools", mode: "compact" });
@@ -82,7 +82,7 @@ describe("a project", () => {
       ...DEFAULT_BUDGETS,
       total: 9000,
       reply: 10,
-      turn: { ...DEFAULT_BUDGETS.turn, dollars: 0.5 },
+      turn: { ...DEFAULT_BUDGETS.turn, maxCost: 0.5 },
     });
     expect(agent.layers).toMatchObject([
       {

@@ -12,6 +12,13 @@ const STORED_KEYS: readonly Rename[] = [
   ["settings.*", "maxLength", "text"],
   ["settings.*", "settableBy", "by"],
   ["layers.*.source", "setting", "fact"],
+  ["budgets.turn", "modelCalls", "rounds"],
+  ["budgets.turn", "toolCalls", "calls"],
+  ["budgets.turn", "maxCost", "dollars"],
+  ["life.credits", "modelCalls", "rounds"],
+  ["subagents.limits", "modelCalls", "rounds"],
+  ["subagents.limits", "toolCalls", "calls"],
+  ["subagents.limits", "maxCost", "dollars"],
 ];
 
 /** The same of values. */
@@ -23,6 +30,13 @@ const WRITTEN: readonly Rename[] = [
   ["agents.*.settings.*", "maxLength", "text"],
   ["agents.*.settings.*", "settableBy", "by"],
   ["agents.*.layers.*", "setting", "fact"],
+  ["agents.*.budgets.turn", "modelCalls", "rounds"],
+  ["agents.*.budgets.turn", "toolCalls", "calls"],
+  ["agents.*.budgets.turn", "maxCost", "dollars"],
+  ["agents.*.life.credits", "modelCalls", "rounds"],
+  ["agents.*.subagents.limits", "modelCalls", "rounds"],
+  ["agents.*.subagents.limits", "toolCalls", "calls"],
+  ["agents.*.subagents.limits", "maxCost", "dollars"],
 ];
 
 /** What an unknown key of strata.yaml is called now, if it had that name before. */

@@ -160,7 +160,7 @@ function checkPrices(
 /** The setting that limits an agent's spending, if there is one. */
 function moneyKeyOf({ budgets: { spend, turn }, life }: Agent): string | undefined {
   if (spend !== undefined) return "budgets.spend";
-  if (turn.dollars !== undefined) return "budgets.turn";
+  if (turn.maxCost !== undefined) return "budgets.turn";
   return life?.credits && "life.credits";
 }
 

@@ -134,8 +134,8 @@ export const TOKENS = z.object({
 });
 
 const TOTALS = z.object({
-  rounds: z.number(),
-  calls: z.number(),
+  modelCalls: z.number(),
+  toolCalls: z.number(),
   usage: TOKENS,
   dollars: z.number(),
   milliseconds: z.number(),
@@ -171,7 +171,7 @@ const SENT = {
 const BECAUSE = z
   .string()
   .describe(
-    "Why it ended: `answered`, the model finished by itself; `length`, the longest reply was reached; `refused` by the model or its provider's filter; `rounds`, `calls`, `dollars` or `credits`, that limit was reached; `recording ended` in a replay.",
+    "Why it ended: `answered`, the model finished by itself; `length`, the longest reply was reached; `refused` by the model or its provider's filter; `modelCalls`, `toolCalls`, `maxCost` or `credits`, that limit was reached; `recording ended` in a replay.",
   );
 
 /** A call that a turn left open. */
@@ -185,7 +185,7 @@ export const OPEN_CALL = z.object({
   keeps: z.boolean().describe("Whether other messages wait until it is answered."),
   due: TIME.optional().describe("From then on it is answered with a sentence."),
   reserved: z
-    .object({ rounds: z.number(), calls: z.number(), dollars: z.number() })
+    .object({ modelCalls: z.number(), toolCalls: z.number(), dollars: z.number() })
     .optional()
     .describe("What it may use of the limits of its run."),
 });

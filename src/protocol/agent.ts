@@ -24,10 +24,10 @@ export interface Budgets {
   readonly result: number;
   /** Limits of one turn: model calls, tool calls, seconds and, if set, US dollars. */
   readonly turn: {
-    readonly rounds: number;
-    readonly calls: number;
+    readonly modelCalls: number;
+    readonly toolCalls: number;
     readonly seconds: number;
-    readonly dollars?: number;
+    readonly maxCost?: number;
   };
   /** Milliseconds a layer's source may take. */
   readonly source: number;
@@ -55,7 +55,7 @@ export const DEFAULT_BUDGETS: Budgets = {
   total: 64_000,
   reply: 4_096,
   result: 4_000,
-  turn: { rounds: 8, calls: 32, seconds: 120 },
+  turn: { modelCalls: 8, toolCalls: 32, seconds: 120 },
   source: 300,
 };
 

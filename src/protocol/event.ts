@@ -88,8 +88,8 @@ export const isUntaken = ({ status }: Pick<StoredEvent, "status">): boolean =>
 
 /** How far a call may go with its caller's limits, or has gone. */
 export interface CallLimits {
-  readonly rounds: number;
-  readonly calls: number;
+  readonly modelCalls: number;
+  readonly toolCalls: number;
   readonly dollars: number;
 }
 

@@ -30,7 +30,7 @@ export interface CreditRules {
   readonly low: number;
   readonly critical: number;
   /** Model calls of a turn while it is Critical. */
-  readonly rounds: number;
+  readonly modelCalls: number;
 }
 
 /** The payment in US dollars that is suggested to operators: enough that the agent is not `LowCycles` again at once, whatever it owes. */

@@ -20,7 +20,15 @@ export interface Clock {
 }
 
 /** Why a successful turn ended, in the core's words. */
-export const STOP_REASONS = ["answered", "length", "refused", "rounds", "calls", "dollars", "recording ended"] as const;
+export const STOP_REASONS = [
+  "answered",
+  "length",
+  "refused",
+  "modelCalls",
+  "toolCalls",
+  "maxCost",
+  "recording ended",
+] as const;
 export type CoreStop = (typeof STOP_REASONS)[number];
 
 /** Why a successful turn ended. A feature brings more with `ownStop`; what is stored is the word. */
@@ -63,8 +71,8 @@ export function outcomePart<Value>(): OutcomePart<Value> {
 
 /** Totals of a turn. `milliseconds` of real time. */
 export interface TurnTotals {
-  readonly rounds: number;
-  readonly calls: number;
+  readonly modelCalls: number;
+  readonly toolCalls: number;
   readonly usage: Usage;
   readonly dollars: number;
   readonly milliseconds: number;

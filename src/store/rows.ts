@@ -11,6 +11,7 @@ import {
   type Message,
   partText,
   type Reply,
+  type StopReason,
   type StoredEvent,
   StrataError,
   saidInPart,
@@ -84,8 +85,13 @@ export const toStoredLedger = (text: string): StoredLedger => stored(text);
 export const toLedgerForm = (text: string): LedgerForm => stored(text);
 /** A ledger with all its values. */
 export const toLedger = (text: string): Ledger => stored(text);
-/** What a turn came to in all. */
-export const toTotals = (text: string): TurnTotals => stored(text);
+
+/** What a turn came to in all. Earlier rows say `rounds` for model calls and `calls` for tool calls. */
+export function toTotals(text: string): TurnTotals {
+  const { rounds, calls, ...totals }: TurnTotals & { readonly rounds?: number; readonly calls?: number } = stored(text);
+  return { ...(rounds !== undefined && { modelCalls: rounds, toolCalls: calls }), ...totals };
+}
+
 /** Any value, for callers that look into it themselves. */
 export const toJson = (text: string): Json => stored(text);
 const toTags = (text: string): readonly string[] => stored(text);
@@ -296,6 +302,13 @@ export interface SpokenText {
   readonly speaker: string | null;
 }
 
+/** Reasons to end a turn that have other words today. Earlier rows have these, and their links repeat them. */
+const FIRST_STOPS: Readonly<Record<string, StopReason>> = {
+  rounds: "modelCalls",
+  calls: "toolCalls",
+  dollars: "maxCost",
+};
+
 /** How a turn ended; nothing while it runs. `text` is what its reply or its failure said, null where erased. */
 export function toEnd(row: Row<"turn">, text: string | null, calls: readonly NewOpenCall[] = []): TurnEnd | undefined {
   const words = text === null ? null : String(toJson(text));
@@ -303,7 +316,7 @@ export function toEnd(row: Row<"turn">, text: string | null, calls: readonly New
   if (row.status === "waiting") return { status: "waiting", reply, calls };
   if (row.stop !== null) {
     // The reply's words are the model's, as for the outbox. An erased reply is empty, none stays none.
-    return { status: "done", stop: row.stop, reply };
+    return { status: "done", stop: FIRST_STOPS[row.stop] ?? row.stop, reply };
   }
   if (row.code !== null) return { status: "failed", code: row.code, message: words ?? "(erased)" };
   return undefined;

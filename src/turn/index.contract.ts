@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { agentSpec, vaultOf } from "../agents/index.ts";
+import { agentSpec, sealAgent, vaultOf } from "../agents/index.ts";
 import { reviveAgent } from "../app/entry/agents.ts";
 import { allParts, allSteps } from "../app/entry/features.ts";
 import { openRuntime, type RuntimeParts } from "../app/entry/runtime.ts";
@@ -13,10 +13,8 @@ import {
   allow,
   type Budgets,
   type Clock,
-  canonicalJson,
   contactId,
   DEFAULT_BUDGETS,
-  digestOf,
   type Layer,
   layerId,
   type Model,
@@ -89,7 +87,7 @@ export function sampleAgent(change: Partial<Agent> = {}, name = "helper"): Agent
     budgets: DEFAULT_BUDGETS,
     ...change,
   } as const;
-  return { ...rest, version: digestOf(canonicalJson(rest)) };
+  return sealAgent(rest);
 }
 
 /** A tool that acts outside (`ring`) and one that only looks (`look`), with what they did. */

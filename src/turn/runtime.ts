@@ -137,7 +137,7 @@ export interface RunOptions {
   /** How far the turn may go instead of the agent's own limits. */
   readonly limits?: Budgets["turn"];
   /** Told what the turns of its calls used: it counts for whoever called this one, too. */
-  readonly used?: (totals: Pick<TurnTotals, "rounds" | "calls" | "dollars">) => void;
+  readonly used?: (totals: Pick<TurnTotals, "modelCalls" | "toolCalls" | "dollars">) => void;
 }
 
 /** One turn of a thread; it can be cancelled like any other. */

@@ -4,11 +4,11 @@ import { type AgentState, REPLY_TOOL, type StopReason } from "../protocol/index.
 /** What a limit is called after "its", for the model whose turn it ends. */
 export const limitName = (stop: StopReason): string => {
   switch (stop) {
-    case "rounds":
+    case "modelCalls":
       return "limit of model calls";
-    case "calls":
+    case "toolCalls":
       return "limit of tool calls";
-    case "dollars":
+    case "maxCost":
       return "cost limit";
     default:
       return `limit (${stop})`;

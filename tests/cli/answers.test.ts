@@ -52,15 +52,15 @@ describe("a sentence about a turn that did not end well", () => {
     return strata(["chat", "companion"], { cwd: project(edit), input: "Remember that my cat is called Miso.\n" });
   };
 
-  it("that ended for its rounds names the key, and claims of no call that the agent heard of it", async () => {
-    const { err } = await limited("rounds: 1");
-    expect(err).toContain("the model was called as often as one turn allows, which is set by budgets.turn.rounds");
+  it("that ended for its model calls names the key, and claims of no call that the agent heard of it", async () => {
+    const { err } = await limited("modelCalls: 1");
+    expect(err).toContain("the model was called as often as one turn allows, which is set by budgets.turn.modelCalls");
     expect(err).toContain("→ memory_save was not run: the turn ended");
     expect(err).not.toContain("the agent was told why");
   });
 
   it("is none where it may call no more tools: the agent answers what it could not do", async () => {
-    const { out, err } = await limited("calls: 0");
+    const { out, err } = await limited("toolCalls: 0");
     expect(out).toContain('That did not work (memory_save): "Not run: this turn has reached its limit of tool calls');
     expect(err).toContain("→ memory_save failed: Not run: this turn has reached its limit of tool calls.");
     expect(err).not.toContain("the turn ended early");

@@ -18,20 +18,20 @@ async function talked() {
   return run;
 }
 
-describe("strata conversation", () => {
+describe("strata log", () => {
   it("000.57 000.58 lists the senders and shows what was said with one; each access is listed by `agent acts`", async () => {
     const run = await talked();
-    const { out } = await run("conversation list");
+    const { out } = await run("log list");
     expect(out).toMatch(/^sender +entries +active\nbob +1 +just now\nann +1 +just now\n$/);
-    const shown = await run("conversation show ann");
+    const shown = await run("log show ann");
     expect(shown.out).toContain("ann: I want tea.");
     expect(shown.out).toContain("1 entry of at most 20, times in UTC");
     expect(shown.out).not.toMatch(/bob|coffee/);
-    expect((await run("conversation show cat")).out).toBe("automaton has no log of cat.\n");
-    const [log] = jsonLines<object>((await run("conversation show bob --json")).out);
+    expect((await run("log show cat")).out).toBe("automaton has no log of cat.\n");
+    const [log] = jsonLines<object>((await run("log show bob --json")).out);
     expect(log).toMatchObject({ contact: "bob", entries: [{ body: "I want coffee." }] });
     const acts = await run("agent acts automaton");
-    expect(acts.out).toMatch(/read conversation +thr_\w{26}\n.*read conversation +thr_/);
+    expect(acts.out).toMatch(/read log +thr_\w{26}\n.*read log +thr_/);
     expect(acts.out).not.toMatch(/ann|bob/);
   });
 });

@@ -20,7 +20,7 @@ async function busy() {
 
 const TABLES: readonly string[] = [
   "agent acts",
-  "conversation list",
+  "log list",
   "credits list",
   "layer list",
   "layer history 6",
@@ -81,7 +81,7 @@ describe("what was said, on a terminal", () => {
     const run = await busy();
     await run(["chat", "automaton", "--as", "bob"], undefined, `${LONG}\n`);
     await run(["memory", "save", LONG, "--as", "bob"]);
-    for (const look of ["conversation show bob", "thread show", "outbox list", "memory list --as bob"]) {
+    for (const look of ["log show bob", "thread show", "outbox list", "memory list --as bob"]) {
       const [thread] =
         jsonLines<readonly { readonly id: string }[]>((await run(["thread", "list", "--json"])).out)[0] ?? [];
       const argv = [...look.split(" "), ...(look === "thread show" ? [thread?.id ?? ""] : [])];

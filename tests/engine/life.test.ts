@@ -46,7 +46,7 @@ async function living(
 describe("an agent with a life", () => {
   it("000.12 has the thresholds of the defaults: LowCycles at 5 dollars, Critical at 1, two model calls then", async () => {
     const { runtime, operator } = await living({ credits: {} });
-    expect(runtime.agent(operator, AUTOMATON).life?.credits).toEqual({ low: 5, critical: 1, rounds: 2 });
+    expect(runtime.agent(operator, AUTOMATON).life?.credits).toEqual({ low: 5, critical: 1, modelCalls: 2 });
   });
 
   it("is refused where the price of its model is not known: credits that are counted with no price would never run out", async () => {

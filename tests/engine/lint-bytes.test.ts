@@ -197,7 +197,7 @@ describe("what lint need not look for, because no declaration can say it", () =>
   });
 
   it("a turn with more positions than a provider looks back has a mark where the turn before ended", async () => {
-    const budgets = { turn: { rounds: 40, calls: 40 } };
+    const budgets = { turn: { modelCalls: 40, toolCalls: 40 } };
     const rules = [{ id: "rules", rank: 1, text: "Sell well. ".repeat(1_000) }];
     const app = await shop({ tools: ["ring"], layers: rules, budgets }, { tools: [tool("ring")] });
     const calls = Array.from({ length: 30 }, () => ({ parts: [{ call: "ring", input: {} }] }));

@@ -380,7 +380,7 @@ describe("a limit in dollars", () => {
     return { folder: at, data: join(at, "data"), env: {} };
   };
 
-  it.each([[{ spend: { dollars: 1, per: "day" } }], [{ turn: { dollars: 1 } }]])(
+  it.each([[{ spend: { dollars: 1, per: "day" } }], [{ turn: { maxCost: 1 } }]])(
     "%j is refused for a model whose price nobody has told, and taken once it is",
     async (budgets) => {
       const config = { ...code, agents: agents(budgets) };

@@ -125,7 +125,7 @@ describe("what an operator says on a sender's thread", () => {
       "| them (claimed): And now?",
       "| you: Take it.",
     ]);
-    const log = await runtime.conversation(operator, SOVEREIGN, contactId(ADA.address));
+    const log = await runtime.log(operator, SOVEREIGN, contactId(ADA.address));
     expect(log?.entries.map(({ body }) => body)).toEqual(["May I have bread?", "And now?", "Thanks."]);
   });
 });

@@ -196,7 +196,7 @@ describe("the life of the sovereign", () => {
     const full = on.lived.slice(3, 12).map(({ sent }) => prefixOf(sent[0]));
     expect(new Set(full).size).toBe(1);
 
-    const heads = await runtime.conversations(operator, SOVEREIGN, 200);
+    const heads = await runtime.logs(operator, SOVEREIGN, 200);
     expect(heads.map(({ contact }): ContactId => contact).sort()).toEqual([...wordsOf.keys()].sort());
     expect(heads.some(({ contact }) => contact === SELF)).toBe(false);
     for (const { turn, sent } of on.lived) {

@@ -1,10 +1,10 @@
 import { type ConfigInput as Config, declaring } from "../../agents/index.ts";
-import * as conversations from "../../features/conversations/config.ts";
 import * as deliveries from "../../features/deliveries/config.ts";
 import * as fetch from "../../features/fetch/config.ts";
 import * as files from "../../features/files/config.ts";
 import * as inbox from "../../features/inbox/config.ts";
 import * as life from "../../features/life/config.ts";
+import * as logs from "../../features/logs/config.ts";
 import * as memories from "../../features/memories/config.ts";
 import * as runtime from "../../features/runtime/config.ts";
 import * as schedules from "../../features/schedules/config.ts";
@@ -26,7 +26,7 @@ type AgentKeys = typeof inbox.KEYS &
   typeof settings.KEYS &
   typeof subagents.KEYS;
 type LayerSources = typeof memories.SOURCES &
-  typeof conversations.SOURCES &
+  typeof logs.SOURCES &
   typeof inbox.SOURCES &
   typeof life.SOURCES &
   typeof texts.SOURCES &
@@ -52,7 +52,7 @@ export const AGENT_KEYS: AgentKeys = {
 /** The sources that layers may name, in the order of that page. */
 export const LAYER_SOURCES: LayerSources = {
   ...memories.SOURCES,
-  ...conversations.SOURCES,
+  ...logs.SOURCES,
   ...inbox.SOURCES,
   ...life.SOURCES,
   ...texts.SOURCES,

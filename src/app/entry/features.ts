@@ -22,9 +22,9 @@ export const FEATURES: readonly Listed[] = [
     load: async () => (await import("../../features/contacts/index.ts")).FEATURE,
   },
   {
-    name: "conversations",
-    nouns: { conversation: "list the senders in an agent's log, and read one; each access is recorded" },
-    load: async () => (await import("../../features/conversations/index.ts")).FEATURE,
+    name: "logs",
+    nouns: { log: "list the senders in an agent's log, and read one; each access is recorded" },
+    load: async () => (await import("../../features/logs/index.ts")).FEATURE,
   },
   {
     name: "deliveries",

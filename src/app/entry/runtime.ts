@@ -1,10 +1,10 @@
 import { agentDoors } from "../../features/agents/index.ts";
 import { approvalDoors } from "../../features/approvals/index.ts";
-import { conversationDoors } from "../../features/conversations/index.ts";
 import { type DeliveryPorts, deliveryDoors } from "../../features/deliveries/index.ts";
 import { type FilePorts, openFiles } from "../../features/files/index.ts";
 import { inboxDoors } from "../../features/inbox/index.ts";
 import { type LifePorts, openLife } from "../../features/life/index.ts";
+import { logDoors } from "../../features/logs/index.ts";
 import { type MemoryPorts, openMemories } from "../../features/memories/index.ts";
 import { messageDoors } from "../../features/messages/index.ts";
 import { scheduleDoors } from "../../features/schedules/index.ts";
@@ -33,7 +33,7 @@ export function openRuntime(parts: RuntimeParts): Runtime {
     ...runtime,
     ...lives,
     ...approvalDoors(parts),
-    ...conversationDoors(parts),
+    ...logDoors(parts),
     ...deliveryDoors(parts),
     ...files.doors(parts),
     ...settingDoors(parts),

@@ -83,7 +83,7 @@ const FIRST = [
 ] as const;
 
 const MORE = [
-  ["people", "message, ask, contact, conversation, setting, inbox, outbox, approval"],
+  ["people", "message, ask, contact, log, setting, inbox, outbox, approval"],
   ["texts", "layer, soul, skill, file, lock, guard"],
   ["living", "life, credits, schedule, subagent"],
   ["record", "turn, verify, anchor, export, backup, store, replay"],
@@ -121,7 +121,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Declare>>> = {
   soul: nounOf("soul"),
   skill: nounOf("skill"),
   file: nounOf("file"),
-  conversation: nounOf("conversation"),
+  log: nounOf("log"),
   inbox: nounOf("inbox"),
   outbox: nounOf("outbox"),
   life: nounOf("life"),

@@ -287,14 +287,14 @@ describe("an agent's conversations and mail over HTTP", () => {
       const thread = await open(contact);
       await json(...to(thread, { text: `I am ${contact}.` }, { agent: "automaton" }));
     }
-    const heads = await get("/conversations");
-    shaped(heads, "get ~/conversations");
-    expect(at(heads.body, "conversations")).toHaveLength(2);
-    const ann = await get("/conversations/ann");
-    shaped(ann, "get ~/conversations/{sender}");
-    expect(at(ann.body, "conversation", "entries")).toMatchObject([{ body: "I am ann." }]);
+    const heads = await get("/logs");
+    shaped(heads, "get ~/logs");
+    expect(at(heads.body, "logs")).toHaveLength(2);
+    const ann = await get("/logs/ann");
+    shaped(ann, "get ~/logs/{sender}");
+    expect(at(ann.body, "log", "entries")).toMatchObject([{ body: "I am ann." }]);
     expect(JSON.stringify(ann.body)).not.toContain("bob");
-    expect((await get("/conversations/nobody")).body).toEqual({ conversation: null });
+    expect((await get("/logs/nobody")).body).toEqual({ log: null });
     await json(...to(await open("ann"), { text: "And?", follow: "queue" }, { agent: "automaton" }));
     const inbox = await get("/inbox");
     shaped(inbox, "get ~/inbox");
@@ -316,7 +316,7 @@ describe("an agent's conversations and mail over HTTP", () => {
     expect(snapshot.body).toMatchObject({ agent: { name: "automaton" }, inbox: 1, outbox: 0 });
     const acts = await get("/acts");
     shaped(acts, "get ~/acts");
-    expect(JSON.stringify(acts.body)).toContain("read conversation");
+    expect(JSON.stringify(acts.body)).toContain("read log");
     expect(JSON.stringify(acts.body)).not.toMatch(/\bann\b|\bbob\b/);
   });
 });

@@ -51,8 +51,8 @@ it("a sender's log tells over HTTP which messages were proven, by the address ho
   await post('{"text": "And butter."}');
   await json("POST /v1/agents/sovereign/inbox/run");
   for (const written of [address, address.toLowerCase()]) {
-    const log = await json(`GET /v1/agents/sovereign/conversations/${written}`);
-    expect(at(log.body, "conversation", "entries")).toMatchObject([
+    const log = await json(`GET /v1/agents/sovereign/logs/${written}`);
+    expect(at(log.body, "log", "entries")).toMatchObject([
       { body: "Please deliver the bread.", proof: "proven" },
       { body: "And butter.", proof: "claimed" },
     ]);
@@ -61,7 +61,7 @@ it("a sender's log tells over HTTP which messages were proven, by the address ho
     .slice(2)
     .toLowerCase()
     .replace(/[a-f]/, (one) => one.toUpperCase())}`;
-  expect(await json(`GET /v1/agents/sovereign/conversations/${wrong}`)).toMatchObject({
+  expect(await json(`GET /v1/agents/sovereign/logs/${wrong}`)).toMatchObject({
     status: 400,
     body: { error: { code: "invalid_id", message: expect.stringContaining(address) } },
   });

@@ -9,9 +9,9 @@ import {
   REPLAY,
   recordAct,
 } from "../../turn/index.ts";
-import { CONVERSATION_STORE, type ConversationHead } from "../conversations/index.ts";
 import { OUTBOX_STORE } from "../deliveries/index.ts";
 import type { LifeDoors, LifeView } from "../life/api.ts";
+import { LOG_STORE, type LogHead } from "../logs/index.ts";
 import type { LayerView, PassedOver } from "../texts/api.ts";
 import { layerViews, passedOver } from "../texts/index.ts";
 
@@ -37,7 +37,7 @@ interface AgentSnapshot {
   readonly agent: Agent;
   readonly layers: readonly LayerView[];
   readonly life?: LifeView;
-  readonly conversations: readonly ConversationHead[];
+  readonly logs: readonly LogHead[];
   readonly inbox: number;
   readonly outbox: number;
   readonly undeliverable: number;
@@ -80,7 +80,7 @@ async function snapshot(access: AgentAccess, actor: Allowed<"read">, { life }: L
     agent,
     layers: await layerViews(access),
     ...(agent.life !== undefined && { life: await life(actor, agent.name) }),
-    conversations: await parts.store.part(CONVERSATION_STORE).conversations(owner, CONVERSATION_LIMITS.senders),
+    logs: await parts.store.part(LOG_STORE).logs(owner, CONVERSATION_LIMITS.senders),
     inbox: await parts.store.inboxCount(owner),
     ...(await parts.store.part(OUTBOX_STORE).mailCounts(owner)),
   };

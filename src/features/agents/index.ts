@@ -75,7 +75,7 @@ async function declared(world: OperationContext, agent: Agent, { actor }: Call<"
 
 const snapshot = operation({
   name: "agent.snapshot",
-  does: "Show everything about an agent at once: layers, life, conversations, and how many messages wait. This access is recorded.",
+  does: "Show everything about an agent at once: layers, life, logs, and how many messages wait. This access is recorded.",
   may: "read",
   at: "GET /v1/agents/{agent}/snapshot",
   takes: OF_AGENT,
@@ -85,8 +85,8 @@ const snapshot = operation({
     const { name, version, description } = agent;
     return { agent: { name, version, description }, ...given("life", life && lifeAnswer(life)), ...rest };
   },
-  show: ({ agent: { name }, layers, conversations, inbox, outbox }) => [
-    `${name} has ${count(layers.length, "layer")} and ${count(conversations.length, "conversation")}; ${inbox} of its messages wait for a turn, ${outbox} for delivery`,
+  show: ({ agent: { name }, layers, logs, inbox, outbox }) => [
+    `${name} has ${count(layers.length, "layer")} and ${count(logs.length, "log")}; ${inbox} of its messages wait for a turn, ${outbox} for delivery`,
   ],
 });
 
@@ -178,6 +178,6 @@ export { attentionLines, unansweredLines } from "./lines.ts";
 /** It shows what other features keep of an agent, so their words and sentences stand here, too. */
 export const FEATURE: Feature = {
   name: "agents",
-  needs: ["conversations", "deliveries", "life", "texts"],
+  needs: ["deliveries", "life", "logs", "texts"],
   operations: OPERATIONS,
 };

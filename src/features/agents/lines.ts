@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { count, number, oneLine, type Style, setIn, shortVersion, table } from "../../print/index.ts";
 import type { Agent, Source, Tainted, ToolName } from "../../protocol/index.ts";
-import { HEAD } from "../conversations/index.ts";
 import { undeliverableLine } from "../deliveries/index.ts";
 import { list, TIME } from "../fields.ts";
 import { LIFE, sleepsLine } from "../life/index.ts";
+import { HEAD } from "../logs/index.ts";
 import { LAYER, PASSED_OVER, passedOverLines, proposalsLine } from "../texts/index.ts";
 import type { Attention } from "./api.ts";
 
@@ -49,8 +49,8 @@ export function declaredLines(shown: z.input<typeof DECLARED>, agent: Agent, sty
     layer.source,
   ]);
   const locked = layers.filter(({ mutability }) => mutability === "immutable").length;
-  const { rounds, calls, seconds, dollars } = budgets.turn;
-  const cost = dollars === undefined ? "" : `, $${dollars}`;
+  const { modelCalls, toolCalls, seconds, maxCost } = budgets.turn;
+  const cost = maxCost === undefined ? "" : `, $${maxCost}`;
   return [
     `${style.bold(name)}, version ${shortVersion(version)}`,
     ...setIn(agent.description, "", style),
@@ -63,7 +63,7 @@ export function declaredLines(shown: z.input<typeof DECLARED>, agent: Agent, sty
     `history  ${agent.history}, recall ${agent.recall}, mode ${agent.mode}`,
     `budget   ${count(budgets.total, "token")} in all, ${number(budgets.reply)} of them for the reply`,
     ...(guess === undefined ? [] : [`window   ${style.yellow(guess)}`]),
-    `turn     at most ${count(rounds, "request")}, ${count(calls, "tool call")}, ${count(seconds, "second")}${cost}`,
+    `turn     at most ${count(modelCalls, "request")}, ${count(toolCalls, "tool call")}, ${count(seconds, "second")}${cost}`,
     ...(budgets.spend === undefined ? [] : [`spend    ${spendText(budgets.spend)}`]),
     ...livingLines(agent),
     `tools    ${tools.map((tool) => toolText(tool, agent.rules)).join(", ") || "none"}`,
@@ -193,7 +193,7 @@ export const SNAPSHOT = z
     agent: z.object({ name: z.string(), version: z.string(), description: z.string() }),
     layers: list(LAYER),
     life: LIFE.optional(),
-    conversations: list(HEAD),
+    logs: list(HEAD),
     inbox: z.number().describe("how many messages wait"),
     outbox: z.number(),
     undeliverable: z.number(),

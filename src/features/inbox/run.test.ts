@@ -21,7 +21,7 @@ import { openSqlite } from "../../store/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { defineTool, toolset } from "../../turn/tools/index.ts";
 import { cardOf } from "../../wire/index.ts";
-import { CONVERSATION_STORE } from "../conversations/index.ts";
+import { LOG_STORE } from "../logs/index.ts";
 import { memoryTools } from "../memories/index.ts";
 import type { InboxOptions } from "./api.ts";
 import { replyTool } from "./index.ts";
@@ -134,7 +134,7 @@ describe("a turn over the messages of several senders", () => {
     expect(wordsOf(first)).toContain("2 messages are waiting for a reply in this turn. They are from 2 senders");
     expect(await on.mail("ann")).toEqual(["Dear ann, secret-ann is safe."]);
     expect(await on.mail("bob")).toEqual(["Dear bob, secret-bob is safe."]);
-    const log = await on.store.part(CONVERSATION_STORE).conversation(on.scopeOf("bob"));
+    const log = await on.store.part(LOG_STORE).log(on.scopeOf("bob"));
     expect(log?.entries).toMatchObject([{ body: "secret-bob?", reply: "Dear bob, secret-bob is safe." }]);
     expect(await on.problems()).toEqual([]);
   });
@@ -150,7 +150,7 @@ describe("a turn over the messages of several senders", () => {
   });
 
   it("leaves who has no room in it to the next, and each message is handled once", async () => {
-    const turn = { rounds: 8, calls: 96, seconds: 120 };
+    const turn = { modelCalls: 8, toolCalls: 96, seconds: 120 };
     const budgets = { ...AGENT.budgets, total: 3_000, reply: 400, turn };
     const on = await inbox(
       Array.from({ length: 40 }, () => politely),
@@ -165,7 +165,7 @@ describe("a turn over the messages of several senders", () => {
     // Nor does anything else of the request tell of the others.
     expect(wordsOf(first)).not.toContain("secret-bob");
     for (const name of names) {
-      const { entries } = (await on.store.part(CONVERSATION_STORE).conversation(on.scopeOf(name))) ?? { entries: [] };
+      const { entries } = (await on.store.part(LOG_STORE).log(on.scopeOf(name))) ?? { entries: [] };
       expect(new Set(entries.map(({ event }) => event)).size).toBe(12);
       expect((await on.mail(name)).every((text) => text.includes(name) || text === "You alone, hello.")).toBe(true);
     }
@@ -203,22 +203,24 @@ describe("a turn over the messages of several senders", () => {
       /bob.{1,9}already has a reply in this turn, and gets only one\. Still waiting for a reply: /,
     );
     expect([await on.mail("ann"), await on.mail("bob"), await on.mail("eve")]).toEqual([[], ["yes"], []]);
-    expect(await on.store.part(CONVERSATION_STORE).conversation(on.scopeOf("ann"))).toBeUndefined();
+    expect(await on.store.part(LOG_STORE).log(on.scopeOf("ann"))).toBeUndefined();
     expect(await on.run()).toEqual([]);
   });
 
   it("answers each also where its model may be called once more or once at all", async () => {
-    const rounds = (n: number) => ({ budgets: { ...AGENT.budgets, turn: { rounds: n, calls: 32, seconds: 120 } } });
+    const modelCalls = (n: number) => ({
+      budgets: { ...AGENT.budgets, turn: { modelCalls: n, toolCalls: 32, seconds: 120 } },
+    });
     const saving = { parts: [{ call: "memory_save", input: { content: "Ann likes tea" } }] };
     const answering = { parts: [call("ann", "yes"), call("bob", "no"), ...saving.parts] };
     for (const [script, n] of [
       [[saving, answering], 2],
       [[answering], 1],
     ] as const) {
-      const on = await inbox(script, rounds(n));
+      const on = await inbox(script, modelCalls(n));
       for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
       const events = await on.run();
-      expect(endOf(events)).toMatchObject({ type: "done", because: "answered", totals: { rounds: n } });
+      expect(endOf(events)).toMatchObject({ type: "done", because: "answered", totals: { modelCalls: n } });
       expect(events.map(({ type }) => type)).not.toContain("unanswered");
       expect([await on.mail("ann"), await on.mail("bob")]).toEqual([["yes"], ["no"]]);
       if (n === 2) expect(JSON.stringify(on.sent[1]?.messages)).toContain("only `reply_to_sender` will run");
@@ -236,7 +238,7 @@ describe("a turn over the messages of several senders", () => {
   });
 
   it("takes no more senders and messages than its calls can answer; the rest keeps waiting", async () => {
-    const turn = { rounds: 8, calls: 9, seconds: 120 };
+    const turn = { modelCalls: 8, toolCalls: 9, seconds: 120 };
     const on = await inbox(
       Array.from({ length: 40 }, () => politely),
       { budgets: { ...AGENT.budgets, turn } },
@@ -298,10 +300,7 @@ describe("a turn over the messages of several senders", () => {
         }
         while (await turn());
         for (const name of names) {
-          const own = JSON.stringify([
-            await on.mail(name),
-            await on.store.part(CONVERSATION_STORE).conversation(on.scopeOf(name)),
-          ]);
+          const own = JSON.stringify([await on.mail(name), await on.store.part(LOG_STORE).log(on.scopeOf(name))]);
           for (const other of names) if (other !== name) expect(own).not.toContain(`secret-${other}`);
         }
         expect(await on.problems()).toEqual([]);
@@ -409,7 +408,7 @@ describe("a turn of several senders that is interrupted", () => {
 
 describe("what waits where nobody pays for it", () => {
   it("is refused before anything is made of it, and where nothing waits there is nothing to refuse", async () => {
-    const on = await inbox([], { life: { credits: { low: 5, critical: 1, rounds: 2 } } });
+    const on = await inbox([], { life: { credits: { low: 5, critical: 1, modelCalls: 2 } } });
     expect(await on.run()).toEqual([]);
     for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
     await expect(on.run()).rejects.toMatchObject({ code: "out_of_credits" });
@@ -419,7 +418,7 @@ describe("what waits where nobody pays for it", () => {
 });
 
 describe("a turn of several senders that the credits of its agent end", () => {
-  const life = { credits: { low: 5, critical: 1, rounds: 2 } };
+  const life = { credits: { low: 5, critical: 1, modelCalls: 2 } };
   const DEAR = { usage: { input: 5_000 } };
   const poor = async (script: readonly Script<Request>[]) => {
     const on = await inbox(script, { life });

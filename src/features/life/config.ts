@@ -8,8 +8,8 @@ const CREDITS = z.strictObject({
     .number()
     .positive()
     .default(1)
-    .describe("At or below this balance its tier is Critical: the prompt is compact, and a turn has few rounds."),
-  rounds: z.int().min(1).max(100).default(2).describe("Model calls of one turn while it is Critical."),
+    .describe("At or below this balance its tier is Critical: the prompt is compact, and a turn has few model calls."),
+  modelCalls: z.int().min(1).max(100).default(2).describe("Model calls of one turn while it is Critical."),
 });
 
 const ACCOUNT = z.strictObject({

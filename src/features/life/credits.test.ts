@@ -6,7 +6,7 @@ import { cardOf } from "../../wire/index.ts";
 import { COST, DEAR, HOUR, livingAgent, livingRuntime, MINUTE } from "./index.contract.ts";
 import { LIFE_STORE } from "./store.ts";
 
-const CREDITS = { low: 5, critical: 1, rounds: 2 };
+const CREDITS = { low: 5, critical: 1, modelCalls: 2 };
 const PAID = { parts: [{ text: "Well." }], ...DEAR };
 const LOOK = { parts: [{ call: "look", input: { at: "the sea" } }] };
 
@@ -74,7 +74,7 @@ describe("an agent that lives on credits", () => {
     await on.pay(0.01);
     const thread = await on.open();
     const end = endOf(await on.say(thread, "Look."));
-    expect(end).toMatchObject({ type: "failed", error: { code: "out_of_credits" }, totals: { rounds: 1 } });
+    expect(end).toMatchObject({ type: "failed", error: { code: "out_of_credits" }, totals: { modelCalls: 1 } });
     expect(await on.life()).toMatchObject({
       vitals: { state: "sleeping", balance: expect.closeTo(0.01 - COST) },
       because: "it has no credits left",
@@ -177,9 +177,9 @@ describe("an agent that lives on credits", () => {
     const on = await livingRuntime(Array(11).fill(LOOK), { credits: CREDITS });
     await on.pay(1.01);
     const thread = await on.open();
-    expect(endOf(await on.say(thread, "Look."))).toMatchObject({ totals: { rounds: 8 } });
+    expect(endOf(await on.say(thread, "Look."))).toMatchObject({ totals: { modelCalls: 8 } });
     await on.pay(-0.01);
-    expect(endOf(await on.say(thread, "Look."))).toMatchObject({ because: "rounds", totals: { rounds: 2 } });
+    expect(endOf(await on.say(thread, "Look."))).toMatchObject({ because: "modelCalls", totals: { modelCalls: 2 } });
   });
 
   it("answers while it is Critical: the second request says that it must", async () => {

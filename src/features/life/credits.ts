@@ -118,5 +118,5 @@ export async function tierNow(parts: CreditParts, agent: Agent): Promise<Surviva
 /** How far a turn may go in that tier: while it is Critical, it calls its model a few times only. */
 export function throttled(limits: Budgets["turn"], tier: SurvivalTier, { life }: Agent): Budgets["turn"] {
   if (tier !== "Critical" || life?.credits === undefined) return limits;
-  return { ...limits, rounds: Math.min(limits.rounds, life.credits.rounds) };
+  return { ...limits, modelCalls: Math.min(limits.modelCalls, life.credits.modelCalls) };
 }

@@ -33,7 +33,7 @@ import {
   liveLayer,
   scopeOf,
 } from "../../turn/sources/index.contract.ts";
-import type { ConversationLog } from "../conversations/index.ts";
+import type { SenderLog } from "../logs/index.ts";
 
 type Asked = Parameters<typeof gatherFrom>[2];
 
@@ -44,7 +44,7 @@ const SCOPE = scopeOf("automaton", ADA);
 const AGENT = agentOf(SCOPE, {
   history: "log",
   mode: "auto",
-  life: { credits: { low: 5, critical: 1, rounds: 2 } },
+  life: { credits: { low: 5, critical: 1, modelCalls: 2 } },
 });
 
 const layer = (source: Source, more: Partial<Layer> = {}): Layer => liveLayer(source, { rank: 10, ...more });
@@ -133,7 +133,7 @@ describe("obligations", () => {
 
 describe("conversation", () => {
   const SOURCE: Source = { kind: "conversation", entries: 5, compact: 2 };
-  const exchange = (n: number, body = `question ${n}`, reply = `answer ${n}`): ConversationLog["entries"][number] => ({
+  const exchange = (n: number, body = `question ${n}`, reply = `answer ${n}`): SenderLog["entries"][number] => ({
     event: eventId(`evt_${id(n)}`),
     body: untrusted(body),
     reply: spoken(reply),
@@ -141,9 +141,9 @@ describe("conversation", () => {
     at: Date.UTC(2026, 10, 14 + n, 9),
   });
   const asked: ContactId[] = [];
-  const storeWith = (logs: ReadonlyMap<ContactId, ConversationLog["entries"]>): AskedStore => ({
+  const storeWith = (logs: ReadonlyMap<ContactId, SenderLog["entries"]>): AskedStore => ({
     ...EMPTY_STORE,
-    conversation: async ({ contact }) => {
+    log: async ({ contact }) => {
       asked.push(contact);
       const entries = logs.get(contact);
       return entries && { contact, entries, lastActivity: AT };
@@ -191,7 +191,7 @@ describe("conversation", () => {
     linesOf(content, n).flatMap((line) => /^(?:them.*?|you): (.*)$/.exec(line)?.[1] ?? []);
   const isCutAtWord = (shown: string, whole: string): boolean =>
     shown.endsWith("…") && whole.startsWith(shown.slice(0, -1)) && /[\s,.]/.test(whole.charAt(shown.length - 1));
-  const told = (entries: ConversationLog["entries"], more: Partial<Asked> = {}): Promise<LayerContent> =>
+  const told = (entries: SenderLog["entries"], more: Partial<Asked> = {}): Promise<LayerContent> =>
     gathered(SOURCE, { events: [event("Hi")], store: storeWith(new Map([[ADA, entries]])), ...more });
 
   it("000.36 of five exchanges in ordinary prose the newest stands whole, and of the four before it enough to be understood", async () => {
@@ -525,7 +525,7 @@ describe("allowance", () => {
       kind: "text",
       text: "32 tool calls, 8 model calls in this turn:\n- remember\n- update_prompt_layer · 1 call · only while executing actions",
     });
-    expect(await gathered({ kind: "allowance" }, { tools, rounds: 2 })).toMatchObject({
+    expect(await gathered({ kind: "allowance" }, { tools, modelCalls: 2 })).toMatchObject({
       text: expect.stringMatching(/^32 tool calls, 2 model calls in this turn:\n/),
     });
     expect(await gathered({ kind: "allowance" })).toEqual({

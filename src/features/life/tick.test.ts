@@ -158,7 +158,7 @@ describe("a turn of an agent's own", () => {
   });
 
   it("begins not without credits, stays due, and is run when they are topped up", async () => {
-    const life = { ...HOURLY, credits: { low: 5, critical: 1, rounds: 2 } };
+    const life = { ...HOURLY, credits: { low: 5, critical: 1, modelCalls: 2 } };
     const on = await livingRuntime(["Well."], life);
     await expect(due(on)).rejects.toMatchObject({ code: "out_of_credits" });
     await expect(tick(on)).rejects.toMatchObject({ code: "out_of_credits" });

@@ -6,7 +6,7 @@ import { vitalsText } from "./vitals.ts";
 
 const AT = Date.UTC(2026, 10, 21, 9, 30, 5);
 const ADA = "0x52908400098527886e0f7030069857d2e4169ee7";
-const AGENT = livingAgent({ credits: { low: 5, critical: 1, rounds: 2 } });
+const AGENT = livingAgent({ credits: { low: 5, critical: 1, modelCalls: 2 } });
 
 describe("vitals", () => {
   const VITALS: Vitals = { tier: "Normal", turn: 17, state: "loading context", at: AT };

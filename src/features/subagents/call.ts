@@ -57,7 +57,7 @@ export async function callSubagent(
     const others = names.length === 0 ? NO_OTHER : suggestion(name, names);
     return refused(asSentence(noSuchSubagent(JSON.stringify(name), others)));
   }
-  if (turn.inner.left().rounds < 1) return refused(noModelCall(definition.name));
+  if (turn.inner.left().modelCalls < 1) return refused(noModelCall(definition.name));
   const { tokens = Number.POSITIVE_INFINITY, ...limits } = rules.limits;
   const end = await callTurn(turn, {
     agent: subagentOf(turn, definition),
@@ -159,4 +159,4 @@ function whyNot({ code, message, details: { what } }: StrataError, tokens: numbe
   return tokensAllowed(what, tokens);
 }
 
-const isLimit = (because: string): boolean => ["rounds", "calls", "dollars"].includes(because);
+const isLimit = (because: string): boolean => ["modelCalls", "toolCalls", "maxCost"].includes(because);

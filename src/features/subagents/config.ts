@@ -25,10 +25,10 @@ const LIMITS = z.strictObject({
     .max(10_000_000)
     .optional()
     .describe("Tokens that one request may have, its reply included."),
-  rounds: z.int().min(1).max(100).default(4).describe("Model calls that it may make."),
-  calls: z.int().min(0).max(1_000).default(8).describe("Tool calls that it may make."),
+  modelCalls: z.int().min(1).max(100).default(4).describe("Model calls that it may make."),
+  toolCalls: z.int().min(0).max(1_000).default(8).describe("Tool calls that it may make."),
   seconds: z.number().min(1).max(3_600).default(60).describe("Seconds that it may take."),
-  dollars: z.number().min(0).max(1_000).optional().describe("US dollars that it may cost."),
+  maxCost: z.number().min(0).max(1_000).optional().describe("US dollars that it may cost."),
 });
 
 const SUBAGENTS = z
@@ -70,30 +70,18 @@ const STORED = z
     limits: z
       .strictObject({
         tokens: z.exactOptional(z.number()),
-        rounds: z.number(),
-        calls: z.number(),
+        modelCalls: z.number(),
+        toolCalls: z.number(),
         seconds: z.number(),
-        dollars: z.exactOptional(z.number()),
+        maxCost: z.exactOptional(z.number()),
       })
       .readonly(),
   })
   .readonly();
 
 /** Without those that are not set: what is stored has no key for them. */
-function limitsOf({
-  tokens,
-  dollars,
-  rounds,
-  calls,
-  seconds,
-}: z.output<typeof LIMITS>): z.output<typeof STORED>["limits"] {
-  return {
-    rounds,
-    calls,
-    seconds,
-    ...(tokens !== undefined && { tokens }),
-    ...(dollars !== undefined && { dollars }),
-  };
+function limitsOf({ tokens, maxCost, ...limits }: z.output<typeof LIMITS>): z.output<typeof STORED>["limits"] {
+  return { ...limits, ...(tokens !== undefined && { tokens }), ...(maxCost !== undefined && { maxCost }) };
 }
 
 function checkSubagents(value: Written, { agent, refuse }: KeyPlace): void {

@@ -23,7 +23,7 @@ const REVIEWER = {
   text: trusted("Be strict."),
   mode: "minimal",
 } as const;
-const LIMITS = { rounds: 4, calls: 8, seconds: 60 };
+const LIMITS = { modelCalls: 4, toolCalls: 8, seconds: 60 };
 
 const WHOLE = { full: "whole", compact: "whole", minimal: "whole" } as const;
 const layer = (id: string, rank: number, change: Partial<Layer> = {}): Layer => ({
@@ -130,7 +130,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     expect(endOf(await instruct(thread))).toMatchObject({
       type: "done",
       text: "Done.",
-      totals: { rounds: 2, calls: 1 },
+      totals: { modelCalls: 2, toolCalls: 1 },
     });
     const [, asked] = sent;
     expect(systemOf(asked)).toContain('sub-agent "Reviewer"');
@@ -152,7 +152,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     expect(own).toMatchObject({
       status: "done",
       mode: "minimal",
-      totals: { rounds: 2 },
+      totals: { modelCalls: 2 },
       events: [{ kind: "peer", trust: "agent" }],
     });
     if (own === undefined) throw new Error("there is no turn of the call");
@@ -212,7 +212,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
   });
 
   it("ends within the remaining limits of its caller, whose result says so", async () => {
-    const turn = { ...DEFAULT_BUDGETS.turn, rounds: 4 };
+    const turn = { ...DEFAULT_BUDGETS.turn, modelCalls: 4 };
     const script = [ask(), use("look"), use("look", "b.ts"), "Done."];
     const { open, instruct, sent, acted } = await calling(script, { agent: { budgets: { ...DEFAULT_BUDGETS, turn } } });
     expect(endOf(await instruct(await open()))).toMatchObject({ type: "done", text: "Done." });
@@ -221,7 +221,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     expect(acted).toEqual(["look a.ts"]);
     expect(told(sent[3])).toContain("its limit of model calls");
     const none = await calling([ask(), "Done."], {
-      agent: { budgets: { ...DEFAULT_BUDGETS, turn: { ...turn, rounds: 2 } } },
+      agent: { budgets: { ...DEFAULT_BUDGETS, turn: { ...turn, modelCalls: 2 } } },
     });
     await none.instruct(await none.open());
     expect(told(none.sent[1])).toContain("no model call left for Reviewer");
@@ -229,13 +229,13 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
 
   it("spends its caller's money: what the one used, the other has no more", async () => {
     const costly = { parts: [{ text: "No." }], usage: { input: 2_000_000 } };
-    const turn = { ...DEFAULT_BUDGETS.turn, dollars: 4 };
+    const turn = { ...DEFAULT_BUDGETS.turn, maxCost: 4 };
     const script = [ask(), costly, ask("Again"), "Never said."];
     const { open, instruct, runtime, peers, sent } = await calling(script, {
       agent: { budgets: { ...DEFAULT_BUDGETS, turn } },
     });
     const thread = await open();
-    expect(endOf(await instruct(thread))).toMatchObject({ type: "done", because: "dollars" });
+    expect(endOf(await instruct(thread))).toMatchObject({ type: "done", because: "maxCost" });
     const [peer] = await peers(thread);
     const [own] = await runtime.turns(OPERATOR, peer?.id ?? thread.id);
     expect(own?.totals?.dollars).toBeCloseTo(6);
@@ -245,13 +245,13 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
   });
 
   it("counts what sub-agents of sub-agents used among its caller's limits", async () => {
-    const turn = { ...DEFAULT_BUDGETS.turn, rounds: 6 };
+    const turn = { ...DEFAULT_BUDGETS.turn, modelCalls: 6 };
     const script = [ask("first"), ask("second"), use("look"), "Deep.", "Less deep.", ask("third"), "Never said."];
     const { open, instruct, sent } = await calling(script, {
       rules: { depth: 2 },
       agent: { budgets: { ...DEFAULT_BUDGETS, turn } },
     });
-    expect(endOf(await instruct(await open()))).toMatchObject({ type: "done", because: "rounds" });
+    expect(endOf(await instruct(await open()))).toMatchObject({ type: "done", because: "modelCalls" });
     expect(sent).toHaveLength(6);
   });
 

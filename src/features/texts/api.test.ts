@@ -35,8 +35,8 @@ const DOORS: Readonly<Record<string, (runtime: Runtime, actor: Allowed<"operate"
   disableSkill: (runtime, actor) => runtime.disableSkill(actor, name, { name: "invoicing", reason }),
   enableSkill: (runtime, actor) => runtime.enableSkill(actor, name, { name: "haggling", reason }),
   attention: (runtime, actor) => runtime.attention(actor, name),
-  conversations: (runtime, actor) => runtime.conversations(actor, name, 9),
-  conversation: (runtime, actor) => runtime.conversation(actor, name, ANN),
+  logs: (runtime, actor) => runtime.logs(actor, name, 9),
+  log: (runtime, actor) => runtime.log(actor, name, ANN),
   life: (runtime, actor) => runtime.life(actor, name),
   funds: (runtime, actor) => runtime.funds(actor, name),
   topUp: (runtime, actor) => runtime.topUp(actor, name, { dollars: 1, note: untrusted("") }),
@@ -116,23 +116,23 @@ async function talked(): Promise<TestRuntime> {
   return set;
 }
 
-describe("conversations", () => {
+describe("logs", () => {
   it("000.57 are listed by sender, the last active first", async () => {
     const set = await talked();
-    expect(await set.runtime.conversations(OPERATOR, name, 9)).toMatchObject([
+    expect(await set.runtime.logs(OPERATOR, name, 9)).toMatchObject([
       { contact: "bob", entries: 1 },
       { contact: "ann", entries: 1 },
     ]);
-    expect(await set.runtime.conversations(OPERATOR, name, 1)).toHaveLength(1);
+    expect(await set.runtime.logs(OPERATOR, name, 1)).toHaveLength(1);
   });
 
   it("000.58 are read one sender at a time, and nothing of another stands there", async () => {
     const set = await talked();
-    const log = await set.runtime.conversation(OPERATOR, name, ANN);
+    const log = await set.runtime.log(OPERATOR, name, ANN);
     expect(log).toMatchObject({ contact: "ann", entries: [{ body: "I want tea.", reply: "Tea for Ann." }] });
     expect(JSON.stringify(log)).not.toMatch(/bob|coffee/i);
-    expect(await set.runtime.conversation(OPERATOR, name, contactId("cat"))).toBeUndefined();
-    await expect(set.runtime.conversation(OPERATOR, name, SELF)).rejects.toMatchObject({ code: "not_allowed" });
+    expect(await set.runtime.log(OPERATOR, name, contactId("cat"))).toBeUndefined();
+    await expect(set.runtime.log(OPERATOR, name, SELF)).rejects.toMatchObject({ code: "not_allowed" });
   });
 });
 
@@ -177,14 +177,14 @@ describe("who looks", () => {
   it("is recorded with what and when, and the record names no sender and no word of theirs", async () => {
     const set = await talked();
     const { runtime, store } = set;
-    await runtime.conversations(OPERATOR, name, 9);
-    await runtime.conversation(OPERATOR, name, ANN);
+    await runtime.logs(OPERATOR, name, 9);
+    await runtime.log(OPERATOR, name, ANN);
     await runtime.inbox(OPERATOR, name, 9);
     await runtime.outbox(OPERATOR, name, { limit: 9 });
     await runtime.snapshot(OPERATOR, name);
     const acts = await runtime.acts(OPERATOR, name, 9);
     expect(acts.map(({ what, role, at }) => [what, role, at])).toEqual(
-      ["read snapshot", "read outbox", "read inbox", "read conversation", "read conversations"].map((what) => [
+      ["read snapshot", "read outbox", "read inbox", "read log", "read logs"].map((what) => [
         what,
         "operator",
         set.time.at,
@@ -232,13 +232,13 @@ describe("the proposals of all agents", () => {
 });
 
 describe("an agent at once", () => {
-  it("000.72 is shown with its layers, conversations and mail", async () => {
+  it("000.72 is shown with its layers, logs and mail", async () => {
     const set = await talked();
     await set.runtime.post(OPERATOR, await set.open("ann"), [message("And milk?", set.time.at)]);
     const snapshot = await set.runtime.snapshot(OPERATOR, name);
     expect(snapshot).toMatchObject({
       agent: { name: "automaton" },
-      conversations: [{ contact: "bob" }, { contact: "ann" }],
+      logs: [{ contact: "bob" }, { contact: "ann" }],
       inbox: 1,
       outbox: 0,
       undeliverable: 0,
@@ -248,7 +248,7 @@ describe("an agent at once", () => {
   });
 
   it("000.72 is shown with its life if it lives by itself", async () => {
-    const set = await automatonRuntime([], { life: { credits: { low: 5, critical: 1, rounds: 2 } } });
+    const set = await automatonRuntime([], { life: { credits: { low: 5, critical: 1, modelCalls: 2 } } });
     await set.runtime.topUp(OPERATOR, name, { dollars: 20, note: untrusted("") });
     const { life } = await set.runtime.snapshot(OPERATOR, name);
     expect(life).toMatchObject({ agent: "automaton", vitals: { balance: 20, tier: "Normal" } });
@@ -257,7 +257,7 @@ describe("an agent at once", () => {
 
 describe("what waits for an operator", () => {
   it("is listed agent by agent: proposals, and who sleeps without credits", async () => {
-    const set = await automatonRuntime([], { life: { credits: { low: 5, critical: 1, rounds: 2 } } });
+    const set = await automatonRuntime([], { life: { credits: { low: 5, critical: 1, modelCalls: 2 } } });
     await written(set, "Look thrice.", { ...LOOP, layer: layerId("inbox") });
     expect(await set.runtime.attention(OPERATOR)).toEqual([
       {

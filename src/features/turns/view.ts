@@ -56,7 +56,7 @@ async function askedIn(
   const { channel, key } = await runtime.thread(actor, thread);
   const by =
     channel === PEER ? [`asked by a call of turn ${key.split(" ")[0]}: \`strata explain ${key.split(" ")[0]}\``] : [];
-  if (totals === undefined || totals.calls === 0) return by;
+  if (totals === undefined || totals.toolCalls === 0) return by;
   const threads = await runtime.threads(actor, scope, LOOKED_AT);
   const asked = threads.filter((one) => one.channel === PEER && one.key.startsWith(`${id} `));
   const turns = await Promise.all(asked.reverse().map((one) => runtime.turns(actor, one.id)));
@@ -99,7 +99,7 @@ function head(turn: TurnRecord, style: Style): readonly string[] {
     ...(totals === undefined
       ? []
       : [
-          `took     ${count(totals.rounds, "request")}, ${count(totals.calls, "tool call")}, ${duration(totals.milliseconds)}${cost}`,
+          `took     ${count(totals.modelCalls, "request")}, ${count(totals.toolCalls, "tool call")}, ${duration(totals.milliseconds)}${cost}`,
         ]),
     ...(link?.hash == null ? [] : [`record   link ${number(link.seq)}, ${link.hash}`]),
   ];

@@ -294,8 +294,8 @@ function outcomeOf(
     requests,
     writes: [],
     totals: {
-      rounds: requests.length,
-      calls: 0,
+      modelCalls: requests.length,
+      toolCalls: 0,
       usage: { input: 100, cacheRead: 60, cacheWrite: 20, output: 9 },
       dollars: 0.25 * requests.length,
       milliseconds: 30,

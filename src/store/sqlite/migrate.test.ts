@@ -4,9 +4,9 @@ import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { allParts } from "../../app/entry/features.ts";
-import { CONVERSATION_STORE } from "../../features/conversations/index.ts";
 import { OUTBOX_STORE } from "../../features/deliveries/store.ts";
 import { LIFE_STORE } from "../../features/life/index.ts";
+import { LOG_STORE } from "../../features/logs/index.ts";
 import {
   actorId,
   batchContact,
@@ -231,10 +231,8 @@ describe("a database of the schema before proof told events apart", () => {
     for (const text of senders.statements) db.run(plain(text));
     db.close();
     const store = await openSqlite(path(), { parts });
-    expect((await store.part(CONVERSATION_STORE).conversation(ANN))?.entries).toMatchObject([
-      { body: "May I?", proof: "proven" },
-    ]);
-    expect(await store.part(CONVERSATION_STORE).conversations(ANN, 9)).toMatchObject([{ contact: "ann", entries: 1 }]);
+    expect((await store.part(LOG_STORE).log(ANN))?.entries).toMatchObject([{ body: "May I?", proof: "proven" }]);
+    expect(await store.part(LOG_STORE).logs(ANN, 9)).toMatchObject([{ contact: "ann", entries: 1 }]);
     const [thread] = await store.threads(ANN, 1);
     if (thread === undefined) throw new Error("the thread is gone");
     expect((await store.slots(ANN, thread.id)).map(({ text }) => text)).toEqual([

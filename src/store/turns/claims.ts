@@ -117,21 +117,21 @@ async function runOf(tx: Tx, scope: ContactScope, turn: TurnId): Promise<Continu
       ...[scope.org, scope.agent, scope.contact, scope.org, scope.agent, scope.contact, id],
     ),
   );
-  const used = { rounds: 0, calls: 0, dollars: 0, milliseconds: 0 };
+  const used = { modelCalls: 0, toolCalls: 0, dollars: 0, milliseconds: 0 };
   for (const { totals } of turns) {
     if (totals === null) continue;
-    const { rounds, calls, dollars, milliseconds } = toTotals(totals);
-    used.rounds += rounds;
-    used.calls += calls;
+    const { modelCalls, toolCalls, dollars, milliseconds } = toTotals(totals);
+    used.modelCalls += modelCalls;
+    used.toolCalls += toolCalls;
     used.dollars += dollars;
     used.milliseconds += milliseconds;
   }
   for (const { reserved, used: settled } of calls) {
     const text = settled ?? reserved;
     if (text === null) continue;
-    const { rounds, calls, dollars } = toLimits(text);
-    used.rounds += rounds;
-    used.calls += calls;
+    const { modelCalls, toolCalls, dollars } = toLimits(text);
+    used.modelCalls += modelCalls;
+    used.toolCalls += toolCalls;
     used.dollars += dollars;
   }
   return { id, turn, used };

@@ -272,7 +272,7 @@ function outcomeFor({ thread, events }: Claim, outcome: TurnOutcome): TurnOutcom
     requests: [],
     writes: [],
     extras: {},
-    totals: { rounds: 0, calls: 0, usage: NO_USAGE, dollars: 0, milliseconds: 0 },
+    totals: { modelCalls: 0, toolCalls: 0, usage: NO_USAGE, dollars: 0, milliseconds: 0 },
     outbox: batchReply?.outbox ?? outcome.outbox,
     unremembered: batchReply?.unremembered ?? [],
     log: true,

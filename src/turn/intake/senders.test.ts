@@ -102,7 +102,7 @@ it("who has no address says nothing more where senders are addresses, on an olde
   await expect(posted).rejects.toMatchObject({ code: "invalid_id", message: expect.stringContaining('"bob"') });
   // It is still read and erased.
   expect(await runtime.threads(OPERATOR, scope, 9)).toHaveLength(1);
-  expect(await runtime.conversation(OPERATOR, agent.name, scope.contact)).toBeUndefined();
+  expect(await runtime.log(OPERATOR, agent.name, scope.contact)).toBeUndefined();
   expect(await runtime.erase(OPERATOR, { contact: scope.contact })).toEqual([agent.name]);
   await store.close();
 });
@@ -150,7 +150,7 @@ it("no door takes an address whose checksum is wrong for one that nobody knows",
     () => runtime.threads(OPERATOR, scope, 9),
     () => runtime.newestThreads(OPERATOR, { contact: WRONG, limit: 9 }),
     () => runtime.usage(OPERATOR, scope),
-    () => runtime.conversation(OPERATOR, agent.name, WRONG),
+    () => runtime.log(OPERATOR, agent.name, WRONG),
     () => runtime.newestApprovals(OPERATOR, { contact: WRONG, limit: 9 }),
     () => runtime.approvals(OPERATOR, scope, {}, 9),
     () => runtime.memories(OPERATOR, scope, 9),

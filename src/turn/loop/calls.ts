@@ -58,11 +58,11 @@ export async function* answerCalls(
   const calls = reply.parts.filter((part) => part.type === "call");
   if (calls.length === 0) return { stop: stopOf(reply), messages: said };
 
-  const stop = limitReached(state) ?? (state.isLast ? "calls" : undefined);
+  const stop = limitReached(state) ?? (state.isLast ? "toolCalls" : undefined);
   const results: ((room: number) => ResultPart)[] = [];
   const trusts: Trust[] = [];
   for (const call of calls) {
-    const limit = stop ?? (usedOf(state).calls >= state.setup.limits.calls ? "calls" : undefined);
+    const limit = stop ?? (usedOf(state).toolCalls >= state.setup.limits.toolCalls ? "toolCalls" : undefined);
     yield { type: "tool-start", call: call.id, tool: call.tool };
     const isRun = limit === undefined || isReply(state, call, limit);
     const long = tooLong?.get(call.id);
@@ -137,10 +137,10 @@ export function limitReached(state: TurnState): StopReason | undefined {
   // Before all others: where nothing was said yet, a turn that the end of its funds ends fails, and its messages keep waiting.
   const gone = goneOf(state.left);
   if (gone !== undefined) return gone.of.stop.reason;
-  const { rounds, dollars = Number.POSITIVE_INFINITY } = state.setup.limits;
+  const { modelCalls, maxCost = Number.POSITIVE_INFINITY } = state.setup.limits;
   const used = usedOf(state);
-  if (used.rounds >= rounds) return "rounds";
-  return used.dollars >= dollars || state.left.allowed <= 0 ? "dollars" : undefined;
+  if (used.modelCalls >= modelCalls) return "modelCalls";
+  return used.dollars >= maxCost || state.left.allowed <= 0 ? "maxCost" : undefined;
 }
 
 /** A result may take its budget, or its share of the room that is left; then the next request fits. */
@@ -277,9 +277,9 @@ async function run(state: TurnState, tool: Tool, call: CallPart, { taint, progre
  * last time in a turn. Its tools and their settings stay in the request, so that the provider's cache stays valid.
  */
 function lastWord(state: TurnState): string | undefined {
-  const { rounds, calls } = state.setup.limits;
+  const { modelCalls, toolCalls } = state.setup.limits;
   const used = usedOf(state);
-  if (used.rounds + 1 < rounds && used.calls < calls) return undefined;
+  if (used.modelCalls + 1 < modelCalls && used.toolCalls < toolCalls) return undefined;
   return unansweredOf(state) === undefined ? LAST_REPLY : LAST_REPLIES;
 }
 
@@ -290,10 +290,10 @@ const withWord = (result: ResultPart, word: string | undefined): ResultPart =>
 
 /** Whether a call is a reply to one of several senders: it is given also in the last round, for nothing has to be told of it. */
 const isReply = (state: TurnState, { tool }: CallPart, limit: StopReason): boolean =>
-  tool === REPLY_TOOL && (limit === "rounds" || limit === "calls") && unansweredOf(state) !== undefined;
+  tool === REPLY_TOOL && (limit === "modelCalls" || limit === "toolCalls") && unansweredOf(state) !== undefined;
 
 /** Why a turn ends that a limit ends. Where each of several senders has a reply, nothing is missing. */
 function endOf(state: TurnState, limit: StopReason): StopReason {
-  const isWhole = (limit === "rounds" || limit === "calls") && unansweredOf(state)?.length === 0;
+  const isWhole = (limit === "modelCalls" || limit === "toolCalls") && unansweredOf(state)?.length === 0;
   return isWhole ? "answered" : limit;
 }

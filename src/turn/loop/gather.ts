@@ -174,7 +174,7 @@ async function compileWith(
     count,
     mode,
     tools: allowances(parts, agent),
-    rounds: setup.limits.rounds,
+    modelCalls: setup.limits.modelCalls,
   });
   const gathered = parts.steps.gathered(agent, layers, given);
   // Nothing here waits for a disk or a network: without pauses, a turn over long texts would block all others.

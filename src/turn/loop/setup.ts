@@ -29,7 +29,7 @@ function checkPrice(
     name,
     budgets: { spend, turn },
   } = agent;
-  const isCounted = spend !== undefined || turn.dollars !== undefined || steps.funds.some(({ holds }) => holds(agent));
+  const isCounted = spend !== undefined || turn.maxCost !== undefined || steps.funds.some(({ holds }) => holds(agent));
   if (prices.priced || !isCounted) return;
   const message = `${name} may spend only so much money, but the price of ${ref} is not known: set it under \`models\` in strata.yaml, or name another model`;
   throw new StrataError("invalid_input", message, { agent: name, model: ref });

@@ -69,13 +69,16 @@ describe("the steps that features add to a turn", () => {
 
   it("may lower its limits, each from where the one before has left them", async () => {
     const halved: TurnSteps = {
-      setup: async (_parts, { limits, ...setup }) => ({ ...setup, limits: { ...limits, rounds: limits.rounds / 2 } }),
+      setup: async (_parts, { limits, ...setup }) => ({
+        ...setup,
+        limits: { ...limits, modelCalls: limits.modelCalls / 2 },
+      }),
     };
     const found: number[] = [];
-    const seen: TurnSteps = { onStart: async ({ setup: { limits } }) => void found.push(limits.rounds) };
+    const seen: TurnSteps = { onStart: async ({ setup: { limits } }) => void found.push(limits.modelCalls) };
     const { on, run } = await turnWith(halved, halved, seen);
     await collect(run());
-    expect(found).toEqual([on.agent.budgets.turn.rounds / 4]);
+    expect(found).toEqual([on.agent.budgets.turn.modelCalls / 4]);
   });
 
   it("may refuse it before it begins: nothing is recorded, and the messages keep waiting", async () => {

@@ -86,7 +86,7 @@ export interface RunningTurn {
 interface InnerTurns {
   /** What of the turn's limits is left for the next one. The turn itself keeps one model call, for its answer. */
   readonly left: () => Budgets["turn"];
-  readonly ended: (totals: Pick<TurnTotals, "rounds" | "calls" | "dollars">) => void;
+  readonly ended: (totals: Pick<TurnTotals, "modelCalls" | "toolCalls" | "dollars">) => void;
 }
 
 /** Which version of which agent, and on which thread, where there is one. */

@@ -168,7 +168,7 @@ describe("a conversation that gets too long", () => {
   it("asks for no more than a reply may have, and not where the turn may call its model only once", async () => {
     const { sent } = await talked("It was calm.", TURNS);
     expect(sent.find(isSummary)?.parameters.maxTokens).toBeLessThanOrEqual(BUDGETS.reply);
-    const once = { ...talker(), budgets: { ...talker().budgets, turn: { rounds: 1, calls: 1, seconds: 60 } } };
+    const once = { ...talker(), budgets: { ...talker().budgets, turn: { modelCalls: 1, toolCalls: 1, seconds: 60 } } };
     const stand = await testRuntime(
       Array.from({ length: TURNS }, () => answers("never")),
       { agent: once },

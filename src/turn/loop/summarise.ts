@@ -71,7 +71,7 @@ async function* sumUp(
   const maxTokens = Math.min(wanted, reply);
   // What it leaves of the reply's room is room for what is asked.
   const limit = limitOf(state.setup) + reply - maxTokens;
-  if (state.setup.limits.rounds < 2) return { because: "the turn may call its model only once" };
+  if (state.setup.limits.modelCalls < 2) return { because: "the turn may call its model only once" };
   const words = Math.floor(maxTokens * WORDS_PER_TOKEN);
   const asked = summaryRequest(running, messages, {
     words,

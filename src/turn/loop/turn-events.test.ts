@@ -48,7 +48,7 @@ describe("what a turn tells", () => {
       "There.",
     ]);
     expect(typesOf(member)).toEqual(["turn-start", "text-delta", "tool-start", "tool-end", "done"]);
-    expect(endOf(member)).toMatchObject({ totals: { rounds: 2, calls: 1 } });
+    expect(endOf(member)).toMatchObject({ totals: { modelCalls: 2, toolCalls: 1 } });
     const operator = await tellsOf(OPERATOR, [LOOKING, "There."]);
     expect(typesOf(operator)).toEqual(expect.arrayContaining(["compiled", "reasoning-delta", "tool-start", "done"]));
   });

@@ -38,7 +38,7 @@ const NOTHING_SAID = { stop: "answered", reply: null } as const;
 /** A running turn: who takes part, and what has come of it so far. Lives in memory until the one commit. */
 export interface TurnState extends RunningTurn {
   /** What the turns of its calls have used of its limits. */
-  readonly usedByCalls: { rounds: number; calls: number; dollars: number };
+  readonly usedByCalls: { modelCalls: number; toolCalls: number; dollars: number };
   /** Who takes its reply. */
   readonly replyTo: ReplyTo;
   readonly startedAt: number;
@@ -73,11 +73,11 @@ export interface TurnState extends RunningTurn {
 export function newTurnState(parts: TurnParts, setup: TurnSetup, lease: Lease, options: RunOptions): TurnState {
   const requests: RequestRecord[] = [];
   const state: TurnState = {
-    usedByCalls: { rounds: 0, calls: 0, dollars: 0 },
+    usedByCalls: { modelCalls: 0, toolCalls: 0, dollars: 0 },
     inner: {
       left: () => leftOf(state),
       ended: (totals) => {
-        for (const key of ["rounds", "calls", "dollars"] as const) state.usedByCalls[key] += totals[key];
+        for (const key of ["modelCalls", "toolCalls", "dollars"] as const) state.usedByCalls[key] += totals[key];
         options.used?.(totals);
       },
     },
@@ -131,22 +131,26 @@ function deliverAfter(state: TurnState): NonNullable<TurnOutcome["deliverAfter"]
 export const isCalled = ({ lease }: Pick<TurnState, "lease">): boolean => lease.claim.thread.channel === PEER;
 
 /** How far a turn has come towards its limits, the turns of its calls included. */
-export function usedOf({ requests, calls, usedByCalls }: TurnState): Pick<TurnTotals, "rounds" | "calls" | "dollars"> {
+export function usedOf({
+  requests,
+  calls,
+  usedByCalls,
+}: TurnState): Pick<TurnTotals, "modelCalls" | "toolCalls" | "dollars"> {
   return {
-    rounds: requests.length + usedByCalls.rounds,
-    calls: calls + usedByCalls.calls,
+    modelCalls: requests.length + usedByCalls.modelCalls,
+    toolCalls: calls + usedByCalls.toolCalls,
     dollars: dollarsOf(requests) + usedByCalls.dollars,
   };
 }
 
 function leftOf(state: TurnState): Budgets["turn"] {
   const { limits } = state.setup;
-  const { rounds, calls, dollars } = usedOf(state);
+  const { modelCalls, toolCalls, dollars } = usedOf(state);
   return {
-    rounds: Math.max(0, limits.rounds - rounds - 1),
-    calls: Math.max(0, limits.calls - calls),
+    modelCalls: Math.max(0, limits.modelCalls - modelCalls - 1),
+    toolCalls: Math.max(0, limits.toolCalls - toolCalls),
     seconds: Math.max(0, limits.seconds - (state.parts.clock.real() - state.startedAt) / 1_000),
-    ...(limits.dollars !== undefined && { dollars: Math.max(0, limits.dollars - dollars) }),
+    ...(limits.maxCost !== undefined && { maxCost: Math.max(0, limits.maxCost - dollars) }),
   };
 }
 
@@ -176,8 +180,8 @@ export function add(state: TurnState, message: Message, trust: Trust): Transcrip
 
 export function totalsOf({ requests, calls, parts, startedAt }: TurnState): TurnTotals {
   return {
-    rounds: requests.length,
-    calls,
+    modelCalls: requests.length,
+    toolCalls: calls,
     usage: requests.reduce(
       (sum, request) => addUsage(sum, request.reply === null ? NO_USAGE : billedUsage(request.reply)),
       NO_USAGE,

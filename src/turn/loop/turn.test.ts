@@ -67,7 +67,7 @@ describe("a turn", () => {
     time.at += 86_400_000;
 
     expect(types(events)).toBe("turn-start compiled text-delta tool-start tool-end compiled text-delta done");
-    expect(endOf(events)).toMatchObject({ text: "Looking.\n\nI saw it.", totals: { rounds: 2, calls: 1 } });
+    expect(endOf(events)).toMatchObject({ text: "Looking.\n\nI saw it.", totals: { modelCalls: 2, toolCalls: 1 } });
     expect(sent[1]?.tail).toEqual(sent[0]?.tail);
     expect(sent[1]?.prefix).toEqual(sent[0]?.prefix);
     expect(sent[1]?.messages.slice(0, 1)).toEqual(sent[0]?.messages);
@@ -156,7 +156,7 @@ describe("a commit that cannot be written", () => {
       const thread = await open();
       expect(endOf(await say(thread, "Hi"))).toMatchObject({ type: "failed", error: { code: "store_failed" } });
       const [turn] = await runtime.turns(OPERATOR, thread.id);
-      expect(turn).toMatchObject({ status: "failed", end: { code: "store_failed" }, totals: { rounds: 1 } });
+      expect(turn).toMatchObject({ status: "failed", end: { code: "store_failed" }, totals: { modelCalls: 1 } });
       expect(turn?.totals?.dollars).toBeGreaterThan(0.02);
       expect(turn?.requests.filter(({ reply }) => reply !== null)).toHaveLength(replies);
       expect(await store.spent(ORG, thread.scope.agent, 0)).toBe(turn?.totals?.dollars);
@@ -170,11 +170,11 @@ describe("a commit that cannot be written", () => {
 
 describe("a turn without a reply", () => {
   const calling = () => ({ parts: [{ call: "look", input: { at: "it" } }] });
-  const short = { budgets: { turn: { rounds: 1, calls: 32, seconds: 120 } } };
+  const short = { budgets: { turn: { modelCalls: 1, toolCalls: 32, seconds: 120 } } };
 
-  it("says `unanswered`, with why it ended, where its rounds are used up and where it ends in empty text", async () => {
+  it("says `unanswered`, with why it ended, where its model calls are used up and where it ends in empty text", async () => {
     for (const [script, because, options] of [
-      [calling(), "rounds", short],
+      [calling(), "modelCalls", short],
       ["  \n", "answered", {}],
       [{ parts: [] }, "answered", {}],
     ] as const) {
@@ -187,7 +187,7 @@ describe("a turn without a reply", () => {
       expect(await replies(store, thread.scope)).toEqual([]);
       expect((await runtime.turn(OPERATOR, turn)).end).toEqual({ status: "done", stop: because, reply: null });
       expect(await runtime.attention(OPERATOR)).toMatchObject([{ unanswered: [turn] }]);
-      if (because === "rounds") continue;
+      if (because === "modelCalls") continue;
       time.at += 1_000;
       expect(endOf(await say(thread, "Hello?"))).not.toHaveProperty("unanswered");
       expect(await runtime.attention(OPERATOR)).toMatchObject([{ unanswered: [] }]);
@@ -210,16 +210,13 @@ describe("a turn without a reply", () => {
 describe("limits", () => {
   const calling = () => ({ parts: [{ call: "look", input: { at: "it" } }] });
 
-  it("stops after the agent's rounds and says so; every call still has its result", async () => {
+  it("stops after the agent's model calls and says so; every call still has its result", async () => {
     const { say, open, sent } = await testRuntime([calling(), calling(), "Next turn."], {
-      budgets: { turn: { rounds: 2, calls: 32, seconds: 120 } },
+      budgets: { turn: { modelCalls: 2, toolCalls: 32, seconds: 120 } },
     });
     const thread = await open();
-    expect(endOf(await say(thread, "Go on for ever"))).toMatchObject({
-      type: "done",
-      because: "rounds",
-      totals: { rounds: 2 },
-    });
+    const ended = { type: "done", because: "modelCalls", totals: { modelCalls: 2 } };
+    expect(endOf(await say(thread, "Go on for ever"))).toMatchObject(ended);
     await say(thread, "And now?");
     const parts = sent[2]?.messages.flatMap((one) => [...one.parts]) ?? [];
     const calls = parts.flatMap((part) => (part.type === "call" ? [part.id] : []));
@@ -228,7 +225,7 @@ describe("limits", () => {
 
   it("tells the model once, after the results of its calls, that it must answer in the last round", async () => {
     const { say, open, sent } = await testRuntime([calling(), calling(), "I saw it."], {
-      budgets: { turn: { rounds: 3, calls: 32, seconds: 120 } },
+      budgets: { turn: { modelCalls: 3, toolCalls: 32, seconds: 120 } },
     });
     expect(endOf(await say(await open(), "Look twice"))).toMatchObject({ because: "answered", text: "I saw it." });
     const told = sent.map(({ messages }) => JSON.stringify(messages).split("Answer now").length - 1);
@@ -243,32 +240,33 @@ describe("limits", () => {
 
   it("runs no more than the agent's calls, asks once for an answer without them, and stops where there is none", async () => {
     const many = { parts: [1, 2, 3].map((n) => ({ call: "look", id: `c${n}`, input: { at: "it" } })) };
-    const budgets = { turn: { rounds: 8, calls: 2, seconds: 120 } };
+    const budgets = { turn: { modelCalls: 8, toolCalls: 2, seconds: 120 } };
     const heeding = await testRuntime([many, "I saw two."], { budgets });
     expect(endOf(await heeding.say(await heeding.open(), "All"))).toMatchObject({
       because: "answered",
       text: "I saw two.",
-      totals: { calls: 2 },
+      totals: { toolCalls: 2 },
     });
     expect(JSON.stringify(heeding.sent[1]?.messages)).toContain("reached its limit of tool calls.");
     const deaf = await testRuntime([many, many], { budgets });
-    expect(endOf(await deaf.say(await deaf.open(), "All"))).toMatchObject({ because: "calls", totals: { calls: 2 } });
+    const end = endOf(await deaf.say(await deaf.open(), "All"));
+    expect(end).toMatchObject({ because: "toolCalls", totals: { toolCalls: 2 } });
   });
 
   it("stops when the money of a turn is spent", async () => {
     const dear = { ...calling(), usage: { input: 20_000 } };
     const { say, open, parts } = await testRuntime([dear], {
-      budgets: { turn: { rounds: 8, calls: 32, seconds: 120, dollars: 0.05 } },
+      budgets: { turn: { modelCalls: 8, toolCalls: 32, seconds: 120, maxCost: 0.05 } },
     });
     const agent = await parts.modelOf((await testRuntime([])).agent);
     const model = { ...agent, ref: "anthropic:claude-sonnet-4-5" };
     const end = endOf(await say(await open(), "Go", { model }));
-    expect(end).toMatchObject({ because: "dollars", totals: { dollars: 0.06 } });
+    expect(end).toMatchObject({ because: "maxCost", totals: { dollars: 0.06 } });
   });
 
   it("fails when the seconds of a turn have passed; its message keeps waiting", async () => {
     const { say, open, runtime } = await testRuntime([{ parts: [], end: "hang" }], {
-      budgets: { turn: { rounds: 8, calls: 32, seconds: 0.05 } },
+      budgets: { turn: { modelCalls: 8, toolCalls: 32, seconds: 0.05 } },
     });
     const thread = await open();
     expect(endOf(await say(thread, "Hello?"))).toMatchObject({ type: "failed", error: { code: "turn_timeout" } });
@@ -295,7 +293,8 @@ describe("limits", () => {
 
   it("ends although a tool is deaf to the signal", async () => {
     const looking = { parts: [{ call: "look", input: { at: "for ever" } }] };
-    const { say, open } = await testRuntime([looking], { budgets: { turn: { rounds: 8, calls: 32, seconds: 0.1 } } });
+    const budgets = { turn: { modelCalls: 8, toolCalls: 32, seconds: 0.1 } };
+    const { say, open } = await testRuntime([looking], { budgets });
     expect(endOf(await say(await open(), "Look"))).toMatchObject({ type: "failed", error: { code: "turn_timeout" } });
   });
 

@@ -41,8 +41,8 @@ export interface ReplayedTurn {
 }
 
 const UNLIMITED = {
-  rounds: Number.POSITIVE_INFINITY,
-  calls: Number.POSITIVE_INFINITY,
+  modelCalls: Number.POSITIVE_INFINITY,
+  toolCalls: Number.POSITIVE_INFINITY,
   seconds: Number.POSITIVE_INFINITY,
 };
 /** A thread that another program holds is asked for again this often, this many times. */

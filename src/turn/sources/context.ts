@@ -74,7 +74,7 @@ export interface GatherContext {
   /** The tools that it may call in this turn. */
   readonly tools?: readonly ToolAllowance[];
   /** How often the turn may call its model; left out, as often as the agent is declared to. */
-  readonly rounds?: number;
+  readonly modelCalls?: number;
   /** The operator's own sources, by name. */
   readonly sources?: ReadonlyMap<string, OwnSource>;
   readonly vault?: Vault;

@@ -148,9 +148,9 @@ const nameOf = (source: Source): string => (source.kind === "own" ? source.name 
  * their calls wait for a person.
  */
 async function allowance(agent: Agent, context: GatherContext): Promise<LayerContent> {
-  const { tools = [], rounds = agent.budgets.turn.rounds } = context;
+  const { tools = [], modelCalls = agent.budgets.turn.modelCalls } = context;
   if (tools.length === 0) return { kind: "text", text: trusted(NO_TOOLS) };
-  const intro = allowed(times(agent.budgets.turn.calls, "tool call"), times(rounds, "model call"));
+  const intro = allowed(times(agent.budgets.turn.toolCalls, "tool call"), times(modelCalls, "model call"));
   const lines = await Promise.all(tools.map(async (tool) => line(tool, (await tool.waiting?.()) ?? [])));
   // Names of tools and layers are the operator's, the states and numbers the platform's.
   return { kind: "text", text: trusted([intro, ...lines].join("\n")) };

@@ -1,5 +1,5 @@
-import { conversationSources } from "../../features/conversations/index.ts";
 import { INBOX_SOURCES } from "../../features/inbox/index.ts";
+import { logSources } from "../../features/logs/index.ts";
 import { memorySources, withoutDoubles } from "../../features/memories/index.ts";
 import {
   type Agent,
@@ -76,11 +76,11 @@ export const EMPTY_STORE: AskedStore = {
   memory: async () => undefined,
   memories: async () => [],
   memoryStats: async () => [],
-  conversation: async () => undefined,
+  log: async () => undefined,
 };
 
 export type AskedStore = Pick<Store, "searchMemories" | "memory" | "memories" | "memoryStats"> &
-  Parameters<typeof conversationSources>[0];
+  Parameters<typeof logSources>[0];
 
 /** Gathers as a turn does, with what features fill live layers with. */
 export async function gatherFrom(
@@ -88,7 +88,7 @@ export async function gatherFrom(
   layers: readonly Layer[],
   { store, ...context }: GatherContext & { readonly store: AskedStore },
 ): Promise<Gathered> {
-  const live = { ...memorySources(store, agent), ...conversationSources(store), ...INBOX_SOURCES };
+  const live = { ...memorySources(store, agent), ...logSources(store), ...INBOX_SOURCES };
   const { contents, notes } = await gather(agent, layers, { ...context, live });
   return { contents: withoutDoubles(layers, contents), notes };
 }

@@ -51,7 +51,7 @@ describe("an agent that may spend so much", () => {
   it("stops in the middle of a turn when it is spent: the calls get their answer, and no further request is sent", async () => {
     const call = { call: "look", input: { at: "the sea" } };
     const { open, say, sent } = await spending("day", [{ parts: [call], ...DEAR }, "Never."], 0.01);
-    expect(endOf(await say(await open(), "look"))).toMatchObject({ type: "done", because: "dollars" });
+    expect(endOf(await say(await open(), "look"))).toMatchObject({ type: "done", because: "maxCost" });
     expect(sent).toHaveLength(1);
   });
 
@@ -77,7 +77,7 @@ describe("an agent that may spend so much", () => {
     const refused = endOf(await say(bob, "Hi"));
     expect(refused).toMatchObject({ type: "failed", error: { code: "spend_limit" } });
     expect(refused.type === "failed" && refused.error.message).toContain("has spent $0.0150");
-    expect(endOf(await collect(turn))).toMatchObject({ type: "done", because: "dollars" });
+    expect(endOf(await collect(turn))).toMatchObject({ type: "done", because: "maxCost" });
   });
 
   it("is stopped in the middle of a turn by what another program spends meanwhile", async () => {
@@ -95,7 +95,7 @@ describe("an agent that may spend so much", () => {
       events.push(event);
       if (event.type === "compiled") await other.say(await other.open("bob"), "Hi");
     }
-    expect(endOf(events)).toMatchObject({ type: "done", because: "dollars" });
+    expect(endOf(events)).toMatchObject({ type: "done", because: "maxCost" });
     expect(one.sent).toHaveLength(1);
   });
 

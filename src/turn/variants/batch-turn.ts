@@ -122,12 +122,12 @@ function answerable(
   events: readonly StoredEvent[],
 ): readonly StoredEvent[] {
   const tool = tools.get(toolName(REPLY_TOOL));
-  const replies = tool === undefined ? limits.calls : limitsOf(agent, tool).calls;
+  const replies = tool === undefined ? limits.toolCalls : limitsOf(agent, tool).calls;
   const senders = new Set<ThreadId>();
   const tooMany = events.findIndex(({ thread }, i) => {
     senders.add(thread);
     // The final text is the reply to a sender that is alone.
-    return senders.size > 1 && (senders.size > replies || i + 1 + senders.size > limits.calls);
+    return senders.size > 1 && (senders.size > replies || i + 1 + senders.size > limits.toolCalls);
   });
   return tooMany < 0 ? events : events.slice(0, tooMany);
 }

@@ -140,11 +140,11 @@ async function answerOf(caller: RunningTurn, called: Called, thread: Thread): Pr
 const within = (left: Budgets["turn"], own: Partial<Budgets["turn"]>): Budgets["turn"] => {
   const least = (key: keyof Budgets["turn"]): number =>
     Math.min(left[key] ?? Number.POSITIVE_INFINITY, own[key] ?? Number.POSITIVE_INFINITY);
-  const dollars = least("dollars");
+  const maxCost = least("maxCost");
   return {
-    rounds: least("rounds"),
-    calls: least("calls"),
+    modelCalls: least("modelCalls"),
+    toolCalls: least("toolCalls"),
     seconds: least("seconds"),
-    ...(Number.isFinite(dollars) && { dollars }),
+    ...(Number.isFinite(maxCost) && { maxCost }),
   };
 };

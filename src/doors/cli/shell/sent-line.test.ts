@@ -22,8 +22,8 @@ const ledger = (...entries: readonly LedgerEntry[]): Ledger => ({
 
 const TURN = {
   totals: {
-    rounds: 2,
-    calls: 1,
+    modelCalls: 2,
+    toolCalls: 1,
     usage: { input: 9, cacheRead: 0, cacheWrite: 0, output: 9 },
     dollars: 0.0021,
     milliseconds: 3_400,

@@ -121,10 +121,10 @@ function cutPart(ledger: Ledger): Part {
 }
 
 /** The short form has what is paid for: time and money. */
-function work({ rounds, calls, milliseconds, dollars: sum }: TurnTotals): readonly string[] {
-  const requests = count(rounds, "request");
-  const called = calls === 0 ? "" : `, ${count(calls, "tool call")}`;
+function work({ modelCalls, toolCalls, milliseconds, dollars: sum }: TurnTotals): readonly string[] {
+  const requests = count(modelCalls, "request");
+  const called = toolCalls === 0 ? "" : `, ${count(toolCalls, "tool call")}`;
   const paid = `${duration(milliseconds)}${sum === 0 ? "" : `, ${dollars(sum)}`}`;
   const whole = `${requests}${called}, ${paid}`;
-  return [...(rounds > 1 ? [`the last of ${whole}`] : []), whole, paid];
+  return [...(modelCalls > 1 ? [`the last of ${whole}`] : []), whole, paid];
 }

@@ -144,9 +144,9 @@ function endingNote({ because, says, text, unanswered }: Extract<TurnEvent, { ty
 const EARLY: Readonly<Record<Exclude<CoreStop, "answered">, string>> = {
   length: "the reply reached its limit, which is set by budgets.reply",
   refused: "the model, or its provider's filter, refused to answer; no setting in strata.yaml changes that",
-  rounds: "the model was called as often as one turn allows, which is set by budgets.turn.rounds",
-  calls: "the tools were called as often as one turn allows, which is set by budgets.turn.calls",
-  dollars: "the spending limit is reached, which is set by budgets.turn.dollars and budgets.spend",
+  modelCalls: "the model was called as often as one turn allows, which is set by budgets.turn.modelCalls",
+  toolCalls: "the tools were called as often as one turn allows, which is set by budgets.turn.toolCalls",
+  maxCost: "the spending limit is reached, which is set by budgets.turn.maxCost and budgets.spend",
   "recording ended": "the recording ended",
 };
 

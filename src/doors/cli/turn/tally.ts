@@ -51,7 +51,7 @@ export function tallyTurn(tally: Tally, { fresh, end }: ReplayedTurn, turn: Turn
     tally.tokens += ledger.tokens;
     for (const entry of ledger.entries) tallyPiece(tally, entry);
   }
-  tally.calls += turn.totals?.calls ?? 0;
+  tally.calls += turn.totals?.toolCalls ?? 0;
   tallyEpochs(tally, turn);
   tallyRecall(tally, turn);
 }

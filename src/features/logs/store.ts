@@ -53,14 +53,14 @@ export interface Exchange {
 }
 
 /** What was said with one sender, the oldest first. */
-export interface ConversationLog {
+export interface SenderLog {
   readonly contact: ContactId;
   readonly entries: readonly Exchange[];
   readonly lastActivity: number;
 }
 
 /** A sender who has a log. */
-export interface ConversationHead {
+export interface LogHead {
   readonly contact: ContactId;
   readonly entries: number;
   readonly lastActivity: number;
@@ -71,13 +71,13 @@ export interface ConversationHead {
  * no entry. Kept within `CONVERSATION_LIMITS` by a turn's commit, where its outcome says `log` and it has a reply. The oldest entries
  * of a sender go first, and of too many senders the one silent for longest.
  */
-export const CONVERSATION_STORE = {
-  name: "conversations",
+export const LOG_STORE = {
+  name: "logs",
   tables: ["exchange"],
   functions: ({ reading }) => ({
     /** The last active first. */
-    conversations: reading(conversations),
-    conversation: reading(conversation),
+    logs: reading(logs),
+    log: reading(log),
   }),
   onCommit: logTurn,
   erase: dropLog,
@@ -141,14 +141,9 @@ async function dropLog(tx: Tx, scope: ContactScope): Promise<void> {
 }
 
 /** The last active first. */
-async function conversations(
-  tx: Tx,
-  of: AgentOwner,
-  limit: number,
-  after?: Position,
-): Promise<readonly ConversationHead[]> {
+async function logs(tx: Tx, of: AgentOwner, limit: number, after?: Position): Promise<readonly LogHead[]> {
   const all = await tx.all(heads({ org: of.org, agent: of.agent }));
-  const isBeyond = ({ lastActivity: at, contact }: ConversationHead): boolean =>
+  const isBeyond = ({ lastActivity: at, contact }: LogHead): boolean =>
     after === undefined || at < after.at || (at === after.at && contact > after.id);
   return all
     .filter(isBeyond)
@@ -172,7 +167,7 @@ const heads = fixed((of: AgentOwner) =>
 );
 
 /** One sender's log, the oldest entry first. */
-async function conversation(tx: Tx, scope: ContactScope): Promise<ConversationLog | undefined> {
+async function log(tx: Tx, scope: ContactScope): Promise<SenderLog | undefined> {
   const rows = (await tx.all(entriesOf(owner(scope)))).sort((a, b) => a.number - b.number);
   if (rows.length === 0) return undefined;
   const entries = rows.map(toExchange);

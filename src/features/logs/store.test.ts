@@ -27,9 +27,9 @@ import {
   take,
 } from "../../store/index.contract.ts";
 import type { Store, Thread } from "../../store/index.ts";
-import { CONVERSATION_STORE } from "./store.ts";
+import { LOG_STORE } from "./store.ts";
 
-const logs = (store: Store) => store.part(CONVERSATION_STORE);
+const logs = (store: Store) => store.part(LOG_STORE);
 
 const logged = (more: RunOptions = {}): RunOptions => ({ ...more, more: { log: true, ...more.more } });
 
@@ -44,9 +44,9 @@ const wordsOf = ({ content }: NewEvent): string =>
   content.map((part) => (part.type === "text" ? part.text : "")).join("");
 
 const bodies = async (store: Store, scope = ANN) =>
-  (await logs(store).conversation(scope))?.entries.map(({ body }) => body) ?? [];
+  (await logs(store).log(scope))?.entries.map(({ body }) => body) ?? [];
 
-onEachDatabase("logs of what was said with each sender", [CONVERSATION_STORE], (openStore) => {
+onEachDatabase("logs of what was said with each sender", [LOG_STORE], (openStore) => {
   entries(openStore);
   limits(openStore);
   owners(openStore);
@@ -59,7 +59,7 @@ function entries(openStore: OpenStore): void {
       const thread = await open(store);
       const { claim, outcome } = await talk(store, thread, "What is tea?", { reply: "Leaves in water." });
       const [event] = claim.events;
-      expect((await logs(store).conversation(ANN))?.entries).toEqual([
+      expect((await logs(store).log(ANN))?.entries).toEqual([
         { event: event?.id, body: "What is tea?", reply: "Leaves in water.", turn: claim.turn, at: outcome.at },
       ]);
       await store.close();
@@ -70,14 +70,12 @@ function entries(openStore: OpenStore): void {
       const thread = await open(store);
       await talk(store, thread, "one");
       await talk(store, thread, "two", { more: { at: NOW + 9_000 } });
-      expect(await logs(store).conversation(ANN)).toMatchObject({
+      expect(await logs(store).log(ANN)).toMatchObject({
         contact: "ann",
         entries: [{ body: "one" }, { body: "two" }],
         lastActivity: NOW + 9_000,
       });
-      expect(await logs(store).conversations(OWNER, 9)).toEqual([
-        { contact: "ann", entries: 2, lastActivity: NOW + 9_000 },
-      ]);
+      expect(await logs(store).logs(OWNER, 9)).toEqual([{ contact: "ann", entries: 2, lastActivity: NOW + 9_000 }]);
       await store.close();
     });
 
@@ -87,7 +85,7 @@ function entries(openStore: OpenStore): void {
       await store.receive(ANN, thread.id, [said("one"), said("two"), said("note", { kind: "instruction" })]);
       const claim = await take(store, thread);
       await store.settle(claim, ran(claim, logged({ reply: "both" })).outcome);
-      expect((await logs(store).conversation(ANN))?.entries).toMatchObject([
+      expect((await logs(store).log(ANN))?.entries).toMatchObject([
         { body: "one", reply: "both", turn: claim.turn },
         { body: "two", reply: "both", turn: claim.turn },
       ]);
@@ -101,7 +99,7 @@ function entries(openStore: OpenStore): void {
       await store.receive(ANN, thread.id, sent);
       const claim = await take(store, thread);
       await store.settle(claim, ran(claim, logged()).outcome);
-      const entries = (await logs(store).conversation(ANN))?.entries ?? [];
+      const entries = (await logs(store).log(ANN))?.entries ?? [];
       expect(entries.map(({ body, proof }) => [body, proof])).toEqual([
         ["signed", "proven"],
         ["not signed", "claimed"],
@@ -131,9 +129,7 @@ function entries(openStore: OpenStore): void {
             await store.settle(claim, ran(claim, logged()).outcome);
           }
           expect(await bodies(store, scope)).toEqual(own);
-          const heads = (await logs(store).conversations(OWNER, 999)).filter(
-            ({ contact }) => contact === scope.contact,
-          );
+          const heads = (await logs(store).logs(OWNER, 999)).filter(({ contact }) => contact === scope.contact);
           expect(heads.map(({ entries }) => entries)).toEqual(own.length === 0 ? [] : [own.length]);
         }),
         { numRuns: 25 },
@@ -155,7 +151,7 @@ function entries(openStore: OpenStore): void {
       await store.receive(self.scope, self.id, [said("tick", { kind: "scheduled", trust: "platform" })]);
       const claim = await take(store, self);
       await store.settle(claim, ran(claim, logged()).outcome);
-      expect(await logs(store).conversations(OWNER, 9)).toEqual([]);
+      expect(await logs(store).logs(OWNER, 9)).toEqual([]);
       await talk(store, thread, "goes well");
       expect(await bodies(store)).toEqual(["goes well"]);
       await store.close();
@@ -185,14 +181,14 @@ function limits(openStore: OpenStore): void {
       for (let i = 0; i < 200; i++) await say(`c${i}`, NOW + i);
       await say("c0", NOW + 1_000);
       await say("new", NOW + 1_001);
-      const kept = await logs(store).conversations(OWNER, 999);
+      const kept = await logs(store).logs(OWNER, 999);
       expect(kept).toHaveLength(200);
       expect(kept.slice(0, 3).map(({ contact }) => contact)).toEqual(["new", "c0", "c199"]);
-      expect(await logs(store).conversation(scopeOf("c1"))).toBeUndefined();
+      expect(await logs(store).log(scopeOf("c1"))).toBeUndefined();
       // Late by its own clock, it has still spoken last.
       await say("late", NOW - 5);
       expect(await bodies(store, scopeOf("late"))).toEqual(["I am late"]);
-      expect(await logs(store).conversation(scopeOf("c2"))).toBeUndefined();
+      expect(await logs(store).log(scopeOf("c2"))).toBeUndefined();
       await store.close();
     }, 60_000);
 
@@ -206,7 +202,7 @@ function limits(openStore: OpenStore): void {
       const whole = `${"a".repeat(498)}😀${"b".repeat(90)}`;
       await talk(store, thread, long === "text" ? whole : "short", { reply: long === "reply" ? whole : "short" });
       await talk(store, thread, "a".repeat(500), { reply: "a".repeat(500) });
-      const [cut, fits] = (await logs(store).conversation(ANN))?.entries ?? [];
+      const [cut, fits] = (await logs(store).log(ANN))?.entries ?? [];
       expect(cut?.[shown]).toBe(`${"a".repeat(498)}…`);
       expect(fits?.[shown]).toBe("a".repeat(500));
       const slots = (await store.slots(ANN, thread.id)).map(({ text }) => text);
@@ -223,14 +219,14 @@ function owners(openStore: OpenStore): void {
       const store = await openStore();
       const others = [scopeOf("bob"), scopeOf("ann", "other"), scopeOf("ann", "companion", "elsewhere")];
       await talk(store, await open(store), "mine");
-      for (const scope of others) expect(await logs(store).conversation(scope)).toBeUndefined();
+      for (const scope of others) expect(await logs(store).log(scope)).toBeUndefined();
       for (const scope of others) await talk(store, await open(store, scope), "theirs");
       expect(await bodies(store)).toEqual(["mine"]);
-      const heads = await logs(store).conversations(OWNER, 9);
+      const heads = await logs(store).logs(OWNER, 9);
       expect(heads.map(({ contact }) => contact)).toEqual(["ann", "bob"]);
       const [{ lastActivity: at } = { lastActivity: 0 }] = heads;
-      expect(await logs(store).conversations(OWNER, 9, { at, id: "ann" })).toMatchObject([{ contact: "bob" }]);
-      expect(await logs(store).conversations(OWNER, 9, { at: at - 1, id: "" })).toEqual([]);
+      expect(await logs(store).logs(OWNER, 9, { at, id: "ann" })).toMatchObject([{ contact: "bob" }]);
+      expect(await logs(store).logs(OWNER, 9, { at: at - 1, id: "" })).toEqual([]);
       await store.close();
     });
 
@@ -239,8 +235,8 @@ function owners(openStore: OpenStore): void {
       await talk(store, await open(store), "forget me");
       await talk(store, await open(store, scopeOf("bob")), "keep me");
       await store.eraseContact(ANN, { org: ANN.org, id: actorId("token:operator"), role: "operator" }, NOW);
-      expect(await logs(store).conversation(ANN)).toBeUndefined();
-      expect(await logs(store).conversations(OWNER, 9)).toMatchObject([{ contact: "bob" }]);
+      expect(await logs(store).log(ANN)).toBeUndefined();
+      expect(await logs(store).logs(OWNER, 9)).toMatchObject([{ contact: "bob" }]);
       await talk(store, await open(store), "anew");
       expect(await bodies(store)).toEqual(["anew"]);
       expect(await problems(store, ANN.org)).toEqual([]);

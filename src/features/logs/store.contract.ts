@@ -1,16 +1,13 @@
 import { exchange, type KeptSample, open } from "../../store/index.contract.ts";
-import { CONVERSATION_STORE } from "./store.ts";
+import { LOG_STORE } from "./store.ts";
 
 /** A message that was answered and logged. */
 export const KEPT: KeptSample = {
   fill: async (store, scope, words) =>
     exchange(store, await open(store, scope), words, { reply: words, more: { log: true } }),
   reads: async (store, scope) => {
-    const { conversation, conversations } = store.part(CONVERSATION_STORE);
-    return [
-      await conversation(scope),
-      (await conversations(scope, 9)).filter(({ contact }) => contact === scope.contact),
-    ];
+    const { log, logs } = store.part(LOG_STORE);
+    return [await log(scope), (await logs(scope, 9)).filter(({ contact }) => contact === scope.contact)];
   },
   // In which order they came, which their times say as well.
   free: { exchange: ["number"] },

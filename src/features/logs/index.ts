@@ -11,36 +11,31 @@ import { FIELDS, LIST_OF_AGENT, list, NEXT, nextAfter, TIME } from "../fields.ts
 import { type OperationContext, operation } from "../operation.ts";
 import { PROOF } from "../shapes.ts";
 import { conversation, type Logs } from "./source.ts";
-import { CONVERSATION_STORE, type ConversationHead, type ConversationLog } from "./store.ts";
+import { LOG_STORE, type LogHead, type SenderLog } from "./store.ts";
 
 /** What was said with each sender. Each look is recorded. @throws StrataError `not_allowed`, `agent_not_found` */
-export interface ConversationDoors {
+export interface LogDoors {
   /** The last active first. */
-  conversations(
-    actor: Allowed<"read">,
-    agent: AgentName,
-    limit: number,
-    after?: Position,
-  ): Promise<readonly ConversationHead[]>;
-  conversation(actor: Allowed<"read">, agent: AgentName, sender: ContactId): Promise<ConversationLog | undefined>;
+  logs(actor: Allowed<"read">, agent: AgentName, limit: number, after?: Position): Promise<readonly LogHead[]>;
+  log(actor: Allowed<"read">, agent: AgentName, sender: ContactId): Promise<SenderLog | undefined>;
 }
 
 declare module "../../turn/runtime.ts" {
-  interface Runtime extends ConversationDoors {}
+  interface Runtime extends LogDoors {}
 }
 
 /** What was said with each sender, for operators. */
-export function conversationDoors(parts: Parts): ConversationDoors {
+export function logDoors(parts: Parts): LogDoors {
   return {
-    conversations: async (actor, name, limit, after) => conversations(accessTo(parts, actor, name), { limit, after }),
-    conversation: async (actor, name, sender) => readLog(accessTo(parts, actor, name), sender),
+    logs: async (actor, name, limit, after) => listLogs(accessTo(parts, actor, name), { limit, after }),
+    log: async (actor, name, sender) => readLog(accessTo(parts, actor, name), sender),
   };
 }
 
 /** Who has a log, the last active first. */
-async function conversations(access: AgentAccess, { limit, after }: Paging): Promise<readonly ConversationHead[]> {
-  const heads = await access.parts.store.part(CONVERSATION_STORE).conversations(access.owner, limit, after);
-  await recordAct(access, "read conversations", `senders: ${heads.length}`);
+async function listLogs(access: AgentAccess, { limit, after }: Paging): Promise<readonly LogHead[]> {
+  const heads = await access.parts.store.part(LOG_STORE).logs(access.owner, limit, after);
+  await recordAct(access, "read logs", `senders: ${heads.length}`);
   return heads;
 }
 
@@ -48,23 +43,21 @@ async function conversations(access: AgentAccess, { limit, after }: Paging): Pro
  * What was said with one sender. The record names a thread of theirs, and not who they are.
  * @throws StrataError `not_allowed` for the agent itself, `invalid_id`
  */
-async function readLog(access: AgentAccess, sender: ContactId): Promise<ConversationLog | undefined> {
+async function readLog(access: AgentAccess, sender: ContactId): Promise<SenderLog | undefined> {
   const { parts, owner } = access;
   const scope = await knownScope(parts, { ...owner, contact: sender });
   checkOutside(scope);
-  const log = await parts.store.part(CONVERSATION_STORE).conversation(scope);
+  const log = await parts.store.part(LOG_STORE).log(scope);
   const [thread] = await parts.store.threads(scope, 1);
-  if (log !== undefined) await recordAct(access, "read conversation", thread?.id ?? "no thread");
+  if (log !== undefined) await recordAct(access, "read log", thread?.id ?? "no thread");
   return log;
 }
 
-export { CONVERSATION_STORE, type ConversationHead, type ConversationLog } from "./store.ts";
+export { LOG_STORE, type LogHead, type SenderLog } from "./store.ts";
 
-export const HEAD = z
-  .object({ contact: z.string(), entries: z.number(), lastActivity: TIME })
-  .meta({ id: "ConversationHead" });
+export const HEAD = z.object({ contact: z.string(), entries: z.number(), lastActivity: TIME }).meta({ id: "LogHead" });
 
-const CONVERSATION = z
+const LOG = z
   .object({
     contact: z.string(),
     lastActivity: TIME,
@@ -79,53 +72,51 @@ const CONVERSATION = z
       }),
     ),
   })
-  .meta({ id: "Conversation", description: "What was said with one sender, shortened, oldest first." });
+  .meta({ id: "SenderLog", description: "What was said with one sender, shortened, oldest first." });
 
 const senders = operation({
-  name: "conversation.list",
+  name: "log.list",
   does: "List the senders in an agent's log, most recently active first. This access is recorded.",
   may: "read",
-  at: "GET /v1/agents/{agent}/conversations",
+  at: "GET /v1/agents/{agent}/logs",
   takes: LIST_OF_AGENT,
-  gives: z.object({ conversations: list(HEAD), ...NEXT }),
-  list: "conversations",
-  command: { examples: ["conversation list sovereign"], opens: "record" },
+  gives: z.object({ logs: list(HEAD), ...NEXT }),
+  list: "logs",
+  command: { examples: ["log list sovereign"], opens: "record" },
   run: async ({ runtime }, { agent, limit, after }, { actor }) => {
-    const conversations = await runtime.conversations(actor, agent, limit, after);
-    const next = nextAfter(conversations, limit, ({ lastActivity: at, contact: id }) => ({ at, id }));
-    return { conversations, ...next };
+    const logs = await runtime.logs(actor, agent, limit, after);
+    const next = nextAfter(logs, limit, ({ lastActivity: at, contact: id }) => ({ at, id }));
+    return { logs, ...next };
   },
-  show: ({ conversations }, { style, world, given: { agent } }) =>
-    conversations.length === 0
-      ? [`${agent} has no log of any sender.`]
-      : listLines(conversations, world.clock.real(), style),
+  show: ({ logs }, { style, world, given: { agent } }) =>
+    logs.length === 0 ? [`${agent} has no log of any sender.`] : listLines(logs, world.clock.real(), style),
 });
 
 const log = operation({
-  name: "conversation.show",
+  name: "log.show",
   does: "Show what was said with one sender, oldest first, as the agent sees it. This access is recorded.",
   may: "read",
-  at: "GET /v1/agents/{agent}/conversations/{sender}",
+  at: "GET /v1/agents/{agent}/logs/{sender}",
   takes: z.strictObject({
     agent: FIELDS.agent,
-    sender: FIELDS.contact.describe("the sender, as `strata conversation list` shows them"),
+    sender: FIELDS.contact.describe("the sender, as `strata log list` shows them"),
   }),
-  gives: z.object({ conversation: CONVERSATION.nullable().describe("null if no log is kept") }),
-  list: "conversation",
+  gives: z.object({ log: LOG.nullable().describe("null if no log is kept") }),
+  list: "log",
   command: {
     words: ["sender"],
-    examples: ["conversation show 0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed"],
+    examples: ["log show 0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed"],
     opens: "record",
   },
   run: async ({ runtime }, { agent, sender }, { actor }) => ({
-    conversation: (await runtime.conversation(actor, agent, sender)) ?? null,
+    log: (await runtime.log(actor, agent, sender)) ?? null,
   }),
-  show: ({ conversation }, { style, given: { agent, sender } }) =>
-    conversation === null ? [`${agent} has no log of ${printable(sender)}.`] : logLines(conversation, agent, style),
+  show: ({ log: found }, { style, given: { agent, sender } }) =>
+    found === null ? [`${agent} has no log of ${printable(sender)}.`] : logLines(found, agent, style),
 });
 
 /** Fills layers with `source: conversation`. */
-export const conversationSources = (logs: Logs): LiveSources => ({
+export const logSources = (logs: Logs): LiveSources => ({
   conversation: async ({ source }, context) =>
     source.kind === "conversation" ? conversation(source, { ...context, logs }) : NOTHING,
 });
@@ -133,18 +124,17 @@ export const conversationSources = (logs: Logs): LiveSources => ({
 const NOTHING = { kind: "empty", because: "nothing here fills it" } as const;
 
 export const FEATURE: Feature = {
-  name: "conversations",
+  name: "logs",
   operations: [senders, log],
-  store: CONVERSATION_STORE,
+  store: LOG_STORE,
   // The logs are asked for where a layer shows one.
   steps: {
-    sources: ({ store }) =>
-      conversationSources({ conversation: (of) => store.part(CONVERSATION_STORE).conversation(of) }),
+    sources: ({ store }) => logSources({ log: (of) => store.part(LOG_STORE).log(of) }),
   },
 };
 
-type Head = Awaited<ReturnType<OperationContext["runtime"]["conversations"]>>[number];
-type Log = NonNullable<Awaited<ReturnType<OperationContext["runtime"]["conversation"]>>>;
+type Head = Awaited<ReturnType<OperationContext["runtime"]["logs"]>>[number];
+type Log = NonNullable<Awaited<ReturnType<OperationContext["runtime"]["log"]>>>;
 
 const COLUMNS = [{ head: "sender" }, { head: "entries", right: true }, { head: "active" }] as const;
 

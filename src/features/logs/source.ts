@@ -11,11 +11,11 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import { type GatherContext, sendersOf } from "../../turn/sources/index.ts";
-import type { ConversationLog, Exchange } from "./store.ts";
+import type { Exchange, SenderLog } from "./store.ts";
 
 /** Where the logs are read. */
 export interface Logs {
-  readonly conversation: (scope: ContactScope) => Promise<ConversationLog | undefined>;
+  readonly log: (scope: ContactScope) => Promise<SenderLog | undefined>;
 }
 
 /** Tokens of what was said in one exchange, on average; its sender's frame, the days and who says it come on top. */
@@ -44,7 +44,7 @@ export async function conversation(
   const most = isFull ? entries : compact;
   const senders = sendersOf(context);
   if (senders.length === 0) return { kind: "empty", because: "nobody writes in this turn" };
-  const logs = await Promise.all(senders.map((contact) => context.logs.conversation({ ...context.scope, contact })));
+  const logs = await Promise.all(senders.map((contact) => context.logs.log({ ...context.scope, contact })));
   const newest = Math.max(TOKENS_EACH, NEWEST[isFull ? "full" : "compact"] / senders.length);
   const said = senders.flatMap((contact, i) => {
     const kept = logs[i]?.entries.filter(({ turn }) => !undone?.has(turn)) ?? [];

@@ -15,7 +15,7 @@ import {
 import { collect, endOf, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { cardOf } from "../../wire/index.ts";
 import { LIFE_STORE } from "../life/index.ts";
-import { CONVERSATION_STORE } from "./index.ts";
+import { LOG_STORE } from "./index.ts";
 
 const WIRE = "anthropic:claude-sonnet-4-5";
 const MINUTE = 60_000;
@@ -183,7 +183,7 @@ describe("an agent with history: log", () => {
   it("keeps what was said in its sender's log, and no log for its own turns", async () => {
     const { hear, store, owner } = await started();
     await hear("ann", "I am Ann.");
-    const heads = await store.part(CONVERSATION_STORE).conversations(owner, 10);
+    const heads = await store.part(LOG_STORE).logs(owner, 10);
     expect(heads).toMatchObject([{ contact: "ann", entries: 1 }]);
     await store.close();
   });
@@ -377,7 +377,7 @@ describe("mode: auto", () => {
   });
 
   it("is compact while the agent can hardly pay for itself", async () => {
-    const agent = sovereign({ mode: "auto", life: { credits: { low: 5, critical: 1, rounds: 2 } } });
+    const agent = sovereign({ mode: "auto", life: { credits: { low: 5, critical: 1, modelCalls: 2 } } });
     const { hear, runtime, open, store, owner, time } = await started(agent);
     await store.part(LIFE_STORE).topUp(owner, { dollars: 0.5, by: "operator", note: untrusted(""), at: time.at });
     await hear("ann", "Hello.");
