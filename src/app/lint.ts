@@ -25,7 +25,7 @@ import {
   type ThreadLength,
 } from "../wire/index.ts";
 import { type Declared, declaredBy } from "./declare.ts";
-import { allParts } from "./entry/features.ts";
+import { allChannels, allParts } from "./entry/features.ts";
 import { type TextWarning, textWarnings } from "./entry/texts.ts";
 import { observe } from "./lint/observe.ts";
 import { counterFor, renderIn } from "./lint/render.ts";
@@ -139,7 +139,7 @@ async function reportOn(agent: Agent, { declared, store, options, elsewhere }: A
   const count = await counterFor(declared, model);
   const rendering = { declared, agent, model, count };
   const { requests, ledger } = await renderIn({ name: "as it is" }, rendering);
-  const { length, observed } = await observe(store, agent, count);
+  const { length, observed } = await observe({ store, channels: await allChannels() }, agent, count);
   const prefix = ledger.entries.filter(({ place }) => place === "tools" || place === "system");
   const subject = {
     texts: textsOf(agent, requests[0]?.prefix.tools ?? []),

@@ -29,7 +29,7 @@ import { guessedWindow, type ModelCard } from "../wire/index.ts";
 import { type Answer, openAsk, type Question } from "./ask.ts";
 import { checkReload, type Declared, declaredBy } from "./declare.ts";
 import { reviveAgent } from "./entry/agents.ts";
-import { allParts, allSteps } from "./entry/features.ts";
+import { allChannels, allParts, allSteps } from "./entry/features.ts";
 import { openRuntime, type RuntimeParts } from "./entry/runtime.ts";
 import { type AppOptions, beginData, type PlacedOptions, placed, recordFile, workspacesIn } from "./options.ts";
 import { isOwn, projectsOf, storeAddress } from "./projects.ts";
@@ -121,7 +121,14 @@ export async function openApp(given: AppOptions): Promise<App> {
     current.declared = await declaredBy(projects, options, { store: vectors.store, disk });
     // Files that cannot be deleted are no reason not to start: the next erasure says why.
     await finishErasures({ store: opened, removeFiles: filesRemover(options) }).catch(() => undefined);
-    return joined(options, { declared: current.declared, current, vectors, disk, steps: await allSteps() });
+    return joined(options, {
+      declared: current.declared,
+      current,
+      vectors,
+      disk,
+      steps: await allSteps(),
+      channels: await allChannels(),
+    });
   } catch (thrown) {
     await opened.close();
     throw thrown;
@@ -157,9 +164,10 @@ interface Joining {
   readonly vectors: Vectors;
   readonly disk: ProjectDisk;
   readonly steps: readonly TurnSteps[];
+  readonly channels: Parts["channels"];
 }
 
-function joined(options: PlacedOptions, { declared, current, vectors, disk, steps }: Joining): App {
+function joined(options: PlacedOptions, { declared, current, vectors, disk, steps, channels }: Joining): App {
   const listening = new Set<(change: Change) => void>();
   const changed = (change: Change): void => {
     for (const listener of listening) listener(change);
@@ -170,7 +178,7 @@ function joined(options: PlacedOptions, { declared, current, vectors, disk, step
   const clock: Clock = { recorded: () => time.at ?? REAL.real(), real: REAL.real };
   const accounts = accountsOf(() => now.projects, clock);
   const removeFiles = filesRemover(options);
-  const parts = partsOf({ store, vectors, accounts, disk, steps, removeFiles, now: () => now, clock });
+  const parts = partsOf({ store, vectors, accounts, disk, steps, channels, removeFiles, now: () => now, clock });
   if (options.recordOnly !== true) beginReading(accounts, now.agents);
   const wireOf = (agent: Agent): ModelRef => options.wire ?? now.wireOf(agent);
   const runtime = openRuntime(parts);
@@ -251,7 +259,10 @@ function beginReading(accounts: Accounts, agents: readonly Agent[]): void {
 
 /** What stays while the program runs, and what a reload replaces. */
 interface Changing
-  extends Pick<RuntimeParts, "store" | "vectors" | "accounts" | "disk" | "steps" | "removeFiles" | "clock"> {
+  extends Pick<
+    RuntimeParts,
+    "store" | "vectors" | "accounts" | "disk" | "steps" | "channels" | "removeFiles" | "clock"
+  > {
   readonly now: () => Declared;
 }
 

@@ -1,5 +1,5 @@
 import type { AgentKeys } from "../agents/index.ts";
-import type { Agent, OwnError, Tool } from "../protocol/index.ts";
+import type { Agent, OwnChannel, OwnError, Tool } from "../protocol/index.ts";
 import type { AgentOwner, Store, StorePart } from "../store/index.ts";
 import type { TurnSteps } from "../turn/index.ts";
 import type { Job } from "../work/index.ts";
@@ -19,6 +19,8 @@ export interface Feature {
   readonly steps?: TurnSteps;
   /** What it keeps: its tables, how they are erased and verified. */
   readonly store?: StorePart;
+  /** The channels that it opens threads on. */
+  readonly channels?: readonly OwnChannel[];
   /** Its kinds of errors, for the pages that list them. */
   readonly errors?: readonly OwnError[];
   /** What people and programs do with it. */

@@ -17,8 +17,14 @@ export interface ContactScope extends Scope {
 /** The contact of an agent's own turns: nobody outside. Nobody can post a message as this contact. */
 export const SELF: ContactId = contactId("~self");
 
-/** The channel of runs by the clock, each on a thread of its own. Their contact is `SELF`, and their replies are for the operator. */
-export const SCHEDULE = "schedule";
+/** A channel on which a feature opens threads by itself. It lists them in `channels` of its `FEATURE`; a record keeps the name for ever. */
+export interface OwnChannel {
+  readonly name: string;
+  /** What its threads hold, for whoever is refused there: nobody can talk on the channel or waits there for a reply. Left out: people may. */
+  readonly holds?: string;
+  /** Each of its threads answers a call of another turn: what is said there is no message, and in no log and no memory. */
+  readonly answersCalls?: true;
+}
 
 /** The prefix of contacts for turns that handle messages of several senders. */
 const INBOX = "~inbox";

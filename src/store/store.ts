@@ -154,7 +154,7 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   /** The 64 newest answered requests of the thread's ended turns, oldest first. */
   sent(scope: ContactScope, thread: ThreadId): Promise<readonly SentRequest[]>;
   /** When the 128 newest requests of all the agent's threads were made, the newest first; those of one channel left out. */
-  starts(org: OrgId, agent: AgentName, except: readonly [string, string]): Promise<readonly RequestStart[]>;
+  starts(org: OrgId, agent: AgentName, except: readonly string[]): Promise<readonly RequestStart[]>;
   /** @throws StrataError `turn_not_found`, `record_broken` when a piece was erased or does not match */
   rebuild(scope: Scope, turn: TurnId, n: number): Promise<RebuiltRequest>;
 

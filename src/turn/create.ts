@@ -74,7 +74,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
     ...threadDoors(parts, waiting),
     async *run(actor, thread, options = {}) {
       scopeOfThread(actor, thread);
-      checkTalk(thread);
+      checkTalk(parts, thread);
       // Contacts must not choose how much of the prompt is sent.
       if (options.mode !== undefined) allow(actor, "operate");
       yield* eventsFor(actor, run(thread, options));
@@ -97,7 +97,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
       const agent = agentNamed(parts, actor, conversation.agent);
       const scope = { ...scopeOf(actor, conversation), contact: await contactFor(agent, conversation.contact) };
       authorize(actor, scope);
-      checkTalk(conversation);
+      checkTalk(parts, conversation);
       return compose(turnParts(), agent, scope, { ...conversation, ...options, message });
     },
     turn: (actor, id) => turnOf(parts, actor, id),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { agentSpec, sealAgent, vaultOf } from "../agents/index.ts";
 import { reviveAgent } from "../app/entry/agents.ts";
-import { allParts, allSteps } from "../app/entry/features.ts";
+import { allChannels, allParts, allSteps } from "../app/entry/features.ts";
 import { openRuntime, type RuntimeParts } from "../app/entry/runtime.ts";
 import { memoryTools } from "../features/memories/index.ts";
 import { type Script, scripted } from "../models/index.ts";
@@ -156,6 +156,7 @@ export async function testRuntime(
     store,
     tools: toolset([...memoryTools(store), ...sampleTools(rung)]),
     removeFiles: async () => undefined,
+    channels: await allChannels(),
     sources: new Map(),
     vault: vaultOf([]),
     cardOf,

@@ -17,7 +17,7 @@ export {
 export { type Core, createRuntime, newestOf } from "./create.ts";
 export { finishErasures } from "./erase.ts";
 export { heldNow, pauseAfter, retryWhileBusy } from "./intake/lease.ts";
-export { isOwnChannel, OWN_CHANNELS, PEER } from "./intake/own-channels.ts";
+export { closedChannels, isClosedChannel } from "./intake/own-channels.ts";
 export { checkOutside, knownScope, reach, writableScope } from "./intake/senders.ts";
 export { HELD_CALLS, schemaDigest } from "./loop/approvals.ts";
 export { BETWEEN_TURNS, callerOf, limitsOf, outOfState, runTool } from "./loop/run-tool.ts";

@@ -16,7 +16,7 @@ export async function changesSince(parts: Parts, actor: Allowed<"view">, id: Thr
 /** Moves the thread to the declared version of its agent: its next turn begins an epoch, and what was said continues in it. */
 export async function migrate(parts: Parts, actor: Allowed<"view">, id: ThreadId): Promise<Migration> {
   const held = await threadOf(parts, actor, id);
-  checkTalk(held);
+  checkTalk(parts, held);
   const declared = agentNamed(parts, actor, held.scope.agent);
   const changes = await changesSince(parts, actor, id);
   if (held.version === declared.version) return { thread: held, from: held.version, changes };

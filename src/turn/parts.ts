@@ -6,6 +6,7 @@ import type {
   Digest,
   Model,
   ModelRef,
+  OwnChannel,
   OwnSource,
   Request,
   Vault,
@@ -30,6 +31,8 @@ export interface Parts {
   readonly tools: Toolset;
   /** Deletes the files that agents keep for a contact. @throws StrataError `file_not_found` where one cannot be deleted */
   readonly removeFiles: (scope: ContactScope) => Promise<void>;
+  /** The channels that features open threads on. Required, so that no runtime takes messages there by mistake. */
+  readonly channels: readonly OwnChannel[];
   /** The operator's own sources, by name. */
   readonly sources: ReadonlyMap<string, OwnSource>;
   readonly vault: Vault;

@@ -9,6 +9,8 @@ import { AGENT_KEYS, LAYER_SOURCES } from "../../src/app/entry/agents.ts";
 import { FEATURES } from "../../src/app/entry/features.ts";
 import { createContext, createProgram } from "../../src/doors/cli/index.ts";
 import { fieldsOf, mcpTool, type Operation, pathFields } from "../../src/features/index.ts";
+import { contactId } from "../../src/protocol/index.ts";
+import { OPERATOR, testRuntime } from "../../src/turn/index.contract.ts";
 
 const LISTED = await Promise.all(FEATURES.map(async (listed) => ({ listed, feature: await listed.load() })));
 const OPERATIONS = LISTED.flatMap(({ feature }) => feature.operations);
@@ -48,7 +50,19 @@ it("every built-in tool comes from a feature: the rooms of a turn name none", ()
 });
 
 // What a feature has is a token of its own. A word goes in here when the last file under `src/turn` has lost it.
-const NOT_IN_TURN = /credit|evict|overtaken|schedule\b|inbox|payment|\bforget\b|StoreWrite\["kind"\]/i;
+const NOT_IN_TURN =
+  /credit|evict|overtaken|schedule\b|consolidat|\bpeer|inbox|payment|\bforget\b|StoreWrite\["kind"\]/i;
+
+it("no two features open threads on the same channel, and nobody can talk where a feature says what its threads hold", async () => {
+  const channels = LISTED.flatMap(({ feature }) => feature.channels ?? []);
+  expect(twice(channels.map(({ name }) => name))).toEqual([]);
+  const { runtime, agent } = await testRuntime([]);
+  for (const { name: channel, holds } of channels) {
+    const conversation = { agent: agent.name, contact: contactId("ann"), channel, key: "main" };
+    const opened = runtime.open(OPERATOR, conversation).then(() => "opened", String);
+    expect(await opened, channel).toContain(holds ?? "opened");
+  }
+});
 
 it("a turn names no feature by its words", () => {
   const found = readFiles((path) => /^src\/turn\/.*(?<!\.test|\.contract)\.ts$/.test(path)).flatMap(({ path, text }) =>

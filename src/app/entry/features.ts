@@ -1,5 +1,5 @@
 import type { Feature, Listed, Operation, ToolDeps } from "../../features/index.ts";
-import { ERRORS, type ErrorTraits, type Tool } from "../../protocol/index.ts";
+import { ERRORS, type ErrorTraits, type OwnChannel, type Tool } from "../../protocol/index.ts";
 import type { StorePart } from "../../store/index.ts";
 import type { TurnSteps } from "../../turn/index.ts";
 import type { Job } from "../../work/index.ts";
@@ -146,6 +146,10 @@ export const errorCodes = async (): Promise<readonly string[]> => (await allErro
 /** The operations of all features. */
 export const allOperations = async (): Promise<readonly Operation[]> =>
   (await allFeatures()).flatMap(({ operations }) => operations);
+
+/** The channels on which features open threads. */
+export const allChannels = async (): Promise<readonly OwnChannel[]> =>
+  (await allFeatures()).flatMap(({ channels = [] }) => channels);
 
 /** The background jobs of all features. */
 export const allJobs = async (): Promise<readonly Job[]> => (await allFeatures()).flatMap(({ jobs = [] }) => jobs);

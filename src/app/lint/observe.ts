@@ -9,7 +9,7 @@ import {
   writeFrame,
 } from "../../protocol/index.ts";
 import type { Store, Thread, TurnRecord } from "../../store/index.ts";
-import { isOwnChannel } from "../../turn/index.ts";
+import { isClosedChannel, type Parts } from "../../turn/index.ts";
 import type { Observed, ThreadLength } from "../../wire/index.ts";
 
 /** How many of an agent's threads are counted, and of how many of the newest the turns are read. */
@@ -22,13 +22,13 @@ const USUAL_TURNS = 50;
 
 /** What the record tells of the agent: how long its threads are, how large its tail, and who answered. */
 export async function observe(
-  store: Store,
+  { store, channels }: Pick<Parts, "store" | "channels">,
   { org, name, layers, recall: way }: Agent,
   count: CountTokens,
 ): Promise<{ readonly length: ThreadLength; readonly observed: Observed }> {
   const threads = await store.threads({ org, agent: name, contact: null }, COUNTED);
   // What is summarized in idle time is no conversation: its turns stand alone.
-  const begun = threads.filter(({ turns, channel }) => turns > 0 && !isOwnChannel(channel));
+  const begun = threads.filter(({ turns, channel }) => turns > 0 && !isClosedChannel({ channels }, channel));
   const newest = begun.slice(0, LOOKED_AT);
   const turns = await Promise.all(newest.map(({ scope, id }) => store.turns(scope, id)));
   const tail = median(turns.flat().flatMap(({ requests }) => requests.slice(0, 1).map(tailTokens)));

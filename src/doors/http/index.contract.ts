@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { agentSpec, blueprintFolder, vaultOf } from "../../agents/index.ts";
 import { loadProject, reviveAgent } from "../../app/entry/agents.ts";
-import { allOperations, allParts, allSteps, errorCodes } from "../../app/entry/features.ts";
+import { allChannels, allOperations, allParts, allSteps, errorCodes } from "../../app/entry/features.ts";
 import { openRuntime } from "../../app/entry/runtime.ts";
 import { memoryTools } from "../../features/memories/index.ts";
 import { type Script, scripted, wireBody } from "../../models/index.ts";
@@ -84,6 +84,7 @@ export async function httpFixture(
     store,
     tools: toolset(memoryTools(store)),
     removeFiles: async () => undefined,
+    channels: await allChannels(),
     sources: new Map(),
     vault: vaultOf([]),
     cardOf: priced,

@@ -4,7 +4,7 @@ import {
   type AgentAccess,
   accessTo,
   accessToEach,
-  OWN_CHANNELS,
+  closedChannels,
   type Parts,
   REPLAY,
   recordAct,
@@ -100,7 +100,8 @@ function attention(
       const counts = await parts.store.proposalCounts(owner);
       const { undeliverable } = await parts.store.part(OUTBOX_STORE).mailCounts(owner);
       const since = parts.clock.recorded() - UNANSWERED_FOR;
-      const unanswered = await parts.store.unanswered(owner, { since, except: [...OWN_CHANNELS, REPLAY], limit: 100 });
+      const except = [...closedChannels(parts), REPLAY];
+      const unanswered = await parts.store.unanswered(owner, { since, except, limit: 100 });
       // Who has no credits sleeps, whether a turn has noticed already or not.
       const asleep = (await fundsOf(owner.agent))?.asleep;
       const passed = passedOver(access.agent, await parts.store.activeTexts(owner));

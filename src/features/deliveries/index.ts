@@ -105,6 +105,7 @@ const sendingOf = ({ runtime, operator }: JobWorld, agent: AgentName, n: number)
 
 export const FEATURE: Feature = {
   name: "deliveries",
+  needs: ["schedules"],
   keys: KEYS,
   steps: {
     // A message that stays marked as waiting is shown once more.

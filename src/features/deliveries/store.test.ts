@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { actorId, SCHEDULE, SELF } from "../../protocol/index.ts";
+import { actorId, SELF } from "../../protocol/index.ts";
 import {
   ANN,
   exchange,
@@ -16,6 +16,7 @@ import {
   take,
 } from "../../store/index.contract.ts";
 import type { Store } from "../../store/index.ts";
+import { SCHEDULE } from "../schedules/index.ts";
 import { OUTBOX_STORE, type OutboxMessage } from "./store.ts";
 
 const BOB = scopeOf("bob");
@@ -43,11 +44,11 @@ function kept(openStore: OpenStore): void {
       const store = await openStore();
       await reply(store, "to myself", { ...OWNER, contact: SELF });
       const scope = { ...OWNER, contact: SELF };
-      const run = await store.openThread(scope, { ...opening("digest 1"), channel: SCHEDULE });
+      const run = await store.openThread(scope, { ...opening("digest 1"), channel: SCHEDULE.name });
       await store.receive(run.scope, run.id, [said("sum up", { kind: "scheduled", trust: "operator" })]);
       const claim = await take(store, run);
       await store.settle(claim, ran(claim).outcome);
-      const digest = { contact: SELF, channel: SCHEDULE, thread: run.id };
+      const digest = { contact: SELF, channel: SCHEDULE.name, thread: run.id };
       expect(await outboxOf(store).mail(OWNER, { limit: 9 })).toMatchObject([digest]);
       expect(await outboxOf(store).mailCounts(OWNER)).toEqual({ outbox: 1, undeliverable: 0 });
       expect(await outboxOf(store).deliveriesDue(OWNER, { now: NOW, limit: 9 })).toEqual({ due: 1 });

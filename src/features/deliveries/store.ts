@@ -4,7 +4,6 @@ import {
   type Digest,
   isBatch,
   type OutboxId,
-  SCHEDULE,
   type Scope,
   SELF,
   type Spoken,
@@ -27,6 +26,7 @@ import {
   type Tx,
   tables,
 } from "../../store/index.ts";
+import { SCHEDULE } from "../schedules/index.ts";
 
 /** `piece` names the reply's text. */
 interface OutboxTable extends ContactScope {
@@ -157,7 +157,7 @@ type OutboxRow = OutboxTable & { readonly text: string };
 const IS_THERE = `${TEXT_OF("outbox")} is not null`;
 
 /** What is for others: not what the agent said to itself, unless it was told to by the clock. */
-const FOR_OTHERS = `(outbox.contact != '${SELF}' or outbox.channel = '${SCHEDULE}')`;
+const FOR_OTHERS = `(outbox.contact != '${SELF}' or outbox.channel = '${SCHEDULE.name}')`;
 
 const SENT = `from outbox where org = ? and agent = ? and ${FOR_OTHERS} and ${IS_THERE}`;
 

@@ -18,8 +18,8 @@ import type { BatchOpening, Failures, Paging, Position, Thread } from "../../sto
 import {
   type AgentAccess,
   accessTo,
+  closedChannels,
   keepVersion,
-  OWN_CHANNELS,
   pauseAfter,
   REPLAY,
   type Run,
@@ -82,8 +82,8 @@ const CHANNEL = "inbox";
 /** Another worker may take what was just found; what is left is looked for so often. */
 const TRIES = 5;
 
-/** Nobody's mail: what a recording left is handled by its next replay. */
-const NO_MAIL = [...OWN_CHANNELS, REPLAY];
+/** Channels of nobody's mail: what a recording left is handled by its next replay. */
+const notMail = (parts: TurnParts): readonly string[] => [...closedChannels(parts), REPLAY];
 
 /** What fails again and again is tried less and less often. */
 const restedAt =
@@ -114,7 +114,7 @@ async function inbox(access: AgentAccess, page: Paging): Promise<readonly InboxM
 async function waiting(parts: TurnParts, agent: Agent): Promise<readonly WaitingThread[]> {
   const { store, steps, waiting, clock, alive } = parts;
   const resting = new Set((await steps.blockedThreads(parts, agent)).keys());
-  const wish = { except: NO_MAIL, rested: restedAt(clock.recorded()), resting, now: clock.real(), alive };
+  const wish = { except: notMail(parts), rested: restedAt(clock.recorded()), resting, now: clock.real(), alive };
   const all = await store.waitingThreads({ org: agent.org, agent: agent.name }, wish);
   const found = all.filter(({ thread }) => !waiting.isStopped(thread));
   if (found.length === 0) return [];
@@ -164,7 +164,7 @@ async function nextThread(parts: TurnParts, agent: Agent, waited: InboxOptions["
     version,
     most,
     nameOf: shownSender,
-    except: NO_MAIL,
+    except: notMail(parts),
     resting: new Set((await parts.steps.blockedThreads(parts, agent)).keys()),
     ...(waited !== undefined && patience(at, now - waited)),
   };

@@ -1,7 +1,7 @@
 import type { SeenState } from "../../protocol/index.ts";
 import type { AgentOwner } from "../../store/index.ts";
 import type { TurnParts } from "../../turn/index.ts";
-import { heldNow, isOwnChannel, retryWhileBusy } from "../../turn/index.ts";
+import { heldNow, isClosedChannel, retryWhileBusy } from "../../turn/index.ts";
 import type { Accounts } from "./accounts.ts";
 import { isWaiting, type RunningStates } from "./states.ts";
 import { LIFE_STORE, type LifeRecord } from "./store.ts";
@@ -54,7 +54,7 @@ export async function othersRun(parts: LifeParts, owner: AgentOwner, own: readon
     if (scope.agent !== owner.agent || own.includes(thread)) continue;
     // Summing up what was said is no turn of the agent's life, and what it asks a sub-agent is part of another.
     const held = await parts.store.thread(scope, thread);
-    if (held !== undefined && !isOwnChannel(held.channel)) return true;
+    if (held !== undefined && !isClosedChannel(parts, held.channel)) return true;
   }
   return false;
 }

@@ -7,7 +7,7 @@ import { KEYS } from "./config.ts";
 import { FILE_OPERATIONS } from "./files.ts";
 import { MEMORY_OPERATIONS } from "./operations.ts";
 import { type MemoryPorts, memorySteps } from "./steps.ts";
-import { consolidateDoors } from "./summaries/consolidate.ts";
+import { CONSOLIDATION, consolidateDoors } from "./summaries/consolidate.ts";
 import { memoryTools, rememberTools } from "./tools.ts";
 import { UPKEEP_JOBS, UPKEEP_OPERATIONS } from "./upkeep.ts";
 
@@ -39,6 +39,7 @@ export const FEATURE: Feature = {
   name: "memories",
   needs: ["approvals"],
   keys: KEYS,
+  channels: [CONSOLIDATION],
   tools: ({ store }) => [...memoryTools(store), ...rememberTools(store)],
   operations: [...MEMORY_OPERATIONS, ...FILE_OPERATIONS, ...UPKEEP_OPERATIONS],
   jobs: UPKEEP_JOBS,

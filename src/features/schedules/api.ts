@@ -7,7 +7,6 @@ import {
   type ContactScope,
   eventId,
   issueId,
-  SCHEDULE,
   SELF,
   StrataError,
   suggestion,
@@ -17,7 +16,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
 import { accessTo, keepVersion, type Run, type RunOptions, recordAct, type TurnParts } from "../../turn/index.ts";
-import type { Schedule } from "./config.ts";
+import { SCHEDULE, type Schedule } from "./config.ts";
 import { SCHEDULE_STORE, type SchedulePause } from "./store.ts";
 import { nextTime, timesBetween } from "./times.ts";
 
@@ -211,14 +210,14 @@ async function begin(
   const scope: ContactScope = { org, agent: name, contact: SELF };
   await keepVersion(parts, agent);
   const opened = threadId(issueId("thread", parts.clock.real(), parts.random(10)));
-  const thread = await parts.store.openThread(scope, { id: opened, channel: SCHEDULE, key, version, at });
+  const thread = await parts.store.openThread(scope, { id: opened, channel: SCHEDULE.name, key, version, at });
   const id = eventId(issueId("event", parts.clock.real(), parts.random(10)));
   const content = [{ type: "text", text: untrusted(text) }] as const;
   const occasion = {
     id,
     kind: "scheduled",
     trust: "operator",
-    channel: SCHEDULE,
+    channel: SCHEDULE.name,
     externalId: key,
     content,
     at,
@@ -238,7 +237,7 @@ async function foundOf(
 ): Promise<Come> {
   const { schedule } = look;
   const owner = { org: agent.org, agent: agent.name };
-  const own = await parts.store.threads({ ...owner, contact: SELF }, LOOKED_AT, { channel: SCHEDULE });
+  const own = await parts.store.threads({ ...owner, contact: SELF }, LOOKED_AT, { channel: SCHEDULE.name });
   const runs = own.filter(({ key }) => key.startsWith(`${schedule} `));
   const times = runs.map(({ key }) => Date.parse(key.slice(schedule.length + 1))).filter((at) => !Number.isNaN(at));
   // Databases of earlier versions have a thread that says when a schedule was first looked at.
@@ -256,7 +255,7 @@ async function waitsOf(
   agent: Agent,
 ): Promise<ReadonlyMap<string, { runs: number; because: string }>> {
   const owner = { org: agent.org, agent: agent.name, contact: SELF };
-  const own = await parts.store.threads(owner, LOOKED_AT, { channel: SCHEDULE });
+  const own = await parts.store.threads(owner, LOOKED_AT, { channel: SCHEDULE.name });
   const found = new Map<string, { runs: number; because: string }>();
   for (const thread of await waitingOf(parts, own)) {
     const name = thread.key.slice(0, thread.key.indexOf(" "));

@@ -1,9 +1,12 @@
 import { z } from "zod";
 import { agentKey, type StoredKeys, slug } from "../../agents/index.ts";
-import { type Agent, MODES } from "../../protocol/index.ts";
+import { type Agent, MODES, type OwnChannel } from "../../protocol/index.ts";
 import { cronProblem } from "./times.ts";
 
-const SCHEDULE = z.strictObject({
+/** The channel of runs by the clock, each on a thread of its own. Their contact is `SELF`, and their replies are for the operator. */
+export const SCHEDULE = { name: "schedule" } as const satisfies OwnChannel;
+
+const DECLARED = z.strictObject({
   name: slug().describe("What it is called."),
   cron: z
     .string()
@@ -26,7 +29,7 @@ const SCHEDULE = z.strictObject({
 });
 
 const SCHEDULES = z
-  .array(SCHEDULE)
+  .array(DECLARED)
   .max(100)
   .default([])
   .describe(

@@ -6,10 +6,11 @@ import type { Job, JobWorld, Notice, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, list as listOf, OF_AGENT, TIME } from "../fields.ts";
 import { type OperationContext, operation, turnOperation } from "../operation.ts";
-import { KEYS } from "./config.ts";
+import { KEYS, SCHEDULE } from "./config.ts";
 import { SCHEDULE_STORE } from "./store.ts";
 
 export { type ScheduleDoors, scheduleDoors } from "./api.ts";
+export { SCHEDULE } from "./config.ts";
 export { SCHEDULE_STORE } from "./store.ts";
 
 const NAMED = OF_AGENT.extend({ schedule: z.string().min(1).max(64).describe("the schedule's name") });
@@ -210,6 +211,7 @@ function* clockNotices(
 export const FEATURE: Feature = {
   name: "schedules",
   keys: KEYS,
+  channels: [SCHEDULE],
   store: SCHEDULE_STORE,
   operations: [list, runNow, pause, resume],
   jobs: [runs],

@@ -7,6 +7,7 @@ import {
   type Layer,
   layerId,
   lowestTrust,
+  ownKind,
   type StrataError,
   suggestion,
   type ToolContext,
@@ -19,6 +20,7 @@ import {
 import { type CalledEnd, callTurn, limitName, type RunningTurn } from "../../turn/index.ts";
 import { answeredAs, refused, refusedAs } from "../../turn/tools/index.ts";
 import type { ToolDeps } from "../feature.ts";
+import { PEER } from "./config.ts";
 import { type Definition, definitionsOf, isCalled, toolsOf } from "./definitions.ts";
 import {
   answered,
@@ -32,6 +34,9 @@ import {
   stopped,
   tokensAllowed,
 } from "./wording.ts";
+
+/** What one agent asks another. */
+const QUESTION = ownKind("peer");
 
 type Rules = NonNullable<Agent["subagents"]>;
 
@@ -62,6 +67,8 @@ export async function callSubagent(
   const end = await callTurn(turn, {
     agent: subagentOf(turn, definition),
     model: turn.setup.model,
+    channel: PEER.name,
+    kind: QUESTION,
     call: context.call,
     content: [{ type: "text", text: untrusted(task) }],
     // The agent's own words, and no more than what led to them.

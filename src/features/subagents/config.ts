@@ -1,9 +1,16 @@
 import { z } from "zod";
 import { frozenKey, type KeyPlace, line, type StoredKeys } from "../../agents/index.ts";
-import { MODES, trusted } from "../../protocol/index.ts";
+import { MODES, type OwnChannel, trusted } from "../../protocol/index.ts";
 
 /** The tool by which an agent asks one of its sub-agents. */
 export const CALL_SUBAGENT = "call_subagent";
+
+/** The channel of what agents ask each other: one thread for each call. */
+export const PEER = {
+  name: "peer",
+  holds: "what agents ask each other",
+  answersCalls: true,
+} as const satisfies OwnChannel;
 
 const TOOLS = z.array(z.string().min(1).max(64)).max(100);
 

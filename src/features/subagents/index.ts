@@ -16,10 +16,11 @@ import { list as listOf, OF_AGENT } from "../fields.ts";
 import type { FilePorts } from "../files/index.ts";
 import { operation } from "../operation.ts";
 import { callSubagent } from "./call.ts";
-import { CALL_SUBAGENT, KEYS } from "./config.ts";
+import { CALL_SUBAGENT, KEYS, PEER } from "./config.ts";
 import { type Definition, definitionsOf, type LeftOut, toolsOf } from "./definitions.ts";
 import { description, FROM_FILES, NO_SUBAGENTS } from "./wording.ts";
 
+export { PEER } from "./config.ts";
 export { subagentProblems } from "./definitions.ts";
 
 /** What operators see of an agent's sub-agents. @throws StrataError `not_allowed`, `agent_not_found` */
@@ -127,10 +128,11 @@ export const FEATURE: Feature = {
   name: "subagents",
   needs: ["files"],
   keys: KEYS,
+  channels: [PEER],
   tools: (world) => [{ ...callTool(world), schemaFor: (agent) => callTool(world, agent).schema }],
   steps: {
     onStart: async (turn) => {
-      if (turn.setup.agent.subagents !== undefined) await endLeftCalls(turn);
+      if (turn.setup.agent.subagents !== undefined) await endLeftCalls(turn, PEER.name);
     },
   },
   operations: [list],

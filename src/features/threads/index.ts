@@ -1,12 +1,13 @@
 /** Conversations: open, list, read and fork them, move one to another version of its agent, cancel its turn. */
 import { z } from "zod";
 import { ago, count, minute, number, printable, type Style, setIn, shortVersion, table } from "../../print/index.ts";
-import { type Allowed, isAllowed, SCHEDULE } from "../../protocol/index.ts";
-import { PEER } from "../../turn/index.ts";
+import { type Allowed, isAllowed } from "../../protocol/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, list, NEXT, nextAfter, PAGE } from "../fields.ts";
 import { type Operation, type OperationContext, operation, type Thread, turnOperation } from "../operation.ts";
+import { SCHEDULE } from "../schedules/index.ts";
 import { EVENT, SLOT, THREAD, TURN } from "../shapes.ts";
+import { PEER } from "../subagents/index.ts";
 import { EXPORT } from "./export.ts";
 
 const ONE = z.strictObject({ id: FIELDS.thread });
@@ -59,7 +60,7 @@ const threads = operation({
   list: "threads",
   command: { examples: ["thread list companion --as ann", "thread list --channel schedule"], opens: "record" },
   run: async ({ runtime }, wish, { actor }) => {
-    const on = wish.channel === undefined ? { except: [SCHEDULE, PEER] } : {};
+    const on = wish.channel === undefined ? { except: [SCHEDULE.name, PEER.name] } : {};
     const threads = await runtime.newestThreads(actor, { ...wish, ...on });
     return { threads, ...nextAfter(threads, wish.limit, ({ lastActivity: at, id }) => ({ at, id })) };
   },
@@ -230,7 +231,7 @@ const OPERATIONS: readonly Operation[] = [
   EXPORT,
 ];
 
-export const FEATURE: Feature = { name: "threads", operations: OPERATIONS };
+export const FEATURE: Feature = { name: "threads", needs: ["schedules", "subagents"], operations: OPERATIONS };
 
 /** A thread as far as the actor may know it. */
 type ThreadView = Omit<Thread, "version"> & Partial<Pick<Thread, "version">>;
@@ -275,7 +276,7 @@ const WHAT: Readonly<Record<string, string>> = { peer: "asks its sub-agent", rep
 function conversationLines(thread: ThreadView, slots: readonly Slot[], style: Style): readonly string[] {
   const { id, scope, channel, forkedFrom } = thread;
   // There, an agent talks with a version of itself that has the sub-agent's instructions.
-  const isCalled = channel === PEER;
+  const isCalled = channel === PEER.name;
   const who = `${scope.agent}${isCalled ? "'s sub-agent, for" : " with"} ${scope.contact} · channel ${channel}`;
   return [
     ...setIn(who, { first: `${style.bold(id)} · `, more: "  " }, style),

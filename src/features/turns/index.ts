@@ -214,4 +214,4 @@ export { requestText } from "./diff.ts";
 export { cuts, isCut, ledgerTable } from "./ledger.ts";
 export { endOf, resentSays, turnView } from "./view.ts";
 
-export const FEATURE: Feature = { name: "turns", needs: ["threads"], operations: OPERATIONS };
+export const FEATURE: Feature = { name: "turns", needs: ["subagents", "threads"], operations: OPERATIONS };

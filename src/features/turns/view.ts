@@ -12,9 +12,9 @@ import {
   type TurnEdit,
   textName,
 } from "../../protocol/index.ts";
-import { PEER } from "../../turn/index.ts";
 import { agreementOf } from "../../wire/index.ts";
 import type { Call, OperationContext, TurnRecord } from "../operation.ts";
+import { PEER } from "../subagents/index.ts";
 import { ledgerTable } from "./ledger.ts";
 
 /** Who looks, and where. */
@@ -55,10 +55,12 @@ async function askedIn(
 ): Promise<readonly string[]> {
   const { channel, key } = await runtime.thread(actor, thread);
   const by =
-    channel === PEER ? [`asked by a call of turn ${key.split(" ")[0]}: \`strata explain ${key.split(" ")[0]}\``] : [];
+    channel === PEER.name
+      ? [`asked by a call of turn ${key.split(" ")[0]}: \`strata explain ${key.split(" ")[0]}\``]
+      : [];
   if (totals === undefined || totals.toolCalls === 0) return by;
   const threads = await runtime.threads(actor, scope, LOOKED_AT);
-  const asked = threads.filter((one) => one.channel === PEER && one.key.startsWith(`${id} `));
+  const asked = threads.filter((one) => one.channel === PEER.name && one.key.startsWith(`${id} `));
   const turns = await Promise.all(asked.reverse().map((one) => runtime.turns(actor, one.id)));
   return [...by, ...turns.flat().map((one) => `asked    turn ${one.id}, ${endOf(one)}: \`strata explain ${one.id}\``)];
 }

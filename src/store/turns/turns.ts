@@ -171,29 +171,17 @@ export async function starts(
   tx: Tx,
   org: OrgId,
   agent: AgentName,
-  [except, or]: readonly [string, string],
+  except: readonly string[],
 ): Promise<readonly RequestStart[]> {
-  return tx.all(newestStarts({ org, agent, except, or }));
-}
-
-interface StartsOf {
-  readonly org: OrgId;
-  readonly agent: AgentName;
-  readonly except: string;
-  readonly or: string;
-}
-
-const newestStarts = fixed((of: StartsOf) =>
-  query
+  const newest = query
     .selectFrom("request")
     .innerJoin("thread", (join) =>
       join.onRef("thread.org", "=", "request.org").onRef("thread.id", "=", "request.thread"),
     )
     .select(["request.thread", "request.at"])
-    .where("request.org", "=", of.org)
-    .where("request.agent", "=", of.agent)
-    .where("thread.channel", "!=", of.except)
-    .where("thread.channel", "!=", of.or)
+    .where("request.org", "=", org)
+    .where("request.agent", "=", agent)
     .orderBy("request.at", "desc")
-    .limit(sql.lit(128)),
-);
+    .limit(sql.lit(128));
+  return tx.all(except.length === 0 ? newest : newest.where("thread.channel", "not in", except));
+}

@@ -61,7 +61,7 @@ async function openingOf(
   const agent = agentNamed(parts, actor, conversation.agent);
   const scope = { ...scopeOf(actor, conversation), contact: await contactFor(agent, conversation.contact) };
   authorize(actor, scope);
-  checkTalk(conversation);
+  checkTalk(parts, conversation);
   checkRecorded(conversation);
   for (const event of conversation.first ?? []) {
     checkEvent(actor, event, agent);
@@ -82,7 +82,7 @@ export async function post(
   also?: AlsoStored,
 ): ReturnType<Runtime["post"]> {
   const scope = scopeOfThread(actor, thread);
-  checkTalk(thread);
+  checkTalk(parts, thread);
   checkOfRecording(thread, events);
   checkOutside(scope);
   const agent = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);

@@ -13,7 +13,7 @@ import {
   tailPlanOf,
   threadLifetime,
 } from "../../wire/index.ts";
-import { OWN_CHANNELS } from "../intake/own-channels.ts";
+import { closedChannels } from "../intake/own-channels.ts";
 import type { Parts } from "../parts.ts";
 import type { TurnSetup } from "./steps.ts";
 
@@ -34,16 +34,13 @@ export interface Past {
 export const NO_PAST: Past = { sent: [], starts: [] };
 
 /** What the record says of a thread's past; where there is no thread yet, of what its agent's others did. */
-export async function pastOf(
-  { store }: Parts,
-  { agent, card }: TurnSetup,
-  { scope, thread, epoch }: Whose,
-): Promise<Past> {
+export async function pastOf(parts: Parts, { agent, card }: TurnSetup, { scope, thread, epoch }: Whose): Promise<Past> {
+  const { store } = parts;
   // Threads whose turns stand alone all begin alike: what one wrote, the others read.
   const asksOthers = hasLifetimes(card) || agent.history === "log";
   return {
     sent: thread === undefined ? [] : await store.sent(scope, thread),
-    starts: asksOthers ? await store.starts(agent.org, agent.name, OWN_CHANNELS) : [],
+    starts: asksOthers ? await store.starts(agent.org, agent.name, closedChannels(parts)) : [],
     ...(thread !== undefined && { thread }),
     ...(epoch && { prefix: epoch.prefix }),
   };

@@ -2,7 +2,7 @@ import { type Keep, roomIn } from "../../compiler/index.ts";
 import { type Agent, type Mode, type Parameters, StrataError } from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
 import { guessedWindow, rulesOf } from "../../wire/index.ts";
-import { PEER } from "../intake/own-channels.ts";
+import { answersCall } from "../intake/own-channels.ts";
 import type { Parts } from "../parts.ts";
 import type { RunOptions } from "../runtime.ts";
 import type { Pinned, TurnParts, TurnSetup } from "./steps.ts";
@@ -40,9 +40,9 @@ function checkPrice(
  * its prefix; other threads stay pinned to theirs.
  */
 export async function upToDate(parts: Parts, thread: Thread): Promise<Thread> {
-  const { scope, id, version, channel } = thread;
+  const { scope, id, version } = thread;
   // An agent that another one calls answers in the version that was called.
-  if (channel === PEER) return thread;
+  if (answersCall(parts, thread)) return thread;
   const declared = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
   if (declared?.history !== "log" || declared.version === version) return thread;
   const epoch = await parts.store.epoch(scope, id);

@@ -23,7 +23,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Claim, RequestRecord, Thread, TurnOutcome } from "../../store/index.ts";
 import type { Lease } from "../intake/lease.ts";
-import { PEER } from "../intake/own-channels.ts";
+import { answersCall } from "../intake/own-channels.ts";
 import { REPLAY } from "../recording/recording.ts";
 import type { ReplyTo, RunOptions } from "../runtime.ts";
 import type { TrackedSpend } from "../spending/spend-tracker.ts";
@@ -85,7 +85,7 @@ export function newTurnState(parts: TurnParts, setup: TurnSetup, lease: Lease, o
     setup,
     lease,
     recorded: options.recorded,
-    replyTo: replyToOf(options, lease.claim.thread),
+    replyTo: replyToOf(parts, options, lease.claim.thread),
     startedAt: parts.clock.real(),
     past: NO_PAST,
     sent: undefined,
@@ -111,11 +111,10 @@ export function newTurnState(parts: TurnParts, setup: TurnSetup, lease: Lease, o
 const LISTENS = 60_000;
 const FINDS = 3_000;
 
-/** The outbox delivers nothing that is said on these channels. */
-const TO_NOBODY = [REPLAY, PEER];
-
-function replyToOf({ replyTo = "reader", recorded }: RunOptions, { channel, scope }: Thread): ReplyTo {
-  if (recorded !== undefined || TO_NOBODY.includes(channel)) return "nobody";
+function replyToOf(parts: TurnParts, { replyTo = "reader", recorded }: RunOptions, thread: Thread): ReplyTo {
+  const { channel, scope } = thread;
+  // Nothing that is said there is delivered.
+  if (recorded !== undefined || channel === REPLAY || answersCall(parts, thread)) return "nobody";
   // What several senders are told is not in the turn's own end, so whoever reads it does not read the replies.
   return replyTo === "reader" && isBatch(scope) ? "outbox" : replyTo;
 }
@@ -128,7 +127,8 @@ function deliverAfter(state: TurnState): NonNullable<TurnOutcome["deliverAfter"]
 }
 
 /** Whether another turn's call runs it. */
-export const isCalled = ({ lease }: Pick<TurnState, "lease">): boolean => lease.claim.thread.channel === PEER;
+export const isCalled = ({ parts, lease }: Pick<TurnState, "parts" | "lease">): boolean =>
+  answersCall(parts, lease.claim.thread);
 
 /** How far a turn has come towards its limits, the turns of its calls included. */
 export function usedOf({

@@ -8,7 +8,7 @@ import {
   issueId,
   lowestTrust,
   type Model,
-  ownKind,
+  type OwnKind,
   type StopReason,
   type StrataError,
   type Trust,
@@ -18,20 +18,19 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
-import { PEER } from "../intake/own-channels.ts";
 import { keepVersion } from "../loop/setup.ts";
 import type { RunningTurn } from "../loop/steps.ts";
 import { runTurn } from "../loop/turn.ts";
 import { ASKED_BEFORE } from "../wording.ts";
-
-/** What one agent asks another. */
-const QUESTION = ownKind("peer");
 
 /** Whom a turn's call asks, and what. */
 export interface Called {
   readonly agent: Agent;
   /** The model that answers; left out, the agent's own. */
   readonly model?: Model;
+  /** The feature's own channel and kind of event for what one agent asks another. */
+  readonly channel: string;
+  readonly kind: OwnKind;
   /** The call's key: one call is one question, however often its turn is tried. */
   readonly call: string;
   readonly content: readonly EventPart[];
@@ -75,10 +74,10 @@ export async function callTurn(caller: RunningTurn, called: Called): Promise<Cal
 const MOST_LEFT = 100;
 
 /** Ends the turns that a killed program had begun for this turn's calls: nobody waits for their answers any more. */
-export async function endLeftCalls({ parts, lease }: RunningTurn): Promise<void> {
+export async function endLeftCalls({ parts, lease }: RunningTurn, channel: string): Promise<void> {
   const { thread, turn, attempt } = lease.claim;
   if (attempt < 2) return;
-  const called = await parts.store.threads(thread.scope, MOST_LEFT, { channel: PEER });
+  const called = await parts.store.threads(thread.scope, MOST_LEFT, { channel });
   const now = { now: parts.clock.real(), at: parts.clock.recorded(), alive: parts.alive };
   for (const { scope, id, key } of called)
     if (key.startsWith(`${turn} `)) await parts.store.withdraw(scope, id, now).catch(() => undefined);
@@ -94,17 +93,17 @@ async function asked({ parts, setup, lease }: RunningTurn, called: Called): Prom
   const key = `${turn} ${called.call}`;
   await keepVersion(parts, called.agent);
   const id = threadId(issueId("thread", clock.real(), random(10)));
-  const opening = { id, channel: PEER, key, version, at, parent: own.id };
+  const opening = { id, channel: called.channel, key, version, at, parent: own.id };
   const first = await store.openThread(scope, opening);
   // The journal runs no call twice: if the thread exists already, a provider gave two calls of one turn the same id.
   const thread = first.id === id ? first : await store.openThread(scope, { ...opening, key: `${key} ${id}` });
   const question = {
     id: eventId(issueId("event", clock.real(), random(10))),
-    kind: QUESTION,
+    kind: called.kind,
     trust: called.trust,
     name: untrusted(setup.agent.name),
     content: called.content,
-    channel: PEER,
+    channel: called.channel,
     externalId: thread.key,
     at,
   } as const;

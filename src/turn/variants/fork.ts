@@ -31,16 +31,16 @@ export async function fork(parts: Parts, actor: Allowed<"view">, id: ThreadId, o
   const parent = await threadOf(parts, actor, id);
   const turns = await parts.store.turns(parent.scope, id);
   const point = turn === undefined ? lastDone(parent, turns) : after(parent, turns, turn);
-  return branch(parts, parent, point, { key, channel: channelOf(parent, options) });
+  return branch(parts, parent, point, { key, channel: channelOf(parts, parent, options) });
 }
 
 /** The channel on which a recording is continued unless the caller names one: on its own channel nothing is delivered. */
 const LIVE_CHANNEL = "chat";
 
 /** @throws StrataError `invalid_input` for a channel on which nobody talks */
-function channelOf(parent: Thread, { channel }: ForkOptions): string {
+function channelOf(parts: Parts, parent: Thread, { channel }: ForkOptions): string {
   if (channel === undefined) return parent.channel === REPLAY ? LIVE_CHANNEL : parent.channel;
-  checkTalk({ channel });
+  checkTalk(parts, { channel });
   checkRecorded({ channel });
   return channel;
 }
@@ -121,7 +121,7 @@ async function branch(
   { key, channel }: Pick<Thread, "key" | "channel">,
 ): Promise<Thread> {
   const { scope, version } = parent;
-  checkTalk(parent);
+  checkTalk(parts, parent);
   checkOne(parent);
   // Stores nothing, but throws if the thread is closed.
   await parts.store.receive(scope, parent.id, []);

@@ -23,7 +23,6 @@ import {
 import type { Thread } from "../../store/index.ts";
 import { predict } from "../../wire/index.ts";
 import { hold, retryWhileBusy } from "../intake/lease.ts";
-import { CONSOLIDATION } from "../intake/own-channels.ts";
 import type { PlannedRequest } from "../loop/plan-request.ts";
 import { askPlanned } from "../loop/send.ts";
 import { keepVersion } from "../loop/setup.ts";
@@ -36,6 +35,8 @@ export interface Summing {
   readonly parts: TurnParts;
   readonly setup: TurnSetup;
   readonly scope: ContactScope;
+  /** The feature's own, on which the threads of its summaries are. */
+  readonly channel: string;
   readonly actor: Allowed<"view">;
   readonly asked: Extract<EventKind, "instruction" | "scheduled">;
   readonly signal: AbortSignal;
@@ -95,20 +96,20 @@ export async function summaryTurn(summing: Summing, job: SummaryJob): Promise<Su
 }
 
 /** One thread of a contact for each version of the agent: a thread is pinned to the version whose model answers on it. */
-async function ownThread({ parts, setup, scope }: Summing): Promise<Thread> {
+async function ownThread({ parts, setup, scope, channel }: Summing): Promise<Thread> {
   const { store, random, clock } = parts;
   const { version } = setup.agent;
   const at = clock.recorded();
   await keepVersion(parts, setup.agent);
   const id = threadId(issueId("thread", clock.real(), random(10)));
-  return store.openThread(scope, { id, channel: CONSOLIDATION, key: version, version, at });
+  return store.openThread(scope, { id, channel, key: version, version, at });
 }
 
-async function announce({ parts, scope, actor, asked }: Summing, thread: Thread, says: string): Promise<void> {
+async function announce({ parts, scope, channel, actor, asked }: Summing, thread: Thread, says: string): Promise<void> {
   const { store, random, clock } = parts;
   const id = eventId(issueId("event", clock.real(), random(10)));
   const content = [{ type: "text", text: untrusted(says) }] as const;
-  const event = { id, kind: asked, trust: trustOf(actor), channel: CONSOLIDATION, content, at: clock.recorded() };
+  const event = { id, kind: asked, trust: trustOf(actor), channel, content, at: clock.recorded() };
   await store.receive(scope, thread.id, [event]);
 }
 

@@ -8,6 +8,7 @@ import {
   type MemoryId,
   memoryId,
   type NewMemory,
+  type OwnChannel,
   readFrames,
   type Scope,
   type StoreWrite,
@@ -59,6 +60,9 @@ export function consolidateDoors(parts: () => TurnParts): ConsolidateDoors {
   };
 }
 
+/** The channel on which summaries are asked for. */
+export const CONSOLIDATION = { name: "consolidation", holds: "the record of summaries" } as const satisfies OwnChannel;
+
 interface Asking extends Pick<Summing, "actor" | "asked"> {
   readonly scope: Scope;
 }
@@ -74,7 +78,7 @@ async function* consolidate(
   const scope = await reach(parts, actor, whose);
   const setup = await setupOf(parts, { scope, version: agent.version }, {});
   checkModel(setup);
-  const summing = { parts, setup, scope: contactOf(scope), actor, asked, signal };
+  const summing = { parts, setup, scope: contactOf(scope), channel: CONSOLIDATION.name, actor, asked, signal };
   let made = 0;
   for await (const group of groups(parts, summing.scope, {
     by,

@@ -5,10 +5,9 @@ import {
   type Allowed,
   asStrataError,
   authorize,
-  SCHEDULE,
   type Scope,
 } from "../../../protocol/index.ts";
-import { isOwnChannel, type Parts, setupOf, type TurnParts } from "../../../turn/index.ts";
+import { type Parts, setupOf, type TurnParts } from "../../../turn/index.ts";
 import type { Consolidated, ConsolidateWish, ConsolidationTrouble } from "../api-types.ts";
 
 /** At most this many of an agent's threads are searched, newest activity first. */
@@ -87,11 +86,12 @@ interface Contact {
 }
 
 /** Each contact with its last activity, as far as it is talk. */
-async function contacts({ store }: Parts, { org, name }: Agent): Promise<readonly Contact[]> {
-  const threads = await store.threads({ org, agent: name, contact: null }, MOST_THREADS, { except: [SCHEDULE] });
+async function contacts({ store, channels }: Parts, { org, name }: Agent): Promise<readonly Contact[]> {
+  const threads = await store.threads({ org, agent: name, contact: null }, MOST_THREADS, {
+    except: channels.map(({ name: channel }) => channel),
+  });
   const newest = new Map<string, Contact>();
-  for (const { scope, channel, lastActivity: activity } of threads) {
-    if (isOwnChannel(channel)) continue;
+  for (const { scope, lastActivity: activity } of threads) {
     const key = JSON.stringify([org, name, scope.contact]);
     // The newest activity comes first.
     if (!newest.has(key)) newest.set(key, { key, scope, activity });
