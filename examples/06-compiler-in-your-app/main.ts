@@ -95,7 +95,7 @@ async function turn(agent: Agent, text: string): Promise<void> {
   let compilation = compile({
     agent,
     turn: id,
-    mode: chooseMode({ agent, window: card.window, tools, count }),
+    mode: chooseMode({ agent, window: card.contextWindow, tools, count }),
     limit: agent.budgets.total - agent.budgets.reply,
     tools,
     epoch: kept === undefined ? undefined : JSON.parse(kept),

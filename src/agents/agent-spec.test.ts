@@ -107,7 +107,7 @@ const EVERY_KEY: Complete<Omit<Agent, "version" | "output" | keyof typeof AGENT_
   rules: [rule],
   output: { type: "object", properties: { a: { type: ["string", "null"] } } },
   ...{ recall: "auto", history: "log", senders: "ethereum", instructions: "members" },
-  ...{ tail: "before-events", summaries: false, mode: "auto" },
+  ...{ liveLayers: "before", summaries: false, mode: "auto" },
   budgets: {
     ...{ total: 9_000, reply: 90, keep: 80, system: 85, history: 82, message: 75, result: 70, source: 60 },
     turn: { modelCalls: 1, toolCalls: 2, seconds: 3, maxCost: 0.25 },
@@ -130,7 +130,7 @@ describe("an agent's spec", () => {
       ...["history: log", "senders: ethereum", "instructions: members", "inbox: batch", "soul: quiet"],
       ...["skills: [{name: sums, text: Add up.}, {name: more, text: Take off., enabled: false}]"],
       ...['deliver: {url: "https://example.org/in"}', `life: {tick: 60, credits: {}, account: ${account}}`],
-      ...["tail: before-events", "summaries: false", "consolidate: {after: 60}", "mode: auto", "embedder: rehearsal"],
+      ...["liveLayers: before", "summaries: false", "consolidate: {after: 60}", "mode: auto", "embedder: rehearsal"],
       ...["tools: [memory_save, {name: memory_search, approval: true, calls: 2, seconds: 3}]"],
       ...["budgets: {keep: 900, message: 70, turn: {maxCost: 0.25}, spend: {dollars: 5, per: month}}"],
     ];
@@ -147,7 +147,7 @@ describe("an agent's spec", () => {
 
   it("law 7: of a declaration with keys that have other names today has the digest that it always had", () => {
     const layers = ["id: rules, rank: 1, text: Be kind.", "id: mood, rank: 2, source: setting, setting: mood"];
-    const settings = "    settings: {mood: {maxLength: 90, settableBy: members}}\n    tail: before-events\n";
+    const settings = "    settings: {mood: {maxLength: 90, settableBy: members}}\n    liveLayers: before\n";
     const agent = onlyAgent(loadYaml(yamlWith(layers, settings)));
     expect(agent.version).toBe("da115fd37ed1a85e6aef9510bfaaca881703a01a77e9672a18123569d0c946f4");
     expect(agentSpec(agent)).toContain('"facts":{"mood":{"by":"members","text":90}}');
@@ -157,7 +157,7 @@ describe("an agent's spec", () => {
   it("gives every key back, and the agent without it", () => {
     const whole = sealAgent(EVERY_KEY);
     expect(reviveAgent(agentSpec(whole), whole.version)).toEqual(whole);
-    const core = ["model", "embedder", "rules", "output", "senders", "instructions", "tail", "summaries"];
+    const core = ["model", "embedder", "rules", "output", "senders", "instructions", "liveLayers", "summaries"];
     for (const key of [...core, ...Object.keys(AGENT_KEYS)]) {
       const rest = { ...EVERY_KEY };
       Reflect.deleteProperty(rest, key);

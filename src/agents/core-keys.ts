@@ -19,12 +19,12 @@ export const CORE_KEYS = {
         "Who may post an `instruction` to it: only `operators`, or also `members` of the organization. Contacts never may.",
       ),
   ),
-  tail: agentKey(
+  liveLayers: agentKey(
     z
-      .enum(["after-events", "before-events"])
-      .default("after-events")
+      .enum(["after", "before"])
+      .default("after")
       .describe(
-        "Where the text of the live layers is placed: after the events, or before them, so that the question comes last. If it is before them, the events are paid for a second time in the next turn; `strata lint` says how much.",
+        "Where the text of the live layers is placed: `after` the events, or `before` them, so that the question comes last. If it is before them, the events are paid for a second time in the next turn; `strata lint` says how much.",
       ),
   ),
   summaries: agentKey(

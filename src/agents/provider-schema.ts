@@ -47,8 +47,8 @@ const seconds = () => z.int().min(0).max(31_536_000);
 
 /** What is declared of a model. */
 export const MODEL_CARD = z.strictObject({
-  window: tokens(1).optional().describe("The context window: tokens of prompt and reply together."),
-  longestReply: tokens(1).optional().describe("Tokens of the longest reply."),
+  contextWindow: tokens(1).optional().describe("The context window: tokens of prompt and reply together."),
+  maxOutputTokens: tokens(1).optional().describe("Tokens of the longest reply."),
   tokenFactor: z
     .number()
     .min(0.25)
@@ -79,13 +79,13 @@ export const MODEL_CARD = z.strictObject({
     })
     .optional()
     .describe("Seconds for which a cache entry lives after its last use began."),
-  tail: z
+  tailMode: z
     .enum(["turn-scoped", "ephemeral", "delta"])
     .optional()
     .describe(
       "How the tail, the live layers of one turn, is sent: in a message that the provider removes (`turn-scoped`), at the end until the next request (`ephemeral`), or as changed lines that stay (`delta`).",
     ),
-  binds: z
+  reasoningBoundToHistory: z
     .boolean()
     .optional()
     .describe(

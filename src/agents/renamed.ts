@@ -12,6 +12,7 @@ const STORED_KEYS: readonly Rename[] = [
   ["settings.*", "maxLength", "text"],
   ["settings.*", "settableBy", "by"],
   ["layers.*.source", "setting", "fact"],
+  ["", "liveLayers", "tail"],
   ["budgets.turn", "modelCalls", "rounds"],
   ["budgets.turn", "toolCalls", "calls"],
   ["budgets.turn", "maxCost", "dollars"],
@@ -22,7 +23,11 @@ const STORED_KEYS: readonly Rename[] = [
 ];
 
 /** The same of values. */
-const STORED_VALUES: readonly Rename[] = [["layers.*.source.kind", "setting", "fact"]];
+const STORED_VALUES: readonly Rename[] = [
+  ["layers.*.source.kind", "setting", "fact"],
+  ["liveLayers", "after", "after-events"],
+  ["liveLayers", "before", "before-events"],
+];
 
 /** Keys of strata.yaml that had another name, for the message about the old one. */
 const WRITTEN: readonly Rename[] = [
@@ -30,6 +35,7 @@ const WRITTEN: readonly Rename[] = [
   ["agents.*.settings.*", "maxLength", "text"],
   ["agents.*.settings.*", "settableBy", "by"],
   ["agents.*.layers.*", "setting", "fact"],
+  ["agents.*", "liveLayers", "tail"],
   ["agents.*.budgets.turn", "modelCalls", "rounds"],
   ["agents.*.budgets.turn", "toolCalls", "calls"],
   ["agents.*.budgets.turn", "maxCost", "dollars"],
@@ -37,6 +43,10 @@ const WRITTEN: readonly Rename[] = [
   ["agents.*.subagents.limits", "modelCalls", "rounds"],
   ["agents.*.subagents.limits", "toolCalls", "calls"],
   ["agents.*.subagents.limits", "maxCost", "dollars"],
+  ["models.*", "contextWindow", "window"],
+  ["models.*", "maxOutputTokens", "longestReply"],
+  ["models.*", "reasoningBoundToHistory", "binds"],
+  ["models.*", "tailMode", "tail"],
 ];
 
 /** What an unknown key of strata.yaml is called now, if it had that name before. */

@@ -150,7 +150,7 @@ async function reportOn(agent: Agent, { declared, store, options, elsewhere }: A
     rates,
     length: options.turns === undefined ? length : ({ turns: options.turns, from: "option" } as const),
     observed,
-    paidTwice: paidTwiceOf(card, agent.tail),
+    paidTwice: paidTwiceOf(card, agent.liveLayers),
   };
   return {
     agent: agent.name,

@@ -34,7 +34,7 @@ const KEYS: ReadonlyMap<keyof Agent, string> = new Map([
   ["history", "how its history is shown"],
   ["soul", "its soul"],
   ["skills", "its skills"],
-  ["tail", "where its live layers stand"],
+  ["liveLayers", "where its live layers are placed"],
   ["summaries", "whether it writes summaries"],
   ["mode", "its mode"],
   ["budgets", "its budgets"],

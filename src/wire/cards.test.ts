@@ -56,12 +56,18 @@ describe("a model's card", () => {
   });
 
   it.each([
-    ["anthropic:claude-fable-5-2", { binds: true, window: 1_000_000, price: { input: 8, cacheRead: 0.2, output: 40 } }],
-    ["anthropic:claude-mythos-5-2", { binds: true, price: { input: 8, output: 40 } }],
-    ["anthropic:claude-haiku-5-5", { binds: true, window: 100_000 }],
+    [
+      "anthropic:claude-fable-5-2",
+      { reasoningBoundToHistory: true, contextWindow: 1_000_000, price: { input: 8, cacheRead: 0.2, output: 40 } },
+    ],
+    ["anthropic:claude-mythos-5-2", { reasoningBoundToHistory: true, price: { input: 8, output: 40 } }],
+    ["anthropic:claude-haiku-5-5", { reasoningBoundToHistory: true, contextWindow: 100_000 }],
     ["anthropic:claude-sonnet-5-5", { price: { cacheRead: 0.2 } }],
-    ["openai:gpt-6.2-sol", { cache: "breakpoints", binds: true, tail: "delta", price: { input: 2, cacheRead: 0.1 } }],
-    ["openai:gpt-6.2-astra", { binds: true, price: { input: 8, output: 40 } }],
+    [
+      "openai:gpt-6.2-sol",
+      { cache: "breakpoints", reasoningBoundToHistory: true, tailMode: "delta", price: { input: 2, cacheRead: 0.1 } },
+    ],
+    ["openai:gpt-6.2-astra", { reasoningBoundToHistory: true, price: { input: 8, output: 40 } }],
     ["openai:gpt-6.1-terra", { price: { input: 1, cacheRead: 0.05, output: 5 } }],
     ["google:gemini-2.5-flash", { minimumPrefix: 2_048 }],
   ])("25.14 of %s is the one of autumn 2026", (model, card) => {
@@ -70,7 +76,8 @@ describe("a model's card", () => {
 
   it("25.14 of a point release that nobody wrote a card for binds, wherever its maker's newer models do", () => {
     const makers = ["anthropic:claude-fable-5-9", "openai:gpt-6.9-sol", "openrouter:anthropic/claude-opus-5.9"];
-    for (const model of makers) expect(cardOf(model)).toMatchObject({ binds: true, tail: "delta", priced: false });
+    for (const model of makers)
+      expect(cardOf(model)).toMatchObject({ reasoningBoundToHistory: true, tailMode: "delta", priced: false });
   });
 
   it("is that of the longest family that fits, whatever the order of the rows", () => {
@@ -89,8 +96,8 @@ describe("a model's card", () => {
     expect(unknown.price).toEqual({ input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0, output: 0 });
     expect(unknown).toMatchObject({ cache: "none", marks: 0, lifetimes: { short: 0 } });
     for (const row of known) {
-      expect(unknown.window).toBeLessThanOrEqual(row.window);
-      expect(unknown.longestReply).toBeLessThanOrEqual(row.longestReply);
+      expect(unknown.contextWindow).toBeLessThanOrEqual(row.contextWindow);
+      expect(unknown.maxOutputTokens).toBeLessThanOrEqual(row.maxOutputTokens);
       expect(unknown.minimumPrefix).toBeGreaterThanOrEqual(row.minimumPrefix);
     }
   });
@@ -98,7 +105,7 @@ describe("a model's card", () => {
   it.each(FAMILIES.map((row) => [row.family, row] as const))("of %s is dated and whole", (_family, row) => {
     expect(row.checked).toMatch(/^2026-\d\d-\d\d$/);
     expect(new Date(row.checked).toISOString()).toContain(row.checked);
-    expect(row.longestReply).toBeLessThan(row.window);
+    expect(row.maxOutputTokens).toBeLessThan(row.contextWindow);
     expect(row.step).toBeGreaterThanOrEqual(1);
     expect(row.minimumPrefix).toBeGreaterThanOrEqual(row.step);
     expect(row.metadata).toMatch(/^[a-zA-Z]+$/);
@@ -107,10 +114,10 @@ describe("a model's card", () => {
     expect([row.marks > 0, row.lookback > 0]).toEqual([marked, marked]);
     expect(row.lifetimes.short > 0).toBe(row.cache !== "none" || row.family.startsWith("bedrock:"));
     if (row.lifetimes.long !== undefined) expect(row.lifetimes.long).toBeGreaterThan(row.lifetimes.short);
-    if (row.tail === "turn-scoped") expect(row.family).toMatch(/^anthropic:/);
+    if (row.tailMode === "turn-scoped") expect(row.family).toMatch(/^anthropic:/);
     // Where nothing may be taken away again, nothing is that was not cleared by the provider.
-    if (row.binds === true) expect(row.tail).not.toBe("ephemeral");
-    if (row.tail === "delta") expect(row.binds).toBe(true);
+    if (row.reasoningBoundToHistory === true) expect(row.tailMode).not.toBe("ephemeral");
+    if (row.tailMode === "delta") expect(row.reasoningBoundToHistory).toBe(true);
     if (row.price === undefined) return;
     expect(row.price.cacheRead).toBeLessThanOrEqual(row.price.input);
     expect(row.price.cacheWrite).toBeGreaterThanOrEqual(row.price.input);
@@ -135,11 +142,11 @@ describe("a model's card", () => {
       lookback: 20,
       step: 1,
       lifetimes: { short: 300, long: 3_600 },
-      tail: "ephemeral",
+      tailMode: "ephemeral",
       metadata: "anthropic",
       price: { input: 3, cacheRead: 0.3, cacheWrite: 3.75, cacheWriteLong: 6, output: 15 },
     });
-    expect(cardOf("anthropic:claude-opus-5-5").tail).toBe("turn-scoped");
+    expect(cardOf("anthropic:claude-opus-5-5").tailMode).toBe("turn-scoped");
     expect(cardOf("openai:gpt-6.1-sol")).toMatchObject({ cache: "breakpoints", marks: 4, lookback: 80 });
     expect(cardOf("openai:gpt-5-mini")).toMatchObject({ cache: "automatic", marks: 0, step: 128 });
     expect(cardOf("openai-compatible:qwen3")).toMatchObject({ cache: "automatic", step: 16, priced: false });
@@ -156,8 +163,8 @@ describe("a model's card", () => {
     }
     expect(cardOf("anthropic:claude-opus-4-7").minimumPrefix).toBe(2_048);
     // Neither clears a message by itself: bound reasoning leaves changed lines only.
-    expect(cardOf("openrouter:anthropic/claude-opus-5").tail).toBe("ephemeral");
-    expect(cardOf("bedrock:anthropic.claude-opus-5-5").tail).toBe("delta");
+    expect(cardOf("openrouter:anthropic/claude-opus-5").tailMode).toBe("ephemeral");
+    expect(cardOf("bedrock:anthropic.claude-opus-5-5").tailMode).toBe("delta");
     expect(cardOf("openrouter:openai/gpt-6-sol").cache).toBe("breakpoints");
     expect(cardOf("bedrock:amazon.nova-pro-v1:0")).toMatchObject({ cache: "none", marks: 0 });
     // A region's endpoint costs a tenth more than the global one.
@@ -168,8 +175,8 @@ describe("a model's card", () => {
 
 describe("a declared card", () => {
   it("is laid over the built-in one", () => {
-    const book = cardBook({ "local:llama3.1": { window: 8_192, tokenFactor: 1.1, price: undefined } });
-    const said = { window: 8_192, guessed: false, tokenFactor: 1.1 };
+    const book = cardBook({ "local:llama3.1": { contextWindow: 8_192, tokenFactor: 1.1, price: undefined } });
+    const said = { contextWindow: 8_192, guessed: false, tokenFactor: 1.1 };
     expect(book("local:llama3.1")).toEqual({ ...cardOf("local:llama3.1"), ...said });
     expect(cardOf("local:llama3.1").guessed).toBe(true);
     expect(book("local:llama3.1-big")).toEqual(cardOf("local:llama3.1-big"));
@@ -178,8 +185,8 @@ describe("a declared card", () => {
 
   it("sets each value by itself, and takes a lifetime away", () => {
     const changed = {
-      window: 100,
-      longestReply: 10,
+      contextWindow: 100,
+      maxOutputTokens: 10,
       tokenFactor: 2,
       cache: "breakpoints",
       minimumPrefix: 7,
@@ -187,8 +194,8 @@ describe("a declared card", () => {
       marks: 2,
       lookback: 5,
       lifetimes: { short: 60 },
-      tail: "delta",
-      binds: true,
+      tailMode: "delta",
+      reasoningBoundToHistory: true,
       metadata: "mine",
     } as const;
     const model = "anthropic:claude-sonnet-4-5";
@@ -202,9 +209,9 @@ describe("a declared card", () => {
   });
 
   it("is laid over the card that the model is known by under another name", () => {
-    const book = cardBook({ "proxy:claude-sonnet-4-5": { window: 100_000 } });
+    const book = cardBook({ "proxy:claude-sonnet-4-5": { contextWindow: 100_000 } });
     const known = "anthropic:claude-sonnet-4-5";
-    expect(book("proxy:claude-sonnet-4-5", known)).toEqual({ ...cardOf(known), window: 100_000 });
+    expect(book("proxy:claude-sonnet-4-5", known)).toEqual({ ...cardOf(known), contextWindow: 100_000 });
     expect(book("other:claude-sonnet-4-5", known)).toEqual(cardOf(known));
   });
 

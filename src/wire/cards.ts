@@ -8,20 +8,23 @@ export interface ModelCard extends Omit<Family, "price"> {
   readonly price: Price;
   /** False if the price is unknown: `price` is then 0, or that of the closest family. */
   readonly priced: boolean;
-  /** Whether `window` is a guess, because the model has no card and no declared window. */
+  /** Whether `contextWindow` is a guess, because the model has no card and no declared window. */
   readonly guessed: boolean;
 }
 
 /** Says that a model's window is a guess, and which key sets it; undefined if it is known. */
-export function guessedWindow(model: ModelRef, { guessed, window }: Pick<ModelCard, "guessed" | "window">) {
+export function guessedWindow(
+  model: ModelRef,
+  { guessed, contextWindow }: Pick<ModelCard, "guessed" | "contextWindow">,
+) {
   if (!guessed) return undefined;
-  return `the window of ${model} is not known: ${inThousands(window)} tokens are a guess; set it in strata.yaml as \`models: { "${model}": { window: … } }\``;
+  return `the window of ${model} is not known: ${inThousands(contextWindow)} tokens are a guess; set it in strata.yaml as \`models: { "${model}": { contextWindow: … } }\``;
 }
 
 /** The declared data of a model; what is left out comes from the built-in card. Units and meanings are those of `Family`. */
 export interface CardOverride {
-  readonly window?: number | undefined;
-  readonly longestReply?: number | undefined;
+  readonly contextWindow?: number | undefined;
+  readonly maxOutputTokens?: number | undefined;
   readonly tokenFactor?: number | undefined;
   readonly cache?: CacheWay | undefined;
   readonly minimumPrefix?: number | undefined;
@@ -30,8 +33,8 @@ export interface CardOverride {
   readonly lookback?: number | undefined;
   /** `long` left out, there is one lifetime only. */
   readonly lifetimes?: { readonly short: number; readonly long?: number | undefined } | undefined;
-  readonly tail?: TailWay | undefined;
-  readonly binds?: boolean | undefined;
+  readonly tailMode?: TailWay | undefined;
+  readonly reasoningBoundToHistory?: boolean | undefined;
   readonly reasoning?: "effort" | "budget" | undefined;
   readonly metadata?: string | undefined;
   /**
@@ -102,7 +105,7 @@ function overlaid(card: ModelCard, { price, lifetimes, ...plain }: CardOverride 
   return {
     ...card,
     ...told(plain),
-    ...(plain.window !== undefined && { guessed: false }),
+    ...(plain.contextWindow !== undefined && { guessed: false }),
     ...(lifetimes && {
       lifetimes: { short: lifetimes.short, ...(lifetimes.long !== undefined && { long: lifetimes.long }) },
     }),
@@ -111,20 +114,20 @@ function overlaid(card: ModelCard, { price, lifetimes, ...plain }: CardOverride 
 }
 
 /** What is not there hides nothing. */
-function told({ window, longestReply, tokenFactor, ...of }: Omit<CardOverride, "price" | "lifetimes">) {
-  const { cache, minimumPrefix, step, marks, lookback, tail, binds, reasoning, metadata } = of;
+function told({ contextWindow, maxOutputTokens, tokenFactor, ...of }: Omit<CardOverride, "price" | "lifetimes">) {
+  const { cache, minimumPrefix, step, marks, lookback, tailMode, reasoningBoundToHistory, reasoning, metadata } = of;
   return {
-    ...(window !== undefined && { window }),
-    ...(longestReply !== undefined && { longestReply }),
+    ...(contextWindow !== undefined && { contextWindow }),
+    ...(maxOutputTokens !== undefined && { maxOutputTokens }),
     ...(tokenFactor !== undefined && { tokenFactor }),
     ...(cache !== undefined && { cache }),
     ...(minimumPrefix !== undefined && { minimumPrefix }),
     ...(step !== undefined && { step }),
     ...(marks !== undefined && { marks }),
     ...(lookback !== undefined && { lookback }),
-    ...(tail !== undefined && { tail }),
+    ...(tailMode !== undefined && { tailMode }),
     ...(reasoning !== undefined && { reasoning }),
-    ...(binds !== undefined && { binds }),
+    ...(reasoningBoundToHistory !== undefined && { reasoningBoundToHistory }),
     ...(metadata !== undefined && { metadata }),
   };
 }

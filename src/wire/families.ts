@@ -6,8 +6,8 @@ import { ANTHROPIC, AUTOMATIC, COMPATIBLE, DEEPSEEK, GOOGLE, OPENAI } from "./ma
 export const UNKNOWN: Family = {
   ...AUTOMATIC,
   family: "unknown",
-  window: 32_000,
-  longestReply: 4_096,
+  contextWindow: 32_000,
+  maxOutputTokens: 4_096,
   cache: "none",
   lifetimes: { short: 0 },
   metadata: "strata",
@@ -21,8 +21,8 @@ const FREE: readonly Family[] = ["rehearsal", "recording"].map((family) => ({
 }));
 
 /** Neither passes a message on that clears itself: what is turn-scoped at its maker's is changed lines, or a plain end. */
-const tailOf = ({ tail, binds = false }: Family): TailWay =>
-  tail === "turn-scoped" ? (binds ? "delta" : "ephemeral") : tail;
+const tailOf = ({ tailMode, reasoningBoundToHistory = false }: Family): TailWay =>
+  tailMode === "turn-scoped" ? (reasoningBoundToHistory ? "delta" : "ephemeral") : tailMode;
 
 /**
  * Bedrock and Claude on it have minimums of their own; Bedrock tells them for some, and for the others they are Anthropic's. What
@@ -34,7 +34,7 @@ const minimumOf = ({ family, minimumPrefix }: Family): number =>
 /** A model behind OpenRouter costs and caches as its maker's does, but for hosts of open models: there each has its price. */
 const passedOn = (row: Family, name: string): Family => {
   const { price, ...rest } = row;
-  const card = { ...rest, family: `openrouter:${name}`, tail: tailOf(row), minimumPrefix: minimumOf(row) };
+  const card = { ...rest, family: `openrouter:${name}`, tailMode: tailOf(row), minimumPrefix: minimumOf(row) };
   return { ...card, metadata: "openrouter", ...(price !== undefined && { price }) };
 };
 
@@ -42,7 +42,7 @@ const withoutPrice = ({ price: _, ...row }: Family): Family => row;
 
 /** OpenRouter takes marks for all: Anthropic gets them as they are, OpenAI as its own, and the others need none. */
 const OPENROUTER: readonly Family[] = [
-  { ...AUTOMATIC, family: "openrouter:", window: 32_000, longestReply: 4_096, metadata: "openrouter" },
+  { ...AUTOMATIC, family: "openrouter:", contextWindow: 32_000, maxOutputTokens: 4_096, metadata: "openrouter" },
   ...ANTHROPIC.map((row) => passedOn(row, `anthropic/${dotted(nameOf(row))}`)),
   ...OPENAI.map((row) => passedOn(row, `openai/${nameOf(row)}`)),
   ...GOOGLE.map((row) => passedOn(row, `google/${nameOf(row)}`)),
@@ -68,7 +68,7 @@ function onBedrock(row: Family): readonly Family[] {
   const { price, lifetimes, ...rest } = row;
   const card = {
     ...rest,
-    tail: tailOf(row),
+    tailMode: tailOf(row),
     minimumPrefix: minimumOf(row),
     lifetimes: SHORT_ONLY.test(row.family) ? { short: lifetimes.short } : lifetimes,
     metadata: "bedrock",
@@ -93,7 +93,14 @@ const rounded = (dollars: number): number => Math.round(dollars * 1e6) / 1e6;
 
 /** Claude on Bedrock is marked by `cachePoint`; of other models Strata asks Bedrock for no cache. */
 const BEDROCK: readonly Family[] = [
-  { ...AUTOMATIC, family: "bedrock:", window: 32_000, longestReply: 4_096, cache: "none", metadata: "bedrock" },
+  {
+    ...AUTOMATIC,
+    family: "bedrock:",
+    contextWindow: 32_000,
+    maxOutputTokens: 4_096,
+    cache: "none",
+    metadata: "bedrock",
+  },
   ...ANTHROPIC.flatMap(onBedrock),
 ];
 

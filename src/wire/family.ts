@@ -35,9 +35,9 @@ export interface Family {
   /** The day the data was checked. */
   readonly checked: string;
   /** Tokens of context, of the provider's table of models. A longer prompt that costs more per token ends it. */
-  readonly window: number;
+  readonly contextWindow: number;
   /** Tokens of the longest reply, of the same table. */
-  readonly longestReply: number;
+  readonly maxOutputTokens: number;
   /** The initial factor for o200k's counts; above 1 if the model's own tokenizer is not public. Measured. */
   readonly tokenFactor: number;
   /** How its cache is written, of the provider's page on prompt caching. */
@@ -53,9 +53,9 @@ export interface Family {
   /** From the same page. If sources differ or name none, the shorter figure. */
   readonly lifetimes: Lifetimes;
   /** Of the provider's pages on messages; the way that pays among those that the provider has. */
-  readonly tail: TailWay;
+  readonly tailMode: TailWay;
   /** Set if the model's reasoning is, or may be, bound to everything sent before it: then nothing of that may be removed. */
-  readonly binds?: boolean;
+  readonly reasoningBoundToHistory?: boolean;
   /**
    * How the model is told how much to reason: by a level (`effort`), or by so many of the reply's tokens (`budget`). Left out where it
    * has no such setting, or nobody says so: then a text may tell it.

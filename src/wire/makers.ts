@@ -3,8 +3,8 @@ import { automatic, type Family, price, type Shape } from "./family.ts";
 /** An automatic cache; prices for the shorter part of the window. */
 export const AUTOMATIC: Shape = {
   checked: "2026-11-24",
-  window: 200_000,
-  longestReply: 65_536,
+  contextWindow: 200_000,
+  maxOutputTokens: 65_536,
   tokenFactor: 1.3,
   cache: "automatic",
   minimumPrefix: 4_096,
@@ -12,13 +12,13 @@ export const AUTOMATIC: Shape = {
   marks: 0,
   lookback: 0,
   lifetimes: { short: 180 },
-  tail: "ephemeral",
+  tailMode: "ephemeral",
   metadata: "google",
 };
 
 /** Google says 1,024 to 4,096 tokens by model, each page otherwise; and nothing of how long: others saw three to five minutes. */
 const GEMINI_PRO: Shape = AUTOMATIC;
-const GEMINI: Shape = { ...AUTOMATIC, window: 1_048_576 };
+const GEMINI: Shape = { ...AUTOMATIC, contextWindow: 1_048_576 };
 
 export const GOOGLE: readonly Family[] = [
   { family: "google:gemini-", ...GEMINI_PRO },
@@ -36,14 +36,14 @@ export const GOOGLE: readonly Family[] = [
   { family: "google:gemini-3.7-flash", ...GEMINI, price: automatic(1.5, 7.5) },
   { family: "google:gemini-3.8-flash", ...GEMINI, price: automatic(1.5, 7.5) },
   // Half of it until the end of November 2026.
-  { family: "google:gemini-4-argon", ...GEMINI, longestReply: 64_000, price: automatic(4, 20, 0.05) },
+  { family: "google:gemini-4-argon", ...GEMINI, maxOutputTokens: 64_000, price: automatic(4, 20, 0.05) },
 ];
 
 /** DeepSeek keeps what it finds common for hours to days, in units of 64 tokens. Its price is that of the busy hours, twice the other. */
 const DEEPSEEK_V4: Shape = {
   ...AUTOMATIC,
-  window: 1_000_000,
-  longestReply: 384_000,
+  contextWindow: 1_000_000,
+  maxOutputTokens: 384_000,
   minimumPrefix: 1_024,
   step: 64,
   lifetimes: { short: 3_600 },
@@ -51,7 +51,7 @@ const DEEPSEEK_V4: Shape = {
 };
 
 export const DEEPSEEK: readonly Family[] = [
-  { family: "deepseek:deepseek-", ...DEEPSEEK_V4, window: 128_000, longestReply: 8_192 },
+  { family: "deepseek:deepseek-", ...DEEPSEEK_V4, contextWindow: 128_000, maxOutputTokens: 8_192 },
   { family: "deepseek:deepseek-flash", ...DEEPSEEK_V4, price: automatic(0.3, 1.2, 0.02) },
   { family: "deepseek:deepseek-v4-flash", ...DEEPSEEK_V4, price: automatic(0.3, 1.2, 0.02) },
   { family: "deepseek:deepseek-v4-pro", ...DEEPSEEK_V4, price: automatic(1.32, 3.96, 1 / 30) },
@@ -65,8 +65,8 @@ export const COMPATIBLE: readonly Family[] = [
   {
     family: "openai-compatible:",
     ...AUTOMATIC,
-    window: 32_000,
-    longestReply: 4_096,
+    contextWindow: 32_000,
+    maxOutputTokens: 4_096,
     minimumPrefix: 16,
     step: 16,
     metadata: "openaiCompatible",
@@ -79,8 +79,8 @@ export const COMPATIBLE: readonly Family[] = [
  */
 const CLAUDE_4: Shape = {
   checked: "2026-11-24",
-  window: 200_000,
-  longestReply: 64_000,
+  contextWindow: 200_000,
+  maxOutputTokens: 64_000,
   tokenFactor: 1.2,
   cache: "marks",
   minimumPrefix: 4_096,
@@ -88,50 +88,75 @@ const CLAUDE_4: Shape = {
   marks: 4,
   lookback: 20,
   lifetimes: { short: 300, long: 3_600 },
-  tail: "ephemeral",
+  tailMode: "ephemeral",
   metadata: "anthropic",
 };
 /** Reasoning models have a budget until 4.5, and a level since then. */
 const BUDGETED: Shape = { ...CLAUDE_4, reasoning: "budget" };
 const LEVELLED: Shape = { ...CLAUDE_4, reasoning: "effort" };
 /** From Opus 4.7 on it counts up to a third more again; most of these clear a message of one turn by themselves. */
-const CLAUDE_5: Shape = { ...LEVELLED, tokenFactor: 1.5, minimumPrefix: 512, tail: "turn-scoped" };
+const CLAUDE_5: Shape = { ...LEVELLED, tokenFactor: 1.5, minimumPrefix: 512, tailMode: "turn-scoped" };
 /** These bind their reasoning to the history before it: there a tail that goes away again would be an edit. */
-const BINDING: Shape = { ...CLAUDE_5, binds: true };
+const BINDING: Shape = { ...CLAUDE_5, reasoningBoundToHistory: true };
 /** An edited beginning is an error there, for every account. No page says from how many tokens on they cache. */
-const POINT_2: Shape = { ...BINDING, window: 1_000_000, longestReply: 128_000, minimumPrefix: 4_096 };
+const POINT_2: Shape = { ...BINDING, contextWindow: 1_000_000, maxOutputTokens: 128_000, minimumPrefix: 4_096 };
 
 /** Prices of platform.claude.com, minimums of its page on prompt caching. In any order. */
 export const ANTHROPIC: readonly Family[] = [
   // An unknown one may bind its reasoning to the history, and may not clear messages.
-  { family: "anthropic:claude-", ...CLAUDE_4, longestReply: 4_096, tokenFactor: 1.5, tail: "delta", binds: true },
+  {
+    family: "anthropic:claude-",
+    ...CLAUDE_4,
+    maxOutputTokens: 4_096,
+    tokenFactor: 1.5,
+    tailMode: "delta",
+    reasoningBoundToHistory: true,
+  },
   // Anthropic says 2,048.
-  { family: "anthropic:claude-3-5-haiku", ...CLAUDE_4, longestReply: 8_192, price: price(0.8, 4) },
+  { family: "anthropic:claude-3-5-haiku", ...CLAUDE_4, maxOutputTokens: 8_192, price: price(0.8, 4) },
   { family: "anthropic:claude-sonnet-4", ...BUDGETED, minimumPrefix: 1_024, price: price(3, 15) },
   { family: "anthropic:claude-sonnet-4-5", ...BUDGETED, minimumPrefix: 1_024, price: price(3, 15) },
   // Anthropic says 1,024; its older pages and measurements say 2,048.
   { family: "anthropic:claude-sonnet-4-6", ...LEVELLED, minimumPrefix: 2_048, price: price(3, 15) },
-  { family: "anthropic:claude-sonnet-5", ...CLAUDE_5, tail: "ephemeral", minimumPrefix: 1_024, price: price(2, 10) },
+  {
+    family: "anthropic:claude-sonnet-5",
+    ...CLAUDE_5,
+    tailMode: "ephemeral",
+    minimumPrefix: 1_024,
+    price: price(2, 10),
+  },
   { family: "anthropic:claude-sonnet-5-5", ...BINDING, price: price(2, 10) },
   { family: "anthropic:claude-haiku-4-5", ...BUDGETED, price: price(1, 5) },
   // From 100,000 tokens on the prompt costs five times as much.
-  { family: "anthropic:claude-haiku-5-5", ...BINDING, window: 100_000, price: price(0.1, 0.5) },
-  { family: "anthropic:claude-opus-4", ...BUDGETED, longestReply: 32_000, minimumPrefix: 1_024, price: price(15, 75) },
+  { family: "anthropic:claude-haiku-5-5", ...BINDING, contextWindow: 100_000, price: price(0.1, 0.5) },
+  {
+    family: "anthropic:claude-opus-4",
+    ...BUDGETED,
+    maxOutputTokens: 32_000,
+    minimumPrefix: 1_024,
+    price: price(15, 75),
+  },
   {
     family: "anthropic:claude-opus-4-1",
     ...BUDGETED,
-    longestReply: 32_000,
+    maxOutputTokens: 32_000,
     minimumPrefix: 1_024,
     price: price(15, 75),
   },
   { family: "anthropic:claude-opus-4-5", ...BUDGETED, price: price(5, 25) },
   { family: "anthropic:claude-opus-4-6", ...LEVELLED, price: price(5, 25) },
-  { family: "anthropic:claude-opus-4-7", ...CLAUDE_5, tail: "ephemeral", minimumPrefix: 2_048, price: price(5, 25) },
+  {
+    family: "anthropic:claude-opus-4-7",
+    ...CLAUDE_5,
+    tailMode: "ephemeral",
+    minimumPrefix: 2_048,
+    price: price(5, 25),
+  },
   // Anthropic says 1,024; its older pages say 4,096.
   { family: "anthropic:claude-opus-4-8", ...CLAUDE_5, minimumPrefix: 4_096, price: price(5, 25) },
   { family: "anthropic:claude-opus-5", ...CLAUDE_5, price: price(5, 25) },
   { family: "anthropic:claude-opus-5-5", ...BINDING, price: price(4, 20, { read: 0.05 }) },
-  { family: "anthropic:claude-mythos-preview", ...BINDING, tail: "delta", minimumPrefix: 2_048 },
+  { family: "anthropic:claude-mythos-preview", ...BINDING, tailMode: "delta", minimumPrefix: 2_048 },
   { family: "anthropic:claude-mythos-5", ...CLAUDE_5 },
   { family: "anthropic:claude-mythos-5-1", ...BINDING },
   { family: "anthropic:claude-mythos-5-2", ...POINT_2, price: price(8, 40, { read: 0.025 }) },
@@ -146,8 +171,8 @@ export const ANTHROPIC: readonly Family[] = [
  */
 const GPT: Shape = {
   checked: "2026-11-24",
-  window: 272_000,
-  longestReply: 128_000,
+  contextWindow: 272_000,
+  maxOutputTokens: 128_000,
   tokenFactor: 1.05,
   cache: "automatic",
   minimumPrefix: 1_024,
@@ -155,16 +180,16 @@ const GPT: Shape = {
   marks: 0,
   lookback: 0,
   lifetimes: { short: 300 },
-  tail: "ephemeral",
+  tailMode: "ephemeral",
   metadata: "openai",
 };
 /** Some models cache for a day if `prompt_cache_retention` requests it. */
 const DAY: Shape["lifetimes"] = { short: 300, long: 86_400 };
 /** Reasoning models have a setting for the effort. */
 const REASONING: Shape = { ...GPT, reasoning: "effort" };
-const O_SERIES: Shape = { ...REASONING, window: 200_000, longestReply: 100_000 };
-const GPT_4O: Shape = { ...GPT, window: 128_000, longestReply: 16_384 };
-const GPT_41: Shape = { ...GPT, window: 1_000_000, longestReply: 32_768 };
+const O_SERIES: Shape = { ...REASONING, contextWindow: 200_000, maxOutputTokens: 100_000 };
+const GPT_4O: Shape = { ...GPT, contextWindow: 128_000, maxOutputTokens: 16_384 };
+const GPT_41: Shape = { ...GPT, contextWindow: 1_000_000, maxOutputTokens: 32_768 };
 /** From GPT-5.6 on the cache is read exactly at a mark and its writing is paid for: the last four marks of a request are written. */
 const GPT_56: Shape = {
   ...REASONING,
@@ -177,12 +202,12 @@ const GPT_56: Shape = {
 /** It is not published whether their tokenizer is still o200k. */
 const GPT_6: Shape = { ...GPT_56, tokenFactor: 1.2 };
 /** Its reasoning is dropped, without an error, once anything before it was edited. */
-const GPT_62: Shape = { ...GPT_6, tail: "delta", binds: true };
+const GPT_62: Shape = { ...GPT_6, tailMode: "delta", reasoningBoundToHistory: true };
 
 /** Prices of developers.openai.com. In any order. */
 export const OPENAI: readonly Family[] = [
   // An unknown one may bind its reasoning to what was sent before.
-  { family: "openai:gpt-", ...GPT_4O, tokenFactor: 1.2, tail: "delta", binds: true },
+  { family: "openai:gpt-", ...GPT_4O, tokenFactor: 1.2, tailMode: "delta", reasoningBoundToHistory: true },
   { family: "openai:gpt-4o", ...GPT_4O, price: automatic(2.5, 10, 0.5) },
   { family: "openai:gpt-4o-mini", ...GPT_4O, price: automatic(0.15, 0.6, 0.5) },
   { family: "openai:gpt-4.1", ...GPT_41, lifetimes: DAY, price: automatic(2, 8, 0.25) },

@@ -21,7 +21,7 @@ describe("the plan of a model's tail", () => {
   });
 
   it("has no message that clears itself before the events, for none may stand there", () => {
-    const plan = (model: string) => tailPlanOf(cardOf(model), "before-events");
+    const plan = (model: string) => tailPlanOf(cardOf(model), "before");
     expect(plan("anthropic:claude-opus-5")).toEqual({ ...before, trusted: "ephemeral", framed: "ephemeral" });
     expect(plan("anthropic:claude-opus-5-5")).toEqual({ ...before, trusted: "delta", framed: "delta" });
   });
@@ -29,13 +29,13 @@ describe("the plan of a model's tail", () => {
   it("keeps changed lines where they must be kept, and else while that is cheaper, by the model's own prices", () => {
     const model = "anthropic:claude-sonnet-5-5";
     const plan = (card: object) => tailPlanOf(cardBook({ [model]: card })(model));
-    expect(plan({ tail: "delta" }).keep).toBeUndefined();
-    expect(plan({ tail: "delta", binds: false }).keep).toEqual({ read: 0.1, write: 1.25 });
+    expect(plan({ tailMode: "delta" }).keep).toBeUndefined();
+    expect(plan({ tailMode: "delta", reasoningBoundToHistory: false }).keep).toEqual({ read: 0.1, write: 1.25 });
   });
 });
 
 it("a place before the events costs the events, where only our own messages are marked the answer, too, and nothing where all stays", () => {
-  const paid = (model: string) => paidTwiceOf(cardOf(model), "before-events");
+  const paid = (model: string) => paidTwiceOf(cardOf(model), "before");
   expect(paid("anthropic:claude-sonnet-4-5")).toBe("events");
   expect(paid("openai:gpt-5-mini")).toBe("events");
   expect(paid("openai:gpt-6.1-sol")).toBe("events and answer");

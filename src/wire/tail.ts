@@ -1,4 +1,4 @@
-import type { TailPlace, TailPlan } from "../protocol/index.ts";
+import type { Agent, TailPlan } from "../protocol/index.ts";
 import { rulesOf } from "./cache/rules.ts";
 import type { ModelCard } from "./cards.ts";
 import type { PaidTwice } from "./lint/subject.ts";
@@ -7,18 +7,19 @@ import type { PaidTwice } from "./lint/subject.ts";
  * How a model's tail is carried, as its card says. What others wrote stands in no message of the system's, so beside one it is
  * carried as if there were none; and no such message may stand before the events.
  */
-export function tailPlanOf(card: ModelCard, place: TailPlace = "after-events"): TailPlan {
-  const { tail, binds = false } = card;
-  const without = tail === "turn-scoped" ? (binds ? "delta" : "ephemeral") : tail;
-  const trusted = place === "before-events" ? without : tail;
-  if (without !== "delta" || binds) return { trusted, framed: without, place };
+export function tailPlanOf(card: ModelCard, liveLayers: Agent["liveLayers"] = "after"): TailPlan {
+  const place = liveLayers === "before" ? "before-events" : "after-events";
+  const { tailMode, reasoningBoundToHistory = false } = card;
+  const without = tailMode === "turn-scoped" ? (reasoningBoundToHistory ? "delta" : "ephemeral") : tailMode;
+  const trusted = place === "before-events" ? without : tailMode;
+  if (without !== "delta" || reasoningBoundToHistory) return { trusted, framed: without, place };
   const { read, write5m: write } = rulesOf(card).multipliers;
   return { trusted, framed: without, place, keep: { read, write } };
 }
 
 /** The cost of a place before the events: nothing if the changed lines stay there, or if there is no cache. */
-export function paidTwiceOf(card: ModelCard, place: TailPlace = "after-events"): PaidTwice {
-  if (place === "after-events" || card.cache === "none") return "nothing";
-  if (tailPlanOf(card, place).framed === "delta") return "nothing";
+export function paidTwiceOf(card: ModelCard, liveLayers: Agent["liveLayers"] = "after"): PaidTwice {
+  if (liveLayers === "after" || card.cache === "none") return "nothing";
+  if (tailPlanOf(card, liveLayers).framed === "delta") return "nothing";
   return card.cache === "breakpoints" ? "events and answer" : "events";
 }

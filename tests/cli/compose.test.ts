@@ -106,7 +106,7 @@ describe("strata compose", () => {
     );
     const sizes = async (window: number, ...more: readonly string[]) => {
       const local = `providers: { local: { kind: openai-compatible, url: "http://127.0.0.1:9/v1" } }`;
-      const card = `models: { local:small: { window: ${window}, price: { input: 0, output: 0 } } }`;
+      const card = `models: { local:small: { contextWindow: ${window}, price: { input: 0, output: 0 } } }`;
       writeFileSync(file, `${yaml}\n${local}\n${card}\n`);
       return strata(["compose", "sovereign", "--explain", ...more], { cwd });
     };

@@ -194,7 +194,7 @@ describe("strata layer", () => {
 
   it("is told of an edit that was overtaken before its turn ended: the turn shows what happened to it", async () => {
     const cwd = await living();
-    const priced = 'models: { "scripted:a": { window: 200000, price: { input: 3, output: 15 } } }';
+    const priced = 'models: { "scripted:a": { contextWindow: 200000, price: { input: 3, output: 15 } } }';
     appendFileSync(join(cwd, "strata.yaml"), `    tools: [update_prompt_layer]\n${priced}\n`);
     const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env: {} });
     const { runtime, operator } = app;

@@ -14,8 +14,8 @@ interface Row {
 
 const DECLARED = `
 models:
-  local:llama3.1: {window: 8192, price: {input: 1, output: 2}}
-  anthropic:claude-sonnet-4-5: {window: 100000, lifetimes: {short: 300}}
+  local:llama3.1: {contextWindow: 8192, price: {input: 1, output: 2}}
+  anthropic:claude-sonnet-4-5: {contextWindow: 100000, lifetimes: {short: 300}}
 providers:
   proxy: {kind: anthropic, url: "https://models.example/v1"}
   own: {kind: openai-compatible, url: "http://127.0.0.1:1/v1"}
@@ -35,7 +35,7 @@ describe("strata models", () => {
     );
     const line = (model: string) => lines.find((one) => one.startsWith(`${model} `))?.replace(/ +/g, " ");
     expect(line("anthropic:claude-sonnet-4-5")).toBe(
-      "anthropic:claude-sonnet-4-5 100,000 marks 1,024 4 5 min $3 $0.3 $3.75 $6 $15 ephemeral 2026-11-24 window, lifetimes.short",
+      "anthropic:claude-sonnet-4-5 100,000 marks 1,024 4 5 min $3 $0.3 $3.75 $6 $15 ephemeral 2026-11-24 contextWindow, lifetimes.short",
     );
     expect(line("anthropic:claude-opus-5-5")).toContain("marks 512 4 5 min, 1 h $4 $0.2 $5 $8 $20 turn-scoped");
     expect(line("openai:gpt-6.1-sol")).toContain("breakpoints 1,024 4 30 min $2 $0.1");
@@ -57,7 +57,7 @@ describe("strata models", () => {
   it("shows one card with who said each value", async () => {
     const { out } = await strata(["models", "show", "anthropic:claude-sonnet-4-5"], { cwd: cwd() });
     expect(out).toMatch(/^anthropic:claude-sonnet-4-5\nbuilt in as anthropic:claude-sonnet-4-5, checked 2026-11-24\n/);
-    expect(out).toMatch(/window +100,000 tokens of prompt and reply +strata\.yaml\n/);
+    expect(out).toMatch(/contextWindow +100,000 tokens of prompt and reply +strata\.yaml\n/);
     expect(out).toMatch(/minimumPrefix +1,024 tokens +built in\n/);
     expect(out).toMatch(/lifetimes\.short +5 min +strata\.yaml\n/);
     expect(out).toMatch(/lifetimes\.long +none +strata\.yaml, by leaving it out\n/);
@@ -71,14 +71,14 @@ describe("strata models", () => {
     const provider = `providers:\n  own: {kind: openai-compatible, url: "http://127.0.0.1:1/v1"}\n`;
     const on = (more: string) =>
       project((yaml) => yaml.replace("    recall: auto", `    model: own:mystery\n    recall: auto`) + provider + more);
-    const guess = `the window of own:mystery is not known: 32,000 tokens are a guess; set it in strata.yaml as \`models: { "own:mystery": { window: … } }\``;
-    const [unknown, known] = [on(""), on("models:\n  own:mystery: {window: 8192}\n")];
+    const guess = `the window of own:mystery is not known: 32,000 tokens are a guess; set it in strata.yaml as \`models: { "own:mystery": { contextWindow: … } }\``;
+    const [unknown, known] = [on(""), on("models:\n  own:mystery: {contextWindow: 8192}\n")];
     for (const argv of [["agent", "show", "companion"], ["doctor"]]) {
       expect((await strata(argv, { cwd: unknown })).out.replace(/\s+/g, " ")).toContain(guess);
       expect((await strata(argv, { cwd: known })).out).not.toContain("guess");
     }
     expect((await strata(["models", "show", "own:mystery"], { cwd: unknown })).out).toMatch(
-      /window +32,000 tokens of prompt and reply, which is a guess: `window` sets it/,
+      /contextWindow +32,000 tokens of prompt and reply, which is a guess: `contextWindow` sets it/,
     );
     expect((await strata(["models"], { cwd: unknown })).out).toMatch(/^own:mystery +32,000 \(guess\)/m);
     expect((await strata(["models"], { cwd: known })).out).not.toContain("guess");
@@ -115,7 +115,7 @@ describe("strata models", () => {
     const folder = cwd();
     expect(await show("proxy:claude-sonnet-4-5", folder)).toMatchObject({
       cache: "marks",
-      window: 200_000,
+      contextWindow: 200_000,
       priced: true,
     });
     expect(await show("own:qwen3", folder)).toMatchObject({ cache: "automatic", priced: false });

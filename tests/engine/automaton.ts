@@ -23,8 +23,8 @@ export const BLUEPRINT = join(import.meta.dirname, "../../blueprints/sovereign")
 /** What the scripted model costs: three dollars for a million tokens in, fifteen for a million out. */
 const PRICED = `
 models:
-  "scripted:sovereign": { window: 200000, price: { input: 3, output: 15 } }
-  "scripted:small": { window: 4096, price: { input: 3, output: 15 } }
+  "scripted:sovereign": { contextWindow: 200000, price: { input: 3, output: 15 } }
+  "scripted:small": { contextWindow: 4096, price: { input: 3, output: 15 } }
 `;
 
 /** A model with a window of 4,096 tokens. */

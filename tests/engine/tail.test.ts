@@ -16,7 +16,7 @@ function homeWith(change: (yaml: string) => string): string {
 }
 
 const early = (yaml: string): string =>
-  yaml.replace("    recall: auto\n", "    recall: auto\n    tail: before-events\n");
+  yaml.replace("    recall: auto\n", "    recall: auto\n    liveLayers: before\n");
 const models = (cards: string) => (yaml: string) => `${yaml}\nmodels:\n${cards}\n`;
 
 const START = Date.UTC(2026, 10, 21, 8);
@@ -43,7 +43,7 @@ const TALK = [["Calm."], [LOOK, "Still calm."], ["Rough."], [LOOK, LOOK, "Calm a
 
 const turnsOf = async (app: App) => app.runtime.turns(app.operator, (await thread(app)).id);
 
-describe("tail: before-events", () => {
+describe("liveLayers: before", () => {
   it("puts the question last, and stands at the end where a tool has answered", async () => {
     const app = await strata(homeWith(early));
     const [first, , second] = await talk(app, "anthropic:claude-sonnet-4-5", TALK);
@@ -99,14 +99,14 @@ describe("the record of a tail", () => {
 
   it("law 9 is what was sent also when the model's card says something else since", async () => {
     const wire = "anthropic:claude-sonnet-4-5";
-    const folder = homeWith(models(`  ${wire}: {tail: turn-scoped}`));
+    const folder = homeWith(models(`  ${wire}: {tailMode: turn-scoped}`));
     const app = await strata(folder);
     const sent = await talk(app, wire, TALK.slice(0, 2));
     const bodies = await Promise.all(sent.map((request) => wireBody(request, wire)));
     expect(bodies[2]?.match(/"clear_at":"next_user_message"/g)).toHaveLength(3);
     await app.close();
     const file = join(folder, "strata.yaml");
-    writeFileSync(file, readFileSync(file, "utf8").replace("tail: turn-scoped", "tail: delta"));
+    writeFileSync(file, readFileSync(file, "utf8").replace("tailMode: turn-scoped", "tailMode: delta"));
     const again = await strata(folder);
     const turns = await turnsOf(again);
     const told = await Promise.all(

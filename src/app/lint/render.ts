@@ -53,13 +53,13 @@ export const counterFor = ({ cardOf }: Declared, model: ModelRef): Promise<Count
 export async function renderIn(world: RenderVariant, { declared, agent, model, count }: Rendering): Promise<Rendered> {
   const shown = world.reversed?.includes("maps") ? { ...agent, layers: agent.layers.toReversed() } : agent;
   const card = declared.cardOf(model);
-  const { reply, limit } = roomIn(card.window, agent.budgets);
-  const parameters = { maxTokens: Math.min(reply, card.longestReply), ...outputOf(agent) };
+  const { reply, limit } = roomIn(card.contextWindow, agent.budgets);
+  const parameters = { maxTokens: Math.min(reply, card.maxOutputTokens), ...outputOf(agent) };
   const tools = schemasOf(declared, agent, world);
   const input = {
     agent: shown,
     turn: TURN,
-    mode: chooseMode({ agent, window: card.window, tools, contents: declaredTexts(agent), count }),
+    mode: chooseMode({ agent, window: card.contextWindow, tools, contents: declaredTexts(agent), count }),
     limit,
     tools,
     count,

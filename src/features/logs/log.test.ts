@@ -337,7 +337,7 @@ describe("an edit while a conversation runs", () => {
 
 describe("mode: auto", () => {
   const auto = sovereign({ mode: "auto" });
-  const window = (tokens: number) => () => ({ ...cardOf(WIRE), window: tokens });
+  const window = (tokens: number) => () => ({ ...cardOf(WIRE), contextWindow: tokens });
 
   it("000.43 000.45 S18 S20 is compact in a window of 4,096 tokens, with room for a message, and full in a large one; the record says so", async () => {
     for (const [tokens, mode, line] of [

@@ -8,7 +8,9 @@ import { cardOf } from "../../wire/index.ts";
 const AT = Date.UTC(2026, 10, 1);
 const id = (n: number) => memoryId(`mem_${String(n).padStart(26, "0")}`);
 /** Changed lines of the tail are kept in the transcript, and the reasoning is bound to them. */
-const KEEPING = { cardOf: (ref: string) => ({ ...cardOf(ref), tail: "delta" as const, binds: true }) };
+const KEEPING = {
+  cardOf: (ref: string) => ({ ...cardOf(ref), tailMode: "delta" as const, reasoningBoundToHistory: true }),
+};
 
 const save = (store: Store, { scope }: Thread, content: string, n: number) =>
   store.saveMemory(scope, id(n), { content: untrusted(content), tags: [], trust: "contact", at: AT + n * 1_000 });

@@ -5,7 +5,9 @@ import { cardOf } from "../../wire/index.ts";
 import { endOf, OPERATOR, sampleAgent, testRuntime } from "../index.contract.ts";
 
 const LONG = "The sea was calm and the wind came from the west, as it had for days. ".repeat(4);
-const BINDING = { cardOf: (ref: string) => ({ ...cardOf(ref), tail: "delta" as const, binds: true }) };
+const BINDING = {
+  cardOf: (ref: string) => ({ ...cardOf(ref), tailMode: "delta" as const, reasoningBoundToHistory: true }),
+};
 
 /** A reply with reasoning that can be told from any other by its signature. */
 const thinks = (n: number, then: ScriptedReply["parts"]): ScriptedReply => ({

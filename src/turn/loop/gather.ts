@@ -149,7 +149,7 @@ function modeFor(
   if (running !== undefined) return running.mode;
   return chooseMode({
     agent,
-    window: card.window,
+    window: card.contextWindow,
     tools: tools.schemas(agent.tools, agent),
     contents,
     count,
@@ -193,10 +193,10 @@ async function compileWith(
     ...(occasion.renewal && { renewal: occasion.renewal }),
     contents,
     count,
-    tail: tailPlanOf(card, agent.tail),
+    tail: tailPlanOf(card, agent.liveLayers),
     ...keepOf(setup),
     rates: card.cache === "none" ? NO_CACHE : { read, write, cold: occasion.cold !== undefined },
-    ...(card.binds && { binds: true }),
+    ...(card.reasoningBoundToHistory && { binds: true }),
     ...(start.frozen && { memory: start.frozen }),
     forgotten: start.forgotten,
   };

@@ -67,7 +67,7 @@ export interface Underway {
  * in common, as far as it was not edited, and nothing after it.
  */
 function earlierRequests({ setup, past, requests }: Underway, { epoch }: Compilation): readonly EarlierRequest[] {
-  const { framed, place } = tailPlanOf(setup.card, setup.agent.tail);
+  const { framed, place } = tailPlanOf(setup.card, setup.agent.liveLayers);
   // Its first request has the events behind what is gone in the next one.
   const moved = (own: number): number => (place === "before-events" && framed !== "delta" && own === 1 ? 1 : 0);
   const stored = past.sent.filter(({ wire }) => wire === setup.model.wire);

@@ -195,11 +195,11 @@ const BELIEVED = 10;
  * Impossible usage is kept as reported but billed by what was counted here, and so is a reply that had to be cut off: one absurd
  * report must not use up what an agent may spend, and a reply without figures must not be free.
  */
-function credible(reply: Reply, { prediction, parameters, card: { window }, count }: Counted): Reply {
+function credible(reply: Reply, { prediction, parameters, card: { contextWindow }, count }: Counted): Reply {
   const { read, write, writeLong, input } = prediction;
   const { usage, capped } = reply;
   // Some models reason beyond the length that was asked for, but not beyond their window.
-  const most = { input: BELIEVED * window, output: Math.max(BELIEVED * parameters.maxTokens, window) };
+  const most = { input: BELIEVED * contextWindow, output: Math.max(BELIEVED * parameters.maxTokens, contextWindow) };
   if (usage.input <= most.input && usage.output <= most.output && capped === undefined) return reply;
   const output = countMessage({ role: "assistant", parts: reply.parts }, count);
   const sent = { input: read + write + input, cacheRead: read, cacheWrite: write };

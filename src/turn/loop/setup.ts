@@ -94,7 +94,7 @@ function withModelOf(declared: Agent | undefined, pinned: Agent): Agent {
 
 /** Tokens that may be sent: the smaller of the agent's budget and the model's window, less the reserve for the reply. */
 export function limitOf({ agent, card }: Pick<TurnSetup, "agent" | "card">): number {
-  return roomIn(card.window, agent.budgets).limit;
+  return roomIn(card.contextWindow, agent.budgets).limit;
 }
 
 /** What must stay of the conversation at a cut if the agent says so, and the prices that it is weighed by. */
@@ -106,7 +106,7 @@ export function keepOf({ agent: { budgets }, card }: Pick<TurnSetup, "agent" | "
 
 /** How the model is to answer: at most what is reserved for the reply, and in the form that the agent declares. */
 export function parametersOf({ agent, card, reasoning }: Pick<TurnSetup, "agent" | "card" | "reasoning">): Parameters {
-  const maxTokens = Math.min(roomIn(card.window, agent.budgets).reply, card.longestReply);
+  const maxTokens = Math.min(roomIn(card.contextWindow, agent.budgets).reply, card.maxOutputTokens);
   return {
     maxTokens,
     ...(reasoning && { reasoning }),
@@ -121,11 +121,16 @@ export function parametersOf({ agent, card, reasoning }: Pick<TurnSetup, "agent"
 export function inWindow({ agent, card, model }: TurnSetup, error: StrataError, mode?: Mode): StrataError {
   const { total } = agent.budgets;
   const { what, ...facts } = error.details;
-  const { window } = card;
-  if (error.code !== "budget_too_small" || window >= total || typeof what !== "string") return error;
+  const { contextWindow } = card;
+  if (error.code !== "budget_too_small" || contextWindow >= total || typeof what !== "string") return error;
   const helps = `a model with a larger one${mode === "full" ? ", `mode: compact`" : ""}, shorter texts, fewer tools or a lower budgets.result or budgets.reply`;
   const guess = guessedWindow(model.wire, card);
-  const known = guess ?? `the window of ${model.wire} is ${window} tokens`;
+  const known = guess ?? `the window of ${model.wire} is ${contextWindow} tokens`;
   const says = `${known}, and budgets.total is already larger: what helps is ${helps}`;
-  return new StrataError("budget_too_small", `${what}; ${says}`, { ...facts, model: model.wire, window }, error);
+  return new StrataError(
+    "budget_too_small",
+    `${what}; ${says}`,
+    { ...facts, model: model.wire, window: contextWindow },
+    error,
+  );
 }

@@ -9,7 +9,7 @@ const LONG = "It rained all day. ".repeat(200);
 const small = (change: Parameters<typeof sampleAgent>[0] = {}) =>
   testRuntime(["Aye."], {
     agent: sampleAgent(change),
-    parts: { cardOf: (ref) => ({ ...cardOf(ref), window: WINDOW }) },
+    parts: { cardOf: (ref) => ({ ...cardOf(ref), contextWindow: WINDOW }) },
   });
 
 describe("what does not fit into a model's window", () => {
@@ -30,11 +30,11 @@ describe("what does not fit into a model's window", () => {
   it("is reported as a guess, with the key that sets it, if the model's window is unknown", async () => {
     const on = await testRuntime(["Aye."], {
       agent: sampleAgent(),
-      parts: { cardOf: () => ({ ...cardOf("local:mystery-7b"), window: WINDOW }) },
+      parts: { cardOf: () => ({ ...cardOf("local:mystery-7b"), contextWindow: WINDOW }) },
     });
     const end = endOf(await on.say(await on.open(), LONG));
     expect(end.type === "failed" && end.error.message).toMatch(
-      /the window of (\S+) is not known: 600 tokens are a guess; set it in strata\.yaml as `models: \{ "\1": \{ window: … \} \}`, and budgets\.total is already larger/,
+      /the window of (\S+) is not known: 600 tokens are a guess; set it in strata\.yaml as `models: \{ "\1": \{ contextWindow: … \} \}`, and budgets\.total is already larger/,
     );
   });
 
@@ -54,7 +54,7 @@ describe("what does not fit into a model's window", () => {
 describe("a call that is longer than what has room in the next request", () => {
   const calling = (at: string) => ({ parts: [{ text: "Looking." }, { call: "look", id: "c1", input: { at } }] });
   const inWindow = (window: number, script: Parameters<typeof testRuntime>[0]) =>
-    testRuntime(script, { parts: { cardOf: (ref) => ({ ...cardOf(ref), window }) } });
+    testRuntime(script, { parts: { cardOf: (ref) => ({ ...cardOf(ref), contextWindow: window }) } });
 
   it("is answered with that, and the turn continues: with 4,096 tokens and 3,000 characters, too", async () => {
     for (const [window, length, runs] of [

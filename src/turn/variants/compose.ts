@@ -74,7 +74,7 @@ const ENDLESS = Number.MAX_SAFE_INTEGER;
 /** The same setup, with a window and a budget that hold everything. */
 const withRoom = ({ agent, card, ...setup }: TurnSetup): TurnSetup => ({
   ...setup,
-  card: { ...card, window: ENDLESS },
+  card: { ...card, contextWindow: ENDLESS },
   agent: { ...agent, budgets: { ...agent.budgets, total: ENDLESS } },
 });
 

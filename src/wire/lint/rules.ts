@@ -140,10 +140,10 @@ const RULES = {
   },
   "tail-before-events": {
     severity: "warning",
-    finds: "an agent with `tail: before-events`, where the model's live layers do not stay",
+    finds: "an agent with `liveLayers: before`, where the model's live layers do not stay",
     because:
       "what stands behind the tail is not kept, so the events are sent once more in the next turn before they are",
-    remedy: "leave it, if the question last is worth that to you; else remove `tail`",
+    remedy: "leave it, if the question last is worth that to you; else remove `liveLayers`",
   },
   "freeze-instead": {
     severity: "warning",

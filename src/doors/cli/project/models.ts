@@ -10,7 +10,7 @@ interface Options {
   readonly provider?: string;
 }
 
-/** One card, and which of its values strata.yaml says, as `window` or `price.input`. */
+/** One card, and which of its values strata.yaml says, as `contextWindow` or `price.input`. */
 interface Row extends ModelCard {
   readonly model: ModelRef;
   readonly declared: readonly string[];
@@ -119,7 +119,7 @@ function cells({ price, priced, ...row }: Row): readonly string[] {
   return [
     // A name that is only a beginning.
     /[-:]$/.test(row.model) ? `${row.model}…` : row.model,
-    `${number(row.window)}${row.guessed && row.family !== row.model ? " (guess)" : ""}`,
+    `${number(row.contextWindow)}${row.guessed && row.family !== row.model ? " (guess)" : ""}`,
     row.cache,
     row.cache === "none" ? "" : number(row.minimumPrefix),
     row.marks === 0 ? "" : number(row.marks),
@@ -129,7 +129,7 @@ function cells({ price, priced, ...row }: Row): readonly string[] {
     dollars(price.cacheWrite),
     dollars(price.cacheWriteLong),
     dollars(price.output),
-    row.tail,
+    row.tailMode,
     row.checked,
     row.declared.join(", "),
   ];
@@ -148,10 +148,10 @@ function view(row: Row, style: Style): readonly string[] {
   const cost = (dollars: number): string => (priced ? `$${dollars} a million tokens` : "not known");
   const values: readonly (readonly [string, string])[] = [
     [
-      "window",
-      `${count(row.window, "token")} of prompt and reply${row.guessed ? ", which is a guess: `window` sets it" : ""}`,
+      "contextWindow",
+      `${count(row.contextWindow, "token")} of prompt and reply${row.guessed ? ", which is a guess: `contextWindow` sets it" : ""}`,
     ],
-    ["longestReply", count(row.longestReply, "token")],
+    ["maxOutputTokens", count(row.maxOutputTokens, "token")],
     ["tokenFactor", `${row.tokenFactor} tokens per token of o200k, as a first estimate`],
     ["cache", row.cache],
     ["minimumPrefix", count(row.minimumPrefix, "token")],
@@ -160,8 +160,8 @@ function view(row: Row, style: Style): readonly string[] {
     ["lookback", count(row.lookback, "position")],
     ["lifetimes.short", time(lifetimes.short)],
     ["lifetimes.long", lifetimes.long === undefined ? "none" : time(lifetimes.long)],
-    ["tail", row.tail],
-    ["binds", row.binds === true ? "its reasoning to what was sent before" : "nothing"],
+    ["tailMode", row.tailMode],
+    ["reasoningBoundToHistory", row.reasoningBoundToHistory === true ? "yes" : "no"],
     ["metadata", row.metadata],
     ["price.input", cost(price.input)],
     ["price.cacheRead", cost(price.cacheRead)],
