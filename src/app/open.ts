@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { agentSpec, checkLock, type ModelChoice, type Project } from "../agents/index.ts";
 import { countRequest } from "../compiler/index.ts";
+import { sendDelivery } from "../features/deliveries/index.ts";
 import { DISK, type ProjectDisk } from "../features/index.ts";
 import { type Accounts, accountsOf } from "../features/life/index.ts";
 import { openVectors, type Vectors } from "../features/memories/index.ts";
@@ -33,7 +34,6 @@ import { allChannels, allParts, allSteps } from "./entry/features.ts";
 import { openRuntime, type RuntimeParts } from "./entry/runtime.ts";
 import { type AppOptions, beginData, type PlacedOptions, placed, recordFile, workspacesIn } from "./options.ts";
 import { isOwn, projectsOf, storeAddress } from "./projects.ts";
-import { sendDelivery } from "./send-delivery.ts";
 import { telling } from "./telling-store.ts";
 
 /** What a reload took that no version of an agent shows. */

@@ -83,7 +83,7 @@ type Bind = <Given extends readonly unknown[], R>(
 
 /** Something that was stored and that others may be waiting for. */
 export interface Change {
-  /** `message`, `turn`, or what a feature names, such as `approval`; `projects` after a reload. */
+  /** `message`, `turn`, or what a feature names; `projects` after a reload. */
   readonly kind: string;
   /** Whose it is; left out of what concerns all agents. */
   readonly scope?: Scope;

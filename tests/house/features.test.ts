@@ -178,7 +178,7 @@ describe.each(OPERATIONS.map((operation) => [operation.name, operation] as const
       name: name.replace(".", "_"),
       description: operation.does,
       annotations: {
-        readOnlyHint: operation.may === "read" || operation.may === "explain",
+        readOnlyHint: ["view", "read", "explain"].includes(operation.may),
         destructiveHint: operation.command?.confirm !== undefined || operation.at?.method === "delete",
       },
     });

@@ -13,8 +13,8 @@ const STORE_FUNCTIONS = /^src\/(?:store\/(?:agent|memory|record|threads|turns)\/
 /** They walk the whole record, or read many texts, in many transactions, and let others in between. */
 const BEGIN_TRANSACTIONS: readonly string[] = ["src/store/record/verify.ts", "src/store/memory/search-memories.ts"];
 
-/** Builds queries, and sums of bytes: neither answers later. */
-const PACKAGES = new Set(["kysely", "node:zlib"]);
+/** Builds queries, parses values, and makes sums of bytes: none answers later. */
+const PACKAGES = new Set(["kysely", "node:zlib", "zod"]);
 const ROOMS = /^src\/(store|protocol|memory)\//;
 
 /** What answers later, and what begins many things at once. */

@@ -12,6 +12,7 @@ import { OUTBOX_STORE } from "./store.ts";
 export { type DeliveryDoors, deliveryDoors } from "./api.ts";
 export type { Delivery, DeliveryPorts, SendDelivery } from "./deliver.ts";
 export { OUTBOX_STORE } from "./store.ts";
+export { sendDelivery } from "./webhook.ts";
 
 const STATUSES = ["waiting", "delivered", "undeliverable"] as const;
 

@@ -1,4 +1,4 @@
-import type { Delivery, SendDelivery } from "../features/deliveries/index.ts";
+import type { Delivery, SendDelivery } from "./deliver.ts";
 
 /**
  * Posts a reply as JSON. It counts as delivered if the server answers 2xx, or 409 because it has it already.

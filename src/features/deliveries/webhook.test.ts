@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { agentName, contactId, outboxId, spoken, threadId, turnId } from "../protocol/index.ts";
-import { sendDelivery } from "./send-delivery.ts";
+import { agentName, contactId, outboxId, spoken, threadId, turnId } from "../../protocol/index.ts";
+import { sendDelivery } from "./webhook.ts";
 
 const DELIVERY = {
   id: outboxId(`out_${"0".repeat(26)}`),
