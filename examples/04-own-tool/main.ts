@@ -17,8 +17,8 @@ const thread = await runtime.open(operator, to);
 async function turn(): Promise<void> {
   for await (const event of runtime.run(operator, thread)) {
     if (event.type === "tool-start") console.log(`  → ${event.tool}`);
-    if (event.type === "approval")
-      console.log(`  ${JSON.stringify(event.input)} waits for a person: ${event.approval}`);
+    if (event.type === "report" && event.what === "approval")
+      console.log(`  ${JSON.stringify(event.data["input"])} waits for a person: ${event.data["approval"]}`);
     if (event.type === "failed") throw event.error;
     if (event.type === "done") console.log(`clerk: ${event.text.replaceAll("\n", "\n       ")}\n`);
   }

@@ -1,8 +1,7 @@
 import type { ModelRef } from "./agent.ts";
 import type { Brand } from "./brand.ts";
 import type { StrataError } from "./errors.ts";
-import type { ApprovalId, LayerId, ThreadId, ToolName, TurnId } from "./ids.ts";
-import type { Json } from "./json.ts";
+import type { LayerId, ThreadId, ToolName, TurnId } from "./ids.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RetryEvent, Usage } from "./model.ts";
 import type { CommitReport } from "./tool.ts";
@@ -104,8 +103,6 @@ export type TurnEvent =
   /** Words of a private layer or, if no layer is named, the value of a secret were removed from the model's words. */
   | { readonly type: "withheld"; readonly layer?: LayerId; readonly words?: number }
   | { readonly type: "reasoning-delta"; readonly text: string }
-  /** A call waits for a person; the turn continued without it. Sent after the commit, before `done`. */
-  | { readonly type: "approval"; readonly approval: ApprovalId; readonly tool: ToolName; readonly input: Json }
   /** What the commit did besides what was asked for. Sent after the commit. */
   | ({ readonly type: "report" } & CommitReport)
   /**

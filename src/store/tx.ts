@@ -179,6 +179,8 @@ export interface EndedTurn {
   readonly scope: ContactScope;
   readonly turn: TurnId;
   readonly requests: readonly Pick<RequestRecord, "dollars" | "at">[];
+  /** Tells whoever follows the turn what the commit did, once it is on disk. */
+  readonly report: (report: CommitReport) => void;
   /** Of one that ended well: what it was claimed with, and what came of it. */
   readonly done?: DoneTurn;
 }

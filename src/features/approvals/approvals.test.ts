@@ -5,6 +5,7 @@ import { allParts } from "../../app/entry/features.ts";
 import {
   type ApprovalId,
   allow,
+  approvalId,
   type Request,
   readFrames,
   StrataError,
@@ -82,10 +83,10 @@ describe("a call that needs approval", () => {
       const [approval] = await waiting(thread);
       expect(approval).toMatchObject({ tool: "look", input: { at: "order 7" }, status: "waiting", taint: "contact" });
       expect(events).toContainEqual({
-        type: "approval",
-        approval: approval?.id,
-        tool: "look",
-        input: { at: "order 7" },
+        type: "report",
+        what: "approval",
+        says: expect.stringContaining(`look {"at":"order 7"} waits for a person`),
+        data: { approval: approval?.id, tool: "look", input: { at: "order 7" } },
       });
       expect(newest(sent[1])).toContain(`Not run yet: look is waiting for a person's approval (${approval?.id})`);
       expect(acted).toEqual([]);
@@ -160,9 +161,10 @@ describe("a call that needs approval", () => {
     const types: string[] = [];
     for await (const event of runtime.run(OPERATOR, thread)) {
       types.push(event.type);
-      if (event.type === "approval") await runtime.decide(OPERATOR, event.approval, { verdict: "approved" });
+      if (event.type !== "report") continue;
+      await runtime.decide(OPERATOR, approvalId(String(event.data["approval"])), { verdict: "approved" });
     }
-    expect(types.slice(-3)).toEqual(["text-delta", "approval", "done"]);
+    expect(types.slice(-3)).toEqual(["text-delta", "report", "done"]);
     expect(acted).toEqual(["order 7"]);
   });
 
@@ -171,7 +173,7 @@ describe("a call that needs approval", () => {
     const thread = await open();
     const events = await say(thread, "Refund order 7");
     expect(endOf(events).type).toBe("failed");
-    expect(events.map(({ type }) => type)).not.toContain("approval");
+    expect(events.map(({ type }) => type)).not.toContain("report");
     expect(await waiting(thread)).toEqual([]);
   });
 

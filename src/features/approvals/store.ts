@@ -127,14 +127,16 @@ export const APPROVAL_STORE = {
   erase: closeApprovals,
 } satisfies StorePart;
 
-/** Keeps the calls that wait from now on. Part of the turn's commit. */
-async function keepApprovals(tx: Tx, { scope, turn, done }: EndedTurn): Promise<void> {
+/** Keeps the calls that wait from now on, and reports each: it can be decided at once. Part of the turn's commit. */
+async function keepApprovals(tx: Tx, { scope, turn, done, report }: EndedTurn): Promise<void> {
   if (done === undefined) return;
   const { claim, outcome, keep } = done;
   for (const [position, { id, call, tool, input, schema = null, taint }] of (HELD_CALLS.of(outcome) ?? []).entries()) {
     const asks = { id, thread: claim.thread.id, turn, position, call, tool, input: await keep(JSON.stringify(input)) };
     const open = { status: "waiting", decided_at: null, decided_by: null, note: null, outcome: null } as const;
     await tx.run(insert("approval", { ...owner(scope), ...asks, taint, ...open, asked_at: outcome.at, schema }));
+    const says = `→ ${tool} ${JSON.stringify(input)} waits for a person: /approve or /deny in a chat, or \`strata approval approve ${id}\``;
+    report({ what: "approval", says, data: { approval: id, tool, input } });
   }
 }
 

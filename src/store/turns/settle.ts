@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import {
+  type CommitReport,
   type ContactScope,
   type Digest,
   isBatch,
@@ -57,7 +58,14 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
   await keepEvents(tx, at, claim);
   const words = await keepWords(tx, at, outcome.end);
   const done = { claim, outcome, words, messages, end: before, keep: (text: string) => keepText(tx, at, text) };
-  const { end, reports = [], events, staged }: AppliedTurn = isDone ? await applyTurn(tx, at, done) : { end: before };
+  const reports: CommitReport[] = [];
+  const {
+    end,
+    reports: ofWrites = [],
+    events,
+    staged,
+  }: AppliedTurn = isDone ? await applyTurn(tx, at, done) : { end: before };
+  reports.push(...ofWrites);
   await settleCalls(tx, at, thread, { claim, outcome });
   await endTurn(tx, at, { outcome, words, end, own: isDone && end ? messages.length : null });
   const { requests } = outcome;
@@ -65,6 +73,7 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
     scope,
     turn: claim.turn,
     requests,
+    report: (one) => void reports.push(one),
     ...(isDone && { done }),
   });
   await release(tx, thread, outcome.at);
@@ -314,7 +323,7 @@ export async function stopTurn(tx: Tx, thread: Row<"thread">, { at, says }: Stop
       .set(ended)
       .where((eb) => eb.and({ ...whose, id: running.id })),
   );
-  await commitParts(tx, { scope: whose, turn: running.id, requests: [] });
+  await commitParts(tx, { scope: whose, turn: running.id, requests: [], report: () => undefined });
   const freed = { turns: thread.turns + 1, holder: null, lease_until: null };
   await tx.run(
     query

@@ -6,7 +6,6 @@ import { hold, retryWhileBusy } from "../intake/lease.ts";
 import type { RunOptions } from "../runtime.ts";
 import { afforded, checkSpend } from "../spending/spend.ts";
 import { compileBatch, fundsEnded, leftUnanswered, occasionOf } from "../variants/batch-turn.ts";
-import { HELD_CALLS } from "./approvals.ts";
 import { answerCalls } from "./calls.ts";
 import { coldCache } from "./early-cut.ts";
 import { finalAnswer, stoppedBy } from "./final-answer.ts";
@@ -127,8 +126,6 @@ async function* commit(state: TurnState, ending: Ending): AsyncGenerator<TurnEve
   const left = leftUnanswered(state, ending);
   const unpaid = fundsEnded(state, ending.stop);
   if (left !== undefined) yield left;
-  // Not before the commit: from now on the call can be approved.
-  for (const { id, tool, input } of HELD_CALLS.of(state) ?? []) yield { type: "approval", approval: id, tool, input };
   yield {
     type: "done",
     turn,

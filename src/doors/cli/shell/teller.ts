@@ -86,10 +86,6 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
         return;
       case "withheld":
         return aside(withheldNote(event));
-      case "approval":
-        return aside(
-          `→ ${event.tool} ${printable(JSON.stringify(event.input))} waits for a person: /approve or /deny in a chat, or \`strata approval approve ${event.approval}\``,
-        );
       case "report":
         return aside(printable(event.says));
       case "unanswered":
