@@ -101,7 +101,7 @@ describe("strata compose", () => {
     await strata(["init", "sovereign"], { cwd });
     const file = join(cwd, "strata.yaml");
     const yaml = readFileSync(file, "utf8").replace(
-      "    # model: anthropic:claude-sonnet-4-5",
+      "    # model: anthropic:claude-sonnet-5-5",
       "    model: local:small",
     );
     const sizes = async (window: number, ...more: readonly string[]) => {
