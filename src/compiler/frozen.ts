@@ -13,7 +13,7 @@ import { transcriptWithoutReasoning } from "./cut.ts";
 import { frameItem, inTime } from "./layers.ts";
 import { withoutRecalled } from "./shown-layers.ts";
 import { countMessage } from "./tokens.ts";
-import { ALL_MEMORIES } from "./wording.ts";
+import { ALL_MEMORIES, SOME_MEMORIES } from "./wording.ts";
 
 /** Frozen memory as it stands in an epoch: its message, and its entry of the ledger. */
 export interface Frozen {
@@ -22,7 +22,7 @@ export interface Frozen {
 }
 
 /** Law 4: framed, in a user message, and never in the prefix. The oldest comes first. */
-export function renderFrozen({ layer, items, because }: FrozenMemory, count: CountTokens): Frozen {
+export function renderFrozen({ layer, items, others = 0, because }: FrozenMemory, count: CountTokens): Frozen {
   const base = { piece: layer.id, place: "transcript", rank: layer.rank, scope: "thread" } as const;
   if (items.length === 0)
     return {
@@ -31,11 +31,11 @@ export function renderFrozen({ layer, items, because }: FrozenMemory, count: Cou
     };
   const frames = inTime(items).map(frameItem).join("\n");
   // The platform writes the heading and the line under it; everything after that is framed.
-  const text = trusted(`${layerHeading(layer)}\n${ALL_MEMORIES}\n${frames}`);
+  const text = trusted(`${layerHeading(layer)}\n${others === 0 ? ALL_MEMORIES : SOME_MEMORIES}\n${frames}`);
   const message = { role: "user", parts: [{ type: "text", text }] } as const;
   const trust = lowestTrust([layer.trust, ...items.map((item) => item.trust)]);
   const tokens = countMessage(message, count);
-  const shown = { shown: items.length, of: items.length, memories: items.map(({ id }) => id), because };
+  const shown = { shown: items.length, of: items.length + others, memories: items.map(({ id }) => id), because };
   return {
     // Counted in its own entry, with the prefix: a cut removes nothing of it.
     message: { message, trust, tokens: 0, turn: null },

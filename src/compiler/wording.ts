@@ -34,6 +34,8 @@ export const topicTask = (words: number): string =>
 
 /** Under the heading of memories that are frozen at the start of an epoch. */
 export const ALL_MEMORIES = "(All memories saved up to this point.)";
+export const SOME_MEMORIES =
+  "(Memories saved up to this point. There are others, which are shown when a message asks about them.)";
 
 /** Behind the beginning of a layer's text; `left` counts its parts of which nothing is shown. */
 export const layerTruncated = (layer: string, left: number): string =>

@@ -90,6 +90,8 @@ export interface FrozenMemory {
   readonly layer: Layer;
   /** Missing: memories are recalled. */
   readonly items: readonly (ContentItem & { readonly id: MemoryId })[];
+  /** How many saved memories have no room there and are searched for; left out, none. */
+  readonly others?: number;
   /** Why they are frozen or not. */
   readonly because: string;
 }

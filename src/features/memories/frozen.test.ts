@@ -29,23 +29,47 @@ describe("frozen memory", () => {
     }
     expect(frozen(events)).toMatchObject({
       fate: "kept",
-      items: { shown: 1, memories: [id(1)], because: expect.stringMatching(/^frozen costs less: \d+ tokens stored/) },
+      items: {
+        shown: 1,
+        memories: [id(1)],
+        because: expect.stringMatching(/^1 of 1 saved memories, \d+ of 3000 tokens$/),
+      },
     });
   });
 
-  it("is chosen by the rule: where what is saved is too much, each message is searched for and the ledger says why", async () => {
-    const { say, open, store, sent } = await testRuntime(["ok"]);
+  it("is not switched off by a sixth saved fact: an allergy is seen in whatever words the question is put", async () => {
+    for (const facts of [5, 6, 40]) {
+      const { say, open, store, sent } = await testRuntime(["ok"]);
+      const thread = await open();
+      await save(store, thread, "I am allergic to penicillin", 1);
+      for (let n = 2; n <= facts; n++) await save(store, thread, `Journey ${n} went to Rome`, n);
+      const events = await say(thread, "Can I take amoxicillin?");
+      expect(messages(sent[0]), `${facts} facts`).toContain("penicillin");
+      expect(frozen(events)).toMatchObject({ fate: "kept", items: { shown: facts } });
+    }
+  });
+
+  it("is as much as its budget of tokens has room for; the others are searched for", async () => {
+    const { say, open, store, sent } = await testRuntime(["ok", "ok"]);
     const thread = await open();
-    for (let n = 1; n <= 200; n++)
+    await save(store, thread, `The cat is called Miso and came from ${"far ".repeat(20)}`, 1);
+    for (let n = 2; n <= 200; n++)
       await save(store, thread, `Journey ${n} went to the town of ${"far ".repeat(20)}${n}`, n);
-    await save(store, thread, "The cat is called Miso", 999);
     const events = await say(thread, "What is my cat called?");
     expect(frozen(events)).toMatchObject({
-      fate: "empty",
-      because: expect.stringMatching(/^201 memories are saved and the layer's limit is 5: /),
+      fate: "kept",
+      items: {
+        because: expect.stringMatching(
+          /^\d+ of 200 saved memories, 2\d\d\d of 3000 tokens; the others are searched for$/,
+        ),
+      },
     });
     expect(messages(sent[0])).not.toContain("Miso");
+    expect(messages(sent[0])).toContain("There are others, which are shown when a message asks about them.");
     expect(tail(sent[0])).toContain("Miso");
+    // What had no room is no news: it is not shown beside a message that it has nothing to do with.
+    await say(thread, "Thanks!");
+    expect(tail(sent[1])).not.toContain("Journey");
   });
 
   it("of an agent that only searches, or only wants it frozen, is as the agent says", async () => {
@@ -60,25 +84,6 @@ describe("frozen memory", () => {
     for (let n = 1; n <= 5; n++) await save(freezing.store, two, `Journey ${n} was ${"far ".repeat(20)}${n}`, n);
     expect(frozen(await freezing.say(two, "Hello there"))).toMatchObject({ items: { shown: 5 } });
   });
-
-  it.each(["auto", "frozen"] as const)(
-    "holds no more than the layer's limit and budget (recall: %s)",
-    async (recall) => {
-      const many = await testRuntime(["ok"], { agent: sampleAgent({ recall }) });
-      const one = await many.open();
-      for (let n = 1; n <= 6; n++) await save(many.store, one, `Journey ${n} went to Rome`, n);
-      const sixth = frozen(await many.say(one, "Hello there"));
-      expect(sixth).toMatchObject({ fate: "empty", because: expect.stringMatching(/^6 memories .* limit is 5: /) });
-      expect(`${messages(many.sent[0])}${tail(many.sent[0])}`).not.toContain("Rome");
-
-      const long = await testRuntime(["ok"], { agent: sampleAgent({ recall }) });
-      const two = await long.open();
-      for (let n = 1; n <= 2; n++) await save(long.store, two, `Journey ${n} was ${"far ".repeat(400)}`, n);
-      expect(frozen(await long.say(two, "Hello there"))).toMatchObject({
-        because: expect.stringMatching(/^more than the layer's budget of 600 tokens: /),
-      });
-    },
-  );
 
   it("stays as it is when more is saved: that comes with the tail, until the next epoch", async () => {
     const { say, open, store, sent } = await testRuntime(["ok", "ok"]);

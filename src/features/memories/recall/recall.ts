@@ -4,6 +4,7 @@ import { asksChange } from "../../../memory/index.ts";
 import {
   type Agent,
   type Epoch,
+  frozenIn,
   isValidAt,
   type Layer,
   type LayerContent,
@@ -80,14 +81,16 @@ interface RecallResult {
 
 const NOTHING: RecallResult = { unseen: [], judged: [], standing: 0 };
 
-/** What was saved since the rest was frozen, where anything is: with it all that was saved is known. The newest first. */
+/** What was saved since the rest was frozen, the newest first. What had no room there is searched for like anything else. */
 function savedSince(context: Recalling, found: readonly MemoryHit[]): readonly RecalledMemory[] {
   const { scope, saved = [] } = context;
   if (saved.length === 0) return [];
   const isSeen = seenIn(context);
   const known = new Set(found.map(({ id }) => id));
+  const frozen = new Set(context.frozen ?? frozenIn(context.epoch));
+  const newest = saved.find(({ id }) => frozen.has(id))?.at ?? Number.POSITIVE_INFINITY;
   return saved
-    .filter((one) => !known.has(one.id) && !isSeen(one) && isValidAt(one, context.at))
+    .filter((one) => one.at >= newest && !known.has(one.id) && !isSeen(one) && isValidAt(one, context.at))
     .map((one) => ({ ...one, scope, session: one.id, place: 0 }));
 }
 

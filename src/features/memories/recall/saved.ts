@@ -85,18 +85,23 @@ function frozenOf(
   layer: Layer,
   { saved, count, ...context }: SavedContext & { readonly saved: readonly Memory[] },
 ): FrozenMemory {
-  const items = saved.map(itemOf);
-  const sizes = items.map(({ kind, trust, at, text }) => count(frame({ kind, trust, at }, text)));
-  const stored = sizes.reduce((sum, size) => sum + size, 0);
-  const most = {
-    memories: layer.source.kind === "recall" ? layer.source.limit : 0,
-    tokens: layer.budget ?? TOKENS,
-  };
-  const perTurn = Math.min(most.tokens, Math.ceil((stored / items.length) * Math.min(most.memories, items.length)));
-  // Wanted in any case, it is held to the layer's limits and the eighth alone.
-  const read = agent.recall === "frozen" ? 0 : context.read;
-  const choice = freezeChoice({ stored, memories: items.length, most, perTurn, read, limit: context.limit });
-  return { layer, items: choice.freezes ? items : [], because: choice.because };
+  const sized = saved.map((memory) => {
+    const { kind, trust, at, text } = itemOf(memory);
+    return { memory, tokens: count(frame({ kind, trust, at }, text)) };
+  });
+  const stored = sized.reduce((sum, { tokens }) => sum + tokens, 0);
+  const shown = Math.min(layer.source.kind === "recall" ? layer.source.limit : 0, saved.length);
+  const perTurn = Math.min(layer.budget ?? TOKENS, Math.ceil((stored / saved.length) * shown));
+  // Where nothing is cached, what stands there is paid for in each turn: then it may cost no more than what recall would send.
+  const isCached = agent.recall === "frozen" || context.read < 1;
+  const budget = Math.min(MOST_FROZEN, Math.floor(context.limit * LARGEST_SHARE), isCached ? MOST_FROZEN : perTurn);
+  const chosen = freezeChoice(sized, budget);
+  const tokens = chosen.reduce((sum, one) => sum + one.tokens, 0);
+  const rest = saved.length - chosen.length;
+  const because = `${chosen.length} of ${saved.length} saved memories, ${tokens} of ${budget} tokens${rest === 0 ? "" : "; the others are searched for"}`;
+  // In the order in which they were saved, the newest first.
+  const items = sized.filter((one) => chosen.includes(one)).map(({ memory }) => itemOf(memory));
+  return { layer, items, because, ...(rest > 0 && { others: rest }) };
 }
 
 /** A saved memory as it stands in a request. */
@@ -108,42 +113,28 @@ export const itemOf = ({ id, content, trust, at }: Memory): ContentItem & Pick<M
   at,
 });
 
-/** What decides whether memories stand frozen: tokens throughout, but for numbers of memories. */
-export interface FreezeCase {
-  /** Of all that was saved, as it would stand in the request; and how many memories that are. */
-  readonly stored: number;
-  readonly memories: number;
-  /** What the layer may show at the most, however it comes in. */
-  readonly most: { readonly memories: number; readonly tokens: number };
-  /** What recall would send in each turn instead. */
-  readonly perTurn: number;
-  /** What a token costs that is read from the provider's cache, where one that it reads again costs 1. */
-  readonly read: number;
-  /** All that may be sent. */
-  readonly limit: number;
-}
-
+/** Tokens of saved memories that stand at the start of a conversation. */
+const MOST_FROZEN = 3_000;
 /** Of what may be sent, at most so much is spent on memories that the message may have nothing to do with. */
 const LARGEST_SHARE = 1 / 8;
 
-/** Whether the memories stand frozen, and why, in words for the ledger. */
-interface FreezeChoice {
-  readonly freezes: boolean;
-  readonly because: string;
+/** A saved memory, and its tokens as it would stand in the request. */
+interface SizedMemory {
+  readonly memory: Pick<Memory, "at" | "support">;
+  readonly tokens: number;
 }
 
 /**
- * What stands frozen is read from the cache in each turn, at r of its tokens; what is recalled is sent again, at all of its own.
- * So it pays to freeze S stored tokens instead of recalling D a turn as long as r S < D. The layer's limit and budget hold for
- * what is frozen, too: where all of it is more, each message is searched for instead. Pure.
+ * What of the saved memories stands frozen: those that were saved most often first, of equals the newest, as long as they fit a budget of
+ * tokens. How many there are does not matter: one more never turns the others off. Pure.
  */
-export function freezeChoice({ stored, memories, most, perTurn, read, limit }: FreezeCase): FreezeChoice {
-  const share = Math.floor(limit * LARGEST_SHARE);
-  const says = `${stored} tokens stored, ${perTurn} a turn by recall, a cached token costs ${read}`;
-  const not = (why: string): FreezeChoice => ({ freezes: false, because: `${why}: ${says}` });
-  if (memories > most.memories) return not(`${memories} memories are saved and the layer's limit is ${most.memories}`);
-  if (stored > most.tokens) return not(`more than the layer's budget of ${most.tokens} tokens`);
-  if (stored > share) return not(`more than the ${share} tokens that may be frozen`);
-  if (read * stored >= perTurn) return not("recall costs less");
-  return { freezes: true, because: `frozen costs less: ${says}` };
+export function freezeChoice<T extends SizedMemory>(sized: readonly T[], budget: number): readonly T[] {
+  let left = budget;
+  return sized
+    .toSorted(({ memory: a }, { memory: b }) => b.support - a.support || b.at - a.at)
+    .filter(({ tokens }) => {
+      if (tokens > left) return false;
+      left -= tokens;
+      return true;
+    });
 }
