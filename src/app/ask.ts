@@ -66,7 +66,7 @@ async function* asked({ runtime, actor }: Asking, question: Question): AsyncGene
   let hasFailed = false;
   try {
     for await (const event of runtime.sendMessage(actor, message, signal)) {
-      if (event.type === "received") continue;
+      if (event.type === "received" || event.type === "busy") continue;
       hasFailed = event.type === "failed";
       yield event;
     }

@@ -207,8 +207,14 @@ export interface OperationBase {
   readonly command: CommandPart<string> | undefined;
 }
 
-/** What comes before the value of a run: the message as it was stored, then the events of its turns. */
-export type RunEvent = { readonly type: "received"; readonly event: StoredEvent } | TurnEvent;
+/**
+ * What comes before the value of a run: the message as it was stored, `busy` once if another turn has to end first, then the events of
+ * its turns.
+ */
+export type RunEvent =
+  | { readonly type: "received"; readonly event: StoredEvent }
+  | { readonly type: "busy" }
+  | TurnEvent;
 
 /** Where a run stands. */
 export const RUN_STATES = ["queued", "running", "waiting", "done"] as const;

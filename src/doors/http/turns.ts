@@ -78,7 +78,7 @@ async function* watched<Event extends StreamEvent>(
   watch: (event: TurnEvent) => void,
 ): AsyncGenerator<Event> {
   for await (const event of events) {
-    if (event.type !== "received" && event.type !== "answer") watch(event);
+    if (event.type !== "received" && event.type !== "busy" && event.type !== "answer") watch(event);
     yield event;
   }
 }

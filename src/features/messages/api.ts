@@ -193,10 +193,11 @@ async function* answered(
   ports: Ports,
   actor: Allowed<"post">,
   { event, thread, mode, signal }: Following,
-): AsyncGenerator<TurnEvent, Done> {
+): AsyncGenerator<RunEvent, Done> {
   const { parts, run } = ports;
   const { scope, id } = thread;
   let done: Done | undefined;
+  let isTold = false;
   for (let tries = 0, waits = event.status === "pending"; ; tries++) {
     if (!waits) return done ?? (yield* recorded(ports, actor, { event, thread }));
     try {
@@ -208,6 +209,8 @@ async function* answered(
     } catch (thrown) {
       const isBusy = thrown instanceof StrataError && thrown.code === "thread_busy";
       if (!isBusy || tries >= TRIES) throw thrown;
+      if (!isTold) yield { type: "busy" };
+      isTold = true;
     }
     waits = (await parts.store.pending(scope, id)).some((one) => one.id === event.id);
     if (waits && done === undefined) await rest(pauseAfter(tries), signal, id);

@@ -178,7 +178,7 @@ async function decide(
 async function setSetting({ context, talk }: ChatCommandCall, [name, ...words]: readonly string[]): Promise<void> {
   const { runtime, operator } = talk.app;
   if (name !== undefined && words.length > 0) {
-    const { id } = await talk.open([]);
+    const { id } = await talk.open();
     const { value } = await runtime.setSetting(operator, id, { name, value: words.join(" ") });
     context.note(`${name} is ${printable(value ?? "not set")} from your next message on.`);
     return;

@@ -1,12 +1,11 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { App, Thread } from "../../../app.ts";
+import type { Recipient } from "../../../features/messages/index.ts";
 import {
   type Agent,
   asStrataError,
   type ContactId,
   contactId,
   type Mode,
-  type NewEvent,
   type StrataError,
   type TurnId,
   untrusted,
@@ -43,8 +42,12 @@ export const contactNamed = ({ senders }: Agent, named?: string): ContactId =>
 export interface Talk extends Talkers {
   /** Undefined before the first message of a new conversation, so that a chat without messages stores nothing. */
   readonly thread: () => Thread | undefined;
-  /** Opens nothing if the message would be refused. */
-  readonly open: (said: readonly NewEvent[]) => Promise<Thread>;
+  /** The thread, opened if there is none yet. */
+  readonly open: () => Promise<Thread>;
+  /** Where the next message goes. */
+  readonly to: () => Promise<Recipient>;
+  /** The thread that a message has opened. */
+  readonly continueOn: (thread: Thread) => void;
   /** Leaves the conversation as it is: the next message begins another. */
   readonly beginAnew: () => void;
 }
@@ -60,15 +63,20 @@ export async function talkWith(talkers: Talkers, wanted: ConversationChoice): Pr
   const { runtime, operator } = talkers.app;
   let anew = "anew" in wanted && wanted.anew;
   let thread = "thread" in wanted ? wanted.thread : anew ? undefined : await newestChat(talkers);
-  const open = async (said: readonly NewEvent[]): Promise<Thread> => {
-    thread ??= await runtime.open(operator, { ...(await chatConversation(talkers, anew)), first: said });
+  const open = async (): Promise<Thread> => {
+    thread ??= await runtime.open(operator, await chatConversation(talkers, anew));
     return thread;
+  };
+  const to = async (): Promise<Recipient> =>
+    thread === undefined ? chatConversation(talkers, anew) : { thread: thread.id, agent: talkers.agent.name };
+  const continueOn = (opened: Thread): void => {
+    thread = opened;
   };
   const beginAnew = (): void => {
     thread = undefined;
     anew = true;
   };
-  return { ...talkers, thread: () => thread, open, beginAnew };
+  return { ...talkers, thread: () => thread, open, to, continueOn, beginAnew };
 }
 
 /** Which conversation a chat with this contact continues with; `again` begins one even where there is one. */
@@ -122,82 +130,57 @@ export interface Saying {
   readonly onWaiting: (messages: number, thread: Thread) => void;
 }
 
-/** Posts one message and runs its turn to the end. Returns the turn, or undefined if it could not begin. Never throws. */
+/** Sends one message and follows it to its answer. Returns the turn, or undefined if none began here. Never throws. */
 export async function speak(context: Context, talk: Talk, text: string, saying: Saying): Promise<TurnId | undefined> {
   const { runtime, operator } = talk.app;
+  const { tell, signal, onFailure, onWaiting } = saying;
+  const content = [{ type: "text", text: untrusted(text) }] as const;
+  const how = { content, kind: "message", follow: "run", ...(talk.mode !== undefined && { mode: talk.mode }) } as const;
+  let turn: TurnId | undefined;
   try {
-    const said = [messageOf(talk.thread()?.channel ?? CHANNEL, text, talk.app.clock.recorded())];
-    await runtime.post(operator, await talk.open(said), said);
-  } catch (thrown) {
-    saying.onFailure(asStrataError(thrown));
-    return undefined;
-  }
-  const onBusy = (): void =>
-    context.note("Another program is running a turn in this conversation; your message waits for its end.");
-  const turn = await runWaiting(talk, { ...saying, onBusy });
-  if (turn === null) context.note("Another program handled this message in its own turn; `strata explain` shows it.");
-  return turn ?? undefined;
-}
-
-/** Runs a turn for the messages without an answer. Returns the turn, or undefined if nothing waits. Never throws. */
-export async function retry(context: Context, talk: Talk, saying: Saying): Promise<TurnId | undefined> {
-  const turn = await runWaiting(talk, saying);
-  if (turn === null) context.note("No message waits without an answer.");
-  return turn ?? undefined;
-}
-
-/** Milliseconds between two looks whether the turn of another program has ended. */
-const LOOK = 250;
-
-interface Running extends Saying {
-  /** Waits while another program runs a turn on the thread, and says so once. */
-  readonly onBusy?: () => void;
-}
-
-/** Returns the turn; null if nothing waited, undefined if it could not begin (which was reported). */
-async function runWaiting(talk: Talk, { onBusy, ...saying }: Running): Promise<TurnId | null | undefined> {
-  for (let looks = 0; ; looks++) {
-    const busy = (error: StrataError): boolean => onBusy !== undefined && error.code === "thread_busy";
-    const ran = await runOnce(talk, saying, busy);
-    if (ran !== "busy") return ran;
-    if (looks === 0) onBusy?.();
-    // Whoever pressed Ctrl-C does not wait: the message keeps waiting.
-    await pause(LOOK, undefined, { signal: saying.signal }).catch(() => undefined);
-    if (saying.signal.aborted) return undefined;
-  }
-}
-
-async function runOnce(
-  { app: { runtime, operator }, thread: opened, mode }: Talk,
-  { tell, signal, onFailure, onWaiting }: Saying,
-  isBusy: (error: StrataError) => boolean,
-): Promise<TurnId | null | undefined | "busy"> {
-  const thread = opened();
-  if (thread === undefined) return null;
-  let turn: TurnId | null = null;
-  try {
-    for await (const event of runtime.run(operator, thread, { signal, ...(mode !== undefined && { mode }) })) {
-      tell(event);
+    for await (const event of runtime.sendMessage(operator, { to: await talk.to(), ...how }, signal)) {
+      if (event.type === "received") talk.continueOn(await runtime.thread(operator, event.event.thread));
+      else if (event.type === "busy")
+        context.note("Another program is running a turn in this conversation; your message waits for its end.");
+      else if (event.type === "done" && turn === undefined)
+        context.note("Another program handled this message in its own turn; `strata explain` shows it.");
+      else tell(event);
       if (event.type === "turn-start") turn = event.turn;
-      if (event.type !== "failed") continue;
-      onFailure(event.error);
-      const { length } = await runtime.pending(operator, thread);
-      if (length > 0) onWaiting(length, thread);
     }
   } catch (thrown) {
-    const error = asStrataError(thrown);
-    if (turn === null && isBusy(error)) return "busy";
-    onFailure(error);
-    return turn ?? undefined;
+    // Whoever pressed Ctrl-C does not wait for another program's turn: the message keeps waiting.
+    if (turn === undefined && signal.aborted) return undefined;
+    onFailure(asStrataError(thrown));
+    const thread = talk.thread();
+    if (turn === undefined || thread === undefined) return turn;
+    const { length } = await runtime.pending(operator, thread);
+    if (length > 0) onWaiting(length, thread);
   }
   return turn;
 }
 
-const messageOf = (channel: string, text: string, at: number) =>
-  ({
-    kind: "message",
-    trust: "contact",
-    channel,
-    content: [{ type: "text", text: untrusted(text) }],
-    at,
-  }) as const;
+/** Runs a turn for the messages without an answer. Returns the turn, or undefined if nothing waits. Never throws. */
+export async function retry(context: Context, talk: Talk, saying: Saying): Promise<TurnId | undefined> {
+  const { runtime, operator } = talk.app;
+  const { tell, signal, onFailure, onWaiting } = saying;
+  const thread = talk.thread();
+  let turn: TurnId | undefined;
+  try {
+    if (thread !== undefined)
+      for await (const event of runtime.run(operator, thread, {
+        signal,
+        ...(talk.mode !== undefined && { mode: talk.mode }),
+      })) {
+        tell(event);
+        if (event.type === "turn-start") turn = event.turn;
+        if (event.type !== "failed") continue;
+        onFailure(event.error);
+        const { length } = await runtime.pending(operator, thread);
+        if (length > 0) onWaiting(length, thread);
+      }
+    if (turn === undefined) context.note("No message waits without an answer.");
+  } catch (thrown) {
+    onFailure(asStrataError(thrown));
+  }
+  return turn;
+}

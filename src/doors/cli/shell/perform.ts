@@ -134,7 +134,10 @@ async function followRun(
       else context.say(...(await next.value.lines(page)));
       return;
     }
-    if (!session.json && next.value.type !== "received") tell(next.value);
+    const event = next.value;
+    if (event.type === "busy")
+      context.note("Another program is running a turn in this conversation; the message waits for its end.");
+    else if (!session.json && event.type !== "received") tell(event);
   }
 }
 
