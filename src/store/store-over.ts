@@ -24,6 +24,7 @@ import { eraseContact, finishErasure, isLogToClear, noteLogCleared, unfinishedEr
 import { rebuild } from "./record/rebuild.ts";
 import { agents, organizations, spent, usage } from "./record/reports.ts";
 import { verify } from "./record/verify.ts";
+import { plain } from "./statement.ts";
 import type { Store } from "./store.ts";
 import { answerOverdue, nextOverdue } from "./threads/answers.ts";
 import { openBatch, waitingThreads } from "./threads/batches.ts";
@@ -35,7 +36,7 @@ import { askStop, claim, leases, renew, stopAsked, withdraw } from "./turns/clai
 import { beginCall, endCall } from "./turns/journal.ts";
 import { settle } from "./turns/settle.ts";
 import { sent, starts, turn, turns } from "./turns/turns.ts";
-import type { Binding, Database, StorePart } from "./tx.ts";
+import type { Binding, Database, StorePart, Tx } from "./tx.ts";
 
 /** How the contract's functions of a database are made: each runs in one transaction, and what the driver throws becomes a sentence. */
 interface OwnBinding extends Binding {
@@ -46,7 +47,8 @@ interface OwnBinding extends Binding {
 }
 
 /** The store over a database: only here do transactions begin. */
-export function storeOver(database: Database): Store {
+export function storeOver(opened: Database): Store {
+  const database = withLastFailure(opened);
   const binding = bindingOf(database);
   return {
     ...turnStore(binding),
@@ -194,6 +196,40 @@ function recordStore(database: Database, { reading, apart }: OwnBinding) {
     verify: (...given: Parameters<Store["verify"]>) => withFailures(verify(database, ...given), database),
     backup: apart(database.backup),
   };
+}
+
+/** What says of the disk or the server that nothing can be kept, by SQLite's codes and PostgreSQL's. */
+const NOTHING_KEPT =
+  /^(?:SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN|CORRUPT|NOTADB|PERM)|(?:08|53|57P|58)[0-9A-Z]{3}|25006$)/;
+
+/** A database that tells a failed commit as its trouble, until one has written something again. */
+function withLastFailure(database: Database): Database {
+  let failed: string | undefined;
+  const write: Database["write"] = async (work) => {
+    let isKept = true;
+    const counted: typeof work = async (tx) => {
+      const before = await changesIn(tx);
+      const done = await work(tx);
+      // On a full disk, what changes nothing can still be committed.
+      isKept = before === undefined || before !== (await changesIn(tx));
+      return done;
+    };
+    try {
+      const done = await database.write(failed === undefined ? work : counted);
+      if (isKept) failed = undefined;
+      return done;
+    } catch (thrown) {
+      const { code, message, details } = database.failure(thrown);
+      if (code === "store_failed" && NOTHING_KEPT.test(String(details.code))) failed = message;
+      throw thrown;
+    }
+  };
+  return { ...database, write, trouble: async () => (await database.trouble()) ?? failed };
+}
+
+async function changesIn(tx: Tx): Promise<number | undefined> {
+  if (tx.dialect !== "sqlite") return undefined;
+  return (await tx.column(plain<number>("select total_changes()")))[0];
 }
 
 /**

@@ -181,7 +181,7 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   verify(org: OrgId, anchor?: ChainHead): AsyncIterable<Finding>;
   /** A whole copy in a new file, while others write. @throws StrataError `invalid_input` for a file that exists, `file_not_found` */
   backup(file: string, onProgress?: (progress: BackupProgress) => void): Promise<void>;
-  /** Why nothing more can be kept, in a sentence: the data was moved or deleted while it was open. Nothing where all is well. */
+  /** Why nothing more can be kept, in a sentence: the data was moved or deleted while it was open, or the last commit failed because of the disk or the server. Nothing where all is well. */
   trouble(): Promise<string | undefined>;
   close(): Promise<void>;
 }

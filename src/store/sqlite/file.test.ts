@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
 import BetterSqlite3 from "better-sqlite3";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { actorId, layerId } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
 import {
@@ -107,6 +107,33 @@ describe("a file", () => {
     for (const one of [other, holder]) one.close();
     await store.close();
     expect(readdirSync(join(folder, "deep", "er"))).toEqual(["record.sqlite"]);
+  });
+
+  it("on a full disk tells its trouble from the first failed commit until one has written something again", async () => {
+    const { pragma } = BetterSqlite3.prototype;
+    const connections: BetterSqlite3.Database[] = [];
+    const opening = vi.spyOn(BetterSqlite3.prototype, "pragma").mockImplementation(function (
+      this: BetterSqlite3.Database,
+      ...given: Parameters<typeof pragma>
+    ) {
+      connections.push(this);
+      return pragma.apply(this, given);
+    });
+    const store = await openSqlite(file);
+    opening.mockRestore();
+    const thread = await open(store);
+    const grow = (pages: number): void => void pragma.call(connections[0], `max_page_count = ${pages}`);
+    expect(await store.trouble()).toBeUndefined();
+    // SQLite takes no number below the pages there are: none may follow.
+    grow(1);
+    const long = said("A long story. ".repeat(3_000));
+    await expect(store.receive(thread.scope, thread.id, [long])).rejects.toMatchObject({ code: "store_failed" });
+    expect(await store.trouble()).toContain("is full; nothing was written");
+    expect(await store.thread(thread.scope, thread.id)).toEqual(thread);
+    grow(1_000_000);
+    expect(await store.receive(thread.scope, thread.id, [long])).toHaveLength(1);
+    expect(await store.trouble()).toBeUndefined();
+    await store.close();
   });
 
   it("that another program keeps locked holds up what needs the lock, and nothing else", async () => {
