@@ -277,7 +277,6 @@ export {
   type Approval,
   type ApprovalStatus,
   type CommitReport,
-  EDIT_TOOL,
   type NewApproval,
   type PlannedWrite,
   REPLY_TOOL,

@@ -91,9 +91,6 @@ export interface ToolOutcome {
 /** The tool of agents with `inbox: batch`. */
 export const REPLY_TOOL = "reply_to_sender";
 
-/** The tool by which an agent changes a layer of its own prompt. */
-export const EDIT_TOOL = "update_prompt_layer";
-
 /** A text for one sender of several. */
 export interface SenderReply {
   readonly sender: ContactId;
@@ -116,6 +113,8 @@ export interface Tool {
   readonly limits?: ToolLimits;
   /** Set if its results are memories: a reply that repeats them does not become one (law 12). */
   readonly shows?: "memories";
+  /** Set if it takes its input with the names of secrets in the place of their values: what it measures and shows is then what is kept. */
+  readonly hidesSecrets?: true;
   /** The agent's states in which it may be called. Left out: all. Calls of a turn are made in `executing actions`. */
   readonly states?: readonly AgentState[];
   /** The agent's earlier calls that wait for a person, in a few words each, for the layer that lists its tools. */

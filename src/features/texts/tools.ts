@@ -3,7 +3,6 @@ import { checkNewText, type PrefixSize, prefixSize } from "../../guard/index.ts"
 import {
   type Agent,
   activeText,
-  EDIT_TOOL,
   idsOf,
   type Layer,
   layersNamed,
@@ -92,7 +91,7 @@ function layerIdOf(layers: readonly Layer[]): z.ZodType {
 
 function editTool(texts: Texts, layerId: z.ZodType, most: TextLimits): Tool {
   return defineTool({
-    name: EDIT_TOOL,
+    name: "update_prompt_layer",
     description:
       "Replaces the whole text of one of your versioned layers, from the next turn on. No other layer can be changed, and no " +
       "text may weaken the layers above it. At most once per turn. If the turn has a contact's text, it becomes a proposal to your operator.",
@@ -113,6 +112,7 @@ function editTool(texts: Texts, layerId: z.ZodType, most: TextLimits): Tool {
     // Its answers quote what the agent wrote.
     trust: "agent",
     limits: { calls: 1 },
+    hidesSecrets: true,
     states: ["executing actions"],
     run: async ({ layer_id, content, line, reason }, context) => {
       const { org, agent: name } = context.scope;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { allParts } from "../../app/entry/features.ts";
 import { automaton, LOOP } from "../../features/texts/index.contract.ts";
 import { promptTools } from "../../features/texts/index.ts";
-import { EDIT_TOOL, layerId, toolName, trusted, USUAL_TEXT_LIMITS, type Vault } from "../../protocol/index.ts";
+import { layerId, toolName, trusted, USUAL_TEXT_LIMITS, type Vault } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
 import { collect, message, OPERATOR, sampleAgent, testRuntime } from "../index.contract.ts";
 import { defineTool, toolset } from "../tools/index.ts";
@@ -23,13 +23,13 @@ const holding = (characters: number): string => `${VALUE} ${"a".repeat(character
 async function writing(content: string, inbox?: string) {
   const { layers } = automaton();
   const agent = automaton({
-    tools: [toolName(EDIT_TOOL)],
+    tools: [toolName("update_prompt_layer")],
     layers: layers.map((one) =>
       one.id === "inbox" && inbox !== undefined ? { ...one, source: { kind: "text", text: trusted(inbox) } } : one,
     ),
   });
   const store = await openSqlite(":memory:", { parts: await allParts() });
-  const call = { call: EDIT_TOOL, input: { layer_id: layerId("loop"), content } };
+  const call = { call: "update_prompt_layer", input: { layer_id: layerId("loop"), content } };
   const tools = toolset(promptTools({ store, agentOf: () => agent }));
   const set = await testRuntime([{ parts: [call] }, "Done."], { agent, store, parts: { vault, tools } });
   await set.say(await set.open(), "hello");

@@ -3,7 +3,6 @@ import { truncateText, withoutSecrets } from "../../guard/index.ts";
 import {
   type Agent,
   type AgentState,
-  EDIT_TOOL,
   type Json,
   spoken,
   type Tool,
@@ -73,8 +72,7 @@ export async function runTool(
     };
     const given = { ...context, signal: ends, secret: vault.secret, progress: tell };
     if (caller !== undefined) callers.set(given, caller);
-    // What it measures and shows to the guard is what will be kept.
-    const asked = tool.schema.name === EDIT_TOOL ? hiddenInput(vault, input) : input;
+    const asked = tool.hidesSecrets ? hiddenInput(vault, input) : input;
     const said = await Promise.race([acted(parts, tool, asked, given), stopped.promise]);
     const outcome = hidden(parts, checkedWrites(tool.schema.name, said, parts.store.writes, given));
     const text = await redacted(outcome.text);

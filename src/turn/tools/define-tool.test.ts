@@ -31,6 +31,7 @@ describe("a definition of a tool, whose types nobody has checked", () => {
     ],
     ["no input", { input: undefined }, "and it is missing"],
     ["something else that it shows", { shows: "notes" }, '`shows` must be "memories", and it is "notes"'],
+    ["a hiding that is no yes", { hidesSecrets: "yes" }, '`hidesSecrets` must be true, and it is "yes"'],
     [
       "an input that JSON does not have",
       { input: z.object({ day: z.date() }) },

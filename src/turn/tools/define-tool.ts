@@ -35,6 +35,8 @@ export interface ToolDefinition<Shape extends z.ZodRawShape> {
   readonly limits?: ToolLimits;
   /** Said where its answers hold what is remembered: a reply that repeats them is not remembered once more. */
   readonly shows?: "memories";
+  /** True: it is given the names of secrets in the place of their values. Left out, the values that its input holds. */
+  readonly hidesSecrets?: true;
   /** In which of its states an agent may call it; left out, in each. */
   readonly states?: readonly AgentState[];
   /** True, or what says it of the checked input: the call waits until a person has approved it. */
@@ -54,7 +56,8 @@ export interface ToolDefinition<Shape extends z.ZodRawShape> {
  */
 export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefinition<Shape>): Tool {
   checkDefinition(definition);
-  const { name, description, effect, trust, limits, shows, states, needsApproval = false, tainted } = definition;
+  const { name, description, effect, trust, limits, shows, hidesSecrets, states, tainted } = definition;
+  const { needsApproval = false } = definition;
   const input = definition.input.strict();
   const asks = (given: Json): boolean =>
     typeof needsApproval === "boolean" ? needsApproval : needsApproval(input.parse(given));
@@ -64,6 +67,7 @@ export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefiniti
     trust,
     ...(limits !== undefined && { limits }),
     ...(shows !== undefined && { shows }),
+    ...(hidesSecrets && { hidesSecrets }),
     ...(states !== undefined && { states }),
     ...(needsApproval !== false && { needsApproval: asks }),
     ...(tainted !== undefined && {
@@ -133,6 +137,7 @@ const FIELDS: Readonly<Record<keyof ToolDefinition<z.ZodRawShape>, FieldCheck>> 
   trust: oneOf(TRUSTS),
   limits: (value) => (value === undefined ? undefined : limitsProblem(value)),
   shows: must('"memories"', (value) => value === undefined || value === "memories"),
+  hidesSecrets: must("true", (value) => value === undefined || value === true),
   states: must(
     `a list of some of ${listed(AGENT_STATES)}`,
     (value) => value === undefined || (Array.isArray(value) && value.length > 0 && value.every(isState)),

@@ -45,7 +45,7 @@ export function toolset(tools: readonly Tool[]): Toolset {
 
 /** The same tool; what it gives is looked at, for not all tools come from `defineTool`. */
 function checked(tool: Tool): Tool {
-  const { effect, trust, limits, shows, states } = tool;
+  const { effect, trust, limits, shows, hidesSecrets, states } = tool;
   return {
     // Read each time, so that lint sees one that changes.
     get schema() {
@@ -56,6 +56,7 @@ function checked(tool: Tool): Tool {
     trust,
     ...(limits !== undefined && { limits }),
     ...(shows !== undefined && { shows }),
+    ...(hidesSecrets && { hidesSecrets }),
     ...(states !== undefined && { states }),
     ...(tool.needsApproval !== undefined && { needsApproval: (input) => tool.needsApproval?.(input) ?? false }),
     ...(tool.waiting !== undefined && { waiting: async (agent) => (await tool.waiting?.(agent)) ?? [] }),
