@@ -30,7 +30,6 @@ async function opened(): Promise<{ readonly killing: KillingStore; readonly clos
     close: async () => {
       await killing.store.close();
       await dropDatabase(server, name);
-      await stopServer(FOLDER);
     },
   };
 }
@@ -54,4 +53,5 @@ while (done < runs && Date.now() < end) {
     await close();
   }
 }
+if (values.on !== "sqlite") await stopServer(FOLDER);
 console.log(`${done} lives on ${values.on}, nothing lost, doubled or refused: ${JSON.stringify(tally)}`);

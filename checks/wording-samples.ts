@@ -86,6 +86,8 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
   turn: {
     limitName: [["modelCalls"], ["toolCalls"], ["maxCost"], ["credits"]],
     notRun: [["modelCalls"]],
+    laterForSeveral: [["price"]],
+    askedFailed: [["the model did not answer; try again"]],
     noSuchTool: [
       ["write", ["list", "read"]],
       ["write", []],

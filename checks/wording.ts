@@ -17,7 +17,7 @@ export async function wordingText(): Promise<string> {
 }
 
 const sources = (): readonly SourceFile[] =>
-  readFiles((path) => /^src\/(turn|compiler|guard|models|features)\/.*\.ts$/.test(path) && !isTestFile(path));
+  readFiles((path) => /^src\/(store|turn|compiler|guard|models|features)\/.*\.ts$/.test(path) && !isTestFile(path));
 
 /** A room's or feature's `wording.ts`, or a file with the object `WORDING` where the sentences are few. */
 const holdsSentences = ({ path, text }: SourceFile): boolean =>

@@ -1,4 +1,4 @@
-import { type Allowed, agentName, contactId, type TurnEvent, untrusted } from "../protocol/index.ts";
+import { type Allowed, agentName, contactId, StrataError, type TurnEvent, untrusted } from "../protocol/index.ts";
 import type { Runtime } from "../turn/index.ts";
 
 /** One message to an agent, in plain texts. */
@@ -78,11 +78,13 @@ async function* asked({ runtime, actor }: Asking, question: Question): AsyncGene
 
 /** @throws StrataError what the turn failed of */
 async function replyOf(turn: AsyncIterable<TurnEvent>): Promise<string> {
-  let reply = "";
+  let reply: string | undefined;
   // Read to its end, so that the reply counts as delivered.
   for await (const event of turn) {
     if (event.type === "failed") throw event.error;
     if (event.type === "done") reply = event.text;
   }
-  return reply;
+  if (reply !== undefined) return reply;
+  const says = "the agent waits for an answer from outside before it goes on, or another program answers this message";
+  throw new StrataError("thread_busy", `${says}; send it again in the same conversation to get the reply`);
 }

@@ -10,6 +10,7 @@ import type {
   StoredEvent,
   TailPlan,
   ToolSchema,
+  TranscriptMessage,
   TurnId,
 } from "../protocol/index.ts";
 import type { Summary } from "./cut.ts";
@@ -25,8 +26,10 @@ export interface CompileInput {
   readonly tools: readonly ToolSchema[];
   /** The thread's running epoch; none for a thread's first turn. */
   readonly epoch: Epoch | undefined;
-  /** Never empty. */
+  /** Never empty, unless there are results. */
   readonly events: readonly StoredEvent[];
+  /** The results of calls that an earlier turn of the run left open: they stand before all else that this turn says. */
+  readonly results?: readonly TranscriptMessage[];
   /** What the live layers' sources gave. */
   readonly contents: ReadonlyMap<LayerId, LayerContent>;
   readonly count: CountTokens;

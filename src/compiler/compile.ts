@@ -58,7 +58,7 @@ export interface Compilation {
  * @throws StrataError `budget_too_small`, before anything is sent
  */
 export function compile(input: CompileInput): Compilation {
-  const { agent, count, limit, mode, tail: plan = EPHEMERAL_TAIL } = input;
+  const { agent, count, limit, mode, tail: plan = EPHEMERAL_TAIL, results = [] } = input;
   const { running, pendingEdits, edits } = runningIn(input);
   const shown = plan.framed === "delta" ? shownLayersIn(running?.transcript ?? []) : NOTHING_SHOWN;
   const tail = drafts(agent.layers, "tail", mode, nothingNow(agent.layers, input.contents, { plan, shown }), count);
@@ -87,16 +87,25 @@ export function compile(input: CompileInput): Compilation {
   const lay = (known: ShownLayers, saying: PendingEdits): Compilation => {
     const carrying = { plan, shown: known, requests: requestsLeft(epoch, limit), count };
     const carried = withPendingEdits(carry(tailSent, carrying), saying);
-    const own = withKept({ ...room.message, turn: input.turn }, carried, { plan, count });
-    const kept = { whole: carried.whole, tokens: own.tokens - room.message.tokens };
-    const made = { ...start, own: [own], tail: carried.parts, kept };
-    return settleRoom(made, [...carried.entries, room.messageEntry], count, input);
+    const said = withKept({ ...room.message, turn: input.turn }, carried, { plan, count });
+    const kept = { whole: carried.whole, tokens: said.tokens - room.message.tokens };
+    const isSaid = said.message.role !== "user" || said.message.parts.length > 0;
+    const made = { ...start, own: [...results, ...(isSaid ? [said] : [])], tail: carried.parts, kept };
+    return settleRoom(made, [...carried.entries, withResults(room.messageEntry, results)], count, input);
   };
   const made = lay(shown, pendingEdits);
   // A cut removes the texts that changes refer to, so the layers are sent in full again. Edits of the prefix are not: it was rendered anew.
   if (made.epoch === epoch || (shown.size === 0 && pendingEdits.parts.length === 0)) return made;
   const anew = lay(NOTHING_SHOWN, NO_PENDING_EDITS);
   return anew.epoch === epoch ? lay(NOTHING_SHOWN, pendingEdits) : anew;
+}
+
+/** What this turn says begins with the results of open calls. */
+function withResults(entry: LedgerEntry, results: readonly TranscriptMessage[]): LedgerEntry {
+  if (results.length === 0) return entry;
+  const tokens = total(results);
+  const trust = lowestTrust([...results.map((one) => one.trust), ...(entry.tokens === 0 ? [] : [entry.trust])]);
+  return { ...entry, trust, tokens: entry.tokens + tokens, wanted: entry.wanted + tokens };
 }
 
 function cachesIn(contents: CompileInput["contents"]): Pick<Ledger, "caches"> {
@@ -195,11 +204,15 @@ const MARGIN = 1 / 32;
  * that far, what the others can spare.
  */
 function shareRoom(
-  { events, limit, count }: CompileInput,
+  { events, limit, count, results = [] }: CompileInput,
   { tail, whole, pendingEdits }: Coming,
   epoch: Epoch,
 ): { shares: Shares; message: TranscriptMessage; messageEntry: LedgerEntry } {
-  const fixed = [...frozenPieces(epoch, count), fixedPiece("edits", pendingEdits)];
+  const fixed = [
+    ...frozenPieces(epoch, count),
+    fixedPiece("edits", pendingEdits),
+    fixedPiece("results", total(results)),
+  ];
   const least = limit - wantedSum(fixed) - Math.min(whole.tokens, Math.floor(limit / 2));
   const growing = transcriptSum(epoch.transcript).tokens - leastOf(epoch, count);
   const live = tailPieces(tail, least, least - growing);

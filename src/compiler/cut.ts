@@ -53,7 +53,8 @@ interface Cut {
 function cutTranscript(epoch: Epoch, room: number, { plan, count }: Cutting): Cut {
   const turns = turnsOf(epoch);
   const keep = plan?.keep ?? 0;
-  let from = turns.length;
+  const held = heldOf(epoch);
+  let from = turns.length - (held.length > 0 ? 1 : 0);
   const old = oldSummary(epoch);
   const withOld = mark(widest(epoch.cut + turns.flat().length), count, old);
   // The summary of an earlier cut stays, unless it alone is too much.
@@ -62,7 +63,7 @@ function cutTranscript(epoch: Epoch, room: number, { plan, count }: Cutting): Cu
   // A declared size counts only the thread's own messages, and the turn that reaches it stays whole. Otherwise the mark is part of the
   // size.
   const [least, most] = plan?.declared ? [keep, (room * 3) / 4 - longest.tokens] : [room, keep - longest.tokens];
-  for (let kept = 0; from > 0 && kept < least; from--) {
+  for (let kept = total(held); from > 0 && kept < least; from--) {
     kept += total(turns[from - 1] ?? []);
     if (kept > most) break;
   }
@@ -84,8 +85,10 @@ function cutAtSummary(epoch: Epoch, summary: Summary, count: CountTokens): Cut {
 }
 
 function behind(epoch: Epoch, gone: number, markOf: (cut: number) => TranscriptMessage): Cut {
-  const cut = epoch.cut + gone;
-  const rest = turnsOf(epoch).flat().slice(gone);
+  const own = turnsOf(epoch).flat();
+  const least = Math.min(gone, own.length - heldOf(epoch).length);
+  const cut = epoch.cut + least;
+  const rest = own.slice(least);
   // What was left out of the turns that stay may already be enough: then nothing is cut.
   return { transcript: cut === 0 ? rest : [markOf(cut), ...rest], cut };
 }
@@ -93,10 +96,15 @@ function behind(epoch: Epoch, gone: number, markOf: (cut: number) => TranscriptM
 /** The thread's own messages by turn, which a cut removes or keeps. The platform's marks are not among them. */
 const turnsOf = ({ transcript }: Epoch): TranscriptMessage[][] => byTurn(transcript.filter((one) => one.turn !== null));
 
+/** The messages of the run whose calls are open: their results follow, so none of them may go. */
+const heldOf = (epoch: Epoch): readonly TranscriptMessage[] =>
+  epoch.openRun === undefined ? [] : epoch.transcript.filter(({ turn }) => turn === epoch.openRun);
+
 /** The fewest tokens that a transcript can be cut to: those of the mark, or all of it if there is nothing to cut. */
 export function leastOf(epoch: Epoch, count: CountTokens): number {
   const { tokens, ofTurns } = transcriptSum(epoch.transcript);
-  return ofTurns === 0 ? tokens : Math.min(tokens, mark(widest(epoch.cut + ofTurns), count).tokens);
+  const held = total(heldOf(epoch));
+  return ofTurns === 0 ? tokens : Math.min(tokens, held + mark(widest(epoch.cut + ofTurns), count).tokens);
 }
 
 /** The largest number with as many digits: so the mark is counted once, and not again for each number. */

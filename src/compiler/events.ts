@@ -56,6 +56,8 @@ export function wholeMessage(events: readonly StoredEvent[], count: CountTokens)
 
 function stamp(events: readonly StoredEvent[], parts: readonly UserPart[], count: CountTokens): TranscriptMessage {
   const message = { role: "user", parts } as const;
+  // A turn that only has the results of open calls says nothing else.
+  if (events.length === 0) return { message, trust: "platform", tokens: 0, turn: null };
   return {
     message,
     trust: lowestTrust(events.map((event) => event.trust)),
@@ -138,7 +140,7 @@ function cutEvent(event: StoredEvent, share: number, count: CountTokens): UserPa
  * room at all, it is only the frame and the mark.
  */
 export function frameResult(
-  call: CallPart,
+  call: Pick<CallPart, "id" | "tool">,
   answer: Answered & { readonly trust: Trust; readonly at: number },
   whole: number,
   count: CountTokens,

@@ -30,4 +30,4 @@ export {
 export { type FieldShape, fieldsOf, fromWords, type Naming, parsed } from "./parse.ts";
 export { DISK, type FileReader, type ProjectDisk } from "./project-disk.ts";
 export { failureOf, runOperation } from "./run-operation.ts";
-export { COMPOSED, DONE, EVENT, EXPLAINED, errorShape, PROOF, SLOT, THREAD, TURN } from "./shapes.ts";
+export { COMPOSED, DONE, EVENT, EXPLAINED, errorShape, PROOF, SLOT, THREAD, TURN, WAITING } from "./shapes.ts";

@@ -280,6 +280,26 @@ export const DONE = z
   })
   .meta({ id: "Done", description: "The last event of a successful turn." });
 
+export const WAITING = z
+  .object({
+    type: z.literal("waiting"),
+    turn: z.string(),
+    text: z.string().describe("What the agent said meanwhile."),
+    calls: list(
+      z.object({
+        id: z.string(),
+        waitsFor: z.enum(WAITS_FOR),
+        tool: z.string().optional().describe("Absent for a contact."),
+        due: TIME.optional(),
+      }),
+    ),
+    totals: TOTALS.optional().describe("Absent for a contact."),
+  })
+  .meta({
+    id: "Waiting",
+    description: "The last event of a turn that waits: its run goes on when these calls are answered.",
+  });
+
 /** @param codes those of the core and of all features */
 export const errorShape = (codes: readonly string[]) =>
   z

@@ -111,9 +111,17 @@ function conversation(request: Request, dialect: Dialect): LanguageModelV4Messag
     return one === undefined || one.content.length === 0 ? [] : [one];
   });
   // A message that clears itself may stand between what was asked and the answer, and nowhere else.
-  return mapped.filter(
+  const sent = mapped.filter(
     ({ role }, at) => role !== "system" || (isAsking(mapped[at - 1]) && isAnswer(mapped[at + 1], dialect)),
   );
+  return sent.reduce(withResultsTogether, []);
+}
+
+/** The results of one reply are one message, also where some came later: providers want them all at once. */
+function withResultsTogether(sent: LanguageModelV4Message[], next: LanguageModelV4Message): LanguageModelV4Message[] {
+  const last = sent.at(-1);
+  if (last?.role !== "tool" || next.role !== "tool") return [...sent, next];
+  return [...sent.slice(0, -1), { ...last, content: [...last.content, ...next.content] }];
 }
 
 const isAsking = (message: LanguageModelV4Message | undefined): boolean =>

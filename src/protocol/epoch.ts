@@ -19,6 +19,8 @@ export interface TranscriptMessage {
 
 /** A stretch of a thread whose prefix is frozen and whose transcript only grows. */
 export interface Epoch {
+  /** The run whose calls are open at the end of the transcript: a cut keeps all its messages. Known while a turn runs, and never stored. */
+  readonly openRun?: TurnId;
   /** 1 for the thread's first. */
   readonly n: number;
   readonly reason: EpochReason;

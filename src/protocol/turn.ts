@@ -1,7 +1,7 @@
 import type { ModelRef } from "./agent.ts";
 import type { Brand } from "./brand.ts";
 import type { StrataError } from "./errors.ts";
-import type { LayerId, ThreadId, ToolName, TurnId } from "./ids.ts";
+import type { CallId, LayerId, ThreadId, ToolName, TurnId } from "./ids.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RetryEvent, Usage } from "./model.ts";
 import type { CommitReport } from "./tool.ts";
@@ -77,7 +77,7 @@ export interface TurnTotals {
   readonly milliseconds: number;
 }
 
-/** The events of a running turn, limited to what the actor may know. There is always exactly one `done` or `failed`, at the end. */
+/** The events of a running turn, limited to what the actor may know. There is always exactly one `done`, `waiting` or `failed`, at the end. */
 export type TurnEvent =
   | {
       readonly type: "turn-start";
@@ -129,6 +129,20 @@ export type TurnEvent =
       readonly skipped?: true;
       /** The text of a failed call for the agent, in the tool's words. */
       readonly says?: Untrusted;
+    }
+  /** The turn ended with calls whose answers come later: the run goes on with them, in a turn of its own. `text` is what the agent said meanwhile. */
+  | {
+      readonly type: "waiting";
+      readonly turn: TurnId;
+      readonly text: string;
+      /** What is waited for. For a contact, without the tools. */
+      readonly calls: readonly {
+        readonly id: CallId;
+        readonly waitsFor: WaitsFor;
+        readonly tool?: ToolName;
+        readonly due?: number;
+      }[];
+      readonly totals?: TurnTotals;
     }
   | {
       readonly type: "done";

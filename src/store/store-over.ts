@@ -1,4 +1,4 @@
-import { type ContactScope, StrataError } from "../protocol/index.ts";
+import { type ContactScope, StrataError, type ThreadId } from "../protocol/index.ts";
 import { acts, noteAct } from "./agent/acts.ts";
 import { decideText, editText, moveText } from "./agent/edit-texts.ts";
 import { inbox, inboxCount, unanswered } from "./agent/mail.ts";
@@ -28,9 +28,9 @@ import { plain } from "./statement.ts";
 import type { Store } from "./store.ts";
 import { answerOverdue, nextOverdue } from "./threads/answers.ts";
 import { openBatch, waitingThreads } from "./threads/batches.ts";
-import { openAndReceive, pending, receive } from "./threads/events.ts";
+import { openAndReceive, pending, receive, untaken } from "./threads/events.ts";
 import { currentEpoch } from "./threads/fork.ts";
-import { callsAtEnd, cancelCalls } from "./threads/open-calls.ts";
+import { calledThreads, callsAtEnd, cancelCalls, dueRuns } from "./threads/open-calls.ts";
 import { agentVersion, moveThread, openThread, saveAgentVersion, slots, thread, threads } from "./threads/threads.ts";
 import { askStop, claim, leases, renew, stopAsked, withdraw } from "./turns/claims.ts";
 import { beginCall, endCall } from "./turns/journal.ts";
@@ -103,7 +103,12 @@ function turnStore({ reading, writing }: OwnBinding) {
     openAndReceive: writing(openAndReceive),
     withdraw: writing(withdraw),
     pending: reading(pending),
+    untaken: reading((tx: Tx, scope: ContactScope, id: ThreadId) =>
+      untaken(tx, scope, id, { most: Number.MAX_SAFE_INTEGER }),
+    ),
     openCalls: reading(callsAtEnd),
+    calledThreads: reading(calledThreads),
+    dueRuns: reading(dueRuns),
     cancelCalls: writing(cancelCalls),
     answerOverdue: writing(answerOverdue),
     nextOverdue: reading(nextOverdue),

@@ -123,6 +123,12 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
    * @throws StrataError `thread_not_found`
    */
   cancelCalls(scope: ContactScope, thread: ThreadId): Promise<readonly OpenCall[]>;
+  /** What no turn has taken yet, in the order received: also what waits for something else first, or goes along with the next turn. */
+  untaken(scope: ContactScope, thread: ThreadId): Promise<readonly StoredEvent[]>;
+  /** The threads that answer open calls of this thread. */
+  calledThreads(scope: ContactScope, thread: ThreadId): Promise<readonly Thread[]>;
+  /** The agent's threads on which a run goes on: a turn is due that continues it, or that answers another turn's call. */
+  dueRuns(owner: AgentOwner): Promise<readonly Thread[]>;
   /** Answers the agent's open calls whose time is up with a sentence. Returns their threads. */
   answerOverdue(owner: AgentOwner, times: AnswerTimes): Promise<readonly ThreadId[]>;
   /** When the next one is overdue, in real time. */

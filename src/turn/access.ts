@@ -78,22 +78,30 @@ export async function recordedEnd(
   scope: ContactScope,
   { id, thread, turn }: StoredEvent,
 ): Promise<Ended> {
-  const turns = turn === undefined ? await store.turns(scope, thread) : [await store.turn(scope, turn)];
-  const took = turns.findLast(
-    (one) => one?.end !== undefined && isKept(one.end) && one.events.some((event) => event.id === id),
-  );
+  const turns = await store.turns(scope, thread);
+  const took = turns.findLast((one) => isKept(one) && (one.id === turn || one.events.some((event) => event.id === id)));
   const event = took?.events.find((one) => one.id === id);
   if (took === undefined || event === undefined) {
     const says = `${id} no longer waits, and no turn of ${thread} handled it; post it again`;
     throw new StrataError("turn_not_found", says, { event: id, thread });
   }
-  const { end, totals } = took;
+  // Its run may have gone on: then the answer is at its end.
+  const { id: last, end, totals } = turns.findLast((one) => one.run === took.run && isKept(one)) ?? took;
+  if (end?.status === "waiting") {
+    const calls = end.calls.map(({ id: call, waitsFor, tool, due }) => ({
+      id: call,
+      waitsFor,
+      tool,
+      ...(due !== undefined && { due }),
+    }));
+    return { event, end: { type: "waiting", turn: last, text: end.reply ?? "", calls, ...(totals && { totals }) } };
+  }
   if (end === undefined || !("stop" in end) || totals === undefined) {
-    const says = `${took.id} took an event and is not recorded as done; run \`strata verify\` where the data is`;
-    throw new StrataError("record_broken", says, { turn: took.id });
+    const says = `${last} took an event and is not recorded as done; run \`strata verify\` where the data is`;
+    throw new StrataError("record_broken", says, { turn: last });
   }
   const left = end.reply === null ? { unanswered: 1 } : {};
-  return { event, done: { type: "done", turn: took.id, text: end.reply ?? "", because: end.stop, ...left, totals } };
+  return { event, end: { type: "done", turn: last, text: end.reply ?? "", because: end.stop, ...left, totals } };
 }
 
 /** What is found in the actor's reach; undefined for what is somebody else's. */
@@ -169,7 +177,7 @@ export function recordAct({ parts, owner, actor }: AgentAccess, what: string, ab
 type Kind = TurnEvent["type"];
 
 /** Deny by default: the events for somebody who may not read the record. Reasoning is not among them: it may quote the prompt. */
-const TO_CONTACTS: readonly Kind[] = ["turn-start", "text-delta", "unanswered", "done", "failed"];
+const TO_CONTACTS: readonly Kind[] = ["turn-start", "text-delta", "unanswered", "done", "waiting", "failed"];
 
 /** The events that name layers or show the ledger: for those who may have a request explained. */
 const EXPLAINS: readonly Kind[] = ["note", "compiled", "refused", "reasoning-delta", "withheld"];
@@ -198,11 +206,13 @@ async function* cutFor(actor: Allowed<"view">, events: AsyncIterable<TurnEvent>)
 }
 
 /** The same of a turn that ended before. */
-export const endedFor = (actor: Allowed<"view">, { event, done }: Ended): Ended =>
-  may(actor, "read") ? { event, done } : { event, done: withoutTotals(done) };
+export const endedFor = (actor: Allowed<"view">, { event, end }: Ended): Ended =>
+  may(actor, "read") ? { event, end } : { event, end: withoutInner(end) };
 
-function withoutTotals({ totals: _, ...rest }: Ended["done"]): Ended["done"] {
-  return rest;
+/** An end as a contact may read it: without what it cost, and without the tools. */
+function withoutInner({ totals: _, ...end }: Ended["end"]): Ended["end"] {
+  if (end.type === "done") return end;
+  return { ...end, calls: end.calls.map(({ id, waitsFor }) => ({ id, waitsFor })) };
 }
 
 function withoutInside(event: TurnEvent): TurnEvent {
@@ -212,7 +222,8 @@ function withoutInside(event: TurnEvent): TurnEvent {
       return rest;
     }
     case "done":
-      return withoutTotals(event);
+    case "waiting":
+      return withoutInner(event);
     case "failed":
       return { type: "failed", turn: event.turn, error: withoutReason(event.error) };
     default:

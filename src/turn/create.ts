@@ -1,4 +1,5 @@
 import {
+  type AgentName,
   type Allowed,
   allow,
   authorize,
@@ -10,6 +11,7 @@ import {
 } from "../protocol/index.ts";
 import type { Paging, Position, Slot } from "../store/index.ts";
 import {
+  accessTo,
   agentNamed,
   endedFor,
   eventsFor,
@@ -21,6 +23,7 @@ import {
   turnOf,
 } from "./access.ts";
 import { erase } from "./erase.ts";
+import { follow } from "./intake/follow.ts";
 import { checkTalk } from "./intake/own-channels.ts";
 import { openAndPost, openThread, post } from "./intake/receive.ts";
 import { contactFor, knownScopes, reach } from "./intake/senders.ts";
@@ -83,11 +86,21 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
       const { scope } = await threadOf(parts, actor, event.thread);
       return endedFor(actor, await recordedEnd(parts, scope, event));
     },
+    async *follow(actor, thread, options = {}) {
+      scopeOfThread(actor, thread);
+      checkTalk(parts, thread);
+      if (options.mode !== undefined) allow(actor, "operate");
+      yield* eventsFor(actor, follow(parts, run, thread, options));
+    },
+    openCalls: async (actor, id) => store.openCalls((await threadOf(parts, actor, id)).scope, id),
+    ...calledDoors(parts, run),
     cancel: async (actor, id) => {
       const { scope } = await threadOf(parts, actor, id);
       const stop = running.get(id);
       stop?.abort();
-      return stop !== undefined || store.askStop(scope, id, { now: parts.clock.real(), alive: parts.alive });
+      if (stop !== undefined) return true;
+      if (await store.askStop(scope, id, { now: parts.clock.real(), alive: parts.alive })) return true;
+      return (await store.cancelCalls(scope, id)).length > 0;
     },
     fork: (actor, id, options) => fork(parts, actor, id, options),
     async *regenerate(actor, id, options = {}) {
@@ -110,6 +123,25 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
     usage: async (actor, scope) => store.usage(await reach(parts, actor, scope)),
   };
   return { runtime, turnParts, run };
+}
+
+/** What background work does for calls whose answers come later. */
+function calledDoors(
+  parts: Parts,
+  run: Run,
+): Pick<CoreRuntime, "answerOverdue" | "nextOverdue" | "dueRuns" | "runDue"> {
+  const { store, clock } = parts;
+  const owned = (actor: Allowed<"operate">, agent: AgentName) => accessTo(parts, actor, agent).owner;
+  return {
+    answerOverdue: async (actor, agent) =>
+      store.answerOverdue(owned(actor, agent), { now: clock.real(), at: clock.recorded() }),
+    nextOverdue: async (actor, agent) => store.nextOverdue(owned(actor, agent)),
+    dueRuns: async (actor, agent) => store.dueRuns(owned(actor, agent)),
+    async *runDue(actor, thread, options = {}) {
+      scopeOfThread(actor, thread);
+      yield* eventsFor(actor, run(thread, { replyTo: "outbox", ...options }));
+    },
+  };
 }
 
 type ThreadDoors = Pick<
@@ -165,7 +197,7 @@ function threadDoors(parts: Parts, waiting: WaitingThreads): ThreadDoors {
       if (handed) waiting.handOver(posted.thread.id);
       return posted;
     },
-    pending: async (actor, thread) => store.pending((await threadOf(parts, actor, thread.id)).scope, thread.id),
+    pending: async (actor, thread) => store.untaken((await threadOf(parts, actor, thread.id)).scope, thread.id),
     withdraw: async (actor, id) => {
       const { scope } = await threadOf(parts, actor, id);
       return store.withdraw(scope, id, { now: parts.clock.real(), at: parts.clock.recorded(), alive: parts.alive });

@@ -16,6 +16,7 @@ export {
 } from "./access.ts";
 export { type Core, createRuntime, newestOf } from "./create.ts";
 export { finishErasures } from "./erase.ts";
+export { follow } from "./intake/follow.ts";
 export { heldNow, pauseAfter, retryWhileBusy } from "./intake/lease.ts";
 export { closedChannels, isClosedChannel } from "./intake/own-channels.ts";
 export { checkOutside, knownScope, reach, writableScope } from "./intake/senders.ts";
@@ -35,6 +36,7 @@ export type {
   TurnSteps,
 } from "./loop/steps.ts";
 export { declaredTexts } from "./loop/stored-texts.ts";
+export { answersLater, type LaterAnswer } from "./loop/waits.ts";
 export type { AgentBook, Parts } from "./parts.ts";
 export { type Exchange, REPLAY, type RecordedReply, readRecording } from "./recording/recording.ts";
 export { type ReplayedTurn, type ReplayPlan, replay } from "./recording/replay.ts";

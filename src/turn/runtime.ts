@@ -23,6 +23,7 @@ import type {
 import type {
   AlsoStored,
   ChannelChoice,
+  OpenCall,
   Paging,
   Position,
   Posted,
@@ -143,10 +144,10 @@ export interface RunOptions {
 /** One turn of a thread; it can be cancelled like any other. */
 export type Run = (thread: Thread, options: RunOptions) => AsyncGenerator<TurnEvent>;
 
-/** An event that was answered, and the good end of the turn that did. */
+/** An event that was handled, and how the run that handled it ended: well, or waiting for answers. */
 export interface Ended {
   readonly event: StoredEvent;
-  readonly done: Extract<TurnEvent, { type: "done" }>;
+  readonly end: Extract<TurnEvent, { type: "done" | "waiting" }>;
 }
 
 /** How a turn is answered once more. */
@@ -221,6 +222,22 @@ export interface CoreRuntime {
    */
   ended(actor: Allowed<"run">, event: StoredEvent): Promise<Ended>;
   /**
+   * The same, and then the next turns of the run where one waits for other agents: they are run here unless another program does. Ends
+   * with `done` or `failed`, or with `waiting` where a client or a person must answer.
+   * @throws StrataError as `run`
+   */
+  follow(actor: Allowed<"run">, thread: Thread, options?: RunOptions): AsyncGenerator<TurnEvent>;
+  /** The calls that the thread waits for, in their order. */
+  openCalls(actor: Allowed<"view">, thread: ThreadId): Promise<readonly OpenCall[]>;
+  /** Answers the agent's open calls whose time is up, with a sentence. Operators only. */
+  answerOverdue(actor: Allowed<"operate">, agent: AgentName): Promise<readonly ThreadId[]>;
+  /** When the next of the agent's open calls is overdue, in real time. Operators only. */
+  nextOverdue(actor: Allowed<"operate">, agent: AgentName): Promise<number | undefined>;
+  /** The agent's threads on which a run goes on: a turn is due that continues it, or that answers another turn's call. Operators only. */
+  dueRuns(actor: Allowed<"operate">, agent: AgentName): Promise<readonly Thread[]>;
+  /** Runs that turn. Operators only. */
+  runDue(actor: Allowed<"operate">, thread: Thread, options?: RunOptions): AsyncGenerator<TurnEvent>;
+  /**
    * A new thread of the same contact and version that continues after a turn of this one, by default its last finished one. Its next
    * request continues the same bytes; this thread is only read. The same key returns the same fork.
    * @throws StrataError `turn_not_found`, `invalid_input` when the key names another thread
@@ -233,8 +250,8 @@ export interface CoreRuntime {
    */
   regenerate(actor: Allowed<"operate">, turn: TurnId, options?: RegenerateOptions): AsyncGenerator<TurnEvent>;
   /**
-   * Cancels the turn that runs on the thread, also in another program, where it takes some seconds. False if none runs. Its events
-   * keep waiting.
+   * Cancels the turn that runs on the thread, also in another program, where it takes some seconds; its events keep waiting. Where none
+   * runs and the thread waits for answers, nobody waits for them any more. False if there is neither.
    */
   cancel(actor: Allowed<"run">, id: ThreadId): Promise<boolean>;
   /** @throws StrataError `budget_too_small`, `source_failed`, `agent_not_found` */

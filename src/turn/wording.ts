@@ -83,3 +83,13 @@ export const ASKED_BEFORE = "it was already asked, and that turn has ended";
 
 /** The opening of a recording that begins with the agent. */
 export const BEGIN = "Begin the conversation.";
+
+/** Calls whose answers come later. */
+export const NOT_YET = "No answer yet. Continue without it; if it comes, it comes as a message of its own.";
+export const CANCELLED = "Cancelled: nobody waits for this answer any more.";
+export const laterForSeveral = (tool: string): string =>
+  `Not run: the answer to ${tool} comes later, and a turn with several senders cannot wait for it. Continue without it.`;
+
+/** What an agent that was asked answers where it has no answer. */
+export const NO_ANSWER = "The turn ended without an answer.";
+export const askedFailed = (because: string): string => `The turn failed: ${because}`;

@@ -17,6 +17,11 @@ export const FEATURES: readonly Listed[] = [
     load: async () => (await import("../../features/approvals/index.ts")).FEATURE,
   },
   {
+    name: "calls",
+    nouns: {},
+    load: async () => (await import("../../features/calls/index.ts")).FEATURE,
+  },
+  {
     name: "contacts",
     nouns: { contact: "erase everything stored about a contact" },
     load: async () => (await import("../../features/contacts/index.ts")).FEATURE,

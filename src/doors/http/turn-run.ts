@@ -1,14 +1,17 @@
 import { z } from "zod";
-import { DONE, failureOf, type Run } from "../../features/index.ts";
+import { DONE, failureOf, type Run, WAITING } from "../../features/index.ts";
 import { asStrataError, type StoredEvent, StrataError, type TurnEvent } from "../../protocol/index.ts";
 import { errorBody, type OtherAnswer } from "./route.ts";
 import type { StreamEvent, Turns } from "./turns.ts";
 
-/** A turn's good end. */
-type Done = Extract<TurnEvent, { type: "done" }>;
+/** How a turn ended that did not fail: with `done`, or waiting for answers. */
+interface TurnRunEnd {
+  readonly done: Extract<TurnEvent, { type: "done" }> | null;
+  readonly waiting?: Extract<TurnEvent, { type: "waiting" }>;
+}
 
 /**
- * Server-sent events, one per event and named like it. Those of a turn end in exactly one `done` or `failed`, or in nothing where
+ * Server-sent events, one per event and named like it. Those of a turn end in exactly one `done`, `waiting` or `failed`, or in nothing where
  * nothing waited; those of a run in `answer` or `failed`.
  */
 function eventStream(events: AsyncIterable<StreamEvent>): Response {
@@ -41,7 +44,7 @@ function forPrograms(event: StreamEvent): unknown {
 /** What a route that runs a turn may answer with instead. */
 export const STREAM: OtherAnswer = {
   status: 200,
-  says: "With `mode=stream`: the turn's events as they come, ending in one `done` or `failed`.",
+  says: "With `mode=stream`: the turn's events as they come, ending in one `done`, `waiting` or `failed`.",
   type: "text/event-stream",
   schema: z.string(),
 };
@@ -51,7 +54,7 @@ export const TURN_RUN = {
   query: z.strictObject({
     mode: z.enum(["wait", "stream"]).default("wait").describe("What the server answers with."),
   }),
-  answer: z.object({ done: DONE.nullable() }),
+  answer: z.object({ done: DONE.nullable(), waiting: WAITING.optional() }),
   otherwise: [STREAM],
 } as const;
 
@@ -65,7 +68,7 @@ interface TurnRun {
 /** Runs it, and answers as it was wished. `done` is null where there was nothing to run for. */
 export async function turnRun(turns: Turns, { begin, query, gone }: TurnRun) {
   const events = turns.run(begin, gone);
-  return query.mode === "stream" ? streamed(events) : { done: await endOf(events) };
+  return query.mode === "stream" ? streamed(events) : endOf(events);
 }
 
 /** What goes wrong before the first event is answered with its own status: the stream opens with that event. */
@@ -80,13 +83,14 @@ async function streamed(events: AsyncIterable<StreamEvent>): Promise<Response> {
 }
 
 /** The turn's good end; nothing where there was no turn. @throws StrataError what the turn failed of */
-async function endOf(events: ReadableStream<TurnEvent>): Promise<Done | null> {
-  let done: Done | null = null;
+async function endOf(events: ReadableStream<TurnEvent>): Promise<TurnRunEnd> {
+  let ended: TurnRunEnd = { done: null };
   for await (const event of events) {
-    if (event.type === "done") done = event;
+    if (event.type === "done") ended = { done: event };
+    if (event.type === "waiting") ended = { done: null, waiting: event };
     if (event.type === "failed") throw failureOf(event);
   }
-  return done;
+  return ended;
 }
 
 /** What an operation of kind `run` may answer with instead of its value at the end. */

@@ -25,6 +25,7 @@ import {
   agentNamed,
   type Conversation,
   eventsFor,
+  follow,
   type Parts,
   type Run,
   type Runtime,
@@ -54,16 +55,20 @@ export interface NewMessage {
   /** Set of the conversation in the same transaction; null takes one back to its default. */
   readonly settings?: Readonly<Record<string, string | null>>;
   readonly mode?: Mode | undefined;
-  /** `queue`: somebody else answers; `turn` and `run`: followed to the end. A run is one turn as long as no turn waits. */
+  /** `queue`: somebody else answers; `turn` and `run`: followed to the end. A run ends where it waits for a program or a person. */
   readonly follow: "queue" | "turn" | "run";
 }
 
 /** A turn's good end. */
 export type Done = Extract<TurnEvent, { type: "done" }>;
 
+/** The end of a turn that waits for answers. */
+type WaitingEnd = Extract<TurnEvent, { type: "waiting" }>;
+
 /** What came of a message. */
 export type SentMessage =
-  | { readonly event: StoredEvent; readonly state: "queued" | "running" | "waiting" }
+  | { readonly event: StoredEvent; readonly state: "queued" | "running" }
+  | { readonly event: StoredEvent; readonly state: "waiting"; readonly waiting?: WaitingEnd }
   | { readonly event: StoredEvent; readonly state: "done"; readonly done: Done };
 
 export interface MessageDoors {
@@ -95,8 +100,12 @@ export function messageDoors(parts: Parts, runtime: Ports["runtime"], run: Run):
       // An answer that comes later is waited for by whoever sends the message again.
       if (event.status === "held" || event.status === "along") return { event, state: "waiting" };
       if (message.follow === "queue" && event.status === "pending") return { event, state: "queued" };
-      const done = yield* answered(ports, actor, { event, thread, mode: message.mode, signal });
-      return { event: { ...event, status: "consumed", turn: done.turn }, state: "done", done };
+      const following = { event, thread, mode: message.mode, signal, isRun: message.follow === "run" };
+      const end = yield* answered(ports, actor, following);
+      const taken = { ...event, status: "consumed", turn: end.turn } as const;
+      return end.type === "done"
+        ? { event: taken, state: "done", done: end }
+        : { event: taken, state: "waiting", waiting: end };
     },
   };
 }
@@ -186,25 +195,28 @@ interface Following {
   readonly thread: Thread;
   readonly mode: Mode | undefined;
   readonly signal: AbortSignal;
+  /** Whether the next turns of the run are followed, too. */
+  readonly isRun: boolean;
 }
 
 /** @throws StrataError `thread_busy` only after a long wait; what a turn failed of, after its `failed` */
 async function* answered(
   ports: Ports,
   actor: Allowed<"post">,
-  { event, thread, mode, signal }: Following,
-): AsyncGenerator<RunEvent, Done> {
-  const { parts, run } = ports;
+  { event, thread, mode, signal, isRun }: Following,
+): AsyncGenerator<RunEvent, Done | WaitingEnd> {
+  const { parts } = ports;
+  const run: Run = isRun ? (of, options) => follow(parts, ports.run, of, options) : ports.run;
   const { scope, id } = thread;
-  let done: Done | undefined;
+  let end: Done | WaitingEnd | undefined;
   let isTold = false;
   for (let tries = 0, waits = event.status === "pending"; ; tries++) {
-    if (!waits) return done ?? (yield* recorded(ports, actor, { event, thread }));
+    if (!waits) return end ?? (yield* recorded(ports, actor, { event, thread }));
     try {
       for await (const one of eventsFor(actor, run(thread, { signal, ...(mode !== undefined && { mode }) }))) {
         yield one;
         if (one.type === "failed") throw failureOf(one);
-        if (one.type === "done") done = one;
+        if (one.type === "done" || one.type === "waiting") end = one;
       }
     } catch (thrown) {
       const isBusy = thrown instanceof StrataError && thrown.code === "thread_busy";
@@ -213,7 +225,7 @@ async function* answered(
       isTold = true;
     }
     waits = (await parts.store.pending(scope, id)).some((one) => one.id === event.id);
-    if (waits && done === undefined) await rest(pauseAfter(tries), signal, id);
+    if (waits && end === undefined) await rest(pauseAfter(tries), signal, id);
   }
 }
 
@@ -222,15 +234,15 @@ async function* recorded(
   { parts, runtime }: Ports,
   actor: Allowed<"post">,
   { event, thread }: Pick<Following, "event" | "thread">,
-): AsyncGenerator<TurnEvent, Done> {
-  const { done } = await runtime.ended(allow(actor, "run"), event);
-  yield done;
+): AsyncGenerator<TurnEvent, Done | WaitingEnd> {
+  const { end } = await runtime.ended(allow(actor, "run"), event);
+  yield end;
   // The turn is done whatever happens here, as where it was run.
   await parts.store
     .part(OUTBOX_STORE)
-    .deliver(thread.scope, { turn: done.turn }, parts.clock.recorded())
+    .deliver(thread.scope, { turn: end.turn }, parts.clock.recorded())
     .catch(() => undefined);
-  return done;
+  return end;
 }
 
 async function rest(milliseconds: number, signal: AbortSignal, thread: ThreadId): Promise<void> {

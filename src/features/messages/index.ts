@@ -5,7 +5,7 @@ import type { Feature } from "../feature.ts";
 import { FIELDS, line, list, whole } from "../fields.ts";
 import { RUN_STATES } from "../operation.ts";
 import { runOperation } from "../run-operation.ts";
-import { DONE, EVENT } from "../shapes.ts";
+import { DONE, EVENT, WAITING } from "../shapes.ts";
 import type { NewMessage, SentMessage } from "./api.ts";
 
 export { type MessageDoors, messageDoors, type NewMessage, type Recipient, type SentMessage } from "./api.ts";
@@ -112,6 +112,7 @@ const GIVES = z.object({
     .describe(
       "`queued`: it waits for a turn of somebody else; `running`: `seconds` have passed, and its turn goes on; `waiting`: for something from outside; `done`",
     ),
+  waiting: WAITING.optional().describe("what the turn waits for; only with the state `waiting`"),
   done: DONE.optional().describe("the end of the turn that answered; only with the state `done`"),
 });
 

@@ -95,13 +95,18 @@ export function failed({ taken: _, ...thread }: ModelThread): ModelThread {
   return thread;
 }
 
-/** A failure that is not tried again takes back what it took. */
+/** A failure that is not tried again takes back what it took: sent again, that is stored again. */
 export function failedForGood({ taken = [], ...thread }: ModelThread): ModelThread {
-  return { ...thread, waiting: thread.waiting.filter(({ key }) => !taken.includes(key)) };
+  const keys = thread.keys.filter((key) => !taken.includes(key));
+  return { ...thread, keys, waiting: thread.waiting.filter(({ key }) => !taken.includes(key)) };
 }
 
+/** The calls whose time is up, the longest first. */
 export const overdueAt = ({ open }: ModelThread, now: number): readonly string[] =>
-  open.filter(({ answered, cancelled, due }) => !answered && !cancelled && due <= now).map(({ call }) => call);
+  open
+    .filter(({ answered, cancelled, due }) => !answered && !cancelled && due <= now)
+    .toSorted((one, other) => one.due - other.due || (one.call < other.call ? -1 : 1))
+    .map(({ call }) => call);
 
 export function cancelled(thread: ModelThread): ModelThread {
   const named = (call: string | undefined): boolean => thread.open.some((one) => one.call === call);

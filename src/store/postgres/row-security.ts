@@ -136,11 +136,11 @@ const OWNERS = new Set(["organizations", "unfinishedErasures", "backup", "troubl
  */
 const WIDE = new Set([
   ...["eraseContact", "finishErasure", "openThread", "claim", "withdraw", "settle", "beginCall", "endCall"],
-  ...["editText", "decideText", "moveText", "answerOverdue", "nextOverdue"],
+  ...["editText", "decideText", "moveText", "answerOverdue", "nextOverdue", "dueRuns"],
 ]);
 
 /** Functions that follow the calls from one agent to others, which their arguments do not name. */
-const FOLLOW_CALLS = new Set(["eraseContact", "withdraw"]);
+const FOLLOW_CALLS = new Set(["eraseContact", "withdraw", "calledThreads"]);
 
 /** Functions for which a scope without a contact means the agent's own memories, and not those of all its contacts. */
 const OWN_MEMORIES = /Memor|^memor/;

@@ -22,6 +22,7 @@ import { forgetIds } from "../threads/events.ts";
 import { UNTAKEN } from "../threads/open-calls.ts";
 import { stopTurn } from "../turns/settle.ts";
 import { inOrder, type Tx } from "../tx.ts";
+import { ERASED } from "../wording.ts";
 import { append } from "./chain.ts";
 import { knownKey } from "./pieces.ts";
 
@@ -84,12 +85,7 @@ async function tellCaller(tx: Tx, row: Row<"thread">, erased: readonly ContactSc
   const { caller } = toThread(row);
   if (caller === undefined || erased.some(({ agent, contact }) => agent === caller.agent && contact === row.contact))
     return;
-  const answer = platformAnswer(
-    tx,
-    { now: at, at },
-    caller.call,
-    "The one who was asked has no record of this any more.",
-  );
+  const answer = platformAnswer(tx, { now: at, at }, caller.call, ERASED);
   await answerCaller(tx, row, caller, answer);
 }
 

@@ -4,6 +4,7 @@ import type { ArrivingEvent, Caller } from "../records.ts";
 import { ONE, owner, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
+import { OVERDUE as OVERDUE_SAYS } from "../wording.ts";
 import { addEvents } from "./events.ts";
 import { findThread } from "./threads.ts";
 
@@ -33,7 +34,7 @@ export async function answerOverdue(tx: Tx, of: AgentOwner, times: AnswerTimes):
     plain<Row<"open_call">>(`${OVERDUE} and due <= ? order by due, id`, of.org, of.agent, times.now),
   );
   return inOrder(late, async (row) => {
-    await addEvents(tx, row, row.thread, [platformAnswer(tx, times, row.id, "No answer came in time.")]);
+    await addEvents(tx, row, row.thread, [platformAnswer(tx, times, row.id, OVERDUE_SAYS)]);
     return row.thread;
   });
 }

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import { type CallId, type ContactScope, StrataError, type ThreadId, type TurnId } from "../../protocol/index.ts";
-import type { NewOpenCall, OpenCall } from "../records.ts";
-import { toOpenCall } from "../rows.ts";
+import type { AgentOwner } from "../agent-store.ts";
+import type { NewOpenCall, OpenCall, Thread } from "../records.ts";
+import { toOpenCall, toThread } from "../rows.ts";
 import { fixed, insertAll, KEPT_ENDINGS, owner, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
@@ -134,6 +135,34 @@ export async function noteAnswer(
         .where((eb) => eb.and(whose)),
     );
   return known.state === "cancelled" ? "along" : "held";
+}
+
+/** The threads that answer open calls of this thread, of whatever agents; those that were opened first come first. */
+export async function calledThreads(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<readonly Thread[]> {
+  const called = query
+    .selectFrom("thread")
+    .selectAll("thread")
+    .innerJoin("open_call", (join) =>
+      join.onRef("open_call.org", "=", "thread.org").onRef("open_call.id", "=", "thread.caller_call"),
+    )
+    .where("thread.org", "=", scope.org)
+    .where("thread.contact", "=", scope.contact)
+    .where("thread.caller_agent", "=", scope.agent)
+    .where("thread.caller_thread", "=", thread)
+    .where("thread.erased_link", "is", null)
+    .where("open_call.state", "=", "open")
+    .orderBy("thread.id");
+  return (await tx.all(called)).map(toThread);
+}
+
+/** The agent's threads on which a run goes on: a turn is due that continues it, or that answers another turn's call. */
+export async function dueRuns(tx: Tx, { org, agent }: AgentOwner): Promise<readonly Thread[]> {
+  const due = `select thread.* from thread where thread.org = ? and thread.agent = ? and (thread.caller_call is not null or exists (
+    select 1 from open_call where open_call.org = thread.org and open_call.agent = thread.agent and open_call.contact = thread.contact
+    and open_call.thread = thread.id and open_call.state != 'closed')) and exists (
+    select 1 from event where event.org = thread.org and event.agent = thread.agent and event.contact = thread.contact
+    and event.thread = thread.id and event.status = 'pending') order by thread.id`;
+  return (await tx.all(plain<Row<"thread">>(due, org, agent))).map(toThread);
 }
 
 /**

@@ -20,6 +20,7 @@ import { currentEpoch } from "../threads/fork.ts";
 import { callsToAnswer, UNTAKEN } from "../threads/open-calls.ts";
 import { isWaiting, lease, openRow, pinned } from "../threads/threads.ts";
 import { inOrder, type Tx } from "../tx.ts";
+import { TAKEN_BACK } from "../wording.ts";
 import { stopTurn } from "./settle.ts";
 import { foundTurn, runningTurn } from "./turns.ts";
 
@@ -209,12 +210,7 @@ async function takeBack(tx: Tx, row: Row<"thread">, times: AnswerTimes): Promise
   );
   const { caller } = toThread(row);
   if (caller !== undefined && messages.length > 0)
-    await answerCaller(
-      tx,
-      row,
-      caller,
-      platformAnswer(tx, times, caller.call, "The question was taken back before it was answered."),
-    );
+    await answerCaller(tx, row, caller, platformAnswer(tx, times, caller.call, TAKEN_BACK));
   return messages.map((event) => ({ ...event, status: "withdrawn" }));
 }
 

@@ -44,7 +44,12 @@ export async function hold(
   if (claimed.state === "idle") return undefined;
   if (claimed.state === "moved") return { movedTo: claimed.thread };
   if (claimed.state === "busy") throw busy(thread, Math.ceil((claimed.until - now) / 1000));
-  return keep(parts, claimed.claim, ends);
+  // Waiting costs no time: only that of the run's earlier turns counts.
+  const before = claimed.claim.continues && claimed.claim.continues.used.milliseconds / 1_000;
+  return keep(parts, claimed.claim, {
+    ...ends,
+    seconds: before === undefined ? ends.seconds : Math.max(1, ends.seconds - before),
+  });
 }
 
 function busy(thread: Thread, seconds: number): StrataError {

@@ -31,6 +31,7 @@ import {
   approvalTooLate,
   LAST_REPLIES,
   LAST_REPLY,
+  laterForSeveral,
   NOT_AGAIN,
   noSuchTool,
   notNow,
@@ -42,11 +43,14 @@ import { withoutPrivate } from "./reply-guard.ts";
 import { BETWEEN_TURNS, hidden, IN_TURN, limitsOf, outOfState, redacted, runTool, type ToolRun } from "./run-tool.ts";
 import type { Answer } from "./send.ts";
 import { add, claimOf, isCalled, plan, type TurnState, usedOf } from "./turn-state.ts";
+import { type LaterAnswer, leftOpen } from "./waits.ts";
 
 /** What a round came to: why the turn ends, or what goes into the next request. */
 export interface Round {
   readonly stop: StopReason | undefined;
   readonly messages: readonly TranscriptMessage[];
+  /** Calls are open whose answers come later: the turn ends here. */
+  readonly waits?: true;
 }
 
 /** Answers the reply's calls, one after the other. Every call gets its result, also where a limit keeps it from running. */
@@ -66,24 +70,30 @@ export async function* answerCalls(
     yield { type: "tool-start", call: call.id, tool: call.tool };
     const isRun = limit === undefined || isReply(state, call, limit);
     const long = tooLong?.get(call.id);
-    const { outcome, trust } = !isRun
+    const { outcome, trust, later } = !isRun
       ? refusal(notRun(limit))
       : long !== undefined
         ? refusedUnread(state, long)
         : yield* withProgress(call, (progress) => answer(state, compilation, call, progress));
     const { resultMedia: takes } = state.setup.model;
     const came = { ...outcome, trust, at: state.parts.clock.recorded(), ...(takes && { takes }) };
-    results.push((room) => frameResult(call, came, room, state.setup.count));
-    trusts.push(trust);
+    if (later !== undefined) state.leftOpen.push(leftOpen(state.parts, state.lease.claim, call, later));
+    else {
+      results.push((room) => frameResult(call, came, room, state.setup.count));
+      trusts.push(trust);
+    }
     const skipped = !isRun && stop !== undefined;
     const ended = { type: "tool-end", call: call.id, tool: call.tool, failed: outcome.failed } as const;
     yield { ...ended, ...(skipped && { skipped }), ...(outcome.failed && !skipped && { says: outcome.text }) };
   }
-  const word = stop === undefined ? lastWord(state) : undefined;
+  const waits = state.leftOpen.length > 0;
+  const word = stop === undefined && !waits ? lastWord(state) : undefined;
   state.isLast = word !== undefined;
+  if (results.length === 0) return { stop: undefined, messages: said, waits: true };
   const parts = framed(state, compilation, { results, word });
   const answered = add(state, { role: "tool", parts }, lowestTrust(trusts));
-  return { stop: stop && endOf(state, stop), messages: [...said, answered] };
+  const messages = [...said, answered];
+  return waits ? { stop: undefined, messages, waits } : { stop: stop && endOf(state, stop), messages };
 }
 
 /** Shown while a call runs; of what comes faster than it is heard, the last. */
@@ -152,6 +162,7 @@ function roomFor(state: TurnState, compilation: Compilation, calls: number): num
 interface Answered {
   readonly outcome: ToolOutcome;
   readonly trust: Trust;
+  readonly later?: LaterAnswer;
 }
 
 /** The platform's words, which hold none but the model's own: what it called and with what input. */
@@ -195,7 +206,8 @@ async function answer(
     state.used.set(call.tool, used + 1);
     return { outcome: { text: waitingText(asked), failed: false }, trust: "platform" };
   }
-  const outcome = await runOnce(state, tool, call, { taint: compilation.taint, progress });
+  const { outcome, later } = await runOnce(state, tool, call, { taint: compilation.taint, progress });
+  if (later !== undefined && state.lease.claim.batchMembers !== undefined) return refusal(laterForSeveral(call.tool));
   // What failed inside has changed nothing and may be mended; what acts outside may have acted all the same.
   if (!outcome.failed || tool.effect === "external") state.used.set(call.tool, used + 1);
   if (!outcome.failed) plan(state, outcome.writes ?? []);
@@ -203,7 +215,7 @@ async function answer(
     const { sender, text } = outcome.reply;
     state.replies.set(sender, spoken(withoutPrivate(state.setup.agent, text)));
   }
-  return { outcome, trust: outcome.trust ?? tool.trust };
+  return { outcome, trust: outcome.trust ?? tool.trust, ...(later && { later }) };
 }
 
 /** A recording answers for all tools, and nothing acts: what came from a file is trusted like any contact. */
@@ -214,18 +226,23 @@ async function recorded(parts: Parts, result: RecordedResult | undefined): Promi
 }
 
 /** A call that acts outside the store is journaled first, so that a turn that is run again does not act again (law 7). */
-async function runOnce(state: TurnState, tool: Tool, call: CallPart, how: How): Promise<ToolOutcome> {
-  if (tool.effect !== "external") return (await run(state, tool, call, how)).outcome;
+async function runOnce(
+  state: TurnState,
+  tool: Tool,
+  call: CallPart,
+  how: How,
+): Promise<Pick<ToolRun, "outcome" | "later">> {
+  if (tool.effect !== "external") return run(state, tool, call, how);
   const { store, clock } = state.parts;
   const { scope } = state.lease.claim.thread;
   const key = keyOf(state, tool, call);
   const journal = await store.beginCall(scope, key, clock.recorded());
-  if (journal.state === "done") return journal.outcome;
-  if (journal.state !== "new") return refusal(NOT_AGAIN[journal.state]).outcome;
+  if (journal.state === "done") return { outcome: journal.outcome };
+  if (journal.state !== "new") return refusal(NOT_AGAIN[journal.state]);
   const { outcome, isKnown } = await run(state, tool, call, how);
   if (isKnown) await retryWhileBusy(() => store.endCall(scope, key, outcome, clock.recorded()));
   state.lease.signal.throwIfAborted();
-  return outcome;
+  return { outcome };
 }
 
 /** A call is known by what it asks for: the next try may ask for the same in another order, or for fewer senders. */

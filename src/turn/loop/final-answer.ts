@@ -85,6 +85,9 @@ function wholeOf(texts: readonly (readonly string[])[]): Spoken | null {
   return said.trim() === "" ? null : spoken(said);
 }
 
+/** What the agent has said in the turn. */
+export const saidSoFar = (state: TurnState): Spoken | null => wholeOf(textsOf(state));
+
 /** Whether there is a reply for any sender. In a turn of several senders, each gets only what is said to it. */
 const hasSpoken = (state: TurnState): boolean =>
   unansweredOf(state) === undefined ? wholeOf(textsOf(state)) !== null : state.replies.size > 0;

@@ -15,6 +15,7 @@ import {
   type Renewal,
   type StoredEvent,
   type ThreadId,
+  type TranscriptMessage,
   type TurnId,
 } from "../../protocol/index.ts";
 import type { Store, Thread, TurnRecord } from "../../store/index.ts";
@@ -32,6 +33,10 @@ export interface Occasion {
   readonly scope: ContactScope;
   readonly turn: TurnId;
   readonly events: readonly StoredEvent[];
+  /** The results of calls that an earlier turn of the run left open. */
+  readonly results?: readonly TranscriptMessage[];
+  /** What the run is about, where this turn has only results: recall searches for it. */
+  readonly about?: readonly StoredEvent[];
   /** Whose thread is whose, where the events are of several senders. */
   readonly senders?: ReadonlyMap<ThreadId, ContactId>;
   readonly epoch: Epoch | undefined;
@@ -69,7 +74,12 @@ export async function compileFor(parts: TurnParts, setup: TurnSetup, occasion: O
   const start = await atStart(parts, setup, { scope: occasion.scope, epoch: running, undone });
   const isRunning = running !== undefined;
   const { steps } = parts;
-  const context = { scope: occasion.scope, events: occasion.events, at: parts.clock.recorded(), count: setup.count };
+  const context = {
+    scope: occasion.scope,
+    events: occasion.about ?? occasion.events,
+    at: parts.clock.recorded(),
+    count: setup.count,
+  };
   const edited = await storedTexts(parts, agent, { isRunning });
   const stored = await withStored(agent, edited, {
     stored: steps.stored(parts, agent, edited.active),
@@ -167,6 +177,7 @@ async function compileWith(
   const { sources, vault } = parts;
   const given = await gather(agent, layers, {
     ...occasion,
+    events: occasion.about ?? occasion.events,
     ...start.seen,
     at: parts.clock.recorded(),
     sources,
@@ -189,8 +200,7 @@ async function compileWith(
     limit: limitOf(setup),
     // A running epoch keeps the schemas it was sent with. It also continues if a tool was removed: calls of it are then refused.
     tools: keepsTools(agent, occasion) ? [] : parts.tools.schemas(agent.tools, agent),
-    epoch: occasion.epoch,
-    ...(occasion.renewal && { renewal: occasion.renewal }),
+    ...goingOn(occasion),
     contents,
     count,
     tail: tailPlanOf(card, agent.liveLayers),
@@ -217,6 +227,13 @@ async function compileWith(
     }
   }
 }
+
+/** What the request continues. */
+const goingOn = ({ epoch, results, renewal }: Occasion) => ({
+  epoch,
+  ...(results && { results }),
+  ...(renewal && { renewal }),
+});
 
 const keepsTools = ({ history }: Agent, { epoch, renewal }: Occasion): boolean =>
   epoch !== undefined && renewal === undefined && history !== "log";

@@ -16,6 +16,7 @@ import type { Parts } from "../parts.ts";
 import { checkedWrites } from "../tools/index.ts";
 import { abandoned, failed, STOPPED, stoppedBefore, tookTooLong, wrongState } from "../wording.ts";
 import type { RunningTurn } from "./steps.ts";
+import { checkLater, type LaterAnswer, laterIn } from "./waits.ts";
 
 /** How far an agent may go with a tool in one turn: the stricter of what the tool and the declaration say. No limit is `Infinity`. */
 export function limitsOf({ rules = [] }: Agent, tool: Tool): { readonly calls: number; readonly seconds: number } {
@@ -47,6 +48,8 @@ export interface Running {
 export interface ToolRun {
   readonly outcome: ToolOutcome;
   readonly isKnown: boolean;
+  /** Its answer comes later. */
+  readonly later?: LaterAnswer;
 }
 
 /**
@@ -60,8 +63,8 @@ export async function runTool(
   { caller, context, seconds, signal, progress }: Running,
 ): Promise<ToolRun> {
   const { vault } = parts;
-  const late = Number.isFinite(seconds) ? [AbortSignal.timeout(seconds * 1_000)] : [];
-  const ends = AbortSignal.any([signal, ...late]);
+  const timeout = Number.isFinite(seconds) ? [AbortSignal.timeout(seconds * 1_000)] : [];
+  const ends = AbortSignal.any([signal, ...timeout]);
   const stopped = Promise.withResolvers<never>();
   const stop = (): void => stopped.reject(ends.reason);
   ends.addEventListener("abort", stop, { once: true });
@@ -74,9 +77,15 @@ export async function runTool(
     if (caller !== undefined) callers.set(given, caller);
     const asked = tool.hidesSecrets ? hiddenInput(vault, input) : input;
     const said = await Promise.race([acted(parts, tool, asked, given), stopped.promise]);
+    const later = laterIn(given);
+    if (later !== undefined) checkLater(tool);
     const outcome = hidden(parts, checkedWrites(tool.schema.name, said, parts.store.writes, given));
     const text = await redacted(outcome.text);
-    return { outcome: limited(parts, { ...outcome, text }, [tool.trust, context.taint]), isKnown: true };
+    return {
+      outcome: limited(parts, { ...outcome, text }, [tool.trust, context.taint]),
+      isKnown: true,
+      ...(later && { later }),
+    };
   } catch (thrown) {
     if (!ends.aborted) return failure(await redacted(untrusted(vault.hide(failed(tool.schema.name, wordsOf(thrown))))));
     return left(tool, signal.aborted ? STOPPED : tookTooLong(seconds));

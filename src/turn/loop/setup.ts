@@ -20,6 +20,16 @@ export async function setupOf(parts: TurnParts, thread: Pinned, options: RunOpti
   return parts.steps.setup(parts, setup, { options, thread });
 }
 
+/** The same for a turn on this thread: a run that goes on keeps the model and the mode that it began with. */
+export async function runningSetup(parts: TurnParts, thread: Thread, options: RunOptions): Promise<TurnSetup> {
+  const [open] = await parts.store.openCalls(thread.scope, thread.id);
+  const began = open && (await parts.store.turn(thread.scope, open.turn));
+  if (began === undefined) return setupOf(parts, thread, options);
+  const { mode, model: ref } = began;
+  const model = options.model ?? (ref && (await parts.modelOf({ ...(await agentAt(parts, thread)), model: ref })));
+  return setupOf(parts, thread, { ...options, ...(mode && { mode }), ...(model && { model }) });
+}
+
 /** A spending limit without a known price would have no effect. */
 function checkPrice(
   { steps }: TurnParts,
@@ -45,6 +55,8 @@ export async function upToDate(parts: Parts, thread: Thread): Promise<Thread> {
   if (answersCall(parts, thread)) return thread;
   const declared = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
   if (declared?.history !== "log" || declared.version === version) return thread;
+  // A run keeps the version that it began with.
+  if ((await parts.store.openCalls(scope, id)).length > 0) return thread;
   const epoch = await parts.store.epoch(scope, id);
   const isRunning = epoch !== undefined && epoch.reason !== "alone";
   return isRunning ? thread : { ...thread, version: declared.version };

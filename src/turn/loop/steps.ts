@@ -24,7 +24,7 @@ import {
   type ThreadId,
   type TurnTotals,
 } from "../../protocol/index.ts";
-import type { Thread } from "../../store/index.ts";
+import type { NewOpenCall, Thread } from "../../store/index.ts";
 import type { ModelCard } from "../../wire/index.ts";
 import { heldNow, type Lease } from "../intake/lease.ts";
 import type { WaitingThreads } from "../intake/waiting-threads.ts";
@@ -121,6 +121,7 @@ export interface FrozenBlock {
 /** How a turn ended, before it is committed. */
 export type Ending =
   | { readonly status: "done"; readonly stop: StopReason; readonly reply: Spoken | null }
+  | { readonly status: "waiting"; readonly reply: Spoken | null; readonly calls: readonly NewOpenCall[] }
   | { readonly status: "failed"; readonly error: StrataError };
 
 /** Who pays for a request. */

@@ -3,11 +3,13 @@ import {
   addUsage,
   type Budgets,
   billedUsage,
+  type CallLimits,
   type ContactId,
   isBatch,
   isKept,
   isReserved,
   issueId,
+  lowestTrust,
   type Message,
   type Mode,
   NO_USAGE,
@@ -19,6 +21,7 @@ import {
   type ToolName,
   type TranscriptMessage,
   type Trust,
+  type TurnId,
   type TurnTotals,
 } from "../../protocol/index.ts";
 import type { Claim, RequestRecord, Thread, TurnOutcome } from "../../store/index.ts";
@@ -31,6 +34,7 @@ import { batchMembersOf, fundsEnded, repliesOf } from "../variants/batch-turn.ts
 import { NO_PAST, type Past } from "./plan-request.ts";
 import { type Ending, type MoneyLeft, NO_END, type RunningTurn, type TurnParts, type TurnSetup } from "./steps.ts";
 import { unremembered } from "./unremembered.ts";
+import { forCaller, type LeftOpen } from "./waits.ts";
 
 /** Of a turn that failed. */
 const NOTHING_SAID = { stop: "answered", reply: null } as const;
@@ -57,6 +61,8 @@ export interface TurnState extends RunningTurn {
   readonly tracked: TrackedSpend;
   /** In a turn of several senders: what each is told. */
   readonly replies: Map<ContactId, Spoken>;
+  /** Calls whose answers come later: the turn ends `waiting`. */
+  readonly leftOpen: LeftOpen[];
   calls: number;
   /** Whether the model was told that it is asked for the last time. */
   isLast: boolean;
@@ -97,6 +103,7 @@ export function newTurnState(parts: TurnParts, setup: TurnSetup, lease: Lease, o
     tracked: parts.spending.open(setup.agent, () => dollarsOf(requests)),
     replies: new Map(),
     extras: {},
+    leftOpen: [],
     calls: 0,
     isLast: false,
     used: new Map(),
@@ -130,16 +137,15 @@ function deliverAfter(state: TurnState): NonNullable<TurnOutcome["deliverAfter"]
 export const isCalled = ({ parts, lease }: Pick<TurnState, "parts" | "lease">): boolean =>
   answersCall(parts, lease.claim.thread);
 
-/** How far a turn has come towards its limits, the turns of its calls included. */
-export function usedOf({
-  requests,
-  calls,
-  usedByCalls,
-}: TurnState): Pick<TurnTotals, "modelCalls" | "toolCalls" | "dollars"> {
+/** How far a run has come towards its limits: its earlier turns, what its open calls may use, and the turns of its calls included. */
+export function usedOf({ requests, calls, usedByCalls, leftOpen, lease }: TurnState): CallLimits {
+  const before = lease.claim.continues?.used;
+  const reserved = (key: keyof CallLimits): number =>
+    leftOpen.reduce((sum, { open }) => sum + (open.reserved?.[key] ?? 0), before?.[key] ?? 0);
   return {
-    modelCalls: requests.length + usedByCalls.modelCalls,
-    toolCalls: calls + usedByCalls.toolCalls,
-    dollars: dollarsOf(requests) + usedByCalls.dollars,
+    modelCalls: requests.length + usedByCalls.modelCalls + reserved("modelCalls"),
+    toolCalls: calls + usedByCalls.toolCalls + reserved("toolCalls"),
+    dollars: dollarsOf(requests) + usedByCalls.dollars + reserved("dollars"),
   };
 }
 
@@ -171,9 +177,12 @@ export function plan(state: TurnState, writes: readonly StoreWrite[]): readonly 
   return planned;
 }
 
+/** The first turn of the run: its messages stand in the transcript as those of one turn, so that a cut takes all of them or none. */
+export const runIn = ({ turn, continues }: Pick<Claim, "turn" | "continues">): TurnId => continues?.id ?? turn;
+
 /** Adds a message to the turn's. Derived text has the lowest trust of what it was made from. */
 export function add(state: TurnState, message: Message, trust: Trust): TranscriptMessage {
-  const added = { message, trust, tokens: countMessage(message, state.setup.count), turn: state.lease.claim.turn };
+  const added = { message, trust, tokens: countMessage(message, state.setup.count), turn: runIn(state.lease.claim) };
   state.added.push(added);
   return added;
 }
@@ -204,7 +213,9 @@ export function withoutWords(outcome: TurnOutcome): TurnOutcome {
 export function outcomeOf(state: TurnState, ending: Ending): TurnOutcome {
   const { parts, setup, sent } = state;
   const claim = claimOf(state);
-  const unpaid = isKept(ending) ? fundsEnded(state, ending.stop) : undefined;
+  const unpaid = "stop" in ending ? fundsEnded(state, ending.stop) : undefined;
+  const trust = lowestTrust([...state.requests.map(({ taint }) => taint), "agent"]);
+  const answer = forCaller(parts, claim, ending, { trust, used: usedOf(state) });
   const outbox = outboxId(issueId("outbox", parts.clock.real(), parts.random(10)));
   return {
     end: isKept(ending) ? ending : { status: "failed", code: ending.error.code, message: ending.error.message },
@@ -222,9 +233,11 @@ export function outcomeOf(state: TurnState, ending: Ending): TurnOutcome {
     // An agent's own turns answer nobody.
     ...(setup.agent.history === "log" && !isReserved(claim.thread.scope.contact) && !isCalled(state) && { log: true }),
     deliverAfter: deliverAfter(state),
-    ...(claim.batchMembers && { replies: repliesOf(state, claim, isKept(ending) ? ending : NOTHING_SAID) }),
+    ...(claim.batchMembers && { replies: repliesOf(state, claim, "stop" in ending ? ending : NOTHING_SAID) }),
     ...(unpaid && { unpaid: { status: "failed", code: unpaid.error.code, message: unpaid.unanswered } }),
     unremembered: forgottenOf(state, ending, outbox),
+    ...(ending.status === "waiting" && { starts: state.leftOpen.flatMap(({ starts }) => starts) }),
+    ...(answer && { forCaller: answer }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { extend } from "../../compiler/index.ts";
+import { countMessage, extend } from "../../compiler/index.ts";
 import { asStrataError, isKept, StrataError, type TurnEvent } from "../../protocol/index.ts";
 import type { Settled, Thread } from "../../store/index.ts";
 import { hold, retryWhileBusy } from "../intake/lease.ts";
@@ -8,14 +8,15 @@ import { afforded, checkSpend } from "../spending/spend.ts";
 import { compileBatch, fundsEnded, leftUnanswered, occasionOf } from "../variants/batch-turn.ts";
 import { answerCalls } from "./calls.ts";
 import { coldCache } from "./early-cut.ts";
-import { finalAnswer, stoppedBy } from "./final-answer.ts";
-import { renewalOf } from "./gather.ts";
+import { finalAnswer, saidSoFar, stoppedBy } from "./final-answer.ts";
+import { type Occasion, renewalOf } from "./gather.ts";
 import { pastOf } from "./plan-request.ts";
 import { send } from "./send.ts";
-import { broughtUpToDate, setupOf } from "./setup.ts";
-import type { Ending, TurnParts } from "./steps.ts";
+import { broughtUpToDate, limitOf, runningSetup } from "./setup.ts";
+import type { Ending, TurnParts, TurnSetup } from "./steps.ts";
 import { cutInTurn, withSummary } from "./summarise.ts";
-import { claimOf, newTurnState, outcomeOf, type TurnState, totalsOf, withoutWords } from "./turn-state.ts";
+import { claimOf, newTurnState, outcomeOf, runIn, type TurnState, totalsOf, withoutWords } from "./turn-state.ts";
+import { partedEvents, resultsOf } from "./waits.ts";
 
 /**
  * One turn, from the waiting events to the commit. Read this file first. A turn claims the thread, gathers and compiles, sends,
@@ -24,7 +25,7 @@ import { claimOf, newTurnState, outcomeOf, type TurnState, totalsOf, withoutWord
  */
 export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
   const thread = await broughtUpToDate(parts, waiting);
-  const setup = await setupOf(parts, thread, options);
+  const setup = await runningSetup(parts, thread, options);
   const waits = async () => (await parts.store.pending(thread.scope, thread.id)).length > 0;
   await parts.steps.checkStart(parts, { agent: setup.agent, thread, waits, recorded: options.recorded });
   const lease = await hold(parts, thread, {
@@ -61,15 +62,16 @@ async function* converse(state: TurnState): AsyncGenerator<TurnEvent, Ending> {
     await checkSpend(state);
     const { id: thread, scope } = claim.thread;
     state.past = await pastOf(state.parts, state.setup, { scope, thread, epoch: claim.epoch });
-    const prepared = await compileBatch(state.parts, state.setup, {
+    const prepared = await compileBatch(state.parts, continuedSetup(state), {
       ...claim,
       ...occasionOf(claim),
+      ...(await continued(state)),
       scope,
       cold: coldCache(state.setup, state.past, state.parts.clock.recorded()),
       renewal: renewalOf(claim.epoch, claim.thread.version, state.setup),
       signal,
     });
-    state.taken = prepared.taken;
+    state.taken = prepared.taken + partedEvents(claim).answers.size;
     if (prepared.since !== undefined) state.past = { ...state.past, since: prepared.since };
     for (const note of prepared.notes) yield { type: "note", ...note };
     steps.phase(state, "asking");
@@ -82,7 +84,8 @@ async function* converse(state: TurnState): AsyncGenerator<TurnEvent, Ending> {
       const reply = yield* afforded(state, compilation, send(state, compilation));
       compilation = reply.compilation;
       if (reply.reply.parts.some(({ type }) => type === "call")) steps.phase(state, "acting");
-      const { stop, messages } = yield* answerCalls(state, compilation, reply);
+      const { stop, messages, waits } = yield* answerCalls(state, compilation, reply);
+      if (waits) return waitingEnd(state);
       const said = stop === undefined ? undefined : finalAnswer(state, stop);
       if (said?.reply !== undefined) return { status: "done", stop: said.stop, reply: said.reply };
       const again = said === undefined ? [] : [said.again];
@@ -94,6 +97,49 @@ async function* converse(state: TurnState): AsyncGenerator<TurnEvent, Ending> {
     return stoppedBy(state, asStrataError(signal.aborted ? signal.reason : thrown));
   }
 }
+
+/** With calls whose answers come later. What was said so far is said. */
+function waitingEnd(state: TurnState): Ending {
+  const calls = state.leftOpen.map(({ open }) => open);
+  return { status: "waiting", reply: state.setup.agent.output === undefined ? saidSoFar(state) : null, calls };
+}
+
+/** A run that goes on continues its transcript, also where each message otherwise stands alone. */
+const continuedSetup = ({ setup, lease }: TurnState): TurnSetup =>
+  lease.claim.open.length === 0 ? setup : { ...setup, agent: { ...setup.agent, history: "transcript" } };
+
+/** What goes on: the results of the open calls, the transcript that a cut must not take them from, and what the run is about. */
+async function continued({ parts, setup, lease: { claim } }: TurnState): Promise<Partial<Occasion>> {
+  if (claim.open.length === 0) return {};
+  const { epoch, thread, continues } = claim;
+  const { others } = partedEvents(claim);
+  const taken =
+    epoch === undefined
+      ? 0
+      : [...epoch.transcript, ...epoch.prefixEntries].reduce((sum, { tokens }) => sum + tokens, 0);
+  const room = Math.min(
+    claim.open.length * setup.agent.budgets.result,
+    Math.max(LEAST_RESULT * claim.open.length, Math.floor((limitOf(setup) - taken) / 2)),
+  );
+  const takes = setup.model.resultMedia;
+  const framing = { room, count: setup.count, at: parts.clock.recorded(), ...(takes && { takes }) };
+  const results = resultsOf(claim, { ...framing, countMessage: (message) => countMessage(message, setup.count) });
+  const about =
+    others.length > 0 || continues === undefined
+      ? undefined
+      : (await parts.store.turn(thread.scope, continues.id))?.events;
+  const openRun = continues?.id ?? epoch?.transcript.at(-1)?.turn ?? claim.turn;
+  return {
+    events: others,
+    results,
+    turn: runIn(claim),
+    ...(epoch && { epoch: { ...epoch, openRun } }),
+    ...(about && { about }),
+  };
+}
+
+/** Tokens that the result of an open call needs at the least. */
+const LEAST_RESULT = 150;
 
 /** The one commit, then the end: `done` only once it is on disk. The reply counts as delivered once `done` was read. */
 async function* commit(state: TurnState, ending: Ending): AsyncGenerator<TurnEvent> {
@@ -123,6 +169,18 @@ async function* commit(state: TurnState, ending: Ending): AsyncGenerator<TurnEve
     return;
   }
   for (const report of settled.reports ?? []) yield { type: "report", ...report };
+  if (ending.status === "waiting") {
+    const calls = ending.calls.map(({ id, waitsFor, tool, due }) => ({
+      id,
+      waitsFor,
+      tool,
+      ...(due !== undefined && { due }),
+    }));
+    yield { type: "waiting", turn, text: ending.reply ?? "", calls, totals };
+    if (ending.reply !== null && state.replyTo === "reader")
+      await parts.steps.onReplyRead(state).catch(() => undefined);
+    return;
+  }
   const left = leftUnanswered(state, ending);
   const unpaid = fundsEnded(state, ending.stop);
   if (left !== undefined) yield left;

@@ -1,0 +1,281 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import {
+  ANSWER_KIND,
+  allow,
+  canonicalJson,
+  contactId,
+  eventId,
+  issueId,
+  type Message,
+  ownKind,
+  type TurnEvent,
+  threadId,
+  toolName,
+  untrusted,
+} from "../../protocol/index.ts";
+import { problems } from "../../store/index.contract.ts";
+import type { OpenCall, Thread } from "../../store/index.ts";
+import { collect, message, OPERATOR, sampleAgent, type TestRuntime, testRuntime } from "../index.contract.ts";
+import { defineTool, toolset } from "../tools/index.ts";
+import { answersLater, type LaterAnswer } from "./waits.ts";
+
+/** A tool whose answer comes later, and one that answers at once. */
+const asking = (later: LaterAnswer, counted: string[] = []) =>
+  toolset([
+    defineTool({
+      name: "ask_client",
+      description: "Asks the program that talks with the agent.",
+      input: z.strictObject({ what: z.string() }),
+      effect: "none",
+      trust: "contact",
+      run: async (_, context) => answersLater(context, later),
+    }),
+    defineTool({
+      name: "look",
+      description: "Looks.",
+      input: z.strictObject({ at: z.string() }),
+      effect: "none",
+      trust: "contact",
+      run: async ({ at }) => {
+        counted.push(at);
+        return { text: untrusted(`saw ${at}`), failed: false };
+      },
+    }),
+  ]);
+
+const calls = (...made: readonly (readonly [id: string, tool: string, input: Record<string, string>])[]) => ({
+  parts: made.map(([id, call, input]) => ({ call, id, input })),
+});
+
+async function waiting(
+  script: Parameters<typeof testRuntime>[0],
+  {
+    later = { waitsFor: "client" },
+    ...change
+  }: Partial<Parameters<typeof sampleAgent>[0]> & { readonly later?: LaterAnswer } = {},
+): Promise<TestRuntime & { readonly thread: Thread; readonly counted: readonly string[] }> {
+  const counted: string[] = [];
+  const agent = sampleAgent({ tools: [toolName("ask_client"), toolName("look")], ...change });
+  const set = await testRuntime(script, { agent, parts: { tools: asking(later, counted) } });
+  return { ...set, thread: await set.open(), counted };
+}
+
+const PEER = "peer";
+const PEER_KIND = ownKind("peer");
+let issued = 0;
+/** The answer to an open call, as a door stores it. */
+async function answer({ store, time }: TestRuntime, thread: Thread, call: OpenCall, text: string): Promise<void> {
+  const id = eventId(issueId("event", time.at + ++issued, Uint8Array.from([...Array(9).fill(0), issued])));
+  const content = [{ type: "text", text: untrusted(text) }] as const;
+  const said = {
+    id,
+    kind: ANSWER_KIND,
+    trust: "contact",
+    channel: "test",
+    content,
+    at: time.at,
+    answers: call.id,
+  } as const;
+  await store.receive(thread.scope, thread.id, [said]);
+}
+
+const run = (set: TestRuntime, thread: Thread): Promise<TurnEvent[]> => collect(set.runtime.run(OPERATOR, thread));
+const types = (events: readonly TurnEvent[]): readonly string[] =>
+  events.map(({ type }) => type).filter((type) => ["turn-start", "waiting", "done", "failed"].includes(type));
+
+const open = (set: TestRuntime, thread: Thread): Promise<readonly OpenCall[]> =>
+  set.store.openCalls(thread.scope, thread.id);
+
+async function only(set: TestRuntime, thread: Thread): Promise<OpenCall> {
+  const [call] = await open(set, thread);
+  if (call === undefined) throw new Error("no call is open");
+  return call;
+}
+
+const resultsIn = (messages: readonly Message[]): readonly string[] =>
+  messages.flatMap((one) => (one.role === "tool" ? one.parts.map(({ id, text }) => `${id}: ${text}`) : []));
+
+describe("a turn that waits", () => {
+  it("ends with the call open, and its run goes on with the answer: the same bytes, and the result behind them", async () => {
+    const set = await waiting([calls(["c1", "ask_client", { what: "the time" }]), "It is noon."]);
+    const { thread, sent, store } = set;
+    expect(types(await set.say(thread, "What time is it?"))).toEqual(["turn-start", "waiting"]);
+    expect(types(await run(set, thread))).toEqual([]);
+    await answer(set, thread, await only(set, thread), "12:00");
+    const ended = await run(set, thread);
+    expect(ended.at(-1)).toMatchObject({ type: "done", text: "It is noon." });
+
+    const [first, second] = sent;
+    if (first === undefined || second === undefined) throw new Error("two requests were expected");
+    expect(canonicalJson(second.prefix)).toBe(canonicalJson(first.prefix));
+    // Law 1: an exact extension.
+    expect(second.messages.slice(0, first.messages.length)).toEqual(first.messages);
+    const added = second.messages.slice(first.messages.length);
+    expect(added.map(({ role }) => role)).toEqual(["assistant", "tool"]);
+    expect(resultsIn(added)).toEqual([expect.stringMatching(/^c1: \[result · contact · .*\n\| 12:00$/)]);
+
+    const turns = await store.turns(thread.scope, thread.id);
+    expect(turns.map(({ status }) => status)).toEqual(["waiting", "done"]);
+    expect(new Set(turns.map(({ run: of }) => of)).size).toBe(1);
+    expect(await open(set, thread)).toEqual([]);
+    expect(await problems(store, thread.scope.org)).toEqual([]);
+  });
+
+  it("commits the calls that ran with it, and they are not run again", async () => {
+    const set = await waiting([
+      calls(["c1", "look", { at: "the sky" }], ["c2", "ask_client", { what: "the time" }]),
+      "Blue, and noon.",
+    ]);
+    const { thread, sent, counted } = set;
+    await set.say(thread, "How is the sky, and when?");
+    await answer(set, thread, await only(set, thread), "12:00");
+    await run(set, thread);
+    expect(counted).toEqual(["the sky"]);
+    expect(resultsIn(sent[1]?.messages ?? []).map((one) => one.slice(0, 2))).toEqual(["c1", "c2"]);
+  });
+
+  it("lets a message go first where a client is asked: the call is answered with a sentence, and its late answer is a message", async () => {
+    const set = await waiting([calls(["c1", "ask_client", { what: "x" }]), "Never mind.", "Thanks."]);
+    const { thread, sent } = set;
+    await set.say(thread, "Ask.");
+    const call = await only(set, thread);
+    expect((await set.say(thread, "Forget it.")).at(-1)).toMatchObject({ type: "done", text: "Never mind." });
+    expect(resultsIn(sent[1]?.messages ?? [])).toEqual([expect.stringContaining("No answer yet")]);
+    await answer(set, thread, call, "late");
+    await run(set, thread);
+    expect(JSON.stringify(sent[2]?.messages.at(-1))).toContain("[answer · contact");
+  });
+
+  it("keeps other messages waiting while an agent is asked, and takes them with the answer", async () => {
+    const script = [calls(["c1", "ask_client", { what: "x" }]), "Both answered."];
+    const set = await waiting(script, { later: { waitsFor: "agent" } });
+    const { thread, sent } = set;
+    await set.say(thread, "Ask.");
+    expect(types(await set.say(thread, "And this?"))).toEqual([]);
+    await answer(set, thread, await only(set, thread), "yes");
+    expect((await run(set, thread)).at(-1)).toMatchObject({ type: "done" });
+    expect(sent[1]?.messages.slice(-2).map(({ role }) => role)).toEqual(["tool", "user"]);
+  });
+
+  it("continues its epoch where each turn otherwise stands alone", async () => {
+    const script = [calls(["c1", "ask_client", { what: "x" }]), "Done.", "Hello."];
+    const set = await waiting(script, { history: "log" });
+    const { thread, sent, store } = set;
+    await set.say(thread, "Ask.");
+    await answer(set, thread, await only(set, thread), "yes");
+    await run(set, thread);
+    await set.say(thread, "Hello.");
+    const epochs = (await store.turns(thread.scope, thread.id)).map(({ requests }) => requests[0]?.epoch);
+    expect(epochs).toEqual([1, 1, 2]);
+    expect(sent[2]?.messages).toHaveLength(1);
+  });
+
+  it("counts limits over the run", async () => {
+    const ask = (id: string) => calls([id, "ask_client", { what: id }]);
+    const budgets = { ...sampleAgent().budgets, turn: { ...sampleAgent().budgets.turn, modelCalls: 3 } };
+    const set = await waiting([ask("c1"), ask("c2"), ask("c3"), "never sent"], { budgets });
+    const { thread } = set;
+    await set.say(thread, "Ask.");
+    for (const text of ["1", "2"]) {
+      await answer(set, thread, await only(set, thread), text);
+      await run(set, thread);
+    }
+    // The third request was the run's last: its call is not run, and the run ends.
+    const turns = await set.store.turns(thread.scope, thread.id);
+    expect(turns.map(({ status }) => status)).toEqual(["waiting", "waiting", "done"]);
+    expect(turns.at(-1)?.end).toMatchObject({ stop: "modelCalls" });
+  });
+
+  it("says on a fork that there is no answer yet, and leaves the parent's call open", async () => {
+    const set = await waiting([calls(["c1", "ask_client", { what: "x" }]), "On the fork."]);
+    const { thread, runtime, sent } = set;
+    await set.say(thread, "Ask.");
+    const fork = await runtime.fork(OPERATOR, thread.id, {});
+    await runtime.post(OPERATOR, fork, [message("Go on without it.", set.time.at)]);
+    expect((await run(set, fork)).at(-1)).toMatchObject({ type: "done" });
+    expect(resultsIn(sent[1]?.messages ?? [])).toEqual([expect.stringContaining("No answer yet")]);
+    expect(await open(set, thread)).toMatchObject([{ state: "open" }]);
+    expect(await open(set, fork)).toEqual([]);
+  });
+
+  it("answers a call that nobody has answered in time", async () => {
+    const script = [calls(["c1", "ask_client", { what: "x" }]), "Too late."];
+    const set = await waiting(script, { later: { waitsFor: "client", seconds: 1 } });
+    const { thread, store, agent, sent } = set;
+    await set.say(thread, "Ask.");
+    const owner = { org: agent.org, agent: agent.name };
+    const due = await store.nextOverdue(owner);
+    expect(await store.answerOverdue(owner, { now: (due ?? 0) - 1, at: set.time.at })).toEqual([]);
+    expect(await store.answerOverdue(owner, { now: due ?? 0, at: set.time.at })).toEqual([thread.id]);
+    expect((await run(set, thread)).at(-1)).toMatchObject({ type: "done" });
+    expect(resultsIn(sent[1]?.messages ?? [])).toEqual([expect.stringContaining("No answer came in time.")]);
+  });
+
+  it("tells a contact whom it waits for, and neither tool nor cost", async () => {
+    const set = await waiting([calls(["c1", "ask_client", { what: "x" }])]);
+    const contact = allow(
+      { ...OPERATOR, role: "contact", contact: set.thread.scope.contact, agent: set.agent.name },
+      "run",
+    );
+    await set.runtime.post(OPERATOR, set.thread, [message("Ask.", set.time.at)]);
+    const { id: _, ...end } = { id: "", ...(await collect(set.runtime.run(contact, set.thread))).at(-1) };
+    expect(end).toEqual({
+      type: "waiting",
+      turn: expect.any(String),
+      text: "",
+      calls: [{ id: expect.any(String), waitsFor: "client" }],
+    });
+  });
+});
+
+describe("an agent that is asked", () => {
+  /** The agent asks itself, on a thread of its own; `forSome` answers there. */
+  const asked = (agent: () => { readonly version: Thread["version"] }): LaterAnswer => ({
+    waitsFor: "agent",
+    starts: (caller) => {
+      const at = Date.UTC(2026, 10, 21, 9, 30);
+      const issue = (kind: "thread" | "event") =>
+        issueId(kind, at + ++issued, Uint8Array.from([...Array(9).fill(1), issued]));
+      const scope = { org: OPERATOR.org, agent: sampleAgent().name, contact: contactId("ann") };
+      const opening = {
+        id: threadId(issue("thread")),
+        channel: PEER,
+        key: caller.call,
+        version: agent().version,
+        at,
+        caller,
+      };
+      const content = [{ type: "text", text: untrusted("What is the time?") }] as const;
+      return [
+        {
+          scope,
+          opening,
+          events: [{ id: eventId(issue("event")), kind: PEER_KIND, trust: "agent", channel: PEER, content, at }],
+        },
+      ];
+    },
+  });
+
+  it("answers in a turn of its own, which whoever follows the run drives, and the run goes on with its answer", async () => {
+    let version: Thread["version"] | undefined;
+    const later = asked(() => {
+      if (version === undefined) throw new Error("the thread is not open yet");
+      return { version };
+    });
+    const script = [calls(["c1", "ask_client", { what: "the time" }]), "Twelve.", "It is twelve."];
+    const set = await waiting(script, { later });
+    const { thread, runtime, store, sent } = set;
+    version = thread.version;
+    await runtime.post(OPERATOR, thread, [message("What time is it?", set.time.at)]);
+    const events = await collect(runtime.follow(OPERATOR, thread));
+    expect(types(events)).toEqual(["turn-start", "waiting", "turn-start", "done"]);
+    expect(events.at(-1)).toMatchObject({ text: "It is twelve." });
+    expect(resultsIn(sent[2]?.messages ?? [])).toEqual([
+      expect.stringMatching(/^c1: \[result · agent · .*\n\| Twelve\.$/),
+    ]);
+    const called = (await store.threads(thread.scope, 9)).find(({ channel }) => channel === PEER);
+    expect(called?.caller).toMatchObject({ thread: thread.id, agent: set.agent.name });
+    expect(await problems(store, thread.scope.org)).toEqual([]);
+  });
+});
