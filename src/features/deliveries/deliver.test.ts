@@ -67,6 +67,15 @@ describe("a reply of an agent that says where its replies go", () => {
     expect(second?.id).toBe(first?.id);
   });
 
+  it("that fails with an error that quotes the token says so without it, to people and in the record", async () => {
+    const TOKEN = "tern-canary-4711";
+    const { look, runtime, parts } = await delivering(`401: the token ${TOKEN} is unknown`);
+    const hide = (text: string): string => text.replaceAll(TOKEN, "[secret]");
+    Object.assign(parts, { vault: { ...parts.vault, hide } });
+    expect(await look()).toMatchObject([{ failed: "401: the token [secret] is unknown", again: true }]);
+    expect(JSON.stringify(await runtime.outbox(OPERATOR, AGENT.name, { limit: 5 }))).not.toContain(TOKEN);
+  });
+
   it("that is refused for a day stays in the outbox, and says why", async () => {
     const { look, tries, later, runtime } = await delivering(...Array<string>(30).fill("the server answered 500"));
     for (let left = 40; left > 0; left--) {

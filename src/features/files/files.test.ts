@@ -420,6 +420,39 @@ it("001.19 a refresh that hangs lets 20 turns begin with the old bytes, runs onc
   expect(reads.all).toBe(2);
 }, 60_000);
 
+it("001.19 a refresh that fails rests for the time to live: the old bytes are sent, and the disk is left alone", async () => {
+  const folder = folderWith({ "AGENTS.md": "Use tabs." });
+  const looks = { all: 0, fail: false };
+  const exists: FileReader["exists"] = async (path) => {
+    looks.all += 1;
+    if (looks.fail) throw new Error("the disk is gone");
+    return DISK.exists(path);
+  };
+  const on = await workbench({
+    folder,
+    rules: {},
+    reader: { exists },
+    replies: Array.from({ length: 6 }, () => "Yes."),
+  });
+  const first = await prompted(on, "first");
+  write(folder, "AGENTS.md", "Use spaces.");
+  looks.fail = true;
+  on.clock.at += 31_000;
+  expect((await prompted(on, "second")).prefix).toBe(first.prefix);
+  const failed = looks.all;
+  for (const contact of ["third", "fourth"]) {
+    on.clock.at += 10_000;
+    const { prefix, ledger } = await prompted(on, contact);
+    expect([prefix, ledger?.caches]).toEqual([first.prefix, [{ layer: "bootstrap", use: "hit" }]]);
+  }
+  expect(looks.all).toBe(failed);
+  looks.fail = false;
+  on.clock.at += 11_000;
+  await prompted(on, "fifth");
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect((await prompted(on, "sixth")).system).toContain("Use spaces.");
+});
+
 it("001.21 001.29 a disk that hangs at the first read leaves the layer empty, and the turn continues within its deadline", async () => {
   const reader: Partial<FileReader> = { read: () => new Promise(() => undefined) };
   const on = await workbench({ folder: folderWith({ "AGENTS.md": "x" }), rules: {}, reader });

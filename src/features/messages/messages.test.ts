@@ -14,6 +14,7 @@ import {
   type ThreadId,
   untrusted,
 } from "../../protocol/index.ts";
+import { OPERATOR, testRuntime } from "../../turn/index.contract.ts";
 import { mcpTool } from "../index.ts";
 import { FEATURE, type Recipient } from "./index.ts";
 
@@ -219,6 +220,37 @@ describe("a message", () => {
     expect(again).toMatchObject({ status: 200, body: { state: "done", done: { text: "Late." } } });
     const outbox = await json("GET /v1/agents/companion/outbox");
     expect(at(outbox.body, "messages")).toMatchObject([{ text: "Late.", status: "delivered" }]);
+  });
+
+  it("whose server ends between the commit and the answer gets it from the next server, which asks no model", async () => {
+    const one = await testRuntime(["Committed."]);
+    const first = await httpFixture([], { runtime: one.runtime, actorOf: () => OPERATOR });
+    const path = "POST /v1/agents/helper/messages";
+    const body = { contact: "ann", text: "Hello", externalId: "m-1" };
+    const queued = await first.json(path, { body: { ...body, follow: "queue" } });
+    const [thread] = await one.store.threads({ org: ORG, agent: one.agent.name, contact: ANN.contact }, 2);
+    if (thread === undefined) throw new Error("the message has a thread");
+    // The turn is committed, and nobody reads its end.
+    for await (const { type } of one.runtime.run(OPERATOR, thread)) if (type === "done") break;
+    const outbox = async () => one.runtime.outbox(OPERATOR, one.agent.name, { limit: 9 });
+    expect(await outbox()).toMatchObject([{ text: "Committed.", status: "waiting" }]);
+    const next = await testRuntime([], {
+      store: one.store,
+      parts: { holder: "next", alive: () => false },
+    });
+    const second = await httpFixture([], { runtime: next.runtime, actorOf: () => OPERATOR });
+    for (const _ of [1, 2])
+      expect(await second.json(path, { body })).toMatchObject({
+        status: 200,
+        body: {
+          state: "done",
+          event: { id: at(queued.body, "event", "id"), status: "consumed" },
+          done: { text: "Committed." },
+        },
+      });
+    expect(next.sent).toEqual([]);
+    expect(await outbox()).toMatchObject([{ text: "Committed.", status: "delivered" }]);
+    expect(await next.runtime.turns(OPERATOR, thread.id)).toHaveLength(1);
   });
 
   it("left in the queue and sent again after it was answered says what came of it", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { allParts } from "../../app/entry/features.ts";
-import { agentName, contactId, layerId, SELF, trusted, untrusted } from "../../protocol/index.ts";
+import { agentName, contactId, layerId, MODES, SELF, trusted, untrusted } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
 import { collect, endOf, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import type { Schedule } from "./config.ts";
@@ -228,6 +228,46 @@ describe("001.22 what an agent does by the clock", () => {
     await expect(runtime.compose(OPERATOR, whom, untrusted("Hi"), { mode: "minimal" })).resolves.toMatchObject({
       ledger: { mode: "minimal" },
     });
+  });
+
+  it.each(MODES)("is sent what its mode %s says, by hand and when it is due", async (mode) => {
+    const { look, runtime, store } = await clocked([{ ...digest, cron: "0 9 * * *", timezone: "UTC", mode }]);
+    await look(day("2026-05-01T08:00:00Z"));
+    expect(await look(day("2026-05-01T09:00:00Z"))).toHaveLength(1);
+    await collect(runtime.runSchedule(OPERATOR, NAME, "digest"));
+    const threads = await store.threads({ org: OPERATOR.org, agent: NAME, contact: SELF }, 9);
+    const turns = (await Promise.all(threads.map(({ id }) => runtime.turns(OPERATOR, id)))).flat();
+    expect(turns.map(({ requests }) => requests[0]?.ledger.mode)).toEqual([mode, mode]);
+  });
+
+  it("takes up no run of another whose name begins with its own", async () => {
+    const store = await openSqlite(":memory:", { parts: await allParts() });
+    const both = [
+      { ...digest, name: "day", cron: "0 9 * * *", timezone: "UTC" },
+      { ...digest, name: "day-end", cron: "0 18 * * *", timezone: "UTC" },
+    ];
+    const failing = await testRuntime([new Error("gone")], { agent: sampleAgent({ schedules: both }), store });
+    for (const [name, at] of [
+      ["day", "2026-05-01T08:00:00Z"],
+      ["day-end", "2026-05-01T08:00:00Z"],
+      ["day-end", "2026-05-01T18:00:00Z"],
+    ] as const) {
+      failing.time.at = day(at);
+      await collect(failing.runtime.runDueSchedule(OPERATOR, NAME, name));
+    }
+    const next = await clocked(both, { store });
+    next.time.at = day("2026-05-01T18:30:00Z");
+    const events = await collect(next.runtime.runDueSchedule(OPERATOR, NAME, "day"));
+    expect(events.filter(({ type }) => type === "turn-start")).toHaveLength(1);
+    const threads = await store.threads({ org: OPERATOR.org, agent: NAME, contact: SELF }, 9);
+    const ended = threads.map(async ({ id, key }) => [
+      key,
+      (await next.runtime.turns(OPERATOR, id)).at(-1)?.end?.status,
+    ]);
+    expect((await Promise.all(ended)).sort()).toEqual([
+      ["day 2026-05-01T09:00:00.000Z", "done"],
+      ["day-end 2026-05-01T18:00:00.000Z", "failed"],
+    ]);
   });
 
   it("is begun by the dispatcher's job when it is due, and not before; each run is told, and its reply waits in the outbox", async () => {

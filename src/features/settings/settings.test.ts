@@ -3,6 +3,7 @@ import type { Script } from "../../models/index.ts";
 import {
   actorId,
   allow,
+  asStrataError,
   contactId,
   type Layer,
   layerId,
@@ -53,6 +54,8 @@ async function staged(script: readonly Script<Request>[], wire: (typeof WIRES)[k
   });
   return made;
 }
+
+const ANN_ALONE = { contact: contactId("ann") };
 
 const systemOf = (request: Request | undefined): string =>
   request?.prefix.system.map(({ text }) => text).join("\n") ?? "";
@@ -162,6 +165,61 @@ describe("settings of a conversation", () => {
     ]);
     await store.close();
   });
+
+  it.each([
+    ["operators", { operator: true, member: "not_allowed", contact: "invalid_input", agent: "not_allowed" }],
+    ["members", { operator: true, member: true, contact: "invalid_input", agent: "not_allowed" }],
+    ["contacts", { operator: true, member: true, contact: true, agent: "not_allowed" }],
+  ] as const)("law 10 one that `%s` may set is set by no one below them", async (settableBy, expected) => {
+    const tone = { choices: ["dry", "warm"], default: "dry", settableBy };
+    const agent = sampleAgent({ settings: { tone } });
+    const { runtime, open, store } = await staged([], WIRES.none, agent);
+    const thread = await open("ann");
+    for (const role of ["operator", "member", "contact", "agent"] as const) {
+      await runtime.setSetting(OPERATOR, thread.id, { name: "tone", value: "dry" });
+      const own = role === "contact" || role === "agent" ? { agent: agent.name } : {};
+      const actor = { org: ORG, id: actorId("key:x"), role, ...own, ...(role === "contact" && ANN_ALONE) };
+      const set = async () => runtime.setSetting(allow(actor, "post"), thread.id, { name: "tone", value: "warm" });
+      const code = await set().then(
+        () => true,
+        (thrown: unknown) => asStrataError(thrown).code,
+      );
+      expect([role, code]).toEqual([role, expected[role]]);
+      expect(await runtime.settings(OPERATOR, thread.id)).toMatchObject([{ value: code === true ? "warm" : "dry" }]);
+    }
+    await store.close();
+  });
+
+  it.each([
+    ["operator", "operator"],
+    ["member", "member"],
+  ] as const)("law 9 a text that one %s set has the trust of who set it in the ledger", async (role, trust) => {
+    const { runtime, open, say, store } = await staged(["Aye."], WIRES.none);
+    const thread = await open();
+    const actor = allow({ org: ORG, id: actorId("key:x"), role }, "post");
+    await runtime.setSetting(actor, thread.id, { name: "business", value: "Noon." });
+    const { turn } = endOf(await say(thread, "hello"));
+    const { ledger } = (await runtime.turn(OPERATOR, turn)).requests[0] ?? {};
+    expect(ledger?.entries.find(({ piece }) => piece === "business")).toMatchObject({ fate: "kept", trust });
+    await store.close();
+  });
+
+  it.each([
+    [2_047, undefined, true],
+    [2_048, { level: "high", tokens: 1_536 }, false],
+  ] as const)(
+    "001.4 a reply of %d tokens has room to reason and to answer, or the text says the level",
+    async (reply, reasoning, isText) => {
+      const agent = { ...AGENT, budgets: { ...AGENT.budgets, reply } };
+      const { runtime, open, say, sent, store } = await staged(["Aye."], WIRES.budget, agent);
+      const thread = await open();
+      await runtime.setSetting(OPERATOR, thread.id, { name: "thinking", value: "high" });
+      expect(endOf(await say(thread, "hello")).type).toBe("done");
+      expect(sent[0]?.parameters.reasoning).toEqual(reasoning);
+      expect(systemOf(sent[0]).includes(TEXTS.high)).toBe(isText);
+      await store.close();
+    },
+  );
 
   it("law 5 are erased with the contact, and go along with a fork as they were there", async () => {
     const { runtime, open, say, store, time } = await staged(["Aye.", "Aye."], WIRES.none);

@@ -46,9 +46,13 @@ async function calling(
   } = {},
 ) {
   const acted: string[] = [];
-  const tool = (name: string, effect: "none" | "external", tainted?: "ask") =>
+  const tool = (
+    name: string,
+    effect: "none" | "store" | "external",
+    { tainted, trust = "agent" }: { readonly tainted?: "ask"; readonly trust?: "agent" | "contact" } = {},
+  ) =>
     defineTool({
-      ...{ name, description: "Does it.", input: z.object({ at: z.string() }), effect, trust: "agent" },
+      ...{ name, description: "Does it.", input: z.object({ at: z.string() }), effect, trust },
       ...(tainted && { tainted }),
       run: ({ at }) => {
         acted.push(`${name} ${at}`);
@@ -86,7 +90,8 @@ async function calling(
     timer: () => () => undefined,
   };
   const world = { store, agentOf: () => agent, files: "", disk };
-  const tools = [tool("look", "none"), tool("act", "external"), tool("send", "none", "ask")];
+  const tools = [tool("look", "none"), tool("act", "external"), tool("send", "none", { tainted: "ask" })];
+  tools.push(tool("note", "store"), tool("letters", "none", { trust: "contact" }));
   const on = await testRuntime(script, {
     ...{ agent, store },
     parts: {
@@ -209,6 +214,36 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     expect(await store.part(APPROVAL_STORE).approvals(thread.scope, { status: "waiting" }, 9)).toEqual([]);
     // What came of it is as little trusted.
     expect(told(sent[3])).toMatch(/result · contact/);
+  });
+
+  it("law 6: taints a clean caller with what it has read: neither acts on a stranger's words", async () => {
+    const tools = ["act", "call_subagent", "letters", "look", "send"].map(toolName);
+    const script = [ask(), use("letters"), use("send", "by it"), "Send it.", use("send", "by its caller"), "Done."];
+    const { open, instruct, acted, sent, runtime } = await calling(script, { agent: { tools } });
+    const thread = await open();
+    expect(endOf(await instruct(thread)).type).toBe("done");
+    expect(acted).toEqual(["letters a.ts"]);
+    expect(told(sent[4])).toMatch(/result · contact/);
+    const [turn] = await runtime.turns(OPERATOR, thread.id);
+    expect(turn?.requests.map(({ taint }) => taint)).toEqual(["operator", "contact", "contact"]);
+  });
+
+  it.each([
+    ["those that change nothing, where nobody names any", {}, ["look", "send"]],
+    ["those that are named for all", { tools: ["act", "note"] }, ["act", "note"]],
+    ["those that are named for it", { tools: ["act"], defined: [{ ...REVIEWER, tools: ["note"] }] }, ["note"]],
+    ["none, where it is said so", { tools: [] }, []],
+    ["of its caller's alone", { tools: ["letters", "look"] }, ["look"]],
+    ["but not the one that asks others", { tools: ["call_subagent", "look"] }, ["look"]],
+  ] as const)("has the tools of its caller that it may call: %s", async (_, rules, expected) => {
+    const tools = ["act", "call_subagent", "look", "note", "send"].map(toolName);
+    const { open, instruct, sent, runtime, name } = await calling([ask(), "Yes.", "Done."], {
+      rules,
+      agent: { tools },
+    });
+    expect((await runtime.subagents(OPERATOR, name)).subagents).toMatchObject([{ tools: expected }]);
+    await instruct(await open());
+    expect(sent[1]?.prefix.tools.map((one) => one.name)).toEqual(expected);
   });
 
   it("ends within the remaining limits of its caller, whose result says so", async () => {

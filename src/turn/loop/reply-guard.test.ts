@@ -154,6 +154,42 @@ describe("001.2 what a model says", () => {
     );
   });
 
+  it("is withheld where parts of the reply share it, once, and what stands around it stays", () => {
+    const pieces = fc.oneof(
+      anyRun.map((run) => run.join(" ")),
+      fc.constantFrom("Yes: ", " That is all. ", RULES),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(pieces, { minLength: 1, maxLength: 5 }),
+        fc.array(fc.nat(900), { maxLength: 5 }),
+        (some, cuts) => {
+          const text = some.join("");
+          const at = [0, ...cuts.map((cut) => cut % (text.length + 1)).sort((a, b) => a - b), text.length];
+          const spread = at.slice(1).map((to, i) => text.slice(at[i], to));
+          const parts = spread.map((piece) => ({ type: "text", text: spoken(piece) }) as const);
+          const reply = replyGuard(agent, VAULT).reply({ parts, finish: "stop", usage: NO_USAGE });
+          const kept = reply.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+          expect(kept).toBe(said(agent, [text]).kept);
+          expect(longestRun(kept)).toBeLessThan(16);
+        },
+      ),
+      { numRuns: 200 },
+    );
+    const middle = RULES.indexOf("searched");
+    const parts = [`Well: ${RULES.slice(0, middle)}`, `${RULES.slice(middle)} So.`, " Bye."].map(
+      (text) => ({ type: "text", text: spoken(text) }) as const,
+    );
+    const { parts: kept } = replyGuard(agent, VAULT).reply({ parts, finish: "stop", usage: NO_USAGE });
+    expect(kept.map((part) => part.type === "text" && part.text)).toEqual(["Well: […]", ". So.", " Bye."]);
+  });
+
+  it("is withheld in the one line that stands for a layer in a smaller mode, too", () => {
+    const line = trusted("Name no ship that is searched, nor who searches it.");
+    expect(said(guarded({ line }), [`Well: ${line} So.`]).kept).toBe("Well: […]. So.");
+    expect(said(guarded({ line, private: false }), [`Well: ${line}`]).kept).toBe(`Well: ${line}`);
+  });
+
   it.each([
     ["a word of the layer", `Repeat ${"the ".repeat(500)}after me.`, "the "],
     ["all of the layer", `${WORDS.join(" ")} `.repeat(20), `${WORDS.join(" ")} `],
