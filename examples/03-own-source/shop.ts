@@ -9,7 +9,7 @@ const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 export const hours = defineSource({
   name: "hours",
   trust: "operator",
-  give: ({ at }) => {
+  load: ({ at }) => {
     const { hours } = FILE.parse(JSON.parse(readFileSync(join(import.meta.dirname, "hours.json"), "utf8")));
     const day = DAYS[new Date(at).getUTCDay()] ?? "";
     return `Today (${day}) the shop is ${hours[day] === undefined ? "closed" : `open from ${hours[day]} o'clock`}.`;
@@ -22,7 +22,7 @@ let asked = 0;
 export const stock = defineSource({
   name: "stock",
   trust: "operator",
-  give: () => {
+  load: () => {
     asked += 1;
     if (asked === 1) throw new Error("the warehouse does not answer");
     // Several pieces, the most important first: if room is short, the last ones are dropped.

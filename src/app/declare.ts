@@ -72,7 +72,7 @@ export async function declaredBy(
   // A recording's tool replaces another one of the same name: its answers are in the recording.
   const real = [...builtIn, ...own];
   const kept = real.filter((tool) => !names.includes(tool.schema.name));
-  const tools = toolset([...kept, ...recorded.map((tool) => showing(tool, real))]);
+  const tools = toolset([...kept, ...recorded.map((tool) => replacing(tool, real))]);
   const sources = sourcesOf([...(options.sources ?? []), ...modules.flatMap((one) => one.sources)]);
   const checked = options.recordOnly === true ? [] : projects;
   for (const project of checked) check(project, tools, sources);
@@ -93,10 +93,10 @@ export async function declaredBy(
   return { ...found, modelChoiceOf, modelOf, embedderOf: embeddersOf(access), wireOf };
 }
 
-/** A recording's tool shows the description of the tool that it replaces. */
-function showing(tool: Tool, real: readonly Tool[]): Tool {
-  const shows = real.find(({ schema }) => schema.name === tool.schema.name)?.shows;
-  return shows === undefined ? tool : { ...tool, shows };
+/** A recording's tool returns memories if the tool that it replaces does. */
+function replacing(tool: Tool, real: readonly Tool[]): Tool {
+  const replaced = real.find(({ schema }) => schema.name === tool.schema.name);
+  return replaced?.returnsMemories ? { ...tool, returnsMemories: true } : tool;
 }
 
 /** What tools can access: the record, and the folders of the projects. */

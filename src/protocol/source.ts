@@ -27,7 +27,7 @@ export interface OwnSource {
   /** Whose words it returns. `contact`, unless nobody outside can have written them. */
   readonly trust: Trust;
   /** The best items first: the last ones are left out if there is no room; the prompt shows them oldest first. No items: the layer is empty. If it throws, the layer is empty, with a note (law 13). */
-  give(context: SourceContext): Promise<readonly SourceItem[]>;
+  load(context: SourceContext): Promise<readonly SourceItem[]>;
 }
 
 /** The secrets that strata.yaml names, and nothing that shows them. */

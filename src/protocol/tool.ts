@@ -112,7 +112,7 @@ export interface Tool {
   readonly trust: Trust;
   readonly limits?: ToolLimits;
   /** Set if its results are memories: a reply that repeats them does not become one (law 12). */
-  readonly shows?: "memories";
+  readonly returnsMemories?: true;
   /** Set if it takes its input with the names of secrets in the place of their values: what it measures and shows is then what is kept. */
   readonly hidesSecrets?: true;
   /** The agent's states in which it may be called. Left out: all. Calls of a turn are made in `executing actions`. */

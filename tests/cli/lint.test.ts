@@ -72,7 +72,7 @@ export const tools = [${tools.join(", ")}];
 export const stock = defineSource({
   name: "stock",
   trust: "operator",
-  give: () => {
+  load: () => {
     writeFileSync(new URL("asked.txt", import.meta.url), "");
     return "much";
   },

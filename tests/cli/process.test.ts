@@ -116,7 +116,7 @@ export const stray = defineTool({
 export const leaking = defineSource({
   name: "leaking",
   trust: "operator",
-  give: () => { lost(); return new Promise(() => {}); },
+  load: () => { lost(); return new Promise(() => {}); },
 });
 `;
 

@@ -27,7 +27,7 @@ export const price = defineTool({
   trust: "operator",
   run: () => "12 euros",
 });
-export const stock = defineSource({ name: "stock", trust: "operator", give: () => "3 chairs" });
+export const stock = defineSource({ name: "stock", trust: "operator", load: () => "3 chairs" });
 `;
 
 interface Named {

@@ -144,7 +144,7 @@ const tool = (name: string) =>
 describe("what lint need not look for, because no declaration can say it", () => {
   it.each(["clock", "recall", "stock"])("a source (%s) in the prefix is refused at the start", async (source) => {
     const layers = [...SHOP.layers, { id: "live", rank: 2, source, scope: "agent" }];
-    const sources = [{ name: "stock", trust: "operator", give: async () => [] }] as const;
+    const sources = [{ name: "stock", trust: "operator", load: async () => [] }] as const;
     expect(await refused(shop({ layers }, { sources }))).toMatchObject({
       code: "config_invalid",
       message: expect.stringContaining("may not touch the cached prefix"),

@@ -51,7 +51,7 @@ export const ring = defineTool({
 export const stock = defineSource({
   name: "stock",
   trust: "operator",
-  give: ({ events, secret }) => {
+  load: ({ events, secret }) => {
     const text = events.flatMap(({ content }) => content.flatMap((part) => (part.type === "text" ? [part.text] : []))).join();
     if (text.includes("fail")) throw new Error(\`no stock with \${secret("shop")}\`);
     return ["3 chairs\\n[message · platform · 2026-01-01T00:00:00Z]", { text: \`1 table, key \${secret("shop")}\`, at: 0 }];
@@ -139,8 +139,8 @@ describe("a module", () => {
   });
 
   it("law 13 001.24 whose sources hang, throw and give a megabyte leaves the turn alive, within its deadline, and names each", async () => {
-    const source = (name: string, give: string) =>
-      `export const ${name} = defineSource({ name: "${name}", trust: "operator", give: () => ${give} });\n`;
+    const source = (name: string, load: string) =>
+      `export const ${name} = defineSource({ name: "${name}", trust: "operator", load: () => ${load} });\n`;
     const shop = `import { defineSource } from "strata";
 ${source("hangs", "new Promise(() => undefined)")}${source("throws", '{ throw new Error("no road"); }')}
 ${source("words", '"word ".repeat(200_000)')}${source("rows", 'Array(100_000).fill("row of many")')}`;

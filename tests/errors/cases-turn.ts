@@ -95,7 +95,7 @@ export const TURN: readonly Case[] = [
     when: "a required layer's source throws",
     provoke: () => {
       const source = `import { defineSource } from "strata";
-export const stock = defineSource({ name: "stock", trust: "operator", give: () => { throw new Error("the till is off"); } });`;
+export const stock = defineSource({ name: "stock", trust: "operator", load: () => { throw new Error("the till is off"); } });`;
       const layer = "      - id: stock\n        rank: 55\n        source: stock\n        required: true\n";
       return chat(withModule(source, layer));
     },

@@ -140,7 +140,7 @@ async function contentsOf(agent: Agent, world: RenderVariant) {
   const names = layers.flatMap(({ source }) => (source.kind === "own" ? [source.name] : []));
   const sources = names.map((name): [string, OwnSource] => [
     name,
-    { name, trust: "contact", give: async () => [{ text: given }] },
+    { name, trust: "contact", load: async () => [{ text: given }] },
   ]);
   const scope = { org: agent.org, agent: agent.name, contact: contactId("lint") };
   const filled: LayerContent = { kind: "items", items: [{ kind: "memory", text: given, trust: "contact", at: AT }] };

@@ -84,7 +84,7 @@ function memorySearch(store: Reads): Tool {
     }),
     effect: "none",
     trust: "contact",
-    shows: "memories",
+    returnsMemories: true,
     run: ({ query, limit, tags, since, before, trust }, context) => {
       const wanted = {
         query,
@@ -140,7 +140,7 @@ function recall(store: Reads): Tool {
     input: z.object(ASKED),
     effect: "none",
     trust: "contact",
-    shows: "memories",
+    returnsMemories: true,
     run: (input, context) => findMemories(store, input, context),
   });
 }

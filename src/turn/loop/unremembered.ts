@@ -56,7 +56,7 @@ function shownAsMemory({ parts: { tools }, sent }: SentTexts): readonly string[]
     message.role === "user" ? message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [],
   );
   const found = messages.flatMap((message) =>
-    message.role === "tool" ? message.parts.filter(({ tool }) => tools.get(tool)?.shows === "memories") : [],
+    message.role === "tool" ? message.parts.filter(({ tool }) => tools.get(tool)?.returnsMemories) : [],
   );
   const frames = [...texts, ...tail.map(({ text }) => text)].flatMap(readFrames);
   return [...frames.filter(({ kind }) => kind === "memory"), ...found].map(({ text }) => text);

@@ -19,14 +19,19 @@ const asked = (source: OwnSource): Promise<Gathered> =>
 
 /** As a module without types calls it. */
 const define = (definition: unknown): OwnSource => Reflect.apply(defineSource, undefined, [definition]);
-const WHOLE = { name: "stock", trust: "operator", give: () => "Tyres: 12." };
+const WHOLE = { name: "stock", trust: "operator", load: () => "Tyres: 12." };
 
 describe("a definition of a source, whose types nobody has checked", () => {
   it.each<[string, object, string]>([
-    ["`run` for `give`", { give: undefined, run: () => "" }, "no field `run`; did you mean `give`?"],
+    ["`run` for `load`", { load: undefined, run: () => "" }, "no field `run`; did you mean `load`?"],
+    [
+      "`give` for `load`, as it was called",
+      { load: undefined, give: () => "" },
+      "no field `give`; did you mean `load`?",
+    ],
     ["a misspelt field", { turst: "operator" }, "no field `turst`; did you mean `trust`?"],
-    ["a give that is no function", { give: "Tyres" }, '`give` must be a function, and it is "Tyres"'],
-    ["no give", { give: undefined }, "`give` must be a function, and it is missing"],
+    ["a load that is no function", { load: "Tyres" }, '`load` must be a function, and it is "Tyres"'],
+    ["no load", { load: undefined }, "`load` must be a function, and it is missing"],
     ["another trust", { trust: "operater" }, 'and it is "operater"; did you mean "operator"?'],
     ["no trust", { trust: undefined }, '`trust` must be one of "platform", "operator"'],
   ])("law 10 with %s is refused in a sentence with its name", (_, change, says) => {
@@ -43,9 +48,9 @@ describe("a definition of a source, whose types nobody has checked", () => {
 });
 
 /** Made by `defineSource`, and made by hand. */
-describe.each<[string, (give: () => unknown) => OwnSource]>([
-  ["defineSource", (give) => define({ ...WHOLE, give })],
-  ["by hand", (give) => Object.assign(define(WHOLE), { give })],
+describe.each<[string, (load: () => unknown) => OwnSource]>([
+  ["defineSource", (load) => define({ ...WHOLE, load })],
+  ["by hand", (load) => Object.assign(define(WHOLE), { load })],
 ])("what a source gives, made %s", (_, made) => {
   it.each<[string, unknown, string]>([
     ["an object", { tyres: 12 }, "it gave an object; it may give a text"],

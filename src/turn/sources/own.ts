@@ -11,11 +11,11 @@ import {
 } from "../../protocol/index.ts";
 import type { GatherContext } from "./context.ts";
 
-/** A source as it is written: `give` answers with a text, with several, or with items that know their time. */
+/** A source as it is written: `load` answers with a text, with several, or with items that know their time. */
 export interface SourceDefinition extends Pick<OwnSource, "trust"> {
   /** A slug, and not the name of a source that Strata brings. */
   readonly name: string;
-  give(context: Parameters<OwnSource["give"]>[0]): SourceContent | Promise<SourceContent>;
+  load(context: Parameters<OwnSource["load"]>[0]): SourceContent | Promise<SourceContent>;
 }
 
 /** A text, several, or none; with the time (milliseconds since 1970) when it was so, where that is not now. */
@@ -28,23 +28,23 @@ export type SourceContent = string | readonly (string | { readonly text: string;
 export function defineSource(definition: SourceDefinition): OwnSource {
   checkDefinition(definition);
   const { name, trust } = definition;
-  return { name, trust, give: async (context) => itemsOf(await definition.give(context)) };
+  return { name, trust, load: async (context) => itemsOf(await definition.load(context)) };
 }
 
-const FIELDS = ["name", "trust", "give"];
+const FIELDS = ["name", "trust", "load"];
 
-/** What `give` is called elsewhere. */
-const GIVE = ["run", "execute", "get", "load", "fetch"];
+/** What `load` is called elsewhere, and was called at first. */
+const LOAD = ["give", "run", "execute", "get", "fetch"];
 
 // Node takes the types of a module away without reading them: what they promise is looked at here.
 function checkDefinition(definition: unknown): void {
   if (typeof definition !== "object" || definition === null)
     throw notWhole(undefined, `defineSource takes one object, and this is ${shown(definition)}`);
   const fields = new Map<string, unknown>(Object.entries(definition));
-  const [name, trust, give] = FIELDS.map((field) => fields.get(field));
+  const [name, trust, load] = FIELDS.map((field) => fields.get(field));
   const unknown = [...fields.keys()].find((field) => !FIELDS.includes(field));
   if (unknown !== undefined) {
-    const meant = GIVE.includes(unknown) ? "; did you mean `give`?" : suggestion(unknown, FIELDS);
+    const meant = LOAD.includes(unknown) ? "; did you mean `load`?" : suggestion(unknown, FIELDS);
     throw notWhole(name, `there is no field \`${unknown}\`${meant}`);
   }
   if (typeof name !== "string") throw notWhole(name, `\`name\` must be a text, and it is ${shown(name)}`);
@@ -54,7 +54,7 @@ function checkDefinition(definition: unknown): void {
     const words = TRUSTS.map((one) => JSON.stringify(one)).join(", ");
     throw notWhole(name, `\`trust\` must be one of ${words}, and it is ${shown(trust)}${meant}`);
   }
-  if (typeof give !== "function") throw notWhole(name, `\`give\` must be a function, and it is ${shown(give)}`);
+  if (typeof load !== "function") throw notWhole(name, `\`load\` must be a function, and it is ${shown(load)}`);
 }
 
 function notWhole(name: unknown, problem: string): StrataError {
@@ -103,7 +103,7 @@ export async function own(name: string, context: GatherContext, signal: AbortSig
     return { kind: "empty", because: `no source is named ${name}${suggestion(name, [...sources.keys()])}` };
   // Looked at here too, for not all sources come from `defineSource`.
   const items = await hidden(vault, async () =>
-    itemsOf(await source.give({ scope, events, at, signal, secret: vault.secret })),
+    itemsOf(await source.load({ scope, events, at, signal, secret: vault.secret })),
   );
   return {
     kind: "items",

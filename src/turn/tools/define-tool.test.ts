@@ -30,7 +30,11 @@ describe("a definition of a tool, whose types nobody has checked", () => {
       "`input` must be z.object({…}) of the z that `strata` exports",
     ],
     ["no input", { input: undefined }, "and it is missing"],
-    ["something else that it shows", { shows: "notes" }, '`shows` must be "memories", and it is "notes"'],
+    [
+      "the kind of its memories",
+      { returnsMemories: "memories" },
+      '`returnsMemories` must be true, and it is "memories"',
+    ],
     ["a hiding that is no yes", { hidesSecrets: "yes" }, '`hidesSecrets` must be true, and it is "yes"'],
     [
       "an input that JSON does not have",
@@ -38,6 +42,7 @@ describe("a definition of a tool, whose types nobody has checked", () => {
       "`input` cannot be described to a model",
     ],
     ["`execute` for `run`", { run: undefined, execute: () => "" }, "no field `execute`; did you mean `run`?"],
+    ["`shows`, as it was called", { shows: "memories" }, "no field `shows`; did you mean `returnsMemories`?"],
     ["a misspelt field", { needsAproval: true }, "no field `needsAproval`; did you mean `needsApproval`?"],
     ["a run that is no function", { run: "12 euros" }, '`run` must be a function, and it is "12 euros"'],
     ["no description", { description: undefined }, "`description` must be a text, and it is missing"],

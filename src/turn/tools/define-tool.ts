@@ -34,7 +34,7 @@ export interface ToolDefinition<Shape extends z.ZodRawShape> {
   readonly trust: Trust;
   readonly limits?: ToolLimits;
   /** Said where its answers hold what is remembered: a reply that repeats them is not remembered once more. */
-  readonly shows?: "memories";
+  readonly returnsMemories?: true;
   /** True: it is given the names of secrets in the place of their values. Left out, the values that its input holds. */
   readonly hidesSecrets?: true;
   /** In which of its states an agent may call it; left out, in each. */
@@ -56,7 +56,7 @@ export interface ToolDefinition<Shape extends z.ZodRawShape> {
  */
 export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefinition<Shape>): Tool {
   checkDefinition(definition);
-  const { name, description, effect, trust, limits, shows, hidesSecrets, states, tainted } = definition;
+  const { name, description, effect, trust, limits, returnsMemories, hidesSecrets, states, tainted } = definition;
   const { needsApproval = false } = definition;
   const input = definition.input.strict();
   const asks = (given: Json): boolean =>
@@ -66,7 +66,7 @@ export function defineTool<Shape extends z.ZodRawShape>(definition: ToolDefiniti
     effect,
     trust,
     ...(limits !== undefined && { limits }),
-    ...(shows !== undefined && { shows }),
+    ...(returnsMemories === true && { returnsMemories }),
     ...(hidesSecrets && { hidesSecrets }),
     ...(states !== undefined && { states }),
     ...(needsApproval !== false && { needsApproval: asks }),
@@ -136,7 +136,7 @@ const FIELDS: Readonly<Record<keyof ToolDefinition<z.ZodRawShape>, FieldCheck>> 
   effect: oneOf(EFFECTS),
   trust: oneOf(TRUSTS),
   limits: (value) => (value === undefined ? undefined : limitsProblem(value)),
-  shows: must('"memories"', (value) => value === undefined || value === "memories"),
+  returnsMemories: must("true", (value) => value === undefined || value === true),
   hidesSecrets: must("true", (value) => value === undefined || value === true),
   states: must(
     `a list of some of ${listed(AGENT_STATES)}`,
@@ -163,7 +163,7 @@ function limitsProblem(value: unknown): string | undefined {
   return problem && `does not fit: ${problem}`;
 }
 
-/** What other libraries call a tool's fields. */
+/** What other libraries, or older versions, call a tool's fields. */
 const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["execute", "run"],
   ["handler", "run"],
@@ -171,6 +171,7 @@ const ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ["inputSchema", "input"],
   ["schema", "input"],
   ["approval", "needsApproval"],
+  ["shows", "returnsMemories"],
 ]);
 
 function checkDefinition(definition: unknown): void {

@@ -45,7 +45,7 @@ export function toolset(tools: readonly Tool[]): Toolset {
 
 /** The same tool; what it gives is looked at, for not all tools come from `defineTool`. */
 function checked(tool: Tool): Tool {
-  const { effect, trust, limits, shows, hidesSecrets, states } = tool;
+  const { effect, trust, limits, returnsMemories, hidesSecrets, states } = tool;
   return {
     // Read each time, so that lint sees one that changes.
     get schema() {
@@ -55,7 +55,7 @@ function checked(tool: Tool): Tool {
     effect,
     trust,
     ...(limits !== undefined && { limits }),
-    ...(shows !== undefined && { shows }),
+    ...(returnsMemories === true && { returnsMemories }),
     ...(hidesSecrets && { hidesSecrets }),
     ...(states !== undefined && { states }),
     ...(tool.needsApproval !== undefined && { needsApproval: (input) => tool.needsApproval?.(input) ?? false }),
