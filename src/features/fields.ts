@@ -39,6 +39,15 @@ export const CACHED_SECONDS = z
 /** The time of an answer. */
 export const TIME = z.number().describe("milliseconds since 1970");
 
+/** Who did something. */
+export const DONE_BY = {
+  by: z.string().describe("the role"),
+  byId: z
+    .string()
+    .optional()
+    .describe("who it was, such as `local:operator`; absent for contacts, and if it was not kept"),
+};
+
 /** A list in an answer. */
 export const list = <T extends z.ZodType>(item: T) => z.array(item).readonly();
 

@@ -15,6 +15,7 @@ export {
   type Style,
   shortVersion,
   styleOf,
+  whoDid,
 } from "./style.ts";
 export { type Column, table } from "./table.ts";
 export { type Unanswered, unansweredLine, unansweredSays } from "./unanswered.ts";

@@ -97,3 +97,7 @@ export function oneLine(text: string, length = Number.POSITIVE_INFINITY): string
   const signs = [...line];
   return signs.length <= length ? line : `${signs.slice(0, length - 1).join("")}…`;
 }
+
+/** Who did something, in a sentence; rows from before ids were kept have only the role. */
+export const whoDid = ({ by, byId }: { readonly by: string; readonly byId?: string | undefined }): string =>
+  byId === undefined ? `the ${by}` : `the ${by} (${printable(byId)})`;

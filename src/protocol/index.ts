@@ -229,6 +229,8 @@ export {
   BATCH_SENDERS,
   batchContact,
   type ContactScope,
+  type DoneBy,
+  doneBy,
   erasedContact,
   isAllowed,
   isBatch,

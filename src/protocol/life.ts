@@ -1,3 +1,4 @@
+import type { ActorId } from "./ids.ts";
 import type { Role } from "./scope.ts";
 import type { Trust, Untrusted } from "./trust.ts";
 
@@ -42,6 +43,7 @@ export interface TopUp {
   readonly id: number;
   readonly dollars: number;
   readonly by: Role;
+  readonly byId?: ActorId;
   readonly note: Untrusted;
   readonly at: number;
 }

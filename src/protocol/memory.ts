@@ -1,4 +1,4 @@
-import type { MemoryId, TurnId } from "./ids.ts";
+import type { ActorId, MemoryId, TurnId } from "./ids.ts";
 import type { Role } from "./scope.ts";
 import type { Trust, Untrusted } from "./trust.ts";
 
@@ -16,6 +16,7 @@ export interface NewMemory {
   readonly trust: Trust;
   /** Who wrote it down; left out, the agent. */
   readonly by?: Role;
+  readonly byId?: ActorId;
   /** The speaker, by the name that a question would use: the contact's or the agent's. */
   readonly speaker?: string;
   /** Its session: memories of one session are read together. Left out: it stands alone. */

@@ -71,6 +71,18 @@ export interface Actor {
   readonly contact?: ContactId;
 }
 
+/** Who did something, as it is kept. Rows from before ids were kept have only the role. */
+export interface DoneBy {
+  readonly by: Role;
+  readonly byId?: ActorId;
+}
+
+/** What is kept of who acts. Not a contact's id: links survive an erasure, and the row's scope already says which contact it was. */
+export const doneBy = ({ id, role }: Pick<Actor, "id" | "role">): DoneBy => ({
+  by: role,
+  ...(role !== "contact" && !id.startsWith("contact:") && { byId: id }),
+});
+
 /** Whoever sits at this machine: the command line, and programs that embed Strata. */
 export const LOCAL_OPERATOR: ActorId = actorId("local:operator");
 

@@ -1,5 +1,5 @@
 import { never, StrataError } from "./errors.ts";
-import type { AgentName, LayerId, TurnId } from "./ids.ts";
+import type { ActorId, AgentName, LayerId, TurnId } from "./ids.ts";
 import type { Digest } from "./json.ts";
 import type { Source } from "./layer.ts";
 import type { TextVerdict } from "./life.ts";
@@ -50,6 +50,7 @@ export interface NewText extends TextKey {
   /** The lowest trust of all that its writer had seen. */
   readonly inputs: Trust;
   readonly by: Role;
+  readonly byId?: ActorId;
   readonly turn?: TurnId;
   /** The writer's reason for the change. */
   readonly reason: Untrusted;
@@ -110,6 +111,7 @@ export interface TextMove extends TextKey {
   readonly from: number | null;
   readonly to: number | null;
   readonly by: Role;
+  readonly byId?: ActorId;
   readonly turn?: TurnId;
   readonly reason: Untrusted;
   /** Milliseconds since 1970. */

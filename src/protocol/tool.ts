@@ -1,4 +1,4 @@
-import type { AgentName, ApprovalId, ContactId, EventId, OrgId, ThreadId, ToolName, TurnId } from "./ids.ts";
+import type { ActorId, AgentName, ApprovalId, ContactId, EventId, OrgId, ThreadId, ToolName, TurnId } from "./ids.ts";
 import type { Digest, Json, JsonObject } from "./json.ts";
 import type { Layer } from "./layer.ts";
 import type { AgentState } from "./life.ts";
@@ -160,6 +160,7 @@ export interface Approval extends NewApproval {
   readonly askedAt: number;
   readonly decidedAt?: number;
   readonly decidedBy?: Role;
+  readonly decidedById?: ActorId;
   /** What the person said about it. */
   readonly note?: Untrusted;
   /** The result of the call, once it has run. */

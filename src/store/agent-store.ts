@@ -1,7 +1,9 @@
 import type {
   Actor,
+  ActorId,
   AgentName,
   ContactId,
+  DoneBy,
   NewText,
   OrgId,
   Role,
@@ -22,8 +24,7 @@ export interface AgentOwner {
 }
 
 /** Who changes what is active, and why. */
-interface Deed {
-  readonly by: Role;
+interface Deed extends DoneBy {
   readonly reason: Untrusted;
   readonly at: number;
 }
@@ -136,6 +137,7 @@ export interface MailStore {
 export interface Act {
   readonly id: number;
   readonly role: Role;
+  readonly byId?: ActorId;
   readonly what: string;
   readonly about: string;
   readonly at: number;

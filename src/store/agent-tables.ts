@@ -1,8 +1,10 @@
 import type { Generated } from "kysely";
 import type {
+  ActorId,
   AgentName,
   ContactId,
   Digest,
+  DoneBy,
   LayerId,
   MoveKind,
   OrgId,
@@ -39,6 +41,7 @@ interface TextMoveTable extends OfAgent, Linked {
   readonly was: number | null;
   readonly stands: number | null;
   readonly by: Role;
+  readonly by_id: ActorId | null;
   readonly turn: TurnId | null;
   readonly contact: ContactId | null;
   readonly reason: Digest;
@@ -61,6 +64,7 @@ interface TextMoveTable extends OfAgent, Linked {
 interface ActTable extends OfAgent, Linked {
   readonly id: number;
   readonly role: Role;
+  readonly by_id: ActorId | null;
   readonly what: string;
   readonly about: string;
 }
@@ -84,3 +88,9 @@ export interface AgentTables {
   readonly text_move: TextMoveTable;
   readonly act: ActTable;
 }
+
+/** Who did it, from a row's columns. */
+export const toDoneBy = ({ by, by_id }: { readonly by: Role; readonly by_id: ActorId | null }): DoneBy => ({
+  by,
+  ...(by_id !== null && { byId: by_id }),
+});

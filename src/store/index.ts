@@ -17,6 +17,7 @@ export type {
   VersionsWish,
   WaitingMessage,
 } from "./agent-store.ts";
+export { toDoneBy } from "./agent-tables.ts";
 export type { CopyProgress } from "./copy.ts";
 export { applyWrites } from "./core-writes.ts";
 export { evictedIn, FORGET_MEMORY, newMemoryId, SAVE_MEMORY } from "./memory/memory-writes.ts";
@@ -35,7 +36,7 @@ export type {
   WaitingText,
   WaitingTexts,
 } from "./memory-store.ts";
-export { type Migration, newTable } from "./migrations.ts";
+export { type Migration, newColumn, newTable } from "./migrations.ts";
 export { copyStores, openStore, serverFacts, storeName } from "./open-store.ts";
 export { append, problem } from "./record/chain.ts";
 export { keepOwn, keepShared, ownText, scopeKey, sharedText, TEXT_OF } from "./record/pieces.ts";

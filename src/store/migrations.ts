@@ -49,7 +49,8 @@ const TYPES: Readonly<Record<Dialect, Readonly<Record<string, string>>>> = {
 const onPostgres = (postgres: string): Sql => ({ sqlite: "", postgres });
 const onSqlite = (sqlite: string): Sql => ({ sqlite, postgres: "" });
 
-const column = (table: string, name: string, type: "text" | "int"): Sql => ({
+/** The statement that adds a column to a table that is there. It is null in the rows that are there. */
+export const newColumn = (table: string, name: string, type: "text" | "int"): Readonly<Record<Dialect, string>> => ({
   sqlite: `alter table ${table} add column ${name} ${TYPES.sqlite[type]}`,
   postgres: `alter table ${table} add column ${name} ${TYPES.postgres[type]}`,
 });
@@ -146,19 +147,24 @@ export const SHARED: readonly Migration[] = [
       "create index open_call_turn on open_call (org, agent, contact, turn, position)",
       "create index open_call_due on open_call (org, agent, due) where state = 'open' and due is not null",
       onSqlite("create index open_call_checked on open_call (+state, closed_by, used)"),
-      ...["caller_thread", "caller_agent", "caller_call"].map((name) => column("thread", name, "text")),
+      ...["caller_thread", "caller_agent", "caller_call"].map((name) => newColumn("thread", name, "text")),
       "create index thread_called on thread (org, contact, caller_agent) where caller_agent is not null",
       onSqlite("create index thread_caller_checked on thread (+caller_thread, caller_agent, caller_call)"),
-      column("event", "answers", "text"),
+      newColumn("event", "answers", "text"),
       "create index event_untaken_by_thread on event (org, agent, contact, thread, seq) where status in ('pending', 'held', 'along')",
       "create index event_answers on event (org, agent, contact, thread, answers) where answers is not null",
       onSqlite("create index event_answers_checked on event (+answers) where turn is null"),
-      column("turn", "run", "text"),
-      column("turn", "upto", "int"),
+      newColumn("turn", "run", "text"),
+      newColumn("turn", "upto", "int"),
       "update turn set run = id",
       "create index turn_run on turn (org, agent, contact, run)",
       onSqlite("create index turn_run_checked on turn (+run, upto) where status = 'running'"),
       onPostgres("alter table open_call alter contact set statistics 0"),
     ],
+  },
+  {
+    number: 23,
+    name: "who did it",
+    statements: ["text_move", "act", "memory"].map((table) => newColumn(table, "by_id", "text")),
   },
 ];

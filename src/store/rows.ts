@@ -33,6 +33,7 @@ import {
   type Usage,
   untrusted,
 } from "../protocol/index.ts";
+import { toDoneBy } from "./agent-tables.ts";
 import type { LedgerForm, MessageMark, PrefixManifest, StoredLedger } from "./digests.ts";
 import type { NewOpenCall, OpenCall, RequestRecord, Slot, Thread, TurnEnd } from "./records.ts";
 import type { NOBODY, Row } from "./tables.ts";
@@ -210,9 +211,20 @@ export function toTextKey({ layer, part }: Pick<Row<"text_move">, "layer" | "par
 
 /** What was done with a text. */
 export function toTextMove(row: Row<"text_move">, reason: string | null): TextMove {
-  const { seq, kind, n, was: from, stands: to, by, turn, at } = row;
+  const { seq, kind, n, was: from, stands: to, turn, at } = row;
   const why = untrusted(reason ?? "");
-  return { ...toTextKey(row), seq, kind, n, from, to, by, ...(turn !== null && { turn }), reason: why, at };
+  return {
+    ...toTextKey(row),
+    seq,
+    kind,
+    n,
+    from,
+    to,
+    ...toDoneBy(row),
+    ...(turn !== null && { turn }),
+    reason: why,
+    at,
+  };
 }
 
 /**
@@ -224,7 +236,7 @@ export function toTextVersion(
   texts: MoveTexts,
   now: Pick<TextVersion, "status" | "active" | "digest">,
 ): TextVersion {
-  const { n, by, turn, at, parent, verdict, trust, inputs } = row;
+  const { n, turn, at, parent, verdict, trust, inputs } = row;
   return {
     ...toTextKey(row),
     n,
@@ -233,7 +245,7 @@ export function toTextVersion(
     ...now,
     trust: trust ?? "contact",
     inputs: inputs ?? "contact",
-    by,
+    ...toDoneBy(row),
     ...(turn !== null && { turn }),
     reason: untrusted(texts.reason ?? ""),
     verdict: { verdict: verdict ?? "reject", findings: texts.findings === null ? [] : toTags(texts.findings) },
@@ -278,7 +290,7 @@ export function toMemory(row: MemoryRow): Memory {
     ...(row.turn !== null && { turn: row.turn }),
     ...(speaker !== null && { speaker }),
     ...(session !== null && { session }),
-    ...(by !== null && { by }),
+    ...(by !== null && toDoneBy({ by, by_id: row.by_id })),
     ...(row.sources !== null && { sources: toTags(row.sources) }),
     ...(validFrom !== null && { validFrom }),
     ...(validUntil !== null && { validUntil }),

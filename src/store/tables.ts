@@ -1,5 +1,6 @@
 import type { Generated, Selectable } from "kysely";
 import type {
+  ActorId,
   AgentName,
   CallId,
   ContactId,
@@ -287,6 +288,7 @@ interface MemoryTable {
   readonly speaker: string | null;
   readonly session: string | null;
   readonly by: Role | null;
+  readonly by_id: ActorId | null;
   readonly sources: string | null;
   readonly valid_from: number | null;
   readonly valid_until: number | null;

@@ -1,9 +1,9 @@
 import type { z } from "zod";
 import type {
-  Actor,
   CommitReport,
   ContactScope,
   Digest,
+  DoneBy,
   OrgId,
   OutboxId,
   PlannedWrite,
@@ -164,8 +164,7 @@ export interface Writes {
 }
 
 /** Who erases, and when. */
-export interface Erasing {
-  readonly by: Actor["role"];
+export interface Erasing extends DoneBy {
   readonly at: number;
 }
 

@@ -131,7 +131,7 @@ type Act = Awaited<ReturnType<OperationContext["runtime"]["acts"]>>[number];
 const COLUMNS = [{ head: "when (UTC)" }, { head: "who" }, { head: "did" }, { head: "about" }] as const;
 
 function actLines(found: readonly Act[], style: Style): readonly string[] {
-  const rows = found.map(({ at, role, what, about }) => [minute(at), role, what, printable(about)]);
+  const rows = found.map(({ at, role, byId = role, what, about }) => [minute(at), byId, what, printable(about)]);
   return table(COLUMNS, rows, style);
 }
 

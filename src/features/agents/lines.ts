@@ -2,7 +2,7 @@ import { z } from "zod";
 import { count, number, oneLine, type Style, setIn, shortVersion, table } from "../../print/index.ts";
 import type { Agent, Source, Tainted, ToolName } from "../../protocol/index.ts";
 import { undeliverableLine } from "../deliveries/index.ts";
-import { list, TIME } from "../fields.ts";
+import { DONE_BY, list, TIME } from "../fields.ts";
 import { LIFE, sleepsLine } from "../life/index.ts";
 import { HEAD } from "../logs/index.ts";
 import { LAYER, PASSED_OVER, passedOverLines, proposalsLine } from "../texts/index.ts";
@@ -170,7 +170,7 @@ export const DECLARED = z
   .meta({ id: "DeclaredAgent", description: "An agent as it is declared." });
 
 export const ACT = z
-  .object({ id: z.number(), role: z.string(), what: z.string(), about: z.string(), at: TIME })
+  .object({ id: z.number(), role: z.string(), byId: DONE_BY.byId, what: z.string(), about: z.string(), at: TIME })
   .meta({ id: "Act", description: "What an operator did with an agent." });
 
 export const ATTENTION = z

@@ -102,6 +102,7 @@ describe("a call that needs approval", () => {
     expect(done).toMatchObject({
       status: "done",
       decidedBy: "operator",
+      decidedById: OPERATOR.id,
       outcome: { text: "refunded order 7", failed: false },
     });
     expect(acted).toEqual(["order 7"]);

@@ -7,6 +7,7 @@ import {
   type ApprovalId,
   asStrataError,
   type CountTokens,
+  doneBy,
   eventId,
   issueId,
   lowestTrust,
@@ -99,7 +100,7 @@ async function deny(parts: Parts, { approval, thread, actor, note }: Case): Prom
   const text = denied(id, tool, actor.role, note);
   return parts.store.part(APPROVAL_STORE).decideApproval(approval.scope, id, {
     verdict: "denied",
-    by: actor.role,
+    ...doneBy(actor),
     at: parts.clock.recorded(),
     ...(note !== undefined && { note }),
     event: eventOf(parts, thread, text, trustOf(actor)),
@@ -114,7 +115,7 @@ async function approve(parts: DecidingParts, one: Case): Promise<Approval> {
     const message = `nothing was decided about ${id}, because the program is ending; approve it when it runs again`;
     throw new StrataError("turn_cancelled", message, { approval: id });
   }
-  const decision = { verdict: "approved", by: actor.role, at: parts.clock.recorded() } as const;
+  const decision = { verdict: "approved", ...doneBy(actor), at: parts.clock.recorded() } as const;
   parts.acting.add(id);
   try {
     await parts.store

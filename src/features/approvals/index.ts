@@ -1,6 +1,6 @@
 /** Tool calls that wait for a person: listed, decided, and told to the agent. */
 import { z } from "zod";
-import { count, type Style, setIn } from "../../print/index.ts";
+import { count, type Style, setIn, whoDid } from "../../print/index.ts";
 import {
   type Allowed,
   APPROVAL_STATUSES,
@@ -15,7 +15,7 @@ import {
 } from "../../protocol/index.ts";
 import { newestOf, type Parts, reach, type Whose } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
-import { FIELDS, NEXT, nextAfter, PAGE } from "../fields.ts";
+import { DONE_BY, FIELDS, NEXT, nextAfter, PAGE } from "../fields.ts";
 import { type Call, type Operation, type OperationContext, operation } from "../operation.ts";
 import { approvalOf, decide, type Verdict } from "./decide.ts";
 import { ALREADY_DECIDED, APPROVAL_STORE, type ApprovalFilter, NOT_FOUND } from "./store.ts";
@@ -35,6 +35,7 @@ const APPROVAL = z
     askedAt: z.number().describe("milliseconds since 1970"),
     decidedAt: z.number().optional().describe("milliseconds since 1970"),
     decidedBy: z.string().optional(),
+    decidedById: DONE_BY.byId,
     note: z.string().optional(),
     outcome: z.object({ text: z.string(), failed: z.boolean() }).optional(),
   })
@@ -158,9 +159,10 @@ const OPERATIONS: readonly Operation[] = [
   }),
 ];
 
-function lines({ id, scope, tool, input, status, askedAt, note, outcome, decidedBy }: ApprovalView, style: Style) {
-  const by = decidedBy === undefined ? "" : ` by the ${decidedBy}`;
-  const head = `${id} · ${scope.agent} with ${scope.contact} · ${isoSecond(askedAt)} · ${status}${by}`;
+function lines({ id, scope, tool, input, status, askedAt, note, outcome, ...decided }: ApprovalView, style: Style) {
+  const { decidedBy: by, decidedById: byId } = decided;
+  const decider = by === undefined ? "" : ` by ${whoDid({ by, byId })}`;
+  const head = `${id} · ${scope.agent} with ${scope.contact} · ${isoSecond(askedAt)} · ${status}${decider}`;
   return [
     ...setIn(head, { first: "", more: "    " }, style).map(style.dim),
     ...setIn(JSON.stringify(input), { first: `  ${style.bold(tool)} `, more: "    " }, style),

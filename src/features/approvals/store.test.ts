@@ -41,6 +41,7 @@ const told = (text: string) => said(text, { kind: ownKind("approval"), trust: "o
 const decision = (more: Partial<Decision> = {}): Decision => ({
   verdict: "approved",
   by: "operator",
+  byId: actorId("member:mia"),
   at: NOW + 5_000,
   ...more,
 });
@@ -118,6 +119,7 @@ function deciding(openStore: OpenStore): void {
         status: "approved",
         decidedAt: NOW + 5_000,
         decidedBy: "operator",
+        decidedById: "member:mia",
         note,
       });
       expect(await approvalsOf(store).approval(ANN, asked.id)).toEqual(decided);

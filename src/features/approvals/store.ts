@@ -1,9 +1,11 @@
 import {
+  type ActorId,
   type Approval,
   type ApprovalId,
   type ApprovalStatus,
   type ContactScope,
   type Digest,
+  type DoneBy,
   errorKind,
   type PlannedWrite,
   type Role,
@@ -26,6 +28,7 @@ import {
   fixed,
   inOrder,
   keepOwn,
+  newColumn,
   type OneTurn,
   openRow,
   owner,
@@ -53,6 +56,7 @@ interface ApprovalTable extends ContactScope {
   readonly asked_at: number;
   readonly decided_at: number | null;
   readonly decided_by: Role | null;
+  readonly decided_by_id: ActorId | null;
   readonly note: Digest | null;
   readonly outcome: Digest | null;
   readonly schema: Digest | null;
@@ -68,9 +72,8 @@ export interface ApprovalFilter {
 }
 
 /** What a person decided about a waiting call. The event, if any, tells the agent; it lands with the decision. */
-export interface Decision {
+export interface Decision extends DoneBy {
   readonly verdict: "approved" | "denied";
-  readonly by: Role;
   readonly note?: Untrusted;
   readonly at: number;
   readonly event?: ArrivingEvent;
@@ -101,6 +104,17 @@ export const ALREADY_DECIDED = errorKind("approval_decided", {
 export const APPROVAL_STORE = {
   name: "approvals",
   tables: ["approval"],
+  migrations: [
+    {
+      number: 26,
+      name: "who decided",
+      statements: [
+        newColumn("approval", "decided_by_id", "text"),
+        // Stored a second time, so that SQLite's own check finds a flipped bit: no link covers a decision.
+        { sqlite: "create index approval_decider_checked on approval (+decided_by_id)", postgres: "" },
+      ],
+    },
+  ],
   functions: ({ reading, writing }) => ({
     /** Newest first. A scope with `contact: null` lists those of all contacts of the agent. */
     approvals: reading(approvals),
@@ -133,8 +147,9 @@ async function keepApprovals(tx: Tx, { scope, turn, done, report }: EndedTurn): 
   const { claim, outcome, keep } = done;
   for (const [position, { id, call, tool, input, schema = null, taint }] of (HELD_CALLS.of(outcome) ?? []).entries()) {
     const asks = { id, thread: claim.thread.id, turn, position, call, tool, input: await keep(JSON.stringify(input)) };
-    const open = { status: "waiting", decided_at: null, decided_by: null, note: null, outcome: null } as const;
-    await tx.run(insert("approval", { ...owner(scope), ...asks, taint, ...open, asked_at: outcome.at, schema }));
+    const decided = { decided_at: null, decided_by: null, decided_by_id: null, note: null, outcome: null } as const;
+    const open = { status: "waiting", ...decided, asked_at: outcome.at } as const;
+    await tx.run(insert("approval", { ...owner(scope), ...asks, taint, ...open, schema }));
     const says = `→ ${tool} ${JSON.stringify(input)} waits for a person: /approve or /deny in a chat, or \`strata approval approve ${id}\``;
     report({ what: "approval", says, data: { approval: id, tool, input } });
   }
@@ -214,6 +229,7 @@ async function read(tx: Tx, row: ApprovalTable): Promise<Approval> {
     askedAt: row.asked_at,
     ...(row.decided_at !== null && { decidedAt: row.decided_at }),
     ...(row.decided_by !== null && { decidedBy: row.decided_by }),
+    ...(row.decided_by_id !== null && { decidedById: row.decided_by_id }),
     ...(row.note !== null && { note: untrusted(String(JSON.parse(await text(row.note)) ?? "")) }),
     ...(row.outcome !== null && {
       outcome: { text: outcome?.text ?? untrusted(""), failed: outcome?.failed ?? false },
@@ -226,13 +242,13 @@ async function decideApproval(
   tx: Tx,
   scope: ContactScope,
   id: ApprovalId,
-  { verdict, by, note, at, event }: Decision,
+  { verdict, by, byId, note, at, event }: Decision,
 ): Promise<Approval> {
   const row = await inState(tx, scope, id, "waiting");
   await openRow(tx, scope, row.thread);
   const piece = note === undefined ? null : await keepOwn(tx, scope, await scopeKey(tx, scope), JSON.stringify(note));
   if (event) await addEvents(tx, scope, row.thread, [event]);
-  return change(tx, row, { status: verdict, decided_at: at, decided_by: by, note: piece });
+  return change(tx, row, { status: verdict, decided_at: at, decided_by: by, decided_by_id: byId ?? null, note: piece });
 }
 
 /** What came of an approved call: its result, its writes and the event that tells of it land together. */
@@ -265,7 +281,9 @@ async function inState(
   );
 }
 
-type Change = Partial<Pick<ApprovalTable, "status" | "decided_at" | "decided_by" | "note" | "outcome">>;
+type Change = Partial<
+  Pick<ApprovalTable, "status" | "decided_at" | "decided_by" | "decided_by_id" | "note" | "outcome">
+>;
 
 async function change(tx: Tx, row: ApprovalTable, columns: Change): Promise<Approval> {
   await tx.run(
@@ -278,11 +296,11 @@ async function change(tx: Tx, row: ApprovalTable, columns: Change): Promise<Appr
 }
 
 /** Nobody decides any more about what an erased contact's turns asked for. */
-async function closeApprovals(tx: Tx, scope: ContactScope, { by, at }: Erasing): Promise<void> {
+async function closeApprovals(tx: Tx, scope: ContactScope, { by, byId, at }: Erasing): Promise<void> {
   await tx.run(
     query
       .updateTable("approval")
-      .set({ status: "denied", decided_at: at, decided_by: by })
+      .set({ status: "denied", decided_at: at, decided_by: by, decided_by_id: byId ?? null })
       .where((eb) => eb.and(owner(scope)))
       .where("status", "in", ["waiting", "approved"]),
   );

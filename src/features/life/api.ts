@@ -3,6 +3,7 @@ import {
   type AgentName,
   type Allowed,
   type Credits,
+  doneBy,
   StrataError,
   type SurvivalTier,
   TEXT_LIMITS,
@@ -79,7 +80,7 @@ export function lifeDoors(parts: () => LifeParts, run: Run): LifeDoors {
     funds: async (actor, name) => fundsOf(parts(), accessTo(parts(), actor, name).agent),
     topUp: async (actor, name, payment) => {
       const { agent } = accessTo(parts(), actor, name);
-      return topUp(parts(), agent, { ...payment, by: actor.role, at: parts().clock.recorded() });
+      return topUp(parts(), agent, { ...payment, ...doneBy(actor), at: parts().clock.recorded() });
     },
     topUps: async (actor, name, limit, after) =>
       parts()

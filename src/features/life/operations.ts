@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ago, dollars, minute, number, oneLine, printable, type Style, table } from "../../print/index.ts";
 import { isoSecond, SEEN_STATES, SURVIVAL_TIERS } from "../../protocol/index.ts";
-import { FIELDS, given, LIST_OF_AGENT, list, NEXT, nextAfter, OF_AGENT, TIME, whole } from "../fields.ts";
+import { DONE_BY, FIELDS, given, LIST_OF_AGENT, list, NEXT, nextAfter, OF_AGENT, TIME, whole } from "../fields.ts";
 import { type Operation, type OperationContext, operation, turnOperation } from "../operation.ts";
 import type { LifeView } from "./api.ts";
 
@@ -18,9 +18,7 @@ const CREDITS = z
 
 const PAYMENTS = z.object({
   payments: list(
-    z
-      .object({ id: z.number(), dollars: z.number(), by: z.string(), note: z.string(), at: TIME })
-      .meta({ id: "Payment" }),
+    z.object({ id: z.number(), dollars: z.number(), ...DONE_BY, note: z.string(), at: TIME }).meta({ id: "Payment" }),
   ),
 });
 
@@ -173,7 +171,12 @@ const COLUMNS = [
 ] as const;
 
 function paymentLines(found: readonly Payment[], style: Style): readonly string[] {
-  const rows = found.map(({ at, dollars: paid, by, note }) => [minute(at), dollars(paid), by, oneLine(note)]);
+  const rows = found.map(({ at, dollars: paid, by, byId = by, note }) => [
+    minute(at),
+    dollars(paid),
+    byId,
+    oneLine(note),
+  ]);
   return table(COLUMNS, rows, style);
 }
 

@@ -23,7 +23,7 @@ const OTHERS = [scopeOf("ann", "other"), scopeOf("ann", "companion", "elsewhere"
 const HOUR = 3_600_000;
 
 const paying = (dollars: number, at = NOW, note = "for November"): Omit<TopUp, "id"> => {
-  return { dollars, by: "operator", note: untrusted(note), at };
+  return { dollars, by: "operator", byId: actorId("member:mia"), note: untrusted(note), at };
 };
 
 /** A turn whose requests were made then, for that much. */
@@ -145,8 +145,8 @@ function credits(openStore: OpenStore): void {
       await lives(store).topUp(OWNER, paying(5));
       await lives(store).topUp(OWNER, paying(0.1, NOW + 1, "more"));
       expect(await lives(store).topUps(OWNER, 9)).toEqual([
-        { id: 2, dollars: 0.1, by: "operator", note: "more", at: NOW + 1 },
-        { id: 1, dollars: 5, by: "operator", note: "for November", at: NOW },
+        { id: 2, dollars: 0.1, by: "operator", byId: "member:mia", note: "more", at: NOW + 1 },
+        { id: 1, dollars: 5, by: "operator", byId: "member:mia", note: "for November", at: NOW },
       ]);
       expect(await lives(store).topUps(OWNER, 1)).toHaveLength(1);
       expect(await store.head(OWNER.org)).toMatchObject({ seq: 2 });

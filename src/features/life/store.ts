@@ -1,4 +1,5 @@
 import {
+  type ActorId,
   type AgentName,
   type AgentState,
   type Credits,
@@ -24,6 +25,7 @@ import {
   inOrder,
   keepShared,
   linkedTable,
+  newColumn,
   type Position,
   plain,
   problem,
@@ -32,6 +34,7 @@ import {
   spent,
   type Tx,
   tables,
+  toDoneBy,
 } from "../../store/index.ts";
 
 interface LifeTable extends AgentOwner {
@@ -48,6 +51,7 @@ interface TopUpTable extends AgentOwner {
   readonly id: number;
   readonly dollars: number;
   readonly by: Role;
+  readonly by_id: ActorId | null;
   readonly note: Digest;
   readonly at: number;
   readonly link: number;
@@ -82,6 +86,7 @@ type LifeMove = Omit<LifeRecord, "since"> & { readonly from: AgentState | undefi
 export const LIFE_STORE = {
   name: "life",
   tables: ["life", "top_up", "tally"],
+  migrations: [{ number: 27, name: "who paid", statements: [newColumn("top_up", "by_id", "text")] }],
   functions: ({ reading, writing }) => ({
     life: reading(life),
     /** False where it is not in the state `from` any more. */
@@ -184,18 +189,18 @@ async function topUps(tx: Tx, { org, agent }: AgentOwner, limit: number, after?:
     .orderBy("id", "desc")
     .limit(atMost(limit));
   const newest = after ? all.where("id", "<", after.at) : all;
-  return inOrder(await tx.all(newest), async ({ id, dollars, by, note, at }) => {
-    return { id, dollars, by, note: untrusted(await sharedText(tx, org, note)), at };
+  return inOrder(await tx.all(newest), async ({ id, dollars, note, at, ...who }) => {
+    return { id, dollars, ...toDoneBy(who), note: untrusted(await sharedText(tx, org, note)), at };
   });
 }
 
 /** Notes a payment, and gives what the agent has then. */
 async function topUp(tx: Tx, owner: AgentOwner, payment: Omit<TopUp, "id">): Promise<Credits> {
-  const { dollars, by, at } = payment;
+  const { dollars, by, byId, at } = payment;
   if (!Number.isFinite(dollars) || dollars === 0) throw noPayment(owner, dollars);
   const { org, agent } = owner;
   const id = ((await topUps(tx, owner, 1))[0]?.id ?? 0) + 1;
-  const facts = { org, agent, id, dollars, by, note: await keepShared(tx, org, payment.note), at };
+  const facts = { org, agent, id, dollars, by, by_id: byId ?? null, note: await keepShared(tx, org, payment.note), at };
   await tx.run(insert("top_up", { ...facts, link: (await append(tx, org, topUpLink(facts))).seq }));
   await countFrom(tx, owner, (await tx.first(paidIn({ org, agent })))?.first ?? at);
   const now = await credits(tx, owner, at);
@@ -204,8 +209,9 @@ async function topUp(tx: Tx, owner: AgentOwner, payment: Omit<TopUp, "id">): Pro
 }
 
 /** What a payment's link says. */
-function topUpLink({ agent, id, dollars, by, note, at }: Omit<TopUpTable, "link">): string {
-  return canonicalJson({ topUp: { agent, id, dollars, by, note, at } });
+function topUpLink({ agent, id, dollars, by, by_id, note, at }: Omit<TopUpTable, "link">): string {
+  // Links of payments from before ids were kept do not have one.
+  return canonicalJson({ topUp: { agent, id, dollars, by, ...(by_id !== null && { by_id }), note, at } });
 }
 
 function noPayment({ agent }: AgentOwner, dollars: number): StrataError {

@@ -2,6 +2,7 @@ import { clean, secretProblem } from "../../guard/index.ts";
 import {
   type Allowed,
   authorize,
+  doneBy,
   MEMORY_KINDS,
   type Memory,
   type MemoryQuery,
@@ -49,7 +50,7 @@ export function memoryDoors(parts: Parts): MemoryDoors {
       const scope = await write(actor, whose);
       checkNote(note);
       await checkPlace(store, scope, note);
-      const memory = { ...note, trust: trustOf(actor), by: actor.role, at: parts.clock.recorded() };
+      const memory = { ...note, trust: trustOf(actor), ...doneBy(actor), at: parts.clock.recorded() };
       return store.saveMemory(scope, newMemoryId(parts.clock.real(), parts.random), memory);
     },
     forget: async (actor, scope, id) => store.forgetMemory(await reach(parts, actor, scope), id),

@@ -3,6 +3,7 @@ import {
   type Allowed,
   asStrataError,
   authorize,
+  doneBy,
   lowestTrust,
   type MemoryId,
   type NewMemory,
@@ -254,11 +255,12 @@ function isCovered(known: KnownMemory, { support = 1, supersededBy, memory: { ta
 
 /** A turn that is not recorded here is a source and no more; no file says more for itself than the person who imports it. */
 async function asMemory({ parts, actor, scope }: Importing, { memory }: MemoryDraft): Promise<NewMemory> {
-  const { turn, sources = [], ...rest } = memory;
+  const { turn, sources = [], by, byId, ...rest } = memory;
   const isHere = turn !== undefined && (await parts.store.turn(scope, turn)) !== undefined;
   const from = turn === undefined || isHere ? sources : [...new Set([...sources, turn])];
   return {
-    by: actor.role,
+    // Where the file says who wrote it down, whoever imports it did not.
+    ...(by === undefined ? doneBy(actor) : { by, ...(byId !== undefined && { byId }) }),
     ...rest,
     ...(isHere && { turn }),
     ...(from.length > 0 && { sources: from }),

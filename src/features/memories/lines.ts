@@ -48,12 +48,26 @@ function memoryHead({
 
 /** All that is kept of one memory. */
 export function memoryView(memory: Memory, style: Style): readonly string[] {
-  const { id, kind, trust, by, speaker, session, tags, support, turn, sources = [], at, supersedes } = memory;
+  const {
+    id,
+    kind,
+    trust,
+    by = "agent",
+    byId = by,
+    speaker,
+    session,
+    tags,
+    support,
+    turn,
+    sources = [],
+    at,
+    supersedes,
+  } = memory;
   const { validFrom, validUntil, supersededBy, content } = memory;
   const rows: readonly (readonly [string, string | undefined])[] = [
     ["kind", kind],
     ["trust", trust],
-    ["saved by", by ?? "agent"],
+    ["saved by", byId],
     ["said by", speaker],
     ["at", isoSecond(at)],
     ["so from", validFrom === undefined ? undefined : isoSecond(validFrom)],

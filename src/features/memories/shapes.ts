@@ -11,7 +11,7 @@ import {
   TRUSTS,
   untrusted,
 } from "../../protocol/index.ts";
-import { FIELDS, given, list, TIME } from "../fields.ts";
+import { DONE_BY, FIELDS, given, list, TIME } from "../fields.ts";
 import type { OperationContext } from "../operation.ts";
 import { TOKENS } from "../shapes.ts";
 
@@ -118,6 +118,7 @@ export const MEMORY = z
     tags: list(z.string()),
     trust: z.enum(TRUSTS).describe("the lowest trust of what it was made from"),
     by: z.enum(ROLES).optional().describe("who wrote it down; left out, the agent"),
+    byId: DONE_BY.byId,
     speaker: z.string().optional().describe("who said it"),
     session: z.string().optional().describe("the session in which it was said"),
     turn: z.string().optional().describe("where it was said or saved"),

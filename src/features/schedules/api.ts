@@ -1,10 +1,11 @@
 import {
-  type Actor,
   type Agent,
   type AgentName,
   type Allowed,
   asStrataError,
   type ContactScope,
+  type DoneBy,
+  doneBy,
   eventId,
   issueId,
   SELF,
@@ -33,7 +34,7 @@ export interface ScheduleDoors {
       /** None where it never comes, or is paused. */
       readonly next?: number;
       /** Since when it is paused, and by whom. */
-      readonly paused?: { readonly since: number; readonly by: Actor["role"] };
+      readonly paused?: DoneBy & { readonly since: number };
       /** How many runs have begun and not ended well, and why the next try must wait or the last one failed. */
       readonly waits?: { readonly runs: number; readonly because: string };
     }[]
@@ -104,7 +105,10 @@ export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
       const waits = await waitsOf(parts(), agent);
       return (agent.schedules ?? []).map((schedule) => {
         const pause = pauses.get(schedule.name);
-        if (pause?.isPaused) return { schedule, isDue: false, paused: { since: pause.at, by: pause.by } };
+        if (pause?.isPaused) {
+          const { by, byId, at } = pause;
+          return { schedule, isDue: false, paused: { since: at, by, ...(byId !== undefined && { byId }) } };
+        }
         const known = since(come.get(keyOf(agent, schedule))?.until, pause, now);
         const isSetBack = known !== undefined && known > now;
         const next = nextTime(schedule, isSetBack ? now : (known ?? now));
@@ -124,7 +128,7 @@ export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
     pauseSchedule: async (actor, name, which, isPaused) => {
       const { agent, owner } = accessTo(parts(), actor, name);
       const { name: schedule } = scheduleOf(agent, which);
-      const change = { schedule, isPaused, by: actor.role, at: parts().clock.recorded() };
+      const change = { schedule, isPaused, ...doneBy(actor), at: parts().clock.recorded() };
       return parts().store.part(SCHEDULE_STORE).pauseSchedule(owner, change);
     },
     async *runSchedule(actor, name, which, options = {}) {
@@ -143,7 +147,7 @@ export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
       const pause = (await pausesOf(parts(), agent)).get(schedule.name);
       if (pause?.isPaused) return;
       const found =
-        come.get(key) ?? (await foundOf(parts(), agent, { schedule: schedule.name, by: actor.role, at: now }));
+        come.get(key) ?? (await foundOf(parts(), agent, { schedule: schedule.name, ...doneBy(actor), at: now }));
       const known = since(found.until, pause, now) ?? now;
       // A clock that was set back must not silence it. What ran already has its thread, and does not run again.
       const until = Math.min(known, now);
@@ -233,7 +237,7 @@ async function begin(
 async function foundOf(
   parts: TurnParts,
   agent: Agent,
-  look: { readonly schedule: string; readonly by: Actor["role"]; readonly at: number },
+  look: DoneBy & { readonly schedule: string; readonly at: number },
 ): Promise<Come> {
   const { schedule } = look;
   const owner = { org: agent.org, agent: agent.name };

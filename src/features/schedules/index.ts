@@ -4,7 +4,7 @@ import { count, duration, minute, oneLine, table } from "../../print/index.ts";
 import { asStrataError, MODES } from "../../protocol/index.ts";
 import type { Job, JobWorld, Notice, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
-import { FIELDS, given, list as listOf, OF_AGENT, TIME } from "../fields.ts";
+import { DONE_BY, FIELDS, given, list as listOf, OF_AGENT, TIME } from "../fields.ts";
 import { type OperationContext, operation, turnOperation } from "../operation.ts";
 import { KEYS, SCHEDULE } from "./config.ts";
 import { SCHEDULE_STORE } from "./store.ts";
@@ -27,7 +27,7 @@ const SCHEDULES = z
         mode: z.enum(MODES),
         next: TIME.optional().describe("When it runs next; left out, never again, or it is paused."),
         paused: z
-          .object({ since: TIME, by: z.string() })
+          .object({ since: TIME, ...DONE_BY })
           .optional()
           .describe("Since when it is paused, and by whom; left out, it is not."),
         waits: z

@@ -1,3 +1,4 @@
+import { actorId } from "../../protocol/index.ts";
 import { exchange, type KeptSample, NOW, open } from "../../store/index.contract.ts";
 import { SCHEDULE_STORE } from "./store.ts";
 
@@ -11,7 +12,7 @@ export const KEPT: KeptSample = {
       ["report", true],
       ["report", false],
     ] as const)
-      await kept.pauseSchedule(scope, { schedule, isPaused, by: "operator", at: NOW });
+      await kept.pauseSchedule(scope, { schedule, isPaused, by: "operator", byId: actorId("member:mia"), at: NOW });
     await kept.beginSchedule(scope, { schedule: "backup", by: "operator", at: NOW });
   },
   reads: (store, scope) => store.part(SCHEDULE_STORE).schedulePauses(scope),

@@ -1,5 +1,15 @@
-import { canonicalJson, type Role } from "../../protocol/index.ts";
-import { type AgentOwner, append, linkedTable, newTable, type StorePart, type Tx, tables } from "../../store/index.ts";
+import { type ActorId, canonicalJson, type DoneBy, type Role } from "../../protocol/index.ts";
+import {
+  type AgentOwner,
+  append,
+  linkedTable,
+  newColumn,
+  newTable,
+  type StorePart,
+  type Tx,
+  tables,
+  toDoneBy,
+} from "../../store/index.ts";
 
 /** A schedule was looked at for the first time, paused, or resumed. */
 interface PauseTable extends AgentOwner {
@@ -7,6 +17,7 @@ interface PauseTable extends AgentOwner {
   readonly n: number;
   readonly paused: number;
   readonly by: Role;
+  readonly by_id: ActorId | null;
   readonly at: number;
   readonly link: number;
 }
@@ -14,10 +25,9 @@ interface PauseTable extends AgentOwner {
 const { query, insert } = tables<{ schedule_pause: PauseTable }>();
 
 /** Whether a schedule is paused, since when and by whom. Of one that was never paused: when its runs began to count. */
-export interface SchedulePause {
+export interface SchedulePause extends DoneBy {
   readonly schedule: string;
   readonly isPaused: boolean;
-  readonly by: Role;
   readonly at: number;
 }
 
@@ -37,6 +47,7 @@ export const SCHEDULE_STORE = {
         `create index schedule_pause_link on schedule_pause (org, link)`,
       ],
     },
+    { number: 24, name: "who paused schedules", statements: [newColumn("schedule_pause", "by_id", "text")] },
   ],
   functions: ({ reading, writing }) => ({
     /** The last change of each schedule. */
@@ -63,8 +74,9 @@ export const SCHEDULE_STORE = {
   erase: async () => undefined,
 } satisfies StorePart;
 
-function linkOf({ agent, schedule, n, paused, by, at }: Omit<PauseTable, "link">): string {
-  return canonicalJson({ schedule: { agent, schedule, n, paused, by, at } });
+function linkOf({ agent, schedule, n, paused, by, by_id, at }: Omit<PauseTable, "link">): string {
+  // Links of changes from before ids were kept do not have one.
+  return canonicalJson({ schedule: { agent, schedule, n, paused, by, ...(by_id !== null && { by_id }), at } });
 }
 
 async function schedulePauses(tx: Tx, { org, agent }: AgentOwner): Promise<readonly SchedulePause[]> {
@@ -76,7 +88,12 @@ async function schedulePauses(tx: Tx, { org, agent }: AgentOwner): Promise<reado
       .orderBy("n"),
   );
   const newest = new Map(rows.map((row) => [row.schedule, row]));
-  return [...newest.values()].map(({ schedule, paused, by, at }) => ({ schedule, isPaused: paused === 1, by, at }));
+  return [...newest.values()].map(({ schedule, paused, at, ...who }) => ({
+    schedule,
+    isPaused: paused === 1,
+    ...toDoneBy(who),
+    at,
+  }));
 }
 
 async function pauseSchedule(tx: Tx, owner: AgentOwner, change: SchedulePause): Promise<boolean> {
@@ -105,9 +122,9 @@ const lastChange = (tx: Tx, { org, agent }: AgentOwner, schedule: string) =>
 async function addChange(
   tx: Tx,
   { org, agent }: AgentOwner,
-  { schedule, isPaused, by, at, n }: SchedulePause & { readonly n: number },
+  { schedule, isPaused, by, byId, at, n }: SchedulePause & { readonly n: number },
 ): Promise<void> {
-  const row = { org, agent, schedule, n, paused: isPaused ? 1 : 0, by, at };
+  const row = { org, agent, schedule, n, paused: isPaused ? 1 : 0, by, by_id: byId ?? null, at };
   const { seq: link } = await append(tx, org, linkOf(row));
   await tx.run(insert("schedule_pause", { ...row, link }));
 }

@@ -5,6 +5,7 @@ import {
   type Agent,
   type Allowed,
   allow,
+  doneBy,
   type LayerContent,
   lowestTrust,
   type Parameters,
@@ -26,7 +27,7 @@ import {
   threadOf,
   upToDate,
 } from "../../turn/index.ts";
-import { list, TIME } from "../fields.ts";
+import { DONE_BY, list, TIME } from "../fields.ts";
 import { SETTING_STORE, type SettingChange, setSetting, type ThreadSetting } from "./store.ts";
 
 export const SETTING = z
@@ -34,6 +35,7 @@ export const SETTING = z
     name: z.string(),
     value: z.string().nullable().describe("null where nobody set it and it has no default"),
     by: z.string().optional().describe("who set it; left out, it is the default"),
+    byId: DONE_BY.byId,
     at: TIME.optional(),
     choices: list(z.string()).optional().describe("the values that it may have"),
     maxLength: z.number().optional().describe("of a text: characters at most"),
@@ -161,7 +163,7 @@ function checked(
     throw unknownSetting(agent, name);
   if (!maySet(actor, declared)) allow(actor, "operate");
   if (value !== null) checkValue(name, declared, value);
-  return { declared, change: { name, value, by: actor.role, at: clock.recorded() } };
+  return { declared, change: { name, value, ...doneBy(actor), at: clock.recorded() } };
 }
 
 async function settings(parts: Parts, actor: Allowed<"view">, id: ThreadId): Promise<readonly SettingView[]> {
@@ -193,7 +195,7 @@ function viewOf(
   return {
     name,
     value,
-    ...(set && { by: set.by, at: set.at }),
+    ...(set && { by: set.by, ...(set.byId !== undefined && { byId: set.byId }), at: set.at }),
     ...(choices && { choices }),
     ...(maxLength !== undefined && { maxLength }),
     ...(description !== undefined && { description }),

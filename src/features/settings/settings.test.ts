@@ -159,10 +159,13 @@ describe("settings of a conversation", () => {
     await expect(runtime.setSetting(bob, thread.id, { name: "thinking", value: "low" })).rejects.toMatchObject({
       code: "thread_not_found",
     });
-    expect(await runtime.settings(OPERATOR, thread.id)).toMatchObject([
+    const set = await runtime.settings(OPERATOR, thread.id);
+    expect(set).toMatchObject([
       { name: "thinking", value: "high", by: "contact" },
-      { name: "business", value: "Noon.", by: "member" },
+      { name: "business", value: "Noon.", by: "member", byId: "member:mia" },
     ]);
+    // A contact's id would outlive an erasure in the link.
+    expect(set[0]).not.toHaveProperty("byId");
     await store.close();
   });
 
@@ -246,9 +249,16 @@ onEachDatabase("what is set of threads", [SETTING_STORE], (openStore) => {
     const { settings, setSetting } = store.part(SETTING_STORE);
     const thread = await opened(store, ANN);
     const set = (name: string, value: string | null) =>
-      setSetting(ANN, thread.id, { name, value, by: "operator", at: NOW });
+      setSetting(ANN, thread.id, { name, value, by: "operator", byId: actorId("member:mia"), at: NOW });
     for (const value of ["low", "high"]) await set("thinking", value);
-    expect(await set("shop", "Ann's")).toEqual({ name: "shop", value: "Ann's", n: 3, by: "operator", at: NOW });
+    expect(await set("shop", "Ann's")).toEqual({
+      name: "shop",
+      value: "Ann's",
+      n: 3,
+      by: "operator",
+      byId: "member:mia",
+      at: NOW,
+    });
     expect(await settings(ANN, thread.id)).toMatchObject([{ name: "thinking", value: "high", n: 2 }, { name: "shop" }]);
     await set("thinking", null);
     expect(await settings(ANN, thread.id)).toMatchObject([{ name: "shop" }]);

@@ -1,7 +1,9 @@
 import {
+  type ActorId,
   type ContactScope,
   canonicalJson,
   type Digest,
+  type DoneBy,
   type Role,
   type ThreadId,
   type TurnId,
@@ -11,6 +13,7 @@ import {
   inOrder,
   keepOwn,
   linkedTable,
+  newColumn,
   newTable,
   openRow,
   owner,
@@ -19,6 +22,7 @@ import {
   scopeKey,
   type Tx,
   tables,
+  toDoneBy,
 } from "../../store/index.ts";
 
 /** A change of what is set of a thread; `piece` names the value, null where it was taken back. */
@@ -28,6 +32,7 @@ interface SettingTable extends ContactScope {
   readonly name: string;
   readonly piece: Digest | null;
   readonly by: Role;
+  readonly by_id: ActorId | null;
   readonly at: number;
   readonly link: number;
 }
@@ -35,12 +40,11 @@ interface SettingTable extends ContactScope {
 const { query, insert } = tables<{ thread_fact: SettingTable }>();
 
 /** What was set of a thread from outside. */
-export interface ThreadSetting {
+export interface ThreadSetting extends DoneBy {
   readonly name: string;
   readonly value: string;
   /** Which change of the thread's settings made it so, from 1. */
   readonly n: number;
-  readonly by: Role;
   readonly at: number;
 }
 
@@ -69,6 +73,7 @@ export const SETTING_STORE = {
         `create index thread_fact_link on thread_fact (org, link)`,
       ],
     },
+    { number: 25, name: "who set settings", statements: [newColumn("thread_fact", "by_id", "text")] },
   ],
   functions: ({ reading, writing }) => ({
     /** What was set of the thread and still holds; a fork begins with what held where it branches off. */
@@ -91,8 +96,9 @@ export const SETTING_STORE = {
 } satisfies StorePart;
 
 /** The link of a change, in the word of its first form. It names no contact, because an erasure removes the name. */
-const linkOf = ({ agent, thread, n, name, piece, by, at }: Omit<SettingTable, "link">): string =>
-  canonicalJson({ fact: { agent, thread, n, name, piece, by, at } });
+const linkOf = ({ agent, thread, n, name, piece, by, by_id, at }: Omit<SettingTable, "link">): string =>
+  // Links of changes from before ids were kept do not have one.
+  canonicalJson({ fact: { agent, thread, n, name, piece, by, ...(by_id !== null && { by_id }), at } });
 
 async function settings(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<readonly ThreadSetting[]> {
   const newest = new Map((await changes(tx, scope, thread)).map((row) => [row.name, row]));
@@ -105,15 +111,15 @@ export async function setSetting(
   tx: Tx,
   scope: ContactScope,
   thread: ThreadId,
-  { name, value, by, at }: SettingChange,
+  { name, value, by, byId, at }: SettingChange,
 ): Promise<ThreadSetting | undefined> {
   await openRow(tx, scope, thread);
   const known = await changes(tx, scope, thread);
   const piece = value === null ? null : await keepOwn(tx, scope, await scopeKey(tx, scope), value);
-  const row = { ...owner(scope), thread, n: (known.at(-1)?.n ?? 0) + 1, name, piece, by, at };
+  const row = { ...owner(scope), thread, n: (known.at(-1)?.n ?? 0) + 1, name, piece, by, by_id: byId ?? null, at };
   const { seq: link } = await append(tx, scope.org, linkOf(row));
   await tx.run(insert("thread_fact", { ...row, link }));
-  return value === null ? undefined : { name, value, n: row.n, by, at };
+  return value === null ? undefined : { name, value, n: row.n, ...toDoneBy(row), at };
 }
 
 /** All changes that the thread has seen, the oldest first: a fork has seen those of its parent until it branched off. */
@@ -154,7 +160,7 @@ async function endOf(tx: Tx, scope: ContactScope, id: TurnId): Promise<number> {
   return turn?.ended_at ?? turn?.started_at ?? Number.MAX_SAFE_INTEGER;
 }
 
-async function settingOf(tx: Tx, { piece, name, n, by, at, ...row }: SettingTable): Promise<ThreadSetting | undefined> {
+async function settingOf(tx: Tx, { piece, name, n, at, ...row }: SettingTable): Promise<ThreadSetting | undefined> {
   const value = piece === null ? null : await ownText(tx, row, piece);
-  return value === null ? undefined : { name, value, n, by, at };
+  return value === null ? undefined : { name, value, n, ...toDoneBy(row), at };
 }

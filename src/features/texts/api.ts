@@ -4,6 +4,7 @@ import {
   type Allowed,
   declaredText,
   diffLines,
+  doneBy,
   isInPlace,
   StrataError,
   standsAtFirst,
@@ -104,7 +105,7 @@ async function rollbackText(access: AgentAccess, choice: Omit<TextChoice, "n">):
     return parts.store.moveText(owner, key, {
       ...to,
       kind: "rolled back",
-      by: actor.role,
+      ...doneBy(actor),
       reason,
       at: parts.clock.recorded(),
     });

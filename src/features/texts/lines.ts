@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { count, minute, number, oneLine, printable, type Style, setIn, table } from "../../print/index.ts";
+import { count, minute, number, oneLine, printable, type Style, setIn, table, whoDid } from "../../print/index.ts";
 import {
   changedLines,
   diffLines,
@@ -12,17 +12,17 @@ import {
   type TextVersion,
   TRUSTS,
 } from "../../protocol/index.ts";
-import { list, TIME } from "../fields.ts";
+import { DONE_BY, list, TIME } from "../fields.ts";
 
 /** A text's name in a sentence. */
 export const nameOf = ({ layer, part }: TextKey): string => part ?? layer;
 
 /** A version for a person: what it is, who wrote it and why, and what the guard said. */
 export function versionLines(version: TextVersion, style: Style): readonly string[] {
-  const { n, status, active, at, by, turn, trust, verdict, parent, digest, reason, text } = version;
+  const { n, status, active, at, turn, trust, verdict, parent, digest, reason, text } = version;
   const over = parent === 0 ? "the declared text" : `version ${parent}`;
   return [
-    `${style.bold(`version ${n}`)} · ${active ? "active" : status} · ${minute(at)} · by the ${by}`,
+    `${style.bold(`version ${n}`)} · ${active ? "active" : status} · ${minute(at)} · by ${whoDid(version)}`,
     `  ${count(text.length, "character")} over ${over} · words of the ${trust}`,
     ...(turn === undefined ? [] : [`  turn: ${turn}${readOf(version)}`]),
     ...setIn([verdict.verdict, ...verdict.findings].join("; "), { first: "  guard: ", more: "    " }, style),
@@ -45,12 +45,12 @@ const MOVES = [
 
 /** What was done with versions, one line each. */
 export function moveLines(moves: readonly TextMove[], style: Style): readonly string[] {
-  const rows = moves.map(({ at, kind, n, from, to, by, reason }) => [
+  const rows = moves.map(({ at, kind, n, from, to, by, byId = by, reason }) => [
     minute(at),
     kind,
     number(n),
     from === to ? pointer(to) : `${pointer(from)} → ${pointer(to)}`,
-    by,
+    byId,
     oneLine(reason),
   ]);
   return table(MOVES, rows, style);
@@ -160,7 +160,7 @@ export const VERSION = z
     active: z.boolean(),
     trust: TRUST.describe("whose words"),
     inputs: TRUST.describe("the lowest trust of everything that its author had read"),
-    by: z.string(),
+    ...DONE_BY,
     turn: z.string().optional(),
     reason: z.string(),
     verdict: z.object({ verdict: z.enum(["pass", "review", "reject"]), findings: list(z.string()) }),
@@ -194,7 +194,7 @@ export const MOVE = z
     n: z.number(),
     from: z.number().nullable(),
     to: z.number().nullable().describe("what is active afterwards: 0 is the declared text, null is nothing"),
-    by: z.string(),
+    ...DONE_BY,
     turn: z.string().optional(),
     reason: z.string(),
     at: TIME,

@@ -1,5 +1,6 @@
 import {
   digestOf,
+  doneBy,
   placeOf,
   StrataError,
   skillName,
@@ -47,7 +48,7 @@ export async function editText(
     status: isOthers ? "proposed" : "kept",
     trust: "operator",
     inputs: isOthers ? "contact" : "operator",
-    by: actor.role,
+    ...doneBy(actor),
     reason: checkedReason(reason),
     verdict: checked.verdict,
     parent: now.stands ?? 0,
@@ -133,7 +134,7 @@ export async function decideText(access: AgentAccess, choice: TextVerdictChoice)
   const version = await versionOf(access, key, n);
   if (version.status !== "proposed") throw textDecided(access.agent.name, version);
   const { owner, parts, actor } = access;
-  const word = { by: actor.role, reason, at: parts.clock.recorded(), ...(over !== undefined && { over }) };
+  const word = { ...doneBy(actor), reason, at: parts.clock.recorded(), ...(over !== undefined && { over }) };
   if (verdict === "rejected") return parts.store.decideText(owner, { ...key, n }, { ...word, verdict });
   const beside = await mayStand(access, key, { version, over });
   return parts.store.decideText(owner, { ...key, n }, { ...word, verdict, beside });
@@ -181,7 +182,7 @@ export async function activateText(access: AgentAccess, choice: TextChoice): Pro
   const kind = now.version !== null && n < (now.stands ?? 0) ? "rolled back" : "activated";
   const { owner, parts, actor } = access;
   const atFirst = standsAtFirst(access.agent, key.part) ? {} : { atFirst: null };
-  const deed = { kind, by: actor.role, reason, at: parts.clock.recorded() } as const;
+  const deed = { kind, ...doneBy(actor), reason, at: parts.clock.recorded() } as const;
   return parts.store.moveText(owner, key, { ...deed, to: n, beside, ...atFirst });
 }
 
@@ -192,7 +193,7 @@ export async function disableSkill(access: AgentAccess, { name, reason }: SkillC
   const { enabled } = await skillNamed(access, name);
   if (!enabled) throw standsAlready(access, key, "is disabled");
   const { owner, parts, actor } = access;
-  const request = { to: null, kind: "disabled", by: actor.role, reason: why, at: parts.clock.recorded() } as const;
+  const request = { to: null, kind: "disabled", ...doneBy(actor), reason: why, at: parts.clock.recorded() } as const;
   return parts.store.moveText(owner, key, request);
 }
 

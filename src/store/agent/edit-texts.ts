@@ -79,9 +79,9 @@ async function make(tx: Tx, key: TextColumns, made: Made): Promise<TextVersion> 
   return there(tx, key, n);
 }
 
-function facts({ by, turn, trust, inputs, parent, verdict: { verdict }, place }: NewText, at: number) {
+function facts({ by, byId, turn, trust, inputs, parent, verdict: { verdict }, place }: NewText, at: number) {
   const { rank, source, declared = null } = place;
-  return { by, turn: turn ?? null, at, trust, inputs, parent, verdict, rank, source, declared };
+  return { by, by_id: byId ?? null, turn: turn ?? null, at, trust, inputs, parent, verdict, rank, source, declared };
 }
 
 /** Its texts, kept with the contact whose they are, or as shared ones. */
@@ -167,8 +167,17 @@ export async function decideText(
   const key = columnsOf(owner, of);
   const made = await inStatus(tx, key, n, "proposed");
   const was = await pointerOf(tx, key);
-  const { verdict: kind, by, reason, at } = decision;
-  const word = { ...NO_VERSION, kind, n, was, by, at, reason: await keepShared(tx, owner.org, reason) };
+  const { verdict: kind, by, byId, reason, at } = decision;
+  const word = {
+    ...NO_VERSION,
+    kind,
+    n,
+    was,
+    by,
+    by_id: byId ?? null,
+    at,
+    reason: await keepShared(tx, owner.org, reason),
+  };
   if (decision.verdict === "rejected") {
     await recordMove(tx, key, { ...word, stands: was });
     return there(tx, key, n);
@@ -220,7 +229,7 @@ async function inStatus(tx: Tx, key: TextColumns, n: number, wanted: "kept" | "p
 
 /** Puts the pointer on a version that is kept, on the declared text, or on nothing. */
 export async function moveText(tx: Tx, owner: AgentOwner, of: TextKey, request: MoveRequest): Promise<TextMove> {
-  const { to, kind, by, reason, at } = request;
+  const { to, kind, by, byId, reason, at } = request;
   const key = columnsOf(owner, of);
   if (to !== null && to !== 0) await inStatus(tx, key, to, "kept");
   if (to !== null) await checkBeside(tx, key, request.beside);
@@ -233,6 +242,7 @@ export async function moveText(tx: Tx, owner: AgentOwner, of: TextKey, request: 
     was,
     stands: to,
     by,
+    by_id: byId ?? null,
     at,
     reason: why,
   });

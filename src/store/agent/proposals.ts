@@ -1,10 +1,10 @@
-import { type ContactScope, isBatch, type Role, type TextKey } from "../../protocol/index.ts";
+import { type ContactScope, isBatch, type TextKey } from "../../protocol/index.ts";
 import type { AgentOwner, Proposal } from "../agent-store.ts";
 import { keepShared } from "../record/pieces.ts";
 import type { Paging } from "../records.ts";
 import { toTextKey } from "../rows.ts";
 import { atMost, plain } from "../statement.ts";
-import { inOrder, type Tx } from "../tx.ts";
+import { type Erasing, inOrder, type Tx } from "../tx.ts";
 import { findVersion, isWish, type MoveRow, NO_VERSION, pointerOf, recordMove, type TextColumns } from "./texts.ts";
 
 /** The oldest first. */
@@ -78,19 +78,17 @@ export async function supersede(
 }
 
 /** What a contact's turns proposed and nobody decided goes with the contact. Part of an erasure, before its texts go. */
-export async function closeProposals(tx: Tx, scope: ContactScope, by: Role, at: number): Promise<void> {
+export async function closeProposals(tx: Tx, scope: ContactScope, erasing: Erasing): Promise<void> {
   const rows = await tx.all(waiting("and contact = ? order by link", scope, scope.contact));
-  await close(tx, rows, { kind: "rejected", by, at, why: "the contact in whose turn it was written was erased" });
+  await close(tx, rows, { kind: "rejected", ...erasing, why: "the contact in whose turn it was written was erased" });
 }
 
-interface Closing {
+interface Closing extends Erasing {
   readonly kind: "superseded" | "rejected";
-  readonly by: Role;
-  readonly at: number;
   readonly why: string;
 }
 
-async function close(tx: Tx, rows: readonly MoveRow[], { kind, by, at, why }: Closing): Promise<void> {
+async function close(tx: Tx, rows: readonly MoveRow[], { kind, by, byId, at, why }: Closing): Promise<void> {
   for (const { org, agent, layer, part, n } of rows) {
     const key = { org, agent, layer, part };
     const stands = await pointerOf(tx, key);
@@ -101,6 +99,7 @@ async function close(tx: Tx, rows: readonly MoveRow[], { kind, by, at, why }: Cl
       was: stands,
       stands,
       by,
+      by_id: byId ?? null,
       at,
       reason: await keepShared(tx, org, why),
     });

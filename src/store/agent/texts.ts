@@ -241,8 +241,10 @@ const decidedVersion = fixed((of: TextColumns & { readonly n: number }) =>
 
 /** What the link of a row says: all of it but whose its texts are, and those by digest only. */
 export function textLink(row: Omit<MoveRow, "link" | "waits">): string {
-  const { agent, layer, part, seq, kind, n, was, stands, by, turn, at } = row;
+  const { agent, layer, part, seq, kind, n, was, stands, by, by_id, turn, at } = row;
   const { reason, text, line, findings, verdict, trust, inputs, parent, rank, source, declared } = row;
   const made = { text, line, findings, verdict, trust, inputs, parent, rank, source, declared };
-  return canonicalJson({ text: { agent, layer, part, seq, kind, n, was, stands, by, turn, at, reason, ...made } });
+  // Links of rows from before ids were kept do not have one.
+  const who = { by, ...(by_id !== null && { by_id }) };
+  return canonicalJson({ text: { agent, layer, part, seq, kind, n, was, stands, ...who, turn, at, reason, ...made } });
 }

@@ -48,14 +48,14 @@ function ownMemories(openStore: OpenStore): void {
 
 function acts(openStore: OpenStore): void {
   describe("what an operator did", () => {
-    it("is listed newest first, and each is a link that does not say about whom", async () => {
+    it("is listed newest first, with who it was, and each is a link that does not say about whom", async () => {
       const store = await openStore();
       const actor = { org: OWNER.org, id: actorId("token:operator"), role: "operator" } as const;
       await store.noteAct(OWNER, { actor, what: "conversation", about: "ann", at: NOW });
       await store.noteAct(OWNER, { actor, what: "layers", about: "all", at: NOW + 1 });
       expect(await store.acts(OWNER, 9)).toEqual([
-        { id: 2, role: "operator", what: "layers", about: "all", at: NOW + 1 },
-        { id: 1, role: "operator", what: "conversation", about: "ann", at: NOW },
+        { id: 2, role: "operator", byId: actor.id, what: "layers", about: "all", at: NOW + 1 },
+        { id: 1, role: "operator", byId: actor.id, what: "conversation", about: "ann", at: NOW },
       ]);
       for (const { org, agent } of OTHERS) expect(await store.acts({ org, agent }, 9)).toEqual([]);
       expect(await store.head(OWNER.org)).toMatchObject({ seq: 2 });

@@ -33,14 +33,16 @@ import {
 
 const POET: TextKey = { layer: layerId("skills"), part: "poet" };
 
-const byHand = { trust: "operator", inputs: "operator", by: "operator" } as const;
+/** Who changes texts by hand here: a row and its link say which operator it was. */
+const MIA = { by: "operator", byId: actorId("member:mia") } as const;
+const byHand = { trust: "operator", inputs: "operator", ...MIA } as const;
 
 interface Moving extends Partial<Pick<NewText, "beside">> {
   readonly kind?: MoveRequest["kind"];
 }
 
 const moving = (to: number | null, { kind = "activated", beside = [] }: Moving = {}): MoveRequest => {
-  const request = { kind, by: "operator", reason: untrusted("on purpose"), at: NOW + 9 } as const;
+  const request = { kind, ...MIA, reason: untrusted("on purpose"), at: NOW + 9 } as const;
   return to === null ? { ...request, to } : { ...request, to, beside };
 };
 
@@ -49,7 +51,7 @@ interface Deciding extends Partial<Pick<NewText, "beside">> {
 }
 
 const deciding = (verdict: TextDecision["verdict"], { beside = [], ...over }: Deciding = {}): TextDecision => {
-  const word = { by: "operator", reason: untrusted("I looked at it"), at: NOW + 5, ...over } as const;
+  const word = { ...MIA, reason: untrusted("I looked at it"), at: NOW + 5, ...over } as const;
   return verdict === "approved" ? { ...word, verdict, beside } : { ...word, verdict };
 };
 
@@ -126,7 +128,7 @@ function versions(openStore: OpenStore): void {
           n: 1,
           from: 2,
           to: 1,
-          by: "operator",
+          ...MIA,
           reason: "on purpose",
           at: NOW + 9,
         },

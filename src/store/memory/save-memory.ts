@@ -164,15 +164,16 @@ function contentColumns(
   return { id, kind, at, turn, content, speaker, session, valid_from: validFrom, valid_until: validUntil, supersedes };
 }
 
-type Counted = Pick<Columns, "tags" | "trust" | "by" | "sources" | "support" | "worth" | "digest">;
+type Counted = Pick<Columns, "tags" | "trust" | "by" | "by_id" | "sources" | "support" | "worth" | "digest">;
 
 /** The columns that change when the same is said again. */
 function countedColumns(memory: Memory, key: Uint8Array): Counted {
-  const { tags, trust, by = null, sources, support } = memory;
+  const { tags, trust, by = null, byId = null, sources, support } = memory;
   return {
     tags: tags.length === 0 ? null : JSON.stringify(tags),
     trust,
     by,
+    by_id: byId,
     sources: sources === undefined ? null : JSON.stringify(sources),
     support,
     worth: memory.kind === "message" ? null : worthOf(memory),
@@ -184,23 +185,25 @@ function countedColumns(memory: Memory, key: Uint8Array): Counted {
 async function merge(tx: Tx, { own, key }: Saving, known: MemoryRow, again: NewMemory): Promise<Memory> {
   const before = toMemory(known);
   const trust = lowestTrust([before.trust, again.trust]) === before.trust ? again.trust : before.trust;
-  const by = isSavedByPerson(before) ? before.by : (again.by ?? before.by);
+  const { by, byId } = isSavedByPerson(before) || again.by === undefined ? before : again;
   const tags = [...new Set([...before.tags, ...again.tags])];
   const sources = [...new Set([...(before.sources ?? []), ...(again.sources ?? [])])].slice(0, MOST_SOURCES);
+  const { by: _by, byId: _byId, ...said } = before;
   const memory: Memory = {
-    ...before,
+    ...said,
     tags,
     trust,
     support: before.support + 1,
     ...(by !== undefined && { by }),
+    ...(byId !== undefined && { byId }),
     ...(sources.length > 0 && { sources }),
   };
   const { support, worth, digest, ...columns } = countedColumns(memory, key);
   const newest = worth === null ? null : worthOf({ ...memory, at: Math.max(memory.at, again.at) });
   await tx.run(
     plain(
-      `update memory set tags = ?, trust = ?, "by" = ?, sources = ?, support = ?, worth = ?, digest = ? where row = ?`,
-      ...[columns.tags, columns.trust, columns.by, columns.sources, support, newest, digest, known.row],
+      `update memory set tags = ?, trust = ?, "by" = ?, by_id = ?, sources = ?, support = ?, worth = ?, digest = ? where row = ?`,
+      ...[columns.tags, columns.trust, columns.by, columns.by_id, columns.sources, support, newest, digest, known.row],
     ),
   );
   if (tags.length > before.tags.length) await reindex(tx, own, findable(memory, known.row));

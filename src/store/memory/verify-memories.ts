@@ -104,8 +104,21 @@ async function isOfSlot(tx: Tx, { org, agent, contact }: MemoryScope, row: Memor
   if (row.turn === null || contact === "") return false;
   const slot = (await slotsSaid(tx, { org, agent, contact }, row.turn)).find(({ position }) => position === row.slot);
   if (!slot) return false;
-  const { kind, at, trust, support, content, tags, speaker, session, by, sources, digest, folded, worth } = row;
-  const own = [content, tags, speaker, session, by, sources, digest, folded, worth, row.valid_from, row.valid_until];
+  const { kind, at, trust, support, content, tags, speaker, session, by, by_id, sources, digest, folded, worth } = row;
+  const own = [
+    content,
+    tags,
+    speaker,
+    session,
+    by,
+    by_id,
+    sources,
+    digest,
+    folded,
+    worth,
+    row.valid_from,
+    row.valid_until,
+  ];
   const says = kind === "message" && at === slot.at && trust === slot.trust && isMemoryOf(row.id, slot.id);
   return says && support === 1 && own.every((value) => value === null) && row.supersedes === null;
 }

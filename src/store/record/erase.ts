@@ -5,6 +5,7 @@ import {
   type ContactId,
   type ContactScope,
   canonicalJson,
+  doneBy,
   erasedContact,
   isBatch,
   isReserved,
@@ -26,9 +27,14 @@ import { ERASED } from "../wording.ts";
 import { append } from "./chain.ts";
 import { knownKey } from "./pieces.ts";
 
-/** What an erasure's link says. It names threads and the role of who asked, and no person. */
+/** What an erasure's link says. It names threads and who asked for it, and no contact. */
 interface ErasureLink {
-  readonly erased: { readonly threads: readonly ThreadId[]; readonly by: Actor["role"]; readonly at: number };
+  readonly erased: {
+    readonly threads: readonly ThreadId[];
+    readonly by: Actor["role"];
+    readonly by_id?: Actor["id"];
+    readonly at: number;
+  };
 }
 
 /**
@@ -52,12 +58,15 @@ export async function eraseContact(
     if (isBatch(thread)) await freeMembers(tx, thread);
     await stopTurn(tx, thread, { at });
   }
-  const link: ErasureLink = { erased: { threads: threads.map(({ id }) => id), by: actor.role, at } };
+  const erasing = { ...doneBy(actor), at };
+  const { by, byId } = erasing;
+  const who = { by, ...(byId !== undefined && { by_id: byId }) };
+  const link: ErasureLink = { erased: { threads: threads.map(({ id }) => id), ...who, at } };
   const { seq } = await append(tx, scope.org, canonicalJson(link));
   for (const one of scopes) {
     await closeThreads(tx, one, seq);
-    await closeProposals(tx, one, actor.role, at);
-    for (const part of tx.parts) await part.erase(tx, one, { by: actor.role, at });
+    await closeProposals(tx, one, erasing);
+    for (const part of tx.parts) await part.erase(tx, one, erasing);
     await forget(tx, one);
   }
   for (const thread of threads) await tellCaller(tx, thread, scopes, at);

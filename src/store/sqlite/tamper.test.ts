@@ -174,7 +174,7 @@ const FREE: Readonly<Record<string, readonly string[]>> = {
   event: ["external_id", "status", "turn"],
   // How far it came on its way out.
   outbox: ["status", "delivered_at", "holder", "lease_until", "tries", "due", "failed"],
-  approval: ["status", "decided_at", "decided_by"],
+  approval: ["status", "decided_at", "decided_by", "decided_by_id"],
   journal: ["org", "agent", "contact", "thread", "turn", "ordinal", "tool", "input", "begun_at", "ended_at"],
   // Where the next one goes, and what a cache asks.
   memory_scope: ["number", "next", "revision"],
@@ -324,9 +324,9 @@ describe("a record that was changed from outside", () => {
       `insert into thread select org, agent, contact, 'thr_x', channel, 'k', version, null, null, 1, 1, 0, 0, null, null, 1, null, null, null, null
        from thread limit 1`,
       `insert into text_move select org, agent, layer, part, seq + 90, kind, n, was, stands, by, turn, contact, reason, text, line,
-       findings, verdict, trust, inputs, parent, rank, source, declared, at, 1, waits from text_move limit 1`,
-      `insert into top_up select org, agent, id + 90, 1000.0, by, note, at, 1 from top_up limit 1`,
-      `insert into act select org, agent, id + 90, role, what, about, at, 1 from act limit 1`,
+       findings, verdict, trust, inputs, parent, rank, source, declared, at, 1, waits, by_id from text_move limit 1`,
+      `insert into top_up select org, agent, id + 90, 1000.0, by, note, at, 1, by_id from top_up limit 1`,
+      `insert into act select org, agent, id + 90, role, what, about, at, 1, by_id from act limit 1`,
       `insert into exchange select 90, org, agent, contact, (select min(id) from event where contact = 'ann'), turn, at
        from exchange limit 1`,
       `insert into turn_message select org, agent, contact, id, 90, words, 'operator', 1, null from turn where own > 0 limit 1`,

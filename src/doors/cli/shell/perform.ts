@@ -9,6 +9,7 @@ import {
   type Naming,
   type Operation,
   type Page,
+  parsed,
   type Run,
   type RunningTurn,
   type Written,
@@ -51,6 +52,7 @@ export async function perform(context: Context, performed: Performed): Promise<v
   if (confirm !== undefined && command.opts()["yes"] !== true)
     throw new StrataError("invalid_input", `${confirm}; confirm with --yes`);
   checkOut(context, command.opts());
+  checkWords(performed);
   await opening(verb)(context, command, (session) => work(context, session, performed));
 }
 
@@ -59,6 +61,16 @@ function checkOut({ terminal }: Context, { out, force }: { readonly out?: string
   if (out === undefined || force === true || !existsSync(resolve(terminal.cwd, out))) return;
   const message = `${out} already exists; name another file, or add --force to replace it`;
   throw new StrataError("invalid_input", message, { file: out });
+}
+
+/**
+ * A wrong word is named as that, whether or not there is data to look into. Where an agent is left out, the input is only known once the
+ * agents are.
+ * @throws StrataError `invalid_input`, and what the makers of ids throw
+ */
+function checkWords({ verb: { operation, fields }, given, naming }: Performed): void {
+  if (fields.some(({ name, required }) => name === "agent" && required) && given["agent"] === undefined) return;
+  parsed(operation.takes, fromWords(fields, given), naming);
 }
 
 function opening({ part: { opens } }: Verb): typeof inRecord {

@@ -1,5 +1,14 @@
 import { z } from "zod";
-import { MEMORY_KINDS, memoryId, ROLES, StrataError, TRUSTS, turnId, untrusted } from "../../../protocol/index.ts";
+import {
+  actorId,
+  MEMORY_KINDS,
+  memoryId,
+  ROLES,
+  StrataError,
+  TRUSTS,
+  turnId,
+  untrusted,
+} from "../../../protocol/index.ts";
 import { conversationDrafts, isConversation, savedContext } from "./chatgpt.ts";
 import { type DraftReading, type MemoryDraft, notReadable, type ReadEntry, tagsOf, timeOf } from "./draft.ts";
 import { isTalk, talkDrafts } from "./talk.ts";
@@ -118,6 +127,11 @@ const OWN = z.strictObject({
   tags: z.array(z.string().min(1)).default([]),
   trust: z.enum(TRUSTS).optional(),
   by: z.enum(ROLES).optional(),
+  byId: z
+    .string()
+    .regex(/^(?!contact:)/, "a contact's id is not kept with a memory: leave it out")
+    .transform(actorId)
+    .optional(),
   speaker: z.string().optional(),
   session: z.string().optional(),
   turn: z.string().transform(turnId).optional(),
@@ -153,13 +167,14 @@ function ownEntry(fields: Readonly<Record<string, unknown>>, where: string): Rea
 function given(
   memory: Omit<z.output<typeof OWN>, "id" | "support" | "supersedes" | "supersededBy">,
 ): MemoryDraft["memory"] {
-  const { content, tags, kind, trust, by, speaker, session, turn, sources, at, validFrom, validUntil } = memory;
+  const { content, tags, kind, trust, by, byId, speaker, session, turn, sources } = memory;
+  const { at, validFrom, validUntil } = memory;
   return {
     content,
     tags,
     ...(kind !== undefined && { kind }),
     ...(trust !== undefined && { trust }),
-    ...(by !== undefined && { by }),
+    ...(by !== undefined && { by, ...(byId !== undefined && { byId }) }),
     ...(speaker !== undefined && { speaker }),
     ...(session !== undefined && { session }),
     ...(turn !== undefined && { turn }),
