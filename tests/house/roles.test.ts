@@ -16,7 +16,7 @@ import {
 } from "../../src/protocol/index.ts";
 
 /** Who reaches what, as a person has reviewed it: a line for each operation. */
-const EXPECTED = new Map(
+const ROWS = new Map(
   readFileSync(join(import.meta.dirname, "roles.txt"), "utf8")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"))
@@ -26,7 +26,17 @@ const EXPECTED = new Map(
     }),
 );
 
+const EXPECTED = new Map([...ROWS].filter(([name]) => !name.includes("+")));
+/** Who may also set a field of it: `message.send+mode`. */
+const FIELD_ROWS = new Map([...ROWS].filter(([name]) => name.includes("+")));
+
 const OPERATIONS = await allOperations();
+/** Fields that choose how much of the prompt a turn is sent, or whose words something is. Those of a reader only filter. */
+const GUARDED = OPERATIONS.filter(({ may }) => may !== "read" && may !== "explain").flatMap((operation) =>
+  fieldsOf(operation.takes).flatMap(({ name }) =>
+    name === "mode" || name === "trust" ? [[`${operation.name}+${name}`, operation, name] as const] : [],
+  ),
+);
 const HOME = orgId("home");
 
 const ACTORS: Readonly<Record<Role, Actor>> = {
@@ -135,6 +145,25 @@ describe("who may do what", () => {
         expect(sample.code, `${role} is refused`).toBe("not_allowed");
         const garbage = await door(operation, { garbage: true });
         expect(garbage, `${role} learns nothing of its form`).toEqual(sample);
+      }
+    }
+  });
+
+  it("has a row for each field by which a change chooses a mode or claims a trust", () => {
+    expect([...FIELD_ROWS.keys()].sort()).toEqual(GUARDED.map(([row]) => row).sort());
+  });
+
+  it.each(GUARDED)("%s is set by nobody else", async (row, operation, field) => {
+    const values = { ...sampleOf(operation), [field]: field === "mode" ? "minimal" : "operator" };
+    // What is only left in the queue takes no mode.
+    const sent = "follow" in values ? { ...values, follow: "turn" } : values;
+    for (const role of ROLES) {
+      actor = ACTORS[role];
+      for (const door of [overHttp, asCommand]) {
+        const answer = await door(operation, sent);
+        if (answer === undefined) continue;
+        const isRefused = answer.code === "not_allowed";
+        expect([role, isRefused], String(answer.message)).toEqual([role, !FIELD_ROWS.get(row)?.includes(role)]);
       }
     }
   });
