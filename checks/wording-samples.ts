@@ -146,7 +146,7 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
     ],
     mediaOmitted: [[["image/png"]]],
     outcomeUnknown: [["apr_1", "pay", "pay took longer than 5 s; its effect is unknown."]],
-    settled: [["apr_1", "pay", "operator", "the money has arrived"]],
+    resolved: [["apr_1", "pay", "operator", "the money has arrived"]],
   },
   "features/conversations": {},
   "features/fetch": {

@@ -106,21 +106,21 @@ describe("strata approval", () => {
     }
   });
 
-  it("is listed while its end is not known, doctor tells of it, and a person settles it", async () => {
+  it("is listed while its end is not known, doctor tells of it, and a person resolves it", async () => {
     const cwd = project(ASKING);
     await strata(["chat", "companion"], { cwd, input: WISH });
     const [call] = await listed(cwd);
     await approveOnly(cwd, call?.id ?? "");
     const list = await strata(["approval", "list"], { cwd });
     expect(list.out).toContain("approved by the operator");
-    expect(list.out).toContain(`\`strata approval settle ${call?.id} --note TEXT\``);
+    expect(list.out).toContain(`\`strata approval resolve ${call?.id} --note TEXT\``);
     expect((await strata(["doctor"], { cwd })).out).toMatch(/^warn {2}approvals {1}write for me was approved/m);
-    const silent = await strata(["approval", "settle", call?.id ?? ""], { cwd });
+    const silent = await strata(["approval", "resolve", call?.id ?? ""], { cwd });
     expect(silent).toMatchObject({ code: 2, err: expect.stringContaining("--note") });
-    const settled = await strata(["approval", "settle", call?.id ?? "", "--note", "it is written"], { cwd });
-    expect(settled.code).toBe(0);
-    expect(settled.out).toMatch(/ · done by the operator\n {2}write .*\n {2}answered: it is written\n/);
-    expect(settled.out).toContain("The operator has checked and says: it is written");
+    const resolved = await strata(["approval", "resolve", call?.id ?? "", "--note", "it is written"], { cwd });
+    expect(resolved.code).toBe(0);
+    expect(resolved.out).toMatch(/ · done by the operator\n {2}write .*\n {2}answered: it is written\n/);
+    expect(resolved.out).toContain("The operator has checked and says: it is written");
     expect((await strata(["approval", "list"], { cwd })).out).toBe("No call waits.\n");
     expect((await strata(["doctor"], { cwd })).out).toMatch(/^ok {4}approvals {1}0 calls waiting for a decision/m);
   });

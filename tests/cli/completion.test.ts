@@ -24,7 +24,7 @@ describe("strata completion", () => {
       "show",
       "save",
       "search",
-      "why",
+      "explain",
       "forget",
       "stats",
       "import",

@@ -38,7 +38,7 @@ describe("strata memory embed", () => {
     expect(made).toMatchObject({ code: 0, err: "" });
     expect(made.out).toBe("companion: 2 vectors made.\ncompanion has 2 vectors of rehearsal; no memory waits.\n");
     expect((await strata(cake, { cwd })).out).toMatch(/ {2}Der Geburtstagskuchen ist aus Marzipan\.\n/);
-    const why = await strata(["memory", "why", "Kuchen zum Geburtstag"], { cwd });
+    const why = await strata(["memory", "explain", "Kuchen zum Geburtstag"], { cwd });
     expect(why.out).toMatch(/^# +score +evidence +behind +vector\n1 +-0\.72 /);
     const again = await strata(["memory", "embed", "--json", "--agent", "companion"], { cwd });
     expect(jsonLines<readonly Told[]>(again.out)[0]).toEqual([

@@ -53,7 +53,7 @@ describe("strata memory import and export", () => {
     const { out } = await run("search", "the boiler");
     expect(out).toContain("\n  The boiler burns.\n");
     expect(out.length).toBeLessThan(2_000);
-    expect((await run("why", "readPassword")).out).toContain("const password = readPassword();\n");
+    expect((await run("explain", "readPassword")).out).toContain("const password = readPassword();\n");
   });
 
   it("Markdown for people comes back, too", async () => {

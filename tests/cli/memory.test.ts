@@ -121,13 +121,13 @@ describe("strata memory", () => {
     );
   });
 
-  it("memory why shows candidates with scores and features in 80 columns", async () => {
+  it("memory explain shows candidates with scores and features in 80 columns", async () => {
     const cwd = place();
     await strata(["chat", "companion"], {
       cwd,
       input: "Yesterday I saw Ida at the shop in Oslo.\nRemember that Ida likes 3 teas.\n",
     });
-    const { out } = await strata(["memory", "why", "When", "did", "I", "see Ida in Oslo?"], {
+    const { out } = await strata(["memory", "explain", "When", "did", "I", "see Ida in Oslo?"], {
       cwd,
       columns: 80,
       env: { NO_COLOR: "1" },
@@ -138,10 +138,10 @@ describe("strata memory", () => {
     expect(out).toContain("Yesterday I saw Ida at the shop in Oslo.");
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(80);
     const [told] = jsonLines<{ readonly hits: readonly { readonly features: object }[] }>(
-      (await strata(["memory", "why", "Ida", "--json"], { cwd })).out,
+      (await strata(["memory", "explain", "Ida", "--json"], { cwd })).out,
     );
     expect(Object.keys(told?.hits[0]?.features ?? {}).length).toBeGreaterThan(0);
-    expect((await strata(["memory", "why", "zebra"], { cwd })).out).toBe(
+    expect((await strata(["memory", "explain", "zebra"], { cwd })).out).toBe(
       'Nothing about me shares a word with "zebra".\n',
     );
   });
@@ -157,7 +157,7 @@ describe("strata memory", () => {
     [["memory", "list", "--agent-own", "--as", "ann"], 2, "cannot be used with"],
     [["memory", "list", "--kind", "facts"], 2, 'one of "message", "fact", "block", "summary"'],
     [["memory", "list", "--since", "yesterday"], 2, "a date such as 2026-11-21"],
-    [["memory", "why", " "], 2, "`<query>` must be a text that says something"],
+    [["memory", "explain", " "], 2, "`<query>` must be a text that says something"],
     [["memory", "list", "--limit", "0"], 2, "from 1 to 1000"],
     [["memory", "list", "--agent", "nobody"], 3, 'no agent "nobody"'],
     [["memory", "list", "--as", " ann"], 2, '" ann" is not a contact'],

@@ -65,7 +65,7 @@ const COMMANDS: readonly (readonly [string, string])[] = [
   ["memory export --agent-own", "Roses."],
   ["memory embed", "gardener has no embedder"],
   ["memory search Roses. --agent-own --agent", "Roses."],
-  ["memory why Roses. --agent-own --agent", "Roses."],
+  ["memory explain Roses. --agent-own --agent", "Roses."],
   ["contact erase of-gardener --yes", "whom gardener knew"],
   ["inbox post Hello.", "waits for gardener"],
 ];

@@ -130,7 +130,15 @@ it("no two operations share a name, a route or a command, and no two features a 
 /** Answers whose lists end by themselves: what strata.yaml declares, what belongs to one thing, the best hits of a search. */
 const BOUNDED = [
   ...["agent.list", "agent.show", "agent.snapshot", "agent.attention", "file.list", "layer.list", "setting.list"],
-  ...["layer.diff", "memory.show", "memory.search", "memory.why", "memory.stats", "memory.vectors", "schedule.list"],
+  ...[
+    "layer.diff",
+    "memory.show",
+    "memory.search",
+    "memory.explain",
+    "memory.stats",
+    "memory.vectors",
+    "schedule.list",
+  ],
   ...["subagent.list", "turn.diff", "turn.show", "usage"],
 ];
 

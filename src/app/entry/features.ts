@@ -13,7 +13,7 @@ export const FEATURES: readonly Listed[] = [
   },
   {
     name: "approvals",
-    nouns: { approval: "list the tool calls that wait for a person; approve, deny and settle them" },
+    nouns: { approval: "list the tool calls that wait for a person; approve, deny and resolve them" },
     load: async () => (await import("../../features/approvals/index.ts")).FEATURE,
   },
   {

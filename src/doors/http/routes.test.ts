@@ -267,8 +267,8 @@ describe("memories", () => {
     expect(await listed(`since=${NOW + 1}`)).toBe("[]");
     expect(await listed("before=2999-01-01&trust=operator")).toContain("Rome");
 
-    const why = await json("GET /v1/memories/why?agent=companion&contact=ann&query=who%20lives%20where");
-    shaped(why, "get", "/v1/memories/why");
+    const why = await json("GET /v1/memories/explain?agent=companion&contact=ann&query=who%20lives%20where");
+    shaped(why, "get", "/v1/memories/explain");
     const contents = JSON.stringify(at(why.body, "hits"));
     expect(contents).toContain("Rome");
     expect(contents).toContain("Everyone");
@@ -313,7 +313,7 @@ describe("memories", () => {
   });
 
   it.each([
-    ["GET /v1/memories/why?agent=companion", undefined, 400],
+    ["GET /v1/memories/explain?agent=companion", undefined, 400],
     ["GET /v1/memories?agent=companion&kind=facts", undefined, 400],
     ["GET /v1/memories?agent=companion&limit=1&limit=2", undefined, 400],
     ["GET /v1/memories?agent=companion&since=yesterday", undefined, 400],

@@ -104,25 +104,25 @@ describe("what came of an approved call", () => {
     expect(stand.paid).toEqual(["order 7"]);
   });
 
-  it("is shown to the person if it cannot be stored, who then settles it; nothing runs again", async () => {
+  it("is shown to the person if it cannot be stored, who then resolves it; nothing runs again", async () => {
     let isLocked = true;
     const stand = await waiting({ store: (store) => busyWhile(store, () => isLocked) });
     const { runtime, waits } = stand;
     const lost = await runtime.decide(OPERATOR, waits.id, { verdict: "approved" }).catch((thrown) => thrown);
     expect(lost).toMatchObject({ code: "store_busy", message: expect.stringContaining('answered "paid order 7"') });
-    expect(lost.message).toContain(`strata approval settle ${waits.id} --note`);
+    expect(lost.message).toContain(`strata approval resolve ${waits.id} --note`);
     expect(await runtime.approval(OPERATOR, waits.id)).toMatchObject({ status: "approved" });
     isLocked = false;
     const note = untrusted("349 euros left the account");
-    const settled = await runtime.decide(OPERATOR, waits.id, { verdict: "settled", note });
-    expect(settled).toMatchObject({ status: "done", outcome: { text: note, failed: false } });
+    const resolved = await runtime.decide(OPERATOR, waits.id, { verdict: "resolved", note });
+    expect(resolved).toMatchObject({ status: "done", outcome: { text: note, failed: false } });
     expect(await told(stand)).toMatch(
       /look was approved.*The operator has checked and says: 349 euros left the account/,
     );
     expect(stand.paid).toEqual(["order 7"]);
   });
 
-  it("is settled with a word of what was found, after an approval and before any end, by operators only", async () => {
+  it("is resolved with a word of what was found, after an approval and before any end, by operators only", async () => {
     const going = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     const stand = await waiting({
@@ -132,16 +132,16 @@ describe("what came of an approved call", () => {
       },
     });
     const { runtime, waits } = stand;
-    const settle = (actor = OPERATOR, note = "it was paid") =>
-      runtime.decide(actor, waits.id, { verdict: "settled", note: untrusted(note) });
-    await expect(settle()).rejects.toMatchObject({ code: "approval_decided" });
+    const resolve = (actor = OPERATOR, note = "it was paid") =>
+      runtime.decide(actor, waits.id, { verdict: "resolved", note: untrusted(note) });
+    await expect(resolve()).rejects.toMatchObject({ code: "approval_decided" });
     const running = runtime.decide(OPERATOR, waits.id, { verdict: "approved" });
     await begun.promise;
-    await expect(settle()).rejects.toThrow(/ is running; wait for its end/);
+    await expect(resolve()).rejects.toThrow(/ is running; wait for its end/);
     going.resolve();
     await running;
-    await expect(settle()).rejects.toMatchObject({ code: "approval_decided" });
-    await expect(settle(OPERATOR, " ")).rejects.toMatchObject({ code: "invalid_input" });
+    await expect(resolve()).rejects.toMatchObject({ code: "approval_decided" });
+    await expect(resolve(OPERATOR, " ")).rejects.toMatchObject({ code: "invalid_input" });
   });
 
   it("ends with the signal of whoever approved it", async () => {
@@ -171,7 +171,7 @@ describe("what came of an approved call", () => {
       expect(left.outcome).toBeUndefined();
       expect(await told(stand)).toMatch(/look was approved and started.*its effect is unknown/s);
       const note = untrusted("nothing was paid");
-      expect(await runtime.decide(OPERATOR, waits.id, { verdict: "settled", note })).toMatchObject({ status: "done" });
+      expect(await runtime.decide(OPERATOR, waits.id, { verdict: "resolved", note })).toMatchObject({ status: "done" });
     },
   );
 

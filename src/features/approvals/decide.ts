@@ -35,13 +35,13 @@ import {
   threadOf,
 } from "../../turn/index.ts";
 import { ALREADY_DECIDED, APPROVAL_STORE, NOT_FOUND } from "./store.ts";
-import { denied, mediaOmitted, outcomeUnknown, ran, settled } from "./wording.ts";
+import { denied, mediaOmitted, outcomeUnknown, ran, resolved } from "./wording.ts";
 
 /** A person's word about a call. */
 export interface Verdict {
-  /** `settled`: it was approved and its end is not known; the note says what the person found. */
-  readonly verdict: "approved" | "denied" | "settled";
-  /** What the agent is told of a call that is denied or settled. */
+  /** `resolved`: it was approved and its end is not known; the note says what the person found. */
+  readonly verdict: "approved" | "denied" | "resolved";
+  /** What the agent is told of a call that is denied or resolved. */
   readonly note?: Untrusted;
   /** Ends the tool of an approved call. */
   readonly signal?: AbortSignal;
@@ -88,8 +88,8 @@ export async function decide(
       return approve(parts, one);
     case "denied":
       return deny(parts, one);
-    case "settled":
-      return settle(parts, one);
+    case "resolved":
+      return resolve(parts, one);
     default:
       return never(verdict.verdict);
   }
@@ -226,13 +226,13 @@ function notKept(
   cause: StrataError,
 ): StrataError {
   const what = `${id}: ${tool} has run and ${ended(outcome)} ${JSON.stringify(outcome.text.slice(0, LONGEST_QUOTE))}`;
-  const settling = `\`strata approval settle ${id} --note TEXT\` or \`POST /v1/approvals/${id}/settle\` with a note`;
-  const message = `${what}, but that could not be recorded: ${cause.message}. It will not run again; tell the agent with ${settling}`;
+  const resolving = `\`strata approval resolve ${id} --note TEXT\` or \`POST /v1/approvals/${id}/resolve\` with a note`;
+  const message = `${what}, but that could not be recorded: ${cause.message}. It will not run again; tell the agent with ${resolving}`;
   return new StrataError(cause.traits, message, { ...cause.details, approval: id, outcome }, cause);
 }
 
 /** A person has looked at what the call was to change: their word stands for the outcome that was never recorded. */
-async function settle(parts: DecidingParts, { approval, thread, actor, note }: Case): Promise<Approval> {
+async function resolve(parts: DecidingParts, { approval, thread, actor, note }: Case): Promise<Approval> {
   const { id, tool, scope } = approval;
   if (note === undefined || note.trim() === "") {
     const message = `say what you found out about ${id}: the agent reads it, and nothing else is known about the result`;
@@ -242,7 +242,7 @@ async function settle(parts: DecidingParts, { approval, thread, actor, note }: C
     const message = `${id} is running; wait for its end, which is recorded automatically`;
     throw ALREADY_DECIDED.of(message, { approval: id });
   }
-  const text = settled(id, tool, actor.role, note);
+  const text = resolved(id, tool, actor.role, note);
   return parts.store.part(APPROVAL_STORE).finishApproval(scope, id, {
     outcome: { text: note, failed: false },
     writes: [],

@@ -103,8 +103,8 @@ const show = operation({
 });
 
 interface Deciding {
-  readonly verb: "approve" | "deny" | "settle";
-  readonly verdict: "approved" | "denied" | "settled";
+  readonly verb: "approve" | "deny" | "resolve";
+  readonly verdict: "approved" | "denied" | "resolved";
   readonly does: string;
   readonly note: z.ZodType<Untrusted | undefined, string | undefined>;
   readonly example: string;
@@ -151,11 +151,11 @@ const OPERATIONS: readonly Operation[] = [
     example: `approval deny ${ID}`,
   }),
   deciding({
-    verb: "settle",
-    verdict: "settled",
+    verb: "resolve",
+    verdict: "resolved",
     does: "Record the result of an approved call whose result is not known; an event on its thread tells the agent.",
     note: note("what you found out; the agent sees it"),
-    example: `approval settle ${ID} --note "the money was paid back"`,
+    example: `approval resolve ${ID} --note "the money was paid back"`,
   }),
 ];
 
@@ -168,7 +168,7 @@ function lines({ id, scope, tool, input, status, askedAt, note, outcome, ...deci
     ...setIn(JSON.stringify(input), { first: `  ${style.bold(tool)} `, more: "    " }, style),
     ...(note === undefined ? [] : setIn(note, { first: "  note: ", more: "    " }, style)),
     ...(status === "approved"
-      ? [`  no result is recorded: if it is not running, check what it should have changed, then ${settling(id)}`]
+      ? [`  no result is recorded: if it is not running, check what it should have changed, then ${resolving(id)}`]
       : []),
     ...(outcome === undefined ? [] : setIn(outcome.text, { first: `  ${came(outcome)}: `, more: "    " }, style)),
   ];
@@ -176,7 +176,7 @@ function lines({ id, scope, tool, input, status, askedAt, note, outcome, ...deci
 
 const came = ({ failed }: { readonly failed: boolean }): string => (failed ? "failed" : "answered");
 
-const settling = (id: string): string => `\`strata approval settle ${id} --note TEXT\``;
+const resolving = (id: string): string => `\`strata approval resolve ${id} --note TEXT\``;
 
 export { APPROVAL_STORE } from "./store.ts";
 
@@ -202,7 +202,7 @@ export interface ApprovalDoors {
   /** @throws StrataError `approval_not_found` */
   approval(actor: Allowed<"read">, id: ApprovalId): Promise<Approval>;
   /**
-   * Approves a waiting call, which runs it once and now, or denies it; or settles an approved call without a recorded result, because
+   * Approves a waiting call, which runs it once and now, or denies it; or resolves an approved call without a recorded result, because
    * the program ended, the database was locked or a tool that acts outside was abandoned. In each case an event then waits on its
    * thread: run a turn so that the agent reports it. Operators only.
    * @throws StrataError `approval_not_found`, `approval_decided`, `tool_not_found` and `invalid_input` when it cannot run any

@@ -8,5 +8,5 @@ export const mediaOmitted = (types: readonly string[]): string =>
   `(Omitted: ${types.join(", ")}; the turn had already ended.)`;
 export const outcomeUnknown = (id: string, tool: string, says: string): string =>
   `${id}: ${tool} was approved and started. ${says} A person will check.`;
-export const settled = (id: string, tool: string, by: string, note: string): string =>
+export const resolved = (id: string, tool: string, by: string, note: string): string =>
   `${id}: ${tool} was approved, and its outcome was not recorded. The ${by} has checked and says: ${note}`;

@@ -132,17 +132,17 @@ const search = operation({
   hints: ({ trouble }) => (trouble === undefined ? [] : [trouble]),
 });
 
-const why = operation({
-  name: "memory.why",
+const explain = operation({
+  name: "memory.explain",
   does: "Explain a search: each candidate, its score, and how the score is made up.",
   may: "explain",
-  at: "GET /v1/memories/why",
+  at: "GET /v1/memories/explain",
   takes: WHOSE.extend({ ...FOUND, limit: whole(1, 1_000).default(10).describe("how many at most") }),
   gives: z.object({ query: z.string(), hits: list(HIT), trouble: TROUBLE }),
   command: {
     rest: "query",
     contact: "me or own",
-    examples: ["memory why 'Which colour is my bicycle?' --as ann"],
+    examples: ["memory explain 'Which colour is my bicycle?' --as ann"],
     opens: "record",
   },
   run: async (world, { agent, contact, query, limit, ...filter }, { actor }) => {
@@ -205,4 +205,4 @@ const statsLines = (found: Stats, style: Style): readonly string[] =>
   );
 
 /** What an agent remembers of a contact, or as its own. */
-export const MEMORY_OPERATIONS: readonly Operation[] = [memories, show, save, search, why, forget, stats];
+export const MEMORY_OPERATIONS: readonly Operation[] = [memories, show, save, search, explain, forget, stats];

@@ -326,7 +326,7 @@ async function approvals({ runtime, operator }: App): Promise<Outcome> {
   if (open.length === 0) return ok(`${waits} waiting for a decision; the result of every approved call is known`);
   const list = open.map(({ id, tool, scope }) => `${tool} for ${scope.contact} was approved and has no result: ${id}`);
   return warn(
-    `${list.join("\n")}\nIf it is not running, check what it should have changed; then \`strata approval settle ID --note TEXT\`.`,
+    `${list.join("\n")}\nIf it is not running, check what it should have changed; then \`strata approval resolve ID --note TEXT\`.`,
   );
 }
 
