@@ -114,7 +114,7 @@ export const stock = defineSource({ name: "stock", trust: "operator", load: () =
       const asked = Promise.withResolvers<void>();
       const { cwd, env } = await answeredBy(() => asked.resolve());
       const { ask, refused, thread, close } = await site(cwd, env);
-      const running = ask(`POST /v1/threads/${await thread()}/events`, { kind: "message", text: "hi" });
+      const running = ask("POST /v1/agents/companion/messages", { thread: await thread(), text: "hi" });
       await asked.promise;
       const closed = close(1_000);
       const seen = await refused("GET /v1/agents");
