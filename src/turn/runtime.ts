@@ -5,6 +5,7 @@ import type {
   Budgets,
   ContactId,
   Digest,
+  EventId,
   Ledger,
   Mode,
   Model,
@@ -139,6 +140,8 @@ export interface RunOptions {
   readonly limits?: Budgets["turn"];
   /** Told what the turns of its calls used: it counts for whoever called this one, too. */
   readonly used?: (totals: Pick<TurnTotals, "modelCalls" | "toolCalls" | "dollars">) => void;
+  /** Told which events the turn has taken, once it is kept: so whoever follows one of them need not ask the record. */
+  readonly taken?: (events: readonly EventId[]) => void;
 }
 
 /** One turn of a thread; it can be cancelled like any other. */

@@ -7,6 +7,7 @@ import {
   authorize,
   type ContactId,
   type ContactScope,
+  type EventId,
   type EventPart,
   type Mode,
   type OutsideKind,
@@ -213,7 +214,10 @@ async function* answered(
   for (let tries = 0, waits = event.status === "pending"; ; tries++) {
     if (!waits) return end ?? (yield* recorded(ports, actor, { event, thread }));
     try {
-      for await (const one of eventsFor(actor, run(thread, { signal, ...(mode !== undefined && { mode }) }))) {
+      const taken = (ids: readonly EventId[]): void => {
+        if (ids.includes(event.id)) waits = false;
+      };
+      for await (const one of eventsFor(actor, run(thread, { signal, taken, ...(mode !== undefined && { mode }) }))) {
         yield one;
         if (one.type === "failed") throw failureOf(one);
         if (one.type === "done" || one.type === "waiting") end = one;
@@ -224,7 +228,7 @@ async function* answered(
       if (!isTold) yield { type: "busy" };
       isTold = true;
     }
-    waits = (await parts.store.pending(scope, id)).some((one) => one.id === event.id);
+    waits = waits && (await parts.store.pending(scope, id)).some((one) => one.id === event.id);
     if (waits && end === undefined) await rest(pauseAfter(tries), signal, id);
   }
 }

@@ -228,7 +228,7 @@ function threadFacts(turn: Row<"turn">, found: Row<"thread"> | undefined): unkno
 
 /** The calls that the turn left open, as it did: what became of them since is nobody's word for the turn. */
 async function callFacts(tx: Tx, turn: Row<"turn">): Promise<{ readonly calls?: readonly unknown[] }> {
-  const calls = await callsOfTurn(tx, turn, turn.id);
+  const calls = turn.status === "waiting" ? await callsOfTurn(tx, turn, turn.id) : [];
   return calls.length === 0 ? {} : { calls: calls.map(({ state: _, turn: __, ...call }) => call) };
 }
 

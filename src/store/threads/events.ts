@@ -70,9 +70,11 @@ async function addTo(
   );
   // An answer may end the wait for those before it.
   const isAnswered = added.some((event) => event.seq > last && event.answers !== undefined);
-  if (seq > last) await sortEvents(tx, { ...owner(scope), thread }, isAnswered ? 0 : last + 1);
+  const sorted = seq > last ? await sortEvents(tx, { ...owner(scope), thread }, isAnswered ? 0 : last + 1) : 0;
   const stored = await inOrder(added, async (event) =>
-    event.seq > last ? { ...event, status: (await statusOf(tx, scope, event.id)) ?? event.status } : event,
+    sorted > 0 && event.seq > last
+      ? { ...event, status: (await statusOf(tx, scope, event.id)) ?? event.status }
+      : event,
   );
   // What was sent before was stored with all that came with it.
   if (stored.some(({ id }) => events.some((event) => event.id === id))) await also?.(tx, scope, thread);
@@ -264,7 +266,7 @@ async function add(tx: Tx, scope: ContactScope, { event, thread, key, seq }: Arr
     external_id: event.externalId ?? null,
     piece: await keepOwn(tx, scope, key, text),
     at,
-    status: answers === undefined ? "held" : await noteAnswer(tx, { ...owner(scope), thread }, answers),
+    status: answers === undefined ? "pending" : await noteAnswer(tx, { ...owner(scope), thread }, answers),
     turn: null,
     proof,
     answers: answers ?? null,

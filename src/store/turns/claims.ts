@@ -69,9 +69,9 @@ async function claimWaiting(
   request: ClaimRequest,
   running: Running,
 ): Promise<Claim | undefined> {
-  if (!(await isDue(tx, row, row.id))) return undefined;
   const open = await callsToAnswer(tx, row);
   const events = await taken(tx, row, { open, upto: running?.upto ?? undefined, most: request.most ?? MOST_TAKEN });
+  if (!events.some(({ status }) => status === "pending") && !(await isDue(tx, row, row.id))) return undefined;
   const upto = Math.max(...events.map(({ seq }) => seq));
   const from = open[0] === undefined || open[0].state === "closed" ? undefined : await runOf(tx, row, open[0].turn);
   const began = await take(tx, row, request, { running, upto, ...(from && { run: from.id }) });

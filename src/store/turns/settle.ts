@@ -112,7 +112,7 @@ async function settleCalls(
         answers === undefined || limits === undefined ? [] : [[answers, JSON.stringify(limits)] as const],
       ),
     );
-    await closeCalls(tx, at, { turn, used });
+    if (claim.open.length > 0) await closeCalls(tx, at, { turn, used });
     if (end.status === "waiting") await openCalls(tx, at, end.calls);
     for (const { scope: to, opening, events } of starts)
       await addEvents(tx, to, (await openedRow(tx, to, opening)).id, events);
@@ -127,7 +127,7 @@ async function settleCalls(
   }
   if (caller !== undefined && forCaller !== undefined && forCaller.way !== "forwards")
     await answerCaller(tx, thread, caller, forCaller.answer);
-  await sortEvents(tx, at);
+  if (claim.open.length > 0 || end.status === "waiting") await sortEvents(tx, at);
 }
 
 /**

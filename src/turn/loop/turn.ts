@@ -43,7 +43,7 @@ export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOp
     yield { type: "turn-start", turn, thread: thread.id, model: setup.model.ref, events: events.length };
     const ending = yield* converse(state);
     committed = true;
-    yield* commit(state, ending);
+    yield* commit(state, ending, options.taken);
   } finally {
     // The reader stopped before the end: the turn ends here, and its events keep waiting.
     if (!committed) await abandon(state);
@@ -142,7 +142,7 @@ async function continued({ parts, setup, lease: { claim } }: TurnState): Promise
 const LEAST_RESULT = 150;
 
 /** The one commit, then the end: `done` only once it is on disk. The reply counts as delivered once `done` was read. */
-async function* commit(state: TurnState, ending: Ending): AsyncGenerator<TurnEvent> {
+async function* commit(state: TurnState, ending: Ending, taken: RunOptions["taken"]): AsyncGenerator<TurnEvent> {
   const { parts, lease } = state;
   const { turn } = lease.claim;
   // With long texts the next step takes long: other turns may run before and after it.
@@ -168,6 +168,7 @@ async function* commit(state: TurnState, ending: Ending): AsyncGenerator<TurnEve
     yield { type: "failed", turn, error: ending.error, totals };
     return;
   }
+  taken?.(claimOf(state).events.map(({ id }) => id));
   for (const report of settled.reports ?? []) yield { type: "report", ...report };
   if (ending.status === "waiting") {
     const calls = ending.calls.map(({ id, waitsFor, tool, due }) => ({
