@@ -94,7 +94,7 @@ describe("a tail of changed lines", () => {
     const [, one] = turn(1, { memory: ["likes tea"], orders: ["tea"] }, DELTA);
     const [second, two] = turn(2, { memory: ["has a cat"], orders: ["tea", "cake"] }, DELTA, { epoch: one });
     expect(textsOf(second, "memory")[0]).toMatch(/^# Layer 30 · memory\n\[memory.*\]\n\| has a cat$/);
-    expect(textsOf(second, "orders")[0]).toMatch(/^# Layer 40 · orders \(more of it\)\n\[memory.*\]\n\| cake$/);
+    expect(textsOf(second, "orders")[0]).toMatch(/^# Layer 40 · orders \(additional items\)\n\[memory.*\]\n\| cake$/);
     const [third, three] = turn(3, { memory: ["likes tea"], orders: ["cake"] }, DELTA, { epoch: two });
     expect(textsOf(third, "memory")).toEqual([]);
     expect(textsOf(third, "orders")[0]).toMatch(/^# Layer 40 · orders\n\[memory.*\]\n\| cake$/);
@@ -143,7 +143,7 @@ describe("a tail of changed lines", () => {
     const few = { state: [...lines.slice(1), "Something new is told here."] };
     const many = { state: lines.map((line) => `${line} Not any more.`) };
     const [kept] = turn(2, few, plan, { epoch: one, limit: 3_000 });
-    expect(textsOf(kept, "state")[0]).toContain("changed lines");
+    expect(textsOf(kept, "state")[0]).toContain("changes: - removed, + added");
     expect(request(kept).tail).toEqual([]);
     // As many changes as lines never pay, and with a cut far away the few do not either.
     for (const [live, limit] of [

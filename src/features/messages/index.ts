@@ -157,35 +157,37 @@ function messageOf(given: Given): NewMessage {
 function refuseMissing({ answers, tools, parameters }: Given): void {
   const [answer] = answers;
   if (answer !== undefined)
-    throw refused(
+    throw invalidInput(
       `no call waits for an answer in this conversation, so ${JSON.stringify(answer.call)} cannot be answered; send the message without \`answers\``,
     );
   if (tools.length > 0)
-    throw refused("tools that the sender runs are not supported yet; declare the tools of the agent in strata.yaml");
+    throw invalidInput(
+      "tools that the sender runs are not supported yet; declare the tools of the agent in strata.yaml",
+    );
   if (Object.keys(parameters).length > 0)
-    throw refused("`parameters` are not supported yet; set `output` and `budgets` of the agent in strata.yaml");
+    throw invalidInput("`parameters` are not supported yet; set `output` and `budgets` of the agent in strata.yaml");
 }
 
 function contentOf({ text, content }: Given): readonly EventPart[] {
   if ((text === undefined) === (content === undefined))
-    throw refused("a message has either a `text` or `content`; give one of them");
+    throw invalidInput("a message has either a `text` or `content`; give one of them");
   if (text !== undefined) return [{ type: "text", text }];
   return (content ?? []).map((part) => {
     if (part.type === "text" || part.type === "payload") return part;
-    throw refused(`a message cannot hold a part of type \`${part.type}\` yet; send a \`text\` or a \`payload\``);
+    throw invalidInput(`a message cannot hold a part of type \`${part.type}\` yet; send a \`text\` or a \`payload\``);
   });
 }
 
 function recipientOf({ agent, thread, contact, channel, key }: Given): NewMessage["to"] {
   if (thread === undefined) {
     if (contact !== undefined) return { agent, contact, channel: channel ?? "http", key: key ?? "main" };
-    throw refused("nobody is named: give the `contact` who writes, or the `thread` of a conversation");
+    throw invalidInput("nobody is named: give the `contact` who writes, or the `thread` of a conversation");
   }
   const other = Object.entries({ contact, channel, key }).find(([, value]) => value !== undefined);
   if (other === undefined) return { agent, thread };
-  throw refused(`\`thread\` already names the conversation; leave \`${other[0]}\` out`);
+  throw invalidInput(`\`thread\` already names the conversation; leave \`${other[0]}\` out`);
 }
 
-const refused = (message: string): StrataError => new StrataError("invalid_input", message);
+const invalidInput = (message: string): StrataError => new StrataError("invalid_input", message);
 
 export const FEATURE: Feature = { name: "messages", needs: ["deliveries", "settings"], operations: [send] };

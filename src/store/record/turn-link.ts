@@ -1,6 +1,6 @@
 import { canonicalJson, type Digest, digestOf, StrataError } from "../../protocol/index.ts";
 import type { PrefixManifest } from "../digests.ts";
-import { toManifest, toThread } from "../rows.ts";
+import { toManifest } from "../rows.ts";
 import { fixed, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { batchFacts } from "../threads/batch-members.ts";
@@ -222,8 +222,9 @@ function threadFacts(turn: Row<"turn">, found: Row<"thread"> | undefined): unkno
     );
   }
   const { channel, created_at, forked_thread, forked_turn } = found;
-  const { caller } = toThread(found);
-  return { channel, created_at, forked_thread, forked_turn, ...(caller && { caller }) };
+  const caller = { thread: found.caller_thread, agent: found.caller_agent, call: found.caller_call };
+  const isCalled = Object.values(caller).some((one) => one !== null);
+  return { channel, created_at, forked_thread, forked_turn, ...(isCalled && { caller }) };
 }
 
 /** The calls that the turn left open, as it did: what became of them since is nobody's word for the turn. */

@@ -130,8 +130,8 @@ it("takes back messages that wait by an index of these alone", async () => {
   await store.close();
   if (thread === undefined) throw new Error("there is no thread");
   const texts = await asked((tx) => withdraw(tx, thread.scope, thread.id, { now: NOW, at: NOW, alive: () => false }));
-  const search = "SEARCH event USING INDEX event_pending (org=? AND agent=? AND contact=? AND thread=?)";
-  expect(found("event", texts)).toEqual([search, search]);
+  const search = "SEARCH event USING INDEX event_untaken_by_thread (org=? AND agent=? AND contact=? AND thread=?";
+  expect(found("event", texts)).toEqual([`${search} AND seq<?)`, `${search})`]);
 });
 
 describe("a look for senders who were left without a reply", () => {
