@@ -308,6 +308,7 @@ export {
 export {
   type Clock,
   type CoreStop,
+  HELD_CALLS,
   isKept,
   type KeptStatus,
   type OutcomePart,

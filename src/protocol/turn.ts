@@ -4,7 +4,7 @@ import type { StrataError } from "./errors.ts";
 import type { CallId, LayerId, ThreadId, ToolName, TurnId } from "./ids.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RetryEvent, Usage } from "./model.ts";
-import type { CommitReport } from "./tool.ts";
+import type { CommitReport, NewApproval } from "./tool.ts";
 import type { Untrusted } from "./trust.ts";
 
 /**
@@ -67,6 +67,9 @@ export function outcomePart<Value>(): OutcomePart<Value> {
   const all = new WeakMap<object, Value>();
   return { put: (extras, value) => void all.set(extras, value), of: ({ extras }) => all.get(extras) };
 }
+
+/** The calls of a turn that wait for a person from its commit on. */
+export const HELD_CALLS = outcomePart<readonly NewApproval[]>();
 
 /** Totals of a turn. `milliseconds` of real time. */
 export interface TurnTotals {

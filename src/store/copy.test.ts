@@ -38,8 +38,8 @@ const side = (made: CopySide): CopySide => {
   opened.push(made);
   return made;
 };
-const file = (name: string): CopySide => side(sqliteSide(join(folder, name)));
-const database = async (): Promise<CopySide> => side(await postgresSide(url(await make())));
+const file = (name: string): CopySide => side(sqliteSide(join(folder, name), PARTS));
+const database = async (): Promise<CopySide> => side(await postgresSide(url(await make()), PARTS));
 
 /** A record with something in most tables: talks, memories, a text, credits, an erased contact. */
 async function record(): Promise<CopySide> {

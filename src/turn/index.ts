@@ -20,7 +20,7 @@ export { follow } from "./intake/follow.ts";
 export { heldNow, pauseAfter, retryWhileBusy } from "./intake/lease.ts";
 export { closedChannels, isClosedChannel } from "./intake/own-channels.ts";
 export { checkOutside, knownScope, reach, writableScope } from "./intake/senders.ts";
-export { HELD_CALLS, schemaDigest } from "./loop/approvals.ts";
+export { schemaDigest } from "./loop/approvals.ts";
 export { BETWEEN_TURNS, callerOf, limitsOf, outOfState, runTool } from "./loop/run-tool.ts";
 export { agentAt, inWindow, keepVersion, limitOf, parametersOf, setupOf, upToDate } from "./loop/setup.ts";
 export type {

@@ -7,6 +7,7 @@ import {
   type Digest,
   type DoneBy,
   errorKind,
+  HELD_CALLS,
   type PlannedWrite,
   type Role,
   type Scope,
@@ -40,7 +41,6 @@ import {
   tables,
   within,
 } from "../../store/index.ts";
-import { HELD_CALLS } from "../../turn/index.ts";
 
 /** `input`, `note` and `outcome` name pieces; `schema` digests that of the tool. */
 interface ApprovalTable extends ContactScope {

@@ -11,6 +11,7 @@ import {
   type EventId,
   eventId,
   type Framed,
+  HELD_CALLS,
   type IssuedKind,
   issueId,
   type Ledger,
@@ -41,7 +42,6 @@ import {
   turnId,
   untrusted,
 } from "../../protocol/index.ts";
-import { HELD_CALLS } from "../../turn/index.ts";
 import { EDIT_TEXT } from "../agent/edit-write.ts";
 import { SAVE_MEMORY } from "../memory/memory-writes.ts";
 import type { MemoryStore } from "../memory-store.ts";

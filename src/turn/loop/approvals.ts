@@ -3,11 +3,11 @@ import {
   canonicalJson,
   type Digest,
   digestOf,
+  HELD_CALLS,
   issueId,
   type Json,
   lowestTrust,
   type NewApproval,
-  outcomePart,
   TAINTED,
   type Tainted,
   type Tool,
@@ -53,9 +53,6 @@ export function whenTainted({ setup, lease }: TurnState, tool: Tool, input: Json
 
 /** Differs for another tool of the same name, and for the tool before it was changed. */
 export const schemaDigest = ({ schema }: Tool): Digest => digestOf(canonicalJson(schema));
-
-/** The turn's calls that wait for a person from its commit on. */
-export const HELD_CALLS = outcomePart<readonly NewApproval[]>();
 
 /** Notes that a call waits; the same call again in one turn is the same question. Stored with the turn's commit. */
 export function requestApproval(state: TurnState, call: Omit<NewApproval, "id" | "taint">, taint: Trust): NewApproval {
