@@ -15,7 +15,8 @@ const BEGIN_TRANSACTIONS: readonly string[] = ["src/store/record/verify.ts", "sr
 
 /** Builds queries, parses values, and makes sums of bytes: none answers later. */
 const PACKAGES = new Set(["kysely", "node:zlib", "zod"]);
-const ROOMS = /^src\/(store|protocol|memory)\//;
+/** The `config.ts` of a feature only declares: keys, and names such as those of channels. */
+const ROOMS = /^src\/(?:(?:store|protocol|memory)\/|features\/[\w-]+\/config\.ts$)/;
 
 /** What answers later, and what begins many things at once. */
 const LATER = new Set([

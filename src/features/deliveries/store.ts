@@ -26,7 +26,7 @@ import {
   type Tx,
   tables,
 } from "../../store/index.ts";
-import { SCHEDULE } from "../schedules/index.ts";
+import { SCHEDULE } from "../schedules/config.ts";
 
 /** `piece` names the reply's text. */
 interface OutboxTable extends ContactScope {
