@@ -92,7 +92,7 @@ const SOURCE = z.looseObject({
 });
 
 const isTool = (value: unknown): value is Tool => hasAll(value, ["schema", "check", "run"]);
-const isSource = (value: unknown): value is OwnSource => hasAll(value, ["name", "give"]);
+const isSource = (value: unknown): value is OwnSource => hasAll(value, ["name", "load"]);
 
 const hasAll = (value: unknown, names: readonly string[]): boolean =>
   typeof value === "object" && value !== null && names.every((name) => name in value);

@@ -45,7 +45,7 @@ describe("strata approval", () => {
     const { out, code } = await strata(["approval", "approve", call?.id ?? ""], { cwd });
     expect((await strata(["approval", "list", "--status", "all"], { cwd })).out).not.toContain(how);
     expect(code).toBe(0);
-    expect(out).toMatch(/ · done by the operator\n {2}write \{.*\n {2}answered: .*notes\.txt/);
+    expect(out).toMatch(/ · done by the operator \(local:operator\)\n {2}write \{.*\n {2}answered: .*notes\.txt/);
     expect(out).toContain("I have read the approval of the contact");
     expect(await listed(cwd)).toEqual([]);
     expect(await listed(cwd, "--status", "done")).toMatchObject([{ id: call?.id }]);
@@ -58,7 +58,7 @@ describe("strata approval", () => {
     await strata(["chat", "companion"], { cwd, input: WISH });
     const [call] = await listed(cwd);
     const { out } = await strata(["approval", "deny", call?.id ?? "", "--note", "not today"], { cwd });
-    expect(out).toContain("denied by the operator");
+    expect(out).toContain("denied by the operator (local:operator)");
     expect(out).toContain("write was denied by the operator and not run: not today");
     expect(notes(cwd)).toBe(false);
   });
@@ -119,7 +119,9 @@ describe("strata approval", () => {
     expect(silent).toMatchObject({ code: 2, err: expect.stringContaining("--note") });
     const resolved = await strata(["approval", "resolve", call?.id ?? "", "--note", "it is written"], { cwd });
     expect(resolved.code).toBe(0);
-    expect(resolved.out).toMatch(/ · done by the operator\n {2}write .*\n {2}answered: it is written\n/);
+    expect(resolved.out).toMatch(
+      / · done by the operator \(local:operator\)\n {2}write .*\n {2}answered: it is written\n/,
+    );
     expect(resolved.out).toContain("The operator has checked and says: it is written");
     expect((await strata(["approval", "list"], { cwd })).out).toBe("No call waits.\n");
     expect((await strata(["doctor"], { cwd })).out).toMatch(/^ok {4}approvals {1}0 calls waiting for a decision/m);

@@ -49,9 +49,9 @@ describe("strata layer", () => {
     expect((await run("layer activate 6 2")).out).toContain("from the declared text to version 2");
     expect((await run("compose automaton --message hi")).out).toMatch(/^system +loop .* kept, version 2/m);
     const { out: history } = await run("layer history 6");
-    expect(history).toMatch(/^version 2 · active · .* · by the operator$/m);
+    expect(history).toMatch(/^version 2 · active · .* · by the operator \(local:operator\)$/m);
     expect(history).toMatch(/reason: shorter/);
-    expect(history).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d +rolled back +1 +2 → 1 +operator/m);
+    expect(history).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d +rolled back +1 +2 → 1 +local:operator/m);
     for (const line of history.split("\n")) expect(line.length).toBeLessThanOrEqual(80);
     expect((await run("verify")).code).toBe(0);
   });

@@ -86,7 +86,9 @@ describe("strata credits and life", () => {
     expect((await run("credits add 6 --note december")).out).toBe("automaton has $6.0000 now.\n");
     expect((await run("credits add -- -2")).out).toBe("automaton has $4.0000 now.\n");
     expect((await run("credits show")).out).toMatch(/^automaton has \$4\.0000, LowCycles; nothing was spent/);
-    expect((await run("credits list")).out).toMatch(/ -\$2\.0000 +operator\n.* \$6\.0000 +operator +december\n$/);
+    expect((await run("credits list")).out).toMatch(
+      / -\$2\.0000 +local:operator\n.* \$6\.0000 +local:operator +december\n$/,
+    );
     expect((await run("credits add -- -4.5")).out).toBe("automaton has -$0.5000 now.\n");
     expect((await run("credits show")).out).toContain("sleeps, because it has no credits left: ");
     for (const wrong of ["0", "many", "1e9", "NaN"]) expect((await run(`credits add ${wrong}`)).code, wrong).toBe(2);

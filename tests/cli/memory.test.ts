@@ -89,7 +89,7 @@ describe("strata memory", () => {
     expect((await listed(cwd)).map(({ content }) => content)).toEqual(["Lives in Rome."]);
     expect(await listed(cwd, "--superseded")).toHaveLength(2);
     const { out } = await strata(["memory", "show", id], { cwd });
-    expect(out).toMatch(new RegExp(`^${id}\nkind +fact\ntrust +operator\nsaved by +operator\nat `));
+    expect(out).toMatch(new RegExp(`^${id}\nkind +fact\ntrust +operator\nsaved by +local:operator\nat `));
     expect(out).toMatch(/\nsuperseded +by mem_\w{26}, \d{4}.+\n\n {2}Lives in Oslo\.\n$/);
     expect((await strata(["memory", "search", "Oslo"], { cwd })).out).toContain('matches "Oslo"');
   });

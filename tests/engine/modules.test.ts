@@ -197,7 +197,7 @@ ${layers}`;
     const { sent } = await say(app, "Ring twice", [{ parts: [ring, ring] }, "Done."]);
     const [first, second] = sent[1] === undefined ? [] : results(sent[1]);
     expect(first).toContain("rang");
-    expect(second).toContain("Not run: ring may be called once in a turn");
+    expect(second).toContain("Not run: ring may be called only once per turn, and already was.");
   });
 
   it("is read again by a reload after it changed", async () => {

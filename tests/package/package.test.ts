@@ -80,7 +80,7 @@ describe("the packed package", () => {
     expect(turn).toContain("export async function* runTurn(");
     expect(turn).not.toContain("/** ");
     expect(readFileSync(join(folder, "node_modules/strata/dist/app/open.d.ts"), "utf8")).toContain(
-      "/** The operator at this machine. */",
+      "/** The operator at this machine, who may do everything; `allow` makes other actors for the functions of `runtime`. */",
     );
     expect(turn).not.toContain("sourceMappingURL");
   });

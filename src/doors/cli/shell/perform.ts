@@ -64,12 +64,13 @@ function checkOut({ terminal }: Context, { out, force }: { readonly out?: string
 }
 
 /**
- * A wrong word is named as that, whether or not there is data to look into. Where an agent is left out, the input is only known once the
- * agents are.
+ * A wrong word is named as that, whether or not there is data to look into. Where the agent is left out, or the contact who is then the
+ * person at this machine, the input is only known once the agents are.
  * @throws StrataError `invalid_input`, and what the makers of ids throw
  */
-function checkWords({ verb: { operation, fields }, given, naming }: Performed): void {
-  if (fields.some(({ name, required }) => name === "agent" && required) && given["agent"] === undefined) return;
+function checkWords({ verb: { operation, fields, part }, given, naming }: Performed): void {
+  const supplied = part.contact === undefined ? ["agent"] : ["agent", "contact"];
+  if (fields.some(({ name, required }) => required && supplied.includes(name) && given[name] === undefined)) return;
   parsed(operation.takes, fromWords(fields, given), naming);
 }
 
