@@ -84,7 +84,7 @@ describe("the rehearsal model", () => {
       (await answer([from("Hi!", "")], [], [])).text.split(/\s+/),
     );
     const { usage } = await answer([from("Hi!")]);
-    expect(usage).toMatchObject({ cacheRead: 0, cacheWrite: 0, output: 52 });
+    expect(usage).toMatchObject({ cacheRead: 0, cacheWrite: 0, output: 51 });
     expect(usage.input).toBeGreaterThan(30);
   });
 

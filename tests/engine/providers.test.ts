@@ -153,13 +153,13 @@ describe("a provider named in strata.yaml", () => {
       { OPENROUTER_API_KEY: "key-0123456789" },
     );
     const events = await say(app, "Hello, dear shop");
-    expect(events[0]).toMatchObject({ model: "openrouter:anthropic/claude-sonnet-4.5" });
+    expect(events[0]).toMatchObject({ model: "openrouter:anthropic/claude-sonnet-5.5" });
     expect(events.at(-1)).toMatchObject({
       type: "done",
       text: "Good day.",
       totals: {
         usage: { input: 9_000, cacheRead: 7_000, cacheWrite: 1_500, output: 4 },
-        dollars: (500 * 3 + 7_000 * 0.3 + 1_500 * 3.75 + 4 * 15) / 1_000_000,
+        dollars: (500 * 2 + 7_000 * 0.2 + 1_500 * 2.5 + 4 * 10) / 1_000_000,
       },
     });
     expect(told).toMatchObject([{ path: "/v1/chat/completions", headers: { authorization: "Bearer key-0123456789" } }]);

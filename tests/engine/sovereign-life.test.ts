@@ -131,7 +131,7 @@ async function poverty(on: Automaton): Promise<void> {
   const critical = await on.say(BEN, "And now?", call("memory_stats", {}), "I have little left.", "Not reached.");
   expect(liveLayer(critical.sent[0], "state")).toContain("tier: Critical");
   expect(critical.sent).toHaveLength(2);
-  expect(JSON.stringify(critical.sent[1]?.messages)).toContain("answer now");
+  expect(JSON.stringify(critical.sent[1]?.messages)).toContain("Answer now.");
   expect(endOf(critical)).toMatchObject({ type: "done", because: "answered", text: "I have little left." });
   const compact = prefixOf(critical.sent[0]);
   for (const whole of [

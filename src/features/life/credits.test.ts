@@ -189,7 +189,7 @@ describe("an agent that lives on credits", () => {
       because: "answered",
       text: "I have looked.",
     });
-    expect(JSON.stringify(on.sent[1]?.messages)).toContain("answer now");
+    expect(JSON.stringify(on.sent[1]?.messages)).toContain("Answer now.");
   });
 
   it("is answered by no model whose price is not known", async () => {
