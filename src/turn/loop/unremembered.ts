@@ -1,5 +1,5 @@
 import type { Compilation } from "../../compiler/index.ts";
-import { findSecrets } from "../../guard/index.ts";
+import { findSecrets, REMOVED } from "../../guard/index.ts";
 import {
   type EventId,
   isMedia,
@@ -38,7 +38,8 @@ export function unremembered(
 ): readonly (EventId | OutboxId)[] {
   const secret = events.filter((event) => holdsSecret(wordsOf(event)));
   const said = reply.text ?? "";
-  const isKept = !holdsSecret(said) && !repeats(said, shownAsMemory(shown));
+  // The filter of replies has already put a mark in the place of a key: what is left around it is no memory either.
+  const isKept = !holdsSecret(said) && !REMOVED.test(said) && !repeats(said, shownAsMemory(shown));
   return [...secret.map(({ id }) => id), ...(isKept ? [] : [reply.id])];
 }
 
