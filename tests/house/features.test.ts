@@ -29,13 +29,13 @@ describe.each(LISTED)("the feature $listed.name", ({ listed, feature }) => {
     expect([...new Set(nouns)].sort()).toEqual(Object.keys(listed.nouns).sort());
   });
 
-  it("names the features whose words it uses, and enters each by its `index.ts`, or for its types alone by `api.ts`", () => {
+  it("names the features whose words it uses, and enters each by its `index.ts`, for its types alone by `api.ts`, or for what it only declares by `config.ts`", () => {
     const used = SOURCES.filter(({ path }) => path.startsWith(folder)).flatMap(({ path, text }) =>
       importsOf(text).flatMap(
         ({ from = "" }) =>
           /^src\/features\/([\w-]+\/.*)$/
             .exec(posix.join(posix.dirname(path), from))?.[1]
-            ?.replace(/\/api\.ts$/, "/index.ts") ?? [],
+            ?.replace(/\/(?:api|config)\.ts$/, "/index.ts") ?? [],
       ),
     );
     const others = used.filter((path) => !path.startsWith(`${listed.name}/`));
