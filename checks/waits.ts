@@ -1,8 +1,14 @@
-// `npm run -s in -- checks/waits.ts [--runs 10000] [--seed 1] [--seconds 600] [--on sqlite|postgres]`: random lives of threads that wait, in the store and in a
-// reference side by side. They are killed inside transactions, and two workers share the database. The first difference ends it with its seed.
+// `npm run -s in -- checks/waits.ts [--runs 10000] [--seed 1] [--seconds 600] [--on sqlite|postgres] [--loop]`: random lives of threads that wait, in the store
+// and in a reference side by side. They are killed inside transactions, and two workers share the database. With `--loop`, runs that wait for a client
+// and for an agent go through the turn loop, in programs that are killed after any number of statements. The first difference ends it with its seed.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { allParts } from "../src/app/entry/features.ts";
 import { type KillingStore, killingPostgres, killingSqlite } from "../src/store/contract/killing.contract.ts";
 import { checkRecord, life } from "../src/store/contract/waits.contract.ts";
+import { surviveKills } from "../src/turn/loop/waits.contract.ts";
 import { dropDatabase, makeDatabase, stopServer, testServer, WITHOUT_POSTGRES } from "./postgres.ts";
 
 const { values } = parseArgs({
@@ -11,20 +17,24 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     seconds: { type: "string", default: "600" },
     on: { type: "string", default: "sqlite" },
+    loop: { type: "boolean", default: false },
   },
 });
 
-const FOLDER = "/tmp/strata-waits-postgres";
+const place = mkdtempSync(join(tmpdir(), "strata-waits-"));
+const folder = join(place, "postgres");
+
+const parts = values.loop ? [await allParts()] : [];
 
 async function opened(): Promise<{ readonly killing: KillingStore; readonly close: () => Promise<void> }> {
   if (values.on === "sqlite") {
-    const killing = await killingSqlite();
+    const killing = await killingSqlite(...parts);
     return { killing, close: () => killing.store.close() };
   }
-  const server = await testServer(FOLDER);
+  const server = await testServer(folder);
   if (server === undefined) throw new Error(WITHOUT_POSTGRES);
   const name = await makeDatabase(server);
-  const killing = await killingPostgres(server.url(name));
+  const killing = await killingPostgres(server.url(name), ...parts);
   return {
     killing,
     close: async () => {
@@ -39,19 +49,30 @@ const tally = { operations: 0, kills: 0, waits: 0, resumed: 0, late: 0, overdue:
 const end = Date.now() + Number(values.seconds) * 1_000;
 const runs = Number(values.runs);
 let done = 0;
-while (done < runs && Date.now() < end) {
-  const { killing, close } = await opened();
-  try {
-    for (let i = 0; i < PER_STORE && done < runs && Date.now() < end; i++, done++) {
-      const seed = Number(values.seed) + done;
-      await life({ killing, seed, tally }).catch((cause: unknown) => {
-        throw new Error(`life ${seed} differs (--seed ${seed} --runs 1)`, { cause });
-      });
+try {
+  while (done < runs && Date.now() < end) {
+    const { killing, close } = await opened();
+    try {
+      for (let i = 0; i < PER_STORE && done < runs && Date.now() < end; i++, done++) {
+        const seed = Number(values.seed) + done;
+        const lived = values.loop
+          ? surviveKills(killing, seed).then((deaths) => {
+              tally.kills += deaths;
+            })
+          : life({ killing, seed, tally });
+        await lived.catch((cause: unknown) => {
+          throw new Error(`life ${seed} differs (--seed ${seed} --runs 1${values.loop ? " --loop" : ""})`, { cause });
+        });
+      }
+      await checkRecord(killing.store);
+    } finally {
+      await close();
     }
-    await checkRecord(killing.store);
-  } finally {
-    await close();
   }
+} finally {
+  await stopServer(folder);
+  rmSync(place, { recursive: true, force: true });
 }
-if (values.on !== "sqlite") await stopServer(FOLDER);
-console.log(`${done} lives on ${values.on}, nothing lost, doubled or refused: ${JSON.stringify(tally)}`);
+console.log(
+  `${done} lives on ${values.on}, nothing lost, doubled or refused: ${JSON.stringify(values.loop ? { kills: tally.kills } : tally)}`,
+);

@@ -20,6 +20,11 @@ export interface KillingStore {
     statements: number,
     work: () => Promise<T>,
   ) => Promise<{ readonly value: T; readonly killed: boolean }>;
+  /**
+   * Calls it as a program that is killed after so many statements, of whatever transaction: from then on, nothing reaches the database any
+   * more. True where that came to pass; what the program throws once it is dead is nobody's business.
+   */
+  readonly mortal: (statements: number, program: () => Promise<void>) => Promise<boolean>;
 }
 
 const KILLED = "killed between two statements";
@@ -28,28 +33,46 @@ const KILLED = "killed between two statements";
 interface Fuse {
   left: number;
   blown: boolean;
+  /** Statements of any kind until all of them are refused. */
+  life: number;
 }
 
-export async function killingSqlite(file = ":memory:"): Promise<KillingStore> {
+export async function killingSqlite(parts = PARTS, file = ":memory:"): Promise<KillingStore> {
   const how = { random: randomBytes, patience: 5_000, vectors: false, limits: MEMORY_LIMITS };
   const writer = connectSqlite(file, how);
-  migrateSqlite(writer, withParts(SQLITE_STEPS, PARTS));
+  migrateSqlite(writer, withParts(SQLITE_STEPS, parts));
   const fuse = newFuse();
-  const database = sqliteDatabase(writer, writer, PARTS);
-  return { store: storeOver({ ...database, write: burning(fuse, database).write }), kill: killing(fuse) };
+  const database = sqliteDatabase(writer, writer, parts);
+  return { store: storeOver({ ...database, ...burning(fuse, database) }), kill: killing(fuse), mortal: mortal(fuse) };
 }
 
-export async function killingPostgres(url: string): Promise<KillingStore> {
-  const db = await connectPostgres(url, { random: randomBytes, patience: 15_000, limits: MEMORY_LIMITS, parts: PARTS });
-  await migratePostgres(db, withParts(POSTGRES_STEPS, PARTS));
+export async function killingPostgres(url: string, parts = PARTS): Promise<KillingStore> {
+  const db = await connectPostgres(url, { random: randomBytes, patience: 15_000, limits: MEMORY_LIMITS, parts });
+  await migratePostgres(db, withParts(POSTGRES_STEPS, parts));
   const fuse = newFuse();
   return {
-    store: storeWithin({ ...db, close: () => db.close(), within: (reach) => burning(fuse, db.within(reach)) }, PARTS),
+    store: storeWithin({ ...db, close: () => db.close(), within: (reach) => burning(fuse, db.within(reach)) }, parts),
     kill: killing(fuse),
+    mortal: mortal(fuse),
   };
 }
 
-const newFuse = (): Fuse => ({ left: Number.POSITIVE_INFINITY, blown: false });
+const newFuse = (): Fuse => ({ left: Number.POSITIVE_INFINITY, blown: false, life: Number.POSITIVE_INFINITY });
+
+const mortal =
+  (fuse: Fuse): KillingStore["mortal"] =>
+  async (statements, program) => {
+    fuse.life = statements;
+    fuse.blown = false;
+    try {
+      await program();
+    } catch (thrown) {
+      if (!fuse.blown) throw thrown;
+    } finally {
+      fuse.life = Number.POSITIVE_INFINITY;
+    }
+    return fuse.blown;
+  };
 
 const killing =
   (fuse: Fuse): KillingStore["kill"] =>
@@ -69,17 +92,20 @@ const killing =
   };
 
 function burning(fuse: Fuse, { read, write }: Transactions): Transactions {
-  const spent = <T>(run: () => Promise<T>): Promise<T> => {
-    if (fuse.left-- > 0) return run();
+  const spent = <T>(isWriting: boolean, run: () => Promise<T>): Promise<T> => {
+    if (fuse.life-- > 0 && (!isWriting || fuse.left-- > 0)) return run();
     fuse.blown = true;
     throw new Error(KILLED);
   };
-  const dying = (tx: Tx): Tx => ({
+  const counted = (tx: Tx, isWriting: boolean): Tx => ({
     ...tx,
-    all: (statement) => spent(() => tx.all(statement)),
-    first: (statement) => spent(() => tx.first(statement)),
-    column: (statement) => spent(() => tx.column(statement)),
-    run: (statement) => spent(() => tx.run(statement)),
+    all: (statement) => spent(isWriting, () => tx.all(statement)),
+    first: (statement) => spent(isWriting, () => tx.first(statement)),
+    column: (statement) => spent(isWriting, () => tx.column(statement)),
+    run: (statement) => spent(isWriting, () => tx.run(statement)),
   });
-  return { read, write: (work) => write((tx) => work(dying(tx))) };
+  return {
+    read: (work) => read((tx) => work(counted(tx, false))),
+    write: (work) => write((tx) => work(counted(tx, true))),
+  };
 }

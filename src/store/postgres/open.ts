@@ -81,6 +81,9 @@ function reaching<All extends object>(all: All, within: (reach: Reach) => object
   return new Proxy(all, {
     get: (own, name) => {
       if (!Object.hasOwn(own, name)) return undefined;
+      const value: unknown = Reflect.get(own, name);
+      // What needs no database, such as the kinds of writes, has no reach.
+      if (typeof value !== "function") return value;
       return (...given: readonly unknown[]) => Reflect.get(within(reachOf(String(name), given, wide)), name)(...given);
     },
   });

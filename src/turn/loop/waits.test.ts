@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { databases, server, title } from "../../../tests/postgres.ts";
+import { allParts } from "../../app/entry/features.ts";
 import {
   ANSWER_KIND,
   allow,
@@ -14,10 +16,11 @@ import {
   toolName,
   untrusted,
 } from "../../protocol/index.ts";
-import { problems } from "../../store/index.contract.ts";
+import { type KillingStore, killingPostgres, killingSqlite, problems } from "../../store/index.contract.ts";
 import type { OpenCall, Thread } from "../../store/index.ts";
 import { collect, message, OPERATOR, sampleAgent, type TestRuntime, testRuntime } from "../index.contract.ts";
 import { defineTool, toolset } from "../tools/index.ts";
+import { surviveKills } from "./waits.contract.ts";
 import { answersLater, type LaterAnswer } from "./waits.ts";
 
 /** A tool whose answer comes later, and one that answers at once. */
@@ -277,5 +280,24 @@ describe("an agent that is asked", () => {
     const called = (await store.threads(thread.scope, 9)).find(({ channel }) => channel === PEER);
     expect(called?.caller).toMatchObject({ thread: thread.id, agent: set.agent.name });
     expect(await problems(store, thread.scope.org)).toEqual([]);
+  });
+});
+
+describe("a run that is killed", () => {
+  /** As many runs as the time holds; `checks/waits.ts --loop` runs them by the hundred. */
+  async function survive(killing: KillingStore, milliseconds: number): Promise<void> {
+    const end = Date.now() + milliseconds;
+    let [seed, kills] = [Date.now() % 1_000_000, 0];
+    while (Date.now() < end || kills === 0) kills += await surviveKills(killing, seed++);
+    expect(await problems(killing.store, OPERATOR.org)).toEqual([]);
+    await killing.store.close();
+  }
+  const ONCE = "law 7 goes on once, wherever its program dies: nothing is lost, doubled or done twice";
+
+  it(ONCE, async () => survive(await killingSqlite(await allParts()), 2_000));
+
+  describe.skipIf(server === undefined)(title("in PostgreSQL"), () => {
+    const { make, url } = databases();
+    it(ONCE, { timeout: 60_000 }, async () => survive(await killingPostgres(url(await make()), await allParts()), 500));
   });
 });
