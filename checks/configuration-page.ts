@@ -19,7 +19,7 @@ say so.
 \`\`\`yaml
 # yaml-language-server: $schema=./node_modules/strata/schema/strata.schema.json
 organization: corner-shop
-model: anthropic:claude-sonnet-4-5
+model: anthropic:claude-sonnet-5-5
 
 providers:
   anthropic:

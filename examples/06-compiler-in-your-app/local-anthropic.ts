@@ -34,7 +34,7 @@ function stream(response: ServerResponse, content: Content): void {
     ? { type: "input_json_delta", partial_json: JSON.stringify(content.input) }
     : { type: "text_delta", text: content.text };
   const usage = { input_tokens: 400, output_tokens: 1 };
-  const message = { id: "msg_1", type: "message", role: "assistant", model: "claude-sonnet-4-5", content: [], usage };
+  const message = { id: "msg_1", type: "message", role: "assistant", model: "claude-sonnet-5-5", content: [], usage };
   response.writeHead(200, { "content-type": "text/event-stream" });
   for (const event of [
     { type: "message_start", message: { ...message, stop_reason: null, stop_sequence: null } },

@@ -49,9 +49,9 @@ const provider = createAnthropic({
     return fetch(address, init);
   },
 });
-const language: LanguageModelV4 = provider("claude-sonnet-4-5");
+const language: LanguageModelV4 = provider("claude-sonnet-5-5");
 
-const REF = "anthropic:claude-sonnet-4-5";
+const REF = "anthropic:claude-sonnet-5-5";
 const model = bindModel(language, { ref: REF, wire: REF });
 const card = cardOf(REF);
 const count = await tokenCounter({ factor: card.tokenFactor });

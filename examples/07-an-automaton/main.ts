@@ -20,7 +20,7 @@ function thinker(content: string, words: string): Model {
   let asked = 0;
   return {
     ref: "example:thinker",
-    wire: "anthropic:claude-sonnet-4-5",
+    wire: "anthropic:claude-sonnet-5-5",
     async *send() {
       const usage = { input: 40_000, output: 200, cacheRead: 0, cacheWrite: 0 };
       const input = { layer_id: 6, content };

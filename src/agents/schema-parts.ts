@@ -14,7 +14,7 @@ export const model = (): z.ZodString =>
     .string()
     .regex(
       /^(?:rehearsal|[a-z0-9-]+:[^\s:]\S{0,199})$/,
-      "`provider:name`, as in `anthropic:claude-sonnet-4-5`, or `rehearsal`",
+      "`provider:name`, as in `anthropic:claude-sonnet-5-5`, or `rehearsal`",
     );
 export const embedder = (): z.ZodString =>
   z

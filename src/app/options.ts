@@ -9,7 +9,7 @@ export interface AppOptions {
   /** The folder with `strata.yaml`; without one there, the shipped blueprints are the agents. Left out, where the program runs. */
   readonly folder?: string;
   /**
-   * A model as a provider package of the AI SDK makes it, `anthropic("claude-sonnet-4-5")`: it answers for every agent that
+   * A model as a provider package of the AI SDK makes it, `anthropic("claude-sonnet-5-5")`: it answers for every agent that
    * declares none.
    */
   readonly model?: LanguageModel;

@@ -82,7 +82,7 @@ export function cancelled(asked: CalledModel, reason: unknown): StrataError {
   return new StrataError("turn_cancelled", message, { model: asked.ref }, reason);
 }
 
-/** Splits `anthropic:claude-sonnet-4-5` into provider and model; a name without a provider is used for both. */
+/** Splits `anthropic:claude-sonnet-5-5` into provider and model; a name without a provider is used for both. */
 export function splitRef(ref: ModelRef): { provider: string; model: string } {
   const colon = ref.indexOf(":");
   return colon < 0 ? { provider: ref, model: ref } : { provider: ref.slice(0, colon), model: ref.slice(colon + 1) };

@@ -3,7 +3,7 @@ import type { Digest, JsonObject } from "./json.ts";
 import type { Layer, Mode } from "./layer.ts";
 import type { Tainted, ToolLimits } from "./tool.ts";
 
-/** `provider:name`, `anthropic:claude-sonnet-4-5`, or a model without a provider: `rehearsal`. */
+/** `provider:name`, `anthropic:claude-sonnet-5-5`, or a model without a provider: `rehearsal`. */
 export type ModelRef = string;
 
 /** The limits of an agent's requests and turns. In tokens, unless another unit is named. */

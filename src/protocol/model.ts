@@ -71,7 +71,7 @@ export type ModelEvent =
 
 /** A model as the runtime sees it. It hides the provider's formats. */
 export interface Model {
-  /** Who answers: `anthropic:claude-sonnet-4-5`, `rehearsal`, `recording`. */
+  /** Who answers: `anthropic:claude-sonnet-5-5`, `rehearsal`, `recording`. */
   readonly ref: ModelRef;
   /** The `provider:name` whose request format the dumps show. */
   readonly wire: ModelRef;

@@ -174,7 +174,7 @@ const regenerate = turnOperation({
   }),
   command: {
     words: ["id"],
-    examples: [`turn regenerate ${ID} --model anthropic:claude-sonnet-4-5`],
+    examples: [`turn regenerate ${ID} --model anthropic:claude-sonnet-5-5`],
     opens: "record to run",
   },
   turn: async function* (world, { id, model, again }, { actor, signal }) {

@@ -58,7 +58,7 @@ export function declareLint(program: Command, context: Context): void {
 
 function modelRef(text: string): ModelRef {
   if (/^(?:rehearsal|[a-z0-9-]+:[^\s:]\S{0,199})$/.test(text)) return text;
-  throw new InvalidArgumentError("It must be `provider:name`, as in `anthropic:claude-sonnet-4-5`.");
+  throw new InvalidArgumentError("It must be `provider:name`, as in `anthropic:claude-sonnet-5-5`.");
 }
 
 const unlocked = (file: string): string =>

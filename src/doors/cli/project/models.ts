@@ -44,7 +44,7 @@ function declareShow(parent: Command, context: Context): void {
     .command("show")
     .description("show what is known about one model, and where each value comes from")
     .argument("<model>", "the model, as in openai:gpt-5-mini")
-    .addHelpText("after", "\nExample:\n  $ strata models show anthropic:claude-sonnet-4-5")
+    .addHelpText("after", "\nExample:\n  $ strata models show anthropic:claude-sonnet-5-5")
     .action((model: string, _options: unknown, command: Command) =>
       inSession(context, command, async ({ app, json }) => {
         const row = rowOf(app, named(model));
@@ -57,7 +57,7 @@ function declareShow(parent: Command, context: Context): void {
 /** Anything may be a model's name, but for what is certainly none. */
 function named(text: string): ModelRef {
   if (/^(?:rehearsal|recording|[a-z0-9._-]+:\S+)$/.test(text)) return text;
-  const message = `${JSON.stringify(text)} is not a model; write PROVIDER:NAME, as in anthropic:claude-sonnet-4-5`;
+  const message = `${JSON.stringify(text)} is not a model; write PROVIDER:NAME, as in anthropic:claude-sonnet-5-5`;
   throw new StrataError("invalid_input", message, { model: text });
 }
 
