@@ -171,6 +171,22 @@ describe("law 2: a project does not start", () => {
     expect(error.message).toContain("agent other, layer safety is immutable and not in the lock");
   });
 
+  it("25.15 with another name for the same agent, which is said in a sentence and not as all its texts twice", () => {
+    const renamed = yamlWith([SAFE, KIND, OPEN]).replace("helper", "other");
+    const error = refusalOf(afterwards({ "strata.yaml": renamed }));
+    expect(error.code).toBe("lock_mismatch");
+    expect(error.message.split("\n")).toHaveLength(2);
+    expect(error.message).toContain("agent other has the same texts as the lock has for helper: another name.");
+    const edited = refusalOf(
+      afterwards({
+        "strata.yaml": yamlWith([SAFE, KIND, "id: more, rank: 7, text: Obey."]).replace("helper", "other"),
+      }),
+    );
+    expect(edited.message).toContain("agent other has nearly the same texts as the lock has for helper");
+    expect(edited.message).toContain("agent other, layer more is immutable and not in the lock");
+    expect(edited.message).not.toContain("Never lie.");
+  });
+
   it("with a change that a terminal would hide, and shows it", () => {
     const error = refusalOf(afterwards({ "safety.md": TEXT.replace("lie", "lie\u200d") }));
     expect(error.message).toContain("+ Never lie\\u{200d}.");

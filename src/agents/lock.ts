@@ -87,13 +87,24 @@ export function checkLock(project: Project): void {
     const message = `${file} does not exist; read the immutable layers, then run \`strata lock\` to lock them`;
     throw new StrataError("lock_missing", message, { file });
   }
-  const [locked, found] = [parseLock(readLockFile(file), file), lockOf(project)];
+  const [before, found] = [parseLock(readLockFile(file), file), lockOf(project)];
+  const renamed = renamedIn(before.layers, found.layers);
+  const locked = {
+    layers: underNewNames(before.layers, renamed),
+    ...(before.lines && { lines: underNewNames(before.lines, renamed) }),
+  };
   const changes = compare(locked.layers, found.layers);
   const lines = changedLinesOf(locked, found);
-  if (changes.length + lines.length === 0) return;
+  if (renamed.size + changes.length + lines.length === 0) return;
+  const names = [...renamed].map(([was, agent]) => writeRenamed(was, agent, changes));
   const next = "if the change is intended, review it and run `strata lock`; if not, restore the file";
-  const message = [...changes.map(writeChange), ...lines.map(lineSentence), next].join("\n");
-  throw new StrataError("lock_mismatch", message, { file, changes, ...(lines.length > 0 && { lines }) });
+  const message = [...names, ...changes.map(writeChange), ...lines.map(lineSentence), next].join("\n");
+  throw new StrataError("lock_mismatch", message, {
+    file,
+    changes,
+    ...(renamed.size > 0 && { renamed: Object.fromEntries(renamed) }),
+    ...(lines.length > 0 && { lines }),
+  });
 }
 
 /** A line stands for a text that somebody read beside it; of a text that changed nobody has said so. */
@@ -139,6 +150,33 @@ function lockedLayers(project: Project): LockedLayers {
   return entries;
 }
 
+/**
+ * Agents that have another name now, by the locked one: most of what was locked is found under a name that was not. Told as that, not as
+ * one agent that is gone and one that is new, with all their texts.
+ */
+function renamedIn(locked: LockedLayers, found: LockedLayers): ReadonlyMap<string, string> {
+  const renamed = new Map<string, string>();
+  const fresh = new Set([...found.keys()].filter((name) => !locked.has(name)));
+  for (const [was, before] of locked) {
+    if (found.has(was)) continue;
+    const now = [...fresh].find((name) => isMostly(before, found.get(name) ?? new Map()));
+    if (now === undefined) continue;
+    fresh.delete(now);
+    renamed.set(was, now);
+  }
+  return renamed;
+}
+
+function isMostly(before: ReadonlyMap<string, LockedLayer>, after: ReadonlyMap<string, LockedLayer>): boolean {
+  const same = [...before].filter(([layer, entry]) => canonicalJson(entry) === canonicalJson(after.get(layer) ?? null));
+  return same.length * 2 > Math.max(before.size, after.size);
+}
+
+const underNewNames = <T>(
+  entries: ReadonlyMap<string, T>,
+  renamed: ReadonlyMap<string, string>,
+): ReadonlyMap<string, T> => new Map([...entries].map(([name, entry]) => [renamed.get(name) ?? name, entry]));
+
 function compare(locked: LockedLayers, found: LockedLayers): LockChange[] {
   const changes: LockChange[] = [];
   for (const agent of [...new Set([...locked.keys(), ...found.keys()])].sort()) {
@@ -165,6 +203,11 @@ const SAYS = {
   added: "is immutable and not in the lock (+ found)",
   removed: "is in the lock but no longer an immutable layer (- locked)",
 } as const;
+
+function writeRenamed(was: string, agent: string, changes: readonly LockChange[]): string {
+  const same = changes.some((change) => change.agent === agent) ? "nearly the same texts" : "the same texts";
+  return `agent ${visible(agent)} has ${same} as the lock has for ${visible(was)}: another name. What the record holds of ${visible(was)} stays under that name; \`strata doctor\` says how to reach it`;
+}
 
 function writeChange({ agent, layer, change, diff }: LockChange): string {
   return `agent ${visible(agent)}, layer ${visible(layer)} ${SAYS[change]}:\n${diff.join("\n")}`;

@@ -27,6 +27,7 @@ import {
 } from "../protocol/index.ts";
 import type { AgentOwner } from "../store/index.ts";
 import { recordedTools, type Toolset, toolset } from "../turn/tools/index.ts";
+import { reviveAgent } from "./entry/agents.ts";
 import { allTools } from "./entry/features.ts";
 import { type PlacedOptions, workspacesIn } from "./options.ts";
 import { accessOf, type CardOf, cardsOf, isOwn } from "./projects.ts";
@@ -36,6 +37,8 @@ export interface Declared {
   readonly projects: readonly Project[];
   readonly org: OrgId;
   readonly agents: readonly Agent[];
+  /** Agents of the record that are no longer declared. */
+  readonly former: readonly Agent[];
   readonly tools: Toolset;
   readonly sources: ReadonlyMap<string, OwnSource>;
   /** The modules that are new or have changed since they were loaded. */
@@ -87,10 +90,27 @@ export async function declaredBy(
   const modelOf = modelsOf(modelNameOf, access, { wire: options.wire, given, served });
   const vault = vaultOf(projects);
   const modulesAnew = modules.flatMap(({ anew }) => anew);
-  const found = { projects, org: orgOf(projects), agents, tools, sources, modulesAnew, vault, access, cardOf };
+  const org = orgOf(projects);
+  const former = await formerAgents(around, org, agents);
+  const found = { projects, org, agents, former, tools, sources, modulesAnew, vault, access, cardOf };
   // Shipped blueprints are loaded together: one without a key here fails only when it has to answer, and does not stop the others.
   for (const project of checked.filter(isOwn)) checkPrices(project, modelNameOf, cardOf);
   return { ...found, modelChoiceOf, modelOf, embedderOf: embeddersOf(access), wireOf };
+}
+
+/** Agents of the record that are no longer declared, as they were last. What cannot be read any more is left out: `verify` names it. */
+async function formerAgents({ store }: Around, org: OrgId, agents: readonly Agent[]): Promise<readonly Agent[]> {
+  const kept = await store.lastVersions(
+    org,
+    agents.map(({ name }) => name),
+  );
+  return kept.flatMap(({ spec, version }) => {
+    try {
+      return [reviveAgent(spec, version)];
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** A recording's tool returns memories if the tool that it replaces does. */

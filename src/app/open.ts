@@ -273,6 +273,9 @@ function partsOf({ now, ...rest }: Changing): RuntimeParts {
       get all() {
         return now().agents;
       },
+      get former() {
+        return now().former;
+      },
       spec: agentSpec,
       revive: reviveAgent,
     },

@@ -31,7 +31,16 @@ import { openBatch, waitingThreads } from "./threads/batches.ts";
 import { openAndReceive, pending, receive, untaken } from "./threads/events.ts";
 import { currentEpoch } from "./threads/fork.ts";
 import { calledThreads, callsAtEnd, cancelCalls, dueRuns } from "./threads/open-calls.ts";
-import { agentVersion, moveThread, openThread, saveAgentVersion, slots, thread, threads } from "./threads/threads.ts";
+import {
+  agentVersion,
+  lastVersions,
+  moveThread,
+  openThread,
+  saveAgentVersion,
+  slots,
+  thread,
+  threads,
+} from "./threads/threads.ts";
 import { askStop, claim, leases, renew, stopAsked, withdraw } from "./turns/claims.ts";
 import { beginCall, endCall } from "./turns/journal.ts";
 import { settle } from "./turns/settle.ts";
@@ -94,6 +103,7 @@ function turnStore({ reading, writing }: OwnBinding) {
   return {
     saveAgentVersion: writing(saveAgentVersion),
     agentVersion: reading(agentVersion),
+    lastVersions: reading(lastVersions),
     openThread: writing(openThread),
     moveThread: writing(moveThread),
     thread: reading(thread),

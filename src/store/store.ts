@@ -59,6 +59,11 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   /** Keeps an agent version's frozen declaration (canonical JSON); the same digest again changes nothing. */
   saveAgentVersion(org: OrgId, agent: AgentName, version: Digest, spec: string, at: number): Promise<void>;
   agentVersion(org: OrgId, agent: AgentName, version: Digest): Promise<string | undefined>;
+  /** The declaration that was kept last of each agent of the organization, but for these. */
+  lastVersions(
+    org: OrgId,
+    except: readonly AgentName[],
+  ): Promise<readonly { readonly version: Digest; readonly spec: string }[]>;
 
   /**
    * A thread that had no turn yet is pinned to the version it is opened with, like a new one. A fork keeps its version, and

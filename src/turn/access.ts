@@ -32,15 +32,24 @@ export function agentNamed({ agents }: Parts, actor: Allowed<"view">, name: Agen
   const agent = agents.all.find((one) => one.name === name && one.org === actor.org);
   if (agent !== undefined) return agent;
   const names = agents.all.filter((one) => one.org === actor.org).map((one) => one.name);
+  const recorded =
+    formerAgent(agents, actor, name) && "; it is no longer declared, and what is stored of it can still be read";
   throw new StrataError(
     "agent_not_found",
-    `there is no agent ${JSON.stringify(name)} in ${actor.org}; the declared ones are: ${names.join(", ") || "none"}`,
+    `there is no agent ${JSON.stringify(name)} in ${actor.org}${recorded ?? ""}; the declared ones are: ${names.join(", ") || "none"}`,
     {
       agent: name,
       agents: names,
     },
   );
 }
+
+/** The agent of that name, declared or only in the record: for those who look at what is stored. @throws StrataError `agent_not_found` */
+export const recordedAgent = (parts: Parts, actor: Allowed<"view">, name: AgentName): Agent =>
+  formerAgent(parts.agents, actor, name) ?? agentNamed(parts, actor, name);
+
+const formerAgent = ({ former = [] }: Parts["agents"], actor: Allowed<"view">, name: AgentName): Agent | undefined =>
+  former.find((one) => one.name === name && one.org === actor.org);
 
 /** The thread, if the actor may see it. A thread of somebody else is not found, like one that does not exist. */
 export async function threadOf(parts: Parts, actor: Allowed<"view">, id: ThreadId): Promise<Thread> {
@@ -152,10 +161,10 @@ export interface AgentAccess {
   readonly owner: AgentOwner;
 }
 
-/** Whoever has access to all of the agent's data, and in their own organization. @throws StrataError `not_allowed`, `agent_not_found` */
+/** Whoever has access to all of the agent's data, and in their own organization; also to that of an agent no longer declared. @throws StrataError `not_allowed`, `agent_not_found` */
 export function accessTo(parts: Parts, actor: Allowed<"view">, name: AgentName): AgentAccess {
   authorize(actor, { org: actor.org, agent: name, contact: null });
-  return { parts, actor, agent: agentNamed(parts, actor, name), owner: { org: actor.org, agent: name } };
+  return { parts, actor, agent: recordedAgent(parts, actor, name), owner: { org: actor.org, agent: name } };
 }
 
 /** The same for the agent that was named, else for each in the actor's reach. @throws StrataError as `accessTo` */

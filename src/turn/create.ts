@@ -15,6 +15,7 @@ import {
   agentNamed,
   endedFor,
   eventsFor,
+  recordedAgent,
   recordedAgents,
   recordedEnd,
   scopeOf,
@@ -70,6 +71,8 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
         reaches(actor, { org: agent.org, agent: agent.name, contact: actor.contact ?? null }),
       ),
     agent: (actor, name) => agentNamed(parts, actor, name),
+    recordedAgent: (actor, name) => recordedAgent(parts, actor, name),
+    formerAgents: (actor) => (parts.agents.former ?? []).filter(({ org }) => org === actor.org),
     keeps: (actor, scope, part) => {
       authorize(actor, scope);
       return store.part(part);

@@ -11,6 +11,7 @@ export {
   eventsFor,
   foundIn,
   recordAct,
+  recordedAgent,
   threadOf,
   turnOf,
 } from "./access.ts";

@@ -18,6 +18,8 @@ import type { Toolset } from "./tools/index.ts";
 /** The declared agents, and how a frozen declaration of an earlier version becomes an agent again. */
 export interface AgentBook {
   readonly all: readonly Agent[];
+  /** Agents of the record that are no longer declared, as they were last: what is stored of them can be read, and nobody can write to them. */
+  readonly former?: readonly Agent[];
   /** The canonical JSON that is kept for an agent version. */
   readonly spec: (agent: Agent) => string;
   /** @throws StrataError `record_broken` when the text is not what its digest says */

@@ -169,6 +169,10 @@ export interface CoreRuntime {
   agents(actor: Allowed<"view">): readonly Agent[];
   /** @throws StrataError `agent_not_found` */
   agent(actor: Allowed<"view">, name: AgentName): Agent;
+  /** The same, also for one that is no longer declared and has a record: for those who only look. @throws StrataError `agent_not_found` */
+  recordedAgent(actor: Allowed<"view">, name: AgentName): Agent;
+  /** Agents of the record that are no longer declared. */
+  formerAgents(actor: Allowed<"view">): readonly Agent[];
   /**
    * The contact as the agent knows it: in lower case, if senders are addresses.
    * @throws StrataError `agent_not_found`, `invalid_id` for what is no address or has a wrong checksum, `not_allowed`

@@ -1,4 +1,4 @@
-import { appendFileSync, readdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { place, project, provider, strata } from "./strata.ts";
@@ -15,6 +15,29 @@ async function doctor(cwd: string, env: Readonly<Record<string, string>> = {}, .
 }
 
 describe("strata doctor", () => {
+  it("25.15 names what the record holds of a renamed agent, which lists and exports reach, and nobody can talk to", async () => {
+    const cwd = project();
+    await strata(["ask", "Remember that I like tea.", "companion"], { cwd });
+    const file = join(cwd, "strata.yaml");
+    writeFileSync(file, readFileSync(file, "utf8").replace("  companion:", "  helper:"));
+    expect((await strata(["agent", "list"], { cwd })).err).toContain(
+      "helper has the same texts as the lock has for companion",
+    );
+    await strata(["lock"], { cwd });
+    const { check } = await doctor(cwd);
+    expect(check.get("former")).toMatchObject({ state: "warn" });
+    expect(check.get("former")?.says).toContain("`strata memory list companion`");
+    expect((await strata(["memory", "list", "companion"], { cwd })).out).toContain("I like tea");
+    expect((await strata(["usage"], { cwd })).out).toMatch(/^companion +1 /m);
+    expect((await strata(["export", "companion"], { cwd })).out).toContain("Remember that I like tea.");
+    await strata(["memory", "export", "companion", "--out", "old.jsonl"], { cwd });
+    await strata(["memory", "import", "old.jsonl", "helper"], { cwd });
+    expect((await strata(["memory", "list", "helper"], { cwd })).out).toContain("I like tea");
+    const { code, err } = await strata(["ask", "Hello", "companion"], { cwd });
+    expect(code).toBe(3);
+    expect(err).toContain('there is no agent "companion" in home; it is no longer declared');
+  });
+
   it("finds an empty folder fit, says what is missing, and makes nothing in it", async () => {
     const cwd = place();
     const { code, out, err } = await strata(["doctor"], { cwd });

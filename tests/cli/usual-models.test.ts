@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -38,6 +38,20 @@ describe("without a model in strata.yaml", () => {
     const says = "answered by openrouter:anthropic/claude-sonnet-5.5, because OPENROUTER_API_KEY is set";
     expect(doctor.out.replace(/\s+/g, " ")).toContain(says);
     expect(await modelWith({})).toBe("rehearsal");
+  });
+
+  it("25.14 a `.env` in the current folder that is not read, because the project is elsewhere, is named with the reason", async () => {
+    const cwd = place();
+    const folder = place();
+    cpSync(join(ROOT, "blueprints/companion"), folder, { recursive: true });
+    writeFileSync(join(cwd, ".env"), "ANTHROPIC_API_KEY=a-key-of-anthropic\n");
+    const says = `${join(cwd, ".env")} is not read, because the project is in ${folder}`;
+    const doctor = await strata(["doctor", "--folder", folder], { cwd, env: {} });
+    expect(doctor.out.replace(/\s+/g, " ")).toContain(says);
+    const asked = await strata(["agent", "list", "--folder", folder], { cwd, env: {} });
+    expect(asked.out).toContain("answered by rehearsal");
+    expect(asked.err).toContain(says);
+    expect((await strata(["agent", "list"], { cwd: folder, env: {} })).err).not.toContain("is not read");
   });
 
   it("25.14 a server of one's own is asked which model it serves; where it does not say, any name will do", async () => {

@@ -18,6 +18,7 @@ import type { BatchOpening, Failures, Paging, Position, Thread } from "../../sto
 import {
   type AgentAccess,
   accessTo,
+  agentNamed,
   closedChannels,
   keepVersion,
   pauseAfter,
@@ -97,7 +98,7 @@ export function inboxDoors(parts: () => TurnParts, run: Run): InboxDoors {
     waiting: async (actor, name) => waiting(parts(), accessTo(parts(), actor, name).agent),
     inbox: async (actor, name, limit, after) => inbox(accessTo(parts(), actor, name), { limit, after }),
     async *runInbox(actor, name, options = {}) {
-      const { agent } = accessTo(parts(), actor, name);
+      const { agent } = accessTo(parts(), actor, agentNamed(parts(), actor, name).name);
       yield* runInbox(parts(), agent, { run, options });
     },
   };

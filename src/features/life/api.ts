@@ -14,7 +14,7 @@ import {
   type Vitals,
 } from "../../protocol/index.ts";
 import type { Position } from "../../store/index.ts";
-import { accessTo, type Run, type RunOptions, recordAct } from "../../turn/index.ts";
+import { accessTo, agentNamed, type Run, type RunOptions, recordAct } from "../../turn/index.ts";
 import { asleepFor, creditsOf, fundsLeft, isInWant, ownerOf, tierOf } from "./credits.ts";
 import { type LifeParts, recordState, standingOf } from "./record.ts";
 import { LIFE_STORE } from "./store.ts";
@@ -87,7 +87,7 @@ export function lifeDoors(parts: () => LifeParts, run: Run): LifeDoors {
         .store.part(LIFE_STORE)
         .topUps(accessTo(parts(), actor, name).owner, limit, after),
     async *tick(actor, name, options = {}) {
-      const access = accessTo(parts(), actor, name);
+      const access = accessTo(parts(), actor, agentNamed(parts(), actor, name).name);
       checkTicks(access.agent);
       await claimNow(parts(), access.agent);
       await recordAct(access, "tick", "a turn of its own");

@@ -14,7 +14,7 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import { newMemoryId } from "../../store/index.ts";
-import { agentNamed, type Parts, reach, writableScope } from "../../turn/index.ts";
+import { type Parts, reach, recordedAgent, writableScope } from "../../turn/index.ts";
 import type { EmbedDoors, MemoryDoors, MemoryExport, MemoryWish, Note } from "./api-types.ts";
 import { everyMemory } from "./every-memory.ts";
 import { spanProblem } from "./formats/draft.ts";
@@ -113,7 +113,7 @@ function checkNote({ kind = "fact", content, tags, speaker = "", validFrom, vali
 export function embedDoors(parts: Parts, vectors: Vectors | undefined): EmbedDoors {
   return {
     vectorReport: async (actor, name) => {
-      const agent = agentNamed(parts, actor, name);
+      const agent = recordedAgent(parts, actor, name);
       authorize(actor, { org: agent.org, agent: name, contact: null });
       const { embedder } = agent;
       const states = (await vectors?.states(agent)) ?? [];
@@ -129,9 +129,9 @@ export function embedDoors(parts: Parts, vectors: Vectors | undefined): EmbedDoo
         ...(trouble !== undefined && { trouble }),
       };
     },
-    vectorTrouble: (actor, name) => vectors?.trouble(agentNamed(parts, actor, name).name),
+    vectorTrouble: (actor, name) => vectors?.trouble(recordedAgent(parts, actor, name).name),
     async *embedMemories(actor, name, signal = new AbortController().signal) {
-      const agent = agentNamed(parts, actor, name);
+      const agent = recordedAgent(parts, actor, name);
       authorize(actor, { org: agent.org, agent: name, contact: null });
       if (vectors !== undefined) yield* vectors.catchUp(agent, signal);
     },

@@ -50,7 +50,7 @@ export interface Whose {
 
 /** @throws StrataError `agent_not_found` */
 export function scopeOf({ runtime }: OperationContext, actor: Allowed<"view">, { agent, contact }: Whose): Scope {
-  const { org, name } = runtime.agent(actor, agent);
+  const { org, name } = runtime.recordedAgent(actor, agent);
   return { org, agent: name, contact: contact ?? null };
 }
 

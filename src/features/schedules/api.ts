@@ -16,7 +16,15 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
-import { accessTo, keepVersion, type Run, type RunOptions, recordAct, type TurnParts } from "../../turn/index.ts";
+import {
+  accessTo,
+  agentNamed,
+  keepVersion,
+  type Run,
+  type RunOptions,
+  recordAct,
+  type TurnParts,
+} from "../../turn/index.ts";
 import { SCHEDULE, type Schedule } from "./config.ts";
 import { SCHEDULE_STORE, type SchedulePause } from "./store.ts";
 import { nextTime, timesBetween } from "./times.ts";
@@ -132,7 +140,7 @@ export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
       return parts().store.part(SCHEDULE_STORE).pauseSchedule(owner, change);
     },
     async *runSchedule(actor, name, which, options = {}) {
-      const access = accessTo(parts(), actor, name);
+      const access = accessTo(parts(), actor, agentNamed(parts(), actor, name).name);
       const schedule = scheduleOf(access.agent, which);
       await recordAct(access, "schedule", schedule.name);
       const at = parts().clock.recorded();

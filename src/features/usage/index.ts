@@ -41,7 +41,7 @@ const usage = operation({
   gives: USAGE,
   command: { examples: ["usage companion --as ann"], opens: "record" },
   run: async (world, { agent, contact = null }, { actor }) => {
-    const agents = agent === undefined ? world.runtime.agents(actor) : [world.runtime.agent(actor, agent)];
+    const agents = agent === undefined ? everyAgent(world, actor) : [world.runtime.recordedAgent(actor, agent)];
     const rows = await rowsOf(world, agents, { actor, contact });
     return { agents: rows, total: rows.reduce(sum, NOTHING) };
   },
@@ -49,6 +49,12 @@ const usage = operation({
 });
 
 export const FEATURE: Feature = { name: "usage", operations: [usage] };
+
+/** Also those no longer declared: what they cost was paid. */
+const everyAgent = ({ runtime }: OperationContext, actor: Allowed<"read">): readonly Agent[] => [
+  ...runtime.agents(actor),
+  ...runtime.formerAgents(actor),
+];
 
 /** A row for each agent that can know the contact. @throws StrataError `invalid_id` where none can */
 async function rowsOf(

@@ -29,6 +29,16 @@ export function threadContract(openStore: OpenStore): void {
       expect(await store.agentVersion(org, agent, digestOf("unknown"))).toBeUndefined();
       await store.close();
     });
+
+    it("25.15 gives what was kept last of each agent, but for those that are named", async () => {
+      const store = await openStore();
+      const { org, agent } = scopeOf();
+      await store.saveAgentVersion(org, agent, VERSION, "first", NOW);
+      await store.saveAgentVersion(org, agent, digestOf("second"), "second", NOW + 1);
+      expect(await store.lastVersions(org, [])).toEqual([{ version: digestOf("second"), spec: "second" }]);
+      expect(await store.lastVersions(org, [agent])).toEqual([]);
+      await store.close();
+    });
   });
 
   describe("threads", () => {

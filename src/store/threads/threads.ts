@@ -13,7 +13,7 @@ import type { ChannelChoice, ClaimRequest, Paging, Slot, Thread, ThreadMove, Thr
 import { toSlot, toThread } from "../rows.ts";
 import { atMost, below, fixed, insert, owner, plain, query, within } from "../statement.ts";
 import type { Row } from "../tables.ts";
-import type { Tx } from "../tx.ts";
+import { inOrder, type Tx } from "../tx.ts";
 
 /** Keeps a version's declaration; the first one stays. */
 export async function saveAgentVersion(
@@ -42,6 +42,22 @@ export async function agentVersion(tx: Tx, org: OrgId, agent: AgentName, version
     .where((eb) => eb.and(wanted));
   const row = await tx.first(found);
   return row && (await sharedText(tx, org, row.piece));
+}
+
+/** The declaration that was kept last of each agent of the organization, but for these. */
+export async function lastVersions(
+  tx: Tx,
+  org: OrgId,
+  except: readonly AgentName[],
+): Promise<readonly { readonly version: Digest; readonly spec: string }[]> {
+  const all = query.selectFrom("agent_version").select(["agent", "version", "piece"]).where("org", "=", org);
+  const last = new Map((await tx.all(all.orderBy("at"))).map((row) => [row.agent, row]));
+  const wanted = [...last.values()].filter(({ agent }) => !except.includes(agent));
+  const specs = await inOrder(wanted, async ({ version, piece }) => ({
+    version,
+    spec: await sharedText(tx, org, piece),
+  }));
+  return specs.flatMap(({ version, spec }) => (spec === undefined ? [] : [{ version, spec }]));
 }
 
 /** Looks and makes in one write transaction, so of two openers one waits and then finds the other's thread. */

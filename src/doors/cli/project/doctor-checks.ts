@@ -20,7 +20,10 @@ export interface Check {
 }
 
 type Outcome = Omit<Check, "what">;
-type Place = Required<Pick<AppOptions, "folder" | "data" | "env">>;
+interface Place extends Required<Pick<AppOptions, "folder" | "data" | "env">> {
+  /** A `.env` that a person would expect to be read, and why it is not. */
+  readonly unread?: string | undefined;
+}
 
 const ok = (says: string): Outcome => ({ state: "ok", says });
 const warn = (says: string): Outcome => ({ state: "warn", says });
@@ -59,7 +62,7 @@ async function agents(place: Place): Promise<readonly Check[]> {
   const checks: Check[] = [];
   const opened = await check("agents", () =>
     inApp(place, async (app) => {
-      checks.push(await check("models", () => models(app)));
+      checks.push(await check("models", () => models(app, place.unread)));
       checks.push(await check("vectors", () => vectors(app)));
       checks.push(await check("waiting", () => waiting(app)));
       checks.push(await check("approvals", () => approvals(app)));
@@ -67,6 +70,7 @@ async function agents(place: Place): Promise<readonly Check[]> {
       checks.push(await check("attention", () => attention(app)));
       const reading = app.runtime.agents(app.operator).filter(hasFiles);
       if (reading.length > 0) checks.push(await check("files", () => files(app, reading)));
+      if (app.runtime.formerAgents(app.operator).length > 0) checks.push(await check("former", () => former(app)));
       if (withAccounts(app).length > 0) checks.push(await check("accounts", () => accounts(app)));
       return ok("opened");
     }),
@@ -83,8 +87,8 @@ async function check(what: string, look: () => Outcome | Promise<Outcome>): Prom
   }
 }
 
-async function inApp(place: Place, look: (app: App) => Promise<Outcome>): Promise<Outcome> {
-  const app = await openApp(place);
+async function inApp({ folder, data, env }: Place, look: (app: App) => Promise<Outcome>): Promise<Outcome> {
+  const app = await openApp({ folder, data, env });
   try {
     return await look(app);
   } finally {
@@ -212,7 +216,7 @@ async function record(app: App): Promise<Outcome> {
 }
 
 /** Without a model nobody can talk to the agent: that is a failure, reported once for all agents with the same cause. */
-async function models(app: App): Promise<Outcome> {
+async function models(app: App, unread: string | undefined): Promise<Outcome> {
   const found = await answeringOf(app, app.runtime.agents(app.operator));
   const problems = problemsOf(found);
   const able = found.filter(({ problem }) => problem === undefined);
@@ -222,10 +226,11 @@ async function models(app: App): Promise<Outcome> {
       : `${name} is answered by ${model}, because ${because}; its settings are complete; no call was tried`,
   );
   const guesses = [...new Set(able.flatMap(({ model }) => app.guessedWindow(model) ?? []))];
-  const lines = [...problems.map(({ message }) => message), ...says, ...guesses].join("\n");
+  const notes = [...guesses, ...(unread === undefined ? [] : [unread])];
+  const lines = [...problems.map(({ message }) => message), ...says, ...notes].join("\n");
   const [first] = problems;
   if (first !== undefined) return { state: "fail", says: lines, ...(isCoreError(first.code) && { code: first.code }) };
-  return guesses.length > 0 || able.some(({ model }) => model === "rehearsal") ? warn(lines) : ok(lines);
+  return notes.length > 0 || able.some(({ model }) => model === "rehearsal") ? warn(lines) : ok(lines);
 }
 
 const KEY = `set ${USUAL_MODELS.map(({ variable }) => variable).join(" or ")} in the environment or in .env beside strata.yaml`;
@@ -354,6 +359,17 @@ async function accounts(app: App): Promise<Outcome> {
   return warn(
     `${lines.join("\n")}\nLook at \`life: account: rpc\` in strata.yaml; turns continue without the balance.`,
   );
+}
+
+/** Agents that were renamed or removed: their conversations and memories are in the record under the name that they had. */
+function former({ runtime, operator }: App): Outcome {
+  const lines = runtime.formerAgents(operator).map(({ name }) => {
+    const shows = `\`strata thread list ${name}\`, \`strata memory list ${name}\` and \`strata export ${name}\` show it`;
+    return `${name} is no longer declared, and the record still holds its data: ${shows}`;
+  });
+  const next =
+    "What a renamed agent remembered of a contact goes to its new name with `strata memory export OLD --as CONTACT --out FILE` and `strata memory import FILE NEW --as CONTACT`.";
+  return warn([...lines, next].join("\n"));
 }
 
 /** Threads that are held now, and those whose worker is gone: its turn was interrupted. */

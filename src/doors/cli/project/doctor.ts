@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { count, printable, type Style } from "../../../print/index.ts";
 import { never, StrataError } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
-import { readPlaces } from "../shell/options.ts";
+import { readPlaces, unreadEnvFile } from "../shell/options.ts";
 import type { Check } from "./doctor-checks.ts";
 
 /** `strata doctor`: what works here, what is missing, and how to get it. */
@@ -14,7 +14,11 @@ export function declareDoctor(program: Command, context: Context): void {
     .action(async (_options: unknown, command: Command) => {
       const shared = readPlaces(command, context.terminal);
       const { examine } = await import("./doctor-checks.ts");
-      const checks = await examine({ ...shared, env: context.terminal.env });
+      const checks = await examine({
+        ...shared,
+        env: context.terminal.env,
+        unread: unreadEnvFile(shared, context.terminal),
+      });
       const failed = checks.filter(({ state }) => state === "fail");
       if (shared.json) context.json({ healthy: failed.length === 0, checks });
       else context.say(...checks.flatMap((check) => lines(check, context)));

@@ -57,6 +57,13 @@ export function readPlaces(command: Command, { env, cwd }: Pick<Terminal, "env" 
   return { data, folder, named: given.folder !== undefined, json: given.json ?? false };
 }
 
+/** Why a `.env` in the current folder is not read; nothing where there is none, or where it is. */
+export function unreadEnvFile({ folder }: Pick<Shared, "folder">, { cwd }: Pick<Terminal, "cwd">): string | undefined {
+  const file = join(cwd, ".env");
+  if (resolve(cwd) === folder || !existsSync(file)) return undefined;
+  return `${file} is not read, because the project is in ${folder}; put it there, or export what it sets`;
+}
+
 /** Reads a whole number of a range, or says which. */
 export function wholeNumber(from: number, to = Number.MAX_SAFE_INTEGER): (text: string) => number {
   return (text) => {

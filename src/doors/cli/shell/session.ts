@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import { type App, type AppOptions, openApp, recordFile, storeAt } from "../../../app.ts";
 import { type Agent, agentName, StrataError } from "../../../protocol/index.ts";
 import type { Context } from "./context.ts";
-import { readShared, type Shared } from "./options.ts";
+import { readShared, type Shared, unreadEnvFile } from "./options.ts";
 
 /** A command at work: its shared options and the opened app. */
 export interface Session extends Shared {
@@ -26,6 +26,8 @@ export async function inSession(
 ): Promise<void> {
   const shared = readShared(command, context.terminal);
   if (namesConfig !== true || isStandIn(shared)) tellPlace(context, shared);
+  const unread = unreadEnvFile(shared, context.terminal);
+  if (unread !== undefined && !context.inJson && wishes.recordOnly !== true) context.note(context.style.yellow(unread));
   await opened(context, shared, { work, wishes });
 }
 
@@ -120,7 +122,8 @@ export { shortVersion } from "../../../print/index.ts";
 
 /** The agent that was named, else the first one. @throws StrataError `agent_not_found`, `invalid_id`, `config_missing` */
 export function chosenAgent(app: App, name: string | undefined): Agent {
-  if (name !== undefined) return agentNamed(app, name);
+  // Also one that is no longer declared: an operation that needs more than the record says so.
+  if (name !== undefined) return app.runtime.recordedAgent(app.operator, agentName(name));
   const first = app.runtime.agents(app.operator)[0];
   if (first !== undefined) return first;
   throw new StrataError("config_missing", "no agent is declared; `strata init` creates one");
