@@ -108,6 +108,7 @@ const EVERY_KEY: Complete<Omit<Agent, "version" | "output" | keyof typeof AGENT_
   output: { type: "object", properties: { a: { type: ["string", "null"] } } },
   ...{ recall: "auto", history: "log", senders: "ethereum", instructions: "members" },
   ...{ liveLayers: "before", summaries: false, mode: "auto" },
+  parameters: { temperature: 0.5, topP: 0.9 },
   budgets: {
     ...{ total: 9_000, reply: 90, keep: 80, system: 85, history: 82, message: 75, result: 70, source: 60 },
     turn: { modelCalls: 1, toolCalls: 2, seconds: 3, maxCost: 0.25 },

@@ -1,8 +1,36 @@
 import { z } from "zod";
 import { type AgentKeys, agentKey, type StoredKeys, type WrittenConfig } from "./agent-key.ts";
 
+const oneOf = ({ temperature, topP }: { readonly temperature?: unknown; readonly topP?: unknown }): boolean =>
+  temperature === undefined || topP === undefined;
+
+/** How a model draws its words, as strata.yaml and a call say it. */
+export const SAMPLING = z
+  .strictObject({
+    temperature: z
+      .number()
+      .min(0)
+      .max(2)
+      .optional()
+      .describe(
+        "From 0, nearly always the likeliest word, to 2. Anthropic's models take at most 1, and get 1 for more.",
+      ),
+    topP: z
+      .number()
+      .min(0)
+      .max(1)
+      .optional()
+      .describe("Instead of `temperature`: only the likeliest words that together have this probability are drawn."),
+  })
+  .refine(oneOf, "either `temperature` or `topP`: several providers refuse or ignore the second");
+
 /** What every agent may say, whatever features there are, and what the rest of its declaration does not depend on. */
 export const CORE_KEYS = {
+  parameters: agentKey(
+    SAMPLING.optional().describe(
+      "How the model draws its words. A model whose API refuses this gets none of it; the ledger, `explain` and `strata doctor` say so. Default: as the provider chooses.",
+    ),
+  ),
   senders: agentKey(
     z
       .enum(["named", "ethereum"])

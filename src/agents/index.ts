@@ -8,7 +8,7 @@
 export { type AgentKey, type AgentKeys, agentKey, frozenKey, type KeyPlace, type StoredKeys } from "./agent-key.ts";
 export { agentSpec, type Revive, sealAgent, withTools } from "./agent-spec.ts";
 export { blueprintFolder, blueprintNames } from "./blueprints.ts";
-export type { ConfigInput } from "./core-keys.ts";
+export { type ConfigInput, SAMPLING } from "./core-keys.ts";
 export { type TranslatedKey, translateDevclaw } from "./devclaw.ts";
 export { type KindsOf, type SourceForms, sourceForm } from "./layer-source.ts";
 export {

@@ -97,6 +97,12 @@ export const MODEL_CARD = z.strictObject({
     .describe(
       "How the model is told how much to reason: by a level (`effort`), or by a share of the reply's tokens (`budget`).",
     ),
+  sampling: z
+    .enum(["never", "unless-reasoning", "if-off"])
+    .optional()
+    .describe(
+      "When its API refuses `temperature` and `topP`: always (`never`), while the model reasons (`unless-reasoning`), or unless reasoning is turned off expressly (`if-off`). They are then left out, and the ledger says so. Default for unknown models: they are sent.",
+    ),
   metadata: z
     .string()
     .regex(/^[a-zA-Z][a-zA-Z0-9]*$/, "a name of letters and digits")

@@ -212,6 +212,7 @@ export {
   REASONING_LEVELS,
   type ReasoningLevel,
   type Request,
+  type Sampling,
   type SystemBlock,
   type TailPart,
   type TailPlace,

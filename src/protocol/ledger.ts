@@ -1,6 +1,7 @@
 import type { LayerId, MemoryId } from "./ids.ts";
 import type { Digest } from "./json.ts";
 import type { CacheUse, LayerScope, LeftOut, Mode } from "./layer.ts";
+import type { Sampling } from "./request.ts";
 import type { Trust } from "./trust.ts";
 
 /** The place of a piece in the request. */
@@ -87,6 +88,8 @@ export interface Ledger {
    * epoch begins with them, and why.
    */
   readonly edits?: { readonly layers: readonly LayerId[]; readonly way: "told" | "epoch"; readonly because: string };
+  /** Parameters of the agent or of the call that were not sent, because the model's API refuses them. */
+  readonly omitted?: readonly { readonly parameter: keyof Sampling; readonly because: string }[];
   /** Where the texts of layers from disk came from in this turn. */
   readonly caches?: readonly { readonly layer: LayerId; readonly use: CacheUse }[];
   /**

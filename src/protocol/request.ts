@@ -70,13 +70,18 @@ export interface Mark {
 export const REASONING_LEVELS = ["off", "low", "medium", "high"] as const;
 export type ReasoningLevel = (typeof REASONING_LEVELS)[number];
 
+/** How a model draws its words. Many APIs refuse this; then it is left out. */
+export interface Sampling {
+  readonly temperature?: number;
+  readonly topP?: number;
+}
+
 /** How the model shall answer. */
-export interface Parameters {
+export interface Parameters extends Sampling {
   /** Of the reply, with what the model reasons. */
   readonly maxTokens: number;
   /** Left out: the provider's default. `tokens`: that many of `maxTokens`, for models with a token budget. */
   readonly reasoning?: { readonly level: ReasoningLevel; readonly tokens?: number };
-  readonly temperature?: number;
   /** A JSON Schema that the answer must match. */
   readonly output?: JsonObject;
 }

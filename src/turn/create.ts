@@ -34,7 +34,7 @@ import { inOrder, type TurnParts, type TurnSteps } from "./loop/steps.ts";
 import { runTurn } from "./loop/turn.ts";
 import { changesSince, migrate } from "./migrate.ts";
 import type { Parts } from "./parts.ts";
-import type { CoreRuntime, Run, Whose } from "./runtime.ts";
+import type { CoreRuntime, Run, RunOptions, Whose } from "./runtime.ts";
 import { openSpendTracker } from "./spending/spend-tracker.ts";
 import { compose } from "./variants/compose.ts";
 import { fork, regenerate } from "./variants/fork.ts";
@@ -81,8 +81,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
     async *run(actor, thread, options = {}) {
       scopeOfThread(actor, thread);
       checkTalk(parts, thread);
-      // Contacts must not choose how much of the prompt is sent.
-      if (options.mode !== undefined) allow(actor, "operate");
+      checkOptions(actor, options);
       yield* eventsFor(actor, run(thread, options));
     },
     ended: async (actor, event) => {
@@ -92,7 +91,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
     async *follow(actor, thread, options = {}) {
       scopeOfThread(actor, thread);
       checkTalk(parts, thread);
-      if (options.mode !== undefined) allow(actor, "operate");
+      checkOptions(actor, options);
       yield* eventsFor(actor, follow(parts, run, thread, options));
     },
     openCalls: async (actor, id) => store.openCalls((await threadOf(parts, actor, id)).scope, id),
@@ -129,6 +128,11 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
 }
 
 /** What background work does for calls whose answers come later. */
+/** Contacts must not choose how much of the prompt is sent, or how the model answers. */
+function checkOptions(actor: Allowed<"run">, { mode, parameters }: RunOptions): void {
+  if (mode !== undefined || parameters !== undefined) allow(actor, "operate");
+}
+
 function calledDoors(
   parts: Parts,
   run: Run,

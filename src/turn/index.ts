@@ -42,6 +42,7 @@ export type { AgentBook, Parts } from "./parts.ts";
 export { type Exchange, REPLAY, type RecordedReply, readRecording } from "./recording/recording.ts";
 export { type ReplayedTurn, type ReplayPlan, replay } from "./recording/replay.ts";
 export type {
+  CallParameters,
   Composed,
   Conversation,
   RecordedResult,

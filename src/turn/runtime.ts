@@ -11,6 +11,7 @@ import type {
   Model,
   ModelRef,
   Request,
+  Sampling,
   Scope,
   SignedEvent,
   StoredEvent,
@@ -124,6 +125,11 @@ export interface RecordedResult {
  */
 export type ReplyTo = "reader" | "outbox" | "nobody";
 
+/** How the model is to answer one message: fewer tokens than `budgets.reply`, and its words drawn otherwise than the agent says. */
+export interface CallParameters extends Sampling {
+  readonly maxTokens?: number;
+}
+
 /** How one turn may differ from the agent's own way. */
 export interface RunOptions {
   /** Ends the turn as `failed: turn_cancelled`; its events keep waiting. */
@@ -136,6 +142,7 @@ export interface RunOptions {
   readonly replyTo?: ReplyTo;
   /** How much of the prompt is sent, whatever the agent's own mode is. A running conversation begins an epoch where it had another. */
   readonly mode?: Mode;
+  readonly parameters?: CallParameters | undefined;
   /** How far the turn may go instead of the agent's own limits. */
   readonly limits?: Budgets["turn"];
   /** Told what the turns of its calls used: it counts for whoever called this one, too. */

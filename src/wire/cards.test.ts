@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cardBook, cardOf, dollars, FAMILIES } from "./index.ts";
+import { cardBook, cardOf, dollars, FAMILIES, samplingFor } from "./index.ts";
 
 describe("a model's card", () => {
   it.each([
@@ -266,5 +266,32 @@ describe("dollars", () => {
     expect(dollars({ ...usage, cacheWriteLong: 1_000_000 }, card)).toBeCloseTo(6, 10);
     expect(dollars(usage, card, half)).toBeCloseTo(4.875, 10);
     expect(dollars({ ...usage, cacheWriteLong: 0 }, card, half)).toBeCloseTo(3.75, 10);
+  });
+});
+
+describe("temperature and top-p", () => {
+  const LEVELS = [undefined, "off", "low"] as const;
+
+  it.each([
+    ["openai:gpt-4.1", [true, true, true]],
+    ["openai-compatible:qwen3", [true, true, true]],
+    ["google:gemini-2.5-flash", [true, true, true]],
+    ["anthropic:claude-sonnet-4-5", [true, true, false]],
+    ["openrouter:anthropic/claude-opus-4.6", [true, true, false]],
+    ["anthropic:claude-opus-4-7", [false, false, false]],
+    ["bedrock:us.anthropic.claude-sonnet-5-v1:0", [false, false, false]],
+    ["anthropic:claude-sonnet-9", [false, false, false]],
+    ["openai:o3", [false, false, false]],
+    ["openai:gpt-5", [false, false, false]],
+    ["openai:gpt-5.1", [false, true, false]],
+    ["openai:gpt-5.6-sol", [false, true, false]],
+    ["openai:gpt-6.2-sol", [false, false, false]],
+    ["openai:gpt-7", [false, false, false]],
+  ] as const)("%s: sent without a level, with reasoning off and with a low one: %j", (model, sent) => {
+    for (const [i, level] of LEVELS.entries()) {
+      const found = samplingFor(cardOf(model), { temperature: 0.2 }, level && { level });
+      expect(found.sent).toEqual(sent[i] ? { temperature: 0.2 } : {});
+      expect(found.omitted.map(({ parameter }) => parameter)).toEqual(sent[i] ? [] : ["temperature"]);
+    }
   });
 });

@@ -1,7 +1,7 @@
-import type { ModelRef, Prediction, TailWay, Usage } from "../protocol/index.ts";
+import type { Ledger, ModelRef, Parameters, Prediction, Sampling, TailWay, Usage } from "../protocol/index.ts";
 import { longShare } from "./cache/agreement.ts";
 import { FAMILIES, UNKNOWN } from "./families.ts";
-import type { CacheWay, Family, Price } from "./family.ts";
+import type { CacheWay, Family, Price, SamplingRule } from "./family.ts";
 
 /** What Strata must know of one model to plan a request. Prices in US dollars per million tokens. */
 export interface ModelCard extends Omit<Family, "price"> {
@@ -36,6 +36,7 @@ export interface CardOverride {
   readonly tailMode?: TailWay | undefined;
   readonly reasoningBoundToHistory?: boolean | undefined;
   readonly reasoning?: "effort" | "budget" | undefined;
+  readonly sampling?: SamplingRule | undefined;
   readonly metadata?: string | undefined;
   /**
    * What is left out has the built-in card's share of `input`, so that it is the card's own price where `input` is. Without a
@@ -115,7 +116,18 @@ function overlaid(card: ModelCard, { price, lifetimes, ...plain }: CardOverride 
 
 /** What is not there hides nothing. */
 function told({ contextWindow, maxOutputTokens, tokenFactor, ...of }: Omit<CardOverride, "price" | "lifetimes">) {
-  const { cache, minimumPrefix, step, marks, lookback, tailMode, reasoningBoundToHistory, reasoning, metadata } = of;
+  const {
+    cache,
+    minimumPrefix,
+    step,
+    marks,
+    lookback,
+    tailMode,
+    reasoningBoundToHistory,
+    reasoning,
+    sampling,
+    metadata,
+  } = of;
   return {
     ...(contextWindow !== undefined && { contextWindow }),
     ...(maxOutputTokens !== undefined && { maxOutputTokens }),
@@ -127,6 +139,7 @@ function told({ contextWindow, maxOutputTokens, tokenFactor, ...of }: Omit<CardO
     ...(lookback !== undefined && { lookback }),
     ...(tailMode !== undefined && { tailMode }),
     ...(reasoning !== undefined && { reasoning }),
+    ...(sampling !== undefined && { sampling }),
     ...(reasoningBoundToHistory !== undefined && { reasoningBoundToHistory }),
     ...(metadata !== undefined && { metadata }),
   };
@@ -152,6 +165,26 @@ function wholePrice(said: PriceOverride, card: Price): Price {
 
 /** Floating point must not show in a price. */
 const rounded = (dollars: number): number => Math.round(dollars * 1e6) / 1e6;
+
+const REFUSES: Readonly<Record<SamplingRule, string>> = {
+  never: "its API refuses it",
+  "unless-reasoning": "its API refuses it while the model reasons",
+  "if-off": "its API takes it only with reasoning turned off",
+};
+
+/** Those of the parameters that the model's API takes at this level of reasoning, and why it gets none of the others. */
+export function samplingFor(
+  { sampling }: Pick<ModelCard, "sampling">,
+  { temperature, topP }: Sampling,
+  reasoning: Parameters["reasoning"],
+): { readonly sent: Sampling; readonly omitted: NonNullable<Ledger["omitted"]> } {
+  const level = reasoning?.level ?? (sampling === "unless-reasoning" ? "off" : undefined);
+  const wanted = { ...(temperature !== undefined && { temperature }), ...(topP !== undefined && { topP }) };
+  if (sampling === undefined || (sampling !== "never" && level === "off")) return { sent: wanted, omitted: [] };
+  const because = REFUSES[sampling];
+  const omitted = (["temperature", "topP"] as const).filter((one) => one in wanted);
+  return { sent: {}, omitted: omitted.map((parameter) => ({ parameter, because })) };
+}
 
 /**
  * What a call cost in US dollars by the card's prices. Where the provider does not tell apart for which lifetime it wrote, the

@@ -11,6 +11,9 @@ export interface Price {
   readonly output: number;
 }
 
+/** When a model's API takes temperature and top-p. */
+export type SamplingRule = "never" | "unless-reasoning" | "if-off";
+
 /**
  * How a cache is written and read:
  *
@@ -61,6 +64,11 @@ export interface Family {
    * has no such setting, or nobody says so: then a text may tell it.
    */
   readonly reasoning?: "effort" | "budget";
+  /**
+   * When its API refuses temperature and top-p: always (`never`), while the model reasons (`unless-reasoning`), or if its reasoning is not
+   * turned off expressly (`if-off`). Left out: it takes them.
+   */
+  readonly sampling?: SamplingRule;
   /** The provider's key in a part's options and metadata, of its package of the AI SDK. */
   readonly metadata: string;
   /** Left out if unknown. */

@@ -19,10 +19,19 @@ export { seenOf } from "./cache/read-request.ts";
 export { anthropicRules, openaiMarkedRules, openaiRules, rulesOf, serverRules } from "./cache/rules.ts";
 export type { Bill, CacheRules, Lifetime, Multipliers, SeenBlock, SeenRequest } from "./cache/seen.ts";
 export { simulate } from "./cache/simulate.ts";
-export { type CardBook, type CardOverride, cardBook, cardOf, dollars, guessedWindow, type ModelCard } from "./cards.ts";
+export {
+  type CardBook,
+  type CardOverride,
+  cardBook,
+  cardOf,
+  dollars,
+  guessedWindow,
+  type ModelCard,
+  samplingFor,
+} from "./cards.ts";
 export { changedPiece } from "./changed.ts";
 export { FAMILIES, UNKNOWN } from "./families.ts";
-export type { CacheWay, Family, Lifetimes, Price } from "./family.ts";
+export type { CacheWay, Family, Lifetimes, Price, SamplingRule } from "./family.ts";
 export { type Conversation, type Folding, type FoldRates, whenToFold } from "./fold.ts";
 export {
   type Beginning,

@@ -91,11 +91,20 @@ const CLAUDE_4: Shape = {
   tailMode: "ephemeral",
   metadata: "anthropic",
 };
-/** Reasoning models have a budget until 4.5, and a level since then. */
-const BUDGETED: Shape = { ...CLAUDE_4, reasoning: "budget" };
-const LEVELLED: Shape = { ...CLAUDE_4, reasoning: "effort" };
-/** From Opus 4.7 on it counts up to a third more again; most of these clear a message of one turn by themselves. */
-const CLAUDE_5: Shape = { ...LEVELLED, tokenFactor: 1.5, minimumPrefix: 512, tailMode: "turn-scoped" };
+/** Reasoning models have a budget until 4.5, and a level since then. While they reason, they take no temperature. */
+const BUDGETED: Shape = { ...CLAUDE_4, reasoning: "budget", sampling: "unless-reasoning" };
+const LEVELLED: Shape = { ...BUDGETED, reasoning: "effort" };
+/**
+ * From Opus 4.7 on it counts up to a third more again; most of these clear a message of one turn by themselves. A temperature is an error
+ * there.
+ */
+const CLAUDE_5: Shape = {
+  ...LEVELLED,
+  tokenFactor: 1.5,
+  minimumPrefix: 512,
+  tailMode: "turn-scoped",
+  sampling: "never",
+};
 /** These bind their reasoning to the history before it: there a tail that goes away again would be an edit. */
 const BINDING: Shape = { ...CLAUDE_5, reasoningBoundToHistory: true };
 /** An edited beginning is an error there, for every account. No page says from how many tokens on they cache. */
@@ -111,6 +120,7 @@ export const ANTHROPIC: readonly Family[] = [
     tokenFactor: 1.5,
     tailMode: "delta",
     reasoningBoundToHistory: true,
+    sampling: "never",
   },
   // Anthropic says 2,048.
   { family: "anthropic:claude-3-5-haiku", ...CLAUDE_4, maxOutputTokens: 8_192, price: price(0.8, 4) },
@@ -185,14 +195,15 @@ const GPT: Shape = {
 };
 /** Some models cache for a day if `prompt_cache_retention` requests it. */
 const DAY: Shape["lifetimes"] = { short: 300, long: 86_400 };
-/** Reasoning models have a setting for the effort. */
-const REASONING: Shape = { ...GPT, reasoning: "effort" };
+/** Reasoning models have a setting for the effort, and take no temperature; from 5.1 to 5.6 they do without any effort. */
+const REASONING: Shape = { ...GPT, reasoning: "effort", sampling: "never" };
+const GPT_51: Shape = { ...REASONING, sampling: "if-off" };
 const O_SERIES: Shape = { ...REASONING, contextWindow: 200_000, maxOutputTokens: 100_000 };
 const GPT_4O: Shape = { ...GPT, contextWindow: 128_000, maxOutputTokens: 16_384 };
 const GPT_41: Shape = { ...GPT, contextWindow: 1_000_000, maxOutputTokens: 32_768 };
 /** From GPT-5.6 on the cache is read exactly at a mark and its writing is paid for: the last four marks of a request are written. */
 const GPT_56: Shape = {
-  ...REASONING,
+  ...GPT_51,
   cache: "breakpoints",
   step: 1,
   marks: 4,
@@ -200,14 +211,21 @@ const GPT_56: Shape = {
   lifetimes: { short: 1_800 },
 };
 /** It is not published whether their tokenizer is still o200k. */
-const GPT_6: Shape = { ...GPT_56, tokenFactor: 1.2 };
+const GPT_6: Shape = { ...GPT_56, tokenFactor: 1.2, sampling: "never" };
 /** Its reasoning is dropped, without an error, once anything before it was edited. */
 const GPT_62: Shape = { ...GPT_6, tailMode: "delta", reasoningBoundToHistory: true };
 
 /** Prices of developers.openai.com. In any order. */
 export const OPENAI: readonly Family[] = [
   // An unknown one may bind its reasoning to what was sent before.
-  { family: "openai:gpt-", ...GPT_4O, tokenFactor: 1.2, tailMode: "delta", reasoningBoundToHistory: true },
+  {
+    family: "openai:gpt-",
+    ...GPT_4O,
+    tokenFactor: 1.2,
+    tailMode: "delta",
+    reasoningBoundToHistory: true,
+    sampling: "never",
+  },
   { family: "openai:gpt-4o", ...GPT_4O, price: automatic(2.5, 10, 0.5) },
   { family: "openai:gpt-4o-mini", ...GPT_4O, price: automatic(0.15, 0.6, 0.5) },
   { family: "openai:gpt-4.1", ...GPT_41, lifetimes: DAY, price: automatic(2, 8, 0.25) },
@@ -218,12 +236,12 @@ export const OPENAI: readonly Family[] = [
   { family: "openai:gpt-5", ...REASONING, lifetimes: DAY, price: automatic(1.25, 10) },
   { family: "openai:gpt-5-mini", ...REASONING, price: automatic(0.25, 2) },
   { family: "openai:gpt-5-nano", ...REASONING, price: automatic(0.05, 0.4) },
-  { family: "openai:gpt-5.1", ...REASONING, lifetimes: DAY, price: automatic(1.25, 10) },
-  { family: "openai:gpt-5.2", ...REASONING, lifetimes: DAY, price: automatic(1.75, 14) },
-  { family: "openai:gpt-5.4", ...REASONING, lifetimes: DAY, price: automatic(2.5, 15) },
-  { family: "openai:gpt-5.4-mini", ...REASONING, price: automatic(0.75, 4.5) },
-  { family: "openai:gpt-5.4-nano", ...REASONING, price: automatic(0.2, 1.25) },
-  { family: "openai:gpt-5.5", ...REASONING, price: automatic(5, 30) },
+  { family: "openai:gpt-5.1", ...GPT_51, lifetimes: DAY, price: automatic(1.25, 10) },
+  { family: "openai:gpt-5.2", ...GPT_51, lifetimes: DAY, price: automatic(1.75, 14) },
+  { family: "openai:gpt-5.4", ...GPT_51, lifetimes: DAY, price: automatic(2.5, 15) },
+  { family: "openai:gpt-5.4-mini", ...GPT_51, price: automatic(0.75, 4.5) },
+  { family: "openai:gpt-5.4-nano", ...GPT_51, price: automatic(0.2, 1.25) },
+  { family: "openai:gpt-5.5", ...GPT_51, price: automatic(5, 30) },
   { family: "openai:gpt-5.6", ...GPT_56 },
   { family: "openai:gpt-6", ...GPT_6 },
   { family: "openai:gpt-6.1", ...GPT_6 },

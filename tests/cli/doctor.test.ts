@@ -65,6 +65,18 @@ describe("strata doctor", () => {
     expect(JSON.stringify([...check])).not.toContain(refusing.env.TEST_KEY);
   });
 
+  it("says which parameters the model does not get, as the ledger of a request does", async () => {
+    const model = `model: anthropic:claude-opus-4-7\nproviders: {anthropic: {key: "\${TEST_KEY}"}}`;
+    const cwd = project(
+      (yaml) => `${yaml.replace("  companion:\n", "  companion:\n    parameters: {temperature: 0.2}\n")}\n${model}\n`,
+    );
+    const env = { TEST_KEY: "not-a-real-key" };
+    const says = "companion does not send `temperature` to anthropic:claude-opus-4-7: its API refuses it";
+    expect((await doctor(cwd, env)).check.get("models")?.says).toContain(says);
+    const { out } = await strata(["compose", "companion", "--message", "Hello"], { cwd, env });
+    expect(out).toContain("temperature is left out: its API refuses it");
+  });
+
   it.each([
     ["a key that is missing", "anthropic:claude-sonnet-4-5", "", 4, /needs a key for anthropic/],
     ["a model that nobody knows", "mystery:one", "", 12, /no model is known as "mystery:one"/],

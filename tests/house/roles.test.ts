@@ -31,10 +31,15 @@ const EXPECTED = new Map([...ROWS].filter(([name]) => !name.includes("+")));
 const FIELD_ROWS = new Map([...ROWS].filter(([name]) => name.includes("+")));
 
 const OPERATIONS = await allOperations();
-/** Fields that choose how much of the prompt a turn is sent, or whose words something is. Those of a reader only filter. */
+/** Fields that choose how a turn is sent, or whose words something is, each with a value. Those of a reader only filter. */
+const FIELD_SAMPLES: Readonly<Record<string, unknown>> = {
+  mode: "minimal",
+  trust: "operator",
+  parameters: { temperature: 0.5 },
+};
 const GUARDED = OPERATIONS.filter(({ may }) => may !== "read" && may !== "explain").flatMap((operation) =>
   fieldsOf(operation.takes).flatMap(({ name }) =>
-    name === "mode" || name === "trust" ? [[`${operation.name}+${name}`, operation, name] as const] : [],
+    name in FIELD_SAMPLES ? [[`${operation.name}+${name}`, operation, name] as const] : [],
   ),
 );
 const HOME = orgId("home");
@@ -154,7 +159,7 @@ describe("who may do what", () => {
   });
 
   it.each(GUARDED)("%s is set by nobody else", async (row, operation, field) => {
-    const values = { ...sampleOf(operation), [field]: field === "mode" ? "minimal" : "operator" };
+    const values = { ...sampleOf(operation), [field]: FIELD_SAMPLES[field] };
     // What is only left in the queue takes no mode.
     const sent = "follow" in values ? { ...values, follow: "turn" } : values;
     for (const role of ROLES) {

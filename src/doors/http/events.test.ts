@@ -186,19 +186,19 @@ describe("posting and streaming", () => {
     const response = await ask(...to(await open(), { text: "Hi!" }, { stream: true }));
     expect(response.headers.get("content-type")).toBe("text/event-stream; charset=utf-8");
     const events = eventsOf(await response.text());
-    const kinds = events.map(({ type }) => type);
-    expect(kinds.filter((type, i) => type !== kinds[i - 1])).toEqual([
+    expect(events.map(({ type }) => type)).toEqual([
       "received",
       "turn-start",
       "compiled",
+      "text-delta",
+      "text-delta",
       "text-delta",
       "done",
       "answer",
     ]);
     for (const { type, data } of events) expect(at(data, "type")).toBe(type);
-    const words = events.flatMap(({ type, data }) => (type === "text-delta" ? [at(data, "text")] : []));
-    expect(words.length).toBeGreaterThan(1);
-    expect(words.join("")).toBe("Hello Ann\n\nevent: failed");
+    // The reply guard keeps a last word back that stands in a private layer, as `failed` does: a quote may begin with it.
+    expect(events.slice(3, 6).map(({ data }) => at(data, "text"))).toEqual(["Hello ", "Ann\n\nevent: ", "failed"]);
   });
 
   it("ends in one failed, which tells the error as every answer does", async () => {

@@ -1,7 +1,8 @@
 /** The declared agents: a list, the details of each, what needs an operator, and who viewed it. */
 import { z } from "zod";
 import { count, minute, printable, type Style, setIn, shortVersion, table } from "../../print/index.ts";
-import { type Agent, asStrataError, StrataError } from "../../protocol/index.ts";
+import { type Agent, asStrataError, type ModelRef, REASONING_LEVELS, StrataError } from "../../protocol/index.ts";
+import { type ModelCard, samplingFor } from "../../wire/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, LIST_OF_AGENT, list, NEXT, nextAfter, OF_AGENT } from "../fields.ts";
 import { lifeAnswer } from "../life/index.ts";
@@ -170,6 +171,20 @@ export function problemsOf(found: readonly Answering[]): readonly StrataError[] 
   }
   return [...causes.values()].map(({ error: { traits, message, details }, names }) => {
     return new StrataError(traits, `${names.join(", ")} cannot answer yet: ${message}`, details);
+  });
+}
+
+/** What models do not get of their agents' parameters, at the level of reasoning that conversations begin with: one sentence for each. */
+export function refusedParameters(
+  { cardOf }: { readonly cardOf: (model: ModelRef) => Pick<ModelCard, "sampling"> },
+  found: readonly Answering[],
+): readonly string[] {
+  return found.flatMap(({ agent: { name, parameters = {}, settings = {} }, model }) => {
+    const set = Object.values(settings).find(({ sets }) => sets === "reasoning")?.default;
+    const level = REASONING_LEVELS.find((one) => one === set);
+    return samplingFor(cardOf(model), parameters, level && { level }).omitted.map(
+      ({ parameter, because }) => `${name} does not send \`${parameter}\` to ${model}: ${because}`,
+    );
   });
 }
 

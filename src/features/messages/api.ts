@@ -24,6 +24,7 @@ import type { Thread } from "../../store/index.ts";
 import {
   agentAt,
   agentNamed,
+  type CallParameters,
   type Conversation,
   eventsFor,
   follow,
@@ -56,6 +57,7 @@ export interface NewMessage {
   /** Set of the conversation in the same transaction; null takes one back to its default. */
   readonly settings?: Readonly<Record<string, string | null>>;
   readonly mode?: Mode | undefined;
+  readonly parameters?: CallParameters | undefined;
   /** `queue`: somebody else answers; `turn` and `run`: followed to the end. A run ends where it waits for a program or a person. */
   readonly follow: "queue" | "turn" | "run";
 }
@@ -101,7 +103,8 @@ export function messageDoors(parts: Parts, runtime: Ports["runtime"], run: Run):
       // An answer that comes later is waited for by whoever sends the message again.
       if (event.status === "held" || event.status === "along") return { event, state: "waiting" };
       if (message.follow === "queue" && event.status === "pending") return { event, state: "queued" };
-      const following = { event, thread, mode: message.mode, signal, isRun: message.follow === "run" };
+      const { mode, parameters } = message;
+      const following = { event, thread, mode, parameters, signal, isRun: message.follow === "run" };
       const end = yield* answered(ports, actor, following);
       const taken = { ...event, status: "consumed", turn: end.turn } as const;
       return end.type === "done"
@@ -111,8 +114,9 @@ export function messageDoors(parts: Parts, runtime: Ports["runtime"], run: Run):
   };
 }
 
-const MODE_IN_QUEUE =
-  "`mode` is about the turn that is run now, and with `follow: queue` none is: leave one of them out, and name the mode when you run the thread";
+/** With `follow: queue`, somebody else runs the turn. */
+const inQueue = (given: string): string =>
+  `\`${given}\` is about the turn that is run now, and with \`follow: queue\` none is: leave one of them out, or follow the message`;
 
 /** The message on its thread. It, its thread and its settings are stored together or not at all. */
 async function stored(
@@ -120,12 +124,13 @@ async function stored(
   actor: Allowed<"post">,
   message: NewMessage,
 ): Promise<{ readonly event: StoredEvent; readonly thread: Thread }> {
-  const { mode, follow, settings = {} } = message;
+  const { follow, settings = {} } = message;
   const to = await placeOf({ parts, runtime }, actor, message.to);
-  if (mode !== undefined && follow === "queue") throw new StrataError("invalid_input", MODE_IN_QUEUE, { mode });
+  const now = (["mode", "parameters"] as const).find((field) => message[field] !== undefined);
+  if (now !== undefined && follow === "queue") throw new StrataError("invalid_input", inQueue(now), { field: now });
   if (follow !== "queue") allow(actor, "run");
-  // Contacts must not choose how much of the prompt is sent.
-  if (mode !== undefined) allow(actor, "operate");
+  // Contacts must not choose how much of the prompt is sent, or how the model answers.
+  if (now !== undefined) allow(actor, "operate");
   const also =
     Object.keys(settings).length === 0
       ? undefined
@@ -195,6 +200,7 @@ interface Following {
   readonly event: StoredEvent;
   readonly thread: Thread;
   readonly mode: Mode | undefined;
+  readonly parameters: CallParameters | undefined;
   readonly signal: AbortSignal;
   /** Whether the next turns of the run are followed, too. */
   readonly isRun: boolean;
@@ -204,7 +210,7 @@ interface Following {
 async function* answered(
   ports: Ports,
   actor: Allowed<"post">,
-  { event, thread, mode, signal, isRun }: Following,
+  { event, thread, mode, parameters, signal, isRun }: Following,
 ): AsyncGenerator<RunEvent, Done | WaitingEnd> {
   const { parts } = ports;
   const run: Run = isRun ? (of, options) => follow(parts, ports.run, of, options) : ports.run;
@@ -217,7 +223,8 @@ async function* answered(
       const taken = (ids: readonly EventId[]): void => {
         if (ids.includes(event.id)) waits = false;
       };
-      for await (const one of eventsFor(actor, run(thread, { signal, taken, ...(mode !== undefined && { mode }) }))) {
+      const options = { signal, taken, parameters, ...(mode !== undefined && { mode }) };
+      for await (const one of eventsFor(actor, run(thread, options))) {
         yield one;
         if (one.type === "failed") throw failureOf(one);
         if (one.type === "done" || one.type === "waiting") end = one;

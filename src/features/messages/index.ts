@@ -1,5 +1,6 @@
 /** Sending a message to an agent: one operation for every door, and the turn that answers it. */
 import { z } from "zod";
+import { SAMPLING } from "../../agents/index.ts";
 import { type EventPart, MODES, OUTSIDE_KINDS, StrataError, TRUSTS, untrusted } from "../../protocol/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, line, list, whole } from "../fields.ts";
@@ -26,10 +27,10 @@ const ANSWER = z.strictObject({ call: z.string(), content: list(PART), failed: z
 
 const TOOL = z.strictObject({ name: z.string(), description: z.string(), input: JSON_VALUE });
 
-const PARAMETERS = z.strictObject({
-  maxTokens: z.int().optional(),
-  temperature: z.number().optional(),
-  toolChoice: z.string().optional(),
+const PARAMETERS = SAMPLING.safeExtend({
+  maxTokens: whole(1, 1_000_000)
+    .optional()
+    .describe("tokens of the reply, with what the model reasons; at most what `budgets.reply` of the agent allows"),
 });
 
 const TAKES = z.strictObject({
@@ -102,7 +103,9 @@ const TAKES = z.strictObject({
     .default([])
     .describe("results of calls that the conversation waits for, by the id of the call. Refused while no call waits"),
   tools: z.array(TOOL).max(128).readonly().default([]).describe("tools that the sender runs itself. Not supported yet"),
-  parameters: PARAMETERS.default({}).describe("how the model is asked to answer this message. Not supported yet"),
+  parameters: PARAMETERS.optional().describe(
+    "how the model is asked to answer this message, instead of the agent's own `parameters`; what its API refuses is left out",
+  ),
 });
 
 const GIVES = z.object({
@@ -150,11 +153,22 @@ function messageOf(given: Given): NewMessage {
   const { kind, trust, name, externalId, signature, settings, mode, follow } = given;
   refuseMissing(given);
   const content = contentOf(given);
-  return { to: recipientOf(given), content, kind, trust, name, externalId, signature, settings, mode, follow };
+  const said = { content, kind, trust, name, externalId, signature, settings };
+  return { to: recipientOf(given), ...said, mode, parameters: parametersIn(given), follow };
+}
+
+/** An empty one says nothing. */
+function parametersIn({ parameters: { maxTokens, temperature, topP } = {} }: Given): NewMessage["parameters"] {
+  if (maxTokens === undefined && temperature === undefined && topP === undefined) return undefined;
+  return {
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { topP }),
+  };
 }
 
 /** What the operation already describes, and nothing does yet. */
-function refuseMissing({ answers, tools, parameters }: Given): void {
+function refuseMissing({ answers, tools }: Given): void {
   const [answer] = answers;
   if (answer !== undefined)
     throw invalidInput(
@@ -164,8 +178,6 @@ function refuseMissing({ answers, tools, parameters }: Given): void {
     throw invalidInput(
       "tools that the sender runs are not supported yet; declare the tools of the agent in strata.yaml",
     );
-  if (Object.keys(parameters).length > 0)
-    throw invalidInput("`parameters` are not supported yet; set `output` and `budgets` of the agent in strata.yaml");
 }
 
 function contentOf({ text, content }: Given): readonly EventPart[] {

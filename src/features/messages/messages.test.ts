@@ -71,6 +71,7 @@ describe("who sends a message", () => {
       [{ thread: bob.id, text: "Hello" }, 404],
       [{ contact: "bob", text: "Hello" }, 403],
       [{ contact: "ann", text: "Hello", mode: "minimal" }, 403],
+      [{ contact: "ann", text: "Hello", parameters: { temperature: 2 } }, 403],
       [{ contact: "ann", text: "Hello", trust: "operator" }, 403],
       [{ contact: "ann", text: "Hello", kind: "instruction" }, 403],
     ] as const)
@@ -109,6 +110,16 @@ describe("a message", () => {
     expect(JSON.stringify(sent[1])).toContain("One.");
   });
 
+  it("is answered with the parameters that come with it, and the next one with the agent's own", async () => {
+    const { json, sent } = await httpFixture(["One.", "Two."]);
+    const body = { contact: "ann", text: "Hello" };
+    await json(SEND, { body: { ...body, parameters: { temperature: 0.5, maxTokens: 50 } } });
+    await json(SEND, { body });
+    expect(sent[0]?.parameters).toEqual({ maxTokens: 50, temperature: 0.5 });
+    expect(sent[1]?.parameters).not.toHaveProperty("temperature");
+    expect(sent[1]?.parameters.maxTokens).toBeGreaterThan(50);
+  });
+
   it("holds a payload, whose texts are found again", async () => {
     const { json } = await httpFixture(["Noted."]);
     const content = [{ type: "payload", payloadType: "Order", payload: { title: "Night trains", copies: 2 } }];
@@ -131,7 +142,8 @@ describe("a message", () => {
       "a part of type `file` yet",
     ],
     [{ contact: "ann", text: "x", tools: [{ name: "a", description: "b", input: {} }] }, "not supported yet"],
-    [{ contact: "ann", text: "x", parameters: { temperature: 1 } }, "`parameters` are not supported yet"],
+    [{ contact: "ann", text: "x", parameters: { temperature: 1, topP: 1 } }, "either `temperature` or `topP`"],
+    [{ contact: "ann", text: "x", parameters: { temperature: 1 }, follow: "queue" }, "`parameters` is about the turn"],
     [
       { contact: "ann", text: "x", answers: [{ call: "c-1", content: [{ type: "text", text: "1" }] }] },
       "no call waits",

@@ -45,6 +45,7 @@ export function ledgerTable(
     ...table(COLUMNS, rows, style),
     `${number(ledger.tokens)} tokens of ${number(ledger.limit)} that may be sent`,
     ...edited(ledger),
+    ...(ledger.omitted ?? []).map(({ parameter, because }) => `${parameter} is left out: ${because}`),
     ...(ledger.caches ?? []).map(({ layer, use }) => `read from disk: ${layer}, ${CACHE_SAYS[use]}`),
   ];
 }

@@ -146,6 +146,7 @@ async function requestView(
     ...(ledger.refused === undefined ? [] : [style.yellow(resentSays(ledger.refused))]),
     ...ledgerTable(ledger, style, rebuilt.request),
     ...cuttingLines(ledger),
+    ...parameterLines(sent),
     ...(rebuilt.problem === undefined ? [] : [style.yellow(rebuilt.problem)]),
     ...answerLines(sent),
     ...predictionLines(sent, turn.model === turn.wire),
@@ -168,6 +169,14 @@ function cuttingLines({ cutting, epoch }: Sent["ledger"]): readonly string[] {
   const { at, keep, each, because } = cutting;
   const figures = `it is cut at ${count(at, "token")}, so that ${number(keep)} stay, and a turn adds ${number(each)}`;
   return [`The conversation was ${epoch.opened ? "" : "not "}cut: ${because}; ${figures}.`];
+}
+
+/** How the model was told to draw its words, where the agent or the call said so. */
+function parameterLines({ parameters: { temperature, topP } }: Sent): readonly string[] {
+  return [
+    ...(temperature === undefined ? [] : [`sent with the temperature ${temperature}`]),
+    ...(topP === undefined ? [] : [`sent with topP ${topP}`]),
+  ];
 }
 
 /** Why a request was sent a second time. */

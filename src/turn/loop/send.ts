@@ -24,7 +24,7 @@ import { changedPiece, dollars } from "../../wire/index.ts";
 import { callTooLong, inAll } from "../wording.ts";
 import { type PlannedRequest, planRequest } from "./plan-request.ts";
 import { replyGuard } from "./reply-guard.ts";
-import { parametersOf } from "./setup.ts";
+import { parametersOf, withOmitted } from "./setup.ts";
 import type { TurnSetup } from "./steps.ts";
 import { add, type TurnState } from "./turn-state.ts";
 
@@ -58,7 +58,8 @@ export async function* send(state: TurnState, compilation: Compilation): AsyncGe
   }
 }
 
-async function* sendOnce(state: TurnState, compilation: Compilation): AsyncGenerator<TurnEvent, Answer> {
+async function* sendOnce(state: TurnState, compiled: Compilation): AsyncGenerator<TurnEvent, Answer> {
+  const compilation = { ...compiled, ledger: withOmitted(state.setup, compiled.ledger) };
   state.sent = compilation;
   state.unsent = state.added.length;
   yield { type: "compiled", round: state.requests.length + 1, ledger: compilation.ledger };

@@ -1,7 +1,7 @@
 import { type Keep, roomIn } from "../../compiler/index.ts";
-import { type Agent, type Mode, type Parameters, StrataError } from "../../protocol/index.ts";
+import { type Agent, type Ledger, type Mode, type Parameters, StrataError } from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
-import { guessedWindow, rulesOf } from "../../wire/index.ts";
+import { guessedWindow, rulesOf, samplingFor } from "../../wire/index.ts";
 import { answersCall } from "../intake/own-channels.ts";
 import type { Parts } from "../parts.ts";
 import type { RunOptions } from "../runtime.ts";
@@ -16,18 +16,35 @@ export async function setupOf(parts: TurnParts, thread: Pinned, options: RunOpti
   checkPrice(parts, { agent, model, prices });
   const count = await parts.counterOf(model.wire);
   const limits = options.limits ?? agent.budgets.turn;
-  const setup = { agent, model, card: parts.cardOf(model.wire), prices, count, limits, tier: "Normal" } as const;
+  const { parameters } = options;
+  const card = parts.cardOf(model.wire);
+  const setup = {
+    agent,
+    model,
+    card,
+    prices,
+    count,
+    limits,
+    tier: "Normal",
+    ...(parameters && { parameters }),
+  } as const;
   return parts.steps.setup(parts, setup, { options, thread });
 }
 
-/** The same for a turn on this thread: a run that goes on keeps the model and the mode that it began with. */
+/** The same for a turn on this thread: a run that goes on keeps the model, the mode and the parameters that it began with. */
 export async function runningSetup(parts: TurnParts, thread: Thread, options: RunOptions): Promise<TurnSetup> {
   const [open] = await parts.store.openCalls(thread.scope, thread.id);
   const began = open && (await parts.store.turn(thread.scope, open.turn));
   if (began === undefined) return setupOf(parts, thread, options);
   const { mode, model: ref } = began;
   const model = options.model ?? (ref && (await parts.modelOf({ ...(await agentAt(parts, thread)), model: ref })));
-  return setupOf(parts, thread, { ...options, ...(mode && { mode }), ...(model && { model }) });
+  const { maxTokens, temperature, topP } = began.requests.at(-1)?.parameters ?? {};
+  const parameters = {
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { topP }),
+  };
+  return setupOf(parts, thread, { ...options, parameters, ...(mode && { mode }), ...(model && { model }) });
 }
 
 /** A spending limit without a known price would have no effect. */
@@ -116,14 +133,30 @@ export function keepOf({ agent: { budgets }, card }: Pick<TurnSetup, "agent" | "
   return { keep: { tokens: budgets.keep, read, write } };
 }
 
+type Asking = Pick<TurnSetup, "agent" | "card" | "reasoning" | "parameters">;
+
 /** How the model is to answer: at most what is reserved for the reply, and in the form that the agent declares. */
-export function parametersOf({ agent, card, reasoning }: Pick<TurnSetup, "agent" | "card" | "reasoning">): Parameters {
-  const maxTokens = Math.min(roomIn(card.contextWindow, agent.budgets).reply, card.maxOutputTokens);
+export function parametersOf(setup: Asking): Parameters {
+  const { agent, card, reasoning, parameters = {} } = setup;
+  const { maxTokens = Number.POSITIVE_INFINITY } = parameters;
   return {
-    maxTokens,
+    maxTokens: Math.min(roomIn(card.contextWindow, agent.budgets).reply, card.maxOutputTokens, maxTokens),
     ...(reasoning && { reasoning }),
     ...(agent.output !== undefined && { output: agent.output }),
+    ...sampling(setup).sent,
   };
+}
+
+/** The ledger of a request, with the parameters that the model does not get. */
+export function withOmitted(setup: Asking, { omitted: _, ...ledger }: Ledger): Ledger {
+  const { omitted } = sampling(setup);
+  return omitted.length === 0 ? ledger : { ...ledger, omitted };
+}
+
+/** What the call asks for replaces what the agent declares. */
+function sampling({ agent, card, reasoning, parameters: { temperature, topP } = {} }: Asking) {
+  const given = { ...(temperature !== undefined && { temperature }), ...(topP !== undefined && { topP }) };
+  return samplingFor(card, Object.keys(given).length > 0 ? given : (agent.parameters ?? {}), reasoning);
 }
 
 /**

@@ -29,7 +29,7 @@ import type { ModelCard } from "../../wire/index.ts";
 import { heldNow, type Lease } from "../intake/lease.ts";
 import type { WaitingThreads } from "../intake/waiting-threads.ts";
 import type { Parts } from "../parts.ts";
-import type { RunOptions } from "../runtime.ts";
+import type { CallParameters, RunOptions } from "../runtime.ts";
 import type { Gathered, LiveSources, StoredSources } from "../sources/index.ts";
 import type { SpendTracker } from "../spending/spend-tracker.ts";
 
@@ -47,6 +47,8 @@ export interface TurnSetup {
   readonly tier: SurvivalTier;
   /** Texts for layers of the prefix that come from neither the declaration nor an edit. In a running epoch, what is new in them is sent. */
   readonly texts?: ReadonlyMap<LayerId, LayerContent>;
+  /** How the model is to answer in this turn, instead of the agent's own way. */
+  readonly parameters?: CallParameters;
   /** How much the model is told to reason, where it has a setting for that. */
   readonly reasoning?: Parameters["reasoning"];
 }

@@ -13,7 +13,7 @@ import {
 import { coldCache } from "../loop/early-cut.ts";
 import { compileFor, renewalOf } from "../loop/gather.ts";
 import { pastOf, planRequest } from "../loop/plan-request.ts";
-import { parametersOf, setupOf, upToDate } from "../loop/setup.ts";
+import { parametersOf, setupOf, upToDate, withOmitted } from "../loop/setup.ts";
 import type { TurnParts, TurnSetup } from "../loop/steps.ts";
 import type { Parts } from "../parts.ts";
 import type { Composed, ComposeOptions, Conversation } from "../runtime.ts";
@@ -55,14 +55,14 @@ export async function compose(
     compilation,
     { bare, at },
   );
-  const { ledger, taint } = compilation;
+  const ledger = withOmitted(setup, compilation.ledger);
   return {
     agent: setup.agent,
     model: setup.model.ref,
     wire: setup.model.wire,
     request,
     ledger,
-    taint,
+    taint: compilation.taint,
   };
 }
 

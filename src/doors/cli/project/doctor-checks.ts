@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { projectLock, USUAL_MODELS } from "../../../app/entry/projects.ts";
 import { serverFacts, storeName, vectorExtension } from "../../../app/entry/store.ts";
 import { type App, type AppOptions, openApp, recordFile, storeAt } from "../../../app.ts";
-import { answeringOf, attentionLines, problemsOf } from "../../../features/agents/index.ts";
+import { answeringOf, attentionLines, problemsOf, refusedParameters } from "../../../features/agents/index.ts";
 import { PATIENCE, unreadLine } from "../../../features/life/index.ts";
 import { badSkillLine } from "../../../features/skills/index.ts";
 import { count, number } from "../../../print/index.ts";
@@ -226,7 +226,8 @@ async function models(app: App, unread: string | undefined): Promise<Outcome> {
       : `${name} is answered by ${model}, because ${because}; its settings are complete; no call was tried`,
   );
   const guesses = [...new Set(able.flatMap(({ model }) => app.guessedWindow(model) ?? []))];
-  const notes = [...guesses, ...(unread === undefined ? [] : [unread])];
+  const refused = refusedParameters(app, able);
+  const notes = [...guesses, ...refused, ...(unread === undefined ? [] : [unread])];
   const lines = [...problems.map(({ message }) => message), ...says, ...notes].join("\n");
   const [first] = problems;
   if (first !== undefined) return { state: "fail", says: lines, ...(isCoreError(first.code) && { code: first.code }) };

@@ -162,6 +162,7 @@ function view(row: Row, style: Style): readonly string[] {
     ["lifetimes.long", lifetimes.long === undefined ? "none" : time(lifetimes.long)],
     ["tailMode", row.tailMode],
     ["reasoningBoundToHistory", row.reasoningBoundToHistory === true ? "yes" : "no"],
+    ["sampling", row.sampling ?? "taken"],
     ["metadata", row.metadata],
     ["price.input", cost(price.input)],
     ["price.cacheRead", cost(price.cacheRead)],
