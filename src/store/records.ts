@@ -262,6 +262,8 @@ export interface TurnOutcome {
   readonly starts?: readonly Start[];
   /** On a called thread: how the turn ends for its caller. Of a failed turn only where it is not tried again. */
   readonly forCaller?: ForCaller;
+  /** Of a failed turn that continues a run and is not tried again: the run ends with it, and nobody waits for its calls any more. */
+  readonly endsRun?: true;
 }
 
 /** A thread that a turn begins, with what is said there. */

@@ -108,7 +108,8 @@ export const overdueAt = ({ open }: ModelThread, now: number): readonly string[]
     .toSorted((one, other) => one.due - other.due || (one.call < other.call ? -1 : 1))
     .map(({ call }) => call);
 
-export function cancelled(thread: ModelThread): ModelThread {
+/** Nobody waits any more: the run is over, and whoever begins the next turn begins a run of their own. */
+export function cancelled({ run: _, ...thread }: ModelThread): ModelThread {
   const named = (call: string | undefined): boolean => thread.open.some((one) => one.call === call);
   return {
     ...thread,

@@ -187,7 +187,7 @@ export async function life({ killing: { store, kill: stop }, seed, tally }: Life
     const none = { made: [], starts: [], asked: [] };
     const isWaiting = kind >= 4 && calls.length < 10;
     const isFailed = kind === 0;
-    const isFinal = isFailed && was.caller !== undefined && chance(2) === 0;
+    const isFinal = isFailed && chance(2) === 0;
     const way = (["responds", "ends", "forwards"] as const)[chance(3)] ?? "responds";
     const calling = isWaiting ? newCalls(id) : none;
     const caller = at(id).thread.caller;
@@ -210,6 +210,7 @@ export async function life({ killing: { store, kill: stop }, seed, tally }: Life
         end,
         messages,
         ...(starts.length > 0 && { starts }),
+        ...(isFinal && was.run !== undefined && { endsRun: true }),
         ...(caller !== undefined &&
           !isWaiting &&
           (!isFailed || isFinal) && {
@@ -226,7 +227,8 @@ export async function life({ killing: { store, kill: stop }, seed, tally }: Life
     held.delete(id);
     const runNow = runs.get(claim.turn) ?? 0;
     if (!isKept(end)) {
-      set(id, isFinal ? model.failedForGood(was) : model.failed(was));
+      const back = isFinal && was.caller !== undefined ? model.failedForGood(was) : model.failed(was);
+      set(id, isFinal && was.run !== undefined ? model.cancelled(back) : back);
     } else {
       if (was.open.length > 0) tally.resumed++;
       tally.late += claim.events.filter(
@@ -290,8 +292,7 @@ export async function life({ killing: { store, kill: stop }, seed, tally }: Life
     if (!runs.has(claim.turn)) runs.set(claim.turn, ++n);
     const record = await store.turn(thread.scope, claim.turn);
     const own = runs.get(record?.run ?? "");
-    const isFork = thread.forkedFrom !== undefined && was.run === undefined;
-    const expected = was.open.length > 0 && !isFork ? was.run : runs.get(claim.turn);
+    const expected = was.run ?? runs.get(claim.turn);
     if (own !== expected) throw new Error(`${id}: its run is ${own} instead of ${expected}`);
     held.set(id, { claim, holder });
     set(id, next);

@@ -166,13 +166,20 @@ export async function dueRuns(tx: Tx, { org, agent }: AgentOwner): Promise<reado
 }
 
 /**
- * Nobody waits any more: what is open is answered with the thread's next message, and no turn begins for it. An answer that is there
- * goes along with that message. Returns the calls that were open.
+ * Nobody waits any more, and the run is over: what is open is answered with the thread's next message, which begins a run of its own, and no
+ * turn begins for it. An answer that is there goes along with that message. Returns the calls that were open.
  */
 export async function cancelCalls(tx: Tx, scope: ContactScope, id: ThreadId): Promise<readonly OpenCall[]> {
   const row = await openRow(tx, scope, id);
-  const at = { ...owner(row), thread: row.id };
-  const calls = await callsAtEnd(tx, at, row.id);
+  return cancelAtEnd(tx, { ...owner(row), thread: row.id });
+}
+
+/** The same as part of another transaction: the run that they belong to is over. */
+export async function cancelAtEnd(
+  tx: Tx,
+  at: ContactScope & { readonly thread: ThreadId },
+): Promise<readonly OpenCall[]> {
+  const calls = await callsAtEnd(tx, at, at.thread);
   if (calls.length === 0) return [];
   for (const call of calls) {
     const whose = [at.org, at.agent, at.contact, at.thread];

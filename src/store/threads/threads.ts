@@ -105,7 +105,7 @@ export async function pinned(tx: Tx, known: Row<"thread">, version = known.versi
 /** The same, unless a turn runs on it. */
 export async function moveThread(tx: Tx, scope: ContactScope, id: ThreadId, move: ThreadMove): Promise<Thread> {
   const row = await openRow(tx, scope, id);
-  if (row.version !== move.version && (await isWaiting(tx, row))) {
+  if (row.version !== move.version && (await isInRun(tx, row))) {
     const says = `${id} waits for the answer to a call, and its run keeps the version it began with`;
     throw new StrataError(
       "thread_busy",
@@ -118,14 +118,19 @@ export async function moveThread(tx: Tx, scope: ContactScope, id: ThreadId, move
   throw new StrataError("thread_busy", message, { thread: id });
 }
 
-/** Whether calls are open at the end of the thread's transcript. */
-export const isWaiting = async (
-  tx: Tx,
-  row: Pick<Row<"thread">, "org" | "agent" | "contact" | "id">,
-): Promise<boolean> => (await tx.first(plain<object>(WAITING, row.org, row.agent, row.contact, row.id))) !== undefined;
+type WhichThread = Pick<Row<"thread">, "org" | "agent" | "contact" | "id">;
 
-const WAITING =
-  "select 1 from open_call where org = ? and agent = ? and contact = ? and thread = ? and state != 'closed' limit 1";
+/** Whether calls at the end of the thread's transcript need a result before all else. */
+export const isWaiting = (tx: Tx, row: WhichThread): Promise<boolean> => hasCall(tx, row, "state != 'closed'");
+
+/** The same, and somebody waits for their answers: the thread's next turn continues a run. */
+export const isInRun = (tx: Tx, row: WhichThread): Promise<boolean> =>
+  hasCall(tx, row, "state in ('open', 'answered')");
+
+async function hasCall(tx: Tx, { org, agent, contact, id }: WhichThread, which: string): Promise<boolean> {
+  const found = `select 1 from open_call where org = ? and agent = ? and contact = ? and thread = ? and ${which} limit 1`;
+  return (await tx.first(plain<object>(found, org, agent, contact, id))) !== undefined;
+}
 
 /** The row of a thread that is opened. */
 export function newThread(scope: ContactScope, opening: ThreadOpening): Row<"thread"> {

@@ -18,7 +18,7 @@ import { batchMemberOf, members, noteBatchMember } from "../threads/batch-member
 import { isDue, untaken, untakenAnswers } from "../threads/events.ts";
 import { currentEpoch } from "../threads/fork.ts";
 import { callsToAnswer, UNTAKEN } from "../threads/open-calls.ts";
-import { isWaiting, lease, openRow, pinned } from "../threads/threads.ts";
+import { isInRun, isWaiting, lease, openRow, pinned } from "../threads/threads.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { TAKEN_BACK } from "../wording.ts";
 import { stopTurn } from "./settle.ts";
@@ -43,7 +43,7 @@ async function isElsewhere(
   if (version === row.version) return false;
   if (seen !== undefined && seen !== row.version) return true;
   // A run keeps the version that it began with.
-  if (await isWaiting(tx, row)) return true;
+  if (await isInRun(tx, row)) return true;
   const epoch = await currentEpoch(tx, toThread(row).scope, row.id);
   return epoch !== undefined && epoch.reason !== "alone";
 }
@@ -73,7 +73,9 @@ async function claimWaiting(
   const events = await taken(tx, row, { open, upto: running?.upto ?? undefined, most: request.most ?? MOST_TAKEN });
   if (!events.some(({ status }) => status === "pending") && !(await isDue(tx, row, row.id))) return undefined;
   const upto = Math.max(...events.map(({ seq }) => seq));
-  const from = open[0] === undefined || open[0].state === "closed" ? undefined : await runOf(tx, row, open[0].turn);
+  // A run whose calls were cancelled is over.
+  const waited = open.find(({ state }) => state === "open" || state === "answered");
+  const from = waited && (await runOf(tx, row, waited.turn));
   const began = await take(tx, row, request, { running, upto, ...(from && { run: from.id }) });
   return { ...began, open, ...(from && { continues: from }), events };
 }

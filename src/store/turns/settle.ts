@@ -20,7 +20,7 @@ import type { Row } from "../tables.ts";
 import { answerCaller } from "../threads/answers.ts";
 import { addEvents } from "../threads/events.ts";
 import { beginFork } from "../threads/fork.ts";
-import { closeCalls, openCalls, sortEvents } from "../threads/open-calls.ts";
+import { cancelAtEnd, closeCalls, openCalls, sortEvents } from "../threads/open-calls.ts";
 import { findThread, openedRow } from "../threads/threads.ts";
 import type { EndedTurn, Tx } from "../tx.ts";
 import { type AppliedTurn, applyTurn } from "./apply-turn.ts";
@@ -92,13 +92,16 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
 
 /**
  * What the turn closes, opens and begins elsewhere, and how it ends for its caller. A failed turn that is not tried again takes its messages
- * back; of any other that failed nothing stays.
+ * back on a called thread, and ends the run that it continues; of any other that failed nothing stays.
  */
 async function settleCalls(
   tx: Tx,
   { scope, thread: id, turn }: Settling,
   thread: Row<"thread">,
-  { claim, outcome: { end, starts = [], forCaller } }: { readonly claim: Claim; readonly outcome: TurnOutcome },
+  {
+    claim,
+    outcome: { end, starts = [], forCaller, endsRun },
+  }: { readonly claim: Claim; readonly outcome: TurnOutcome },
 ): Promise<void> {
   const at = { ...owner(scope), thread: id, turn };
   const { caller } = toThread(thread);
@@ -127,7 +130,8 @@ async function settleCalls(
   }
   if (caller !== undefined && forCaller !== undefined && forCaller.way !== "forwards")
     await answerCaller(tx, thread, caller, forCaller.answer);
-  if (claim.open.length > 0 || end.status === "waiting") await sortEvents(tx, at);
+  if (endsRun && !isKept(end)) await cancelAtEnd(tx, at);
+  else if (claim.open.length > 0 || end.status === "waiting") await sortEvents(tx, at);
 }
 
 /**

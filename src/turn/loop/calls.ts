@@ -13,7 +13,6 @@ import {
   type TranscriptMessage,
   type Trust,
   type TurnEvent,
-  trusted,
   type Untrusted,
   untrusted,
 } from "../../protocol/index.ts";
@@ -43,7 +42,7 @@ import { withoutPrivate } from "./reply-guard.ts";
 import { BETWEEN_TURNS, hidden, IN_TURN, limitsOf, outOfState, redacted, runTool, type ToolRun } from "./run-tool.ts";
 import type { Answer } from "./send.ts";
 import { add, claimOf, isCalled, plan, type TurnState, usedOf } from "./turn-state.ts";
-import { type LaterAnswer, leftOpen } from "./waits.ts";
+import { type LaterAnswer, leftOpen, withWord } from "./waits.ts";
 
 /** What a round came to: why the turn ends, or what goes into the next request. */
 export interface Round {
@@ -293,17 +292,12 @@ async function run(state: TurnState, tool: Tool, call: CallPart, { taint, progre
  * A model that is stopped between a call and its answer leaves a sender without a reply. So a note tells it when it is called for the
  * last time in a turn. Its tools and their settings stay in the request, so that the provider's cache stays valid.
  */
-function lastWord(state: TurnState): string | undefined {
+export function lastWord(state: TurnState): string | undefined {
   const { modelCalls, toolCalls } = state.setup.limits;
   const used = usedOf(state);
   if (used.modelCalls + 1 < modelCalls && used.toolCalls < toolCalls) return undefined;
   return unansweredOf(state) === undefined ? LAST_REPLY : LAST_REPLIES;
 }
-
-/** What a tool said, in its frame, and behind it what the platform says to it. */
-const withWord = (result: ResultPart, word: string | undefined): ResultPart =>
-  // The frame holds all that the tool said; the line outside of it is the platform's.
-  word === undefined ? result : { ...result, text: trusted(`${result.text}\n${word}`) };
 
 /** Whether a call is a reply to one of several senders: it is given also in the last round, for nothing has to be told of it. */
 const isReply = (state: TurnState, { tool }: CallPart, limit: StopReason): boolean =>

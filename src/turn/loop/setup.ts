@@ -6,6 +6,7 @@ import { answersCall } from "../intake/own-channels.ts";
 import type { Parts } from "../parts.ts";
 import type { RunOptions } from "../runtime.ts";
 import type { Pinned, TurnParts, TurnSetup } from "./steps.ts";
+import { turnBefore } from "./waits.ts";
 
 /** @throws StrataError `agent_not_found`, `model_unknown`, `invalid_input` for a model without a price under a limit in dollars */
 export async function setupOf(parts: TurnParts, thread: Pinned, options: RunOptions): Promise<TurnSetup> {
@@ -33,8 +34,7 @@ export async function setupOf(parts: TurnParts, thread: Pinned, options: RunOpti
 
 /** The same for a turn on this thread: a run that goes on keeps the model, the mode and the parameters that it began with. */
 export async function runningSetup(parts: TurnParts, thread: Thread, options: RunOptions): Promise<TurnSetup> {
-  const [open] = await parts.store.openCalls(thread.scope, thread.id);
-  const began = open && (await parts.store.turn(thread.scope, open.turn));
+  const began = await turnBefore(parts, thread);
   if (began === undefined) return setupOf(parts, thread, options);
   const { mode, model: ref } = began;
   const model = options.model ?? (ref && (await parts.modelOf({ ...(await agentAt(parts, thread)), model: ref })));

@@ -209,13 +209,17 @@ export function withoutWords(outcome: TurnOutcome): TurnOutcome {
   return { ...outcome, messages: [], requests };
 }
 
-/** All that the turn changes, for the one commit. */
-export function outcomeOf(state: TurnState, ending: Ending): TurnOutcome {
+/** All that the turn changes, for the one commit. `isFinal`: it failed, and is not tried again. */
+export function outcomeOf(
+  state: TurnState,
+  ending: Ending,
+  { isFinal = false }: { readonly isFinal?: boolean } = {},
+): TurnOutcome {
   const { parts, setup, sent } = state;
   const claim = claimOf(state);
   const unpaid = "stop" in ending ? fundsEnded(state, ending.stop) : undefined;
   const trust = lowestTrust([...state.requests.map(({ taint }) => taint), "agent"]);
-  const answer = forCaller(parts, claim, ending, { trust, used: usedOf(state) });
+  const answer = forCaller(parts, claim, ending, { trust, used: usedOf(state), isFinal });
   const outbox = outboxId(issueId("outbox", parts.clock.real(), parts.random(10)));
   return {
     end: isKept(ending) ? ending : { status: "failed", code: ending.error.code, message: ending.error.message },
@@ -238,6 +242,7 @@ export function outcomeOf(state: TurnState, ending: Ending): TurnOutcome {
     unremembered: forgottenOf(state, ending, outbox),
     ...(ending.status === "waiting" && { starts: state.leftOpen.flatMap(({ starts }) => starts) }),
     ...(answer && { forCaller: answer }),
+    ...(isFinal && claim.continues && { endsRun: true }),
   };
 }
 

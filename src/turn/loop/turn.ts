@@ -6,7 +6,7 @@ import { hold, retryWhileBusy } from "../intake/lease.ts";
 import type { RunOptions } from "../runtime.ts";
 import { afforded, checkSpend } from "../spending/spend.ts";
 import { compileBatch, fundsEnded, leftUnanswered, occasionOf } from "../variants/batch-turn.ts";
-import { answerCalls } from "./calls.ts";
+import { answerCalls, lastWord } from "./calls.ts";
 import { coldCache } from "./early-cut.ts";
 import { finalAnswer, saidSoFar, stoppedBy } from "./final-answer.ts";
 import { type Occasion, renewalOf } from "./gather.ts";
@@ -16,7 +16,7 @@ import { broughtUpToDate, limitOf, runningSetup } from "./setup.ts";
 import type { Ending, TurnParts, TurnSetup } from "./steps.ts";
 import { cutInTurn, withSummary } from "./summarise.ts";
 import { claimOf, newTurnState, outcomeOf, runIn, type TurnState, totalsOf, withoutWords } from "./turn-state.ts";
-import { partedEvents, resultsOf } from "./waits.ts";
+import { endRun, isFinalFailure, partedEvents, resultsOf } from "./waits.ts";
 
 /**
  * One turn, from the waiting events to the commit. Read this file first. A turn claims the thread, gathers and compiles, sends,
@@ -25,7 +25,8 @@ import { partedEvents, resultsOf } from "./waits.ts";
  */
 export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
   const thread = await broughtUpToDate(parts, waiting);
-  const setup = await runningSetup(parts, thread, options);
+  const setup = await runningSetup(parts, thread, options).catch(asStrataError);
+  if (setup instanceof StrataError) return yield* endRun(parts, thread, setup, options.signal);
   const waits = async () => (await parts.store.pending(thread.scope, thread.id)).length > 0;
   await parts.steps.checkStart(parts, { agent: setup.agent, thread, waits, recorded: options.recorded });
   const lease = await hold(parts, thread, {
@@ -109,7 +110,12 @@ const continuedSetup = ({ setup, lease }: TurnState): TurnSetup =>
   lease.claim.open.length === 0 ? setup : { ...setup, agent: { ...setup.agent, history: "transcript" } };
 
 /** What goes on: the results of the open calls, the transcript that a cut must not take them from, and what the run is about. */
-async function continued({ parts, setup, lease: { claim } }: TurnState): Promise<Partial<Occasion>> {
+async function continued(state: TurnState): Promise<Partial<Occasion>> {
+  const {
+    parts,
+    setup,
+    lease: { claim },
+  } = state;
   if (claim.open.length === 0) return {};
   const { epoch, thread, continues } = claim;
   const { others } = partedEvents(claim);
@@ -122,13 +128,23 @@ async function continued({ parts, setup, lease: { claim } }: TurnState): Promise
     Math.max(LEAST_RESULT * claim.open.length, Math.floor((limitOf(setup) - taken) / 2)),
   );
   const takes = setup.model.resultMedia;
-  const framing = { room, count: setup.count, at: parts.clock.recorded(), ...(takes && { takes }) };
+  const openRun = continues?.id ?? epoch?.transcript.at(-1)?.turn ?? claim.turn;
+  // A run that has one request left is told so, like a turn.
+  const word = lastWord(state);
+  state.isLast = word !== undefined;
+  const framing = {
+    turn: openRun,
+    word,
+    room,
+    count: setup.count,
+    at: parts.clock.recorded(),
+    ...(takes && { takes }),
+  };
   const results = resultsOf(claim, { ...framing, countMessage: (message) => countMessage(message, setup.count) });
   const about =
     others.length > 0 || continues === undefined
       ? undefined
       : (await parts.store.turn(thread.scope, continues.id))?.events;
-  const openRun = continues?.id ?? epoch?.transcript.at(-1)?.turn ?? claim.turn;
   return {
     events: others,
     results,
@@ -147,7 +163,9 @@ async function* commit(state: TurnState, ending: Ending, taken: RunOptions["take
   const { turn } = lease.claim;
   // With long texts the next step takes long: other turns may run before and after it.
   await setImmediate();
-  const outcome = outcomeOf(state, ending);
+  const isFinal =
+    ending.status === "failed" && (await isFinalFailure(parts, lease.claim, ending.error).catch(() => false));
+  const outcome = outcomeOf(state, ending, { isFinal });
   await setImmediate();
   const totals = totalsOf(state);
   if (isKept(ending)) parts.steps.phase(state, "committing");

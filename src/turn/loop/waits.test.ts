@@ -2,7 +2,9 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { databases, server, title } from "../../../tests/postgres.ts";
 import { allParts } from "../../app/entry/features.ts";
+import { scripted } from "../../models/index.ts";
 import {
+  type Agent,
   ANSWER_KIND,
   allow,
   canonicalJson,
@@ -10,7 +12,9 @@ import {
   eventId,
   issueId,
   type Message,
+  type Model,
   ownKind,
+  StrataError,
   type TurnEvent,
   threadId,
   toolName,
@@ -18,8 +22,10 @@ import {
 } from "../../protocol/index.ts";
 import { type KillingStore, killingPostgres, killingSqlite, problems } from "../../store/index.contract.ts";
 import type { OpenCall, Thread } from "../../store/index.ts";
+import { cardOf } from "../../wire/index.ts";
 import { collect, message, OPERATOR, sampleAgent, type TestRuntime, testRuntime } from "../index.contract.ts";
 import { defineTool, toolset } from "../tools/index.ts";
+import { LAST_REPLY } from "../wording.ts";
 import { surviveKills } from "./waits.contract.ts";
 import { answersLater, type LaterAnswer } from "./waits.ts";
 
@@ -47,6 +53,8 @@ const asking = (later: LaterAnswer, counted: string[] = []) =>
     }),
   ]);
 
+const TOOLS = [toolName("ask_client"), toolName("look")];
+
 const calls = (...made: readonly (readonly [id: string, tool: string, input: Record<string, string>])[]) => ({
   parts: made.map(([id, call, input]) => ({ call, id, input })),
 });
@@ -59,7 +67,7 @@ async function waiting(
   }: Partial<Parameters<typeof sampleAgent>[0]> & { readonly later?: LaterAnswer } = {},
 ): Promise<TestRuntime & { readonly thread: Thread; readonly counted: readonly string[] }> {
   const counted: string[] = [];
-  const agent = sampleAgent({ tools: [toolName("ask_client"), toolName("look")], ...change });
+  const agent = sampleAgent({ tools: TOOLS, ...change });
   const set = await testRuntime(script, { agent, parts: { tools: asking(later, counted) } });
   return { ...set, thread: await set.open(), counted };
 }
@@ -98,6 +106,30 @@ async function only(set: TestRuntime, thread: Thread): Promise<OpenCall> {
 
 const resultsIn = (messages: readonly Message[]): readonly string[] =>
   messages.flatMap((one) => (one.role === "tool" ? one.parts.map(({ id, text }) => `${id}: ${text}`) : []));
+
+/** The agent asks itself, on a thread of its own. */
+const asked = (): LaterAnswer => ({
+  waitsFor: "agent",
+  starts: (caller) => {
+    const at = Date.UTC(2026, 10, 21, 9, 30);
+    const issue = (kind: "thread" | "event") =>
+      issueId(kind, at + ++issued, Uint8Array.from([...Array(9).fill(1), issued]));
+    const { org } = OPERATOR;
+    const { name: agent, version } = sampleAgent({ tools: TOOLS });
+    const contact = contactId("ann");
+    const opening = { id: threadId(issue("thread")), channel: PEER, key: caller.call, version, at, caller };
+    const content = [{ type: "text", text: untrusted("What is the time?") }] as const;
+    const question = {
+      id: eventId(issue("event")),
+      kind: PEER_KIND,
+      trust: "agent",
+      channel: PEER,
+      content,
+      at,
+    } as const;
+    return [{ scope: { org, agent, contact }, opening, events: [question] }];
+  },
+});
 
 describe("a turn that waits", () => {
   it("ends with the call open, and its run goes on with the answer: the same bytes, and the result behind them", async () => {
@@ -232,44 +264,117 @@ describe("a turn that waits", () => {
   });
 });
 
-describe("an agent that is asked", () => {
-  /** The agent asks itself, on a thread of its own; `forSome` answers there. */
-  const asked = (agent: () => { readonly version: Thread["version"] }): LaterAnswer => ({
-    waitsFor: "agent",
-    starts: (caller) => {
-      const at = Date.UTC(2026, 10, 21, 9, 30);
-      const issue = (kind: "thread" | "event") =>
-        issueId(kind, at + ++issued, Uint8Array.from([...Array(9).fill(1), issued]));
-      const scope = { org: OPERATOR.org, agent: sampleAgent().name, contact: contactId("ann") };
-      const opening = {
-        id: threadId(issue("thread")),
-        channel: PEER,
-        key: caller.call,
-        version: agent().version,
-        at,
-        caller,
-      };
-      const content = [{ type: "text", text: untrusted("What is the time?") }] as const;
-      return [
-        {
-          scope,
-          opening,
-          events: [{ id: eventId(issue("event")), kind: PEER_KIND, trust: "agent", channel: PEER, content, at }],
-        },
-      ];
+describe("a run that cannot go on", () => {
+  /** The same record, after this program was started again with other models. */
+  async function restarted(
+    set: Awaited<ReturnType<typeof waiting>>,
+    script: Parameters<typeof testRuntime>[0],
+    parts: Partial<TestRuntime["parts"]> | ((model: Model) => Partial<TestRuntime["parts"]>),
+  ) {
+    const { model, sent } = scripted(script);
+    const own = { tools: asking({ waitsFor: "client" }), modelOf: async () => model };
+    const more = typeof parts === "function" ? parts(model) : parts;
+    const next = await testRuntime([], { agent: set.agent, store: set.store, parts: { ...own, ...more } });
+    return { ...next, sent, thread: set.thread };
+  }
+  /** The agent's own model is there, and no other by its name. */
+  const onlyOwn = (model: Model) => ({
+    modelOf: async (agent: Agent) => {
+      if (agent.model === undefined) return model;
+      throw new StrataError("model_unknown", `there is no model ${agent.model}`);
     },
   });
+  const ended = async ({ store, thread }: Awaited<ReturnType<typeof waiting>>) =>
+    (await store.turns(thread.scope, thread.id)).map(({ status, run, id }) => `${status} ${run === id}`);
 
+  it("ends with that reason where its model is gone: nothing retries it, and the next message has a run of its own", async () => {
+    const set = await waiting([calls(["c1", "ask_client", { what: "x" }])]);
+    const { thread, store } = set;
+    await set.say(thread, "Ask.");
+    await answer(set, thread, await only(set, thread), "noon");
+    const next = await restarted(set, ["Without it, then."], onlyOwn);
+    expect((await run(next, thread)).at(-1)).toMatchObject({ type: "failed", error: { code: "model_unknown" } });
+    expect(await next.runtime.dueRuns(OPERATOR, set.agent.name)).toEqual([]);
+    expect(types(await run(next, thread))).toEqual([]);
+    expect((await next.say(thread, "And now?")).at(-1)).toMatchObject({ type: "done" });
+    // What was answered meanwhile is not lost.
+    expect(resultsIn(next.sent[0]?.messages ?? [])).toEqual([expect.stringContaining("| noon")]);
+    expect(await ended(set)).toEqual(["waiting true", "failed false", "done true"]);
+    expect(await problems(store, thread.scope.org)).toEqual([]);
+  });
+
+  it("tells its caller, where it answers the call of another", async () => {
+    const later = asked();
+    const set = await waiting([calls(["c1", "ask_client", { what: "x" }])], { later });
+    const { thread, store } = set;
+    await set.say(thread, "Ask.");
+    const [called] = await store.calledThreads(thread.scope, thread.id);
+    if (called === undefined) throw new Error("nobody is asked");
+    // Its own run waits for a client when its model goes.
+    const asks = await restarted(set, [calls(["c2", "ask_client", { what: "y" }])], {});
+    await collect(asks.runtime.runDue(OPERATOR, called));
+    await answer(asks, called, await only(asks, called), "noon");
+    const next = await restarted(set, ["It could not say."], onlyOwn);
+    await collect(next.runtime.runDue(OPERATOR, called));
+    expect(await store.pending(thread.scope, thread.id)).toMatchObject([{ failed: true, trust: "platform" }]);
+    expect(await problems(store, thread.scope.org)).toEqual([]);
+  });
+
+  it("ends where what it must send does not fit: its answer is not tried again and again", async () => {
+    const set = await waiting([calls(["c1", "ask_client", { what: "x" }])]);
+    const { thread, store } = set;
+    await set.say(thread, "Ask.");
+    await answer(set, thread, await only(set, thread), "noon");
+    const small = await restarted(set, [], { cardOf: (ref) => ({ ...cardOf(ref), contextWindow: 60 }) });
+    expect((await run(small, thread)).at(-1)).toMatchObject({ type: "failed", error: { code: "budget_too_small" } });
+    expect(await small.runtime.dueRuns(OPERATOR, set.agent.name)).toEqual([]);
+    const large = await restarted(set, ["Without it, then."], {});
+    expect((await large.say(thread, "And now?")).at(-1)).toMatchObject({ type: "done" });
+    expect(await ended(set)).toEqual(["waiting true", "failed false", "done true"]);
+    expect(await problems(store, thread.scope.org)).toEqual([]);
+  });
+
+  it("keeps waiting where the provider is down, and where the program stops", async () => {
+    const set = await waiting([calls(["c1", "ask_client", { what: "x" }]), new Error("down"), "Noon."]);
+    const { thread } = set;
+    await set.say(thread, "Ask.");
+    await answer(set, thread, await only(set, thread), "noon");
+    expect((await run(set, thread)).at(-1)).toMatchObject({ type: "failed", error: { code: "model_failed" } });
+    expect((await run(set, thread)).at(-1)).toMatchObject({ type: "done", text: "Noon." });
+    expect(await ended(set)).toEqual(["waiting true", "failed false", "done false"]);
+  });
+
+  it("tells the model that it is asked for the last time", async () => {
+    const budgets = { ...sampleAgent().budgets, turn: { ...sampleAgent().budgets.turn, modelCalls: 2 } };
+    const set = await waiting([calls(["c1", "ask_client", { what: "x" }]), "Noon."], { budgets });
+    await set.say(set.thread, "Ask.");
+    await answer(set, set.thread, await only(set, set.thread), "noon");
+    await run(set, set.thread);
+    expect(resultsIn(set.sent[1]?.messages ?? [])).toEqual([expect.stringContaining(LAST_REPLY)]);
+  });
+
+  it("is over when it is cancelled: the thread may move to another version, and its call has its result there", async () => {
+    const set = await waiting([calls(["c1", "ask_client", { what: "x" }])]);
+    const { thread, store, runtime } = set;
+    await set.say(thread, "Ask.");
+    const agent = sampleAgent({ tools: set.agent.tools, description: "changed", layers: set.agent.layers.slice(1) });
+    const next = await testRuntime(["Never mind."], { agent, store, parts: { tools: asking({ waitsFor: "client" }) } });
+    await expect(next.runtime.migrate(OPERATOR, thread.id)).rejects.toMatchObject({ code: "thread_busy" });
+    expect(await runtime.cancel(OPERATOR, thread.id)).toBe(true);
+    await next.runtime.migrate(OPERATOR, thread.id);
+    const moved = await next.runtime.thread(OPERATOR, thread.id);
+    expect((await next.say(moved, "Forget it.")).at(-1)).toMatchObject({ type: "done" });
+    expect(next.sent[0]?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
+    expect(resultsIn(next.sent[0]?.messages ?? [])).toEqual([expect.stringContaining("Cancelled")]);
+    expect(await problems(store, thread.scope.org)).toEqual([]);
+  });
+});
+
+describe("an agent that is asked", () => {
   it("answers in a turn of its own, which whoever follows the run drives, and the run goes on with its answer", async () => {
-    let version: Thread["version"] | undefined;
-    const later = asked(() => {
-      if (version === undefined) throw new Error("the thread is not open yet");
-      return { version };
-    });
     const script = [calls(["c1", "ask_client", { what: "the time" }]), "Twelve.", "It is twelve."];
-    const set = await waiting(script, { later });
+    const set = await waiting(script, { later: asked() });
     const { thread, runtime, store, sent } = set;
-    version = thread.version;
     await runtime.post(OPERATOR, thread, [message("What time is it?", set.time.at)]);
     const events = await collect(runtime.follow(OPERATOR, thread));
     expect(types(events)).toEqual(["turn-start", "waiting", "turn-start", "done"]);
@@ -280,6 +385,16 @@ describe("an agent that is asked", () => {
     const called = (await store.threads(thread.scope, 9)).find(({ channel }) => channel === PEER);
     expect(called?.caller).toMatchObject({ thread: thread.id, agent: set.agent.name });
     expect(await problems(store, thread.scope.org)).toEqual([]);
+  });
+
+  it("is asked at most three times: then its caller goes on with the reason", async () => {
+    const down = new Error("down");
+    const script = [calls(["c1", "ask_client", { what: "the time" }]), down, down, down, "I could not find out."];
+    const set = await waiting(script, { later: asked() });
+    const { thread, runtime } = set;
+    await runtime.post(OPERATOR, thread, [message("What time is it?", set.time.at)]);
+    expect((await collect(runtime.follow(OPERATOR, thread))).at(-1)).toMatchObject({ text: "I could not find out." });
+    expect(resultsIn(set.sent.at(-1)?.messages ?? [])).toEqual([expect.stringContaining("The turn failed:")]);
   });
 });
 

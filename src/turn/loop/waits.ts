@@ -9,6 +9,8 @@ import {
   issueId,
   type Json,
   lowestTrust,
+  NO_USAGE,
+  outboxId,
   type ResultPart,
   type StoredEvent,
   StrataError,
@@ -17,13 +19,17 @@ import {
   type ToolOutcome,
   type TranscriptMessage,
   type Trust,
+  type TurnEvent,
+  type TurnId,
+  trusted,
   untrusted,
   type WaitsFor,
 } from "../../protocol/index.ts";
-import type { Caller, Claim, ForCaller, NewOpenCall, OpenCall, Start } from "../../store/index.ts";
+import type { Caller, Claim, ForCaller, NewOpenCall, OpenCall, Start, Thread, TurnRecord } from "../../store/index.ts";
+import { hold, retryWhileBusy } from "../intake/lease.ts";
 import type { Parts } from "../parts.ts";
 import { askedFailed, CANCELLED, NO_ANSWER, NOT_YET } from "../wording.ts";
-import type { Ending } from "./steps.ts";
+import type { Ending, TurnParts } from "./steps.ts";
 
 /**
  * Calls whose answers come later, as a turn sees them: those that it leaves open when it ends `waiting`, and those that an earlier turn
@@ -90,35 +96,45 @@ export function partedEvents({ open, events }: Pick<Claim, "open" | "events">): 
   return { answers, others: events.filter(({ id }) => !used.has(id)) };
 }
 
-/** What a result is framed with: the tokens that all of them may take, how they are counted, and what the model's API takes. */
+/**
+ * What a result is framed with: the run whose calls they answer, so that a cut takes both or neither, the tokens that all of them may take,
+ * how they are counted, and what the model's API takes.
+ */
 interface Framing {
+  readonly turn: TurnId;
   readonly room: number;
   readonly count: CountTokens;
   readonly countMessage: (message: TranscriptMessage["message"]) => number;
   readonly at: number;
   readonly takes?: readonly string[] | undefined;
+  /** What the platform says behind the last of them. */
+  readonly word?: string | undefined;
 }
+
+/** What a tool said, in its frame, and behind it what the platform says to it. */
+export const withWord = (result: ResultPart, word: string | undefined): ResultPart =>
+  // The frame holds all that the tool said; the line outside of it is the platform's.
+  word === undefined ? result : { ...result, text: trusted(`${result.text}\n${word}`) };
 
 /** The message with the results of the calls that an earlier turn left open; nothing where it left none. Each call has exactly one. */
 export function resultsOf(
-  claim: Pick<Claim, "open" | "events" | "turn" | "continues">,
-  { room, count, countMessage, at, takes }: Framing,
+  claim: Pick<Claim, "open" | "events">,
+  { turn, room, count, countMessage, at, takes, word }: Framing,
 ): readonly TranscriptMessage[] {
   const { open } = claim;
   if (open.length === 0) return [];
   const { answers } = partedEvents(claim);
   const share = Math.floor(room / open.length);
   const trusts: Trust[] = [];
-  const parts = open.map((call): ResultPart => {
+  const parts = open.map((call, i): ResultPart => {
     const answer = answers.get(call.id);
     const said = answer === undefined ? withoutAnswer(call, at) : saidBy(answer);
     trusts.push(said.trust);
-    return frameResult({ id: call.call, tool: call.tool }, { ...said, ...(takes && { takes }) }, share, count);
+    const result = frameResult({ id: call.call, tool: call.tool }, { ...said, ...(takes && { takes }) }, share, count);
+    return i === open.length - 1 ? withWord(result, word) : result;
   });
   const message = { role: "tool", parts } as const;
-  return [
-    { message, trust: lowestTrust(trusts), tokens: countMessage(message), turn: claim.continues?.id ?? claim.turn },
-  ];
+  return [{ message, trust: lowestTrust(trusts), tokens: countMessage(message), turn }];
 }
 
 type Said = Pick<ToolOutcome, "text" | "failed" | "media"> & { readonly trust: Trust; readonly at: number };
@@ -141,25 +157,40 @@ const withoutAnswer = ({ state }: OpenCall, at: number): Said => ({
   at,
 });
 
-/** Errors after which a turn is tried again by itself: whoever called its thread goes on waiting. */
-const TRIED_AGAIN: readonly string[] = [
-  "turn_cancelled",
-  "lease_lost",
-  "store_busy",
-  "store_failed",
-  "rate_limited",
-  "model_failed",
-];
+/** Errors that say nothing of the turn: whoever is asked again may be lucky. */
+const UNRELATED: readonly string[] = ["turn_cancelled", "lease_lost", "thread_busy", "store_busy", "store_failed"];
+/** Errors that pass where a turn is tried again by itself, and how often it is for a caller that waits. */
+const PASSING: readonly string[] = ["rate_limited", "model_failed", "source_failed"];
+const TRIES = 3;
+
+/** Whether a turn that failed is not tried again: its run ends, and whoever called its thread is told. */
+export async function isFinalFailure(
+  { store, steps }: TurnParts,
+  { thread: { scope, id, caller, turns } }: Pick<Claim, "thread">,
+  error: StrataError,
+): Promise<boolean> {
+  if (UNRELATED.includes(error.code)) return false;
+  // Whoever waits for an agent is told that it has no money. A person's message keeps waiting until it has some.
+  if (error.traits.isPause || error.code === "spend_limit" || steps.funds.some((one) => one.error.is(error)))
+    return caller !== undefined;
+  if (!PASSING.includes(error.code)) return true;
+  if (caller === undefined) return false;
+  const page = { limit: TRIES, after: { at: turns - TRIES + 1, id: "" } };
+  const before = (await store.turns(scope, id, page)).filter(({ end }) => end !== undefined);
+  return before.length === TRIES - 1 && before.every(({ end }) => end?.status === "failed" && isPassing(end));
+}
+
+const isPassing = ({ code }: { readonly code: string }): boolean => PASSING.includes(code);
 
 /** How a turn on a called thread ends for its caller: with its answer, or with a sentence where there is none. */
 export function forCaller(
   { clock, random }: Parts,
   { thread }: Claim,
   ending: Ending,
-  { trust, used }: { readonly trust: Trust; readonly used: CallLimits },
+  { trust, used, isFinal }: { readonly trust: Trust; readonly used: CallLimits; readonly isFinal: boolean },
 ): ForCaller | undefined {
   if (thread.caller === undefined || ending.status === "waiting") return undefined;
-  if (ending.status === "failed" && TRIED_AGAIN.includes(ending.error.code)) return undefined;
+  if (ending.status === "failed" && !isFinal) return undefined;
   const says = ending.status === "failed" ? askedFailed(ending.error.message) : ending.reply;
   const answer = {
     id: eventId(issueId("event", clock.real(), random(10))),
@@ -184,4 +215,58 @@ export function checkLater(tool: { readonly schema: { readonly name: ToolName };
   if (tool.effect !== "external") return;
   const says = `${tool.schema.name} acts outside and says that its answer comes later: let it begin what it begins with the turn's commit`;
   throw new StrataError("unexpected", says, { tool: tool.schema.name });
+}
+
+/** Errors of a turn whose agent's version or model is not there: no turn of its run can ever begin. */
+const GONE: readonly string[] = ["agent_not_found", "model_unknown"];
+
+/**
+ * Ends a run that cannot go on with the version or the model that it began with: nothing is sent, and the turn that says so is recorded as
+ * failed, like any other.
+ * @throws StrataError the given one, where no run is open on the thread, or where the error may pass
+ */
+export async function* endRun(
+  parts: TurnParts,
+  thread: Thread,
+  error: StrataError,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<TurnEvent> {
+  const began = GONE.includes(error.code) ? await turnBefore(parts, thread) : undefined;
+  if (began?.model === undefined || began.wire === undefined) throw error;
+  const lease = await hold(parts, thread, { signal, seconds: Number.POSITIVE_INFINITY });
+  if (lease === undefined || "movedTo" in lease) return;
+  lease.stop();
+  const { claim } = lease;
+  const { turn } = claim;
+  yield { type: "turn-start", turn, thread: thread.id, model: began.model, events: claim.events.length };
+  const totals = { modelCalls: 0, toolCalls: 0, usage: NO_USAGE, dollars: 0, milliseconds: 0 };
+  const ending = { status: "failed", error } as const;
+  const used = { modelCalls: 0, toolCalls: 0, dollars: 0 };
+  const answer = forCaller(parts, claim, ending, { trust: "platform", used, isFinal: true });
+  await retryWhileBusy(() =>
+    parts.store.settle(claim, {
+      end: { status: "failed", code: error.code, message: error.message },
+      at: parts.clock.recorded(),
+      model: began.model ?? "",
+      wire: began.wire ?? "",
+      mode: began.mode ?? "full",
+      epochs: [],
+      messages: [],
+      requests: [],
+      writes: [],
+      extras: {},
+      totals,
+      outbox: outboxId(issueId("outbox", parts.clock.real(), parts.random(10))),
+      unremembered: [],
+      endsRun: true,
+      ...(answer && { forCaller: answer }),
+    }),
+  );
+  yield { type: "failed", turn, error, totals };
+}
+
+/** The turn whose open calls the thread's next one continues; nothing where nobody waits for them. */
+export async function turnBefore({ store }: Parts, { scope, id }: Thread): Promise<TurnRecord | undefined> {
+  const open = (await store.openCalls(scope, id)).find(({ state }) => state !== "cancelled");
+  return open && store.turn(scope, open.turn);
 }
