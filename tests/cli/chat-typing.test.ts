@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { atTerminal, jsonLines, place, project, strata } from "./strata.ts";
+import { atTerminal, jsonLines, place, project, provider, strata, until } from "./strata.ts";
 
 const ASKING = (yaml: string): string => yaml.replace("read, write]", "read, {name: write, approval: true}]");
 
@@ -51,7 +51,7 @@ describe("a line of a chat that begins with a slash and a word", () => {
     await leave();
   });
 
-  it("is refused over a pipe, whose lines may be anybody's, unless --commands is given; what is no command is a message", async () => {
+  it("25.18 is refused over a pipe, whose lines may be anybody's, unless --commands is given; one that there is not is never sent", async () => {
     const cwd = place();
     const input = "/memory cat\n/etc/hosts is a file\n/dance with me\n";
     const refused = await strata(["chat", "companion"], { cwd, input });
@@ -59,17 +59,56 @@ describe("a line of a chat that begins with a slash and a word", () => {
       code: 2,
       err: expect.stringMatching(/"\/memory cat" is a command of the chat, so it was not sent; `\S*.*--commands`/),
     });
-    expect(await said(cwd)).toEqual(["/etc/hosts is a file", "/dance with me"]);
+    expect(refused.err).toContain('"/dance with me" looks like a command of the chat');
+    expect(await said(cwd)).toEqual(["/etc/hosts is a file"]);
     const obeyed = await strata(["chat", "companion", "--commands"], {
       cwd,
-      input: "/memory zebra\n/approve apr_1\nHello.\n/why\n/quit\nNever said.\n",
+      input: "/memory zebra\n/approve apr_1\n/dance\nHello.\n/why\n/quit\nNever said.\n",
     });
     expect(obeyed).toMatchObject({ code: 2, err: expect.stringContaining('"apr_1" is not an approval id') });
     expect(obeyed.out).toContain('No memory about me matches "zebra"');
     expect(obeyed.out).toMatch(/trn_\w+/);
-    expect((await said(cwd)).slice(2)).toEqual(["Hello."]);
+    expect(obeyed.err).toContain("there is none of that name");
+    expect((await said(cwd)).slice(1)).toEqual(["Hello."]);
     const json = await strata(["chat", "companion", "--commands", "--json"], { cwd, input: "/why\n" });
     expect(json).toMatchObject({ code: 2, err: expect.stringContaining("does not go with --json") });
+  });
+});
+
+describe("what is typed while a turn runs", () => {
+  it("25.18 stands below the reply, and a line that waited is printed again when its turn begins", async () => {
+    const held: (() => void)[] = [];
+    const answering = await provider((_request, response) => void held.push(() => response.writeHead(400).end("{}")));
+    const asked = (times: number) =>
+      until(
+        () => held.length === times,
+        () => `the model was asked ${held.length} times`,
+      );
+    const cwd = project(answering.edit);
+    const person = atTerminal(["chat", "companion"], { cwd, env: answering.env });
+    await person.sees("me › ");
+    person.press("first\r");
+    await asked(1);
+    person.press("second\rhalf");
+    expect(person.screen()).not.toContain("second");
+    held[0]?.();
+    await person.sees(/1 message without an answer[\s\S]*me › second\r?\n/);
+    await asked(2);
+    expect(person.screen()).not.toContain("half");
+    held[1]?.();
+    await person.sees(/2 messages without an answer[\s\S]*me › half/);
+    person.press("\u0003\u0004");
+    expect(await person.ended).toBe(0);
+  });
+
+  it("25.18 /help lists what this agent has, and what is advised at a terminal can be typed there", async () => {
+    const { press, sees, leave, screen } = await chatting();
+    press("/help\r");
+    await sees("/quit    leaves");
+    expect(screen()).toContain("/approve runs");
+    expect(screen()).not.toContain("/think");
+    expect(screen()).not.toContain("/set ");
+    await leave();
   });
 });
 

@@ -59,7 +59,7 @@ describe("strata doctor", () => {
     expect(check.get("record")?.says).toMatch(/^home has 1 link; `strata verify`/);
     expect(check.get("waiting")).toMatchObject({ state: "warn" });
     expect(check.get("waiting")?.says).toMatch(
-      /^1 message on thr_\w+ with ann\n.*\/retry.*\/withdraw.*`strata thread withdraw ID`/,
+      /^1 message on thr_\w+ with ann\n.*\/retry.*\/withdraw.*`strata thread withdraw thr_\w+`/,
     );
     expect(check.get("models")).toMatchObject({ state: "ok" });
     expect(JSON.stringify([...check])).not.toContain(refusing.env.TEST_KEY);

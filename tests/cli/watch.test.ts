@@ -23,7 +23,7 @@ async function watched(cwd = project(), start: typeof serving | typeof child = s
 }
 
 describe("strata start --watch", () => {
-  it("takes what was saved, says what is wrong with it, and continues with the old until it is mended", async () => {
+  it("25.18 takes what was saved, says what is wrong with it, and continues with the old until it is mended", async () => {
     const { cwd, yaml, hears, started, url } = await watched();
     const health = async () => {
       const authorization = `Bearer ${readFileSync(join(cwd, ".strata/operator.token"), "utf8").trim()}`;
@@ -35,8 +35,11 @@ describe("strata start --watch", () => {
     await hears("The agents have not changed");
     expect(await health()).toMatchObject({ agents: [{ name: "companion", model: "rehearsal" }] });
     save(yaml, () => `${good}\nmodel: anthropic:claude-sonnet-4-5\n`);
-    await hears("answered by anthropic:claude-sonnet-4-5");
+    // 25.18: what holds at once is told apart from what waits.
+    await hears("companion is now answered by anthropic:claude-sonnet-4-5, in running threads, too.");
     expect(await health()).toMatchObject({ agents: [{ model: "anthropic:claude-sonnet-4-5" }] });
+    save(yaml, (text) => text.replace("history: transcript", "history: transcript\n    budgets: { reply: 2000 }"));
+    await hears("used by threads that begin from now on; running ones keep version");
     save(join(cwd, "layers/identity.md"), (text) => `${text}\nBe brief.\n`);
     await hears("identity");
     await hears("run `strata lock`, then restart: locked texts are read only at a start.");

@@ -65,14 +65,17 @@ describe.each(ways)("workspace %s", (_, byDescriptor) => {
 
   it("002.7 what is written can be read again, in folders made on the way", async () => {
     rmSync(root, { recursive: true });
-    expect(await use("list", {})).toEqual({ text: "Nothing is there yet.", failed: false });
+    expect(await use("list", {})).toEqual({ text: "Your workspace has nothing there yet.", failed: false });
     expect(await write("plans/2026/trip.md", "Zürich 🚄\n")).toEqual({
       text: 'Wrote 13 bytes to "plans/2026/trip.md".',
       failed: false,
     });
     expect(await read("./plans/2026/trip.md")).toEqual({ text: "Zürich 🚄\n", failed: false });
     expect((await write("plans/2026/trip.md", "")).failed).toBe(false);
-    expect(await read("plans/2026/trip.md")).toEqual({ text: '"plans/2026/trip.md" is empty.', failed: false });
+    expect(await read("plans/2026/trip.md")).toEqual({
+      text: '"plans/2026/trip.md" in your workspace is empty.',
+      failed: false,
+    });
     await write("b.md", "x");
     expect((await use("list", {})).text).toBe("b.md (file, 1 bytes)\nplans/ (folder)");
     expect((await use("list", { path: "plans/2026" })).text).toBe("trip.md (file, 0 bytes)");
@@ -178,11 +181,15 @@ describe.each(ways)("workspace %s", (_, byDescriptor) => {
     writeFileSync(join(own, "most"), Buffer.alloc(256 * 1024, "x"));
     writeFileSync(join(own, "latin"), Buffer.from([0x68, 0xe9]));
     writeFileSync(join(own, "zero"), "a\0b");
-    expect((await read("large")).text).toBe('"large" is larger than 256 kB, the most that can be read.');
+    expect((await read("large")).text).toBe(
+      '"large" in your workspace is larger than 256 kB, the most that can be read.',
+    );
     expect((await read("most")).text).toHaveLength(256 * 1024);
     expect((await read("latin")).text).toContain("is not UTF-8 text");
     expect((await read("zero")).text).toContain("is not UTF-8 text");
-    expect((await read("missing/x")).text).toBe('"missing/x" does not exist; list shows what there is.');
+    expect((await read("missing/x")).text).toBe(
+      '"missing/x" in your workspace does not exist; list shows what there is. The workspace is a folder of its own, apart from any project\'s files.',
+    );
     expect((await read("most/x")).text).toContain("goes through a link or a file");
     expect((await use("list", { path: "missing" })).failed).toBe(true);
     expect((await write("wide", "é".repeat(200 * 1024))).text).toContain("409600 bytes; at most 262144");
@@ -202,7 +209,7 @@ describe.each(ways)("workspace %s", (_, byDescriptor) => {
     const { turn } = contextOf("caroline");
     const halfway = `.strata-tmp-${digestOf(`${turn}\ncall-9`).slice(0, 32)}`;
     writeFileSync(join(own, halfway), "sec");
-    expect((await use("list", {})).text).toBe("Nothing is there yet.");
+    expect((await use("list", {})).text).toBe("Your workspace has nothing there yet.");
     await write("a.md", "first");
     await use("write", { path: "a.md", content: "second" }, "caroline", { call: "call-9" });
     expect(readFileSync(join(own, "a.md"), "utf8")).toBe("second");

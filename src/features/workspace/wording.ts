@@ -1,7 +1,7 @@
 /** The sentences about workspace files that a model reads. `tests/house/golden/wording.txt` lists them all. */
 
-/** About the file at `path`, which is quoted. */
-export const aboutFile = (path: string, says: string): string => `${path} ${says}.`;
+/** About the file at `path`, which is quoted. It says which root the path is relative to: an agent may know files of a project, too. */
+export const aboutFile = (path: string, says: string): string => `${path} in your workspace ${says}.`;
 export const EMPTY = "is empty";
 export const written = (bytes: string, path: string): string => `Wrote ${bytes} to ${path}.`;
 export const tooLarge = (bytes: number, most: number): string =>
@@ -9,7 +9,7 @@ export const tooLarge = (bytes: number, most: number): string =>
 /** The model was not shown a file's secrets: what it writes back would put the mark in their place. */
 export const wouldLoseSecret = (mark: string, path: string): string =>
   `Not written: ${mark} replaces a secret in ${path} that was not shown to you, and writing would destroy it. Write another file, or say what should be changed.`;
-export const NOTHING_THERE = "Nothing is there yet.";
+export const NOTHING_THERE = "Your workspace has nothing there yet.";
 
 /** Why a file was not read or written, as the rest of a sentence that begins with its path. */
 export const NOT_DONE = {
@@ -25,7 +25,8 @@ export const tooLargeToRead = (most: string): string => `is larger than ${most},
 
 /** What the file system refuses, by its code. */
 export const TROUBLE = {
-  ENOENT: "does not exist; list shows what there is",
+  ENOENT:
+    "does not exist; list shows what there is. The workspace is a folder of its own, apart from any project's files",
   ELOOP: "is a link; links are not followed",
   ENOTDIR: "goes through a link or a file instead of a folder",
   EISDIR: "is a folder",
@@ -37,7 +38,8 @@ export const TROUBLE = {
 } as const;
 export const otherTrouble = (code: string): string => `could not be reached (${code || "unknown error"})`;
 
-export const invalidPath = (path: string, problem: string): string => `Invalid path ${path}: ${problem}.`;
+export const invalidPath = (path: string, problem: string): string =>
+  `Invalid path ${path} in your workspace: ${problem}.`;
 export const BAD_PATH = {
   workspace: "it is the workspace itself, not a file",
   absolute: "it must be relative to the workspace, with a name between all slashes",

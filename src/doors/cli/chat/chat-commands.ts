@@ -1,7 +1,7 @@
 import type { TurnRecord } from "../../../app.ts";
 import { memoryLines } from "../../../features/memories/index.ts";
 import { count, number, printable, type Style, table } from "../../../print/index.ts";
-import { approvalId, type Ledger, type TurnId, untrusted } from "../../../protocol/index.ts";
+import { type Agent, approvalId, type Ledger, type TurnId, untrusted } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { retry, type Saying, type Talk } from "./conversation.ts";
 
@@ -29,7 +29,7 @@ type Act = (asked: ChatCommandCall, words: readonly string[]) => Promise<TurnId 
 
 /** The commands without arguments, and those with. */
 const ALONE: Readonly<Record<string, Act>> = {
-  "/help": async ({ context }) => void context.note(...HELP),
+  "/help": async ({ context, talk: { agent } }) => void context.note(...helpOf(agent)),
   "/layers": async (asked) => {
     const ledger = (await lastTurn(asked))?.requests.at(-1)?.ledger;
     if (ledger === undefined) asked.context.note(NOTHING);
@@ -84,7 +84,7 @@ const WITH_WORDS: Readonly<Record<string, Act>> = {
   },
   "/think": async (asked, words) => {
     const { talk, context } = asked;
-    const [name] = Object.entries(talk.agent.settings ?? {}).find(([, { sets }]) => sets === "reasoning") ?? [];
+    const name = thinkingOf(talk.agent);
     if (name === undefined)
       context.note(`${talk.agent.name} has no thinking level: none of its \`settings\` sets \`reasoning\`.`);
     else await setSetting(asked, [name, ...words]);
@@ -100,6 +100,19 @@ const WITH_WORDS: Readonly<Record<string, Act>> = {
 
 const NOTHING = "Nothing was said yet; say something first.";
 
+const thinkingOf = ({ settings = {} }: Agent): string | undefined =>
+  Object.entries(settings).find(([, { sets }]) => sets === "reasoning")?.[0];
+
+/** What can be typed with this agent: nothing that it has no use for. */
+function helpOf(agent: Agent): readonly string[] {
+  const lacks = [
+    ...(agent.tools.length === 0 ? ["/approve", "/deny"] : []),
+    ...(thinkingOf(agent) === undefined ? ["/think"] : []),
+    ...(Object.keys(agent.settings ?? {}).length === 0 ? ["/set"] : []),
+  ];
+  return HELP.filter((line) => !lacks.some((command) => line.startsWith(command)));
+}
+
 const HELP = [
   "/layers  what the last request contained: each layer's rank, trust and tokens",
   "/why     explains the last turn: all its requests, what was called and said",
@@ -112,7 +125,7 @@ const HELP = [
   "/new     begins a new conversation; memories stay",
   "/quiet   hides the dim line that says what was sent, or shows it again; STRATA_QUIET=1 hides it always",
   "/quit    leaves, like Ctrl-D; Ctrl-C stops a turn that runs",
-  'A line that ends in \\ goes on with the next one; """ begins and ends a block, which is said as it is.',
+  'A line that ends in \\ goes on with the next one; """ begins and ends a block, which is sent as it is.',
 ];
 
 /** Reads a typed line as a command: a slash and a word, with or without more words. A path such as `/etc/hosts` is not a command. */
@@ -125,12 +138,9 @@ export function readCommand(line: string): ChatCommand | undefined {
   return { name: `/${name.toLowerCase()}`, words: rest.split(/\s+/).filter((word) => word !== "") };
 }
 
-/** The same over a pipe, where a line may be anybody's: only a command that there is. */
-export function readKnownCommand(line: string): ChatCommand | undefined {
-  const command = readCommand(line);
-  const isKnown = command && [ALONE, WITH_WORDS, { [QUIT]: true }].some((some) => Object.hasOwn(some, command.name));
-  return isKnown ? command : undefined;
-}
+/** Whether there is a command of that name. */
+export const isKnownCommand = ({ name }: ChatCommand): boolean =>
+  [ALONE, WITH_WORDS, { [QUIT]: true }].some((some) => Object.hasOwn(some, name));
 
 /** Leaves the chat; who reads the lines does it. */
 export const QUIT = "/quit";
@@ -144,7 +154,10 @@ export async function answerCommand({ name, words }: ChatCommand, asked: ChatCom
   if (alone !== undefined && words.length === 0) return alone(asked, []);
   if (alone !== undefined)
     note(`${name} takes nothing after it, so nothing was done; /help lists what may follow a command.`);
-  else note(`There is no command ${printable(name)}; /help lists them. Between """ and """ it is sent to the agent.`);
+  else
+    note(
+      `There is no command ${printable(name)}, so nothing was sent; /help lists them. Between """ and """ it is sent to the agent.`,
+    );
   return undefined;
 }
 

@@ -1,8 +1,10 @@
 import { clearScreenDown, createInterface, cursorTo, type Interface, type Key, moveCursor } from "node:readline";
-import { count } from "../../../print/index.ts";
+import { Writable } from "node:stream";
+import { count, printable } from "../../../print/index.ts";
 import { asStrataError, type TurnId } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { isQuietIn, plainTeller } from "../shell/teller.ts";
+import type { Output } from "../shell/terminal.ts";
 import { answerCommand, type ChatCommand, QUIT, readCommand } from "./chat-commands.ts";
 import { speak, type Talk } from "./conversation.ts";
 
@@ -70,16 +72,20 @@ export function messageReader(): MessageReader {
 export async function chatInTerminal(context: Context, talk: Talk): Promise<void> {
   const { stdin, stdout, signal } = context.terminal;
   const prompt = `${context.style.cyan(talk.contact)} › `;
-  const lines = createInterface({ input: stdin, output: stdout, prompt, terminal: true });
+  const echo = echoTo(stdout);
+  const lines = createInterface({ input: stdin, output: echo.output, prompt, terminal: true });
   const message = messageReader();
-  const pastes = pastesOf(context, lines);
+  const arrivals = arrivalsOf(context, lines);
   const turns = turnsOf(context, talk);
   let closed = false;
+  let wasAhead = false;
   const ask = (): void => {
     // Lines that were typed ahead are still answered.
-    if (closed) return;
+    if (closed || arrivals.waiting() > 0) return;
     lines.setPrompt(message.isOpen() ? "… " : prompt);
-    lines.prompt();
+    // With what was typed ahead and not ended yet: the prompt is drawn so many rows above the cursor as that has.
+    stdout.write("\n".repeat(lines.getCursorPos().rows));
+    lines.prompt(true);
   };
   const stop = (): void => {
     if (turns.stop()) return;
@@ -108,18 +114,28 @@ export async function chatInTerminal(context: Context, talk: Talk): Promise<void
   notices.tell();
   for await (const line of lines) {
     notices.hold();
-    const text = pastes.held() ? message.paste(line) : message.take(line);
-    // What was put together of several lines, or stands in a block, is said as it is.
+    const { isPasted, isAhead } = arrivals.next();
+    wasAhead ||= isAhead;
+    const text = isPasted ? message.paste(line) : message.take(line);
+    // What was put together of several lines, or stands in a block, is sent as it is.
     const command = text === line || line === "" ? readCommand(text ?? "") : undefined;
     if (command?.name === QUIT) break;
-    if (text !== undefined) await turns.answer(command ?? text);
+    if (text !== undefined) {
+      // Its echo stands above other turns, or nowhere.
+      if (wasAhead) stdout.write(`${prompt}${printable(text)}\n`);
+      wasAhead = false;
+      // What is typed meanwhile would stand between the words of the reply: it is shown below it, once that has ended.
+      echo.hold(true);
+      await turns.answer(command ?? text);
+      echo.hold(false);
+    }
     if (signal.aborted) break;
     ask();
     notices.tell();
   }
   lines.close();
   notices.end();
-  pastes.end();
+  arrivals.end();
   signal.removeEventListener("abort", end);
 }
 
@@ -155,19 +171,53 @@ function noticesOf({ terminal: { stdout }, letWrite }: Context, lines: Interface
   };
 }
 
-/** Asks the terminal to say where a paste begins and ends, and remembers of each line whether it came inside of one. */
-function pastesOf({ terminal: { stdin, stdout } }: Context, lines: Interface) {
-  const inside: boolean[] = [];
+/** What the editor of the line writes: shown, or held back while a turn writes. */
+function echoTo(stdout: Output) {
+  let isHeld = false;
+  const shown = new Writable({
+    write: (chunk, _encoding, done) => {
+      if (!isHeld) stdout.write(chunk);
+      done();
+    },
+  });
+  const output = Object.defineProperty(shown, "columns", { get: () => stdout.columns });
+  stdout.on("resize", () => void shown.emit("resize"));
+  return {
+    output,
+    hold: (held: boolean): void => {
+      isHeld = held;
+    },
+  };
+}
+
+/** How a line came: in a paste, or while others before it were not answered yet. */
+interface Arrival {
+  readonly isPasted: boolean;
+  readonly isAhead: boolean;
+}
+
+/** Asks the terminal to say where a paste begins and ends, and remembers of each line how it came. */
+function arrivalsOf({ terminal: { stdin, stdout } }: Context, lines: Interface) {
+  const come: Arrival[] = [];
   let pasting = false;
+  let isBusy = false;
   const hear = (_sign: unknown, { name }: Key): void => {
     if (name === "paste-start" || name === "paste-end") pasting = name === "paste-start";
   };
   stdin.on("keypress", hear);
-  lines.on("line", () => void inside.push(pasting));
+  lines.on("line", () => void come.push({ isPasted: pasting, isAhead: isBusy || come.some((one) => !one.isPasted) }));
   stdout.write("\u001b[?2004h");
   return {
     /** Asked once for each line, in their order. */
-    held: (): boolean => inside.shift() ?? false,
+    next: (): Arrival => {
+      isBusy = true;
+      return come.shift() ?? { isPasted: false, isAhead: false };
+    },
+    /** How many lines wait; where none does, whoever asks is about to wait for one. */
+    waiting: (): number => {
+      isBusy = come.length > 0;
+      return come.length;
+    },
     end: (): void => {
       stdin.off("keypress", hear);
       stdout.write("\u001b[?2004l");

@@ -14,7 +14,7 @@ import type { Context } from "../shell/context.ts";
 import { agentNamed, chosenAgent, inSession } from "../shell/session.ts";
 import { isQuietIn, jsonTeller, plainTeller } from "../shell/teller.ts";
 import { isInteractive, stdinLines } from "../shell/terminal.ts";
-import { answerCommand, QUIT, readKnownCommand } from "./chat-commands.ts";
+import { answerCommand, type ChatCommand, isKnownCommand, QUIT, readCommand } from "./chat-commands.ts";
 import { chatInTerminal } from "./chat-terminal.ts";
 import {
   type ConversationChoice,
@@ -130,8 +130,9 @@ async function showUndelivered({ note, say }: Context, { app, thread: opened }: 
   }
 }
 
-async function greet({ terminal, note }: Context, { app, agent, contact, thread: opened }: Talk): Promise<void> {
-  if (isInteractive(terminal)) {
+async function greet(context: Context, { app, agent, contact, thread: opened }: Talk): Promise<void> {
+  const { note } = context;
+  if (isInteractive(context.terminal)) {
     note(`${agent.name} (${app.modelNameOf(agent)}) listens to ${contact}. /help shows more, Ctrl-D leaves.`);
     const guess = app.guessedWindow(app.modelNameOf(agent));
     if (guess !== undefined) note(`Careful: ${guess}.`);
@@ -145,11 +146,15 @@ async function greet({ terminal, note }: Context, { app, agent, contact, thread:
   const waiting = (await app.runtime.pending(app.operator, thread)).length;
   if (waiting > 0)
     note(
-      `${count(waiting, "earlier message")} without an answer will be sent with your next one; ${takesBack(thread)}`,
+      `${count(waiting, "earlier message")} without an answer will be sent with your next one; ${takesBack(context, thread)}`,
     );
 }
 
-const takesBack = ({ id }: Pick<Thread, "id">): string => `\`strata thread withdraw ${id}\` drops what waits.`;
+/** In a chat at a terminal what is advised can be typed there; elsewhere it is a command of the shell. */
+const takesBack = ({ terminal }: Context, { id }: Pick<Thread, "id">): string =>
+  isInteractive(terminal)
+    ? "/retry runs a turn for it now, /withdraw drops what waits."
+    : `\`strata thread withdraw ${id}\` drops what waits.`;
 
 async function overPipe(
   context: Context,
@@ -160,7 +165,7 @@ async function overPipe(
   const onWaiting = (messages: number, thread: Thread): void => {
     if (!json)
       context.note(
-        `${count(messages, "message")} without an answer will be sent with the next one; ${takesBack(thread)}`,
+        `${count(messages, "message")} without an answer will be sent with the next one; ${takesBack(context, thread)}`,
       );
   };
   let isQuiet = isQuietIn(context.terminal);
@@ -173,8 +178,8 @@ async function overPipe(
   const saying = { tell, signal, onFailure: context.fail, onWaiting };
   for await (const line of stdinLines(context.terminal)) {
     if (signal.aborted) break;
-    const command = readKnownCommand(line);
-    if (command !== undefined && !commands) context.fail(notObeyed(line));
+    const command = readCommand(line);
+    if (command !== undefined && (!commands || !isKnownCommand(command))) context.fail(notObeyed(line, command));
     else if (command?.name === QUIT) break;
     else if (command !== undefined)
       try {
@@ -188,8 +193,12 @@ async function overPipe(
 }
 
 /** Lines of a pipe may be a contact's, and commands are an operator's: only who says so has them run. */
-const notObeyed = (line: string): StrataError =>
-  new StrataError(
+function notObeyed(line: string, command: ChatCommand): StrataError {
+  const text = printable(JSON.stringify(line.trim()));
+  return new StrataError(
     "invalid_input",
-    `${printable(JSON.stringify(line.trim()))} is a command of the chat, so it was not sent; \`strata chat --commands\` runs it also from a pipe`,
+    isKnownCommand(command)
+      ? `${text} is a command of the chat, so it was not sent; \`strata chat --commands\` runs it also from a pipe`
+      : `${text} looks like a command of the chat, and there is none of that name, so it was not sent; \`strata ask TEXT\` sends it as it is`,
   );
+}

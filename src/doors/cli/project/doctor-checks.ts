@@ -280,7 +280,7 @@ async function waiting(app: App): Promise<Outcome> {
     ({ thread, messages }) => `${count(messages, "message")} on ${thread.id} with ${thread.scope.contact}`,
   );
   return warn(
-    `${list.join("\n")}\nThey will be sent with the next message; in a chat, /retry runs them now and /withdraw drops them, as \`strata thread withdraw ID\` does.`,
+    `${list.join("\n")}\nThey will be sent with the next message; in a chat, /retry runs them now and /withdraw drops them, as \`strata thread withdraw ${without[0]?.thread.id}\` does.`,
   );
 }
 
@@ -332,7 +332,7 @@ async function approvals({ runtime, operator }: App): Promise<Outcome> {
   if (open.length === 0) return ok(`${waits} waiting for a decision; the result of every approved call is known`);
   const list = open.map(({ id, tool, scope }) => `${tool} for ${scope.contact} was approved and has no result: ${id}`);
   return warn(
-    `${list.join("\n")}\nIf it is not running, check what it should have changed; then \`strata approval resolve ID --note TEXT\`.`,
+    `${list.join("\n")}\nIf it is not running, check what it should have changed; then \`strata approval resolve ${open[0]?.id} --note "what became of it"\`.`,
   );
 }
 

@@ -31,7 +31,7 @@ export function declareStart(program: Command, context: Context): void {
     .option("--host-name <name...>", "more host names that clients may use, such as that of a proxy in front of it")
     .option(
       "--watch",
-      "reload the project when its files change, for threads that begin afterwards; locked texts are read only at a start",
+      "reload the project when its files change: models and modules at once, layers and tools for threads that begin afterwards; locked texts are read only at a start",
     )
     .option(
       "--drain <seconds>",

@@ -89,19 +89,47 @@ function entriesOf(folder: string) {
   }
 }
 
-/** What an agent is, for the eye: its version, and who answers for it. */
-type Declared = ReadonlyMap<string, string>;
-
-function declared({ app }: Session): Declared {
-  const shown = (agent: Agent): string =>
-    `version ${shortVersion(agent.version)}, answered by ${app.modelNameOf(agent)}`;
-  return new Map(app.runtime.agents(app.operator).map((agent) => [agent.name, shown(agent)]));
+/** An agent as it is declared, and who answers for it. */
+interface Shown {
+  readonly agent: Agent;
+  readonly model: string;
 }
+
+type Declared = ReadonlyMap<string, Shown>;
+
+const declared = ({ app }: Session): Declared =>
+  new Map(
+    app.runtime.agents(app.operator).map((agent) => [agent.name, { agent, model: app.modelNameOf(agent) }] as const),
+  );
 
 function changesOf(before: Declared, after: Declared): readonly string[] {
   const gone = [...before.keys()].filter((name) => !after.has(name)).map((name) => `${name} is no longer declared`);
-  const now = [...after].filter(([name, shown]) => before.get(name) !== shown);
-  return [...gone, ...now.map(([name, shown]) => `${name} is now ${shown}`)];
+  return [...gone, ...[...after].flatMap(([name, now]) => changesOfAgent(before.get(name), now, name))];
+}
+
+/** What running threads never keep of their version: it is looked up where it is declared. */
+const AT_ONCE = ["embedder", "schedules", "deliver", "life"] as const;
+
+/** What changed of one agent: what holds at once, and what waits for a new thread. */
+function changesOfAgent(before: Shown | undefined, { agent, model }: Shown, name: string): readonly string[] {
+  const version = `version ${shortVersion(agent.version)}`;
+  if (before === undefined) return [`${name} is declared now, ${version}, answered by ${model}`];
+  const old = before.agent;
+  const changed = AT_ONCE.filter((key) => JSON.stringify(old[key]) !== JSON.stringify(agent[key]));
+  const waits =
+    agent.history === "log"
+      ? "used by every thread from its next turn on"
+      : `used by threads that begin from now on; running ones keep version ${shortVersion(old.version)} until \`strata thread migrate THREAD\``;
+  return [
+    ...(before.model === model ? [] : [`${name} is now answered by ${model}, in running threads, too`]),
+    ...changed.map((key) => `${key} of ${name} changed, at once`),
+    ...(pinned(old) === pinned(agent) ? [] : [`${name} is now ${version}, ${waits}`]),
+  ];
+}
+
+/** All of an agent that a thread is pinned to. */
+function pinned({ version: _, model: __, ...rest }: Agent): string {
+  return JSON.stringify({ ...rest, ...Object.fromEntries(AT_ONCE.map((key) => [key, undefined])) });
 }
 
 /** A tool's or source's code is no part of any version: running threads use the new one, too. */
@@ -109,7 +137,6 @@ const readAnew = (modules: readonly string[], { folder }: Session): readonly str
   modules.map((file) => `the module ${relative(folder, file)} was reloaded, also for running threads`);
 
 function tell({ json, note }: Context, session: Session, changes: readonly string[]): void {
-  const threads = changes.length === 0 ? "nothing is different" : "threads that begin from now on use it";
   if (session.json) json({ reloaded: changes });
-  else note(`Read again: ${[...changes, threads].join("; ")}.`);
+  else note(`Read again: ${(changes.length === 0 ? ["nothing is different"] : changes).join("; ")}.`);
 }
