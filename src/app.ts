@@ -22,6 +22,7 @@ export type { Listening, Serving } from "./doors/http/index.ts";
 export type { EmbedProgress } from "./features/memories/api.ts";
 export type {
   ChainHead,
+  ColumnCover,
   Finding,
   RebuiltRequest,
   RequestRecord,

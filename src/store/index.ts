@@ -51,6 +51,7 @@ export type {
   Claim,
   Claimed,
   ClaimRequest,
+  ColumnCover,
   ContinuedRun,
   Finding,
   ForCaller,

@@ -347,7 +347,16 @@ export interface Settled extends ChainHead {
 /** What `verify` finds, as it finds it: what does not match, and `count` as how many of a kind it has checked so far. */
 export type Finding =
   | { readonly type: "checked"; readonly what: "piece" | "epoch" | "turn" | "link"; readonly count: number }
-  | { readonly type: "problem"; readonly where: string; readonly says: string };
+  | { readonly type: "problem"; readonly where: string; readonly says: string }
+  | { readonly type: "covered"; readonly columns: readonly ColumnCover[] };
+
+/**
+ * Columns that may change without a trace, or one that rows have only since a link of the record: null where no row has it yet. All
+ * other columns are covered throughout.
+ */
+export type ColumnCover =
+  | { readonly table: string; readonly columns: readonly string[]; readonly by: "nothing" }
+  | { readonly table: string; readonly columns: readonly string[]; readonly by: "links"; readonly from: number | null };
 
 /**
  * Usage summed over a scope; turns that failed were paid for too. A turn of several senders counts once: for one of them as a turn

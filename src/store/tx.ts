@@ -98,8 +98,8 @@ export interface Change {
  */
 export interface StorePart<Functions extends object = object> {
   readonly name: string;
-  /** Each of its tables; a row has the `org` and `agent` whose it is, and the `contact` where it is about one. */
-  readonly tables: readonly string[];
+  /** Each of its tables, and how its columns are covered; a row has the `org` and `agent` whose it is, and the `contact` where it is about one. */
+  readonly tables: Readonly<Record<string, TableCover>>;
   /** What makes them, where the schema that was there before features did not. */
   readonly migrations?: readonly Migration[];
   /** What others ask of it: `store.part(PART)`. */
@@ -124,6 +124,18 @@ export interface StorePart<Functions extends object = object> {
   readonly erase: (tx: Tx, scope: ContactScope, erasing: Erasing) => Promise<void>;
   /** What is wrong with its rows, where no link repeats them. */
   readonly verify?: (tx: Tx, org: OrgId) => Promise<readonly Finding[]>;
+}
+
+/**
+ * How `verify` covers the columns of a table, each named once. `linked`: a link of the chain repeats it or a digest of it. `derived`: it
+ * is worked out again from other rows. `volatile`: it changes without a link, and the answer of `verify` names it. `since`: those linked
+ * ones that rows of before they were kept do not have.
+ */
+export interface TableCover {
+  readonly linked?: string;
+  readonly derived?: string;
+  readonly volatile?: string;
+  readonly since?: string;
 }
 
 /** In which commit a write lands: whose it is, when, and the id that was issued for it. */

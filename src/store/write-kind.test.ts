@@ -23,7 +23,7 @@ const SNOOZE = writeKind<Snooze>({
 
 const PART = {
   name: "snooze",
-  tables: [],
+  tables: {},
   functions: () => ({}),
   writes: [SNOOZE],
   erase: async () => {},

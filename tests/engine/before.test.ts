@@ -47,7 +47,7 @@ async function opened(
 describe.each(RECORDS)("the %s's record of the version before", (name) => {
   it("opens, and verifies to its last link", async () => {
     const { store, before } = await opened(name);
-    for await (const finding of store.verify(orgId(before.org))) expect(finding).toMatchObject({ type: "checked" });
+    for await (const finding of store.verify(orgId(before.org))) expect(finding).not.toMatchObject({ type: "problem" });
   });
 
   it("law 9: rebuilds every past request byte for byte", async () => {

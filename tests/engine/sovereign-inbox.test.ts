@@ -70,7 +70,7 @@ describe("the sovereign with `inbox: batch`", () => {
     expect(alone.sent.map(shown)[0]).toContain("I keep secret-0.");
     for (const other of ["secret-1", "secret-2"]) expect(alone.sent.map(shown)[0]).not.toContain(other);
     expect((await runtime.rebuilt(operator, turn, 1)).request).toMatchObject({ messages: sent[0]?.messages });
-    for await (const found of on.app.verify(operator.org)) expect(found.type).toBe("checked");
+    for await (const found of on.app.verify(operator.org)) expect(found.type).not.toBe("problem");
   });
 
   it("begins no turn without credits: the messages keep waiting, and are handled after a payment", async () => {

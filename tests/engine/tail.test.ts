@@ -94,7 +94,7 @@ describe("the record of a tail", () => {
       expect(record.prediction?.read).toBe(simulate(seen, rulesOf(card)).at(-1)?.read);
     }
     expect(records.at(-1)?.record.prediction?.read).toBeGreaterThan(500);
-    for await (const finding of app.verify(app.operator.org)) expect(finding.type).toBe("checked");
+    for await (const finding of app.verify(app.operator.org)) expect(finding.type).not.toBe("problem");
   });
 
   it("law 9 is what was sent also when the model's card says something else since", async () => {

@@ -15,5 +15,4 @@ export const KEPT: KeptSample = {
   },
   reads: (store, scope) => store.part(APPROVAL_STORE).approvals(scope, {}, 9),
   // How far it came, and who decided.
-  free: { approval: ["status", "decided_at", "decided_by", "decided_by_id"] },
 };

@@ -8,6 +8,7 @@ import {
   type DoneBy,
   errorKind,
   HELD_CALLS,
+  type OrgId,
   type PlannedWrite,
   type Role,
   type Scope,
@@ -26,6 +27,7 @@ import {
   below,
   type EndedTurn,
   type Erasing,
+  type Finding,
   fixed,
   inOrder,
   keepOwn,
@@ -35,6 +37,8 @@ import {
   owner,
   ownText,
   type Position,
+  plain,
+  problem,
   type StorePart,
   scopeKey,
   type Tx,
@@ -103,7 +107,14 @@ export const ALREADY_DECIDED = errorKind("approval_decided", {
 /** Calls that wait or waited for a person. */
 export const APPROVAL_STORE = {
   name: "approvals",
-  tables: ["approval"],
+  tables: {
+    approval: {
+      linked: "org agent contact id thread turn position call tool input taint asked_at schema",
+      derived: "note outcome",
+      volatile: "status decided_at decided_by decided_by_id",
+      since: "schema",
+    },
+  },
   migrations: [
     {
       number: 26,
@@ -139,6 +150,7 @@ export const APPROVAL_STORE = {
   named: async (tx, of) =>
     (await approvalsOfTurn(tx, of)).flatMap(({ input, note, outcome }) => [input, note ?? [], outcome ?? []].flat()),
   erase: closeApprovals,
+  verify: checkStates,
 } satisfies StorePart;
 
 /** Keeps the calls that wait from now on, and reports each: it can be decided at once. Part of the turn's commit. */
@@ -303,5 +315,14 @@ async function closeApprovals(tx: Tx, scope: ContactScope, { by, byId, at }: Era
       .set({ status: "denied", decided_at: at, decided_by: by, decided_by_id: byId ?? null })
       .where((eb) => eb.and(owner(scope)))
       .where("status", "in", ["waiting", "approved"]),
+  );
+}
+
+/** What the columns of a call say of its decision fits together. */
+async function checkStates(tx: Tx, org: OrgId): Promise<readonly Finding[]> {
+  const odd = `select id, status from approval where org = ? and ((status = 'waiting') != (decided_at is null)
+    or (status = 'waiting') != (decided_by is null) or (status in ('waiting', 'approved', 'denied')) != (outcome is null))`;
+  return (await tx.all(plain<Pick<ApprovalTable, "id" | "status">>(odd, org))).map(({ id, status }) =>
+    problem(`approval ${id}`, `it is marked as ${status}, which is not what its decision and its result say`),
   );
 }

@@ -11,5 +11,4 @@ export const KEPT: KeptSample = {
   },
   reads: (store, { contact, ...owner }) => store.part(OUTBOX_STORE).mail(owner, { contact, limit: 9 }),
   // How far it came, and who delivers it now.
-  free: { outbox: ["status", "delivered_at", "holder", "lease_until", "tries", "due", "failed"] },
 };

@@ -3,6 +3,7 @@ import {
   type ContactScope,
   type Digest,
   isBatch,
+  type OrgId,
   type OutboxId,
   type Scope,
   SELF,
@@ -15,12 +16,14 @@ import {
   type AgentOwner,
   atMost,
   type EndedTurn,
+  type Finding,
   fixed,
   inOrder,
   type OneTurn,
   owner,
   type Position,
   plain,
+  problem,
   type StorePart,
   TEXT_OF,
   type Tx,
@@ -92,7 +95,12 @@ interface DeliveryTry {
 /** Replies on their way out, and how far they came. What was erased is none of them. */
 export const OUTBOX_STORE = {
   name: "deliveries",
-  tables: ["outbox"],
+  tables: {
+    outbox: {
+      linked: "org agent contact id thread turn channel piece at",
+      volatile: "status delivered_at holder lease_until tries due failed",
+    },
+  },
   functions: ({ reading, writing }) => {
     const [due, lease] = [reading(dueIds), writing(leaseDue)];
     return {
@@ -119,6 +127,7 @@ export const OUTBOX_STORE = {
   inLink: async (tx, of) => ({ outbox: (await tx.all(recorded(of))).sort((a, b) => (a.id < b.id ? -1 : 1)) }),
   replyId: async (tx, of) => (await tx.first(recorded(of)))?.id,
   erase: forgetFailures,
+  verify: checkMail,
 } satisfies StorePart;
 
 async function sendReply(tx: Tx, { scope, turn, done }: EndedTurn): Promise<void> {
@@ -149,6 +158,17 @@ async function forgetFailures(tx: Tx, scope: ContactScope): Promise<void> {
       .updateTable("outbox")
       .set({ failed: null })
       .where((eb) => eb.and(owner(scope))),
+  );
+}
+
+/** No link says how far a reply came; what its columns say of that fits together. */
+async function checkMail(tx: Tx, org: OrgId): Promise<readonly Finding[]> {
+  const odd = `select id, status from outbox where org = ? and (status = 'delivered') != (delivered_at is not null)`;
+  return (await tx.all(plain<Pick<OutboxTable, "id" | "status">>(odd, org))).map(({ id, status }) =>
+    problem(
+      `reply ${id}`,
+      `it is marked as ${status}, but ${status === "delivered" ? "no" : "a"} time of delivery is noted`,
+    ),
   );
 }
 

@@ -23,5 +23,4 @@ export const KEPT: KeptSample = {
     ];
   },
   // What it does now: it was another a moment ago.
-  free: { life: ["*"] },
 };

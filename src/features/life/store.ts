@@ -85,7 +85,11 @@ type LifeMove = Omit<LifeRecord, "since"> & { readonly from: AgentState | undefi
 /** What is kept of agents' lives: states, payments, and what their turns add up to. */
 export const LIFE_STORE = {
   name: "life",
-  tables: ["life", "top_up", "tally"],
+  tables: {
+    life: { volatile: "org agent state since because turn code ticked_at" },
+    top_up: { linked: "agent id dollars by by_id note at", derived: "org link", since: "by_id" },
+    tally: { derived: "org agent turns since dollars" },
+  },
   migrations: [{ number: 27, name: "who paid", statements: [newColumn("top_up", "by_id", "text")] }],
   functions: ({ reading, writing }) => ({
     life: reading(life),

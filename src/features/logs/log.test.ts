@@ -137,7 +137,7 @@ describe("an agent with history: log", () => {
     const turns = await later.runtime.turns(OPERATOR, ann.id);
     expect(turns.map(({ version }) => version)).toEqual([old.agent.version, agent.version]);
     expect(await later.store.thread(ann.scope, ann.id)).toMatchObject({ version: agent.version });
-    for await (const finding of later.store.verify(old.owner.org)) expect(finding.type).toBe("checked");
+    for await (const finding of later.store.verify(old.owner.org)) expect(finding.type).not.toBe("problem");
     await later.store.close();
   });
 

@@ -10,5 +10,4 @@ export const KEPT: KeptSample = {
     return [await log(scope), (await logs(scope, 9)).filter(({ contact }) => contact === scope.contact)];
   },
   // In which order they came, which their times say as well.
-  free: { exchange: ["number"] },
 };

@@ -73,7 +73,7 @@ export interface LogHead {
  */
 export const LOG_STORE = {
   name: "logs",
-  tables: ["exchange"],
+  tables: { exchange: { derived: "org agent contact event turn at", volatile: "number" } },
   functions: ({ reading }) => ({
     /** The last active first. */
     logs: reading(logs),

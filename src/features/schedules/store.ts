@@ -34,7 +34,9 @@ export interface SchedulePause extends DoneBy {
 /** Which schedules of an agent are paused: every change is kept, and linked. Nobody's words stand in it. */
 export const SCHEDULE_STORE = {
   name: "schedules",
-  tables: ["schedule_pause"],
+  tables: {
+    schedule_pause: { linked: "agent schedule n paused by by_id at", derived: "org link", since: "by_id" },
+  },
   migrations: [
     {
       number: 19,

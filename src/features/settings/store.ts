@@ -56,7 +56,9 @@ export interface SettingChange extends Omit<ThreadSetting, "value" | "n"> {
 /** What is set of threads: every change of it is kept, and linked. Values are the contact's, and go with its other texts. */
 export const SETTING_STORE = {
   name: "settings",
-  tables: ["thread_fact"],
+  tables: {
+    thread_fact: { linked: "agent thread n name piece by by_id at", derived: "org contact link", since: "by_id" },
+  },
   migrations: [
     {
       number: 17,

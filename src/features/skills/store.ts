@@ -38,7 +38,7 @@ export interface SkillFile {
 /** The files of skills that were added with their folder. They belong to the version that they came with, and wait with it for an operator. */
 export const SKILL_STORE = {
   name: "skills",
-  tables: ["skill_file"],
+  tables: { skill_file: { linked: "agent skill n path piece at", derived: "org link" } },
   migrations: [
     {
       number: 21,

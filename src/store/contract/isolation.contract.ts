@@ -28,6 +28,7 @@ import {
   ran,
   remembered,
   replies,
+  SPEC,
   said,
   scopeOf,
   VERSION,
@@ -52,7 +53,7 @@ interface Stand {
 /** A store with one of everything of Ann's, and a turn of hers that runs. */
 async function stand(openStore: OpenStore): Promise<Stand> {
   const store = await openStore();
-  await store.saveAgentVersion(ANN.org, ANN.agent, VERSION, "{}", NOW);
+  await store.saveAgentVersion(ANN.org, ANN.agent, VERSION, SPEC, NOW);
   const thread = await open(store, ANN);
   const waits = asked();
   const { outcome } = await exchange(store, thread, "Secret of Ann", { more: { ...holding(waits) } });

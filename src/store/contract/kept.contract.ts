@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { actorId, type ContactScope, contactId } from "../../protocol/index.ts";
 import type { AgentOwner } from "../agent-store.ts";
+import { columnsIn } from "../record/columns.ts";
 import { plain, type Sql } from "../statement.ts";
 import type { Store } from "../store.ts";
 import type { StorePart } from "../tx.ts";
@@ -12,8 +13,6 @@ export interface KeptSample {
   readonly fill: (store: Store, scope: ContactScope, words: string) => Promise<unknown>;
   /** All that its functions tell of a scope. */
   readonly reads: (store: Store, scope: ContactScope) => Promise<unknown>;
-  /** Columns of its tables that may be changed unseen, for they say how things are now; `*`: all of them. */
-  readonly free?: Readonly<Record<string, readonly string[]>>;
 }
 
 type Cells = Readonly<Record<string, unknown>>;
@@ -21,7 +20,7 @@ type Cells = Readonly<Record<string, unknown>>;
 /** A hand on the rows, past all functions. */
 export const HAND = {
   name: "hand",
-  tables: [],
+  tables: {},
   functions: ({ reading, writing }) => ({
     rows: reading((tx, _of: AgentOwner, sql: Sql, ...values: readonly unknown[]) =>
       tx.all(plain<Cells>(sql, ...values)),
@@ -54,14 +53,14 @@ export function keptContract(part: StorePart, sample: KeptSample, open: OpenStor
       { ...KITE, agent: scopeOf("x", "other").agent },
       { ...KITE, org: scopeOf("x", "x", "away").org },
     ];
-    if (tables.length === part.tables.length) others.push({ ...KITE, contact: contactId("bob") });
+    if (tables.length === Object.keys(part.tables).length) others.push({ ...KITE, contact: contactId("bob") });
     for (const other of others) expect(await sample.reads(store, other)).toEqual(nothing);
     await store.close();
   });
 
   it("holds no word of a contact who was erased, and verifies before and after", async () => {
     const store = await filled();
-    for (const table of part.tables) expect(await rowsOf(store, table), table).not.toEqual([]);
+    for (const table of Object.keys(part.tables)) expect(await rowsOf(store, table), table).not.toEqual([]);
     expect(await problems(store, KITE.org)).toEqual([]);
     await eraseWhole(store, KITE);
     for (const table of await tablesOf(store)) {
@@ -72,13 +71,21 @@ export function keptContract(part: StorePart, sample: KeptSample, open: OpenStor
     await store.close();
   });
 
-  it("shows what was changed, in every column of every row", async () => {
+  it("25.3 declares each column of its tables once, and none that is not there", async () => {
+    const store = await open();
+    for (const [table, { linked, derived, volatile }] of Object.entries(part.tables)) {
+      const declared = [linked, derived, volatile].flatMap(columnsIn);
+      expect(declared.sort(), table).toEqual((await columnsOf(store, table)).map(({ name }) => name).sort());
+    }
+    await store.close();
+  });
+
+  it("25.3 shows what was changed, in every row and every column that is not declared as volatile", async () => {
     const store = await filled();
     const unseen: string[] = [];
-    for (const table of part.tables) {
-      const free = sample.free?.[table] ?? [];
+    for (const [table, { volatile }] of Object.entries(part.tables)) {
       for (const { name, type } of await columnsOf(store, table)) {
-        if (free.includes(name) || free.includes("*")) continue;
+        if (columnsIn(volatile).includes(name)) continue;
         for (const row of await rowsOf(store, table)) {
           const changed = { ...row, [name]: nudged(row[name], type) };
           if (!(await put(store, table, row, changed))) continue;
@@ -144,7 +151,7 @@ async function columnsOf(store: Store, table: string): Promise<readonly Column[]
 
 async function tablesOfContacts(store: Store, { tables }: StorePart): Promise<readonly string[]> {
   const found: string[] = [];
-  for (const table of tables) {
+  for (const table of Object.keys(tables)) {
     if ((await columnsOf(store, table)).some(({ name }) => name === "contact")) found.push(table);
   }
   return found;

@@ -56,7 +56,9 @@ export type OpenStore = () => Promise<Store>;
 export const PARTS: readonly StorePart[] = [APPROVAL_STORE, OUTBOX_STORE];
 
 export const NOW = Date.UTC(2026, 10, 21, 9, 30);
-export const VERSION: Digest = digestOf("version 1");
+/** An agent's declaration, and the version that is its digest. */
+export const SPEC = "version 1";
+export const VERSION: Digest = digestOf(SPEC);
 
 let issued = 0;
 /** A new id of a kind; every one differs, also from those of another program. */
@@ -90,8 +92,10 @@ export function opening(key = "main", more: Partial<ThreadOpening> = {}): Thread
   return { id: newThread(), channel: "test", key, version: VERSION, at: NOW, ...more };
 }
 
-export const open = (store: Store, scope = scopeOf(), key = "main"): Promise<Thread> =>
-  store.openThread(scope, opening(key));
+export async function open(store: Store, scope = scopeOf(), key = "main"): Promise<Thread> {
+  await store.saveAgentVersion(scope.org, scope.agent, VERSION, SPEC, NOW);
+  return store.openThread(scope, opening(key));
+}
 
 export function said(text: string, more: Partial<NewEvent> = {}): NewEvent & { readonly id: EventId } {
   const content = [{ type: "text", text: untrusted(text) }] as const;
@@ -164,6 +168,7 @@ export function claiming(more: Partial<ClaimRequest> = {}): ClaimRequest {
 
 /** Claims what must be claimable. */
 export async function take(store: Store, thread: Thread, more: Partial<ClaimRequest> = {}): Promise<Claim> {
+  await store.saveAgentVersion(thread.scope.org, thread.scope.agent, VERSION, SPEC, NOW);
   const claimed = await store.claim(thread.scope, thread.id, claiming(more));
   if (claimed.state !== "claimed") throw new Error(`${thread.id} is ${claimed.state}`);
   return claimed.claim;

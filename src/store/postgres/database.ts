@@ -123,7 +123,7 @@ const COUNTED_AFTER = [20, 100, 500, 2_500, 12_500];
  * slower because of that.
  */
 function counter(pool: Pool, parts: readonly StorePart[] = []): () => void {
-  const tables = new Set([...FIRST_TABLES, ...parts.flatMap((part) => part.tables)]);
+  const tables = new Set([...FIRST_TABLES, ...parts.flatMap((part) => Object.keys(part.tables))]);
   let writes = 0;
   return () => {
     writes++;

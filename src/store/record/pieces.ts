@@ -169,25 +169,6 @@ export async function checkSharedPieces(tx: Tx, org: OrgId, after: string): Prom
   return { problems, checked: { piece: rows.length }, ...page<string>(rows.at(-1)?.digest, rows.length) };
 }
 
-/** Checks that each agent version has its text. */
-export async function checkVersions(tx: Tx, org: OrgId, after: string): Promise<Step<string>> {
-  const versions = query
-    .selectFrom("agent_version")
-    .leftJoin("shared_piece", (join) =>
-      join.onRef("shared_piece.org", "=", "agent_version.org").onRef("shared_piece.digest", "=", "agent_version.piece"),
-    )
-    .select(["agent_version.agent", "agent_version.version", "shared_piece.digest"])
-    .where("agent_version.org", "=", org)
-    .where(sql<boolean>`agent_version.agent || '/' || agent_version.version > ${after}`)
-    .orderBy(sql`agent_version.agent || '/' || agent_version.version`)
-    .limit(BATCH);
-  const rows = (await tx.all(versions)).map((row) => ({ ...row, name: `${row.agent}/${row.version}` }));
-  const problems = rows
-    .filter(({ digest }) => digest === null)
-    .map(({ name }) => problem(`agent version ${name}`, "its declaration is gone"));
-  return { problems, checked: {}, ...page(rows.at(-1)?.name, rows.length) };
-}
-
 /** The piece that was checked last. */
 interface PieceCursor {
   readonly agent: string;

@@ -55,7 +55,7 @@ export async function agents(tx: Tx, org: OrgId): Promise<readonly AgentName[]> 
 
 /** Tables of features in which an agent may have rows without a thread. Those that turns' links repeat are long, and tell of none that a thread does not. */
 const ownTables = (tx: Tx): readonly string[] =>
-  tx.parts.flatMap(({ inLink, tables }) => (inLink === undefined ? tables : []));
+  tx.parts.flatMap(({ inLink, tables }) => (inLink === undefined ? Object.keys(tables) : []));
 
 /** Every organization that has anything in the store. */
 export async function organizations(tx: Tx): Promise<readonly OrgId[]> {

@@ -1,12 +1,12 @@
 import { sql } from "kysely";
-import { canonicalJson, type Digest, digestOf, type OrgId, type ThreadId } from "../../protocol/index.ts";
+import { canonicalJson, type Digest, digestOf, isKept, type OrgId, type ThreadId } from "../../protocol/index.ts";
 import { rolled } from "../digests.ts";
 import type { Finding } from "../records.ts";
 import { toJson, toManifest, toTools } from "../rows.ts";
 import { ONE, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { eventsOfTurn } from "../threads/events.ts";
-import { findThread } from "../threads/threads.ts";
+import { agentVersion, findThread } from "../threads/threads.ts";
 import { ledgerOf, ownMessages, requestRows, strayMessages } from "../turns/requests.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { BATCH, page, problem, type Step, sentence } from "./chain.ts";
@@ -65,10 +65,17 @@ async function ownDigests(tx: Tx, turn: Row<"turn">): Promise<readonly Digest[]>
 async function missing(tx: Tx, turn: Row<"turn">): Promise<readonly string[]> {
   const requests = await requestRows(tx, turn, turn.id);
   const shared = requests.flatMap(({ marks, parameters }) => [marks, parameters]);
-  const texts = [...(await eventsOfTurn(tx, turn, turn.id)), ...(await ownMessages(tx, turn))];
+  const events = await eventsOfTurn(tx, turn, turn.id);
+  const texts = [...events, ...(await ownMessages(tx, turn))];
   // Read as none where it was erased, and where it is gone.
   const unread = texts.flatMap(({ piece, text }) => (text === null ? [piece] : []));
   return [
+    ...((await agentVersion(tx, turn.org, turn.agent, turn.version)) === undefined
+      ? [`the declaration of agent version ${turn.version}, with which it ran, is gone`]
+      : []),
+    ...(isKept(turn)
+      ? events.filter((one) => one.turn !== turn.id).map(({ id }) => `it handled event ${id}, which does not say so`)
+      : []),
     ...((await strayMessages(tx, turn)) > 0
       ? ["it has messages beside those of its transcript, which nobody recorded"]
       : []),

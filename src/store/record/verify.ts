@@ -8,7 +8,9 @@ import { query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Database, Tx } from "../tx.ts";
 import { BATCH, type Counted, head, problem, type Step } from "./chain.ts";
-import { checkOwnPieces, checkSharedPieces, checkVersions } from "./pieces.ts";
+import { covered } from "./columns.ts";
+import { checkOwnPieces, checkSharedPieces } from "./pieces.ts";
+import { checkEvents, checkKeys, checkTurnCounts, checkVersions, FIRST_KEY } from "./verify-states.ts";
 import { checkEpochs, checkErasedThreads, checkErasure, checkTurn, checkUnlinkedTurns } from "./verify-turns.ts";
 
 /**
@@ -35,6 +37,8 @@ async function* derived({ read, parts }: Database, org: OrgId, anchor?: ChainHea
   yield* walk(totals, FIRST_LINK, (cursor) => read((tx) => checkLinks(tx, org, { ...cursor, upTo })));
   yield* walk(totals, "", (after) => read((tx) => checkUnlinkedTurns(tx, org, after)));
   yield* walk(totals, "", (after) => read((tx) => checkErasedThreads(tx, org, after)));
+  yield* walk(totals, "", (after) => read((tx) => checkEvents(tx, org, after)));
+  yield* walk(totals, "", (after) => read((tx) => checkTurnCounts(tx, org, after)));
   for (const table of linkedTables(parts).values()) {
     yield* walk(totals, 0, (after) => read((tx) => checkLinked(tx, org, table, after)));
   }
@@ -50,7 +54,9 @@ async function* derived({ read, parts }: Database, org: OrgId, anchor?: ChainHea
   yield* walk(totals, { agent: "", contact: "", digest: "" }, (cursor) =>
     read((tx) => checkOwnPieces(tx, org, cursor)),
   );
+  yield* walk(totals, FIRST_KEY, (cursor) => read((tx) => checkKeys(tx, org, cursor)));
   yield* walk(totals, FIRST_MEMORY, (cursor) => read((tx) => checkMemories(tx, org, cursor)));
+  yield await read((tx) => covered(tx, org));
 }
 
 async function reached(tx: Tx, org: OrgId, anchor: ChainHead): Promise<readonly Finding[]> {

@@ -39,7 +39,7 @@ it("a payload is remembered and found by its texts, not by the names of its fiel
   expect(await find("vehicle price")).toEqual([]);
   await runtime.erase(OPERATOR, { agent: agent.name, contact: thread.scope.contact });
   expect(await find("bicycle")).toEqual([]);
-  for await (const found of store.verify(thread.scope.org)) expect(found.type).toBe("checked");
+  for await (const found of store.verify(thread.scope.org)) expect(found.type).not.toBe("problem");
   await store.close();
 });
 

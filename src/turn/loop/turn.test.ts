@@ -163,7 +163,7 @@ describe("a commit that cannot be written", () => {
       expect(await runtime.pending(OPERATOR, thread)).toHaveLength(1);
       state.broken = false;
       expect(endOf(await collect(runtime.run(OPERATOR, thread))).type).toBe("done");
-      for await (const found of store.verify(ORG)) expect(found.type).toBe("checked");
+      for await (const found of store.verify(ORG)) expect(found.type).not.toBe("problem");
     }
   });
 });

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { z } from "zod";
-import type { ChainHead, Finding } from "../../../app.ts";
+import type { ChainHead, ColumnCover, Finding } from "../../../app.ts";
 import { count, number, printable } from "../../../print/index.ts";
 import { type Digest, type OrgId, orgId, StrataError } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
@@ -19,6 +19,8 @@ interface Verdict {
   readonly org: OrgId;
   readonly checked: Record<Extract<Finding, { type: "checked" }>["what"], number>;
   readonly problems: Problem[];
+  /** What may change without a trace, and what only newer rows have. */
+  readonly columns: ColumnCover[];
 }
 
 /** `strata verify`: derives every stored digest and the chain again. */
@@ -40,7 +42,12 @@ export function declareVerify(program: Command, context: Context): void {
         else context.say(...verdicts.flatMap(report));
         const problems = verdicts.reduce((sum, { problems: found }) => sum + found.length, 0);
         if (problems > 0) throw broken(problems);
-        if (!session.json) context.say("The record is complete and unchanged.", ...COVERED[session.app.database]);
+        if (!session.json)
+          context.say(
+            "The record is complete and unchanged.",
+            ...COVERED[session.app.database],
+            ...uncovered(verdicts),
+          );
       });
     });
 }
@@ -51,7 +58,7 @@ async function examine(
   org: OrgId,
   anchors: readonly ChainHead[],
 ): Promise<Verdict> {
-  const verdict: Verdict = { org, checked: { piece: 0, epoch: 0, turn: 0, link: 0 }, problems: [] };
+  const verdict: Verdict = { org, checked: { piece: 0, epoch: 0, turn: 0, link: 0 }, problems: [], columns: [] };
   const progress = showProgress(context, `verifying ${org}`);
   for await (const finding of app.verify(
     org,
@@ -59,6 +66,7 @@ async function examine(
   )) {
     context.terminal.signal.throwIfAborted();
     if (finding.type === "problem") verdict.problems.push({ where: finding.where, says: finding.says });
+    else if (finding.type === "covered") verdict.columns.push(...finding.columns);
     else verdict.checked[finding.what] = Math.max(verdict.checked[finding.what], finding.count);
     progress.show(`${count(verdict.checked.turn, "turn")}, ${count(verdict.checked.piece, "piece")}`);
   }
@@ -79,6 +87,24 @@ const COVERED = {
     "was removed completely, which only an anchor shows (`--anchor`).",
   ],
 };
+
+/** Which columns the answer says nothing of, and from which link on it says something of those that came later. */
+function uncovered(verdicts: readonly Verdict[]): readonly string[] {
+  const free = (verdicts[0]?.columns ?? []).flatMap(({ table, columns, by }) =>
+    by === "nothing" ? [`  ${table}: ${columns.join(", ")}`] : [],
+  );
+  const later = verdicts.flatMap(({ org, columns }) =>
+    columns.flatMap((one) =>
+      one.by === "links" && one.from !== null
+        ? [`  ${org}: ${one.table}.${one.columns.join()} from link ${one.from} on`]
+        : [],
+    ),
+  );
+  return [
+    ...(free.length === 0 ? [] : ["Not covered, because no link of the record repeats these columns:", ...free]),
+    ...(later.length === 0 ? [] : ["Covered only where the record has them:", ...later]),
+  ];
+}
 
 const isClean = ({ problems }: Verdict): boolean => problems.length === 0;
 

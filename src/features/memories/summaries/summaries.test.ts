@@ -102,7 +102,7 @@ describe("what was said in a conversation that has ended", () => {
     const [hit] = await runtime.searchMemories(OPERATOR, scope, { query: "regatta", limit: 5 });
     expect(hit).toMatchObject({ kind: "summary", content: "A regatta is planned." });
     const findings = await collect(store.verify(ORG));
-    expect(findings.filter(({ type }) => type !== "checked")).toEqual([]);
+    expect(findings.filter(({ type }) => type === "problem")).toEqual([]);
   });
 
   it.each<[string, string | ScriptedReply, string]>([
