@@ -1,5 +1,6 @@
 import { type Allowed, agentName, contactId, StrataError, type TurnEvent, untrusted } from "../protocol/index.ts";
 import type { Runtime } from "../turn/index.ts";
+import { checkGiven, type Wanted } from "./options.ts";
 
 /** One message to an agent, in plain texts. */
 export interface Question {
@@ -58,7 +59,16 @@ async function* inTurn(
   }
 }
 
+const WANTED: Readonly<Record<keyof Question, Wanted>> = {
+  agent: { form: "text", next: "the agent's name", required: true },
+  contact: { form: "text", next: "who asks: memories and conversations belong to this contact", required: true },
+  text: { form: "text", next: "what is asked", required: true },
+  conversation: { form: "text", next: "the name of one of the contact's conversations" },
+  signal: { form: "object", next: "an AbortSignal" },
+};
+
 async function* asked({ runtime, actor }: Asking, question: Question): AsyncGenerator<TurnEvent> {
+  checkGiven("ask", { ...question }, WANTED);
   const { agent, contact, text, conversation: key = "main", signal } = question;
   const to = { agent: agentName(agent), contact: contactId(contact), channel: CHANNEL, key };
   const content = [{ type: "text", text: untrusted(text) }] as const;

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LanguageModel } from "../models/index.ts";
-import { type ModelRef, type OwnSource, StrataError, type Tool } from "../protocol/index.ts";
+import { type ModelRef, never, type OwnSource, StrataError, suggestion, type Tool } from "../protocol/index.ts";
 import type { ConfigInput } from "./entry/agents.ts";
 
 /** The folders of Strata, and a program's other options. */
@@ -42,24 +42,78 @@ export interface PlacedOptions extends AppOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-const WANTED = {
-  folder: { form: "string", next: "the folder with strata.yaml" },
-  data: { form: "string", next: "the folder for the database and the workspaces, created if it is missing" },
+/** What each option must be, and for what it is. */
+const OPTIONS: Readonly<Record<keyof AppOptions, Wanted>> = {
+  folder: { form: "text", next: "the folder with strata.yaml" },
+  data: { form: "text", next: "the folder for the database and the workspaces, created if it is missing" },
   env: { form: "object", next: "the variables that secrets are read from, as process.env" },
-} as const;
+  // A model is judged where it is opened.
+  model: { form: "any", next: "a model of a provider package of the AI SDK" },
+  config: { form: "object", next: "what strata.yaml would say" },
+  tools: { form: "list", next: "a list of tools, each made by `defineTool`" },
+  sources: { form: "list", next: "a list of sources, each made by `defineSource`" },
+  mustDeclare: { form: "boolean", next: "true or false" },
+  recordOnly: { form: "boolean", next: "true or false" },
+  recordedTools: { form: "any", next: "the parsed JSON of a recording's tools" },
+  wire: { form: "text", next: "`provider:name`" },
+};
 
-/** The options with the command line's defaults. @throws StrataError `invalid_input` for a value of the wrong type */
+/** The options with the command line's defaults. @throws StrataError `invalid_input` for an unknown option, or a value of the wrong type */
 export function placed(options: AppOptions = {}): PlacedOptions {
-  const given: Readonly<Record<string, unknown>> = { ...options };
-  for (const [name, { form, next }] of Object.entries(WANTED)) {
-    const value = given[name];
-    if (value === undefined || (typeof value === form && value !== null && value !== "")) continue;
-    const says = `openApp wants \`${name}\`, ${next}; it is ${JSON.stringify(value)}`;
-    throw new StrataError("invalid_input", says, { option: name });
-  }
+  checkGiven("openApp", { ...options }, OPTIONS);
   const { folder = process.cwd(), env = process.env } = options;
   return { ...options, folder, data: options.data ?? join(folder, ".strata"), env };
 }
+
+/** A value that a program gives: its form, and what it is for. */
+export interface Wanted {
+  readonly form: "text" | "object" | "list" | "boolean" | "any";
+  readonly next: string;
+  readonly required?: true;
+}
+
+/**
+ * Checks what a program without types, or with wrong ones, gives to a function of ours, as strictly as strata.yaml is read.
+ * @throws StrataError `invalid_input` with the name, the value and what is wanted
+ */
+export function checkGiven(
+  to: string,
+  given: Readonly<Record<string, unknown>>,
+  wanted: Readonly<Record<string, Wanted>>,
+): void {
+  for (const name of Object.keys(given)) {
+    if (Object.hasOwn(wanted, name)) continue;
+    const says = `${to} has no option ${JSON.stringify(name)}${suggestion(name, Object.keys(wanted))}`;
+    throw new StrataError("invalid_input", says, { option: name });
+  }
+  for (const [name, { form, next, required }] of Object.entries(wanted)) {
+    const value = given[name];
+    if (value === undefined ? required !== true : isOf(form, value)) continue;
+    const says = `${to} wants \`${name}\`, ${next}; it is ${value === undefined ? "missing" : shown(value)}`;
+    throw new StrataError("invalid_input", says, { option: name });
+  }
+}
+
+function isOf(form: Wanted["form"], value: unknown): boolean {
+  switch (form) {
+    case "text":
+      return typeof value === "string" && value.trim() !== "";
+    case "object":
+      return typeof value === "object" && value !== null && !Array.isArray(value);
+    case "list":
+      return Array.isArray(value);
+    case "boolean":
+      return typeof value === "boolean";
+    case "any":
+      return true;
+    default:
+      return never(form);
+  }
+}
+
+/** Anything, also what JSON cannot write. */
+const shown = (value: unknown): string =>
+  typeof value === "object" || typeof value === "string" ? JSON.stringify(value).slice(0, 200) : String(value);
 
 /**
  * Creates the data folder if it is missing, as one that git leaves out: it holds the operator's token and what people said.

@@ -24,6 +24,19 @@ it.each([
 });
 
 it.each([
+  [{ modle: "rehearsal" }, 'openApp has no option "modle"; did you mean `model`?'],
+  [{ tools: {} }, "openApp wants `tools`, a list of tools"],
+  [{ mustDeclare: "yes" }, 'openApp wants `mustDeclare`, true or false; it is "yes"'],
+  [{ config: [] }, "openApp wants `config`, what strata.yaml would say; it is []"],
+])("25.19 reads a program's options as strictly as strata.yaml: %j", async (given, says) => {
+  const options: object = { ...WHOLE, ...given };
+  await expect(openApp(options as AppOptions)).rejects.toMatchObject({
+    code: "invalid_input",
+    message: expect.stringContaining(says),
+  });
+});
+
+it.each([
   ["claude", '"claude"'],
   [{ specificationVersion: "v2" }, "of version v2"],
   [null, "null"],
@@ -102,6 +115,28 @@ describe("a program that brings a model and asks", () => {
     const { app } = await opened([new Error("no")]);
     await expect(app.ask(HELLO).reply()).rejects.toMatchObject({ code: "model_failed" });
     await expect(app.ask({ ...HELLO, agent: "nobody" }).reply()).rejects.toMatchObject({ code: "agent_not_found" });
+  });
+
+  it.each([
+    [{ contact: undefined }, "ask wants `contact`, who asks"],
+    [{ text: "  " }, 'ask wants `text`, what is asked; it is "  "'],
+    [{ agent: 5 }, "ask wants `agent`, the agent's name; it is 5"],
+    [{ converstaion: "x" }, 'ask has no option "converstaion"; did you mean `conversation`?'],
+  ])("25.19 hears what is wrong with its question: %j", async (given, says) => {
+    const { app } = await opened(["Never."]);
+    const question: object = { ...HELLO, ...given };
+    await expect(app.ask(question as typeof HELLO).reply()).rejects.toMatchObject({
+      code: "invalid_input",
+      message: expect.stringContaining(says),
+    });
+    expect(await app.runtime.newestThreads(app.operator, { limit: 9 })).toEqual([]);
+  });
+
+  it("25.19 stores no message without a character, whichever way it comes", async () => {
+    const { app } = await opened(["Never."]);
+    const ann = await thread(app);
+    await expect(app.runtime.post(app.operator, ann, [said("")])).rejects.toMatchObject({ code: "invalid_input" });
+    expect(await app.runtime.pending(app.operator, ann)).toEqual([]);
   });
 
   it("leaves no empty conversation behind where its message is refused", async () => {

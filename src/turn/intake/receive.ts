@@ -118,7 +118,9 @@ function checkEvent(actor: Allowed<"view">, event: NewEvent, agent: Agent | unde
   for (const part of event.content) if (part.type === "payload") checkPayload(part);
   const length = event.content.reduce((sum, part) => sum + (isMedia(part) ? 0 : partText(part).length), 0);
   const most = agent?.budgets.message ?? LONGEST_MESSAGE;
-  if (event.content.length > 0 && length <= most) return;
+  // A picture needs no words beside it.
+  const isEmpty = length === 0 && !event.content.some(isMedia);
+  if (!isEmpty && length <= most) return;
   const [limit, found] = [most, length].map((one) => one.toLocaleString("en-US"));
   const next = length > most ? "; send less at once, or let `budgets.message` in strata.yaml allow more" : "";
   const message = `an event has 1 to ${limit} characters; this one has ${found}${next}`;
