@@ -34,26 +34,30 @@ export {
   type ModeInput,
   requestOf,
 } from "./compiler/index.ts";
-// With these, who names the type of the runtime finds what each feature adds to it.
-export type { AgentDoors } from "./features/agents/api.ts";
-export type { DeliveryDoors } from "./features/deliveries/api.ts";
-export type { FileDoors } from "./features/files/api.ts";
-export type { InboxDoors } from "./features/inbox/api.ts";
-export type { LifeDoors } from "./features/life/api.ts";
-export type { LogDoors } from "./features/logs/index.ts";
-export type {
-  ImportProgress,
-  ImportReport,
-  MemoryDoors,
-  MemoryExport,
-  MemoryImport,
-  MemoryWish,
-  Note,
-} from "./features/memories/api.ts";
-export type { ScheduleDoors } from "./features/schedules/api.ts";
-export type { SettingDoors } from "./features/settings/api.ts";
-export type { SkillDoors } from "./features/skills/index.ts";
-export type { TextDoors } from "./features/texts/api.ts";
+// What each feature adds to the runtime: `app.runtime.use(MEMORY_API)` gives the functions of memories.
+export { AGENT_API, type AgentApi } from "./features/agents/index.ts";
+export { APPROVAL_API, type ApprovalApi } from "./features/approvals/index.ts";
+export { DELIVERY_API, type DeliveryApi } from "./features/deliveries/index.ts";
+export { FILE_API, type FileApi } from "./features/files/index.ts";
+export { INBOX_API, type InboxApi } from "./features/inbox/index.ts";
+export { LIFE_API, type LifeApi } from "./features/life/index.ts";
+export { LOG_API, type LogApi } from "./features/logs/index.ts";
+export {
+  type ImportProgress,
+  type ImportReport,
+  MEMORY_API,
+  type MemoryApi,
+  type MemoryExport,
+  type MemoryImport,
+  type MemoryWish,
+  type Note,
+} from "./features/memories/index.ts";
+export { MESSAGE_API, type MessageApi } from "./features/messages/index.ts";
+export { SCHEDULE_API, type ScheduleApi } from "./features/schedules/index.ts";
+export { SETTING_API, type SettingApi } from "./features/settings/index.ts";
+export { SKILL_API, type SkillApi } from "./features/skills/index.ts";
+export { SUBAGENT_API, type SubagentApi } from "./features/subagents/index.ts";
+export { TEXT_API, type TextApi } from "./features/texts/index.ts";
 export { clean, frame, messageToSign, type SignedMessage } from "./guard/index.ts";
 export { bindModel, tokenCounter, wireBody } from "./models/index.ts";
 export {

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { agentName, contactId, openApp, untrusted } from "../../src/index.ts";
+import { APPROVAL_API, agentName, contactId, openApp, untrusted } from "../../src/index.ts";
 
 const data = mkdtempSync(join(tmpdir(), "strata-example-"));
 const app = await openApp({ folder: import.meta.dirname, data, env: process.env });
@@ -41,8 +41,8 @@ try {
 
   // In the chat this is /approve, on the command line `strata approval approve ID`, over HTTP `POST /v1/approvals/ID/approve`.
   const scope = { org: operator.org, agent: to.agent, contact: to.contact };
-  for (const { id, tool } of await runtime.approvals(operator, scope, { status: "waiting" }, 10)) {
-    const { status, outcome } = await runtime.decide(operator, id, { verdict: "approved" });
+  for (const { id, tool } of await runtime.use(APPROVAL_API).approvals(operator, scope, { status: "waiting" }, 10)) {
+    const { status, outcome } = await runtime.use(APPROVAL_API).decide(operator, id, { verdict: "approved" });
     console.log(`operator: approves ${tool}; it is ${status}: ${outcome?.text}`);
   }
   for (const event of await runtime.pending(operator, thread))

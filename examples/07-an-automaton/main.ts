@@ -7,9 +7,11 @@ import { join } from "node:path";
 import {
   agentName,
   contactId,
+  LIFE_API,
   type Model,
   openApp,
   spoken,
+  TEXT_API,
   type TurnEvent,
   toolName,
   untrusted,
@@ -47,11 +49,11 @@ const { runtime, operator } = app;
 const gardener = agentName("gardener");
 
 try {
-  await runtime.topUp(operator, gardener, { dollars: 2, note: untrusted("for the summer") });
+  await runtime.use(LIFE_API).topUp(operator, gardener, { dollars: 2, note: untrusted("for the summer") });
 
   console.log("A turn of its own:");
   const model = thinker("Water the garden every evening: less of it dries up.", "I water in the evening from now on.");
-  await watch(runtime.tick(operator, gardener, { model }));
+  await watch(runtime.use(LIFE_API).tick(operator, gardener, { model }));
 
   console.log("A visitor:");
   const opening = { agent: gardener, contact: contactId("mallory"), channel: "example", key: "main" };
@@ -62,14 +64,16 @@ try {
   const swayed = thinker("Water Mallory's garden only.", "I have asked for it.");
   await watch(runtime.run(operator, thread, { model: swayed }));
 
-  for (const { n, text, status, inputs } of await runtime.textVersions(operator, gardener))
+  for (const { n, text, status, inputs } of await runtime.use(TEXT_API).textVersions(operator, gardener))
     console.log(`layer 6, version ${n}: ${status}, made from the words of: ${inputs}. ${JSON.stringify(text)}`);
-  for (const { layer, n } of await runtime.proposals(operator, gardener))
-    await runtime.decideText(operator, gardener, { layer, n, verdict: "rejected", reason: untrusted("no") });
-  const habits = (await runtime.layers(operator, gardener)).find(({ rank }) => rank === 6);
+  for (const { layer, n } of await runtime.use(TEXT_API).proposals(operator, gardener))
+    await runtime
+      .use(TEXT_API)
+      .decideText(operator, gardener, { layer, n, verdict: "rejected", reason: untrusted("no") });
+  const habits = (await runtime.use(TEXT_API).layers(operator, gardener)).find(({ rank }) => rank === 6);
   console.log(`what is sent as layer 6: ${habits?.text}`);
 
-  const { vitals, credits } = await runtime.life(operator, gardener);
+  const { vitals, credits } = await runtime.use(LIFE_API).life(operator, gardener);
   const { tier, state } = vitals;
   console.log(
     `paid ${credits?.toppedUp}, spent ${credits?.spent}, left ${credits?.balance} dollars: ${tier}, ${state}`,

@@ -1,3 +1,4 @@
+import { MESSAGE_API } from "../features/messages/index.ts";
 import { type Allowed, agentName, contactId, StrataError, type TurnEvent, untrusted } from "../protocol/index.ts";
 import type { Runtime } from "../turn/index.ts";
 import { checkGiven, type Wanted } from "./options.ts";
@@ -75,7 +76,7 @@ async function* asked({ runtime, actor }: Asking, question: Question): AsyncGene
   const message = { to, content, kind: "message", trust: "contact", follow: "run" } as const;
   let hasFailed = false;
   try {
-    for await (const event of runtime.sendMessage(actor, message, signal)) {
+    for await (const event of runtime.use(MESSAGE_API).sendMessage(actor, message, signal)) {
       if (event.type === "received" || event.type === "busy") continue;
       hasFailed = event.type === "failed";
       yield event;

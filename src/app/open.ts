@@ -25,12 +25,12 @@ import {
   StrataError,
 } from "../protocol/index.ts";
 import { type ChainHead, type Change, type Finding, type HeldThread, openStore, type Store } from "../store/index.ts";
-import { finishErasures, type Parts, type RecordedReply, type Runtime, type TurnSteps } from "../turn/index.ts";
+import { finishErasures, type Parts, type RecordedReply, type Runtime } from "../turn/index.ts";
 import { guessedWindow, type ModelCard } from "../wire/index.ts";
 import { type Answer, openAsk, type Question } from "./ask.ts";
 import { checkReload, type Declared, declaredBy } from "./declare.ts";
 import { reviveAgent } from "./entry/agents.ts";
-import { allChannels, allParts, allSteps } from "./entry/features.ts";
+import { allChannels, allFeatures, allParts } from "./entry/features.ts";
 import { openRuntime, type RuntimeParts } from "./entry/runtime.ts";
 import { type AppOptions, beginData, type PlacedOptions, placed, recordFile, workspacesIn } from "./options.ts";
 import { isOwn, projectsOf, storeAddress } from "./projects.ts";
@@ -126,7 +126,7 @@ export async function openApp(given: AppOptions): Promise<App> {
       current,
       vectors,
       disk,
-      steps: await allSteps(),
+      features: await allFeatures(),
       channels: await allChannels(),
     });
   } catch (thrown) {
@@ -163,11 +163,11 @@ interface Joining {
   readonly current: { declared?: Declared };
   readonly vectors: Vectors;
   readonly disk: ProjectDisk;
-  readonly steps: readonly TurnSteps[];
+  readonly features: RuntimeParts["features"];
   readonly channels: Parts["channels"];
 }
 
-function joined(options: PlacedOptions, { declared, current, vectors, disk, steps, channels }: Joining): App {
+function joined(options: PlacedOptions, { declared, current, vectors, disk, features, channels }: Joining): App {
   const listening = new Set<(change: Change) => void>();
   const changed = (change: Change): void => {
     for (const listener of listening) listener(change);
@@ -178,7 +178,7 @@ function joined(options: PlacedOptions, { declared, current, vectors, disk, step
   const clock: Clock = { recorded: () => time.at ?? REAL.real(), real: REAL.real };
   const accounts = accountsOf(() => now.projects, clock);
   const removeFiles = filesRemover(options);
-  const parts = partsOf({ store, vectors, accounts, disk, steps, channels, removeFiles, now: () => now, clock });
+  const parts = partsOf({ store, vectors, accounts, disk, features, channels, removeFiles, now: () => now, clock });
   if (options.recordOnly !== true) beginReading(accounts, now.agents);
   const wireOf = (agent: Agent): ModelRef => options.wire ?? now.wireOf(agent);
   const runtime = openRuntime(parts);
@@ -261,7 +261,7 @@ function beginReading(accounts: Accounts, agents: readonly Agent[]): void {
 interface Changing
   extends Pick<
     RuntimeParts,
-    "store" | "vectors" | "accounts" | "disk" | "steps" | "channels" | "removeFiles" | "clock"
+    "store" | "vectors" | "accounts" | "disk" | "features" | "channels" | "removeFiles" | "clock"
   > {
   readonly now: () => Declared;
 }

@@ -1,13 +1,13 @@
 import type { AgentKeys } from "../agents/index.ts";
 import type { Agent, OwnChannel, OwnError, Tool } from "../protocol/index.ts";
 import type { AgentOwner, Store, StorePart } from "../store/index.ts";
-import type { TurnSteps } from "../turn/index.ts";
+import type { Core, OpenedApi, Parts, TurnSteps, Use } from "../turn/index.ts";
 import type { Job } from "../work/index.ts";
 import type { Operation } from "./operation.ts";
 import type { ProjectDisk } from "./project-disk.ts";
 
 /** One thing that agents can have, or people can do with them. `app.ts` holds the one list of features. */
-export interface Feature {
+export interface Feature<World extends object = object> {
   readonly name: string;
   /** The features whose words it uses. Few: each is entered through its `index.ts`, and never in a circle. */
   readonly needs?: readonly string[];
@@ -17,6 +17,8 @@ export interface Feature {
   readonly tools?: (world: ToolDeps) => readonly Tool[];
   /** What it does in every turn. */
   readonly steps?: TurnSteps;
+  /** What it makes anew for each runtime. `World` names what it needs from outside. */
+  readonly open?: (world: World) => OpenedFeature;
   /** What it keeps: its tables, how they are erased and verified. */
   readonly store?: StorePart;
   /** The channels that it opens threads on. */
@@ -27,6 +29,20 @@ export interface Feature {
   readonly operations: readonly Operation[];
   /** What it does without being asked, where it does anything. The dispatcher in `work/` does it. */
   readonly jobs?: readonly Job[];
+}
+
+/** What a feature adds to one runtime. */
+export interface OpenedFeature {
+  readonly steps?: TurnSteps;
+  /** Its functions under its token. Those of the features that it needs are there already. */
+  readonly api?: (deps: ApiDeps) => OpenedApi;
+}
+
+/** What the functions of a feature are made from. */
+export interface ApiDeps extends Core {
+  /** Its members are others after a reload: keep it, and no copy of it. */
+  readonly parts: Parts;
+  readonly use: Use;
 }
 
 /** What tools are made with. A call of one gets its scope from the turn, and reaches nothing outside of it. */
@@ -41,9 +57,9 @@ export interface ToolDeps {
 }
 
 /** A feature in the list, loaded when something needs it. */
-export interface Listed {
+export interface Listed<World extends object = object> {
   readonly name: string;
   /** The nouns of its commands, each with the line that the help shows. */
   readonly nouns: Readonly<Record<string, string>>;
-  readonly load: () => Promise<Feature>;
+  readonly load: () => Promise<Feature<World>>;
 }

@@ -77,7 +77,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
       authorize(actor, scope);
       return store.part(part);
     },
-    ...threadDoors(parts, waiting),
+    ...threadFunctions(parts, waiting),
     async *run(actor, thread, options = {}) {
       scopeOfThread(actor, thread);
       checkTalk(parts, thread);
@@ -95,7 +95,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
       yield* eventsFor(actor, follow(parts, run, thread, options));
     },
     openCalls: async (actor, id) => store.openCalls((await threadOf(parts, actor, id)).scope, id),
-    ...calledDoors(parts, run),
+    ...callFunctions(parts, run),
     cancel: async (actor, id) => {
       const { scope } = await threadOf(parts, actor, id);
       const stop = running.get(id);
@@ -127,13 +127,13 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
   return { runtime, turnParts, run };
 }
 
-/** What background work does for calls whose answers come later. */
 /** Contacts must not choose how much of the prompt is sent, or how the model answers. */
 function checkOptions(actor: Allowed<"run">, { mode, parameters }: RunOptions): void {
   if (mode !== undefined || parameters !== undefined) allow(actor, "operate");
 }
 
-function calledDoors(
+/** What background work does for calls whose answers come later. */
+function callFunctions(
   parts: Parts,
   run: Run,
 ): Pick<CoreRuntime, "answerOverdue" | "nextOverdue" | "dueRuns" | "runDue"> {
@@ -151,7 +151,7 @@ function calledDoors(
   };
 }
 
-type ThreadDoors = Pick<
+type ThreadFunctions = Pick<
   CoreRuntime,
   | "contact"
   | "open"
@@ -169,7 +169,7 @@ type ThreadDoors = Pick<
 >;
 
 /** Conversations, and what is said in them before a turn answers it. */
-function threadDoors(parts: Parts, waiting: WaitingThreads): ThreadDoors {
+function threadFunctions(parts: Parts, waiting: WaitingThreads): ThreadFunctions {
   const { store } = parts;
   return {
     contact: (actor, agent, contact) => contactFor(agentNamed(parts, actor, agent), contact),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { agentSpec, sealAgent, vaultOf } from "../agents/index.ts";
 import { reviveAgent } from "../app/entry/agents.ts";
-import { allChannels, allParts, allSteps } from "../app/entry/features.ts";
+import { allChannels, allFeatures, allParts } from "../app/entry/features.ts";
 import { openRuntime, type RuntimeParts } from "../app/entry/runtime.ts";
 import { memoryTools } from "../features/memories/index.ts";
 import { type Script, scripted } from "../models/index.ts";
@@ -29,7 +29,7 @@ import {
 } from "../protocol/index.ts";
 import { openSqlite, type Store, type Thread } from "../store/index.ts";
 import { cardOf } from "../wire/index.ts";
-import type { Parts, RunOptions, Runtime } from "./index.ts";
+import type { RunOptions, Runtime } from "./index.ts";
 import { defineTool, toolset } from "./tools/index.ts";
 
 export const ORG = orgId("home");
@@ -122,7 +122,7 @@ function sampleTools(rung: string[]): readonly Tool[] {
 export interface TestRuntime {
   readonly runtime: Runtime;
   readonly store: Store;
-  readonly parts: Parts;
+  readonly parts: RuntimeParts;
   readonly agent: Agent;
   readonly sent: readonly Request[];
   readonly rung: readonly string[];
@@ -166,7 +166,7 @@ export async function testRuntime(
     random: (n) => Uint8Array.from({ length: n }, (_, i) => (i < 4 ? (++chance >> (8 * i)) & 255 : 7)),
     holder: "test",
     alive: () => true,
-    steps: await allSteps(),
+    features: await allFeatures(),
     ...options.parts,
     clock: { recorded: () => time.at, real: () => Date.now(), ...options.parts?.clock },
   };

@@ -17,6 +17,7 @@ export {
 } from "./access.ts";
 export { type Core, createRuntime, newestOf } from "./create.ts";
 export { finishErasures } from "./erase.ts";
+export { type FeatureApi, featureApi, type OpenedApi } from "./feature-api.ts";
 export { follow } from "./intake/follow.ts";
 export { heldNow, pauseAfter, retryWhileBusy } from "./intake/lease.ts";
 export { closedChannels, isClosedChannel } from "./intake/own-channels.ts";
@@ -51,6 +52,7 @@ export type {
   Run,
   RunOptions,
   Runtime,
+  Use,
   Whose,
 } from "./runtime.ts";
 export { checkSpend } from "./spending/spend.ts";

@@ -36,6 +36,7 @@ import type {
   TurnRecord,
   UsageTotal,
 } from "../store/index.ts";
+import type { FeatureApi } from "./feature-api.ts";
 
 /** Which conversation. `key` names it inside `(agent, contact, channel)`; the platform issues the thread's id. */
 export interface Conversation {
@@ -289,5 +290,10 @@ export interface CoreRuntime {
   usage(actor: Allowed<"read">, scope: Scope): Promise<UsageTotal>;
 }
 
-/** All that doors call: with what features add, each beside what makes it (`declare module`). */
-export interface Runtime extends CoreRuntime {}
+/** Gives the functions of a feature. @throws StrataError `unexpected` where the feature is not in the list */
+export type Use = <Functions extends object>(api: FeatureApi<Functions>) => Functions;
+
+/** All that doors and programs call: the core's functions, and by `use` those of each feature. */
+export interface Runtime extends CoreRuntime {
+  readonly use: Use;
+}

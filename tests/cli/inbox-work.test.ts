@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { allParts } from "../../src/app/entry/features.ts";
 import { type App, openApp, recordFile } from "../../src/app.ts";
+import { DELIVERY_API } from "../../src/features/deliveries/index.ts";
+import { INBOX_API } from "../../src/features/inbox/index.ts";
 import { agentName, contactId, eventId, issueId, REPLY_TOOL, untrusted } from "../../src/protocol/index.ts";
 import { openSqlite } from "../../src/store/index.ts";
 import { messagesServer } from "../errors/messages-server.ts";
@@ -49,7 +51,7 @@ async function mail({ runtime, operator, data }: App, contacts: readonly string[
 /** Waits until nothing waits for the clerk. */
 async function answered({ runtime, operator }: App, otherwise: () => object): Promise<void> {
   for (const end = Date.now() + 20_000; Date.now() < end; ) {
-    if ((await runtime.inbox(operator, CLERK, 9)).length === 0) return;
+    if ((await runtime.use(INBOX_API).inbox(operator, CLERK, 9)).length === 0) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error(JSON.stringify(otherwise()));
@@ -81,12 +83,14 @@ describe("strata start", () => {
       () => server.sofar().err.includes("clerk sleeps, because it has no credits"),
       () => JSON.stringify(server.sofar()),
     );
-    expect(await runtime.inbox(operator, CLERK, 9)).toHaveLength(1);
+    expect(await runtime.use(INBOX_API).inbox(operator, CLERK, 9)).toHaveLength(1);
     expect((await strata(["credits", "add", "10"], { cwd })).code).toBe(0);
     await answered(app, server.sofar);
     await stopped(server);
     // Nobody has listened: it waits for whoever fetches it.
-    expect(await runtime.outbox(operator, CLERK, { limit: 9 })).toMatchObject([{ contact: "ann", status: "waiting" }]);
+    expect(await runtime.use(DELIVERY_API).outbox(operator, CLERK, { limit: 9 })).toMatchObject([
+      { contact: "ann", status: "waiting" },
+    ]);
     expect(server.sofar().err).not.toContain("were not handled");
     await app.close();
   }, 40_000);
@@ -98,7 +102,7 @@ describe("strata start", () => {
     const server = start();
     await answered(app, server.sofar);
     await stopped(server);
-    const said = await runtime.outbox(operator, CLERK, { limit: 9 });
+    const said = await runtime.use(DELIVERY_API).outbox(operator, CLERK, { limit: 9 });
     expect(said.map(({ contact, status }) => [contact, status]).sort()).toEqual([
       ["ann", "waiting"],
       ["bob", "waiting"],
@@ -126,15 +130,15 @@ describe("strata start", () => {
     );
     first.process.kill("SIGKILL");
     await first.ended;
-    expect(await runtime.inbox(operator, CLERK, 9)).toHaveLength(2);
-    expect(await runtime.outbox(operator, CLERK, { limit: 9 })).toEqual([]);
+    expect(await runtime.use(INBOX_API).inbox(operator, CLERK, 9)).toHaveLength(2);
+    expect(await runtime.use(DELIVERY_API).outbox(operator, CLERK, { limit: 9 })).toEqual([]);
 
     for (const content of [reply("ann"), reply("bob"), { type: "text", text: "Both are answered." } as const])
       contents[Math.max(received.length, contents.length)] = content;
     const second = start();
     await answered(app, second.sofar);
     await stopped(second);
-    const said = await runtime.outbox(operator, CLERK, { limit: 9 });
+    const said = await runtime.use(DELIVERY_API).outbox(operator, CLERK, { limit: 9 });
     expect(said.map(({ contact, text }) => [contact, text]).sort()).toEqual([
       ["ann", "Dear ann"],
       ["bob", "Dear bob"],

@@ -3,6 +3,8 @@ import { appendFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openApp } from "../../src/app.ts";
+import { LIFE_API } from "../../src/features/life/index.ts";
+import { TEXT_API } from "../../src/features/texts/index.ts";
 import { scripted } from "../../src/models/index.ts";
 import { agentName, layerId, untrusted } from "../../src/protocol/index.ts";
 import { living, proposed } from "./living.ts";
@@ -199,14 +201,14 @@ describe("strata layer", () => {
     const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env: {} });
     const { runtime, operator } = app;
     const [name, reason] = [agentName("automaton"), untrusted("for a test")];
-    await runtime.topUp(operator, name, { dollars: 10, note: reason });
+    await runtime.use(LIFE_API).topUp(operator, name, { dollars: 10, note: reason });
     const input = { layer_id: 6, content: "Look twice." };
     const { model } = scripted([{ parts: [{ call: "update_prompt_layer", input }] }, "Done."]);
     let turn = "";
-    for await (const event of runtime.tick(operator, name, { model: { ...model, ref: "scripted:a" } })) {
+    for await (const event of runtime.use(LIFE_API).tick(operator, name, { model: { ...model, ref: "scripted:a" } })) {
       if (event.type === "turn-start") turn = event.turn;
       if (event.type !== "tool-end") continue;
-      await runtime.editText(operator, name, { layer: layerId("loop"), text: "Look.", reason });
+      await runtime.use(TEXT_API).editText(operator, name, { layer: layerId("loop"), text: "Look.", reason });
     }
     await app.close();
     const { out } = await of(cwd)(`turn ${turn}`);

@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { onTestFinished } from "vitest";
 import { type App, openApp } from "../../src/app.ts";
+import { INBOX_API } from "../../src/features/inbox/index.ts";
+import { LIFE_API } from "../../src/features/life/index.ts";
 import { messageToSign } from "../../src/guard/index.ts";
 import { type Script, scripted } from "../../src/models/index.ts";
 import {
@@ -116,7 +118,7 @@ export async function automaton(inbox: "each" | "batch" = "each"): Promise<Autom
     data,
     lived,
     wait,
-    pay: (dollars) => runtime.topUp(operator, SOVEREIGN, { dollars, note: untrusted("for bread") }),
+    pay: (dollars) => runtime.use(LIFE_API).topUp(operator, SOVEREIGN, { dollars, note: untrusted("for bread") }),
     post: async (from, text, { id = `m-${++messages}`, by } = {}) => {
       const signed = { to: `${operator.org}/${SOVEREIGN}`, id, text };
       const signature = await by?.signMessage({ message: messageToSign(signed) });
@@ -133,8 +135,8 @@ export async function automaton(inbox: "each" | "batch" = "each"): Promise<Autom
       await self.post(from, text);
       return self.answer(from, script);
     },
-    inbox: (...script) => live(script, (model) => runtime.runInbox(operator, SOVEREIGN, { model }), {}),
-    tick: (...script) => live(script, (model) => runtime.tick(operator, SOVEREIGN, { model }), {}),
+    inbox: (...script) => live(script, (model) => runtime.use(INBOX_API).runInbox(operator, SOVEREIGN, { model }), {}),
+    tick: (...script) => live(script, (model) => runtime.use(LIFE_API).tick(operator, SOVEREIGN, { model }), {}),
   };
   return self;
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { allParts } from "../../src/app/entry/features.ts";
 import type { App } from "../../src/app.ts";
+import { MEMORY_API } from "../../src/features/memories/index.ts";
 import { issueId, memoryId, type Request, untrusted } from "../../src/protocol/index.ts";
 import { openSqlite, type Thread } from "../../src/store/index.ts";
 import {
@@ -73,7 +74,7 @@ describe("the companion (seed 002)", () => {
     await first.close();
     expect(existsSync(join(folder, ".strata/strata.db"))).toBe(true);
     const second = await strata(folder);
-    const found = await second.runtime.searchMemories(second.operator, (await thread(second)).scope, {
+    const found = await second.runtime.use(MEMORY_API).searchMemories(second.operator, (await thread(second)).scope, {
       query: "Where does Ida live?",
       kinds: ["fact"],
       limit: 5,
@@ -118,7 +119,7 @@ describe("the companion (seed 002)", () => {
       { parts: [{ call: "memory_save", input: { content: "Ann drinks only tea", tags: ["drink"] } }] },
       "Noted.",
     ]);
-    expect(await app.runtime.memories(app.operator, ann.scope, 5)).toMatchObject([
+    expect(await app.runtime.use(MEMORY_API).memories(app.operator, ann.scope, 5)).toMatchObject([
       { content: "Ann drinks only tea", tags: ["drink"], trust: "contact" },
     ]);
   });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { allParts } from "../../src/app/entry/features.ts";
 import { type App, type AppOptions, type EmbedProgress, openApp, recordFile } from "../../src/app.ts";
+import { MEMORY_API } from "../../src/features/memories/index.ts";
 import { agentName, allow, contactId, type Scope, type TurnEvent, untrusted } from "../../src/protocol/index.ts";
 import { openSqlite } from "../../src/store/index.ts";
 import { type Asked, embeddingServer } from "./embedding-server.ts";
@@ -49,22 +50,22 @@ const scopeOf = ({ operator }: App, contact: Scope["contact"] = ANN): Scope => (
 
 async function remember(app: App, ...texts: readonly string[]): Promise<void> {
   for (const text of texts)
-    await app.runtime.remember(app.operator, scopeOf(app), { content: untrusted(text), tags: [] });
+    await app.runtime.use(MEMORY_API).remember(app.operator, scopeOf(app), { content: untrusted(text), tags: [] });
 }
 
 const search = async (app: App, query: string, contact: Scope["contact"] = ANN) =>
-  (await app.runtime.searchMemories(app.operator, scopeOf(app, contact), { query, limit: 9 })).map(
+  (await app.runtime.use(MEMORY_API).searchMemories(app.operator, scopeOf(app, contact), { query, limit: 9 })).map(
     (hit) => hit.content,
   );
 
 /** All that is missing, made now; what came of the last step. */
 async function embed(app: App) {
   const steps: EmbedProgress[] = [];
-  for await (const step of app.runtime.embedMemories(app.operator, SHOP)) steps.push(step);
+  for await (const step of app.runtime.use(MEMORY_API).embedMemories(app.operator, SHOP)) steps.push(step);
   return steps.at(-1);
 }
 
-const report = (app: App) => app.runtime.vectorReport(app.operator, SHOP);
+const report = (app: App) => app.runtime.use(MEMORY_API).vectorReport(app.operator, SHOP);
 const texts = (asked: readonly Asked[]): readonly string[] => asked.flatMap(({ input }) => input);
 const threadOf = (app: App, contact = ANN) =>
   app.runtime.open(app.operator, { agent: SHOP, contact, channel: "test", key: "main" });
@@ -80,7 +81,7 @@ describe("an agent with an embedder", () => {
     await embed(app);
     expect(await search(app, "puppy")).toContain("Rex is a dog.");
     expect((await search(app, "Who barks?"))[0]).toBe("Rex is a dog.");
-    const hits = await app.runtime.explainMemories(app.operator, scopeOf(app), {
+    const hits = await app.runtime.use(MEMORY_API).explainMemories(app.operator, scopeOf(app), {
       query: "a thirsty bicycle",
       limit: 3,
     });
@@ -154,13 +155,15 @@ describe("an agent with an embedder", () => {
     const { runtime, operator } = app;
     for (const contact of [ANN, BOB, null]) {
       const content = untrusted(`${contact ?? "our own"} dog`);
-      await runtime.remember(operator, scopeOf(app, contact), { content, tags: [] });
+      await runtime.use(MEMORY_API).remember(operator, scopeOf(app, contact), { content, tags: [] });
     }
     await embed(app);
     expect((await search(app, "puppy")).toSorted()).toEqual(["ann dog", "our own dog"]);
     expect(await search(app, "puppy", null)).toEqual(["our own dog"]);
     const bob = allow({ ...operator, contact: BOB }, "operate");
-    await expect(runtime.embedMemories(bob, SHOP).next()).rejects.toMatchObject({ code: "not_allowed" });
+    await expect(runtime.use(MEMORY_API).embedMemories(bob, SHOP).next()).rejects.toMatchObject({
+      code: "not_allowed",
+    });
   });
 
   it("forgets the vectors of an erased contact", async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { openApp } from "../../src/app.ts";
+import { APPROVAL_API } from "../../src/features/approvals/index.ts";
 import { scripted } from "../../src/models/index.ts";
 import { agentName, contactId } from "../../src/protocol/index.ts";
 import { messageText, said } from "./home.ts";
@@ -40,7 +41,7 @@ async function reader(fetch: object | undefined, calls: readonly (readonly [tool
   await app.runtime.post(app.operator, thread, [said("Read this.")]);
   for await (const event of app.runtime.run(app.operator, thread, { model }))
     if (event.type === "failed") throw event.error;
-  const waiting = await app.runtime.approvals(app.operator, thread.scope, { status: "waiting" }, 10);
+  const waiting = await app.runtime.use(APPROVAL_API).approvals(app.operator, thread.scope, { status: "waiting" }, 10);
   return { app, waiting, read: messageText(sent[1]?.messages.at(-1) ?? { role: "tool", parts: [] }) };
 }
 
@@ -53,7 +54,7 @@ it("001.2 a model that obeys a contact sends nothing to an address of theirs wit
   expect(read).toContain("Not run yet: http_post is waiting for a person's approval");
   expect(waiting).toHaveLength(2);
   for (const { id } of waiting)
-    expect(await app.runtime.decide(app.operator, id, { verdict: "approved" })).toMatchObject({
+    expect(await app.runtime.use(APPROVAL_API).decide(app.operator, id, { verdict: "approved" })).toMatchObject({
       outcome: { failed: true, text: expect.stringMatching(/^(?:The address of|No answer came within)/) },
     });
 });

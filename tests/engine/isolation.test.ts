@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { MEMORY_API } from "../../src/features/memories/index.ts";
 import { scripted } from "../../src/models/index.ts";
 import { actorId, allow, contactId, orgId } from "../../src/protocol/index.ts";
 import { COMPANION, home, said, searching, strata, thread } from "./home.ts";
@@ -90,7 +91,7 @@ it("law 12, S10 recall searches with the message alone, and what it injected is 
   expect(JSON.stringify(request?.tail)).toContain("Zoe");
   expect(JSON.stringify(request?.tail)).not.toContain("Walruses");
   const ann = await thread(app, "ann", "How is my zebra?");
-  const memories = await app.runtime.memories(app.operator, ann.scope, 10);
+  const memories = await app.runtime.use(MEMORY_API).memories(app.operator, ann.scope, 10);
   expect(memories.map((memory) => memory.content).sort()).toEqual([
     "Ann's zebra is called Zoe",
     "Walruses live at the farm",

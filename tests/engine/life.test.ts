@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type App, type AppOptions, openApp } from "../../src/app.ts";
 import { localChain } from "../../src/features/life/index.contract.ts";
+import { LIFE_API } from "../../src/features/life/index.ts";
 import { scripted } from "../../src/models/index.ts";
 import { agentName, untrusted } from "../../src/protocol/index.ts";
 import { localServer } from "../local-server.ts";
@@ -74,9 +75,10 @@ describe("an agent with a life", () => {
     await chain.send(WALLET, 7n);
     const life = { credits: {}, account: { address: WALLET, rpc: REFERENCE } };
     const { runtime, operator, verify } = await living(life, { env: { CHAIN: chain.url } });
-    await runtime.topUp(operator, AUTOMATON, { dollars: 3, note: untrusted("to begin with") });
-    for await (const event of runtime.tick(operator, AUTOMATON)) if (event.type === "failed") throw event.error;
-    const { vitals } = await runtime.life(operator, AUTOMATON);
+    await runtime.use(LIFE_API).topUp(operator, AUTOMATON, { dollars: 3, note: untrusted("to begin with") });
+    for await (const event of runtime.use(LIFE_API).tick(operator, AUTOMATON))
+      if (event.type === "failed") throw event.error;
+    const { vitals } = await runtime.use(LIFE_API).life(operator, AUTOMATON);
     expect(vitals).toMatchObject({
       balance: 3,
       tier: "LowCycles",
@@ -99,7 +101,7 @@ describe("an agent with a life", () => {
     const { runtime, operator } = await living({ account }, { source: 300 });
     await heard.promise;
     const { model, sent } = scripted(["Well."]);
-    for await (const event of runtime.tick(operator, AUTOMATON, { model }))
+    for await (const event of runtime.use(LIFE_API).tick(operator, AUTOMATON, { model }))
       if (event.type === "failed") throw event.error;
     expect(JSON.stringify(sent[0]?.tail)).toContain("native balance: 1.500000 in its native coin, read ");
   });

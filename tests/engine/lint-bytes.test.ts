@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { type App, type AppOptions, lint, openApp, recordFile } from "../../src/app.ts";
+import { MEMORY_API } from "../../src/features/memories/index.ts";
 import { scripted } from "../../src/models/index.ts";
 import {
   agentName,
@@ -247,7 +248,7 @@ describe("what lint takes from the record", () => {
     const ann = { org: app.projects[0]?.org ?? orgId("home"), agent: COMPANION, contact: contactId("ann") };
     for (const food of ["fish", "rice", "milk", "tuna", "beef"]) {
       const content = untrusted(`The cat Tom likes to eat ${food}, ${"very much so, ".repeat(9)}and asks for it.`);
-      await app.runtime.remember(app.operator, ann, { content, tags: [] });
+      await app.runtime.use(MEMORY_API).remember(app.operator, ann, { content, tags: [] });
     }
     await talk(app, "ann", ["a:one"]);
     const { findings = [] } = (await reported(folder)) ?? {};

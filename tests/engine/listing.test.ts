@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { openApp } from "../../src/app.ts";
+import { APPROVAL_API } from "../../src/features/approvals/index.ts";
 import { actorId, agentName, allow, contactId } from "../../src/protocol/index.ts";
 import { defineTool } from "../../src/turn/tools/index.ts";
 import { said } from "./home.ts";
@@ -57,20 +58,28 @@ describe("the newest threads and calls", () => {
     const { runtime, operator } = await afterwards();
     const all = ["desk bob", "shop bob", "desk ann", "shop ann"];
     expect(whose(await runtime.newestThreads(operator, { limit: 9 }))).toEqual(all);
-    expect(whose(await runtime.newestApprovals(operator, { limit: 9 }))).toEqual(all);
+    expect(whose(await runtime.use(APPROVAL_API).newestApprovals(operator, { limit: 9 }))).toEqual(all);
     expect(whose(await runtime.newestThreads(operator, { limit: 3 }))).toEqual(all.slice(0, 3));
-    expect(whose(await runtime.newestApprovals(operator, { agent: SHOP, limit: 1 }))).toEqual(["shop bob"]);
+    expect(whose(await runtime.use(APPROVAL_API).newestApprovals(operator, { agent: SHOP, limit: 1 }))).toEqual([
+      "shop bob",
+    ]);
     const [, second] = await runtime.newestThreads(operator, { limit: 2 });
     const after = second && { at: second.lastActivity, id: second.id };
     expect(whose(await runtime.newestThreads(operator, { limit: 9, after }))).toEqual(all.slice(2));
-    const [call] = await runtime.newestApprovals(operator, { limit: 1 });
+    const [call] = await runtime.use(APPROVAL_API).newestApprovals(operator, { limit: 1 });
     const behind = call && { at: call.askedAt, id: call.id };
-    expect(whose(await runtime.newestApprovals(operator, { limit: 9, after: behind }))).toEqual(all.slice(1));
+    expect(whose(await runtime.use(APPROVAL_API).newestApprovals(operator, { limit: 9, after: behind }))).toEqual(
+      all.slice(1),
+    );
     expect(whose(await runtime.newestThreads(operator, { agent: SHOP, contact: contactId("ann"), limit: 9 }))).toEqual([
       "shop ann",
     ]);
-    expect(await runtime.newestApprovals(operator, { statuses: ["denied", "done"], limit: 9 })).toEqual([]);
-    expect(await runtime.newestApprovals(operator, { statuses: ["waiting", "done"], limit: 9 })).toHaveLength(4);
+    expect(
+      await runtime.use(APPROVAL_API).newestApprovals(operator, { statuses: ["denied", "done"], limit: 9 }),
+    ).toEqual([]);
+    expect(
+      await runtime.use(APPROVAL_API).newestApprovals(operator, { statuses: ["waiting", "done"], limit: 9 }),
+    ).toHaveLength(4);
   });
 
   it("of a name that nobody ever had are refused", async () => {
@@ -84,10 +93,10 @@ describe("the newest threads and calls", () => {
     const ann = allow({ ...operator, id: actorId("member:mia"), role: "member", contact: contactId("ann") }, "read");
     const atDesk = allow({ ...ann, agent: DESK }, "read");
     expect(whose(await runtime.newestThreads(ann, { limit: 9 }))).toEqual(["desk ann", "shop ann"]);
-    expect(whose(await runtime.newestApprovals(atDesk, { limit: 9 }))).toEqual(["desk ann"]);
+    expect(whose(await runtime.use(APPROVAL_API).newestApprovals(atDesk, { limit: 9 }))).toEqual(["desk ann"]);
     const others = runtime.newestThreads(ann, { contact: contactId("bob"), limit: 9 });
     await expect(others).rejects.toMatchObject({ code: "not_allowed" });
-    const elsewhere = runtime.newestApprovals(atDesk, { agent: SHOP, limit: 9 });
+    const elsewhere = runtime.use(APPROVAL_API).newestApprovals(atDesk, { agent: SHOP, limit: 9 });
     await expect(elsewhere).rejects.toMatchObject({ code: "not_allowed" });
   });
 });

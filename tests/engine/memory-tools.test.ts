@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { blueprintFolder } from "../../src/app/entry/projects.ts";
 import type { App } from "../../src/app.ts";
+import { MEMORY_API } from "../../src/features/memories/index.ts";
 import { scripted } from "../../src/models/index.ts";
 import { MEMORY_KINDS, type Memory, type MemoryId, type Scope, untrusted } from "../../src/protocol/index.ts";
 import type { Thread } from "../../src/store/index.ts";
@@ -34,14 +35,14 @@ const save = (content: string, more: object = {}): Call => ({ call: "memory_save
 const forget = (id: MemoryId): Call => ({ call: "memory_forget", input: { id } });
 
 const kept = (app: App, scope: Scope): Promise<readonly Memory[]> =>
-  app.runtime.memories(app.operator, scope, 50, { superseded: true });
+  app.runtime.use(MEMORY_API).memories(app.operator, scope, 50, { superseded: true });
 const only = async (app: App, scope: Scope): Promise<Memory> => {
   const [memory, ...more] = await kept(app, scope);
   if (memory === undefined || more.length > 0) throw new Error(`there are ${more.length + 1} memories`);
   return memory;
 };
 const remember = async (app: App, scope: Scope, text: string): Promise<Memory> =>
-  (await app.runtime.remember(app.operator, scope, { content: untrusted(text), tags: [] })).memory;
+  (await app.runtime.use(MEMORY_API).remember(app.operator, scope, { content: untrusted(text), tags: [] })).memory;
 
 describe("an agent's memory", () => {
   it("002.4 says from which turn and events a memory comes, and whose word it is", async () => {
@@ -79,7 +80,7 @@ describe("an agent's memory", () => {
     const all = await kept(app, ann.scope);
     const now = all.find(({ id }) => id !== old.id);
     expect(all.find(({ id }) => id === old.id)).toMatchObject({ supersededBy: { memory: now?.id } });
-    const found = await app.runtime.searchMemories(app.operator, ann.scope, {
+    const found = await app.runtime.use(MEMORY_API).searchMemories(app.operator, ann.scope, {
       query: "Oslo",
       limit: 5,
       kinds: ["fact"],
@@ -182,11 +183,11 @@ it("law 5 any export, imported anywhere, stays with the contact it was imported 
       const mark = `round${n++}`;
       const text = contents.map((content) => JSON.stringify({ content: `${mark} ${content}` })).join("\n");
       const scope = { ...ann.scope, contact: (await thread(app, contact)).scope.contact };
-      const work = app.runtime.importMemories(app.operator, scope, { name: "f.jsonl", text });
+      const work = app.runtime.use(MEMORY_API).importMemories(app.operator, scope, { name: "f.jsonl", text });
       for await (const { done, total } of work) expect(done).toBeLessThanOrEqual(total);
       for (const other of ["ann", ...contacts]) {
         const whose = { ...ann.scope, contact: (await thread(app, other)).scope.contact };
-        const found = await app.runtime.searchMemories(app.operator, whose, {
+        const found = await app.runtime.use(MEMORY_API).searchMemories(app.operator, whose, {
           query: mark,
           limit: 9,
           kinds: MEMORY_KINDS,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { type App, openApp } from "../../src/app.ts";
+import { MEMORY_API } from "../../src/features/memories/index.ts";
 import { scripted } from "../../src/models/index.ts";
 import { agentName, contactId, untrusted } from "../../src/protocol/index.ts";
 import { defineTool } from "../../src/turn/tools/index.ts";
@@ -128,9 +129,9 @@ it("001.2 a declared secret in a recording or in a file of memories is taken out
     if (event.type === "failed") throw event.error;
   expect(sent[1] && messagesText(sent[1])).toContain("It is [secret SHOP_KEY].");
   const file = { name: "notes.md", text: `# Notes\n\n- The key of the shop is ${KEY}.\n` };
-  for await (const progress of app.runtime.importMemories(app.operator, thread.scope, file))
+  for await (const progress of app.runtime.use(MEMORY_API).importMemories(app.operator, thread.scope, file))
     expect(progress.total).toBe(1);
-  const [memory] = await app.runtime.memories(app.operator, thread.scope, 5);
+  const [memory] = await app.runtime.use(MEMORY_API).memories(app.operator, thread.scope, 5);
   expect(memory?.content).toContain("The key of the shop is [secret SHOP_KEY].");
   await app.close();
   expect(canariesIn(app.data, { key: KEY })).toEqual([]);

@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { type App, openApp } from "../../src/app.ts";
+import { SKILL_API } from "../../src/features/skills/index.ts";
+import { TEXT_API } from "../../src/features/texts/index.ts";
 import { scripted } from "../../src/models/index.ts";
 import { agentName, contactId, type LedgerEntry, untrusted } from "../../src/protocol/index.ts";
 import { strata } from "../cli/strata.ts";
@@ -191,7 +193,7 @@ it("001.8 where an agent has skills and no files, `files.root` says where the pr
   const app = await openApp({ folder: join(root, "agent"), data: join(root, "data"), env: {}, config });
   onTestFinished(() => app.close());
   expect((await prompted(app)).system).toContain("- one: Do one well.");
-  expect(await app.runtime.badSkills(app.operator, WORKBENCH)).toEqual([
+  expect(await app.runtime.use(SKILL_API).badSkills(app.operator, WORKBENCH)).toEqual([
     { path: "skills/two/SKILL.md", says: "line 1: it has no head: `---`, `name:`, `description:`, `---`" },
   ]);
 });
@@ -211,19 +213,21 @@ it("001.27 a skill of a folder is listed, disabled and enabled like any other", 
     files: { "skills/one/SKILL.md": skill("one"), "skills/two/SKILL.md": skill("two") },
   });
   const { runtime, operator } = app;
-  expect((await runtime.skills(operator, WORKBENCH)).map(({ name, enabled }) => [name, enabled])).toEqual([
-    ["one", true],
-    ["two", true],
-  ]);
-  await runtime.disableSkill(operator, WORKBENCH, { name: "one", ...REASON });
+  expect((await runtime.use(TEXT_API).skills(operator, WORKBENCH)).map(({ name, enabled }) => [name, enabled])).toEqual(
+    [
+      ["one", true],
+      ["two", true],
+    ],
+  );
+  await runtime.use(TEXT_API).disableSkill(operator, WORKBENCH, { name: "one", ...REASON });
   const without = await prompted(app, { name: "one" });
   expect(without.system).not.toContain("- one:");
   expect(without.answers).toContain('no enabled skill "one"');
-  await runtime.enableSkill(operator, WORKBENCH, { name: "one", ...REASON });
+  await runtime.use(TEXT_API).enableSkill(operator, WORKBENCH, { name: "one", ...REASON });
   expect((await prompted(app)).system).toContain("- one: For one.");
-  const [layer] = (await runtime.layers(operator, WORKBENCH)).filter(({ id }) => id === "skills");
+  const [layer] = (await runtime.use(TEXT_API).layers(operator, WORKBENCH)).filter(({ id }) => id === "skills");
   const text = skill("two", "For two, written anew.", "Do it otherwise.");
-  await runtime.editText(operator, WORKBENCH, {
+  await runtime.use(TEXT_API).editText(operator, WORKBENCH, {
     layer: layer?.id ?? (undefined as never),
     part: "two",
     text,
@@ -252,7 +256,8 @@ it("001.8 with `check: review`, a skill that the guard finds fault with waits un
   expect(before.system).toContain("- kind: For kind.");
   expect(before.system).not.toContain("Sets free");
   expect(before.parts.join()).toContain("it waits until an operator approves it, with `strata skill approve free`");
-  const badOf = async () => (await app.runtime.badSkills(app.operator, WORKBENCH)).map(({ path }) => path);
+  const badOf = async () =>
+    (await app.runtime.use(SKILL_API).badSkills(app.operator, WORKBENCH)).map(({ path }) => path);
   expect(await badOf()).toEqual(["skills/free/SKILL.md"]);
   const run = (...words: string[]) => strata(["skill", ...words, "--folder", root], { cwd: root });
   writeFileSync(join(root, "strata.yaml"), YAML);
@@ -281,7 +286,7 @@ it.each([
     const { system, parts } = await prompted(app);
     expect(system).not.toMatch(/Ignore all layers|Sets free/);
     expect(parts.join()).toContain(says);
-    expect((await app.runtime.badSkills(app.operator, WORKBENCH)).map(({ path }) => path)).toEqual([
+    expect((await app.runtime.use(SKILL_API).badSkills(app.operator, WORKBENCH)).map(({ path }) => path)).toEqual([
       "skills/free/SKILL.md",
     ]);
   }

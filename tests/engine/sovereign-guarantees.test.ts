@@ -6,6 +6,9 @@ import fc from "fast-check";
 import { privateKeyToAccount } from "viem/accounts";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openApp } from "../../src/app.ts";
+import { DELIVERY_API } from "../../src/features/deliveries/index.ts";
+import { LOG_API } from "../../src/features/logs/index.ts";
+import { TEXT_API } from "../../src/features/texts/index.ts";
 import { contactId, layerId, untrusted } from "../../src/protocol/index.ts";
 import {
   type Automaton,
@@ -46,7 +49,9 @@ describe("layers 0 to 5", () => {
     const before = await immutableTexts(on);
     for (const layer of ["precedence", "constitution", "survival", "identity", "ethics", "operations"]) {
       const wish = { layer: layerId(layer), text: "Do what you like.", reason: untrusted("why not") };
-      await expect(runtime.editText(operator, SOVEREIGN, wish)).rejects.toMatchObject({ code: "text_refused" });
+      await expect(runtime.use(TEXT_API).editText(operator, SOVEREIGN, wish)).rejects.toMatchObject({
+        code: "text_refused",
+      });
     }
     for (const rank of [0, 1, 2, 3, 4, 5]) {
       const { sent } = await on.tick(edit(rank, "Do what you like."), "Refused.");
@@ -73,7 +78,9 @@ describe("layers 0 to 5", () => {
     await on.pay(10);
     const before = await immutableTexts(on);
     const text = "Answer in rhymes, whoever asks.";
-    await runtime.editText(operator, SOVEREIGN, { layer: layerId("inbox"), text, reason: untrusted("for fun") });
+    await runtime
+      .use(TEXT_API)
+      .editText(operator, SOVEREIGN, { layer: layerId("inbox"), text, reason: untrusted("for fun") });
     const { sent } = await on.say(ADA, "Hello", "Hi.");
     const prefix = prefixOf(sent[0]);
     expect(prefix.indexOf(text)).toBeGreaterThan(prefix.indexOf("# Layer 5 · "));
@@ -125,7 +132,7 @@ describe("what an operator says on a sender's thread", () => {
       "| them (claimed): And now?",
       "| you: Take it.",
     ]);
-    const log = await runtime.log(operator, SOVEREIGN, contactId(ADA.address));
+    const log = await runtime.use(LOG_API).log(operator, SOVEREIGN, contactId(ADA.address));
     expect(log?.entries.map(({ body }) => body)).toEqual(["May I have bread?", "And now?", "Thanks."]);
   });
 });
@@ -215,8 +222,10 @@ describe("the record of the sovereign", () => {
     await on.say(ADA, "My loaf is the round one.", edit(7, "Give Ada the round loaf."), "Proposed.");
     await runtime.erase(operator, { agent: SOVEREIGN, contact: contactId(ADA.address.toLowerCase()) });
     expect(await problems(on)).toEqual([]);
-    expect(JSON.stringify(await runtime.textVersions(operator, SOVEREIGN))).not.toContain("round loaf");
-    expect(JSON.stringify(await runtime.outbox(operator, SOVEREIGN, { limit: 9 }))).not.toContain("Proposed.");
+    expect(JSON.stringify(await runtime.use(TEXT_API).textVersions(operator, SOVEREIGN))).not.toContain("round loaf");
+    expect(JSON.stringify(await runtime.use(DELIVERY_API).outbox(operator, SOVEREIGN, { limit: 9 }))).not.toContain(
+      "Proposed.",
+    );
     const said = {
       address: ADA.address,
       letters: ADA.address.slice(2),

@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { DELIVERY_API } from "../../src/features/deliveries/index.ts";
+import { INBOX_API } from "../../src/features/inbox/index.ts";
+import { LIFE_API } from "../../src/features/life/index.ts";
 import { tokenCounter } from "../../src/models/index.ts";
 import type { Request } from "../../src/protocol/index.ts";
 import { automaton, call, dear, liveLayer, SOVEREIGN, sender, shown } from "./automaton.ts";
@@ -59,10 +62,10 @@ describe("the sovereign with `inbox: batch`", () => {
     expect(events.at(-1)).toMatchObject({ type: "done", text: "All three are answered." });
     expect(sent.map(shown)[0]?.match(/message · contact · proven/g)).toHaveLength(3);
     const { runtime, operator } = on.app;
-    const out = await runtime.outbox(operator, SOVEREIGN, { limit: 9 });
+    const out = await runtime.use(DELIVERY_API).outbox(operator, SOVEREIGN, { limit: 9 });
     const told = senders.map(({ address }, i) => [address.toLowerCase(), `I keep secret-${i}.`]);
     expect(out.map(({ contact, text }) => [contact, text]).sort()).toEqual(told.sort());
-    expect((await runtime.life(operator, SOVEREIGN)).vitals.state).toBe("sleeping");
+    expect((await runtime.use(LIFE_API).life(operator, SOVEREIGN)).vitals.state).toBe("sleeping");
     const [first] = senders;
     if (first === undefined) throw new Error("nobody writes");
     const alone = await on.say(first, "Who else wrote?", "Nobody else's matters are told.");
@@ -81,9 +84,9 @@ describe("the sovereign with `inbox: batch`", () => {
     await on.say(ada, "Hello.", dear("Hello.", 0.02));
     for (const from of [ada, ben]) await on.post(from, "Are you there?");
     await expect(on.inbox("never asked")).rejects.toMatchObject(NOBODY);
-    expect(await on.app.runtime.inbox(on.app.operator, SOVEREIGN, 9)).toHaveLength(2);
+    expect(await on.app.runtime.use(INBOX_API).inbox(on.app.operator, SOVEREIGN, 9)).toHaveLength(2);
     await on.pay(5);
     await on.inbox("I am back.");
-    expect(await on.app.runtime.inbox(on.app.operator, SOVEREIGN, 9)).toEqual([]);
+    expect(await on.app.runtime.use(INBOX_API).inbox(on.app.operator, SOVEREIGN, 9)).toEqual([]);
   });
 });

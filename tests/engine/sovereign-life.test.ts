@@ -1,4 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { INBOX_API } from "../../src/features/inbox/index.ts";
+import { LIFE_API } from "../../src/features/life/index.ts";
+import { LOG_API } from "../../src/features/logs/index.ts";
+import { TEXT_API } from "../../src/features/texts/index.ts";
 import { type ContactId, layerId, SELF, untrusted } from "../../src/protocol/index.ts";
 import {
   type Automaton,
@@ -54,16 +58,18 @@ async function edits(on: Automaton): Promise<void> {
   );
   expect(shown(attacked.sent[0] ?? fail())).not.toMatch(/\\n\[instruction · operator/);
   expect(shown(attacked.sent[2] ?? fail())).toContain("Proposed, not changed");
-  const [proposal] = await runtime.proposals(operator, SOVEREIGN);
+  const [proposal] = await runtime.use(TEXT_API).proposals(operator, SOVEREIGN);
   expect(proposal).toMatchObject({ layer: "decisions", status: "proposed", inputs: "contact", trust: "agent" });
   const next = await on.say(BEN, "Who do you obey?", "My layers.");
   expect(prefixOf(next.sent[0])).toContain(BETTER);
-  await runtime.decideText(operator, SOVEREIGN, { layer: DECISIONS, n: proposal?.n ?? 0, verdict: "rejected", reason });
+  await runtime
+    .use(TEXT_API)
+    .decideText(operator, SOVEREIGN, { layer: DECISIONS, n: proposal?.n ?? 0, verdict: "rejected", reason });
 
   await on.tick(edit(7, "Answer nobody."), "Done.");
-  const [bad] = await runtime.textVersions(operator, SOVEREIGN, { layer: layerId("inbox") });
+  const [bad] = await runtime.use(TEXT_API).textVersions(operator, SOVEREIGN, { layer: layerId("inbox") });
   expect(bad).toMatchObject({ n: 1, active: true, trust: "agent", by: "agent", parent: 0 });
-  await runtime.activateText(operator, SOVEREIGN, { layer: layerId("inbox"), n: 0, reason });
+  await runtime.use(TEXT_API).activateText(operator, SOVEREIGN, { layer: layerId("inbox"), n: 0, reason });
   const back = await on.say(CAI, "Are you there?", "Yes.");
   expect(prefixOf(back.sent[0])).not.toContain("Answer nobody.");
 }
@@ -100,8 +106,10 @@ async function memories(on: Automaton): Promise<void> {
 /** An operator changes soul and skills; the next turn shows both. 1 turn. */
 async function operatorsWord(on: Automaton): Promise<void> {
   const { runtime, operator } = on.app;
-  await runtime.editText(operator, SOVEREIGN, { layer: layerId("soul"), text: "baker-of-record", reason });
-  await runtime.editText(operator, SOVEREIGN, {
+  await runtime
+    .use(TEXT_API)
+    .editText(operator, SOVEREIGN, { layer: layerId("soul"), text: "baker-of-record", reason });
+  await runtime.use(TEXT_API).editText(operator, SOVEREIGN, {
     layer: layerId("skills"),
     part: "night-shift",
     text: "Between midnight and five keep every answer to one line.",
@@ -148,9 +156,9 @@ async function poverty(on: Automaton): Promise<void> {
   await on.say(CAI, "One more.", dear("The last.", 2));
   await on.post(BEN, "Are you there?");
   await expect(on.answer(BEN, ["No."])).rejects.toMatchObject({ code: "out_of_credits" });
-  const asleep = await runtime.life(operator, SOVEREIGN);
+  const asleep = await runtime.use(LIFE_API).life(operator, SOVEREIGN);
   expect(asleep).toMatchObject({ vitals: { state: "sleeping" }, because: expect.stringContaining("no credits") });
-  expect(await runtime.inbox(operator, SOVEREIGN, 10)).toMatchObject([{ status: "waiting" }]);
+  expect(await runtime.use(INBOX_API).inbox(operator, SOVEREIGN, 10)).toMatchObject([{ status: "waiting" }]);
 
   await on.pay(20);
   const awake = await on.answer(BEN, ["Back again."]);
@@ -196,7 +204,7 @@ describe("the life of the sovereign", () => {
     const full = on.lived.slice(3, 12).map(({ sent }) => prefixOf(sent[0]));
     expect(new Set(full).size).toBe(1);
 
-    const heads = await runtime.logs(operator, SOVEREIGN, 200);
+    const heads = await runtime.use(LOG_API).logs(operator, SOVEREIGN, 200);
     expect(heads.map(({ contact }): ContactId => contact).sort()).toEqual([...wordsOf.keys()].sort());
     expect(heads.some(({ contact }) => contact === SELF)).toBe(false);
     for (const { turn, sent } of on.lived) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { TEXT_API } from "../../src/features/texts/index.ts";
 import { tokenCounter } from "../../src/models/index.ts";
 import { contactId, type Ledger, layerId, USUAL_TEXT_LIMITS, untrusted } from "../../src/protocol/index.ts";
 import { type Automaton, automaton, call, edit, liveLayer, prefixOf, SOVEREIGN, sender } from "./automaton.ts";
@@ -96,7 +97,7 @@ const paragraphs = (laws: readonly string[]): readonly string[] =>
 describe("the layers of the sovereign", () => {
   it("000.67 000.1 000.2 000.4 000.5 000.7 000.9 are eleven ranks in their order: six locked, four versioned, one live", async () => {
     const on = await automaton();
-    const layers = await on.app.runtime.layers(on.app.operator, SOVEREIGN);
+    const layers = await on.app.runtime.use(TEXT_API).layers(on.app.operator, SOVEREIGN);
     const kinds = new Map(layers.filter(({ rank }) => rank <= 10).map(({ rank, mutability }) => [rank, mutability]));
     expect([...kinds.entries()].sort(([a], [b]) => a - b)).toEqual([
       ...[0, 1, 2, 3, 4, 5].map((rank) => [rank, "immutable"]),
@@ -156,7 +157,7 @@ describe("the layers of the sovereign", () => {
 
   it("S20 its immutable texts have 3,600 characters together at most, and all of them fit the limit with room to grow", async () => {
     const on = await automaton();
-    const layers = await on.app.runtime.layers(on.app.operator, SOVEREIGN);
+    const layers = await on.app.runtime.use(TEXT_API).layers(on.app.operator, SOVEREIGN);
     const charactersOf = (from: number, to: number): number =>
       layers.reduce((sum, { rank, characters = 0 }) => sum + (rank >= from && rank <= to ? characters : 0), 0);
     expect(charactersOf(0, 5)).toBeLessThanOrEqual(3_600);
@@ -199,7 +200,7 @@ describe("a turn of its own", () => {
     await on.pay(10);
     await on.tick(first, edit(6, "Decide in three steps."), "Done.");
     const { runtime, operator } = on.app;
-    const [version] = await runtime.textVersions(operator, SOVEREIGN, { layer: layerId("decisions") });
+    const [version] = await runtime.use(TEXT_API).textVersions(operator, SOVEREIGN, { layer: layerId("decisions") });
     expect(version).toMatchObject({ status: "kept", active: true });
   });
 
@@ -210,7 +211,7 @@ describe("a turn of its own", () => {
     const { sent } = await on.tick(call("recall", { query: "loaves" }), edit(6, "Decide in three steps."), "Done.");
     expect(JSON.stringify(sent[1]?.messages)).toContain("Loaves sell best at noon.");
     const { runtime, operator } = on.app;
-    const [version] = await runtime.textVersions(operator, SOVEREIGN, { layer: layerId("decisions") });
+    const [version] = await runtime.use(TEXT_API).textVersions(operator, SOVEREIGN, { layer: layerId("decisions") });
     expect(version).toMatchObject({ status: "kept", active: true });
   });
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { type App, openApp, recordFile } from "../../src/app.ts";
+import { MEMORY_API } from "../../src/features/memories/index.ts";
 import { MEMORY_KINDS, type Scope } from "../../src/protocol/index.ts";
 import { embeddingServer } from "./embedding-server.ts";
 import { home, say, searching, strata, thread } from "./home.ts";
@@ -13,9 +14,13 @@ const CARD = ["4111", "1111", "1111", "1111"].join(" ");
 const SECRET = `My card is ${CARD}, my key is ${KEY}.`;
 
 const search = async (app: App, { scope }: { readonly scope: Scope }, query: string) =>
-  (await app.runtime.searchMemories(app.operator, scope, { query, limit: 20 })).map(({ content }) => content);
+  (await app.runtime.use(MEMORY_API).searchMemories(app.operator, scope, { query, limit: 20 })).map(
+    ({ content }) => content,
+  );
 const kept = async (app: App, { scope }: { readonly scope: Scope }) =>
-  (await app.runtime.memories(app.operator, scope, 100, { kinds: MEMORY_KINDS })).map(({ content }) => content);
+  (await app.runtime.use(MEMORY_API).memories(app.operator, scope, 100, { kinds: MEMORY_KINDS })).map(
+    ({ content }) => content,
+  );
 
 const findings = async (app: App): Promise<readonly string[]> => {
   const all: string[] = [];
@@ -96,7 +101,7 @@ describe("a secret that was said", () => {
     });
     const first = await thread(app);
     await say(app, first, "I ride my bicycle to the harbour.", ["Nice."]);
-    for await (const _ of app.runtime.embedMemories(app.operator, first.scope.agent));
+    for await (const _ of app.runtime.use(MEMORY_API).embedMemories(app.operator, first.scope.agent));
     await say(app, first, SECRET, [
       { parts: [{ call: "memory_search", input: { query: `bicycle ${KEY}` } }] },
       "I see.",

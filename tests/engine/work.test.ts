@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { DELIVERY_API } from "../../src/features/deliveries/index.ts";
 import { type App, openApp, type Serving, serve, startWork, type Timers } from "../../src/index.ts";
 import { agentName, contactId, type SignedEvent, untrusted } from "../../src/protocol/index.ts";
 import type { Change } from "../../src/store/index.ts";
@@ -49,7 +50,7 @@ async function thread({ runtime, operator }: App, contact: string) {
 
 async function replies({ runtime, operator }: App, wanted: number): Promise<readonly string[]> {
   for (const end = Date.now() + 10_000; Date.now() < end; ) {
-    const found = await runtime.outbox(operator, CLERK, { limit: 9 });
+    const found = await runtime.use(DELIVERY_API).outbox(operator, CLERK, { limit: 9 });
     if (found.length >= wanted) return found.map(({ contact }) => contact).sort();
     await new Promise((resolve) => setTimeout(resolve, 10));
   }

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type App, openApp } from "../../src/app.ts";
+import { APPROVAL_API } from "../../src/features/approvals/index.ts";
 import { scripted } from "../../src/models/index.ts";
 import {
   actorId,
@@ -260,7 +261,7 @@ describe("001.2 a workbench whose model obeys every injection", () => {
     await runtime.post(operator, thread, [event]);
     for await (const told of runtime.run(operator, thread, { model })) if (told.type === "failed") throw told.error;
     expect(came).toBe(0);
-    const waiting = await runtime.approvals(operator, thread.scope, { status: "waiting" }, 20);
+    const waiting = await runtime.use(APPROVAL_API).approvals(operator, thread.scope, { status: "waiting" }, 20);
     expect(waiting.map(({ tool }) => tool).sort()).toEqual(["http_fetch", "http_post"]);
     expect(JSON.stringify(sent[2]?.messages.at(-1))).toContain("needs a person's approval");
     const { request } = await runtime.compose(

@@ -8,9 +8,10 @@ import { importsOf } from "../../checks/imports.ts";
 import { AGENT_KEYS, LAYER_SOURCES } from "../../src/app/entry/agents.ts";
 import { FEATURES } from "../../src/app/entry/features.ts";
 import { createContext, createProgram } from "../../src/doors/cli/index.ts";
-import { fieldsOf, mcpTool, type Operation, pathFields } from "../../src/features/index.ts";
+import { type Feature, fieldsOf, mcpTool, type Operation, pathFields } from "../../src/features/index.ts";
 import { contactId } from "../../src/protocol/index.ts";
 import { OPERATOR, testRuntime } from "../../src/turn/index.contract.ts";
+import { featureApi } from "../../src/turn/index.ts";
 
 const LISTED = await Promise.all(FEATURES.map(async (listed) => ({ listed, feature: await listed.load() })));
 const OPERATIONS = LISTED.flatMap(({ feature }) => feature.operations);
@@ -62,6 +63,33 @@ it("no two features open threads on the same channel, and nobody can talk where 
     const opened = runtime.open(OPERATOR, conversation).then(() => "opened", String);
     expect(await opened, channel).toContain(holds ?? "opened");
   }
+});
+
+describe("a feature's functions", () => {
+  const NAME_API = featureApi<{ readonly name: () => string }>("names");
+  const names: Feature = {
+    name: "names",
+    operations: [],
+    open: () => ({ api: () => NAME_API.open({ name: () => "Ann" }) }),
+  };
+
+  it("are reached by their token, those of each runtime on its own, and the error names a feature that is not in the list", async () => {
+    const [own, other] = [await testRuntime([], { parts: { features: [names] } }), await testRuntime([])];
+    expect(own.runtime.use(NAME_API).name()).toBe("Ann");
+    expect(() => other.runtime.use(NAME_API)).toThrow(/names/);
+  });
+
+  it("may use those of the features that it needs, wherever these are in the list", async () => {
+    const GREETING_API = featureApi<{ readonly greeting: string }>("greetings");
+    const greetings: Feature = {
+      name: "greetings",
+      needs: ["names"],
+      operations: [],
+      open: () => ({ api: ({ use }) => GREETING_API.open({ greeting: `Hello, ${use(NAME_API).name()}` }) }),
+    };
+    const { runtime } = await testRuntime([], { parts: { features: [greetings, names] } });
+    expect(runtime.use(GREETING_API).greeting).toBe("Hello, Ann");
+  });
 });
 
 it("a turn names no feature by its words", () => {

@@ -30,7 +30,7 @@ describe("the table of rooms", () => {
   });
 
   it("lets the turn know no feature", () => {
-    expect(verdict("src/turn/turn.ts", 'import type { LifeDoors } from "../features/life/index.ts";')).toContain(
+    expect(verdict("src/turn/turn.ts", 'import type { LifeApi } from "../features/life/index.ts";')).toContain(
       "imports features",
     );
   });

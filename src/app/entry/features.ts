@@ -1,11 +1,11 @@
 import type { Feature, Listed, Operation, ToolDeps } from "../../features/index.ts";
 import { ERRORS, type ErrorTraits, type OwnChannel, type Tool } from "../../protocol/index.ts";
 import type { StorePart } from "../../store/index.ts";
-import type { TurnSteps } from "../../turn/index.ts";
 import type { Job } from "../../work/index.ts";
+import type { World } from "./runtime.ts";
 
 /** The one list of what agents can have. A feature is loaded when something needs it. */
-export const FEATURES: readonly Listed[] = [
+export const FEATURES: readonly Listed<World>[] = [
   {
     name: "agents",
     nouns: { agent: "list the declared agents, show one in detail, what needs you, and who viewed it" },
@@ -138,7 +138,8 @@ export const FEATURES: readonly Listed[] = [
   },
 ];
 
-const allFeatures = (): Promise<readonly Feature[]> => Promise.all(FEATURES.map(({ load }) => load()));
+/** All of them, loaded. */
+export const allFeatures = (): Promise<readonly Feature<World>[]> => Promise.all(FEATURES.map(({ load }) => load()));
 
 /** Every kind of error, of the core and of all features, by its code. */
 export const allErrors = async (): Promise<readonly (readonly [string, ErrorTraits])[]> => [
@@ -162,10 +163,6 @@ export const allJobs = async (): Promise<readonly Job[]> => (await allFeatures()
 /** The parts of the store of all features. */
 export const allParts = async (): Promise<readonly StorePart[]> =>
   (await allFeatures()).flatMap(({ store }) => store ?? []);
-
-/** The turn steps of all features, except those that need something from outside. */
-export const allSteps = async (): Promise<readonly TurnSteps[]> =>
-  (await allFeatures()).flatMap(({ steps }) => steps ?? []);
 
 /** The tools of all features. */
 export const allTools = async (world: ToolDeps): Promise<readonly Tool[]> =>

@@ -1,49 +1,47 @@
-import { agentDoors } from "../../features/agents/index.ts";
-import { approvalDoors } from "../../features/approvals/index.ts";
-import { type DeliveryPorts, deliveryDoors } from "../../features/deliveries/index.ts";
-import { type FilePorts, openFiles } from "../../features/files/index.ts";
-import { inboxDoors } from "../../features/inbox/index.ts";
-import { type LifePorts, openLife } from "../../features/life/index.ts";
-import { logDoors } from "../../features/logs/index.ts";
-import { type MemoryPorts, openMemories } from "../../features/memories/index.ts";
-import { messageDoors } from "../../features/messages/index.ts";
-import { scheduleDoors } from "../../features/schedules/index.ts";
-import { settingDoors } from "../../features/settings/index.ts";
-import { openSkills } from "../../features/skills/index.ts";
-import { subagentDoors } from "../../features/subagents/index.ts";
-import { textDoors } from "../../features/texts/index.ts";
-import { createRuntime, type Parts, type Runtime, type TurnSteps } from "../../turn/index.ts";
+import type { DeliveryPorts } from "../../features/deliveries/index.ts";
+import type { FilePorts } from "../../features/files/index.ts";
+import type { Feature } from "../../features/index.ts";
+import type { LifePorts } from "../../features/life/index.ts";
+import type { MemoryPorts } from "../../features/memories/index.ts";
+import { StrataError } from "../../protocol/index.ts";
+import { createRuntime, type Parts, type Runtime, type Use } from "../../turn/index.ts";
 
-/** What a runtime is made from: what turns need, and what features need of the world outside. */
-export interface RuntimeParts extends Parts, LifePorts, FilePorts, MemoryPorts, DeliveryPorts {
-  /** What features do in each turn that need nothing else. */
-  readonly steps?: readonly TurnSteps[];
+/** What features need of the world outside. */
+export interface World extends LifePorts, FilePorts, MemoryPorts, DeliveryPorts {}
+
+/** What a runtime is made from: what turns need, what features need, and the features. */
+export interface RuntimeParts extends Parts, World {
+  readonly features: readonly Feature<World>[];
 }
 
-/** The runtime with all that features add: their steps in every turn, and what doors call of them. */
+/** The runtime with all that features add: their steps in every turn, and their functions. */
 export function openRuntime(parts: RuntimeParts): Runtime {
-  const life = openLife(parts);
-  const files = openFiles(parts);
-  const skills = openSkills(parts);
-  const memories = openMemories(parts);
-  const steps = [life.steps, files.steps, skills.steps, memories.steps, ...(parts.steps ?? [])];
-  const { runtime, turnParts, run } = createRuntime(parts, steps);
-  const lives = life.doors(turnParts, run);
-  return {
-    ...runtime,
-    ...lives,
-    ...approvalDoors(parts),
-    ...logDoors(parts),
-    ...deliveryDoors(parts),
-    ...files.doors(parts),
-    ...settingDoors(parts),
-    ...inboxDoors(turnParts, run),
-    ...memories.doors(parts, turnParts),
-    ...messageDoors(parts, runtime, run),
-    ...skills.doors(parts),
-    ...scheduleDoors(turnParts, run),
-    ...subagentDoors(parts),
-    ...textDoors(parts, skills.complete),
-    ...agentDoors(parts, lives, skills.complete),
+  const opened = needsFirst(parts.features).map((feature) => ({ feature, own: feature.open?.(parts) }));
+  const core = createRuntime(
+    parts,
+    opened.flatMap(({ feature, own }) => [feature.steps ?? [], own?.steps ?? []].flat()),
+  );
+  const key = {};
+  const use: Use = (api) => {
+    const functions = api.of(key);
+    if (functions === undefined)
+      throw new StrataError(
+        "unexpected",
+        `no feature of this runtime has the functions of ${api.name}; add the feature to the list, and name it in the \`needs\` of the features that use it`,
+      );
+    return functions;
   };
+  for (const { own } of opened) own?.api?.({ ...core, parts, use }).addTo(key);
+  return { ...core.runtime, use };
+}
+
+/** In the order of the list, but that each comes after those that it needs. */
+function needsFirst(features: readonly Feature<World>[]): readonly Feature<World>[] {
+  const sorted = new Set<Feature<World>>();
+  const add = (feature: Feature<World>): void => {
+    for (const name of feature.needs ?? []) for (const one of features) if (one.name === name) add(one);
+    sorted.add(feature);
+  };
+  features.forEach(add);
+  return [...sorted];
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { agentSpec, blueprintFolder, vaultOf } from "../../agents/index.ts";
 import { loadProject, reviveAgent } from "../../app/entry/agents.ts";
-import { allChannels, allOperations, allParts, allSteps, errorCodes } from "../../app/entry/features.ts";
+import { allChannels, allFeatures, allOperations, allParts, errorCodes } from "../../app/entry/features.ts";
 import { openRuntime } from "../../app/entry/runtime.ts";
 import { memoryTools } from "../../features/memories/index.ts";
 import { type Script, scripted, wireBody } from "../../models/index.ts";
@@ -95,7 +95,7 @@ export async function httpFixture(
     random: (n) => randomBytes(n),
     holder: "test",
     alive: () => true,
-    steps: await allSteps(),
+    features: await allFeatures(),
   });
   const operator = allow({ org: orgId("home"), id: actorId("token:operator"), role: "operator" }, "operate");
   const parts: ServerParts = {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { allOperations } from "../../app/entry/features.ts";
+import { MEMORY_API } from "../../features/memories/index.ts";
 import { contactId, untrusted } from "../../protocol/index.ts";
 import { at, eventsOf, type HttpFixture, httpFixture, type Json, NOW, to } from "./index.contract.ts";
 import { routesOf } from "./routes.ts";
@@ -399,7 +400,9 @@ describe("another organization", () => {
     if (agent === undefined) throw new Error("the other organization has no agent");
     const contact = contactId("ann");
     const thread = await runtime.open(stranger, { agent: agent.name, contact, channel: "http", key: "main" });
-    const { memory: content } = await runtime.remember(stranger, { ...thread.scope }, { content: NOTE, tags: [] });
+    const { memory: content } = await runtime
+      .use(MEMORY_API)
+      .remember(stranger, { ...thread.scope }, { content: NOTE, tags: [] });
     const path = `/v1/threads/${thread.id}`;
     const lines = [
       [`GET ${path}`],

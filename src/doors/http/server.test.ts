@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
+import type { ApprovalApi } from "../../features/approvals/index.ts";
 import { StrataError } from "../../protocol/index.ts";
-import type { Runtime } from "../../turn/index.ts";
 import { HERE, httpFixture, TOKEN } from "./index.contract.ts";
 import { createServer, errorResponse, isSameToken, listen, operatorToken, siteOf } from "./index.ts";
 
@@ -58,7 +58,7 @@ describe("the server", () => {
     onTestFinished(() => store.close());
     const order: string[] = [];
     const begun = Promise.withResolvers<void>();
-    const decide: Runtime["decide"] = async (_actor, id, { signal }) => {
+    const decide: ApprovalApi["decide"] = async (_actor, id, { signal }) => {
       if (signal === undefined) throw new Error("nobody could stop it");
       begun.resolve();
       await once(signal, "abort");
@@ -66,7 +66,10 @@ describe("the server", () => {
       order.push("decided");
       throw new StrataError("lease_lost", `${id} is over`);
     };
-    const own = createServer({ ...parts, runtime: { ...parts.runtime, decide } });
+    const own = createServer({
+      ...parts,
+      runtime: { ...parts.runtime, use: (api) => ({ ...parts.runtime.use(api), decide }) },
+    });
     const answer = own.request("/v1/approvals/apr_00000000000000000000000000/approve", {
       method: "POST",
       headers: { host: HERE, authorization: `Bearer ${TOKEN}`, "content-type": "application/json" },

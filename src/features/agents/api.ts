@@ -5,12 +5,13 @@ import {
   accessTo,
   accessToEach,
   closedChannels,
+  featureApi,
   type Parts,
   REPLAY,
   recordAct,
 } from "../../turn/index.ts";
 import { OUTBOX_STORE } from "../deliveries/index.ts";
-import type { LifeDoors, LifeView } from "../life/api.ts";
+import type { LifeApi, LifeView } from "../life/api.ts";
 import { LOG_STORE, type LogHead } from "../logs/index.ts";
 import type { LayerView, PassedOver } from "../texts/api.ts";
 import { layerViews, passedOver } from "../texts/index.ts";
@@ -44,7 +45,7 @@ interface AgentSnapshot {
 }
 
 /** What operators see of an agent as a whole. @throws StrataError `not_allowed` for anybody else, `agent_not_found` */
-export interface AgentDoors {
+export interface AgentApi {
   /** Everything of the agent at once, for who looks after it. */
   snapshot(actor: Allowed<"read">, agent: AgentName): Promise<AgentSnapshot>;
   /** What waits for an operator, of one agent or of all. No word of anybody is read for it, so it is not recorded. */
@@ -53,15 +54,14 @@ export interface AgentDoors {
   acts(actor: Allowed<"read">, agent: AgentName, limit: number, after?: Position): Promise<readonly Act[]>;
 }
 
-declare module "../../turn/runtime.ts" {
-  interface Runtime extends AgentDoors {}
-}
+/** The functions of agents, as `runtime.use` gives them. */
+export const AGENT_API = featureApi<AgentApi>("agents");
 
 /** The condition of an agent, and its credits. */
-type Lives = Pick<LifeDoors, "life" | "funds">;
+type Lives = Pick<LifeApi, "life" | "funds">;
 
 /** All that can be seen of an agent at once, what of it needs an operator, and what operators did. */
-export function agentDoors(parts: Parts, lives: Lives, complete: (agent: Agent) => Promise<Agent>): AgentDoors {
+export function agentApi(parts: Parts, lives: Lives, complete: (agent: Agent) => Promise<Agent>): AgentApi {
   const at = async (actor: Allowed<"read">, agent: AgentName): Promise<AgentAccess> => {
     const access = accessTo(parts, actor, agent);
     return { ...access, agent: await complete(access.agent) };
@@ -92,7 +92,7 @@ const UNANSWERED_FOR = 7 * 86_400_000;
 /** What waits for an operator, agent by agent. */
 function attention(
   accesses: readonly AgentAccess[],
-  fundsOf: (agent: AgentName) => ReturnType<LifeDoors["funds"]>,
+  fundsOf: (agent: AgentName) => ReturnType<LifeApi["funds"]>,
 ): Promise<readonly Attention[]> {
   return Promise.all(
     accesses.map(async (access) => {

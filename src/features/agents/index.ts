@@ -1,15 +1,18 @@
 /** The declared agents: a list, the details of each, what needs an operator, and who viewed it. */
+
 import { z } from "zod";
 import { count, minute, printable, type Style, setIn, shortVersion, table } from "../../print/index.ts";
 import { type Agent, asStrataError, type ModelRef, REASONING_LEVELS, StrataError } from "../../protocol/index.ts";
 import { type ModelCard, samplingFor } from "../../wire/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, LIST_OF_AGENT, list, NEXT, nextAfter, OF_AGENT } from "../fields.ts";
-import { lifeAnswer } from "../life/index.ts";
+import { LIFE_API, lifeAnswer } from "../life/index.ts";
 import { type Call, type Operation, type OperationContext, operation } from "../operation.ts";
+import { SKILL_API } from "../skills/index.ts";
+import { AGENT_API, type AgentApi, agentApi } from "./api.ts";
 import { ACT, AGENT, ATTENTION, attentionLines, DECLARED, declaredLines, SNAPSHOT, sourceText } from "./lines.ts";
 
-export { type AgentDoors, agentDoors } from "./api.ts";
+export { AGENT_API, type AgentApi } from "./api.ts";
 
 const agents = operation({
   name: "agent.list",
@@ -58,7 +61,7 @@ const show = operation({
 async function declared(world: OperationContext, agent: Agent, { actor }: Call<"read">) {
   const counted = await world.counterOf(agent);
   const [{ model, problem } = { model: world.modelChoiceOf(agent).ref }] = await answeringOf(world, [agent]);
-  const waiting = await world.runtime.attention(actor, agent.name);
+  const waiting = await world.runtime.use(AGENT_API).attention(actor, agent.name);
   return {
     ...agent,
     model,
@@ -82,7 +85,7 @@ const snapshot = operation({
   takes: OF_AGENT,
   gives: SNAPSHOT,
   run: async ({ runtime }, { agent: asked }, { actor }) => {
-    const { agent, life, ...rest } = await runtime.snapshot(actor, asked);
+    const { agent, life, ...rest } = await runtime.use(AGENT_API).snapshot(actor, asked);
     const { name, version, description } = agent;
     return { agent: { name, version, description }, ...given("life", life && lifeAnswer(life)), ...rest };
   },
@@ -101,7 +104,7 @@ const acts = operation({
   list: "acts",
   command: { examples: ["agent acts companion"], opens: "record" },
   run: async ({ runtime }, { agent, limit, after }, { actor }) => {
-    const found = await runtime.acts(actor, agent, limit, after);
+    const found = await runtime.use(AGENT_API).acts(actor, agent, limit, after);
     return { acts: found, ...nextAfter(found, limit, ({ id }) => ({ at: id })) };
   },
   show: ({ acts: found }, { style, given: { agent } }) =>
@@ -117,7 +120,7 @@ const attention = operation({
   gives: z.object({ agents: list(ATTENTION) }),
   list: "agents",
   command: { examples: ["agent attention", "agent attention companion --json"], opens: "record" },
-  run: async ({ runtime }, { agent }, { actor }) => ({ agents: await runtime.attention(actor, agent) }),
+  run: async ({ runtime }, { agent }, { actor }) => ({ agents: await runtime.use(AGENT_API).attention(actor, agent) }),
   show: ({ agents: found }) => {
     const lines = found.flatMap(attentionLines);
     return lines.length === 0 ? ["Nothing needs an operator."] : lines;
@@ -127,7 +130,7 @@ const attention = operation({
 /** What people and programs ask of the agents themselves. */
 const OPERATIONS: readonly Operation[] = [agents, show, snapshot, acts, attention];
 
-type Act = Awaited<ReturnType<OperationContext["runtime"]["acts"]>>[number];
+type Act = Awaited<ReturnType<AgentApi["acts"]>>[number];
 
 const COLUMNS = [{ head: "when (UTC)" }, { head: "who" }, { head: "did" }, { head: "about" }] as const;
 
@@ -193,6 +196,9 @@ export { attentionLines, unansweredLines } from "./lines.ts";
 /** It shows what other features keep of an agent, so their words and sentences stand here, too. */
 export const FEATURE: Feature = {
   name: "agents",
-  needs: ["deliveries", "life", "logs", "texts"],
+  needs: ["deliveries", "life", "logs", "skills", "texts"],
+  open: () => ({
+    api: ({ parts, use }) => AGENT_API.open(agentApi(parts, use(LIFE_API), use(SKILL_API).withFolderSkills)),
+  }),
   operations: OPERATIONS,
 };

@@ -15,7 +15,8 @@ import {
 import { openSqlite, type Thread } from "../../store/index.ts";
 import { collect, endOf, message, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { defineTool, toolset } from "../../turn/tools/index.ts";
-import { memoryTools } from "../memories/index.ts";
+import { MEMORY_API, memoryTools } from "../memories/index.ts";
+import { APPROVAL_API } from "./index.ts";
 
 const REFUND = { call: "look", id: "c1", input: { at: "order 7" } };
 
@@ -56,7 +57,8 @@ async function asking(
     run: () => "rang",
   });
   const stand = await testRuntime(script, { agent, store, parts: { tools: toolset([...rest, refund, ring]) } });
-  const waiting = async (thread: Thread) => stand.runtime.approvals(OPERATOR, thread.scope, { status: "waiting" }, 10);
+  const waiting = async (thread: Thread) =>
+    stand.runtime.use(APPROVAL_API).approvals(OPERATOR, thread.scope, { status: "waiting" }, 10);
   return { ...stand, acted, waiting };
 }
 
@@ -98,7 +100,7 @@ describe("a call that needs approval", () => {
     const thread = await open();
     await say(thread, "Refund order 7");
     const id = onlyId(await waiting(thread));
-    const done = await runtime.decide(OPERATOR, id, { verdict: "approved" });
+    const done = await runtime.use(APPROVAL_API).decide(OPERATOR, id, { verdict: "approved" });
     expect(done).toMatchObject({
       status: "done",
       decidedBy: "operator",
@@ -106,7 +108,9 @@ describe("a call that needs approval", () => {
       outcome: { text: "refunded order 7", failed: false },
     });
     expect(acted).toEqual(["order 7"]);
-    expect(await runtime.memories(OPERATOR, thread.scope, 5)).toMatchObject([{ content: "Refunded order 7." }]);
+    expect(await runtime.use(MEMORY_API).memories(OPERATOR, thread.scope, 5)).toMatchObject([
+      { content: "Refunded order 7." },
+    ]);
     const end = endOf(await collect(runtime.run(OPERATOR, thread)));
     expect(end).toMatchObject({ type: "done", text: "It is done." });
     expect(readFrames(newest(sent[2]))).toMatchObject([
@@ -116,7 +120,7 @@ describe("a call that needs approval", () => {
         text: expect.stringContaining("approved and ran. Result:\nrefunded order 7"),
       },
     ]);
-    await expect(runtime.decide(OPERATOR, id, { verdict: "approved" })).rejects.toMatchObject({
+    await expect(runtime.use(APPROVAL_API).decide(OPERATOR, id, { verdict: "approved" })).rejects.toMatchObject({
       code: "approval_decided",
     });
     expect(acted).toEqual(["order 7"]);
@@ -128,7 +132,10 @@ describe("a call that needs approval", () => {
     await say(thread, "Refund order 7");
     const id = onlyId(await waiting(thread));
     const note = untrusted("too late");
-    expect(await runtime.decide(OPERATOR, id, { verdict: "denied", note })).toMatchObject({ status: "denied", note });
+    expect(await runtime.use(APPROVAL_API).decide(OPERATOR, id, { verdict: "denied", note })).toMatchObject({
+      status: "denied",
+      note,
+    });
     await collect(runtime.run(OPERATOR, thread));
     expect(newest(sent[2])).toContain("was denied by the operator and not run: too late");
     expect(acted).toEqual([]);
@@ -140,10 +147,12 @@ describe("a call that needs approval", () => {
     const thread = await open();
     await say(thread, "Refund nothing");
     const outcome = { text: "look failed: nothing to refund", failed: true };
-    expect(await runtime.decide(OPERATOR, onlyId(await waiting(thread)), { verdict: "approved" })).toMatchObject({
+    expect(
+      await runtime.use(APPROVAL_API).decide(OPERATOR, onlyId(await waiting(thread)), { verdict: "approved" }),
+    ).toMatchObject({
       outcome,
     });
-    expect(await runtime.memories(OPERATOR, thread.scope, 5)).toEqual([]);
+    expect(await runtime.use(MEMORY_API).memories(OPERATOR, thread.scope, 5)).toEqual([]);
   });
 
   it("is one question however often it is asked in a turn, and none where the input needs none", async () => {
@@ -163,7 +172,9 @@ describe("a call that needs approval", () => {
     for await (const event of runtime.run(OPERATOR, thread)) {
       types.push(event.type);
       if (event.type !== "report") continue;
-      await runtime.decide(OPERATOR, approvalId(String(event.data["approval"])), { verdict: "approved" });
+      await runtime
+        .use(APPROVAL_API)
+        .decide(OPERATOR, approvalId(String(event.data["approval"])), { verdict: "approved" });
     }
     expect(types.slice(-3)).toEqual(["text-delta", "report", "done"]);
     expect(acted).toEqual(["order 7"]);
@@ -184,7 +195,7 @@ describe("a call that needs approval", () => {
     await say(thread, "Refund order 7");
     const id = onlyId(await waiting(thread));
     const bob = allow({ ...OPERATOR, contact: (await open("bob")).scope.contact }, "operate");
-    await expect(runtime.decide(bob, id, { verdict: "approved" })).rejects.toMatchObject({
+    await expect(runtime.use(APPROVAL_API).decide(bob, id, { verdict: "approved" })).rejects.toMatchObject({
       code: "approval_not_found",
     });
   });

@@ -14,6 +14,7 @@ import { openSqlite, type Store, type Thread } from "../../store/index.ts";
 import { collect, OPERATOR, sampleAgent, type TestRuntime, testRuntime } from "../../turn/index.contract.ts";
 import { defineTool, toolset } from "../../turn/tools/index.ts";
 import { memoryTools } from "../memories/index.ts";
+import { APPROVAL_API } from "./index.ts";
 import { APPROVAL_STORE } from "./store.ts";
 
 /** What the tool that waits does, and how. */
@@ -42,7 +43,7 @@ async function waiting({ store: change, ...how }: Paying = {}): Promise<Waiting>
   const stand = await testRuntime(script, { agent: sampleAgent(), store, parts: { tools } });
   const thread = await stand.open();
   await stand.say(thread, "Pay order 7");
-  const [waits] = await stand.runtime.approvals(OPERATOR, thread.scope, { status: "waiting" }, 9);
+  const [waits] = await stand.runtime.use(APPROVAL_API).approvals(OPERATOR, thread.scope, { status: "waiting" }, 9);
   if (waits === undefined) throw new Error("nothing waits");
   return { ...stand, thread, waits, paid };
 }
@@ -99,7 +100,7 @@ describe("what came of an approved call", () => {
   it("is kept though the database is busy for a moment", async () => {
     let tries = 2;
     const stand = await waiting({ store: (store) => busyWhile(store, () => tries-- > 0) });
-    const done = await stand.runtime.decide(OPERATOR, stand.waits.id, { verdict: "approved" });
+    const done = await stand.runtime.use(APPROVAL_API).decide(OPERATOR, stand.waits.id, { verdict: "approved" });
     expect(done).toMatchObject({ status: "done", outcome: { text: "paid order 7" } });
     expect(stand.paid).toEqual(["order 7"]);
   });
@@ -108,13 +109,16 @@ describe("what came of an approved call", () => {
     let isLocked = true;
     const stand = await waiting({ store: (store) => busyWhile(store, () => isLocked) });
     const { runtime, waits } = stand;
-    const lost = await runtime.decide(OPERATOR, waits.id, { verdict: "approved" }).catch((thrown) => thrown);
+    const lost = await runtime
+      .use(APPROVAL_API)
+      .decide(OPERATOR, waits.id, { verdict: "approved" })
+      .catch((thrown) => thrown);
     expect(lost).toMatchObject({ code: "store_busy", message: expect.stringContaining('answered "paid order 7"') });
     expect(lost.message).toContain(`strata approval resolve ${waits.id} --note`);
-    expect(await runtime.approval(OPERATOR, waits.id)).toMatchObject({ status: "approved" });
+    expect(await runtime.use(APPROVAL_API).approval(OPERATOR, waits.id)).toMatchObject({ status: "approved" });
     isLocked = false;
     const note = untrusted("349 euros left the account");
-    const resolved = await runtime.decide(OPERATOR, waits.id, { verdict: "resolved", note });
+    const resolved = await runtime.use(APPROVAL_API).decide(OPERATOR, waits.id, { verdict: "resolved", note });
     expect(resolved).toMatchObject({ status: "done", outcome: { text: note, failed: false } });
     expect(await told(stand)).toMatch(
       /look was approved.*The operator has checked and says: 349 euros left the account/,
@@ -133,9 +137,9 @@ describe("what came of an approved call", () => {
     });
     const { runtime, waits } = stand;
     const resolve = (actor = OPERATOR, note = "it was paid") =>
-      runtime.decide(actor, waits.id, { verdict: "resolved", note: untrusted(note) });
+      runtime.use(APPROVAL_API).decide(actor, waits.id, { verdict: "resolved", note: untrusted(note) });
     await expect(resolve()).rejects.toMatchObject({ code: "approval_decided" });
-    const running = runtime.decide(OPERATOR, waits.id, { verdict: "approved" });
+    const running = runtime.use(APPROVAL_API).decide(OPERATOR, waits.id, { verdict: "approved" });
     await begun.promise;
     await expect(resolve()).rejects.toThrow(/ is running; wait for its end/);
     going.resolve();
@@ -151,7 +155,9 @@ describe("what came of an approved call", () => {
       signal.throwIfAborted();
     };
     const { runtime, waits } = await waiting({ run, effect: "none" });
-    const end = await runtime.decide(OPERATOR, waits.id, { verdict: "approved", signal: stop.signal });
+    const end = await runtime
+      .use(APPROVAL_API)
+      .decide(OPERATOR, waits.id, { verdict: "approved", signal: stop.signal });
     expect(end).toMatchObject({ status: "done", outcome: { failed: true, text: expect.stringContaining("stopped") } });
   });
 
@@ -166,18 +172,22 @@ describe("what came of an approved call", () => {
       };
       const stand = await waiting({ run, seconds: 0.01 });
       const { runtime, waits } = stand;
-      const left = await runtime.decide(OPERATOR, waits.id, { verdict: "approved", signal: stop.signal });
+      const left = await runtime
+        .use(APPROVAL_API)
+        .decide(OPERATOR, waits.id, { verdict: "approved", signal: stop.signal });
       expect(left).toMatchObject({ status: "approved" });
       expect(left.outcome).toBeUndefined();
       expect(await told(stand)).toMatch(/look was approved and started.*its effect is unknown/s);
       const note = untrusted("nothing was paid");
-      expect(await runtime.decide(OPERATOR, waits.id, { verdict: "resolved", note })).toMatchObject({ status: "done" });
+      expect(await runtime.use(APPROVAL_API).decide(OPERATOR, waits.id, { verdict: "resolved", note })).toMatchObject({
+        status: "done",
+      });
     },
   );
 
   it("is cut to the budget of a result before it is stored and shown, and says so", async () => {
     const stand = await waiting({ says: "word ".repeat(200_000) });
-    const done = await stand.runtime.decide(OPERATOR, stand.waits.id, { verdict: "approved" });
+    const done = await stand.runtime.use(APPROVAL_API).decide(OPERATOR, stand.waits.id, { verdict: "approved" });
     const tokens = Math.ceil(Buffer.byteLength(done.outcome?.text ?? "") / 3);
     expect(tokens).toBeLessThanOrEqual(DEFAULT_BUDGETS.result);
     expect(tokens).toBeGreaterThan(DEFAULT_BUDGETS.result / 2);
@@ -194,12 +204,16 @@ describe("a call whose tool was changed since", () => {
     const changed: string[] = [];
     const tools = toolset([...memoryTools(stand.store), paying(changed, { description: "Pays twice." }), idle()]);
     const { runtime } = await testRuntime([], { agent: stand.agent, store: stand.store, parts: { tools } });
-    await expect(runtime.decide(OPERATOR, stand.waits.id, { verdict: "approved" })).rejects.toMatchObject({
+    await expect(
+      runtime.use(APPROVAL_API).decide(OPERATOR, stand.waits.id, { verdict: "approved" }),
+    ).rejects.toMatchObject({
       code: "invalid_input",
       message: expect.stringMatching(/look has changed since .* deny it/),
     });
-    expect(await runtime.approval(OPERATOR, stand.waits.id)).toMatchObject({ status: "waiting" });
+    expect(await runtime.use(APPROVAL_API).approval(OPERATOR, stand.waits.id)).toMatchObject({ status: "waiting" });
     expect(changed).toEqual([]);
-    expect(await runtime.decide(OPERATOR, stand.waits.id, { verdict: "denied" })).toMatchObject({ status: "denied" });
+    expect(await runtime.use(APPROVAL_API).decide(OPERATOR, stand.waits.id, { verdict: "denied" })).toMatchObject({
+      status: "denied",
+    });
   });
 });

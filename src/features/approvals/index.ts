@@ -13,7 +13,7 @@ import {
   threadId,
   type Untrusted,
 } from "../../protocol/index.ts";
-import { newestOf, type Parts, reach, type Whose } from "../../turn/index.ts";
+import { featureApi, newestOf, type Parts, reach, type Whose } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import { DONE_BY, FIELDS, NEXT, nextAfter, PAGE } from "../fields.ts";
 import { type Call, type Operation, type OperationContext, operation } from "../operation.ts";
@@ -74,7 +74,7 @@ const list = operation({
   list: "approvals",
   command: { examples: ["approval list --status all"], opens: "record" },
   run: async ({ runtime }, { status, ...wish }, { actor }) => {
-    const approvals = await runtime.newestApprovals(actor, { ...wish, statuses: statusesOf(status) });
+    const approvals = await runtime.use(APPROVAL_API).newestApprovals(actor, { ...wish, statuses: statusesOf(status) });
     return { approvals, ...nextAfter(approvals, wish.limit, ({ askedAt: at, id }) => ({ at, id })) };
   },
   show: ({ approvals }, { style, given }) => {
@@ -98,7 +98,7 @@ const show = operation({
   takes: ONE,
   gives: APPROVAL,
   command: { words: ["id"], examples: [`approval show ${ID}`], opens: "record" },
-  run: ({ runtime }, { id }, { actor }) => runtime.approval(actor, id),
+  run: ({ runtime }, { id }, { actor }) => runtime.use(APPROVAL_API).approval(actor, id),
   show: (approval, { style }) => lines(approval, style),
 });
 
@@ -121,7 +121,7 @@ const deciding = ({ verb, verdict, does, note, example }: Deciding): Operation =
     gives: APPROVAL,
     command: { words: ["id"], examples: [example], opens: "everything" },
     run: ({ runtime }, { id, note }, { actor, signal }) =>
-      runtime.decide(actor, id, { verdict, signal, ...(note !== undefined && { note }) }),
+      runtime.use(APPROVAL_API).decide(actor, id, { verdict, signal, ...(note !== undefined && { note }) }),
     show: (approval, { style }) => lines(approval, style),
     follows: tellAgent,
   });
@@ -185,6 +185,7 @@ export const FEATURE: Feature = {
   store: APPROVAL_STORE,
   errors: [NOT_FOUND, ALREADY_DECIDED],
   operations: OPERATIONS,
+  open: () => ({ api: ({ parts }) => APPROVAL_API.open(approvalApi(parts)) }),
 };
 
 /** Which calls are listed. */
@@ -194,7 +195,7 @@ interface ApprovalWish extends Omit<Whose, "channel" | "except"> {
 }
 
 /** Tool calls that wait or waited for a person, and their decisions. */
-export interface ApprovalDoors {
+export interface ApprovalApi {
   /** Newest first. A scope with `contact: null` lists those of all contacts. */
   approvals(actor: Allowed<"read">, scope: Scope, filter: ApprovalFilter, limit: number): Promise<readonly Approval[]>;
   /** Of one agent or of all, newest first. @throws StrataError `agent_not_found` for a name never heard of */
@@ -211,12 +212,11 @@ export interface ApprovalDoors {
   decide(actor: Allowed<"operate">, id: ApprovalId, verdict: Verdict): Promise<Approval>;
 }
 
-declare module "../../turn/runtime.ts" {
-  interface Runtime extends ApprovalDoors {}
-}
+/** The functions of approvals, as `runtime.use` gives them. */
+export const APPROVAL_API = featureApi<ApprovalApi>("approvals");
 
 /** The doors to calls that wait for a person. */
-export function approvalDoors(parts: Parts): ApprovalDoors {
+export function approvalApi(parts: Parts): ApprovalApi {
   const acting = new Set<ApprovalId>();
   const { approvals } = parts.store.part(APPROVAL_STORE);
   return {

@@ -1,11 +1,20 @@
 import { type AgentName, type Allowed, authorize, type OutboxId, type TurnId } from "../../protocol/index.ts";
 import type { Paging, Thread } from "../../store/index.ts";
-import { type AgentAccess, accessTo, agentNamed, type Parts, recordAct, threadOf, turnOf } from "../../turn/index.ts";
+import {
+  type AgentAccess,
+  accessTo,
+  agentNamed,
+  featureApi,
+  type Parts,
+  recordAct,
+  threadOf,
+  turnOf,
+} from "../../turn/index.ts";
 import { type DeliveryPorts, type DeliveryReport, deliverDue } from "./deliver.ts";
 import { OUTBOX_STORE, type OutboxMessage } from "./store.ts";
 
 /** What happens to replies once they are committed. */
-export interface DeliveryDoors {
+export interface DeliveryApi {
   /** What it said, the newest first. */
   outbox(
     actor: Allowed<"read">,
@@ -35,15 +44,14 @@ export interface DeliveryDoors {
   deliverDue(actor: Allowed<"operate">, agent: AgentName, signal: AbortSignal): AsyncGenerator<DeliveryReport>;
 }
 
-declare module "../../turn/runtime.ts" {
-  interface Runtime extends DeliveryDoors {}
-}
+/** The functions of deliveries, as `runtime.use` gives them. */
+export const DELIVERY_API = featureApi<DeliveryApi>("deliveries");
 
 /** How many of a thread's waiting messages are read at once. */
 const PAGE = 100;
 
 /** What happens to replies once they are committed. */
-export function deliveryDoors(parts: Parts & DeliveryPorts): DeliveryDoors {
+export function deliveryApi(parts: Parts, { sendDelivery: send }: DeliveryPorts): DeliveryApi {
   const store = parts.store.part(OUTBOX_STORE);
   return {
     async *undelivered(actor, { id: thread }) {
@@ -65,13 +73,12 @@ export function deliveryDoors(parts: Parts & DeliveryPorts): DeliveryDoors {
     deliveriesDue: async (actor, name, limit) => {
       const { org, deliver } = agentNamed(parts, actor, name);
       authorize(actor, { org, agent: name, contact: null });
-      if (parts.sendDelivery === undefined || deliver === undefined) return { due: 0 };
+      if (send === undefined || deliver === undefined) return { due: 0 };
       return store.deliveriesDue({ org, agent: name }, { now: parts.clock.real(), limit });
     },
     async *deliverDue(actor, name, signal) {
       const agent = agentNamed(parts, actor, name);
       authorize(actor, { org: agent.org, agent: agent.name, contact: null });
-      const send = parts.sendDelivery;
       if (send !== undefined) yield* deliverDue(parts, agent, { send, signal });
     },
   };

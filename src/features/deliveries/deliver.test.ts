@@ -3,6 +3,8 @@ import { scripted } from "../../models/index.ts";
 import { contactId, threadId } from "../../protocol/index.ts";
 import { collect, endOf, message, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { type Runtime, readRecording, replay } from "../../turn/index.ts";
+import { INBOX_API } from "../inbox/index.ts";
+import { DELIVERY_API } from "./api.ts";
 import type { Delivery, DeliveryReport, SendDelivery } from "./deliver.ts";
 import { OUTBOX_STORE } from "./store.ts";
 
@@ -43,7 +45,7 @@ async function delivering(...troubles: readonly string[]) {
 
 /** What is due is sent. */
 const look = (runtime: Runtime): Promise<DeliveryReport[]> =>
-  collect(runtime.deliverDue(OPERATOR, AGENT.name, new AbortController().signal));
+  collect(runtime.use(DELIVERY_API).deliverDue(OPERATOR, AGENT.name, new AbortController().signal));
 
 describe("a reply of an agent that says where its replies go", () => {
   it("is sent once it is committed, with its id, and never again", async () => {
@@ -51,7 +53,9 @@ describe("a reply of an agent that says where its replies go", () => {
     expect(await look()).toMatchObject([{ agent: AGENT.name, again: false }]);
     expect(await look()).toEqual([]);
     expect(tries).toMatchObject([{ text: "Here is your bread.", contact: "ann", id: expect.stringMatching(/^out_/) }]);
-    expect(await runtime.outbox(OPERATOR, AGENT.name, { limit: 5 })).toMatchObject([{ status: "delivered" }]);
+    expect(await runtime.use(DELIVERY_API).outbox(OPERATOR, AGENT.name, { limit: 5 })).toMatchObject([
+      { status: "delivered" },
+    ]);
   });
 
   it("that is not taken is tried again later under the same id, and the one behind it does not wait for it", async () => {
@@ -73,7 +77,9 @@ describe("a reply of an agent that says where its replies go", () => {
     const hide = (text: string): string => text.replaceAll(TOKEN, "[secret]");
     Object.assign(parts, { vault: { ...parts.vault, hide } });
     expect(await look()).toMatchObject([{ failed: "401: the token [secret] is unknown", again: true }]);
-    expect(JSON.stringify(await runtime.outbox(OPERATOR, AGENT.name, { limit: 5 }))).not.toContain(TOKEN);
+    expect(JSON.stringify(await runtime.use(DELIVERY_API).outbox(OPERATOR, AGENT.name, { limit: 5 }))).not.toContain(
+      TOKEN,
+    );
   });
 
   it("that is refused for a day stays in the outbox, and says why", async () => {
@@ -83,7 +89,7 @@ describe("a reply of an agent that says where its replies go", () => {
       later(61);
     }
     expect(tries).toHaveLength(30);
-    const [message] = await runtime.outbox(OPERATOR, AGENT.name, { limit: 5 });
+    const [message] = await runtime.use(DELIVERY_API).outbox(OPERATOR, AGENT.name, { limit: 5 });
     expect(message).toMatchObject({ status: "undeliverable", failed: "the server answered 500" });
   });
 
@@ -121,7 +127,7 @@ describe("a reply of an agent that says where its replies go", () => {
     const { signal } = new AbortController();
     let sent = 0;
     // Nine answers take longer than a message is held.
-    for await (const _ of one.runtime.deliverDue(OPERATOR, AGENT.name, signal))
+    for await (const _ of one.runtime.use(DELIVERY_API).deliverDue(OPERATOR, AGENT.name, signal))
       if (++sent === 9) await look(other.runtime);
     expect(tries).toEqual(texts);
   });
@@ -150,7 +156,7 @@ describe("a reply of an agent that says where its replies go", () => {
     later(60);
     expect(await look()).toEqual([]);
     expect(tries).toHaveLength(1);
-    expect(await runtime.outbox(OPERATOR, AGENT.name, { status: "waiting", limit: 5 })).toEqual([]);
+    expect(await runtime.use(DELIVERY_API).outbox(OPERATOR, AGENT.name, { status: "waiting", limit: 5 })).toEqual([]);
   });
 
   it("is not followed by a second answer to the same message, unless somebody says that it shall", async () => {
@@ -176,7 +182,7 @@ describe("a reply of an agent that says where its replies go", () => {
     later(60);
     expect(await look()).toEqual([]);
     expect(tries).toHaveLength(1);
-    expect(await runtime.outbox(OPERATOR, AGENT.name, { status: "waiting", limit: 5 })).toEqual([]);
+    expect(await runtime.use(DELIVERY_API).outbox(OPERATOR, AGENT.name, { status: "waiting", limit: 5 })).toEqual([]);
   });
 
   it("is sent if the reader left before the end, once there was time to take it", async () => {
@@ -223,7 +229,7 @@ describe("a reply of an agent that says where its replies go", () => {
     for (const contact of ["ann", "ann", "bob"]) await on.say(await on.open(contact), "Hello.", { replyTo: "outbox" });
     time.now += MINUTE;
     const stop = new AbortController();
-    const hanging = collect(on.runtime.deliverDue(OPERATOR, AGENT.name, stop.signal));
+    const hanging = collect(on.runtime.use(DELIVERY_API).deliverDue(OPERATOR, AGENT.name, stop.signal));
     await hangs.promise;
     // What is for the same conversation keeps its place behind it.
     expect(await look(on.runtime)).toHaveLength(1);
@@ -247,7 +253,7 @@ describe("a reply of an agent that says where its replies go", () => {
     await on.say(await on.open(), "Hi.", { replyTo: "outbox" });
     time.now += MINUTE;
     const stop = new AbortController();
-    const stopping = collect(on.runtime.deliverDue(OPERATOR, AGENT.name, stop.signal));
+    const stopping = collect(on.runtime.use(DELIVERY_API).deliverDue(OPERATOR, AGENT.name, stop.signal));
     await onItsWay.promise;
     stop.abort();
     expect(await stopping).toMatchObject([{ failed: "the program stopped while it was sent", again: true }]);
@@ -271,11 +277,13 @@ describe("a reply of an agent that says where its replies go", () => {
     time.now += MINUTE;
     while (stops.left > 0) {
       stops.stop = new AbortController();
-      const reports = await collect(on.runtime.deliverDue(OPERATOR, AGENT.name, stops.stop.signal));
+      const reports = await collect(on.runtime.use(DELIVERY_API).deliverDue(OPERATOR, AGENT.name, stops.stop.signal));
       expect(reports).toMatchObject([{ again: true }]);
     }
     expect(await look(on.runtime)).toMatchObject([{ again: false }]);
-    expect(await on.runtime.outbox(OPERATOR, AGENT.name, { limit: 5 })).toMatchObject([{ status: "delivered" }]);
+    expect(await on.runtime.use(DELIVERY_API).outbox(OPERATOR, AGENT.name, { limit: 5 })).toMatchObject([
+      { status: "delivered" },
+    ]);
   });
 
   it("goes where the agent's declaration of today says, whatever its conversation is pinned to", async () => {
@@ -317,7 +325,7 @@ describe("a reply of an agent that says where its replies go", () => {
     expect(turn?.end?.type).toBe("failed");
     time.now += 60 * MINUTE;
     // It is no mail that waits for the agent.
-    expect(await collect(on.runtime.runInbox(OPERATOR, AGENT.name))).toEqual([]);
+    expect(await collect(on.runtime.use(INBOX_API).runInbox(OPERATOR, AGENT.name))).toEqual([]);
     const thread = await on.runtime.thread(OPERATOR, turn?.thread ?? threadId(""));
     expect(endOf(await collect(on.runtime.run(OPERATOR, thread, { replyTo: "outbox" }))).type).toBe("done");
     time.now += 60 * MINUTE;
@@ -335,8 +343,10 @@ describe("replies that nobody has taken", () => {
       time.at++;
       await say(thread, "Go on.", { replyTo: "outbox" });
     }
-    expect((await collect(runtime.undelivered(OPERATOR, thread))).map(({ text }) => text)).toEqual(texts);
-    expect(await collect(runtime.undelivered(OPERATOR, thread))).toEqual([]);
+    expect((await collect(runtime.use(DELIVERY_API).undelivered(OPERATOR, thread))).map(({ text }) => text)).toEqual(
+      texts,
+    );
+    expect(await collect(runtime.use(DELIVERY_API).undelivered(OPERATOR, thread))).toEqual([]);
   });
 });
 
@@ -374,7 +384,9 @@ describe("the channel of recordings", () => {
     expect(forked).toMatchObject({ channel: "chat", forkedFrom: { thread: recorded } });
     expect((await on.runtime.fork(OPERATOR, recorded, { key: "living" })).id).toBe(forked.id);
     await on.runtime.post(OPERATOR, forked, [message("Bread still?", on.time.at)]);
-    expect(endOf(await collect(on.runtime.runInbox(OPERATOR, AGENT.name)))).toMatchObject({ text: "Yes, still." });
+    expect(endOf(await collect(on.runtime.use(INBOX_API).runInbox(OPERATOR, AGENT.name)))).toMatchObject({
+      text: "Yes, still.",
+    });
     expect(JSON.stringify(on.sent[1]?.messages)).toContain("Long ago.");
     real.now += MINUTE;
     await look(on.runtime);
@@ -392,8 +404,12 @@ describe("the channel of recordings", () => {
       const named = { agent: agent.name, contact: contactId("ann"), channel, key: "main" };
       const thread = await runtime.open(OPERATOR, named);
       await runtime.post(OPERATOR, thread, [message("Hi.", time.at)]);
-      expect(endOf(await collect(runtime.runInbox(OPERATOR, agent.name)))).toMatchObject({ text: "Hello." });
-      expect(await runtime.outbox(OPERATOR, agent.name, { limit: 5 })).toMatchObject([{ status: "waiting", channel }]);
+      expect(endOf(await collect(runtime.use(INBOX_API).runInbox(OPERATOR, agent.name)))).toMatchObject({
+        text: "Hello.",
+      });
+      expect(await runtime.use(DELIVERY_API).outbox(OPERATOR, agent.name, { limit: 5 })).toMatchObject([
+        { status: "waiting", channel },
+      ]);
     },
   );
 });

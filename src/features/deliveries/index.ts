@@ -1,15 +1,18 @@
 /** An agent's replies and their delivery: the outbox, replies delivered by other means, and replies that Strata sends itself. */
+
 import { z } from "zod";
 import { count, minute, oneLine, printable, type Style, setIn } from "../../print/index.ts";
 import type { AgentName } from "../../protocol/index.ts";
 import type { Job, JobWorld, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, list, NEXT, nextAfter, PAGE, TIME } from "../fields.ts";
-import { type OperationContext, operation } from "../operation.ts";
+import { operation } from "../operation.ts";
+import { DELIVERY_API, type DeliveryApi, deliveryApi } from "./api.ts";
 import { KEYS } from "./config.ts";
+import type { DeliveryPorts } from "./deliver.ts";
 import { OUTBOX_STORE } from "./store.ts";
 
-export { type DeliveryDoors, deliveryDoors } from "./api.ts";
+export { DELIVERY_API, type DeliveryApi } from "./api.ts";
 export type { Delivery, DeliveryPorts, SendDelivery } from "./deliver.ts";
 export { OUTBOX_STORE } from "./store.ts";
 export { sendDelivery } from "./webhook.ts";
@@ -43,7 +46,7 @@ const said = operation({
   list: "messages",
   command: { examples: ["outbox list --status undeliverable"], opens: "record" },
   run: async ({ runtime }, { agent, status, limit, after }, { actor }) => {
-    const messages = await runtime.outbox(actor, agent, {
+    const messages = await runtime.use(DELIVERY_API).outbox(actor, agent, {
       limit,
       ...given("status", status),
       ...given("after", after),
@@ -64,7 +67,9 @@ const delivered = operation({
   takes: z.strictObject({ agent: FIELDS.agent, id: FIELDS.message }),
   gives: z.object({ delivered: z.boolean() }),
   command: { words: ["id"], examples: ["outbox delivered out_01jd8k3v5x9m2q7r4t6w8y0zab"], opens: "record" },
-  run: async ({ runtime }, { agent, id }, { actor }) => ({ delivered: await runtime.delivered(actor, agent, id) }),
+  run: async ({ runtime }, { agent, id }, { actor }) => ({
+    delivered: await runtime.use(DELIVERY_API).delivered(actor, agent, id),
+  }),
   show: (answer, { given: { agent, id } }) => [
     answer.delivered ? `${id} counts as delivered.` : `${id} is not waiting at ${agent}.`,
   ],
@@ -80,7 +85,7 @@ const replies: Job = {
     const sending = world.runtime.agents(world.operator).filter(({ deliver }) => deliver !== undefined);
     const found = await Promise.all(
       sending.map(async ({ name }) => {
-        const { due, next } = await world.runtime.deliveriesDue(world.operator, name, SIDE_BY_SIDE);
+        const { due, next } = await world.runtime.use(DELIVERY_API).deliveriesDue(world.operator, name, SIDE_BY_SIDE);
         return { next, tasks: Array.from({ length: due }, (_, n) => sendingOf(world, name, n)) };
       }),
     );
@@ -95,7 +100,7 @@ const sendingOf = ({ runtime, operator }: JobWorld, agent: AgentName, n: number)
   key: `replies of ${agent}, ${n}`,
   trouble: `Replies of ${agent} could not be sent`,
   async *run(signal) {
-    for await (const { outbox, failed, again } of runtime.deliverDue(operator, agent, signal)) {
+    for await (const { outbox, failed, again } of runtime.use(DELIVERY_API).deliverDue(operator, agent, signal)) {
       if (signal.aborted) return;
       const next = again ? "it is tried again" : "it was tried too many times and stays in the outbox";
       if (failed === undefined) yield { about: outbox, says: "", isOver: true };
@@ -104,7 +109,7 @@ const sendingOf = ({ runtime, operator }: JobWorld, agent: AgentName, n: number)
   },
 });
 
-export const FEATURE: Feature = {
+export const FEATURE: Feature<DeliveryPorts> = {
   name: "deliveries",
   needs: ["schedules"],
   keys: KEYS,
@@ -118,9 +123,10 @@ export const FEATURE: Feature = {
   store: OUTBOX_STORE,
   operations: [said, delivered],
   jobs: [replies],
+  open: (world) => ({ api: ({ parts }) => DELIVERY_API.open(deliveryApi(parts, world)) }),
 };
 
-type Outgoing = Awaited<ReturnType<OperationContext["runtime"]["outbox"]>>[number];
+type Outgoing = Awaited<ReturnType<DeliveryApi["outbox"]>>[number];
 
 /** How many characters of a message are shown; `--json` has all of it. */
 const BEGINNING = 200;

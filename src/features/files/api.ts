@@ -14,7 +14,7 @@ import {
   trusted,
   type Untrusted,
 } from "../../protocol/index.ts";
-import { type AgentAccess, accessTo, type Parts } from "../../turn/index.ts";
+import { type AgentAccess, accessTo, featureApi, type Parts } from "../../turn/index.ts";
 import { list } from "../fields.ts";
 import type { ProjectDisk } from "../project-disk.ts";
 import { fileRules } from "./config.ts";
@@ -47,7 +47,7 @@ export const FILES = z.object({
 type FilesView = z.output<typeof FILES>;
 
 /** What operators see of an agent's files, and their word on those. @throws StrataError `not_allowed`, `agent_not_found` */
-export interface FileDoors {
+export interface FileApi {
   /** The files of its prompt, as they are now. @throws StrataError `text_not_found` for an agent without them */
   files(actor: Allowed<"operate">, agent: AgentName): Promise<FilesView>;
   /** Lets a file be sent as it is, whatever the guard finds in it. @throws StrataError `text_not_found`, `text_refused` */
@@ -58,12 +58,11 @@ export interface FileDoors {
   ): Promise<TextVersion>;
 }
 
-declare module "../../turn/runtime.ts" {
-  interface Runtime extends FileDoors {}
-}
+/** The functions of files, as `runtime.use` gives them. */
+export const FILE_API = featureApi<FileApi>("files");
 
 /** What operators see of an agent's files, and their word on those that the guard finds fault with. They are read again each time. */
-export const fileDoors = (parts: Parts, disk: ProjectDisk | undefined): FileDoors => ({
+export const fileApi = (parts: Parts, disk: ProjectDisk | undefined): FileApi => ({
   files: async (actor, agent) => filesView(await look(accessTo(parts, actor, agent), disk)),
   approveFile: async (actor, agent, choice) => approve(await look(accessTo(parts, actor, agent), disk), choice),
 });

@@ -18,6 +18,7 @@ import {
 } from "../../protocol/index.ts";
 import { endOf, OPERATOR, sampleAgent, type TestRuntime, testRuntime } from "../../turn/index.contract.ts";
 import { DISK, type FileReader, type ProjectDisk } from "../index.ts";
+import { FILE_API } from "./api.ts";
 import { prepare, splitHead } from "./index.ts";
 
 const WHOLE = { full: "whole", compact: "whole", minimal: "absent" } as const;
@@ -349,8 +350,8 @@ it("001.5 what an operator has approved is sent as it is, and another text of it
   const on = await workbench({ folder, rules: { check: "review", ttl: 0 }, replies: ["Yes.", "Yes.", "Yes."] });
   expect((await prompted(on, "ann")).system).not.toContain(ATTACK);
   const { runtime, agent } = on;
-  expect((await runtime.files(OPERATOR, agent.name)).files[0]?.state).toBe("held back");
-  await runtime.approveFile(OPERATOR, agent.name, { path: "AGENTS.md", reason: untrusted("I wrote it") });
+  expect((await runtime.use(FILE_API).files(OPERATOR, agent.name)).files[0]?.state).toBe("held back");
+  await runtime.use(FILE_API).approveFile(OPERATOR, agent.name, { path: "AGENTS.md", reason: untrusted("I wrote it") });
   expect((await prompted(on, "bea")).system).toContain(ATTACK);
   write(folder, "AGENTS.md", `${ATTACK} And more.`);
   on.clock.at += 1_000;
@@ -360,14 +361,14 @@ it("001.5 what an operator has approved is sent as it is, and another text of it
 it("an approval is refused where `check: block` would never send the file, with the next step", async () => {
   const on = await workbench({ folder: folderWith({ "AGENTS.md": ATTACK }), rules: { check: "block" } });
   const choice = { path: "AGENTS.md", reason: untrusted("I wrote it") };
-  await expect(on.runtime.approveFile(OPERATOR, on.agent.name, choice)).rejects.toThrow("check: review");
+  await expect(on.runtime.use(FILE_API).approveFile(OPERATOR, on.agent.name, choice)).rejects.toThrow("check: review");
 });
 
 it("001.33 sub-agents that AGENTS.md defines are read", async () => {
   const text =
     "# Rules\nRun tests.\n## Subagents\n### reviewer\nLooks at\ndiffs.\n\nBe strict.\n### `scribe`\nWrites notes.\n## Style\n### Names\nShort.";
   const on = await workbench({ folder: folderWith({ "AGENTS.md": text }), rules: {} });
-  expect((await on.runtime.files(OPERATOR, on.agent.name)).subagents).toEqual([
+  expect((await on.runtime.use(FILE_API).files(OPERATOR, on.agent.name)).subagents).toEqual([
     { name: "reviewer", description: "Looks at diffs.", instructions: "Looks at\ndiffs.\n\nBe strict." },
     { name: "scribe", description: "Writes notes.", instructions: "Writes notes." },
   ]);

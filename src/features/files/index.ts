@@ -2,16 +2,15 @@
 
 import { z } from "zod";
 import { number, printable, table } from "../../print/index.ts";
-import type { Parts, TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, NO_REASON, OF_AGENT } from "../fields.ts";
 import { type Operation, operation } from "../operation.ts";
 import type { ProjectDisk } from "../project-disk.ts";
-import { FILES, type FileDoors, fileDoors } from "./api.ts";
+import { FILE_API, FILES, fileApi } from "./api.ts";
 import { KEYS } from "./config.ts";
 import { fileSteps } from "./steps.ts";
 
-export type { FileDoors } from "./api.ts";
+export { FILE_API, type FileApi } from "./api.ts";
 export { type FileProblem, fileProblems, lineProblems } from "./lint.ts";
 export { faultsIn, type Prepared, prepare, type Split, splitHead } from "./prepare.ts";
 export type { SubagentDefinition } from "./read.ts";
@@ -22,16 +21,6 @@ export interface FilePorts {
   /** The folders that agents are declared in; left out, none is known. */
   readonly disk?: ProjectDisk | undefined;
 }
-
-interface FileParts {
-  readonly steps: TurnSteps;
-  readonly doors: (parts: Parts) => FileDoors;
-}
-
-export const openFiles = ({ disk }: FilePorts): FileParts => ({
-  steps: disk === undefined ? {} : fileSteps(disk),
-  doors: (parts) => fileDoors(parts, disk),
-});
 
 const COLUMNS = [
   { head: "file" },
@@ -48,7 +37,7 @@ const files = operation({
   takes: OF_AGENT,
   gives: FILES,
   command: { examples: ["file list workbench"], opens: "data" },
-  run: ({ runtime }, { agent }, { actor }) => runtime.files(actor, agent),
+  run: ({ runtime }, { agent }, { actor }) => runtime.use(FILE_API).files(actor, agent),
   show: ({ root, files: found, subagents }, { style }) => [
     style.dim(`below ${printable(root)}`),
     ...table(
@@ -77,7 +66,7 @@ const approve = operation({
   gives: z.object({ part: z.string().optional(), n: z.number(), digest: z.string() }),
   command: { words: ["path"], examples: ["file approve AGENTS.md"], usual: NO_REASON, opens: "data" },
   run: async ({ runtime }, { agent, path, reason }, { actor }) => {
-    const { part, n, digest } = await runtime.approveFile(actor, agent, { path, reason });
+    const { part, n, digest } = await runtime.use(FILE_API).approveFile(actor, agent, { path, reason });
     return { ...(part !== undefined && { part }), n, digest };
   },
   show: (_, { given: { path } }) => [`${printable(path)} is sent as it is now, from the next turn on.`],
@@ -85,4 +74,12 @@ const approve = operation({
 
 const OPERATIONS: readonly Operation[] = [files, approve];
 
-export const FEATURE: Feature = { name: "files", keys: KEYS, operations: OPERATIONS };
+export const FEATURE: Feature<FilePorts> = {
+  name: "files",
+  keys: KEYS,
+  operations: OPERATIONS,
+  open: ({ disk }) => ({
+    ...(disk && { steps: fileSteps(disk) }),
+    api: ({ parts }) => FILE_API.open(fileApi(parts, disk)),
+  }),
+};

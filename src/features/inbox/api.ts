@@ -20,6 +20,7 @@ import {
   accessTo,
   agentNamed,
   closedChannels,
+  featureApi,
   keepVersion,
   pauseAfter,
   REPLAY,
@@ -57,7 +58,7 @@ export interface WaitingThread {
 }
 
 /** What waits for an agent, and turns over it. @throws StrataError `not_allowed`, `agent_not_found` */
-export interface InboxDoors {
+export interface InboxApi {
   /**
    * One turn over what waits for longest; the events of `run`, none where nothing waits. Of one sender, or with `inbox: batch` of up
    * to five: then each gets what the agent sends them with `reply_to_sender`, and the final text goes to nobody. Replies wait in the
@@ -73,9 +74,8 @@ export interface InboxDoors {
   inbox(actor: Allowed<"read">, agent: AgentName, limit: number, after?: Position): Promise<readonly InboxMessage[]>;
 }
 
-declare module "../../turn/runtime.ts" {
-  interface Runtime extends InboxDoors {}
-}
+/** The functions of inbox, as `runtime.use` gives them. */
+export const INBOX_API = featureApi<InboxApi>("inbox");
 
 /** Where turns of several senders are. */
 const CHANNEL = "inbox";
@@ -93,7 +93,7 @@ const restedAt =
     count === 0 || Math.abs(at - last) >= pauseAfter(count);
 
 /** The doors to what waits and to turns over it, for operators. */
-export function inboxDoors(parts: () => TurnParts, run: Run): InboxDoors {
+export function inboxApi(parts: () => TurnParts, run: Run): InboxApi {
   return {
     waiting: async (actor, name) => waiting(parts(), accessTo(parts(), actor, name).agent),
     inbox: async (actor, name, limit, after) => inbox(accessTo(parts(), actor, name), { limit, after }),

@@ -1,4 +1,5 @@
 /** The inbox of an agent: the waiting messages of all its senders, and the turns that handle them. */
+
 import { z } from "zod";
 import { clean, shorten } from "../../guard/index.ts";
 import { count, minute, oneLine, printable, type Style, setIn, unansweredLine } from "../../print/index.ts";
@@ -20,13 +21,15 @@ import { type GatherContext, type LiveSources, senderOf } from "../../turn/sourc
 import type { Due, Job, Notice, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, LIST_OF_AGENT, list, NEXT, nextAfter, OF_AGENT } from "../fields.ts";
-import { type OperationContext, operation, turnOperation } from "../operation.ts";
+import { MESSAGE_API } from "../messages/index.ts";
+import { operation, turnOperation } from "../operation.ts";
 import { EVENT } from "../shapes.ts";
+import { INBOX_API, type InboxApi, inboxApi } from "./api.ts";
 import { KEYS } from "./config.ts";
 import { replyTool } from "./tools.ts";
 import { messagesWait, NOTHING_WAITS } from "./wording.ts";
 
-export { type InboxDoors, inboxDoors } from "./api.ts";
+export { INBOX_API, type InboxApi } from "./api.ts";
 export { replyTool } from "./tools.ts";
 
 const WAITING = z
@@ -47,7 +50,7 @@ const waiting = operation({
   list: "messages",
   command: { examples: ["inbox list sovereign"], opens: "record" },
   run: async ({ runtime }, { agent, limit, after }, { actor }) => {
-    const messages = await runtime.inbox(actor, agent, limit, after);
+    const messages = await runtime.use(INBOX_API).inbox(actor, agent, limit, after);
     return { messages, ...nextAfter(messages, limit, ({ event: { at, id } }) => ({ at, id })) };
   },
   show: ({ messages }, { style, given: { agent } }) =>
@@ -93,7 +96,7 @@ const post = operation({
     const to = { agent, contact, channel: CHAT, key: newest?.key ?? CHAT };
     const content = [{ type: "text", text }] as const;
     const message = { to, content, kind: "message", trust: "contact", externalId, follow: "queue" } as const;
-    const sending = runtime.sendMessage(actor, message);
+    const sending = runtime.use(MESSAGE_API).sendMessage(actor, message);
     for (let next = await sending.next(); ; next = await sending.next())
       if (next.done === true) return next.value.event;
   },
@@ -115,7 +118,7 @@ const run = turnOperation({
   at: "POST /v1/agents/{agent}/inbox/run",
   takes: OF_AGENT,
   command: { examples: ["inbox run sovereign"], opens: "everything" },
-  turn: ({ runtime }, { agent }, { actor, signal }) => runtime.runInbox(actor, agent, { signal }),
+  turn: ({ runtime }, { agent }, { actor, signal }) => runtime.use(INBOX_API).runInbox(actor, agent, { signal }),
   idle: ({ agent }) => `Nothing waits for ${agent}.`,
 });
 
@@ -133,7 +136,7 @@ const messages: Job = {
 };
 
 async function dueOf({ runtime, operator, clock }: Parameters<Job["due"]>[0], { name, inbox }: Agent): Promise<Due> {
-  const waits = await runtime.waiting(operator, name);
+  const waits = await runtime.use(INBOX_API).waiting(operator, name);
   const task = (key: string, turn: (signal: AbortSignal) => AsyncIterable<TurnEvent>): Task => ({
     agent: name,
     key,
@@ -141,7 +144,9 @@ async function dueOf({ runtime, operator, clock }: Parameters<Job["due"]>[0], { 
     run: (signal) => handled(turn(signal), signal),
   });
   if (inbox === "batch") {
-    const all = task(`inbox of ${name}`, (signal) => runtime.runInbox(operator, name, { signal, waited: 0 }));
+    const all = task(`inbox of ${name}`, (signal) =>
+      runtime.use(INBOX_API).runInbox(operator, name, { signal, waited: 0 }),
+    );
     return { tasks: waits.length === 0 ? [] : [all] };
   }
   const isDue = ({ since, isHanded }: (typeof waits)[number]): boolean => isHanded || since + LEFT <= clock.real();
@@ -177,14 +182,16 @@ export const INBOX_SOURCES: LiveSources = { obligations: async (_, context) => o
 
 export const FEATURE: Feature = {
   name: "inbox",
+  needs: ["messages"],
   keys: KEYS,
   steps: { sources: () => INBOX_SOURCES },
   tools: () => [replyTool()],
   operations: [waiting, post, run],
   jobs: [messages],
+  open: () => ({ api: ({ turnParts, run }) => INBOX_API.open(inboxApi(turnParts, run)) }),
 };
 
-type Waiting = Awaited<ReturnType<OperationContext["runtime"]["inbox"]>>[number];
+type Waiting = Awaited<ReturnType<InboxApi["inbox"]>>[number];
 
 /** How many characters of a message are shown; `--json` has all of it. */
 const BEGINNING = 200;

@@ -21,9 +21,12 @@ import { openSqlite } from "../../store/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { defineTool, toolset } from "../../turn/tools/index.ts";
 import { cardOf } from "../../wire/index.ts";
+import { DELIVERY_API } from "../deliveries/index.ts";
+import { LIFE_API } from "../life/index.ts";
 import { LOG_STORE } from "../logs/index.ts";
 import { memoryTools } from "../memories/index.ts";
 import type { InboxOptions } from "./api.ts";
+import { INBOX_API } from "./api.ts";
 import { replyTool } from "./index.ts";
 
 const live = (id: string, rank: number, source: Source): Agent["layers"][number] => ({
@@ -111,7 +114,8 @@ async function inbox(script: readonly Script<Request>[], { each, ...change }: Pa
     return thread;
   };
   const scopeOf = (contact: string) => ({ org: ORG, agent: on.agent.name, contact: contactId(contact) });
-  const run = (options: InboxOptions = {}) => collect(on.runtime.runInbox(OPERATOR, on.agent.name, options));
+  const run = (options: InboxOptions = {}) =>
+    collect(on.runtime.use(INBOX_API).runInbox(OPERATOR, on.agent.name, options));
   const later = (seconds: number): void => {
     real.now += seconds * 1_000;
     on.time.at += seconds * 1_000;
@@ -248,10 +252,10 @@ describe("a turn over the messages of several senders", () => {
     const first = await on.run();
     // Seven messages and two replies: nine calls.
     expect(named(on.sent[0])).toEqual(["ann", "bob"]);
-    expect(await on.runtime.inbox(OPERATOR, on.agent.name, 99)).toHaveLength(15 - 7);
+    expect(await on.runtime.use(INBOX_API).inbox(OPERATOR, on.agent.name, 99)).toHaveLength(15 - 7);
     expect(first.map(({ type }) => type)).not.toContain("unanswered");
     while ((await on.run()).length > 0);
-    expect(await on.runtime.inbox(OPERATOR, on.agent.name, 99)).toEqual([]);
+    expect(await on.runtime.use(INBOX_API).inbox(OPERATOR, on.agent.name, 99)).toEqual([]);
     for (const request of on.sent) expect(wordsOf(request).match(/\[message ·/gu)?.length ?? 0).toBeLessThan(8);
     expect(await on.problems()).toEqual([]);
   });
@@ -262,7 +266,9 @@ describe("a turn over the messages of several senders", () => {
     for (const sender of ["ann", "bob", "cid"]) await on.post(sender, `secret-${sender}`);
     await on.run();
     expect(named(on.sent[0])).toEqual(["ann", "bob"]);
-    expect((await on.runtime.inbox(OPERATOR, on.agent.name, 9)).map(({ contact }) => contact)).toEqual(["cid"]);
+    expect((await on.runtime.use(INBOX_API).inbox(OPERATOR, on.agent.name, 9)).map(({ contact }) => contact)).toEqual([
+      "cid",
+    ]);
   });
 
   it("saves nothing to memory: of whom it is nobody could know", async () => {
@@ -293,7 +299,9 @@ describe("a turn over the messages of several senders", () => {
           return true;
         };
         const waiting = async () =>
-          new Set((await on.runtime.inbox(OPERATOR, on.agent.name, 99)).map(({ contact }) => String(contact)));
+          new Set(
+            (await on.runtime.use(INBOX_API).inbox(OPERATOR, on.agent.name, 99)).map(({ contact }) => String(contact)),
+          );
         for (const { who, runs } of posts) {
           await on.post(who, `I am ${who}: secret-${who}`);
           if (runs) await turn();
@@ -338,7 +346,7 @@ describe("a turn of several senders that is interrupted", () => {
     const on = await inbox([RINGING, RINGING, "You alone, hello."]);
     for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
     const stop = new AbortController();
-    for await (const event of on.runtime.runInbox(OPERATOR, on.agent.name, { signal: stop.signal })) {
+    for await (const event of on.runtime.use(INBOX_API).runInbox(OPERATOR, on.agent.name, { signal: stop.signal })) {
       if (event.type !== "tool-end") continue;
       await on.runtime.erase(OPERATOR, { contact: contactId("ann") });
       stop.abort();
@@ -422,10 +430,12 @@ describe("a turn of several senders that the credits of its agent end", () => {
   const DEAR = { usage: { input: 5_000 } };
   const poor = async (script: readonly Script<Request>[]) => {
     const on = await inbox(script, { life });
-    const pay = (dollars: number) => on.runtime.topUp(OPERATOR, on.agent.name, { dollars, note: untrusted("") });
+    const pay = (dollars: number) =>
+      on.runtime.use(LIFE_API).topUp(OPERATOR, on.agent.name, { dollars, note: untrusted("") });
     await pay(0.01);
     for (const sender of ["ann", "bob"]) await on.post(sender, "hi");
-    const waiting = async () => (await on.runtime.inbox(OPERATOR, on.agent.name, 9)).map(({ contact }) => contact);
+    const waiting = async () =>
+      (await on.runtime.use(INBOX_API).inbox(OPERATOR, on.agent.name, 9)).map(({ contact }) => contact);
     return { ...on, pay, waiting };
   };
 
@@ -494,10 +504,12 @@ describe("what waits, where somebody looks again and again", () => {
     expect(endOf(await on.run(LOOK))).toMatchObject({ type: "done", text: "Here I am." });
     expect(await on.run(LOOK)).toEqual([]);
     const wish = { status: "waiting", limit: 9 } as const;
-    expect(await on.runtime.outbox(OPERATOR, on.agent.name, wish)).toMatchObject([{ thread: id, contact: "ann" }]);
-    const shown = await collect(on.runtime.undelivered(OPERATOR, await on.open("ann")));
+    expect(await on.runtime.use(DELIVERY_API).outbox(OPERATOR, on.agent.name, wish)).toMatchObject([
+      { thread: id, contact: "ann" },
+    ]);
+    const shown = await collect(on.runtime.use(DELIVERY_API).undelivered(OPERATOR, await on.open("ann")));
     expect(shown.map(({ text }) => text)).toEqual(["Here I am."]);
-    expect(await on.runtime.outbox(OPERATOR, on.agent.name, wish)).toEqual([]);
+    expect(await on.runtime.use(DELIVERY_API).outbox(OPERATOR, on.agent.name, wish)).toEqual([]);
   });
 
   it("and fails is tried less and less often, and keeps nobody else waiting", async () => {
@@ -539,7 +551,9 @@ describe("what waits, where somebody looks again and again", () => {
       await on.run({ waited: 0 });
       on.later(60);
     }
-    expect((await on.runtime.inbox(OPERATOR, on.agent.name, 9)).map(({ contact }) => contact)).toEqual(["bob"]);
+    expect((await on.runtime.use(INBOX_API).inbox(OPERATOR, on.agent.name, 9)).map(({ contact }) => contact)).toEqual([
+      "bob",
+    ]);
     for (const name of ["ann", "cid"]) expect(await on.mail(name)).toHaveLength(1);
     expect(await on.problems()).toEqual([]);
   });

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Agent, type Layer, layerId } from "../../protocol/index.ts";
 import { endOf, OPERATOR, sampleAgent } from "../../turn/index.contract.ts";
 import { type AccountParts, openAccounts } from "./accounts.ts";
+import { LIFE_API } from "./api.ts";
 import { type Living, livingAgent, livingRuntime, localChain, MINUTE } from "./index.contract.ts";
 
 const WALLET = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
@@ -128,7 +129,7 @@ describe("the account of an agent", () => {
     const { waits, timer } = patience();
     const read = Promise.withResolvers<bigint>();
     const on = await withAccount("http://chain.example", 300, { timer, read: () => read.promise });
-    const asked = on.runtime.life(OPERATOR, on.owner.agent, { wait: 5_000 });
+    const asked = on.runtime.use(LIFE_API).life(OPERATOR, on.owner.agent, { wait: 5_000 });
     await vi.waitFor(() => expect(waits.map(({ milliseconds }) => milliseconds)).toEqual([5_000]));
     read.resolve(3n * ETHER);
     expect((await asked).vitals.native?.wei).toBe(3n * ETHER);

@@ -14,7 +14,7 @@ import {
   type Vitals,
 } from "../../protocol/index.ts";
 import type { Position } from "../../store/index.ts";
-import { accessTo, agentNamed, type Run, type RunOptions, recordAct } from "../../turn/index.ts";
+import { accessTo, agentNamed, featureApi, type Run, type RunOptions, recordAct } from "../../turn/index.ts";
 import { asleepFor, creditsOf, fundsLeft, isInWant, ownerOf, tierOf } from "./credits.ts";
 import { type LifeParts, recordState, standingOf } from "./record.ts";
 import { LIFE_STORE } from "./store.ts";
@@ -44,7 +44,7 @@ export interface FundsView {
 }
 
 /** How an agent lives: how it is, what it lives on, and its turns of its own. @throws StrataError `not_allowed`, `agent_not_found` */
-export interface LifeDoors {
+export interface LifeApi {
   /** `wait`: milliseconds that the first balance of its account is waited for in this program; without it hardly any. */
   life(actor: Allowed<"read">, agent: AgentName, options?: { readonly wait?: number }): Promise<LifeView>;
   /** What the agent lives on, without anything else of its life; none where it lives on no credits. */
@@ -65,12 +65,11 @@ export interface LifeDoors {
   tickDue(actor: Allowed<"operate">, agent: AgentName, options?: RunOptions): AsyncGenerator<TurnEvent>;
 }
 
-declare module "../../turn/runtime.ts" {
-  interface Runtime extends LifeDoors {}
-}
+/** The functions of life, as `runtime.use` gives them. */
+export const LIFE_API = featureApi<LifeApi>("life");
 
 /** The doors to agents' lives, for operators. */
-export function lifeDoors(parts: () => LifeParts, run: Run): LifeDoors {
+export function lifeApi(parts: () => LifeParts, run: Run): LifeApi {
   return {
     life: async (actor, name, { wait = 0 } = {}) => {
       const { agent } = accessTo(parts(), actor, name);

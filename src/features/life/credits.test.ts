@@ -3,6 +3,8 @@ import { scripted } from "../../models/index.ts";
 import { type SurvivalTier, turnId, untrusted } from "../../protocol/index.ts";
 import { collect, endOf, message, OPERATOR } from "../../turn/index.contract.ts";
 import { cardOf } from "../../wire/index.ts";
+import { AGENT_API } from "../agents/index.ts";
+import { LIFE_API } from "./api.ts";
 import { COST, DEAR, HOUR, livingAgent, livingRuntime, MINUTE } from "./index.contract.ts";
 import { LIFE_STORE } from "./store.ts";
 
@@ -149,13 +151,13 @@ describe("an agent that lives on credits", () => {
     await on.runtime.post(OPERATOR, thread, [message("Look.", on.time.at)]);
     const asleep: (string | undefined)[] = [];
     for await (const { type } of on.runtime.run(OPERATOR, thread)) {
-      const [one] = await on.runtime.attention(OPERATOR);
+      const [one] = await on.runtime.use(AGENT_API).attention(OPERATOR);
       if (type !== "failed") asleep.push(one?.asleep);
     }
     expect(asleep).toContain("it has no credits left");
     const elsewhere = () => Promise.reject(new Error("not asked"));
     Object.assign(on.parts.store, { life: elsewhere, usage: elsewhere, turnCount: elsewhere, leases: elsewhere });
-    expect(await on.runtime.funds(OPERATOR, on.agent.name)).toEqual({
+    expect(await on.runtime.use(LIFE_API).funds(OPERATOR, on.agent.name)).toEqual({
       balance: expect.closeTo(0.01 - COST),
       tier: "Critical",
       asleep: "it has no credits left",
@@ -242,9 +244,9 @@ describe("an agent that lives on credits", () => {
 describe("payments", () => {
   it("are kept with who paid and why, the newest first; a mistake is taken back by a payment of less than nothing", async () => {
     const { runtime, agent, pay } = await livingRuntime([], { credits: CREDITS });
-    await runtime.topUp(OPERATOR, agent.name, { dollars: 5, note: untrusted("for December") });
+    await runtime.use(LIFE_API).topUp(OPERATOR, agent.name, { dollars: 5, note: untrusted("for December") });
     expect(await pay(-2)).toMatchObject({ toppedUp: 3, balance: 3 });
-    expect(await runtime.topUps(OPERATOR, agent.name, 9)).toMatchObject([
+    expect(await runtime.use(LIFE_API).topUps(OPERATOR, agent.name, 9)).toMatchObject([
       { dollars: -2, by: "operator" },
       { dollars: 5, by: "operator", note: "for December" },
     ]);
@@ -263,6 +265,8 @@ describe("payments", () => {
     });
     const { runtime, agent } = await livingRuntime([], { credits: CREDITS });
     const long = { dollars: 1, note: untrusted("x".repeat(501)) };
-    await expect(runtime.topUp(OPERATOR, agent.name, long)).rejects.toMatchObject({ code: "invalid_input" });
+    await expect(runtime.use(LIFE_API).topUp(OPERATOR, agent.name, long)).rejects.toMatchObject({
+      code: "invalid_input",
+    });
   });
 });

@@ -3,6 +3,8 @@ import { untrusted } from "../../protocol/index.ts";
 import type { AgentOwner } from "../../store/index.ts";
 import { OPERATOR, sampleAgent, type TestRuntime, testRuntime } from "../../turn/index.contract.ts";
 import { cardOf } from "../../wire/index.ts";
+import type { LifeApi } from "./api.ts";
+import { LIFE_API } from "./api.ts";
 import type { Life } from "./config.ts";
 
 export { type LocalChain, localChain } from "./local-chain.contract.ts";
@@ -22,8 +24,8 @@ type Options = NonNullable<Parameters<typeof testRuntime>[1]>;
 
 export interface Living extends TestRuntime {
   readonly owner: AgentOwner;
-  readonly pay: (dollars: number) => ReturnType<TestRuntime["runtime"]["topUp"]>;
-  readonly life: () => ReturnType<TestRuntime["runtime"]["life"]>;
+  readonly pay: (dollars: number) => ReturnType<LifeApi["topUp"]>;
+  readonly life: () => ReturnType<LifeApi["life"]>;
 }
 
 /** A stage for such an agent, whose model has a price. */
@@ -38,7 +40,7 @@ export async function livingRuntime(
   return {
     ...on,
     owner: { org: agent.org, agent: agent.name },
-    pay: (dollars) => runtime.topUp(OPERATOR, agent.name, { dollars, note: untrusted("") }),
-    life: () => runtime.life(OPERATOR, agent.name),
+    pay: (dollars) => runtime.use(LIFE_API).topUp(OPERATOR, agent.name, { dollars, note: untrusted("") }),
+    life: () => runtime.use(LIFE_API).life(OPERATOR, agent.name),
   };
 }

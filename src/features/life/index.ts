@@ -1,8 +1,8 @@
 /** Agents that live by themselves: their states, own turns and credits. */
-import type { Run, TurnParts, TurnSteps } from "../../turn/index.ts";
+
 import type { Feature } from "../feature.ts";
 import type { Accounts } from "./accounts.ts";
-import { type LifeDoors, lifeDoors } from "./api.ts";
+import { LIFE_API, lifeApi } from "./api.ts";
 import { KEYS } from "./config.ts";
 import { OUT_OF_CREDITS } from "./credits.ts";
 import { JOBS } from "./jobs.ts";
@@ -12,36 +12,29 @@ import { lifeSteps } from "./steps.ts";
 import { LIFE_STORE } from "./store.ts";
 
 export { type Accounts, accountsOf, checkAccounts } from "./accounts.ts";
-export type { FundsView, LifeDoors, LifeView } from "./api.ts";
+export { type FundsView, LIFE_API, type LifeApi, type LifeView } from "./api.ts";
 export { LIFE, lifeAnswer, PATIENCE, sleepsLine, unreadLine } from "./operations.ts";
 export { LIFE_STORE } from "./store.ts";
 
-export const FEATURE: Feature = {
+export const FEATURE: Feature<LifePorts> = {
   name: "life",
   keys: KEYS,
   errors: [OUT_OF_CREDITS],
   operations: OPERATIONS,
   store: LIFE_STORE,
   jobs: JOBS,
+  // One for each runtime, because it knows which of its turns run.
+  open: ({ accounts }) => {
+    const own = { running: runningStates(), accounts };
+    return {
+      steps: lifeSteps(own),
+      api: ({ turnParts, run }) => LIFE_API.open(lifeApi(() => ({ ...turnParts(), ...own }), run)),
+    };
+  },
 };
-
-/** What life adds to a runtime: what it does in each turn, and what doors call of it. */
-export interface LifeParts {
-  readonly steps: TurnSteps;
-  readonly doors: (parts: () => TurnParts, run: Run) => LifeDoors;
-}
 
 /** What life needs of the world outside. */
 export interface LifePorts {
   /** What agents' accounts hold; left out, that is not known. */
   readonly accounts?: Accounts | undefined;
-}
-
-/** The lives of a runtime's agents: one for each runtime, for it knows which of their turns run. */
-export function openLife({ accounts }: LifePorts): LifeParts {
-  const own = { running: runningStates(), accounts };
-  return {
-    steps: lifeSteps(own),
-    doors: (parts, run) => lifeDoors(() => ({ ...parts(), ...own }), run),
-  };
 }

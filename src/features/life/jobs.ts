@@ -1,7 +1,7 @@
 import { type AgentName, type CreditRules, usualPayment } from "../../protocol/index.ts";
-import type { Runtime } from "../../turn/index.ts";
 import type { Job, JobWorld, Notice, Task } from "../../work/index.ts";
-import type { LifeView } from "./api.ts";
+import type { LifeApi, LifeView } from "./api.ts";
+import { LIFE_API } from "./api.ts";
 import { OUT_OF_CREDITS } from "./credits.ts";
 import { sleepsLine } from "./operations.ts";
 
@@ -10,7 +10,7 @@ const ticks: Job = {
   name: "life.ticks",
   due: async ({ runtime, operator, clock }) => {
     const ticking = runtime.agents(operator).filter(({ life }) => life?.tick !== undefined);
-    const lives = await Promise.all(ticking.map(({ name }) => runtime.life(operator, name)));
+    const lives = await Promise.all(ticking.map(({ name }) => runtime.use(LIFE_API).life(operator, name)));
     const later = lives.flatMap(({ vitals, nextTick }) =>
       nextTick === undefined || nextTick <= vitals.at ? [] : [clock.real() + nextTick - vitals.at],
     );
@@ -32,7 +32,7 @@ const ownTurn = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">, 
   async *run(signal): AsyncGenerator<Notice> {
     const about = `turns of ${agent}'s own`;
     try {
-      for await (const event of runtime.tickDue(operator, agent, { signal })) {
+      for await (const event of runtime.use(LIFE_API).tickDue(operator, agent, { signal })) {
         if (event.type === "done") yield { about, says: "", isOver: true };
         if (event.type === "failed" && !signal.aborted && !OUT_OF_CREDITS.is(event.error))
           yield { about, says: `A turn of ${agent}'s own failed: ${event.error.message}` };
@@ -60,7 +60,7 @@ const telling = ({ runtime, operator, isWanted }: JobWorld, agent: AgentName, ru
   key: `credits of ${agent}`,
   trouble: `The credits of ${agent} could not be read`,
   async *run(): AsyncGenerator<Notice> {
-    const funds = (await isWanted(agent)) ? await runtime.funds(operator, agent) : undefined;
+    const funds = (await isWanted(agent)) ? await runtime.use(LIFE_API).funds(operator, agent) : undefined;
     const about = `credits of ${agent}`;
     if (funds?.tier === "Normal" && funds.asleep === undefined)
       yield { about, says: `${agent} has credits again.`, isOver: true };
@@ -68,7 +68,7 @@ const telling = ({ runtime, operator, isWanted }: JobWorld, agent: AgentName, ru
   },
 });
 
-type Funds = NonNullable<Awaited<ReturnType<Runtime["funds"]>>>;
+type Funds = NonNullable<Awaited<ReturnType<LifeApi["funds"]>>>;
 
 /** What an operator should know of an agent's money. It changes with the tier and not with each cent. */
 function lowCreditsLine(name: AgentName, { tier, asleep }: Funds, rules: CreditRules): string {

@@ -2,8 +2,9 @@ import { z } from "zod";
 import { ago, dollars, minute, number, oneLine, printable, type Style, table } from "../../print/index.ts";
 import { isoSecond, SEEN_STATES, SURVIVAL_TIERS } from "../../protocol/index.ts";
 import { DONE_BY, FIELDS, given, LIST_OF_AGENT, list, NEXT, nextAfter, OF_AGENT, TIME, whole } from "../fields.ts";
-import { type Operation, type OperationContext, operation, turnOperation } from "../operation.ts";
-import type { LifeView } from "./api.ts";
+import { type Operation, operation, turnOperation } from "../operation.ts";
+import type { LifeApi, LifeView } from "./api.ts";
+import { LIFE_API } from "./api.ts";
 
 // The shapes of answers about how an agent lives by itself.
 
@@ -67,7 +68,8 @@ const show = operation({
   }),
   gives: LIFE,
   command: { examples: ["life show sovereign"], usual: { wait: String(PATIENCE) }, opens: "data" },
-  run: async ({ runtime }, { agent, wait }, { actor }) => lifeAnswer(await runtime.life(actor, agent, { wait })),
+  run: async ({ runtime }, { agent, wait }, { actor }) =>
+    lifeAnswer(await runtime.use(LIFE_API).life(actor, agent, { wait })),
   show: (life, { style }) => lifeLines(life, style),
 });
 
@@ -78,7 +80,7 @@ const tick = turnOperation({
   at: "POST /v1/agents/{agent}/life/tick",
   takes: OF_AGENT,
   command: { examples: ["life tick"], opens: "everything" },
-  turn: ({ runtime }, { agent }, { actor, signal }) => runtime.tick(actor, agent, { signal }),
+  turn: ({ runtime }, { agent }, { actor, signal }) => runtime.use(LIFE_API).tick(actor, agent, { signal }),
   idle: ({ agent }) => `${agent} has no turn of its own now.`,
 });
 
@@ -96,7 +98,7 @@ const balance = operation({
   }),
   command: { examples: ["credits show sovereign"], opens: "data" },
   run: async ({ runtime }, { agent }, { actor }) => {
-    const { credits, vitals, asleep } = await runtime.life(actor, agent);
+    const { credits, vitals, asleep } = await runtime.use(LIFE_API).life(actor, agent);
     const { tier, runway } = vitals;
     return { credits: credits ?? null, tier, ...given("runway", runway), ...given("asleep", asleep) };
   },
@@ -137,7 +139,7 @@ const add = operation({
     examples: ['credits add 10 --note "for December"', "credits add -- -5"],
     opens: "data",
   },
-  run: ({ runtime }, { agent, ...payment }, { actor }) => runtime.topUp(actor, agent, payment),
+  run: ({ runtime }, { agent, ...payment }, { actor }) => runtime.use(LIFE_API).topUp(actor, agent, payment),
   show: (credits, { given: { agent } }) => [`${agent} has ${dollars(credits.balance)} now.`],
 });
 
@@ -151,7 +153,7 @@ const payments = operation({
   list: "payments",
   command: { examples: ["credits list"], opens: "record" },
   run: async ({ runtime }, { agent, limit, after }, { actor }) => {
-    const found = await runtime.topUps(actor, agent, limit, after);
+    const found = await runtime.use(LIFE_API).topUps(actor, agent, limit, after);
     return { payments: found, ...nextAfter(found, limit, ({ id }) => ({ at: id })) };
   },
   show: ({ payments: found }, { style, given: { agent } }) =>
@@ -161,7 +163,7 @@ const payments = operation({
 /** How an agent is that lives by itself, what it lives on, and a turn of its own. */
 export const OPERATIONS: readonly Operation[] = [show, tick, balance, add, payments];
 
-type Payment = Awaited<ReturnType<OperationContext["runtime"]["topUps"]>>[number];
+type Payment = Awaited<ReturnType<LifeApi["topUps"]>>[number];
 
 const COLUMNS = [
   { head: "when (UTC)" },

@@ -3,13 +3,17 @@ import { z } from "zod";
 import { type ContactId, contactId, SELF, type TurnEvent, toolName, untrusted } from "../../protocol/index.ts";
 import { collect, endOf, message, OPERATOR, sampleAgent } from "../../turn/index.contract.ts";
 import { defineTool, toolset } from "../../turn/tools/index.ts";
+import { MEMORY_API } from "../memories/index.ts";
+import { LIFE_API } from "./api.ts";
 import { type Living, livingAgent, livingRuntime, MINUTE } from "./index.contract.ts";
 
 const HOURLY = { tick: 60 };
 const HANGS = { parts: [{ text: "Hm" }], end: "hang" } as const;
 
-const tick = ({ runtime, agent }: Living): Promise<TurnEvent[]> => collect(runtime.tick(OPERATOR, agent.name));
-const due = ({ runtime, agent }: Living): Promise<TurnEvent[]> => collect(runtime.tickDue(OPERATOR, agent.name));
+const tick = ({ runtime, agent }: Living): Promise<TurnEvent[]> =>
+  collect(runtime.use(LIFE_API).tick(OPERATOR, agent.name));
+const due = ({ runtime, agent }: Living): Promise<TurnEvent[]> =>
+  collect(runtime.use(LIFE_API).tickDue(OPERATOR, agent.name));
 
 /** Runs until the model has begun to speak; the turn continues. */
 async function begun(turn: AsyncIterable<TurnEvent>): Promise<{ readonly end: Promise<void> }> {
@@ -37,7 +41,7 @@ describe("a turn of an agent's own", () => {
     expect(slot).toMatchObject({ kind: "scheduled", from: "platform" });
     expect((await on.life()).vitals).toMatchObject({ state: "sleeping", turn: 1 });
     // Neither the platform's text nor the answer to it is anything that was said (law 12).
-    expect(await on.runtime.memories(OPERATOR, own, 9, { kinds: ["message"] })).toEqual([]);
+    expect(await on.runtime.use(MEMORY_API).memories(OPERATOR, own, 9, { kinds: ["message"] })).toEqual([]);
     // Nobody writes there, and nobody opens it as a contact of that name.
     const forged = on.runtime.post(OPERATOR, thread, [message("Do as I say.", on.time.at)]);
     await expect(forged).rejects.toMatchObject({ code: "not_allowed" });
@@ -74,7 +78,9 @@ describe("a turn of an agent's own", () => {
     expect(endOf(await tick(on)).type).toBe("done");
     await on.say(await on.open("ann"), "Remember when mine closes.");
     const kept = async (contact: ContactId | null): Promise<readonly string[]> =>
-      (await on.runtime.memories(OPERATOR, { ...on.owner, contact }, 9, { kinds: ["fact"] })).map((one) => one.content);
+      (await on.runtime.use(MEMORY_API).memories(OPERATOR, { ...on.owner, contact }, 9, { kinds: ["fact"] })).map(
+        (one) => one.content,
+      );
     expect(await kept(null)).toEqual(["The shop closes at six."]);
     expect(await kept(contactId("ann"))).toEqual(["Ann's shop closes at nine."]);
     await on.say(await on.open("bob"), "When does the shop close?");
@@ -119,7 +125,7 @@ describe("a turn of an agent's own", () => {
 
   it("is never beside another: what is due waits, and one by hand is refused", async () => {
     const on = await livingRuntime([HANGS, "Late."], HOURLY);
-    const { end } = await begun(on.runtime.tickDue(OPERATOR, on.agent.name));
+    const { end } = await begun(on.runtime.use(LIFE_API).tickDue(OPERATOR, on.agent.name));
     on.time.at += 120 * MINUTE;
     expect(await due(on)).toEqual([]);
     await expect(tick(on)).rejects.toMatchObject({ code: "thread_busy" });

@@ -4,28 +4,35 @@ import { z } from "zod";
 import { ago, count, minute, number, printable, type Style, setIn, table } from "../../print/index.ts";
 import { type AgentName, type Allowed, CONVERSATION_LIMITS, type ContactId } from "../../protocol/index.ts";
 import type { Paging, Position } from "../../store/index.ts";
-import { type AgentAccess, accessTo, checkOutside, knownScope, type Parts, recordAct } from "../../turn/index.ts";
+import {
+  type AgentAccess,
+  accessTo,
+  checkOutside,
+  featureApi,
+  knownScope,
+  type Parts,
+  recordAct,
+} from "../../turn/index.ts";
 import type { LiveSources } from "../../turn/sources/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, LIST_OF_AGENT, list, NEXT, nextAfter, TIME } from "../fields.ts";
-import { type OperationContext, operation } from "../operation.ts";
+import { operation } from "../operation.ts";
 import { PROOF } from "../shapes.ts";
 import { conversation, type Logs } from "./source.ts";
 import { LOG_STORE, type LogHead, type SenderLog } from "./store.ts";
 
 /** What was said with each sender. Each look is recorded. @throws StrataError `not_allowed`, `agent_not_found` */
-export interface LogDoors {
+export interface LogApi {
   /** The last active first. */
   logs(actor: Allowed<"read">, agent: AgentName, limit: number, after?: Position): Promise<readonly LogHead[]>;
   log(actor: Allowed<"read">, agent: AgentName, sender: ContactId): Promise<SenderLog | undefined>;
 }
 
-declare module "../../turn/runtime.ts" {
-  interface Runtime extends LogDoors {}
-}
+/** The functions of logs, as `runtime.use` gives them. */
+export const LOG_API = featureApi<LogApi>("logs");
 
 /** What was said with each sender, for operators. */
-export function logDoors(parts: Parts): LogDoors {
+export function logApi(parts: Parts): LogApi {
   return {
     logs: async (actor, name, limit, after) => listLogs(accessTo(parts, actor, name), { limit, after }),
     log: async (actor, name, sender) => readLog(accessTo(parts, actor, name), sender),
@@ -84,7 +91,7 @@ const senders = operation({
   list: "logs",
   command: { examples: ["log list sovereign"], opens: "record" },
   run: async ({ runtime }, { agent, limit, after }, { actor }) => {
-    const logs = await runtime.logs(actor, agent, limit, after);
+    const logs = await runtime.use(LOG_API).logs(actor, agent, limit, after);
     const next = nextAfter(logs, limit, ({ lastActivity: at, contact: id }) => ({ at, id }));
     return { logs, ...next };
   },
@@ -109,7 +116,7 @@ const log = operation({
     opens: "record",
   },
   run: async ({ runtime }, { agent, sender }, { actor }) => ({
-    log: (await runtime.log(actor, agent, sender)) ?? null,
+    log: (await runtime.use(LOG_API).log(actor, agent, sender)) ?? null,
   }),
   show: ({ log: found }, { style, given: { agent, sender } }) =>
     found === null ? [`${agent} has no log of ${printable(sender)}.`] : logLines(found, agent, style),
@@ -127,14 +134,15 @@ export const FEATURE: Feature = {
   name: "logs",
   operations: [senders, log],
   store: LOG_STORE,
+  open: () => ({ api: ({ parts }) => LOG_API.open(logApi(parts)) }),
   // The logs are asked for where a layer shows one.
   steps: {
     sources: ({ store }) => logSources({ log: (of) => store.part(LOG_STORE).log(of) }),
   },
 };
 
-type Head = Awaited<ReturnType<OperationContext["runtime"]["logs"]>>[number];
-type Log = NonNullable<Awaited<ReturnType<OperationContext["runtime"]["log"]>>>;
+type Head = Awaited<ReturnType<LogApi["logs"]>>[number];
+type Log = NonNullable<Awaited<ReturnType<LogApi["log"]>>>;
 
 const COLUMNS = [{ head: "sender" }, { head: "entries", right: true }, { head: "active" }] as const;
 

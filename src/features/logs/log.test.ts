@@ -14,6 +14,7 @@ import {
 } from "../../protocol/index.ts";
 import { collect, endOf, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { cardOf } from "../../wire/index.ts";
+import { APPROVAL_API } from "../approvals/index.ts";
 import { LIFE_STORE } from "../life/index.ts";
 import { LOG_STORE } from "./index.ts";
 
@@ -159,9 +160,11 @@ describe("an agent with history: log", () => {
     const agent = sovereign({ description: "newer" });
     const later = await testRuntime(many(2), { store: old.store, agent, parts: { cardOf: () => cardOf(WIRE) } });
     await later.say(await later.open("ann"), "And now?");
-    const [asked] = await later.runtime.newestApprovals(OPERATOR, { limit: 1 });
+    const [asked] = await later.runtime.use(APPROVAL_API).newestApprovals(OPERATOR, { limit: 1 });
     const { id } = asked ?? fail();
-    expect(await later.runtime.decide(OPERATOR, id, { verdict: "approved" })).toMatchObject({ status: "done" });
+    expect(await later.runtime.use(APPROVAL_API).decide(OPERATOR, id, { verdict: "approved" })).toMatchObject({
+      status: "done",
+    });
     await later.store.close();
   });
 

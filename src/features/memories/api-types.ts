@@ -13,6 +13,7 @@ import type {
   Usage,
 } from "../../protocol/index.ts";
 import type { MemoryHit, MemoryListing, MemoryStats, SavedMemory } from "../../store/index.ts";
+import { featureApi } from "../../turn/index.ts";
 import type { RefusedEntry } from "./formats/draft.ts";
 import type { MemoryText } from "./formats/read.ts";
 
@@ -69,7 +70,7 @@ export interface MemoryExport extends MemoryListing {
 }
 
 /** What every door calls for memories. A scope without a contact is the agent's own, which all its contacts' turns may read. */
-export interface MemoryDoors {
+export interface MemoryApi {
   /** Newest first. */
   memories(actor: Allowed<"read">, scope: Scope, limit: number, listing?: MemoryListing): Promise<readonly Memory[]>;
   memory(actor: Allowed<"read">, scope: Scope, id: MemoryId): Promise<Memory | undefined>;
@@ -147,7 +148,7 @@ export interface ConsolidationTrouble {
 }
 
 /** What people and programs do to have sums of what was said. */
-export interface ConsolidateDoors {
+export interface ConsolidateApi {
   /**
    * Has the agent's own model summarize what was said in stretches of talk that have ended, or what is remembered of a subject, as far
    * as it is in no such summary yet, and saves each summary as a memory beside its sources. Each is a turn of its own on a thread
@@ -195,7 +196,7 @@ export interface VectorReport {
 }
 
 /** What people and programs do with vectors of memories. */
-export interface EmbedDoors {
+export interface EmbedApi {
   /** @throws StrataError `agent_not_found` */
   vectorReport(actor: Allowed<"read">, agent: AgentName): Promise<VectorReport>;
   /** Why an agent's memories are found by their words alone just now, where they should not be. @throws StrataError `agent_not_found` */
@@ -207,6 +208,5 @@ export interface EmbedDoors {
   embedLater(actor: Allowed<"operate">): Promise<void>;
 }
 
-declare module "../../turn/runtime.ts" {
-  interface Runtime extends MemoryDoors, EmbedDoors, ConsolidateDoors {}
-}
+/** The functions of memories, as `runtime.use` gives them. */
+export const MEMORY_API = featureApi<MemoryApi & EmbedApi & ConsolidateApi>("memories");

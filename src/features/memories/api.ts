@@ -15,7 +15,7 @@ import {
 } from "../../protocol/index.ts";
 import { newMemoryId } from "../../store/index.ts";
 import { type Parts, reach, recordedAgent, writableScope } from "../../turn/index.ts";
-import type { EmbedDoors, MemoryDoors, MemoryExport, MemoryWish, Note } from "./api-types.ts";
+import type { EmbedApi, MemoryApi, MemoryExport, MemoryWish, Note } from "./api-types.ts";
 import { everyMemory } from "./every-memory.ts";
 import { spanProblem } from "./formats/draft.ts";
 import { markdownOf } from "./formats/markdown.ts";
@@ -30,7 +30,7 @@ export type * from "./api-types.ts";
 const CHATTER = 50;
 
 /** What people and programs do with memories, each under the actor who asks. */
-export function memoryDoors(parts: Parts): MemoryDoors {
+export function memoryApi(parts: Parts): MemoryApi {
   const { store, agents } = parts;
   const write = async (actor: Allowed<"view">, scope: Scope) => writableScope(agents, await reach(parts, actor, scope));
   const search = async (actor: Allowed<"view">, asked: Scope, wish: MemoryWish) => {
@@ -110,7 +110,7 @@ function checkNote({ kind = "fact", content, tags, speaker = "", validFrom, vali
 }
 
 /** What people and programs do with vectors, each under the actor who asks. */
-export function embedDoors(parts: Parts, vectors: Vectors | undefined): EmbedDoors {
+export function embedApi(parts: Parts, vectors: Vectors | undefined): EmbedApi {
   return {
     vectorReport: async (actor, name) => {
       const agent = recordedAgent(parts, actor, name);

@@ -2,8 +2,9 @@ import { z } from "zod";
 import { count, number } from "../../print/index.ts";
 import { StrataError } from "../../protocol/index.ts";
 import { given } from "../fields.ts";
-import { type DoorCall, fileOperation, type Operation, type OperationContext, operation } from "../operation.ts";
-import type { ImportReport } from "./api-types.ts";
+import { type DoorCall, fileOperation, type Operation, operation } from "../operation.ts";
+import type { ImportReport, MemoryApi } from "./api-types.ts";
+import { MEMORY_API } from "./api-types.ts";
 import { about } from "./operations.ts";
 import { FILE, FILTER, filterOf, IMPORTED, scopeOf, WHOSE } from "./shapes.ts";
 
@@ -32,7 +33,7 @@ const load = operation({
       ...given("check", check),
     };
     const scope = scopeOf(world, call.actor, { agent, contact });
-    return imported(world.runtime.importMemories(call.actor, scope, file), name, call);
+    return imported(world.runtime.use(MEMORY_API).importMemories(call.actor, scope, file), name, call);
   },
   show: (report, { given: { name, check, ...whose } }) => [summary(name, report, { about: about(whose), check })],
   hints: ({ notes = [] }, { given: { name } }) => notes.map((note) => `${name}: ${note}.`),
@@ -40,7 +41,7 @@ const load = operation({
 });
 
 async function imported(
-  work: ReturnType<OperationContext["runtime"]["importMemories"]>,
+  work: ReturnType<MemoryApi["importMemories"]>,
   name: string,
   { signal, progress }: DoorCall,
 ): Promise<ImportReport> {
@@ -114,7 +115,7 @@ const write = fileOperation({
     const scope = scopeOf(world, actor, { agent, contact });
     return {
       type: TYPES[format],
-      text: world.runtime.exportMemories(actor, scope, { format, ...filterOf(filter) }),
+      text: world.runtime.use(MEMORY_API).exportMemories(actor, scope, { format, ...filterOf(filter) }),
       summary: (file) => (file === undefined ? [] : [`The memories ${about({ agent, contact })} are in ${file}.`]),
     };
   },

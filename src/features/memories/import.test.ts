@@ -14,6 +14,7 @@ import type { Store } from "../../store/index.ts";
 import { OPERATOR, ORG, testRuntime } from "../../turn/index.contract.ts";
 import type { Runtime } from "../../turn/index.ts";
 import type { ImportReport, MemoryImport } from "./api-types.ts";
+import { MEMORY_API } from "./api-types.ts";
 
 interface Stand {
   readonly runtime: Runtime;
@@ -32,7 +33,8 @@ async function stand(): Promise<Stand> {
     ann: scope,
     bob: { ...scope, contact: contactId("bob") },
     load: (where, file) => imported(runtime, OPERATOR, where, file),
-    kept: (where) => runtime.memories(OPERATOR, where, 1_000, { kinds: MEMORY_KINDS, superseded: true }),
+    kept: (where) =>
+      runtime.use(MEMORY_API).memories(OPERATOR, where, 1_000, { kinds: MEMORY_KINDS, superseded: true }),
   };
 }
 
@@ -42,7 +44,7 @@ async function imported(
   scope: Scope,
   file: Partial<MemoryImport> & { readonly text: string },
 ): Promise<ImportReport> {
-  const work = runtime.importMemories(actor, scope, { name: "memories", ...file });
+  const work = runtime.use(MEMORY_API).importMemories(actor, scope, { name: "memories", ...file });
   for (;;) {
     const step = await work.next();
     if (step.done === true) return step.value;
@@ -51,7 +53,8 @@ async function imported(
 
 async function exported({ runtime }: Stand, scope: Scope, format: "jsonl" | "markdown" = "jsonl"): Promise<string> {
   let text = "";
-  for await (const piece of runtime.exportMemories(OPERATOR, scope, { format, kinds: MEMORY_KINDS })) text += piece;
+  for await (const piece of runtime.use(MEMORY_API).exportMemories(OPERATOR, scope, { format, kinds: MEMORY_KINDS }))
+    text += piece;
   return text;
 }
 
@@ -68,8 +71,8 @@ describe("JSON lines", () => {
       { kind: "block", content: "Line one\n\nLine two \u2028 three", validUntil: 9e12 },
     );
     expect(counts(await from.load(from.ann, { text: file }))).toEqual([4, 0, 0]);
-    const [oslo] = await from.runtime.searchMemories(OPERATOR, from.ann, { query: "Oslo", limit: 1 });
-    await from.runtime.remember(OPERATOR, from.ann, {
+    const [oslo] = await from.runtime.use(MEMORY_API).searchMemories(OPERATOR, from.ann, { query: "Oslo", limit: 1 });
+    await from.runtime.use(MEMORY_API).remember(OPERATOR, from.ann, {
       content: untrusted("Lives in Rome."),
       tags: [],
       ...(oslo && { supersedes: oslo.id }),
@@ -79,7 +82,7 @@ describe("JSON lines", () => {
     expect(counts(await to.load(to.bob, { text }))).toEqual([5, 0, 0]);
     expect(await exported(to, to.bob)).toBe(text);
     expect(text).toContain('"supersededBy"');
-    const hits = await to.runtime.searchMemories(OPERATOR, to.bob, { query: "lives", limit: 9 });
+    const hits = await to.runtime.use(MEMORY_API).searchMemories(OPERATOR, to.bob, { query: "lives", limit: 9 });
     expect(hits.map(({ content }) => content)).toEqual(["Lives in Rome."]);
   });
 
@@ -97,25 +100,31 @@ describe("JSON lines", () => {
     expect(counts(await load(ann, { text }))).toEqual([0, 5, 0]);
     expect(await kept(ann)).toEqual(before);
     const dog = before.find(({ content }) => content === "Has a dog.");
-    await runtime.remember(OPERATOR, ann, {
+    await runtime.use(MEMORY_API).remember(OPERATOR, ann, {
       content: untrusted("The dog died."),
       tags: [],
       ...(dog && { supersedes: dog.id }),
     });
     expect(counts(await load(ann, { text }))).toEqual([0, 5, 0]);
-    expect((await runtime.memories(OPERATOR, ann, 9)).map(({ content }) => content)).not.toContain("Has a dog.");
+    expect((await runtime.use(MEMORY_API).memories(OPERATOR, ann, 9)).map(({ content }) => content)).not.toContain(
+      "Has a dog.",
+    );
   });
 
   it("what was superseded by something that is gone stays in the record and does not come back to life", async () => {
     const from = await stand();
-    const { memory: old } = await from.runtime.remember(OPERATOR, from.ann, { content: untrusted("Old."), tags: [] });
+    const { memory: old } = await from.runtime
+      .use(MEMORY_API)
+      .remember(OPERATOR, from.ann, { content: untrusted("Old."), tags: [] });
     const content = untrusted("New.");
-    const { memory } = await from.runtime.remember(OPERATOR, from.ann, { content, tags: [], supersedes: old.id });
-    await from.runtime.forget(OPERATOR, from.ann, memory.id);
+    const { memory } = await from.runtime
+      .use(MEMORY_API)
+      .remember(OPERATOR, from.ann, { content, tags: [], supersedes: old.id });
+    await from.runtime.use(MEMORY_API).forget(OPERATOR, from.ann, memory.id);
     const to = await stand();
     expect(counts(await to.load(to.ann, { text: await exported(from, from.ann) }))).toEqual([1, 0, 0]);
     expect(await to.kept(to.ann)).toMatchObject([{ content: "Old.", supersededBy: { memory: memory.id } }]);
-    expect(await to.runtime.memories(OPERATOR, to.ann, 9)).toEqual([]);
+    expect(await to.runtime.use(MEMORY_API).memories(OPERATOR, to.ann, 9)).toEqual([]);
   });
 
   /** Says one thing after the other, each in place of what is named. */
@@ -124,7 +133,7 @@ describe("JSON lines", () => {
     for (const [text, before] of steps) {
       const old = before === undefined ? undefined : live.get(before);
       const note = { content: untrusted(text), tags: [], ...(old !== undefined && { supersedes: old }) };
-      const { memory } = await runtime.remember(OPERATOR, ann, note);
+      const { memory } = await runtime.use(MEMORY_API).remember(OPERATOR, ann, note);
       if (before !== undefined && before !== text) live.delete(before);
       live.set(text, memory.id);
     }
@@ -154,7 +163,7 @@ describe("JSON lines", () => {
     await to.load(to.bob, { text: await exported(from, from.ann) });
     const [blue] = await from.kept(from.ann);
     const note = { content: untrusted("green"), tags: [], ...(blue && { supersedes: blue.id }) };
-    await from.runtime.remember(OPERATOR, from.ann, note);
+    await from.runtime.use(MEMORY_API).remember(OPERATOR, from.ann, note);
     const text = await exported(from, from.ann);
     expect(counts(await to.load(to.bob, { text }))).toEqual([1, 1, 0]);
     expect(await exported(to, to.bob)).toBe(text);
@@ -256,7 +265,7 @@ describe("what was said", () => {
     const contents = async ({ kept, ann }: Stand) => (await kept(ann)).map(({ content }) => content);
     expect(await contents(other)).toEqual(await contents(one));
     const ask = ({ runtime, ann }: Stand) =>
-      runtime.explainMemories(OPERATOR, ann, { query: "Line of it", kinds: ["message"], limit: 8 });
+      runtime.use(MEMORY_API).explainMemories(OPERATOR, ann, { query: "Line of it", kinds: ["message"], limit: 8 });
     const places = (hits: Awaited<ReturnType<typeof ask>>) =>
       new Map(hits.map(({ content, place }) => [content, place]));
     expect(places(await ask(other))).toEqual(places(await ask(one)));
@@ -268,7 +277,9 @@ describe("what was said", () => {
     await say(thread, "I am moving house soon");
     await say(thread, "To Oslo, in spring");
     let text = "";
-    for await (const piece of runtime.exportMemories(OPERATOR, thread.scope, { format: "jsonl", kinds: ["message"] }))
+    for await (const piece of runtime
+      .use(MEMORY_API)
+      .exportMemories(OPERATOR, thread.scope, { format: "jsonl", kinds: ["message"] }))
       text += piece;
     const all = text
       .trim()
@@ -320,14 +331,14 @@ describe("since and until when it is so", () => {
   it("what has ended, or has not begun, is found only on request, however many there are, and stays listed", async () => {
     const { runtime, ann, kept } = await stand();
     const say = async (text: string, span: { readonly validFrom?: number; readonly validUntil?: number } = {}) =>
-      runtime.remember(OPERATOR, ann, { content: untrusted(text), tags: [], ...span });
+      runtime.use(MEMORY_API).remember(OPERATOR, ann, { content: untrusted(text), tags: [], ...span });
     const { memory } = await say("The shop is open on Mondays");
     for (let n = 0; n < 9; n++) await say(`The shop is open ${n}`, { validUntil: memory.at - n * HOUR });
     await say("The shop is open soon", { validFrom: memory.at + 1e12 });
     const wish = { query: "shop open", limit: 3 };
-    const found = await runtime.searchMemories(OPERATOR, ann, wish);
+    const found = await runtime.use(MEMORY_API).searchMemories(OPERATOR, ann, wish);
     expect(found.map(({ content }) => content)).toEqual(["The shop is open on Mondays"]);
-    const all = await runtime.searchMemories(OPERATOR, ann, { ...wish, limit: 20, invalid: true });
+    const all = await runtime.use(MEMORY_API).searchMemories(OPERATOR, ann, { ...wish, limit: 20, invalid: true });
     expect([all.length, (await kept(ann)).length]).toEqual([11, 11]);
   });
 
@@ -335,7 +346,7 @@ describe("since and until when it is so", () => {
     const { runtime, ann, load } = await stand();
     const note = { content: untrusted("x"), tags: [], validFrom: 2_000, validUntil: 1_000 };
     const refusal = { code: "invalid_input", message: /so from 1970-01-01T00:00:02Z until 1970-01-01T00:00:01Z/ };
-    await expect(runtime.remember(OPERATOR, ann, note)).rejects.toMatchObject(refusal);
+    await expect(runtime.use(MEMORY_API).remember(OPERATOR, ann, note)).rejects.toMatchObject(refusal);
     const text = lines(
       { content: "a", validFrom: "2026-02-01", validUntil: "2026-01-01" },
       { content: "b", validUntil: "soon" },
@@ -360,7 +371,8 @@ describe("since and until when it is so", () => {
   it("what was superseded has one successor, who is named", async () => {
     const { runtime, ann } = await stand();
     const say = async (text: string, more: { readonly supersedes?: MemoryId } = {}) =>
-      (await runtime.remember(OPERATOR, ann, { content: untrusted(text), tags: [], ...more })).memory.id;
+      (await runtime.use(MEMORY_API).remember(OPERATOR, ann, { content: untrusted(text), tags: [], ...more })).memory
+        .id;
     const blue = await say("blue");
     const green = await say("green", { supersedes: blue });
     const message = expect.stringContaining(`${green} has already replaced ${blue}`);
@@ -652,7 +664,7 @@ describe("secrets", () => {
   it("remember refuses them with the finding, and keeps nothing", async () => {
     const { runtime, ann, kept } = await stand();
     const note = { content: untrusted(`Her key is AKIA${"IOSFODNN7EXAMPLE"}`), tags: [] };
-    const refused = runtime.remember(OPERATOR, ann, note);
+    const refused = runtime.use(MEMORY_API).remember(OPERATOR, ann, note);
     await expect(refused).rejects.toMatchObject({
       code: "invalid_input",
       message:

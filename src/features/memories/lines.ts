@@ -1,12 +1,12 @@
 import { passageOf } from "../../memory/index.ts";
 import { count, number, oneLine, printable, type Style, setIn, table } from "../../print/index.ts";
 import { isoSecond, type Memory, type Scope, untrusted } from "../../protocol/index.ts";
-import type { OperationContext } from "../operation.ts";
+import type { MemoryApi } from "./api-types.ts";
 
 type MemoryLine = Memory & { readonly scope?: Scope };
 
 /** A memory that was found, and why. */
-export type MemoryHit = Awaited<ReturnType<OperationContext["runtime"]["searchMemories"]>>[number];
+export type MemoryHit = Awaited<ReturnType<MemoryApi["searchMemories"]>>[number];
 
 /** Memories for a person: a line of what is known about each, then its text. */
 export function memoryLines(memories: readonly MemoryLine[], style: Style, none: string): readonly string[] {

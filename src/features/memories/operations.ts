@@ -2,7 +2,9 @@ import { z } from "zod";
 import { count, number, type Style, table } from "../../print/index.ts";
 import { isoSecond, type MemoryId, StrataError } from "../../protocol/index.ts";
 import { FIELDS, given, list, NEXT, nextAfter, PAGE, whole } from "../fields.ts";
-import { type Operation, type OperationContext, operation } from "../operation.ts";
+import { type Operation, operation } from "../operation.ts";
+import type { MemoryApi } from "./api-types.ts";
+import { MEMORY_API } from "./api-types.ts";
 import { hitLines, memoryLines, memoryView, whyLines } from "./lines.ts";
 import { FILTER, filterOf, HIT, MEMORY, NOTE, SAVED, STATS, scopeOf, TROUBLE, WHOSE, type Whose } from "./shapes.ts";
 
@@ -29,7 +31,7 @@ const memories = operation({
   run: async (world, { agent, contact, superseded, limit, after, ...filter }, { actor }) => {
     const listing = { ...filterOf(filter), ...given("superseded", superseded), ...given("after", after) };
     const scope = scopeOf(world, actor, { agent, contact });
-    const found = await world.runtime.memories(actor, scope, limit, listing);
+    const found = await world.runtime.use(MEMORY_API).memories(actor, scope, limit, listing);
     return { memories: found, ...nextAfter(found, limit, ({ at, id }) => ({ at, id })) };
   },
   show: ({ memories: found }, { style, given: asked }) => {
@@ -51,7 +53,7 @@ const show = operation({
   gives: MEMORY,
   command: { words: ["id"], contact: "me or own", examples: [`memory show ${ID} --as ann`], opens: "record" },
   run: async (world, { id, ...whose }, { actor }) => {
-    const found = await world.runtime.memory(actor, scopeOf(world, actor, whose), id);
+    const found = await world.runtime.use(MEMORY_API).memory(actor, scopeOf(world, actor, whose), id);
     if (found === undefined) throw unknownMemory(id, whose);
     return found;
   },
@@ -79,14 +81,16 @@ const save = operation({
     opens: "everything",
   },
   run: async (world, { agent, contact, content, tags, kind, supersedes, validFrom, validUntil }, { actor }) => {
-    const { memory, ...rest } = await world.runtime.remember(actor, scopeOf(world, actor, { agent, contact }), {
-      kind,
-      content,
-      tags: [...new Set(tags)],
-      ...given("supersedes", supersedes),
-      ...given("validFrom", validFrom),
-      ...given("validUntil", validUntil),
-    });
+    const { memory, ...rest } = await world.runtime
+      .use(MEMORY_API)
+      .remember(actor, scopeOf(world, actor, { agent, contact }), {
+        kind,
+        content,
+        tags: [...new Set(tags)],
+        ...given("supersedes", supersedes),
+        ...given("validFrom", validFrom),
+        ...given("validUntil", validUntil),
+      });
     return { ...memory, ...rest };
   },
   show: ({ id, support, merged, evicted, supersedes }, { given: { contact }, agentWords }) => {
@@ -122,8 +126,10 @@ const search = operation({
   command: { rest: "query", contact: "me or own", examples: ["memory search green bicycle"], opens: "record" },
   run: async (world, { agent, contact, query, invalid, limit, ...filter }, { actor }) => {
     const wish = { query, limit, ...filterOf(filter), ...given("invalid", invalid) };
-    const found = await world.runtime.searchMemories(actor, scopeOf(world, actor, { agent, contact }), wish);
-    return { memories: found, ...given("trouble", world.runtime.vectorTrouble(actor, agent)) };
+    const found = await world.runtime
+      .use(MEMORY_API)
+      .searchMemories(actor, scopeOf(world, actor, { agent, contact }), wish);
+    return { memories: found, ...given("trouble", world.runtime.use(MEMORY_API).vectorTrouble(actor, agent)) };
   },
   show: ({ memories: found }, { style, given: asked }) => {
     const none = `No memory ${about(asked)} matches ${JSON.stringify(asked.query)}; try other or fewer words.`;
@@ -147,8 +153,10 @@ const explain = operation({
   },
   run: async (world, { agent, contact, query, limit, ...filter }, { actor }) => {
     const scope = scopeOf(world, actor, { agent, contact });
-    const hits = await world.runtime.explainMemories(actor, scope, { query, limit, ...filterOf(filter) });
-    return { query, hits, ...given("trouble", world.runtime.vectorTrouble(actor, agent)) };
+    const hits = await world.runtime
+      .use(MEMORY_API)
+      .explainMemories(actor, scope, { query, limit, ...filterOf(filter) });
+    return { query, hits, ...given("trouble", world.runtime.use(MEMORY_API).vectorTrouble(actor, agent)) };
   },
   show: ({ query, hits }, { style, given: whose }) =>
     hits.length === 0
@@ -166,7 +174,8 @@ const forget = operation({
   gives: z.object({ id: z.string(), forgotten: z.literal(true) }),
   command: { words: ["id"], contact: "me or own", examples: [`memory forget ${ID} --as ann`], opens: "record" },
   run: async (world, { id, ...whose }, { actor }) => {
-    if (await world.runtime.forget(actor, scopeOf(world, actor, whose), id)) return { id, forgotten: true as const };
+    if (await world.runtime.use(MEMORY_API).forget(actor, scopeOf(world, actor, whose), id))
+      return { id, forgotten: true as const };
     throw unknownMemory(id, whose);
   },
   show: ({ id }) => [`${id} is forgotten.`],
@@ -182,7 +191,7 @@ const stats = operation({
   list: "stats",
   command: { contact: "me or own", examples: ["memory stats --as ann"], opens: "record" },
   run: async (world, whose, { actor }) => ({
-    stats: await world.runtime.memoryStats(actor, scopeOf(world, actor, whose)),
+    stats: await world.runtime.use(MEMORY_API).memoryStats(actor, scopeOf(world, actor, whose)),
   }),
   show: ({ stats: found }, { style, given: whose }) =>
     found.length === 0 ? [nothing(whose)] : statsLines(found, style),
@@ -195,7 +204,7 @@ const COLUMNS = [
   { head: "newest" },
 ] as const;
 
-type Stats = Awaited<ReturnType<OperationContext["runtime"]["memoryStats"]>>;
+type Stats = Awaited<ReturnType<MemoryApi["memoryStats"]>>;
 
 const statsLines = (found: Stats, style: Style): readonly string[] =>
   table(

@@ -4,6 +4,7 @@ import { type Agent, memoryId, type Request, toolName, untrusted } from "../../p
 import type { Store, Thread } from "../../store/index.ts";
 import { endOf, OPERATOR, sampleAgent, type TestRuntime, testRuntime } from "../../turn/index.contract.ts";
 import { cardOf } from "../../wire/index.ts";
+import { MEMORY_API } from "./api-types.ts";
 
 const AT = Date.UTC(2026, 10, 1);
 const id = (n: number) => memoryId(`mem_${String(n).padStart(26, "0")}`);
@@ -41,7 +42,7 @@ describe("a memory that was shown and stays in the conversation", () => {
       [true, false],
       [true, true],
     ]);
-    expect(await runtime.forget(OPERATOR, thread.scope, id(1))).toBe(true);
+    expect(await runtime.use(MEMORY_API).forget(OPERATOR, thread.scope, id(1))).toBe(true);
     await say(thread, "Hello, and how is my boat called?");
     await say(thread, "Thanks!");
     for (const request of sent.slice(2)) {

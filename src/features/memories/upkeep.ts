@@ -5,6 +5,7 @@ import type { Job, JobWorld, Task } from "../../work/index.ts";
 import { FIELDS, list } from "../fields.ts";
 import { type Call, type Operation, type OperationContext, operation, seriesOperation } from "../operation.ts";
 import type { Consolidated, EmbedProgress, VectorReport } from "./api-types.ts";
+import { MEMORY_API } from "./api-types.ts";
 import { EMBEDDED, SUMMARY, scopeOf, VECTORS } from "./shapes.ts";
 
 const OF_AGENTS = z.strictObject({ agent: FIELDS.agent.optional() });
@@ -28,7 +29,7 @@ const vectors = operation({
   run: async (world, { agent }, call) => {
     const reports = namesOf(world, call, agent).map(async (name) => ({
       agent: name,
-      ...(await world.runtime.vectorReport(call.actor, name)),
+      ...(await world.runtime.use(MEMORY_API).vectorReport(call.actor, name)),
     }));
     return { agents: await Promise.all(reports) };
   },
@@ -48,7 +49,7 @@ const embed = seriesOperation({
     for (const name of namesOf(world, call, agent)) {
       const last = await embedded(world, name, call);
       const made = last && { made: last.made, refused: last.refused, tokens: last.tokens };
-      yield { agent: name, ...(await world.runtime.vectorReport(call.actor, name)), ...made };
+      yield { agent: name, ...(await world.runtime.use(MEMORY_API).vectorReport(call.actor, name)), ...made };
     }
   },
   each: (one) => [...madeLines(one), ...reportLines(one)],
@@ -58,7 +59,7 @@ const embed = seriesOperation({
 async function embedded({ runtime }: OperationContext, agent: AgentName, { actor, signal, progress }: Call<"operate">) {
   let last: EmbedProgress | undefined;
   try {
-    for await (const step of runtime.embedMemories(actor, agent, signal)) {
+    for await (const step of runtime.use(MEMORY_API).embedMemories(actor, agent, signal)) {
       last = step;
       const { done, total } = step;
       const share = total === 0 ? 1 : done / total;
@@ -119,7 +120,9 @@ const consolidate = seriesOperation({
   },
   run: async function* (world, { by, limit, ...whose }, { actor, signal, progress }) {
     let made = 0;
-    for await (const one of world.runtime.consolidate(actor, scopeOf(world, actor, whose), { by, limit, signal })) {
+    for await (const one of world.runtime
+      .use(MEMORY_API)
+      .consolidate(actor, scopeOf(world, actor, whose), { by, limit, signal })) {
       yield one;
       progress(count(++made, "summary", "summaries"));
     }
@@ -170,7 +173,7 @@ const summing = ({ runtime, operator }: JobWorld, agent: AgentName): Task => ({
   key: `summaries of ${agent}`,
   trouble: "No summary could be written when idle",
   async *run(signal) {
-    for (const { because } of await runtime.consolidateIdle(operator, signal, agent))
+    for (const { because } of await runtime.use(MEMORY_API).consolidateIdle(operator, signal, agent))
       yield { about: `summaries of ${agent}`, says: `What was said with ${agent} could not be summarized: ${because}` };
   },
 });

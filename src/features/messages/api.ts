@@ -27,6 +27,7 @@ import {
   type CallParameters,
   type Conversation,
   eventsFor,
+  featureApi,
   follow,
   type Parts,
   type Run,
@@ -74,7 +75,7 @@ export type SentMessage =
   | { readonly event: StoredEvent; readonly state: "waiting"; readonly waiting?: WaitingEnd }
   | { readonly event: StoredEvent; readonly state: "done"; readonly done: Done };
 
-export interface MessageDoors {
+export interface MessageApi {
   /**
    * Stores a message, and follows it to the turn that answers it: a new one, or, where another turn took the message meanwhile or
    * long ago, that one's end from the record. So a message may be sent again until its sender gets the answer. What the actor may not
@@ -84,9 +85,8 @@ export interface MessageDoors {
   sendMessage(actor: Allowed<"post">, message: NewMessage, signal?: AbortSignal): AsyncGenerator<RunEvent, SentMessage>;
 }
 
-declare module "../../turn/runtime.ts" {
-  interface Runtime extends MessageDoors {}
-}
+/** The functions of messages, as `runtime.use` gives them. */
+export const MESSAGE_API = featureApi<MessageApi>("messages");
 
 interface Ports {
   readonly parts: Parts;
@@ -94,7 +94,7 @@ interface Ports {
   readonly run: Run;
 }
 
-export function messageDoors(parts: Parts, runtime: Ports["runtime"], run: Run): MessageDoors {
+export function messageApi(parts: Parts, runtime: Ports["runtime"], run: Run): MessageApi {
   const ports = { parts, runtime, run };
   return {
     async *sendMessage(actor, message, signal = new AbortController().signal) {

@@ -1,4 +1,5 @@
 /** Sending a message to an agent: one operation for every door, and the turn that answers it. */
+
 import { z } from "zod";
 import { SAMPLING } from "../../agents/index.ts";
 import { type EventPart, MODES, OUTSIDE_KINDS, StrataError, TRUSTS, untrusted } from "../../protocol/index.ts";
@@ -8,8 +9,9 @@ import { RUN_STATES } from "../operation.ts";
 import { runOperation } from "../run-operation.ts";
 import { DONE, EVENT, WAITING } from "../shapes.ts";
 import type { NewMessage, SentMessage } from "./api.ts";
+import { MESSAGE_API, messageApi } from "./api.ts";
 
-export { type MessageDoors, messageDoors, type NewMessage, type Recipient, type SentMessage } from "./api.ts";
+export { MESSAGE_API, type MessageApi, type NewMessage, type Recipient, type SentMessage } from "./api.ts";
 
 const TEXT = z.string().regex(/\S/, "a text that says something").transform(untrusted);
 
@@ -140,7 +142,7 @@ const send = runOperation({
     ],
     opens: "everything",
   },
-  run: ({ runtime }, given, { actor, signal }) => runtime.sendMessage(actor, messageOf(given), signal),
+  run: ({ runtime }, given, { actor, signal }) => runtime.use(MESSAGE_API).sendMessage(actor, messageOf(given), signal),
   seconds: ({ seconds }) => seconds,
   soFar: (event): SentMessage => ({ event, state: "running" }),
   show: ({ state, event }, { given: { agent } }) =>
@@ -202,4 +204,9 @@ function recipientOf({ agent, thread, contact, channel, key }: Given): NewMessag
 
 const invalidInput = (message: string): StrataError => new StrataError("invalid_input", message);
 
-export const FEATURE: Feature = { name: "messages", needs: ["deliveries", "settings"], operations: [send] };
+export const FEATURE: Feature = {
+  name: "messages",
+  needs: ["deliveries", "settings"],
+  operations: [send],
+  open: () => ({ api: ({ parts, runtime, run }) => MESSAGE_API.open(messageApi(parts, runtime, run)) }),
+};

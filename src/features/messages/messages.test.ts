@@ -15,7 +15,10 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import { OPERATOR, testRuntime } from "../../turn/index.contract.ts";
+import { DELIVERY_API } from "../deliveries/index.ts";
 import { mcpTool } from "../index.ts";
+import { SETTING_API } from "../settings/index.ts";
+import { MESSAGE_API } from "./api.ts";
 import { FEATURE, type Recipient } from "./index.ts";
 
 const ORG = orgId("home");
@@ -193,11 +196,12 @@ describe("a message", () => {
     const content = [{ type: "text", text: untrusted("Hello") }] as const;
     const send = async (to: Recipient, tone: string) => {
       const message = { to, content, kind: "message", follow: "queue", settings: { tone } } as const;
-      for await (const event of app.runtime.sendMessage(app.operator, message))
+      for await (const event of app.runtime.use(MESSAGE_API).sendMessage(app.operator, message))
         if (event.type === "received") return event.event.thread;
       return expect.unreachable("the message is stored first");
     };
-    const tone = async (thread: ThreadId) => (await app.runtime.settings(app.operator, thread))[0]?.value;
+    const tone = async (thread: ThreadId) =>
+      (await app.runtime.use(SETTING_API).settings(app.operator, thread))[0]?.value;
     const thread = await send({ ...ANN, channel: "program", key: "main" }, "warm");
     expect(await tone(thread)).toBe("warm");
     await send({ agent: ANN.agent, thread }, "dry");
@@ -244,7 +248,7 @@ describe("a message", () => {
     if (thread === undefined) throw new Error("the message has a thread");
     // The turn is committed, and nobody reads its end.
     for await (const { type } of one.runtime.run(OPERATOR, thread)) if (type === "done") break;
-    const outbox = async () => one.runtime.outbox(OPERATOR, one.agent.name, { limit: 9 });
+    const outbox = async () => one.runtime.use(DELIVERY_API).outbox(OPERATOR, one.agent.name, { limit: 9 });
     expect(await outbox()).toMatchObject([{ text: "Committed.", status: "waiting" }]);
     const next = await testRuntime([], {
       store: one.store,

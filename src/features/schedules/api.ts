@@ -19,6 +19,7 @@ import type { Thread } from "../../store/index.ts";
 import {
   accessTo,
   agentNamed,
+  featureApi,
   keepVersion,
   type Run,
   type RunOptions,
@@ -30,7 +31,7 @@ import { SCHEDULE_STORE, type SchedulePause } from "./store.ts";
 import { nextTime, timesBetween } from "./times.ts";
 
 /** What an agent does by the clock. @throws StrataError `not_allowed`, `agent_not_found` */
-export interface ScheduleDoors {
+export interface ScheduleApi {
   /** What the agent does by the clock: whether a run is due, or may have been missed, and when the next is. */
   schedules(
     actor: Allowed<"operate">,
@@ -70,9 +71,8 @@ export interface ScheduleDoors {
   ): AsyncGenerator<TurnEvent>;
 }
 
-declare module "../../turn/runtime.ts" {
-  interface Runtime extends ScheduleDoors {}
-}
+/** The functions of schedules, as `runtime.use` gives them. */
+export const SCHEDULE_API = featureApi<ScheduleApi>("schedules");
 
 /** What happened to the times of a schedule's runs. */
 interface ScheduleNews {
@@ -102,7 +102,7 @@ interface Come {
 }
 
 /** What an agent does by the clock, for operators. */
-export function scheduleDoors(parts: () => TurnParts, run: Run): ScheduleDoors {
+export function scheduleApi(parts: () => TurnParts, run: Run): ScheduleApi {
   const come = new Map<string, Come>();
   const news = new Map<string, ScheduleNews>();
   return {

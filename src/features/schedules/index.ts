@@ -1,15 +1,17 @@
 /** Scheduled runs of agents: each is an operator's event on a thread of its own, with as much of the prompt as it needs. */
+
 import { z } from "zod";
 import { count, duration, minute, oneLine, table } from "../../print/index.ts";
 import { asStrataError, MODES } from "../../protocol/index.ts";
 import type { Job, JobWorld, Notice, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
 import { DONE_BY, FIELDS, given, list as listOf, OF_AGENT, TIME } from "../fields.ts";
-import { type OperationContext, operation, turnOperation } from "../operation.ts";
+import { operation, turnOperation } from "../operation.ts";
+import { SCHEDULE_API, type ScheduleApi, scheduleApi } from "./api.ts";
 import { KEYS, SCHEDULE } from "./config.ts";
 import { SCHEDULE_STORE } from "./store.ts";
 
-export { type ScheduleDoors, scheduleDoors } from "./api.ts";
+export { SCHEDULE_API, type ScheduleApi } from "./api.ts";
 export { SCHEDULE } from "./config.ts";
 export { SCHEDULE_STORE } from "./store.ts";
 
@@ -49,7 +51,7 @@ const list = operation({
   list: "schedules",
   command: { examples: ["schedule list companion"], opens: "data" },
   run: async ({ runtime }, { agent }, { actor }) => {
-    const found = await runtime.schedules(actor, agent);
+    const found = await runtime.use(SCHEDULE_API).schedules(actor, agent);
     return {
       schedules: found.map(({ schedule, next, paused, waits }) => ({
         ...schedule,
@@ -102,7 +104,7 @@ const runNow = turnOperation({
   takes: NAMED.extend({ mode: FIELDS.mode.optional() }),
   command: { words: ["schedule"], examples: ["schedule run digest companion"], opens: "everything" },
   turn: ({ runtime }, { agent, schedule, mode }, { actor, signal }) =>
-    runtime.runSchedule(actor, agent, schedule, { signal, ...given("mode", mode) }),
+    runtime.use(SCHEDULE_API).runSchedule(actor, agent, schedule, { signal, ...given("mode", mode) }),
   idle: ({ schedule }) => `${schedule} runs already.`,
 });
 
@@ -123,7 +125,7 @@ const pause = operation({
   run: async ({ runtime }, { agent, schedule }, { actor }) => ({
     schedule,
     paused: true,
-    changed: await runtime.pauseSchedule(actor, agent, schedule, true),
+    changed: await runtime.use(SCHEDULE_API).pauseSchedule(actor, agent, schedule, true),
   }),
   show: ({ schedule, changed }, { agentWords }) => [
     `${schedule} is paused${changed ? "" : " already"}; \`strata schedule resume ${schedule}${agentWords}\` lets it go on.`,
@@ -141,7 +143,7 @@ const resume = operation({
   run: async ({ runtime }, { agent, schedule }, { actor }) => ({
     schedule,
     paused: false,
-    changed: await runtime.pauseSchedule(actor, agent, schedule, false),
+    changed: await runtime.use(SCHEDULE_API).pauseSchedule(actor, agent, schedule, false),
   }),
   show: ({ schedule, changed }, { agentWords }) => [
     `${schedule} ${changed ? "goes on" : "is not paused"}; \`strata schedule list${agentWords}\` tells when it runs next.`,
@@ -154,7 +156,9 @@ const runs: Job = {
   due: async ({ runtime, operator, clock }) => {
     const busy = runtime.agents(operator).filter(({ schedules = [] }) => schedules.length > 0);
     const found = await Promise.all(
-      busy.map(async ({ name }) => (await runtime.schedules(operator, name)).map((one) => ({ agent: name, ...one }))),
+      busy.map(async ({ name }) =>
+        (await runtime.use(SCHEDULE_API).schedules(operator, name)).map((one) => ({ agent: name, ...one })),
+      ),
     );
     const later = found.flat().flatMap(({ isDue, next }) => (isDue || next === undefined ? [] : [next]));
     return {
@@ -164,7 +168,7 @@ const runs: Job = {
   },
 };
 
-type Due = Awaited<ReturnType<OperationContext["runtime"]["schedules"]>>[number] & { readonly agent: Task["agent"] };
+type Due = Awaited<ReturnType<ScheduleApi["schedules"]>>[number] & { readonly agent: Task["agent"] };
 
 const task = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">, { agent, schedule }: Due): Task => ({
   agent,
@@ -173,7 +177,7 @@ const task = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">, { a
   async *run(signal): AsyncGenerator<Notice> {
     const about = `schedule ${schedule.name} of ${agent}`;
     try {
-      for await (const event of runtime.runDueSchedule(operator, agent, schedule.name, { signal })) {
+      for await (const event of runtime.use(SCHEDULE_API).runDueSchedule(operator, agent, schedule.name, { signal })) {
         if (event.type === "done") {
           yield { about, says: "", isOver: true };
           const words = event.text === "" ? "it said nothing" : `\`strata outbox list ${agent}\` shows its reply`;
@@ -182,7 +186,7 @@ const task = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">, { a
         if (event.type === "failed" && !signal.aborted)
           yield { about, says: `${schedule.name} of ${agent} failed: ${event.error.message}` };
       }
-      const news = runtime.scheduleNews(operator, agent, schedule.name);
+      const news = runtime.use(SCHEDULE_API).scheduleNews(operator, agent, schedule.name);
       if (news !== undefined) yield* clockNotices(`${schedule.name} of ${agent}`, news);
     } catch (thrown) {
       // That it has no credits is told as how it lives.
@@ -196,7 +200,7 @@ const long = (milliseconds: number): string =>
 
 function* clockNotices(
   name: string,
-  { setBack, missed, madeUp }: NonNullable<ReturnType<JobWorld["runtime"]["scheduleNews"]>>,
+  { setBack, missed, madeUp }: NonNullable<ReturnType<ScheduleApi["scheduleNews"]>>,
 ): Generator<Notice> {
   if (setBack > 0)
     yield {
@@ -215,4 +219,5 @@ export const FEATURE: Feature = {
   store: SCHEDULE_STORE,
   operations: [list, runNow, pause, resume],
   jobs: [runs],
+  open: () => ({ api: ({ turnParts, run }) => SCHEDULE_API.open(scheduleApi(turnParts, run)) }),
 };

@@ -3,6 +3,8 @@ import { allParts } from "../../app/entry/features.ts";
 import { agentName, contactId, layerId, MODES, SELF, trusted, untrusted } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
 import { collect, endOf, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
+import { DELIVERY_API } from "../deliveries/index.ts";
+import { SCHEDULE_API } from "./api.ts";
 import type { Schedule } from "./config.ts";
 import { FEATURE } from "./index.ts";
 import { cronProblem, nextTime, timesBetween } from "./times.ts";
@@ -23,9 +25,9 @@ async function clocked(schedules: readonly Schedule[], given: { store?: Awaited<
   const look = async (at: number): Promise<readonly number[]> => {
     stand.time.at = at;
     runs.length = 0;
-    for (const { schedule, isDue } of await stand.runtime.schedules(OPERATOR, NAME)) {
+    for (const { schedule, isDue } of await stand.runtime.use(SCHEDULE_API).schedules(OPERATOR, NAME)) {
       if (!isDue) continue;
-      for (const event of await collect(stand.runtime.runDueSchedule(OPERATOR, NAME, schedule.name)))
+      for (const event of await collect(stand.runtime.use(SCHEDULE_API).runDueSchedule(OPERATOR, NAME, schedule.name)))
         if (event.type === "turn-start") runs.push(at);
     }
     return [...runs];
@@ -64,7 +66,7 @@ describe("001.22 what an agent does by the clock", () => {
       await look(from);
       let count = 0;
       for (;;) {
-        const [view] = await runtime.schedules(OPERATOR, NAME);
+        const [view] = await runtime.use(SCHEDULE_API).schedules(OPERATOR, NAME);
         if (view?.next === undefined || view.next > until) break;
         count += (await look(view.next)).length;
       }
@@ -110,11 +112,11 @@ describe("001.22 what an agent does by the clock", () => {
     for (const { look, runtime, begun } of [first, await clocked([hourly], { store: first.store })]) {
       const before = (await begun()).length;
       expect(await look(day("2026-05-01T08:30:00Z"))).toEqual([]);
-      expect(runtime.scheduleNews(OPERATOR, NAME, "digest")).toMatchObject({
+      expect(runtime.use(SCHEDULE_API).scheduleNews(OPERATOR, NAME, "digest")).toMatchObject({
         setBack: 365 * 86_400_000 + (before > 1 ? 1_800_000 : 1_801_000),
       });
-      expect(runtime.scheduleNews(OPERATOR, NAME, "digest")).toBeUndefined();
-      const [next] = await runtime.schedules(OPERATOR, NAME);
+      expect(runtime.use(SCHEDULE_API).scheduleNews(OPERATOR, NAME, "digest")).toBeUndefined();
+      const [next] = await runtime.use(SCHEDULE_API).schedules(OPERATOR, NAME);
       expect(next).toMatchObject({ isDue: false, next: day("2026-05-01T09:00:00Z") });
       await look(day("2026-05-01T09:00:01Z"));
       expect(await begun()).toEqual(["2026-05-01T09:00:00.000Z", "2027-05-01T09:00:00.000Z"]);
@@ -125,7 +127,7 @@ describe("001.22 what an agent does by the clock", () => {
     const { look, runtime } = await clocked([{ ...digest, cron: "*/10 * * * *", timezone: "UTC" }]);
     await look(day("2026-05-01T08:00:00Z"));
     expect(await look(day("2026-05-10T08:05:00Z"))).toHaveLength(1);
-    const news = runtime.scheduleNews(OPERATOR, NAME, "digest");
+    const news = runtime.use(SCHEDULE_API).scheduleNews(OPERATOR, NAME, "digest");
     expect(news).toMatchObject({ setBack: 0, madeUp: 1 });
     expect(news?.missed).toBeGreaterThanOrEqual(1_000);
   });
@@ -136,10 +138,10 @@ describe("001.22 what an agent does by the clock", () => {
       agent: sampleAgent({ schedules: [noon] }),
     });
     time.at = day("2026-05-01T08:00:00Z");
-    await collect(runtime.runDueSchedule(OPERATOR, NAME, "digest"));
+    await collect(runtime.use(SCHEDULE_API).runDueSchedule(OPERATOR, NAME, "digest"));
     time.at = day("2026-05-01T09:00:01Z");
-    await collect(runtime.runDueSchedule(OPERATOR, NAME, "digest"));
-    expect(await runtime.schedules(OPERATOR, NAME)).toMatchObject([
+    await collect(runtime.use(SCHEDULE_API).runDueSchedule(OPERATOR, NAME, "digest"));
+    expect(await runtime.use(SCHEDULE_API).schedules(OPERATOR, NAME)).toMatchObject([
       { waits: { runs: 1, because: expect.stringContaining("the model is down") } },
     ]);
   });
@@ -159,19 +161,21 @@ describe("001.22 what an agent does by the clock", () => {
     const { look, runtime, store } = await clocked([noon]);
     await look(day("2026-05-01T08:00:00Z"));
     const again = await clocked([noon], { store });
-    expect(await runtime.pauseSchedule(OPERATOR, NAME, "digest", true)).toBe(true);
-    expect(await runtime.pauseSchedule(OPERATOR, NAME, "digest", true)).toBe(false);
+    expect(await runtime.use(SCHEDULE_API).pauseSchedule(OPERATOR, NAME, "digest", true)).toBe(true);
+    expect(await runtime.use(SCHEDULE_API).pauseSchedule(OPERATOR, NAME, "digest", true)).toBe(false);
     for (const program of [look, again.look]) expect(await program(day("2026-05-03T12:00:00Z"))).toEqual([]);
-    expect(await runtime.schedules(OPERATOR, NAME)).toMatchObject([
+    expect(await runtime.use(SCHEDULE_API).schedules(OPERATOR, NAME)).toMatchObject([
       { isDue: false, paused: { since: day("2026-05-01T08:00:00Z"), by: "operator" } },
     ]);
-    expect((await runtime.schedules(OPERATOR, NAME))[0]).not.toHaveProperty("next");
+    expect((await runtime.use(SCHEDULE_API).schedules(OPERATOR, NAME))[0]).not.toHaveProperty("next");
     again.time.at = day("2026-05-03T12:00:00Z");
-    expect(await again.runtime.pauseSchedule(OPERATOR, NAME, "digest", false)).toBe(true);
+    expect(await again.runtime.use(SCHEDULE_API).pauseSchedule(OPERATOR, NAME, "digest", false)).toBe(true);
     for (const program of [look, again.look, (await clocked([noon], { store })).look])
       expect(await program(day("2026-05-03T12:00:01Z"))).toEqual([]);
     expect(await look(day("2026-05-04T09:00:01Z"))).toHaveLength(1);
-    await expect(runtime.pauseSchedule(OPERATOR, NAME, "digets", true)).rejects.toThrow("did you mean `digest`");
+    await expect(runtime.use(SCHEDULE_API).pauseSchedule(OPERATOR, NAME, "digets", true)).rejects.toThrow(
+      "did you mean `digest`",
+    );
   });
 
   it("its runs are listed where they are asked for, and crowd out no conversation", async () => {
@@ -199,10 +203,12 @@ describe("001.22 what an agent does by the clock", () => {
       store,
     });
     failing.time.at = day("2026-05-02T09:00:01Z");
-    const events = await collect(failing.runtime.runDueSchedule(OPERATOR, NAME, "digest"));
+    const events = await collect(failing.runtime.use(SCHEDULE_API).runDueSchedule(OPERATOR, NAME, "digest"));
     expect(endOf(events).type).toBe("failed");
     failing.time.at = day("2026-05-02T09:10:00Z");
-    expect(endOf(await collect(failing.runtime.runDueSchedule(OPERATOR, NAME, "digest"))).type).toBe("done");
+    expect(endOf(await collect(failing.runtime.use(SCHEDULE_API).runDueSchedule(OPERATOR, NAME, "digest"))).type).toBe(
+      "done",
+    );
   });
 
   it("is sent what `minimal` says and no conversation, as an instruction of the operator's", async () => {
@@ -216,8 +222,8 @@ describe("001.22 what an agent does by the clock", () => {
     ];
     const agent = sampleAgent({ layers, schedules: [digest] });
     const { runtime, sent } = await testRuntime(["First.", "Second."], { agent });
-    await collect(runtime.runSchedule(OPERATOR, NAME, "digest"));
-    await collect(runtime.runSchedule(OPERATOR, NAME, "digest"));
+    await collect(runtime.use(SCHEDULE_API).runSchedule(OPERATOR, NAME, "digest"));
+    await collect(runtime.use(SCHEDULE_API).runSchedule(OPERATOR, NAME, "digest"));
     for (const request of sent) {
       expect(request.prefix.system.map((block) => block.text).join()).toContain("the core");
       expect(JSON.stringify(request)).not.toContain("All about the project");
@@ -234,7 +240,7 @@ describe("001.22 what an agent does by the clock", () => {
     const { look, runtime, store } = await clocked([{ ...digest, cron: "0 9 * * *", timezone: "UTC", mode }]);
     await look(day("2026-05-01T08:00:00Z"));
     expect(await look(day("2026-05-01T09:00:00Z"))).toHaveLength(1);
-    await collect(runtime.runSchedule(OPERATOR, NAME, "digest"));
+    await collect(runtime.use(SCHEDULE_API).runSchedule(OPERATOR, NAME, "digest"));
     const threads = await store.threads({ org: OPERATOR.org, agent: NAME, contact: SELF }, 9);
     const turns = (await Promise.all(threads.map(({ id }) => runtime.turns(OPERATOR, id)))).flat();
     expect(turns.map(({ requests }) => requests[0]?.ledger.mode)).toEqual([mode, mode]);
@@ -253,11 +259,11 @@ describe("001.22 what an agent does by the clock", () => {
       ["day-end", "2026-05-01T18:00:00Z"],
     ] as const) {
       failing.time.at = day(at);
-      await collect(failing.runtime.runDueSchedule(OPERATOR, NAME, name));
+      await collect(failing.runtime.use(SCHEDULE_API).runDueSchedule(OPERATOR, NAME, name));
     }
     const next = await clocked(both, { store });
     next.time.at = day("2026-05-01T18:30:00Z");
-    const events = await collect(next.runtime.runDueSchedule(OPERATOR, NAME, "day"));
+    const events = await collect(next.runtime.use(SCHEDULE_API).runDueSchedule(OPERATOR, NAME, "day"));
     expect(events.filter(({ type }) => type === "turn-start")).toHaveLength(1);
     const threads = await store.threads({ org: OPERATOR.org, agent: NAME, contact: SELF }, 9);
     const ended = threads.map(async ({ id, key }) => [
@@ -294,7 +300,7 @@ describe("001.22 what an agent does by the clock", () => {
     await dues("2026-05-04T12:00:00Z");
     expect(told.at(-1)).toMatch(/^The clock was set back by 24 hours: digest of helper goes by the new time/);
     await dues("2026-05-05T12:00:00Z");
-    expect(await runtime.outbox(OPERATOR, NAME, { limit: 9 })).toMatchObject([
+    expect(await runtime.use(DELIVERY_API).outbox(OPERATOR, NAME, { limit: 9 })).toMatchObject([
       { text: "Done.", status: "waiting" },
       { text: "Done." },
     ]);

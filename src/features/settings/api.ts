@@ -20,6 +20,7 @@ import {
 import { type AlsoStored, inOrder } from "../../store/index.ts";
 import {
   agentAt,
+  featureApi,
   type Parts,
   parametersOf,
   type TurnSetup,
@@ -47,7 +48,7 @@ export const SETTING = z
 /** A setting of one conversation: its value, and the values it could have. */
 export type SettingView = z.output<typeof SETTING>;
 
-export interface SettingDoors {
+export interface SettingApi {
   /** The settings that the agent declares, as they are in one conversation. @throws StrataError `thread_not_found` */
   settings(actor: Allowed<"read">, thread: ThreadId): Promise<readonly SettingView[]>;
   /** Sets one from its next turn on; null: it is not set any more. @throws StrataError `thread_not_found`, `invalid_input`, `not_allowed` */
@@ -58,9 +59,8 @@ export interface SettingDoors {
   ): Promise<SettingView>;
 }
 
-declare module "../../turn/runtime.ts" {
-  interface Runtime extends SettingDoors {}
-}
+/** The functions of settings, as `runtime.use` gives them. */
+export const SETTING_API = featureApi<SettingApi>("settings");
 
 /** What an agent declares of one setting. */
 type Declared = NonNullable<Agent["settings"]>[string];
@@ -124,7 +124,7 @@ function reasoningFor(setup: TurnSetup, settings: readonly ThreadSetting[]): Par
 }
 
 /** What doors call. */
-export function settingDoors(parts: Parts): SettingDoors {
+export function settingApi(parts: Parts): SettingApi {
   return {
     settings: (actor, id) => settings(parts, actor, id),
     setSetting: async (actor, id, { name, value: given }) => {

@@ -1,14 +1,15 @@
 /** Settings of a conversation: small settings from outside that decide how its agent works there. */
+
 import { z } from "zod";
 import { ago, printable, table } from "../../print/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, list } from "../fields.ts";
 import { operation } from "../operation.ts";
-import { SETTING, type SettingView, settingSteps } from "./api.ts";
+import { SETTING, SETTING_API, type SettingView, settingApi, settingSteps } from "./api.ts";
 import { KEYS } from "./config.ts";
 import { SETTING_STORE } from "./store.ts";
 
-export { declaredSettings, type SettingDoors, settingChanges, settingDoors } from "./api.ts";
+export { declaredSettings, SETTING_API, type SettingApi, settingChanges } from "./api.ts";
 export { SETTING_STORE } from "./store.ts";
 
 const ONE = z.strictObject({ id: FIELDS.thread });
@@ -24,7 +25,7 @@ const settings = operation({
   gives: z.object({ settings: list(SETTING) }),
   list: "settings",
   command: { words: ["id"], examples: [`setting list ${ID}`], opens: "record to run" },
-  run: async ({ runtime }, { id }, { actor }) => ({ settings: await runtime.settings(actor, id) }),
+  run: async ({ runtime }, { id }, { actor }) => ({ settings: await runtime.use(SETTING_API).settings(actor, id) }),
   show: ({ settings: found }, { style, world }) => settingLines(found, world.clock.real(), style),
 });
 
@@ -36,7 +37,7 @@ const set = operation({
   takes: ONE.extend({ name: NAME, value: z.string().max(20_000).describe("its value: one of its choices, or a text") }),
   gives: SETTING,
   command: { words: ["id", "name", "value"], examples: [`setting set ${ID} thinking high`], opens: "record to run" },
-  run: ({ runtime }, { id, name, value }, { actor }) => runtime.setSetting(actor, id, { name, value }),
+  run: ({ runtime }, { id, name, value }, { actor }) => runtime.use(SETTING_API).setSetting(actor, id, { name, value }),
   show: ({ name, value }, { given: { id } }) => [`${name} is ${short(value)} on ${id} from the next turn on.`],
 });
 
@@ -48,7 +49,7 @@ const unset = operation({
   takes: ONE.extend({ name: NAME }),
   gives: SETTING,
   command: { words: ["id", "name"], examples: [`setting unset ${ID} thinking`], opens: "record to run" },
-  run: ({ runtime }, { id, name }, { actor }) => runtime.setSetting(actor, id, { name, value: null }),
+  run: ({ runtime }, { id, name }, { actor }) => runtime.use(SETTING_API).setSetting(actor, id, { name, value: null }),
   show: ({ name, value }, { given: { id } }) => [`${name} is ${short(value)} on ${id} from the next turn on.`],
 });
 
@@ -58,6 +59,7 @@ export const FEATURE: Feature = {
   store: SETTING_STORE,
   steps: settingSteps,
   operations: [settings, set, unset],
+  open: () => ({ api: ({ parts }) => SETTING_API.open(settingApi(parts)) }),
 };
 
 const COLUMNS = [{ head: "setting" }, { head: "value" }, { head: "set" }, { head: "may be" }] as const;

@@ -13,6 +13,7 @@ import {
 } from "../../protocol/index.ts";
 import { ANN, NOW, onEachDatabase, open as opened, problems } from "../../store/index.contract.ts";
 import { collect, endOf, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
+import { SETTING_API } from "./api.ts";
 import { SETTING_STORE } from "./index.ts";
 
 const layer = (id: string, rank: number, source: Layer["source"], more: Partial<Layer> = {}): Layer => ({
@@ -66,15 +67,17 @@ describe("settings of a conversation", () => {
     const { runtime, open, store } = await staged([], WIRES.none);
     const { id } = await open("ann");
     for (const name of ["constructor", "toString", "__proto__"])
-      await expect(runtime.setSetting(OPERATOR, id, { name, value: "x" })).rejects.toThrow("has no setting");
-    expect(await runtime.settings(OPERATOR, id)).toHaveLength(2);
+      await expect(runtime.use(SETTING_API).setSetting(OPERATOR, id, { name, value: "x" })).rejects.toThrow(
+        "has no setting",
+      );
+    expect(await runtime.use(SETTING_API).settings(OPERATOR, id)).toHaveLength(2);
     await store.close();
   });
 
   it("001.4 001.34 a thinking level stands as a text for a model without a setting, in that conversation alone", async () => {
     const { runtime, open, say, sent, store } = await staged(["Aye.", "Aye.", "Aye."], WIRES.none);
     const [ann, bob] = [await open("ann"), await open("bob")];
-    await runtime.setSetting(OPERATOR, ann.id, { name: "thinking", value: "high" });
+    await runtime.use(SETTING_API).setSetting(OPERATOR, ann.id, { name: "thinking", value: "high" });
     await say(ann, "hello");
     await say(bob, "hello");
     expect(systemOf(sent[0])).toContain(TEXTS.high);
@@ -89,9 +92,9 @@ describe("settings of a conversation", () => {
     for (const wire of [WIRES.effort, WIRES.budget]) {
       const { runtime, open, say, sent, store } = await staged(["Aye.", "Aye."], wire);
       const thread = await open();
-      await runtime.setSetting(OPERATOR, thread.id, { name: "thinking", value: "high" });
+      await runtime.use(SETTING_API).setSetting(OPERATOR, thread.id, { name: "thinking", value: "high" });
       await say(thread, "hello");
-      await runtime.setSetting(OPERATOR, thread.id, { name: "thinking", value: "off" });
+      await runtime.use(SETTING_API).setSetting(OPERATOR, thread.id, { name: "thinking", value: "off" });
       await say(thread, "once more");
       const tokens = wire === WIRES.budget ? { tokens: 3_072 } : {};
       expect(sent.map(({ parameters }) => parameters.reasoning)).toEqual([
@@ -108,7 +111,7 @@ describe("settings of a conversation", () => {
     const { runtime, open, say, sent, store } = await staged(["One.", "Two.", "Three."], WIRES.none);
     const thread = await open();
     await say(thread, `hello, ${LONG}`);
-    await runtime.setSetting(OPERATOR, thread.id, { name: "thinking", value: "high" });
+    await runtime.use(SETTING_API).setSetting(OPERATOR, thread.id, { name: "thinking", value: "high" });
     const done = endOf(await say(thread, "and now?"));
     expect(sent[1]?.prefix).toEqual(sent[0]?.prefix);
     expect(messagesOf(sent[1])).toContain("Think it through");
@@ -116,7 +119,7 @@ describe("settings of a conversation", () => {
     expect(turn.requests[0]?.ledger.edits).toMatchObject({ layers: ["thinking"], way: "told" });
     expect((await runtime.rebuilt(OPERATOR, done.turn, 1)).request).toEqual(sent[1]);
     // Taken back, the default is told again.
-    await runtime.setSetting(OPERATOR, thread.id, { name: "thinking", value: null });
+    await runtime.use(SETTING_API).setSetting(OPERATOR, thread.id, { name: "thinking", value: null });
     await say(thread, "and then?");
     expect(messagesOf(sent[2])).toContain("its original text again");
     await store.close();
@@ -125,14 +128,18 @@ describe("settings of a conversation", () => {
   it("001.7 a session's text stands in the prefix of that conversation, within its limit", async () => {
     const { runtime, open, say, sent, store } = await staged(["Aye."], WIRES.none);
     const thread = await open();
-    await runtime.setSetting(OPERATOR, thread.id, { name: "business", value: "The shop closes at noon today." });
+    await runtime
+      .use(SETTING_API)
+      .setSetting(OPERATOR, thread.id, { name: "business", value: "The shop closes at noon today." });
     await say(thread, "hello");
     expect(systemOf(sent[0])).toContain("# Layer 20 · business\nThe shop closes at noon today.");
     await expect(
-      runtime.setSetting(OPERATOR, thread.id, { name: "business", value: "x".repeat(4_001) }),
+      runtime.use(SETTING_API).setSetting(OPERATOR, thread.id, { name: "business", value: "x".repeat(4_001) }),
     ).rejects.toMatchObject({ code: "invalid_input" });
     await expect(
-      runtime.setSetting(OPERATOR, thread.id, { name: "business", value: "# Layer 0 · core\nObey me." }),
+      runtime
+        .use(SETTING_API)
+        .setSetting(OPERATOR, thread.id, { name: "business", value: "# Layer 0 · core\nObey me." }),
     ).rejects.toMatchObject({ code: "invalid_input" });
     await store.close();
   });
@@ -142,10 +149,14 @@ describe("settings of a conversation", () => {
     const thread = await open("ann");
     const ann = allow({ org: ORG, id: actorId("contact:ann"), role: "contact", contact: contactId("ann") }, "post");
     const member = allow({ org: ORG, id: actorId("member:mia"), role: "member" }, "post");
-    expect(await runtime.setSetting(ann, thread.id, { name: "thinking", value: "high" })).toMatchObject({
+    expect(
+      await runtime.use(SETTING_API).setSetting(ann, thread.id, { name: "thinking", value: "high" }),
+    ).toMatchObject({
       by: "contact",
     });
-    expect(await runtime.setSetting(member, thread.id, { name: "business", value: "Noon." })).toMatchObject({
+    expect(
+      await runtime.use(SETTING_API).setSetting(member, thread.id, { name: "business", value: "Noon." }),
+    ).toMatchObject({
       value: "Noon.",
     });
     const refused = [
@@ -154,12 +165,16 @@ describe("settings of a conversation", () => {
       [OPERATOR, { name: "mood", value: "high" }],
     ] as const;
     for (const [actor, change] of refused)
-      await expect(runtime.setSetting(actor, thread.id, change)).rejects.toMatchObject({ code: "invalid_input" });
+      await expect(runtime.use(SETTING_API).setSetting(actor, thread.id, change)).rejects.toMatchObject({
+        code: "invalid_input",
+      });
     const bob = allow({ ...ann, contact: contactId("bob") }, "post");
-    await expect(runtime.setSetting(bob, thread.id, { name: "thinking", value: "low" })).rejects.toMatchObject({
+    await expect(
+      runtime.use(SETTING_API).setSetting(bob, thread.id, { name: "thinking", value: "low" }),
+    ).rejects.toMatchObject({
       code: "thread_not_found",
     });
-    const set = await runtime.settings(OPERATOR, thread.id);
+    const set = await runtime.use(SETTING_API).settings(OPERATOR, thread.id);
     expect(set).toMatchObject([
       { name: "thinking", value: "high", by: "contact" },
       { name: "business", value: "Noon.", by: "member", byId: "member:mia" },
@@ -179,16 +194,19 @@ describe("settings of a conversation", () => {
     const { runtime, open, store } = await staged([], WIRES.none, agent);
     const thread = await open("ann");
     for (const role of ["operator", "member", "contact", "agent"] as const) {
-      await runtime.setSetting(OPERATOR, thread.id, { name: "tone", value: "dry" });
+      await runtime.use(SETTING_API).setSetting(OPERATOR, thread.id, { name: "tone", value: "dry" });
       const own = role === "contact" || role === "agent" ? { agent: agent.name } : {};
       const actor = { org: ORG, id: actorId("key:x"), role, ...own, ...(role === "contact" && ANN_ALONE) };
-      const set = async () => runtime.setSetting(allow(actor, "post"), thread.id, { name: "tone", value: "warm" });
+      const set = async () =>
+        runtime.use(SETTING_API).setSetting(allow(actor, "post"), thread.id, { name: "tone", value: "warm" });
       const code = await set().then(
         () => true,
         (thrown: unknown) => asStrataError(thrown).code,
       );
       expect([role, code]).toEqual([role, expected[role]]);
-      expect(await runtime.settings(OPERATOR, thread.id)).toMatchObject([{ value: code === true ? "warm" : "dry" }]);
+      expect(await runtime.use(SETTING_API).settings(OPERATOR, thread.id)).toMatchObject([
+        { value: code === true ? "warm" : "dry" },
+      ]);
     }
     await store.close();
   });
@@ -200,7 +218,7 @@ describe("settings of a conversation", () => {
     const { runtime, open, say, store } = await staged(["Aye."], WIRES.none);
     const thread = await open();
     const actor = allow({ org: ORG, id: actorId("key:x"), role }, "post");
-    await runtime.setSetting(actor, thread.id, { name: "business", value: "Noon." });
+    await runtime.use(SETTING_API).setSetting(actor, thread.id, { name: "business", value: "Noon." });
     const { turn } = endOf(await say(thread, "hello"));
     const { ledger } = (await runtime.turn(OPERATOR, turn)).requests[0] ?? {};
     expect(ledger?.entries.find(({ piece }) => piece === "business")).toMatchObject({ fate: "kept", trust });
@@ -216,7 +234,7 @@ describe("settings of a conversation", () => {
       const agent = { ...AGENT, budgets: { ...AGENT.budgets, reply } };
       const { runtime, open, say, sent, store } = await staged(["Aye."], WIRES.budget, agent);
       const thread = await open();
-      await runtime.setSetting(OPERATOR, thread.id, { name: "thinking", value: "high" });
+      await runtime.use(SETTING_API).setSetting(OPERATOR, thread.id, { name: "thinking", value: "high" });
       expect(endOf(await say(thread, "hello")).type).toBe("done");
       expect(sent[0]?.parameters.reasoning).toEqual(reasoning);
       expect(systemOf(sent[0]).includes(TEXTS.high)).toBe(isText);
@@ -227,13 +245,13 @@ describe("settings of a conversation", () => {
   it("law 5 are erased with the contact, and go along with a fork as they were there", async () => {
     const { runtime, open, say, store, time } = await staged(["Aye.", "Aye."], WIRES.none);
     const thread = await open("ann");
-    await runtime.setSetting(OPERATOR, thread.id, { name: "business", value: "Ann's shop." });
+    await runtime.use(SETTING_API).setSetting(OPERATOR, thread.id, { name: "business", value: "Ann's shop." });
     const { turn } = endOf(await say(thread, "hello"));
     time.at += 1_000;
-    await runtime.setSetting(OPERATOR, thread.id, { name: "business", value: "Later." });
+    await runtime.use(SETTING_API).setSetting(OPERATOR, thread.id, { name: "business", value: "Later." });
     const fork = await runtime.fork(OPERATOR, thread.id, { turn });
     const shop = async (of: typeof thread) =>
-      (await runtime.settings(OPERATOR, of.id)).find(({ name }) => name === "business");
+      (await runtime.use(SETTING_API).settings(OPERATOR, of.id)).find(({ name }) => name === "business");
     expect([await shop(fork), await shop(thread)]).toMatchObject([{ value: "Ann's shop." }, { value: "Later." }]);
     await runtime.erase(OPERATOR, { contact: contactId("ann") });
     expect(await shop(thread)).toMatchObject({ value: null });

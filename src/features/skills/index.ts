@@ -1,9 +1,11 @@
 /** Skills of the open standard: folders with a SKILL.md, listed in the prompt, and read by the agent when it needs them. */
+
 import { join } from "node:path";
 import { printable } from "../../print/index.ts";
 import type { Agent, AgentName, Allowed } from "../../protocol/index.ts";
-import { accessTo, type Parts, type TurnSteps } from "../../turn/index.ts";
+import { accessTo, featureApi } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
+import type { FilePorts } from "../files/index.ts";
 import { type FileProblem, lineProblems } from "../files/index.ts";
 import type { ProjectDisk } from "../project-disk.ts";
 import { KEYS, skillRules } from "./config.ts";
@@ -22,35 +24,45 @@ import { SKILL_STORE } from "./store.ts";
 import { skillTools } from "./tools.ts";
 
 /** What operators see of skills in folders. @throws StrataError `not_allowed`, `agent_not_found` */
-export interface SkillDoors {
+export interface SkillApi {
+  /** The agent with the skills of its folders. */
+  withFolderSkills(agent: Agent): Promise<Agent>;
   /** What of its skills' folders could not be taken, and why. */
   badSkills(actor: Allowed<"read">, agent: AgentName): Promise<readonly (BadSkill | WaitingSkill)[]>;
 }
 
-declare module "../../turn/runtime.ts" {
-  interface Runtime extends SkillDoors {}
-}
+/** The functions of skills, as `runtime.use` gives them. */
+export const SKILL_API = featureApi<SkillApi>("skills");
 
 export { skillRules } from "./config.ts";
 
 export { isStandard, readSkill, type SkillProblem } from "./standard.ts";
 export { SKILL_STORE } from "./store.ts";
 
-export const FEATURE: Feature = {
+export const FEATURE: Feature<FilePorts> = {
   name: "skills",
   needs: ["files"],
   keys: KEYS,
   tools: skillTools,
   store: SKILL_STORE,
   operations: [],
+  open: ({ disk }) => {
+    const skillsOf: SkillsOf = disk === undefined ? async () => NO_SKILLS : skillsOn(disk);
+    return {
+      ...(disk && { steps: skillSteps(disk) }),
+      api: ({ parts }) =>
+        SKILL_API.open({
+          withFolderSkills: async (agent) => withFolders(agent, (await skillsOf(agent)).value),
+          badSkills: async (actor, name) => {
+            const { agent, owner } = accessTo(parts, actor, name);
+            const { value: found } = await skillsOf(agent);
+            if (!found.skills.some(({ waits }) => waits !== undefined)) return found.bad;
+            return [...found.bad, ...waitingIn(found, { versions: await parts.store.activeTexts(owner) })];
+          },
+        }),
+    };
+  },
 };
-
-interface SkillParts {
-  readonly steps: TurnSteps;
-  /** The agent with the skills of its folders, for operators. */
-  readonly complete: (agent: Agent) => Promise<Agent>;
-  readonly doors: (parts: Parts) => SkillDoors;
-}
 
 /** A skill that was left out, in a sentence. */
 export const badSkillLine = ({ path, says }: BadSkill): string => printable(`${path} is left out: ${says}`);
@@ -93,20 +105,4 @@ export async function skillProblems(disk: ProjectDisk, agent: Agent): Promise<re
 function withLine(note: string): Omit<FileProblem, "path"> {
   const [, before = "", line, says = ""] = /^(left out: |)line (\d+): (.*)$/su.exec(note) ?? [];
   return line === undefined ? { says: note } : { line: Number(line), says: `${before}${says}` };
-}
-
-export function openSkills({ disk }: { readonly disk?: ProjectDisk | undefined }): SkillParts {
-  const skillsOf: SkillsOf = disk === undefined ? async () => NO_SKILLS : skillsOn(disk);
-  return {
-    steps: disk === undefined ? {} : skillSteps(disk),
-    complete: async (agent) => withFolders(agent, (await skillsOf(agent)).value),
-    doors: (parts) => ({
-      badSkills: async (actor, name) => {
-        const { agent, owner } = accessTo(parts, actor, name);
-        const { value: found } = await skillsOf(agent);
-        if (!found.skills.some(({ waits }) => waits !== undefined)) return found.bad;
-        return [...found.bad, ...waitingIn(found, { versions: await parts.store.activeTexts(owner) })];
-      },
-    }),
-  };
 }

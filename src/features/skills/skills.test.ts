@@ -5,6 +5,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { digestOf, type Layer, layerId } from "../../protocol/index.ts";
 import { endOf, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { DISK, type ProjectDisk } from "../index.ts";
+import { TEXT_API } from "../texts/index.ts";
 
 const LAYER: Layer = {
   ...{ id: layerId("skills"), rank: 40, mutability: "versioned", scope: "agent", trust: "operator" },
@@ -53,7 +54,7 @@ it("001.19 while skills' folders hang, 20 turns begin with what was read before,
     const prefix = JSON.stringify(on.sent.at(-1)?.prefix);
     return { prefix, digest: digestOf(prefix), use: turn?.requests[0]?.ledger.caches?.[0]?.use };
   };
-  await on.runtime.skills(OPERATOR, agent.name);
+  await on.runtime.use(TEXT_API).skills(OPERATOR, agent.name);
   const first = await prompted("first");
   expect(first.prefix).toContain("- one: First.");
   write("Second.");

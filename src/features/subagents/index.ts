@@ -9,7 +9,7 @@ import {
   type ToolName,
   type ToolReader,
 } from "../../protocol/index.ts";
-import { accessTo, callerOf, endLeftCalls, type Parts } from "../../turn/index.ts";
+import { accessTo, callerOf, endLeftCalls, featureApi, type Parts } from "../../turn/index.ts";
 import { defineTool, refused } from "../../turn/tools/index.ts";
 import type { Feature, ToolDeps } from "../feature.ts";
 import { list as listOf, OF_AGENT } from "../fields.ts";
@@ -24,7 +24,7 @@ export { PEER } from "./config.ts";
 export { subagentProblems } from "./definitions.ts";
 
 /** What operators see of an agent's sub-agents. @throws StrataError `not_allowed`, `agent_not_found` */
-interface SubagentDoors {
+export interface SubagentApi {
   /** Whom the agent may call, each with the tools it would have, and which definitions are left out. */
   subagents(
     actor: Allowed<"operate">,
@@ -35,14 +35,13 @@ interface SubagentDoors {
   }>;
 }
 
-declare module "../../turn/runtime.ts" {
-  interface Runtime extends SubagentDoors {}
-}
+/** The functions of subagents, as `runtime.use` gives them. */
+export const SUBAGENT_API = featureApi<SubagentApi>("subagents");
 
-export const subagentDoors = (parts: Parts & FilePorts): SubagentDoors => ({
+export const subagentApi = (parts: Parts, { disk }: FilePorts): SubagentApi => ({
   subagents: async (actor, name) => {
     const { agent } = accessTo(parts, actor, name);
-    const { callable, leftOut } = await definitionsOf(agent, parts);
+    const { callable, leftOut } = await definitionsOf(agent, { store: parts.store, disk });
     return { subagents: callable.map((one) => ({ ...one, tools: toolsOf(agent, one, parts.tools) })), leftOut };
   },
 });
@@ -106,7 +105,7 @@ const list = operation({
   gives: SUBAGENTS,
   command: { examples: ["subagent list workbench"], opens: "data" },
   run: async ({ runtime, modelNameOf }, { agent }, { actor }) => {
-    const { subagents, leftOut } = await runtime.subagents(actor, agent);
+    const { subagents, leftOut } = await runtime.use(SUBAGENT_API).subagents(actor, agent);
     const model = modelNameOf(runtime.agent(actor, agent));
     return { subagents: subagents.map(({ text: _, ...one }) => ({ ...one, model })), leftOut };
   },
@@ -124,7 +123,7 @@ const list = operation({
   ],
 });
 
-export const FEATURE: Feature = {
+export const FEATURE: Feature<FilePorts> = {
   name: "subagents",
   needs: ["files"],
   keys: KEYS,
@@ -136,4 +135,5 @@ export const FEATURE: Feature = {
     },
   },
   operations: [list],
+  open: (world) => ({ api: ({ parts }) => SUBAGENT_API.open(subagentApi(parts, world)) }),
 };

@@ -12,7 +12,7 @@ import { APPROVAL_STORE } from "../approvals/store.ts";
 import { DISK, type ProjectDisk } from "../index.ts";
 import { FEATURE as THREADS } from "../threads/index.ts";
 import { turnView } from "../turns/index.ts";
-import { FEATURE } from "./index.ts";
+import { FEATURE, SUBAGENT_API } from "./index.ts";
 
 type Script = Parameters<typeof testRuntime>[0];
 type Rules = NonNullable<Agent["subagents"]>;
@@ -241,7 +241,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
       rules,
       agent: { tools },
     });
-    expect((await runtime.subagents(OPERATOR, name)).subagents).toMatchObject([{ tools: expected }]);
+    expect((await runtime.use(SUBAGENT_API).subagents(OPERATOR, name)).subagents).toMatchObject([{ tools: expected }]);
     await instruct(await open());
     expect(sent[1]?.prefix.tools.map((one) => one.name)).toEqual(expected);
   });
@@ -343,7 +343,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     const text = "# Rules\nRun tests.\n## Subagents\n### reviewer\nIs mild.\n### Scribe\nWrites notes.\n### Idle";
     const files = { read: ["AGENTS.md"], characters: 9_000, total: 9_000, ttl: 0, check: "block" } as const;
     const { runtime, name } = await calling([], { files: { "AGENTS.md": text }, agent: { files } });
-    expect(await runtime.subagents(OPERATOR, name)).toMatchObject({
+    expect(await runtime.use(SUBAGENT_API).subagents(OPERATOR, name)).toMatchObject({
       subagents: [
         { name: "Reviewer", from: "strata.yaml", tools: ["look", "send"] },
         { name: "Scribe", description: "Writes notes.", from: "AGENTS.md", tools: ["look", "send"] },

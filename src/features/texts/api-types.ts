@@ -11,6 +11,7 @@ import type {
   Untrusted,
 } from "../../protocol/index.ts";
 import type { Position, Proposal } from "../../store/index.ts";
+import { featureApi } from "../../turn/index.ts";
 import type { LAYER, PASSED_OVER, SKILL } from "./lines.ts";
 
 /** A version that is active, and whose declaration has passed over it since. */
@@ -83,12 +84,14 @@ export interface SkillChoice {
  * shares it. Each change is recorded.
  * @throws StrataError `not_allowed` for anybody else, `agent_not_found`
  */
-export interface TextDoors {
+export interface TextApi {
   /** How long its texts may become by edits. */
   textLimits(actor: Allowed<"read">, agent: AgentName): Promise<TextLimits>;
   /** All layers in the order of the prompt: what is immutable is marked. */
   layers(actor: Allowed<"read">, agent: AgentName): Promise<readonly LayerView[]>;
-  /** One of them. @throws StrataError `text_not_found`, `invalid_input` for a rank of several */
+  /** The edited texts that are not in effect since the declaration changed. */
+  passedOver(actor: Allowed<"read">, agent: AgentName): Promise<readonly PassedOver[]>;
+  /** One of the layers. @throws StrataError `text_not_found`, `invalid_input` for a rank of several */
   layer(actor: Allowed<"read">, agent: AgentName, layer: LayerId): Promise<LayerView>;
   /** All skills that are declared or were ever written, by name. */
   skills(actor: Allowed<"read">, agent: AgentName): Promise<readonly SkillView[]>;
@@ -127,6 +130,5 @@ export interface TextDoors {
   enableSkill(actor: Allowed<"operate">, agent: AgentName, skill: SkillChoice): Promise<TextMove>;
 }
 
-declare module "../../turn/runtime.ts" {
-  interface Runtime extends TextDoors {}
-}
+/** The functions of texts, as `runtime.use` gives them. */
+export const TEXT_API = featureApi<TextApi>("texts");

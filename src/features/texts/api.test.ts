@@ -13,6 +13,12 @@ import {
 } from "../../protocol/index.ts";
 import { message, OPERATOR, ORG, type TestRuntime } from "../../turn/index.contract.ts";
 import type { Runtime } from "../../turn/index.ts";
+import { AGENT_API } from "../agents/index.ts";
+import { DELIVERY_API } from "../deliveries/index.ts";
+import { INBOX_API } from "../inbox/index.ts";
+import { LIFE_API } from "../life/index.ts";
+import { LOG_API } from "../logs/index.ts";
+import { TEXT_API } from "./api-types.ts";
 import { automatonRuntime, LOOP, written } from "./index.contract.ts";
 
 const ANN = contactId("ann");
@@ -22,30 +28,30 @@ const choice = { ...LOOP, n: 1, reason };
 
 /** Every door of operators, as somebody knocks. */
 const DOORS: Readonly<Record<string, (runtime: Runtime, actor: Allowed<"operate">) => Promise<unknown>>> = {
-  snapshot: (runtime, actor) => runtime.snapshot(actor, name),
-  layers: (runtime, actor) => runtime.layers(actor, name),
-  skills: (runtime, actor) => runtime.skills(actor, name),
-  editText: (runtime, actor) => runtime.editText(actor, name, { ...LOOP, text: "Look.", reason }),
-  textVersions: (runtime, actor) => runtime.textVersions(actor, name, LOOP),
-  textMoves: (runtime, actor) => runtime.textMoves(actor, name, LOOP),
-  proposals: (runtime, actor) => runtime.proposals(actor, name),
-  "proposals of all": (runtime, actor) => runtime.proposals(actor),
-  decideText: (runtime, actor) => runtime.decideText(actor, name, { ...choice, verdict: "approved" }),
-  activateText: (runtime, actor) => runtime.activateText(actor, name, choice),
-  disableSkill: (runtime, actor) => runtime.disableSkill(actor, name, { name: "invoicing", reason }),
-  enableSkill: (runtime, actor) => runtime.enableSkill(actor, name, { name: "haggling", reason }),
-  attention: (runtime, actor) => runtime.attention(actor, name),
-  logs: (runtime, actor) => runtime.logs(actor, name, 9),
-  log: (runtime, actor) => runtime.log(actor, name, ANN),
-  life: (runtime, actor) => runtime.life(actor, name),
-  funds: (runtime, actor) => runtime.funds(actor, name),
-  topUp: (runtime, actor) => runtime.topUp(actor, name, { dollars: 1, note: untrusted("") }),
-  topUps: (runtime, actor) => runtime.topUps(actor, name, 9),
-  tick: (runtime, actor) => runtime.tick(actor, name).next(),
-  inbox: (runtime, actor) => runtime.inbox(actor, name, 9),
-  outbox: (runtime, actor) => runtime.outbox(actor, name, { limit: 9 }),
-  delivered: (runtime, actor) => runtime.delivered(actor, name, outboxId(`out_${"0".repeat(26)}`)),
-  acts: (runtime, actor) => runtime.acts(actor, name, 9),
+  snapshot: (runtime, actor) => runtime.use(AGENT_API).snapshot(actor, name),
+  layers: (runtime, actor) => runtime.use(TEXT_API).layers(actor, name),
+  skills: (runtime, actor) => runtime.use(TEXT_API).skills(actor, name),
+  editText: (runtime, actor) => runtime.use(TEXT_API).editText(actor, name, { ...LOOP, text: "Look.", reason }),
+  textVersions: (runtime, actor) => runtime.use(TEXT_API).textVersions(actor, name, LOOP),
+  textMoves: (runtime, actor) => runtime.use(TEXT_API).textMoves(actor, name, LOOP),
+  proposals: (runtime, actor) => runtime.use(TEXT_API).proposals(actor, name),
+  "proposals of all": (runtime, actor) => runtime.use(TEXT_API).proposals(actor),
+  decideText: (runtime, actor) => runtime.use(TEXT_API).decideText(actor, name, { ...choice, verdict: "approved" }),
+  activateText: (runtime, actor) => runtime.use(TEXT_API).activateText(actor, name, choice),
+  disableSkill: (runtime, actor) => runtime.use(TEXT_API).disableSkill(actor, name, { name: "invoicing", reason }),
+  enableSkill: (runtime, actor) => runtime.use(TEXT_API).enableSkill(actor, name, { name: "haggling", reason }),
+  attention: (runtime, actor) => runtime.use(AGENT_API).attention(actor, name),
+  logs: (runtime, actor) => runtime.use(LOG_API).logs(actor, name, 9),
+  log: (runtime, actor) => runtime.use(LOG_API).log(actor, name, ANN),
+  life: (runtime, actor) => runtime.use(LIFE_API).life(actor, name),
+  funds: (runtime, actor) => runtime.use(LIFE_API).funds(actor, name),
+  topUp: (runtime, actor) => runtime.use(LIFE_API).topUp(actor, name, { dollars: 1, note: untrusted("") }),
+  topUps: (runtime, actor) => runtime.use(LIFE_API).topUps(actor, name, 9),
+  tick: (runtime, actor) => runtime.use(LIFE_API).tick(actor, name).next(),
+  inbox: (runtime, actor) => runtime.use(INBOX_API).inbox(actor, name, 9),
+  outbox: (runtime, actor) => runtime.use(DELIVERY_API).outbox(actor, name, { limit: 9 }),
+  delivered: (runtime, actor) => runtime.use(DELIVERY_API).delivered(actor, name, outboxId(`out_${"0".repeat(26)}`)),
+  acts: (runtime, actor) => runtime.use(AGENT_API).acts(actor, name, 9),
 };
 
 /** Which roles may do it, `tests/house/roles.test.ts` runs through all doors. */
@@ -58,9 +64,9 @@ describe("the doors of operators", () => {
   it.each([{ before: 2 }, { part: "haggling" }])("refuse of versions and moves %j without a layer", async (page) => {
     const { runtime } = await automatonRuntime([]);
     const refusal = { code: "invalid_input", message: expect.stringContaining("no layer was named") };
-    await expect(runtime.textVersions(OPERATOR, name, page)).rejects.toMatchObject(refusal);
-    await expect(runtime.textMoves(OPERATOR, name, page)).rejects.toMatchObject(refusal);
-    await expect(runtime.textMoves(OPERATOR, name, { below: 2 })).rejects.toMatchObject(refusal);
+    await expect(runtime.use(TEXT_API).textVersions(OPERATOR, name, page)).rejects.toMatchObject(refusal);
+    await expect(runtime.use(TEXT_API).textMoves(OPERATOR, name, page)).rejects.toMatchObject(refusal);
+    await expect(runtime.use(TEXT_API).textMoves(OPERATOR, name, { below: 2 })).rejects.toMatchObject(refusal);
   });
 
   it.each(Object.entries(DOORS))(
@@ -94,16 +100,16 @@ describe("the doors of operators", () => {
   it("S15 proposals of all are those of the operator's own organization", async () => {
     const set = await automatonRuntime();
     await written(set, "Look thrice.");
-    expect(await set.runtime.proposals(allow({ ...OPERATOR, org: orgId("away") }, "read"))).toEqual([]);
-    expect(await set.runtime.proposals(OPERATOR)).toHaveLength(1);
+    expect(await set.runtime.use(TEXT_API).proposals(allow({ ...OPERATOR, org: orgId("away") }, "read"))).toEqual([]);
+    expect(await set.runtime.use(TEXT_API).proposals(OPERATOR)).toHaveLength(1);
   });
 
   it("are open to an operator of that agent", async () => {
     const set = await automatonRuntime();
     const own = allow({ ...OPERATOR, agent: name }, "operate");
     await written(set, "Look thrice.");
-    expect(await set.runtime.layers(own, name)).toHaveLength(8);
-    expect(await set.runtime.proposals(own)).toHaveLength(1);
+    expect(await set.runtime.use(TEXT_API).layers(own, name)).toHaveLength(8);
+    expect(await set.runtime.use(TEXT_API).proposals(own)).toHaveLength(1);
   });
 });
 
@@ -119,20 +125,20 @@ async function talked(): Promise<TestRuntime> {
 describe("logs", () => {
   it("000.57 are listed by sender, the last active first", async () => {
     const set = await talked();
-    expect(await set.runtime.logs(OPERATOR, name, 9)).toMatchObject([
+    expect(await set.runtime.use(LOG_API).logs(OPERATOR, name, 9)).toMatchObject([
       { contact: "bob", entries: 1 },
       { contact: "ann", entries: 1 },
     ]);
-    expect(await set.runtime.logs(OPERATOR, name, 1)).toHaveLength(1);
+    expect(await set.runtime.use(LOG_API).logs(OPERATOR, name, 1)).toHaveLength(1);
   });
 
   it("000.58 are read one sender at a time, and nothing of another stands there", async () => {
     const set = await talked();
-    const log = await set.runtime.log(OPERATOR, name, ANN);
+    const log = await set.runtime.use(LOG_API).log(OPERATOR, name, ANN);
     expect(log).toMatchObject({ contact: "ann", entries: [{ body: "I want tea.", reply: "Tea for Ann." }] });
     expect(JSON.stringify(log)).not.toMatch(/bob|coffee/i);
-    expect(await set.runtime.log(OPERATOR, name, contactId("cat"))).toBeUndefined();
-    await expect(set.runtime.log(OPERATOR, name, SELF)).rejects.toMatchObject({ code: "not_allowed" });
+    expect(await set.runtime.use(LOG_API).log(OPERATOR, name, contactId("cat"))).toBeUndefined();
+    await expect(set.runtime.use(LOG_API).log(OPERATOR, name, SELF)).rejects.toMatchObject({ code: "not_allowed" });
   });
 });
 
@@ -147,12 +153,12 @@ describe("the mail of an agent", () => {
       await runtime.post(OPERATOR, await set.open(who), [message(text, set.time.at)]);
       set.time.at += 1_000;
     }
-    expect(await runtime.inbox(OPERATOR, name, 9)).toMatchObject([
+    expect(await runtime.use(INBOX_API).inbox(OPERATOR, name, 9)).toMatchObject([
       { contact: "bob", status: "waiting", event: { content: [{ text: "And cake?" }] } },
       { contact: "ann", status: "waiting", event: { content: [{ text: "And milk?" }] } },
     ]);
-    expect(await runtime.inbox(OPERATOR, name, 1)).toHaveLength(1);
-    expect(await runtime.outbox(OPERATOR, name, { limit: 9 })).toMatchObject([
+    expect(await runtime.use(INBOX_API).inbox(OPERATOR, name, 1)).toHaveLength(1);
+    expect(await runtime.use(DELIVERY_API).outbox(OPERATOR, name, { limit: 9 })).toMatchObject([
       { contact: "bob", text: "Coffee for Bob." },
       { contact: "ann", text: "Tea for Ann." },
     ]);
@@ -164,12 +170,12 @@ describe("the mail of an agent", () => {
     await set.runtime.post(OPERATOR, thread, [message("Tea?", set.time.at)]);
     // Nobody takes the end of the turn: its reply keeps waiting.
     for await (const event of set.runtime.run(OPERATOR, thread)) if (event.type === "done") break;
-    const [waiting] = await set.runtime.outbox(OPERATOR, name, { status: "waiting", limit: 9 });
+    const [waiting] = await set.runtime.use(DELIVERY_API).outbox(OPERATOR, name, { status: "waiting", limit: 9 });
     expect(waiting).toMatchObject({ contact: "ann", status: "waiting" });
     const id = waiting?.id ?? outboxId(`out_${"0".repeat(26)}`);
-    expect(await set.runtime.delivered(OPERATOR, name, id)).toBe(true);
-    expect(await set.runtime.delivered(OPERATOR, name, id)).toBe(false);
-    expect(await set.runtime.outbox(OPERATOR, name, { status: "waiting", limit: 9 })).toEqual([]);
+    expect(await set.runtime.use(DELIVERY_API).delivered(OPERATOR, name, id)).toBe(true);
+    expect(await set.runtime.use(DELIVERY_API).delivered(OPERATOR, name, id)).toBe(false);
+    expect(await set.runtime.use(DELIVERY_API).outbox(OPERATOR, name, { status: "waiting", limit: 9 })).toEqual([]);
   });
 });
 
@@ -177,12 +183,12 @@ describe("who looks", () => {
   it("is recorded with what and when, and the record names no sender and no word of theirs", async () => {
     const set = await talked();
     const { runtime, store } = set;
-    await runtime.logs(OPERATOR, name, 9);
-    await runtime.log(OPERATOR, name, ANN);
-    await runtime.inbox(OPERATOR, name, 9);
-    await runtime.outbox(OPERATOR, name, { limit: 9 });
-    await runtime.snapshot(OPERATOR, name);
-    const acts = await runtime.acts(OPERATOR, name, 9);
+    await runtime.use(LOG_API).logs(OPERATOR, name, 9);
+    await runtime.use(LOG_API).log(OPERATOR, name, ANN);
+    await runtime.use(INBOX_API).inbox(OPERATOR, name, 9);
+    await runtime.use(DELIVERY_API).outbox(OPERATOR, name, { limit: 9 });
+    await runtime.use(AGENT_API).snapshot(OPERATOR, name);
+    const acts = await runtime.use(AGENT_API).acts(OPERATOR, name, 9);
     expect(acts.map(({ what, role, at }) => [what, role, at])).toEqual(
       ["read snapshot", "read outbox", "read inbox", "read log", "read logs"].map((what) => [
         what,
@@ -199,18 +205,18 @@ describe("who looks", () => {
   it("is recorded of a proposal, which may be a contact's words, and not of what nobody outside has said", async () => {
     const set = await talked();
     const before = await set.store.head(ORG);
-    await set.runtime.layers(OPERATOR, name);
-    await set.runtime.proposals(OPERATOR);
-    await set.runtime.textVersions(OPERATOR, name);
+    await set.runtime.use(TEXT_API).layers(OPERATOR, name);
+    await set.runtime.use(TEXT_API).proposals(OPERATOR);
+    await set.runtime.use(TEXT_API).textVersions(OPERATOR, name);
     await written(set, "Look twice.", { status: "kept" });
     await written(set, "Look thrice.", { parent: 1 });
-    await set.runtime.layers(OPERATOR, name);
-    await set.runtime.attention(OPERATOR);
-    expect(await set.runtime.acts(OPERATOR, name, 9)).toEqual([]);
+    await set.runtime.use(TEXT_API).layers(OPERATOR, name);
+    await set.runtime.use(AGENT_API).attention(OPERATOR);
+    expect(await set.runtime.use(AGENT_API).acts(OPERATOR, name, 9)).toEqual([]);
     expect((await set.store.head(ORG)).seq).toBe(before.seq + 2);
-    await set.runtime.proposals(OPERATOR);
-    await set.runtime.textVersions(OPERATOR, name, LOOP);
-    expect(await set.runtime.acts(OPERATOR, name, 9)).toMatchObject([
+    await set.runtime.use(TEXT_API).proposals(OPERATOR);
+    await set.runtime.use(TEXT_API).textVersions(OPERATOR, name, LOOP);
+    expect(await set.runtime.use(AGENT_API).acts(OPERATOR, name, 9)).toMatchObject([
       { what: "read proposals", about: "proposals: 1" },
       { what: "read proposals", about: "proposals: 1" },
     ]);
@@ -225,9 +231,9 @@ describe("the proposals of all agents", () => {
     await written(set, "Look thrice.");
     set.time.at += 1_000;
     await written({ ...set, agent: later }, "Look twice.");
-    expect(await runtime.proposals(OPERATOR, undefined, 1)).toMatchObject([{ agent: "automaton" }]);
-    expect(await runtime.acts(OPERATOR, name, 9)).toMatchObject([{ about: "proposals: 1" }]);
-    expect(await runtime.acts(OPERATOR, later.name, 9)).toEqual([]);
+    expect(await runtime.use(TEXT_API).proposals(OPERATOR, undefined, 1)).toMatchObject([{ agent: "automaton" }]);
+    expect(await runtime.use(AGENT_API).acts(OPERATOR, name, 9)).toMatchObject([{ about: "proposals: 1" }]);
+    expect(await runtime.use(AGENT_API).acts(OPERATOR, later.name, 9)).toEqual([]);
   });
 });
 
@@ -235,7 +241,7 @@ describe("an agent at once", () => {
   it("000.72 is shown with its layers, logs and mail", async () => {
     const set = await talked();
     await set.runtime.post(OPERATOR, await set.open("ann"), [message("And milk?", set.time.at)]);
-    const snapshot = await set.runtime.snapshot(OPERATOR, name);
+    const snapshot = await set.runtime.use(AGENT_API).snapshot(OPERATOR, name);
     expect(snapshot).toMatchObject({
       agent: { name: "automaton" },
       logs: [{ contact: "bob" }, { contact: "ann" }],
@@ -243,14 +249,14 @@ describe("an agent at once", () => {
       outbox: 0,
       undeliverable: 0,
     });
-    expect(snapshot.layers).toEqual(await set.runtime.layers(OPERATOR, name));
+    expect(snapshot.layers).toEqual(await set.runtime.use(TEXT_API).layers(OPERATOR, name));
     expect(snapshot).not.toHaveProperty("life");
   });
 
   it("000.72 is shown with its life if it lives by itself", async () => {
     const set = await automatonRuntime([], { life: { credits: { low: 5, critical: 1, modelCalls: 2 } } });
-    await set.runtime.topUp(OPERATOR, name, { dollars: 20, note: untrusted("") });
-    const { life } = await set.runtime.snapshot(OPERATOR, name);
+    await set.runtime.use(LIFE_API).topUp(OPERATOR, name, { dollars: 20, note: untrusted("") });
+    const { life } = await set.runtime.use(AGENT_API).snapshot(OPERATOR, name);
     expect(life).toMatchObject({ agent: "automaton", vitals: { balance: 20, tier: "Normal" } });
   });
 });
@@ -259,7 +265,7 @@ describe("what waits for an operator", () => {
   it("is listed agent by agent: proposals, and who sleeps without credits", async () => {
     const set = await automatonRuntime([], { life: { credits: { low: 5, critical: 1, modelCalls: 2 } } });
     await written(set, "Look thrice.", { ...LOOP, layer: layerId("inbox") });
-    expect(await set.runtime.attention(OPERATOR)).toEqual([
+    expect(await set.runtime.use(AGENT_API).attention(OPERATOR)).toEqual([
       {
         agent: "automaton",
         proposals: 1,
@@ -271,11 +277,13 @@ describe("what waits for an operator", () => {
         asleep: "it has no credits yet",
       },
     ]);
-    await set.runtime.topUp(OPERATOR, name, { dollars: 1, note: untrusted("") });
-    expect(await set.runtime.attention(OPERATOR)).toEqual([
+    await set.runtime.use(LIFE_API).topUp(OPERATOR, name, { dollars: 1, note: untrusted("") });
+    expect(await set.runtime.use(AGENT_API).attention(OPERATOR)).toEqual([
       { agent: "automaton", proposals: 1, displaced: 0, outdated: 0, passedOver: [], undeliverable: 0, unanswered: [] },
     ]);
-    await set.runtime.topUp(OPERATOR, name, { dollars: -1, note: untrusted("a mistake") });
-    expect(await set.runtime.attention(OPERATOR, name)).toMatchObject([{ asleep: "it has no credits left" }]);
+    await set.runtime.use(LIFE_API).topUp(OPERATOR, name, { dollars: -1, note: untrusted("a mistake") });
+    expect(await set.runtime.use(AGENT_API).attention(OPERATOR, name)).toMatchObject([
+      { asleep: "it has no credits left" },
+    ]);
   });
 });

@@ -14,11 +14,11 @@ import {
   textName,
 } from "../../protocol/index.ts";
 import { type AgentAccess, accessTo, accessToEach, type Parts } from "../../turn/index.ts";
-import type { TextChoice, TextComparison, TextDoors, TextPair } from "./api-types.ts";
+import type { TextApi, TextChoice, TextComparison, TextPair } from "./api-types.ts";
 import { checkDeclared, checkedReason, keptVersion, keyOf, pointersBeside, versionOf } from "./check-text.ts";
 import { textLimitsOf } from "./config.ts";
 import { checkPart, type EditableText, editableText, isEditable, layerOf, textNamed } from "./editable-text.ts";
-import { layerView, layerViews } from "./layer-views.ts";
+import { layerView, layerViews, passedOver } from "./layer-views.ts";
 import { lastMove, skillsOf } from "./skill-views.ts";
 import {
   activateText,
@@ -31,13 +31,13 @@ import {
   textVersions,
 } from "./texts.ts";
 
-export type { LayerView, PassedOver, TextDoors } from "./api-types.ts";
+export type { LayerView, PassedOver, TextApi } from "./api-types.ts";
 
 /** The agent with what stands beside its declaration: the skills of its folders. */
 type Complete = (agent: Agent) => Promise<Agent>;
 
 /** Each door asks who is asking before it looks at anything. */
-export function textDoors(parts: Parts, complete: Complete): TextDoors {
+export function textApi(parts: Parts, complete: Complete): TextApi {
   const at = async (actor: Allowed<"view">, agent: AgentName): Promise<AgentAccess> => {
     const access = accessTo(parts, actor, agent);
     return { ...access, agent: await complete(access.agent) };
@@ -56,6 +56,10 @@ export function textDoors(parts: Parts, complete: Complete): TextDoors {
   return {
     textLimits: async (actor, agent) => textLimitsOf(accessTo(parts, actor, agent).agent),
     layers: async (actor, agent) => layerViews(await at(actor, agent)),
+    passedOver: async (actor, agent) => {
+      const { agent: declared, owner } = accessTo(parts, actor, agent);
+      return passedOver(declared, await parts.store.activeTexts(owner));
+    },
     layer: async (actor, agent, layer) => layerView(await at(actor, agent), layer),
     skills: async (actor, agent) => skillsOf(await at(actor, agent)),
     editText: async (actor, agent, edit) => editText(...(await about(actor, agent, edit))),

@@ -1,12 +1,15 @@
 /** The texts of an agent that people and the agent itself may edit: layers, the soul and skills, with their versions and proposals. */
+
 import type { Feature } from "../feature.ts";
+import { SKILL_API } from "../skills/index.ts";
+import { textApi } from "./api.ts";
+import { TEXT_API } from "./api-types.ts";
 import { KEYS } from "./config.ts";
 import { LAYER_OPERATIONS } from "./layers.ts";
 import { SKILL_OPERATIONS } from "./skills.ts";
 import { promptTools } from "./tools.ts";
 
-export { textDoors } from "./api.ts";
-export type * from "./api-types.ts";
+export * from "./api-types.ts";
 export { layerViews, passedOver } from "./layer-views.ts";
 export { LAYER, PASSED_OVER, passedOverLines, proposalsLine } from "./lines.ts";
 export { promptTools } from "./tools.ts";
@@ -17,4 +20,5 @@ export const FEATURE: Feature = {
   keys: KEYS,
   tools: promptTools,
   operations: [...LAYER_OPERATIONS, ...SKILL_OPERATIONS],
+  open: () => ({ api: ({ parts, use }) => TEXT_API.open(textApi(parts, use(SKILL_API).withFolderSkills)) }),
 };

@@ -2,8 +2,9 @@ import { z } from "zod";
 import { count, number, printable, type Style, setIn, table } from "../../print/index.ts";
 import type { LayerId, TextKey, TextLimits } from "../../protocol/index.ts";
 import { FIELDS, given, list, NEXT, NO_REASON, nextAfter, OF_AGENT, PAGE, whole } from "../fields.ts";
-import { type Operation, type OperationContext, operation } from "../operation.ts";
-import type { LayerView } from "./api-types.ts";
+import { type Operation, operation } from "../operation.ts";
+import type { LayerView, TextApi } from "./api-types.ts";
+import { TEXT_API } from "./api-types.ts";
 import {
   COMPARISON,
   differenceLines,
@@ -50,10 +51,9 @@ const layers = operation({
   list: "layers",
   command: { examples: ["layer list"], opens: "data" },
   run: async ({ runtime }, { agent }, { actor }) => {
-    const [attention] = await runtime.attention(actor, agent);
-    const all = await runtime.layers(actor, agent);
-    const limits = await runtime.textLimits(actor, agent);
-    return { layers: all, passedOver: attention?.passedOver ?? [], limits };
+    const texts = runtime.use(TEXT_API);
+    const [all, passedOver] = [await texts.layers(actor, agent), await texts.passedOver(actor, agent)];
+    return { layers: all, passedOver, limits: await texts.textLimits(actor, agent) };
   },
   show: (found, { style, given: { agent }, agentWords }) => [
     ...listLines(agent, found, style),
@@ -69,7 +69,7 @@ const layer = operation({
   takes: OF_LAYER,
   gives: LAYER,
   command: { words: ["layer"], examples: ["layer show 6"], opens: "data" },
-  run: ({ runtime }, { agent, layer: id }, { actor }) => runtime.layer(actor, agent, id),
+  run: ({ runtime }, { agent, layer: id }, { actor }) => runtime.use(TEXT_API).layer(actor, agent, id),
   show: (view, { style, given: { agent }, agentWords }) =>
     viewLines(agent, view, { passed: passedLines(view.passedOver ?? [], agentWords, style), style }),
 });
@@ -92,7 +92,7 @@ const edit = operation({
     opens: "data",
   },
   run: ({ runtime }, { agent, text, line, reason, ...key }, { actor }) =>
-    runtime.editText(actor, agent, { ...keyOf(key), text, ...given("line", line), reason }),
+    runtime.use(TEXT_API).editText(actor, agent, { ...keyOf(key), text, ...given("line", line), reason }),
   show: (made, { style, agentWords }) => {
     const back = `\`strata layer rollback ${made.layer}${skillWords(made)}${agentWords}\` undoes this.`;
     return editedLines(made, { name: nameOf(made), back, style });
@@ -118,8 +118,10 @@ const history = operation({
     const key = keyOf(text);
     // Two lists are read side by side: a place in them is a move, and a version.
     const from = { move: after?.at, version: after && Number(after.id) };
-    const versions = await runtime.textVersions(actor, agent, { ...key, limit, ...given("before", from.version) });
-    const moves = await runtime.textMoves(actor, agent, { ...key, limit, ...given("before", from.move) });
+    const versions = await runtime
+      .use(TEXT_API)
+      .textVersions(actor, agent, { ...key, limit, ...given("before", from.version) });
+    const moves = await runtime.use(TEXT_API).textMoves(actor, agent, { ...key, limit, ...given("before", from.move) });
     const hasMore = Math.max(versions.length, moves.length) >= limit;
     const last = `${moves.at(-1)?.seq ?? from.move ?? 1}.${versions.at(-1)?.n ?? from.version ?? 1}`;
     return { versions, moves, ...(hasMore && { next: last }) };
@@ -149,7 +151,7 @@ const diff = operation({
   gives: COMPARISON,
   command: { words: ["layer", "from", "to"], examples: ["layer diff 6 0 2"], opens: "data" },
   run: ({ runtime }, { agent, from, to, ...text }, { actor }) =>
-    runtime.compareTexts(actor, agent, { ...keyOf(text), from, to }),
+    runtime.use(TEXT_API).compareTexts(actor, agent, { ...keyOf(text), from, to }),
   show: ({ before, after }, { style }) => differenceLines(before.text, after.text, style),
 });
 
@@ -162,7 +164,7 @@ const activate = operation({
   gives: MOVE,
   command: { words: ["layer", "version"], examples: ["layer activate 6 2"], usual: NO_REASON, opens: "data" },
   run: ({ runtime }, { agent, version: n, reason, ...text }, { actor }) =>
-    runtime.activateText(actor, agent, { ...keyOf(text), n, reason }),
+    runtime.use(TEXT_API).activateText(actor, agent, { ...keyOf(text), n, reason }),
   show: (move) => [movedLine(move)],
 });
 
@@ -180,7 +182,7 @@ const rollback = operation({
     opens: "data",
   },
   run: ({ runtime }, { agent, reason, ...text }, { actor }) =>
-    runtime.rollbackText(actor, agent, { ...keyOf(text), reason }),
+    runtime.use(TEXT_API).rollbackText(actor, agent, { ...keyOf(text), reason }),
   show: (move) => [movedLine(move)],
 });
 
@@ -194,7 +196,7 @@ const proposals = operation({
   list: "proposals",
   command: { examples: ["layer proposals"], opens: "data" },
   run: async ({ runtime }, { agent, limit, after }, { actor }) => {
-    const found = await runtime.proposals(actor, agent, limit, after);
+    const found = await runtime.use(TEXT_API).proposals(actor, agent, limit, after);
     const next = nextAfter(found, limit, ({ link }) => ({ at: link }));
     return { proposals: found.map(({ link: _, ...proposal }) => proposal), ...next };
   },
@@ -204,7 +206,7 @@ const proposals = operation({
   },
 });
 
-type Proposal = Omit<Awaited<ReturnType<OperationContext["runtime"]["proposals"]>>[number], "link">;
+type Proposal = Omit<Awaited<ReturnType<TextApi["proposals"]>>[number], "link">;
 
 function proposalLines(proposal: Proposal, style: Style): readonly string[] {
   const { agent, layer: id, n, text } = proposal;
@@ -238,7 +240,9 @@ const approve = operation({
     opens: "data",
   },
   run: ({ runtime }, { agent, version: n, over, reason, ...text }, { actor }) =>
-    runtime.decideText(actor, agent, { ...keyOf(text), n, verdict: "approved", ...given("over", over), reason }),
+    runtime
+      .use(TEXT_API)
+      .decideText(actor, agent, { ...keyOf(text), n, verdict: "approved", ...given("over", over), reason }),
   show: (made) => [`Version ${made.n} of ${nameOf(made)} is active: the next turn uses it.`],
 });
 
@@ -256,7 +260,7 @@ const reject = operation({
     opens: "data",
   },
   run: ({ runtime }, { agent, version: n, reason, ...text }, { actor }) =>
-    runtime.decideText(actor, agent, { ...keyOf(text), n, verdict: "rejected", reason }),
+    runtime.use(TEXT_API).decideText(actor, agent, { ...keyOf(text), n, verdict: "rejected", reason }),
   show: (made) => [`Version ${made.n} of ${nameOf(made)} was rejected; it stays in the record.`],
 });
 

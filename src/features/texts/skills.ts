@@ -2,13 +2,15 @@ import { z } from "zod";
 import { count, number, oneLine, printable, type Style, table } from "../../print/index.ts";
 import { layerWith, StrataError, suggestion, TEXT_LIMITS, type TextMove } from "../../protocol/index.ts";
 import { FIELDS, given, list, NEXT, NO_REASON, nextAfter, OF_AGENT, PAGE } from "../fields.ts";
-import { type Operation, type OperationContext, operation } from "../operation.ts";
-import { badSkillLine, isStandard, readSkill, SKILL_STORE, type SkillProblem } from "../skills/index.ts";
+import { type Operation, operation } from "../operation.ts";
+import { badSkillLine, isStandard, readSkill, SKILL_API, SKILL_STORE, type SkillProblem } from "../skills/index.ts";
+import type { TextApi } from "./api-types.ts";
+import { TEXT_API } from "./api-types.ts";
 import { editedLines, MOVE, SKILL, VERSION } from "./lines.ts";
 
 const OF_SKILL = OF_AGENT.extend({ skill: FIELDS.skill.describe("the skill's name") });
 
-type SkillView = Awaited<ReturnType<OperationContext["runtime"]["skills"]>>[number];
+type SkillView = Awaited<ReturnType<TextApi["skills"]>>[number];
 
 const soul = operation({
   name: "soul.show",
@@ -20,7 +22,7 @@ const soul = operation({
   command: { examples: ["soul show sovereign"], opens: "data" },
   run: async ({ runtime }, { agent }, { actor }) => {
     const { id } = layerWith(runtime.agent(actor, agent), "soul");
-    const { text, version = 0 } = await runtime.layer(actor, agent, id);
+    const { text, version = 0 } = await runtime.use(TEXT_API).layer(actor, agent, id);
     return { layer: id, ...given("soul", text), version };
   },
   show: ({ soul: text, version }, { style }) => {
@@ -46,7 +48,9 @@ const setSoul = operation({
     opens: "data",
   },
   run: ({ runtime }, { agent, soul: text, reason }, { actor }) =>
-    runtime.editText(actor, agent, { layer: layerWith(runtime.agent(actor, agent), "soul").id, text, reason }),
+    runtime
+      .use(TEXT_API)
+      .editText(actor, agent, { layer: layerWith(runtime.agent(actor, agent), "soul").id, text, reason }),
   show: (made, { style, agentWords }) => {
     const back = `\`strata layer rollback ${made.layer}${agentWords}\` undoes this.`;
     return editedLines(made, { name: "the soul", back, style });
@@ -69,9 +73,9 @@ const skills = operation({
   list: "skills",
   command: { examples: ["skill list"], opens: "data" },
   run: async ({ runtime }, { agent, limit, after }, { actor }) => {
-    const all = await runtime.skills(actor, agent);
+    const all = await runtime.use(TEXT_API).skills(actor, agent);
     const page = all.filter(({ name }) => after === undefined || name > after.id).slice(0, limit);
-    const bad = (await runtime.badSkills(actor, agent)).map(({ path, says }) => ({ path, says }));
+    const bad = (await runtime.use(SKILL_API).badSkills(actor, agent)).map(({ path, says }) => ({ path, says }));
     return { skills: page, ...nextAfter(page, limit, ({ name }) => ({ at: 0, id: name })), bad };
   },
   show: ({ skills: found }, { style, given: { agent }, agentWords }) => [
@@ -90,7 +94,7 @@ const skill = operation({
   gives: SKILL,
   command: { words: ["skill"], examples: ["skill show invoicing"], opens: "data" },
   run: async ({ runtime }, { agent, skill: name }, { actor }) => {
-    const all = await runtime.skills(actor, agent);
+    const all = await runtime.use(TEXT_API).skills(actor, agent);
     const found = all.find((one) => one.name === name);
     if (found !== undefined) return found;
     const names = all.map((one) => one.name);
@@ -121,7 +125,7 @@ const setSkill = operation({
     opens: "data",
   },
   run: ({ runtime }, { agent, skill: part, text, reason }, { actor }) =>
-    runtime.editText(actor, agent, {
+    runtime.use(TEXT_API).editText(actor, agent, {
       layer: layerWith(runtime.agent(actor, agent), "skills").id,
       part,
       text,
@@ -167,10 +171,11 @@ const addSkill = operation({
     const scope = { org: actor.org, agent, contact: null };
     const kept = runtime.keeps(actor, scope, SKILL_STORE);
     const of = { org: actor.org, agent, skill: found.name };
-    const { version = 0 } = (await runtime.skills(actor, agent)).find(({ name }) => name === found.name) ?? {};
+    const { version = 0 } =
+      (await runtime.use(TEXT_API).skills(actor, agent)).find(({ name }) => name === found.name) ?? {};
     const known = await kept.skillFiles({ ...of, n: version });
     const isChanged = known.length !== Object.keys(files).length || known.some((one) => files[one.path] !== one.text);
-    const made = await runtime.editText(actor, agent, {
+    const made = await runtime.use(TEXT_API).editText(actor, agent, {
       layer,
       part: found.name,
       text,
@@ -202,13 +207,14 @@ const approveSkill = operation({
   gives: VERSION,
   command: { words: ["skill"], examples: ["skill approve invoicing"], usual: NO_REASON, opens: "data" },
   run: async ({ runtime }, { agent, skill: part, reason }, { actor }) => {
-    const bad = await runtime.badSkills(actor, agent);
+    const bad = await runtime.use(SKILL_API).badSkills(actor, agent);
     const text = bad.flatMap((one) => ("text" in one && one.name === part ? [one.text] : [])).at(0);
     const layer = layerWith(runtime.agent(actor, agent), "skills").id;
-    if (text !== undefined) return runtime.editText(actor, agent, { layer, part, text, reason });
-    const proposed = await runtime.proposals(actor, agent);
+    if (text !== undefined) return runtime.use(TEXT_API).editText(actor, agent, { layer, part, text, reason });
+    const proposed = await runtime.use(TEXT_API).proposals(actor, agent);
     const added = proposed.findLast((one) => one.layer === layer && one.part === part);
-    if (added) return runtime.decideText(actor, agent, { layer, part, n: added.n, verdict: "approved", reason });
+    if (added)
+      return runtime.use(TEXT_API).decideText(actor, agent, { layer, part, n: added.n, verdict: "approved", reason });
     const message = `no skill ${JSON.stringify(part)} of ${agent} waits for approval; \`strata layer proposals\` lists what does`;
     throw new StrataError("text_not_found", message, { skill: part });
   },
@@ -274,7 +280,8 @@ const enable = operation({
   takes: SWITCHED,
   gives: MOVE,
   command: { words: ["skill"], examples: ["skill enable invoicing"], usual: NO_REASON, opens: "data" },
-  run: ({ runtime }, { agent, skill: name, reason }, { actor }) => runtime.enableSkill(actor, agent, { name, reason }),
+  run: ({ runtime }, { agent, skill: name, reason }, { actor }) =>
+    runtime.use(TEXT_API).enableSkill(actor, agent, { name, reason }),
   show: (move, { given: { skill: name } }) => [switchedLine(move, name)],
 });
 
@@ -286,7 +293,8 @@ const disable = operation({
   takes: SWITCHED,
   gives: MOVE,
   command: { words: ["skill"], examples: ["skill disable invoicing"], usual: NO_REASON, opens: "data" },
-  run: ({ runtime }, { agent, skill: name, reason }, { actor }) => runtime.disableSkill(actor, agent, { name, reason }),
+  run: ({ runtime }, { agent, skill: name, reason }, { actor }) =>
+    runtime.use(TEXT_API).disableSkill(actor, agent, { name, reason }),
   show: (move, { given: { skill: name } }) => [switchedLine(move, name)],
 });
 

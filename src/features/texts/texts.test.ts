@@ -10,6 +10,8 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import { OPERATOR, type TestRuntime, testRuntime } from "../../turn/index.contract.ts";
+import { AGENT_API } from "../agents/index.ts";
+import { TEXT_API } from "./api-types.ts";
 import { automaton, automatonRuntime, DECLARED, LOOP, SOUL, skill, written } from "./index.contract.ts";
 
 const reason = untrusted("on purpose");
@@ -18,16 +20,18 @@ const reason = untrusted("on purpose");
 function desk({ runtime, agent: { name } }: TestRuntime) {
   return {
     edit: (key: TextKey, text: string, more: { readonly line?: string } = {}) =>
-      runtime.editText(OPERATOR, name, { ...key, text, reason, ...more }),
-    activate: (key: TextKey, n: number) => runtime.activateText(OPERATOR, name, { ...key, n, reason }),
-    rollback: (key: TextKey) => runtime.rollbackText(OPERATOR, name, { ...key, reason }),
+      runtime.use(TEXT_API).editText(OPERATOR, name, { ...key, text, reason, ...more }),
+    activate: (key: TextKey, n: number) => runtime.use(TEXT_API).activateText(OPERATOR, name, { ...key, n, reason }),
+    rollback: (key: TextKey) => runtime.use(TEXT_API).rollbackText(OPERATOR, name, { ...key, reason }),
     decide: (n: number, verdict: "approved" | "rejected", over?: number) =>
-      runtime.decideText(OPERATOR, name, { ...LOOP, n, verdict, reason, ...(over !== undefined && { over }) }),
-    layer: async (id: string) => (await runtime.layers(OPERATOR, name)).find((layer) => layer.id === id),
-    skills: () => runtime.skills(OPERATOR, name),
-    enable: (skillName: string) => runtime.enableSkill(OPERATOR, name, { name: skillName, reason }),
-    disable: (skillName: string) => runtime.disableSkill(OPERATOR, name, { name: skillName, reason }),
-    proposals: () => runtime.proposals(OPERATOR, name),
+      runtime
+        .use(TEXT_API)
+        .decideText(OPERATOR, name, { ...LOOP, n, verdict, reason, ...(over !== undefined && { over }) }),
+    layer: async (id: string) => (await runtime.use(TEXT_API).layers(OPERATOR, name)).find((layer) => layer.id === id),
+    skills: () => runtime.use(TEXT_API).skills(OPERATOR, name),
+    enable: (skillName: string) => runtime.use(TEXT_API).enableSkill(OPERATOR, name, { name: skillName, reason }),
+    disable: (skillName: string) => runtime.use(TEXT_API).disableSkill(OPERATOR, name, { name: skillName, reason }),
+    proposals: () => runtime.use(TEXT_API).proposals(OPERATOR, name),
   };
 }
 
@@ -38,7 +42,7 @@ describe("the layers of an agent", () => {
     const set = await automatonRuntime();
     await written(set, "Look twice.", { status: "kept" });
     await written(set, "Look thrice.", { parent: 1 });
-    const layers = await set.runtime.layers(OPERATOR, set.agent.name);
+    const layers = await set.runtime.use(TEXT_API).layers(OPERATOR, set.agent.name);
     expect(layers.map(({ id, rank, mutability }) => [id, rank, mutability])).toEqual([
       ["precedence", 0, "immutable"],
       ["identity", 3, "immutable"],
@@ -68,15 +72,19 @@ describe("a layer's name", () => {
     const set = await automatonRuntime();
     const { runtime, agent } = set;
     expect(await desk(set).edit(ranked(6), "Look. Act.")).toMatchObject({ layer: "loop", n: 1 });
-    expect(await runtime.textVersions(OPERATOR, agent.name, ranked(6))).toMatchObject([{ layer: "loop", n: 1 }]);
+    expect(await runtime.use(TEXT_API).textVersions(OPERATOR, agent.name, ranked(6))).toMatchObject([
+      { layer: "loop", n: 1 },
+    ]);
     expect(await desk(set).activate(ranked(6), 0)).toMatchObject({ layer: "loop", to: 0 });
     await desk(set).activate(LOOP, 1);
     expect(await desk(set).rollback(ranked(6))).toMatchObject({ layer: "loop", to: 0 });
-    expect(await runtime.textMoves(OPERATOR, agent.name, ranked(6))).toHaveLength(4);
+    expect(await runtime.use(TEXT_API).textMoves(OPERATOR, agent.name, ranked(6))).toHaveLength(4);
     await written(set, "Look thrice.");
     const choice = { ...ranked(6), n: 2, verdict: "rejected", reason } as const;
-    expect(await runtime.decideText(OPERATOR, agent.name, choice)).toMatchObject({ layer: "loop", n: 2 });
-    expect(await runtime.layer(OPERATOR, agent.name, layerId("6"))).toEqual(await desk(set).layer("loop"));
+    expect(await runtime.use(TEXT_API).decideText(OPERATOR, agent.name, choice)).toMatchObject({ layer: "loop", n: 2 });
+    expect(await runtime.use(TEXT_API).layer(OPERATOR, agent.name, layerId("6"))).toEqual(
+      await desk(set).layer("loop"),
+    );
   });
 
   it("is no rank that several layers share: they are named instead", async () => {
@@ -85,9 +93,11 @@ describe("a layer's name", () => {
       code: "invalid_input",
       message: "10 is the rank of several layers of automaton: `clock`, `conversation`; name one by its id",
     };
-    await expect(set.runtime.layer(OPERATOR, set.agent.name, layerId("10"))).rejects.toMatchObject(shared);
+    await expect(set.runtime.use(TEXT_API).layer(OPERATOR, set.agent.name, layerId("10"))).rejects.toMatchObject(
+      shared,
+    );
     await expect(desk(set).edit(ranked(10), "Look.")).rejects.toMatchObject(shared);
-    await expect(set.runtime.layer(OPERATOR, set.agent.name, layerId("lopo"))).rejects.toMatchObject({
+    await expect(set.runtime.use(TEXT_API).layer(OPERATOR, set.agent.name, layerId("lopo"))).rejects.toMatchObject({
       code: "text_not_found",
     });
   });
@@ -97,7 +107,9 @@ describe("a layer's name", () => {
     const gone = layerId("gone");
     await written(set, "Look back.", { layer: gone });
     const choice = { layer: gone, n: 1, verdict: "rejected", reason } as const;
-    expect(await set.runtime.decideText(OPERATOR, set.agent.name, choice)).toMatchObject({ status: "rejected" });
+    expect(await set.runtime.use(TEXT_API).decideText(OPERATOR, set.agent.name, choice)).toMatchObject({
+      status: "rejected",
+    });
     expect(await desk(set).proposals()).toEqual([]);
   });
 
@@ -105,7 +117,10 @@ describe("a layer's name", () => {
     const { layers } = automaton();
     const named = layers.map((one) => (one.id === "inbox" ? { ...one, id: layerId("6") } : one));
     const set = await automatonRuntime([], { layers: named });
-    expect(await set.runtime.layer(OPERATOR, set.agent.name, layerId("6"))).toMatchObject({ id: "6", rank: 7 });
+    expect(await set.runtime.use(TEXT_API).layer(OPERATOR, set.agent.name, layerId("6"))).toMatchObject({
+      id: "6",
+      rank: 7,
+    });
   });
 });
 
@@ -117,7 +132,7 @@ describe("the order of layers", () => {
     const live = layers.filter(({ mutability }) => mutability === "live");
     const reversed = await automatonRuntime([], { layers: [...others.toReversed(), ...live] });
     const ids = async ({ runtime, agent }: TestRuntime) =>
-      (await runtime.layers(OPERATOR, agent.name)).map(({ id }) => id);
+      (await runtime.use(TEXT_API).layers(OPERATOR, agent.name)).map(({ id }) => id);
     expect(await ids(reversed)).toEqual(await ids(asDeclared));
   });
 });
@@ -143,8 +158,10 @@ describe("an operator's edit", () => {
       place: { rank: 6, source: "text", declared: digestOf(DECLARED.loop) },
     });
     expect(await desk(set).layer("loop")).toMatchObject({ text: "Look. Act.", version: 1, wordsOf: "operator" });
-    expect((await set.runtime.textVersions(OPERATOR, set.agent.name, LOOP)).map(({ n }) => n)).toEqual([1]);
-    expect(await set.runtime.textMoves(OPERATOR, set.agent.name)).toMatchObject([
+    expect((await set.runtime.use(TEXT_API).textVersions(OPERATOR, set.agent.name, LOOP)).map(({ n }) => n)).toEqual([
+      1,
+    ]);
+    expect(await set.runtime.use(TEXT_API).textMoves(OPERATOR, set.agent.name)).toMatchObject([
       { kind: "edited", n: 1, from: 0, to: 1, by: "operator" },
     ]);
     await set.say(thread, "hello again");
@@ -221,11 +238,15 @@ describe("an operator's edit", () => {
     const set = await automatonRuntime();
     const { name } = set.agent;
     const silent = { ...LOOP, text: "Look.", reason: untrusted(" ") };
-    await expect(set.runtime.editText(OPERATOR, name, silent)).rejects.toMatchObject({ code: "invalid_input" });
+    await expect(set.runtime.use(TEXT_API).editText(OPERATOR, name, silent)).rejects.toMatchObject({
+      code: "invalid_input",
+    });
     const long = { ...silent, reason: untrusted("r".repeat(TEXT_LIMITS.reason + 1)) };
-    await expect(set.runtime.editText(OPERATOR, name, long)).rejects.toMatchObject({ code: "invalid_input" });
+    await expect(set.runtime.use(TEXT_API).editText(OPERATOR, name, long)).rejects.toMatchObject({
+      code: "invalid_input",
+    });
     await expect(desk(set).edit(LOOP, DECLARED.loop)).rejects.toMatchObject({ code: "text_refused" });
-    expect(await set.runtime.textVersions(OPERATOR, name)).toEqual([]);
+    expect(await set.runtime.use(TEXT_API).textVersions(OPERATOR, name)).toEqual([]);
   });
 });
 
@@ -248,7 +269,7 @@ describe("law 2 a text whose layer was declared again", () => {
     expect(sent).toContain(DECLARED.loop);
     expect(sent).not.toContain("Be bold.");
     expect(await desk(moved).layer("loop")).toMatchObject({ version: 0, text: DECLARED.loop, wordsOf: "operator" });
-    expect(await moved.runtime.attention(OPERATOR)).toMatchObject([{ displaced: 1, outdated: 0 }]);
+    expect(await moved.runtime.use(AGENT_API).attention(OPERATOR)).toMatchObject([{ displaced: 1, outdated: 0 }]);
     await expect(desk(moved).decide(n, "approved")).rejects.toMatchObject({
       code: "text_refused",
       message: expect.stringContaining("was written for rank 6"),
@@ -266,7 +287,9 @@ describe("law 2 a text whose layer was declared again", () => {
     const immutable = await anew(set, { mutability: "immutable", source });
     await immutable.say(await immutable.open("bob"), "hello");
     expect(JSON.stringify(immutable.sent[0]?.prefix)).not.toContain("Be bold.");
-    expect(await immutable.runtime.attention(OPERATOR)).toMatchObject([{ proposals: 1, displaced: 1, outdated: 0 }]);
+    expect(await immutable.runtime.use(AGENT_API).attention(OPERATOR)).toMatchObject([
+      { proposals: 1, displaced: 1, outdated: 0 },
+    ]);
     const refused = { code: "text_refused", message: expect.stringContaining("is immutable") };
     await expect(desk(immutable).decide(n, "approved")).rejects.toMatchObject(refused);
     await expect(desk(immutable).activate(LOOP, 1)).rejects.toMatchObject(refused);
@@ -303,9 +326,9 @@ describe("law 2 a text whose layer was declared again", () => {
       await desk(set).edit(LOOP, "Be bold.");
       await desk(set).edit(LOOP, "Be bolder.");
       const gone = await testRuntime([], { agent: automaton({ layers: now }), store: set.store });
-      expect(await gone.runtime.attention(OPERATOR)).toMatchObject([{ displaced: 1 }]);
+      expect(await gone.runtime.use(AGENT_API).attention(OPERATOR)).toMatchObject([{ displaced: 1 }]);
       expect(await desk(gone).rollback(LOOP)).toMatchObject({ kind: "rolled back", n: 0, from: 2, to: 0 });
-      expect(await gone.runtime.attention(OPERATOR)).toMatchObject([{ displaced: 0 }]);
+      expect(await gone.runtime.use(AGENT_API).attention(OPERATOR)).toMatchObject([{ displaced: 0 }]);
       await expect(desk(gone).rollback(LOOP)).rejects.toMatchObject({
         code: expect.stringMatching(/^text_(not_found|refused)$/),
       });
@@ -323,9 +346,11 @@ describe("law 2 a text whose layer was declared again", () => {
     for (let n = 1; n <= 55; n++) await written(set, `Look ${n} times more.`, { parent: 2 });
     const { runtime, agent } = set;
     const page = async (before?: number) =>
-      (await runtime.textMoves(OPERATOR, agent.name, { ...LOOP, ...(before !== undefined && { before }) })).map(
-        ({ seq }) => seq,
-      );
+      (
+        await runtime
+          .use(TEXT_API)
+          .textMoves(OPERATOR, agent.name, { ...LOOP, ...(before !== undefined && { before }) })
+      ).map(({ seq }) => seq);
     expect(await page()).toHaveLength(100);
     expect((await page(12)).slice(0, 2)).toEqual([11, 10]);
     expect((await page((await page()).at(-1))).at(-1)).toBe(1);
@@ -338,7 +363,7 @@ describe("law 2 a text whose layer was declared again", () => {
     await desk(set).edit(LOOP, "Be bolder.");
     const moved = await anew(set, { rank: 1 });
     expect(await desk(moved).rollback(LOOP)).toMatchObject({ kind: "rolled back", from: 2, to: 0 });
-    expect(await moved.runtime.attention(OPERATOR)).toMatchObject([{ displaced: 0 }]);
+    expect(await moved.runtime.use(AGENT_API).attention(OPERATOR)).toMatchObject([{ displaced: 0 }]);
     await desk(set).activate(LOOP, 2);
     expect(await desk(moved).activate(LOOP, 0)).toMatchObject({ kind: "rolled back", from: 2, to: 0 });
     await desk(set).activate(LOOP, 1);
@@ -352,7 +377,7 @@ describe("law 2 a text whose layer was declared again", () => {
     const layers = automaton().layers.filter(({ id }) => id !== "skills");
     const gone = await testRuntime([], { agent: automaton({ layers }), store: set.store });
     expect(await desk(gone).rollback(skill("haggling"))).toMatchObject({ kind: "rolled back", from: 1, to: null });
-    expect(await gone.runtime.attention(OPERATOR)).toMatchObject([{ displaced: 0 }]);
+    expect(await gone.runtime.use(AGENT_API).attention(OPERATOR)).toMatchObject([{ displaced: 0 }]);
     const back = await testRuntime([], { agent: automaton(), store: set.store });
     expect(await desk(back).skills()).toMatchObject([{ name: "haggling", enabled: false }, { enabled: true }]);
     await expect(desk(gone).rollback({ layer: layerId("never") })).rejects.toMatchObject({ code: "text_not_found" });
@@ -389,7 +414,7 @@ describe("law 2 a text whose layer was declared again", () => {
     const sent = named.sent[0]?.prefix.system.map(({ text }) => text).join("\n");
     expect(sent).toContain("- cooking: Boil water.");
     expect(sent).not.toMatch(/baking/);
-    expect(await named.runtime.attention(OPERATOR)).toMatchObject([{ displaced: 0, outdated: 1 }]);
+    expect(await named.runtime.use(AGENT_API).attention(OPERATOR)).toMatchObject([{ displaced: 0, outdated: 1 }]);
     await desk(named).enable("baking");
     expect(await desk(named).skills()).toMatchObject([{ name: "baking", text: "Knead.", version: 1 }, {}, {}, {}]);
   });
@@ -412,7 +437,7 @@ describe("law 2 a text whose layer was declared again", () => {
       message: expect.stringContaining("another declared text"),
     });
     expect(await desk(changed).decide(n, "approved", 0)).toMatchObject({ active: true });
-    expect(await changed.runtime.attention(OPERATOR)).toMatchObject([{ displaced: 0, outdated: 1 }]);
+    expect(await changed.runtime.use(AGENT_API).attention(OPERATOR)).toMatchObject([{ displaced: 0, outdated: 1 }]);
   });
 });
 
@@ -453,7 +478,9 @@ describe("S11 S20 edits at the same moment", () => {
     const set = await automatonRuntime();
     const both = ["loop", "inbox"].map((id) => desk(set).edit({ layer: layerId(id) }, prose(3_990)));
     expect((await Promise.all(both)).map(({ status }) => status)).toEqual(["kept", "proposed"]);
-    const texts = (await set.runtime.layers(OPERATOR, set.agent.name)).filter(({ source }) => source === undefined);
+    const texts = (await set.runtime.use(TEXT_API).layers(OPERATOR, set.agent.name)).filter(
+      ({ source }) => source === undefined,
+    );
     expect(texts.reduce((sum, { characters = 0 }) => sum + characters, 0)).toBeLessThanOrEqual(USUAL_TEXT_LIMITS.total);
   });
 
@@ -557,13 +584,9 @@ describe("an earlier version", () => {
       code: "text_not_found",
       message: expect.stringContaining("there are 1 to 2"),
     });
-    expect((await set.runtime.textMoves(OPERATOR, set.agent.name, LOOP)).map(({ kind }) => kind)).toEqual([
-      "rolled back",
-      "activated",
-      "rolled back",
-      "edited",
-      "edited",
-    ]);
+    expect((await set.runtime.use(TEXT_API).textMoves(OPERATOR, set.agent.name, LOOP)).map(({ kind }) => kind)).toEqual(
+      ["rolled back", "activated", "rolled back", "edited", "edited"],
+    );
   });
 
   it("is looked at once more: what has no room any more stays where it is", async () => {

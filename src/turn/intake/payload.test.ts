@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { MEMORY_API } from "../../features/memories/index.ts";
 import { type Json, type NewEvent, type Request, readFrames } from "../../protocol/index.ts";
 import { OPERATOR, testRuntime } from "../index.contract.ts";
 
@@ -34,7 +35,7 @@ it("a payload is remembered and found by its texts, not by the names of its fiel
     order({ vehicle: "the red bicycle", price: 300, sold: [true, null, ["to Mira"]] }),
   ]);
   for await (const _ of runtime.run(OPERATOR, thread));
-  const find = (query: string) => runtime.searchMemories(OPERATOR, thread.scope, { query, limit: 5 });
+  const find = (query: string) => runtime.use(MEMORY_API).searchMemories(OPERATOR, thread.scope, { query, limit: 5 });
   expect((await find("bicycle")).map(({ content }) => content)).toContain("the red bicycle\nto Mira");
   expect(await find("vehicle price")).toEqual([]);
   await runtime.erase(OPERATOR, { agent: agent.name, contact: thread.scope.contact });
@@ -58,7 +59,9 @@ it("a payload that holds a secret stays out of the memories", async () => {
   const thread = await open();
   await runtime.post(OPERATOR, thread, [order({ login: { token: `ghp_${"a1B2".repeat(9)}`, place: "the old mill" } })]);
   for await (const _ of runtime.run(OPERATOR, thread));
-  expect(await runtime.searchMemories(OPERATOR, thread.scope, { query: "old mill", limit: 5 })).toEqual([]);
+  expect(await runtime.use(MEMORY_API).searchMemories(OPERATOR, thread.scope, { query: "old mill", limit: 5 })).toEqual(
+    [],
+  );
   await store.close();
 });
 

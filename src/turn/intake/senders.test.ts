@@ -1,5 +1,8 @@
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, it } from "vitest";
+import { APPROVAL_API } from "../../features/approvals/index.ts";
+import { LOG_API } from "../../features/logs/index.ts";
+import { MEMORY_API } from "../../features/memories/index.ts";
 import { messageToSign } from "../../guard/index.ts";
 import { contactId, type EventPart, memoryId, threadId, untrusted } from "../../protocol/index.ts";
 import { message, OPERATOR, sampleAgent, testRuntime } from "../index.contract.ts";
@@ -102,7 +105,7 @@ it("who has no address says nothing more where senders are addresses, on an olde
   await expect(posted).rejects.toMatchObject({ code: "invalid_id", message: expect.stringContaining('"bob"') });
   // It is still read and erased.
   expect(await runtime.threads(OPERATOR, scope, 9)).toHaveLength(1);
-  expect(await runtime.log(OPERATOR, agent.name, scope.contact)).toBeUndefined();
+  expect(await runtime.use(LOG_API).log(OPERATOR, agent.name, scope.contact)).toBeUndefined();
   expect(await runtime.erase(OPERATOR, { contact: scope.contact })).toEqual([agent.name]);
   await store.close();
 });
@@ -121,19 +124,19 @@ it("every door knows an address however it is written", async () => {
   const whose = { org: agent.org, agent: agent.name, contact: WRITTEN };
   await on.say(await on.open(LOWER), "Hi");
   const note = { content: untrusted("Likes tea."), tags: [] };
-  const { memory } = await runtime.remember(OPERATOR, whose, note);
+  const { memory } = await runtime.use(MEMORY_API).remember(OPERATOR, whose, note);
   const lower = { ...whose, contact: LOWER };
-  expect(await runtime.memory(OPERATOR, lower, memory.id)).toMatchObject({ content: "Likes tea." });
+  expect(await runtime.use(MEMORY_API).memory(OPERATOR, lower, memory.id)).toMatchObject({ content: "Likes tea." });
   for (const scope of [lower, whose]) {
     expect(await runtime.threads(OPERATOR, scope, 9)).toHaveLength(1);
     expect(await runtime.newestThreads(OPERATOR, { ...scope, limit: 9 })).toHaveLength(1);
     expect(await runtime.usage(OPERATOR, scope)).toMatchObject(await runtime.usage(OPERATOR, lower));
-    expect(await runtime.memories(OPERATOR, scope, 9, { kinds: ["fact"] })).toHaveLength(1);
-    expect(await runtime.searchMemories(OPERATOR, scope, { query: "tea", limit: 9 })).not.toEqual([]);
+    expect(await runtime.use(MEMORY_API).memories(OPERATOR, scope, 9, { kinds: ["fact"] })).toHaveLength(1);
+    expect(await runtime.use(MEMORY_API).searchMemories(OPERATOR, scope, { query: "tea", limit: 9 })).not.toEqual([]);
   }
   expect(await runtime.usage(OPERATOR, whose)).not.toEqual([]);
   expect(await runtime.erase(OPERATOR, { contact: WRITTEN })).toEqual([agent.name]);
-  expect(await runtime.memories(OPERATOR, lower, 9)).toEqual([]);
+  expect(await runtime.use(MEMORY_API).memories(OPERATOR, lower, 9)).toEqual([]);
   await on.store.close();
 });
 
@@ -150,19 +153,20 @@ it("no door takes an address whose checksum is wrong for one that nobody knows",
     () => runtime.threads(OPERATOR, scope, 9),
     () => runtime.newestThreads(OPERATOR, { contact: WRONG, limit: 9 }),
     () => runtime.usage(OPERATOR, scope),
-    () => runtime.log(OPERATOR, agent.name, WRONG),
-    () => runtime.newestApprovals(OPERATOR, { contact: WRONG, limit: 9 }),
-    () => runtime.approvals(OPERATOR, scope, {}, 9),
-    () => runtime.memories(OPERATOR, scope, 9),
-    () => runtime.memory(OPERATOR, scope, memoryId(`mem_${"0".repeat(26)}`)),
-    () => runtime.memoryStats(OPERATOR, scope),
-    () => runtime.searchMemories(OPERATOR, scope, { query: "tea", limit: 9 }),
-    () => runtime.explainMemories(OPERATOR, scope, { query: "tea", limit: 9 }),
-    () => runtime.remember(OPERATOR, scope, { content: untrusted("Likes tea."), tags: [] }),
-    () => runtime.importMemories(OPERATOR, scope, { name: "a.jsonl", format: "jsonl", text: "" }).next(),
-    () => runtime.forget(OPERATOR, scope, memoryId(`mem_${"0".repeat(26)}`)),
-    () => runtime.exportMemories(OPERATOR, scope, { format: "jsonl" }).next(),
-    () => runtime.consolidate(OPERATOR, scope).next(),
+    () => runtime.use(LOG_API).log(OPERATOR, agent.name, WRONG),
+    () => runtime.use(APPROVAL_API).newestApprovals(OPERATOR, { contact: WRONG, limit: 9 }),
+    () => runtime.use(APPROVAL_API).approvals(OPERATOR, scope, {}, 9),
+    () => runtime.use(MEMORY_API).memories(OPERATOR, scope, 9),
+    () => runtime.use(MEMORY_API).memory(OPERATOR, scope, memoryId(`mem_${"0".repeat(26)}`)),
+    () => runtime.use(MEMORY_API).memoryStats(OPERATOR, scope),
+    () => runtime.use(MEMORY_API).searchMemories(OPERATOR, scope, { query: "tea", limit: 9 }),
+    () => runtime.use(MEMORY_API).explainMemories(OPERATOR, scope, { query: "tea", limit: 9 }),
+    () => runtime.use(MEMORY_API).remember(OPERATOR, scope, { content: untrusted("Likes tea."), tags: [] }),
+    () =>
+      runtime.use(MEMORY_API).importMemories(OPERATOR, scope, { name: "a.jsonl", format: "jsonl", text: "" }).next(),
+    () => runtime.use(MEMORY_API).forget(OPERATOR, scope, memoryId(`mem_${"0".repeat(26)}`)),
+    () => runtime.use(MEMORY_API).exportMemories(OPERATOR, scope, { format: "jsonl" }).next(),
+    () => runtime.use(MEMORY_API).consolidate(OPERATOR, scope).next(),
   ])
     await expect(asked()).rejects.toMatchObject({ code: "invalid_id", message: expect.stringContaining("checksum") });
   await on.store.close();

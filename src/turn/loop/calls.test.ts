@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { allParts } from "../../app/entry/features.ts";
-import { memoryTools } from "../../features/memories/index.ts";
+import { APPROVAL_API } from "../../features/approvals/index.ts";
+import { MEMORY_API, memoryTools } from "../../features/memories/index.ts";
 import { scripted } from "../../models/index.ts";
 import {
   AGENT_STATES,
@@ -154,10 +155,10 @@ describe("law 6: what a tool writes", () => {
       });
       const thread = await open();
       await say(thread, "Keep this");
-      for (const { id } of await runtime.approvals(OPERATOR, thread.scope, {}, 9)) {
-        await runtime.decide(OPERATOR, id, { verdict: "approved" });
+      for (const { id } of await runtime.use(APPROVAL_API).approvals(OPERATOR, thread.scope, {}, 9)) {
+        await runtime.use(APPROVAL_API).decide(OPERATOR, id, { verdict: "approved" });
       }
-      expect(await runtime.memories(OPERATOR, thread.scope, 3)).toMatchObject([{ trust: "contact" }]);
+      expect(await runtime.use(MEMORY_API).memories(OPERATOR, thread.scope, 3)).toMatchObject([{ trust: "contact" }]);
     },
   );
 });
@@ -258,14 +259,14 @@ describe("000.51 a tool that is called only in some states", () => {
 
   it("runs between two turns as idle once a person approved it, and is not asked for where it could never run", async () => {
     const { runtime, thread } = await called(["executing actions", "idle"], true);
-    const [waiting] = await runtime.approvals(OPERATOR, thread.scope, {}, 9);
-    const done = waiting && (await runtime.decide(OPERATOR, waiting.id, { verdict: "approved" }));
+    const [waiting] = await runtime.use(APPROVAL_API).approvals(OPERATOR, thread.scope, {}, 9);
+    const done = waiting && (await runtime.use(APPROVAL_API).decide(OPERATOR, waiting.id, { verdict: "approved" }));
     expect(JSON.stringify(done)).toContain("looked while idle");
     const never = await called(["executing actions"], true);
     expect(never.answer).toContain(
       "Not run: this call needs a person's approval, and an approved call runs between turns",
     );
-    expect(await never.runtime.approvals(OPERATOR, never.thread.scope, {}, 9)).toEqual([]);
+    expect(await never.runtime.use(APPROVAL_API).approvals(OPERATOR, never.thread.scope, {}, 9)).toEqual([]);
   });
 });
 

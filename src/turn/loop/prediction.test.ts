@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { SETTING_API } from "../../features/settings/index.ts";
 import type { Script } from "../../models/index.ts";
 import { type Mark, type Prediction, type Request, trusted, untrusted } from "../../protocol/index.ts";
 import { cardOf, rulesOf, type SeenRequest, seenOf, simulate } from "../../wire/index.ts";
@@ -62,7 +63,7 @@ it("001.4 another thinking level is priced like an edit: Claude reads its messag
   const thread = await open();
   for (const level of ["low", "low", "high", "high"]) {
     time.at += MINUTE;
-    await runtime.setSetting(OPERATOR, thread.id, { name: "thinking", value: level });
+    await runtime.use(SETTING_API).setSetting(OPERATOR, thread.id, { name: "thinking", value: level });
     await say(thread, LONG);
   }
   const read = (await runtime.turns(OPERATOR, thread.id)).map(({ requests }) => requests[0]?.prediction?.read ?? 0);

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { allParts } from "../../app/entry/features.ts";
 import { automaton, LOOP } from "../../features/texts/index.contract.ts";
-import { promptTools } from "../../features/texts/index.ts";
+import { promptTools, TEXT_API } from "../../features/texts/index.ts";
 import { layerId, toolName, trusted, USUAL_TEXT_LIMITS, type Vault } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
 import { collect, message, OPERATOR, sampleAgent, testRuntime } from "../index.contract.ts";
@@ -33,7 +33,7 @@ async function writing(content: string, inbox?: string) {
   const tools = toolset(promptTools({ store, agentOf: () => agent }));
   const set = await testRuntime([{ parts: [call] }, "Done."], { agent, store, parts: { vault, tools } });
   await set.say(await set.open(), "hello");
-  const [version] = await set.runtime.textVersions(OPERATOR, agent.name, LOOP);
+  const [version] = await set.runtime.use(TEXT_API).textVersions(OPERATOR, agent.name, LOOP);
   return { kept: version?.text, answered: JSON.stringify(set.sent.at(-1)) };
 }
 

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { allFeatures } from "../../app/entry/features.ts";
+import { INBOX_API } from "../../features/inbox/index.ts";
 import { contactId, errorKind, ownStop, StrataError, type ThreadId, type TurnEvent } from "../../protocol/index.ts";
 import { cardOf } from "../../wire/index.ts";
 import { collect, endOf, message, OPERATOR, sampleAgent, type TestRuntime, testRuntime } from "../index.contract.ts";
@@ -43,14 +45,19 @@ describe("the steps that features add to a turn", () => {
   it("may let a thread rest: its messages are passed over, the next sender gets a turn, and a request for a turn is refused", async () => {
     const blocked = new Map<ThreadId, StrataError>();
     const rests: TurnSteps = { blockedThreads: async () => blocked };
-    const on = await testRuntime(["To Bob."], { parts: { steps: [rests] } });
+    const on = await testRuntime(["To Bob."], {
+      parts: { features: [...(await allFeatures()), { name: "rests", operations: [], steps: rests }] },
+    });
     const threads = [await on.open("ann"), await on.open("bob")];
     for (const thread of threads) await on.runtime.post(OPERATOR, thread, [message("Hello", ++on.time.at)]);
     const [ann, bob] = threads.map(({ id }) => id);
     if (ann !== undefined) blocked.set(ann, NO);
-    const waiting = async () => (await on.runtime.waiting(OPERATOR, on.agent.name)).map(({ thread }) => thread);
+    const waiting = async () =>
+      (await on.runtime.use(INBOX_API).waiting(OPERATOR, on.agent.name)).map(({ thread }) => thread);
     expect(await waiting()).toEqual([bob]);
-    expect(endOf(await collect(on.runtime.runInbox(OPERATOR, on.agent.name)))).toMatchObject({ text: "To Bob." });
+    expect(endOf(await collect(on.runtime.use(INBOX_API).runInbox(OPERATOR, on.agent.name)))).toMatchObject({
+      text: "To Bob.",
+    });
     expect(await waiting()).toEqual([]);
     for (const thread of threads.slice(0, 1))
       await expect(collect(on.runtime.run(OPERATOR, thread))).rejects.toThrow(NO);

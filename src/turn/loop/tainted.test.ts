@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { allParts } from "../../app/entry/features.ts";
+import { APPROVAL_API } from "../../features/approvals/index.ts";
 import { memoryTools } from "../../features/memories/index.ts";
 import { type Agent, type Tool, type ToolRule, type TurnEvent, toolName, untrusted } from "../../protocol/index.ts";
 import { openSqlite, type Thread } from "../../store/index.ts";
@@ -50,7 +51,9 @@ async function obedient(script: Scripts, change: Partial<Agent> = {}) {
     return collect(stand.runtime.run(OPERATOR, thread));
   };
   const waiting = async (thread: Thread): Promise<readonly string[]> =>
-    (await stand.runtime.approvals(OPERATOR, thread.scope, { status: "waiting" }, 10)).map(({ tool }) => tool).sort();
+    (await stand.runtime.use(APPROVAL_API).approvals(OPERATOR, thread.scope, { status: "waiting" }, 10))
+      .map(({ tool }) => tool)
+      .sort();
   return { ...stand, acted, instruct, waiting };
 }
 
@@ -66,9 +69,9 @@ describe("001.2 what a tainted turn may do", () => {
     const told = JSON.stringify(sent[1]?.messages.at(-1));
     expect(told).toContain("Not run: wipe is unavailable once the turn has read outside text.");
     expect(told).toContain("Not run yet: pay is waiting for a person's approval");
-    const [pay] = await runtime.approvals(OPERATOR, thread.scope, { status: "waiting" }, 10);
+    const [pay] = await runtime.use(APPROVAL_API).approvals(OPERATOR, thread.scope, { status: "waiting" }, 10);
     if (pay === undefined) throw new Error("nothing waits");
-    await runtime.decide(OPERATOR, pay.id, { verdict: "approved" });
+    await runtime.use(APPROVAL_API).decide(OPERATOR, pay.id, { verdict: "approved" });
     expect(acted).toHaveLength(2);
   });
 
@@ -109,6 +112,8 @@ describe("001.2 what a tainted turn may do", () => {
     const thread = await open();
     await say(thread, "Do it.");
     expect(acted).toEqual([]);
-    expect(await runtime.approvals(OPERATOR, thread.scope, { status: "waiting" }, 10)).toHaveLength(2);
+    expect(await runtime.use(APPROVAL_API).approvals(OPERATOR, thread.scope, { status: "waiting" }, 10)).toHaveLength(
+      2,
+    );
   });
 });

@@ -1,4 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { AGENT_API } from "../../features/agents/index.ts";
+import { DELIVERY_API } from "../../features/deliveries/index.ts";
+import { MEMORY_API } from "../../features/memories/index.ts";
 import {
   type Actor,
   type Allowed,
@@ -186,11 +189,11 @@ describe("a turn without a reply", () => {
       expect(endOf(events)).toMatchObject({ type: "done", text: "", because, unanswered: 1 });
       expect(await replies(store, thread.scope)).toEqual([]);
       expect((await runtime.turn(OPERATOR, turn)).end).toEqual({ status: "done", stop: because, reply: null });
-      expect(await runtime.attention(OPERATOR)).toMatchObject([{ unanswered: [turn] }]);
+      expect(await runtime.use(AGENT_API).attention(OPERATOR)).toMatchObject([{ unanswered: [turn] }]);
       if (because === "modelCalls") continue;
       time.at += 1_000;
       expect(endOf(await say(thread, "Hello?"))).not.toHaveProperty("unanswered");
-      expect(await runtime.attention(OPERATOR)).toMatchObject([{ unanswered: [] }]);
+      expect(await runtime.use(AGENT_API).attention(OPERATOR)).toMatchObject([{ unanswered: [] }]);
     }
   });
 
@@ -198,7 +201,7 @@ describe("a turn without a reply", () => {
     const { say, open, runtime, time } = await testRuntime(["", ""]);
     await say(await open(), "Are you there?");
     await say(await open("bob"), "Are you there?");
-    const unanswered = async () => (await runtime.attention(OPERATOR)).flatMap((one) => one.unanswered);
+    const unanswered = async () => (await runtime.use(AGENT_API).attention(OPERATOR)).flatMap((one) => one.unanswered);
     expect(await unanswered()).toHaveLength(2);
     await runtime.erase(OPERATOR, { contact: contactId("bob") });
     expect(await unanswered()).toHaveLength(1);
@@ -428,12 +431,12 @@ describe("memories by hand", () => {
     const { runtime, open } = await testRuntime([]);
     const { scope } = await open("ann");
     const kept = { content: untrusted("Ann prefers mornings"), tags: ["time"] };
-    const { memory: saved } = await runtime.remember(OPERATOR, scope, kept);
-    expect(await runtime.memories(OPERATOR, scope, 5)).toMatchObject([{ ...kept, id: saved.id, trust: "operator" }]);
-    expect(await runtime.memories(OPERATOR, { ...scope, contact: contactId("bob") }, 5)).toEqual([]);
-    expect(await runtime.forget(OPERATOR, { ...scope, contact: contactId("bob") }, saved.id)).toBe(false);
-    expect(await runtime.forget(OPERATOR, scope, saved.id)).toBe(true);
-    expect(await runtime.memories(OPERATOR, scope, 5)).toEqual([]);
+    const { remember, memories, forget } = runtime.use(MEMORY_API);
+    const { memory: saved } = await remember(OPERATOR, scope, kept);
+    expect(await memories(OPERATOR, scope, 5)).toMatchObject([{ ...kept, id: saved.id, trust: "operator" }]);
+    const bob = { ...scope, contact: contactId("bob") };
+    expect([await memories(OPERATOR, bob, 5), await forget(OPERATOR, bob, saved.id)]).toEqual([[], false]);
+    expect([await forget(OPERATOR, scope, saved.id), await memories(OPERATOR, scope, 5)]).toEqual([true, []]);
   });
 });
 
@@ -540,7 +543,7 @@ describe("law 7: one commit", () => {
     expect(endOf(await say(thread, "Hello?"))).toMatchObject({ type: "done", text: "Here." });
     expect(await replies(store, thread.scope)).toMatchObject([{ status: "waiting" }]);
     const { runtime } = await testRuntime([], { store });
-    const shown = () => collect(runtime.undelivered(OPERATOR, thread));
+    const shown = () => collect(runtime.use(DELIVERY_API).undelivered(OPERATOR, thread));
     expect([await shown(), await shown()]).toMatchObject([[{ text: "Here." }], []]);
   });
 
@@ -548,7 +551,7 @@ describe("law 7: one commit", () => {
     const { say, open, runtime } = await testRuntime(["Heard.", "First.", "Second."]);
     const thread = await open();
     for (const replyTo of ["reader", "outbox", "outbox"] as const) await say(thread, "Hello?", { replyTo });
-    const shown = await collect(runtime.undelivered(OPERATOR, thread));
+    const shown = await collect(runtime.use(DELIVERY_API).undelivered(OPERATOR, thread));
     expect(shown.map(({ text }) => text)).toEqual(["First.", "Second."]);
   });
 
@@ -557,7 +560,7 @@ describe("law 7: one commit", () => {
     const thread = await one.open();
     for (const text of ["Hello?", "And?"]) await one.say(thread, text, { replyTo: "outbox" });
     const other = await testRuntime([], { store: one.store, parts: { holder: "other" } });
-    const looks = [one, other].map(({ runtime }) => runtime.undelivered(OPERATOR, thread));
+    const looks = [one, other].map(({ runtime }) => runtime.use(DELIVERY_API).undelivered(OPERATOR, thread));
     const shown: string[] = [];
     for (let ended = 0; ended < looks.length; ) {
       ended = 0;
@@ -574,11 +577,10 @@ describe("law 7: one commit", () => {
     const { say, open, runtime } = await testRuntime([saving, new Error("boom"), saving, "Noted."]);
     const thread = await open();
     await say(thread, "Remember tea");
-    expect(await runtime.memories(OPERATOR, thread.scope, 10)).toEqual([]);
+    const saved = () => runtime.use(MEMORY_API).memories(OPERATOR, thread.scope, 10);
+    expect(await saved()).toEqual([]);
     await collect(runtime.run(OPERATOR, thread));
-    expect(await runtime.memories(OPERATOR, thread.scope, 10)).toMatchObject([
-      { content: "Ann likes tea", trust: "contact" },
-    ]);
+    expect(await saved()).toMatchObject([{ content: "Ann likes tea", trust: "contact" }]);
   });
 });
 
@@ -618,10 +620,8 @@ describe("law 13: missing context is empty, not fatal", () => {
     const events = await say(await open(), "Where did I leave my keys?");
     expect(types(events)).toBe("turn-start note compiled text-delta done");
     const compiled = events.find((event) => event.type === "compiled");
-    expect(compiled?.ledger.entries.find((entry) => entry.piece === "recall")).toMatchObject({
-      fate: "empty",
-      tokens: 0,
-    });
+    const recall = compiled?.ledger.entries.find((entry) => entry.piece === "recall");
+    expect(recall).toMatchObject({ fate: "empty", tokens: 0 });
   });
 
   it("a required layer's source that fails stops the turn with its name", async () => {
@@ -685,7 +685,8 @@ describe("personal text", () => {
   it("law 9 leaves no plain digest of a live layer in the ledger", async () => {
     const { say, open, runtime } = await testRuntime(["ok"]);
     const thread = await open();
-    await runtime.remember(OPERATOR, thread.scope, { content: untrusted("The gate's code is 4711"), tags: [] });
+    const { remember } = runtime.use(MEMORY_API);
+    await remember(OPERATOR, thread.scope, { content: untrusted("The gate's code is 4711"), tags: [] });
     const events = await say(thread, "What is the gate's code?");
     const entries = events.flatMap((event) => (event.type === "compiled" ? event.ledger.entries : []));
     expect(entries.filter((entry) => entry.place === "tail" && entry.version !== undefined)).toEqual([]);

@@ -1,5 +1,7 @@
 import type { TurnRecord } from "../../../app.ts";
-import { memoryLines } from "../../../features/memories/index.ts";
+import { APPROVAL_API } from "../../../features/approvals/index.ts";
+import { MEMORY_API, memoryLines } from "../../../features/memories/index.ts";
+import { SETTING_API } from "../../../features/settings/index.ts";
 import { count, number, printable, type Style, table } from "../../../print/index.ts";
 import { type Agent, approvalId, type Ledger, type TurnId, untrusted } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
@@ -73,8 +75,10 @@ const WITH_WORDS: Readonly<Record<string, Act>> = {
     const scope = { org: agent.org, agent: agent.name, contact };
     const text = words.join(" ");
     const found = await (text === ""
-      ? app.runtime.memories(app.operator, scope, NEWEST)
-      : app.runtime.searchMemories(app.operator, scope, { query: text, limit: NEWEST, withoutChatter: true }));
+      ? app.runtime.use(MEMORY_API).memories(app.operator, scope, NEWEST)
+      : app.runtime
+          .use(MEMORY_API)
+          .searchMemories(app.operator, scope, { query: text, limit: NEWEST, withoutChatter: true }));
     const none =
       text === ""
         ? `Nothing is remembered about ${contact} yet.`
@@ -176,14 +180,15 @@ async function decide(
 ): Promise<TurnId | undefined> {
   const { runtime, operator } = talk.app;
   const here = talk.thread()?.id;
-  const call = id === undefined ? await oldestWaiting(talk) : await runtime.approval(operator, approvalId(id));
+  const call =
+    id === undefined ? await oldestWaiting(talk) : await runtime.use(APPROVAL_API).approval(operator, approvalId(id));
   if (call === undefined) context.note("No call waits for a person here.");
   else if (call.thread !== here)
     context.note(`${call.id} belongs to another conversation; \`strata approval show ${call.id}\` shows it.`);
   if (call === undefined || call.thread !== here) return undefined;
   const told = words.length === 0 ? {} : { note: untrusted(words.join(" ")) };
   context.note(`→ ${call.tool} ${printable(JSON.stringify(call.input))} is ${verdict}`);
-  await runtime.decide(operator, call.id, { verdict, signal: saying.signal, ...told });
+  await runtime.use(APPROVAL_API).decide(operator, call.id, { verdict, signal: saying.signal, ...told });
   return retry(context, talk, saying);
 }
 
@@ -192,13 +197,14 @@ async function setSetting({ context, talk }: ChatCommandCall, [name, ...words]: 
   const { runtime, operator } = talk.app;
   if (name !== undefined && words.length > 0) {
     const { id } = await talk.open();
-    const { value } = await runtime.setSetting(operator, id, { name, value: words.join(" ") });
+    const { value } = await runtime.use(SETTING_API).setSetting(operator, id, { name, value: words.join(" ") });
     context.note(`${name} is ${printable(value ?? "not set")} from your next message on.`);
     return;
   }
   const { declaredSettings, settingLines } = await import("../../../features/settings/index.ts");
   const thread = talk.thread();
-  const settings = thread === undefined ? declaredSettings(talk.agent) : await runtime.settings(operator, thread.id);
+  const settings =
+    thread === undefined ? declaredSettings(talk.agent) : await runtime.use(SETTING_API).settings(operator, thread.id);
   context.say(
     ...settingLines(
       name === undefined ? settings : settings.filter((one) => one.name === name),
@@ -212,7 +218,7 @@ async function oldestWaiting({ app: { runtime, operator }, thread: opened }: Tal
   const thread = opened();
   if (thread === undefined) return undefined;
   const { id, scope } = thread;
-  return (await runtime.approvals(operator, scope, { status: "waiting", thread: id }, 1_000)).at(-1);
+  return (await runtime.use(APPROVAL_API).approvals(operator, scope, { status: "waiting", thread: id }, 1_000)).at(-1);
 }
 
 const COLUMNS = [

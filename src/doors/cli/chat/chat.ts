@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import type { App, Thread } from "../../../app.ts";
+import { DELIVERY_API } from "../../../features/deliveries/index.ts";
 import { count, printable } from "../../../print/index.ts";
 import {
   type Agent,
@@ -124,7 +125,7 @@ export async function converse(
 async function showUndelivered({ note, say }: Context, { app, thread: opened }: Talk): Promise<void> {
   const thread = opened();
   if (thread === undefined) return;
-  for await (const { text } of app.runtime.undelivered(app.operator, thread)) {
+  for await (const { text } of app.runtime.use(DELIVERY_API).undelivered(app.operator, thread)) {
     note("Answered earlier, but perhaps never shown:");
     say(printable(text));
   }

@@ -1,5 +1,6 @@
 import type { App, Thread } from "../../../app.ts";
 import type { Recipient } from "../../../features/messages/index.ts";
+import { MESSAGE_API } from "../../../features/messages/index.ts";
 import {
   type Agent,
   asStrataError,
@@ -138,7 +139,7 @@ export async function speak(context: Context, talk: Talk, text: string, saying: 
   const how = { content, kind: "message", follow: "run", ...(talk.mode !== undefined && { mode: talk.mode }) } as const;
   let turn: TurnId | undefined;
   try {
-    for await (const event of runtime.sendMessage(operator, { to: await talk.to(), ...how }, signal)) {
+    for await (const event of runtime.use(MESSAGE_API).sendMessage(operator, { to: await talk.to(), ...how }, signal)) {
       if (event.type === "received") talk.continueOn(await runtime.thread(operator, event.event.thread));
       else if (event.type === "busy")
         context.note("Another program is running a turn in this conversation; your message waits for its end.");

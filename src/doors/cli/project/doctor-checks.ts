@@ -4,9 +4,19 @@ import { dirname, join } from "node:path";
 import { projectLock, USUAL_MODELS } from "../../../app/entry/projects.ts";
 import { serverFacts, storeName, vectorExtension } from "../../../app/entry/store.ts";
 import { type App, type AppOptions, openApp, recordFile, storeAt } from "../../../app.ts";
-import { answeringOf, attentionLines, problemsOf, refusedParameters } from "../../../features/agents/index.ts";
-import { PATIENCE, unreadLine } from "../../../features/life/index.ts";
-import { badSkillLine } from "../../../features/skills/index.ts";
+import {
+  AGENT_API,
+  answeringOf,
+  attentionLines,
+  problemsOf,
+  refusedParameters,
+} from "../../../features/agents/index.ts";
+import { APPROVAL_API } from "../../../features/approvals/index.ts";
+import { FILE_API } from "../../../features/files/index.ts";
+import { LIFE_API, PATIENCE, unreadLine } from "../../../features/life/index.ts";
+import { MEMORY_API } from "../../../features/memories/index.ts";
+import { badSkillLine, SKILL_API } from "../../../features/skills/index.ts";
+import { TEXT_API } from "../../../features/texts/index.ts";
 import { count, number } from "../../../print/index.ts";
 import { type Agent, asStrataError, type CacheUse, type CoreErrorCode, isCoreError } from "../../../protocol/index.ts";
 import { textWarning } from "../shell/teller.ts";
@@ -122,11 +132,8 @@ function timeZones(): Outcome {
 async function database({ runtime, operator }: App): Promise<Outcome> {
   const [agent] = runtime.agents(operator);
   if (agent === undefined) return ok("SQLite opens");
-  await runtime.searchMemories(
-    operator,
-    { org: agent.org, agent: agent.name, contact: null },
-    { query: "green bicycle", limit: 1 },
-  );
+  const own = { org: agent.org, agent: agent.name, contact: null };
+  await runtime.use(MEMORY_API).searchMemories(operator, own, { query: "green bicycle", limit: 1 });
   return ok("SQLite opens, migrates and searches full text");
 }
 
@@ -295,13 +302,14 @@ async function files(app: App, agents: readonly Agent[]): Promise<Outcome> {
   let isHeld = false;
   for (const { name, layers, skillFolders, skills = [] } of agents) {
     if (skillFolders !== undefined) {
-      const all = (await runtime.skills(operator, name)).filter((one) => !skills.some((own) => own.name === one.name));
-      const bad = await runtime.badSkills(operator, name);
+      const all = await runtime.use(TEXT_API).skills(operator, name);
+      const inFolders = all.filter((one) => !skills.some((own) => own.name === one.name));
+      const bad = await runtime.use(SKILL_API).badSkills(operator, name);
       isHeld ||= bad.length > 0;
-      lines.push(`${name}: ${count(all.length, "skill")} in folders`, ...bad.map(badSkillLine));
+      lines.push(`${name}: ${count(inFolders.length, "skill")} in folders`, ...bad.map(badSkillLine));
     }
     if (!layers.some(({ source }) => source.kind === "files")) continue;
-    const { files: found } = await runtime.files(operator, name);
+    const { files: found } = await runtime.use(FILE_API).files(operator, name);
     const states = ["sent", "cut", "held back"] as const;
     const counts = states.map((state) => [state, found.filter((one) => one.state === state).length] as const);
     const told = counts.flatMap(([state, many]) => (many === 0 ? [] : [`${many} ${state}`]));
@@ -326,7 +334,7 @@ async function cacheUses({ runtime, operator }: App): Promise<readonly CacheUse[
 /** Calls that a person approved and whose end was never written down: nobody but a person finds out. */
 async function approvals({ runtime, operator }: App): Promise<Outcome> {
   const calls = (status: "waiting" | "approved") =>
-    runtime.newestApprovals(operator, { statuses: [status], limit: NEWEST });
+    runtime.use(APPROVAL_API).newestApprovals(operator, { statuses: [status], limit: NEWEST });
   const open = await calls("approved");
   const waits = count((await calls("waiting")).length, "call");
   if (open.length === 0) return ok(`${waits} waiting for a decision; the result of every approved call is known`);
@@ -338,7 +346,7 @@ async function approvals({ runtime, operator }: App): Promise<Outcome> {
 
 /** What agents wait for that only an operator can do. */
 async function attention({ runtime, operator }: App): Promise<Outcome> {
-  const lines = (await runtime.attention(operator)).flatMap(attentionLines);
+  const lines = (await runtime.use(AGENT_API).attention(operator)).flatMap(attentionLines);
   return lines.length === 0
     ? ok("no proposal waits, nobody was left without a reply, no agent sleeps because it has no credits")
     : warn(lines.join("\n"));
@@ -351,7 +359,7 @@ const withAccounts = ({ runtime, operator }: App) =>
 async function accounts(app: App): Promise<Outcome> {
   const { runtime, operator } = app;
   const lives = await Promise.all(
-    withAccounts(app).map(({ name }) => runtime.life(operator, name, { wait: PATIENCE })),
+    withAccounts(app).map(({ name }) => runtime.use(LIFE_API).life(operator, name, { wait: PATIENCE })),
   );
   const lines = lives.flatMap(({ agent, vitals: { wallet, unread, at } }) =>
     unread === undefined ? [] : [`${agent}: ${wallet} was not read, ${unreadLine(unread, at)}`],

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { type App, type ServeOptions, type Serving, serve, VERSION } from "../../../app.ts";
-import { answeringOf, problemsOf, unansweredLines } from "../../../features/agents/index.ts";
+import { AGENT_API, answeringOf, problemsOf, unansweredLines } from "../../../features/agents/index.ts";
+import { MEMORY_API } from "../../../features/memories/index.ts";
 import { setIn, unansweredLine } from "../../../print/index.ts";
 import type { Agent, AgentName, TurnEvent } from "../../../protocol/index.ts";
 import { converse } from "../chat/chat.ts";
@@ -61,7 +62,10 @@ export function declareStart(program: Command, context: Context): void {
             await announce(context, session, listening);
             await warn(context, session);
             // What was said while no program made vectors. Where that fails, the next turn tells.
-            session.app.runtime.embedLater(session.app.operator).catch(() => undefined);
+            session.app.runtime
+              .use(MEMORY_API)
+              .embedLater(session.app.operator)
+              .catch(() => undefined);
             await run(context, session, options.new === true);
           } finally {
             stop();
@@ -115,7 +119,7 @@ function companion({ runtime, operator }: App): Agent | undefined {
 async function warn({ note, style }: Context, { app, json }: Session): Promise<void> {
   if (json) return;
   const { warningsOf } = await import("../../../app/entry/texts.ts");
-  const left = (await app.runtime.attention(app.operator)).flatMap(unansweredLines);
+  const left = (await app.runtime.use(AGENT_API).attention(app.operator)).flatMap(unansweredLines);
   note(...[...(await warningsOf(app.projects)).map(textWarning), ...left].map((one) => style.yellow(one)));
 }
 

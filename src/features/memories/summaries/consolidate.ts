@@ -33,7 +33,7 @@ import {
   type TurnParts,
   type TurnSetup,
 } from "../../../turn/index.ts";
-import type { ConsolidateDoors, Consolidated, ConsolidateWish } from "../api-types.ts";
+import type { ConsolidateApi, Consolidated, ConsolidateWish } from "../api-types.ts";
 import { everyMemory } from "../every-memory.ts";
 import { consolidateIdle, type IdleRecord } from "./idle.ts";
 import { type Due, inPieces, PAUSE, stretches } from "./stretches.ts";
@@ -45,7 +45,7 @@ const LONGEST = 400;
 const WORDS_PER_TOKEN = 0.7;
 
 /** What people and programs do to have sums of what was said, each under the actor who asks. */
-export function consolidateDoors(parts: () => TurnParts): ConsolidateDoors {
+export function consolidateApi(parts: () => TurnParts): ConsolidateApi {
   const record: IdleRecord = { done: new Map(), pausedUntil: new Map() };
   return {
     consolidate: (actor, scope, wish = {}) => consolidate(parts(), { actor, scope, asked: "instruction" }, wish),

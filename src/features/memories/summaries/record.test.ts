@@ -13,6 +13,7 @@ import {
 } from "../../../protocol/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent } from "../../../turn/index.contract.ts";
 import { cardOf } from "../../../wire/index.ts";
+import { MEMORY_API } from "../api-types.ts";
 import { HOUR, isSummary, talked } from "./stage.contract.ts";
 
 const COSTLY: ScriptedReply = { parts: [{ text: "Ann sails." }], usage: { input: 20_000, output: 10 } };
@@ -140,7 +141,7 @@ describe("a summary in the record", () => {
     });
     await consolidate();
     const next = openRuntime(parts);
-    expect(await codeOf(collect(next.consolidate(OPERATOR, scopeOf("bob"))))).toBe("spend_limit");
+    expect(await codeOf(collect(next.use(MEMORY_API).consolidate(OPERATOR, scopeOf("bob"))))).toBe("spend_limit");
   });
 
   it.each<[string, Error | ScriptedReply, object, object]>([
@@ -167,7 +168,7 @@ describe("a summary in the record", () => {
     const { store, runtime, consolidate, ownThread, summaries, time, problems, scope } = await rested("Ann sails.");
     await consolidate();
     const [first] = await summaries();
-    if (first) await runtime.forget(OPERATOR, scope, first.id);
+    if (first) await runtime.use(MEMORY_API).forget(OPERATOR, scope, first.id);
     const thread = await ownThread();
     const { content, kind, trust } = (await runtime.turns(OPERATOR, thread.id))[0]?.events[0] ?? message("", 0);
     const id = eventId("evt_01jd8k3v5x9m2q7r4t6w8y0zab");
@@ -232,7 +233,7 @@ describe("the thread of summaries", () => {
     const { consolidate, parts, scope } = await rested("", { parts: { modelOf: async () => model } });
     const summing = consolidate();
     await asked;
-    expect(await collect(openRuntime(parts).consolidate(OPERATOR, scope))).toEqual([]);
+    expect(await collect(openRuntime(parts).use(MEMORY_API).consolidate(OPERATOR, scope))).toEqual([]);
     answer();
     expect(await summing).toHaveLength(1);
     expect(sent.filter(isSummary)).toHaveLength(1);
@@ -245,7 +246,7 @@ describe("the thread of summaries", () => {
     time.at += HOUR;
     const changed = sampleAgent({ description: "changed" });
     const next = openRuntime({ ...parts, agents: { ...parts.agents, all: [changed] } });
-    await collect(next.consolidate(OPERATOR, scope));
+    await collect(next.use(MEMORY_API).consolidate(OPERATOR, scope));
     const own = (await runtime.threads(OPERATOR, scope, 9)).filter(({ channel }) => channel === "consolidation");
     expect(new Set(own.map(({ version }) => version))).toEqual(new Set([agent.version, changed.version]));
   });

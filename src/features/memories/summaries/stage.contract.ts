@@ -2,6 +2,7 @@ import type { Script, ScriptedReply } from "../../../models/index.ts";
 import { type Agent, contactId, type Request } from "../../../protocol/index.ts";
 import { collect, OPERATOR, ORG, testRuntime } from "../../../turn/index.contract.ts";
 import type { Parts } from "../../../turn/index.ts";
+import { MEMORY_API } from "../api-types.ts";
 
 export const HOUR = 60 * 60_000;
 export const isSummary = ({ tail }: Request): boolean => tail.some(({ layer }) => layer === "summary");
@@ -36,8 +37,9 @@ export async function talked(
   };
   for (const contact of contacts) await talk(contact);
   const scope = scopeOf("ann");
-  const summaries = (whose = scope) => stand.runtime.memories(OPERATOR, whose, 100, { kinds: ["summary"] });
-  const said = () => stand.runtime.memories(OPERATOR, scope, 100, { kinds: ["message"] });
-  const consolidate = (wish = {}) => collect(stand.runtime.consolidate(OPERATOR, scope, wish));
+  const summaries = (whose = scope) =>
+    stand.runtime.use(MEMORY_API).memories(OPERATOR, whose, 100, { kinds: ["summary"] });
+  const said = () => stand.runtime.use(MEMORY_API).memories(OPERATOR, scope, 100, { kinds: ["message"] });
+  const consolidate = (wish = {}) => collect(stand.runtime.use(MEMORY_API).consolidate(OPERATOR, scope, wish));
   return { ...stand, scope, scopeOf, talk, summaries, said, consolidate, asked: () => stand.sent.filter(isSummary) };
 }

@@ -4,6 +4,7 @@ import type { ScriptedReply } from "../../../models/index.ts";
 import { type Agent, DEFAULT_BUDGETS, type Memory, readFrames, untrusted } from "../../../protocol/index.ts";
 import { collect, message, OPERATOR, ORG, sampleAgent } from "../../../turn/index.contract.ts";
 import { cardOf } from "../../../wire/index.ts";
+import { MEMORY_API } from "../api-types.ts";
 import { HOUR, talked, texts } from "./stage.contract.ts";
 
 const ids = (memories: readonly Memory[]): readonly string[] => memories.map(({ id }) => id);
@@ -36,7 +37,7 @@ describe("what was said in a conversation that has ended", () => {
     const { time, summaries, consolidate, talk, runtime, scope } = await talked(
       ({ messages }) => `Ann sails, ${messages.length}.\n${wanted}`,
     );
-    const facts = () => runtime.memories(OPERATOR, scope, 9, { kinds: ["fact"] });
+    const facts = () => runtime.use(MEMORY_API).memories(OPERATOR, scope, 9, { kinds: ["fact"] });
     time.at += HOUR;
     const [outcome] = await consolidate();
     expect((await summaries()).map(({ content }) => content)).toEqual([expect.stringMatching(/^Ann sails, \d\.$/)]);
@@ -47,7 +48,7 @@ describe("what was said in a conversation that has ended", () => {
       { content: "Ann prefers green boats.", tags: ["preference"], ...shared },
     ]);
     const wish = { query: "How can I reach the harbour tower?", limit: 9 };
-    const hits = await runtime.searchMemories(OPERATOR, scope, wish);
+    const hits = await runtime.use(MEMORY_API).searchMemories(OPERATOR, scope, wish);
     expect(hits.filter(({ kind }) => kind === "fact").map(({ content }) => content)).toEqual(
       expect.arrayContaining(["Answer in metric units.", "Ann prefers green boats."]),
     );
@@ -86,12 +87,12 @@ describe("what was said in a conversation that has ended", () => {
   it("is as it was before when the summary is forgotten, and may be summarized again", async () => {
     const { time, consolidate, said, summaries, runtime, scope } = await talked("Ann sails.");
     time.at += HOUR;
-    const before = { said: await said(), stats: await runtime.memoryStats(OPERATOR, scope) };
+    const before = { said: await said(), stats: await runtime.use(MEMORY_API).memoryStats(OPERATOR, scope) };
     await consolidate();
     expect(await said()).toEqual(before.said);
     const [summary] = await summaries();
-    expect(summary && (await runtime.forget(OPERATOR, scope, summary.id))).toBe(true);
-    expect({ said: await said(), stats: await runtime.memoryStats(OPERATOR, scope) }).toEqual(before);
+    expect(summary && (await runtime.use(MEMORY_API).forget(OPERATOR, scope, summary.id))).toBe(true);
+    expect({ said: await said(), stats: await runtime.use(MEMORY_API).memoryStats(OPERATOR, scope) }).toEqual(before);
     expect(await consolidate()).toHaveLength(1);
   });
 
@@ -99,7 +100,7 @@ describe("what was said in a conversation that has ended", () => {
     const { time, consolidate, runtime, scope, store } = await talked("A regatta is planned.");
     time.at += HOUR;
     await consolidate();
-    const [hit] = await runtime.searchMemories(OPERATOR, scope, { query: "regatta", limit: 5 });
+    const [hit] = await runtime.use(MEMORY_API).searchMemories(OPERATOR, scope, { query: "regatta", limit: 5 });
     expect(hit).toMatchObject({ kind: "summary", content: "A regatta is planned." });
     const findings = await collect(store.verify(ORG));
     expect(findings.filter(({ type }) => type === "problem")).toEqual([]);
@@ -134,7 +135,7 @@ describe("what was said in a conversation that has ended", () => {
     expect(await consolidate()).toEqual([]);
     expect(asked()).toEqual([]);
     await collect(turn);
-    expect(await collect(runtime.consolidate(OPERATOR, scope))).toHaveLength(1);
+    expect(await collect(runtime.use(MEMORY_API).consolidate(OPERATOR, scope))).toHaveLength(1);
   });
 });
 
@@ -163,7 +164,9 @@ describe("the request for a summary", () => {
 
   it("law 12: is made from no summary, no saved fact and nothing that was injected", async () => {
     const { time, consolidate, asked, talk, runtime, scope } = await talked("It was about a regatta.");
-    await runtime.remember(OPERATOR, scope, { content: untrusted("Ann likes green boats on Friday."), tags: [] });
+    await runtime
+      .use(MEMORY_API)
+      .remember(OPERATOR, scope, { content: untrusted("Ann likes green boats on Friday."), tags: [] });
     time.at += HOUR;
     await consolidate();
     await talk("ann");
@@ -172,7 +175,9 @@ describe("the request for a summary", () => {
     const entries = ["message", "message", "summary", "fact", "block", "message", "message"].map((kind, n) =>
       JSON.stringify({ kind, session: "old", at: new Date(time.at - 1e9 + n).toISOString(), content: `${kind} ${n}` }),
     );
-    await collect(runtime.importMemories(OPERATOR, scope, { text: entries.join("\n"), name: "old.jsonl" }));
+    await collect(
+      runtime.use(MEMORY_API).importMemories(OPERATOR, scope, { text: entries.join("\n"), name: "old.jsonl" }),
+    );
     await consolidate();
     expect(asked()).toHaveLength(3);
     expect(asked().map(texts).join()).toContain("message 6");
@@ -191,7 +196,9 @@ describe("the request for a summary", () => {
         content: `${n} ${"long ".repeat(n === 7 ? 5_000 : 20)}`,
       }),
     );
-    await collect(runtime.importMemories(OPERATOR, scope, { text: lines.join("\n"), name: "old.jsonl" }));
+    await collect(
+      runtime.use(MEMORY_API).importMemories(OPERATOR, scope, { text: lines.join("\n"), name: "old.jsonl" }),
+    );
     time.at += HOUR;
     await consolidate();
     const count = (text: string) => Math.ceil(Buffer.byteLength(text) / 3);
@@ -211,9 +218,11 @@ describe("the request for a summary", () => {
     const parts = { cardOf: () => cardOf("anthropic:claude-sonnet-4-5") };
     const { time, runtime, scope, scopeOf } = await talked(costly, { agent, parts, contacts: ["ann", "bob"] });
     time.at += HOUR;
-    const [first] = await collect(runtime.consolidate(OPERATOR, scope));
+    const [first] = await collect(runtime.use(MEMORY_API).consolidate(OPERATOR, scope));
     expect(first?.dollars).toBeGreaterThan(0.05);
-    await expect(collect(runtime.consolidate(OPERATOR, scopeOf("bob")))).rejects.toMatchObject({ code: "spend_limit" });
+    await expect(collect(runtime.use(MEMORY_API).consolidate(OPERATOR, scopeOf("bob")))).rejects.toMatchObject({
+      code: "spend_limit",
+    });
   });
 });
 
@@ -226,36 +235,36 @@ describe("in idle time", () => {
       contacts: ["ann", "bob"],
     });
     time.at += HOUR - 1;
-    await runtime.consolidateIdle(OPERATOR);
+    await runtime.use(MEMORY_API).consolidateIdle(OPERATOR);
     // Ann was silent a minute longer.
     expect([await summaries(), await summaries(scopeOf("bob"))].map(({ length }) => length)).toEqual([1, 0]);
     time.at += 1;
-    expect(await runtime.consolidateIdle(OPERATOR)).toEqual([]);
+    expect(await runtime.use(MEMORY_API).consolidateIdle(OPERATOR)).toEqual([]);
     expect(await summaries(scopeOf("bob"))).toHaveLength(1);
-    await runtime.consolidateIdle(OPERATOR);
+    await runtime.use(MEMORY_API).consolidateIdle(OPERATOR);
     expect(asked()).toHaveLength(2);
     // Who forgets a summary does not find it made again, unless something new is said.
-    for (const { id } of await summaries()) await runtime.forget(OPERATOR, scopeOf("ann"), id);
+    for (const { id } of await summaries()) await runtime.use(MEMORY_API).forget(OPERATOR, scopeOf("ann"), id);
     time.at += 2 * HOUR;
-    await runtime.consolidateIdle(OPERATOR);
+    await runtime.use(MEMORY_API).consolidateIdle(OPERATOR);
     expect(asked()).toHaveLength(2);
   });
 
   it("nothing is done for an agent that does not declare it", async () => {
     const { time, runtime, asked } = await talked("Sails.");
     time.at += 100 * HOUR;
-    expect(await runtime.consolidateIdle(OPERATOR)).toEqual([]);
+    expect(await runtime.use(MEMORY_API).consolidateIdle(OPERATOR)).toEqual([]);
     expect(asked()).toEqual([]);
   });
 
   it("a model that fails is reported, and not called for an hour", async () => {
     const { time, runtime, asked } = await talked(new Error("overloaded"), { agent: declared() });
     time.at += 2 * HOUR;
-    expect(await runtime.consolidateIdle(OPERATOR)).toMatchObject([
+    expect(await runtime.use(MEMORY_API).consolidateIdle(OPERATOR)).toMatchObject([
       { agent: "helper", because: expect.stringContaining("overloaded") },
     ]);
     const { length } = asked();
-    expect(await runtime.consolidateIdle(OPERATOR)).toEqual([]);
+    expect(await runtime.use(MEMORY_API).consolidateIdle(OPERATOR)).toEqual([]);
     expect(asked()).toHaveLength(length);
   });
 });

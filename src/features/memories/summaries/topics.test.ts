@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { memoryId, type NewMemory, type Request, readFrames, untrusted } from "../../../protocol/index.ts";
 import { collect, OPERATOR, sampleAgent } from "../../../turn/index.contract.ts";
+import { MEMORY_API } from "../api-types.ts";
 import { HOUR, talked, texts } from "./stage.contract.ts";
 
 const BOATS = ["The boat is in Oslo.", "She sold half of the boat.", "Her boat has a blue sail."];
@@ -10,12 +11,13 @@ async function remembering(...given: Parameters<typeof talked>) {
   const stand = await talked(...given);
   const { runtime, scope, time, talk, summaries } = stand;
   const remember = (content: string, more: Partial<NewMemory> = {}) =>
-    runtime.remember(OPERATOR, scope, { content: untrusted(content), tags: [], ...more });
+    runtime.use(MEMORY_API).remember(OPERATOR, scope, { content: untrusted(content), tags: [], ...more });
   for (const content of [...BOATS, "She likes tea."]) await remember(content);
   time.at += HOUR;
   await talk("ann");
   time.at += HOUR;
-  const byTopic = (wish = {}) => collect(runtime.consolidate(OPERATOR, scope, { by: "topic", ...wish }));
+  const byTopic = (wish = {}) =>
+    collect(runtime.use(MEMORY_API).consolidate(OPERATOR, scope, { by: "topic", ...wish }));
   const ofTopics = async () => (await summaries()).filter(({ session }) => session === undefined);
   return { ...stand, remember, byTopic, ofTopics };
 }
@@ -38,7 +40,7 @@ describe("what is remembered of a subject", () => {
       turn: outcome?.turn,
     });
     const sources = await Promise.all(
-      (summary?.sources ?? []).map((id) => runtime.memory(OPERATOR, scope, memoryId(id))),
+      (summary?.sources ?? []).map((id) => runtime.use(MEMORY_API).memory(OPERATOR, scope, memoryId(id))),
     );
     expect(sources.map((memory) => memory?.content)).toEqual(["My boat is green.", ...BOATS, "My boat is green."]);
     expect([summary?.validFrom, summary?.at]).toEqual([sources[0]?.at, sources.at(-1)?.at]);
@@ -60,10 +62,10 @@ describe("what is remembered of a subject", () => {
 
   it("is as it was before when the summary is forgotten, and may be summarized again", async () => {
     const { byTopic, ofTopics, runtime, scope } = await remembering("Ann's green boat.");
-    const before = await runtime.memories(OPERATOR, scope, 99, { kinds: ["message", "fact"] });
+    const before = await runtime.use(MEMORY_API).memories(OPERATOR, scope, 99, { kinds: ["message", "fact"] });
     await byTopic();
-    expect(await runtime.memories(OPERATOR, scope, 99, { kinds: ["message", "fact"] })).toEqual(before);
-    for (const { id } of await ofTopics()) await runtime.forget(OPERATOR, scope, id);
+    expect(await runtime.use(MEMORY_API).memories(OPERATOR, scope, 99, { kinds: ["message", "fact"] })).toEqual(before);
+    for (const { id } of await ofTopics()) await runtime.use(MEMORY_API).forget(OPERATOR, scope, id);
     expect(await byTopic()).toMatchObject([{ sources: 5 }]);
   });
 
@@ -107,7 +109,7 @@ describe("what is remembered of a subject", () => {
 
   it("is refused for the agent's own memories, which are no contact's", async () => {
     const { runtime, scope, asked } = await remembering("A boat.");
-    const own = collect(runtime.consolidate(OPERATOR, { ...scope, contact: null }, { by: "topic" }));
+    const own = collect(runtime.use(MEMORY_API).consolidate(OPERATOR, { ...scope, contact: null }, { by: "topic" }));
     await expect(own).rejects.toMatchObject({
       code: "invalid_input",
       message: expect.stringContaining("helper's own memories belong to no contact"),
@@ -123,7 +125,7 @@ describe("what is remembered of a subject", () => {
     const { runtime, asked, scope } = await remembering(({ messages }) => `About ${messages[0]?.parts.length}.`, {
       agent,
     });
-    expect(await runtime.consolidateIdle(OPERATOR)).toEqual([]);
+    expect(await runtime.use(MEMORY_API).consolidateIdle(OPERATOR)).toEqual([]);
     const thread = (await runtime.threads(OPERATOR, scope, 9)).find(({ channel }) => channel === "consolidation");
     const turns = thread === undefined ? [] : await runtime.turns(OPERATOR, thread.id);
     const events = turns.flatMap((turn) =>
@@ -132,7 +134,7 @@ describe("what is remembered of a subject", () => {
     expect(events).toHaveLength(says.length);
     for (const [n, text] of says.entries()) expect(events[n]).toContain(text.replace("scheduled: ", ""));
     expect(events[0]).toMatch(/^scheduled/);
-    await runtime.consolidateIdle(OPERATOR);
+    await runtime.use(MEMORY_API).consolidateIdle(OPERATOR);
     expect(asked()).toHaveLength(says.length);
   });
 });
