@@ -23,6 +23,7 @@ import {
   type Rates,
   type Subject,
   type ThreadLength,
+  UNKNOWN,
 } from "../wire/index.ts";
 import { type Declared, declaredBy } from "./declare.ts";
 import { allChannels, allParts } from "./entry/features.ts";
@@ -58,6 +59,8 @@ export interface LintReport {
   readonly model: ModelRef;
   /** False if the model's prices are unknown: then common ones are used. */
   readonly priced: boolean;
+  /** False if it is not known whether the model's provider caches anything. */
+  readonly cacheKnown: boolean;
   readonly rates: Rates;
   readonly length: ThreadLength;
   /** Tokens of tools and system. */
@@ -156,6 +159,7 @@ async function reportOn(agent: Agent, { declared, store, options, elsewhere }: A
     agent: agent.name,
     model,
     priced: card.priced,
+    cacheKnown: card.family !== UNKNOWN.family || card.cache !== "none",
     rates,
     length: subject.length,
     prefix: subject.prefix.reduce((sum, { tokens }) => sum + tokens, 0),

@@ -130,6 +130,10 @@ export const TOKENS = z.object({
   cacheRead: z.number(),
   cacheWrite: z.number(),
   cacheWriteLong: z.number().optional().describe("The part of `cacheWrite` with the long lifetime."),
+  cacheUnknown: z
+    .literal(true)
+    .optional()
+    .describe("The provider reports nothing about its cache: `cacheRead` and `cacheWrite` are 0 and say nothing."),
   output: z.number(),
 });
 

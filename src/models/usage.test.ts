@@ -125,10 +125,24 @@ describe("usage", () => {
   it.each(CASES)(
     "is read from the raw figures: %s",
     async (_name, raw, [input, cacheRead, cacheWrite, output, long]) => {
-      const told = long === undefined ? {} : { cacheWriteLong: long };
+      const told = {
+        ...(long !== undefined && { cacheWriteLong: long }),
+        // 25.17: of these, none reports anything about a cache.
+        ...(cacheRead + cacheWrite === 0 && { cacheUnknown: true }),
+      };
       expect(await usageFrom({ ...WRONG, raw })).toEqual({ input, cacheRead, cacheWrite, ...told, output });
     },
   );
+
+  it("25.17 a cache that is reported to have read nothing is another thing than one that nothing is reported of", async () => {
+    const raw = (details: Json) => ({
+      prompt_tokens: 900,
+      prompt_tokens_details: details,
+      completion_tokens: 5,
+    });
+    expect(await usageFrom({ ...WRONG, raw: raw({ cached_tokens: 0 }) })).not.toHaveProperty("cacheUnknown");
+    expect(await usageFrom({ ...WRONG, raw: raw({ audio_tokens: 0 }) })).toHaveProperty("cacheUnknown", true);
+  });
 
   it("is what the package has summed up where the raw figures are one iteration's", async () => {
     const inputTokens = { total: 30, noCache: 10, cacheRead: 20, cacheWrite: 0 };
@@ -151,6 +165,6 @@ describe("usage", () => {
     ).toEqual({ input: 11, cacheRead: 5, cacheWrite: 2, output: 7 });
     expect(
       await usageFrom({ inputTokens: none, outputTokens: { total: undefined, text: undefined, reasoning: undefined } }),
-    ).toEqual({ input: 0, cacheRead: 0, cacheWrite: 0, output: 0 });
+    ).toEqual({ input: 0, cacheRead: 0, cacheWrite: 0, cacheUnknown: true, output: 0 });
   });
 });

@@ -6,6 +6,32 @@ import type { Usage } from "../protocol/index.ts";
  * `input` is always all of the prompt; providers whose `input_tokens` are only the fresh ones are summed up.
  */
 export function usageOf(usage: LanguageModelV4Usage): Usage {
+  const { output, ...read } = figuresOf(usage);
+  return { ...read, ...(reportsCache(usage) ? {} : { cacheUnknown: true }), output };
+}
+
+/** What a cache reads or writes is told under one of these names, also where it is none. A server that has none of them tells nothing of it. */
+const CACHE_FIGURES = [
+  "cached_tokens",
+  "cache_write_tokens",
+  "cache_creation_tokens",
+  "prompt_cache_hit_tokens",
+  "cache_read_input_tokens",
+  "cache_creation_input_tokens",
+  "cacheReadInputTokens",
+  "cacheWriteInputTokens",
+] as const;
+
+function reportsCache({ raw, inputTokens }: LanguageModelV4Usage): boolean {
+  const figures: object = raw ?? {};
+  const places = [figures, within(figures, "prompt_tokens_details"), within(figures, "input_tokens_details")];
+  if (places.some((place) => CACHE_FIGURES.some((name) => typeof Reflect.get(place, name) === "number"))) return true;
+  const isRead = ["prompt_tokens", "input_tokens", "inputTokens"].some((name) => name in figures);
+  const { cacheRead, cacheWrite } = inputTokens;
+  return (!isRead || "iterations" in figures) && (cacheRead !== undefined || cacheWrite !== undefined);
+}
+
+function figuresOf(usage: LanguageModelV4Usage): Usage {
   const figures = usage.raw ?? {};
   if ("prompt_tokens" in figures) return chatUsage(figures);
   // With `iterations` the top figures are not the whole: there the package has summed up.

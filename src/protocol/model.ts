@@ -9,6 +9,8 @@ export interface Usage {
   readonly cacheWrite: number;
   /** The part of `cacheWrite` with the long lifetime; left out if the provider does not report lifetimes. */
   readonly cacheWriteLong?: number;
+  /** Set if the provider reported nothing about its cache: then `cacheRead` and `cacheWrite` are 0, and say nothing. */
+  readonly cacheUnknown?: true;
   readonly output: number;
 }
 

@@ -49,6 +49,8 @@ interface Talk {
   readonly gap?: (turn: number) => number;
   /** Whether the provider's cache works. */
   readonly caches?: boolean;
+  /** Whether it says anything about its cache. */
+  readonly tells?: boolean;
   readonly model?: string;
   /** Which request the provider refuses. */
   readonly refuses?: number;
@@ -69,7 +71,7 @@ const events = (input: number, read: number, write: number): readonly object[] =
 /** A provider that bills as Anthropic documents, with a tokenizer of its own: so many signs are a token. */
 function billing(
   clock: { readonly at: number },
-  { caches = true, refuses }: Pick<Talk, "caches" | "refuses">,
+  { caches = true, tells = true, refuses }: Pick<Talk, "caches" | "tells" | "refuses">,
 ): RequestListener {
   const asked: SeenRequest[] = [];
   let requests = 0;
@@ -87,7 +89,11 @@ function billing(
     if (bill === undefined) throw new Error("nothing was asked");
     const { input, read, write5m } = bill;
     const told = caches ? events(input, read, write5m) : events(input + read + write5m, 0, 0);
-    sendEvents(response, told);
+    if (tells) sendEvents(response, told);
+    else {
+      const usage = { input_tokens: input + read + write5m, output_tokens: 1 };
+      sendEvents(response, anthropicEvents(textEvents("The train leaves at noon."), { usage, output: 4 }));
+    }
   };
 }
 
@@ -196,6 +202,18 @@ describe("strata cache explain", () => {
     expect(out).toMatch(
       /^Savings are not shown: prediction and bill agree to 0\.\d\d, and 0\.95 is required\. Most of it: gateway\.$/m,
     );
+  });
+
+  it("25.17 blames nobody where the provider reports nothing about a cache, and says that nothing is known", async () => {
+    const talk = await talked({ rules: 4_000, turns: 3, tells: false });
+    const { out, json, causes } = await explain(talk);
+    expect(causes).not.toContain("gateway");
+    expect(out).toContain("anthropic:claude-sonnet-4-5 does not report what it reads from a cache");
+    expect(json.requests.map(({ billed }) => billed)).toEqual([undefined, undefined, undefined]);
+    const { turns } = await recordOf(talk);
+    const shown = await strata(["turn", turns[1]?.id ?? ""], talk);
+    expect(shown.out).toContain("the provider reports nothing about its cache, so nothing is known of what it read");
+    expect(shown.out).not.toContain("(0 from the cache");
   });
 
   it("tells of a pause after which the cache was cold", async () => {

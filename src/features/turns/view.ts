@@ -158,8 +158,10 @@ function predictionLines({ prediction, reply }: Sent, isBilled: boolean): readon
   if (prediction === undefined) return [];
   const { read, write, input } = prediction;
   const told = `→ predicted: ${number(read)} read from the cache, ${number(write)} written, ${number(input)} neither`;
-  const agreement =
-    isBilled && reply !== null && reply.estimated === undefined ? agreementOf(prediction, reply.usage) : undefined;
+  if (!isBilled || reply === null || reply.estimated !== undefined) return [told];
+  if (reply.usage.cacheUnknown)
+    return [`${told}; the provider reports nothing about its cache, so nothing is known of what it read`];
+  const agreement = agreementOf(prediction, reply.usage);
   return [agreement === undefined ? told : `${told}; the bill agrees to ${agreement.toFixed(2)}`];
 }
 
@@ -201,11 +203,9 @@ async function rebuild({ runtime, actor }: Looking, turn: TurnRecord, n: number)
 
 function answerLines({ reply }: Sent): readonly string[] {
   if (reply === null) return ["→ no complete answer came"];
-  const { input, cacheRead, cacheWrite, output } = reply.usage;
-  const reported =
-    input + output === 0
-      ? ""
-      : ` · ${number(input)} in (${number(cacheRead)} from the cache, ${number(cacheWrite)} into it), ${number(output)} out, as reported`;
+  const { input, cacheRead, cacheWrite, cacheUnknown, output } = reply.usage;
+  const cache = cacheUnknown ? "" : ` (${number(cacheRead)} from the cache, ${number(cacheWrite)} into it)`;
+  const reported = input + output === 0 ? "" : ` · ${number(input)} in${cache}, ${number(output)} out, as reported`;
   const usage = `${reply.capped ? ", by Strata, for it went on past all that was asked for" : ""}${reported}${estimatedSays(reply)}`;
   const parts = reply.parts.flatMap((part) => {
     if (part.type === "call") return [`→ calls ${part.tool} ${oneLine(JSON.stringify(part.input), 160)}`];

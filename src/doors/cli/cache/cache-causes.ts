@@ -38,6 +38,8 @@ export interface Explanation {
   readonly models: readonly ModelRef[];
   /** Which of them keep nothing, as far as their cards know. */
   readonly keepNothing: readonly ModelRef[];
+  /** Which of them report nothing about their cache: whether it was read is not known. */
+  readonly silent: readonly ModelRef[];
   /** Whether dollars are known. */
   readonly priced: boolean;
   readonly requests: readonly ExplainedRequest[];
@@ -69,10 +71,14 @@ export function attributionView(explanation: Explanation, style: Style): readonl
 const percent = (share: number): string => `${(share * 100).toFixed(1)}%`;
 
 /** Notes for reading the figures correctly. */
-function remarks({ totals, keepNothing, unanswered, predictedNow }: Explanation): readonly string[] {
+function remarks({ totals, silent, keepNothing, unanswered, predictedNow }: Explanation): readonly string[] {
   const { billed, requests } = totals;
-  const none = "reported no tokens of its own";
+  const none = silent.length > 0 ? "reported nothing about its cache" : "reported no tokens of its own";
   return [
+    ...silent.map(
+      (model) =>
+        `${printable(model)} does not report what it reads from a cache: whether it read anything, and what that saved, is not known.`,
+    ),
     ...(billed === 0 ? [`The model ${none}: what is shown is the prediction only.`] : []),
     ...(billed > 0 && billed < requests
       ? [`For ${count(requests - billed, "request")} the model ${none}: the sums leave them out.`]

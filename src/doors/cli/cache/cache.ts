@@ -83,6 +83,7 @@ async function explained(context: Context, app: App, thread: ThreadId): Promise<
   return {
     thread,
     models,
+    silent: [...new Set(answered.filter(isSilent).map(({ model }) => model))],
     keepNothing: models.filter((model) => app.cardOf(model).cache === "none"),
     priced: cards.every(({ priced }) => priced),
     requests,
@@ -167,8 +168,12 @@ async function ofModel(app: App, model: ModelRef, sent: readonly Sent[]): Promis
 /** Whether a provider reported it; a rehearsal or a recording invents its figures. */
 function reported({ turn, record }: Sent): Usage | undefined {
   if (turn.model !== turn.wire || record.reply?.estimated !== undefined) return undefined;
-  return record.reply?.usage;
+  // That nothing is reported of a cache is no sign that it was not read.
+  return record.reply?.usage.cacheUnknown ? undefined : record.reply?.usage;
 }
+
+const isSilent = ({ turn, record }: Sent): boolean =>
+  turn.model === turn.wire && record.reply?.usage.cacheUnknown === true && record.reply.usage.input > 0;
 
 async function changeBetween(app: App, before: Sent, now: Sent): Promise<Change | undefined> {
   const [was = [], is = []] = await Promise.all(

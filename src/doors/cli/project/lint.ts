@@ -72,10 +72,13 @@ function failed(errors: number): StrataError {
 const SAID = { option: "as told", record: "the median of the record", default: "there is no record yet" } as const;
 
 function forPeople(report: LintReport, context: Context): readonly string[] {
-  const { agent, model, length, rates, priced, prefix, findings, texts } = report;
+  const { agent, model, length, rates, priced, cacheKnown, prefix, findings, texts } = report;
   const prices = priced ? "" : ", no prices known: the usual ones";
   return [
     `${context.style.bold(agent)} with ${printable(model)} · ${count(prefix, "token")} before the conversation · reads at ${rates.read}, writes at ${rates.write}${prices} · threads of ${count(length.turns, "turn")} (${SAID[length.from]})`,
+    ...(cacheKnown
+      ? []
+      : [`  Nothing is known of a cache at ${printable(model)}: what is said of costs holds if it has one.`]),
     ...(findings.length === 0 ? ["  Nothing that breaks the cache."] : findings.flatMap((one) => lines(one, context))),
     ...texts.map(({ piece, says }) => `  ${context.style.yellow("warning")} ${piece}: ${printable(says)}`),
   ];
