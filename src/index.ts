@@ -124,7 +124,7 @@ export {
   untrusted,
 } from "./protocol/index.ts";
 export type { Change, MemoryHit, MemoryListing, MemoryStats, SavedMemory } from "./store/index.ts";
-export type { Composed, Conversation, Runtime } from "./turn/index.ts";
+export { answersLater, type Composed, type Conversation, type LaterAnswer, type Runtime } from "./turn/index.ts";
 export { defineSource, type SourceContent, type SourceDefinition } from "./turn/sources/index.ts";
 export { defineTool, type ToolDefinition } from "./turn/tools/index.ts";
 export { cardOf, planMarks } from "./wire/index.ts";

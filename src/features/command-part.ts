@@ -24,6 +24,8 @@ export interface CommandPart<Field extends string> {
   readonly contact?: "me" | "me or own";
   /** A word that may be left out, or be `-`: then it is what stands on stdin. */
   readonly stdin?: Field;
+  /** Lists whose values are written `NAME=TEXT`, and what each such value is. Where one is given, nothing is read from stdin. */
+  readonly pairs?: Readonly<Partial<Record<Field, (name: string, text: string) => unknown>>>;
   /** What stands for fields that nobody names on the command line, where other doors ask for them. */
   readonly usual?: Readonly<Partial<Record<Field, string>>>;
   /** One command line each, without `strata`. */

@@ -27,6 +27,8 @@ export const ERRORS = {
   agent_not_found: { status: 404, exit: 3, retry: false, says: "no agent of that name is declared" },
   tool_not_found: { status: 404, exit: 3, retry: false, says: "no tool of that name exists" },
   thread_not_found: { status: 404, exit: 3, retry: false, says: "no thread of that id is in reach" },
+  call_not_found: { status: 404, exit: 3, retry: false, says: "no turn has left a call of that id open in reach" },
+  call_answered: { status: 409, exit: 7, retry: false, says: "that call has another answer already" },
   turn_not_found: { status: 404, exit: 3, retry: false, says: "no turn of that id is in reach" },
   text_not_found: { status: 404, exit: 3, retry: false, says: "no layer, skill or version of that name is there" },
   text_refused: { status: 422, exit: 2, retry: false, says: "a text may not become part of the prompt" },

@@ -69,8 +69,11 @@ export interface NewEvent {
   readonly at: number;
 }
 
-/** An event with the proof of its sender, where senders are addresses: what they signed says `messageToSign` of the guard. */
-export interface SignedEvent extends NewEvent {
+/**
+ * An event as a door passes it in: with the proof of its sender, where senders are addresses (what they signed says `messageToSign` of
+ * the guard), or with the call that it answers.
+ */
+export interface SignedEvent extends NewEvent, Pick<AnswerFields, "answers" | "failed"> {
   /** 0x and hexadecimal digits. */
   readonly signature?: string;
 }

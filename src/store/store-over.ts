@@ -30,7 +30,7 @@ import { answerOverdue, nextOverdue } from "./threads/answers.ts";
 import { openBatch, waitingThreads } from "./threads/batches.ts";
 import { openAndReceive, pending, receive, untaken } from "./threads/events.ts";
 import { currentEpoch } from "./threads/fork.ts";
-import { calledThreads, callsAtEnd, cancelCalls, dueRuns } from "./threads/open-calls.ts";
+import { calledThreads, callLeftOpen, callsAtEnd, cancelCalls, dueRuns } from "./threads/open-calls.ts";
 import {
   agentVersion,
   lastVersions,
@@ -117,6 +117,7 @@ function turnStore({ reading, writing }: OwnBinding) {
       untaken(tx, scope, id, { most: Number.MAX_SAFE_INTEGER }),
     ),
     openCalls: reading(callsAtEnd),
+    callLeftOpen: reading(callLeftOpen),
     calledThreads: reading(calledThreads),
     dueRuns: reading(dueRuns),
     cancelCalls: writing(cancelCalls),

@@ -1,6 +1,7 @@
 import type {
   Actor,
   AgentName,
+  CallId,
   ContactId,
   ContactScope,
   Digest,
@@ -123,6 +124,8 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   ): Promise<readonly WaitingThread[]>;
   /** Calls at the end of the thread's transcript that have no result there yet, in their order. None where nothing is waited for. */
   openCalls(scope: ContactScope, thread: ThreadId): Promise<readonly OpenCall[]>;
+  /** A call that some turn of the thread left open, whatever became of it since. */
+  callLeftOpen(scope: ContactScope, thread: ThreadId, id: CallId): Promise<OpenCall | undefined>;
   /**
    * Nobody waits for the thread's open calls any more: they are answered with its next message. Returns those that were open.
    * @throws StrataError `thread_not_found`

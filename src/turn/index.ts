@@ -8,6 +8,7 @@ export {
   accessTo,
   accessToEach,
   agentNamed,
+  endedFor,
   eventsFor,
   foundIn,
   recordAct,

@@ -5,6 +5,7 @@ import { type Case, cli, site } from "./doors.ts";
 
 const THREAD = "thr_01jd8k3v5x9m2q7r4t6w8y0zab";
 const TURN = "trn_01jd8k3v5x9m2q7r4t6w8y0zab";
+const CALL = "cal_01jd8k3v5x9m2q7r4t6w8y0zab";
 const MEMORY = "mem_01jd8k3v5x9m2q7r4t6w8y0zab";
 
 const compose = (cwd: string) => cli(["compose", "companion", "--message", "hi"], { cwd });
@@ -103,6 +104,12 @@ export const INPUT: readonly Case[] = [
     when: "no thread has that id",
     provoke: async () => cli(["explain", THREAD], { cwd: await withData() }),
     says: [THREAD, "`strata thread list` or `GET /v1/threads` lists"],
+  },
+  {
+    code: "call_not_found",
+    when: "no call of that id waits in the conversation",
+    provoke: async () => cli(["ask", "--answer", `${CALL}=12:00`, "--as", "ann"], { cwd: await withData() }),
+    says: [CALL, "name the `thread` of the call"],
   },
   {
     code: "turn_not_found",

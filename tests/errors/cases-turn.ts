@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 import { RETRY } from "../../src/models/index.ts";
-import { place, project } from "../cli/strata.ts";
+import { place, project, strata } from "../cli/strata.ts";
 import { answeredBy, type Case, chat, cli, refuse, type Seen, site } from "./doors.ts";
 
 /** What a turn meets on its way: the model, its provider, its sources, its own end. */
@@ -102,6 +102,21 @@ export const stock = defineSource({ name: "stock", trust: "operator", load: () =
     says: ["stock", "the till is off"],
   },
   {
+    code: "call_answered",
+    when: "a call that waits is answered twice, and differently",
+    provoke: async () => {
+      const source = `import { answersLater, defineTool, z } from "strata";
+export const ask = defineTool({ name: "ask", description: "Asks.", input: z.strictObject({}), effect: "none",
+  trust: "contact", run: (_, context) => answersLater(context, { waitsFor: "client" }) });`;
+      const cwd = withModule(source, "", (yaml) => yaml.replace("tools: [", "tools: [ask, "));
+      const { out } = await strata(["ask", "Use ask {}", "--json"], { cwd });
+      const [call] = out.match(/cal_[0-9a-z]{26}/) ?? [];
+      await strata(["ask", "--answer", `${call}=12:00`], { cwd });
+      return cli(["ask", "--answer", `${call}=13:00`], { cwd });
+    },
+    says: [/cal_\w+ was answered differently/, "send what is new as a message"],
+  },
+  {
     code: "module_failed",
     when: "a module cannot be loaded",
     provoke: () => chat(withModule("export const = 1;")),
@@ -132,8 +147,8 @@ export const stock = defineSource({ name: "stock", trust: "operator", load: () =
 ];
 
 /** A project with a module of its own, and a layer. */
-function withModule(source: string, layer = ""): string {
-  const cwd = project((yaml) => `${yaml.replace("    layers:\n", `    layers:\n${layer}`)}\nmodules: [own.ts]\n`);
+function withModule(source: string, layer = "", edit = (yaml: string): string => yaml): string {
+  const cwd = project((yaml) => `${edit(yaml).replace("    layers:\n", `    layers:\n${layer}`)}\nmodules: [own.ts]\n`);
   writeFileSync(join(cwd, "own.ts"), source);
   return cwd;
 }

@@ -16,6 +16,7 @@ import {
   orgId,
   type Request,
   StrataError,
+  type Tool,
 } from "../../protocol/index.ts";
 import { openSqlite, type Store } from "../../store/index.ts";
 import type { Runtime } from "../../turn/index.ts";
@@ -70,6 +71,7 @@ export async function httpFixture(
   speaker: readonly Script<Request>[] | Model = [],
   changes: Partial<ServerParts> = {},
   more: readonly Agent[] = [],
+  tools: readonly Tool[] = [],
 ): Promise<HttpFixture> {
   const { model, sent } = "send" in speaker ? { model: speaker, sent: [] } : scripted(speaker);
   const agents = [companion("home"), companion("away"), ...more];
@@ -82,7 +84,7 @@ export async function httpFixture(
   const runtime = openRuntime({
     agents: { all: agents, spec: agentSpec, revive: reviveAgent },
     store,
-    tools: toolset(memoryTools(store)),
+    tools: toolset([...memoryTools(store), ...tools]),
     removeFiles: async () => undefined,
     channels: await allChannels(),
     sources: new Map(),

@@ -3,8 +3,10 @@ import {
   type Agent,
   type AgentName,
   type Allowed,
+  ANSWER_KIND,
   allow,
   authorize,
+  type CallId,
   type ContactId,
   type ContactScope,
   type EventId,
@@ -26,6 +28,7 @@ import {
   agentNamed,
   type CallParameters,
   type Conversation,
+  endedFor,
   eventsFor,
   featureApi,
   follow,
@@ -45,10 +48,20 @@ export type Recipient =
   | { readonly thread: ThreadId; readonly agent: AgentName }
   | (Pick<Conversation, "agent" | "channel" | "key"> & { readonly contact: ContactId });
 
+/** What a call came to that waits for the program or the person who talks with the agent. */
+export interface CallAnswer {
+  readonly call: CallId;
+  readonly content: readonly EventPart[];
+  readonly failed: boolean;
+}
+
 /** A message as it is sent to an agent. */
 export interface NewMessage {
   readonly to: Recipient;
+  /** Empty where only calls are answered. */
   readonly content: readonly EventPart[];
+  /** Results of calls that the conversation waits for, stored together with the message. Sent twice, one is stored once. */
+  readonly answers?: readonly CallAnswer[];
   readonly kind: OutsideKind;
   /** Left out: for an instruction or a scheduled event the sender's own, else `contact`. */
   readonly trust?: Trust | undefined;
@@ -101,8 +114,11 @@ export function messageApi(parts: Parts, runtime: Ports["runtime"], run: Run): M
       const { event, thread } = await stored(ports, actor, message);
       yield { type: "received", event };
       // An answer that comes later is waited for by whoever sends the message again.
-      if (event.status === "held" || event.status === "along") return { event, state: "waiting" };
-      if (message.follow === "queue" && event.status === "pending") return { event, state: "queued" };
+      if (event.status === "held")
+        return { event, state: "waiting", ...(await waitingNow(ports, actor, event, thread)) };
+      // Nobody waits for the answer any more: the agent reads it with the next message.
+      const isQueued = event.status === "along" || (message.follow === "queue" && event.status === "pending");
+      if (isQueued) return { event, state: "queued" };
       const { mode, parameters } = message;
       const following = { event, thread, mode, parameters, signal, isRun: message.follow === "run" };
       const end = yield* answered(ports, actor, following);
@@ -112,6 +128,29 @@ export function messageApi(parts: Parts, runtime: Ports["runtime"], run: Run): M
         : { event: taken, state: "waiting", waiting: end };
     },
   };
+}
+
+/** The end of the turn whose calls the thread still waits for. */
+async function waitingNow(
+  { parts }: Ports,
+  actor: Allowed<"post">,
+  event: StoredEvent,
+  { scope, id }: Thread,
+): Promise<{ readonly waiting?: WaitingEnd }> {
+  const open = (await parts.store.openCalls(scope, id)).filter(({ state }) => state === "open");
+  const [first] = open;
+  const left = first && (await parts.store.turn(scope, first.turn));
+  if (left?.end?.status !== "waiting") return {};
+  const calls = open.map(({ id: call, waitsFor, tool, due }) => ({
+    id: call,
+    waitsFor,
+    tool,
+    ...(due !== undefined && { due }),
+  }));
+  const { id: turn, totals, end: was } = left;
+  const waiting = { type: "waiting", turn, text: was.reply ?? "", calls, ...(totals && { totals }) } as const;
+  const { end } = endedFor(actor, { event, end: waiting });
+  return end.type === "waiting" ? { waiting: end } : {};
 }
 
 /** With `follow: queue`, somebody else runs the turn. */
@@ -125,7 +164,7 @@ async function stored(
   message: NewMessage,
 ): Promise<{ readonly event: StoredEvent; readonly thread: Thread }> {
   const { follow, settings = {} } = message;
-  const to = await placeOf({ parts, runtime }, actor, message.to);
+  const to = await placeOf({ parts, runtime }, actor, message);
   const now = (["mode", "parameters"] as const).find((field) => message[field] !== undefined);
   if (now !== undefined && follow === "queue") throw new StrataError("invalid_input", inQueue(now), { field: now });
   if (follow !== "queue") allow(actor, "run");
@@ -136,16 +175,40 @@ async function stored(
       ? undefined
       : settingChanges(parts, actor, await agentOf(parts, actor, to), settings);
   const how = { handed: follow === "queue", also };
-  const events = [eventOf(actor, message, { channel: to.channel, at: parts.clock.recorded() })];
+  const events = eventsOf(actor, message, { channel: to.channel, at: parts.clock.recorded() });
   const posted =
     to.thread === undefined
       ? await runtime.openAndPost(actor, { ...to.scope, channel: to.channel, key: to.key }, events, how)
       : { thread: to.thread, events: await runtime.post(actor, to.thread, events, how) };
-  const [event] = posted.events;
+  // The message itself is the last, behind the answers.
+  const event = posted.events.at(-1);
   // A known message may have come in on another thread of the contact: it is answered there.
   if (event?.thread === posted.thread.id) return { event, thread: posted.thread };
   if (event !== undefined) return { event, thread: await threadOf(parts, actor, event.thread) };
   throw new StrataError("store_failed", "the store gave back nothing for the message; send it again");
+}
+
+/** The answers first: what the message says, it says after them. */
+function eventsOf(
+  actor: Allowed<"post">,
+  message: NewMessage,
+  at: Pick<SignedEvent, "channel" | "at">,
+): readonly SignedEvent[] {
+  const { answers = [], content, trust = "contact", name } = message;
+  const answering = answers.map(
+    ({ call, content: said, failed }): SignedEvent => ({
+      kind: ANSWER_KIND,
+      trust,
+      content: said,
+      answers: call,
+      // A call has one answer from outside, however often it is sent.
+      externalId: `answer ${call}`,
+      ...at,
+      ...(failed && { failed }),
+      ...(name !== undefined && { name }),
+    }),
+  );
+  return content.length === 0 && answers.length > 0 ? answering : [...answering, eventOf(actor, message, at)];
 }
 
 function eventOf(
@@ -172,7 +235,11 @@ interface Place extends Pick<Conversation, "channel" | "key"> {
   readonly thread?: Thread;
 }
 
-async function placeOf({ parts, runtime }: Omit<Ports, "run">, actor: Allowed<"post">, to: Recipient): Promise<Place> {
+async function placeOf(
+  { parts, runtime }: Omit<Ports, "run">,
+  actor: Allowed<"post">,
+  { to, answers: [answer] = [] }: NewMessage,
+): Promise<Place> {
   if ("thread" in to) {
     const thread = await threadOf(parts, actor, to.thread);
     const { scope, channel, key } = thread;
@@ -183,13 +250,23 @@ async function placeOf({ parts, runtime }: Omit<Ports, "run">, actor: Allowed<"p
   const { agent, channel, key } = to;
   authorize(actor, { org: actor.org, agent, contact: to.contact });
   const contact = await runtime.contact(actor, agent, to.contact);
-  return { scope: { org: actor.org, agent, contact }, channel, key };
+  const place = { scope: { org: actor.org, agent, contact }, channel, key };
+  if (answer === undefined) return place;
+  const thread = await knownThread(parts, place);
+  if (thread !== undefined) return { ...place, thread };
+  const says = `${contact} has no conversation ${JSON.stringify(key)} on ${channel} in which ${answer.call} could wait; name the \`thread\` of the call`;
+  throw new StrataError("call_not_found", says, { call: answer.call });
 }
 
+const knownThread = async (parts: Parts, { scope, channel, key }: Place): Promise<Thread | undefined> =>
+  (await parts.store.threads(scope, 1_000, { channel })).find((one) => one.key === key);
+
 /** The version of the agent that the next turn runs there, which declares the settings. */
-async function agentOf(parts: Parts, actor: Allowed<"post">, { scope, thread, channel, key }: Place): Promise<Agent> {
-  const known = thread ?? (await parts.store.threads(scope, 1_000, { channel })).find((one) => one.key === key);
-  return known === undefined ? agentNamed(parts, actor, scope.agent) : agentAt(parts, await upToDate(parts, known));
+async function agentOf(parts: Parts, actor: Allowed<"post">, place: Place): Promise<Agent> {
+  const known = place.thread ?? (await knownThread(parts, place));
+  return known === undefined
+    ? agentNamed(parts, actor, place.scope.agent)
+    : agentAt(parts, await upToDate(parts, known));
 }
 
 /** A thread that somebody else holds is asked for again so often, and after so long: a little more than the longest turn. */

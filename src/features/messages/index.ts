@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { SAMPLING } from "../../agents/index.ts";
-import { type EventPart, MODES, OUTSIDE_KINDS, StrataError, TRUSTS, untrusted } from "../../protocol/index.ts";
+import { callId, type EventPart, MODES, OUTSIDE_KINDS, StrataError, TRUSTS, untrusted } from "../../protocol/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, line, list, whole } from "../fields.ts";
 import { RUN_STATES } from "../operation.ts";
@@ -25,7 +25,11 @@ const PART = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("file"), mediaType: z.string(), data: z.base64(), name: z.string().optional() }),
 ]);
 
-const ANSWER = z.strictObject({ call: z.string(), content: list(PART), failed: z.boolean().default(false) });
+const ANSWER = z.strictObject({
+  call: z.string().transform(callId),
+  content: list(PART),
+  failed: z.boolean().default(false),
+});
 
 const TOOL = z.strictObject({ name: z.string(), description: z.string(), input: JSON_VALUE });
 
@@ -103,7 +107,10 @@ const TAKES = z.strictObject({
     ),
   answers: list(ANSWER)
     .default([])
-    .describe("results of calls that the conversation waits for, by the id of the call. Refused while no call waits"),
+    .meta({ title: "call=text" })
+    .describe(
+      "results of calls that the conversation waits for, by the call's id, cal_…; a message beside them may be left out. The contact or an operator answers, each call once",
+    ),
   tools: z.array(TOOL).max(128).readonly().default([]).describe("tools that the sender runs itself. Not supported yet"),
   parameters: PARAMETERS.optional().describe(
     "how the model is asked to answer this message, instead of the agent's own `parameters`; what its API refuses is left out",
@@ -134,11 +141,13 @@ const send = runOperation({
     contact: "me",
     names: { externalId: "id" },
     usual: { channel: "chat", key: "chat" },
-    without: ["content", "thread", "settings", "seconds", "answers", "tools", "parameters"],
+    pairs: { answers: (call, text) => ({ call, content: [{ type: "text", text }] }) },
+    without: ["content", "thread", "settings", "seconds", "tools", "parameters"],
     alias: "ask",
     examples: [
       "message send 'What is my cat called?' --as ann",
       "ask 'Please deliver the bread.' --follow queue --id m-1",
+      "ask --answer 'cal_01jd8k3v5x9m2q7r4t6w8y0zab=The bread is there.'",
     ],
     opens: "everything",
   },
@@ -154,8 +163,8 @@ type Given = z.output<typeof TAKES>;
 function messageOf(given: Given): NewMessage {
   const { kind, trust, name, externalId, signature, settings, mode, follow } = given;
   refuseMissing(given);
-  const content = contentOf(given);
-  const said = { content, kind, trust, name, externalId, signature, settings };
+  const answers = given.answers.map((one) => ({ ...one, content: partsOf(one.content) }));
+  const said = { content: contentOf(given), answers, kind, trust, name, externalId, signature, settings };
   return { to: recipientOf(given), ...said, mode, parameters: parametersIn(given), follow };
 }
 
@@ -170,23 +179,23 @@ function parametersIn({ parameters: { maxTokens, temperature, topP } = {} }: Giv
 }
 
 /** What the operation already describes, and nothing does yet. */
-function refuseMissing({ answers, tools }: Given): void {
-  const [answer] = answers;
-  if (answer !== undefined)
-    throw invalidInput(
-      `no call waits for an answer in this conversation, so ${JSON.stringify(answer.call)} cannot be answered; send the message without \`answers\``,
-    );
+function refuseMissing({ tools }: Given): void {
   if (tools.length > 0)
     throw invalidInput(
       "tools that the sender runs are not supported yet; declare the tools of the agent in strata.yaml",
     );
 }
 
-function contentOf({ text, content }: Given): readonly EventPart[] {
+function contentOf({ text, content, answers }: Given): readonly EventPart[] {
+  if (text === undefined && content === undefined && answers.length > 0) return [];
   if ((text === undefined) === (content === undefined))
     throw invalidInput("a message has either a `text` or `content`; give one of them");
   if (text !== undefined) return [{ type: "text", text }];
-  return (content ?? []).map((part) => {
+  return partsOf(content ?? []);
+}
+
+function partsOf(content: readonly z.output<typeof PART>[]): readonly EventPart[] {
+  return content.map((part) => {
     if (part.type === "text" || part.type === "payload") return part;
     throw invalidInput(`a message cannot hold a part of type \`${part.type}\` yet; send a \`text\` or a \`payload\``);
   });

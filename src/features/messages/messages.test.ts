@@ -147,10 +147,6 @@ describe("a message", () => {
     [{ contact: "ann", text: "x", tools: [{ name: "a", description: "b", input: {} }] }, "not supported yet"],
     [{ contact: "ann", text: "x", parameters: { temperature: 1, topP: 1 } }, "either `temperature` or `topP`"],
     [{ contact: "ann", text: "x", parameters: { temperature: 1 }, follow: "queue" }, "`parameters` is about the turn"],
-    [
-      { contact: "ann", text: "x", answers: [{ call: "c-1", content: [{ type: "text", text: "1" }] }] },
-      "no call waits",
-    ],
     [{ contact: "ann", text: "x", channel: "replay" }, "holds"],
   ])("refuses %j before anything is stored", async (body, message) => {
     const { json, runtime, operator } = await httpFixture(["Hi."]);

@@ -134,6 +134,10 @@ async function knownUnsigned(tx: Tx, scope: ContactScope, event: Named): Promise
   const known = toEvent(row);
   const isSame = known.kind === kind && known.trust === trust;
   if (isSame && canonicalJson(known.content) === canonicalJson(content)) return known;
+  if (event.answers !== undefined) {
+    const message = `${event.answers} was answered differently before, by ${known.id}: what the agent has read cannot be changed; send what is new as a message`;
+    throw new StrataError("call_answered", message, { call: event.answers, event: known.id });
+  }
   const says = `the id ${JSON.stringify(externalId)} of ${scope.contact} on ${channel} belongs to another message, which was stored as ${known.id}`;
   const details = { contact: scope.contact, id: externalId, event: known.id };
   throw new StrataError("invalid_input", `${says}: send this one with another external id`, details);

@@ -110,6 +110,21 @@ export async function openCalls(
   await insertAll(tx, "open_call", rows);
 }
 
+/** A call that some turn of the thread left open, whatever became of it since. */
+export async function callLeftOpen(
+  tx: Tx,
+  scope: ContactScope,
+  thread: ThreadId,
+  id: CallId,
+): Promise<OpenCall | undefined> {
+  const found = query
+    .selectFrom("open_call")
+    .selectAll()
+    .where((eb) => eb.and({ ...owner(scope), thread, id }));
+  const row = await tx.first(found);
+  return row && toOpenCall(row);
+}
+
 /** What an arriving event does to the call that it answers, and its status until it is sorted. Part of `addEvents`. */
 export async function noteAnswer(
   tx: Tx,
@@ -117,15 +132,10 @@ export async function noteAnswer(
   id: CallId,
 ): Promise<"held" | "along"> {
   const whose = { ...owner(at), thread: at.thread, id };
-  const known = await tx.first(
-    query
-      .selectFrom("open_call")
-      .select("state")
-      .where((eb) => eb.and(whose)),
-  );
+  const known = await callLeftOpen(tx, at, at.thread, id);
   if (known === undefined) {
-    const says = `${id} is no call that a turn of ${at.thread} left open: name one that \`strata thread show ${at.thread}\` lists`;
-    throw new StrataError("invalid_input", says, { call: id, thread: at.thread });
+    const says = `${id} is no call that a turn of ${at.thread} left open; the turn's end, \`waiting\`, names those that are`;
+    throw new StrataError("call_not_found", says, { call: id, thread: at.thread });
   }
   if (known.state === "open")
     await tx.run(

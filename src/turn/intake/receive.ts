@@ -1,9 +1,12 @@
 import {
   type Agent,
   type Allowed,
+  ANSWER_KIND,
   authorize,
+  type CallId,
   type ContactScope,
   eventId,
+  isAllowed,
   isMedia,
   issueId,
   type Json,
@@ -50,6 +53,9 @@ export async function openAndPost(
   const { agent, scope, opening } = await openingOf(parts, actor, { ...conversation, first: events });
   checkOfRecording(opening, events);
   checkOutside(scope);
+  const answer = events.find(({ answers }) => answers !== undefined);
+  if (answer !== undefined)
+    throw new StrataError("invalid_input", "an answer to a call is posted on the call's thread");
   return parts.store.openAndReceive(scope, opening, await stampedFor(parts, { agent, scope }, events), also);
 }
 
@@ -86,8 +92,32 @@ export async function post(
   checkOfRecording(thread, events);
   checkOutside(scope);
   const agent = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
-  for (const event of events) checkEvent(actor, event, agent);
+  for (const event of events) {
+    checkEvent(actor, event, agent);
+    if (event.answers !== undefined) await checkAnswer(parts, actor, thread, event.answers);
+  }
   return parts.store.receive(scope, thread.id, await stampedFor(parts, { agent, scope }, events), also);
+}
+
+/**
+ * A program or a person that talks with the agent answers the calls that wait for it. What another agent or a person who decides is asked
+ * is answered there, by nobody else.
+ */
+async function checkAnswer(
+  { store }: Parts,
+  actor: Allowed<"view">,
+  { id, scope }: Thread,
+  answers: CallId,
+): Promise<void> {
+  if (actor.contact !== scope.contact && !isAllowed(actor, "operate")) {
+    const says = `${withArticle(actor.role)} may not answer for ${scope.contact}: the contact or an operator answers ${answers}`;
+    throw new StrataError("not_allowed", says, { call: answers });
+  }
+  const call = await store.callLeftOpen(scope, id, answers);
+  // The store says so where there is none.
+  if (call === undefined || call.waitsFor === "client") return;
+  const whom = call.waitsFor === "agent" ? "another agent, whose own answer it gets" : "the decision of a person";
+  throw new StrataError("not_allowed", `${answers} waits for ${whom}; it cannot be answered here`, { call: answers });
 }
 
 /** As they are stored: with what their signatures prove, and with ids. */
@@ -100,7 +130,7 @@ async function stampedFor(
   return signed.map((event) => ({ ...event, id: eventId(issueId("event", parts.clock.real(), parts.random(10))) }));
 }
 
-function checkEvent(actor: Allowed<"view">, event: NewEvent, agent: Agent | undefined): void {
+function checkEvent(actor: Allowed<"view">, event: SignedEvent, agent: Agent | undefined): void {
   const own = trustOf(actor);
   if (TRUSTS.indexOf(event.trust) < TRUSTS.indexOf(own)) {
     throw new StrataError(
@@ -109,8 +139,9 @@ function checkEvent(actor: Allowed<"view">, event: NewEvent, agent: Agent | unde
       { trust: event.trust },
     );
   }
+  if ((event.kind === ANSWER_KIND) !== (event.answers !== undefined)) throw notTheirs(event);
   // Whose word it is decides, and nobody speaks with more trust than they have.
-  if (!maySay(event.trust, event.kind, agent?.instructions)) throw notTheirs(event);
+  if (event.answers === undefined && !maySay(event.trust, event.kind, agent?.instructions)) throw notTheirs(event);
   if (!Number.isSafeInteger(event.at) || event.at < EARLIEST || event.at > LATEST) {
     const form = "whole milliseconds since 1970, within the years 1 to 9999";
     throw new StrataError("invalid_input", `an event's time is ${form}; this one says ${event.at}`, { at: event.at });

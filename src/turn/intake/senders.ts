@@ -8,7 +8,6 @@ import {
   type EventPart,
   isErased,
   isReserved,
-  type NewEvent,
   type Scope,
   type SignedEvent,
   StrataError,
@@ -105,7 +104,7 @@ export async function stampProof(
   agent: Agent | undefined,
   { org, contact }: ContactScope,
   { signature, proof: _, ...event }: SignedEvent,
-): Promise<NewEvent> {
+): Promise<Omit<SignedEvent, "signature">> {
   if (agent?.senders !== "ethereum" || event.kind !== "message" || event.trust !== "contact") {
     if (signature === undefined) return event;
     const says = "only messages of contacts to an agent with `senders: ethereum` are signed";

@@ -184,11 +184,15 @@ async function readWords(context: Context, command: Command, { part, fields }: V
   const named = fields.flatMap((field) => {
     const at = inWords.indexOf(field.name);
     const value = at >= 0 ? words[at] : options[attributeOf(field, part)];
-    return value === undefined ? [] : [[field.name, value] as const];
+    const pair = part.pairs?.[field.name];
+    const meant =
+      pair && Array.isArray(value) ? value.map((one) => pairOf(flagOf(field, part), String(one), pair)) : value;
+    return value === undefined ? [] : [[field.name, meant] as const];
   });
   const agent = fields.some(({ name }) => name === "agent") && !inWords.includes("agent");
   const typed = part.stdin === undefined ? undefined : words[inWords.indexOf(part.stdin)];
-  const fromStdin = part.stdin !== undefined && (typed === undefined || typed === "-");
+  const hasPairs = named.some(([name]) => part.pairs?.[name] !== undefined);
+  const fromStdin = part.stdin !== undefined && ((typed === undefined && !hasPairs) || typed === "-");
   const isRequired = fields.some(({ name, required }) => name === part.file && required);
   const word = part.file !== undefined && inWords.includes(part.file) ? words[inWords.indexOf(part.file)] : undefined;
   const file = word === undefined ? undefined : fileMeant(context, String(word), part);
@@ -211,6 +215,13 @@ async function readWords(context: Context, command: Command, { part, fields }: V
       file !== word && { [part.folder.others]: othersBeside(context, String(file)) }),
     ...(fromStdin && { [String(part.stdin)]: (await allOfStdin(context.terminal)).replace(/\r?\n$/, "") }),
   };
+}
+
+/** @throws StrataError `invalid_input` for a word that is no pair */
+function pairOf(flag: string, word: string, pair: (name: string, text: string) => unknown): unknown {
+  const at = word.indexOf("=");
+  if (at > 0) return pair(word.slice(0, at), word.slice(at + 1));
+  throw new StrataError("invalid_input", `${flag} is NAME=TEXT; ${JSON.stringify(word)} has no name before a \`=\``);
 }
 
 /** The file that a word names; of a folder, the one that the command is about. */
