@@ -220,6 +220,7 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
       [false, "2 facts with 90 characters, the newest from 2026-11-21"],
     ],
     counted: [["2 facts", 90, "2026-11-21"]],
+    notRecalled: [["memory_search"], [undefined]],
     olderMemories: [
       [1, undefined],
       [1, "recall"],

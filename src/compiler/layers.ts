@@ -108,7 +108,10 @@ export function pieceOf({ layer, wanted }: Draft): Piece {
 export function render(one: Draft, room: number | undefined, place: Place, count: CountTokens): Rendered {
   const { layer, content } = one;
   const at = { place, count };
-  if (content.kind === "empty") return finish(one, at, undefined, { fate: "empty", because: content.because });
+  if (content.kind === "empty") {
+    const said = one.wanted === 0 ? undefined : { text: one.text, tokens: one.wanted };
+    return finish(one, at, said, { fate: "empty", because: content.because });
+  }
   if (room === undefined) {
     const fate: Fate = one.lined ? { fate: "lined", because: "mode" } : { fate: "kept" };
     return finish(one, at, { text: one.text, tokens: one.wanted }, fate);
@@ -194,11 +197,11 @@ function itemsOf(content: Items, shown?: number): LedgerEntry["items"] {
 /** The lowest trust of what it shows: an edited text may be the agent's own. */
 export function trustOf({ layer, content }: Draft, shown?: number): Trust {
   if (content.kind === "text") return content.trust ?? layer.trust;
-  if (content.kind === "empty") return layer.trust;
+  if (content.kind === "empty") return content.says === undefined ? layer.trust : "platform";
   return lowestTrust([layer.trust, ...content.items.slice(0, shown).map((item) => item.trust)]);
 }
 
-/** A layer's heading and what it says; nothing for an empty layer. */
+/** A layer's heading and what it says; nothing for an empty layer of which the model need not know. */
 function write(layer: Layer, content: LayerContent): Trusted | Framed {
   switch (content.kind) {
     case "text":
@@ -206,7 +209,7 @@ function write(layer: Layer, content: LayerContent): Trusted | Framed {
     case "items":
       return headed(layer, framesOf(content, content.items));
     case "empty":
-      return trusted("");
+      return content.says === undefined ? trusted("") : onOneLine(layer, content.says);
   }
 }
 

@@ -142,6 +142,8 @@ export type LayerContent =
   | {
       readonly kind: "empty";
       readonly because: string;
+      /** What the model is told in its place, where it should know that something is missing. */
+      readonly says?: Trusted;
       readonly parts?: readonly LayerPart[];
       readonly cache?: CacheUse;
     };

@@ -13,7 +13,7 @@ import {
   type Parts,
   recordAct,
 } from "../../turn/index.ts";
-import type { LiveSources } from "../../turn/sources/index.ts";
+import type { LiveSource, LiveSources } from "../../turn/sources/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, LIST_OF_AGENT, list, NEXT, nextAfter, TIME } from "../fields.ts";
 import { operation } from "../operation.ts";
@@ -123,10 +123,11 @@ const log = operation({
 });
 
 /** Fills layers with `source: conversation`. */
-export const logSources = (logs: Logs): LiveSources => ({
-  conversation: async ({ source }, context) =>
-    source.kind === "conversation" ? conversation(source, { ...context, logs }) : NOTHING,
-});
+export function logSources(logs: Logs): LiveSources {
+  const shown: LiveSource = async ({ source }, context) =>
+    source.kind === "conversation" ? conversation(source, { ...context, logs }) : NOTHING;
+  return { conversation: Object.assign(shown, { readsStore: true } as const) };
+}
 
 const NOTHING = { kind: "empty", because: "nothing here fills it" } as const;
 

@@ -7,6 +7,7 @@ import {
   type LayerId,
   type Memory,
   type Source,
+  trusted,
 } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import {
@@ -17,12 +18,13 @@ import {
   type TurnSetup,
   type TurnSteps,
 } from "../../turn/index.ts";
-import type { Gathered, LiveSources } from "../../turn/sources/index.ts";
+import type { Gathered, LiveSource, LiveSources } from "../../turn/sources/index.ts";
 import { rulesOf } from "../../wire/index.ts";
 import { recall } from "./recall/recall.ts";
-import { recent } from "./recall/recent.ts";
+import { finderOf, recent } from "./recall/recent.ts";
 import { savedMemory } from "./recall/saved.ts";
 import type { Vectors } from "./vectors/embed.ts";
+import { notRecalled } from "./wording.ts";
 
 /** What memories need of the world outside. */
 export interface MemoryPorts {
@@ -43,10 +45,13 @@ export function memorySteps({ vectors }: MemoryPorts): TurnSteps {
 }
 
 /** Fills layers with `source: recall` and `source: recent`. */
-export const memorySources = (store: MemoryReads, agent: Agent): LiveSources => ({
-  recall: (layer, context) => recall(agent, layer, mostShown(layer), { ...context, store }),
-  recent: (layer, context) => recent({ agent, layer, limit: mostShown(layer) }, { ...context, store }),
-});
+export function memorySources(store: MemoryReads, agent: Agent): LiveSources {
+  const known = { readsStore: true, whenFailed: trusted(notRecalled(finderOf(agent))) } as const;
+  const recalls: LiveSource = (layer, context) => recall(agent, layer, mostShown(layer), { ...context, store });
+  const recents: LiveSource = (layer, context) =>
+    recent({ agent, layer, limit: mostShown(layer) }, { ...context, store });
+  return { recall: Object.assign(recalls, known), recent: Object.assign(recents, known) };
+}
 
 type MemoryReads = Pick<Store, "searchMemories" | "memory" | "memories" | "memoryStats">;
 

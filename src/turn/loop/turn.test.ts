@@ -610,18 +610,19 @@ describe("a full memory", () => {
 });
 
 describe("law 13: missing context is empty, not fatal", () => {
-  it.each([
-    ["fails", () => Promise.reject(new Error("the index is gone"))],
-    ["is late", () => new Promise<never>(() => undefined)],
-  ])("a source that %s leaves its layer empty, with a note and a line in the ledger", async (_, searchMemories) => {
+  it("25.10 a source that fails leaves its layer empty, with a note and a line in the ledger, and the model is told", async () => {
     const { store } = await testRuntime([]);
-    const broken = { ...store, searchMemories };
-    const { say, open } = await testRuntime(["Still here."], { store: broken, budgets: { source: 20 } });
+    const broken = { ...store, searchMemories: () => Promise.reject(new Error("the index is gone")) };
+    const { say, open, sent } = await testRuntime(["Still here."], { store: broken });
     const events = await say(await open(), "Where did I leave my keys?");
     expect(types(events)).toBe("turn-start note compiled text-delta done");
     const compiled = events.find((event) => event.type === "compiled");
-    const recall = compiled?.ledger.entries.find((entry) => entry.piece === "recall");
-    expect(recall).toMatchObject({ fate: "empty", tokens: 0 });
+    expect(compiled?.ledger.entries.find((entry) => entry.piece === "recall")).toMatchObject({
+      fate: "empty",
+      because: "its source failed: the index is gone",
+    });
+    expect(JSON.stringify(sent[0])).toContain("Memories could not be read for this message");
+    expect(JSON.stringify(sent[0])).not.toContain("the index is gone");
   });
 
   it("a required layer's source that fails stops the turn with its name", async () => {

@@ -15,6 +15,7 @@ import {
   type StoredEvent,
   type ThreadId,
   type ToolName,
+  type Trusted,
   type TurnId,
   type Vault,
 } from "../../protocol/index.ts";
@@ -34,10 +35,16 @@ export interface ToolAllowance {
 export type Timer = (milliseconds: number, fire: () => void) => () => void;
 
 /** Fills a live layer. The signal ends when the time is up. */
-export type LiveSource = (
-  layer: Layer,
-  context: GatherContext & { readonly signal: AbortSignal },
-) => Promise<LayerContent>;
+export interface LiveSource {
+  (layer: Layer, context: GatherContext & { readonly signal: AbortSignal }): Promise<LayerContent>;
+  /**
+   * It only reads the store, and a bounded part of it: it is waited for although the machine is busy, as `budgets.source` is for what
+   * others may delay.
+   */
+  readonly readsStore?: true;
+  /** What the model is told in the layer's place where the source fails. Left out, that the layer could not be read. */
+  readonly whenFailed?: Trusted;
+}
 
 /** The sources that features bring for one turn, by the kind that layers name. */
 export type LiveSources = Readonly<Partial<Record<Source["kind"], LiveSource>>>;

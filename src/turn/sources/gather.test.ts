@@ -16,12 +16,13 @@ import {
   ownKind,
   type Source,
   type StoredEvent,
+  toolName,
   trusted,
   untrusted,
 } from "../../protocol/index.ts";
 import type { MemoryHit, Store } from "../../store/index.ts";
 import { agentOf, EMPTY_STORE, eventOf, gatherFrom, liveLayer, scopeOf } from "./index.contract.ts";
-import type { Gathered, Timer } from "./index.ts";
+import { defineSource, type Gathered, type Timer } from "./index.ts";
 
 type Asked = Parameters<typeof gatherFrom>[2];
 
@@ -56,6 +57,13 @@ const hit = (content: string, index = 0): MemoryHit => ({
 });
 
 type Search = Store["searchMemories"];
+
+/** Every deadline comes after a moment. */
+const HURRIED: Timer = (_, fire) => {
+  const timeout = setTimeout(fire, 30);
+  return () => clearTimeout(timeout);
+};
+
 /** Tokens, one for four characters. */
 const count = (text: string): number => Math.ceil(text.length / 4);
 
@@ -97,7 +105,10 @@ describe("clock", () => {
   it("law 13 a zone that the system does not know gives an empty layer and a note", async () => {
     const clock = layer("clock", { kind: "clock", timezone: "Mars/Olympus" });
     const gathered = await gatherFrom(agent(), [clock], contextOf("hi", unasked));
-    expect(content(gathered, "clock")).toEqual({ kind: "empty", because: expect.stringContaining("Mars/Olympus") });
+    expect(content(gathered, "clock")).toMatchObject({
+      kind: "empty",
+      because: expect.stringContaining("Mars/Olympus"),
+    });
     expect(gathered.notes).toEqual([{ layer: "clock", says: expect.stringContaining("Mars/Olympus") }]);
   });
 });
@@ -159,7 +170,7 @@ describe("recall", () => {
       newestOf(query) === "first trip"
         ? new Promise((resolve) => (answerFirst = () => resolve([hit("late")])))
         : echo(scopes, query);
-    const first = await gatherFrom(agent(), [RECALL], contextOf("first trip", search));
+    const first = await gatherFrom(agent(), [RECALL], contextOf("first trip", search, { timer: HURRIED }));
     const second = gatherFrom(agent(), [RECALL], contextOf("second trip", search));
     answerFirst();
     expect(content(first)?.kind).toBe("empty");
@@ -310,7 +321,7 @@ describe("recall", () => {
 describe("the deadline", () => {
   it("law 13 001.24 a source that throws gives an empty layer and a note, and the others their content", async () => {
     const gathered = await gatherFrom(agent(), [RECALL, CLOCK], contextOf("the trip", broken));
-    expect(content(gathered)).toEqual({ kind: "empty", because: "its source failed: the disk is gone" });
+    expect(content(gathered)).toMatchObject({ kind: "empty", because: "its source failed: the disk is gone" });
     expect(content(gathered, "clock")?.kind).toBe("text");
     expect(gathered.notes).toEqual([
       { layer: "recall", says: "the recall source of layer recall failed: the disk is gone" },
@@ -327,11 +338,15 @@ describe("the deadline", () => {
   it("law 13 001.20 a source that is late gives an empty layer, and sources wait in parallel", async () => {
     const second = layer("recall-2", { kind: "recall", limit: 1 });
     const started = performance.now();
-    const gathered = await gatherFrom(agent(), [RECALL, second, CLOCK], contextOf("the trip", never));
+    const gathered = await gatherFrom(
+      agent(),
+      [RECALL, second, CLOCK],
+      contextOf("the trip", never, { timer: HURRIED }),
+    );
     expect(performance.now() - started).toBeLessThan(1_000);
-    expect(content(gathered)).toEqual({
+    expect(content(gathered)).toMatchObject({
       kind: "empty",
-      because: "its source failed: it returned nothing within 50 ms",
+      because: "its source failed: it returned nothing within 30000 ms",
     });
     expect(gathered.notes.map((note) => note.layer)).toEqual(["recall", "recall-2"]);
     expect(content(gathered, "clock")?.kind).toBe("text");
@@ -339,10 +354,11 @@ describe("the deadline", () => {
 
   it.each([
     ["throws", broken, "the disk is gone"],
-    ["is late", never, "within 50 ms"],
+    ["is late", never, "within 30000 ms"],
   ])("law 13 a required layer whose source %s stops the turn with its name", async (_, search, says) => {
     const required = { ...RECALL, required: true };
-    await expect(gatherFrom(agent(), [required, CLOCK], contextOf("the trip", search))).rejects.toMatchObject({
+    const context = contextOf("the trip", search, { timer: HURRIED });
+    await expect(gatherFrom(agent(), [required, CLOCK], context)).rejects.toMatchObject({
       code: "source_failed",
       message: expect.stringMatching(new RegExp(`layer recall .*${says}`)),
       details: { layer: "recall" },
@@ -360,12 +376,32 @@ describe("the deadline", () => {
     process.on("unhandledRejection", listen);
     onTestFinished(() => void process.off("unhandledRejection", listen));
     const late: Search = () => new Promise((_, reject) => setTimeout(() => reject(new Error("late")), 80));
-    await gatherFrom(agent(), [RECALL], contextOf("the trip", late));
+    await gatherFrom(agent(), [RECALL], contextOf("the trip", late, { timer: HURRIED }));
     await new Promise((resolve) => setTimeout(resolve, 120));
     expect(unhandled).toEqual([]);
   });
 
-  it("the timer is set once and cleared, whatever happens", async () => {
+  it("25.10 waits for a search of the store as long as a busy machine takes, and for another source no longer than declared", async () => {
+    const slow: Search = () => new Promise((resolve) => setTimeout(() => resolve([hit("Pack the tent.")]), 120));
+    const own = layer("orders", { kind: "own", name: "orders" });
+    const hangs = { name: "orders", trust: "operator", load: () => new Promise<never>(() => {}) } as const;
+    const sources = new Map([["orders", defineSource(hangs)]]);
+    const gathered = await gatherFrom(agent(), [RECALL, own], contextOf("the trip", slow, { sources }));
+    expect(texts(gathered)).toEqual(["Pack the tent."]);
+    expect(content(gathered, "orders")).toMatchObject({
+      because: "its source failed: it returned nothing within 50 ms",
+    });
+  });
+
+  it("25.10 tells the model in the layer's place that a source failed, and by which tool it can ask", async () => {
+    const layerOf = (tools: Agent["tools"]) => gatherFrom(agent({ tools }), [RECALL], contextOf("the trip", broken));
+    expect(content(await layerOf([toolName("memory_search")]))).toMatchObject({
+      says: expect.stringContaining("`memory_search` can search them"),
+    });
+    expect(content(await layerOf([]))).toMatchObject({ says: expect.not.stringContaining("`") });
+  });
+
+  it("the timers are set once and cleared, whatever happens", async () => {
     const timers: { milliseconds: number; cleared: boolean }[] = [];
     const timer: Timer = (milliseconds) => {
       const one = { milliseconds, cleared: false };
@@ -379,7 +415,8 @@ describe("the deadline", () => {
     await gatherFrom(agent(), [{ ...RECALL, required: true }], contextOf("the trip", broken, { timer })).catch(
       () => {},
     );
-    expect(timers).toEqual(Array(3).fill({ milliseconds: 50, cleared: true }));
+    const both = [50, 30_000].map((milliseconds) => ({ milliseconds, cleared: true }));
+    expect(timers).toEqual([...both, ...both, ...both]);
   });
 
   it("a turn that is stopped waits for no source", async () => {

@@ -10,7 +10,7 @@ import {
 } from "../../protocol/index.ts";
 import type { GatherContext, Timer, ToolAllowance } from "./context.ts";
 import { own } from "./own.ts";
-import { allowed, clockLine, NO_TOOLS, onlyWhile } from "./wording.ts";
+import { allowed, clockLine, NO_TOOLS, onlyWhile, SOURCE_FAILED } from "./wording.ts";
 
 /** What the sources gave, one content for each layer asked for, and what went wrong on the way. */
 export interface Gathered {
@@ -27,20 +27,26 @@ interface Note {
 /** How one source ended. */
 type Ended = { readonly content: LayerContent } | { readonly because: string; readonly cause?: unknown };
 
+/** How long a source that only reads the store is waited for: a store that answers at all has done so by then. */
+const STORE_PATIENCE = 30_000;
+
 /**
- * Asks the sources of these layers in parallel; none takes longer than the agent's `budgets.source`. A source that
- * fails or is late gives an empty layer and a note (law 13).
+ * Asks the sources of these layers in parallel; none takes longer than the agent's `budgets.source`, unless it only reads the store. A
+ * source that fails or is late gives an empty layer, of which the model is told in a line, and a note (law 13).
  * @throws StrataError `source_failed` naming a required layer, `turn_cancelled` or what the signal's reason is
  */
 export async function gather(agent: Agent, layers: readonly Layer[], context: GatherContext): Promise<Gathered> {
-  const end = deadline(agent.budgets.source, context);
+  const { source } = agent.budgets;
+  const [quick, patient] = [deadline(source, context), deadline(Math.max(source, STORE_PATIENCE), context)];
   try {
-    const asked = layers.map((layer) =>
-      Promise.race([ask(agent, layer, { ...context, signal: end.signal }), end.reached]),
-    );
-    return collect(layers, await Promise.all(asked));
+    const asked = layers.map((layer) => {
+      const end = context.live?.[layer.source.kind]?.readsStore ? patient : quick;
+      return Promise.race([ask(agent, layer, { ...context, signal: end.signal }), end.reached]);
+    });
+    return collect(layers, await Promise.all(asked), context.live);
   } finally {
-    end.clear();
+    quick.clear();
+    patient.clear();
   }
 }
 
@@ -116,7 +122,7 @@ const realTimer: Timer = (milliseconds, fire) => {
   return () => clearTimeout(timeout);
 };
 
-function collect(layers: readonly Layer[], ends: readonly Ended[]): Gathered {
+function collect(layers: readonly Layer[], ends: readonly Ended[], live: GatherContext["live"]): Gathered {
   const contents = new Map<LayerId, LayerContent>();
   const notes: Note[] = [];
   for (const [i, end] of ends.entries()) {
@@ -127,7 +133,8 @@ function collect(layers: readonly Layer[], ends: readonly Ended[]): Gathered {
       continue;
     }
     if (layer.required) throw failed(layer, end);
-    contents.set(layer.id, { kind: "empty", because: `its source failed: ${end.because}` });
+    const says = live?.[layer.source.kind]?.whenFailed ?? trusted(SOURCE_FAILED);
+    contents.set(layer.id, { kind: "empty", because: `its source failed: ${end.because}`, says });
     notes.push({
       layer: layer.id,
       says: `the ${nameOf(layer.source)} source of layer ${layer.id} failed: ${end.because}`,

@@ -2,6 +2,9 @@
 
 export const NO_TOOLS = "No tools are available in this turn.";
 
+/** In place of a layer whose source failed or was late. */
+export const SOURCE_FAILED = "This could not be read for this turn, so what it would say is not known.";
+
 /** Over the list of the turn's tools. */
 export const allowed = (calls: string, modelCalls: string): string => `${calls}, ${modelCalls} in this turn:`;
 export const onlyWhile = (states: readonly string[]): string => `only while ${states.join(" or ")}`;

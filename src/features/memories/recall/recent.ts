@@ -103,13 +103,9 @@ function beginningOf(memory: RecalledMemory, length: number): RecalledMemory {
 }
 
 /** How many more there are, and by which of its tools the agent finds them. */
-function introOf({ tools }: Agent, older: number): Trusted {
-  return trusted(
-    olderMemories(
-      older,
-      tools.find((name) => FINDERS.has(name)),
-    ),
-  );
-}
+const introOf = (agent: Agent, older: number): Trusted => trusted(olderMemories(older, finderOf(agent)));
+
+/** The tool of its own with which an agent finds memories. */
+export const finderOf = ({ tools }: Agent): string | undefined => tools.find((name) => FINDERS.has(name));
 
 const FINDERS: ReadonlySet<string> = new Set(["recall", "memory_search"]);
