@@ -254,6 +254,7 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
       ['"reviwer"', ", nor any other."],
     ],
     noModelCall: [["reviewer"]],
+    keptForOthers: [["reviewer"]],
     failed: [["reviewer", TURN, "the turn took longer than its 60 s"]],
     tokensAllowed: [["the prefix leaves no room", 4_000]],
     silent: [["reviewer", TURN, "its cost limit"]],

@@ -141,7 +141,7 @@ const BUDGETS = z.strictObject({
   system: maybe(z.int()),
   history: maybe(z.int()),
   result: z.int(),
-  turn: z.strictObject({ modelCalls: z.int(), toolCalls: z.int(), seconds: z.int(), maxCost: maybe(z.number()) }),
+  turn: z.strictObject({ modelCalls: z.int(), toolCalls: z.int(), seconds: z.number(), maxCost: maybe(z.number()) }),
   source: z.int(),
   spend: maybe(z.strictObject({ dollars: z.number(), per: z.enum(SPEND_PERIODS) })),
 });

@@ -30,6 +30,14 @@ export const THREAD = z
     createdAt: TIME,
     lastActivity: TIME,
     turns: z.number(),
+    caller: z
+      .object({ thread: z.string(), agent: z.string(), call: z.string() })
+      .optional()
+      .describe("The open call that it answers: on which thread of which agent."),
+    parties: z
+      .object({ initiator: z.string(), target: z.string() })
+      .optional()
+      .describe("Who asks here and who answers, where one agent asks another."),
   })
   .meta({ id: "Thread" });
 
@@ -189,7 +197,7 @@ export const OPEN_CALL = z.object({
   keeps: z.boolean().describe("Whether other messages wait until it is answered."),
   due: TIME.optional().describe("From then on it is answered with a sentence."),
   reserved: z
-    .object({ modelCalls: z.number(), toolCalls: z.number(), dollars: z.number() })
+    .object({ modelCalls: z.number(), toolCalls: z.number(), dollars: z.exactOptional(z.number()) })
     .optional()
     .describe("What it may use of the limits of its run."),
 });

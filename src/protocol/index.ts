@@ -62,6 +62,7 @@ export {
   type OutsideKind,
   type OwnKind,
   ownKind,
+  type ReservedLimits,
   type SignedEvent,
   type StoredEvent,
 } from "./event.ts";

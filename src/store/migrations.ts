@@ -167,4 +167,12 @@ export const SHARED: readonly Migration[] = [
     name: "who did it",
     statements: ["text_move", "act", "memory"].map((table) => newColumn(table, "by_id", "text")),
   },
+  {
+    number: 28,
+    name: "who asks whom",
+    statements: [
+      ...["initiator", "target"].map((name) => newColumn("thread", name, "text")),
+      onSqlite("create index thread_parties_checked on thread (+initiator, target)"),
+    ],
+  },
 ];

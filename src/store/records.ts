@@ -21,6 +21,7 @@ import type {
   Prediction,
   Reply,
   Request,
+  ReservedLimits,
   Spoken,
   StopReason,
   StoredEvent,
@@ -53,6 +54,13 @@ export interface Thread {
   readonly turns: number;
   /** The call that it answers, where another turn opened it. */
   readonly caller?: Caller;
+  readonly parties?: Parties;
+}
+
+/** Who asks on a thread, and who answers, where the counterpart is not the contact: what its slots say. */
+export interface Parties {
+  readonly initiator: string;
+  readonly target: string;
 }
 
 /** An open call that a thread answers: on which thread of which agent it waits. The contact is the called thread's own. */
@@ -95,6 +103,7 @@ export interface ThreadOpening {
   readonly parent?: ThreadId;
   /** The open call that it answers. */
   readonly caller?: Caller;
+  readonly parties?: Parties;
 }
 
 /** An event for a thread, with the id that it gets. */
@@ -140,8 +149,8 @@ export interface NewOpenCall {
   readonly keeps: boolean;
   /** Real time, from which on it is answered with a sentence. */
   readonly due?: number;
-  /** What it may use of the run's limits. */
-  readonly reserved?: CallLimits;
+  /** What it may use of the run's limits. Without `dollars`, they do not limit it. */
+  readonly reserved?: ReservedLimits;
 }
 
 /** The same as the turn left it, and what became of it. `closed`: the transcript has its result. */

@@ -11,6 +11,7 @@ import {
   type Message,
   partText,
   type Reply,
+  type ReservedLimits,
   type StopReason,
   type StoredEvent,
   StrataError,
@@ -115,12 +116,16 @@ export function toThread(row: Row<"thread">): Thread {
     lastActivity: row.last_activity,
     turns: row.turns,
     ...callerIn(row),
+    ...partiesIn(row),
   };
 }
 
 function callerIn({ caller_thread: thread, caller_agent: agent, caller_call: call }: Row<"thread">) {
   return thread === null || agent === null || call === null ? {} : { caller: { thread, agent, call } };
 }
+
+const partiesIn = ({ initiator, target }: Pick<Row<"thread">, "initiator" | "target">) =>
+  initiator === null || target === null ? {} : { parties: { initiator, target } };
 
 /** A call that a turn left open. */
 export function toOpenCall(row: Row<"open_call">): OpenCall {
@@ -139,7 +144,7 @@ export function toOpenCall(row: Row<"open_call">): OpenCall {
 }
 
 /** Limits of a call, or what it used of them. */
-export const toLimits = (text: string): CallLimits => stored(text);
+export const toLimits = (text: string): ReservedLimits => stored(text);
 
 /** An event; without name and content where they were erased. */
 export function toEvent(row: WithText<Row<"event">>): StoredEvent {
@@ -171,11 +176,16 @@ export function toTranscriptMessage(row: MessageMark, text: string): TranscriptM
 }
 
 /** A slot. Who spoke is stored as a role; the names are the thread's own. */
-export function toSlot(row: WithText<Row<"slot">>): Slot {
+export function toSlot(row: WithText<Row<"slot">> & Pick<Row<"thread">, "initiator" | "target">): Slot {
   const { thread, position: index, turn, kind, at, agent, contact } = row;
   const reply = kind === "reply";
+  const { parties } = partiesIn(row);
+  if (parties !== undefined) {
+    const [from, to] = reply ? [parties.target, parties.initiator] : [parties.initiator, parties.target];
+    return { thread, index, turn, from, to, kind, text: slotText(row), at };
+  }
   const named = row.speaker === "contact" ? contact : row.speaker;
-  // Who asks a sub-agent is another agent, whoever it speaks with.
+  // In records of before threads said who asks, who asked a sub-agent stands with the question.
   const from = reply ? agent : kind === "peer" ? (askerOf(row.text) ?? named) : named;
   return { thread, index, turn, from, to: reply ? contact : agent, kind, text: slotText(row), at };
 }

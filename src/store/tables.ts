@@ -92,6 +92,9 @@ interface ThreadTable extends Owned {
   readonly caller_thread: ThreadId | null;
   readonly caller_agent: AgentName | null;
   readonly caller_call: CallId | null;
+  /** Who asks here and who answers, where the counterpart is not the contact; else null. */
+  readonly initiator: string | null;
+  readonly target: string | null;
 }
 
 /** `piece` holds name and content. */

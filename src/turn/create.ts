@@ -9,7 +9,7 @@ import {
   type Scope,
   type ThreadId,
 } from "../protocol/index.ts";
-import type { Paging, Position, Slot } from "../store/index.ts";
+import type { Paging, Position, Slot, Thread } from "../store/index.ts";
 import {
   accessTo,
   agentNamed,
@@ -96,14 +96,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
     },
     openCalls: async (actor, id) => store.openCalls((await threadOf(parts, actor, id)).scope, id),
     ...callFunctions(parts, run),
-    cancel: async (actor, id) => {
-      const { scope } = await threadOf(parts, actor, id);
-      const stop = running.get(id);
-      stop?.abort();
-      if (stop !== undefined) return true;
-      if (await store.askStop(scope, id, { now: parts.clock.real(), alive: parts.alive })) return true;
-      return (await store.cancelCalls(scope, id)).length > 0;
-    },
+    cancel: async (actor, id) => cancel(parts, running, await threadOf(parts, actor, id)),
     fork: (actor, id, options) => fork(parts, actor, id, options),
     async *regenerate(actor, id, options = {}) {
       yield* eventsFor(actor, regenerate(turnParts(), actor, id, options));
@@ -125,6 +118,28 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
     usage: async (actor, scope) => store.usage(await reach(parts, actor, scope)),
   };
   return { runtime, turnParts, run };
+}
+
+/** Ends the turn that runs on the thread, or the wait for what it has asked: whoever was asked stops, too. */
+async function cancel(
+  parts: Parts,
+  running: ReadonlyMap<ThreadId, AbortController>,
+  { scope, id }: Thread,
+): Promise<boolean> {
+  const { store, clock, alive } = parts;
+  const stop = running.get(id);
+  stop?.abort();
+  if (stop !== undefined) return true;
+  if (await store.askStop(scope, id, { now: clock.real(), alive })) return true;
+  const called = await store.calledThreads(scope, id);
+  if ((await store.cancelCalls(scope, id)).length === 0) return false;
+  for (const one of called) {
+    await cancel(parts, running, one);
+    // Where its turn is still ending, its question stays, and nobody waits for the answer.
+    const now = { now: clock.real(), at: clock.recorded(), alive };
+    await store.withdraw(one.scope, one.id, now).catch(() => undefined);
+  }
+  return true;
 }
 
 /** Contacts must not choose how much of the prompt is sent, or how the model answers. */

@@ -57,6 +57,5 @@ export type {
   Whose,
 } from "./runtime.ts";
 export { checkSpend } from "./spending/spend.ts";
-export { type Called, type CalledEnd, callTurn, endLeftCalls } from "./variants/call-turn.ts";
 export { type Answer, type Summing, summaryTurn } from "./variants/own-turn.ts";
-export { limitName } from "./wording.ts";
+export { limitName, NOT_AGAIN } from "./wording.ts";

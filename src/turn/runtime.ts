@@ -19,7 +19,6 @@ import type {
   Trust,
   TurnEvent,
   TurnId,
-  TurnTotals,
   Untrusted,
 } from "../protocol/index.ts";
 import type {
@@ -146,8 +145,6 @@ export interface RunOptions {
   readonly parameters?: CallParameters | undefined;
   /** How far the turn may go instead of the agent's own limits. */
   readonly limits?: Budgets["turn"];
-  /** Told what the turns of its calls used: it counts for whoever called this one, too. */
-  readonly used?: (totals: Pick<TurnTotals, "modelCalls" | "toolCalls" | "dollars">) => void;
   /** Told which events the turn has taken, once it is kept: so whoever follows one of them need not ask the record. */
   readonly taken?: (events: readonly EventId[]) => void;
 }

@@ -78,9 +78,6 @@ export const abandoned = (tool: string, ending: string): string =>
 export const STOPPED = "was stopped";
 export const tookTooLong = (seconds: number): string => `took longer than ${seconds} s`;
 
-/** Why a sub-agent gives no second answer to a call. */
-export const ASKED_BEFORE = "it was already asked, and that turn has ended";
-
 /** The opening of a recording that begins with the agent. */
 export const BEGIN = "Begin the conversation.";
 

@@ -6,9 +6,12 @@ import { gunzipSync } from "node:zlib";
 import BetterSqlite3 from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { reviveAgent } from "../../src/app/entry/agents.ts";
-import { allParts } from "../../src/app/entry/features.ts";
-import { digestOf, orgId, turnId } from "../../src/protocol/index.ts";
+import { allParts, allTools } from "../../src/app/entry/features.ts";
+import { agentName, allow, contactId, digestOf, orgId, turnId } from "../../src/protocol/index.ts";
 import { openSqlite, type Store } from "../../src/store/index.ts";
+import { collect, OPERATOR, testRuntime } from "../../src/turn/index.contract.ts";
+import { toolset } from "../../src/turn/tools/index.ts";
+import { cardOf } from "../../src/wire/index.ts";
 
 /**
  * Records that commit cc27feeb wrote (schema 15, 2026-11-24), before turns could wait: the workbench with sub-agents, a call that waits
@@ -76,5 +79,35 @@ describe.each(RECORDS)("the %s's record of the version before", (name) => {
       expect(digestOf(text)).toBe(version);
       expect(reviveAgent(text, digestOf(text)).version).toBe(version);
     }
+  });
+});
+
+describe("what the version before has left open", () => {
+  it("ends: the sub-agent's turn is over, and the call that its caller makes again is answered with a sentence", async () => {
+    const { store, before } = await opened("workbench");
+    const org = orgId(before.org);
+    const scope = { org, agent: agentName("workbench"), contact: contactId("dan") };
+    const threads = await store.threads(scope, 9);
+    const [asks, asked] = ["test", "peer"].map((channel) => threads.find((one) => one.channel === channel));
+    if (asks === undefined || asked === undefined) throw new Error("a thread is missing");
+    const [left] = await store.turns(scope, asks.id);
+    const pinned = reviveAgent((await store.agentVersion(org, scope.agent, asks.version)) ?? "", asks.version);
+    const ask = { call: "call_subagent", id: "again", input: { name: "reviewer", task: "Look once more." } };
+    const world = { store, agentOf: () => pinned, files: "" };
+    const { runtime, sent } = await testRuntime([{ parts: [ask] }, "I go on without it."], {
+      ...{ agent: pinned, store },
+      parts: {
+        cardOf: () => cardOf("anthropic:claude-sonnet-4-5"),
+        tools: toolset(await allTools(world)),
+        alive: () => false,
+      },
+    });
+    const operator = allow({ ...OPERATOR, org }, "operate");
+    const events = await collect(runtime.follow(operator, asks));
+    expect(events.at(-1)).toMatchObject({ type: "done", turn: left?.id, text: "I go on without it." });
+    expect(JSON.stringify(sent[1]?.messages.at(-1))).toContain("Interrupted: this call had started");
+    expect(await store.turns(scope, asked.id)).toMatchObject([{ status: "failed", end: { code: "turn_cancelled" } }]);
+    expect(await store.untaken(scope, asked.id)).toEqual([]);
+    for await (const finding of store.verify(org)) expect(finding).toMatchObject({ type: "checked" });
   });
 });

@@ -128,7 +128,7 @@ const deciding = ({ verb, verdict, does, note, example }: Deciding): Operation =
 
 /** The turn in which the agent hears of it. */
 async function* tellAgent({ runtime }: OperationContext, { thread }: ApprovalView, { actor, signal }: Call<"operate">) {
-  yield* runtime.run(actor, await runtime.thread(actor, threadId(thread)), { signal });
+  yield* runtime.follow(actor, await runtime.thread(actor, threadId(thread)), { signal });
 }
 
 const note = (says: string) => FIELDS.note.describe(says);

@@ -113,8 +113,8 @@ export function messageApi(parts: Parts, runtime: Ports["runtime"], run: Run): M
     async *sendMessage(actor, message, signal = new AbortController().signal) {
       const { event, thread } = await stored(ports, actor, message);
       yield { type: "received", event };
-      // An answer that comes later is waited for by whoever sends the message again.
-      if (event.status === "held")
+      // An answer that comes later is waited for by whoever sends the message again, or follows the run that it waits for.
+      if (event.status === "held" && message.follow !== "run")
         return { event, state: "waiting", ...(await waitingNow(ports, actor, event, thread)) };
       // Nobody waits for the answer any more: the agent reads it with the next message.
       const isQueued = event.status === "along" || (message.follow === "queue" && event.status === "pending");
@@ -122,6 +122,7 @@ export function messageApi(parts: Parts, runtime: Ports["runtime"], run: Run): M
       const { mode, parameters } = message;
       const following = { event, thread, mode, parameters, signal, isRun: message.follow === "run" };
       const end = yield* answered(ports, actor, following);
+      if (end === undefined) return { event, state: "waiting" };
       const taken = { ...event, status: "consumed", turn: end.turn } as const;
       return end.type === "done"
         ? { event: taken, state: "done", done: end }
@@ -283,19 +284,22 @@ interface Following {
   readonly isRun: boolean;
 }
 
-/** @throws StrataError `thread_busy` only after a long wait; what a turn failed of, after its `failed` */
+/**
+ * Nothing where the message is held back behind a call that a program or a person has to answer.
+ * @throws StrataError `thread_busy` only after a long wait; what a turn failed of, after its `failed`
+ */
 async function* answered(
   ports: Ports,
   actor: Allowed<"post">,
   { event, thread, mode, parameters, signal, isRun }: Following,
-): AsyncGenerator<RunEvent, Done | WaitingEnd> {
+): AsyncGenerator<RunEvent, Done | WaitingEnd | undefined> {
   const { parts } = ports;
   const run: Run = isRun ? (of, options) => follow(parts, ports.run, of, options) : ports.run;
   const { scope, id } = thread;
   let end: Done | WaitingEnd | undefined;
   let isTold = false;
-  for (let tries = 0, waits = event.status === "pending"; ; tries++) {
-    if (!waits) return end ?? (yield* recorded(ports, actor, { event, thread }));
+  for (let tries = 0, waits = event.status !== "consumed"; ; tries++) {
+    if (!waits) return end?.type === "done" ? end : yield* recorded(ports, actor, { event, thread, told: end });
     try {
       const taken = (ids: readonly EventId[]): void => {
         if (ids.includes(event.id)) waits = false;
@@ -312,18 +316,21 @@ async function* answered(
       if (!isTold) yield { type: "busy" };
       isTold = true;
     }
-    waits = waits && (await parts.store.pending(scope, id)).some((one) => one.id === event.id);
+    const left = waits ? (await parts.store.untaken(scope, id)).find((one) => one.id === event.id) : undefined;
+    if (left?.status === "held") return undefined;
+    waits = left !== undefined;
     if (waits && end === undefined) await rest(pauseAfter(tries), signal, id);
   }
 }
 
-/** An end from the record. Whoever takes it has the reply. */
+/** An end from the record, unless that is told already. Whoever takes it has the reply. */
 async function* recorded(
   { parts, runtime }: Ports,
   actor: Allowed<"post">,
-  { event, thread }: Pick<Following, "event" | "thread">,
+  { event, thread, told }: Pick<Following, "event" | "thread"> & { readonly told: WaitingEnd | undefined },
 ): AsyncGenerator<TurnEvent, Done | WaitingEnd> {
   const { end } = await runtime.ended(allow(actor, "run"), event);
+  if (end.turn === told?.turn) return told;
   yield end;
   // The turn is done whatever happens here, as where it was run.
   await parts.store

@@ -3,7 +3,9 @@ import {
   type Agent,
   asSentence,
   type Budgets,
+  eventId,
   inPromptOrder,
+  issueId,
   type Layer,
   layerId,
   lowestTrust,
@@ -12,13 +14,23 @@ import {
   suggestion,
   type ToolContext,
   type ToolOutcome,
-  type TurnEvent,
+  type Trust,
+  threadId,
   trusted,
   untrusted,
   type Vault,
 } from "../../protocol/index.ts";
-import { type CalledEnd, callTurn, limitName, type RunningTurn } from "../../turn/index.ts";
-import { answeredAs, refused, refusedAs } from "../../turn/tools/index.ts";
+import type { Caller, Start } from "../../store/index.ts";
+import {
+  answersLater,
+  type Ending,
+  keepVersion,
+  type LaterAnswer,
+  limitName,
+  NOT_AGAIN,
+  type RunningTurn,
+} from "../../turn/index.ts";
+import { refused } from "../../turn/tools/index.ts";
 import type { ToolDeps } from "../feature.ts";
 import { PEER } from "./config.ts";
 import { type Definition, definitionsOf, isCalled, toolsOf } from "./definitions.ts";
@@ -26,6 +38,7 @@ import {
   answered,
   failed,
   introduction,
+  keptForOthers,
   NO_OTHER,
   noModelCall,
   noSuchSubagent,
@@ -48,37 +61,112 @@ interface Calling {
   readonly context: ToolContext;
 }
 
-/** Asks the sub-agent of that name, and gives what it said. Whatever goes wrong is said in words. */
+/** How many calls each running turn leaves open: what is reserved for them comes back with their answers. */
+const askedIn = new WeakMap<RunningTurn, number>();
+
+/**
+ * Asks the sub-agent of that name: its question begins a thread with the commit of this turn, and its answer is the result of the call.
+ * Whatever keeps it from being asked is said in words.
+ */
 export async function callSubagent(
   { name, task }: { readonly name: string; readonly task: string },
-  calling: Calling,
+  { turn, world, rules, context }: Calling,
 ): Promise<ToolOutcome> {
-  const { turn, rules, context } = calling;
   if (context.unanswered !== undefined) return refused(SEVERAL_SENDERS);
-  const { callable } = await definitionsOf(turn.setup.agent, calling.world);
+  if (leftOver.delete(turn)) return refused(NOT_AGAIN.unknown);
+  const { callable } = await definitionsOf(turn.setup.agent, world);
   const definition = callable.find((one) => isCalled(one, name));
   if (definition === undefined) {
     const names = callable.map((one) => one.name);
     const others = names.length === 0 ? NO_OTHER : suggestion(name, names);
     return refused(asSentence(noSuchSubagent(JSON.stringify(name), others)));
   }
-  if (turn.inner.left().modelCalls < 1) return refused(noModelCall(definition.name));
-  const { tokens = Number.POSITIVE_INFINITY, ...limits } = rules.limits;
-  const end = await callTurn(turn, {
-    agent: subagentOf(turn, definition),
-    model: turn.setup.model,
-    channel: PEER.name,
-    kind: QUESTION,
-    call: context.call,
-    content: [{ type: "text", text: untrusted(task) }],
-    // The agent's own words, and no more than what led to them.
-    trust: lowestTrust(["agent", context.taint]),
-    limits,
-    signal: context.signal,
-    onEvent: (event) => tell(context, definition.name, event),
+  const reserved = reservedOf(turn.limitsLeft(), rules.limits);
+  const before = askedIn.get(turn) ?? 0;
+  if (reserved.modelCalls < 1) return refused((before > 0 ? keptForOthers : noModelCall)(definition.name));
+  askedIn.set(turn, before + 1);
+  const agent = subagentOf(turn, definition);
+  await keepVersion(turn.parts, agent);
+  // The agent's own words, and no more than what led to them.
+  const question = { task, trust: lowestTrust(["agent", context.taint]) };
+  return answersLater(context, {
+    waitsFor: "agent",
+    reserved,
+    starts: (caller) => [startOf(turn, { caller, agent, definition, ...question })],
   });
-  const { total } = turn.setup.agent.budgets;
-  return outcomeOf(definition.name, end, tokens < total ? tokens : undefined);
+}
+
+/** Of the limits that are left: what one call may use at most. Where nobody limits its cost, half of the money stays for the others. */
+function reservedOf(left: Budgets["turn"], limits: Rules["limits"]): NonNullable<LaterAnswer["reserved"]> {
+  const { maxCost: money = Number.POSITIVE_INFINITY } = left;
+  const dollars = Math.min(limits.maxCost ?? money / 2, money);
+  return {
+    modelCalls: Math.min(left.modelCalls, limits.modelCalls),
+    toolCalls: Math.min(left.toolCalls, limits.toolCalls),
+    ...(Number.isFinite(dollars) && { dollars }),
+  };
+}
+
+interface Question {
+  readonly caller: Caller;
+  readonly agent: Agent;
+  readonly definition: Definition;
+  readonly task: string;
+  readonly trust: Trust;
+}
+
+/** The thread of a call, with its question. */
+function startOf({ parts, setup, lease }: RunningTurn, { caller, agent, definition, task, trust }: Question): Start {
+  const { clock, random } = parts;
+  const { thread, turn } = lease.claim;
+  const at = clock.recorded();
+  const initiator = thread.parties?.target ?? setup.agent.name;
+  return {
+    scope: thread.scope,
+    opening: {
+      id: threadId(issueId("thread", clock.real(), random(10))),
+      channel: PEER.name,
+      key: `${turn} ${caller.call}`,
+      version: agent.version,
+      at,
+      parent: thread.id,
+      caller,
+      parties: { initiator, target: definition.name },
+    },
+    events: [
+      {
+        id: eventId(issueId("event", clock.real(), random(10))),
+        kind: QUESTION,
+        trust,
+        name: untrusted(initiator),
+        content: [{ type: "text", text: untrusted(task) }],
+        channel: PEER.name,
+        at,
+      },
+    ],
+  };
+}
+
+/** At most this many threads of a contact are searched for what an earlier version has left. */
+const MOST_LEFT = 100;
+
+/** Running turns that had asked a sub-agent before they were interrupted, in a program of an earlier version. */
+const leftOver = new WeakSet<RunningTurn>();
+
+/**
+ * Ends what a killed program of an earlier version has left: there, the turn that was asked ran inside of the turn that asked. It may have
+ * acted, so the call that is made again is answered with a sentence.
+ */
+export async function endLeftOver(turn: RunningTurn): Promise<void> {
+  const { parts, setup, lease } = turn;
+  const { thread, turn: id, attempt } = lease.claim;
+  if (attempt < 2 || setup.agent.subagents === undefined) return;
+  const now = { now: parts.clock.real(), at: parts.clock.recorded(), alive: parts.alive };
+  for (const called of await parts.store.threads(thread.scope, MOST_LEFT, { channel: PEER.name })) {
+    if (called.caller !== undefined || !called.key.startsWith(`${id} `)) continue;
+    const left = await parts.store.withdraw(called.scope, called.id, now).catch(() => []);
+    if (left.length > 0) leftOver.add(turn);
+  }
 }
 
 /** Below whatever is locked, and above all else that it may be told. */
@@ -112,14 +200,26 @@ function subagentOf({ setup, parts }: RunningTurn, definition: Definition): Agen
     tools: toolsOf(setup.agent, definition, parts.tools),
     history: "transcript",
     mode: definition.mode,
-    budgets: within(agent.budgets, rules?.limits.tokens),
+    budgets: within(agent.budgets, rules?.limits),
   });
 }
 
-/** Of a smaller total, the reply takes a quarter at most: else nothing would be left for the prompt. */
-function within(budgets: Budgets, tokens = budgets.total): Budgets {
-  if (tokens >= budgets.total) return budgets;
-  return { ...budgets, total: tokens, reply: Math.min(budgets.reply, Math.floor(tokens / 4)) };
+/** The stricter of both. Of a smaller total, the reply takes a quarter at most: else nothing would be left for the prompt. */
+function within(budgets: Budgets, limits: Rules["limits"] | undefined): Budgets {
+  if (limits === undefined) return budgets;
+  const { tokens = budgets.total } = limits;
+  const maxCost = Math.min(
+    budgets.turn.maxCost ?? Number.POSITIVE_INFINITY,
+    limits.maxCost ?? Number.POSITIVE_INFINITY,
+  );
+  const turn = {
+    modelCalls: Math.min(budgets.turn.modelCalls, limits.modelCalls),
+    toolCalls: Math.min(budgets.turn.toolCalls, limits.toolCalls),
+    seconds: Math.min(budgets.turn.seconds, limits.seconds),
+    ...(Number.isFinite(maxCost) && { maxCost }),
+  };
+  if (tokens >= budgets.total) return { ...budgets, turn };
+  return { ...budgets, turn, total: tokens, reply: Math.min(budgets.reply, Math.floor(tokens / 4)) };
 }
 
 const instructionsOf = ({ name, text }: Definition, vault: Pick<Vault, "hide">, layers: readonly Layer[]): Layer => ({
@@ -142,28 +242,30 @@ function ownId(layers: readonly Layer[]): Layer["id"] {
   return layerId(id);
 }
 
-/** Who follows the turn hears what it does. */
-function tell({ progress }: ToolContext, name: string, event: TurnEvent): void {
-  if (event.type === "turn-start") progress(`${name} began: ${event.turn}`);
-  if (event.type === "tool-start") progress(`${name} calls ${event.tool}`);
-}
-
-function outcomeOf(name: string, end: CalledEnd, tokens: number | undefined): ToolOutcome {
-  const where = end.turn === undefined ? "" : ` (turn ${end.turn})`;
-  if ("error" in end) return refusedAs(end.trust, failed(name, where, whyNot(end.error, tokens)));
-  const { text, because } = end;
-  const by = isLimit(because) ? `its ${limitName(because)}` : `"${because}"`;
-  if (text === "") return refusedAs(end.trust, silent(name, where, by));
-  return answeredAs(
-    end.trust,
-    because === "answered" ? answered(name, where, text) : stopped(name, where, { by, text }),
-  );
+/** What whoever asked it reads: its answer, or why there is none. */
+export function saidToCaller({ parts, setup, lease }: RunningTurn, ending: Ending): string | undefined {
+  const { thread, turn } = lease.claim;
+  if (thread.channel !== PEER.name || thread.parties === undefined || ending.status === "waiting") return undefined;
+  const name = thread.parties.target;
+  const where = ` (turn ${turn})`;
+  if (ending.status === "failed") {
+    const declared = parts.agents.all.find((one) => one.org === thread.scope.org && one.name === thread.scope.agent);
+    return failed(name, where, whyNot(ending.error, setup.agent.budgets, declared?.subagents));
+  }
+  const { reply, stop } = ending;
+  const by = isLimit(stop) ? `its ${limitName(stop)}` : `"${stop}"`;
+  if (reply === null) return silent(name, where, by);
+  return stop === "answered" ? answered(name, where, reply) : stopped(name, where, { by, text: reply });
 }
 
 /** What did not fit, said of the limit that sub-agents have: a larger budget of the agent's own would not help. */
-function whyNot({ code, message, details: { what } }: StrataError, tokens: number | undefined): string {
-  if (code !== "budget_too_small" || tokens === undefined || typeof what !== "string") return message;
-  return tokensAllowed(what, tokens);
+function whyNot(
+  { code, message, details: { what } }: StrataError,
+  { total }: Budgets,
+  rules: Agent["subagents"],
+): string {
+  if (code !== "budget_too_small" || rules?.limits.tokens !== total || typeof what !== "string") return message;
+  return tokensAllowed(what, total);
 }
 
 const isLimit = (because: string): boolean => ["modelCalls", "toolCalls", "maxCost"].includes(because);

@@ -34,8 +34,18 @@ const LIMITS = z.strictObject({
     .describe("Tokens that one request may have, its reply included."),
   modelCalls: z.int().min(1).max(100).default(4).describe("Model calls that it may make."),
   toolCalls: z.int().min(0).max(1_000).default(8).describe("Tool calls that it may make."),
-  seconds: z.number().min(1).max(3_600).default(60).describe("Seconds that it may take."),
-  maxCost: z.number().min(0).max(1_000).optional().describe("US dollars that it may cost."),
+  seconds: z
+    .number()
+    .min(1)
+    .max(3_600)
+    .default(60)
+    .describe("Seconds that it may take; its caller's do not run meanwhile."),
+  maxCost: z
+    .number()
+    .min(0)
+    .max(1_000)
+    .optional()
+    .describe("US dollars that it may cost. Without this, half of what its caller may still spend."),
 });
 
 const SUBAGENTS = z
@@ -49,7 +59,9 @@ const SUBAGENTS = z
       "Tools that sub-agents may call, of the agent's own, where nothing else is said. Default: those that change nothing.",
     ),
     depth: z.int().min(1).max(3).default(1).describe("How deep they may call each other: with 1, they call none."),
-    limits: LIMITS.prefault({}).describe("How far one call may go. What is left of the turn that calls counts, too."),
+    limits: LIMITS.prefault({}).describe(
+      "How far one call may go, at most to what is left of its caller's own limits.",
+    ),
   })
   .optional()
   .describe(

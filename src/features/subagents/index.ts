@@ -9,13 +9,13 @@ import {
   type ToolName,
   type ToolReader,
 } from "../../protocol/index.ts";
-import { accessTo, callerOf, endLeftCalls, featureApi, type Parts } from "../../turn/index.ts";
+import { accessTo, callerOf, featureApi, type Parts } from "../../turn/index.ts";
 import { defineTool, refused } from "../../turn/tools/index.ts";
 import type { Feature, ToolDeps } from "../feature.ts";
 import { list as listOf, OF_AGENT } from "../fields.ts";
 import type { FilePorts } from "../files/index.ts";
 import { operation } from "../operation.ts";
-import { callSubagent } from "./call.ts";
+import { callSubagent, endLeftOver, saidToCaller } from "./call.ts";
 import { CALL_SUBAGENT, KEYS, PEER } from "./config.ts";
 import { type Definition, definitionsOf, type LeftOut, toolsOf } from "./definitions.ts";
 import { description, FROM_FILES, NO_SUBAGENTS } from "./wording.ts";
@@ -56,8 +56,8 @@ function callTool(world: ToolDeps, { subagents }: Partial<ToolReader> = {}): Too
       name: z.string().min(1).max(64).describe("Which sub-agent."),
       task: z.string().min(1).max(50_000).describe("The task, with all context it needs."),
     }),
-    // Its turn has an end of its own: whatever happens to the caller's, it is not run again for the same call.
-    effect: "external",
+    // It begins with the commit of the turn that calls it, or not at all.
+    effect: "store",
     trust: "agent",
     states: ["executing actions"],
     run: (input, context) => {
@@ -129,11 +129,7 @@ export const FEATURE: Feature<FilePorts> = {
   keys: KEYS,
   channels: [PEER],
   tools: (world) => [{ ...callTool(world), schemaFor: (agent) => callTool(world, agent).schema }],
-  steps: {
-    onStart: async (turn) => {
-      if (turn.setup.agent.subagents !== undefined) await endLeftCalls(turn, PEER.name);
-    },
-  },
+  steps: { onStart: endLeftOver, saidToCaller },
   operations: [list],
   open: (world) => ({ api: ({ parts }) => SUBAGENT_API.open(subagentApi(parts, world)) }),
 };

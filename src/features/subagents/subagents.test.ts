@@ -104,11 +104,15 @@ async function calling(
   const instruct = async (thread: Thread, text = "Review it.") => {
     const event = message(text, on.time.at);
     await on.runtime.post(OPERATOR, thread, [{ ...event, kind: "instruction", trust: "operator" }]);
-    return collect(on.runtime.run(OPERATOR, thread));
+    return collect(on.runtime.follow(OPERATOR, thread));
+  };
+  const say = async (thread: Thread, text: string) => {
+    await on.runtime.post(OPERATOR, thread, [message(text, on.time.at)]);
+    return collect(on.runtime.follow(OPERATOR, thread));
   };
   const peers = async (thread: Thread) =>
     (await store.threads(thread.scope, 100)).filter(({ channel }) => channel === "peer");
-  return { ...on, acted, instruct, peers, name: agent.name };
+  return { ...on, acted, instruct, say, peers, name: agent.name };
 }
 
 const ask = (task = "Look at a.ts", name = "reviewer") => ({
@@ -132,11 +136,12 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
       "Done.",
     ]);
     const thread = await open();
-    expect(endOf(await instruct(thread))).toMatchObject({
-      type: "done",
-      text: "Done.",
-      totals: { modelCalls: 2, toolCalls: 1 },
-    });
+    const events = await instruct(thread);
+    expect(endOf(events)).toMatchObject({ type: "done", text: "Done.", totals: { modelCalls: 1, toolCalls: 0 } });
+    expect(events.flatMap((event) => (event.type === "tool-progress" ? event.says : []))).toEqual([
+      expect.stringMatching(/^Reviewer began: trn_/),
+      "Reviewer calls look",
+    ]);
     const [, asked] = sent;
     expect(systemOf(asked)).toContain('sub-agent "Reviewer"');
     expect(systemOf(asked)).toContain("Be strict.");
@@ -149,11 +154,14 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     const [peer, ...more] = await peers(thread);
     if (peer === undefined) throw new Error("there is no thread of the call");
     expect(more).toEqual([]);
-    const [question] = await runtime.slots(OPERATOR, peer.id);
-    expect(question).toMatchObject({ kind: "peer", from: thread.scope.agent });
+    expect(await runtime.slots(OPERATOR, peer.id)).toMatchObject([
+      { kind: "peer", from: thread.scope.agent, to: "Reviewer", text: "Look at a.ts" },
+      { kind: "reply", from: "Reviewer", to: thread.scope.agent, text: "Line 3 is wrong." },
+    ]);
     const [caller] = await runtime.turns(OPERATOR, thread.id);
     const [own] = await runtime.turns(OPERATOR, peer.id);
-    expect(peer.key).toBe(`${caller?.id} ask Look at a.ts`);
+    expect(peer.key).toMatch(new RegExp(`^${caller?.id} cal_`));
+    expect(caller).toMatchObject({ status: "waiting", totals: { modelCalls: 1, toolCalls: 1 } });
     expect(own).toMatchObject({
       status: "done",
       mode: "minimal",
@@ -224,8 +232,11 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     expect(endOf(await instruct(thread)).type).toBe("done");
     expect(acted).toEqual(["letters a.ts"]);
     expect(told(sent[4])).toMatch(/result · contact/);
-    const [turn] = await runtime.turns(OPERATOR, thread.id);
-    expect(turn?.requests.map(({ taint }) => taint)).toEqual(["operator", "contact", "contact"]);
+    const turns = await runtime.turns(OPERATOR, thread.id);
+    expect(turns.map(({ requests }) => requests.map(({ taint }) => taint))).toEqual([
+      ["operator"],
+      ["contact", "contact"],
+    ]);
   });
 
   it.each([
@@ -306,10 +317,11 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
   });
 
   it("a sub-agent that fails, hangs or is unknown leaves the turn alive, and tells the caller in words", async () => {
-    const failing = await calling([ask(), new Error("the provider is gone"), "Done."]);
+    const gone = new Error("the provider is gone");
+    const failing = await calling([ask(), gone, gone, gone, "Done."]);
     const thread = await failing.open();
     expect(endOf(await failing.instruct(thread)).type).toBe("done");
-    expect(told(failing.sent[2])).toMatch(/Reviewer did not answer \(turn trn_\w+\): .*provider is gone/);
+    expect(told(failing.sent[4])).toMatch(/Reviewer did not answer \(turn trn_\w+\): .*provider is gone/);
     const [peer] = await failing.peers(thread);
     if (peer === undefined) throw new Error("there is no thread of the call");
     expect(await failing.runtime.pending(OPERATOR, peer)).toEqual([]);
@@ -368,19 +380,51 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     expect(own).toMatchObject({ status: "failed", end: { code: "turn_timeout" } });
   });
 
-  it("ends with its caller, whose own time holds", async () => {
+  it("takes none of its caller's time: each run has its own, and waiting costs nothing", async () => {
     const turn = { ...DEFAULT_BUDGETS.turn, seconds: 1 };
-    const { open, instruct, peers, runtime } = await calling([ask(), use("look", "for ever")], {
+    const { open, instruct, sent, peers, runtime } = await calling([ask(), use("look", "for ever"), "Done."], {
       agent: { budgets: { ...DEFAULT_BUDGETS, turn } },
     });
     const thread = await open();
-    expect(endOf(await instruct(thread))).toMatchObject({ type: "failed", error: { code: "turn_timeout" } });
-    await vi.waitFor(async () => {
-      const [peer] = await peers(thread);
-      if (peer === undefined) throw new Error("there is no thread of the call");
-      expect((await runtime.turns(OPERATOR, peer.id))[0]).toMatchObject({ status: "failed" });
-      expect(await runtime.pending(OPERATOR, peer)).toEqual([]);
+    expect(endOf(await instruct(thread))).toMatchObject({ type: "done", text: "Done." });
+    expect(told(sent[2])).toContain("the turn took longer than its 1 s");
+    const [peer] = await peers(thread);
+    expect((await runtime.turns(OPERATOR, peer?.id ?? thread.id))[0]).toMatchObject({ status: "failed" });
+  });
+
+  it("works beside another that the same message asks, and both answers are the results of their calls", async () => {
+    const both = { parts: [...ask("First").parts, ...ask("Second").parts] };
+    const { open, instruct, sent, peers, acted } = await calling([both, use("look", "for ever"), "Yes.", "Done."], {
+      rules: { limits: { ...LIMITS, seconds: 0.5 } },
     });
+    const thread = await open();
+    // One of them hangs; the other has answered long before.
+    expect(endOf(await instruct(thread))).toMatchObject({ type: "done", text: "Done." });
+    expect(acted).toEqual(["look for ever"]);
+    expect(sent).toHaveLength(4);
+    expect(sent[3]?.messages.at(-1)).toMatchObject({
+      role: "tool",
+      parts: [
+        { id: "ask First", text: expect.stringContaining("the turn took longer") },
+        { id: "ask Second", text: expect.stringContaining("Yes.") },
+      ],
+    });
+    expect(await peers(thread)).toHaveLength(2);
+  });
+
+  it("uses no more of its caller's limits than is reserved, and gives back what it did not use", async () => {
+    const turn = { ...DEFAULT_BUDGETS.turn, modelCalls: 6 };
+    const both = { parts: [...ask("First").parts, ...ask("Second").parts] };
+    const { open, instruct, sent, store } = await calling([both, "One.", ask("Third"), "Three.", "Done."], {
+      agent: { budgets: { ...DEFAULT_BUDGETS, turn } },
+    });
+    const thread = await open();
+    expect(endOf(await instruct(thread))).toMatchObject({ type: "done", text: "Done.", because: "answered" });
+    expect(sent).toHaveLength(5);
+    expect(JSON.stringify(sent[2]?.messages)).toContain("Ask Reviewer again once they have answered.");
+    const [first] = await store.turns(thread.scope, thread.id);
+    // Of six: one to ask and one to answer; of the other four, the first may use all, so the second is not asked at the same time.
+    expect(first?.end).toMatchObject({ status: "waiting", calls: [{ reserved: { modelCalls: 4 } }] });
   });
 
   it("answers each question, also where a provider gives two calls of a turn the same id", async () => {
@@ -394,22 +438,37 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     expect(await peers(thread)).toHaveLength(2);
   });
 
-  it("ends when its caller's turn is taken up again, where the program was killed in the middle of both", async () => {
+  it("goes on where the program was killed in the middle of it, and so does its caller", async () => {
     const killed = await calling([ask(), use("look", "for ever")]);
     const thread = await killed.open();
     const event = { ...message("Review it.", killed.time.at), kind: "instruction", trust: "operator" } as const;
     await killed.runtime.post(OPERATOR, thread, [event]);
     const program = new AbortController();
-    const running = collect(killed.runtime.run(OPERATOR, thread, { signal: program.signal }));
+    const running = collect(killed.runtime.follow(OPERATOR, thread, { signal: program.signal }));
     await vi.waitFor(() => expect(killed.acted).toEqual(["look for ever"]));
-    const next = await calling(["Done."], { left: killed.store });
-    expect(endOf(await collect(next.runtime.run(OPERATOR, thread)))).toMatchObject({ type: "done", text: "Done." });
+    const next = await calling(["Line 3 is wrong.", "Done."], { left: killed.store });
+    await collect(next.runtime.follow(OPERATOR, thread));
     const [peer] = await next.peers(thread);
     if (peer === undefined) throw new Error("there is no thread of the call");
-    expect(await next.runtime.pending(OPERATOR, peer)).toEqual([]);
-    expect((await next.runtime.turns(OPERATOR, peer.id)).map(({ status }) => status)).toEqual(["failed"]);
+    expect(await next.runtime.turns(OPERATOR, peer.id)).toMatchObject([{ status: "done", attempt: 2 }]);
+    expect(await next.runtime.turns(OPERATOR, thread.id)).toMatchObject([{ status: "waiting" }, { status: "done" }]);
+    expect(told(next.sent[1])).toContain("Line 3 is wrong.");
     program.abort();
     await running;
+  });
+
+  it("stops where the wait for it is cancelled, and its caller goes on with the next message", async () => {
+    const { open, runtime, say, sent, peers, time } = await calling([ask(), "Never mind.", "Never said."]);
+    const thread = await open();
+    await runtime.post(OPERATOR, thread, [message("Review it.", time.at)]);
+    await collect(runtime.run(OPERATOR, thread));
+    expect(await runtime.cancel(OPERATOR, thread.id)).toBe(true);
+    expect(endOf(await say(thread, "Forget it."))).toMatchObject({ type: "done", text: "Never mind." });
+    expect(JSON.stringify(sent[1]?.messages)).toContain("The question was taken back");
+    const [peer] = await peers(thread);
+    if (peer === undefined) throw new Error("there is no thread of the call");
+    expect(await runtime.pending(OPERATOR, peer)).toEqual([]);
+    expect(await runtime.turns(OPERATOR, peer.id)).toEqual([]);
   });
 
   it("asks others only as deep as the agent says", async () => {

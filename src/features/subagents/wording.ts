@@ -16,6 +16,8 @@ export const noSuchSubagent = (name: string, suggestion: string): string =>
 export const NO_OTHER = ", nor any other";
 export const noModelCall = (name: string): string =>
   `Not run: this turn has no model call left for ${name}. Continue without it.`;
+export const keptForOthers = (name: string): string =>
+  `Not run: the model calls that are left are kept for the sub-agents you have just asked. Ask ${name} again once they have answered.`;
 
 /** `where` names its turn, if it has one; `by` is what ended it. */
 export const failed = (name: string, where: string, why: string): string =>

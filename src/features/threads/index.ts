@@ -37,7 +37,7 @@ const open = operation({
 
 /** A contact learns who talks and when, and nothing of how the agent is declared or what an operator did with the thread. */
 function viewFor(actor: Allowed<"view">, thread: Thread): ThreadView {
-  const { version: _, forkedFrom: __, ...rest } = thread;
+  const { version: _, forkedFrom: __, caller: ___, parties: ____, ...rest } = thread;
   return isAllowed(actor, "read") ? thread : rest;
 }
 
@@ -174,7 +174,7 @@ const migrate = operation({
 
 const run = turnOperation({
   name: "thread.run",
-  does: "Run one turn for the messages that wait on a thread.",
+  does: "Run a turn for the messages that wait on a thread, and the turns of the agents that it asks.",
   may: "run",
   at: "POST /v1/threads/{id}/run",
   takes: ONE.extend({ mode: FIELDS.mode.optional() }),
@@ -184,7 +184,7 @@ const run = turnOperation({
     opens: "everything",
   },
   turn: async function* ({ runtime }, { id, mode }, { actor, signal }) {
-    yield* runtime.run(actor, await runtime.thread(actor, id), { signal, ...given("mode", mode) });
+    yield* runtime.follow(actor, await runtime.thread(actor, id), { signal, ...given("mode", mode) });
   },
   idle: ({ id }) => `Nothing waits on ${id}.`,
 });
@@ -270,19 +270,21 @@ function fromWhere({ forkedFrom }: Pick<Thread, "forkedFrom">): string {
   return turn === null ? `begins like ${thread} before its first turn` : `continues after ${turn} of ${thread}`;
 }
 
-/** What is said between an agent and its sub-agent, where the kind does not say it. */
+/** What is said between an agent and its sub-agent, in records of before threads said who asks whom. */
 const WHAT: Readonly<Record<string, string>> = { peer: "asks its sub-agent", reply: "as the sub-agent" };
 
 function conversationLines(thread: ThreadView, slots: readonly Slot[], style: Style): readonly string[] {
-  const { id, scope, channel, forkedFrom } = thread;
+  const { id, scope, channel, forkedFrom, parties } = thread;
   // There, an agent talks with a version of itself that has the sub-agent's instructions.
   const isCalled = channel === PEER.name;
-  const who = `${scope.agent}${isCalled ? "'s sub-agent, for" : " with"} ${scope.contact} · channel ${channel}`;
+  const asked = parties === undefined ? `${scope.agent}'s sub-agent` : `${parties.initiator} asks ${parties.target}`;
+  const who = `${isCalled ? `${asked}, for` : `${scope.agent} with`} ${scope.contact} · channel ${channel}`;
   return [
     ...setIn(who, { first: `${style.bold(id)} · `, more: "  " }, style),
     ...(forkedFrom === undefined ? [] : [style.dim(fromWhere(thread))]),
     ...slots.flatMap(({ at, from, kind, text }) => {
-      const what = kind === "message" || (kind === "reply" && !isCalled) ? "" : ` (${WHAT[kind] ?? kind})`;
+      const isPlain = kind === "message" || (kind === "reply" && (!isCalled || parties !== undefined));
+      const what = isPlain ? "" : ` (${(parties === undefined ? WHAT[kind] : undefined) ?? kind})`;
       return ["", `${style.dim(minute(at))}  ${style.cyan(printable(from))}${what}`, ...setIn(text, "  ", style)];
     }),
     "",

@@ -224,7 +224,13 @@ function threadFacts(turn: Row<"turn">, found: Row<"thread"> | undefined): unkno
   const { channel, created_at, forked_thread, forked_turn } = found;
   const caller = { thread: found.caller_thread, agent: found.caller_agent, call: found.caller_call };
   const isCalled = Object.values(caller).some((one) => one !== null);
-  return { channel, created_at, forked_thread, forked_turn, ...(isCalled && { caller }) };
+  const { initiator, target } = found;
+  const hasParties = initiator !== null || target !== null;
+  return {
+    ...{ channel, created_at, forked_thread, forked_turn },
+    ...(isCalled && { caller }),
+    ...(hasParties && { parties: { initiator, target } }),
+  };
 }
 
 /** The calls that the turn left open, as it did: what became of them since is nobody's word for the turn. */

@@ -134,7 +134,7 @@ async function hasCall(tx: Tx, { org, agent, contact, id }: WhichThread, which: 
 
 /** The row of a thread that is opened. */
 export function newThread(scope: ContactScope, opening: ThreadOpening): Row<"thread"> {
-  const { id, channel, key, version, at, forkedFrom, caller } = opening;
+  const { id, channel, key, version, at, forkedFrom, caller, parties } = opening;
   return {
     ...owner(scope),
     id,
@@ -154,6 +154,8 @@ export function newThread(scope: ContactScope, opening: ThreadOpening): Row<"thr
     caller_thread: caller?.thread ?? null,
     caller_agent: caller?.agent ?? null,
     caller_call: caller?.call ?? null,
+    initiator: parties?.initiator ?? null,
+    target: parties?.target ?? null,
   };
 }
 
@@ -223,7 +225,15 @@ async function erasedThread(tx: Tx, { org, agent }: ContactScope, id: ThreadId):
 export async function slots(tx: Tx, scope: ContactScope, id: ThreadId, page?: Paging): Promise<readonly Slot[]> {
   const ordered = query
     .selectFrom("slot")
+    .innerJoin("thread", (join) =>
+      join
+        .onRef("thread.org", "=", "slot.org")
+        .onRef("thread.agent", "=", "slot.agent")
+        .onRef("thread.contact", "=", "slot.contact")
+        .onRef("thread.id", "=", "slot.thread"),
+    )
     .selectAll("slot")
+    .select(["thread.initiator", "thread.target"])
     .select(textOf("slot").as("text"))
     .where("slot.org", "=", scope.org)
     .where("slot.agent", "=", scope.agent)

@@ -75,7 +75,7 @@ async function claimWaiting(
   const upto = Math.max(...events.map(({ seq }) => seq));
   // A run whose calls were cancelled is over.
   const waited = open.find(({ state }) => state === "open" || state === "answered");
-  const from = waited && (await runOf(tx, row, waited.turn));
+  const from = waited && (await runOf(tx, row, { turn: waited.turn, events }));
   const began = await take(tx, row, request, { running, upto, ...(from && { run: from.id }) });
   return { ...began, open, ...(from && { continues: from }), events };
 }
@@ -104,8 +104,12 @@ async function taken(
   return [...results, ...first.filter(({ id }) => !ids.has(id)).slice(0, most)];
 }
 
-/** The run of the turn that left calls open, and what it has used of its limits. */
-async function runOf(tx: Tx, scope: ContactScope, turn: TurnId): Promise<ContinuedRun> {
+/** The run of the turn that left calls open, and what it has used of its limits. The events hold the answers that settle them now. */
+async function runOf(
+  tx: Tx,
+  scope: ContactScope,
+  { turn, events }: { readonly turn: TurnId; readonly events: readonly StoredEvent[] },
+): Promise<ContinuedRun> {
   const { run: id } = await foundTurn(tx, scope, turn);
   const turns = await tx.all(
     plain<Pick<Row<"turn">, "totals">>(
@@ -114,8 +118,8 @@ async function runOf(tx: Tx, scope: ContactScope, turn: TurnId): Promise<Continu
     ),
   );
   const calls = await tx.all(
-    plain<Pick<Row<"open_call">, "reserved" | "used">>(
-      `select reserved, used from open_call where org = ? and agent = ? and contact = ? and turn in (
+    plain<Pick<Row<"open_call">, "id" | "reserved" | "used">>(
+      `select id, reserved, used from open_call where org = ? and agent = ? and contact = ? and turn in (
         select id from turn where org = ? and agent = ? and contact = ? and run = ?)`,
       ...[scope.org, scope.agent, scope.contact, scope.org, scope.agent, scope.contact, id],
     ),
@@ -129,10 +133,12 @@ async function runOf(tx: Tx, scope: ContactScope, turn: TurnId): Promise<Continu
     used.dollars += dollars;
     used.milliseconds += milliseconds;
   }
-  for (const { reserved, used: settled } of calls) {
+  for (const { id: call, reserved, used: settled } of calls) {
     const text = settled ?? reserved;
-    if (text === null) continue;
-    const { modelCalls, toolCalls, dollars } = toLimits(text);
+    const answered = events.find(({ answers }) => answers === call)?.used;
+    const limits = answered ?? (text === null ? undefined : toLimits(text));
+    if (limits === undefined) continue;
+    const { modelCalls, toolCalls, dollars = 0 } = limits;
     used.modelCalls += modelCalls;
     used.toolCalls += toolCalls;
     used.dollars += dollars;

@@ -32,8 +32,13 @@ export async function setupOf(parts: TurnParts, thread: Pinned, options: RunOpti
   return parts.steps.setup(parts, setup, { options, thread });
 }
 
-/** The same for a turn on this thread: a run that goes on keeps the model, the mode and the parameters that it began with. */
-export async function runningSetup(parts: TurnParts, thread: Thread, options: RunOptions): Promise<TurnSetup> {
+/**
+ * The same for a turn on this thread: a run that goes on keeps the model, the mode and the parameters that it began with, and one that
+ * answers a call goes no further than what was reserved for it.
+ */
+export async function runningSetup(parts: TurnParts, thread: Thread, given: RunOptions): Promise<TurnSetup> {
+  const limits = await limitsForCall(parts, thread, given);
+  const options = { ...given, ...(limits && { limits }) };
   const began = await turnBefore(parts, thread);
   if (began === undefined) return setupOf(parts, thread, options);
   const { mode, model: ref } = began;
@@ -45,6 +50,22 @@ export async function runningSetup(parts: TurnParts, thread: Thread, options: Ru
     ...(topP !== undefined && { topP }),
   };
   return setupOf(parts, thread, { ...options, parameters, ...(mode && { mode }), ...(model && { model }) });
+}
+
+/** The stricter of both, limit by limit: what a tree of calls spends is at most what its root may. */
+async function limitsForCall(parts: TurnParts, thread: Thread, { limits }: RunOptions): Promise<RunOptions["limits"]> {
+  const { caller, scope } = thread;
+  const call = caller && (await parts.store.callLeftOpen({ ...scope, agent: caller.agent }, caller.thread, caller.call));
+  if (call?.reserved === undefined) return limits;
+  const { modelCalls, toolCalls, dollars = Number.POSITIVE_INFINITY } = call.reserved;
+  const own = limits ?? (await agentAt(parts, thread)).budgets.turn;
+  const maxCost = Math.min(own.maxCost ?? Number.POSITIVE_INFINITY, dollars);
+  return {
+    modelCalls: Math.min(own.modelCalls, modelCalls),
+    toolCalls: Math.min(own.toolCalls, toolCalls),
+    seconds: own.seconds,
+    ...(Number.isFinite(maxCost) && { maxCost }),
+  };
 }
 
 /** A spending limit without a known price would have no effect. */

@@ -22,7 +22,6 @@ import {
   StrataError,
   type SurvivalTier,
   type ThreadId,
-  type TurnTotals,
 } from "../../protocol/index.ts";
 import type { NewOpenCall, Thread } from "../../store/index.ts";
 import type { ModelCard } from "../../wire/index.ts";
@@ -79,16 +78,10 @@ export interface RunningTurn {
   readonly setup: TurnSetup;
   readonly lease: Lease;
   readonly recorded: RunOptions["recorded"];
-  readonly inner: InnerTurns;
+  /** What of the run's limits is left for a call. The run itself keeps one model call, for its answer. */
+  readonly limitsLeft: () => Budgets["turn"];
   /** The key under which features leave an `outcomePart` for their `onCommit`. */
   readonly extras: object;
-}
-
-/** The turns that a turn's calls run: they end within its limits, and each has a record of its own. */
-interface InnerTurns {
-  /** What of the turn's limits is left for the next one. The turn itself keeps one model call, for its answer. */
-  readonly left: () => Budgets["turn"];
-  readonly ended: (totals: Pick<TurnTotals, "modelCalls" | "toolCalls" | "dollars">) => void;
 }
 
 /** Which version of which agent, and on which thread, where there is one. */
@@ -194,6 +187,8 @@ export interface TurnSteps {
   /** Called as the turn moves on. */
   readonly phase?: (turn: RunningTurn, phase: Phase) => void;
   readonly funds?: Funds;
+  /** What the caller of the turn's thread reads of a turn that ends the call. The first feature that says something decides. */
+  readonly saidToCaller?: (turn: RunningTurn, ending: Ending) => string | undefined;
   /** The reader has the reply: they read the events of a turn that said something to the end. */
   readonly onReplyRead?: (turn: RunningTurn) => Promise<void>;
   /** After the turn, however it ended. Never throws. */
@@ -263,6 +258,13 @@ export function inOrder(list: readonly TurnSteps[]): Steps {
       list.reduce((now, step) => step.gathered?.(agent, layers, now) ?? now, gathered),
     phase: (turn, phase) => {
       for (const step of list) step.phase?.(turn, phase);
+    },
+    saidToCaller: (turn, ending) => {
+      for (const step of list) {
+        const says = step.saidToCaller?.(turn, ending);
+        if (says !== undefined) return says;
+      }
+      return undefined;
     },
     onReplyRead: async (turn) => {
       for (const step of list) await step.onReplyRead?.(turn);

@@ -41,8 +41,6 @@ const NOTHING_SAID = { stop: "answered", reply: null } as const;
 
 /** A running turn: who takes part, and what has come of it so far. Lives in memory until the one commit. */
 export interface TurnState extends RunningTurn {
-  /** What the turns of its calls have used of its limits. */
-  readonly usedByCalls: { modelCalls: number; toolCalls: number; dollars: number };
   /** Who takes its reply. */
   readonly replyTo: ReplyTo;
   readonly startedAt: number;
@@ -79,14 +77,7 @@ export interface TurnState extends RunningTurn {
 export function newTurnState(parts: TurnParts, setup: TurnSetup, lease: Lease, options: RunOptions): TurnState {
   const requests: RequestRecord[] = [];
   const state: TurnState = {
-    usedByCalls: { modelCalls: 0, toolCalls: 0, dollars: 0 },
-    inner: {
-      left: () => leftOf(state),
-      ended: (totals) => {
-        for (const key of ["modelCalls", "toolCalls", "dollars"] as const) state.usedByCalls[key] += totals[key];
-        options.used?.(totals);
-      },
-    },
+    limitsLeft: () => leftOf(state),
     parts,
     setup,
     lease,
@@ -137,15 +128,15 @@ function deliverAfter(state: TurnState): NonNullable<TurnOutcome["deliverAfter"]
 export const isCalled = ({ parts, lease }: Pick<TurnState, "parts" | "lease">): boolean =>
   answersCall(parts, lease.claim.thread);
 
-/** How far a run has come towards its limits: its earlier turns, what its open calls may use, and the turns of its calls included. */
-export function usedOf({ requests, calls, usedByCalls, leftOpen, lease }: TurnState): CallLimits {
+/** How far a run has come towards its limits: its earlier turns, and what its open calls may use, included. */
+export function usedOf({ requests, calls, leftOpen, lease }: TurnState): CallLimits {
   const before = lease.claim.continues?.used;
   const reserved = (key: keyof CallLimits): number =>
     leftOpen.reduce((sum, { open }) => sum + (open.reserved?.[key] ?? 0), before?.[key] ?? 0);
   return {
-    modelCalls: requests.length + usedByCalls.modelCalls + reserved("modelCalls"),
-    toolCalls: calls + usedByCalls.toolCalls + reserved("toolCalls"),
-    dollars: dollarsOf(requests) + usedByCalls.dollars + reserved("dollars"),
+    modelCalls: requests.length + reserved("modelCalls"),
+    toolCalls: calls + reserved("toolCalls"),
+    dollars: dollarsOf(requests) + reserved("dollars"),
   };
 }
 
@@ -218,8 +209,10 @@ export function outcomeOf(
   const { parts, setup, sent } = state;
   const claim = claimOf(state);
   const unpaid = "stop" in ending ? fundsEnded(state, ending.stop) : undefined;
-  const trust = lowestTrust([...state.requests.map(({ taint }) => taint), "agent"]);
-  const answer = forCaller(parts, claim, ending, { trust, used: usedOf(state), isFinal });
+  const trusts = [...claim.events.map((event) => event.trust), ...state.requests.map(({ taint }) => taint)];
+  const trust = lowestTrust(["agent", ...trusts]);
+  const says = parts.steps.saidToCaller(state, ending);
+  const answer = forCaller(parts, claim, ending, { trust, used: usedOf(state), isFinal, says });
   const outbox = outboxId(issueId("outbox", parts.clock.real(), parts.random(10)));
   return {
     end: isKept(ending) ? ending : { status: "failed", code: ending.error.code, message: ending.error.message },

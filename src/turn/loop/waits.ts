@@ -11,6 +11,7 @@ import {
   lowestTrust,
   NO_USAGE,
   outboxId,
+  type ReservedLimits,
   type ResultPart,
   type StoredEvent,
   StrataError,
@@ -44,7 +45,7 @@ export interface LaterAnswer {
   /** After so many seconds of real time it is answered with a sentence. Default: never. */
   readonly seconds?: number;
   /** What it may use of the run's limits. */
-  readonly reserved?: CallLimits;
+  readonly reserved?: ReservedLimits;
   /** Threads that begin with the turn's commit, and answer the call: `caller` goes into their openings. */
   readonly starts?: (caller: Caller) => readonly Start[];
 }
@@ -182,16 +183,25 @@ export async function isFinalFailure(
 
 const isPassing = ({ code }: { readonly code: string }): boolean => PASSING.includes(code);
 
+/** What a caller is told besides how the turn ended. */
+interface CallerFacts {
+  readonly trust: Trust;
+  readonly used: CallLimits;
+  readonly isFinal: boolean;
+  /** In a feature's words. */
+  readonly says?: string | undefined;
+}
+
 /** How a turn on a called thread ends for its caller: with its answer, or with a sentence where there is none. */
 export function forCaller(
   { clock, random }: Parts,
   { thread }: Claim,
   ending: Ending,
-  { trust, used, isFinal }: { readonly trust: Trust; readonly used: CallLimits; readonly isFinal: boolean },
+  { trust, used, isFinal, says: said }: CallerFacts,
 ): ForCaller | undefined {
   if (thread.caller === undefined || ending.status === "waiting") return undefined;
   if (ending.status === "failed" && !isFinal) return undefined;
-  const says = ending.status === "failed" ? askedFailed(ending.error.message) : ending.reply;
+  const says = said ?? (ending.status === "failed" ? askedFailed(ending.error.message) : ending.reply);
   const answer = {
     id: eventId(issueId("event", clock.real(), random(10))),
     kind: ANSWER_KIND,
@@ -201,9 +211,9 @@ export function forCaller(
     content: [{ type: "text", text: untrusted(says ?? NO_ANSWER) }],
     at: clock.recorded(),
     used,
-    ...((ending.status === "failed" || says === null) && { failed: true as const }),
+    ...((ending.status === "failed" || ending.reply === null) && { failed: true as const }),
   } as const;
-  return { way: ending.status === "failed" || says === null ? "ends" : "responds", answer };
+  return { way: ending.status === "failed" || ending.reply === null ? "ends" : "responds", answer };
 }
 
 /** The tools whose answers are waited for, for a sentence. */

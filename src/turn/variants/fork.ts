@@ -14,13 +14,14 @@ import {
 } from "../../protocol/index.ts";
 import type { Thread, TurnRecord } from "../../store/index.ts";
 import { threadOf, turnOf } from "../access.ts";
+import { follow } from "../intake/follow.ts";
 import { checkTalk } from "../intake/own-channels.ts";
 import { broughtUpToDate, setupOf } from "../loop/setup.ts";
 import type { TurnParts } from "../loop/steps.ts";
 import { runTurn } from "../loop/turn.ts";
 import type { Parts } from "../parts.ts";
 import { checkRecorded, REPLAY } from "../recording/recording.ts";
-import type { ForkOptions, RegenerateOptions } from "../runtime.ts";
+import type { ForkOptions, RegenerateOptions, Run } from "../runtime.ts";
 
 /** Where a thread branches off: after a turn, or before its first one. */
 type Point = NonNullable<Thread["forkedFrom"]>;
@@ -75,7 +76,8 @@ export async function* regenerate(
     return { ...said, id: eventId(issueId("event", parts.clock.real(), parts.random(10))) };
   });
   await parts.store.receive(thread.scope, thread.id, events);
-  yield* runTurn(parts, thread, isSent ? { ...options, replyTo: "outbox" } : options);
+  const run: Run = (of, how) => runTurn(parts, of, how);
+  yield* follow(parts, run, thread, isSent ? { ...options, replyTo: "outbox" } : options);
 }
 
 /** The fork does not know what the turn did: waiting messages would be answered twice, and external tools would act again. */

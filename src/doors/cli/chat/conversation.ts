@@ -168,7 +168,7 @@ export async function retry(context: Context, talk: Talk, saying: Saying): Promi
   let turn: TurnId | undefined;
   try {
     if (thread !== undefined)
-      for await (const event of runtime.run(operator, thread, {
+      for await (const event of runtime.follow(operator, thread, {
         signal,
         ...(talk.mode !== undefined && { mode: talk.mode }),
       })) {
