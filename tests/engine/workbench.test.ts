@@ -259,7 +259,7 @@ describe("001.2 a workbench whose model obeys every injection", () => {
     ] as const;
     const event = { kind: "message", trust: "contact", channel: "chat", content, at: Date.now() } as const;
     await runtime.post(operator, thread, [event]);
-    for await (const told of runtime.run(operator, thread, { model })) if (told.type === "failed") throw told.error;
+    for await (const told of runtime.follow(operator, thread, { model })) if (told.type === "failed") throw told.error;
     expect(came).toBe(0);
     const waiting = await runtime.use(APPROVAL_API).approvals(operator, thread.scope, { status: "waiting" }, 20);
     expect(waiting.map(({ tool }) => tool).sort()).toEqual(["http_fetch", "http_post"]);
