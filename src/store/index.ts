@@ -18,6 +18,7 @@ export type {
   WaitingMessage,
 } from "./agent-store.ts";
 export { toDoneBy } from "./agent-tables.ts";
+export type { Caller, ContinuedRun, NewOpenCall, OpenCall } from "./call-records.ts";
 export type { CopyProgress } from "./copy.ts";
 export { applyWrites } from "./core-writes.ts";
 export { evictedIn, FORGET_MEMORY, newMemoryId, SAVE_MEMORY } from "./memory/memory-writes.ts";
@@ -45,19 +46,15 @@ export type {
   ArrivingEvent,
   BackupProgress,
   BatchReply,
-  Caller,
   ChainHead,
   ChannelChoice,
   Claim,
   Claimed,
   ClaimRequest,
   ColumnCover,
-  ContinuedRun,
   Finding,
   ForCaller,
   HeldThread,
-  NewOpenCall,
-  OpenCall,
   Paging,
   Position,
   Posted,

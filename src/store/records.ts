@@ -1,8 +1,5 @@
 import type {
-  AgentName,
   AnswerFields,
-  CallId,
-  CallLimits,
   CommitReport,
   ContactScope,
   Digest,
@@ -21,13 +18,11 @@ import type {
   Prediction,
   Reply,
   Request,
-  ReservedLimits,
   Spoken,
   StopReason,
   StoredEvent,
   TailPart,
   ThreadId,
-  ToolName,
   TranscriptMessage,
   Trust,
   TurnEdit,
@@ -35,8 +30,8 @@ import type {
   TurnStatus,
   TurnTotals,
   Untrusted,
-  WaitsFor,
 } from "../protocol/index.ts";
+import type { Caller, ContinuedRun, NewOpenCall, OpenCall, Parties } from "./call-records.ts";
 
 /** One conversation of one agent with one counterpart. `version` is the agent version it is pinned to. */
 export interface Thread {
@@ -55,19 +50,6 @@ export interface Thread {
   /** The call that it answers, where another turn opened it. */
   readonly caller?: Caller;
   readonly parties?: Parties;
-}
-
-/** Who asks on a thread, and who answers, where the counterpart is not the contact: what its slots say. */
-export interface Parties {
-  readonly initiator: string;
-  readonly target: string;
-}
-
-/** An open call that a thread answers: on which thread of which agent it waits. The contact is the called thread's own. */
-export interface Caller {
-  readonly thread: ThreadId;
-  readonly agent: AgentName;
-  readonly call: CallId;
 }
 
 /**
@@ -136,36 +118,6 @@ export interface ClaimRequest {
   readonly alive: (holder: string) => boolean;
   /** At most so many messages are taken, besides the answers to open calls; left out, 200. */
   readonly most?: number;
-}
-
-/** A call whose answer comes later. */
-export interface NewOpenCall {
-  readonly id: CallId;
-  /** The provider's id, as the transcript has it. */
-  readonly call: string;
-  readonly tool: ToolName;
-  readonly waitsFor: WaitsFor;
-  /** Whether other messages wait until it is answered. */
-  readonly keeps: boolean;
-  /** Real time, from which on it is answered with a sentence. */
-  readonly due?: number;
-  /** What it may use of the run's limits. Without `dollars`, they do not limit it. */
-  readonly reserved?: ReservedLimits;
-}
-
-/** The same as the turn left it, and what became of it. `closed`: the transcript has its result. */
-export interface OpenCall extends NewOpenCall {
-  readonly turn: TurnId;
-  readonly state: "open" | "answered" | "cancelled" | "closed";
-}
-
-/** The run that a claimed turn continues. */
-export interface ContinuedRun {
-  readonly id: TurnId;
-  /** The turn that left the calls open. */
-  readonly turn: TurnId;
-  /** What its kept turns came to, and what the calls used that they left open. Waiting costs no time. */
-  readonly used: CallLimits & { readonly milliseconds: number };
 }
 
 /** A thread held by one worker, with the waiting events. Never without events. */

@@ -35,8 +35,9 @@ import {
   untrusted,
 } from "../protocol/index.ts";
 import { toDoneBy } from "./agent-tables.ts";
+import type { NewOpenCall, OpenCall } from "./call-records.ts";
 import type { LedgerForm, MessageMark, PrefixManifest, StoredLedger } from "./digests.ts";
-import type { NewOpenCall, OpenCall, RequestRecord, Slot, Thread, TurnEnd } from "./records.ts";
+import type { RequestRecord, Slot, Thread, TurnEnd } from "./records.ts";
 import type { NOBODY, Row } from "./tables.ts";
 
 /**
@@ -105,6 +106,7 @@ export const toSystemText = (text: string): Trusted => trusted(text);
 /** A thread, without what only the store needs to know of it. */
 export function toThread(row: Row<"thread">): Thread {
   const { id, org, agent, contact, channel, key, version } = row;
+  const { caller_thread: callers, caller_agent: asks, caller_call: call } = row;
   return {
     id,
     scope: { org, agent, contact },
@@ -115,13 +117,9 @@ export function toThread(row: Row<"thread">): Thread {
     createdAt: row.created_at,
     lastActivity: row.last_activity,
     turns: row.turns,
-    ...callerIn(row),
+    ...(callers && asks && call && { caller: { thread: callers, agent: asks, call } }),
     ...partiesIn(row),
   };
-}
-
-function callerIn({ caller_thread: thread, caller_agent: agent, caller_call: call }: Row<"thread">) {
-  return thread === null || agent === null || call === null ? {} : { caller: { thread, agent, call } };
 }
 
 const partiesIn = ({ initiator, target }: Pick<Row<"thread">, "initiator" | "target">) =>
@@ -177,20 +175,15 @@ export function toTranscriptMessage(row: MessageMark, text: string): TranscriptM
 
 /** A slot. Who spoke is stored as a role; the names are the thread's own. */
 export function toSlot(row: WithText<Row<"slot">> & Pick<Row<"thread">, "initiator" | "target">): Slot {
-  const { thread, position: index, turn, kind, at, agent, contact } = row;
-  const reply = kind === "reply";
-  const { parties } = partiesIn(row);
-  if (parties !== undefined) {
-    const [from, to] = reply ? [parties.target, parties.initiator] : [parties.initiator, parties.target];
-    return { thread, index, turn, from, to, kind, text: slotText(row), at };
-  }
-  const named = row.speaker === "contact" ? contact : row.speaker;
+  const { thread, position: index, turn, kind, at, agent, contact, speaker } = row;
+  const isReply = kind === "reply";
   // In records of before threads said who asks, who asked a sub-agent stands with the question.
-  const from = reply ? agent : kind === "peer" ? (askerOf(row.text) ?? named) : named;
-  return { thread, index, turn, from, to: reply ? contact : agent, kind, text: slotText(row), at };
+  const asker = kind === "peer" && row.text !== null ? toEventText(row.text).name : undefined;
+  const named = asker ?? (isReply || speaker === "contact" ? contact : speaker);
+  const { initiator, target } = partiesIn(row).parties ?? { initiator: named, target: agent };
+  const [from, to] = isReply ? [target, initiator] : [initiator, target];
+  return { thread, index, turn, from, to, kind, text: slotText(row), at };
 }
-
-const askerOf = (text: string | null): string | undefined => (text === null ? undefined : toEventText(text).name);
 
 /** The words of a slot. History is data for whoever reads it, the agent's own words too. */
 function slotText(row: WithText<Row<"slot">>): Untrusted {

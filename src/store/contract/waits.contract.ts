@@ -10,7 +10,8 @@ import {
   trusted,
   untrusted,
 } from "../../protocol/index.ts";
-import type { ArrivingEvent, Claim, NewOpenCall, Start, Thread, TurnOutcome } from "../records.ts";
+import type { NewOpenCall } from "../call-records.ts";
+import type { ArrivingEvent, Claim, Start, Thread, TurnOutcome } from "../records.ts";
 import type { Store } from "../store.ts";
 import type { KillingStore } from "./killing.contract.ts";
 import {

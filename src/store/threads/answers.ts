@@ -1,6 +1,7 @@
 import { ANSWER_KIND, type CallId, eventId, issueId, type ThreadId, untrusted } from "../../protocol/index.ts";
 import type { AgentOwner } from "../agent-store.ts";
-import type { ArrivingEvent, Caller } from "../records.ts";
+import type { Caller } from "../call-records.ts";
+import type { ArrivingEvent } from "../records.ts";
 import { ONE, owner, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";

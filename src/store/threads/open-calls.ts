@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import { type CallId, type ContactScope, StrataError, type ThreadId, type TurnId } from "../../protocol/index.ts";
 import type { AgentOwner } from "../agent-store.ts";
-import type { NewOpenCall, OpenCall, Thread } from "../records.ts";
+import type { NewOpenCall, OpenCall } from "../call-records.ts";
+import type { Thread } from "../records.ts";
 import { toOpenCall, toThread } from "../rows.ts";
 import { fixed, insertAll, KEPT_ENDINGS, owner, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";

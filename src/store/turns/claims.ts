@@ -9,7 +9,8 @@ import {
   type TurnId,
   turnId,
 } from "../../protocol/index.ts";
-import type { Claim, Claimed, ClaimRequest, ContinuedRun, HeldThread, OpenCall } from "../records.ts";
+import type { ContinuedRun, OpenCall } from "../call-records.ts";
+import type { Claim, Claimed, ClaimRequest, HeldThread } from "../records.ts";
 import { toLimits, toThread, toTotals } from "../rows.ts";
 import { fixed, insert, KEPT_ENDINGS, owner, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
