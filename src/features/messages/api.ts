@@ -122,7 +122,7 @@ export function messageApi(parts: Parts, runtime: Ports["runtime"], run: Run): M
       const { mode, parameters } = message;
       const following = { event, thread, mode, parameters, signal, isRun: message.follow === "run" };
       const end = yield* answered(ports, actor, following);
-      if (end === undefined) return { event, state: "waiting" };
+      if (end === undefined) return { event, state: "waiting", ...(await waitingNow(ports, actor, event, thread)) };
       const taken = { ...event, status: "consumed", turn: end.turn } as const;
       return end.type === "done"
         ? { event: taken, state: "done", done: end }
