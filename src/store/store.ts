@@ -17,7 +17,7 @@ import type {
   TurnId,
 } from "../protocol/index.ts";
 import type { AgentOwner, AgentStore } from "./agent-store.ts";
-import type { Caller, OpenCall } from "./call-records.ts";
+import type { OpenCall } from "./call-records.ts";
 import type { MemoryStore, VectorStore } from "./memory-store.ts";
 import type {
   ArrivingEvent,

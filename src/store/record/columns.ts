@@ -13,7 +13,8 @@ export const CORE_COVER: Readonly<Record<string, TableCover>> = {
   contact_key: { derived: "org agent contact key" },
   piece: { derived: "org agent contact digest text" },
   thread: {
-    linked: "org agent contact id forked_thread forked_turn created_at channel caller_thread caller_agent caller_call initiator target",
+    linked:
+      "org agent contact id forked_thread forked_turn created_at channel caller_thread caller_agent caller_call initiator target",
     derived: "turns erased_link",
     volatile: "key version last_activity fence holder lease_until stop_fence",
   },

@@ -55,7 +55,8 @@ export async function runningSetup(parts: TurnParts, thread: Thread, given: RunO
 /** The stricter of both, limit by limit: what a tree of calls spends is at most what its root may. */
 async function limitsForCall(parts: TurnParts, thread: Thread, { limits }: RunOptions): Promise<RunOptions["limits"]> {
   const { caller, scope } = thread;
-  const call = caller && (await parts.store.callLeftOpen({ ...scope, agent: caller.agent }, caller.thread, caller.call));
+  const call =
+    caller && (await parts.store.callLeftOpen({ ...scope, agent: caller.agent }, caller.thread, caller.call));
   if (call?.reserved === undefined) return limits;
   const { modelCalls, toolCalls, dollars = Number.POSITIVE_INFINITY } = call.reserved;
   const own = limits ?? (await agentAt(parts, thread)).budgets.turn;
