@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Epoch, TranscriptMessage } from "../protocol/index.ts";
+import { type Epoch, type TranscriptMessage, toolName } from "../protocol/index.ts";
 import { compile, extend } from "./index.ts";
 import {
   bytes3,
@@ -111,6 +111,45 @@ describe("a transcript that no longer fits", () => {
     const cut = compile(inputOf({ epoch: big, turn, limit }));
     expect(cut.epoch.transcript).toHaveLength(1);
     expect(cut.epoch.cut).toBe(81);
+  });
+});
+
+describe("a run whose calls are open", () => {
+  const run = turnNumber(50);
+  const open = { type: "call", id: "open", tool: toolName("ask"), input: {} } as const;
+  /** Behind 20 turns: what began it, a round of its first turn, and the call that its second turn left open. */
+  const tip = [
+    messageOf({ role: "user", parts: [{ type: "text", text: frameOf("Ask them.") }] }, run),
+    ...toolRound(run, ["looked"], "first"),
+    messageOf({ role: "assistant", parts: [open] }, run, "agent"),
+  ];
+  const before = epochOf(20);
+  const epoch = { ...before, transcript: [...before.transcript, ...tip], openRun: run };
+  const result = { type: "result", id: "open", tool: open.tool, text: frameOf("noon"), failed: false } as const;
+  const results = [messageOf({ role: "tool", parts: [result] }, run)];
+  const whole = compile(inputOf({ epoch, turn, results })).ledger.tokens;
+  const least = compile(inputOf({ epoch: { ...before, transcript: tip, openRun: run }, turn, results })).ledger.tokens;
+
+  it.each([{}, { keep: { tokens: 60, read: 0.1, write: 1.25 } }])(
+    "law 1 is never cut, however little room there is: %j",
+    (how) => {
+      for (let limit = whole - 1; limit >= least + 60; limit -= Math.ceil((whole - least) / 7)) {
+        const made = compile(inputOf({ epoch, turn, results, limit, ...how }));
+        expect(made.epoch.cut).toBeGreaterThan(0);
+        expect(made.epoch.transcript.slice(-tip.length)).toEqual(tip);
+        expect(made.own[0]).toEqual(results[0]);
+      }
+    },
+  );
+
+  it("stays as long as it is open, and is cut whole once it is over", () => {
+    const { openRun: _, ...over } = epoch;
+    const ended = {
+      ...over,
+      transcript: [...epoch.transcript, ...results, reply(`Noon. ${"x".repeat(4 * whole)}`, run)],
+    };
+    const made = compile(inputOf({ epoch: ended, turn, limit: whole }));
+    expect(made.epoch.transcript.filter((one) => one.turn === run)).toEqual([]);
   });
 });
 

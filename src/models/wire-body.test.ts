@@ -157,6 +157,19 @@ describe("a body on the wire", () => {
     expect(`${readable}\n`).toBe(readFileSync(place, "utf8"));
   });
 
+  it.each([...new Set(each.map(([wire]) => wire))])(
+    "is the same for the results of a reply's calls in one message and in several, as a turn that waited has them: %s",
+    async (wire) => {
+      const [one, two] = answers.parts;
+      if (one === undefined || two === undefined) throw new Error("two results were expected");
+      const apart: readonly Message[] = [hello, asking, { role: "tool", parts: [one] }, { role: "tool", parts: [two] }];
+      const sent = (messages: readonly Message[]) => sampleRequest("", { messages: [...messages], tail: [state] });
+      expect(await bodyOf(sent([...apart, hello]), wire)).toBe(
+        await bodyOf(sent([hello, asking, answers, hello]), wire),
+      );
+    },
+  );
+
   it.each(each.filter(([wire]) => /^(?:anthropic|local):/.test(wire)))(
     "is the same out of a package named by hand: %s %s",
     async (wire, _file, request) => {

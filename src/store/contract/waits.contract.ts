@@ -23,8 +23,10 @@ import {
   opening,
   problems,
   ran,
+  SPEC,
   scopeOf,
   spoke,
+  VERSION,
 } from "./sample.contract.ts";
 import * as model from "./waits-model.contract.ts";
 
@@ -338,6 +340,10 @@ export async function life({ killing: { store, kill: stop }, seed, tally }: Life
     }
   };
 
+  for (const agent of callees) {
+    const { org, agent: name } = scopeOf("any", agent);
+    await store.saveAgentVersion(org, name, VERSION, SPEC, NOW);
+  }
   await open("root");
   await open("beside");
   for (let i = 0; i < STEPS; i++) {
@@ -378,5 +384,5 @@ function linesOf(message: Message): readonly string[] {
 /** The record of all lives checks out. */
 export async function checkRecord(store: Store): Promise<void> {
   const found = await problems(store, scopeOf().org);
-  if (found.length > 0) throw new Error(found.join("\n"));
+  if (found.length > 0) throw new Error(`${found.length} problems:\n${found.slice(0, 9).join("\n")}`);
 }

@@ -2,10 +2,13 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { databases, server, title } from "../../../tests/postgres.ts";
 import { allParts } from "../../app/entry/features.ts";
-import { scripted } from "../../models/index.ts";
+import { INBOX_API } from "../../features/inbox/api.ts";
+import { replyTool } from "../../features/inbox/index.ts";
+import { type Script, scripted } from "../../models/index.ts";
 import {
   type Agent,
   ANSWER_KIND,
+  agentName,
   allow,
   canonicalJson,
   contactId,
@@ -14,7 +17,10 @@ import {
   type Message,
   type Model,
   ownKind,
+  REPLY_TOOL,
+  type Request,
   StrataError,
+  type Tool,
   type TurnEvent,
   threadId,
   toolName,
@@ -30,28 +36,28 @@ import { surviveKills } from "./waits.contract.ts";
 import { answersLater, type LaterAnswer } from "./waits.ts";
 
 /** A tool whose answer comes later, and one that answers at once. */
-const asking = (later: LaterAnswer, counted: string[] = []) =>
-  toolset([
-    defineTool({
-      name: "ask_client",
-      description: "Asks the program that talks with the agent.",
-      input: z.strictObject({ what: z.string() }),
-      effect: "none",
-      trust: "contact",
-      run: async (_, context) => answersLater(context, later),
-    }),
-    defineTool({
-      name: "look",
-      description: "Looks.",
-      input: z.strictObject({ at: z.string() }),
-      effect: "none",
-      trust: "contact",
-      run: async ({ at }) => {
-        counted.push(at);
-        return { text: untrusted(`saw ${at}`), failed: false };
-      },
-    }),
-  ]);
+const asking = (later: LaterAnswer, counted: string[] = []) => toolset(askingTools(later, counted));
+const askingTools = (later: LaterAnswer, counted: string[] = []): readonly Tool[] => [
+  defineTool({
+    name: "ask_client",
+    description: "Asks the program that talks with the agent.",
+    input: z.strictObject({ what: z.string() }),
+    effect: "none",
+    trust: "contact",
+    run: async (_, context) => answersLater(context, later),
+  }),
+  defineTool({
+    name: "look",
+    description: "Looks.",
+    input: z.strictObject({ at: z.string() }),
+    effect: "none",
+    trust: "contact",
+    run: async ({ at }) => {
+      counted.push(at);
+      return { text: untrusted(`saw ${at}`), failed: false };
+    },
+  }),
+];
 
 const TOOLS = [toolName("ask_client"), toolName("look")];
 
@@ -107,15 +113,15 @@ async function only(set: TestRuntime, thread: Thread): Promise<OpenCall> {
 const resultsIn = (messages: readonly Message[]): readonly string[] =>
   messages.flatMap((one) => (one.role === "tool" ? one.parts.map(({ id, text }) => `${id}: ${text}`) : []));
 
-/** The agent asks itself, on a thread of its own. */
-const asked = (): LaterAnswer => ({
+/** The agent asks another, by default itself, on a thread of its own. */
+const asked = (whom = sampleAgent().name): LaterAnswer => ({
   waitsFor: "agent",
   starts: (caller) => {
     const at = Date.UTC(2026, 10, 21, 9, 30);
     const issue = (kind: "thread" | "event") =>
       issueId(kind, at + ++issued, Uint8Array.from([...Array(9).fill(1), issued]));
     const { org } = OPERATOR;
-    const { name: agent, version } = sampleAgent({ tools: TOOLS });
+    const [agent, { version }] = [whom, sampleAgent({ tools: TOOLS })];
     const contact = contactId("ann");
     const opening = { id: threadId(issue("thread")), channel: PEER, key: caller.call, version, at, caller };
     const content = [{ type: "text", text: untrusted("What is the time?") }] as const;
@@ -232,6 +238,60 @@ describe("a turn that waits", () => {
     expect(resultsIn(sent[1]?.messages ?? [])).toEqual([expect.stringContaining("No answer yet")]);
     expect(await open(set, thread)).toMatchObject([{ state: "open" }]);
     expect(await open(set, fork)).toEqual([]);
+  });
+
+  it("says to a turn that is answered once more that there is no answer yet, and asks anew where it asked itself", async () => {
+    const ask = calls(["c1", "ask_client", { what: "x" }]);
+    const set = await waiting([ask, "Noon.", ask, "Not yet, then."]);
+    const { thread, runtime, store, sent } = set;
+    await set.say(thread, "Ask.");
+    await answer(set, thread, await only(set, thread), "noon");
+    await run(set, thread);
+    const [asking, answered] = await store.turns(thread.scope, thread.id);
+    if (asking === undefined || answered === undefined) throw new Error("two turns were expected");
+    // On a fork from before it, with a call of its own.
+    expect(types(await collect(runtime.regenerate(OPERATOR, asking.id)))).toEqual(["turn-start", "waiting"]);
+    expect((await collect(runtime.regenerate(OPERATOR, answered.id))).at(-1)).toMatchObject({ type: "done" });
+    expect(resultsIn(sent[3]?.messages ?? [])).toEqual([expect.stringContaining("No answer yet")]);
+    expect(JSON.stringify(sent[3]?.messages.at(-1))).toContain("| noon");
+    expect(await problems(store, thread.scope.org)).toEqual([]);
+  });
+
+  it("never waits for a recording, which answers or does not", async () => {
+    const set = await waiting([
+      calls(["c1", "ask_client", { what: "x" }], ["c2", "ask_client", { what: "y" }]),
+      "Done.",
+    ]);
+    const recorded = new Map([["c1", { text: untrusted("noon"), failed: false }]]);
+    expect(types(await set.say(set.thread, "Ask.", { recorded }))).toEqual(["turn-start", "done"]);
+    expect(resultsIn(set.sent[1]?.messages ?? [])).toEqual([
+      expect.stringContaining("| noon"),
+      expect.stringContaining("The recording has no answer"),
+    ]);
+    expect(await open(set, set.thread)).toEqual([]);
+  });
+
+  it("is refused in a turn over several senders, and a sender whose thread waits is not part of one", async () => {
+    const reply: Script<Request> = ({ messages }) =>
+      messages.some(({ role }) => role === "tool") ? "Said." : calls(["c1", "ask_client", { what: "x" }]);
+    const agent = sampleAgent({ history: "log", inbox: "batch", tools: [...TOOLS, toolName(REPLY_TOOL)] });
+    const tools = toolset([...askingTools({ waitsFor: "client" }), replyTool()]);
+    const set = await testRuntime(Array(4).fill(reply), { agent, parts: { tools } });
+    const inbox = () => collect(set.runtime.use(INBOX_API).runInbox(OPERATOR, agent.name));
+    const post = async (contact: string) =>
+      set.runtime.post(OPERATOR, await set.open(contact), [message(`I am ${contact}.`, ++set.time.at)]);
+    await post("ann");
+    expect(types(await inbox())).toEqual(["turn-start", "waiting"]);
+    for (const contact of ["ann", "bob", "cid"]) await post(contact);
+    for (const _ of ["ann's", "the others'"]) expect(types(await inbox())).toEqual(["turn-start", "done"]);
+    const ended = set.sent.map(({ messages }) => JSON.stringify(messages)).filter((one) => one.includes('"tool"'));
+    expect(ended).toHaveLength(2);
+    const [anns, others] = ended.toSorted((one) => (one.includes("I am ann.") ? -1 : 1));
+    expect(anns).toContain("No answer yet");
+    expect(others).toContain("a turn with several senders cannot wait");
+    for (const [contact, isThere] of Object.entries({ ann: false, bob: true, cid: true }))
+      expect(others?.includes(`I am ${contact}.`)).toBe(isThere);
+    expect(await problems(set.store, agent.org)).toEqual([]);
   });
 
   it("answers a call that nobody has answered in time", async () => {
@@ -385,6 +445,26 @@ describe("an agent that is asked", () => {
     const called = (await store.threads(thread.scope, 9)).find(({ channel }) => channel === PEER);
     expect(called?.caller).toMatchObject({ thread: thread.id, agent: set.agent.name });
     expect(await problems(store, thread.scope.org)).toEqual([]);
+  });
+
+  it("is erased with the contact who asked through another agent, and erased alone it gives its caller a sentence", async () => {
+    const whom = agentName("other");
+    const set = await waiting([calls(["c1", "ask_client", { what: "x" }])], { later: asked(whom) });
+    const { thread, store, agent, runtime } = set;
+    await set.say(thread, "Ask.");
+    const scope = { ...thread.scope, agent: whom };
+    const [called] = await store.threads(scope, 9);
+    if (called === undefined) throw new Error("nobody is asked");
+    expect(JSON.stringify(await store.pending(scope, called.id))).toContain("What is the time?");
+    await runtime.erase(OPERATOR, { contact: contactId("ann"), agent: agent.name });
+    expect(await store.threads(scope, 9)).toEqual([]);
+    expect(JSON.stringify(await store.pending(scope, called.id))).not.toContain("What is the time?");
+    expect(await problems(store, agent.org)).toEqual([]);
+
+    const other = await waiting([calls(["c1", "ask_client", { what: "x" }])], { later: asked(whom) });
+    await other.say(other.thread, "Ask.");
+    await other.runtime.erase(OPERATOR, { contact: contactId("ann"), agent: whom });
+    expect(await other.store.pending(other.thread.scope, other.thread.id)).toMatchObject([{ failed: true }]);
   });
 
   it("is asked at most three times: then its caller goes on with the reason", async () => {
