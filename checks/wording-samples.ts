@@ -114,6 +114,12 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
   },
   "turn/sources": {
     allowed: [["10 tool calls", "5 model calls"]],
+    leftNow: [["9 tool calls", "4 model calls"]],
+    callsLeft: [
+      ["fetch", 0],
+      ["fetch", 1],
+      ["fetch", 2],
+    ],
     onlyWhile: [[["idle", "in a turn"]]],
     clockLine: [["Tuesday", "2026-11-24, 09:30", "UTC"]],
   },
@@ -193,6 +199,7 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
     ],
     willBeSent: [["Everyone has a reply."]],
     stillWaiting: [[[]], [['"ann"', '"bob"']]],
+    waitElsewhere: [[1], [2]],
     messagesWait: [
       [1, 1, 1],
       [25, 3, 20],

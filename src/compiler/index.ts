@@ -10,6 +10,7 @@ export type { EarlyCut, Keep } from "./cut-plan.ts";
 export { frameResult, wholeMessage } from "./events.ts";
 export { leastOfLayer } from "./layers.ts";
 export { chooseMode, type ModeInput, type Room, roomIn } from "./mode.ts";
+export { type Restated, restate } from "./restate.ts";
 export { memoriesShown } from "./shown-layers.ts";
 export { type StretchRequest, type SummaryBy, stretchRequest } from "./stretch.ts";
 export { messagesCut, summaryRequest } from "./summary.ts";

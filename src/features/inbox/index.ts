@@ -11,12 +11,14 @@ import {
   isMedia,
   type LayerContent,
   partText,
+  SELF,
   type StoredEvent,
   type TurnEvent,
   trusted,
   type Untrusted,
   untrusted,
 } from "../../protocol/index.ts";
+import type { Store } from "../../store/index.ts";
 import { type GatherContext, type LiveSources, senderOf } from "../../turn/sources/index.ts";
 import type { Due, Job, Notice, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
@@ -27,7 +29,7 @@ import { EVENT } from "../shapes.ts";
 import { INBOX_API, type InboxApi, inboxApi } from "./api.ts";
 import { KEYS } from "./config.ts";
 import { replyTool } from "./tools.ts";
-import { messagesWait, NOTHING_WAITS } from "./wording.ts";
+import { messagesWait, NOTHING_WAITS, stillWaiting, waitElsewhere } from "./wording.ts";
 
 export { INBOX_API, type InboxApi } from "./api.ts";
 export { replyTool } from "./tools.ts";
@@ -178,13 +180,22 @@ async function* handled(turn: AsyncIterable<TurnEvent>, signal: AbortSignal): As
 }
 
 /** Fills layers with `source: obligations`. */
-export const INBOX_SOURCES: LiveSources = { obligations: async (_, context) => obligations(context) };
+export const inboxSources = (
+  { store }: { readonly store: Pick<Store, "inboxCount"> },
+  { org, name }: Agent,
+): LiveSources => ({
+  obligations: async (_, context) => {
+    // An agent that acts by itself has to know that somebody waits, and reads no word of it: that is for a turn about it.
+    const waiting = context.scope.contact === SELF ? await store.inboxCount({ org, agent: name }) : 0;
+    return waiting > 0 ? { kind: "text", text: trusted(waitElsewhere(waiting)) } : obligations(context);
+  },
+});
 
 export const FEATURE: Feature = {
   name: "inbox",
   needs: ["messages"],
   keys: KEYS,
-  steps: { sources: () => INBOX_SOURCES },
+  steps: { sources: inboxSources, restated: inboxSources },
   tools: () => [replyTool()],
   operations: [waiting, post, run],
   jobs: [messages],
@@ -217,7 +228,11 @@ const SHOWN = 20;
 
 /** What the turn has to answer: how many messages, and of each its sender and its beginning. Nothing but the turn's own events. */
 function obligations(context: GatherContext): LayerContent {
-  const waiting = context.events.filter(({ kind }) => kind !== "scheduled");
+  const { answered } = context.progress ?? {};
+  const waiting = context.events.filter(
+    (event) => event.kind !== "scheduled" && answered?.has(senderOf(event, context)) !== true,
+  );
+  if (waiting.length === 0 && answered !== undefined) return { kind: "text", text: trusted(stillWaiting([])) };
   if (waiting.length === 0) return { kind: "text", text: trusted(NOTHING_WAITS) };
   const senders = new Set(waiting.map((event) => senderOf(event, context))).size;
   const intro = messagesWait(waiting.length, senders, Math.min(SHOWN, waiting.length));

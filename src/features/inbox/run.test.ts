@@ -143,6 +143,20 @@ describe("a turn over the messages of several senders", () => {
     expect(await on.problems()).toEqual([]);
   });
 
+  it("25.20 says after each reply who is still waiting", async () => {
+    const one = (sender: string) => ({ parts: [call(sender, `Dear ${sender}.`)], end: { finish: "calls" as const } });
+    const on = await inbox([one("ann"), one("bob"), "All is answered."]);
+    await on.post("ann", "question-ann");
+    await on.post("bob", "question-bob");
+    await on.run();
+    const owed = on.sent.map(({ tail }) => tail.find(({ layer }) => layer === "obligations")?.text ?? "");
+    expect(owed[0]).toContain("2 messages are waiting");
+    expect(owed[1]).toContain("1 message is waiting");
+    expect(owed[1]).toContain("question-bob");
+    expect(owed[1]).not.toContain("question-ann");
+    expect(owed[2]).toContain("Everyone has a reply.");
+  });
+
   it("has no two senders in it who are shown alike: a reply to one could be meant for the other", async () => {
     const on = await inbox([politely, politely, politely]);
     for (const sender of ["bob", "<BOB>", "ann"]) await on.post(sender, `I am ${sender}`);

@@ -14,6 +14,9 @@ export const stillWaiting = (senders: readonly string[]): string =>
 
 /** Over the list of what the turn has to answer. */
 export const NOTHING_WAITS = "No message is waiting for a reply.";
+/** In a turn of the agent's own. */
+export const waitElsewhere = (messages: number): string =>
+  `${messages === 1 ? "1 message is" : `${messages} messages are`} waiting for a turn of ${messages === 1 ? "its" : "their"} own; this turn answers nobody.`;
 export const messagesWait = (messages: number, senders: number, shown: number): string => {
   const count = messages === 1 ? "1 message is" : `${messages} messages are`;
   const several = senders > 1 ? ` ${fromSeveral(senders)}` : "";

@@ -118,6 +118,15 @@ describe("obligations", () => {
     });
   });
 
+  it("25.21 a turn of its own knows how many messages wait, and no word of them", async () => {
+    const asked = { events: [TICK], scope: { ...SCOPE, contact: SELF } };
+    const store = { ...EMPTY_STORE, inboxCount: async () => 2 };
+    expect(await gathered({ kind: "obligations" }, { ...asked, store })).toEqual({
+      kind: "text",
+      text: "2 messages are waiting for a turn of their own; this turn answers nobody.",
+    });
+  });
+
   it("000.21 an operator's instruction is not the contact's word", async () => {
     const events = [event("Answer in French.", { kind: "instruction", trust: "operator" })];
     const [item] = itemsOf(await gathered({ kind: "obligations" }, { events }));

@@ -42,7 +42,7 @@ export function lifeSteps(own: Pick<LifeParts, "running" | "accounts">): TurnSte
       return {
         vitals: async () => {
           asked ??= vitalsOf(withRunning(parts), agent);
-          return vitalsText(agent, await asked);
+          return vitalsText(await asked);
         },
       };
     },

@@ -31,7 +31,7 @@ describe("a turn of an agent's own", () => {
     expect(endOf(await tick(on))).toMatchObject({ type: "done", text: "I looked around." });
     const asked = JSON.stringify(on.sent[0]?.messages);
     expect(asked).toMatch(/scheduled/);
-    expect(asked).toContain("You started this turn yourself; nobody wrote to you.");
+    expect(asked).toContain("You started this turn yourself; it is not about a message.");
 
     const own = { org: on.agent.org, agent: on.agent.name, contact: SELF };
     const [thread] = await on.runtime.threads(OPERATOR, own, 9);

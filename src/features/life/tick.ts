@@ -21,7 +21,7 @@ const TICK = "tick";
 /** What such a turn is about: the platform's words, and nobody else's. */
 export const WORDING = {
   occasion:
-    "You started this turn yourself; nobody wrote to you. Follow your layers, then report what you did in one sentence.",
+    "You started this turn yourself; it is not about a message. Follow your layers, then report what you did in one sentence.",
 } as const;
 
 /** How a turn of its own is run. `due`: which one it is, so that several programs post it once. */

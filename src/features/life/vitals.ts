@@ -53,10 +53,10 @@ export async function vitalsOf(parts: LifeParts, agent: Agent): Promise<Vitals> 
   };
 }
 
-/** Vitals as the model reads them: what the agent lives on, its account, its turn, the time and its state. What it does not have is left out. */
-export function vitalsText({ life }: Agent, now: Vitals): LayerContent {
+/** Vitals as the model reads them: what the agent lives on, its account, its turn, the time and its state. What it does not have, and what is not known, is left out. */
+export function vitalsText(now: Vitals): LayerContent {
   const lines = [
-    ...(life?.credits === undefined && now.balance === undefined ? [] : moneyLines(now)),
+    ...moneyLines(now),
     `tier: ${now.tier}`,
     ...walletLines(now),
     `turn: ${now.turn}`,
@@ -69,8 +69,8 @@ export function vitalsText({ life }: Agent, now: Vitals): LayerContent {
 
 function moneyLines({ balance, runway }: Vitals): readonly string[] {
   return [
-    `balance: ${balance === undefined ? "unknown" : `${balance.toFixed(balance < 1 ? 4 : 2)} US dollars`}`,
-    `runway: ${runway === undefined ? "unknown" : hours(runway)}`,
+    ...(balance === undefined ? [] : [`balance: ${balance.toFixed(balance < 1 ? 4 : 2)} US dollars`]),
+    ...(runway === undefined ? [] : [`runway: ${hours(runway)}`]),
   ];
 }
 
@@ -81,9 +81,8 @@ function hours(runway: number): string {
 
 function walletLines({ wallet, native, at }: Vitals): readonly string[] {
   if (wallet === undefined) return [];
-  const balance =
-    native === undefined ? "unknown" : `${coins(native.wei)} in its native coin, read ${ago(at - native.at)}`;
-  return [`wallet: ${wallet}`, `native balance: ${balance}`];
+  const balance = native && `${coins(native.wei)} in its native coin, read ${ago(at - native.at)}`;
+  return [`wallet: ${wallet}`, ...(balance === undefined ? [] : [`native balance: ${balance}`])];
 }
 
 const WEI = 10n ** 18n;

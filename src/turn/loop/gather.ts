@@ -21,9 +21,16 @@ import {
 import type { Store, Thread, TurnRecord } from "../../store/index.ts";
 import { rulesOf, tailPlanOf } from "../../wire/index.ts";
 import type { Parts } from "../parts.ts";
-import { type GatherContext, type Gathered, gather, type LiveSources, type ToolAllowance } from "../sources/index.ts";
+import {
+  type GatherContext,
+  type Gathered,
+  gather,
+  type LiveSources,
+  type ToolAllowance,
+  type TurnProgress,
+} from "../sources/index.ts";
 import { type ColdCache, compileFirst } from "./early-cut.ts";
-import { limitsOf } from "./run-tool.ts";
+import { IN_TURN, limitsOf, outOfState } from "./run-tool.ts";
 import { inWindow, keepOf, limitOf } from "./setup.ts";
 import type { FoundThread, FrozenBlock, TurnParts, TurnSetup } from "./steps.ts";
 import { type StoredTexts, storedTexts, withStored } from "./stored-texts.ts";
@@ -35,6 +42,8 @@ export interface Occasion {
   readonly events: readonly StoredEvent[];
   /** The results of calls that an earlier turn of the run left open. */
   readonly results?: readonly TranscriptMessage[];
+  /** How far the run has come, where this turn continues it. */
+  readonly progress?: TurnProgress;
   /** What the run is about, where this turn has only results: recall searches for it. */
   readonly about?: readonly StoredEvent[];
   /** Whose thread is whose, where the events are of several senders. */
@@ -277,7 +286,7 @@ async function countLong({ countAhead }: Parts, events: Occasion["events"]): Pro
 const NO_CACHE = { read: 1, write: 1 };
 
 /** The tools of the turn, as fixed at its start. */
-function allowances({ tools }: Parts, agent: Agent): readonly ToolAllowance[] {
+export function allowances({ tools }: Parts, agent: Agent): readonly ToolAllowance[] {
   return agent.tools.flatMap((name) => {
     const tool = tools.get(name);
     if (tool === undefined) return [];
@@ -286,7 +295,8 @@ function allowances({ tools }: Parts, agent: Agent): readonly ToolAllowance[] {
       {
         name,
         ...(Number.isFinite(calls) && { calls }),
-        ...(tool.states && { states: tool.states }),
+        // What every call meets is no condition worth a word.
+        ...(outOfState(tool, IN_TURN) !== undefined && { states: tool.states ?? [] }),
         ...(tool.waiting && { waiting: async () => (await tool.waiting?.(agent)) ?? [] }),
       },
     ];

@@ -178,6 +178,8 @@ export interface TurnSteps {
   readonly onStart?: (turn: RunningTurn) => Promise<void>;
   /** What fills live layers of this agent in one turn. */
   readonly sources?: (parts: TurnParts, agent: Agent) => LiveSources;
+  /** The same for those whose text the turn itself changes: asked again after its calls, with `progress`. */
+  readonly restated?: (parts: TurnParts, agent: Agent) => LiveSources;
   /** What fills layers of its prefix that are no texts of the store. `active` are the edited texts; undefined if they cannot be read. */
   readonly stored?: (parts: TurnParts, agent: Agent, active: ActiveTexts | undefined) => StoredSources;
   /** Memories for the start of an epoch, in frames. The first feature that answers decides. */
@@ -246,6 +248,7 @@ export function inOrder(list: readonly TurnSteps[]): Steps {
       for (const step of list) await step.onStart?.(turn);
     },
     sources: (parts, agent) => Object.assign({}, ...list.map((step) => step.sources?.(parts, agent))),
+    restated: (parts, agent) => Object.assign({}, ...list.map((step) => step.restated?.(parts, agent))),
     stored: (parts, agent, active) => Object.assign({}, ...list.map((step) => step.stored?.(parts, agent, active))),
     standing: async (parts, setup, found) => {
       for (const step of list) {

@@ -11,11 +11,12 @@ import { coldCache } from "./early-cut.ts";
 import { finalAnswer, saidSoFar, stoppedBy } from "./final-answer.ts";
 import { type Occasion, renewalOf } from "./gather.ts";
 import { pastOf } from "./plan-request.ts";
+import { progressOf, restated } from "./restate.ts";
 import { send } from "./send.ts";
 import { broughtUpToDate, limitOf, runningSetup } from "./setup.ts";
 import type { Ending, TurnParts, TurnSetup } from "./steps.ts";
 import { cutInTurn, withSummary } from "./summarise.ts";
-import { claimOf, newTurnState, outcomeOf, runIn, type TurnState, totalsOf, withoutWords } from "./turn-state.ts";
+import { add, claimOf, newTurnState, outcomeOf, runIn, type TurnState, totalsOf, withoutWords } from "./turn-state.ts";
 import { endRun, isFinalFailure, partedEvents, resultsOf } from "./waits.ts";
 
 /**
@@ -90,7 +91,9 @@ async function* converse(state: TurnState): AsyncGenerator<TurnEvent, Ending> {
       const said = stop === undefined ? undefined : finalAnswer(state, stop);
       if (said?.reply !== undefined) return { status: "done", stop: said.stop, reply: said.reply };
       const again = said === undefined ? [] : [said.again];
-      const next = extend(compilation, [...messages, ...again], state.setup.count);
+      const { compilation: now, added } = await restated(state, compilation);
+      const anew = added === undefined ? [] : [add(state, { role: "user", parts: added.parts }, added.trust)];
+      const next = extend(now, [...messages, ...anew, ...again], state.setup.count);
       yield* cutInTurn(compilation, next);
       compilation = next;
     }
@@ -149,6 +152,7 @@ async function continued(state: TurnState): Promise<Partial<Occasion>> {
     events: others,
     results,
     turn: runIn(claim),
+    progress: progressOf(state),
     ...(epoch && { epoch: { ...epoch, openRun } }),
     ...(about && { about }),
   };

@@ -31,6 +31,18 @@ export interface ToolAllowance {
   readonly waiting?: () => Promise<readonly string[]>;
 }
 
+/** How far a turn has come. */
+export interface TurnProgress {
+  readonly modelCalls: number;
+  readonly toolCalls: number;
+  /** How often each tool was called, as far as its own limit counts it. */
+  readonly calls: ReadonlyMap<ToolName, number>;
+  /** Who of several senders has a reply. */
+  readonly answered: ReadonlySet<ContactId>;
+  /** That the model is asked for the last time, if it is. */
+  readonly last?: string;
+}
+
 /** Calls `fire` once after so many milliseconds, unless the function it gives is called before. */
 export type Timer = (milliseconds: number, fire: () => void) => () => void;
 
@@ -82,6 +94,8 @@ export interface GatherContext {
   readonly tools?: readonly ToolAllowance[];
   /** How often the turn may call its model; left out, as often as the agent is declared to. */
   readonly modelCalls?: number;
+  /** What is left to the turn; left out in its first request, where nothing was done yet. */
+  readonly progress?: TurnProgress;
   /** The operator's own sources, by name. */
   readonly sources?: ReadonlyMap<string, OwnSource>;
   readonly vault?: Vault;

@@ -8,9 +8,9 @@ import {
   StrataError,
   trusted,
 } from "../../protocol/index.ts";
-import type { GatherContext, Timer, ToolAllowance } from "./context.ts";
+import type { GatherContext, Timer, ToolAllowance, TurnProgress } from "./context.ts";
 import { own } from "./own.ts";
-import { allowed, clockLine, NO_TOOLS, onlyWhile, SOURCE_FAILED } from "./wording.ts";
+import { allowed, callsLeft, clockLine, leftNow, NO_TOOLS, onlyWhile, SOURCE_FAILED } from "./wording.ts";
 
 /** What the sources gave, one content for each layer asked for, and what went wrong on the way. */
 export interface Gathered {
@@ -152,15 +152,27 @@ const nameOf = (source: Source): string => (source.kind === "own" ? source.name 
 
 /**
  * The tools of the turn as they were fixed at its start: how often each and the model may be called, in which states, and which of
- * their calls wait for a person.
+ * their calls wait for a person. After a call: what is left.
  */
 async function allowance(agent: Agent, context: GatherContext): Promise<LayerContent> {
-  const { tools = [], modelCalls = agent.budgets.turn.modelCalls } = context;
+  const { tools = [], modelCalls = agent.budgets.turn.modelCalls, progress } = context;
   if (tools.length === 0) return { kind: "text", text: trusted(NO_TOOLS) };
+  if (progress !== undefined) return { kind: "text", text: trusted(leftText(tools, progress)) };
   const intro = allowed(times(agent.budgets.turn.toolCalls, "tool call"), times(modelCalls, "model call"));
   const lines = await Promise.all(tools.map(async (tool) => line(tool, (await tool.waiting?.()) ?? [])));
   // Names of tools and layers are the operator's, the states and numbers the platform's.
   return { kind: "text", text: trusted([intro, ...lines].join("\n")) };
+}
+
+/** What is left once calls were made: of the turn, and of the tools that have a limit of their own and were called. */
+function leftText(tools: readonly ToolAllowance[], progress: TurnProgress): string {
+  const { toolCalls, modelCalls, calls: used, last } = progress;
+  if (last !== undefined) return last;
+  const lines = tools.flatMap(({ name, calls }) => {
+    const before = used.get(name) ?? 0;
+    return calls === undefined || before === 0 ? [] : [`- ${callsLeft(name, Math.max(0, calls - before))}`];
+  });
+  return [leftNow(times(toolCalls, "tool call"), times(modelCalls, "model call")), ...lines].join("\n");
 }
 
 function line({ name, calls, states }: ToolAllowance, waiting: readonly string[]): string {

@@ -1,4 +1,4 @@
-import { INBOX_SOURCES } from "../../features/inbox/index.ts";
+import { inboxSources } from "../../features/inbox/index.ts";
 import { logSources } from "../../features/logs/index.ts";
 import { memorySources, withoutDoubles } from "../../features/memories/index.ts";
 import {
@@ -77,9 +77,10 @@ export const EMPTY_STORE: AskedStore = {
   memories: async () => [],
   memoryStats: async () => [],
   log: async () => undefined,
+  inboxCount: async () => 0,
 };
 
-export type AskedStore = Pick<Store, "searchMemories" | "memory" | "memories" | "memoryStats"> &
+export type AskedStore = Pick<Store, "searchMemories" | "memory" | "memories" | "memoryStats" | "inboxCount"> &
   Parameters<typeof logSources>[0];
 
 /** Gathers as a turn does, with what features fill live layers with. */
@@ -88,7 +89,7 @@ export async function gatherFrom(
   layers: readonly Layer[],
   { store, ...context }: GatherContext & { readonly store: AskedStore },
 ): Promise<Gathered> {
-  const live = { ...memorySources(store, agent), ...logSources(store), ...INBOX_SOURCES };
+  const live = { ...memorySources(store, agent), ...logSources(store), ...inboxSources({ store }, agent) };
   const { contents, notes } = await gather(agent, layers, { ...context, live });
   return { contents: withoutDoubles(layers, contents), notes };
 }

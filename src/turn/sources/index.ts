@@ -10,6 +10,7 @@ export type {
   StoredSources,
   Timer,
   ToolAllowance,
+  TurnProgress,
 } from "./context.ts";
 export { senderOf, sendersOf } from "./context.ts";
 export { type Gathered, gather } from "./gather.ts";

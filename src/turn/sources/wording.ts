@@ -7,6 +7,11 @@ export const SOURCE_FAILED = "This could not be read for this turn, so what it w
 
 /** Over the list of the turn's tools. */
 export const allowed = (calls: string, modelCalls: string): string => `${calls}, ${modelCalls} in this turn:`;
+/** Instead of that list, after a call. */
+export const leftNow = (toolCalls: string, modelCalls: string): string =>
+  `Left in this turn: ${toolCalls}, ${modelCalls}.`;
+export const callsLeft = (tool: string, calls: number): string =>
+  `${tool}: ${calls === 0 ? "no more calls" : calls === 1 ? "1 more call" : `${calls} more calls`}`;
 export const onlyWhile = (states: readonly string[]): string => `only while ${states.join(" or ")}`;
 
 export const clockLine = (weekday: string, time: string, timezone: string): string =>
