@@ -98,8 +98,14 @@ export interface MemoryStore {
   searchMemories(scopes: readonly Scope[], query: MemoryQuery, before?: FoundBefore): Promise<readonly MemoryHit[]>;
   /** Newest first. Messages are included only if `filter.kinds` names them, superseded memories only with `superseded`. */
   memories(scope: Scope, limit: number, filter?: MemoryListing): Promise<readonly Memory[]>;
-  /** Everything saved on purpose in these scopes, the newest of each first; undefined if there are more than `most`. */
-  savedMemories(scopes: readonly Scope[], most: number): Promise<readonly Memory[] | undefined>;
+  /**
+   * What was saved on purpose in these scopes, the newest of each first; of more than `most` in a scope, the newest and those that were
+   * saved again most often. `more`: how many others there are.
+   */
+  savedMemories(
+    scopes: readonly Scope[],
+    most: number,
+  ): Promise<{ readonly saved: readonly Memory[]; readonly more: number }>;
   /** The subjects of the scope's memories, by their words alone; no memory belongs to two. Only the 5,000 newest are examined. */
   memoryTopics(scope: Scope, wish: TopicWish): Promise<readonly MemoryTopic[]>;
   memory(scope: Scope, id: MemoryId): Promise<Memory | undefined>;

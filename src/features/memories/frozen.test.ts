@@ -49,6 +49,21 @@ describe("frozen memory", () => {
     }
   });
 
+  it("25.10a is not switched off by very many facts: of those that are read, the newest and the most often saved stand", async () => {
+    const { store: whole } = await testRuntime([]);
+    const store = {
+      ...whole,
+      savedMemories: (scopes: Parameters<Store["savedMemories"]>[0]) => whole.savedMemories(scopes, 3),
+    };
+    const { say, open, sent } = await testRuntime(["ok"], { store });
+    const thread = await open();
+    for (const n of [1, 2]) await save(store, thread, "I am allergic to penicillin", n);
+    for (let n = 3; n <= 8; n++) await save(store, thread, `Journey ${n} went to Rome`, n);
+    const events = await say(thread, "Can I take amoxicillin?");
+    expect(messages(sent[0])).toContain("penicillin");
+    expect(frozen(events)).toMatchObject({ fate: "kept", items: { shown: 4, of: 7 } });
+  });
+
   it("is as much as its budget of tokens has room for; the others are searched for", async () => {
     const { say, open, store, sent } = await testRuntime(["ok", "ok"]);
     const thread = await open();

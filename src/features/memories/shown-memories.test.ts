@@ -71,6 +71,11 @@ describe("a memory that was shown and stays in the conversation", () => {
     expect(endOf(await say(thread, "Hello there")).type).toBe("done");
     expect(says(sent[3] ?? never())).toContain("called Miso");
     expect(says(sent[4] ?? never())).not.toContain("called Miso");
+    // 25.10a: a request to forget is not recalled later, nor is its answer.
+    const heard = await store.memories(thread.scope, 20, { kinds: ["message"] });
+    expect(heard.map(({ content }) => content)).toContain("Hello there");
+    expect(heard.map(({ content }) => content)).not.toContain("Forget my cat");
+    expect(heard.map(({ content }) => content)).not.toContain("Done.");
   });
 
   it("ends it if any of several memories shown as one is forgotten", async () => {

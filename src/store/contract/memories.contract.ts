@@ -34,18 +34,23 @@ export function memoryContract(openStore: OpenStore): void {
       await store.close();
     });
 
-    it("gives all that was saved in several scopes, and nothing where that is too much", async () => {
+    it("25.10a gives all that was saved in several scopes, and of too much the newest and what was saved again and again", async () => {
       const store = await openStore();
       const [own, others] = [{ ...ANN, contact: null }, scopeOf("bob")];
-      expect(await store.savedMemories([ANN, own], 9)).toEqual([]);
+      expect(await store.savedMemories([ANN, own], 9)).toEqual({ saved: [], more: 0 });
       await store.saveMemory(ANN, newMemory(), remembered("Ann has tea"));
       await store.saveMemory(ANN, newMemory(), remembered("Ann has milk", { at: NOW + 1 }));
       await store.saveMemory(ANN, newMemory(), remembered("Hello there", { kind: "message" }));
       await store.saveMemory(own, newMemory(), remembered("Everybody has bread"));
       await store.saveMemory(others, newMemory(), remembered("Bob has wine"));
-      const saved = await store.savedMemories([ANN, own], 3);
-      expect(saved?.map(({ content }) => content)).toEqual(["Ann has milk", "Ann has tea", "Everybody has bread"]);
-      expect(await store.savedMemories([ANN, own], 2)).toBeUndefined();
+      const contents = async (most: number) => {
+        const { saved, more } = await store.savedMemories([ANN, own], most);
+        return [saved.map(({ content }) => content), more];
+      };
+      expect(await contents(3)).toEqual([["Ann has milk", "Ann has tea", "Everybody has bread"], 0]);
+      expect(await contents(1)).toEqual([["Ann has milk", "Everybody has bread"], 1]);
+      await store.saveMemory(ANN, newMemory(), remembered("Ann has tea"));
+      expect(await contents(1)).toEqual([["Ann has milk", "Ann has tea", "Everybody has bread"], 0]);
       await store.close();
     });
 

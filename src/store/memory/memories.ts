@@ -56,22 +56,33 @@ export async function memory(tx: Tx, scope: Scope, id: MemoryId): Promise<Memory
   return row && toMemory(row);
 }
 
-/** Everything saved on purpose in these scopes, scope by scope; undefined if there are more than `most`. */
+/** So many that were saved again and again are read beside the newest. */
+const MOST_SUPPORTED = 100;
+
+/** What was saved on purpose in these scopes, scope by scope; of very many, the newest and those that were saved again most often. */
 export async function savedMemories(
   tx: Tx,
   scopes: readonly Scope[],
   most: number,
-): Promise<readonly Memory[] | undefined> {
-  const holding = await inOrder(await memoryScopes(tx, scopes), async (own) => {
+): Promise<{ readonly saved: readonly Memory[]; readonly more: number }> {
+  const lists = await inOrder(await memoryScopes(tx, scopes), async (own) => {
     // The scope's row also counts superseded memories; this count does not.
     const counts = own === undefined || own.saved === 0 ? [] : await countsOf(tx, own.number);
-    return { own, saved: counts.reduce((sum, { kind, memories }) => sum + (kind === "message" ? 0 : memories), 0) };
+    const there = counts.reduce((sum, { kind, memories }) => sum + (kind === "message" ? 0 : memories), 0);
+    if (own === undefined || there === 0) return { saved: [], more: 0 };
+    const newest = await newestOf(tx, own, most);
+    const known = new Set(newest.map(({ id }) => id));
+    const supported = there > most ? (await mostSupported(tx, own)).filter(({ id }) => !known.has(id)) : [];
+    const saved = [...newest, ...supported];
+    return { saved, more: Math.max(0, there - saved.length) };
   });
-  if (holding.reduce((sum, { saved }) => sum + saved, 0) > most) return undefined;
-  const lists = await inOrder(holding, async ({ own, saved }) =>
-    own === undefined || saved === 0 ? [] : newestOf(tx, own, most),
-  );
-  return lists.flat();
+  return { saved: lists.flatMap(({ saved }) => saved), more: lists.reduce((sum, { more }) => sum + more, 0) };
+}
+
+async function mostSupported(tx: Tx, own: MemoryScope): Promise<readonly Memory[]> {
+  const best = `${KEPT} and memory.superseded_by is null and memory.support > 1
+    order by memory.support desc, memory.at desc limit ${MOST_SUPPORTED}`;
+  return (await memoryRows(tx, own, best)).map(toMemory);
 }
 
 /** As the counts are stored: every message reads them. */

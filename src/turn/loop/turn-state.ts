@@ -24,7 +24,7 @@ import {
   type TurnId,
   type TurnTotals,
 } from "../../protocol/index.ts";
-import type { Claim, RequestRecord, Thread, TurnOutcome } from "../../store/index.ts";
+import { type Claim, FORGET_MEMORY, type RequestRecord, type Thread, type TurnOutcome } from "../../store/index.ts";
 import type { Lease } from "../intake/lease.ts";
 import { answersCall } from "../intake/own-channels.ts";
 import { REPLAY } from "../recording/recording.ts";
@@ -239,10 +239,14 @@ export function outcomeOf(
   };
 }
 
-/** What is not to be remembered: nothing that agents ask each other is. */
+/**
+ * What is not to be remembered: nothing that agents ask each other is, nor is a request to forget something and its answer, which would
+ * tell it again.
+ */
 function forgottenOf(state: TurnState, ending: Ending, outbox: OutboxId): TurnOutcome["unremembered"] {
   const { batchMembers, events } = claimOf(state);
   if (!isKept(ending) || batchMembers !== undefined) return [];
-  if (isCalled(state)) return [...events.map(({ id }) => id), outbox];
+  const forgets = state.writes.some(({ write }) => FORGET_MEMORY.read(write) !== undefined);
+  if (isCalled(state) || forgets) return [...events.map(({ id }) => id), outbox];
   return unremembered(events, { id: outbox, text: ending.reply }, state);
 }

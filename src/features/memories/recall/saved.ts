@@ -16,14 +16,14 @@ import type { Store } from "../../../store/index.ts";
 import { happenedFor } from "./items.ts";
 import { TOKENS } from "./recall.ts";
 
-/** More than so many are never frozen, and not read. */
+/** So many of a scope are read, of more the newest and those that were saved most often: the budget has no room for others. */
 const MOST = 1_000;
 
 /** What is to be known of the turn's saved memories before anything is recalled. */
 export interface SavedMemory {
   /** What would stand at the start of an epoch that the turn opens. None: there is nothing to choose about. */
   readonly frozen?: FrozenMemory;
-  /** What was saved; nothing where that is too much to read. The newest first. */
+  /** What was saved, the newest first; of very much only a part. */
   readonly saved: readonly Memory[];
   /**
    * Something that stands frozen in the running epoch was forgotten: it must not be sent again. What the epoch told on the way
@@ -52,15 +52,13 @@ export async function savedMemory(agent: Agent, context: SavedContext): Promise<
   const layer = agent.layers.find(({ source }) => source.kind === "recall");
   if (layer === undefined || (agent.recall !== "auto" && agent.recall !== "frozen")) return NOTHING;
   const scopes: readonly Scope[] = [context.scope, { ...context.scope, contact: null }];
-  const all = await context.store.savedMemories(scopes, MOST);
+  const { saved: all, more } = await context.store.savedMemories(scopes, MOST);
   const happened = happenedFor(context);
-  const valid = (all ?? []).filter((one) => isValidAt(one, context.at) && happened(one));
+  const valid = all.filter((one) => isValidAt(one, context.at) && happened(one));
   const saved = valid.sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1));
   const forgotten = await isForgotten(scopes, saved, context);
-  if (all === undefined)
-    return { saved, forgotten, frozen: { layer, items: [], because: `more than ${MOST} memories are saved` } };
   if (saved.length === 0) return { saved, forgotten };
-  return { saved, forgotten, frozen: frozenOf(agent, layer, { ...context, saved }) };
+  return { saved, forgotten, frozen: frozenOf(agent, layer, { ...context, saved, more }) };
 }
 
 const NOTHING: SavedMemory = { saved: [], forgotten: false };
@@ -83,7 +81,7 @@ async function isForgotten(
 function frozenOf(
   agent: Agent,
   layer: Layer,
-  { saved, count, ...context }: SavedContext & { readonly saved: readonly Memory[] },
+  { saved, more, count, ...context }: SavedContext & { readonly saved: readonly Memory[]; readonly more: number },
 ): FrozenMemory {
   const sized = saved.map((memory) => {
     const { kind, trust, at, text } = itemOf(memory);
@@ -97,8 +95,8 @@ function frozenOf(
   const budget = Math.min(MOST_FROZEN, Math.floor(context.limit * LARGEST_SHARE), isCached ? MOST_FROZEN : perTurn);
   const chosen = freezeChoice(sized, budget);
   const tokens = chosen.reduce((sum, one) => sum + one.tokens, 0);
-  const rest = saved.length - chosen.length;
-  const because = `${chosen.length} of ${saved.length} saved memories, ${tokens} of ${budget} tokens${rest === 0 ? "" : "; the others are searched for"}`;
+  const rest = saved.length + more - chosen.length;
+  const because = `${chosen.length} of ${saved.length + more} saved memories, ${tokens} of ${budget} tokens${rest === 0 ? "" : "; the others are searched for"}`;
   // In the order in which they were saved, the newest first.
   const items = sized.filter((one) => chosen.includes(one)).map(({ memory }) => itemOf(memory));
   return { layer, items, because, ...(rest > 0 && { others: rest }) };
