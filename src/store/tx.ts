@@ -152,6 +152,8 @@ export interface WriteKind {
   readonly newId?: (at: number, random: (bytes: number) => Uint8Array) => string;
   /** What a tool that nobody knows may ask for. Left out: nothing, and only the token plans such writes. */
   readonly forTools?: (context: Pick<ToolContext, "turn">) => z.ZodType<StoreWrite>;
+  /** What was said in the turn is not remembered: it would tell again what the write takes away. */
+  readonly forgets?: true;
   /** The write with at most that trust (law 6). */
   readonly limited: (write: StoreWrite, most: readonly Trust[]) => StoreWrite;
   /** The write with the values of secrets replaced in its texts. */

@@ -9,7 +9,7 @@ export interface WriteToken<Write extends StoreWrite> extends WriteKind {
   readonly read: (write: StoreWrite) => Write | undefined;
 }
 
-interface WriteSpec<Write extends StoreWrite> extends Pick<WriteKind, "newId" | "forTools"> {
+interface WriteSpec<Write extends StoreWrite> extends Pick<WriteKind, "newId" | "forTools" | "forgets"> {
   readonly kind: Write["kind"];
   /** Writes are kept in the journal as JSON and may be older than this program. */
   readonly schema: z.ZodType<Write>;
@@ -25,7 +25,7 @@ const planned = new WeakSet<StoreWrite>();
 
 /** A kind of write: what tools plan, the journal keeps and the commit does. Its feature lists it in `writes` of its part of the store. */
 export function writeKind<Write extends StoreWrite>(spec: WriteSpec<Write>): WriteToken<Write> {
-  const { kind, schema, limited = (write) => write, hidden = (write) => write, apply, newId, forTools } = spec;
+  const { kind, schema, limited = (write) => write, hidden = (write) => write, apply, newId, forTools, forgets } = spec;
   const parsed = (write: unknown): Write => {
     const { data, error } = schema.safeParse(write);
     if (data !== undefined) return data;
@@ -42,6 +42,7 @@ export function writeKind<Write extends StoreWrite>(spec: WriteSpec<Write>): Wri
     kind,
     ...(newId && { newId }),
     ...(forTools && { forTools }),
+    ...(forgets && { forgets }),
     plan: (write) => {
       const one = parsed({ kind, ...write });
       planned.add(one);

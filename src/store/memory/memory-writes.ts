@@ -105,6 +105,7 @@ export const evictedIn = (reports: readonly CommitReport[]): readonly MemoryId[]
 /** Deletes a memory that the agent itself saved: those that a person saved stay, whoever asks. */
 export const FORGET_MEMORY = writeKind<{ readonly kind: "forget"; readonly memory: MemoryId }>({
   kind: "forget",
+  forgets: true,
   schema: z.strictObject({ kind: z.literal("forget"), memory: ID }),
   forTools: () => z.strictObject({ kind: z.literal("forget"), memory: ID }),
   apply: async (tx, { memory: id }, { scope }) => {

@@ -24,7 +24,7 @@ import {
   type TurnId,
   type TurnTotals,
 } from "../../protocol/index.ts";
-import { type Claim, FORGET_MEMORY, type RequestRecord, type Thread, type TurnOutcome } from "../../store/index.ts";
+import type { Claim, RequestRecord, Thread, TurnOutcome } from "../../store/index.ts";
 import type { Lease } from "../intake/lease.ts";
 import { answersCall } from "../intake/own-channels.ts";
 import { REPLAY } from "../recording/recording.ts";
@@ -246,7 +246,7 @@ export function outcomeOf(
 function forgottenOf(state: TurnState, ending: Ending, outbox: OutboxId): TurnOutcome["unremembered"] {
   const { batchMembers, events } = claimOf(state);
   if (!isKept(ending) || batchMembers !== undefined) return [];
-  const forgets = state.writes.some(({ write }) => FORGET_MEMORY.read(write) !== undefined);
+  const forgets = state.writes.some(({ write }) => state.parts.store.writes.of(write).forgets);
   if (isCalled(state) || forgets) return [...events.map(({ id }) => id), outbox];
   return unremembered(events, { id: outbox, text: ending.reply }, state);
 }
