@@ -149,7 +149,7 @@ console.log(typeof openApp, ERRORS.unexpected.exit, schema.title);`;
     const told = (await shell(`node ${tsc} --project . --listFiles`, folder)).trimEnd().split("\n");
     const read = told.filter((line) => line.startsWith("/") && /\.c?ts$/.test(line));
     expect(told.filter((line) => !read.includes(line))).toEqual([]);
-    expect(read.filter((file) => file.startsWith(`${folder}/tools/`))).toHaveLength(5);
+    expect(read.filter((file) => file.startsWith(`${folder}/tools/`))).toHaveLength(6);
   });
 
   it("runs the lines of README in a program: they stream, and wait for a reply, from a model of the AI SDK", async () => {
