@@ -312,6 +312,12 @@ export async function life({ killing: { store, kill: stop }, seed, tally }: Life
     );
     threads.set(key, { thread: made, model: model.forked(was) });
     tally.forks++;
+    // Its first two turns: what its parent left open has a result in the first, and only there.
+    for (let turns = chance(3); turns > 0; turns--) {
+      await say(key, { key: `m${++n}`, text: `message ${n}` });
+      if (model.isDue(at(key).model)) await take(key);
+      await settle(key);
+    }
   };
 
   const overdue = async (): Promise<void> => {
