@@ -8,6 +8,9 @@ import { type Connected, connect, EVERYTHING, type Reach } from "./database.ts";
 import { FIRST_TABLES } from "./first-schema.ts";
 import { migrate } from "./migrate.ts";
 
+/** With the one that came later and names agents, too. */
+const TABLES: readonly string[] = [...FIRST_TABLES, "open_call"];
+
 const { make, url } = databases();
 let db: Connected;
 
@@ -83,7 +86,7 @@ async function filled<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
       for (const table of [
         "memory_scope",
         "vector_model",
-        ...FIRST_TABLES.filter((name) => !/^(memory_scope|vector_model)$/.test(name)),
+        ...TABLES.filter((name) => !/^(memory_scope|vector_model)$/.test(name)),
       ])
         for (const [i, owner] of [ANN, ...OTHERS].entries()) await putRow(tx, table, owner, i + 1);
       made.push(await work(tx));
@@ -122,7 +125,7 @@ const countAll = async (
   of: (tx: Tx, table: string) => Promise<number>,
 ): Promise<ReadonlyMap<string, number>> => {
   const counts = new Map<string, number>();
-  for (const table of FIRST_TABLES) counts.set(table, await of(tx, table));
+  for (const table of TABLES) counts.set(table, await of(tx, table));
   return counts;
 };
 
@@ -134,7 +137,7 @@ describe.skipIf(server === undefined)(title("law 5 PostgreSQL's row-level securi
       return [...before, await countAll(tx, count)];
     });
     expect(seen).toEqual(wanted);
-    for (const table of FIRST_TABLES.filter((name) => name !== "memory_index"))
+    for (const table of TABLES.filter((name) => name !== "memory_index"))
       expect(wanted?.get(table), table).toBeLessThan(all?.get(table) ?? 0);
   });
 
@@ -142,11 +145,11 @@ describe.skipIf(server === undefined)(title("law 5 PostgreSQL's row-level securi
     const [before, wanted, left] = await filled(async (tx) => {
       const counts = [await countAll(tx, count), await countAll(tx, countOfAnn)];
       await tx.first(become(ANN));
-      for (const table of FIRST_TABLES.toReversed()) await tx.run(plain(`delete from ${table}`));
+      for (const table of TABLES.toReversed()) await tx.run(plain(`delete from ${table}`));
       await tx.first(become(EVERYTHING));
       return [...counts, await countAll(tx, count)];
     });
-    for (const table of FIRST_TABLES)
+    for (const table of TABLES)
       expect(left?.get(table), table).toBe((before?.get(table) ?? 0) - (wanted?.get(table) ?? 0));
   });
 
@@ -154,7 +157,7 @@ describe.skipIf(server === undefined)(title("law 5 PostgreSQL's row-level securi
     const taken = await filled(async (tx) => {
       await tx.first(become({ ...ANN, contact: "cid" }));
       const refused: string[] = [];
-      for (const table of FIRST_TABLES) {
+      for (const table of TABLES) {
         await tx.run(plain("savepoint before"));
         const put = putRow(tx, table, { ...ANN, org: "away" }, 5);
         await put.catch((thrown) => refused.push(/row-level security/.test(String(thrown)) ? table : String(thrown)));
@@ -162,7 +165,28 @@ describe.skipIf(server === undefined)(title("law 5 PostgreSQL's row-level securi
       }
       return refused;
     });
-    expect(taken).toEqual(FIRST_TABLES.filter((name) => name !== "memory_index"));
+    expect(taken).toEqual(TABLES.filter((name) => name !== "memory_index"));
+  });
+
+  it("lets a commit that begins something with another agent write there for its contact, and no further", async () => {
+    const reach = { ...ANN, agent: "companion other" };
+    const seen = await filled(async (tx) => {
+      await tx.first(become(reach));
+      const whose = await tx.all(plain<{ agent: string; contact: string }>("select agent, contact from thread"));
+      const refused: string[] = [];
+      for (const one of [
+        { agent: "third" },
+        { agent: "other", contact: "bob" },
+        { agent: "companion", contact: "bob" },
+      ]) {
+        await tx.run(plain("savepoint before"));
+        await putRow(tx, "open_call", { ...ANN, ...one }, 6).catch(() => refused.push(JSON.stringify(one)));
+        await tx.run(plain("rollback to savepoint before"));
+      }
+      await putRow(tx, "open_call", { ...ANN, agent: "other" }, 7);
+      return { whose: whose.map(({ agent, contact }) => `${agent} ${contact}`).sort(), refused: refused.length };
+    });
+    expect(seen).toEqual({ whose: ["companion ", "companion ann", "other ann"], refused: 3 });
   });
 
   it("shows nothing at all to who says no scope", async () => {
@@ -170,7 +194,7 @@ describe.skipIf(server === undefined)(title("law 5 PostgreSQL's row-level securi
       await tx.first(become({ org: "", agent: "", contact: "" }));
       return countAll(tx, count);
     });
-    expect(new Set(FIRST_TABLES.filter((name) => name !== "memory_index").map((table) => seen?.get(table)))).toEqual(
+    expect(new Set(TABLES.filter((name) => name !== "memory_index").map((table) => seen?.get(table)))).toEqual(
       new Set([0]),
     );
   });
