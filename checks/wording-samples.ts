@@ -106,6 +106,8 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
     callTooLong: [[9_000, 2_000]],
     inAll: [[9_000]],
     answerAgain: [["it is not JSON"]],
+    notSent: [["a person must approve it first"]],
+    sentInstead: [["The price is $40.\n\nMia, front desk"]],
     misfit: [['"price"', "Invalid input: expected number, received string"]],
     failed: [["price", "no such bicycle"]],
     stoppedBefore: [["price"]],

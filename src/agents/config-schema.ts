@@ -214,7 +214,6 @@ const TOOL = z.strictObject({
 export const layersOf = (layer: typeof LAYER) =>
   z
     .array(layer.meta({ oneOf: [{ required: ["text"] }, { required: ["file"] }, { required: ["source"] }] }))
-    .min(1)
     .max(100)
     .describe(
       "The pieces of the prompt. Their order in the prompt follows from scope and rank, not from the order here.",

@@ -235,6 +235,15 @@ export const TURN = z
     startedAt: TIME,
     endedAt: TIME.optional(),
     totals: TOTALS.optional(),
+    steps: z
+      .object({
+        answered: z.object({ by: list(z.string()), taint: TRUST }).optional(),
+        outgoing: list(
+          z.object({ by: z.string(), did: z.enum(["changed", "withheld"]), because: z.string().optional() }),
+        ).optional(),
+      })
+      .optional()
+      .describe("Which features answered in place of the model, and which changed or withheld the reply."),
     requests: list(
       z.object({
         ...SENT,

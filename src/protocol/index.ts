@@ -318,6 +318,7 @@ export {
   outcomePart,
   ownStop,
   STOP_REASONS,
+  type StepRecord,
   type StopReason,
   TURN_STATUSES,
   type TurnEvent,

@@ -5,7 +5,7 @@ import type { CallId, LayerId, ThreadId, ToolName, TurnId } from "./ids.ts";
 import type { Ledger } from "./ledger.ts";
 import type { RetryEvent, Usage } from "./model.ts";
 import type { CommitReport, NewApproval } from "./tool.ts";
-import type { Untrusted } from "./trust.ts";
+import type { Trust, Untrusted } from "./trust.ts";
 
 /**
  * Where a program's time comes from, milliseconds since 1970. It is passed in wherever time is needed; tests and recordings set it.
@@ -57,6 +57,19 @@ export const isKept = <Ended extends { readonly status: TurnStatus }>(
 export const WAITS_FOR = ["agent", "client", "person"] as const;
 export type WaitsFor = (typeof WAITS_FOR)[number];
 
+/** What the steps of features did in a turn: in their own words, which name nobody. */
+export interface StepRecord {
+  /** Who answered in place of the model, in order, and the lowest trust of what they were given. */
+  readonly answered?: { readonly by: readonly string[]; readonly taint: Trust };
+  /** What was done with the reply before it went out. What the model said stands in its messages. */
+  readonly outgoing?: readonly {
+    readonly by: string;
+    readonly did: "changed" | "withheld";
+    /** Why it was withheld. */
+    readonly because?: string;
+  }[];
+}
+
 /** A token for what steps and calls of a turn leave to `onCommit` of their feature. It lives as long as the turn; the core stores none of it. */
 export interface OutcomePart<Value> {
   readonly put: (extras: object, value: Value) => void;
@@ -89,6 +102,8 @@ export type TurnEvent =
       /** Absent for a contact. */
       readonly model?: ModelRef;
       readonly events: number;
+      /** Set if what is said may be changed or withheld before it goes out: what `done` says is what went out. */
+      readonly held?: true;
     }
   /** A layer's source failed or was late; the turn continues without it. */
   | { readonly type: "note"; readonly layer: LayerId; readonly says: string }

@@ -44,7 +44,6 @@ export { keepOwn, keepShared, ownText, scopeKey, sharedText, TEXT_OF } from "./r
 export { endedTurns, spent } from "./record/reports.ts";
 export type {
   ArrivingEvent,
-  BackupProgress,
   BatchReply,
   ChainHead,
   ChannelChoice,
@@ -90,6 +89,7 @@ export { addEvents } from "./threads/events.ts";
 export { openRow } from "./threads/threads.ts";
 export {
   type AlsoStored,
+  type BackupProgress,
   type Change,
   type EndedTurn,
   type Erasing,

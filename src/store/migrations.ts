@@ -175,4 +175,5 @@ export const SHARED: readonly Migration[] = [
       onSqlite("create index thread_parties_checked on thread (+initiator, target)"),
     ],
   },
+  { number: 29, name: "steps of features", statements: [newColumn("turn", "steps", "text")] },
 ];

@@ -19,6 +19,7 @@ import type {
   Reply,
   Request,
   Spoken,
+  StepRecord,
   StopReason,
   StoredEvent,
   TailPart,
@@ -207,6 +208,8 @@ export interface TurnOutcome {
   /** The key of each feature's `outcomePart`: what it left for its own `onCommit`. */
   readonly extras: object;
   readonly totals: TurnTotals;
+  /** What features' steps did. Left out: nothing. */
+  readonly steps?: StepRecord;
   /** The id that the outbox row gets. */
   readonly outbox: OutboxId;
   /** What was said and is not to be remembered, by its event and by the outbox row for the reply: it stays in the thread's record. */
@@ -267,6 +270,7 @@ export interface TurnRecord {
   readonly startedAt: number;
   readonly endedAt?: number;
   readonly totals?: TurnTotals;
+  readonly steps?: StepRecord;
   /** Requests and events are recorded when the turn ends; while it runs there are none. Erased texts are empty. */
   readonly requests: readonly Omit<RequestRecord, "tail">[];
   readonly events: readonly StoredEvent[];
@@ -339,12 +343,6 @@ export interface HeldThread {
   readonly scope: ContactScope;
   readonly holder: string;
   readonly until: number;
-}
-
-/** Pages of a backup. */
-export interface BackupProgress {
-  readonly done: number;
-  readonly total: number;
 }
 
 /** One entry of a thread's history: what was said, without any prompt or configuration. `kind` is that of the event, or `reply`. */

@@ -21,7 +21,6 @@ import type { OpenCall } from "./call-records.ts";
 import type { MemoryStore, VectorStore } from "./memory-store.ts";
 import type {
   ArrivingEvent,
-  BackupProgress,
   ChainHead,
   ChannelChoice,
   Claim,
@@ -44,7 +43,7 @@ import type {
   UsageTotal,
 } from "./records.ts";
 import type { AnswerTimes } from "./threads/answers.ts";
-import type { AlsoStored, StorePart, Writes } from "./tx.ts";
+import type { AlsoStored, BackupProgress, StorePart, Writes } from "./tx.ts";
 
 /**
  * The contract of the store. Every read and write of thread, memory or conversation data takes a scope; data outside of it does not

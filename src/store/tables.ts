@@ -172,6 +172,8 @@ interface TurnTable extends Owned {
   readonly link: number | null;
   /** How many messages at the end of its transcript it added; none where it did not end well, or before this was kept. */
   readonly own: number | null;
+  /** What features' steps did in it, as JSON; null: nothing. */
+  readonly steps: string | null;
   /** The first turn of its run. */
   readonly run: TurnId;
   /** The last event that it takes, by its number on the thread; null in a turn of several senders, and before this was kept. */

@@ -17,7 +17,7 @@ import type {
 } from "../protocol/index.ts";
 import type { MemoryIndex, MemoryLimits } from "./memory/memory-index.ts";
 import type { Migration } from "./migrations.ts";
-import type { BackupProgress, Claim, Finding, RequestRecord, TurnOutcome } from "./records.ts";
+import type { Claim, Finding, RequestRecord, TurnOutcome } from "./records.ts";
 import type { Dialect, Ready, Statement } from "./statement.ts";
 
 /**
@@ -51,6 +51,12 @@ export interface Transactions {
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   /** One snapshot for several reads; it never waits for a writer, and may not write. */
   read<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+}
+
+/** Pages of a backup. */
+export interface BackupProgress {
+  readonly done: number;
+  readonly total: number;
 }
 
 /** A database: its transactions, and what each database does its own way outside of them. */

@@ -202,7 +202,8 @@ export function eventsFor(actor: Allowed<"view">, events: AsyncIterable<TurnEven
   return may(actor, "explain") ? events : cutFor(actor, events);
 }
 
-async function* cutFor(actor: Allowed<"view">, events: AsyncIterable<TurnEvent>): AsyncGenerator<TurnEvent> {
+async function* cutFor(actor: Allowed<"view">, turn: AsyncIterable<TurnEvent>): AsyncGenerator<TurnEvent> {
+  const events = onceSent(turn);
   if (may(actor, "read")) {
     for await (const event of events) if (!explains(event)) yield event;
     return;
@@ -211,6 +212,18 @@ async function* cutFor(actor: Allowed<"view">, events: AsyncIterable<TurnEvent>)
     for await (const event of events) if (TO_CONTACTS.includes(event.type)) yield withoutInside(event);
   } catch (thrown) {
     throw withoutReason(asStrataError(thrown));
+  }
+}
+
+/** Where words may be changed or withheld before they go out, they come in one piece, once they are committed. */
+async function* onceSent(events: AsyncIterable<TurnEvent>): AsyncGenerator<TurnEvent> {
+  let isHeld = false;
+  for await (const event of events) {
+    if (event.type === "turn-start") isHeld = event.held === true;
+    if (isHeld && event.type === "text-delta") continue;
+    if (isHeld && (event.type === "done" || event.type === "waiting") && event.text !== "")
+      yield { type: "text-delta", text: event.text };
+    yield event;
   }
 }
 

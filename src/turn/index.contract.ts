@@ -29,7 +29,7 @@ import {
 } from "../protocol/index.ts";
 import { openSqlite, type Store, type Thread } from "../store/index.ts";
 import { cardOf } from "../wire/index.ts";
-import type { RunOptions, Runtime } from "./index.ts";
+import type { RunOptions, Runtime, TurnSteps } from "./index.ts";
 import { defineTool, toolset } from "./tools/index.ts";
 
 export const ORG = orgId("home");
@@ -133,6 +133,10 @@ export interface TestRuntime {
   readonly say: (thread: Thread, text: string, options?: RunOptions) => Promise<TurnEvent[]>;
 }
 
+/** Features that only a test has: nothing but their steps. */
+export const testFeatures = (steps: readonly TurnSteps[] = []): RuntimeParts["features"] =>
+  steps.map((one, i) => ({ name: `test-only-${i + 1}`, operations: [], steps: one }));
+
 /** A runtime over real SQLite with a scripted model: everything else is real. */
 export async function testRuntime(
   script: readonly Script<Request>[],
@@ -141,6 +145,8 @@ export async function testRuntime(
     readonly store?: Store;
     readonly parts?: Partial<Omit<RuntimeParts, "clock">> & { readonly clock?: Partial<Clock> };
     readonly budgets?: Partial<Budgets>;
+    /** Each of a feature that only the test has. */
+    readonly steps?: readonly TurnSteps[];
   } = {},
 ): Promise<TestRuntime> {
   const agent =
@@ -166,7 +172,7 @@ export async function testRuntime(
     random: (n) => Uint8Array.from({ length: n }, (_, i) => (i < 4 ? (++chance >> (8 * i)) & 255 : 7)),
     holder: "test",
     alive: () => true,
-    features: await allFeatures(),
+    features: [...(await allFeatures()), ...testFeatures(options.steps)],
     ...options.parts,
     clock: { recorded: () => time.at, real: () => Date.now(), ...options.parts?.clock },
   };

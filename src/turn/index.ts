@@ -27,11 +27,14 @@ export { schemaDigest } from "./loop/approvals.ts";
 export { BETWEEN_TURNS, callerOf, limitsOf, outOfState, runTool } from "./loop/run-tool.ts";
 export { agentAt, inWindow, keepVersion, limitOf, parametersOf, setupOf, upToDate } from "./loop/setup.ts";
 export type {
+  AnswerStep,
   Beginning,
   CommitResult,
   Ending,
   FoundThread,
   FrozenBlock,
+  Outgoing,
+  OutgoingStep,
   Phase,
   RunningTurn,
   TurnParts,

@@ -64,6 +64,11 @@ export const inAll = (characters: number): string => `… (${characters} charact
 /** An answer that does not fit the agent's `output`. */
 export const answerAgain = (problem: string): string =>
   `Your last answer cannot be used: ${problem}. Reply again with exactly one JSON value that matches the schema, and nothing else.`;
+
+/** What went out in place of a reply, behind it in the conversation. */
+export const notSent = (because: string): string => `Your last reply was not sent: ${because}.`;
+export const sentInstead = (text: string): string => `Instead of your last reply, this was sent:\n${text}`;
+
 export const NOT_JSON = "it is not JSON";
 export const TOO_DEEP = "it is nested too deeply to check";
 export const UNFIT = "it does not match the schema";

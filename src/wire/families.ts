@@ -14,11 +14,11 @@ export const UNKNOWN: Family = {
 };
 
 /** What answers for people without a key, and what plays a recording, costs nothing, and that is known. */
-const FREE: readonly Family[] = ["rehearsal", "recording"].map((family) => ({
-  ...UNKNOWN,
-  family,
-  price: automatic(0, 0),
-}));
+const FREE: readonly Family[] = [
+  ...["rehearsal", "recording"].map((family) => ({ ...UNKNOWN, family, price: automatic(0, 0) })),
+  // Where no model is asked, no window limits what is kept.
+  { ...UNKNOWN, family: "none", contextWindow: 1_000_000, price: automatic(0, 0) },
+];
 
 /** Neither passes a message on that clears itself: what is turn-scoped at its maker's is changed lines, or a plain end. */
 const tailOf = ({ tailMode, reasoningBoundToHistory = false }: Family): TailWay =>

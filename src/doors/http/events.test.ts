@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import { loadProject } from "../../app/entry/agents.ts";
 import { allOperations } from "../../app/entry/features.ts";
 import { blueprintFolder } from "../../app/entry/projects.ts";
-import { type Agent, actorId, agentName, allow, orgId, threadId } from "../../protocol/index.ts";
+import { type Actor, type Agent, actorId, agentName, allow, contactId, orgId, threadId } from "../../protocol/index.ts";
+import type { OutgoingStep } from "../../turn/index.ts";
 import { at, eventsOf, type HttpFixture, httpFixture, type Json, NOW, to } from "./index.contract.ts";
 import { routesOf } from "./routes.ts";
 
@@ -216,6 +217,47 @@ describe("posting and streaming", () => {
     const { ask, open } = await httpFixture();
     const response = await ask(`POST /v1/threads/${await open()}/run?mode=stream`);
     expect([response.status, await response.text()]).toEqual([200, ""]);
+  });
+});
+
+describe("a reply that a step changes or withholds", () => {
+  const CONTACT = { agent: agentName("companion"), contact: contactId("ann") };
+  const contact: Actor = { org: orgId("home"), id: actorId("key:ann"), role: "contact", ...CONTACT };
+  const script = [{ parts: [{ text: ["The canary", " sings."] }] }];
+  const served = (outgoing: OutgoingStep["outgoing"]) =>
+    httpFixture(script, {
+      actorOf: () => contact,
+      steps: [{ outgoing: { by: "desk", applies: () => true, outgoing } }],
+    });
+
+  it("reaches a contact by its stream and its value only as it went out", async () => {
+    const changed = async () => ({ text: "The bird sings.", told: false });
+    for (const stream of [true, false]) {
+      const { ask, runtime, operator } = await served(changed);
+      const thread = await runtime.open(operator, { ...CONTACT, channel: "http", key: "main" });
+      const body = await (await ask(...to(thread.id, { text: "Hi!" }, { stream }))).text();
+      expect(body).not.toContain("canary");
+      if (!stream) expect(JSON.parse(body)).toMatchObject({ done: { text: "The bird sings." } });
+      else
+        expect(eventsOf(body).map(({ type, data }) => [type, at(data, "text")])).toEqual([
+          ["received", undefined],
+          ["turn-start", undefined],
+          ["text-delta", "The bird sings."],
+          ["done", "The bird sings."],
+          ["answer", undefined],
+        ]);
+    }
+  });
+
+  it("reaches nobody outside where it is withheld, however it is asked for", async () => {
+    const { ask, json, runtime, operator } = await served(async () => ({ withheld: "a person must approve it" }));
+    const thread = await runtime.open(operator, { ...CONTACT, channel: "http", key: "main" });
+    const body = { text: "Hi!", externalId: "m1" };
+    const streamed = await (await ask(...to(thread.id, body, { stream: true }))).text();
+    const again = await json(...to(thread.id, body));
+    const shown = await json(`GET /v1/threads/${thread.id}/slots`);
+    expect(JSON.stringify([streamed, again, shown])).not.toMatch(/canary|approve/);
+    expect(again.body).toMatchObject({ state: "done", done: { text: "", unanswered: 1 } });
   });
 });
 

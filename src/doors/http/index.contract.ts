@@ -19,7 +19,8 @@ import {
   type Tool,
 } from "../../protocol/index.ts";
 import { openSqlite, type Store } from "../../store/index.ts";
-import type { Runtime } from "../../turn/index.ts";
+import { testFeatures } from "../../turn/index.contract.ts";
+import type { Runtime, TurnSteps } from "../../turn/index.ts";
 import { toolset } from "../../turn/tools/index.ts";
 import { cardOf } from "../../wire/index.ts";
 import { createServer, type Server, type ServerParts, siteOf } from "./index.ts";
@@ -69,7 +70,7 @@ function companion(org: string): Agent {
 /** The server over a real runtime and database, with a scripted model or another; two organizations have an agent each, and `more`. */
 export async function httpFixture(
   speaker: readonly Script<Request>[] | Model = [],
-  changes: Partial<ServerParts> = {},
+  { steps = [], ...changes }: Partial<ServerParts> & { readonly steps?: readonly TurnSteps[] } = {},
   more: readonly Agent[] = [],
   tools: readonly Tool[] = [],
 ): Promise<HttpFixture> {
@@ -97,7 +98,7 @@ export async function httpFixture(
     random: (n) => randomBytes(n),
     holder: "test",
     alive: () => true,
-    features: await allFeatures(),
+    features: [...(await allFeatures()), ...testFeatures(steps)],
   });
   const operator = allow({ org: orgId("home"), id: actorId("token:operator"), role: "operator" }, "operate");
   const parts: ServerParts = {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { scripted } from "../../models/index.ts";
 import { contactId, threadId } from "../../protocol/index.ts";
 import { collect, endOf, message, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
-import { type Runtime, readRecording, replay } from "../../turn/index.ts";
+import { type Outgoing, type Runtime, readRecording, replay } from "../../turn/index.ts";
 import { INBOX_API } from "../inbox/index.ts";
 import { DELIVERY_API } from "./api.ts";
 import type { Delivery, DeliveryReport, SendDelivery } from "./deliver.ts";
@@ -56,6 +56,29 @@ describe("a reply of an agent that says where its replies go", () => {
     expect(await runtime.use(DELIVERY_API).outbox(OPERATOR, AGENT.name, { limit: 5 })).toMatchObject([
       { status: "delivered" },
     ]);
+  });
+
+  it("is what went out in place of the model's words, and nothing of one that was withheld", async () => {
+    let does: Outgoing = { text: "It sings.", told: false };
+    const steps = [{ outgoing: { by: "desk", applies: () => true, outgoing: async () => does } }];
+    const { tries, send } = receiver();
+    const on = await testRuntime(["The canary sings.", "The canary is silent."], {
+      agent: AGENT,
+      steps,
+      parts: { sendDelivery: send, clock: { real: () => Date.now() + MINUTE } },
+    });
+    const thread = await on.open();
+    await on.say(thread, "Does it sing?", { replyTo: "outbox" });
+    does = { withheld: "a person must approve it first" };
+    await on.say(thread, "Still?", { replyTo: "outbox" });
+    const later = await testRuntime([], {
+      agent: AGENT,
+      store: on.store,
+      parts: { sendDelivery: send, clock: { real: () => Date.now() + 3 * MINUTE } },
+    });
+    await look(later.runtime);
+    expect(tries.map(({ text }) => text)).toEqual(["It sings."]);
+    await on.store.close();
   });
 
   it("that is not taken is tried again later under the same id, and the one behind it does not wait for it", async () => {

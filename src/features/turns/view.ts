@@ -103,7 +103,19 @@ function head(turn: TurnRecord, style: Style): readonly string[] {
       : [
           `took     ${count(totals.modelCalls, "request")}, ${count(totals.toolCalls, "tool call")}, ${duration(totals.milliseconds)}${cost}`,
         ]),
+    ...stepLines(turn.steps),
     ...(link?.hash == null ? [] : [`record   link ${number(link.seq)}, ${link.hash}`]),
+  ];
+}
+
+/** Who answered in place of the model, and what was done with the reply before it went out. */
+function stepLines({ answered, outgoing = [] }: NonNullable<TurnRecord["steps"]> = {}): readonly string[] {
+  return [
+    ...(answered === undefined ? [] : [`answered by ${answered.by.join(", ")}, in place of the model`]),
+    ...outgoing.map(
+      ({ by, did, because }) =>
+        `outgoing reply ${did} by ${by}${because === undefined ? "" : `: ${printable(because)}`}`,
+    ),
   ];
 }
 

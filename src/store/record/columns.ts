@@ -28,9 +28,9 @@ export const CORE_COVER: Readonly<Record<string, TableCover>> = {
   message: { derived: "org agent contact thread epoch position piece trust tokens came_with rolling" },
   turn: {
     linked:
-      "org agent contact id thread seq status attempt version started_at ended_at stop code words model wire mode totals epoch length own run upto",
+      "org agent contact id thread seq status attempt version started_at ended_at stop code words model wire mode totals epoch length own steps run upto",
     derived: "link",
-    since: "own upto",
+    since: "own upto steps",
   },
   turn_event: { linked: "org agent contact turn position event" },
   turn_message: { linked: "org agent contact turn position piece trust tokens came_with" },

@@ -78,10 +78,12 @@ async function requestLinks(
   own: readonly Digest[],
   read: ReadBefore,
 ): Promise<readonly RequestLink[]> {
-  const prefixes = new Map<number, PrefixManifest & { readonly prefix: Digest }>();
+  const prefixes = new Map<string, PrefixManifest & { readonly prefix: Digest }>();
   return inOrder(rows, async (row) => {
-    const known = prefixes.get(row.epoch) ?? (await prefixOf(tx, row, read));
-    prefixes.set(row.epoch, known);
+    // A request that names another thread has no epoch there.
+    const epoch = `${row.thread} ${row.epoch}`;
+    const known = prefixes.get(epoch) ?? (await prefixOf(tx, row, read));
+    prefixes.set(epoch, known);
     const { prefix, schemas, tools } = known;
     const { n, parameters, marks, ledger, reply: response } = row;
     return {
@@ -148,6 +150,7 @@ async function rest(
     epoch,
     length,
     own,
+    steps,
     run,
     upto,
   } = turn;
@@ -171,6 +174,7 @@ async function rest(
       epoch,
       length,
       ...(own !== null && { own }),
+      ...(steps !== null && { steps }),
       ...(run !== turn.id && { run }),
       ...(upto !== null && { upto }),
     },

@@ -4,8 +4,8 @@ import { crc32 } from "node:zlib";
 import BetterSqlite3 from "better-sqlite3";
 import { StrataError } from "../../protocol/index.ts";
 import { MEMORY_LIMITS, type MemoryLimits } from "../memory/memory-index.ts";
-import type { BackupProgress } from "../records.ts";
 import { type Ready, runnable, type Statement } from "../statement.ts";
+import type { BackupProgress } from "../tx.ts";
 
 /** One open database, as its driver has it: synchronous. Store functions get it through a transaction (`transactions.ts`). */
 export interface Connection {

@@ -2,8 +2,9 @@ import { closeSync, existsSync, linkSync, openSync, renameSync, rmSync } from "n
 import { StrataError } from "../../protocol/index.ts";
 import { type Migration, nameOfSteps } from "../migrations.ts";
 import { problem } from "../record/chain.ts";
-import type { BackupProgress, Finding } from "../records.ts";
+import type { Finding } from "../records.ts";
 import { plain } from "../statement.ts";
+import type { BackupProgress } from "../tx.ts";
 import { type Connection, connect } from "./connection.ts";
 import { failure } from "./failure.ts";
 import { migrate } from "./migrate.ts";

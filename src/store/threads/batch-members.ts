@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { type ContactScope, isBatch, type Trust, type TurnId } from "../../protocol/index.ts";
+import { type ContactScope, isBatch, type StepRecord, type Trust, type TurnId } from "../../protocol/index.ts";
 import { fixed, insert, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { requestRows } from "../turns/requests.ts";
@@ -111,14 +111,30 @@ export async function batchFacts(tx: Tx, turn: Row<"turn">, read?: readonly Row<
  * wrote.
  */
 export async function taintsOf(tx: Tx, scope: ContactScope, turn: TurnId): Promise<readonly Trust[]> {
-  return taintsIn(await stagedIn(tx, scope, turn), await requestRows(tx, scope, turn));
+  const row = await tx.first(
+    query
+      .selectFrom("turn")
+      .select("steps")
+      .where((eb) => eb.and({ ...owner(scope), id: turn })),
+  );
+  const requests = await requestRows(tx, scope, turn);
+  const read = { requests, ...(row?.steps && { steps: toSteps(row.steps) }) };
+  return taintsIn(await stagedIn(tx, scope, turn), read);
 }
 
-/** The same for a turn whose rows were read already. */
+/** What features' steps did in a turn, as its row holds it. */
+export function toSteps(text: string): StepRecord {
+  return JSON.parse(text);
+}
+
+/** The same for a turn whose rows were read already. Whoever answers in place of the model leaves no request. */
 export const taintsIn = (
   staged: readonly unknown[],
-  requests: readonly { readonly taint: Trust }[],
-): readonly Trust[] => (staged.length > 0 ? ["contact"] : requests.map(({ taint }) => taint));
+  { requests, steps }: { readonly requests: readonly { readonly taint: Trust }[]; readonly steps?: StepRecord },
+): readonly Trust[] => {
+  if (staged.length > 0) return ["contact"];
+  return [...requests.map(({ taint }) => taint), ...(steps?.answered ? [steps.answered.taint] : [])];
+};
 
 /** The scopes of all turns of several senders of which the contact's messages were ever a part. */
 export async function batchesWith(tx: Tx, scope: ContactScope): Promise<readonly ContactScope[]> {

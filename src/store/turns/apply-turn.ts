@@ -107,7 +107,7 @@ async function addSlots(tx: Tx, at: Settling, { claim, outcome, words, events, s
     at: when,
     text,
   }));
-  if (words !== null) said.push(replySlot(outcome, words, replyTrust(taintsIn(staged, outcome.requests))));
+  if (words !== null) said.push(replySlot(outcome, words, replyTrust(taintsIn(staged, outcome))));
   const slots = said.map((slot, i) => ({ ...slot, position: first + i }));
   const rows = slots.map(({ position, kind, trust, piece, at: when }): Row<"slot"> => {
     const speaker = kind === "reply" ? "agent" : trust;

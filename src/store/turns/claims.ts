@@ -273,6 +273,7 @@ function newTurn(row: Row<"thread">, request: ClaimRequest, begin: Omit<Begin, "
     length: null,
     link: null,
     own: null,
+    steps: null,
     run: begin.run ?? request.turn,
     upto: begin.upto,
   };

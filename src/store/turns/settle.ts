@@ -225,6 +225,7 @@ async function endTurn(tx: Tx, at: Settling, { outcome, words, end, own }: Ended
     wire,
     mode,
     totals: JSON.stringify(outcome.totals),
+    steps: outcome.steps === undefined ? null : JSON.stringify(outcome.steps),
     epoch: end?.epoch ?? null,
     length: end?.position ?? null,
     own,
@@ -234,14 +235,26 @@ async function endTurn(tx: Tx, at: Settling, { outcome, words, end, own }: Ended
 
 type EndColumns = Pick<
   Row<"turn">,
-  "status" | "ended_at" | "stop" | "code" | "words" | "model" | "wire" | "mode" | "totals" | "epoch" | "length" | "own"
+  | "status"
+  | "ended_at"
+  | "stop"
+  | "code"
+  | "words"
+  | "model"
+  | "wire"
+  | "mode"
+  | "totals"
+  | "steps"
+  | "epoch"
+  | "length"
+  | "own"
 >;
 
 const endedTurn = fixed((at: ContactScope & EndColumns & { readonly id: TurnId }) => {
-  const { status, ended_at, stop, code, words, model, wire, mode, totals, epoch, length, own } = at;
+  const { status, ended_at, stop, code, words, model, wire, mode, totals, steps, epoch, length, own } = at;
   return query
     .updateTable("turn")
-    .set({ status, ended_at, stop, code, words, model, wire, mode, totals, epoch, length, own })
+    .set({ status, ended_at, stop, code, words, model, wire, mode, totals, steps, epoch, length, own })
     .where((eb) => eb.and({ ...owner(at), id: at.id }));
 });
 

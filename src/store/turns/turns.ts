@@ -16,7 +16,7 @@ import type { ChainHead, Paging, RequestStart, SentRequest, TurnRecord } from ".
 import { toEnd, toEvent, toMarks, toParameters, toTotals } from "../rows.ts";
 import { atMost, fixed, owner, plain, query, type Sql, within } from "../statement.ts";
 import type { Row } from "../tables.ts";
-import { batchMemberOf, sendersOf } from "../threads/batch-members.ts";
+import { batchMemberOf, sendersOf, toSteps } from "../threads/batch-members.ts";
 import { eventsOfTurn } from "../threads/events.ts";
 import { callsOfTurn } from "../threads/open-calls.ts";
 import { inOrder, type Tx } from "../tx.ts";
@@ -99,6 +99,7 @@ async function toTurn(tx: Tx, row: Row<"turn">): Promise<TurnRecord> {
     startedAt: row.started_at,
     ...(row.ended_at !== null && { endedAt: row.ended_at }),
     ...(row.totals !== null && { totals: toTotals(row.totals) }),
+    ...(row.steps !== null && { steps: toSteps(row.steps) }),
     requests: await inOrder(await requestRows(tx, row, id), (request) => readRequest(tx, request)),
     events: (await eventsOfTurn(tx, row, id)).map(toEvent),
     ...(edits.length > 0 && { edits }),

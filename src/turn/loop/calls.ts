@@ -1,7 +1,6 @@
 import { type Compilation, frameResult, roomLeft } from "../../compiler/index.ts";
 import {
   type CallPart,
-  canonicalJson,
   lowestTrust,
   REPLY_TOOL,
   type Reply,
@@ -16,13 +15,12 @@ import {
   type Untrusted,
   untrusted,
 } from "../../protocol/index.ts";
-import type { JournalKey } from "../../store/index.ts";
 import { retryWhileBusy } from "../intake/lease.ts";
 import type { Parts } from "../parts.ts";
 import type { RecordedResult } from "../runtime.ts";
 import { goneOf } from "../spending/spend.ts";
 import { RECORDING_HAS_NO_ANSWER } from "../tools/index.ts";
-import { handledOf, unansweredOf } from "../variants/batch-turn.ts";
+import { unansweredOf } from "../variants/batch-turn.ts";
 import {
   afterOutsideText,
   approvalForSeveral,
@@ -41,7 +39,7 @@ import { needsApproval, requestApproval, schemaDigest, waitingText, whenTainted 
 import { withoutPrivate } from "./reply-guard.ts";
 import { BETWEEN_TURNS, hidden, IN_TURN, limitsOf, outOfState, redacted, runTool, type ToolRun } from "./run-tool.ts";
 import type { Answer } from "./send.ts";
-import { add, claimOf, isCalled, plan, type TurnState, usedOf } from "./turn-state.ts";
+import { add, claimOf, isCalled, journalKey, plan, type TurnState, usedOf } from "./turn-state.ts";
 import { type LaterAnswer, leftOpen, withWord } from "./waits.ts";
 
 /** What a round came to: why the turn ends, or what goes into the next request. */
@@ -234,7 +232,7 @@ async function runOnce(
   if (tool.effect !== "external") return run(state, tool, call, how);
   const { store, clock } = state.parts;
   const { scope } = state.lease.claim.thread;
-  const key = keyOf(state, tool, call);
+  const key = journalKey(state, { tool: tool.schema.name, input: call.input });
   const journal = await store.beginCall(scope, key, clock.recorded());
   if (journal.state === "done") return { outcome: journal.outcome };
   if (journal.state !== "new") return refusal(NOT_AGAIN[journal.state]);
@@ -242,16 +240,6 @@ async function runOnce(
   if (isKnown) await retryWhileBusy(() => store.endCall(scope, key, outcome, clock.recorded()));
   state.lease.signal.throwIfAborted();
   return { outcome };
-}
-
-/** A call is known by what it asks for: the next try may ask for the same in another order, or for fewer senders. */
-function keyOf(state: TurnState, { schema: { name: tool } }: Tool, { input }: CallPart): JournalKey {
-  const { thread, turn } = state.lease.claim;
-  const name = `${tool} ${canonicalJson(input)}`;
-  const ordinal = (state.outside.get(name) ?? 0) + 1;
-  state.outside.set(name, ordinal);
-  const senders = handledOf(state).map((one) => ({ scope: one.thread.scope, thread: one.thread.id, turn: one.turn }));
-  return { thread: thread.id, turn, ordinal, tool, input, senders };
 }
 
 /** Who had a say in a call, and who hears how far it has come. */

@@ -22,10 +22,11 @@ import {
 import type { RebuiltRequest } from "../../store/index.ts";
 import { changedPiece, dollars } from "../../wire/index.ts";
 import { callTooLong, inAll } from "../wording.ts";
+import { answerInPlace, callOf } from "./answer.ts";
 import { type PlannedRequest, planRequest } from "./plan-request.ts";
 import { replyGuard } from "./reply-guard.ts";
 import { parametersOf, withOmitted } from "./setup.ts";
-import type { TurnSetup } from "./steps.ts";
+import type { ModelCall, TurnSetup } from "./steps.ts";
 import { add, type TurnState } from "./turn-state.ts";
 
 /** What a call of the model gave, and what stays of it: the tail that the provider has cleared, and what the model said. */
@@ -35,6 +36,8 @@ export interface Answer {
   readonly said: readonly TranscriptMessage[];
   /** What was sent, which the turn continues from. */
   readonly compilation: Compilation;
+  /** Work in place of the model acts outside and was interrupted before: the turn ends without an answer. */
+  readonly interrupted?: true;
   /** Calls that are not run, for they are longer than what has room in the next request: by id, why. */
   readonly tooLong?: ReadonlyMap<string, string>;
 }
@@ -63,13 +66,31 @@ async function* sendOnce(state: TurnState, compiled: Compilation): AsyncGenerato
   state.sent = compilation;
   state.unsent = state.added.length;
   yield { type: "compiled", round: state.requests.length + 1, ledger: compilation.ledger };
-  const reply = yield* ask(state, compilation, parametersOf(state.setup));
+  const parameters = parametersOf(state.setup);
+  const call = callOf(state, compilation, parameters);
+  const inPlace = yield* answerInPlace(state, call);
+  if (inPlace !== undefined && "interrupted" in inPlace)
+    return { reply: NOTHING, said: [], compilation, interrupted: true };
+  const reply = inPlace?.reply ?? (yield* askHeard(state, compilation, { parameters, call }));
   const { parts, tooLong } = callsWithin(state, compilation, reply.parts);
   if (parts.length === 0) return { reply, said: [], compilation };
   const cleared = clearedTail(compilation);
   const before = cleared === undefined ? [] : [add(state, cleared.message, cleared.trust)];
   const said = [...before, add(state, { role: "assistant", parts }, compilation.taint)];
   return { reply, said, compilation, ...(tooLong && { tooLong }) };
+}
+
+const NOTHING: Reply = { parts: [], finish: "stop", usage: NO_USAGE };
+
+/** Asks the model, and tells the answer to the steps that listen to it. */
+async function* askHeard(
+  state: TurnState,
+  compilation: Compilation,
+  { parameters, call }: { readonly parameters: Parameters; readonly call: ModelCall },
+): AsyncGenerator<TurnEvent, Reply> {
+  const reply = yield* ask(state, compilation, parameters);
+  for (const { answered } of state.parts.steps.answers) await answered?.(state, call, reply);
+  return reply;
 }
 
 /** Tokens that an answer to a call needs at the least. */

@@ -1,18 +1,19 @@
 import { type Keep, roomIn } from "../../compiler/index.ts";
-import { type Agent, type Ledger, type Mode, type Parameters, StrataError } from "../../protocol/index.ts";
+import { type Agent, type Ledger, type Mode, type Model, type Parameters, StrataError } from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
 import { guessedWindow, rulesOf, samplingFor } from "../../wire/index.ts";
 import { answersCall } from "../intake/own-channels.ts";
 import type { Parts } from "../parts.ts";
 import type { RunOptions } from "../runtime.ts";
-import type { Pinned, TurnParts, TurnSetup } from "./steps.ts";
+import type { Pinned, Steps, TurnParts, TurnSetup } from "./steps.ts";
 import { turnBefore } from "./waits.ts";
 
 /** @throws StrataError `agent_not_found`, `model_unknown`, `invalid_input` for a model without a price under a limit in dollars */
 export async function setupOf(parts: TurnParts, thread: Pinned, options: RunOptions): Promise<TurnSetup> {
   const pinned = await agentAt(parts, thread);
   const agent = options.mode === undefined ? pinned : { ...pinned, mode: options.mode };
-  const model = options.model ?? (await parts.modelOf(agent));
+  const none = modelless(parts.steps, agent);
+  const model = (options.recorded === undefined ? none : undefined) ?? options.model ?? (await parts.modelOf(agent));
   const prices = parts.cardOf(model.ref);
   checkPrice(parts, { agent, model, prices });
   const count = await parts.counterOf(model.wire);
@@ -42,7 +43,8 @@ export async function runningSetup(parts: TurnParts, thread: Thread, given: RunO
   const began = await turnBefore(parts, thread);
   if (began === undefined) return setupOf(parts, thread, options);
   const { mode, model: ref } = began;
-  const model = options.model ?? (ref && (await parts.modelOf({ ...(await agentAt(parts, thread)), model: ref })));
+  const named = ref === NO_MODEL.ref ? undefined : ref;
+  const model = options.model ?? (named && (await parts.modelOf({ ...(await agentAt(parts, thread)), model: named })));
   const { maxTokens, temperature, topP } = began.requests.at(-1)?.parameters ?? {};
   const parameters = {
     ...(maxTokens !== undefined && { maxTokens }),
@@ -67,6 +69,26 @@ async function limitsForCall(parts: TurnParts, thread: Thread, { limits }: RunOp
     seconds: own.seconds,
     ...(Number.isFinite(maxCost) && { maxCost }),
   };
+}
+
+/** For an agent that a feature answers alone: it is never asked. */
+const NO_MODEL: Model = {
+  ref: "none",
+  wire: "none",
+  send: () => {
+    throw new StrataError("model_failed", "this agent has no model, and no feature has answered for it; name a model");
+  },
+};
+
+/**
+ * The model of an agent for which a feature answers alone. An agent without layers needs such a feature.
+ * @throws StrataError `config_invalid` for an agent without layers that none answers for
+ */
+function modelless({ answers }: Pick<Steps, "answers">, agent: Agent): Model | undefined {
+  if (answers.some(({ alone }) => alone?.(agent))) return NO_MODEL;
+  if (agent.layers.length > 0) return undefined;
+  const says = `${agent.name} declares no layers, and no feature answers in place of its model: add \`layers\` in strata.yaml`;
+  throw new StrataError("config_invalid", says, { agent: agent.name });
 }
 
 /** A spending limit without a known price would have no effect. */

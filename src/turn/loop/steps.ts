@@ -2,6 +2,7 @@ import {
   type ActiveTexts,
   type Agent,
   type Budgets,
+  type CallPart,
   type ContactId,
   type ContactScope,
   type CountTokens,
@@ -15,13 +16,17 @@ import {
   type OwnError,
   type OwnStop,
   type Parameters,
+  type Reply,
+  type Request,
   type Scope,
   SELF,
   type Spoken,
   type StopReason,
+  type StoredEvent,
   StrataError,
   type SurvivalTier,
   type ThreadId,
+  type Trust,
 } from "../../protocol/index.ts";
 import type { NewOpenCall, Thread } from "../../store/index.ts";
 import type { ModelCard } from "../../wire/index.ts";
@@ -158,6 +163,63 @@ export type Phase = "asking" | "acting" | "committing";
 /** How the end of a turn was stored. `lost`: not at all, and its lease expires by itself. */
 export type CommitResult = "recorded" | "lost";
 
+/** A call of the model, as whoever may answer in its place sees it. */
+export interface ModelCall {
+  /** What would be sent, but for the cache marks. */
+  readonly request: Omit<Request, "marks">;
+  /** The lowest trust of all that it was made from. An answer has it, too. */
+  readonly taint: Trust;
+  /** The messages that the turn handles. */
+  readonly events: readonly StoredEvent[];
+}
+
+/** What is answered in place of the model. Calls are checked and run like those of a model. */
+export interface StepAnswer {
+  readonly text: string;
+  readonly calls?: readonly Pick<CallPart, "tool" | "input">[];
+}
+
+/** Answers in place of the model, or listens to it. */
+export interface AnswerStep {
+  /** Who answers, as the record says it: `cache`. */
+  readonly by: string;
+  /** Whether it answers all calls of this agent. Such an agent needs neither layers nor a model. */
+  readonly alone?: (agent: Agent) => boolean;
+  /**
+   * Whether its work acts outside. Then it is written down before the work and after it: a turn that is run again gets the same answer, and
+   * one that was interrupted in the middle ends without one. Other work is simply done again.
+   */
+  readonly effect: "none" | "external";
+  /** Undefined: the next feature is asked, and at last the model. */
+  readonly answer: (turn: RunningTurn, call: ModelCall) => Promise<StepAnswer | undefined>;
+  /** The model has answered a call that the step had not. */
+  readonly answered?: (turn: RunningTurn, call: ModelCall, reply: Reply) => Promise<void>;
+}
+
+/** A reply before it goes out, as the reply guard has left it. */
+export interface OutgoingReply {
+  readonly text: Spoken;
+  readonly to: ContactId;
+  /** Whether this is what was said before the turn waits, and more may follow. */
+  readonly waits: boolean;
+}
+
+/** What a step did with a reply. `told`: the agent reads in its next request what went out in place of its own words. */
+export type Outgoing =
+  | { readonly text: string; readonly told: boolean }
+  /** It goes to nobody, and the agent reads why: the end of a sentence, as "a person must approve it first". */
+  | { readonly withheld: string };
+
+/** Changes or withholds what goes out. What it throws ends the turn as failed: nothing goes out unseen. */
+export interface OutgoingStep {
+  /** Who did it, as the record says it: `signature`. */
+  readonly by: string;
+  /** Whether it may change or withhold what this agent says there. Then only operators see words before the commit. */
+  readonly applies: (agent: Agent, thread: Thread) => boolean;
+  /** Undefined: it goes out as it is. A step sees what the one before has made of it. */
+  readonly outgoing: (turn: RunningTurn, reply: OutgoingReply) => Promise<Outgoing | undefined>;
+}
+
 /**
  * The steps by which features take part in a turn. The turn calls these steps without naming any feature, in the order of the list
  * that `app` passes.
@@ -186,6 +248,8 @@ export interface TurnSteps {
   readonly standing?: (parts: TurnParts, setup: TurnSetup, found: FoundThread) => Promise<FrozenBlock | undefined>;
   /** What all live layers were filled with, as it is sent: to remove what would stand there twice. */
   readonly gathered?: (agent: Agent, layers: readonly Layer[], gathered: Gathered) => Gathered;
+  readonly answer?: AnswerStep;
+  readonly outgoing?: OutgoingStep;
   /** Called as the turn moves on. */
   readonly phase?: (turn: RunningTurn, phase: Phase) => void;
   readonly funds?: Funds;
@@ -198,7 +262,8 @@ export interface TurnSteps {
 }
 
 /** All steps as one, for the turn. */
-export interface Steps extends Required<Omit<TurnSteps, "funds" | "checkStart" | "blockedThreads">> {
+export interface Steps
+  extends Required<Omit<TurnSteps, "funds" | "checkStart" | "blockedThreads" | "answer" | "outgoing">> {
   /**
    * The reason why no turn may begin now, or undefined. First, whether another one runs; then, whether the thread is paused; then each
    * feature is asked.
@@ -208,6 +273,9 @@ export interface Steps extends Required<Omit<TurnSteps, "funds" | "checkStart" |
   readonly checkStart: (parts: TurnParts, beginning: Beginning) => Promise<void>;
   readonly blockedThreads: (parts: TurnParts, agent: Agent) => Promise<ReadonlyMap<ThreadId, StrataError>>;
   readonly funds: readonly Funds[];
+  readonly answers: readonly AnswerStep[];
+  /** Those that may change or withhold what the agent says on the thread. */
+  readonly outgoing: (agent: Agent, thread: Thread) => readonly OutgoingStep[];
 }
 
 /** Runs the steps one after the other, in the order of the list. */
@@ -273,6 +341,8 @@ export function inOrder(list: readonly TurnSteps[]): Steps {
       for (const step of list) await step.onReplyRead?.(turn);
     },
     funds: list.flatMap(({ funds }) => funds ?? []),
+    answers: list.flatMap(({ answer }) => answer ?? []),
+    outgoing: (agent, thread) => list.flatMap(({ outgoing }) => (outgoing?.applies(agent, thread) ? outgoing : [])),
     ended: async (turn, ending, kept) => {
       for (const step of list) await step.ended?.(turn, ending, kept);
     },

@@ -58,7 +58,9 @@ export function* cutInTurn(before: Compilation, after: Compilation): Generator<T
 
 /** A rehearsal and a recording say what they say; and an agent may want no summaries. */
 const speaksForItself = ({ setup, recorded }: TurnState): boolean =>
-  setup.agent.summaries !== false && recorded === undefined && !["rehearsal", "recording"].includes(setup.model.ref);
+  setup.agent.summaries !== false &&
+  recorded === undefined &&
+  !["rehearsal", "recording", "none"].includes(setup.model.ref);
 
 async function* sumUp(
   state: TurnState,

@@ -5,6 +5,7 @@ import {
   billedUsage,
   type CallLimits,
   type ContactId,
+  canonicalJson,
   isBatch,
   isKept,
   isReserved,
@@ -17,6 +18,7 @@ import {
   outboxId,
   type PlannedWrite,
   type Spoken,
+  type StepRecord,
   type StoreWrite,
   type ToolName,
   type TranscriptMessage,
@@ -24,13 +26,13 @@ import {
   type TurnId,
   type TurnTotals,
 } from "../../protocol/index.ts";
-import type { Claim, RequestRecord, Thread, TurnOutcome } from "../../store/index.ts";
+import type { Claim, JournalKey, RequestRecord, Thread, TurnOutcome } from "../../store/index.ts";
 import type { Lease } from "../intake/lease.ts";
 import { answersCall } from "../intake/own-channels.ts";
 import { REPLAY } from "../recording/recording.ts";
 import type { ReplyTo, RunOptions } from "../runtime.ts";
 import type { TrackedSpend } from "../spending/spend-tracker.ts";
-import { batchMembersOf, fundsEnded, repliesOf } from "../variants/batch-turn.ts";
+import { batchMembersOf, fundsEnded, handledOf, repliesOf } from "../variants/batch-turn.ts";
 import { NO_PAST, type Past } from "./plan-request.ts";
 import { type Ending, type MoneyLeft, NO_END, type RunningTurn, type TurnParts, type TurnSetup } from "./steps.ts";
 import { unremembered } from "./unremembered.ts";
@@ -38,6 +40,8 @@ import { forCaller, type LeftOpen } from "./waits.ts";
 
 /** Of a turn that failed. */
 const NOTHING_SAID = { stop: "answered", reply: null } as const;
+
+export type OutgoingNote = NonNullable<StepRecord["outgoing"]>[number];
 
 /** A running turn: who takes part, and what has come of it so far. Lives in memory until the one commit. */
 export interface TurnState extends RunningTurn {
@@ -61,6 +65,10 @@ export interface TurnState extends RunningTurn {
   readonly replies: Map<ContactId, Spoken>;
   /** Calls whose answers come later: the turn ends `waiting`. */
   readonly leftOpen: LeftOpen[];
+  /** Who answered in place of the model, and the trust of what they were given. */
+  readonly answered: { readonly by: string; readonly taint: Trust }[];
+  /** What was done with replies before they went out. */
+  readonly outgoing: OutgoingNote[];
   calls: number;
   /** Whether the model was told that it is asked for the last time. */
   isLast: boolean;
@@ -95,6 +103,8 @@ export function newTurnState(parts: TurnParts, setup: TurnSetup, lease: Lease, o
     replies: new Map(),
     extras: {},
     leftOpen: [],
+    answered: [],
+    outgoing: [],
     calls: 0,
     isLast: false,
     used: new Map(),
@@ -160,6 +170,16 @@ export function claimOf({ lease: { claim }, taken }: TurnState): Claim {
   return { ...claim, events, ...(claim.batchMembers && { batchMembers: batchMembersOf(claim, events) }) };
 }
 
+/** A call is known by what it asks for: the next try may ask for the same in another order, or for fewer senders. */
+export function journalKey(state: TurnState, { tool, input }: Pick<JournalKey, "tool" | "input">): JournalKey {
+  const { thread, turn } = state.lease.claim;
+  const name = `${tool} ${canonicalJson(input)}`;
+  const ordinal = (state.outside.get(name) ?? 0) + 1;
+  state.outside.set(name, ordinal);
+  const senders = handledOf(state).map((one) => ({ scope: one.thread.scope, thread: one.thread.id, turn: one.turn }));
+  return { thread: thread.id, turn, ordinal, tool, input, senders };
+}
+
 /** A tool's writes wait here for the commit. */
 export function plan(state: TurnState, writes: readonly StoreWrite[]): readonly PlannedWrite[] {
   const { store, clock, random } = state.parts;
@@ -209,7 +229,10 @@ export function outcomeOf(
   const { parts, setup, sent } = state;
   const claim = claimOf(state);
   const unpaid = "stop" in ending ? fundsEnded(state, ending.stop) : undefined;
-  const trusts = [...claim.events.map((event) => event.trust), ...state.requests.map(({ taint }) => taint)];
+  const trusts = [
+    ...claim.events.map((event) => event.trust),
+    ...[...state.requests, ...state.answered].map(({ taint }) => taint),
+  ];
   const trust = lowestTrust(["agent", ...trusts]);
   const says = parts.steps.saidToCaller(state, ending);
   const answer = forCaller(parts, claim, ending, { trust, used: usedOf(state), isFinal, says });
@@ -226,6 +249,7 @@ export function outcomeOf(
     writes: state.writes,
     extras: state.extras,
     totals: totalsOf(state),
+    ...(state.answered.length + state.outgoing.length > 0 && { steps: stepsOf(state) }),
     outbox,
     // An agent's own turns answer nobody.
     ...(setup.agent.history === "log" && !isReserved(claim.thread.scope.contact) && !isCalled(state) && { log: true }),
@@ -236,6 +260,18 @@ export function outcomeOf(
     ...(ending.status === "waiting" && { starts: state.leftOpen.flatMap(({ starts }) => starts) }),
     ...(answer && { forCaller: answer }),
     ...(isFinal && claim.continues && { endsRun: true }),
+  };
+}
+
+function stepsOf({ answered, outgoing }: TurnState): StepRecord {
+  return {
+    ...(answered.length > 0 && {
+      answered: {
+        by: [...new Set(answered.map(({ by }) => by))],
+        taint: lowestTrust(answered.map(({ taint }) => taint)),
+      },
+    }),
+    ...(outgoing.length > 0 && { outgoing }),
   };
 }
 

@@ -10,6 +10,7 @@ import { answerCalls, lastWord } from "./calls.ts";
 import { coldCache } from "./early-cut.ts";
 import { finalAnswer, saidSoFar, stoppedBy } from "./final-answer.ts";
 import { type Occasion, renewalOf } from "./gather.ts";
+import { isHeld, withOutgoing } from "./outgoing.ts";
 import { pastOf } from "./plan-request.ts";
 import { progressOf, restated } from "./restate.ts";
 import { send } from "./send.ts";
@@ -42,8 +43,9 @@ export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOp
   const { turn, events } = lease.claim;
   let committed = false;
   try {
-    yield { type: "turn-start", turn, thread: thread.id, model: setup.model.ref, events: events.length };
-    const ending = yield* converse(state);
+    const held = isHeld(state) && { held: true as const };
+    yield { type: "turn-start", turn, thread: thread.id, model: setup.model.ref, events: events.length, ...held };
+    const ending = await withOutgoing(state, yield* converse(state));
     committed = true;
     yield* commit(state, ending, options.taken);
   } finally {
@@ -86,6 +88,7 @@ async function* converse(state: TurnState): AsyncGenerator<TurnEvent, Ending> {
       const reply = yield* afforded(state, compilation, send(state, compilation));
       compilation = reply.compilation;
       if (reply.reply.parts.some(({ type }) => type === "call")) steps.phase(state, "acting");
+      if (reply.interrupted) return { status: "done", stop: "answered", reply: null };
       const { stop, messages, waits } = yield* answerCalls(state, compilation, reply);
       if (waits) return waitingEnd(state);
       const said = stop === undefined ? undefined : finalAnswer(state, stop);

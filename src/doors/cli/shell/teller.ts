@@ -36,7 +36,8 @@ export const isQuietIn = ({ env }: Pick<Terminal, "env">): boolean => env["STRAT
 export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn(context.terminal)): Teller {
   const { terminal } = context;
   const { stdout } = terminal;
-  const streams = stdout.isTTY === true;
+  const isTerminal = stdout.isTTY === true;
+  let streams = isTerminal;
   let ledger: Ledger | undefined;
   let model = "no model";
   /** Whether nothing has come since the model was asked. */
@@ -64,6 +65,8 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
     switch (event.type) {
       case "turn-start":
         model = event.model ?? model;
+        // What may still be changed or withheld is shown once it has gone out.
+        streams = isTerminal && event.held !== true;
         return;
       case "reasoning-delta":
         return;

@@ -102,7 +102,7 @@ async function isBusy(parts: TurnParts, agent: Agent, { contact }: Scope): Promi
 }
 
 function checkModel({ agent, model: { ref } }: TurnSetup): void {
-  if (!["rehearsal", "recording"].includes(ref)) return;
+  if (!["rehearsal", "recording", "none"].includes(ref)) return;
   const message = `${agent.name} is answered by ${ref}, which is not a model and cannot write summaries: name a model in strata.yaml`;
   throw new StrataError("invalid_input", message, { agent: agent.name, model: ref });
 }

@@ -1,0 +1,79 @@
+import { type Compilation, requestOf } from "../../compiler/index.ts";
+import {
+  NO_USAGE,
+  type Parameters,
+  type Reply,
+  spoken,
+  type TurnEvent,
+  toolName,
+  untrusted,
+} from "../../protocol/index.ts";
+import { retryWhileBusy } from "../intake/lease.ts";
+import { replyGuard } from "./reply-guard.ts";
+import type { AnswerStep, ModelCall, StepAnswer } from "./steps.ts";
+import { claimOf, journalKey, type TurnState } from "./turn-state.ts";
+
+/** A call of the model, for whoever may answer it or hears the answer. */
+export const callOf = (state: TurnState, compilation: Compilation, parameters: Parameters): ModelCall => ({
+  request: requestOf(compilation, parameters),
+  taint: compilation.taint,
+  events: claimOf(state).events,
+});
+
+/** A reply in place of the model's. `interrupted`: the work was begun before and acts outside, so it is not done again. */
+export type InPlace = { readonly reply: Reply } | { readonly interrupted: true };
+
+/** The answer of the first feature that has one. It costs nothing, and passes the reply guard like a model's. */
+export async function* answerInPlace(
+  state: TurnState,
+  call: ModelCall,
+): AsyncGenerator<TurnEvent, InPlace | undefined> {
+  // A recording holds the answers.
+  if (state.recorded !== undefined) return undefined;
+  for (const step of state.parts.steps.answers) {
+    const answer = step.effect === "external" ? await once(state, step, call) : await step.answer(state, call);
+    if (answer === undefined) continue;
+    state.answered.push({ by: step.by, taint: call.taint });
+    if (answer === "interrupted") return { interrupted: true };
+    const guard = replyGuard(state.setup.agent, state.parts.vault);
+    const reply = guard.reply(replyOf(answer, state.answered.length));
+    for (const part of reply.parts)
+      if (part.type === "text" && part.text !== "") yield { type: "text-delta", text: part.text };
+    yield* guard.withheld();
+    return { reply };
+  }
+  return undefined;
+}
+
+function replyOf({ text, calls = [] }: StepAnswer, round: number): Reply {
+  const called = calls.map((call, i) => ({ type: "call", id: `step-${round}-${i + 1}`, ...call }) as const);
+  const said = text === "" ? [] : [{ type: "text", text: spoken(text) } as const];
+  return { parts: [...said, ...called], finish: called.length > 0 ? "calls" : "stop", usage: NO_USAGE };
+}
+
+/** The call is written down before the work begins and its answer before it is used, so that a turn that is run again does not act again (law 7). */
+async function once(
+  state: TurnState,
+  step: AnswerStep,
+  call: ModelCall,
+): Promise<StepAnswer | undefined | "interrupted"> {
+  const { store, clock } = state.parts;
+  const { scope } = state.lease.claim.thread;
+  const events = call.events.map(({ id }) => id);
+  const round = state.added.filter(({ message }) => message.role === "assistant").length + 1;
+  const key = journalKey(state, { tool: toolName(`answer_${step.by}`), input: { events, round } });
+  const journal = await store.beginCall(scope, key, clock.recorded());
+  if (journal.state === "done") return read(journal.outcome.text);
+  if (journal.state !== "new") return "interrupted";
+  const answer = await step.answer(state, call);
+  const outcome = { text: untrusted(JSON.stringify(answer ?? null)), failed: false };
+  await retryWhileBusy(() => store.endCall(scope, key, outcome, clock.recorded()));
+  state.lease.signal.throwIfAborted();
+  return answer;
+}
+
+/** As it was written down by `once`. */
+function read(text: string): StepAnswer | undefined {
+  const answer: StepAnswer | null = JSON.parse(text);
+  return answer ?? undefined;
+}

@@ -1,0 +1,84 @@
+import { frame } from "../../guard/index.ts";
+import {
+  asStrataError,
+  type ContactId,
+  isKept,
+  lowestTrust,
+  ownKind,
+  type Spoken,
+  spoken,
+  untrusted,
+} from "../../protocol/index.ts";
+import { handledOf, unansweredOf } from "../variants/batch-turn.ts";
+import { notSent, sentInstead } from "../wording.ts";
+import type { Ending, OutgoingReply, OutgoingStep } from "./steps.ts";
+import { add, type TurnState } from "./turn-state.ts";
+
+/** Whether features may change or withhold what is said in this turn: then only operators see words before the commit. */
+export const isHeld = (state: TurnState): boolean => stepsFor(state).length > 0;
+
+function stepsFor({ parts, setup, lease, replyTo }: TurnState): readonly OutgoingStep[] {
+  // What an agent answers another, or a recording says, is not sent to anybody.
+  return replyTo === "nobody" ? [] : parts.steps.outgoing(setup.agent, lease.claim.thread);
+}
+
+/**
+ * What goes out in place of what the model said: the end of the turn, and in a turn of several senders each one's reply. The transcript
+ * keeps the model's own words, as they were sent (law 1); what the agent must know of the difference is added behind them.
+ */
+export async function withOutgoing(state: TurnState, ending: Ending): Promise<Ending> {
+  const steps = stepsFor(state);
+  if (!isKept(ending) || steps.length === 0) return ending;
+  try {
+    for (const [to, text] of state.replies) {
+      const left = await out(state, steps, { text, to, waits: false });
+      if (left === null) state.replies.delete(to);
+      else state.replies.set(to, left);
+    }
+    const to = receiverOf(state);
+    if (ending.reply === null || to === undefined) return ending;
+    const waits = ending.status === "waiting";
+    return { ...ending, reply: await out(state, steps, { text: ending.reply, to, waits }) };
+  } catch (thrown) {
+    return { status: "failed", error: asStrataError(thrown) };
+  }
+}
+
+/** Who gets the turn's own text: nobody in a turn of several senders, who have a reply each. */
+function receiverOf(state: TurnState): ContactId | undefined {
+  if (unansweredOf(state) === undefined) return state.lease.claim.thread.scope.contact;
+  const [only, ...others] = handledOf(state);
+  return others.length === 0 ? only?.thread.scope.contact : undefined;
+}
+
+/** One reply through all steps, and what the agent is told of it. Null: it goes to nobody. */
+async function out(state: TurnState, steps: readonly OutgoingStep[], reply: OutgoingReply): Promise<Spoken | null> {
+  let text = reply.text;
+  let isTold = false;
+  for (const { by, outgoing } of steps) {
+    const did = await outgoing(state, { ...reply, text });
+    if (did === undefined) continue;
+    if ("withheld" in did) {
+      state.outgoing.push({ by, did: "withheld", because: did.withheld });
+      tell(state, reply, notSent(did.withheld));
+      return null;
+    }
+    if (did.text === text) continue;
+    state.outgoing.push({ by, did: "changed" });
+    text = spoken(did.text);
+    isTold ||= did.told;
+  }
+  if (isTold) tell(state, reply, sentInstead(text));
+  return text;
+}
+
+const WARNING = ownKind("warning");
+
+/** Behind the model's words, in a frame: the next request has it where the conversation grows. Behind open calls only results may stand. */
+function tell(state: TurnState, { waits }: OutgoingReply, says: string): void {
+  const { setup, lease, requests, answered, parts } = state;
+  if (waits || setup.agent.history === "log" || lease.claim.batchMembers !== undefined) return;
+  const trust = lowestTrust(["agent", ...[...requests, ...answered].map(({ taint }) => taint)]);
+  const text = frame({ kind: WARNING, trust, at: parts.clock.recorded() }, untrusted(says));
+  add(state, { role: "user", parts: [{ type: "text", text }] }, trust);
+}
