@@ -132,7 +132,7 @@ function buildLayer(config: LayerConfig, path: Path, around: Surroundings): Laye
     ...(config.budget === undefined ? {} : { budget: config.budget }),
     minimum: config.minimum,
     required: config.required ?? mutability === "immutable",
-    modes: { full: "whole", ...config.modes },
+    modes: { full: "whole", ...config.modes, minimal: config.modes.minimal ?? config.modes.compact },
     // The operator wrote it in strata.yaml, as the texts below.
     ...(config.line === undefined ? {} : { line: trusted(config.line) }),
   };

@@ -118,7 +118,7 @@ export const LAYER = z.strictObject({
   modes: z
     .strictObject({
       compact: APPEARANCE.default("whole").describe("How the layer appears in `mode: compact`."),
-      minimal: APPEARANCE.default("whole").describe("How the layer appears in `mode: minimal`."),
+      minimal: APPEARANCE.optional().describe("How the layer appears in `mode: minimal`. Default: as in `compact`."),
     })
     .prefault({})
     .describe("How the layer appears if the prompt must be short: `whole`, as its `line`, or `absent`."),

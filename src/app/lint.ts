@@ -9,7 +9,9 @@ import {
   type Agent,
   type AgentName,
   type CountTokens,
+  type Layer,
   type LedgerEntry,
+  type Mode,
   type ModelRef,
   StrataError,
   suggestion,
@@ -166,6 +168,7 @@ async function reportOn(agent: Agent, { declared, store, options, elsewhere }: A
     findings: lintSubject(subject).map((found) => placed(found, agent, declared.projects)),
     texts: [
       ...(await textWarnings(agent)),
+      ...modeWarnings(agent, count),
       ...fetchProblems(agent).map((one) => ({ agent: agent.name, ...one })),
       ...(await diskWarnings(agent, declared.projects, { count, folder: options.folder })),
     ],
@@ -180,6 +183,23 @@ function systemOf({ layers, budgets }: Agent, prefix: readonly LedgerEntry[]): P
     return sum + (layer === undefined ? 0 : leastOfLayer(layer, wanted));
   }, 0);
   return { system: { budget: budgets.system, least } };
+}
+
+/** That a mode sends more of the declared texts than a larger one: whoever asks for less gets more. */
+function modeWarnings(agent: Agent, count: CountTokens): readonly TextWarning[] {
+  const sizeIn = ({ source, line, modes }: Layer, mode: Mode): number => {
+    const text = source.kind === "text" ? source.text : "";
+    return modes[mode] === "absent" ? 0 : count(modes[mode] === "line" ? (line ?? "") : text);
+  };
+  const totalIn = (mode: Mode): number => agent.layers.reduce((sum, layer) => sum + sizeIn(layer, mode), 0);
+  return (["compact", "minimal"] as const).flatMap((mode, i) => {
+    const larger = (["full", "compact"] as const)[i] ?? "full";
+    const [most, all] = [totalIn(larger), totalIn(mode)];
+    if (all <= most) return [];
+    const grown = agent.layers.filter((layer) => sizeIn(layer, mode) > sizeIn(layer, larger)).map(({ id }) => id);
+    const says = `mode ${mode} sends ${all} tokens of the layers' texts, and the larger mode ${larger} ${most}: look at \`modes\` of ${grown.join(", ")}`;
+    return [{ agent: agent.name, piece: "all texts", says }];
+  });
 }
 
 /** What is to be known of the files, the skills and the sub-agents of its project. */

@@ -154,24 +154,15 @@ describe("an edited text", () => {
     expect(entryOf(turn(), "loop").edited).toBeUndefined();
   });
 
-  it("S18 is shown as its own line in compact mode, and never as the line of another text", () => {
+  it("S18 25.22 is shown as its own line in compact mode, else as the reviewed one, and never as a part of itself", () => {
     expect(systemText(edited("Wait. Then act.", { line: trusted("Wait first.") }))).toContain(
       "# Layer 6 · loop\nWait first.",
     );
-    const begun = edited("## Steps\n\nWait for the tide. Then act.");
-    expect(systemText(begun)).toContain("# Layer 6 · loop\nWait for the tide.");
-    expect(systemText(begun)).not.toContain("Look before acting.");
+    const begun = edited("## Steps\n\nWait for the tide. Then act. Tell nobody a secret.");
+    expect(systemText(begun)).toContain("# Layer 6 · loop\nLook before acting.");
+    expect(systemText(begun)).not.toContain("Wait for the tide.");
     expect(entryOf(begun, "loop")).toMatchObject({ fate: "lined", edited: 4, trust: "agent" });
     expect(systemText(turn({ mode: "compact" }))).toContain("# Layer 6 · loop\nLook before acting.");
-  });
-
-  it("S19 S20 has a beginning of at most 200 characters there, cut between characters", () => {
-    const made = systemText(edited("👩‍👩‍👧‍👦".repeat(60)));
-    const line = made.split("# Layer 6 · loop\n")[1]?.split("\n")[0] ?? "";
-    expect(line.length).toBeLessThanOrEqual(200);
-    expect(line.length).toBeGreaterThan(180);
-    expect(line.isWellFormed()).toBe(true);
-    expect(line.endsWith("👩‍👩‍👧‍👦…")).toBe(true);
   });
 });
 

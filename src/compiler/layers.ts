@@ -1,4 +1,4 @@
-import { frame, truncateText } from "../guard/index.ts";
+import { frame } from "../guard/index.ts";
 import {
   BETWEEN_PARTS,
   type ContentItem,
@@ -16,7 +16,6 @@ import {
   type Mode,
   type Place,
   StrataError,
-  TEXT_LIMITS,
   type Trust,
   type Trusted,
   trusted,
@@ -53,19 +52,12 @@ export function draft(layer: Layer, content: LayerContent, mode: Mode, count: Co
   return { layer, content: said, lined: line !== undefined, text, wanted: countBlock(text, count) };
 }
 
-/** The line that replaces what the layer says now; for an edited text without a line of its own, its first sentence. */
-function lineOf({ line }: Layer, content: LayerContent): Trusted | undefined {
-  if (content.kind !== "text" || (content.version ?? 0) === 0) return line;
-  return content.line ?? firstSentence(content.text);
-}
-
-/** Headings are skipped: they say nothing by themselves. */
-function firstSentence(text: Trusted): Trusted {
-  const lines = text.split("\n").map((one) => one.trim());
-  const first = lines.find((one) => one !== "" && !one.startsWith("#")) ?? text.trim();
-  const [sentence = first] = /^.*?[.!?。！？](?=\s|$)/u.exec(first) ?? [];
-  return trusted(truncateText(sentence, TEXT_LIMITS.line, "…"));
-}
+/**
+ * The line that replaces what the layer says now: the edit's own, else the one that was reviewed. It is never made of the edited text: a
+ * beginning of it would lose what stands behind, which may be what keeps the agent safe.
+ */
+const lineOf = ({ line }: Layer, content: LayerContent): Trusted | undefined =>
+  content.kind === "text" && (content.version ?? 0) > 0 ? (content.line ?? line) : line;
 
 const lined = (content: LayerContent, line: Trusted): LayerContent =>
   content.kind === "text" ? { ...content, text: line } : { kind: "text", text: line };

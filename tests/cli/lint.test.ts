@@ -272,6 +272,32 @@ const unstable = (findings: readonly Found[]) =>
     .map(({ piece, stands }) => [piece, stands.slice(0, stands.indexOf(": from byte"))])
     .sort();
 
+it("25.22 a mode that a layer says nothing of is as the larger one; one that sends more than that is reported", async () => {
+  const folder = (modes: string): string => {
+    const cwd = place();
+    const text = "Sell well, and say what it costs. ".repeat(20);
+    writeFileSync(
+      join(cwd, "strata.yaml"),
+      `organization: home
+agents:
+  shop:
+    description: It sells.
+    layers: [{id: rules, rank: 1, text: ${JSON.stringify(text)}, line: Sell well., modes: ${modes}}]
+`,
+    );
+    return cwd;
+  };
+  const says =
+    "mode minimal sends 216 tokens of the layers' texts, and the larger mode compact 4: look at `modes` of rules";
+  expect((await strata(["lint"], { cwd: folder("{compact: line, minimal: whole}") })).out).toContain(says);
+  const cwd = folder("{compact: line}");
+  expect((await strata(["lint"], { cwd })).out).not.toContain("mode minimal");
+  await strata(["lock"], { cwd });
+  const small = await strata(["compose", "shop", "--mode", "minimal", "--message", "Hi"], { cwd });
+  expect(small.out).toContain("Sell well.");
+  expect(small.out).not.toContain("and say what it costs");
+});
+
 describe("the files and skills of a project", () => {
   const LONG = "Run the checks before you push, and name the file and the line of what you changed. ".repeat(3).trim();
   const files: Readonly<Record<string, string>> = {

@@ -105,7 +105,9 @@ function editTool(texts: Texts, layerId: z.ZodType, most: TextLimits): Tool {
       line: z
         .string()
         .optional()
-        .describe(`One line that replaces it when the prompt must be short, at most ${TEXT_LIMITS.line} characters.`),
+        .describe(
+          `One line that replaces it when the prompt must be short, at most ${TEXT_LIMITS.line} characters. Left out, the reviewed line stays.`,
+        ),
       reason: z.string().max(200).optional().describe("Why."),
     }),
     effect: "store",
