@@ -6,6 +6,7 @@ import {
   authorize,
   type ContactScope,
   type ErrorCode,
+  isCoreError,
   isKept,
   may,
   reaches,
@@ -81,12 +82,15 @@ export async function turnOf(parts: Parts, actor: Allowed<"view">, id: TurnId): 
   );
 }
 
-/** The end of the turn that answered an event, as it told it then. @throws StrataError `turn_not_found`, `record_broken` */
+/**
+ * The end of the turn that answered an event, as it told it then; or, where its run could not go on, of what that failed.
+ * @throws StrataError `turn_not_found`, `record_broken`
+ */
 export async function recordedEnd(
   { store }: Parts,
   scope: ContactScope,
   { id, thread, turn }: StoredEvent,
-): Promise<Ended> {
+): Promise<Ended | StrataError> {
   const turns = await store.turns(scope, thread);
   const took = turns.findLast((one) => isKept(one) && (one.id === turn || one.events.some((event) => event.id === id)));
   const event = took?.events.find((one) => one.id === id);
@@ -94,9 +98,20 @@ export async function recordedEnd(
     const says = `${id} no longer waits, and no turn of ${thread} handled it; post it again`;
     throw new StrataError("turn_not_found", says, { event: id, thread });
   }
-  // Its run may have gone on: then the answer is at its end.
-  const { id: last, end, totals } = turns.findLast((one) => one.run === took.run && isKept(one)) ?? took;
+  // Where it waited, the answer is at the end of its run, or of the turn that went on without the answers.
+  const since = turns.filter(({ seq }) => seq >= took.seq);
+  const {
+    id: last,
+    end,
+    totals,
+  } = since.find(({ end: one }) => one?.status === "done") ?? since.findLast(isKept) ?? took;
   if (end?.status === "waiting") {
+    const isOpen = (await store.openCalls(scope, thread)).some(({ state }) => state !== "cancelled");
+    const why = since.at(-1)?.end;
+    if (!isOpen && why?.status === "failed") {
+      const code = isCoreError(why.code) ? why.code : "unexpected";
+      return new StrataError(code, why.message, { turn: since.at(-1)?.id, thread });
+    }
     const calls = end.calls.map(({ id: call, waitsFor, tool, due }) => ({
       id: call,
       waitsFor,
@@ -227,9 +242,12 @@ async function* onceSent(events: AsyncIterable<TurnEvent>): AsyncGenerator<TurnE
   }
 }
 
-/** The same of a turn that ended before. */
-export const endedFor = (actor: Allowed<"view">, { event, end }: Ended): Ended =>
-  may(actor, "read") ? { event, end } : { event, end: withoutInner(end) };
+/** The same of a turn that ended before. @throws StrataError the one that ended its run */
+export function endedFor(actor: Allowed<"view">, ended: Ended | StrataError): Ended {
+  const isReader = may(actor, "read");
+  if (ended instanceof StrataError) throw isReader ? ended : withoutReason(ended);
+  return isReader ? ended : { event: ended.event, end: withoutInner(ended.end) };
+}
 
 /** An end as a contact may read it: without what it cost, and without the tools. */
 function withoutInner({ totals: _, ...end }: Ended["end"]): Ended["end"] {

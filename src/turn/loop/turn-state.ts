@@ -29,6 +29,7 @@ import {
 import type { Claim, JournalKey, RequestRecord, Thread, TurnOutcome } from "../../store/index.ts";
 import type { Lease } from "../intake/lease.ts";
 import { answersCall } from "../intake/own-channels.ts";
+import type { Parts } from "../parts.ts";
 import { REPLAY } from "../recording/recording.ts";
 import type { ReplyTo, RunOptions } from "../runtime.ts";
 import type { TrackedSpend } from "../spending/spend-tracker.ts";
@@ -107,12 +108,24 @@ export function newTurnState(parts: TurnParts, setup: TurnSetup, lease: Lease, o
     outgoing: [],
     calls: 0,
     isLast: false,
-    used: new Map(),
+    used: usedBefore(parts, lease.claim),
     outside: new Map(),
     misfits: 0,
     taken: lease.claim.events.length,
   };
   return state;
+}
+
+/** What the earlier turns of its run have used of each tool's limit. Their messages are all there: an open run is never cut. */
+function usedBefore({ tools }: Parts, { open, epoch, continues }: Claim): Map<ToolName, number> {
+  const used = new Map<ToolName, number>();
+  if (continues === undefined) return used;
+  const results = (epoch?.transcript ?? []).flatMap(({ turn, message }) =>
+    turn === continues.id && message.role === "tool" ? message.parts : [],
+  );
+  const counted = results.filter(({ tool, failed }) => !failed || tools.get(tool)?.effect === "external");
+  for (const { tool } of [...counted, ...open]) used.set(tool, (used.get(tool) ?? 0) + 1);
+  return used;
 }
 
 /** Within how many milliseconds a reader of the turn takes its `done`, and a caller that waits for another's turn finds the reply. */

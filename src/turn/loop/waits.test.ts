@@ -228,6 +228,19 @@ describe("a turn that waits", () => {
     expect(turns.at(-1)?.end).toMatchObject({ stop: "modelCalls" });
   });
 
+  it("counts the limit of a tool over the run, too", async () => {
+    const look = calls(["l", "look", { at: "it" }]);
+    const asks = calls(["l1", "look", { at: "it" }], ["c1", "ask_client", { what: "x" }]);
+    const rules = [{ tool: toolName("look"), calls: 2 }];
+    const set = await waiting([asks, look, look, "Enough."], { rules });
+    const { thread, counted } = set;
+    await set.say(thread, "Ask.");
+    await answer(set, thread, await only(set, thread), "yes");
+    await run(set, thread);
+    expect(counted).toHaveLength(2);
+    expect(resultsIn(set.sent.at(-1)?.messages ?? []).at(-1)).toContain("2 times per turn, and that limit is reached");
+  });
+
   it("says on a fork that there is no answer yet, and leaves the parent's call open", async () => {
     const set = await waiting([calls(["c1", "ask_client", { what: "x" }]), "On the fork."]);
     const { thread, runtime, sent } = set;
@@ -356,7 +369,13 @@ describe("a run that cannot go on", () => {
     expect((await run(next, thread)).at(-1)).toMatchObject({ type: "failed", error: { code: "model_unknown" } });
     expect(await next.runtime.dueRuns(OPERATOR, set.agent.name)).toEqual([]);
     expect(types(await run(next, thread))).toEqual([]);
+    // Whoever sends the message again is told so.
+    const [asking] = await store.turns(thread.scope, thread.id);
+    const [event] = asking?.events ?? [];
+    if (event === undefined) throw new Error("a message was expected");
+    await expect(next.runtime.ended(OPERATOR, event)).rejects.toMatchObject({ code: "model_unknown" });
     expect((await next.say(thread, "And now?")).at(-1)).toMatchObject({ type: "done" });
+    expect(await next.runtime.ended(OPERATOR, event)).toMatchObject({ end: { text: "Without it, then." } });
     // What was answered meanwhile is not lost.
     expect(resultsIn(next.sent[0]?.messages ?? [])).toEqual([expect.stringContaining("| noon")]);
     expect(await ended(set)).toEqual(["waiting true", "failed false", "done true"]);
