@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { wordlist } from "@scure/bip39/wordlists/english.js";
 import { isIssuedId } from "../protocol/index.ts";
 
@@ -90,30 +91,61 @@ export function isBareKey(value: string, before: string): boolean {
 }
 
 /** The words of BIP-39's English list, of which wallets make the phrases that open them. */
-const WALLET_WORDS = new Set(wordlist);
+const WALLET_WORDS = new Map(wordlist.map((word, place) => [word, place]));
 const SHORTEST_PHRASE = 12;
 /** A phrase is drawn at random, so its words hardly repeat: `long long long …` is none. */
 const DIFFERENT_WORDS = 6;
 const BETWEEN_WORDS = /^[\s\d.,;:|"'`()#>*_-]{1,12}$/;
 
+/** How many words phrases have, and how many in a row are looked at for one: where there are more, one is among them. */
+const PHRASE_LENGTHS = [12, 15, 18, 21, 24];
+const LONGEST_ROW = 48;
+
+/** Whether the last bits of a phrase are the checksum of the others, as BIP-39 has it. */
+function hasChecksum(words: readonly string[]): boolean {
+  const bits = words.map((word) => (WALLET_WORDS.get(word) ?? 0).toString(2).padStart(11, "0")).join("");
+  const checked = words.length / 3;
+  const entropy = Buffer.from(
+    bits
+      .slice(0, -checked)
+      .match(/.{8}/g)
+      ?.map((byte) => Number.parseInt(byte, 2)) ?? [],
+  );
+  const first = createHash("sha256").update(entropy).digest()[0] ?? 0;
+  return first.toString(2).padStart(8, "0").startsWith(bits.slice(-checked));
+}
+
+/**
+ * Whether so many words of wallets in a row may be a phrase: as many as phrases have, or somewhere among them as many whose last word is the
+ * checksum of the others. A longer row is prose that happens to have none of its small words.
+ */
+function isPhrase(words: readonly string[]): boolean {
+  if (new Set(words).size < DIFFERENT_WORDS) return false;
+  if (PHRASE_LENGTHS.includes(words.length) || words.length > LONGEST_ROW) return true;
+  return words.some((_, from) =>
+    PHRASE_LENGTHS.some((length) => {
+      const part = words.slice(from, from + length);
+      return part.length === length && hasChecksum(part);
+    }),
+  );
+}
+
 /** Where twelve words of wallets and more stand one behind the other, numbered or not. Prose has its small words in between. Linear. */
 export function recoveryPhrases(text: string): readonly { readonly start: number; readonly end: number }[] {
   const found: { start: number; end: number }[] = [];
-  const different = new Set<string>();
-  let [words, start, end] = [0, 0, 0];
+  let words: string[] = [];
+  let [start, end] = [0, 0];
   const close = (): void => {
-    if (words >= SHORTEST_PHRASE && different.size >= DIFFERENT_WORDS) found.push({ start, end });
-    words = 0;
-    different.clear();
+    if (words.length >= SHORTEST_PHRASE && isPhrase(words)) found.push({ start, end });
+    words = [];
   };
   for (const { 0: word, index } of text.matchAll(/[\p{L}\p{M}]+/gu)) {
-    const goesOn = words > 0 && index - end <= 12 && BETWEEN_WORDS.test(text.slice(end, index));
+    const goesOn = words.length > 0 && index - end <= 12 && BETWEEN_WORDS.test(text.slice(end, index));
     if (!goesOn) close();
     if (word.length > 8 || !WALLET_WORDS.has(word.toLowerCase())) close();
     else {
-      if (words === 0) start = index;
-      words++;
-      different.add(word.toLowerCase());
+      if (words.length === 0) start = index;
+      words.push(word.toLowerCase());
     }
     end = index + word.length;
   }

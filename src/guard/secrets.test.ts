@@ -73,6 +73,9 @@ const ORDINARY: readonly string[] = [
   `image@sha256:${HEX}`,
   "A cat will arrive today; the dog can travel with us, only ask before you leave the garden.",
   "legal winner thank year wave sausage worth useful",
+  "xoxo-with-all-my-love",
+  // 25.11: a row of thirteen words of wallets is prose, unless some of them are a phrase.
+  "People always believe adult friend help because people never make real trouble today",
   "Ann's bicycle is green and her sister Ida lives in Oslo.",
   `A ${"long ".repeat(20)}time ago, ${"word ".repeat(60)}`,
   "The password is stored in the vault, ask Bob for it.",

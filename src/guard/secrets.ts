@@ -48,6 +48,12 @@ function key(kind: SecretKind, begins: readonly string[], more: string, least: n
   };
 }
 
+/** `xoxo-with-all-my-love` ends a letter: a token has numbers. */
+const withNumber = (rule: Rule): Rule => ({
+  ...rule,
+  pattern: new RegExp(`${NOT_INSIDE}(?=[A-Za-z-]{1,40}[0-9]{2})${rule.pattern.source}`, "g"),
+});
+
 /** Finds every beginning of a text, and all of it with what may follow. */
 const beginningsOf = (text: string, more: string): string =>
   [...text].reduceRight((rest, sign) => `${sign === "." ? "\\." : sign}(?:${rest})?`, more);
@@ -85,7 +91,9 @@ const RULES: readonly Rule[] = [
   key("AWS key", ["AKIA", "ASIA", "ABIA", "ACCA"], "[A-Z2-7]", 16),
   key("GitHub token", ["ghp_", "gho_", "ghu_", "ghs_", "ghr_"], "[A-Za-z0-9]", 36, 255),
   key("GitHub token", ["github_pat_"], "[A-Za-z0-9_]", 60, 255),
-  key("Slack token", ["xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-"], "[A-Za-z0-9-]", 10, 255),
+  withNumber(
+    key("Slack token", ["xoxa-", "xoxb-", "xoxe-", "xoxo-", "xoxp-", "xoxr-", "xoxs-"], "[A-Za-z0-9-]", 10, 255),
+  ),
   key(
     "Slack token",
     DIGITS.map((digit) => `xapp-${digit}-`),

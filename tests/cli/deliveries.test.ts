@@ -50,6 +50,19 @@ async function unread(cwd: string, agents: readonly string[], env: Readonly<Reco
 }
 
 describe("strata start", () => {
+  it("25.11 takes no secret in the address: an agent with one does not start", async () => {
+    const cwd = project((yaml) =>
+      yaml.replace(
+        "  companion:\n",
+        `  companion:\n    deliver: { url: "https://ann:hunter2-garden@example.org/in" }\n`,
+      ),
+    );
+    await expect(openApp({ folder: cwd, data: join(cwd, ".strata"), env: {} })).rejects.toMatchObject({
+      code: "config_invalid",
+      message: expect.stringMatching(/deliver.*url.* what looks like a password.*name a secret under `secrets`/s),
+    });
+  });
+
   it("sends each reply that nobody has listened to, of an agent with `deliver`, once, with its id and the key", async () => {
     const { url, taken } = await receiver();
     const cwd = project((yaml) =>

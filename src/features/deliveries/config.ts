@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { agentKey, type StoredKeys } from "../../agents/index.ts";
+import { secretProblem } from "../../guard/index.ts";
 import { suggestion } from "../../protocol/index.ts";
 
 const DELIVER = z
@@ -18,6 +19,11 @@ const DELIVER = z
 export const KEYS = {
   deliver: agentKey(DELIVER, {
     check: (deliver, { secrets, refuse }) => {
+      const literal = deliver && secretProblem(deliver.url);
+      if (literal !== undefined) {
+        const next = "name a secret under `secrets` and send it with `key`, so that it stands in no file and no record";
+        refuse(["url"], `it ${literal}; ${next}`);
+      }
       if (deliver?.key === undefined || secrets.includes(deliver.key)) return;
       refuse(["key"], `no entry of \`secrets\` has that name${suggestion(deliver.key, secrets)}`);
     },

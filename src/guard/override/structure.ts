@@ -1,7 +1,8 @@
-import { untrusted } from "../../protocol/index.ts";
+import { TRUSTS, untrusted } from "../../protocol/index.ts";
 import { clean, oneLineBreak, withoutHidden } from "../clean.ts";
 import { disarmProviderTokens } from "../provider-tokens.ts";
 import { CONTROL_TOKEN, IMITATED, INVISIBLE_CHARACTERS, INVISIBLE_TEXT, imitates, ROLE_TAG } from "../wording.ts";
+import { legible } from "./fold.ts";
 import { finding, type GuardFinding } from "./verdict.ts";
 
 /** What no honest layer holds, and what an honest one may quote. */
@@ -20,6 +21,20 @@ const HEADINGS: readonly (readonly [RegExp, string])[] = [
   [/^[^\S\n]{0,20}(?:system|assistant|developer)\s{0,8}:\s{0,8}\S/imu, IMITATED.speaker],
 ];
 
+/** Between the parts of our headers, and what looks like it. */
+const DOT = "[·•∙⋅‧・]";
+/** A header of ours as a reader takes it: whichever kind it names, and whatever stands before or behind it. */
+const RESEMBLES: readonly (readonly [RegExp, string])[] = [
+  [
+    new RegExp(
+      `^[^\\p{L}\\p{N}[#\\n]{0,20}\\[[^\\]\\n·]{1,40}${DOT}\\s{0,8}(?:${TRUSTS.join("|")})\\s{0,8}${DOT}[^\\]\\n]{4,80}\\]`,
+      "imu",
+    ),
+    IMITATED.header,
+  ],
+  [new RegExp(`^[^\\p{L}\\p{N}[#\\n]{0,20}#{1,6}\\s{0,8}layer\\s{0,8}\\d{1,3}\\s{0,8}${DOT}`, "imu"), IMITATED.heading],
+];
+
 const TAG =
   /<\/?\s{0,8}(?:system|assistant|user|developer|operator|instructions?|system_prompt|tool_result|function_calls|invoke|contact_message)\b[^>\n]{0,60}>/iu;
 
@@ -27,10 +42,15 @@ const TAG =
 export function structureOf(text: string): Structure {
   const wide = oneLineBreak(text.replaceAll("\u2800", " ")).normalize("NFKC");
   const rejected = [...hiddenIn(text)];
-  for (const [pattern, what] of HEADINGS) {
-    const found = pattern.exec(wide)?.[0];
-    if (found !== undefined) rejected.push(finding("imitates", imitates(what), found));
-  }
+  const plain = legible(text);
+  for (const [patterns, read] of [
+    [HEADINGS, wide],
+    [RESEMBLES, plain],
+  ] as const)
+    for (const [pattern, what] of patterns) {
+      const found = pattern.exec(read)?.[0];
+      if (found !== undefined) rejected.push(finding("imitates", imitates(what), found));
+    }
   const outside = withoutQuotes(wide);
   const bare = rolesIn(outside);
   const quoted = bare.length > 0 || outside === wide ? [] : rolesIn(wide);
