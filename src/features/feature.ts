@@ -3,6 +3,7 @@ import type { Agent, OwnChannel, OwnError, Tool } from "../protocol/index.ts";
 import type { AgentOwner, Store, StorePart } from "../store/index.ts";
 import type { Core, OpenedApi, Parts, TurnSteps, Use } from "../turn/index.ts";
 import type { Job } from "../work/index.ts";
+import type { Columns } from "./column.ts";
 import type { Operation } from "./operation.ts";
 import type { ProjectDisk } from "./project-disk.ts";
 
@@ -27,6 +28,8 @@ export interface Feature<World extends object = object> {
   readonly errors?: readonly OwnError[];
   /** What people and programs do with it. */
   readonly operations: readonly Operation[];
+  /** What it adds to each thread of `thread list`, and to `turn show`. */
+  readonly columns?: Partial<Columns>;
   /** What it does without being asked, where it does anything. The dispatcher in `work/` does it. */
   readonly jobs?: readonly Job[];
 }

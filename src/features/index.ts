@@ -3,6 +3,7 @@
  * Each feature is a folder next to this file, entered through its own `index.ts`. It imports only the features that it names under
  * `needs`.
  */
+export { COLUMNS, columnsOf, givingColumns, threadColumn, turnColumn } from "./column.ts";
 export type { CommandPart, Opens } from "./command-part.ts";
 export type { Feature, Listed, ToolDeps } from "./feature.ts";
 export { FIELDS, line } from "./fields.ts";

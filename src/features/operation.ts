@@ -19,7 +19,7 @@ import {
 } from "../protocol/index.ts";
 import type { Runtime } from "../turn/index.ts";
 import type { CommandPart } from "./command-part.ts";
-import { list } from "./fields.ts";
+import { given, list } from "./fields.ts";
 import { type Naming, parsed } from "./parse.ts";
 
 /** A conversation, as the runtime gives it. */
@@ -110,6 +110,8 @@ interface ValueSpec<In extends z.ZodObject, Out extends z.ZodType, Value extends
   readonly gives: Out;
   /** The one field of the answer that `--json` prints, where the answer has that list. */
   readonly list?: keyof z.input<Out> & string;
+  /** Features add fields to each row of that list, or to the answer itself: `run` reads them with `withColumns`. */
+  readonly columns?: "threads" | "turns";
   readonly run: (world: OperationContext, given: z.output<In>, call: Call<May>) => Promise<Value>;
   /** What people read. */
   readonly show: (value: Value, printing: Printing<z.output<In>, May>) => Lines;
@@ -250,6 +252,8 @@ export type Operation =
       /** A series may take long, and ends where nobody waits for it any more. */
       readonly kind: "value" | "series";
       readonly gives: z.ZodType;
+      readonly list?: string;
+      readonly columns?: "threads" | "turns";
       readonly run: (world: OperationContext, given: RawInput, call: DoorCall) => Promise<Answer>;
     })
   | (OperationBase & {
@@ -273,6 +277,8 @@ export function operation<
     ...base(spec),
     kind: "value",
     gives: spec.gives,
+    ...given("list", spec.list),
+    ...given("columns", spec.columns),
     run: async (world, raw, asked) => {
       const { call, given } = admitted(spec, raw, asked);
       const value = await spec.run(world, given, call);

@@ -8,7 +8,18 @@ import { importsOf } from "../../checks/imports.ts";
 import { AGENT_KEYS, LAYER_SOURCES } from "../../src/app/entry/agents.ts";
 import { FEATURES } from "../../src/app/entry/features.ts";
 import { createContext, createProgram } from "../../src/doors/cli/index.ts";
-import { type Feature, fieldsOf, mcpTool, type Operation, pathFields } from "../../src/features/index.ts";
+import {
+  columnsOf,
+  type Feature,
+  fieldsOf,
+  givingColumns,
+  mcpTool,
+  type Operation,
+  type OperationContext,
+  pathFields,
+  threadColumn,
+} from "../../src/features/index.ts";
+import { styleOf } from "../../src/print/index.ts";
 import { contactId } from "../../src/protocol/index.ts";
 import { OPERATOR, testRuntime } from "../../src/turn/index.contract.ts";
 import { featureApi } from "../../src/turn/index.ts";
@@ -90,6 +101,35 @@ describe("a feature's functions", () => {
     const { runtime } = await testRuntime([], { parts: { features: [greetings, names] } });
     expect(runtime.use(GREETING_API).greeting).toBe("Hello, Ann");
   });
+});
+
+it("a feature's column is read once for all rows of an agent, and is in the answer, in its shape and on the page", async () => {
+  const asked: (readonly string[])[] = [];
+  const mood = threadColumn({
+    name: "mood",
+    schema: z.string().describe("how it goes"),
+    read: async (_, { agent, contact }, rows) => {
+      asked.push([agent, String(contact), ...rows.map(({ id }) => id)]);
+      return new Map(rows.slice(1).map(({ id }) => [id, "calm"]));
+    },
+    show: (value) => `is ${value}`,
+  });
+  const moods: Feature = { name: "moods", operations: [], columns: { threads: [mood] } };
+  const { runtime, agent, open } = await testRuntime([], { parts: { features: [moods] } });
+  const ids = [(await open("ann")).id, (await open("bob")).id].toReversed();
+  const list = OPERATIONS.find(({ name }) => name === "thread.list");
+  if (list?.kind !== "value") throw new Error("there is no list of threads");
+  const call = { actor: OPERATOR, signal: new AbortController().signal, progress: () => undefined };
+  const context: Pick<OperationContext, "runtime" | "clock"> = { runtime, clock: { recorded: () => 0, real: () => 0 } };
+  const answer = await list.run(Object(context), { values: {}, naming: { whole: "it", field: (name) => name } }, call);
+  expect(asked).toEqual([[agent.name, "null", ...ids]]);
+  expect(answer.json).toMatchObject([{ id: ids[0] }, { id: ids[1], mood: "calm" }]);
+  expect(answer.json).not.toHaveProperty("0.mood");
+  const page = await answer.lines({ style: styleOf({}, { env: {} }), agentWords: "" });
+  expect(page.map((line) => line.split(/ {2,}/).at(-1))).toEqual(["mood", "just now", "is calm"]);
+  const given = givingColumns(list, columnsOf([moods]));
+  expect(JSON.stringify(given.kind === "value" && z.toJSONSchema(given.gives))).toContain('"mood"');
+  expect(JSON.stringify(z.toJSONSchema(list.gives))).not.toContain('"mood"');
 });
 
 it("a turn names no feature by its words", () => {

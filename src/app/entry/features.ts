@@ -150,8 +150,13 @@ export const allErrors = async (): Promise<readonly (readonly [string, ErrorTrai
 export const errorCodes = async (): Promise<readonly string[]> => (await allErrors()).map(([code]) => code);
 
 /** The operations of all features. */
-export const allOperations = async (): Promise<readonly Operation[]> =>
-  (await allFeatures()).flatMap(({ operations }) => operations);
+export const allOperations = async (): Promise<readonly Operation[]> => {
+  const features = await allFeatures();
+  // Whoever reads the list of features needs no engine for it.
+  const { columnsOf, givingColumns } = await import("../../features/index.ts");
+  const columns = columnsOf(features);
+  return features.flatMap(({ operations }) => operations.map((one) => givingColumns(one, columns)));
+};
 
 /** The channels on which features open threads. */
 export const allChannels = async (): Promise<readonly OwnChannel[]> =>

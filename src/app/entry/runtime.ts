@@ -1,6 +1,6 @@
 import type { DeliveryPorts } from "../../features/deliveries/index.ts";
 import type { FilePorts } from "../../features/files/index.ts";
-import type { Feature } from "../../features/index.ts";
+import { COLUMNS, columnsOf, type Feature } from "../../features/index.ts";
 import type { LifePorts } from "../../features/life/index.ts";
 import type { MemoryPorts } from "../../features/memories/index.ts";
 import { StrataError } from "../../protocol/index.ts";
@@ -31,6 +31,7 @@ export function openRuntime(parts: RuntimeParts): Runtime {
       );
     return functions;
   };
+  COLUMNS.open(columnsOf(parts.features)).addTo(key);
   for (const { own } of opened) own?.api?.({ ...core, parts, use }).addTo(key);
   return { ...core.runtime, use };
 }

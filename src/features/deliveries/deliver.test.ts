@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { httpFixture } from "../../doors/http/index.contract.ts";
 import { scripted } from "../../models/index.ts";
 import { contactId, threadId } from "../../protocol/index.ts";
 import { collect, endOf, message, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
@@ -42,6 +43,28 @@ async function delivering(...troubles: readonly string[]) {
   await unread("Bread, please.");
   return { ...on, thread, tries, unread, look: () => look(on.runtime), later };
 }
+
+it("is counted in the list of threads while it waits, and stands with the turn that it belongs to", async () => {
+  const { json, open, runtime, operator, store } = await httpFixture(["Here is your bread."]);
+  const thread = await runtime.thread(operator, threadId(await open()));
+  await runtime.post(operator, thread, [message("Bread, please.", 1)]);
+  const { turn } = endOf(await collect(runtime.run(operator, thread, { replyTo: "outbox" })));
+  const seen = async () => {
+    const { body } = await json("GET /v1/threads");
+    return [body, (await json(`GET /v1/turns/${turn}`)).body];
+  };
+  expect(await seen()).toMatchObject([
+    { threads: [{ id: thread.id, undelivered: 1 }] },
+    { id: turn, delivery: "waiting" },
+  ]);
+  const document = JSON.stringify((await json("GET /v1/openapi.json")).body);
+  expect(["undelivered", "delivery"].filter((field) => !document.includes(`"${field}":{"type"`))).toEqual([]);
+  await runtime.use(DELIVERY_API).confirmDelivery(operator, turn);
+  const [threads, delivered] = await seen();
+  expect(JSON.stringify(threads)).not.toContain("undelivered");
+  expect(delivered).toMatchObject({ delivery: "delivered" });
+  await store.close();
+});
 
 /** What is due is sent. */
 const look = (runtime: Runtime): Promise<DeliveryReport[]> =>

@@ -8,16 +8,15 @@ import type { Feature } from "../feature.ts";
 import { FIELDS, given, list, NEXT, nextAfter, PAGE, TIME } from "../fields.ts";
 import { operation } from "../operation.ts";
 import { DELIVERY_API, type DeliveryApi, deliveryApi } from "./api.ts";
+import { DELIVERY, UNDELIVERED } from "./columns.ts";
 import { KEYS } from "./config.ts";
 import type { DeliveryPorts } from "./deliver.ts";
-import { OUTBOX_STORE } from "./store.ts";
+import { OUTBOX_STORE, STATUSES } from "./store.ts";
 
 export { DELIVERY_API, type DeliveryApi } from "./api.ts";
 export type { Delivery, DeliveryPorts, SendDelivery } from "./deliver.ts";
 export { OUTBOX_STORE } from "./store.ts";
 export { sendDelivery } from "./webhook.ts";
-
-const STATUSES = ["waiting", "delivered", "undeliverable"] as const;
 
 const MESSAGE = z
   .object({
@@ -121,6 +120,7 @@ export const FEATURE: Feature<DeliveryPorts> = {
     },
   },
   store: OUTBOX_STORE,
+  columns: { threads: [UNDELIVERED], turns: [DELIVERY] },
   operations: [said, delivered],
   jobs: [replies],
   open: (world) => ({ api: ({ parts }) => DELIVERY_API.open(deliveryApi(parts, world)) }),

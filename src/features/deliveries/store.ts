@@ -31,6 +31,8 @@ import {
 } from "../../store/index.ts";
 import { SCHEDULE } from "../schedules/config.ts";
 
+export const STATUSES = ["waiting", "delivered", "undeliverable"] as const;
+
 /** `piece` names the reply's text. */
 interface OutboxTable extends ContactScope {
   readonly id: OutboxId;
@@ -38,7 +40,7 @@ interface OutboxTable extends ContactScope {
   readonly turn: TurnId;
   readonly channel: string;
   readonly piece: Digest;
-  readonly status: "waiting" | "delivered" | "undeliverable";
+  readonly status: (typeof STATUSES)[number];
   readonly at: number;
   readonly delivered_at: number | null;
   /** Who tries to deliver it, and until when nobody else does. */
@@ -108,6 +110,8 @@ export const OUTBOX_STORE = {
       mail: reading(mail),
       /** How many wait, and how many could be given to nobody. */
       mailCounts: reading(mailCounts),
+      /** How many wait on each thread of the agent. */
+      waitingByThread: reading(waitingByThread),
       /** Marks waiting messages as delivered; false when none is waiting any more. */
       deliver: writing(deliver),
       /** How many waiting messages could be given to somebody now, counted up to a limit, and when the next one falls due. */
@@ -231,6 +235,12 @@ async function mailCounts(
     (await tx.column(plain<number>(`select count(*) ${SENT} and ${IN[status]}`, org, agent)))[0] ?? 0;
   return { outbox: await count("waiting"), undeliverable: await count("undeliverable") };
 }
+
+const waitingByThread = (
+  tx: Tx,
+  { org, agent }: AgentOwner,
+): Promise<readonly { readonly thread: ThreadId; readonly waiting: number }[]> =>
+  tx.all(plain(`select thread, count(*) as waiting ${SENT} and ${IN.waiting} group by thread`, org, agent));
 
 /** A message is delivered once: of two that say so, one hears no. */
 async function deliver(

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { ago, count, minute, number, printable, type Style, setIn, shortVersion, table } from "../../print/index.ts";
 import { type Allowed, isAllowed } from "../../protocol/index.ts";
+import { COLUMNS, type Columns, cellsOf, withColumns } from "../column.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, list, NEXT, nextAfter, PAGE } from "../fields.ts";
 import { type Operation, type OperationContext, operation, type Thread, turnOperation } from "../operation.ts";
@@ -58,13 +59,16 @@ const threads = operation({
   }),
   gives: z.object({ threads: list(THREAD), ...NEXT }),
   list: "threads",
+  columns: "threads",
   command: { examples: ["thread list companion --as ann", "thread list --channel schedule"], opens: "record" },
   run: async ({ runtime }, wish, { actor }) => {
     const on = wish.channel === undefined ? { except: [SCHEDULE.name, PEER.name] } : {};
-    const threads = await runtime.newestThreads(actor, { ...wish, ...on });
+    const found = await runtime.newestThreads(actor, { ...wish, ...on });
+    const threads = await withColumns(runtime.use(COLUMNS).threads, { runtime, actor }, found);
     return { threads, ...nextAfter(threads, wish.limit, ({ lastActivity: at, id }) => ({ at, id })) };
   },
-  show: ({ threads: found }, { style, world }) => threadLines(found, world.clock.real(), style),
+  show: ({ threads: found }, { style, world }) =>
+    threadLines(found, world.clock.real(), style, world.runtime.use(COLUMNS).threads),
 });
 
 const one = operation({
@@ -238,7 +242,7 @@ type ThreadView = Omit<Thread, "version"> & Partial<Pick<Thread, "version">>;
 
 type Slot = Awaited<ReturnType<OperationContext["runtime"]["slots"]>>[number];
 
-const COLUMNS = [
+const HEADS = [
   { head: "thread" },
   { head: "agent" },
   { head: "contact" },
@@ -251,17 +255,23 @@ const NO_THREAD =
   "There is no thread yet; `strata chat AGENT` begins one. `--channel schedule` lists runs of schedules, `--channel peer` those of sub-agents.";
 
 /** Which threads there are, and how to begin where there is none. */
-export function threadLines(found: readonly Thread[], now: number, style: Style): readonly string[] {
+export function threadLines(
+  found: readonly Thread[],
+  now: number,
+  style: Style,
+  columns: Columns["threads"] = [],
+): readonly string[] {
   if (found.length === 0) return [NO_THREAD];
-  const rows = found.map(({ id, scope, channel, turns: n, lastActivity }) => [
-    id,
-    scope.agent,
-    printable(scope.contact),
-    printable(channel),
-    number(n),
-    ago(now - lastActivity),
+  const rows = found.map((thread) => [
+    thread.id,
+    thread.scope.agent,
+    printable(thread.scope.contact),
+    printable(thread.channel),
+    number(thread.turns),
+    ago(now - thread.lastActivity),
+    ...cellsOf(columns, thread).map(printable),
   ]);
-  return table(COLUMNS, rows, style);
+  return table([...HEADS, ...columns.map(({ name }) => ({ head: name }))], rows, style);
 }
 
 function fromWhere({ forkedFrom }: Pick<Thread, "forkedFrom">): string {

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { count, printable } from "../../print/index.ts";
 import { isKept, StrataError, type TurnId, untrusted } from "../../protocol/index.ts";
+import { COLUMNS, withColumns } from "../column.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, list, whole } from "../fields.ts";
 import {
@@ -57,8 +58,13 @@ const show = operation({
   at: "GET /v1/turns/{id}",
   takes: ONE,
   gives: TURN,
+  columns: "turns",
   command: { words: ["id"], isUsual: true, examples: [`turn show ${ID}`], opens: "record" },
-  run: ({ runtime }, { id }, { actor }) => runtime.turn(actor, id),
+  run: async ({ runtime }, { id }, { actor }) => {
+    const turn = await runtime.turn(actor, id);
+    const [withFields = turn] = await withColumns(runtime.use(COLUMNS).turns, { runtime, actor }, [turn]);
+    return withFields;
+  },
   show: (turn, { world: { runtime }, call: { actor }, style }) => turnView({ runtime, actor }, turn, style),
 });
 

@@ -13,6 +13,7 @@ import {
   textName,
 } from "../../protocol/index.ts";
 import { agreementOf } from "../../wire/index.ts";
+import { COLUMNS, type Columns, cellsOf } from "../column.ts";
 import type { Call, OperationContext, TurnRecord } from "../operation.ts";
 import { PEER } from "../subagents/index.ts";
 import { ledgerTable } from "./ledger.ts";
@@ -28,6 +29,7 @@ export async function turnView(looking: Looking, turn: TurnRecord, style: Style)
   const parts = await Promise.all((turn.senders ?? []).map((one) => looking.runtime.turn(looking.actor, one.turn)));
   return [
     ...head(turn, style),
+    ...linesOf(looking.runtime.use(COLUMNS).turns, turn),
     ...(await handledIn(looking, turn)),
     ...(await askedIn(looking, turn)),
     ...(turn.senders === undefined ? events(turn, style) : sendersEvents(parts, style)),
@@ -36,6 +38,12 @@ export async function turnView(looking: Looking, turn: TurnRecord, style: Style)
     ...ending(turn, parts, style),
   ];
 }
+
+/** What features add, where the answer has it. */
+const linesOf = (columns: Columns["turns"], turn: TurnRecord): readonly string[] =>
+  cellsOf(columns, turn).flatMap((cell, n) =>
+    cell === "" ? [] : [`${columns[n]?.name.padEnd(8)} ${printable(cell)}`],
+  );
 
 /** Of one of several senders: the turn that handled its messages. */
 async function handledIn({ runtime, actor }: Looking, { batch }: TurnRecord): Promise<readonly string[]> {
