@@ -65,15 +65,6 @@ export const AGENT: readonly Case[] = [
     },
     says: ["companion has spent $0.", "of the $0.0001 it may spend", "budgets.spend.dollars"],
   },
-  {
-    code: "out_of_credits",
-    when: "an agent that lives on credits was never paid for",
-    provoke: () => {
-      const yaml = project((text) => text.replace("  companion:\n", "  companion:\n    life: { credits: {} }\n"));
-      return chat(yaml);
-    },
-    says: ["companion has no credits yet", "sleeps", "strata credits add"],
-  },
 ];
 
 /** A companion whose model says this, one thing for each request. */

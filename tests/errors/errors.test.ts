@@ -1,8 +1,9 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { isTestFile, readFiles } from "../../checks/files.ts";
-import { allErrors } from "../../src/app/entry/features.ts";
+import { allErrors, FEATURES } from "../../src/app/entry/features.ts";
 import { project, ROOT } from "../cli/strata.ts";
 import { AGENT } from "./cases-agent.ts";
 import { CONFIG, INPUT } from "./cases-input.ts";
@@ -13,7 +14,16 @@ import { type Case, cli, readAs, type Seen } from "./doors.ts";
 
 const ERRORS = new Map(await allErrors());
 
-const CASES: readonly Case[] = [...INPUT, ...CONFIG, ...STORE, ...TURN, ...AGENT, ...TEXTS];
+/** Those of features that have them in their folder. */
+const OWN: readonly Case[] = (
+  await Promise.all(
+    FEATURES.map(({ name }) => join(ROOT, "src/features", name, "errors.contract.ts"))
+      .filter((file) => existsSync(file))
+      .map(async (file): Promise<{ CASES: readonly Case[] }> => import(pathToFileURL(file).href)),
+  )
+).flatMap(({ CASES: own }) => own);
+
+const CASES: readonly Case[] = [...INPUT, ...CONFIG, ...STORE, ...TURN, ...AGENT, ...TEXTS, ...OWN];
 
 /** What was printed, by the section of docs/errors.md that shows it. */
 const shown = new Map<string, string>();

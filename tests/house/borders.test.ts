@@ -1,13 +1,12 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { readFiles } from "../../checks/files.ts";
 import { FEATURES } from "../../src/app/entry/features.ts";
 import type { Feature } from "../../src/features/index.ts";
 import { openSqlite } from "../../src/store/index.ts";
 
 /** What crosses each feature's border, as a person has reviewed it. */
-const REVIEWED = readFileSync(join(import.meta.dirname, "borders.txt"), "utf8")
-  .split("\n")
+const REVIEWED = readFiles((path) => /^(tests\/house|src\/features\/[\w-]+)\/borders\.txt$/.test(path))
+  .flatMap(({ text }) => text.split("\n"))
   .filter((line) => line !== "" && !line.startsWith("#"))
   .map((line) => line.trim().split(/\s+/).join(" "));
 
@@ -27,7 +26,10 @@ function borderOf(name: string, { tools, channels = [] }: Feature): readonly str
 describe("what crosses the border of a feature", () => {
   it.each(LOADED)("%s: its tools and channels are those that were reviewed", (name, feature) => {
     const reviewed = REVIEWED.filter((row) => row.startsWith(`${name} `));
-    expect(reviewed, `say in tests/house/borders.txt what crosses the border of ${name}`).not.toEqual([]);
+    expect(
+      reviewed,
+      `say in src/features/${name}/borders.txt or tests/house/borders.txt what crosses the border of ${name}`,
+    ).not.toEqual([]);
     expect(reviewed.toSorted()).toEqual(borderOf(name, feature).toSorted());
   });
 

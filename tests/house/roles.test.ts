@@ -1,6 +1,5 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import { readFiles } from "../../checks/files.ts";
 import { allOperations } from "../../src/app/entry/features.ts";
 import { at, type HttpFixture, httpFixture } from "../../src/doors/http/index.contract.ts";
 import { fieldsOf, mcpTools, type Operation, pathFields } from "../../src/features/index.ts";
@@ -15,10 +14,10 @@ import {
   type Role,
 } from "../../src/protocol/index.ts";
 
-/** Who reaches what, as a person has reviewed it: a line for each operation. */
+/** Who reaches what, as a person has reviewed it: a line for each operation, here or in its feature's folder. */
 const ROWS = new Map(
-  readFileSync(join(import.meta.dirname, "roles.txt"), "utf8")
-    .split("\n")
+  readFiles((path) => /^(tests\/house|src\/features\/[\w-]+)\/roles\.txt$/.test(path))
+    .flatMap(({ text }) => text.split("\n"))
     .filter((line) => line !== "" && !line.startsWith("#"))
     .map((line) => {
       const [name = "", ...roles] = line.split(/\s+/);

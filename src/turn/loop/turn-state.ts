@@ -289,8 +289,8 @@ function stepsOf({ answered, outgoing }: TurnState): StepRecord {
 }
 
 /**
- * What is not to be remembered: nothing that agents ask each other is, nor is a request to forget something and its answer, which would
- * tell it again.
+ * What is not to be remembered: nothing that agents ask each other is, nor are the messages and the answer of a turn with a write that
+ * says so.
  */
 function forgottenOf(state: TurnState, ending: Ending, outbox: OutboxId): TurnOutcome["unremembered"] {
   const { batchMembers, events } = claimOf(state);
