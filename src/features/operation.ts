@@ -382,14 +382,8 @@ export function admitted<In extends z.ZodObject, May extends Action>(
   return { call, given: parsed(takes, values, naming) };
 }
 
-export function base<In extends z.ZodObject, May extends Action>({
-  name,
-  does,
-  may,
-  at,
-  takes,
-  command,
-}: Declared<In, May>): OperationBase {
+export function base<In extends z.ZodObject, May extends Action>(declared: Declared<In, May>): OperationBase {
+  const { name, does, may, at, takes, command } = declared;
   const [method = "", path = ""] = at?.split(" ") ?? [];
   return { name, does, may, at: at && { method: methodOf(method), path }, takes, command };
 }
