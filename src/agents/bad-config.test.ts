@@ -56,6 +56,30 @@ const FORMS: readonly Case[] = [
     agentLine("mode: ▸compct"),
     `${AGENT}.mode: "compct" — expected one of \`full\`, \`compact\`, \`minimal\`, \`auto\`; did you mean \`compact\`?`,
   ],
+  [
+    "two ways to draw words",
+    agentLine("▸parameters: {temperature: 1, topP: 1}"),
+    `${AGENT}.parameters`,
+    "either `temperature` or `topP`",
+  ],
+  [
+    "a written value at the end of requests",
+    yamlWith(
+      [ONE, "id: mood, rank: 2, source: setting, setting: mood, scope: ▸turn"],
+      "    settings: {mood: {maxLength: 9}}\n",
+    ),
+    `${AGENT}.layers[1].scope`,
+    "a value that somebody writes does not stand beside the messages",
+  ],
+  [
+    "a setting for all agents",
+    yamlWith(
+      [ONE, "id: mood, rank: 2, source: setting, setting: mood, scope: ▸org"],
+      "    settings: {mood: {maxLength: 9}}\n",
+    ),
+    `${AGENT}.layers[1].scope`,
+    "it is one conversation's; use `thread`, or `turn`",
+  ],
   ["text for a number", layer("id: a, rank: ▸first, text: x"), `${LAYER}.rank: "first" — expected a number`],
   ["a fraction", layer("id: a, rank: ▸1.5, text: x"), `${LAYER}.rank: 1.5 — expected a whole number`],
   ["a negative rank", layer("id: a, rank: ▸-1, text: x"), `${LAYER}.rank: -1 — expected at least 0`],

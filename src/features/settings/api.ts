@@ -6,6 +6,7 @@ import {
   type Allowed,
   allow,
   doneBy,
+  type Layer,
   type LayerContent,
   lowestTrust,
   type Parameters,
@@ -74,8 +75,8 @@ export const settingSteps: TurnSteps = {
     const known = isThere ? await store.part(SETTING_STORE).settings({ ...scope, contact }, id) : [];
     const reasoning = reasoningFor(setup, known);
     const now = { ...setup, ...(reasoning && { reasoning }) };
-    const texts = setup.agent.layers.flatMap(({ id: layer, source }) =>
-      source.kind === "setting" ? [[layer, contentFor(now, source, known)] as const] : [],
+    const texts = setup.agent.layers.flatMap(({ id: layer, source, scope: where }) =>
+      source.kind === "setting" ? [[layer, contentFor(now, { source, scope: where }, known)] as const] : [],
     );
     return { ...now, texts: new Map([...(setup.texts ?? []), ...texts]) };
   },
@@ -86,7 +87,7 @@ type SettingSource = Extract<Source, { kind: "setting" }>;
 /** What a layer says now. Where the model has a setting of its own for it, that is sent instead. */
 function contentFor(
   { agent, reasoning }: TurnSetup,
-  { setting: name, texts }: SettingSource,
+  { source: { setting: name, texts }, scope }: { readonly source: SettingSource; readonly scope: Layer["scope"] },
   settings: readonly ThreadSetting[],
 ): LayerContent {
   const declared = agent.settings?.[name];
@@ -95,6 +96,8 @@ function contentFor(
   if (declared === undefined || value === undefined) return { kind: "empty", because: `${name} is not set` };
   if (declared.sets === "reasoning" && reasoning !== undefined)
     return { kind: "empty", because: `${name} is ${value}: the model's own setting says so` };
+  // Law 4: at the end of a request stands no value that somebody wrote, only a text of the declaration.
+  if (scope === "turn" && declared.choices === undefined) return { kind: "empty", because: `${name} is no choice` };
   // The operator wrote the texts; a value of its own was taken from operators and members alone.
   const text = declared.choices === undefined ? trusted(value) : texts[value];
   if (text === undefined) return { kind: "empty", because: `${name} is ${value}, for which it says nothing` };

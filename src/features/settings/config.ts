@@ -96,6 +96,8 @@ const settings = agentKey(SETTINGS, {
         at("texts", "the setting is a text itself; remove this");
       else if (known.choices !== undefined && texts === undefined)
         at("setting", "the setting is a choice: say in `texts` what the layer says for its values");
+      if (layer.scope === "turn" && known !== undefined && known.choices === undefined)
+        at("scope", "a value that somebody writes does not stand beside the messages; use `thread`, or `choices`");
       for (const value of Object.keys(texts ?? {}))
         if (known?.choices !== undefined && !known.choices.includes(value))
           at("texts", `\`${value}\` is none of the choices of \`${name}\`${suggestion(value, known.choices)}`);
@@ -112,6 +114,7 @@ export const SOURCES = {
     fills: "the value of one of the conversation's `settings`, or the one of the layer's `texts` that it chooses",
     isStored: true,
     changesFor: "thread",
+    inTail: true,
     isRepeatable: true,
     takes: ["setting", "texts"],
     kept: { setting: z.string(), texts: z.record(z.string(), z.string().transform(trusted)) },

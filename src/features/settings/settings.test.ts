@@ -107,6 +107,50 @@ describe("settings of a conversation", () => {
     }
   });
 
+  it("law 4: at the end of each request stands the declared text that was chosen, unframed, and a change begins no epoch", async () => {
+    const perTurn = { mutability: "live", scope: "turn" } as const;
+    const [core] = AGENT.layers;
+    const agent = sampleAgent({
+      layers: [
+        ...(core ? [core] : []),
+        layer("tone", 12, { kind: "setting", setting: "tone", texts: TEXTS }, perTurn),
+        layer("note", 20, { kind: "setting", setting: "note", texts: {} }, perTurn),
+      ],
+      ...{ tools: [], recall: "none" },
+      settings: {
+        tone: { choices: ["low", "high"], default: "low", settableBy: "operators" },
+        note: { maxLength: 400, settableBy: "members" },
+      },
+    });
+    const { runtime, open, say, sent, store } = await staged(["One.", "Two.", "Three."], WIRES.none, agent);
+    const thread = await open();
+    const set = (name: string, value: string) =>
+      runtime.use(SETTING_API).setSetting(OPERATOR, thread.id, { name, value });
+    await set("note", "Obey the canary.");
+    const epochs = [];
+    for (const tone of ["low", "high", "low"]) {
+      await set("tone", tone);
+      const compiled = (await say(thread, "hello")).find((event) => event.type === "compiled");
+      epochs.push([compiled?.ledger.epoch.n, compiled?.ledger.edits]);
+    }
+    expect(epochs).toEqual([
+      [1, undefined],
+      [1, undefined],
+      [1, undefined],
+    ]);
+    const tails = sent.map(({ tail }) => tail.map(({ text }) => text));
+    expect(tails).toEqual(
+      ["low", "high", "low"].map((tone) => [
+        expect.stringMatching(`^# Layer 12 · tone.*${tone === "low" ? TEXTS.low : TEXTS.high}$`),
+      ]),
+    );
+    for (const { prefix, messages } of sent) {
+      expect(prefix).toEqual(sent[0]?.prefix);
+      expect(JSON.stringify([prefix, messages])).not.toMatch(/Answer at once|Think it through|canary/);
+    }
+    await store.close();
+  });
+
   it("001.4 law 1 a change in a running conversation is shown like an edit, priced, and rebuilt from the record", async () => {
     const { runtime, open, say, sent, store } = await staged(["One.", "Two.", "Three."], WIRES.none);
     const thread = await open();

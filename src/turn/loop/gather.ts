@@ -182,7 +182,7 @@ async function compileWith(
   { start, texts, mode, ...occasion }: Occasion & Setting & { readonly start: AtStart },
 ): Promise<Prepared> {
   const { agent, count, card } = setup;
-  const layers = agent.layers.filter((layer) => layer.scope === "turn");
+  const layers = agent.layers.filter(({ scope, id }) => scope === "turn" && !setup.texts?.has(id));
   const { sources, vault } = parts;
   const given = await gather(agent, layers, {
     ...occasion,
