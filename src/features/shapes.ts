@@ -301,19 +301,20 @@ export const DONE = z
   })
   .meta({ id: "Done", description: "The last event of a successful turn." });
 
+/** A call whose answer comes later. */
+export const AWAITED = z.object({
+  id: z.string(),
+  waitsFor: z.enum(WAITS_FOR),
+  tool: z.string().optional().describe("Absent for a contact."),
+  due: TIME.optional(),
+});
+
 export const WAITING = z
   .object({
     type: z.literal("waiting"),
     turn: z.string(),
     text: z.string().describe("What the agent said meanwhile."),
-    calls: list(
-      z.object({
-        id: z.string(),
-        waitsFor: z.enum(WAITS_FOR),
-        tool: z.string().optional().describe("Absent for a contact."),
-        due: TIME.optional(),
-      }),
-    ),
+    calls: list(AWAITED),
     totals: TOTALS.optional().describe("Absent for a contact."),
   })
   .meta({

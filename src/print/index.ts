@@ -18,4 +18,4 @@ export {
   whoDid,
 } from "./style.ts";
 export { type Column, table } from "./table.ts";
-export { type Unanswered, unansweredLine, unansweredSays } from "./unanswered.ts";
+export { type AwaitedCall, type Unanswered, unansweredLine, unansweredSays, waitingSays } from "./unanswered.ts";

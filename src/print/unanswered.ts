@@ -1,4 +1,4 @@
-import type { TurnEvent } from "../protocol/index.ts";
+import type { TurnEvent, WaitsFor } from "../protocol/index.ts";
 
 export type Unanswered = Extract<TurnEvent, { type: "unanswered" }>;
 
@@ -12,3 +12,22 @@ export function unansweredSays({ senders, of, waits }: Unanswered): string {
 /** The same for an operator who did not watch the turn. */
 export const unansweredLine = (event: Unanswered): string =>
   `${unansweredSays(event)} (the turn ended: ${event.because}): \`strata explain ${event.turn}\` shows more`;
+
+/** A call whose answer comes later, as far as the reader may know it. */
+export type AwaitedCall = Extract<TurnEvent, { type: "waiting" }>["calls"][number];
+
+/** Whose answer each is, and how it is given. */
+const ANSWERS: Readonly<Record<WaitsFor, (id: string) => readonly [whose: string, how?: string]>> = {
+  agent: () => ["another agent"],
+  client: (id) => ["an answer from outside", `\`strata ask --answer ${id}=TEXT\` gives it`],
+  person: () => ["a person's decision", "`strata approval list` shows it"],
+};
+
+/** Says what a conversation waits for, and what a reader can do about it. */
+export function waitingSays(calls: readonly AwaitedCall[]): string {
+  const each = calls.map(({ id, tool, waitsFor }) => {
+    const [whose, how] = ANSWERS[waitsFor](id);
+    return `${whose}${tool === undefined ? "" : ` (${tool})`}${how === undefined ? "" : `: ${how}`}`;
+  });
+  return `waiting for ${[...new Set(each)].join("; and for ")}`;
+}

@@ -81,6 +81,18 @@ describe("an answer to a call", () => {
     }
   });
 
+  it("is asked for in words fit for the reader: a contact does not learn which tool waits", async () => {
+    const { send, json } = await served([asking("c1"), "Noon."]);
+    const first = await send({ text: "What time is it?" }, ANN);
+    const [id = ""] = waitingIn(first.body);
+    expect(at(first.body, "waiting", "calls")).toEqual([{ id, waitsFor: "client" }]);
+    const slots = `GET /v1/threads/${at(first.body, "event", "thread")}/slots`;
+    expect((await json(slots)).body).toMatchObject({ calls: [{ id, waitsFor: "client" }] });
+    expect(JSON.stringify(await json(slots))).not.toContain("ask_time");
+    await send(answer(id, "12:00"));
+    expect((await json(slots)).body).toMatchObject({ calls: [] });
+  });
+
   it("goes with a message: the result first, then what is said", async () => {
     const { send, sent } = await served([asking("c1"), "Noon, then."]);
     const [call = ""] = waitingIn((await send({ text: "What time is it?" })).body);
@@ -144,8 +156,15 @@ export const ask = defineTool({ name: "ask_time", description: "Asks for the tim
     writeFileSync(join(cwd, "ask.ts"), source);
     const asked = await strata(["ask", "Use ask_time {}", "--json"], { cwd });
     const [call = ""] = asked.out.match(/cal_[0-9a-z]{26}/) ?? [];
+    const [thread = ""] = asked.out.match(/thr_[0-9a-z]{26}/) ?? [];
+    const says = `waiting for an answer from outside (ask_time): \`strata ask --answer ${call}=TEXT\` gives it`;
+    expect((await strata(["thread", "show", thread], { cwd })).out).toContain(`This conversation is ${says}.`);
     const given = await strata(["ask", "--answer", `${call}=half past twelve`], { cwd });
     expect(given).toMatchObject({ code: 0, out: expect.stringContaining("half past twelve") });
+    expect((await strata(["thread", "show", thread], { cwd })).out).not.toContain("waiting for");
+    expect((await strata(["ask", "Use ask_time {}", "--key", "other"], { cwd })).err).toContain(
+      "an answer from outside",
+    );
     expect(await strata(["ask", "--answer", `${call}=one`], { cwd })).toMatchObject({ code: 7 });
     expect(await strata(["ask", "--answer", "half past twelve"], { cwd })).toMatchObject({
       code: 2,

@@ -1,13 +1,25 @@
 /** Conversations: open, list, read and fork them, move one to another version of its agent, cancel its turn. */
 import { z } from "zod";
-import { ago, count, minute, number, printable, type Style, setIn, shortVersion, table } from "../../print/index.ts";
+import {
+  type AwaitedCall,
+  ago,
+  count,
+  minute,
+  number,
+  printable,
+  type Style,
+  setIn,
+  shortVersion,
+  table,
+  waitingSays,
+} from "../../print/index.ts";
 import { type Allowed, isAllowed } from "../../protocol/index.ts";
 import { COLUMNS, type Columns, cellsOf, withColumns } from "../column.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, list, NEXT, nextAfter, PAGE } from "../fields.ts";
 import { type Operation, type OperationContext, operation, type Thread, turnOperation } from "../operation.ts";
 import { SCHEDULE } from "../schedules/index.ts";
-import { EVENT, SLOT, THREAD, TURN } from "../shapes.ts";
+import { AWAITED, EVENT, SLOT, THREAD, TURN } from "../shapes.ts";
 import { PEER } from "../subagents/index.ts";
 import { EXPORT } from "./export.ts";
 
@@ -37,6 +49,17 @@ const open = operation({
 });
 
 /** A contact learns who talks and when, and nothing of how the agent is declared or what an operator did with the thread. */
+/** The calls that are open, as the actor may know them: a contact does not learn the agent's tools. */
+const awaitedFor = (
+  actor: Allowed<"view">,
+  calls: Awaited<ReturnType<OperationContext["runtime"]["openCalls"]>>,
+): readonly AwaitedCall[] =>
+  calls
+    .filter(({ state }) => state === "open")
+    .map(({ id, waitsFor, tool, due }) =>
+      isAllowed(actor, "read") ? { id, waitsFor, tool, ...given("due", due) } : { id, waitsFor },
+    );
+
 function viewFor(actor: Allowed<"view">, thread: Thread): ThreadView {
   const { version: _, forkedFrom: __, caller: ___, parties: ____, ...rest } = thread;
   return isAllowed(actor, "read") ? thread : rest;
@@ -92,6 +115,7 @@ const show = operation({
     thread: THREAD,
     slots: list(SLOT),
     waiting: z.number().describe("messages that wait for an answer"),
+    calls: list(AWAITED).describe("calls that the conversation waits for"),
     ...NEXT,
   }),
   command: { words: ["id"], examples: [`thread show ${ID}`], opens: "record" },
@@ -103,11 +127,13 @@ const show = operation({
       thread: viewFor(actor, thread),
       slots,
       waiting,
+      calls: awaitedFor(actor, await runtime.openCalls(actor, id)),
       ...nextAfter(slots, page.limit, ({ index }) => ({ at: index })),
     };
   },
-  show: ({ thread, slots, waiting }, { style }) => [
+  show: ({ thread, slots, waiting, calls }, { style }) => [
     ...conversationLines(thread, slots, style),
+    ...(calls.length === 0 ? [] : [`This conversation is ${waitingSays(calls)}.`]),
     ...(waiting === 0
       ? []
       : [

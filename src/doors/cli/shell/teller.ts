@@ -1,13 +1,6 @@
 import type { TextWarning } from "../../../app/entry/texts.ts";
-import { count, oneLine, printable, styleOf, unansweredSays } from "../../../print/index.ts";
-import {
-  type CoreStop,
-  type Ledger,
-  never,
-  type TurnEvent,
-  type TurnTotals,
-  type WaitsFor,
-} from "../../../protocol/index.ts";
+import { count, oneLine, printable, styleOf, unansweredSays, waitingSays } from "../../../print/index.ts";
+import { type CoreStop, type Ledger, never, type TurnEvent, type TurnTotals } from "../../../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { showWaiting } from "./progress.ts";
 import { sentLine } from "./sent-line.ts";
@@ -114,7 +107,7 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
       case "waiting":
         endLine();
         if (!streams && event.text !== "") context.say(printable(event.text));
-        context.note(waitingNote(event));
+        context.note(`${waitingSays(event.calls)}; the conversation goes on when the answer is there`);
         return end(event.totals);
       case "failed":
         endLine();
@@ -129,18 +122,6 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
 
 /** Characters of a failed tool's answer that are shown. */
 const SHOWN_ANSWER = 300;
-
-const ANSWERERS: Readonly<Record<WaitsFor, string>> = {
-  agent: "another agent",
-  client: "the program that asked",
-  person: "a person",
-};
-
-/** What a turn waits for. */
-function waitingNote({ calls }: Extract<TurnEvent, { type: "waiting" }>): string {
-  const each = calls.map(({ tool, waitsFor }) => `${ANSWERERS[waitsFor]}${tool === undefined ? "" : ` (${tool})`}`);
-  return `waiting for ${[...new Set(each)].join(" and ")}; the conversation goes on when the answer is there`;
-}
 
 function failedNote({ tool, skipped, says }: Extract<TurnEvent, { type: "tool-end" }>): string {
   if (skipped) return `→ ${tool} was not run: the turn ended`;
