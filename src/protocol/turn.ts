@@ -59,8 +59,11 @@ export type WaitsFor = (typeof WAITS_FOR)[number];
 
 /** What the steps of features did in a turn: in their own words, which name nobody. */
 export interface StepRecord {
-  /** Who answered in place of the model, in order, and the lowest trust of what they were given. */
-  readonly answered?: { readonly by: readonly string[]; readonly taint: Trust };
+  /**
+   * Who answered in place of the model, in order, and the lowest trust of what they were given. `interrupted`: the last one had begun in an
+   * earlier try, and nobody knows how far it came.
+   */
+  readonly answered?: { readonly by: readonly string[]; readonly taint: Trust; readonly interrupted?: true };
   /** What was done with the reply before it went out. What the model said stands in its messages. */
   readonly outgoing?: readonly {
     readonly by: string;

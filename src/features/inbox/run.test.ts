@@ -19,6 +19,7 @@ import {
 import { replies } from "../../store/index.contract.ts";
 import { openSqlite } from "../../store/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
+import type { OutgoingStep, TurnSteps } from "../../turn/index.ts";
 import { defineTool, toolset } from "../../turn/tools/index.ts";
 import { cardOf } from "../../wire/index.ts";
 import { DELIVERY_API } from "../deliveries/index.ts";
@@ -80,7 +81,10 @@ const politely: Script<Request> = (request) => {
   return { parts: senders.map((sender) => call(sender, `Dear ${sender}, secret-${sender} is safe.`)) };
 };
 
-async function inbox(script: readonly Script<Request>[], { each, ...change }: Partial<Agent> & { each?: true } = {}) {
+async function inbox(
+  script: readonly Script<Request>[],
+  { each, steps = [], ...change }: Partial<Agent> & { each?: true; steps?: readonly TurnSteps[] } = {},
+) {
   const store = await openSqlite(":memory:", { parts: await allParts() });
   const rung: string[] = [];
   const holders = { alive: true };
@@ -101,6 +105,7 @@ async function inbox(script: readonly Script<Request>[], { each, ...change }: Pa
   const on = await testRuntime(script, {
     agent: sampleAgent({ ...declared, ...(each ? {} : { inbox: batch }) }),
     store,
+    steps,
     parts: {
       tools,
       cardOf: () => cardOf("anthropic:claude-sonnet-4-5"),
@@ -140,6 +145,23 @@ describe("a turn over the messages of several senders", () => {
     expect(await on.mail("bob")).toEqual(["Dear bob, secret-bob is safe."]);
     const log = await on.store.part(LOG_STORE).log(on.scopeOf("bob"));
     expect(log?.entries).toMatchObject([{ body: "secret-bob?", reply: "Dear bob, secret-bob is safe." }]);
+    expect(await on.problems()).toEqual([]);
+  });
+
+  it("sends each sender what a step makes of their reply, and nothing of one that it withholds", async () => {
+    const outgoing: OutgoingStep["outgoing"] = async (_turn, { text, to }) =>
+      to === "bob" ? { withheld: "a person must approve it first" } : { text: `${text} – Mia`, told: false };
+    const on = await inbox([politely, politely, politely], {
+      steps: [{ outgoing: { by: "desk", applies: () => true, outgoing } }],
+    });
+    await on.post("ann", "secret-ann?");
+    await on.post("bob", "secret-bob?");
+    expect(endOf(await on.run())).toMatchObject({ type: "done", unanswered: 1 });
+    expect(await on.mail("ann")).toEqual(["Dear ann, secret-ann is safe. – Mia"]);
+    expect(await on.mail("bob")).toEqual([]);
+    await on.post("cid", "hello");
+    await on.run();
+    expect(await on.mail("cid")).toEqual(["You alone, hello. – Mia"]);
     expect(await on.problems()).toEqual([]);
   });
 

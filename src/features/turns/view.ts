@@ -120,6 +120,9 @@ function head(turn: TurnRecord, style: Style): readonly string[] {
 function stepLines({ answered, outgoing = [] }: NonNullable<TurnRecord["steps"]> = {}): readonly string[] {
   return [
     ...(answered === undefined ? [] : [`answered by ${answered.by.join(", ")}, in place of the model`]),
+    ...(answered?.interrupted
+      ? [`${answered.by.at(-1)} had begun in an earlier try, and its effect is unknown: it was not asked again`]
+      : []),
     ...outgoing.map(
       ({ by, did, because }) =>
         `outgoing reply ${did} by ${by}${because === undefined ? "" : `: ${printable(because)}`}`,

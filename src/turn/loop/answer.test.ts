@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MEMORY_API } from "../../features/memories/index.ts";
+import { turnView } from "../../features/turns/index.ts";
+import { styleOf } from "../../print/index.ts";
 import { toolName } from "../../protocol/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from "../index.contract.ts";
 import type { AnswerStep, TurnSteps } from "../index.ts";
@@ -30,6 +32,8 @@ describe("a step that answers in place of the model", () => {
     expect(events.filter(({ type }) => type === "text-delta")).toEqual([{ type: "text-delta", text: "Handled." }]);
     const [turn] = await on.runtime.turns(OPERATOR, thread.id);
     expect(turn).toMatchObject({ requests: [], steps: { answered: { by: ["handler"], taint: "contact" } } });
+    const shown = turn && (await turnView({ runtime: on.runtime, actor: OPERATOR }, turn, styleOf({}, { env: {} })));
+    expect(shown).toContain("answered by handler, in place of the model");
     expect((await on.runtime.slots(OPERATOR, thread.id)).map(({ text }) => text)).toEqual(["Hello", "Handled."]);
     const [found] = await on.runtime
       .use(MEMORY_API)
@@ -129,6 +133,6 @@ describe("law 7: an answer whose work acts outside", () => {
     const { worked, end, turn } = await twice("endCall");
     expect(worked).toHaveLength(1);
     expect(end).toMatchObject({ type: "done", text: "", unanswered: 1 });
-    expect(turn).toMatchObject({ requests: [], steps: { answered: { by: ["handler"] } } });
+    expect(turn).toMatchObject({ requests: [], steps: { answered: { by: ["handler"], interrupted: true } } });
   });
 });

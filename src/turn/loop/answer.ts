@@ -33,7 +33,8 @@ export async function* answerInPlace(
   for (const step of state.parts.steps.answers) {
     const answer = step.effect === "external" ? await once(state, step, call) : await step.answer(state, call);
     if (answer === undefined) continue;
-    state.answered.push({ by: step.by, taint: call.taint });
+    const interrupted = answer === "interrupted" && { interrupted: true as const };
+    state.answered.push({ by: step.by, taint: call.taint, ...interrupted });
     if (answer === "interrupted") return { interrupted: true };
     const guard = replyGuard(state.setup.agent, state.parts.vault);
     const reply = guard.reply(replyOf(answer, state.answered.length));

@@ -2,6 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DELIVERY_API } from "../../features/deliveries/index.ts";
 import { MEMORY_API } from "../../features/memories/index.ts";
+import { turnView } from "../../features/turns/index.ts";
+import { styleOf } from "../../print/index.ts";
 import { actorId, agentName, allow, contactId, type Message } from "../../protocol/index.ts";
 import { endOf, message, OPERATOR, ORG, testRuntime } from "../index.contract.ts";
 import type { Outgoing, TurnSteps } from "../index.ts";
@@ -67,6 +69,15 @@ describe("what goes out in place of what the model said", () => {
         },
       },
     ]);
+    const [turn] = await on.runtime.turns(OPERATOR, thread.id);
+    const shown = turn && (await turnView({ runtime: on.runtime, actor: OPERATOR }, turn, styleOf({}, { env: {} })));
+    expect(shown).toEqual(
+      expect.arrayContaining([
+        "outgoing reply changed by signature",
+        "outgoing reply withheld by drafts: a person must approve it first",
+        "→ says It is free of charge.",
+      ]),
+    );
     await on.say(thread, "Hello?");
     const texts = on.sent[1]?.messages.map(textOf) ?? [];
     expect(texts[1]).toBe("It is free of charge.");

@@ -67,7 +67,7 @@ export interface TurnState extends RunningTurn {
   /** Calls whose answers come later: the turn ends `waiting`. */
   readonly leftOpen: LeftOpen[];
   /** Who answered in place of the model, and the trust of what they were given. */
-  readonly answered: { readonly by: string; readonly taint: Trust }[];
+  readonly answered: { readonly by: string; readonly taint: Trust; readonly interrupted?: true }[];
   /** What was done with replies before they went out. */
   readonly outgoing: OutgoingNote[];
   calls: number;
@@ -282,6 +282,7 @@ function stepsOf({ answered, outgoing }: TurnState): StepRecord {
       answered: {
         by: [...new Set(answered.map(({ by }) => by))],
         taint: lowestTrust(answered.map(({ taint }) => taint)),
+        ...(answered.some(({ interrupted }) => interrupted) && { interrupted: true }),
       },
     }),
     ...(outgoing.length > 0 && { outgoing }),
