@@ -99,10 +99,6 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
       ["price", 3],
     ],
     afterOutsideText: [["http_fetch"]],
-    approvalForSeveral: [["pay"]],
-    approvalForSubagent: [["pay"]],
-    approvalTooLate: [["pay", "may be called only while executing actions, and the agent is idle"]],
-    waitsForApproval: [["pay", "apr_01jd8k3v5x9m2q7r4t6w8y0zab"]],
     callTooLong: [[9_000, 2_000]],
     inAll: [[9_000]],
     answerAgain: [["it is not JSON"]],
@@ -144,6 +140,10 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
     mediaMismatch: [["image/png"]],
   },
   "features/approvals": {
+    approvalForSeveral: [["pay"]],
+    approvalForSubagent: [["pay"]],
+    approvalTooLate: [["pay", "may be called only while executing actions, and the agent is idle"]],
+    waitsForApproval: [["pay", "apr_01jd8k3v5x9m2q7r4t6w8y0zab"]],
     denied: [
       ["apr_1", "pay", "operator", undefined],
       ["apr_1", "pay", "operator", "too expensive"],

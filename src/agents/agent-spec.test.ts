@@ -67,7 +67,14 @@ const SOURCES: readonly Source[] = [
   { kind: "recent", limit: 9 },
   { kind: "setting", setting: "thinking", texts: { high: trusted("Think first.") } },
 ];
-const rule: Complete<ToolRule> = { tool: toolName("read"), approval: true, tainted: "ask", calls: 2, seconds: 3 };
+const rule: Complete<ToolRule> = {
+  tool: toolName("read"),
+  approval: true,
+  wait: true,
+  tainted: "ask",
+  calls: 2,
+  seconds: 3,
+};
 
 /** A value of a key's stored form: all of it is there that may be left out. */
 function wholeOf(form: z.core.$ZodType): unknown {

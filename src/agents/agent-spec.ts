@@ -149,6 +149,7 @@ const BUDGETS = z.strictObject({
 const RULE = z.strictObject({
   tool: z.string().transform(toolName),
   approval: maybe(z.literal(true)),
+  wait: maybe(z.literal(true)),
   tainted: maybe(z.enum(TAINTED)),
   calls: maybe(z.int()),
   seconds: maybe(z.int()),

@@ -94,9 +94,10 @@ function placeOf(
 /** Names for what is sent, and rules only where there are some: an agent without them has the version it always had. */
 function buildTools({ tools }: AgentConfig, brought: readonly string[]): Pick<Agent, "tools" | "rules"> {
   const declared = tools.map((tool) => (typeof tool === "string" ? { name: tool } : tool));
-  const rules = declared.flatMap(({ name, approval, tainted, calls, seconds }) => {
+  const rules = declared.flatMap(({ name, approval, wait, tainted, calls, seconds }) => {
     const rule = {
       ...(approval && { approval }),
+      ...(wait && { wait }),
       ...(tainted && { tainted }),
       ...(calls && { calls }),
       ...(seconds && { seconds }),

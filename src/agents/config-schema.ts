@@ -200,6 +200,12 @@ const TOOL_NAME = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "a tool name of 1 to
 const TOOL = z.strictObject({
   name: TOOL_NAME.describe("The tool."),
   approval: z.literal(true).optional().describe("Each call waits until a person has approved it."),
+  wait: z
+    .literal(true)
+    .optional()
+    .describe(
+      "Where a call needs a person, the agent waits for the decision, too: the result is what it reads next, however long that takes. Default: it goes on without the result and is told later.",
+    ),
   tainted: z
     .enum(TAINTED)
     .optional()

@@ -43,6 +43,8 @@ export interface ToolRule extends ToolLimits {
   readonly tool: ToolName;
   /** True: every call waits for a person, whatever the tool itself says. */
   readonly approval?: true;
+  /** True: where a call waits for a person, the agent waits, too. */
+  readonly wait?: true;
   /** What happens to calls in a tainted turn, whatever the tool itself says. */
   readonly tainted?: Tainted;
 }

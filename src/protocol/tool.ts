@@ -1,4 +1,15 @@
-import type { ActorId, AgentName, ApprovalId, ContactId, EventId, OrgId, ThreadId, ToolName, TurnId } from "./ids.ts";
+import type {
+  ActorId,
+  AgentName,
+  ApprovalId,
+  CallId,
+  ContactId,
+  EventId,
+  OrgId,
+  ThreadId,
+  ToolName,
+  TurnId,
+} from "./ids.ts";
 import type { Digest, Json, JsonObject } from "./json.ts";
 import type { Layer } from "./layer.ts";
 import type { AgentState } from "./life.ts";
@@ -148,6 +159,8 @@ export interface NewApproval {
   readonly schema?: Digest;
   /** The lowest trust in the prompt that led to the call. */
   readonly taint: Trust;
+  /** The open call that the decision answers, where the agent waits for it. */
+  readonly answers?: CallId;
 }
 
 /** A tool call that waits or waited for a person's decision. Of an erased contact the input is null and the texts are empty. */

@@ -86,6 +86,7 @@ export type {
 } from "./store.ts";
 export { batchMemberOf } from "./threads/batch-members.ts";
 export { addEvents } from "./threads/events.ts";
+export { callLeftOpen } from "./threads/open-calls.ts";
 export { openRow } from "./threads/threads.ts";
 export {
   type AlsoStored,

@@ -23,16 +23,18 @@ export { follow } from "./intake/follow.ts";
 export { heldNow, pauseAfter, retryWhileBusy } from "./intake/lease.ts";
 export { closedChannels, isClosedChannel } from "./intake/own-channels.ts";
 export { checkOutside, knownScope, reach, writableScope } from "./intake/senders.ts";
-export { schemaDigest } from "./loop/approvals.ts";
 export { BETWEEN_TURNS, callerOf, limitsOf, outOfState, runTool } from "./loop/run-tool.ts";
 export { agentAt, inWindow, keepVersion, limitOf, parametersOf, setupOf, upToDate } from "./loop/setup.ts";
 export type {
   AnswerStep,
   Beginning,
+  CallInstead,
   CommitResult,
   Ending,
   FoundThread,
   FrozenBlock,
+  LaterAnswer,
+  MadeCall,
   Outgoing,
   OutgoingStep,
   Phase,
@@ -42,7 +44,8 @@ export type {
   TurnSteps,
 } from "./loop/steps.ts";
 export { declaredTexts } from "./loop/stored-texts.ts";
-export { answersLater, type LaterAnswer } from "./loop/waits.ts";
+export { isCalled } from "./loop/turn-state.ts";
+export { answersLater } from "./loop/waits.ts";
 export type { AgentBook, Parts } from "./parts.ts";
 export { type Exchange, REPLAY, type RecordedReply, readRecording } from "./recording/recording.ts";
 export { type ReplayedTurn, type ReplayPlan, replay } from "./recording/replay.ts";

@@ -32,18 +32,6 @@ export const tooOften = (tool: string, calls: number): string =>
 export const afterOutsideText = (tool: string): string =>
   `Not run: ${tool} is unavailable once the turn has read outside text. Continue without it.`;
 
-/** A call that needs a person's approval, in a turn that cannot wait for one. */
-export const approvalForSeveral = (tool: string): string =>
-  `Not run: this call of ${tool} needs a person's approval, which a turn with several senders cannot wait for. Continue without it.`;
-export const approvalForSubagent = (tool: string): string =>
-  `Not run: this call of ${tool} needs a person's approval, and a sub-agent cannot ask for it. Report the call to your caller and continue without it.`;
-export const approvalTooLate = (tool: string, because: string): string =>
-  `Not run: this call needs a person's approval, and an approved call runs between turns. There, ${tool} cannot run: it ${because}. Continue without it.`;
-
-/** Instead of the result of a call that needs approval. */
-export const waitsForApproval = (tool: string, id: string): string =>
-  `Not run yet: ${tool} is waiting for a person's approval (${id}). Say so and continue without it; the result will appear here.`;
-
 /** Calls that a turn does not make a second time when it is run again. */
 export const NOT_AGAIN = {
   unknown:

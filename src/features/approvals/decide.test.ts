@@ -8,6 +8,7 @@ import {
   readFrames,
   StrataError,
   type ToolContext,
+  toolName,
   untrusted,
 } from "../../protocol/index.ts";
 import { openSqlite, type Store, type Thread } from "../../store/index.ts";
@@ -215,5 +216,107 @@ describe("a call whose tool was changed since", () => {
     expect(await runtime.use(APPROVAL_API).decide(OPERATOR, stand.waits.id, { verdict: "denied" })).toMatchObject({
       status: "denied",
     });
+  });
+});
+
+describe("a call that its agent waits for, too", () => {
+  const agent = sampleAgent({ rules: [{ tool: toolName("look"), wait: true }] });
+  const PAY = { call: "look", id: "c1", input: { at: "order 7" } };
+
+  /** A program on that store; each of them is another start. */
+  async function program(script: Parameters<typeof testRuntime>[0], store?: Store, how: Paying = {}) {
+    const paid: string[] = [];
+    const kept = store ?? (await openSqlite(":memory:", { parts: await allParts() }));
+    const tools = toolset([...memoryTools(kept), paying(paid, how), idle()]);
+    const stand = await testRuntime(script, { agent, store: kept, parts: { tools, alive: () => false } });
+    const api = stand.runtime.use(APPROVAL_API);
+    const asked = async (thread: Thread) => {
+      const [approval] = await api.approvals(OPERATOR, thread.scope, { status: "waiting" }, 9);
+      if (approval === undefined) throw new Error("nothing waits");
+      return approval;
+    };
+    return { ...stand, paid, api, asked };
+  }
+
+  const resultIn = (request: Request | undefined) => request?.messages.filter(({ role }) => role === "tool");
+
+  it("ends the turn, and its result is the answer to the call, after a restart", async () => {
+    const first = await program([{ parts: [{ text: "I ask." }, PAY] }]);
+    const thread = await first.open();
+    const [begun, end] = [await first.say(thread, "Pay order 7"), first.sent.length];
+    expect(begun.at(-1)).toMatchObject({
+      type: "waiting",
+      text: "I ask.",
+      calls: [{ waitsFor: "person", tool: "look" }],
+    });
+    expect(end).toBe(1);
+    const next = await program(["It is paid."], first.store);
+    const { id, answers } = await next.asked(thread);
+    expect(answers).toMatch(/^cal_/);
+    expect(await next.api.decide(OPERATOR, id, { verdict: "approved" })).toMatchObject({ status: "done", answers });
+    expect(next.paid).toEqual(["order 7"]);
+    const events = await collect(next.runtime.follow(OPERATOR, thread));
+    expect(events.at(-1)).toMatchObject({ type: "done", text: "It is paid." });
+    expect(resultIn(next.sent[0])).toMatchObject([
+      {
+        parts: [
+          { id: "c1", failed: false, text: expect.stringMatching(/^\[result · operator · .*\n\| paid order 7$/) },
+        ],
+      },
+    ]);
+    // Law 1: what was sent before is sent again, and the result behind it.
+    const before = first.sent[0]?.messages ?? [];
+    expect(next.sent[0]?.messages.slice(0, before.length)).toEqual(before);
+    const turns = await next.runtime.turns(OPERATOR, thread.id);
+    expect(turns.map(({ status, run }) => [status, run])).toEqual([
+      ["waiting", turns[0]?.id],
+      ["done", turns[0]?.id],
+    ]);
+    for await (const finding of next.store.verify(thread.scope.org)) expect(finding.type).not.toBe("problem");
+  });
+
+  it("is answered with a sentence where a person denies it, and with their word where its result is not known", async () => {
+    const denying = await program([{ parts: [PAY] }, "Then not."]);
+    const thread = await denying.open();
+    await denying.say(thread, "Pay order 7");
+    const { id } = await denying.asked(thread);
+    await denying.api.decide(OPERATOR, id, { verdict: "denied", note: untrusted("too much") });
+    await collect(denying.runtime.follow(OPERATOR, thread));
+    expect(denying.paid).toEqual([]);
+    expect(resultIn(denying.sent[1])).toMatchObject([
+      { parts: [{ failed: true, text: expect.stringContaining("was denied by the operator and not run: too much") }] },
+    ]);
+
+    const lost = await program([{ parts: [PAY] }, "So it is."], undefined, {
+      run: () => new Promise<never>(() => undefined),
+      seconds: 0.01,
+    });
+    const other = await lost.open();
+    await lost.say(other, "Pay order 7");
+    const call = await lost.asked(other);
+    expect(await lost.api.decide(OPERATOR, call.id, { verdict: "approved" })).toMatchObject({ status: "approved" });
+    // The agent goes on waiting: nobody knows yet.
+    expect(await collect(lost.runtime.follow(OPERATOR, other))).toEqual([]);
+    await lost.api.decide(OPERATOR, call.id, { verdict: "resolved", note: untrusted("it was paid") });
+    await collect(lost.runtime.follow(OPERATOR, other));
+    expect(JSON.stringify(resultIn(lost.sent[1]))).toContain("has checked and says: it was paid");
+  });
+
+  it("is told of as any other once the agent has gone on with a message", async () => {
+    const stand = await program([{ parts: [PAY] }, "Yes?", "I was told."]);
+    const thread = await stand.open();
+    await stand.say(thread, "Pay order 7");
+    await stand.say(thread, "Are you there?");
+    expect(JSON.stringify(resultIn(stand.sent[1]))).toContain("No answer yet.");
+    await stand.api.decide(OPERATOR, (await stand.asked(thread)).id, { verdict: "approved" });
+    await collect(stand.runtime.follow(OPERATOR, thread));
+    expect(textOf(stand.sent[2])).toMatch(/^\[approval · operator · .*: look was approved and ran\. Result:/s);
+  });
+
+  it("is asked for once where the model makes the same call twice in one message", async () => {
+    const stand = await program([{ parts: [PAY, { ...PAY, id: "c2" }] }]);
+    const thread = await stand.open();
+    expect((await stand.say(thread, "Pay")).at(-1)).toMatchObject({ calls: [{ waitsFor: "person" }] });
+    expect(await stand.api.approvals(OPERATOR, thread.scope, {}, 9)).toHaveLength(1);
   });
 });

@@ -31,10 +31,10 @@ import {
   type Parts,
   retryWhileBusy,
   runTool,
-  schemaDigest,
   threadOf,
 } from "../../turn/index.ts";
-import { ALREADY_DECIDED, APPROVAL_STORE, NOT_FOUND } from "./store.ts";
+import { schemaDigest } from "./steps.ts";
+import { ALREADY_DECIDED, APPROVAL_STORE, NOT_FOUND, type ToldEvent } from "./store.ts";
 import { denied, mediaOmitted, outcomeUnknown, ran, resolved } from "./wording.ts";
 
 /** A person's word about a call. */
@@ -103,7 +103,7 @@ async function deny(parts: Parts, { approval, thread, actor, note }: Case): Prom
     ...doneBy(actor),
     at: parts.clock.recorded(),
     ...(note !== undefined && { note }),
-    event: eventOf(parts, thread, text, trustOf(actor)),
+    event: eventOf(parts, thread, { text, trust: trustOf(actor), failed: true }),
   });
 }
 
@@ -185,7 +185,12 @@ async function act(parts: Parts, one: Case, { tool, seconds, room, count }: Acti
   const finish = {
     outcome: { text: result, failed: outcome.failed },
     writes: parts.store.writes.withIds(writes, parts.clock.real(), parts.random),
-    event: eventOf(parts, thread, text, lowestTrust([tool.trust, "operator"])),
+    event: eventOf(parts, thread, {
+      text,
+      trust: lowestTrust([tool.trust, "operator"]),
+      result: `${result}${withoutMedia(outcome)}`,
+      failed: outcome.failed,
+    }),
     at: parts.clock.recorded(),
   };
   try {
@@ -205,11 +210,15 @@ async function counterOf(parts: Parts, agent: Agent): Promise<CountTokens> {
   return parts.counterOf(model?.wire ?? "unknown");
 }
 
-/** Nobody knows whether it acted: the call stays approved until a person says what they found. The agent hears of that much. */
+/**
+ * Nobody knows whether it acted: the call stays approved until a person says what they found. An agent that waits goes on waiting; another
+ * hears of that much.
+ */
 async function leave(parts: Parts, { approval, thread, actor }: Case, { text: says }: ToolOutcome): Promise<Approval> {
-  const { id, scope, tool } = approval;
-  const text = outcomeUnknown(id, tool, says);
-  const event = eventOf(parts, thread, text, "operator");
+  const { id, scope, tool, answers } = approval;
+  const call = answers && (await parts.store.callLeftOpen(scope, thread.id, answers));
+  if (call?.state === "open") return approvalOf(parts, actor, id);
+  const { answer: _, ...event } = eventOf(parts, thread, { text: outcomeUnknown(id, tool, says), trust: "operator" });
   await retryWhileBusy(() => parts.store.receive(scope, thread.id, [event]));
   return approvalOf(parts, actor, id);
 }
@@ -246,7 +255,7 @@ async function resolve(parts: DecidingParts, { approval, thread, actor, note }: 
   return parts.store.part(APPROVAL_STORE).finishApproval(scope, id, {
     outcome: { text: note, failed: false },
     writes: [],
-    event: eventOf(parts, thread, text, trustOf(actor)),
+    event: eventOf(parts, thread, { text, trust: trustOf(actor) }),
     at: parts.clock.recorded(),
   });
 }
@@ -254,7 +263,15 @@ async function resolve(parts: DecidingParts, { approval, thread, actor, note }: 
 /** What a person decided about a call, and its result. */
 const DECIDED = ownKind("approval");
 
-function eventOf(parts: Parts, { channel }: Thread, text: string, trust: Trust) {
+/** `result`: what stands as the result of the call where the agent waits for it; left out, the same text. */
+interface Told {
+  readonly text: string;
+  readonly trust: Trust;
+  readonly result?: string;
+  readonly failed?: boolean;
+}
+
+function eventOf(parts: Parts, { channel }: Thread, { text, trust, result = text, failed = false }: Told): ToldEvent {
   const at = parts.clock.recorded();
   return {
     id: eventId(issueId("event", parts.clock.real(), parts.random(10))),
@@ -263,7 +280,8 @@ function eventOf(parts: Parts, { channel }: Thread, text: string, trust: Trust) 
     channel,
     content: [{ type: "text", text: untrusted(text) }],
     at,
-  } as const;
+    answer: { text: untrusted(result), failed },
+  };
 }
 
 /** More characters than this are never one token's share: a huge text costs no more to cut than a large one. */

@@ -18,6 +18,7 @@ import type { Feature } from "../feature.ts";
 import { DONE_BY, FIELDS, NEXT, nextAfter, PAGE } from "../fields.ts";
 import { type Call, type Operation, type OperationContext, operation } from "../operation.ts";
 import { approvalOf, decide, type Verdict } from "./decide.ts";
+import { STEPS } from "./steps.ts";
 import { ALREADY_DECIDED, APPROVAL_STORE, type ApprovalFilter, NOT_FOUND } from "./store.ts";
 
 const APPROVAL = z
@@ -30,6 +31,7 @@ const APPROVAL = z
     tool: z.string(),
     input: z.unknown().describe("the arguments from the model"),
     schema: z.string().optional().describe("digest of the tool's schema when the call was made"),
+    answers: z.string().optional().describe("the open call that the decision answers: the agent waits for it"),
     taint: z.enum(TRUSTS).describe("the lowest trust in the prompt that led to the call"),
     status: z.enum(APPROVAL_STATUSES),
     askedAt: z.number().describe("milliseconds since 1970"),
@@ -185,6 +187,7 @@ export const FEATURE: Feature = {
   store: APPROVAL_STORE,
   errors: [NOT_FOUND, ALREADY_DECIDED],
   operations: OPERATIONS,
+  steps: STEPS,
   open: () => ({ api: ({ parts }) => APPROVAL_API.open(approvalApi(parts)) }),
 };
 

@@ -1,8 +1,10 @@
 import {
   type ActorId,
+  ANSWER_KIND,
   type Approval,
   type ApprovalId,
   type ApprovalStatus,
+  type CallId,
   type ContactScope,
   type Digest,
   type DoneBy,
@@ -25,6 +27,7 @@ import {
   applyWrites,
   atMost,
   below,
+  callLeftOpen,
   type EndedTurn,
   type Erasing,
   type Finding,
@@ -64,6 +67,7 @@ interface ApprovalTable extends ContactScope {
   readonly note: Digest | null;
   readonly outcome: Digest | null;
   readonly schema: Digest | null;
+  readonly answers: CallId | null;
 }
 
 const { query, insert } = tables<{ approval: ApprovalTable }>();
@@ -80,14 +84,19 @@ export interface Decision extends DoneBy {
   readonly verdict: "approved" | "denied";
   readonly note?: Untrusted;
   readonly at: number;
-  readonly event?: ArrivingEvent;
+  readonly event?: ToldEvent;
 }
+
+/** The event that tells an agent, and what it says instead to one that still waits for the call; left out, the same. */
+export type ToldEvent = ArrivingEvent & {
+  readonly answer?: { readonly text: Untrusted; readonly failed: boolean };
+};
 
 /** What came of an approved call: its result, its writes with an id for each, and the event that tells the agent. */
 export interface Finish {
   readonly outcome: { readonly text: Untrusted; readonly failed: boolean };
   readonly writes: readonly PlannedWrite[];
-  readonly event: ArrivingEvent;
+  readonly event: ToldEvent;
   readonly at: number;
 }
 
@@ -109,10 +118,10 @@ export const APPROVAL_STORE = {
   name: "approvals",
   tables: {
     approval: {
-      linked: "org agent contact id thread turn position call tool input taint asked_at schema",
+      linked: "org agent contact id thread turn position call tool input taint asked_at schema answers",
       derived: "note outcome",
       volatile: "status decided_at decided_by decided_by_id",
-      since: "schema",
+      since: "schema answers",
     },
   },
   migrations: [
@@ -125,6 +134,7 @@ export const APPROVAL_STORE = {
         { sqlite: "create index approval_decider_checked on approval (+decided_by_id)", postgres: "" },
       ],
     },
+    { number: 29, name: "approvals that are waited for", statements: [newColumn("approval", "answers", "text")] },
   ],
   functions: ({ reading, writing }) => ({
     /** Newest first. A scope with `contact: null` lists those of all contacts of the agent. */
@@ -157,13 +167,16 @@ export const APPROVAL_STORE = {
 async function keepApprovals(tx: Tx, { scope, turn, done, report }: EndedTurn): Promise<void> {
   if (done === undefined) return;
   const { claim, outcome, keep } = done;
-  for (const [position, { id, call, tool, input, schema = null, taint }] of (HELD_CALLS.of(outcome) ?? []).entries()) {
+  for (const [position, { id, call, tool, input, schema = null, taint, answers = null }] of (
+    HELD_CALLS.of(outcome) ?? []
+  ).entries()) {
     const asks = { id, thread: claim.thread.id, turn, position, call, tool, input: await keep(JSON.stringify(input)) };
     const decided = { decided_at: null, decided_by: null, decided_by_id: null, note: null, outcome: null } as const;
     const open = { status: "waiting", ...decided, asked_at: outcome.at } as const;
-    await tx.run(insert("approval", { ...owner(scope), ...asks, taint, ...open, schema }));
+    await tx.run(insert("approval", { ...owner(scope), ...asks, taint, ...open, schema, answers }));
     const says = `→ ${tool} ${JSON.stringify(input)} waits for a person: /approve or /deny in a chat, or \`strata approval approve ${id}\``;
-    report({ what: "approval", says, data: { approval: id, tool, input } });
+    const data = { approval: id, tool, input, ...(answers !== null && { answers }) };
+    report({ what: "approval", says, data });
   }
 }
 
@@ -171,9 +184,20 @@ async function keepApprovals(tx: Tx, { scope, turn, done, report }: EndedTurn): 
 async function asked(tx: Tx, of: OneTurn): Promise<unknown> {
   const rows = await approvalsOfTurn(tx, of);
   if (rows.length === 0) return undefined;
-  return rows.map(({ position, id, thread, call, tool, input, schema, taint, asked_at }) => {
+  return rows.map(({ position, id, thread, call, tool, input, schema, taint, asked_at, answers }) => {
     // Links of calls that were asked for before the schema was kept do not have it.
-    return { position, id, thread, call, tool, input, taint, asked_at, ...(schema !== null && { schema }) };
+    return {
+      position,
+      id,
+      thread,
+      call,
+      tool,
+      input,
+      taint,
+      asked_at,
+      ...(schema !== null && { schema }),
+      ...(answers !== null && { answers }),
+    };
   });
 }
 
@@ -224,7 +248,7 @@ async function findApproval(tx: Tx, scope: Scope, id: ApprovalId): Promise<Appro
 
 /** Of an erased contact stays what holds no text. */
 async function read(tx: Tx, row: ApprovalTable): Promise<Approval> {
-  const { id, thread, turn, call, tool, schema, taint, status } = row;
+  const { id, thread, turn, call, tool, schema, taint, status, answers } = row;
   const text = async (piece: Digest): Promise<string> => (await ownText(tx, row, piece)) ?? "null";
   const outcome: Approval["outcome"] | null = row.outcome && JSON.parse(await text(row.outcome));
   return {
@@ -236,6 +260,7 @@ async function read(tx: Tx, row: ApprovalTable): Promise<Approval> {
     tool,
     input: JSON.parse(await text(row.input)),
     ...(schema !== null && { schema }),
+    ...(answers !== null && { answers }),
     taint,
     status,
     askedAt: row.asked_at,
@@ -259,7 +284,7 @@ async function decideApproval(
   const row = await inState(tx, scope, id, "waiting");
   await openRow(tx, scope, row.thread);
   const piece = note === undefined ? null : await keepOwn(tx, scope, await scopeKey(tx, scope), JSON.stringify(note));
-  if (event) await addEvents(tx, scope, row.thread, [event]);
+  if (event) await tell(tx, row, event);
   return change(tx, row, { status: verdict, decided_at: at, decided_by: by, decided_by_id: byId ?? null, note: piece });
 }
 
@@ -269,8 +294,18 @@ async function finishApproval(tx: Tx, scope: ContactScope, id: ApprovalId, finis
   await openRow(tx, scope, row.thread);
   const outcome = await keepOwn(tx, scope, await scopeKey(tx, scope), JSON.stringify(finish.outcome));
   await applyWrites(tx, scope, finish);
-  await addEvents(tx, scope, row.thread, [finish.event]);
+  await tell(tx, row, finish.event);
   return change(tx, row, { status: "done", outcome });
+}
+
+/** If the agent still waits for the call, it reads the answer as its result; else it is told in an event of its own. */
+async function tell(tx: Tx, row: ApprovalTable, { answer, ...event }: ToldEvent): Promise<void> {
+  const { thread, answers } = row;
+  const call = answers === null ? undefined : await callLeftOpen(tx, owner(row), thread, answers);
+  if (call?.state !== "open") return void (await addEvents(tx, owner(row), thread, [event]));
+  const content = answer === undefined ? event.content : ([{ type: "text", text: answer.text }] as const);
+  const failed = answer?.failed ? ({ failed: true } as const) : {};
+  await addEvents(tx, owner(row), thread, [{ ...event, kind: ANSWER_KIND, content, answers: call.id, ...failed }]);
 }
 
 /** @throws StrataError `approval_not_found`, `approval_decided` */

@@ -10,3 +10,15 @@ export const outcomeUnknown = (id: string, tool: string, says: string): string =
   `${id}: ${tool} was approved and started. ${says} A person will check.`;
 export const resolved = (id: string, tool: string, by: string, note: string): string =>
   `${id}: ${tool} was approved, and its outcome was not recorded. The ${by} has checked and says: ${note}`;
+
+/** A call that needs a person's approval, in a turn that cannot wait for one. */
+export const approvalForSeveral = (tool: string): string =>
+  `Not run: this call of ${tool} needs a person's approval, which a turn with several senders cannot wait for. Continue without it.`;
+export const approvalForSubagent = (tool: string): string =>
+  `Not run: this call of ${tool} needs a person's approval, and a sub-agent cannot ask for it. Report the call to your caller and continue without it.`;
+export const approvalTooLate = (tool: string, because: string): string =>
+  `Not run: this call needs a person's approval, and an approved call runs between turns. There, ${tool} cannot run: it ${because}. Continue without it.`;
+
+/** Instead of the result of a call that needs approval. */
+export const waitsForApproval = (tool: string, id: string): string =>
+  `Not run yet: ${tool} is waiting for a person's approval (${id}). Say so and continue without it; the result will appear here.`;

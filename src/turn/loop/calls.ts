@@ -1,12 +1,15 @@
 import { type Compilation, frameResult, roomLeft } from "../../compiler/index.ts";
 import {
   type CallPart,
+  type Json,
   lowestTrust,
   REPLY_TOOL,
   type Reply,
   type ResultPart,
   type StopReason,
   spoken,
+  TAINTED,
+  type Tainted,
   type Tool,
   type ToolOutcome,
   type TranscriptMessage,
@@ -23,9 +26,6 @@ import { RECORDING_HAS_NO_ANSWER } from "../tools/index.ts";
 import { unansweredOf } from "../variants/batch-turn.ts";
 import {
   afterOutsideText,
-  approvalForSeveral,
-  approvalForSubagent,
-  approvalTooLate,
   LAST_REPLIES,
   LAST_REPLY,
   laterForSeveral,
@@ -35,12 +35,12 @@ import {
   notRun,
   tooOften,
 } from "../wording.ts";
-import { needsApproval, requestApproval, schemaDigest, waitingText, whenTainted } from "./approvals.ts";
 import { withoutPrivate } from "./reply-guard.ts";
-import { BETWEEN_TURNS, hidden, IN_TURN, limitsOf, outOfState, redacted, runTool, type ToolRun } from "./run-tool.ts";
+import { hidden, IN_TURN, limitsOf, outOfState, redacted, runTool, type ToolRun } from "./run-tool.ts";
 import type { Answer } from "./send.ts";
-import { add, claimOf, isCalled, journalKey, plan, type TurnState, usedOf } from "./turn-state.ts";
-import { type LaterAnswer, leftOpen, withWord } from "./waits.ts";
+import type { LaterAnswer } from "./steps.ts";
+import { add, claimOf, journalKey, plan, type TurnState, usedOf } from "./turn-state.ts";
+import { leftOpen, withWord } from "./waits.ts";
 
 /** What a round came to: why the turn ends, or what goes into the next request. */
 export interface Round {
@@ -191,19 +191,19 @@ async function answer(
   const limits = limitsOf(state.setup.agent, tool);
   const used = state.used.get(call.tool) ?? 0;
   if (used >= limits.calls) return refusal(tooOften(call.tool, limits.calls));
-  const tainted = whenTainted(state, tool, call.input, compilation.taint);
+  const { taint } = compilation;
+  const tainted = whenTainted(state, tool, call.input, taint);
   if (tainted === "refuse") return refusal(afterOutsideText(call.tool));
-  if (tainted === "ask" || needsApproval(state, tool, call.input)) {
-    if (state.lease.claim.batchMembers !== undefined) return refusal(approvalForSeveral(call.tool));
-    if (isCalled(state)) return refusal(approvalForSubagent(call.tool));
-    const later = outOfState(tool, BETWEEN_TURNS);
-    if (later !== undefined) return refusal(approvalTooLate(call.tool, later));
-    const wanted = { call: call.id, tool: call.tool, input: call.input, schema: schemaDigest(tool) };
-    const asked = requestApproval(state, wanted, compilation.taint);
+  const mustAsk = tainted === "ask";
+  const instead = state.parts.steps.beforeCall(state, { call, tool, taint, mustAsk });
+  if (instead === undefined && mustAsk) return refusal(afterOutsideText(call.tool));
+  if (instead !== undefined) {
+    if ("refuses" in instead) return refusal(instead.refuses);
     state.used.set(call.tool, used + 1);
-    return { outcome: { text: waitingText(asked), failed: false }, trust: "platform" };
+    const said = { outcome: { text: "says" in instead ? instead.says : untrusted(""), failed: false } } as const;
+    return { ...said, trust: "platform", ...("later" in instead && { later: instead.later }) };
   }
-  const { outcome, later } = await runOnce(state, tool, call, { taint: compilation.taint, progress });
+  const { outcome, later } = await runOnce(state, tool, call, { taint, progress });
   if (later !== undefined && state.lease.claim.batchMembers !== undefined) return refusal(laterForSeveral(call.tool));
   // What failed inside has changed nothing and may be mended; what acts outside may have acted all the same.
   if (!outcome.failed || tool.effect === "external") state.used.set(call.tool, used + 1);
@@ -213,6 +213,23 @@ async function answer(
     state.replies.set(sender, spoken(withoutPrivate(state.setup.agent, text)));
   }
   return { outcome, trust: outcome.trust ?? tool.trust, ...(later && { later }) };
+}
+
+/**
+ * What happens to a call in this turn. If words from outside may have led to it, the declaration decides, or the tool; if the tool
+ * throws or answers anything else, a person is asked.
+ */
+function whenTainted({ setup, lease }: TurnState, tool: Tool, input: Json, taint: Trust): Tainted {
+  if (lowestTrust([taint, "agent"]) === "agent") return "run";
+  const declared = setup.agent.rules?.find((rule) => rule.tool === tool.schema.name)?.tainted;
+  if (declared !== undefined) return declared;
+  if (tool.tainted === undefined) return "run";
+  try {
+    const says = tool.tainted(input, lease.claim.thread.scope);
+    return TAINTED.includes(says) ? says : "ask";
+  } catch {
+    return "ask";
+  }
 }
 
 /** A recording answers for all tools, and nothing acts: what came from a file is trusted like any contact. */

@@ -15,8 +15,8 @@ import {
 import type { Parts } from "../parts.ts";
 import { checkedWrites } from "../tools/index.ts";
 import { abandoned, failed, STOPPED, stoppedBefore, tookTooLong, wrongState } from "../wording.ts";
-import type { RunningTurn } from "./steps.ts";
-import { checkLater, type LaterAnswer, laterIn } from "./waits.ts";
+import type { LaterAnswer, RunningTurn } from "./steps.ts";
+import { checkLater, laterIn } from "./waits.ts";
 
 /** How far an agent may go with a tool in one turn: the stricter of what the tool and the declaration say. No limit is `Infinity`. */
 export function limitsOf({ rules = [] }: Agent, tool: Tool): { readonly calls: number; readonly seconds: number } {
@@ -177,7 +177,7 @@ export function hidden(
   };
 }
 
-/** The agent's state while a turn's call runs, and while a call runs that a person has approved: between two turns. */
+/** The agent's state while a turn's call runs, and while a call runs between two turns. */
 export const IN_TURN: AgentState = "executing actions";
 export const BETWEEN_TURNS: AgentState = "idle";
 

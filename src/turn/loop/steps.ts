@@ -18,6 +18,7 @@ import {
   type Parameters,
   type Reply,
   type Request,
+  type ReservedLimits,
   type Scope,
   SELF,
   type Spoken,
@@ -26,9 +27,12 @@ import {
   StrataError,
   type SurvivalTier,
   type ThreadId,
+  type Tool,
   type Trust,
+  type Untrusted,
+  type WaitsFor,
 } from "../../protocol/index.ts";
-import type { NewOpenCall, Thread } from "../../store/index.ts";
+import type { Caller, NewOpenCall, Start, Thread } from "../../store/index.ts";
 import type { ModelCard } from "../../wire/index.ts";
 import { heldNow, type Lease } from "../intake/lease.ts";
 import type { WaitingThreads } from "../intake/waiting-threads.ts";
@@ -117,6 +121,32 @@ export interface FrozenBlock {
   readonly saved: readonly Memory[];
   readonly notes: Gathered["notes"];
 }
+
+/** What a tool says of a call whose answer comes later: the turn ends `waiting`, and its run goes on with the answer. */
+export interface LaterAnswer {
+  readonly waitsFor: WaitsFor;
+  /** Whether other messages wait until it is answered. Default: while an agent is asked. */
+  readonly keeps?: boolean;
+  /** After so many seconds of real time it is answered with a sentence. Default: never. */
+  readonly seconds?: number;
+  /** What it may use of the run's limits. */
+  readonly reserved?: ReservedLimits;
+  /** Threads that begin with the turn's commit, and answer the call: `caller` goes into their openings. */
+  readonly starts?: (caller: Caller) => readonly Start[];
+}
+
+/** A call of the model's that would run now. */
+export interface MadeCall {
+  readonly call: CallPart;
+  readonly tool: Tool;
+  /** The lowest trust in the prompt that led to it. */
+  readonly taint: Trust;
+  /** Whether it may not run without a person's word: if no step can ask one, it is refused. */
+  readonly mustAsk: boolean;
+}
+
+/** What happens instead of the run of a call: it is refused, something is said as its result, or its answer comes later. */
+export type CallInstead = { readonly refuses: string } | { readonly says: Untrusted } | { readonly later: LaterAnswer };
 
 /** How a turn ended, before it is committed. */
 export type Ending =
@@ -253,6 +283,8 @@ export interface TurnSteps {
   /** Called as the turn moves on. */
   readonly phase?: (turn: RunningTurn, phase: Phase) => void;
   readonly funds?: Funds;
+  /** Before a call runs, where its arguments are right and no limit forbids it. The first feature that has something instead decides. */
+  readonly beforeCall?: (turn: RunningTurn, made: MadeCall) => CallInstead | undefined;
   /** What the caller of the turn's thread reads of a turn that ends the call. The first feature that says something decides. */
   readonly saidToCaller?: (turn: RunningTurn, ending: Ending) => string | undefined;
   /** The reader has the reply: they read the events of a turn that said something to the end. */
@@ -329,6 +361,13 @@ export function inOrder(list: readonly TurnSteps[]): Steps {
       list.reduce((now, step) => step.gathered?.(agent, layers, now) ?? now, gathered),
     phase: (turn, phase) => {
       for (const step of list) step.phase?.(turn, phase);
+    },
+    beforeCall: (turn, made) => {
+      for (const step of list) {
+        const instead = step.beforeCall?.(turn, made);
+        if (instead !== undefined) return instead;
+      }
+      return undefined;
     },
     saidToCaller: (turn, ending) => {
       for (const step of list) {

@@ -32,8 +32,9 @@ import { cardOf } from "../../wire/index.ts";
 import { collect, message, OPERATOR, sampleAgent, type TestRuntime, testRuntime } from "../index.contract.ts";
 import { defineTool, toolset } from "../tools/index.ts";
 import { LAST_REPLY } from "../wording.ts";
+import type { LaterAnswer } from "./steps.ts";
 import { surviveKills } from "./waits.contract.ts";
-import { answersLater, type LaterAnswer } from "./waits.ts";
+import { answersLater } from "./waits.ts";
 
 /** A tool whose answer comes later, and one that answers at once. */
 const asking = (later: LaterAnswer, counted: string[] = []) => toolset(askingTools(later, counted));

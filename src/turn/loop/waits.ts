@@ -11,7 +11,6 @@ import {
   lowestTrust,
   NO_USAGE,
   outboxId,
-  type ReservedLimits,
   type ResultPart,
   type StoredEvent,
   StrataError,
@@ -24,31 +23,17 @@ import {
   type TurnId,
   trusted,
   untrusted,
-  type WaitsFor,
 } from "../../protocol/index.ts";
-import type { Caller, Claim, ForCaller, NewOpenCall, OpenCall, Start, Thread, TurnRecord } from "../../store/index.ts";
+import type { Claim, ForCaller, NewOpenCall, OpenCall, Start, Thread, TurnRecord } from "../../store/index.ts";
 import { hold, retryWhileBusy } from "../intake/lease.ts";
 import type { Parts } from "../parts.ts";
 import { askedFailed, CANCELLED, NO_ANSWER, NOT_YET } from "../wording.ts";
-import type { Ending, TurnParts } from "./steps.ts";
+import type { Ending, LaterAnswer, TurnParts } from "./steps.ts";
 
 /**
  * Calls whose answers come later, as a turn sees them: those that it leaves open when it ends `waiting`, and those that an earlier turn
  * of its run has left open, each of which gets a result before all else.
  */
-
-/** What a tool says of a call whose answer comes later: the turn ends `waiting`, and its run goes on with the answer. */
-export interface LaterAnswer {
-  readonly waitsFor: WaitsFor;
-  /** Whether other messages wait until it is answered. Default: while an agent is asked. */
-  readonly keeps?: boolean;
-  /** After so many seconds of real time it is answered with a sentence. Default: never. */
-  readonly seconds?: number;
-  /** What it may use of the run's limits. */
-  readonly reserved?: ReservedLimits;
-  /** Threads that begin with the turn's commit, and answer the call: `caller` goes into their openings. */
-  readonly starts?: (caller: Caller) => readonly Start[];
-}
 
 const laterAnswers = new WeakMap<ToolContext, LaterAnswer>();
 
