@@ -39,7 +39,7 @@ export interface ToolDefinition<Shape extends z.ZodRawShape> {
   readonly hidesSecrets?: true;
   /** In which of its states an agent may call it; left out, in each. */
   readonly states?: readonly AgentState[];
-  /** True, or what says it of the checked input: the call waits until a person has approved it. */
+  /** True, or what says it of the checked input: the call waits until a person has agreed. */
   readonly needsApproval?: boolean | ((input: z.output<z.ZodObject<Shape>>) => boolean);
   /** What happens to a call in a turn that has read what somebody outside wrote, or what says it of the checked input. Left out, it runs. */
   readonly tainted?: Tainted | ((input: z.output<z.ZodObject<Shape>>, scope: ContactScope) => Tainted);
