@@ -134,7 +134,7 @@ export const APPROVAL_STORE = {
         { sqlite: "create index approval_decider_checked on approval (+decided_by_id)", postgres: "" },
       ],
     },
-    { number: 29, name: "approvals that are waited for", statements: [newColumn("approval", "answers", "text")] },
+    { number: 30, name: "approvals that are waited for", statements: [newColumn("approval", "answers", "text")] },
   ],
   functions: ({ reading, writing }) => ({
     /** Newest first. A scope with `contact: null` lists those of all contacts of the agent. */

@@ -237,7 +237,7 @@ export interface OutgoingReply {
 /** What a step did with a reply. `told`: the agent reads in its next request what went out in place of its own words. */
 export type Outgoing =
   | { readonly text: string; readonly told: boolean }
-  /** It goes to nobody, and the agent reads why: the end of a sentence, as "a person must approve it first". */
+  /** It goes to nobody, and the agent reads why: the end of a sentence, as "a person must see it first". */
   | { readonly withheld: string };
 
 /** Changes or withholds what goes out. What it throws ends the turn as failed: nothing goes out unseen. */
