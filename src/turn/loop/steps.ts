@@ -135,13 +135,12 @@ export interface LaterAnswer {
   readonly starts?: (caller: Caller) => readonly Start[];
 }
 
-/** A call of the model's that would run now. */
+/** A call of the model's that would run now. Where a person must be asked, and no step can ask one, it is refused. */
 export interface MadeCall {
   readonly call: CallPart;
   readonly tool: Tool;
   /** The lowest trust in the prompt that led to it. */
   readonly taint: Trust;
-  /** Whether it may not run without a person's word: if no step can ask one, it is refused. */
   readonly mustAsk: boolean;
 }
 
