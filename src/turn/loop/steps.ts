@@ -139,7 +139,6 @@ export interface LaterAnswer {
 export interface MadeCall {
   readonly call: CallPart;
   readonly tool: Tool;
-  /** The lowest trust in the prompt that led to it. */
   readonly taint: Trust;
   readonly mustAsk: boolean;
 }
