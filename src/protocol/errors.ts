@@ -43,6 +43,7 @@ export const ERRORS = {
   unauthenticated: { status: 401, exit: 6, retry: false, says: "no token was sent, or an unknown one" },
   not_allowed: { status: 403, exit: 6, retry: false, says: "this actor may not do that" },
   thread_busy: { status: 409, exit: 7, retry: true, says: "another worker holds the thread" },
+  inbox_full: { status: 429, exit: 7, retry: true, says: "too many messages of one contact wait" },
   lease_lost: {
     status: 409,
     exit: 7,

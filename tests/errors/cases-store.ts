@@ -82,6 +82,18 @@ export const STORE: readonly Case[] = [
     says: [/another worker is running a turn on thr_\w+/, "try again"],
   },
   {
+    code: "inbox_full",
+    when: "a contact has sent a thousand messages that wait",
+    provoke: async () => {
+      const { runtime, operator } = await open();
+      const whose = { agent: agentName("companion"), contact: contactId("ann"), channel: "test", key: "main" };
+      const content = [{ type: "text", text: untrusted("hi") }] as const;
+      const event = { kind: "message", trust: "contact", channel: "test", content, at: 0 } as const;
+      return api(() => runtime.openAndPost(operator, whose, Array(1_001).fill(event)));
+    },
+    says: ["1,000 messages of ann wait for companion", "send it again in some seconds"],
+  },
+  {
     code: "lease_lost",
     when: "a worker that slept too long comes back",
     provoke: async () => {

@@ -52,7 +52,7 @@ export function named(place: "path" | "query" | "body"): Naming {
   return { whole: `the ${place}`, field: (name) => `\`${name}\` in the ${place}` };
 }
 
-/** Seconds after which a server that was stopped may be back, or a database unlocked. */
+/** Seconds after which a server that was stopped may be back, a database unlocked, or a turn has taken what waits. */
 const AGAIN = "5";
 
 /** Any thrown value as an HTTP answer: status and retry from the error table, the sentence for people, the details for programs. */
@@ -61,7 +61,7 @@ export function errorResponse(thrown: unknown): Response {
   const { status } = error.traits;
   const headers = {
     ...(status === 401 && { "www-authenticate": "Bearer" }),
-    ...(status === 503 && { "retry-after": AGAIN }),
+    ...((status === 503 || status === 429) && { "retry-after": AGAIN }),
   };
   return Response.json(errorBody(error), { status, headers });
 }

@@ -5,6 +5,7 @@ import { ANN, exchange, NOW, type OpenStore, open, ran, said, scopeOf, take } fr
 /** What an agent has spent, and turns that are asked to stop. */
 export function limitContract(openStore: OpenStore): void {
   spending(openStore);
+  waiting(openStore);
   stopping(openStore);
 }
 
@@ -29,6 +30,30 @@ function spending(openStore: OpenStore): void {
       expect(await store.spent(ANN.org, agentName("nobody"), 0)).toBe(0);
       await store.close();
     });
+  });
+}
+
+function waiting(openStore: OpenStore): void {
+  it("25.2 no more than 1,000 messages of a contact wait: more are refused until some are taken, and nobody else's are", async () => {
+    const store = await openStore();
+    const [main, other] = [await open(store), await open(store, ANN, "other")];
+    const many = (n: number) => Array.from({ length: n }, (_, i) => said(`message ${i}`));
+    await store.receive(ANN, main.id, many(999));
+    const sent = said("the last", { externalId: "last" });
+    await store.receive(ANN, other.id, [sent]);
+    const full = { code: "inbox_full", message: expect.stringMatching(/^1,000 messages of ann wait for companion/) };
+    for (const { id } of [main, other])
+      await expect(store.receive(ANN, id, [said("more")])).rejects.toMatchObject(full);
+    // What was stored is known, the operator is heard, and so is everybody else.
+    expect(await store.receive(ANN, other.id, [{ ...said("the last"), externalId: "last" }])).toMatchObject([
+      { id: sent.id },
+    ]);
+    await store.receive(ANN, main.id, [said("Stop that", { kind: "instruction", trust: "operator" })]);
+    await exchange(store, await open(store, scopeOf("bob")), "Hello");
+    const claim = await take(store, main);
+    await store.settle(claim, ran(claim).outcome);
+    expect(await store.receive(ANN, other.id, [said("more")])).toHaveLength(1);
+    await store.close();
   });
 }
 
