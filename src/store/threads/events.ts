@@ -12,11 +12,12 @@ import {
 import { keepOwn, knownKey, scopeKey, textOf } from "../record/pieces.ts";
 import type { ArrivingEvent, Posted, ThreadOpening } from "../records.ts";
 import { type EventText, toEvent, toThread, type WithText, wordsOf } from "../rows.ts";
-import { fixed, insert, ONE, owner, plain, query } from "../statement.ts";
+import { fixed, insert, ONE, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { type AlsoStored, inOrder, type Tx } from "../tx.ts";
 import { noteAnswer, sortEvents, UNTAKEN } from "./open-calls.ts";
 import { openedRow, openRow } from "./threads.ts";
+import { checkRoom } from "./waiting-limit.ts";
 
 /** Stores what is not known yet, in order, and gives all as stored. */
 export async function receive(
@@ -84,27 +85,6 @@ async function addTo(
   await tx.run(activeThread({ ...owner(scope), thread, newest }));
   return { stored, newest };
 }
-
-/** So many messages of a contact may wait for an agent: whoever sends more waits, and nobody else. */
-const MOST_WAITING = 1_000;
-
-/** @throws StrataError `inbox_full` */
-async function checkRoom(tx: Tx, { org, agent, contact }: ContactScope): Promise<void> {
-  const [waiting = 0] = await tx.column(plain<number>(WAITING_OF, org, agent, contact));
-  if (waiting <= MOST_WAITING) return;
-  const says = `${MOST_WAITING.toLocaleString("en-US")} messages of ${contact} wait for ${agent} already, and nothing was stored`;
-  throw new StrataError(
-    "inbox_full",
-    `${says}: send it again in some seconds, when the agent has answered some of them`,
-    {
-      contact,
-      waiting: MOST_WAITING,
-    },
-  );
-}
-
-const WAITING_OF = `select count(*) from (
-  select 1 from event where org = ? and agent = ? and contact = ? and ${UNTAKEN} limit ${MOST_WAITING + 1}) as waiting`;
 
 const statusOf = async (tx: Tx, scope: ContactScope, id: EventId): Promise<StoredEvent["status"] | undefined> =>
   (await tx.first(statusAt({ ...owner(scope), id })))?.status;
