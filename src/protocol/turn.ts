@@ -177,4 +177,11 @@ export type TurnEvent =
       /** Left out for a contact, like those of a failed turn. */
       readonly totals?: TurnTotals;
     }
-  | { readonly type: "failed"; readonly turn: TurnId; readonly error: StrataError; readonly totals?: TurnTotals };
+  /** `isOver`: it continued a run that cannot go on, so nothing of it is tried again. */
+  | {
+      readonly type: "failed";
+      readonly turn: TurnId;
+      readonly error: StrataError;
+      readonly isOver?: true;
+      readonly totals?: TurnTotals;
+    };

@@ -245,7 +245,7 @@ async function* onceSent(events: AsyncIterable<TurnEvent>): AsyncGenerator<TurnE
 /** The same of a turn that ended before. @throws StrataError the one that ended its run */
 export function endedFor(actor: Allowed<"view">, ended: Ended | StrataError): Ended {
   const isReader = may(actor, "read");
-  if (ended instanceof StrataError) throw isReader ? ended : withoutReason(ended);
+  if (ended instanceof StrataError) throw isReader ? ended : withoutReason(ended, true);
   return isReader ? ended : { event: ended.event, end: withoutInner(ended.end) };
 }
 
@@ -265,17 +265,17 @@ function withoutInside(event: TurnEvent): TurnEvent {
     case "waiting":
       return withoutInner(event);
     case "failed":
-      return { type: "failed", turn: event.turn, error: withoutReason(event.error) };
+      return { type: "failed", turn: event.turn, error: withoutReason(event.error, event.isOver) };
     default:
       return event;
   }
 }
 
 /** The code says enough to try again or not; the sentence is for whoever runs the agent, who finds it in the record. */
-function withoutReason(error: StrataError): StrataError {
+function withoutReason(error: StrataError, isOver = false): StrataError {
   if (OPEN.includes(error.code)) return error;
   return new StrataError(
     error.traits,
-    "the message could not be answered; it keeps waiting, and the operator can see why",
+    `the message could not be answered${isOver ? "" : "; it keeps waiting"}, and the operator can see why`,
   );
 }

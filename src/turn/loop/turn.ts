@@ -190,7 +190,7 @@ async function* commit(state: TurnState, ending: Ending, taken: RunOptions["take
     return;
   }
   if (!isKept(ending)) {
-    yield { type: "failed", turn, error: ending.error, totals };
+    yield { type: "failed", turn, error: ending.error, ...(outcome.endsRun && { isOver: true }), totals };
     return;
   }
   taken?.(claimOf(state).events.map(({ id }) => id));

@@ -405,8 +405,15 @@ describe("a run that cannot go on", () => {
     const { thread, store } = set;
     await set.say(thread, "Ask.");
     await answer(set, thread, await only(set, thread), "noon");
+    const contact = allow(
+      { ...OPERATOR, role: "contact", contact: thread.scope.contact, agent: set.agent.name },
+      "run",
+    );
     const small = await restarted(set, [], { cardOf: (ref) => ({ ...cardOf(ref), contextWindow: 60 }) });
-    expect((await run(small, thread)).at(-1)).toMatchObject({ type: "failed", error: { code: "budget_too_small" } });
+    expect((await collect(small.runtime.run(contact, thread))).at(-1)).toMatchObject({
+      type: "failed",
+      error: { code: "budget_too_small", message: "the message could not be answered, and the operator can see why" },
+    });
     expect(await small.runtime.dueRuns(OPERATOR, set.agent.name)).toEqual([]);
     const large = await restarted(set, ["Without it, then."], {});
     expect((await large.say(thread, "And now?")).at(-1)).toMatchObject({ type: "done" });

@@ -257,7 +257,7 @@ export async function* endRun(
       ...(answer && { forCaller: answer }),
     }),
   );
-  yield { type: "failed", turn, error, totals };
+  yield { type: "failed", turn, error, isOver: true, totals };
 }
 
 /** The turn whose open calls the thread's next one continues; nothing where nobody waits for them. */
