@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { count, number, type Style, setIn, shortVersion, table } from "../../print/index.ts";
 import { isoSecond, StrataError, threadId, turnId } from "../../protocol/index.ts";
+import { COLUMNS as ADDED, withColumns } from "../column.ts";
 import { FIELDS, list, NEXT, nextAfter, whole } from "../fields.ts";
 import { operation, type Thread, type TurnRecord } from "../operation.ts";
 import { THREAD, TURN } from "../shapes.ts";
@@ -53,8 +54,11 @@ export const EXPLAIN = operation({
     const turns = await runtime.turns(actor, thread.id, { limit: most, after });
     return { thread, turns, ...nextAfter(turns, most, ({ seq }) => ({ at: seq })) };
   },
-  show: ({ threads = [], thread, turns = [], turn }, { world: { runtime, clock }, call: { actor }, style }) => {
-    if (turn !== undefined) return turnView({ runtime, actor }, turn, style);
+  show: async ({ threads = [], thread, turns = [], turn }, { world: { runtime, clock }, call: { actor }, style }) => {
+    if (turn !== undefined) {
+      const [whole = turn] = await withColumns(runtime.use(ADDED).turns, { runtime, actor }, [turn]);
+      return turnView({ runtime, actor }, whole, style);
+    }
     return thread === undefined ? threadLines(threads, clock.real(), style) : threadView(thread, turns, style);
   },
 });
