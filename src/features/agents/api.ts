@@ -1,4 +1,5 @@
-import { type Agent, type AgentName, type Allowed, CONVERSATION_LIMITS, type TurnId } from "../../protocol/index.ts";
+import type { z } from "zod";
+import { type Agent, type AgentName, type Allowed, CONVERSATION_LIMITS } from "../../protocol/index.ts";
 import type { Act, Position } from "../../store/index.ts";
 import {
   type AgentAccess,
@@ -15,33 +16,14 @@ import type { LifeApi, LifeView } from "../life/api.ts";
 import { LOG_STORE, type LogHead } from "../logs/index.ts";
 import type { LayerView, PassedOver } from "../texts/api.ts";
 import { layerViews, passedOver } from "../texts/index.ts";
-
-/** What of an agent needs an operator. */
-export interface Attention {
-  readonly agent: AgentName;
-  readonly proposals: number;
-  /** How many edited texts are displaced, and how many outdated. */
-  readonly displaced: number;
-  readonly outdated: number;
-  /** Which those are. */
-  readonly passedOver: readonly PassedOver[];
-  /** Messages that nobody could be given. */
-  readonly undeliverable: number;
-  /** Turns of the last seven days that left their sender without a reply, while nothing was said on their thread since: the newest first. */
-  readonly unanswered: readonly TurnId[];
-  /** Why it sleeps until somebody does something about it. */
-  readonly asleep?: string;
-}
+import type { Attention, SNAPSHOT } from "./lines.ts";
 
 /** Everything about an agent at once. */
-interface AgentSnapshot {
+interface AgentSnapshot extends Pick<z.output<typeof SNAPSHOT>, "inbox" | "outbox" | "undeliverable"> {
   readonly agent: Agent;
   readonly layers: readonly LayerView[];
   readonly life?: LifeView;
   readonly logs: readonly LogHead[];
-  readonly inbox: number;
-  readonly outbox: number;
-  readonly undeliverable: number;
 }
 
 /** What operators see of an agent as a whole. @throws StrataError `not_allowed` for anybody else, `agent_not_found` */

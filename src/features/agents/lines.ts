@@ -1,12 +1,11 @@
 import { z } from "zod";
 import { count, number, oneLine, type Style, setIn, shortVersion, table } from "../../print/index.ts";
-import type { Agent, Source, Tainted, ToolName } from "../../protocol/index.ts";
+import type { Agent, AgentName, Source, Tainted, ToolName, TurnId } from "../../protocol/index.ts";
 import { undeliverableLine } from "../deliveries/index.ts";
 import { DONE_BY, list, TIME } from "../fields.ts";
 import { LIFE, sleepsLine } from "../life/index.ts";
 import { HEAD } from "../logs/index.ts";
 import { LAYER, PASSED_OVER, passedOverLines, proposalsLine } from "../texts/index.ts";
-import type { Attention } from "./api.ts";
 
 /** Where a layer's content comes from, in a few words. */
 export function sourceText(source: Source): string {
@@ -187,6 +186,13 @@ export const ATTENTION = z
     asleep: z.string().optional().describe("why it sleeps until somebody acts"),
   })
   .meta({ id: "Attention", description: "What of an agent needs an operator." });
+
+/** What of an agent needs an operator. */
+export type Attention = Omit<z.output<typeof ATTENTION>, "agent" | "unanswered"> & {
+  readonly agent: AgentName;
+  /** The newest first. */
+  readonly unanswered: readonly TurnId[];
+};
 
 export const SNAPSHOT = z
   .object({

@@ -1,10 +1,13 @@
+import { z } from "zod";
 import {
   type Agent,
   type AgentName,
   type Allowed,
   type Credits,
   doneBy,
+  SEEN_STATES,
   StrataError,
+  SURVIVAL_TIERS,
   type SurvivalTier,
   TEXT_LIMITS,
   type TopUp,
@@ -15,32 +18,59 @@ import {
 } from "../../protocol/index.ts";
 import type { Position } from "../../store/index.ts";
 import { accessTo, agentNamed, featureApi, type Run, type RunOptions, recordAct } from "../../turn/index.ts";
+import { TIME } from "../fields.ts";
 import { asleepFor, creditsOf, fundsLeft, isInWant, ownerOf, tierOf } from "./credits.ts";
 import { type LifeParts, recordState, standingOf } from "./record.ts";
 import { LIFE_STORE } from "./store.ts";
 import { claimDue, claimNow, dueAt, tick } from "./tick.ts";
 import { vitalsOf } from "./vitals.ts";
 
-/** The condition of an agent, and its credits. */
-export interface LifeView {
+// The shapes of answers about how an agent lives by itself.
+
+export const CREDITS = z
+  .object({
+    toppedUp: z.number(),
+    spent: z.number(),
+    balance: z.number(),
+    lastDay: z.object({ spent: z.number(), hours: z.number() }),
+  })
+  .meta({ id: "Credits", description: "US dollars." });
+
+export const LIFE = z
+  .object({
+    agent: z.string(),
+    vitals: z.object({
+      balance: z.number().optional(),
+      runway: z.number().optional().describe("hours for which the balance lasts"),
+      tier: z.enum(SURVIVAL_TIERS),
+      wallet: z.string().optional(),
+      native: z.object({ wei: z.string().describe("in digits"), at: TIME }).optional(),
+      unread: z
+        .object({ because: z.string(), at: TIME })
+        .optional()
+        .describe("why the last attempt to read the account failed"),
+      turn: z.number(),
+      state: z.enum(SEEN_STATES).describe("`in a turn` if another program runs the turn"),
+      at: TIME,
+    }),
+    since: TIME.optional().describe("during a turn: when the turn began"),
+    because: z.string().optional(),
+    credits: CREDITS.optional(),
+    asleep: z.string().optional().describe("why no turn begins until somebody pays"),
+    nextTick: TIME.optional(),
+  })
+  .meta({ id: "Life", description: "The condition of an agent, and its credits." });
+
+/** The condition of an agent, and its credits. In JSON, `vitals` has wei in digits. */
+export type LifeView = Omit<z.output<typeof LIFE>, "agent" | "vitals"> & {
   readonly agent: AgentName;
   readonly vitals: Vitals;
-  /** Since when it is in its state, and why. */
-  readonly since?: number;
-  readonly because?: string;
-  readonly credits?: Credits;
-  /** Why no turn of it begins until somebody pays. */
-  readonly asleep?: string;
-  /** When its next turn of its own is due. */
-  readonly nextTick?: number;
-}
+};
 
 /** US dollars that an agent has left, and how well it can pay for itself with them. */
-export interface FundsView {
+export interface FundsView extends Pick<LifeView, "asleep"> {
   readonly balance: number;
   readonly tier: SurvivalTier;
-  /** Why no turn of it begins until somebody pays. */
-  readonly asleep?: string;
 }
 
 /** How an agent lives: how it is, what it lives on, and its turns of its own. @throws StrataError `not_allowed`, `agent_not_found` */

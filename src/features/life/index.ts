@@ -12,8 +12,8 @@ import { lifeSteps } from "./steps.ts";
 import { LIFE_STORE } from "./store.ts";
 
 export { type Accounts, accountsOf, checkAccounts } from "./accounts.ts";
-export { type FundsView, LIFE_API, type LifeApi, type LifeView } from "./api.ts";
-export { LIFE, lifeAnswer, PATIENCE, sleepsLine, unreadLine } from "./operations.ts";
+export { type FundsView, LIFE, LIFE_API, type LifeApi, type LifeView } from "./api.ts";
+export { lifeAnswer, PATIENCE, sleepsLine, unreadLine } from "./operations.ts";
 export { LIFE_STORE } from "./store.ts";
 
 export const FEATURE: Feature<LifePorts> = {

@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { SummaryBy } from "../../compiler/index.ts";
 import type {
   AgentName,
@@ -14,8 +15,8 @@ import type {
 } from "../../protocol/index.ts";
 import type { MemoryHit, MemoryListing, MemoryStats, SavedMemory } from "../../store/index.ts";
 import { featureApi } from "../../turn/index.ts";
-import type { RefusedEntry } from "./formats/draft.ts";
 import type { MemoryText } from "./formats/read.ts";
+import type { IMPORTED, VECTORS } from "./shapes.ts";
 
 /** What is searched for among the memories. */
 export interface MemoryWish extends MemoryFilter {
@@ -51,17 +52,7 @@ export interface ImportProgress {
 }
 
 /** What came of an import: every entry of the file is counted as saved, known or refused. */
-export interface ImportReport {
-  readonly saved: number;
-  /** Were there already, from this file or another. */
-  readonly known: number;
-  /** Cannot be read or may not be kept; the rest of the file is saved all the same. */
-  readonly refused: readonly RefusedEntry[];
-  /** Less useful memories that had to go to make room. */
-  readonly evicted: number;
-  /** What the file could have said and did not, where that costs something. Left out where there is nothing. */
-  readonly notes?: readonly string[];
-}
+export type ImportReport = Readonly<z.output<typeof IMPORTED>>;
 
 /** How memories are written down, and which. */
 export interface MemoryExport extends MemoryListing {
@@ -183,17 +174,7 @@ export interface EmbedProgress {
 }
 
 /** How far an agent's memories have vectors. */
-export interface VectorReport {
-  /** None: its memories are found by their words alone. */
-  readonly embedder?: ModelRef;
-  /** Of all contacts and its own: texts with a vector of this model, memories that may still need one. */
-  readonly vectors: number;
-  readonly waiting: number;
-  /** The models that searches use, each in so many scopes: another than the embedder until that one has caught up. */
-  readonly serving: Readonly<Record<ModelRef, number>>;
-  /** Why words alone are searched just now. */
-  readonly trouble?: string;
-}
+export type VectorReport = Readonly<Omit<z.output<typeof VECTORS>, "agent">>;
 
 /** What people and programs do with vectors of memories. */
 export interface EmbedApi {

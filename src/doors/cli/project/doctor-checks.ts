@@ -43,7 +43,7 @@ export async function examine(place: Place): Promise<readonly Check[]> {
   const empty = mkdtempSync(join(tmpdir(), "strata-doctor-"));
   try {
     const engine = { folder: empty, data: join(empty, "engine"), env: {} };
-    const store = await storeAt(place).catch(() => undefined);
+    const store = await storeAt({ folder: place.folder, data: place.data, env: place.env }).catch(() => undefined);
     const checks = [
       await check("node", () => node()),
       await check("zones", () => timeZones()),
