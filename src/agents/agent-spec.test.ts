@@ -131,7 +131,7 @@ describe("an agent's spec", () => {
       ...["id: now, rank: 5, source: clock, timezone: Europe/Berlin", "id: past, rank: 6, source: recall"],
       ...["id: last, rank: 7, source: conversation", "id: new, rank: 8, source: recent, limit: 9"],
       ...["id: owed, rank: 9, source: obligations", "id: may, rank: 10, source: allowance"],
-      "id: tone, rank: 11, text: Short., mutability: versioned, editors: operators, budget: 90, minimum: 9, modes: {compact: line}, line: Kind.",
+      "id: tone, rank: 11, text: Short., mutability: versioned, editors: operators, budget: 90, minimum: 9, modes: {compact: line, minimal: whole}, line: Kind.",
     ];
     const account = '{address: "0x70997970C51812dc3A010C7d01b50e0d17dc79C8", rpc: "http://127.0.0.1:1"}';
     const keys = [

@@ -38,6 +38,8 @@ export interface ToolContext {
   readonly events: readonly EventId[];
   /** In a turn of several senders: those without a reply yet. Left out in all others. */
   readonly unanswered?: readonly ContactId[];
+  /** In a turn of one sender: that one, whom a call may answer instead of the final text. */
+  readonly onlySender?: ContactId;
   /** Those who already have one. */
   readonly answered?: readonly ContactId[];
   /** What earlier calls of the turn will write in its commit. Left out: nothing. */

@@ -165,6 +165,29 @@ describe("a turn over the messages of several senders", () => {
     expect(await on.problems()).toEqual([]);
   });
 
+  it("25.23 takes a call that answers the only sender for the reply, and the text behind it for none", async () => {
+    const once = { parts: [call("ann", "Dear ann.")], end: { finish: "calls" as const } };
+    const twice = { parts: [call("ann", "Once more.")], end: { finish: "calls" as const } };
+    const on = await inbox([once, twice, "All answered."]);
+    await on.post("ann", "question-ann");
+    expect(endOf(await on.run())).toMatchObject({ type: "done", text: "Dear ann." });
+    expect(await on.mail("ann")).toEqual(["Dear ann."]);
+    expect(wordsOf(on.sent[1])).toMatch(
+      /· platform · [^\n]*\n\| It will be sent when the turn ends. Everyone has a reply./,
+    );
+    expect(wordsOf(on.sent[2])).toContain("already has a reply in this turn");
+    expect(await on.problems()).toEqual([]);
+  });
+
+  it("25.23 says that only the agent's own memories are searched where several senders wrote", async () => {
+    const look = { parts: [{ call: "memory_search", input: { query: "bread" } }], end: { finish: "calls" as const } };
+    const on = await inbox([look, politely], { tools: [REPLY_TOOL, "memory_search"].map(toolName) });
+    await on.post("ann", "bread?");
+    await on.post("bob", "cake?");
+    await on.run();
+    expect(wordsOf(on.sent[1])).toContain("only your own memories are searched, none about a sender");
+  });
+
   it("25.20 says after each reply who is still waiting", async () => {
     const one = (sender: string) => ({ parts: [call(sender, `Dear ${sender}.`)], end: { finish: "calls" as const } });
     const on = await inbox([one("ann"), one("bob"), "All is answered."]);
@@ -222,10 +245,9 @@ describe("a turn over the messages of several senders", () => {
   });
 
   it("with one sender is that sender's own turn, and the final text is the reply", async () => {
-    const on = await inbox([{ parts: [call("ann", "by tool")] }, "You alone, hello."]);
+    const on = await inbox(["You alone, hello."]);
     await on.post("ann", "hi");
     expect(endOf(await on.run())).toMatchObject({ type: "done", text: "You alone, hello." });
-    expect(JSON.stringify(on.sent[1]?.messages)).toContain("your final text is the reply");
     expect(await on.mail("ann")).toEqual(["You alone, hello."]);
     expect(await on.run()).toEqual([]);
   });

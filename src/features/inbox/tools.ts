@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { cleanName } from "../../guard/index.ts";
 import { type ContactId, REPLY_TOOL, spoken, type Tool, untrusted } from "../../protocol/index.ts";
-import { defineTool, refused, replying } from "../../turn/tools/index.ts";
-import { notSent, ONE_SENDER, stillWaiting, willBeSent } from "./wording.ts";
+import { defineTool, refused, refusedAs, replying } from "../../turn/tools/index.ts";
+import { FINAL_TEXT, notSent, stillWaiting, willBeSent } from "./wording.ts";
 
 /** Characters of one reply. */
 const LONGEST = 20_000;
@@ -16,7 +16,7 @@ export function replyTool(): Tool {
     name: REPLY_TOOL,
     description:
       "In a turn with messages from several senders: sends your reply to one of them, named as in the frame of the message. " +
-      "Call it once for each sender you answer; your final text is then not sent. With one sender, your final text is the reply.",
+      "Call it once for each sender you answer; your final text is then not sent. With one sender, your final text is the reply, unless you call it.",
     input: z.object({
       sender: z.string().describe("The sender, as named in the frames."),
       text: z.string().min(1).max(LONGEST).describe("The complete reply to this sender; nothing other senders wrote."),
@@ -24,8 +24,10 @@ export function replyTool(): Tool {
     effect: "store",
     // Its answers are the sentences below; senders are named as their channels do.
     trust: "contact",
-    run: ({ sender, text }, { unanswered, answered = [] }) => {
-      if (unanswered === undefined) return refused(ONE_SENDER);
+    run: ({ sender, text }, { unanswered: several, onlySender, answered = [] }) => {
+      const alone = onlySender === undefined ? undefined : [onlySender].filter((one) => !answered.includes(one));
+      const unanswered = several ?? alone;
+      if (unanswered === undefined) return refusedAs("platform", FINAL_TEXT);
       // No two of a turn are shown alike.
       const isMeant = (one: ContactId): boolean => shownSender(one) === shownSender(sender);
       const to = unanswered.find(isMeant);
@@ -34,7 +36,9 @@ export function replyTool(): Tool {
           notSent(JSON.stringify(sender), answered.some(isMeant) ? "answered" : "unknown", waiting(unanswered)),
         );
       const left = unanswered.filter((one) => one !== to);
-      return replying(willBeSent(waiting(left)), { sender: to, text: spoken(text) });
+      // Without a name in it, it is the platform's word alone.
+      const trust = left.length === 0 ? "platform" : "contact";
+      return replying(willBeSent(waiting(left)), { sender: to, text: spoken(text) }, trust);
     },
   });
 }

@@ -1,7 +1,7 @@
 /** The sentences about several senders that a model reads. `tests/house/golden/wording.txt` lists them all. */
 import { REPLY_TOOL } from "../../protocol/index.ts";
 
-export const ONE_SENDER = "Not sent: this turn has messages from one sender, so your final text is the reply.";
+export const FINAL_TEXT = "Not sent: no sender is waiting in this turn; your final text is its result.";
 export const notSent = (sender: string, because: keyof typeof NOT_SENT, left: string): string =>
   `Not sent: ${sender} ${NOT_SENT[because]}. ${left}`;
 const NOT_SENT = {

@@ -27,6 +27,7 @@ import {
   noSuchMemory,
   notForgotten,
   notSaved,
+  OWN_ONLY,
   replaced,
   replacedAlready,
   SAVED,
@@ -158,8 +159,8 @@ export async function findMemories(
   });
   const found: readonly MemoryResult[] = [...saved, ...hits.filter(({ id }) => !gone.has(id))].slice(0, limit);
   const lowest = lowestTrust(found.map(({ trust }) => trust));
-  if (found.length === 0) return answeredAs(lowest, NO_MATCH);
-  return answeredAs(lowest, found.map((hit) => shown(asPassage(hit, query))).join("\n"));
+  const lines = found.length === 0 ? [NO_MATCH] : found.map((hit) => shown(asPassage(hit, query)));
+  return answeredAs(lowest, [...lines, ...(isBatch(context.scope) ? [OWN_ONLY] : [])].join("\n"));
 }
 
 /** Of a longer memory the passage that fits is given, in characters. */

@@ -1,6 +1,8 @@
 /** The sentences about memories that a model reads. `tests/house/golden/wording.txt` lists them all. */
 
 export const notSaved = (because: string): string => `Not saved: ${because}`;
+/** Behind what a search finds there. */
+export const OWN_ONLY = "(In a turn with several senders only your own memories are searched, none about a sender.)";
 export const SEVERAL_SENDERS = "a turn with several senders cannot save memories.";
 export const badText = (problem: string): string => `the text ${problem}.`;
 export const HAS_FRAME = "contains a frame from your prompt; restate only what is new";

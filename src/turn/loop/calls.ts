@@ -23,7 +23,7 @@ import type { Parts } from "../parts.ts";
 import type { RecordedResult } from "../runtime.ts";
 import { goneOf } from "../spending/spend.ts";
 import { RECORDING_HAS_NO_ANSWER } from "../tools/index.ts";
-import { unansweredOf } from "../variants/batch-turn.ts";
+import { onlySenderOf, unansweredOf } from "../variants/batch-turn.ts";
 import {
   afterOutsideText,
   LAST_REPLIES,
@@ -39,7 +39,7 @@ import { withoutPrivate } from "./reply-guard.ts";
 import { hidden, IN_TURN, limitsOf, outOfState, redacted, runTool, type ToolRun } from "./run-tool.ts";
 import type { Answer } from "./send.ts";
 import type { LaterAnswer } from "./steps.ts";
-import { add, claimOf, journalKey, plan, type TurnState, usedOf } from "./turn-state.ts";
+import { add, claimOf, isCalled, journalKey, plan, type TurnState, usedOf } from "./turn-state.ts";
 import { leftOpen, withWord } from "./waits.ts";
 
 /** What a round came to: why the turn ends, or what goes into the next request. */
@@ -162,8 +162,11 @@ interface Answered {
   readonly later?: LaterAnswer;
 }
 
-/** The platform's words, which hold none but the model's own: what it called and with what input. */
-const refusal = (text: string): Answered => ({ outcome: { text: untrusted(text), failed: true }, trust: "agent" });
+/** The platform's words. With the model's own in them, what it called and with what input, they are not the platform's alone. */
+const refusal = (text: string, trust: Trust = "platform"): Answered => ({
+  outcome: { text: untrusted(text), failed: true },
+  trust,
+});
 
 /** It counts as a call: a model that writes on and on is stopped like any other. */
 function refusedUnread(state: TurnState, says: string): Answered {
@@ -182,12 +185,12 @@ async function answer(
   const tool = state.setup.agent.tools.includes(call.tool) ? state.parts.tools.get(call.tool) : undefined;
   if (state.recorded !== undefined) return recorded(state.parts, state.recorded.get(call.id));
   if (tool === undefined) {
-    return refusal(noSuchTool(call.tool, state.setup.agent.tools));
+    return refusal(noSuchTool(call.tool, state.setup.agent.tools), "agent");
   }
   const wrongState = outOfState(tool, IN_TURN);
   if (wrongState !== undefined) return refusal(notNow(call.tool, wrongState));
   const problem = tool.check(call.input);
-  if (problem !== undefined) return refusal(problem);
+  if (problem !== undefined) return refusal(problem, "agent");
   const limits = limitsOf(state.setup.agent, tool);
   const used = state.used.get(call.tool) ?? 0;
   if (used >= limits.calls) return refusal(tooOften(call.tool, limits.calls));
@@ -270,6 +273,7 @@ async function run(state: TurnState, tool: Tool, call: CallPart, { taint, progre
   const { thread, turn } = lease.claim;
   const events = claimOf(state).events.map(({ id }) => id);
   const unanswered = unansweredOf(state);
+  const only = setup.agent.output === undefined && !isCalled(state) ? onlySenderOf(state) : undefined;
   const ran = await runTool(parts, tool, call.input, {
     caller: state,
     context: {
@@ -278,7 +282,9 @@ async function run(state: TurnState, tool: Tool, call: CallPart, { taint, progre
       turn,
       call: call.id,
       events,
-      ...(unanswered && { unanswered, answered: [...state.replies.keys()] }),
+      ...(unanswered && { unanswered }),
+      ...(only !== undefined && { onlySender: only }),
+      answered: [...state.replies.keys()],
       ...(state.writes.length > 0 && { pending: state.writes }),
       at: parts.clock.recorded(),
       taint,

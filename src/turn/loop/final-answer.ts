@@ -11,7 +11,7 @@ import {
   type TranscriptMessage,
   untrusted,
 } from "../../protocol/index.ts";
-import { unansweredOf } from "../variants/batch-turn.ts";
+import { soleReply, unansweredOf } from "../variants/batch-turn.ts";
 import { answerAgain, misfit, NOT_JSON, TOO_DEEP, UNFIT, UNKNOWN_KEY } from "../wording.ts";
 import { limitReached } from "./calls.ts";
 import { inWindow } from "./setup.ts";
@@ -38,7 +38,7 @@ export function finalAnswer(state: TurnState, stop: StopReason): AnswerVerdict {
   if (agent.output === undefined || stop === "recording ended") {
     const gone = endedBy(state, stop);
     if (gone !== undefined && !hasSpoken(state)) throw gone;
-    return { stop, reply: wholeOf(texts) };
+    return { stop, reply: saidSoFar(state) };
   }
   const read = readOutput(agent.output, texts.findLast((one) => one.length > 0)?.join("") ?? "");
   if ("value" in read) return { stop, reply: spoken(JSON.stringify(read.value)) };
@@ -65,7 +65,7 @@ export function stoppedBy(state: TurnState, error: StrataError): Ending {
   if (gone === undefined || state.setup.agent.output !== undefined || !hasSpoken(state)) {
     return { status: "failed", error: inWindow(state.setup, error, state.sent?.ledger.mode) };
   }
-  return { status: "done", stop: gone.stop.reason, reply: wholeOf(textsOf(state)) };
+  return { status: "done", stop: gone.stop.reason, reply: saidSoFar(state) };
 }
 
 /** The refusal of the funds that ended the turn, if funds did. */
@@ -85,12 +85,12 @@ function wholeOf(texts: readonly (readonly string[])[]): Spoken | null {
   return said.trim() === "" ? null : spoken(said);
 }
 
-/** What the agent has said in the turn. */
-export const saidSoFar = (state: TurnState): Spoken | null => wholeOf(textsOf(state));
+/** What the agent has said in the turn: by a call to its only sender, else all its texts. */
+export const saidSoFar = (state: TurnState): Spoken | null => soleReply(state) ?? wholeOf(textsOf(state));
 
 /** Whether there is a reply for any sender. In a turn of several senders, each gets only what is said to it. */
 const hasSpoken = (state: TurnState): boolean =>
-  unansweredOf(state) === undefined ? wholeOf(textsOf(state)) !== null : state.replies.size > 0;
+  unansweredOf(state) === undefined ? saidSoFar(state) !== null : state.replies.size > 0;
 
 const WARNING = ownKind("warning");
 

@@ -9,7 +9,7 @@ import {
   spoken,
   untrusted,
 } from "../../protocol/index.ts";
-import { handledOf, unansweredOf } from "../variants/batch-turn.ts";
+import { handledOf, soleReply, unansweredOf } from "../variants/batch-turn.ts";
 import { notSent, sentInstead } from "../wording.ts";
 import type { Ending, OutgoingReply, OutgoingStep } from "./steps.ts";
 import { add, type TurnState } from "./turn-state.ts";
@@ -30,7 +30,8 @@ export async function withOutgoing(state: TurnState, ending: Ending): Promise<En
   const steps = stepsFor(state);
   if (!isKept(ending) || steps.length === 0) return ending;
   try {
-    for (const [to, text] of state.replies) {
+    // The reply to the only sender is the ending's.
+    for (const [to, text] of soleReply(state) === undefined ? state.replies : []) {
       const left = await out(state, steps, { text, to, waits: false });
       if (left === null) state.replies.delete(to);
       else state.replies.set(to, left);

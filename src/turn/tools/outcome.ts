@@ -64,8 +64,8 @@ export function refusedAs(trust: Trust, sentence: string): ToolOutcome {
 }
 
 /** What came of a call that answers one of several senders, whom the tool has found. */
-export function replying(text: string, reply: SenderReply): ToolOutcome {
-  const outcome: ToolOutcome = { ...answered(text), reply };
+export function replying(text: string, reply: SenderReply, trust: Trust): ToolOutcome {
+  const outcome: ToolOutcome = { ...answered(text), reply, trust };
   ours.add(outcome);
   return outcome;
 }

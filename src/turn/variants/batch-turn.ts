@@ -60,6 +60,19 @@ export function unansweredOf(state: Answering): readonly ContactId[] | undefined
   return handled.map(({ thread }) => thread.scope.contact).filter((contact) => !state.replies.has(contact));
 }
 
+/** The turn's sender where it is alone; nobody in a turn of the agent's own. */
+export function onlySenderOf(state: Answering): ContactId | undefined {
+  if (unansweredOf(state) !== undefined) return undefined;
+  const { contact } = (handledOf(state)[0] ?? state.lease.claim).thread.scope;
+  return isReserved(contact) ? undefined : contact;
+}
+
+/** The reply that the only sender was given by a call: then the final text is not the reply. */
+export const soleReply = (state: Answering): Spoken | undefined => {
+  const only = onlySenderOf(state);
+  return only === undefined ? undefined : state.replies.get(only);
+};
+
 /** The event that says that the turn left its sender, or any of several, without a reply. */
 export function leftUnanswered(
   state: Answering & { readonly replyTo: ReplyTo },

@@ -30,16 +30,16 @@ export interface Check {
 }
 
 type Outcome = Omit<Check, "what">;
-interface Place extends Required<Pick<AppOptions, "folder" | "data" | "env">> {
-  /** A `.env` that a person would expect to be read, and why it is not. */
-  readonly unread?: string | undefined;
-}
+type Place = Required<Pick<AppOptions, "folder" | "data" | "env">>;
 
 const ok = (says: string): Outcome => ({ state: "ok", says });
 const warn = (says: string): Outcome => ({ state: "warn", says });
 
-/** Looks at everything, one after the other; what one look throws is that check's failure. Makes nothing in folder or data. */
-export async function examine(place: Place): Promise<readonly Check[]> {
+/**
+ * Looks at everything, one after the other; what one look throws is that check's failure. Makes nothing in folder or data. `unread`: why
+ * a `.env` is not read that a person would expect to be.
+ */
+export async function examine(place: Place, unread: string | undefined): Promise<readonly Check[]> {
   const empty = mkdtempSync(join(tmpdir(), "strata-doctor-"));
   try {
     const engine = { folder: empty, data: join(empty, "engine"), env: {} };
@@ -61,18 +61,18 @@ export async function examine(place: Place): Promise<readonly Check[]> {
     }
     if (checks.some(({ state }) => state === "fail")) return checks;
     const real = store !== undefined ? place : { ...place, data: join(empty, "agents") };
-    return [...checks, ...(await agents(real))];
+    return [...checks, ...(await agents(real, unread))];
   } finally {
     rmSync(empty, { recursive: true, force: true });
   }
 }
 
 /** What is declared, opened once: what keeps it from that is told once. */
-async function agents(place: Place): Promise<readonly Check[]> {
+async function agents(place: Place, unread: string | undefined): Promise<readonly Check[]> {
   const checks: Check[] = [];
   const opened = await check("agents", () =>
     inApp(place, async (app) => {
-      checks.push(await check("models", () => models(app, place.unread)));
+      checks.push(await check("models", () => models(app, unread)));
       checks.push(await check("vectors", () => vectors(app)));
       checks.push(await check("waiting", () => waiting(app)));
       checks.push(await check("approvals", () => approvals(app)));
@@ -97,8 +97,8 @@ async function check(what: string, look: () => Outcome | Promise<Outcome>): Prom
   }
 }
 
-async function inApp({ folder, data, env }: Place, look: (app: App) => Promise<Outcome>): Promise<Outcome> {
-  const app = await openApp({ folder, data, env });
+async function inApp(place: Place, look: (app: App) => Promise<Outcome>): Promise<Outcome> {
+  const app = await openApp(place);
   try {
     return await look(app);
   } finally {

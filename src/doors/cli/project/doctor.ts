@@ -14,11 +14,10 @@ export function declareDoctor(program: Command, context: Context): void {
     .action(async (_options: unknown, command: Command) => {
       const shared = readPlaces(command, context.terminal);
       const { examine } = await import("./doctor-checks.ts");
-      const checks = await examine({
-        ...shared,
-        env: context.terminal.env,
-        unread: unreadEnvFile(shared, context.terminal),
-      });
+      const checks = await examine(
+        { folder: shared.folder, data: shared.data, env: context.terminal.env },
+        unreadEnvFile(shared, context.terminal),
+      );
       const failed = checks.filter(({ state }) => state === "fail");
       if (shared.json) context.json({ healthy: failed.length === 0, checks });
       else context.say(...checks.flatMap((check) => lines(check, context)));

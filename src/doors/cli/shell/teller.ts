@@ -36,6 +36,7 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
   /** Whether nothing has come since the model was asked. */
   let silent = false;
   let inLine = false;
+  let shown = "";
   let answered = (): void => undefined;
   const endLine = (): void => {
     if (inLine) stdout.write("\n");
@@ -85,6 +86,7 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
       case "text-delta":
         if (!streams) return;
         stdout.write(printable(event.text));
+        shown += event.text;
         inLine = !event.text.endsWith("\n");
         return;
       case "withheld":
@@ -101,7 +103,10 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
         return event.failed ? aside(failedNote(event)) : undefined;
       case "done":
         endLine();
-        if (!streams && event.text !== "") context.say(printable(event.text));
+        // A reply that was given by a call, or changed before it went out, is not what was streamed.
+        if (event.text !== "" && (!streams || !letters(shown).includes(letters(event.text))))
+          context.say(printable(event.text));
+        shown = "";
         context.note(...endingNote(event));
         return end(event.totals);
       case "waiting":
@@ -119,6 +124,8 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
     }
   };
 }
+
+const letters = (text: string): string => text.replaceAll(/\s+/g, "");
 
 /** Characters of a failed tool's answer that are shown. */
 const SHOWN_ANSWER = 300;
