@@ -227,6 +227,18 @@ describe("an agent's layers over HTTP", () => {
     expect(await send("layers/loop/versions/2/reject", { reason: "no" })).toMatchObject({ status: 409 });
   });
 
+  it("25.9 say in the list of what needs an operator that nothing is kept, until something is again", async () => {
+    const { json, store } = await living();
+    expect((await json("GET /v1/attention")).body).not.toHaveProperty("store");
+    const { trouble } = store;
+    store.trouble = async () => "the disk that holds strata.db is full";
+    const attention = await json("GET /v1/attention");
+    shaped(attention, "get /v1/attention");
+    expect(at(attention.body, "store")).toBe("the disk that holds strata.db is full");
+    store.trouble = trouble;
+    expect((await json("GET /v1/attention")).body).not.toHaveProperty("store");
+  });
+
   it("000.59 and the soul and skills beside them", async () => {
     const { get, send } = await living();
     const soul = await get("/soul");

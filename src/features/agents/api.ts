@@ -32,6 +32,8 @@ export interface AgentApi {
   snapshot(actor: Allowed<"read">, agent: AgentName): Promise<AgentSnapshot>;
   /** What waits for an operator, of one agent or of all. No word of anybody is read for it, so it is not recorded. */
   attention(actor: Allowed<"read">, agent?: AgentName): Promise<readonly Attention[]>;
+  /** Why nothing is kept, until something is again: a commit failed because of the disk or the database's server. */
+  storeTrouble(actor: Allowed<"read">): Promise<string | undefined>;
   /** What operators did with the agent, the newest first: what, and about what. Texts that were changed are told by `textMoves`. */
   acts(actor: Allowed<"read">, agent: AgentName, limit: number, after?: Position): Promise<readonly Act[]>;
 }
@@ -51,6 +53,7 @@ export function agentApi(parts: Parts, lives: Lives, complete: (agent: Agent) =>
   return {
     snapshot: async (actor, agent) => snapshot(await at(actor, agent), actor, lives),
     attention: async (actor, agent) => attention(accessToEach(parts, actor, agent), (name) => lives.funds(actor, name)),
+    storeTrouble: async () => parts.store.trouble(),
     acts: async (actor, agent, limit, after) => parts.store.acts(accessTo(parts, actor, agent).owner, limit, after),
   };
 }

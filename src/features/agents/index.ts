@@ -113,16 +113,22 @@ const acts = operation({
 
 const attention = operation({
   name: "agent.attention",
-  does: "List what needs an operator, agent by agent: proposals, edited texts that are not sent, turns that left somebody without a reply, messages that could not be delivered, and agents that sleep because they have no credits.",
+  does: "List what needs an operator, agent by agent: proposals, edited texts that are not sent, turns that left somebody without a reply, messages that could not be delivered, and agents that sleep because they have no credits. If nothing can be kept, because the disk is full or the database's server is gone, it says so first.",
   may: "read",
   at: "GET /v1/attention",
   takes: z.strictObject({ agent: FIELDS.agent.optional() }),
-  gives: z.object({ agents: list(ATTENTION) }),
+  gives: z.object({
+    agents: list(ATTENTION),
+    store: z.string().optional().describe("why nothing is kept just now; left out where all is well"),
+  }),
   list: "agents",
   command: { examples: ["agent attention", "agent attention companion --json"], opens: "record" },
-  run: async ({ runtime }, { agent }, { actor }) => ({ agents: await runtime.use(AGENT_API).attention(actor, agent) }),
-  show: ({ agents: found }) => {
-    const lines = found.flatMap(attentionLines);
+  run: async ({ runtime }, { agent }, { actor }) => {
+    const api = runtime.use(AGENT_API);
+    return { agents: await api.attention(actor, agent), ...given("store", await api.storeTrouble(actor)) };
+  },
+  show: ({ agents: found, store }) => {
+    const lines = [...(store === undefined ? [] : [`Nothing is kept: ${store}`]), ...found.flatMap(attentionLines)];
     return lines.length === 0 ? ["Nothing needs an operator."] : lines;
   },
 });
