@@ -72,7 +72,7 @@ async function limitsForCall(parts: TurnParts, thread: Thread, { limits }: RunOp
 }
 
 /** For an agent that a feature answers alone: it is never asked. */
-const NO_MODEL: Model = {
+export const NO_MODEL: Model = {
   ref: "none",
   wire: "none",
   send: () => {

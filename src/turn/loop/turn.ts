@@ -14,7 +14,7 @@ import { isHeld, withOutgoing } from "./outgoing.ts";
 import { pastOf } from "./plan-request.ts";
 import { progressOf, restated } from "./restate.ts";
 import { send } from "./send.ts";
-import { broughtUpToDate, limitOf, runningSetup } from "./setup.ts";
+import { broughtUpToDate, limitOf, NO_MODEL, runningSetup } from "./setup.ts";
 import type { Ending, TurnParts, TurnSetup } from "./steps.ts";
 import { cutInTurn, withSummary } from "./summarise.ts";
 import { add, claimOf, newTurnState, outcomeOf, runIn, type TurnState, totalsOf, withoutWords } from "./turn-state.ts";
@@ -28,7 +28,8 @@ import { endRun, isFinalFailure, partedEvents, resultsOf } from "./waits.ts";
 export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOptions): AsyncGenerator<TurnEvent> {
   const thread = await broughtUpToDate(parts, waiting);
   const setup = await runningSetup(parts, thread, options).catch(asStrataError);
-  if (setup instanceof StrataError) return yield* endRun(parts, thread, setup, options.signal);
+  if (setup instanceof StrataError)
+    return yield* endRun(parts, thread, setup, { signal: options.signal, none: NO_MODEL });
   const waits = async () => (await parts.store.pending(thread.scope, thread.id)).length > 0;
   await parts.steps.checkStart(parts, { agent: setup.agent, thread, waits, recorded: options.recorded });
   const lease = await hold(parts, thread, {

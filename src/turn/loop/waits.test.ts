@@ -400,6 +400,22 @@ describe("a run that cannot go on", () => {
     expect(await problems(store, thread.scope.org)).toEqual([]);
   });
 
+  it("tells its caller also where it cannot even begin", async () => {
+    const set = await waiting([calls(["c1", "ask_client", { what: "x" }])], { later: asked() });
+    const { thread, store } = set;
+    await set.say(thread, "Ask.");
+    const [called] = await store.calledThreads(thread.scope, thread.id);
+    if (called === undefined) throw new Error("nobody is asked");
+    const gone = async () => {
+      throw new StrataError("model_unknown", "there is no model");
+    };
+    const next = await restarted(set, [], { modelOf: gone });
+    expect((await collect(next.runtime.runDue(OPERATOR, called))).at(-1)).toMatchObject({ type: "failed" });
+    expect(await store.pending(thread.scope, thread.id)).toMatchObject([{ failed: true }]);
+    expect(await next.runtime.dueRuns(OPERATOR, set.agent.name)).toMatchObject([{ id: thread.id }]);
+    expect(await problems(store, thread.scope.org)).toEqual([]);
+  });
+
   it("ends where what it must send does not fit: its answer is not tried again and again", async () => {
     const set = await waiting([calls(["c1", "ask_client", { what: "x" }])]);
     const { thread, store } = set;

@@ -9,6 +9,7 @@ import {
   issueId,
   type Json,
   lowestTrust,
+  type Model,
   NO_USAGE,
   outboxId,
   type ResultPart,
@@ -216,24 +217,27 @@ export function checkLater(tool: { readonly schema: { readonly name: ToolName };
 const GONE: readonly string[] = ["agent_not_found", "model_unknown"];
 
 /**
- * Ends a run that cannot go on with the version or the model that it began with: nothing is sent, and the turn that says so is recorded as
- * failed, like any other.
- * @throws StrataError the given one, where no run is open on the thread, or where the error may pass
+ * Ends a run that cannot go on with the version or the model that it began with, or that another agent waits for and that cannot begin:
+ * nothing is sent, and the turn that says so is recorded as failed, like any other.
+ * @param none names a turn's model where there was none
+ * @throws StrataError the given one, where nobody waits for a run on the thread, or where the error may pass
  */
 export async function* endRun(
   parts: TurnParts,
   thread: Thread,
   error: StrataError,
-  signal: AbortSignal | undefined,
+  { signal, none }: { readonly signal: AbortSignal | undefined; readonly none: Pick<Model, "ref" | "wire"> },
 ): AsyncGenerator<TurnEvent> {
-  const began = GONE.includes(error.code) ? await turnBefore(parts, thread) : undefined;
-  if (began?.model === undefined || began.wire === undefined) throw error;
+  if (!GONE.includes(error.code)) throw error;
+  const began = await turnBefore(parts, thread);
+  if (began === undefined && thread.caller === undefined) throw error;
+  const { model = none.ref, wire = none.wire, mode = "full" } = began ?? {};
   const lease = await hold(parts, thread, { signal, seconds: Number.POSITIVE_INFINITY });
   if (lease === undefined || "movedTo" in lease) return;
   lease.stop();
   const { claim } = lease;
   const { turn } = claim;
-  yield { type: "turn-start", turn, thread: thread.id, model: began.model, events: claim.events.length };
+  yield { type: "turn-start", turn, thread: thread.id, model, events: claim.events.length };
   const totals = { modelCalls: 0, toolCalls: 0, usage: NO_USAGE, dollars: 0, milliseconds: 0 };
   const ending = { status: "failed", error } as const;
   const used = { modelCalls: 0, toolCalls: 0, dollars: 0 };
@@ -242,9 +246,9 @@ export async function* endRun(
     parts.store.settle(claim, {
       end: { status: "failed", code: error.code, message: error.message },
       at: parts.clock.recorded(),
-      model: began.model ?? "",
-      wire: began.wire ?? "",
-      mode: began.mode ?? "full",
+      model,
+      wire,
+      mode,
       epochs: [],
       messages: [],
       requests: [],
