@@ -88,6 +88,7 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
     notRun: [["modelCalls"]],
     laterForSeveral: [["price"]],
     askedFailed: [["the model did not answer; try again"]],
+    notForThisMessage: [["ring", ["memory_save", "memory_search"]]],
     noSuchTool: [
       ["write", ["list", "read"]],
       ["write", []],

@@ -82,6 +82,8 @@ export interface Parameters extends Sampling {
   readonly maxTokens: number;
   /** Left out: the provider's default. `tokens`: that many of `maxTokens`, for models with a token budget. */
   readonly reasoning?: { readonly level: ReasoningLevel; readonly tokens?: number };
+  /** Of the tools that are offered, those alone that may be called. The others stay in the prefix, and calls of them are refused. */
+  readonly tools?: readonly ToolName[];
   /** A JSON Schema that the answer must match. */
   readonly output?: JsonObject;
 }

@@ -16,6 +16,7 @@ import type {
   SignedEvent,
   StoredEvent,
   ThreadId,
+  ToolName,
   Trust,
   TurnEvent,
   TurnId,
@@ -128,6 +129,8 @@ export type ReplyTo = "reader" | "outbox" | "nobody";
 /** How the model is to answer one message: fewer tokens than `budgets.reply`, and its words drawn otherwise than the agent says. */
 export interface CallParameters extends Sampling {
   readonly maxTokens?: number;
+  /** Of the agent's tools those alone that may be called. */
+  readonly tools?: readonly ToolName[];
 }
 
 /** How one turn may differ from the agent's own way. */

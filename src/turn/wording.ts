@@ -20,6 +20,10 @@ export const notRun = (limit: StopReason): string => `Not run: this turn has rea
 export const noSuchTool = (tool: string, tools: readonly string[]): string =>
   `There is no tool ${tool}. The tools are: ${tools.join(", ") || "none"}.`;
 
+/** A call of a tool that the sender of the message has not allowed. */
+export const notForThisMessage = (tool: string, tools: readonly string[]): string =>
+  `Not run: ${tool} may not be called for this message. The tools that may are: ${tools.join(", ") || "none"}.`;
+
 /** Why a tool may not be called now, as the rest of a sentence about it. */
 export const wrongState = (states: readonly AgentState[], state: AgentState): string =>
   `may be called only while ${states.join(" or ")}, and the agent is ${state}`;

@@ -35,6 +35,7 @@ const FIELD_SAMPLES: Readonly<Record<string, unknown>> = {
   mode: "minimal",
   trust: "operator",
   parameters: { temperature: 0.5 },
+  tools: [],
   answers: [{ call: `cal_${"0".repeat(26)}`, content: [{ type: "text", text: "12:00" }] }],
 };
 const GUARDED = OPERATIONS.filter(({ may }) => may !== "read" && may !== "explain").flatMap((operation) =>

@@ -16,7 +16,9 @@ import {
   type SignedEvent,
   type StoredEvent,
   StrataError,
+  suggestion,
   type ThreadId,
+  type ToolName,
   type Trust,
   type TurnEvent,
   trustOf,
@@ -158,6 +160,13 @@ async function waitingNow(
 const inQueue = (given: string): string =>
   `\`${given}\` is about the turn that is run now, and with \`follow: queue\` none is: leave one of them out, or follow the message`;
 
+function checkTools({ name, tools }: Agent, wanted: readonly ToolName[]): void {
+  const unknown = wanted.find((one) => !tools.includes(one));
+  if (unknown === undefined) return;
+  const says = `${name} has no tool ${JSON.stringify(unknown)}${suggestion(unknown, tools)}; name some of its own: ${tools.join(", ") || "it has none"}`;
+  throw new StrataError("invalid_input", says, { tool: unknown });
+}
+
 /** The message on its thread. It, its thread and its settings are stored together or not at all. */
 async function stored(
   { parts, runtime }: Ports,
@@ -171,6 +180,7 @@ async function stored(
   if (follow !== "queue") allow(actor, "run");
   // Contacts must not choose how much of the prompt is sent, or how the model answers.
   if (now !== undefined) allow(actor, "operate");
+  if (message.parameters?.tools !== undefined) checkTools(await agentOf(parts, actor, to), message.parameters.tools);
   const also =
     Object.keys(settings).length === 0
       ? undefined

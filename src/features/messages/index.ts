@@ -2,7 +2,16 @@
 
 import { z } from "zod";
 import { SAMPLING } from "../../agents/index.ts";
-import { callId, type EventPart, MODES, OUTSIDE_KINDS, StrataError, TRUSTS, untrusted } from "../../protocol/index.ts";
+import {
+  callId,
+  type EventPart,
+  MODES,
+  OUTSIDE_KINDS,
+  StrataError,
+  TRUSTS,
+  toolName,
+  untrusted,
+} from "../../protocol/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, line, list, whole } from "../fields.ts";
 import { RUN_STATES } from "../operation.ts";
@@ -111,7 +120,14 @@ const TAKES = z.strictObject({
     .describe(
       "results of calls that the conversation waits for, by the call's id, cal_…; a message beside them may be left out. The contact or an operator answers, each call once",
     ),
-  tools: z.array(TOOL).max(128).readonly().default([]).describe("tools that the sender runs itself. Not supported yet"),
+  tools: z
+    .array(z.union([z.string().max(64), TOOL], "the name of a tool, or a map with its `name`"))
+    .max(128)
+    .readonly()
+    .optional()
+    .describe(
+      "names of the agent's tools: only these may be called for this message. An object is a tool that the sender runs itself, which is not supported yet",
+    ),
   parameters: PARAMETERS.optional().describe(
     "how the model is asked to answer this message, instead of the agent's own `parameters`; what its API refuses is left out",
   ),
@@ -169,9 +185,10 @@ function messageOf(given: Given): NewMessage {
 }
 
 /** An empty one says nothing. */
-function parametersIn({ parameters: { maxTokens, temperature, topP } = {} }: Given): NewMessage["parameters"] {
-  if (maxTokens === undefined && temperature === undefined && topP === undefined) return undefined;
+function parametersIn({ tools, parameters: { maxTokens, temperature, topP } = {} }: Given): NewMessage["parameters"] {
+  if ([tools, maxTokens, temperature, topP].every((one) => one === undefined)) return undefined;
   return {
+    ...(tools && { tools: tools.flatMap((one) => (typeof one === "string" ? [toolName(one)] : [])) }),
     ...(maxTokens !== undefined && { maxTokens }),
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),
@@ -179,8 +196,8 @@ function parametersIn({ parameters: { maxTokens, temperature, topP } = {} }: Giv
 }
 
 /** What the operation already describes, and nothing does yet. */
-function refuseMissing({ tools }: Given): void {
-  if (tools.length > 0)
+function refuseMissing({ tools = [] }: Given): void {
+  if (tools.some((one) => typeof one !== "string"))
     throw invalidInput(
       "tools that the sender runs are not supported yet; declare the tools of the agent in strata.yaml",
     );

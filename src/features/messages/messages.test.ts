@@ -75,6 +75,7 @@ describe("who sends a message", () => {
       [{ contact: "bob", text: "Hello" }, 403],
       [{ contact: "ann", text: "Hello", mode: "minimal" }, 403],
       [{ contact: "ann", text: "Hello", parameters: { temperature: 2 } }, 403],
+      [{ contact: "ann", text: "Hello", tools: [] }, 403],
       [{ contact: "ann", text: "Hello", trust: "operator" }, 403],
       [{ contact: "ann", text: "Hello", kind: "instruction" }, 403],
     ] as const)
@@ -123,6 +124,22 @@ describe("a message", () => {
     expect(sent[1]?.parameters.maxTokens).toBeGreaterThan(50);
   });
 
+  it("lets only the tools be called that come with it; the prompt's prefix stays what it was", async () => {
+    const save = {
+      parts: [{ call: "memory_save", input: { content: "Ann has a cat." } }],
+      end: { finish: "calls" as const },
+    };
+    const { json, sent } = await httpFixture([save, "One.", save, "Two."]);
+    const body = { contact: "ann", text: "Hello" };
+    await json(SEND, { body: { ...body, tools: ["memory_search"] } });
+    expect(JSON.stringify(sent[1]?.messages)).toContain("memory_save may not be called for this message");
+    await json(SEND, { body });
+    expect(JSON.stringify(sent[3]?.messages.slice(-1))).not.toContain("may not be called");
+    expect(sent[3]?.prefix).toEqual(sent[0]?.prefix);
+    const found = await json("GET /v1/memories/search?agent=companion&contact=ann&query=cat&kind=fact");
+    expect(JSON.stringify(found.body)).toContain("Ann has a cat.");
+  });
+
   it("holds a payload, whose texts are found again", async () => {
     const { json } = await httpFixture(["Noted."]);
     const content = [{ type: "payload", payloadType: "Order", payload: { title: "Night trains", copies: 2 } }];
@@ -145,6 +162,7 @@ describe("a message", () => {
       "a part of type `file` yet",
     ],
     [{ contact: "ann", text: "x", tools: [{ name: "a", description: "b", input: {} }] }, "not supported yet"],
+    [{ contact: "ann", text: "x", tools: ["memory_safe"] }, "did you mean `memory_save`?"],
     [{ contact: "ann", text: "x", parameters: { temperature: 1, topP: 1 } }, "either `temperature` or `topP`"],
     [{ contact: "ann", text: "x", parameters: { temperature: 1 }, follow: "queue" }, "`parameters` is about the turn"],
     [{ contact: "ann", text: "x", channel: "replay" }, "holds"],

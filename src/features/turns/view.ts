@@ -197,8 +197,9 @@ function cuttingLines({ cutting, epoch }: Sent["ledger"]): readonly string[] {
 }
 
 /** How the model was told to draw its words, where the agent or the call said so. */
-function parameterLines({ parameters: { temperature, topP } }: Sent): readonly string[] {
+function parameterLines({ parameters: { temperature, topP, tools } }: Sent): readonly string[] {
   return [
+    ...(tools === undefined ? [] : [`only these tools might be called: ${tools.join(", ") || "none"}`]),
     ...(temperature === undefined ? [] : [`sent with the temperature ${temperature}`]),
     ...(topP === undefined ? [] : [`sent with topP ${topP}`]),
   ];

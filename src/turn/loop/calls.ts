@@ -31,6 +31,7 @@ import {
   laterForSeveral,
   NOT_AGAIN,
   noSuchTool,
+  notForThisMessage,
   notNow,
   notRun,
   tooOften,
@@ -187,6 +188,8 @@ async function answer(
   if (tool === undefined) {
     return refusal(noSuchTool(call.tool, state.setup.agent.tools), "agent");
   }
+  const only = state.setup.parameters?.tools;
+  if (only !== undefined && !only.includes(call.tool)) return refusal(notForThisMessage(call.tool, only));
   const wrongState = outOfState(tool, IN_TURN);
   if (wrongState !== undefined) return refusal(notNow(call.tool, wrongState));
   const problem = tool.check(call.input);

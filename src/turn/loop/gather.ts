@@ -193,7 +193,7 @@ async function compileWith(
     vault,
     count,
     mode,
-    tools: allowances(parts, agent),
+    tools: allowances(parts, setup),
     modelCalls: setup.limits.modelCalls,
   });
   const gathered = parts.steps.gathered(agent, layers, given);
@@ -286,8 +286,11 @@ async function countLong({ countAhead }: Parts, events: Occasion["events"]): Pro
 const NO_CACHE = { read: 1, write: 1 };
 
 /** The tools of the turn, as fixed at its start. */
-export function allowances({ tools }: Parts, agent: Agent): readonly ToolAllowance[] {
-  return agent.tools.flatMap((name) => {
+export function allowances(
+  { tools }: Parts,
+  { agent, parameters }: Pick<TurnSetup, "agent" | "parameters">,
+): readonly ToolAllowance[] {
+  return (parameters?.tools ?? agent.tools).flatMap((name) => {
     const tool = tools.get(name);
     if (tool === undefined) return [];
     const { calls } = limitsOf(agent, tool);

@@ -45,8 +45,9 @@ export async function runningSetup(parts: TurnParts, thread: Thread, given: RunO
   const { mode, model: ref } = began;
   const named = ref === NO_MODEL.ref ? undefined : ref;
   const model = options.model ?? (named && (await parts.modelOf({ ...(await agentAt(parts, thread)), model: named })));
-  const { maxTokens, temperature, topP } = began.requests.at(-1)?.parameters ?? {};
+  const { maxTokens, temperature, topP, tools } = began.requests.at(-1)?.parameters ?? {};
   const parameters = {
+    ...(tools !== undefined && { tools }),
     ...(maxTokens !== undefined && { maxTokens }),
     ...(temperature !== undefined && { temperature }),
     ...(topP !== undefined && { topP }),
@@ -187,6 +188,7 @@ export function parametersOf(setup: Asking): Parameters {
     maxTokens: Math.min(roomIn(card.contextWindow, agent.budgets).reply, card.maxOutputTokens, maxTokens),
     ...(reasoning && { reasoning }),
     ...(agent.output !== undefined && { output: agent.output }),
+    ...(parameters.tools && { tools: parameters.tools }),
     ...sampling(setup).sent,
   };
 }
