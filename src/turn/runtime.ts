@@ -226,8 +226,8 @@ export interface CoreRuntime {
    */
   withdraw(actor: Allowed<"operate">, id: ThreadId): Promise<readonly StoredEvent[]>;
   /**
-   * Runs one turn for the thread's waiting events. Yields nothing if nothing waits; otherwise it ends with exactly one `done` or
-   * `failed`, and never throws after its start. Read the events to the end: then the reply counts as delivered.
+   * Runs one turn for the thread's waiting events. Yields nothing if nothing waits; otherwise it ends with exactly one `done`, `waiting`
+   * or `failed`, and never throws after its start. Read the events to the end: then the reply counts as delivered.
    * @throws StrataError before the start: `thread_busy`, `not_allowed`, `thread_not_found`
    */
   run(actor: Allowed<"run">, thread: Thread, options?: RunOptions): AsyncGenerator<TurnEvent>;

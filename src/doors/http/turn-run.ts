@@ -11,8 +11,8 @@ interface TurnRunEnd {
 }
 
 /**
- * Server-sent events, one per event and named like it. Those of a turn end in exactly one `done`, `waiting` or `failed`, or in nothing where
- * nothing waited; those of a run in `answer` or `failed`.
+ * Server-sent events, one per event and named like it. The last is `done`, `waiting` or `failed`, or there is none where nothing waited; that
+ * of a run operation is `answer` or `failed`.
  */
 function eventStream(events: AsyncIterable<StreamEvent>): Response {
   const headers = { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-store" };
@@ -44,7 +44,7 @@ function forPrograms(event: StreamEvent): unknown {
 /** What a route that runs a turn may answer with instead. */
 export const STREAM: OtherAnswer = {
   status: 200,
-  says: "With `mode=stream`: the turn's events as they come, ending in one `done`, `waiting` or `failed`.",
+  says: "With `mode=stream`: the events of the turn, and of those that go on with its run, as they come; the last is `done`, `waiting` or `failed`.",
   type: "text/event-stream",
   schema: z.string(),
 };

@@ -221,7 +221,7 @@ const run = turnOperation({
 
 const cancel = operation({
   name: "thread.cancel",
-  does: "Cancel the turn that runs on a thread, even in another program, which stops within seconds; its messages keep waiting.",
+  does: "Cancel the turn that runs on a thread, even in another program, which stops within seconds, or its wait for an answer; its messages keep waiting.",
   may: "run",
   at: "POST /v1/threads/{id}/cancel",
   takes: ONE,
