@@ -33,6 +33,8 @@ export interface CommandPart<Field extends string> {
   readonly opens: Opens;
   /** What would be gone for good: it is done with `--yes` only, else refused with this sentence. */
   readonly confirm?: string;
+  /** Of several agents, the one that is meant has to be named: the first is not taken for granted. */
+  readonly namesAgent?: true;
   /** A word that is the same command by itself: `ask` for `message send`. */
   readonly alias?: string;
   /** The fields that only programs have a use for: they are no options. */

@@ -84,6 +84,9 @@ describe("strata compose", () => {
 
   it("000.43 000.44 tells with --explain how large each layer is in full and in compact mode, and which is chosen", async () => {
     const cwd = place();
+    // 25.25: of several agents, none is taken for granted where money moves.
+    const unnamed = await strata(["credits", "add", "10"], { cwd });
+    expect(unnamed).toMatchObject({ code: 2, err: expect.stringContaining("this moves money: name the one") });
     expect((await strata(["credits", "add", "10", "--agent", "sovereign"], { cwd })).code).toBe(0);
     const { out } = await strata(["compose", "sovereign", "--explain"], { cwd });
     expect(out).toMatch(/^sovereign with rehearsal: mode full, [\d,]+ tokens may be sent$/m);

@@ -272,6 +272,15 @@ const unstable = (findings: readonly Found[]) =>
     .map(({ piece, stands }) => [piece, stands.slice(0, stands.indexOf(": from byte"))])
     .sort();
 
+it("25.26 a text that names a tool which the agent does not have is reported; the shipped ones name none", async () => {
+  const cwd = project((yaml) => yaml.replace("read, write]", "read]"));
+  await strata(["lock"], { cwd });
+  const { out } = await strata(["lint"], { cwd });
+  expect(out).toContain("layer abilities: it names the tool `write`, which companion does not have");
+  expect(out).not.toContain("the tool `read`");
+  expect((await strata(["lint"], { cwd: place() })).out).not.toContain("it names the tool");
+});
+
 it("25.22 a mode that a layer says nothing of is as the larger one; one that sends more than that is reported", async () => {
   const folder = (modes: string): string => {
     const cwd = place();

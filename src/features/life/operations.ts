@@ -100,6 +100,7 @@ const add = operation({
   gives: CREDITS,
   command: {
     words: ["dollars"],
+    namesAgent: true,
     examples: ['credits add 10 --note "for December"', "credits add -- -5"],
     opens: "data",
   },

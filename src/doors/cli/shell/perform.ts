@@ -199,11 +199,20 @@ function subject(session: Session, { fields, part }: Verb, given: Performed["giv
   const agent = fields.find(({ name }) => name === "agent");
   if (agent === undefined || (!agent.required && given["agent"] === undefined))
     return { values: given, agentWords: "" };
+  if (part.namesAgent === true && given["agent"] === undefined) checkOnlyAgent(session.app);
   const chosen = chosenAgent(session.app, given["agent"] === undefined ? undefined : String(given["agent"]));
   const isOwn = command.opts()["agentOwn"] === true;
   const me =
     part.contact !== undefined && given["contact"] === undefined && !isOwn ? { contact: contactNamed(chosen) } : {};
   return { values: { ...given, agent: chosen.name, ...me }, agentWords: agentWords(session.app, chosen) };
+}
+
+/** Of several agents none is taken for granted where money moves. @throws StrataError `invalid_input` */
+function checkOnlyAgent({ runtime, operator }: App): void {
+  const names = runtime.agents(operator).map(({ name }) => name);
+  if (names.length < 2) return;
+  const says = `there are ${names.length} agents, and this moves money: name the one that is meant, with \`--agent ${names[0]}\``;
+  throw new StrataError("invalid_input", says, { agents: names });
 }
 
 /** Prints a turn as it runs, and returns its first event; undefined if there was no turn. `begun` makes the lines for its start. */
