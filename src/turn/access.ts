@@ -104,7 +104,7 @@ export async function recordedEnd(
     id: last,
     end,
     totals,
-  } = since.find(({ end: one }) => one?.status === "done") ?? since.findLast(isKept) ?? took;
+  } = since.find(({ end: one }) => one !== undefined && "stop" in one) ?? since.findLast(isKept) ?? took;
   if (end?.status === "waiting") {
     const isOpen = (await store.openCalls(scope, thread)).some(({ state }) => state !== "cancelled");
     const why = since.at(-1)?.end;
