@@ -148,7 +148,7 @@ describe("an agent's spec", () => {
   });
 
   it("law 7: of a declaration that says what its defaults say has the digest that it always had", () => {
-    const said = "    consolidate: {after: 60, by: both}\n    inbox: each\n    summaries: true\n    skills: []\n";
+    const said = "    consolidate: {after: 60, groupBy: both}\n    inbox: each\n    summaries: true\n    skills: []\n";
     const agent = onlyAgent(loadYaml(yamlWith(["id: rules, rank: 1, text: Be kind."], said)));
     expect(agent.version).toBe("2799628984eaaa0aa79509b4881fbd6760647186cea3c4c83b451f19d6220891");
   });

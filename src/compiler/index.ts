@@ -12,7 +12,7 @@ export { leastOfLayer } from "./layers.ts";
 export { chooseMode, type ModeInput, type Room, roomIn } from "./mode.ts";
 export { type Restated, restate } from "./restate.ts";
 export { memoriesShown } from "./shown-layers.ts";
-export { type StretchRequest, type SummaryBy, stretchRequest } from "./stretch.ts";
+export { type StretchRequest, type SummaryGroup, stretchRequest } from "./stretch.ts";
 export { messagesCut, summaryRequest } from "./summary.ts";
 export { clearedTail } from "./tail.ts";
 export { countMessage, countRequest } from "./tokens.ts";

@@ -25,7 +25,7 @@ const SUMMARY = layerId("summary");
 const SHARE = 4;
 
 /** What a summary is about: one stretch of talk, or one subject whenever it came up. */
-export type SummaryBy = "session" | "topic";
+export type SummaryGroup = "session" | "topic";
 
 /** A request for a summary of memories, and which of them are in the request. */
 export interface StretchRequest {
@@ -53,7 +53,7 @@ type StretchMemory = Pick<Memory, "kind" | "at" | "trust" | "speaker" | "content
  */
 export function stretchRequest(
   memories: readonly StretchMemory[],
-  by: SummaryBy,
+  by: SummaryGroup,
   { words, limit, count }: Room,
 ): StretchRequest {
   const text = trusted(by === "session" ? sessionTask(words) : topicTask(words));

@@ -56,15 +56,15 @@ describe("strata memory consolidate", () => {
     ]);
   });
 
-  it("summarizes what is remembered of each subject with --by topic", async () => {
+  it("summarizes what is remembered of each subject with --group-by topic", async () => {
     const { run, model } = await remembering(["The boat is green and lies in Oslo."]);
     for (const text of ["The boat is old.", "She sold half of the boat.", "Her boat won.", "The boat sinks."])
       await run("save", text);
-    expect((await run("consolidate", "--by", "topic")).out).toContain(
+    expect((await run("consolidate", "--group-by", "topic")).out).toContain(
       "No subject remembered about ann needs a summary",
     );
     await run("import", "boats.md");
-    const { code, out } = await run("consolidate", "--by", "topic");
+    const { code, out } = await run("consolidate", "--group-by", "topic");
     expect(code).toBe(0);
     expect(out).toMatch(/^mem_\S+ summarizes 4 memories about boat: The boat is green and lies in Oslo\.\n1 summary, /);
     expect(model.received[0]?.body).toContain("The boat has a blue sail.");

@@ -279,7 +279,7 @@ describe("memories", () => {
     shaped(stats, "get", "/v1/memories/stats");
     expect(stats.body).toMatchObject({ stats: [{ kind: "block", memories: 1 }] });
 
-    const body = { agent: "companion", contact: "ann", by: "session" };
+    const body = { agent: "companion", contact: "ann", groupBy: "session" };
     const summed = await json("POST /v1/memories/consolidate", { body });
     shaped(summed, "post", "/v1/memories/consolidate");
     expect(summed.body).toEqual({ summaries: [] });

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { SummaryBy } from "../../compiler/index.ts";
+import type { SummaryGroup } from "../../compiler/index.ts";
 import type {
   AgentName,
   Allowed,
@@ -91,7 +91,7 @@ export interface MemoryApi {
 /** What is summarized. */
 export interface ConsolidateWish {
   /** Each stretch of talk, or what is remembered of each subject. Left out, the stretches. */
-  readonly by?: SummaryBy;
+  readonly groupBy?: SummaryGroup;
   /** At most so many summaries. Left out, all that there are. */
   readonly limit?: number;
   /**

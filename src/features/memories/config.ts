@@ -4,7 +4,7 @@ import { frozenKey, type KindsOf, type StoredKeys, sourceForm } from "../../agen
 const CONSOLIDATE = z
   .strictObject({
     after: z.int().min(30).max(43_200).describe("The fewest minutes after a contact's last message."),
-    by: z
+    groupBy: z
       .enum(["session", "topic", "both"])
       .default("session")
       .describe("What a summary is about: a conversation, or what was said and saved about one subject."),
@@ -18,12 +18,12 @@ const CONSOLIDATE = z
 export const KEYS = {
   consolidate: frozenKey({
     written: CONSOLIDATE,
-    stored: z.strictObject({ after: z.number(), by: z.exactOptional(z.enum(["topic", "both"])) }).readonly(),
-    // An agent that does not say by what has the version it always had.
+    stored: z.strictObject({ after: z.number(), groupBy: z.exactOptional(z.enum(["topic", "both"])) }).readonly(),
+    // An agent with the default has the version it always had.
     freeze: (value) => {
       if (value === undefined) return undefined;
-      const { after, by } = value;
-      return by === "session" ? { after } : { after, by };
+      const { after, groupBy } = value;
+      return groupBy === "session" ? { after } : { after, groupBy };
     },
   }),
 };

@@ -98,7 +98,7 @@ function madeLines({ agent, made, refused = 0, tokens = 0 }: OfAgent & Partial<E
   return [`${agent}: ${count(made, "vector")} made${tokens === 0 ? "" : ` of ${count(tokens, "token")}`}${not}.`];
 }
 
-const BY = ["session", "topic"] as const;
+const GROUPS = ["session", "topic"] as const;
 
 const consolidate = seriesOperation({
   name: "memory.consolidate",
@@ -108,31 +108,31 @@ const consolidate = seriesOperation({
   takes: z.strictObject({
     agent: FIELDS.agent,
     contact: FIELDS.contact.describe("about which contact"),
-    by: z.enum(BY).default("session").describe("a summary of each conversation, or of each subject"),
+    groupBy: z.enum(GROUPS).default("session").describe("a summary of each conversation, or of each subject"),
     limit: FIELDS.limit,
   }),
   gives: SUMMARY,
   list: "summaries",
   command: {
     contact: "me",
-    examples: ["memory consolidate companion --as ann", "memory consolidate --as ann --by topic --limit 5"],
+    examples: ["memory consolidate companion --as ann", "memory consolidate --as ann --group-by topic --limit 5"],
     opens: "everything",
   },
-  run: async function* (world, { by, limit, ...whose }, { actor, signal, progress }) {
+  run: async function* (world, { groupBy, limit, ...whose }, { actor, signal, progress }) {
     let made = 0;
     for await (const one of world.runtime
       .use(MEMORY_API)
-      .consolidate(actor, scopeOf(world, actor, whose), { by, limit, signal })) {
+      .consolidate(actor, scopeOf(world, actor, whose), { groupBy, limit, signal })) {
       yield one;
       progress(count(++made, "summary", "summaries"));
     }
   },
   each: (one) => [summaryLine(one)],
-  end: (all, { given: { contact, by } }) => [all.length === 0 ? noneLine(contact, by) : totalLine(all)],
+  end: (all, { given: { contact, groupBy } }) => [all.length === 0 ? noneLine(contact, groupBy) : totalLine(all)],
 });
 
-const noneLine = (whom: string, by: (typeof BY)[number]): string =>
-  by === "session"
+const noneLine = (whom: string, group: (typeof GROUPS)[number]): string =>
+  group === "session"
     ? `No conversation with ${whom} needs a summary: those of 4 messages and more do, half an hour after their last message.`
     : `No subject remembered about ${whom} needs a summary: those with 4 memories and more do, half an hour after they came up.`;
 

@@ -1,4 +1,4 @@
-import { STANDING_LINES, type SummaryBy, stretchRequest } from "../../../compiler/index.ts";
+import { STANDING_LINES, type SummaryGroup, stretchRequest } from "../../../compiler/index.ts";
 import { clean, secretProblem } from "../../../guard/index.ts";
 import {
   type Agent,
@@ -72,7 +72,7 @@ async function* consolidate(
   { actor, scope: whose, asked }: Asking,
   wish: ConsolidateWish,
 ): AsyncGenerator<Consolidated> {
-  const { by = "session", limit = Number.POSITIVE_INFINITY, gap = PAUSE } = wish;
+  const { groupBy = "session", limit = Number.POSITIVE_INFINITY, gap = PAUSE } = wish;
   const { signal = new AbortController().signal } = wish;
   const agent = agentNamed(parts, actor, whose.agent);
   const scope = await reach(parts, actor, whose);
@@ -81,7 +81,7 @@ async function* consolidate(
   const summing = { parts, setup, scope: contactOf(scope), channel: CONSOLIDATION.name, actor, asked, signal };
   let made = 0;
   for await (const group of groups(parts, summing.scope, {
-    by,
+    groupBy,
     ended: parts.clock.recorded() - Math.max(gap, PAUSE),
   })) {
     for (let rest = group.memories; rest.length > 0; ) {
@@ -240,23 +240,23 @@ async function savedAs(
 /** What one summary is made from, oldest first: a stretch of talk, or what is remembered of a subject. */
 type Group = { readonly memories: readonly Memory[] } & ({ readonly session: string } | { readonly topic: string });
 
-const byOf = (group: Group): SummaryBy => ("session" in group ? "session" : "topic");
+const byOf = (group: Group): SummaryGroup => ("session" in group ? "session" : "topic");
 
 /** What ended before a time and is in no summary of its sort yet. */
 async function* groups(
   parts: Parts,
   scope: ContactScope,
-  { by, ended }: { readonly by: SummaryBy; readonly ended: number },
+  { groupBy, ended }: { readonly groupBy: SummaryGroup; readonly ended: number },
 ): AsyncGenerator<Group> {
-  const done = await summedUp(parts, scope, by);
-  yield* by === "session" ? stretches(parts, scope, { done, ended }) : topics(parts, scope, { done, ended });
+  const done = await summedUp(parts, scope, groupBy);
+  yield* groupBy === "session" ? stretches(parts, scope, { done, ended }) : topics(parts, scope, { done, ended });
 }
 
 /** What the summaries of that sort stand for, also those that were superseded. A summary of a stretch names it, one of a subject does not. */
-async function summedUp({ store }: Parts, scope: Scope, by: SummaryBy): Promise<ReadonlySet<string>> {
+async function summedUp({ store }: Parts, scope: Scope, groupBy: SummaryGroup): Promise<ReadonlySet<string>> {
   const done = new Set<string>();
   for await (const { session, sources = [] } of everyMemory(store, scope, { kinds: ["summary"], superseded: true })) {
-    if ((session === undefined) !== (by === "topic")) continue;
+    if ((session === undefined) !== (groupBy === "topic")) continue;
     for (const source of sources) done.add(source);
   }
   return done;

@@ -1,4 +1,4 @@
-import type { SummaryBy } from "../../../compiler/index.ts";
+import type { SummaryGroup } from "../../../compiler/index.ts";
 import {
   type Agent,
   type AgentName,
@@ -31,7 +31,7 @@ interface Idling {
   readonly only: AgentName | undefined;
   readonly signal: AbortSignal;
   readonly record: IdleRecord;
-  readonly consolidate: (scope: Scope, wish: Pick<ConsolidateWish, "by" | "gap">) => AsyncGenerator<Consolidated>;
+  readonly consolidate: (scope: Scope, wish: Pick<ConsolidateWish, "groupBy" | "gap">) => AsyncGenerator<Consolidated>;
 }
 
 /** Sums up what is due of all agents that declare it, one contact after the other. What fails is told and not thrown. */
@@ -63,17 +63,17 @@ async function lookAfter(
   parts: TurnParts,
   { signal, record, consolidate }: Idling,
   agent: Agent,
-  { after, by }: NonNullable<Agent["consolidate"]>,
+  { after, groupBy }: NonNullable<Agent["consolidate"]>,
 ): Promise<void> {
   const gap = after * 60_000;
-  const sorts: readonly SummaryBy[] = by === "both" ? ["session", "topic"] : [by ?? "session"];
+  const groups: readonly SummaryGroup[] = groupBy === "both" ? ["session", "topic"] : [groupBy ?? "session"];
   const { org, name, version } = agent;
   const { model } = await setupOf(parts, { scope: { org, agent: name }, version }, {});
   if (["rehearsal", "recording"].includes(model.ref)) return;
   for (const { key, scope, activity } of await contacts(parts, agent)) {
     if (activity + gap > parts.clock.recorded() || record.done.get(key) === activity) continue;
-    for (const sort of sorts) {
-      for await (const _ of consolidate(scope, { gap, by: sort })) signal.throwIfAborted();
+    for (const group of groups) {
+      for await (const _ of consolidate(scope, { gap, groupBy: group })) signal.throwIfAborted();
     }
     record.done.set(key, activity);
   }

@@ -17,7 +17,7 @@ async function remembering(...given: Parameters<typeof talked>) {
   await talk("ann");
   time.at += HOUR;
   const byTopic = (wish = {}) =>
-    collect(runtime.use(MEMORY_API).consolidate(OPERATOR, scope, { by: "topic", ...wish }));
+    collect(runtime.use(MEMORY_API).consolidate(OPERATOR, scope, { groupBy: "topic", ...wish }));
   const ofTopics = async () => (await summaries()).filter(({ session }) => session === undefined);
   return { ...stand, remember, byTopic, ofTopics };
 }
@@ -109,7 +109,9 @@ describe("what is remembered of a subject", () => {
 
   it("is refused for the agent's own memories, which are no contact's", async () => {
     const { runtime, scope, asked } = await remembering("A boat.");
-    const own = collect(runtime.use(MEMORY_API).consolidate(OPERATOR, { ...scope, contact: null }, { by: "topic" }));
+    const own = collect(
+      runtime.use(MEMORY_API).consolidate(OPERATOR, { ...scope, contact: null }, { groupBy: "topic" }),
+    );
     await expect(own).rejects.toMatchObject({
       code: "invalid_input",
       message: expect.stringContaining("helper's own memories belong to no contact"),
@@ -120,8 +122,8 @@ describe("what is remembered of a subject", () => {
   it.each([
     ["topic", ["scheduled: Sum up 5 memories about boat."]],
     ["both", ["Sum up 4 messages", "Sum up 4 messages", "Sum up 5 memories about boat."]],
-  ] as const)("is summed up in idle time where the agent declares by: %s", async (by, says) => {
-    const agent = sampleAgent({ consolidate: { after: 30, by } });
+  ] as const)("is summed up in idle time where the agent declares groupBy: %s", async (groupBy, says) => {
+    const agent = sampleAgent({ consolidate: { after: 30, groupBy } });
     const { runtime, asked, scope } = await remembering(({ messages }) => `About ${messages[0]?.parts.length}.`, {
       agent,
     });
