@@ -139,6 +139,19 @@ const asked = (whom = sampleAgent().name): LaterAnswer => ({
 });
 
 describe("a turn that waits", () => {
+  it("keeps, over its turns, the parameters and the tools that came with its message", async () => {
+    const script = [calls(["c1", "ask_client", { what: "when" }]), calls(["c2", "look", { at: "the moon" }]), "Noon."];
+    const set = await waiting(script);
+    const { thread } = set;
+    await set.say(thread, "When?", { parameters: { temperature: 0.3, tools: [toolName("ask_client")] } });
+    await answer(set, thread, await only(set, thread), "At noon.");
+    await run(set, thread);
+    for (const { parameters } of set.sent)
+      expect(parameters).toMatchObject({ temperature: 0.3, tools: ["ask_client"] });
+    expect(set.counted).toEqual([]);
+    await set.store.close();
+  });
+
   it("ends with the call open, and its run goes on with the answer: the same bytes, and the result behind them", async () => {
     const set = await waiting([calls(["c1", "ask_client", { what: "the time" }]), "It is noon."]);
     const { thread, sent, store } = set;
