@@ -54,7 +54,7 @@ describe("a sentence about a turn that did not end well", () => {
 
   it("that ended for its model calls names the key, and claims of no call that the agent heard of it", async () => {
     const { err } = await limited("modelCalls: 1");
-    expect(err).toContain("the model was called as often as one turn allows, which is set by budgets.turn.modelCalls");
+    expect(err).toContain("the model was called as often as budgets.turn.modelCalls allows");
     expect(err).toContain("→ memory_save was not run: the turn ended");
     expect(err).not.toContain("the agent was told why");
   });

@@ -93,6 +93,15 @@ describe("an answer to a call", () => {
     expect((await json(slots)).body).toMatchObject({ calls: [] });
   });
 
+  it("may be a payload, which the agent reads as it reads one in a message: canonical, and with its type", async () => {
+    const { send, sent } = await served([asking("c1"), "Three, then."]);
+    const [call = ""] = waitingIn((await send({ text: "How many bells?" })).body);
+    const content = [{ type: "payload", payloadType: "Stock", payload: { left: 3, bells: true } }];
+    expect(await send({ answers: [{ call, content }] })).toMatchObject({ body: { state: "done" } });
+    const said = '| {"payload":{"bells":true,"left":3},"payload_type":"Stock"}';
+    expect(JSON.stringify(sent[1]?.messages.at(-1))).toContain(JSON.stringify(said).slice(1, -1));
+  });
+
   it("goes with a message: the result first, then what is said", async () => {
     const { send, sent } = await served([asking("c1"), "Noon, then."]);
     const [call = ""] = waitingIn((await send({ text: "What time is it?" })).body);

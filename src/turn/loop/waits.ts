@@ -6,12 +6,13 @@ import {
   type CountTokens,
   callId,
   eventId,
+  isMedia,
   issueId,
-  type Json,
   lowestTrust,
   type Model,
   NO_USAGE,
   outboxId,
+  partText,
   type ResultPart,
   type StoredEvent,
   StrataError,
@@ -127,14 +128,10 @@ export function resultsOf(
 type Said = Pick<ToolOutcome, "text" | "failed" | "media"> & { readonly trust: Trust; readonly at: number };
 
 function saidBy({ content, trust, at, failed }: StoredEvent): Said {
-  const texts = content.flatMap((part) =>
-    part.type === "text" ? [part.text] : part.type === "payload" ? [canonicalText(part.payload)] : [],
-  );
-  const media = content.flatMap((part) => (part.type === "image" || part.type === "file" ? [part] : []));
+  const texts = content.flatMap((part) => (isMedia(part) ? [] : [partText(part)]));
+  const media = content.filter(isMedia);
   return { text: untrusted(texts.join("\n")), failed: failed === true, trust, at, ...(media.length > 0 && { media }) };
 }
-
-const canonicalText = (payload: Json): string => JSON.stringify(payload);
 
 /** Providers demand a result for each call: the platform's sentence, where nobody has answered. */
 const withoutAnswer = ({ state }: OpenCall, at: number): Said => ({

@@ -155,8 +155,10 @@ function endingNote({ because, says, text, unanswered }: Extract<TurnEvent, { ty
 const EARLY: Readonly<Record<Exclude<CoreStop, "answered">, string>> = {
   length: "the reply reached its limit, which is set by budgets.reply",
   refused: "the model, or its provider's filter, refused to answer; no setting in strata.yaml changes that",
-  modelCalls: "the model was called as often as one turn allows, which is set by budgets.turn.modelCalls",
-  toolCalls: "the tools were called as often as one turn allows, which is set by budgets.turn.toolCalls",
+  modelCalls:
+    "the model was called as often as budgets.turn.modelCalls allows, sub-agents and earlier turns of the run included",
+  toolCalls:
+    "the tools were called as often as budgets.turn.toolCalls allows, sub-agents and earlier turns of the run included",
   maxCost: "the spending limit is reached, which is set by budgets.turn.maxCost and budgets.spend",
   "recording ended": "the recording ended",
 };
