@@ -2,7 +2,15 @@ import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { allParts } from "../../app/entry/features.ts";
 import { styleOf } from "../../print/index.ts";
-import { type Agent, DEFAULT_BUDGETS, type Layer, layerId, toolName, trusted } from "../../protocol/index.ts";
+import {
+  type Agent,
+  DEFAULT_BUDGETS,
+  type Layer,
+  layerId,
+  toolName,
+  trusted,
+  untrusted,
+} from "../../protocol/index.ts";
 import { replies } from "../../store/index.contract.ts";
 import { openSqlite, type Thread } from "../../store/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
@@ -10,6 +18,7 @@ import { defineTool, toolset } from "../../turn/tools/index.ts";
 import { cardOf } from "../../wire/index.ts";
 import { APPROVAL_STORE } from "../approvals/store.ts";
 import { DISK, type ProjectDisk } from "../index.ts";
+import { MESSAGE_API } from "../messages/index.ts";
 import { FEATURE as THREADS } from "../threads/index.ts";
 import { turnView } from "../turns/index.ts";
 import { FEATURE, SUBAGENT_API } from "./index.ts";
@@ -455,6 +464,23 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     expect(told(next.sent[1])).toContain("Line 3 is wrong.");
     program.abort();
     await running;
+  });
+
+  it("goes on with the next message, where a program has left it: that waits, and is answered together with the result", async () => {
+    const { open, runtime, sent, time, name } = await calling([ask(), "Line 3 is wrong.", "Line 3, and hello."]);
+    const thread = await open();
+    await runtime.post(OPERATOR, thread, [message("Review it.", time.at)]);
+    // One turn alone: whoever asked for it has left.
+    await collect(runtime.run(OPERATOR, thread));
+    const to = { agent: name, thread: thread.id };
+    const content = [{ type: "text", text: untrusted("Hello?") }] as const;
+    const said = runtime
+      .use(MESSAGE_API)
+      .sendMessage(OPERATOR, { to, content, kind: "message", trust: "contact", follow: "run" });
+    let end = await said.next();
+    while (end.done !== true) end = await said.next();
+    expect(end.value).toMatchObject({ state: "done", done: { text: "Line 3, and hello." } });
+    expect(sent[2]?.messages.slice(-2).map(({ role }) => role)).toEqual(["tool", "user"]);
   });
 
   it("stops where the wait for it is cancelled, and its caller goes on with the next message", async () => {
