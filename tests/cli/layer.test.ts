@@ -94,6 +94,8 @@ describe("strata layer", () => {
     await proposed(cwd, "Look thrice.");
     await proposed(cwd, "Look \u001b[31mfour times.", "bob");
     const list = await run("layer proposals");
+    // 25.24: its length, and what it replaces; "over" read as so many more.
+    expect(list.out).toMatch(/\d+ characters, in place of (?:the declared text|version \d+) · words of the agent/);
     expect(list.out).toMatch(/^automaton, loop, version 1 · proposed · .* · by the agent$/m);
     expect(list.out).toContain("guard: review; it allows what only the layers above may allow");
     expect(list.out).toContain("│ Look ␛[31mfour times.");

@@ -20,10 +20,10 @@ export const nameOf = ({ layer, part }: TextKey): string => part ?? layer;
 /** A version for a person: what it is, who wrote it and why, and what the guard said. */
 export function versionLines(version: TextVersion, style: Style): readonly string[] {
   const { n, status, active, at, turn, trust, verdict, parent, digest, reason, text } = version;
-  const over = parent === 0 ? "the declared text" : `version ${parent}`;
+  const before = parent === 0 ? "the declared text" : `version ${parent}`;
   return [
     `${style.bold(`version ${n}`)} · ${active ? "active" : status} · ${minute(at)} · by ${whoDid(version)}`,
-    `  ${count(text.length, "character")} over ${over} · words of the ${trust}`,
+    `  ${count(text.length, "character")}, in place of ${before} · words of the ${trust}`,
     ...(turn === undefined ? [] : [`  turn: ${turn}${readOf(version)}`]),
     ...setIn([verdict.verdict, ...verdict.findings].join("; "), { first: "  guard: ", more: "    " }, style),
     ...setIn(oneLine(reason), { first: "  reason: ", more: "    " }, style),
