@@ -1,13 +1,14 @@
 import { z } from "zod";
-import type { Allowed, ContactScope, Scope, ThreadId, TurnId } from "../protocol/index.ts";
+import type { Allowed, Clock, ContactScope, Scope, ThreadId, TurnId } from "../protocol/index.ts";
 import { featureApi, type Runtime } from "../turn/index.ts";
 import { list } from "./fields.ts";
 import type { Operation } from "./operation.ts";
 
-/** Who looks, and where. */
+/** Who looks, where, and by which clock. */
 interface Looking {
   readonly runtime: Runtime;
   readonly actor: Allowed<"view">;
+  readonly clock: Clock;
 }
 
 /** A thread or a turn, as the answer has it. */

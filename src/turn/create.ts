@@ -95,7 +95,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
       yield* eventsFor(actor, follow(parts, run, thread, options));
     },
     openCalls: async (actor, id) => store.openCalls((await threadOf(parts, actor, id)).scope, id),
-    ...callFunctions(parts, run),
+    ...callFunctions(turnParts, run),
     cancel: async (actor, id) => cancel(parts, running, await threadOf(parts, actor, id)),
     fork: (actor, id, options) => fork(parts, actor, id, options),
     async *regenerate(actor, id, options = {}) {
@@ -149,16 +149,21 @@ function checkOptions(actor: Allowed<"run">, { mode, parameters }: RunOptions): 
 
 /** What background work does for calls whose answers come later. */
 function callFunctions(
-  parts: Parts,
+  parts: () => TurnParts,
   run: Run,
 ): Pick<CoreRuntime, "answerOverdue" | "nextOverdue" | "dueRuns" | "runDue"> {
-  const { store, clock } = parts;
-  const owned = (actor: Allowed<"operate">, agent: AgentName) => accessTo(parts, actor, agent).owner;
+  const { store, clock } = parts();
+  const owned = (actor: Allowed<"operate">, agent: AgentName) => accessTo(parts(), actor, agent).owner;
   return {
     answerOverdue: async (actor, agent) =>
       store.answerOverdue(owned(actor, agent), { now: clock.real(), at: clock.recorded() }),
     nextOverdue: async (actor, agent) => store.nextOverdue(owned(actor, agent)),
-    dueRuns: async (actor, agent) => store.dueRuns(owned(actor, agent)),
+    dueRuns: async (actor, name) => {
+      const due = await store.dueRuns(owned(actor, name));
+      if (due.length === 0) return due;
+      const blocked = await parts().steps.blockedThreads(parts(), agentNamed(parts(), actor, name));
+      return due.filter(({ id }) => !blocked.has(id));
+    },
     async *runDue(actor, thread, options = {}) {
       scopeOfThread(actor, thread);
       yield* eventsFor(actor, run(thread, { replyTo: "outbox", ...options }));

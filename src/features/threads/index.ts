@@ -84,10 +84,10 @@ const threads = operation({
   list: "threads",
   columns: "threads",
   command: { examples: ["thread list companion --as ann", "thread list --channel schedule"], opens: "record" },
-  run: async ({ runtime }, wish, { actor }) => {
+  run: async ({ runtime, clock }, wish, { actor }) => {
     const on = wish.channel === undefined ? { except: [SCHEDULE.name, PEER.name] } : {};
     const found = await runtime.newestThreads(actor, { ...wish, ...on });
-    const threads = await withColumns(runtime.use(COLUMNS).threads, { runtime, actor }, found);
+    const threads = await withColumns(runtime.use(COLUMNS).threads, { runtime, actor, clock }, found);
     return { threads, ...nextAfter(threads, wish.limit, ({ lastActivity: at, id }) => ({ at, id })) };
   },
   show: ({ threads: found }, { style, world }) =>

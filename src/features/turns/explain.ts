@@ -56,7 +56,7 @@ export const EXPLAIN = operation({
   },
   show: async ({ threads = [], thread, turns = [], turn }, { world: { runtime, clock }, call: { actor }, style }) => {
     if (turn !== undefined) {
-      const [whole = turn] = await withColumns(runtime.use(ADDED).turns, { runtime, actor }, [turn]);
+      const [whole = turn] = await withColumns(runtime.use(ADDED).turns, { runtime, actor, clock }, [turn]);
       return turnView({ runtime, actor }, whole, style);
     }
     return thread === undefined ? threadLines(threads, clock.real(), style) : threadView(thread, turns, style);

@@ -60,9 +60,9 @@ const show = operation({
   gives: TURN,
   columns: "turns",
   command: { words: ["id"], isUsual: true, examples: [`turn show ${ID}`], opens: "record" },
-  run: async ({ runtime }, { id }, { actor }) => {
+  run: async ({ runtime, clock }, { id }, { actor }) => {
     const turn = await runtime.turn(actor, id);
-    const [withFields = turn] = await withColumns(runtime.use(COLUMNS).turns, { runtime, actor }, [turn]);
+    const [withFields = turn] = await withColumns(runtime.use(COLUMNS).turns, { runtime, actor, clock }, [turn]);
     return withFields;
   },
   show: (turn, { world: { runtime }, call: { actor }, style }) => turnView({ runtime, actor }, turn, style),
