@@ -128,7 +128,9 @@ describe("a module", () => {
     const app = await opened(folder());
     const { events, sent, end } = await say(app, "please fail", ["Well."]);
     expect(end?.type).toBe("done");
-    expect(sent[0]?.tail).toEqual([]);
+    expect(sent[0]?.tail).toMatchObject([
+      { layer: "stock", text: expect.stringMatching(/could not be read for this turn/) },
+    ]);
     expect(events).toContainEqual(
       expect.objectContaining({
         type: "note",
