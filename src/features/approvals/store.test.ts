@@ -184,6 +184,20 @@ function finishing(openStore: OpenStore): void {
       await store.close();
     });
 
+    it("is kept though as many messages of the contact wait as may: it has acted, and what it came to is not lost", async () => {
+      const store = await openStore();
+      const { id, at } = await waiting(store);
+      await approvalsOf(store).decideApproval(ANN, id, decision());
+      const flood = Array.from({ length: 1_000 }, (_, i) => said(`message ${i}`));
+      await store.receive(ANN, (await open(store, ANN, "other")).id, flood);
+      // A tool that reads from outside: its result is trusted like a contact's words.
+      const event = { ...told("The room is booked"), trust: "contact" } as const;
+      expect(await approvalsOf(store).finishApproval(ANN, id, finish({ event }))).toMatchObject({ status: "done" });
+      expect(await store.pending(ANN, at.id)).toMatchObject([{ content: [{ text: "The room is booked" }] }]);
+      await expect(store.receive(ANN, at.id, [said("more")])).rejects.toMatchObject({ code: "inbox_full" });
+      await store.close();
+    });
+
     it("changes a text of the agent's, also beside a proposal of another contact", async () => {
       const store = await openStore();
       const agents = { org: ANN.org, agent: ANN.agent };

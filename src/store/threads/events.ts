@@ -27,7 +27,8 @@ export async function receive(
   events: readonly ArrivingEvent[],
   also?: AlsoStored,
 ): Promise<readonly StoredEvent[]> {
-  const { stored } = await addTo(tx, scope, await openRow(tx, scope, thread), events, also);
+  const { stored, isSaid } = await addTo(tx, scope, await openRow(tx, scope, thread), events, also);
+  if (isSaid) await checkRoom(tx, scope);
   return stored;
 }
 
@@ -40,11 +41,15 @@ export async function openAndReceive(
   also?: AlsoStored,
 ): Promise<Posted> {
   const row = await openedRow(tx, scope, opening);
-  const { stored, newest } = await addTo(tx, scope, row, events, also);
+  const { stored, newest, isSaid } = await addTo(tx, scope, row, events, also);
+  if (isSaid) await checkRoom(tx, scope);
   return { thread: toThread({ ...row, last_activity: newest }), events: stored };
 }
 
-/** `receive` inside a write transaction. */
+/**
+ * What the platform adds inside a write transaction: what a call came to, or a question to another agent. However many messages of the
+ * contact wait, it has room, for what it tells of has happened.
+ */
 export async function addEvents(
   tx: Tx,
   scope: ContactScope,
@@ -54,13 +59,20 @@ export async function addEvents(
   return (await addTo(tx, scope, await openRow(tx, scope, thread), events)).stored;
 }
 
+/** `isSaid`: a contact has said something that was not known yet. */
+interface Added {
+  readonly stored: readonly StoredEvent[];
+  readonly newest: number;
+  readonly isSaid: boolean;
+}
+
 async function addTo(
   tx: Tx,
   scope: ContactScope,
   row: Row<"thread">,
   events: readonly ArrivingEvent[],
   also?: AlsoStored,
-): Promise<{ readonly stored: readonly StoredEvent[]; readonly newest: number }> {
+): Promise<Added> {
   const thread = row.id;
   const key = await scopeKey(tx, scope);
   const last = await lastSeq(tx, scope, thread);
@@ -77,13 +89,12 @@ async function addTo(
       ? { ...event, status: (await statusOf(tx, scope, event.id)) ?? event.status }
       : event,
   );
-  if (added.some((event) => event.seq > last && event.trust === "contact" && event.answers === undefined))
-    await checkRoom(tx, scope);
+  const isSaid = added.some((event) => event.seq > last && event.trust === "contact" && event.answers === undefined);
   // What was sent before was stored with all that came with it.
   if (stored.some(({ id }) => events.some((event) => event.id === id))) await also?.(tx, scope, thread);
   const newest = Math.max(row.last_activity, ...stored.map((event) => event.at));
   await tx.run(activeThread({ ...owner(scope), thread, newest }));
-  return { stored, newest };
+  return { stored, newest, isSaid };
 }
 
 const statusOf = async (tx: Tx, scope: ContactScope, id: EventId): Promise<StoredEvent["status"] | undefined> =>
