@@ -357,9 +357,12 @@ describe("agents in code", () => {
   });
 
   it("are told what is wrong by the path of the value", async () => {
-    const config = { organization: "home", agents: { shop: { description: "It sells.", layers: [] } } };
+    const config = {
+      organization: "home",
+      agents: { shop: { description: "It sells.", layers: [{ id: "", rank: 1, text: "Sell." }] } },
+    };
     const error = await refusal(openApp({ folder: tmpdir(), data: tmpdir(), env: {}, config }));
-    expect(error.message).toMatch(/^the agents in code: agents\.shop\.layers: /);
+    expect(error.message).toMatch(/^the agents in code: agents\.shop\.layers\[0\]\.id: /);
   });
 });
 
