@@ -88,20 +88,20 @@ const COVERED = {
   ],
 };
 
-/** Which columns the answer says nothing of, and from which link on it says something of those that came later. */
+/** How many columns the answer says nothing of, and from which link on it says something of those that came later. */
 function uncovered(verdicts: readonly Verdict[]): readonly string[] {
-  const free = (verdicts[0]?.columns ?? []).flatMap(({ table, columns, by }) =>
-    by === "nothing" ? [`  ${table}: ${columns.join(", ")}`] : [],
-  );
+  const free = (verdicts[0]?.columns ?? []).filter(({ by }) => by === "nothing");
   const later = verdicts.flatMap(({ org, columns }) =>
     columns.flatMap((one) =>
-      one.by === "links" && one.from !== null
+      one.by === "links" && one.from !== null && one.from > 1
         ? [`  ${org}: ${one.table}.${one.columns.join()} from link ${one.from} on`]
         : [],
     ),
   );
+  const columns = count(free.flatMap((one) => one.columns).length, "column");
+  const all = `${columns} of ${count(free.length, "table")} are not covered, because no link repeats them: leases, times, states of delivery`;
   return [
-    ...(free.length === 0 ? [] : ["Not covered, because no link of the record repeats these columns:", ...free]),
+    ...(free.length === 0 ? [] : [`${all} and the like.`, "`strata verify --json` names each."]),
     ...(later.length === 0 ? [] : ["Covered only where the record has them:", ...later]),
   ];
 }
