@@ -1,8 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { readFiles } from "../../checks/files.ts";
 import { FEATURES } from "../../src/app/entry/features.ts";
 import type { Feature } from "../../src/features/index.ts";
+import { contactId, type Json, type Tainted, type Tool } from "../../src/protocol/index.ts";
 import { openSqlite } from "../../src/store/index.ts";
+import { sampleAgent } from "../../src/turn/index.contract.ts";
 
 /** What crosses each feature's border, as a person has reviewed it. */
 const REVIEWED = readFiles((path) => /^(tests\/house|src\/features\/[\w-]+)\/borders\.txt$/.test(path))
@@ -13,11 +16,36 @@ const REVIEWED = readFiles((path) => /^(tests\/house|src\/features\/[\w-]+)\/bor
 const store = await openSqlite(":memory:");
 const LOADED = await Promise.all(FEATURES.map(async ({ name, load }) => [name, await load()] as const));
 
-/** The trust that its tools' answers have at most, what they act on, and the channels that it opens threads on. */
+/** An agent whose declaration names the host that the calls go to, and what a call needs at least. */
+const HOST = "docs.example.org";
+const NAMING = sampleAgent({
+  fetch: { allow: [HOST], post: [HOST], bytes: 1_000_000, seconds: 20, redirects: 5 },
+});
+const SCOPE = { org: NAMING.org, agent: NAMING.name, contact: contactId("ann") };
+const inputOf = ({ schema }: Tool): Json =>
+  Object.fromEntries(
+    z
+      .array(z.string())
+      .default([])
+      .parse(schema.input["required"])
+      .map((key) => [key, `https://${HOST}/`]),
+  );
+
+/** What becomes of its call in a tainted turn. */
+const taintedOf = (tool: Tool | undefined): Tainted => tool?.tainted?.(inputOf(tool), SCOPE) ?? "run";
+
+/**
+ * What its tools act on, the trust that their answers have at most, what becomes of a call in a tainted turn, and behind the bar where the
+ * declaration names the host that it goes to; and the channels that the feature opens threads on.
+ */
 function borderOf(name: string, { tools, channels = [] }: Feature): readonly string[] {
   const made = tools?.({ store, agentOf: () => undefined, files: "" }) ?? [];
+  const naming = tools?.({ store, agentOf: () => NAMING, files: "" }) ?? [];
   const rows = [
-    ...made.map(({ schema, effect, trust }) => `${name} tool ${schema.name} ${effect} ${trust}`),
+    ...made.map((tool, i) => {
+      const { schema, effect, trust } = tool;
+      return `${name} tool ${schema.name} ${effect} ${trust} ${taintedOf(tool)}|${taintedOf(naming[i])}`;
+    }),
     ...channels.map((channel) => `${name} channel ${channel.name} ${channel.answersCalls ? "answers-calls" : "own"}`),
   ];
   return rows.length === 0 ? [`${name} nothing`] : rows;
