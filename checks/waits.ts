@@ -1,11 +1,13 @@
-// `npm run -s in -- checks/waits.ts [--runs 10000] [--seed 1] [--seconds 600] [--on sqlite|postgres] [--loop]`: random lives of threads that wait, in the store
+// `npm run -s in -- checks/waits.ts [--runs 10000] [--seed 1] [--seconds 600] [--on sqlite|postgres] [--loop|--batch]`: random lives of threads that wait, in the store
 // and in a reference side by side. They are killed inside transactions, and two workers share the database. With `--loop`, runs that wait for a client
-// and for an agent go through the turn loop, in programs that are killed after any number of statements. The first difference ends it with its seed.
+// and for an agent go through the turn loop, in programs that are killed after any number of statements; with `--batch`, turns over the messages of
+// several senders, while others come. The first difference ends it with its seed.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { allParts } from "../src/app/entry/features.ts";
+import { surviveBatchKills } from "../src/features/inbox/kills.contract.ts";
 import { type KillingStore, killingPostgres, killingSqlite } from "../src/store/contract/killing.contract.ts";
 import { checkRecord, life } from "../src/store/contract/waits.contract.ts";
 import { surviveKills } from "../src/turn/loop/waits.contract.ts";
@@ -18,13 +20,17 @@ const { values } = parseArgs({
     seconds: { type: "string", default: "600" },
     on: { type: "string", default: "sqlite" },
     loop: { type: "boolean", default: false },
+    batch: { type: "boolean", default: false },
   },
 });
 
 const place = mkdtempSync(join(tmpdir(), "strata-waits-"));
 const folder = join(place, "postgres");
 
-const parts = values.loop ? [await allParts()] : [];
+/** What goes through the turn loop instead of the store alone, and the option that asks for it. */
+const inLoop = values.batch ? surviveBatchKills : values.loop ? surviveKills : undefined;
+const option = values.batch ? " --batch" : values.loop ? " --loop" : "";
+const parts = inLoop === undefined ? [] : [await allParts()];
 
 async function opened(): Promise<{ readonly killing: KillingStore; readonly close: () => Promise<void> }> {
   if (values.on === "sqlite") {
@@ -55,13 +61,12 @@ try {
     try {
       for (let i = 0; i < PER_STORE && done < runs && Date.now() < end; i++, done++) {
         const seed = Number(values.seed) + done;
-        const lived = values.loop
-          ? surviveKills(killing, seed).then((deaths) => {
-              tally.kills += deaths;
-            })
-          : life({ killing, seed, tally });
+        const lived =
+          inLoop?.(killing, seed).then((deaths) => {
+            tally.kills += deaths;
+          }) ?? life({ killing, seed, tally });
         await lived.catch((cause: unknown) => {
-          throw new Error(`life ${seed} differs (--seed ${seed} --runs 1${values.loop ? " --loop" : ""})`, { cause });
+          throw new Error(`life ${seed} differs (--seed ${seed} --runs 1${option})`, { cause });
         });
       }
       await checkRecord(killing.store);
@@ -74,5 +79,5 @@ try {
   rmSync(place, { recursive: true, force: true });
 }
 console.log(
-  `${done} lives on ${values.on}, nothing lost, doubled or refused: ${JSON.stringify(values.loop ? { kills: tally.kills } : tally)}`,
+  `${done} lives on ${values.on}, nothing lost, doubled or refused: ${JSON.stringify(inLoop === undefined ? tally : { kills: tally.kills })}`,
 );

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
+import { databases, server, title } from "../../../tests/postgres.ts";
 import { allParts } from "../../app/entry/features.ts";
 import type { Script } from "../../models/index.ts";
 import {
@@ -16,7 +17,7 @@ import {
   trusted,
   untrusted,
 } from "../../protocol/index.ts";
-import { replies } from "../../store/index.contract.ts";
+import { type KillingStore, killingPostgres, killingSqlite, problems, replies } from "../../store/index.contract.ts";
 import { openSqlite } from "../../store/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import type { OutgoingStep, TurnSteps } from "../../turn/index.ts";
@@ -29,6 +30,7 @@ import { memoryTools } from "../memories/index.ts";
 import type { InboxOptions } from "./api.ts";
 import { INBOX_API } from "./api.ts";
 import { replyTool } from "./index.ts";
+import { surviveBatchKills } from "./kills.contract.ts";
 
 const live = (id: string, rank: number, source: Source): Agent["layers"][number] => ({
   id: layerId(id),
@@ -469,6 +471,25 @@ describe("a turn of several senders that is interrupted", () => {
     await on.run();
     for (const name of names) expect(await on.mail(name)).toHaveLength(1);
     expect(await on.problems()).toEqual([]);
+  });
+});
+
+describe("a turn of several senders that is killed", () => {
+  /** As many runs as the time holds; `checks/waits.ts --batch` runs them by the hundred. */
+  async function survive(killing: KillingStore, milliseconds: number): Promise<void> {
+    const end = Date.now() + milliseconds;
+    let [seed, kills] = [Date.now() % 1_000_000, 0];
+    while (Date.now() < end || kills === 0) kills += await surviveBatchKills(killing, seed++);
+    expect(await problems(killing.store, ORG)).toEqual([]);
+    await killing.store.close();
+  }
+  const ONCE = "law 7 25.1 acts once for each message, wherever its program dies and whatever comes meanwhile";
+
+  it(ONCE, async () => survive(await killingSqlite(await allParts()), 1_000));
+
+  describe.skipIf(server === undefined)(title("in PostgreSQL"), () => {
+    const { make, url } = databases();
+    it(ONCE, { timeout: 60_000 }, async () => survive(await killingPostgres(url(await make()), await allParts()), 400));
   });
 });
 
