@@ -132,6 +132,22 @@ describe("001.22 what an agent does by the clock", () => {
     expect(news?.missed).toBeGreaterThanOrEqual(1_000);
   });
 
+  it("25.8 with `missed: all` makes up each run that a clock set forward left out, once, also when it is set right again", async () => {
+    const { look, runtime, begun } = await clocked([
+      { ...digest, cron: "*/10 * * * *", timezone: "UTC", missed: "all" },
+    ]);
+    await look(day("2026-05-01T08:00:00Z"));
+    expect(await look(day("2026-05-01T12:05:00Z"))).toHaveLength(24);
+    expect(runtime.use(SCHEDULE_API).scheduleNews(OPERATOR, NAME, "digest")).toMatchObject({ missed: 24, madeUp: 24 });
+    const made = await begun();
+    expect([made[0], made.at(-1)]).toEqual(["2026-05-01T08:10:00.000Z", "2026-05-01T12:00:00.000Z"]);
+    expect(new Set(made).size).toBe(24);
+    await look(day("2026-05-01T08:05:00Z"));
+    for (const time of ["08:10:01", "09:00:01", "12:00:01"]) await look(day(`2026-05-01T${time}Z`));
+    expect(await begun()).toEqual(made);
+    expect(await look(day("2026-05-01T12:10:01Z"))).toHaveLength(1);
+  });
+
   it("is listed with the reason why a run waits", async () => {
     const noon: Schedule = { ...digest, cron: "0 9 * * *", timezone: "UTC" };
     const { runtime, time } = await testRuntime([new Error("the model is down")], {
