@@ -81,6 +81,20 @@ describe("a reply of an agent that says where its replies go", () => {
     ]);
   });
 
+  it("25.25 names the message that it answers, by our id and the channel's own", async () => {
+    const { look, tries, later, open, runtime } = await delivering();
+    const thread = await open("bob");
+    const cake = { ...message("A cake, please.", 1), externalId: "mail-7" };
+    const [posted] = await runtime.post(OPERATOR, thread, [cake]);
+    await collect(runtime.run(OPERATOR, thread, { replyTo: "outbox" }));
+    later(1);
+    await look();
+    expect(tries.map(({ contact, inReplyTo }) => [contact, inReplyTo])).toEqual([
+      ["ann", [{ id: expect.stringMatching(/^evt_/) }]],
+      ["bob", [{ id: posted?.id, externalId: "mail-7" }]],
+    ]);
+  });
+
   it("is what went out in place of the model's words, and nothing of one that was withheld", async () => {
     let does: Outgoing = { text: "It sings.", told: false };
     const steps = [{ outgoing: { by: "desk", applies: () => true, outgoing: async () => does } }];

@@ -1,4 +1,4 @@
-import type { Agent, AgentName } from "../../protocol/index.ts";
+import type { Agent, AgentName, ContactScope, StoredEvent, TurnId } from "../../protocol/index.ts";
 import type { Parts } from "../../turn/index.ts";
 import { pauseAfter } from "../../turn/index.ts";
 import { OUTBOX_STORE, type OutboxMessage } from "./store.ts";
@@ -13,6 +13,8 @@ export interface DeliveryPorts {
 export interface Delivery
   extends Pick<OutboxMessage, "id" | "contact" | "thread" | "turn" | "channel" | "text" | "at"> {
   readonly agent: AgentName;
+  /** The messages that it answers, in the order received; none where the agent began by itself. */
+  readonly inReplyTo: readonly Pick<StoredEvent, "id" | "externalId">[];
 }
 
 /** Hands a reply over. Throws where it was not taken: the sentence is kept with the message. */
@@ -65,13 +67,30 @@ export async function* deliverDue(
     const problem = await problemOf(async () => {
       const token = deliver.key === undefined ? undefined : parts.vault.secret(deliver.key);
       const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
-      await send({ ...message, agent: agent.name }, { url: deliver.url, token, signal: patience });
+      const inReplyTo = await answeredBy(parts, { ...owner, contact: message.contact }, message.turn);
+      await send({ ...message, agent: agent.name, inReplyTo }, { url: deliver.url, token, signal: patience });
     });
     // Not the receiver's fault: whoever starts next sends it at once, and it counts for no try.
     const stopped = signal.aborted && problem !== undefined;
     const report = await note(parts, agent, { id: message.id, tries, failed: stopped ? STOPPED : problem, stopped });
     if (report !== undefined) yield report;
   }
+}
+
+/** The messages that a turn answers: its own, and those that its run began with before it waited for something. */
+async function answeredBy(
+  { store }: Pick<Delivering, "store">,
+  scope: ContactScope,
+  id: TurnId,
+): Promise<Delivery["inReplyTo"]> {
+  const turn = await store.turn(scope, id);
+  if (turn === undefined) return [];
+  const first = turn.run === id ? undefined : await store.turn(scope, turn.run);
+  return [...(first?.events ?? []), ...turn.events].flatMap(({ id: event, kind, externalId }) =>
+    kind === "message" || kind === "instruction"
+      ? [{ id: event, ...(externalId !== undefined && { externalId }) }]
+      : [],
+  );
 }
 
 /** A message that was sent, or why it was not taken. */

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
-import { agentName, contactId, outboxId, spoken, threadId, turnId } from "../../protocol/index.ts";
+import { agentName, contactId, eventId, outboxId, spoken, threadId, turnId } from "../../protocol/index.ts";
 import { sendDelivery } from "./webhook.ts";
 
 const DELIVERY = {
@@ -11,6 +11,7 @@ const DELIVERY = {
   agent: agentName("companion"),
   contact: contactId("ann"),
   channel: "mail",
+  inReplyTo: [],
   text: spoken("Hello."),
   at: 0,
 };
@@ -42,6 +43,17 @@ it.each([
 ])("a delivery that is answered with %i", async (status, headers, came) => {
   const { url } = await receiver((_, response) => void response.writeHead(status, headers).end());
   expect(await sent(url)).toBe(came);
+});
+
+it("25.25 the body of a delivery names the messages that it answers", async () => {
+  const bodies: string[] = [];
+  const { url } = await receiver(async (request, response) => {
+    for await (const chunk of request) bodies.push(String(chunk));
+    response.writeHead(204).end();
+  });
+  const inReplyTo = [{ id: eventId(`evt_${"0".repeat(26)}`), externalId: "mail-7" }];
+  await sendDelivery({ ...DELIVERY, inReplyTo }, { url, token: undefined, signal: new AbortController().signal });
+  expect(JSON.parse(bodies.join(""))).toMatchObject({ id: DELIVERY.id, inReplyTo });
 });
 
 it("a delivery says why the request to a server failed, and that one did not answer in time", async () => {
