@@ -1,4 +1,5 @@
 import { sealAgent } from "../../agents/index.ts";
+import { count } from "../../print/index.ts";
 import {
   type Agent,
   asSentence,
@@ -46,6 +47,7 @@ import {
   silent,
   stopped,
   tokensAllowed,
+  yourTask,
 } from "./wording.ts";
 
 /** What one agent asks another. */
@@ -85,7 +87,7 @@ export async function callSubagent(
   const before = askedIn.get(turn) ?? 0;
   if (reserved.modelCalls < 1) return refused((before > 0 ? keptForOthers : noModelCall)(definition.name));
   askedIn.set(turn, before + 1);
-  const agent = subagentOf(turn, definition);
+  const agent = subagentOf(turn, definition, reserved);
   await keepVersion(turn.parts, agent);
   // The agent's own words, and no more than what led to them.
   const question = { task, trust: lowestTrust(["agent", context.taint]) };
@@ -182,7 +184,11 @@ const rankFor = (layers: readonly Layer[]): number => {
  * The agent that answers: the caller's own rules in a smaller mode, then the instructions of the sub-agent. It is a version of the caller like any
  * other, kept with the record, so that what it did can be explained later. It speaks to nobody: what the caller does by itself is left out.
  */
-function subagentOf({ setup, parts }: RunningTurn, definition: Definition): Agent {
+function subagentOf(
+  { setup, parts }: RunningTurn,
+  definition: Definition,
+  reserved: Pick<OwnLimits, "modelCalls" | "toolCalls">,
+): Agent {
   const {
     version: _,
     output: __,
@@ -193,14 +199,17 @@ function subagentOf({ setup, parts }: RunningTurn, definition: Definition): Agen
     ...agent
   } = setup.agent;
   const depth = (rules?.depth ?? 1) - 1;
+  const budgets = within(agent.budgets, rules?.limits);
+  const { seconds } = budgets.turn;
+  const own = instructionsOf(definition, { ...reserved, seconds }, { vault: parts.vault, layers: agent.layers });
   return sealAgent({
     ...agent,
     ...(rules && depth > 0 && { subagents: { ...rules, depth } }),
-    layers: inPromptOrder([...agent.layers, instructionsOf(definition, parts.vault, agent.layers)]),
+    layers: inPromptOrder([...agent.layers, own]),
     tools: toolsOf(setup.agent, definition, parts.tools),
     history: "transcript",
     mode: definition.mode,
-    budgets: within(agent.budgets, rules?.limits),
+    budgets,
   });
 }
 
@@ -222,18 +231,34 @@ function within(budgets: Budgets, limits: Rules["limits"] | undefined): Budgets 
   return { ...budgets, turn, total: tokens, reply: Math.min(budgets.reply, Math.floor(tokens / 4)) };
 }
 
-const instructionsOf = ({ name, text }: Definition, vault: Pick<Vault, "hide">, layers: readonly Layer[]): Layer => ({
-  id: ownId(layers),
-  rank: rankFor(layers),
-  mutability: "immutable",
-  scope: "agent",
-  trust: "operator",
-  minimum: 0,
-  required: true,
-  modes: { full: "whole", compact: "whole", minimal: "whole" },
-  private: false,
-  source: { kind: "text", text: trusted(vault.hide(`${introduction(JSON.stringify(name))}\n\n${text}`)) },
-});
+/** How far one call of it may go. */
+type OwnLimits = Pick<Budgets["turn"], "modelCalls" | "toolCalls" | "seconds">;
+
+interface Beside {
+  readonly vault: Pick<Vault, "hide">;
+  readonly layers: readonly Layer[];
+}
+
+function instructionsOf({ name, text }: Definition, limits: OwnLimits, { vault, layers }: Beside): Layer {
+  const called = JSON.stringify(name);
+  const task = yourTask(called, {
+    modelCalls: count(limits.modelCalls, "model call"),
+    toolCalls: count(limits.toolCalls, "tool call"),
+    seconds: count(limits.seconds, "second"),
+  });
+  return {
+    id: ownId(layers),
+    rank: rankFor(layers),
+    mutability: "immutable",
+    scope: "agent",
+    trust: "operator",
+    minimum: 0,
+    required: true,
+    modes: { full: "whole", compact: "whole", minimal: "whole" },
+    private: false,
+    source: { kind: "text", text: trusted(vault.hide([introduction(called), text, task].join("\n\n"))) },
+  };
+}
 
 function ownId(layers: readonly Layer[]): Layer["id"] {
   const ids = new Set<string>(layers.map(({ id }) => id));

@@ -184,6 +184,24 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     expect(acted).toEqual(["look a.ts"]);
   });
 
+  it("25.25 is told its own limits and that the message is its task, not information alone, and is offered by name", async () => {
+    const { open, instruct, sent } = await calling([ask(), "Line 3 is wrong.", "Done."]);
+    await instruct(await open());
+    const offered = sent[0]?.prefix.tools.find(({ name }) => name === "call_subagent");
+    expect(offered?.description).toContain("Reviewer (Looks at diffs.)");
+    const system = systemOf(sent[1]);
+    expect(system).toMatch(/Be strict\.\n\n# Task\nThe frame with the kind `peer` is your task.*carry it out/);
+    expect(system).toContain(
+      'As "Reviewer", you have at most 4 model calls, your answer included, 8 tool calls and 60 seconds',
+    );
+    expect(told(sent[1])).toMatch(/\[peer · agent · [^\]]+\].*Look at a\.ts/);
+    // Near its end, the caller has less to give away.
+    const turn = { ...DEFAULT_BUDGETS.turn, modelCalls: 3, toolCalls: 2 };
+    const late = await calling([ask(), "Yes.", "Done."], { agent: { budgets: { ...DEFAULT_BUDGETS, turn } } });
+    await late.instruct(await late.open());
+    expect(systemOf(late.sent[1])).toContain("at most 1 model call, your answer included, 1 tool call and 60 seconds");
+  });
+
   it("is one that AGENTS.md defines, as far as that file is sent", async () => {
     const text = "# Rules\nRun tests.\n## Subagents\n### Scribe\nWrites notes.\n\nIn one line.";
     const files = { read: ["AGENTS.md"], characters: 9_000, total: 9_000, ttl: 0, check: "block" } as const;
