@@ -13,6 +13,7 @@ export {
   oneLine,
   printable,
   type Style,
+  shellWord,
   shortVersion,
   styleOf,
   whoDid,

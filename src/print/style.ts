@@ -101,3 +101,7 @@ export function oneLine(text: string, length = Number.POSITIVE_INFINITY): string
 /** Who did something, in a sentence; rows from before ids were kept have only the role. */
 export const whoDid = ({ by, byId }: { readonly by: string; readonly byId?: string | undefined }): string =>
   byId === undefined ? `the ${by}` : `the ${by} (${printable(byId)})`;
+
+/** A word of a command as a shell reads it, in quotes where it must be. */
+export const shellWord = (word: string): string =>
+  /^[\w.:@/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -73,6 +73,20 @@ describe("strata export", () => {
     expect(jsonLines<Line>(out).map(({ thread }) => thread)).toEqual([id, id]);
   });
 
+  it("25.25 writes one contact's data, and nothing of anybody else", async () => {
+    const cwd = place();
+    await strata(["chat", "companion", "--as", "bob"], { cwd, input: "hi\n" });
+    await strata(["chat", "companion", "--as", "ann"], { cwd, input: "hi\n" });
+    const { out, err } = await strata(["export", "--as", "ann"], { cwd });
+    const lines = jsonLines<Line>(out);
+    expect(lines.map(({ contact, from }) => `${contact} ${from}`)).toEqual(["ann contact", "ann agent"]);
+    expect(err).toContain("`strata memory export --as ann` writes the memories");
+    await refuses(cwd, ["export", "--as", "bob", "--thread", lines[0]?.thread ?? ""], {
+      exit: 3,
+      says: 'is no thread of "bob"',
+    });
+  });
+
   it.each([
     [["export", "--thread", "ann"], 2, '"ann" is not a thread id'],
     [["export", "--thread", "thr_01jd8k3v5x9m2q7r4t6w8y0zab"], 3, "no thread thr_01jd8k3v5x9m2q7r4t6w8y0zab"],

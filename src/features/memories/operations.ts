@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { count, number, type Style, table } from "../../print/index.ts";
+import { count, number, type Style, shellWord, table } from "../../print/index.ts";
 import { isoSecond, type MemoryId, StrataError } from "../../protocol/index.ts";
 import { FIELDS, given, list, NEXT, nextAfter, PAGE, whole } from "../fields.ts";
 import { type Operation, operation } from "../operation.ts";
@@ -106,8 +106,6 @@ const save = operation({
     ];
   },
 });
-
-const shellWord = (word: string): string => (/^[\w.:@/-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
 
 const FOUND = { query: FIELDS.query.describe("the question, in the words of a user"), ...FILTER };
 

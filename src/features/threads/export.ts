@@ -1,10 +1,12 @@
 import { z } from "zod";
-import { count } from "../../print/index.ts";
+import { count, shellWord } from "../../print/index.ts";
 import {
   type AgentName,
+  type ContactId,
   isAllowed,
   type ResultPart,
   readFrames,
+  StrataError,
   type ThreadId,
   type TurnId,
 } from "../../protocol/index.ts";
@@ -17,27 +19,31 @@ const ALL = 1_000_000;
 /** What was said, as a recording that `strata replay` reads. */
 export const EXPORT = fileOperation({
   name: "export",
-  does: "Write what was said, and what was called on the way, as JSON lines {thread, contact, at, from, name, text, calls, id}, which `strata replay` reads.",
+  does: "Write what was said, and what was called on the way, as JSON lines {thread, contact, at, from, name, text, calls, id}, which `strata replay` reads. Memories have an export of their own.",
   may: "read",
   at: "GET /v1/export",
   takes: z.strictObject({
     thread: FIELDS.thread.optional().describe("this thread only (default: all threads)"),
     agent: FIELDS.agent.optional().describe("the threads of this agent only"),
+    contact: FIELDS.contact
+      .optional()
+      .describe("the threads of this contact only, with every agent unless one is named"),
   }),
   types: ["application/jsonl"],
   command: {
     examples: [
+      "export --as ann --out ann.jsonl",
       "export --out talks.jsonl && strata replay talks.jsonl --agent companion --replies recorded --data copy",
     ],
     opens: "record",
   },
-  write: async (world, { thread, agent }, call) => {
-    const threads = await wanted(world, { thread, agent }, call);
+  write: async (world, { thread, agent, contact }, call) => {
+    const threads = await wanted(world, { thread, agent, contact }, call);
     const tally = { lines: 0, left: 0 };
     return {
       type: "application/jsonl",
       text: linesOf(world, { threads, tally }, call),
-      summary: (file) => summary(tally, threads.length, file),
+      summary: (file) => [...summary(tally, threads.length, file), ...memoriesToo({ agent, contact })],
     };
   },
 });
@@ -45,16 +51,22 @@ export const EXPORT = fileOperation({
 interface ExportChoice {
   readonly thread: ThreadId | undefined;
   readonly agent: AgentName | undefined;
+  readonly contact: ContactId | undefined;
 }
 
-/** In the order they began. */
+/** In the order they began. Of one contact, no other's thread: what is exported is handed to them. */
 async function wanted(
   { runtime }: OperationContext,
-  { thread, agent }: ExportChoice,
+  { thread, agent, contact }: ExportChoice,
   { actor }: Call<"read">,
 ): Promise<readonly Thread[]> {
-  if (thread !== undefined) return [await runtime.thread(actor, thread)];
-  const found = await runtime.newestThreads(actor, { agent, limit: ALL });
+  if (thread !== undefined) {
+    const one = await runtime.thread(actor, thread);
+    if (contact === undefined || one.scope.contact === contact) return [one];
+    const says = `${thread} is no thread of ${JSON.stringify(contact)}; leave out one of the two`;
+    throw new StrataError("thread_not_found", says, { thread, contact });
+  }
+  const found = await runtime.newestThreads(actor, { agent, contact, limit: ALL });
   return found.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 }
 
@@ -130,6 +142,14 @@ async function callsOf(
 
 /** The tool's own words, without the frame in which the model read them. */
 const answerOf = ({ text }: ResultPart): string => readFrames(text)[0]?.text ?? text;
+
+/** All that is kept of a contact is more than what was said. */
+const memoriesToo = ({ agent, contact }: Omit<ExportChoice, "thread">): readonly string[] =>
+  contact === undefined
+    ? []
+    : [
+        `\`strata memory export${agent === undefined ? "" : ` ${agent}`} --as ${shellWord(contact)}\` writes the memories.`,
+      ];
 
 function summary({ lines, left }: Tally, threads: number, out: string | undefined): readonly string[] {
   const where = out === undefined ? "" : ` to ${out}`;
