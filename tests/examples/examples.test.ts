@@ -63,7 +63,7 @@ describe("the examples", () => {
     const [first = "", second = ""] = of("03").split("ada: Do you have tyres?");
     expect(first).toContain("note: the stock source of layer stock failed: the warehouse does not answer");
     expect(first).toMatch(/^\| Today \(\w+\) the shop is (?:closed|open from .* o'clock)\.$/m);
-    expect(first).not.toContain("── layer stock ──");
+    expect(first).toContain("# Layer 45 · stock: This could not be read for this turn");
     expect(first).toContain("clerk: ");
     expect(second).toMatch(/── layer stock ──[^─]*\[data · operator · 2026-11-20T00:00:00Z\]\n\| Lights: none\./);
     expect(second).toContain("| Tyres: 12.");

@@ -12,12 +12,12 @@ import {
 import { keepOwn, knownKey, scopeKey, textOf } from "../record/pieces.ts";
 import type { ArrivingEvent, Posted, ThreadOpening } from "../records.ts";
 import { type EventText, toEvent, toThread, type WithText, wordsOf } from "../rows.ts";
-import { fixed, insert, ONE, owner, query } from "../statement.ts";
+import { fixed, insert, ONE, owner, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { type AlsoStored, inOrder, type Tx } from "../tx.ts";
 import { noteAnswer, sortEvents, UNTAKEN } from "./open-calls.ts";
 import { openedRow, openRow } from "./threads.ts";
-import { checkRoom } from "./waiting-limit.ts";
+import { COUNTED, checkRoom } from "./waiting-limit.ts";
 
 /** Stores what is not known yet, in order, and gives all as stored. */
 export async function receive(
@@ -27,8 +27,8 @@ export async function receive(
   events: readonly ArrivingEvent[],
   also?: AlsoStored,
 ): Promise<readonly StoredEvent[]> {
-  const { stored, isSaid } = await addTo(tx, scope, await openRow(tx, scope, thread), events, also);
-  if (isSaid) await checkRoom(tx, scope);
+  const { stored, isSaid, waiting } = await addTo(tx, scope, await openRow(tx, scope, thread), events, also);
+  if (isSaid) checkRoom(scope, waiting);
   return stored;
 }
 
@@ -41,8 +41,8 @@ export async function openAndReceive(
   also?: AlsoStored,
 ): Promise<Posted> {
   const row = await openedRow(tx, scope, opening);
-  const { stored, newest, isSaid } = await addTo(tx, scope, row, events, also);
-  if (isSaid) await checkRoom(tx, scope);
+  const { stored, newest, isSaid, waiting } = await addTo(tx, scope, row, events, also);
+  if (isSaid) checkRoom(scope, waiting);
   return { thread: toThread({ ...row, last_activity: newest }), events: stored };
 }
 
@@ -59,11 +59,12 @@ export async function addEvents(
   return (await addTo(tx, scope, await openRow(tx, scope, thread), events)).stored;
 }
 
-/** `isSaid`: a contact has said something that was not known yet. */
+/** `isSaid`: a contact has said something that was not known yet. `waiting`: how many of the contact's messages wait now, of those that are counted. */
 interface Added {
   readonly stored: readonly StoredEvent[];
   readonly newest: number;
   readonly isSaid: boolean;
+  readonly waiting: number;
 }
 
 async function addTo(
@@ -75,7 +76,7 @@ async function addTo(
 ): Promise<Added> {
   const thread = row.id;
   const key = await scopeKey(tx, scope);
-  const last = await lastSeq(tx, scope, thread);
+  const [last, waited] = await lastAndWaiting(tx, scope, thread);
   let seq = last;
   const added = await inOrder(
     events,
@@ -94,7 +95,7 @@ async function addTo(
   if (stored.some(({ id }) => events.some((event) => event.id === id))) await also?.(tx, scope, thread);
   const newest = Math.max(row.last_activity, ...stored.map((event) => event.at));
   await tx.run(activeThread({ ...owner(scope), thread, newest }));
-  return { stored, newest, isSaid };
+  return { stored, newest, isSaid, waiting: waited + seq - last };
 }
 
 const statusOf = async (tx: Tx, scope: ContactScope, id: EventId): Promise<StoredEvent["status"] | undefined> =>
@@ -114,18 +115,22 @@ const activeThread = fixed((at: InThread & { readonly newest: number }) =>
     .where((eb) => eb.and({ ...owner(at), id: at.thread })),
 );
 
-async function lastSeq(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<number> {
-  return (await tx.first(newestSeq({ ...owner(scope), thread })))?.seq ?? 0;
+/** The newest event's place on the thread, and how many of the contact's messages wait for the agent: two sums in one statement. */
+async function lastAndWaiting(
+  tx: Tx,
+  { org, agent, contact }: ContactScope,
+  thread: ThreadId,
+): Promise<readonly [last: number, waiting: number]> {
+  const at = [org, agent, contact];
+  const row = await tx.first(
+    plain<{ readonly last: number | null; readonly waiting: number }>(LAST_AND_WAITING, ...at, thread, ...at),
+  );
+  return [row?.last ?? 0, row?.waiting ?? 0];
 }
 
-const newestSeq = fixed((at: InThread) =>
-  query
-    .selectFrom("event")
-    .select("seq")
-    .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
-    .orderBy("seq", "desc")
-    .limit(ONE),
-);
+const LAST_AND_WAITING = `select
+  (select max(seq) from event where org = ? and agent = ? and contact = ? and thread = ?) as last,
+  (select count(*) from (select 1 from event where org = ? and agent = ? and contact = ? and ${UNTAKEN} limit ${COUNTED}) as few) as waiting`;
 
 /**
  * Known only inside the contact: another's event of the same id must neither be shown nor swallow this one. So it is with proof:
