@@ -149,14 +149,19 @@ export const CONVERSATION_LIMITS = { entries: 20, senders: 200, body: 500, reply
 export const textName = ({ layer, part }: TextKey): string =>
   part === undefined ? `the layer ${layer}` : `the skill ${part}`;
 
-/** Says why the state of a version does not permit the request. */
-export function textDecided(agent: AgentName, version: VersionKey & { readonly status: TextStatus }): StrataError {
+/** Says why the state of a version does not permit the request. Without a text, it was erased with its contact. */
+export function textDecided(
+  agent: AgentName,
+  version: VersionKey & { readonly status: TextStatus; readonly text?: string },
+): StrataError {
   const { layer, part, n, status } = version;
   const texts = `GET /v1/agents/${agent}/layers/${layer}/history${part === undefined ? "" : `?skill=${part}`}`;
   const looks = `\`strata layer history ${layer}${part === undefined ? "" : ` --skill ${part}`}\` or \`${texts}\``;
-  const message = `version ${n} of ${textName(version)} of ${agent} ${whatBecame(status, looks)}`;
+  const message = `version ${n} of ${textName(version)} of ${agent} ${version.text === "" ? ERASED : whatBecame(status, looks)}`;
   return new StrataError("text_decided", message, { layer, ...(part !== undefined && { part }), agent, n, status });
 }
+
+const ERASED = "was erased with the contact in whose turn it was written, and cannot be used any more";
 
 /** @param looks where all versions and their history are shown */
 function whatBecame(status: TextStatus, looks: string): string {

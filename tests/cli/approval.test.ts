@@ -53,6 +53,18 @@ describe("strata approval", () => {
     expect(again).toMatchObject({ code: 7, err: expect.stringContaining(call?.id ?? "") });
   });
 
+  it("25.24 reaches the operator's attention while a call waits", async () => {
+    const cwd = project(ASKING);
+    await strata(["chat", "companion"], { cwd, input: WISH });
+    const attention = async () => (await strata(["agent", "attention", "companion"], { cwd })).out;
+    expect(await attention()).toContain(
+      "companion asks about 1 call that waits for a person: `strata approval list companion` shows it\n",
+    );
+    const [call] = await listed(cwd);
+    await strata(["approval", "deny", call?.id ?? ""], { cwd });
+    expect(await attention()).toBe("Nothing needs an operator.\n");
+  });
+
   it("denies a call; nothing runs and the agent is told", async () => {
     const cwd = project(ASKING);
     await strata(["chat", "companion"], { cwd, input: WISH });

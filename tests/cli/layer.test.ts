@@ -113,6 +113,20 @@ describe("strata layer", () => {
     expect((await run("agent acts automaton")).out).toMatch(/operator +read proposals +proposals: 2/);
   });
 
+  it("25.24 says of a proposal that it was erased with its contact", async () => {
+    const cwd = await living();
+    const run = of(cwd);
+    await run("inbox post hello --as bob");
+    await proposed(cwd, "Look thrice.", "bob");
+    expect((await run("layer history 6")).out).not.toContain("erased");
+    expect((await run("contact erase bob --yes")).code).toBe(0);
+    const { out } = await run("layer history 6");
+    expect(out).toContain("  erased with the contact in whose turn it was written\n");
+    expect(out).not.toContain("0 characters");
+    const says = "was erased with the contact in whose turn it was written, and cannot be used any more";
+    expect(await run("layer approve 6 1")).toMatchObject({ code: 7, err: expect.stringContaining(says) });
+  });
+
   it("shows the SHA-256 of a version's text, whoever proposed it and whatever became of it", async () => {
     const cwd = await living();
     const run = of(cwd);

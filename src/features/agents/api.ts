@@ -1,5 +1,11 @@
 import type { z } from "zod";
-import { type Agent, type AgentName, type Allowed, CONVERSATION_LIMITS } from "../../protocol/index.ts";
+import {
+  type Agent,
+  type AgentName,
+  type Allowed,
+  CONVERSATION_LIMITS,
+  type TextVersion,
+} from "../../protocol/index.ts";
 import type { Act, Position } from "../../store/index.ts";
 import {
   type AgentAccess,
@@ -11,11 +17,12 @@ import {
   REPLAY,
   recordAct,
 } from "../../turn/index.ts";
+import { APPROVAL_STORE } from "../approvals/index.ts";
 import { OUTBOX_STORE } from "../deliveries/index.ts";
 import type { LifeApi, LifeView } from "../life/api.ts";
 import { LOG_STORE, type LogHead } from "../logs/index.ts";
 import type { LayerView, PassedOver } from "../texts/api.ts";
-import { layerViews, passedOver } from "../texts/index.ts";
+import { layerViews, passedOver, type TextOrigin } from "../texts/index.ts";
 import type { Attention, SNAPSHOT } from "./lines.ts";
 
 /** Everything about an agent at once. */
@@ -74,6 +81,42 @@ async function snapshot(access: AgentAccess, actor: Allowed<"read">, { life }: L
 /** A turn that left somebody without a reply waits for an operator so long; in milliseconds. Whoever still wants an answer then has asked again. */
 const UNANSWERED_FOR = 7 * 86_400_000;
 
+/** An edit that an agent made active by itself is shown so long; in milliseconds. It stays in the text's history. */
+const EDITED_FOR = 7 * 86_400_000;
+
+/** At most this many proposals are told with where they came from, and this many moves are searched for edits. */
+const MOST_PROPOSED = 20;
+const MOST_MOVES = 100;
+
+/** Where versions came from: the contact is the one whose turn wrote it, under the name that the record has now. */
+const originsOf = ({ parts, owner }: AgentAccess, versions: readonly TextVersion[]): Promise<readonly TextOrigin[]> =>
+  Promise.all(
+    versions.map(async ({ layer, part, n, parent, inputs, turn }) => {
+      const wrote = turn && (await parts.store.turn({ ...owner, contact: null }, turn));
+      return {
+        layer,
+        ...(part !== undefined && { part }),
+        n,
+        parent,
+        inputs,
+        ...(turn !== undefined && { turn }),
+        ...(wrote !== undefined && { contact: wrote.scope.contact }),
+      };
+    }),
+  );
+
+/** The active versions that a turn of the agent made active: neither a person's, nor approved, chosen again or undone by one. */
+async function selfEdited({ parts, owner }: AgentAccess, active: readonly TextVersion[]) {
+  const since = parts.clock.recorded() - EDITED_FOR;
+  const recent = active.filter(({ by, at }) => by === "agent" && at >= since);
+  if (recent.length === 0) return [];
+  const moves = await parts.store.textMoves(owner, { limit: MOST_MOVES });
+  return recent.filter(({ layer, part }) => {
+    const last = moves.find((move) => move.layer === layer && move.part === part && move.from !== move.to);
+    return last?.kind === "edited" && last.by === "agent";
+  });
+}
+
 /** What waits for an operator, agent by agent. */
 function attention(
   accesses: readonly AgentAccess[],
@@ -89,11 +132,18 @@ function attention(
       const unanswered = await parts.store.unanswered(owner, { since, except, limit: 100 });
       // Who has no credits sleeps, whether a turn has noticed already or not.
       const asleep = (await fundsOf(owner.agent))?.asleep;
-      const passed = passedOver(access.agent, await parts.store.activeTexts(owner));
+      const active = await parts.store.activeTexts(owner);
+      const passed = passedOver(access.agent, active);
+      const waiting = await parts.store.proposals(owner, { limit: MOST_PROPOSED });
       const inState = (wanted: PassedOver["state"]): number => passed.filter(({ state }) => state === wanted).length;
+      const everybody = { ...owner, contact: null };
+      const asked = await parts.store.part(APPROVAL_STORE).approvals(everybody, { status: "waiting" }, 100);
       return {
         agent: owner.agent,
+        approvals: asked.length,
         proposals: counts.reduce((sum, { proposals }) => sum + proposals, 0),
+        proposed: await originsOf(access, waiting),
+        edited: await originsOf(access, await selfEdited(access, active)),
         displaced: inState("displaced"),
         outdated: inState("outdated"),
         passedOver: passed,

@@ -10,7 +10,17 @@ import { LIFE_API, lifeAnswer } from "../life/index.ts";
 import { type Call, type Operation, type OperationContext, operation } from "../operation.ts";
 import { SKILL_API } from "../skills/index.ts";
 import { AGENT_API, type AgentApi, agentApi } from "./api.ts";
-import { ACT, AGENT, ATTENTION, attentionLines, DECLARED, declaredLines, SNAPSHOT, sourceText } from "./lines.ts";
+import {
+  ACT,
+  AGENT,
+  ATTENTION,
+  askedLines,
+  attentionLines,
+  DECLARED,
+  declaredLines,
+  SNAPSHOT,
+  sourceText,
+} from "./lines.ts";
 
 export { AGENT_API, type AgentApi } from "./api.ts";
 
@@ -113,7 +123,7 @@ const acts = operation({
 
 const attention = operation({
   name: "agent.attention",
-  does: "List what needs an operator, agent by agent: proposals, edited texts that are not sent, turns that left somebody without a reply, messages that could not be delivered, and agents that sleep because they have no credits. If nothing can be kept, because the disk is full or the database's server is gone, it says so first.",
+  does: "List what needs an operator, agent by agent: calls that wait for a decision, proposals and what the agent itself has changed, each with the contact it came from, edited texts that are not sent, turns that left somebody without a reply, messages that could not be delivered, and agents that sleep because they have no credits. If nothing can be kept, because the disk is full or the database's server is gone, it says so first.",
   may: "read",
   at: "GET /v1/attention",
   takes: z.strictObject({ agent: FIELDS.agent.optional() }),
@@ -128,7 +138,10 @@ const attention = operation({
     return { agents: await api.attention(actor, agent), ...given("store", await api.storeTrouble(actor)) };
   },
   show: ({ agents: found, store }) => {
-    const lines = [...(store === undefined ? [] : [`Nothing is kept: ${store}`]), ...found.flatMap(attentionLines)];
+    const lines = [
+      ...(store === undefined ? [] : [`Nothing is kept: ${store}`]),
+      ...found.flatMap((one) => [...askedLines(one), ...attentionLines(one)]),
+    ];
     return lines.length === 0 ? ["Nothing needs an operator."] : lines;
   },
 });
@@ -197,12 +210,12 @@ export function refusedParameters(
   });
 }
 
-export { attentionLines, unansweredLines } from "./lines.ts";
+export { askedLines, attentionLines, selfChangeLines, unansweredLines } from "./lines.ts";
 
 /** It shows what other features keep of an agent, so their words and sentences stand here, too. */
 export const FEATURE: Feature = {
   name: "agents",
-  needs: ["deliveries", "life", "logs", "skills", "texts"],
+  needs: ["approvals", "deliveries", "life", "logs", "skills", "texts"],
   open: () => ({
     api: ({ parts, use }) => AGENT_API.open(agentApi(parts, use(LIFE_API), use(SKILL_API).withFolderSkills)),
   }),

@@ -5,7 +5,7 @@ import { undeliverableLine } from "../deliveries/index.ts";
 import { DONE_BY, list, TIME } from "../fields.ts";
 import { LIFE, sleepsLine } from "../life/index.ts";
 import { HEAD } from "../logs/index.ts";
-import { LAYER, PASSED_OVER, passedOverLines, proposalsLine } from "../texts/index.ts";
+import { editedTextLines, LAYER, PASSED_OVER, passedOverLines, TEXT_ORIGIN, waitingTextLines } from "../texts/index.ts";
 
 /** Where a layer's content comes from, in a few words. */
 export function sourceText(source: Source): string {
@@ -110,15 +110,26 @@ function toolText(name: ToolName, rules: Agent["rules"]): string {
 
 /** What of an agent waits for an operator, one line for each thing with the next step. */
 export function attentionLines(of: Attention): readonly string[] {
-  const { agent, proposals, undeliverable, asleep } = of;
+  const { agent, undeliverable, asleep } = of;
   return [
-    ...(proposals === 0 ? [] : [proposalsLine(proposals, agent)]),
+    ...selfChangeLines(of),
     ...passedOverLines(of),
     ...(asleep === undefined ? [] : [sleepsLine(agent, asleep)]),
     ...unansweredLines(of),
     ...(undeliverable === 0 ? [] : [undeliverableLine(undeliverable, agent)]),
   ];
 }
+
+/** What the agent proposes to change about itself, and what it has changed. */
+export const selfChangeLines = (of: Attention): readonly string[] => [...waitingTextLines(of), ...editedTextLines(of)];
+
+/** That the agent asks whether it may do something. `doctor` says it by itself. */
+export const askedLines = ({ agent, approvals }: Attention): readonly string[] =>
+  approvals === 0
+    ? []
+    : [
+        `${agent} asks about ${count(approvals, "call")} that ${approvals === 1 ? "waits" : "wait"} for a person: \`strata approval list ${agent}\` shows ${approvals === 1 ? "it" : "them"}`,
+      ];
 
 /** That turns left somebody without a reply. */
 export function unansweredLines({ agent, unanswered }: Pick<Attention, "agent" | "unanswered">): readonly string[] {
@@ -175,7 +186,12 @@ export const ACT = z
 export const ATTENTION = z
   .object({
     agent: z.string(),
+    approvals: z.number().describe("calls that wait for a person's decision, at most 100"),
     proposals: z.number(),
+    proposed: list(TEXT_ORIGIN).describe("the oldest 20 of these, with the contact and the trust that they came from"),
+    edited: list(TEXT_ORIGIN).describe(
+      "what the agent itself made active in the last seven days and nobody has undone",
+    ),
     displaced: z.number(),
     outdated: z.number(),
     passedOver: list(PASSED_OVER).describe("which edited texts these are"),

@@ -5,21 +5,22 @@ import {
   agentName,
   allow,
   contactId,
+  digestOf,
   layerId,
   orgId,
   outboxId,
   SELF,
   untrusted,
 } from "../../protocol/index.ts";
-import { message, OPERATOR, ORG, type TestRuntime } from "../../turn/index.contract.ts";
+import { endOf, message, OPERATOR, ORG, type TestRuntime } from "../../turn/index.contract.ts";
 import type { Runtime } from "../../turn/index.ts";
-import { AGENT_API } from "../agents/index.ts";
+import { AGENT_API, selfChangeLines } from "../agents/index.ts";
 import { DELIVERY_API } from "../deliveries/index.ts";
 import { INBOX_API } from "../inbox/index.ts";
 import { LIFE_API } from "../life/index.ts";
 import { LOG_API } from "../logs/index.ts";
 import { TEXT_API } from "./api-types.ts";
-import { automatonRuntime, LOOP, written } from "./index.contract.ts";
+import { automatonRuntime, DECLARED, LOOP, written } from "./index.contract.ts";
 
 const ANN = contactId("ann");
 const name = agentName("automaton");
@@ -268,7 +269,10 @@ describe("what waits for an operator", () => {
     expect(await set.runtime.use(AGENT_API).attention(OPERATOR)).toEqual([
       {
         agent: "automaton",
+        approvals: 0,
         proposals: 1,
+        proposed: [{ layer: "inbox", n: 1, parent: 0, inputs: "contact" }],
+        edited: [],
         displaced: 0,
         outdated: 0,
         passedOver: [],
@@ -278,12 +282,43 @@ describe("what waits for an operator", () => {
       },
     ]);
     await set.runtime.use(LIFE_API).topUp(OPERATOR, name, { dollars: 1, note: untrusted("") });
-    expect(await set.runtime.use(AGENT_API).attention(OPERATOR)).toEqual([
-      { agent: "automaton", proposals: 1, displaced: 0, outdated: 0, passedOver: [], undeliverable: 0, unanswered: [] },
-    ]);
+    const [paid] = await set.runtime.use(AGENT_API).attention(OPERATOR);
+    expect(paid).toMatchObject({ proposals: 1 });
+    expect(paid).not.toHaveProperty("asleep");
     await set.runtime.use(LIFE_API).topUp(OPERATOR, name, { dollars: -1, note: untrusted("a mistake") });
     expect(await set.runtime.use(AGENT_API).attention(OPERATOR, name)).toMatchObject([
       { asleep: "it has no credits left" },
     ]);
+  });
+
+  it("25.24 says whose conversation proposals and the agent's own edits came from, until an edit is undone or old", async () => {
+    const set = await automatonRuntime(["Hello Ann."]);
+    const { turn } = endOf(await set.say(await set.open("ann"), "hello"));
+    await written(set, "Look thrice.", { turn });
+    const place = { rank: 7, source: "text", declared: digestOf(DECLARED.inbox) } as const;
+    const kept = { layer: layerId("inbox"), status: "kept", inputs: "agent", turn, place } as const;
+    await written(set, "Answer briefly.", kept);
+    const attention = async () => {
+      const [one] = await set.runtime.use(AGENT_API).attention(OPERATOR);
+      if (one === undefined) throw new Error("the agent is not listed");
+      return one;
+    };
+    const first = await attention();
+    expect(first).toMatchObject({
+      proposed: [{ layer: "loop", n: 1, parent: 0, inputs: "contact", turn, contact: "ann" }],
+      edited: [{ layer: "inbox", n: 1, parent: 0, inputs: "agent", turn, contact: "ann" }],
+    });
+    expect(JSON.stringify(first)).not.toMatch(/thrice|briefly/);
+    expect(selfChangeLines(first)).toEqual([
+      "1 proposal of automaton waits: `strata layer proposals automaton` shows it (loop 1 from a turn with ann, trust contact)",
+      "automaton changed its own text inbox (version 1, from a turn with ann, trust agent): `strata layer diff inbox 0 1 automaton` shows it, `strata layer rollback inbox automaton` undoes it",
+    ]);
+    set.time.at += 8 * 86_400_000;
+    expect((await attention()).edited).toEqual([]);
+    await written(set, "Answer kindly.", { ...kept, parent: 1 });
+    expect((await attention()).edited).toMatchObject([{ n: 2 }]);
+    const undone = { layer: layerId("inbox"), reason };
+    await set.runtime.use(TEXT_API).rollbackText(OPERATOR, name, undone);
+    expect((await attention()).edited).toEqual([]);
   });
 });

@@ -11,7 +11,15 @@ import { promptTools } from "./tools.ts";
 
 export * from "./api-types.ts";
 export { layerViews, passedOver } from "./layer-views.ts";
-export { LAYER, PASSED_OVER, passedOverLines, proposalsLine } from "./lines.ts";
+export {
+  editedTextLines,
+  LAYER,
+  PASSED_OVER,
+  passedOverLines,
+  TEXT_ORIGIN,
+  type TextOrigin,
+  waitingTextLines,
+} from "./lines.ts";
 export { promptTools } from "./tools.ts";
 
 export const FEATURE: Feature = {

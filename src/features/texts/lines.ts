@@ -3,11 +3,12 @@ import { count, minute, number, oneLine, printable, type Style, setIn, table, wh
 import {
   changedLines,
   diffLines,
+  isBatch,
   LAYER_SCOPES,
   MOVE_KINDS,
   MUTABILITIES,
+  SELF,
   TEXT_STATUSES,
-  type TextKey,
   type TextMove,
   type TextVersion,
   TRUSTS,
@@ -15,7 +16,8 @@ import {
 import { DONE_BY, list, TIME } from "../fields.ts";
 
 /** A text's name in a sentence. */
-export const nameOf = ({ layer, part }: TextKey): string => part ?? layer;
+export const nameOf = ({ layer, part }: { readonly layer: string; readonly part?: string | undefined }): string =>
+  part ?? layer;
 
 /** A version for a person: what it is, who wrote it and why, and what the guard said. */
 export function versionLines(version: TextVersion, style: Style): readonly string[] {
@@ -23,7 +25,10 @@ export function versionLines(version: TextVersion, style: Style): readonly strin
   const before = parent === 0 ? "the declared text" : `version ${parent}`;
   return [
     `${style.bold(`version ${n}`)} · ${active ? "active" : status} · ${minute(at)} · by ${whoDid(version)}`,
-    `  ${count(text.length, "character")}, in place of ${before} · words of the ${trust}`,
+    // No text that was checked is empty: only an erasure leaves none.
+    text === ""
+      ? "  erased with the contact in whose turn it was written"
+      : `  ${count(text.length, "character")}, in place of ${before} · words of the ${trust}`,
     ...(turn === undefined ? [] : [`  turn: ${turn}${readOf(version)}`]),
     ...setIn([verdict.verdict, ...verdict.findings].join("; "), { first: "  guard: ", more: "    " }, style),
     ...setIn(oneLine(reason), { first: "  reason: ", more: "    " }, style),
@@ -109,6 +114,39 @@ export function editedLines(version: TextVersion, { name, back, style }: Telling
 export const proposalsLine = (proposals: number, agent: string): string =>
   `${count(proposals, "proposal")} of ${agent} ${proposals === 1 ? "waits" : "wait"}: \`strata layer proposals ${agent}\` shows ${proposals === 1 ? "it" : "them"}`;
 
+/** The proposals that wait, with the conversations that they came from. */
+export function waitingTextLines(of: TextsOfAgent): readonly string[] {
+  const { agent, proposals, proposed } = of;
+  if (proposals === 0) return [];
+  const named = proposed.slice(0, MOST_NAMED).map((one) => `${nameOf(one)} ${one.n} ${originOf(one)}`);
+  const more = proposals > named.length ? [`${number(proposals - named.length)} more`] : [];
+  return [`${proposalsLine(proposals, agent)} (${[...named, ...more].join("; ")})`];
+}
+
+/** Texts that the agent itself has changed, each with the way to undo it. */
+export const editedTextLines = ({ agent, edited }: TextsOfAgent): readonly string[] =>
+  edited.map((one) => {
+    const skill = one.part === undefined ? "" : ` --skill ${one.part}`;
+    const shows = `\`strata layer diff ${one.layer} ${one.parent} ${one.n} ${agent}${skill}\` shows it`;
+    return `${agent} changed its own text ${nameOf(one)} (version ${one.n}, ${originOf(one)}): ${shows}, \`strata layer rollback ${one.layer} ${agent}${skill}\` undoes it`;
+  });
+
+interface TextsOfAgent {
+  readonly agent: string;
+  readonly proposals: number;
+  readonly proposed: readonly TextOrigin[];
+  readonly edited: readonly TextOrigin[];
+}
+
+const MOST_NAMED = 3;
+
+function originOf({ contact, inputs }: TextOrigin): string {
+  const trust = `trust ${inputs}`;
+  if (contact === undefined) return trust;
+  if (contact === SELF) return `from a turn of its own, ${trust}`;
+  return `from ${isBatch({ contact }) ? "a turn of several senders" : `a turn with ${printable(contact)}`}, ${trust}`;
+}
+
 /** That edited texts are not what is sent, or not what is declared any more. */
 export function passedOverLines({
   agent,
@@ -132,6 +170,19 @@ export const PASSED_OVER = z.object({ ...KEY, n: z.number(), state: z.enum(["dis
     "An edited text. `displaced`: not sent, because its layer has since been locked, removed, or declared with another rank or source. `outdated`: still sent, although the declared text has changed.",
 });
 
+export const TEXT_ORIGIN = z
+  .object({
+    ...KEY,
+    n: z.number(),
+    parent: z.number().describe("the version that it replaces; 0 is the declared text"),
+    inputs: TRUST.describe("the lowest trust of everything that its author had read"),
+    turn: z.string().optional().describe("the turn that wrote it; absent for one that an operator passed on"),
+    contact: z.string().optional().describe("whose conversation that turn is in; `~self` is the agent itself"),
+  })
+  .meta({ id: "TextOrigin", description: "A version of a text, and where it came from, without its words." });
+
+export type TextOrigin = Readonly<z.output<typeof TEXT_ORIGIN>>;
+
 export const LAYER = z
   .object({
     id: z.string(),
@@ -154,7 +205,7 @@ export const VERSION = z
   .object({
     ...KEY,
     n: z.number(),
-    text: z.string(),
+    text: z.string().describe("empty if it was erased with the contact in whose turn it was written"),
     line: z.string().optional(),
     status: z.enum(TEXT_STATUSES),
     active: z.boolean(),

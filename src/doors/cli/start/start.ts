@@ -1,6 +1,13 @@
 import type { Command } from "commander";
 import { type App, type ServeOptions, type Serving, serve, VERSION } from "../../../app.ts";
-import { AGENT_API, answeringOf, problemsOf, unansweredLines } from "../../../features/agents/index.ts";
+import {
+  AGENT_API,
+  answeringOf,
+  askedLines,
+  problemsOf,
+  selfChangeLines,
+  unansweredLines,
+} from "../../../features/agents/index.ts";
 import { MEMORY_API } from "../../../features/memories/index.ts";
 import { setIn, unansweredLine } from "../../../print/index.ts";
 import type { Agent, AgentName, TurnEvent } from "../../../protocol/index.ts";
@@ -115,11 +122,12 @@ function companion({ runtime, operator }: App): Agent | undefined {
   return agents.find((agent) => agent.name === "companion") ?? agents[0];
 }
 
-/** What is to be known of the texts that are declared, and who was left without a reply. */
+/** What is to be known of the texts that are declared, what agents have changed of them, and who was left without a reply. */
 async function warn({ note, style }: Context, { app, json }: Session): Promise<void> {
   if (json) return;
   const { warningsOf } = await import("../../../app/entry/texts.ts");
-  const left = (await app.runtime.use(AGENT_API).attention(app.operator)).flatMap(unansweredLines);
+  const waits = await app.runtime.use(AGENT_API).attention(app.operator);
+  const left = waits.flatMap((one) => [...askedLines(one), ...selfChangeLines(one), ...unansweredLines(one)]);
   note(...[...(await warningsOf(app.projects)).map(textWarning), ...left].map((one) => style.yellow(one)));
 }
 
