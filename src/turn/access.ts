@@ -17,7 +17,8 @@ import {
   type TurnEvent,
   type TurnId,
 } from "../protocol/index.ts";
-import type { AgentOwner, Thread, TurnRecord } from "../store/index.ts";
+import type { AgentOwner, NewOpenCall, Thread, TurnRecord } from "../store/index.ts";
+import { endsRun } from "./loop/waits.ts";
 import type { Parts } from "./parts.ts";
 import type { Conversation, Ended } from "./runtime.ts";
 
@@ -83,14 +84,17 @@ export async function turnOf(parts: Parts, actor: Allowed<"view">, id: TurnId): 
 }
 
 /**
- * The end of the turn that answered an event, as it told it then; or, where its run could not go on, of what that failed.
+ * The end of the turn that answered an event, as it told it then; or, where its run could not go on, of what that failed, or that it
+ * was cancelled.
  * @throws StrataError `turn_not_found`, `record_broken`
  */
 export async function recordedEnd(
-  { store }: Parts,
+  parts: Parts,
   scope: ContactScope,
-  { id, thread, turn }: StoredEvent,
+  stored: StoredEvent,
 ): Promise<Ended | StrataError> {
+  const { store } = parts;
+  const { id, thread, turn } = stored;
   const turns = await store.turns(scope, thread);
   const took = turns.findLast((one) => isKept(one) && (one.id === turn || one.events.some((event) => event.id === id)));
   const event = took?.events.find((one) => one.id === id);
@@ -98,35 +102,50 @@ export async function recordedEnd(
     const says = `${id} no longer waits, and no turn of ${thread} handled it; post it again`;
     throw new StrataError("turn_not_found", says, { event: id, thread });
   }
-  // Where it waited, the answer is at the end of its run, or of the turn that went on without the answers.
-  const since = turns.filter(({ seq }) => seq >= took.seq);
-  const {
-    id: last,
-    end,
-    totals,
-  } = since.find(({ end: one }) => one !== undefined && "stop" in one) ?? since.findLast(isKept) ?? took;
-  if (end?.status === "waiting") {
-    const isOpen = (await store.openCalls(scope, thread)).some(({ state }) => state !== "cancelled");
-    const why = since.at(-1)?.end;
-    if (!isOpen && why?.status === "failed") {
-      const code = isCoreError(why.code) ? why.code : "unexpected";
-      return new StrataError(code, why.message, { turn: since.at(-1)?.id, thread });
-    }
-    const calls = end.calls.map(({ id: call, waitsFor, tool, due }) => ({
-      id: call,
-      waitsFor,
-      tool,
-      ...(due !== undefined && { due }),
-    }));
-    return { event, end: { type: "waiting", turn: last, text: end.reply ?? "", calls, ...(totals && { totals }) } };
+  // Where it waited, the answer is at the end of its run.
+  const own = turns.filter(({ run }) => run === took.run);
+  const last = own.find(hasStopped) ?? own.findLast(isKept) ?? took;
+  if (last.end?.status !== "waiting") return { event, end: doneOf(last) };
+  const open = await store.openCalls(scope, thread);
+  if (open.some(({ turn: left, state }) => left === last.id && state !== "cancelled")) {
+    const { end: waits, totals } = last;
+    const calls = awaitedCalls(waits.calls);
+    return {
+      event,
+      end: { type: "waiting", turn: last.id, text: waits.reply ?? "", calls, ...(totals && { totals }) },
+    };
   }
+  // That its calls are not open says that the run is over, unless a turn has ended between the two reads.
+  if (statesOf(await store.turns(scope, thread)) !== statesOf(turns)) return recordedEnd(parts, scope, stored);
+  const why = own.at(-1);
+  if (why?.end?.status !== "failed") {
+    const says = `the run of ${id} was cancelled while it waited for an answer; ask again in a new message`;
+    return new StrataError("turn_cancelled", says, { event: id, thread });
+  }
+  // Where the run could not go on, the next turn did, without the answers. What failed for a while may have been cancelled since.
+  const { seq, end: failed } = why;
+  const next = endsRun(failed.code) ? turns.find((one) => one.seq > seq && hasStopped(one)) : undefined;
+  if (next !== undefined) return { event, end: doneOf(next) };
+  const code = isCoreError(failed.code) ? failed.code : "unexpected";
+  return new StrataError(code, failed.message, { turn: why.id, thread });
+}
+
+const statesOf = (turns: readonly TurnRecord[]): string => turns.map(({ id, status }) => `${id} ${status}`).join();
+
+const hasStopped = ({ end }: TurnRecord): boolean => end !== undefined && "stop" in end;
+
+function doneOf({ id, end, totals }: TurnRecord): Extract<TurnEvent, { type: "done" }> {
   if (end === undefined || !("stop" in end) || totals === undefined) {
-    const says = `${last} took an event and is not recorded as done; run \`strata verify\` where the data is`;
-    throw new StrataError("record_broken", says, { turn: last });
+    const says = `${id} took an event and is not recorded as done; run \`strata verify\` where the data is`;
+    throw new StrataError("record_broken", says, { turn: id });
   }
   const left = end.reply === null ? { unanswered: 1 } : {};
-  return { event, end: { type: "done", turn: last, text: end.reply ?? "", because: end.stop, ...left, totals } };
+  return { type: "done", turn: id, text: end.reply ?? "", because: end.stop, ...left, totals };
 }
+
+/** The calls that a turn waits for, as its end names them. */
+export const awaitedCalls = (calls: readonly NewOpenCall[]): Extract<TurnEvent, { type: "waiting" }>["calls"] =>
+  calls.map(({ id, waitsFor, tool, due }) => ({ id, waitsFor, tool, ...(due !== undefined && { due }) }));
 
 /** What is found in the actor's reach; undefined for what is somebody else's. */
 export async function foundIn<Found extends { readonly scope: Scope }>(

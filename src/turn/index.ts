@@ -8,6 +8,7 @@ export {
   accessTo,
   accessToEach,
   agentNamed,
+  awaitedCalls,
   endedFor,
   eventsFor,
   foundIn,

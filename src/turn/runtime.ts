@@ -233,7 +233,8 @@ export interface CoreRuntime {
   run(actor: Allowed<"run">, thread: Thread, options?: RunOptions): AsyncGenerator<TurnEvent>;
   /**
    * The event as it is now, and the end of the turn that answered it: out of the record, cut to what the actor may know, as `run` told it.
-   * @throws StrataError `turn_not_found` where no turn has answered it; what its run failed of, where it waited and could not go on
+   * @throws StrataError `turn_not_found` where no turn has answered it; where it waited and could not go on, what its run failed of, or
+   * `turn_cancelled`
    */
   ended(actor: Allowed<"run">, event: StoredEvent): Promise<Ended>;
   /**

@@ -28,6 +28,7 @@ import type { Thread } from "../../store/index.ts";
 import {
   agentAt,
   agentNamed,
+  awaitedCalls,
   type CallParameters,
   type Conversation,
   endedFor,
@@ -144,12 +145,7 @@ async function waitingNow(
   const [first] = open;
   const left = first && (await parts.store.turn(scope, first.turn));
   if (left?.end?.status !== "waiting") return {};
-  const calls = open.map(({ id: call, waitsFor, tool, due }) => ({
-    id: call,
-    waitsFor,
-    tool,
-    ...(due !== undefined && { due }),
-  }));
+  const calls = awaitedCalls(open);
   const { id: turn, totals, end: was } = left;
   const waiting = { type: "waiting", turn, text: was.reply ?? "", calls, ...(totals && { totals }) } as const;
   const { end } = endedFor(actor, { event, end: waiting });

@@ -14,6 +14,7 @@ import {
   waitingSays,
 } from "../../print/index.ts";
 import { type Allowed, isAllowed } from "../../protocol/index.ts";
+import { awaitedCalls } from "../../turn/index.ts";
 import { COLUMNS, type Columns, cellsOf, withColumns } from "../column.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, list, NEXT, nextAfter, PAGE } from "../fields.ts";
@@ -54,11 +55,9 @@ const awaitedFor = (
   actor: Allowed<"view">,
   calls: Awaited<ReturnType<OperationContext["runtime"]["openCalls"]>>,
 ): readonly AwaitedCall[] =>
-  calls
-    .filter(({ state }) => state === "open")
-    .map(({ id, waitsFor, tool, due }) =>
-      isAllowed(actor, "read") ? { id, waitsFor, tool, ...given("due", due) } : { id, waitsFor },
-    );
+  awaitedCalls(calls.filter(({ state }) => state === "open")).map((call) =>
+    isAllowed(actor, "read") ? call : { id: call.id, waitsFor: call.waitsFor },
+  );
 
 function viewFor(actor: Allowed<"view">, thread: Thread): ThreadView {
   const { version: _, forkedFrom: __, caller: ___, parties: ____, ...rest } = thread;

@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { countMessage, extend } from "../../compiler/index.ts";
 import { asStrataError, isKept, StrataError, type TurnEvent } from "../../protocol/index.ts";
 import type { Settled, Thread } from "../../store/index.ts";
+import { awaitedCalls } from "../access.ts";
 import { hold, retryWhileBusy } from "../intake/lease.ts";
 import type { RunOptions } from "../runtime.ts";
 import { afforded, checkSpend } from "../spending/spend.ts";
@@ -197,13 +198,7 @@ async function* commit(state: TurnState, ending: Ending, taken: RunOptions["take
   taken?.(claimOf(state).events.map(({ id }) => id));
   for (const report of settled.reports ?? []) yield { type: "report", ...report };
   if (ending.status === "waiting") {
-    const calls = ending.calls.map(({ id, waitsFor, tool, due }) => ({
-      id,
-      waitsFor,
-      tool,
-      ...(due !== undefined && { due }),
-    }));
-    yield { type: "waiting", turn, text: ending.reply ?? "", calls, totals };
+    yield { type: "waiting", turn, text: ending.reply ?? "", calls: awaitedCalls(ending.calls), totals };
     if (ending.reply !== null && state.replyTo === "reader")
       await parts.steps.onReplyRead(state).catch(() => undefined);
     return;

@@ -486,6 +486,44 @@ describe("a run that cannot go on", () => {
   });
 });
 
+describe("the end of a message whose run was cancelled while it waited", () => {
+  const stored = async ({ store }: TestRuntime, thread: Thread) => {
+    const [event] = (await store.turns(thread.scope, thread.id))[0]?.events ?? [];
+    if (event === undefined) throw new Error("a message was expected");
+    return event;
+  };
+
+  it("is that it was cancelled, and never the reply to the next message", async () => {
+    const set = await waiting([calls(["c1", "ask_client", { what: "x" }]), "Something else."]);
+    const { thread, runtime } = set;
+    await set.say(thread, "Ask.");
+    const event = await stored(set, thread);
+    expect(await runtime.ended(OPERATOR, event)).toMatchObject({ end: { type: "waiting" } });
+    await runtime.cancel(OPERATOR, thread.id);
+    await expect(runtime.ended(OPERATOR, event)).rejects.toMatchObject({ code: "turn_cancelled" });
+    expect((await set.say(thread, "Forget it.")).at(-1)).toMatchObject({ type: "done" });
+    await expect(runtime.ended(OPERATOR, event)).rejects.toMatchObject({ code: "turn_cancelled" });
+  });
+
+  it("is no open call of the next message's, nor its reply where the run had failed for a while", async () => {
+    const down = new StrataError("model_failed", "the model is down");
+    const asks = calls(["c1", "ask_client", { what: "x" }]);
+    const set = await waiting([asks, down, calls(["c2", "ask_client", { what: "y" }]), "Something else."]);
+    const { thread, runtime } = set;
+    await set.say(thread, "Ask.");
+    const event = await stored(set, thread);
+    await answer(set, thread, await only(set, thread), "noon");
+    expect((await run(set, thread)).at(-1)).toMatchObject({ type: "failed" });
+    await runtime.cancel(OPERATOR, thread.id);
+    const failed = { code: "model_failed" };
+    expect((await set.say(thread, "Ask anew.")).at(-1)).toMatchObject({ type: "waiting" });
+    await expect(runtime.ended(OPERATOR, event)).rejects.toMatchObject(failed);
+    await answer(set, thread, await only(set, thread), "noon");
+    expect((await run(set, thread)).at(-1)).toMatchObject({ type: "done", text: "Something else." });
+    await expect(runtime.ended(OPERATOR, event)).rejects.toMatchObject(failed);
+  });
+});
+
 describe("an agent that is asked", () => {
   it("answers in a turn of its own, which whoever follows the run drives, and the run goes on with its answer", async () => {
     const script = [calls(["c1", "ask_client", { what: "the time" }]), "Twelve.", "It is twelve."];

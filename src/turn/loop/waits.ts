@@ -5,7 +5,9 @@ import {
   type CallPart,
   type CountTokens,
   callId,
+  type ErrorCode,
   eventId,
+  isCoreError,
   isMedia,
   issueId,
   lowestTrust,
@@ -146,6 +148,10 @@ const UNRELATED: readonly string[] = ["turn_cancelled", "lease_lost", "thread_bu
 /** Errors that pass where a turn is tried again by itself, and how often it is for a caller that waits. */
 const PASSING: readonly string[] = ["rate_limited", "model_failed", "source_failed"];
 const TRIES = 3;
+
+/** Whether a turn that failed so has certainly ended its run. */
+export const endsRun = (code: ErrorCode): boolean =>
+  isCoreError(code) && ![...UNRELATED, ...PASSING, "spend_limit"].includes(code);
 
 /** Whether a turn that failed is not tried again: its run ends, and whoever called its thread is told. */
 export async function isFinalFailure(
