@@ -75,6 +75,7 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
     remembered: [["2026-11-21", '"Ann likes tea"']],
     wrote: [["2026-11-21", "you", '"I like tea"']],
     readOther: [["scheduled instruction", "operator", '"Tidy up"']],
+    readCaller: [['"Look at a.ts"']],
     failed: [["read", '"notes.md" does not exist']],
     saved: [['"I like tea"']],
     searched: [['"tea"', "> Ann likes tea."]],

@@ -12,6 +12,7 @@ import {
   noToolFor,
   ONLY_OWN,
   READ_MESSAGE,
+  readCaller,
   readOther,
   remembered,
   saved,
@@ -97,14 +98,16 @@ function findings({ memories, earlier }: ReadRequest, asked: ReadFrame): string[
 
 const recall = ({ at, text }: ReadFrame): string => remembered(day(at), quote(text));
 
-const acknowledged = ({ kind, trust, text }: ReadFrame): string =>
-  kind === "message" && trust === "contact" ? READ_MESSAGE : readOther(NOUNS.get(kind) ?? kind, trust, quote(text));
+function acknowledged({ kind, trust, text }: ReadFrame): string {
+  if (kind === "message" && trust === "contact") return READ_MESSAGE;
+  // Its trust is that of what led to the call, and not of who asks.
+  return kind === "peer" ? readCaller(quote(text)) : readOther(NOUNS.get(kind) ?? kind, trust, quote(text));
+}
 
 /** What kinds are called in a sentence, where that is not their own word. */
 const NOUNS: ReadonlyMap<string, string> = new Map([
   ["scheduled", "scheduled instruction"],
   ["call-ended", "ended call"],
-  ["peer", "peer's message"],
 ]);
 
 const writer = (line: ReadFrame, asked: ReadFrame): string =>

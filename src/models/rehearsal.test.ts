@@ -196,6 +196,8 @@ describe("the rehearsal model", () => {
     expect(asked.text).toMatch(/^On 2026-11-18 Caroline wrote: "My dog is called Rex"\./);
     const told = await answer([...before, by("operator", "instruction", "Be brief.")]);
     expect(told.text).toContain('I have read the instruction of the operator: "Be brief".');
+    const asking = await answer([by("contact", ownKind("peer"), "Look at a.ts")]);
+    expect(asking.text).toContain('I have read the calling agent\'s message: "Look at a.ts".');
   });
 
   it("has something to say to a request without an event", async () => {

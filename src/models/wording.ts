@@ -24,6 +24,7 @@ export const FOUND_NOTHING = "I find nothing about that in this conversation or 
 export const READ_MESSAGE = "I have read your message.";
 export const readOther = (what: string, trust: string, quote: string): string =>
   `I have read the ${what} of the ${trust}: ${quote}.`;
+export const readCaller = (quote: string): string => `I have read the calling agent's message: ${quote}.`;
 
 export const failed = (tool: string, quote: string): string => `That did not work (${tool}): ${quote}.`;
 export const saved = (quote: string): string => `I saved this: ${quote}.`;

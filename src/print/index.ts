@@ -19,4 +19,11 @@ export {
   whoDid,
 } from "./style.ts";
 export { type Column, table } from "./table.ts";
-export { type AwaitedCall, type Unanswered, unansweredLine, unansweredSays, waitingSays } from "./unanswered.ts";
+export {
+  type AwaitedCall,
+  goesOnSays,
+  type Unanswered,
+  unansweredLine,
+  unansweredSays,
+  waitingSays,
+} from "./unanswered.ts";

@@ -20,7 +20,11 @@ export type AwaitedCall = Extract<TurnEvent, { type: "waiting" }>["calls"][numbe
 const ANSWERS: Readonly<Record<WaitsFor, (id: string) => readonly [whose: string, how?: string]>> = {
   agent: () => ["another agent"],
   client: (id) => ["an answer from outside", `\`strata ask --answer ${id}=TEXT\` gives it`],
-  person: () => ["a person's decision", "`strata approval list` shows it"],
+  // Whoever approved it may have gone before its end was stored: then there is nothing left to decide, but something to find out.
+  person: () => [
+    "a person",
+    "`strata approval list` shows whether the call is still to be decided, or was approved and nobody knows how it ended",
+  ],
 };
 
 /** Says what a conversation waits for, and what a reader can do about it. */
@@ -31,3 +35,7 @@ export function waitingSays(calls: readonly AwaitedCall[]): string {
   });
   return `waiting for ${[...new Set(each)].join("; and for ")}`;
 }
+
+/** When it goes on. A person may have to decide or to look, and gives no answer. */
+export const goesOnSays = (calls: readonly AwaitedCall[]): string =>
+  `the conversation goes on when ${calls.every(({ waitsFor }) => waitsFor === "person") ? "that is done" : "the answer is there"}`;

@@ -172,6 +172,7 @@ describe("a call that needs approval", () => {
     for await (const event of runtime.run(OPERATOR, thread)) {
       types.push(event.type);
       if (event.type !== "report") continue;
+      expect(event.says).toContain(`or \`POST /v1/approvals/${event.data["approval"]}/approve\``);
       await runtime
         .use(APPROVAL_API)
         .decide(OPERATOR, approvalId(String(event.data["approval"])), { verdict: "approved" });

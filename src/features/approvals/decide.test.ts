@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { allParts } from "../../app/entry/features.ts";
+import { goesOnSays, waitingSays } from "../../print/index.ts";
 import {
   type Approval,
   DEFAULT_BUDGETS,
@@ -297,6 +298,10 @@ describe("a call that its agent waits for, too", () => {
     expect(await lost.api.decide(OPERATOR, call.id, { verdict: "approved" })).toMatchObject({ status: "approved" });
     // The agent goes on waiting: nobody knows yet.
     expect(await collect(lost.runtime.follow(OPERATOR, other))).toEqual([]);
+    const open = await lost.runtime.openCalls(OPERATOR, other.id);
+    expect(`${waitingSays(open)}; ${goesOnSays(open)}`).toBe(
+      "waiting for a person (look): `strata approval list` shows whether the call is still to be decided, or was approved and nobody knows how it ended; the conversation goes on when that is done",
+    );
     await lost.api.decide(OPERATOR, call.id, { verdict: "resolved", note: untrusted("it was paid") });
     await collect(lost.runtime.follow(OPERATOR, other));
     expect(JSON.stringify(resultIn(lost.sent[1]))).toContain("has checked and says: it was paid");

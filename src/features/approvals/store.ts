@@ -174,7 +174,7 @@ async function keepApprovals(tx: Tx, { scope, turn, done, report }: EndedTurn): 
     const decided = { decided_at: null, decided_by: null, decided_by_id: null, note: null, outcome: null } as const;
     const open = { status: "waiting", ...decided, asked_at: outcome.at } as const;
     await tx.run(insert("approval", { ...owner(scope), ...asks, taint, ...open, schema, answers }));
-    const says = `→ ${tool} ${JSON.stringify(input)} waits for a person: /approve or /deny in a chat, or \`strata approval approve ${id}\``;
+    const says = `→ ${tool} ${JSON.stringify(input)} waits for a person: /approve or /deny in a chat, \`strata approval approve ${id}\` or \`POST /v1/approvals/${id}/approve\``;
     const data = { approval: id, tool, input, ...(answers !== null && { answers }) };
     report({ what: "approval", says, data });
   }

@@ -1,5 +1,5 @@
 import type { TextWarning } from "../../../app/entry/texts.ts";
-import { count, oneLine, printable, styleOf, unansweredSays, waitingSays } from "../../../print/index.ts";
+import { count, goesOnSays, oneLine, printable, styleOf, unansweredSays, waitingSays } from "../../../print/index.ts";
 import { type CoreStop, type Ledger, never, type TurnEvent, type TurnTotals } from "../../../protocol/index.ts";
 import type { Context } from "./context.ts";
 import { showWaiting } from "./progress.ts";
@@ -112,7 +112,7 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
       case "waiting":
         endLine();
         if (!streams && event.text !== "") context.say(printable(event.text));
-        context.note(`${waitingSays(event.calls)}; the conversation goes on when the answer is there`);
+        context.note(`${waitingSays(event.calls)}; ${goesOnSays(event.calls)}`);
         return end(event.totals);
       case "failed":
         endLine();
