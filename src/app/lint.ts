@@ -92,6 +92,7 @@ export async function lint(options: LintOptions): Promise<readonly LintReport[]>
   const store = await openStore(record, {
     keptOut: (text) => findSecrets(text).length > 0,
     parts: await allParts(),
+    mayCopy: true,
   });
   try {
     const declared = await declaredBy(projects, place, { store });

@@ -113,6 +113,7 @@ export async function openApp(given: AppOptions): Promise<App> {
   const opened = await openStore(storeAddress(projects, options.data), {
     keptOut: (text) => findSecrets(text).length > 0,
     parts: await allParts(),
+    mayCopy: options.recordOnly === true,
   });
   const current: { declared?: Declared } = {};
   const vectors = vectorsOver(opened, () => current.declared);

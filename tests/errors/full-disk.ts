@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
+import { chmodSync, closeSync, cpSync, mkdirSync, openSync, readdirSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import BetterSqlite3 from "better-sqlite3";
 import { onTestFinished, vi } from "vitest";
@@ -39,6 +39,40 @@ export function smallDisk(): Disk {
     fill: () => writeUntilFull(ballast),
     free: () => rmSync(ballast),
   };
+}
+
+/** Whether a folder can be made that nobody here may write: for root only a file system is one. */
+export const MAY_SEAL: boolean = MAY_MOUNT || process.getuid?.() !== 0;
+
+/** Puts a data folder, as a program that still runs has left it, where nothing can be written; gives the place. */
+export function sealed(data: string): string {
+  const { disk, seal } = MAY_MOUNT ? readOnlyMount() : readOnlyFolder();
+  const place = join(disk, "data");
+  // Whoever copies a folder by hand may leave out what SQLite makes anew.
+  cpSync(data, place, { recursive: true, filter: (path) => !path.endsWith("-shm") });
+  seal(place);
+  return place;
+}
+
+interface Sealing {
+  readonly disk: string;
+  readonly seal: (folder: string) => void;
+}
+
+function readOnlyMount(): Sealing {
+  const disk = join(smallDisk().cwd, "disk");
+  return { disk, seal: () => void spawnSync("mount", ["-o", "remount,ro", disk]) };
+}
+
+function readOnlyFolder(): Sealing {
+  const disk = project();
+  const seal = (folder: string): void => {
+    const files = readdirSync(folder, { withFileTypes: true }).filter((one) => one.isFile());
+    for (const { name } of files) chmodSync(join(folder, name), 0o400);
+    chmodSync(folder, 0o500);
+    onTestFinished(() => chmodSync(folder, 0o700));
+  };
+  return { disk, seal };
 }
 
 function writeUntilFull(file: string): void {

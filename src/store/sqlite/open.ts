@@ -8,10 +8,11 @@ import { withParts } from "../migrations.ts";
 import { plain } from "../statement.ts";
 import type { Store } from "../store.ts";
 import { clearLog, storeOver } from "../store-over.ts";
-import type { StorePart } from "../tx.ts";
+import type { Database, StorePart } from "../tx.ts";
 import { type Connection, type ConnectionOptions, connect } from "./connection.ts";
 import { failure } from "./failure.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
+import { copyAside, isUnwritable, readOnlyStore } from "./read-only.ts";
 import { sqliteDatabase } from "./transactions.ts";
 
 /** Options of whoever opens it. */
@@ -28,6 +29,8 @@ export interface SqliteOptions {
   readonly limits?: Partial<MemoryLimits>;
   /** What features store here. */
   readonly parts?: readonly StorePart[];
+  /** True: a file that this user cannot write is read from a copy, and what is asked to write is refused. Default: it is not opened. */
+  readonly mayCopy?: boolean;
 }
 
 /** SQLite's name for a database that is never on disk. */
@@ -39,6 +42,17 @@ const IN_MEMORY = ":memory:";
  * @throws StrataError `store_busy`, `store_newer`, `store_failed`
  */
 export async function openSqlite(file: string, options: SqliteOptions = {}): Promise<Store> {
+  if (options.mayCopy !== true || !isUnwritable(file)) return storeOver(await opened(file, options));
+  const aside = copyAside(file);
+  try {
+    return readOnlyStore(await opened(aside.file, options), file, aside);
+  } catch (thrown) {
+    aside.remove();
+    throw thrown;
+  }
+}
+
+async function opened(file: string, options: SqliteOptions): Promise<Database> {
   try {
     const fresh = file !== IN_MEMORY && !existsSync(file);
     // The contents are personal: no other user of this machine may read them.
@@ -57,21 +71,21 @@ async function ready(
   writer: Connection,
   how: ConnectionOptions,
   { keptOut, parts = [] }: SqliteOptions,
-): Promise<Store> {
-  const opened = [writer];
+): Promise<Database> {
+  const connections = [writer];
   try {
     migrate(writer, withParts(MIGRATIONS, parts));
     const begun = plain(`select name from sqlite_schema where name = '${UNFINISHED}'`);
     if (writer.first(begun) !== undefined) throw unfinished(writer.file);
     const reader = writer.file === IN_MEMORY ? writer : connect(writer.file, { ...how, readsOnly: true });
-    if (reader !== writer) opened.push(reader);
-    for (const db of opened) db.neverBlock();
+    if (reader !== writer) connections.push(reader);
+    for (const db of connections) db.neverBlock();
     const database = sqliteDatabase(writer, reader, parts);
     if (!(await database.read(isIndexToday))) await database.write((tx) => refreshIndex(tx, keptOut));
     await clearLog(database);
-    return storeOver(database);
+    return database;
   } catch (thrown) {
-    for (const db of opened) db.close();
+    for (const db of connections) db.close();
     throw thrown;
   }
 }

@@ -30,7 +30,7 @@ export interface Check {
 }
 
 type Outcome = Omit<Check, "what">;
-type Place = Required<Pick<AppOptions, "folder" | "data" | "env">>;
+type Place = Required<Pick<AppOptions, "folder" | "data" | "env">> & Pick<AppOptions, "recordOnly">;
 
 const ok = (says: string): Outcome => ({ state: "ok", says });
 const warn = (says: string): Outcome => ({ state: "warn", says });
@@ -57,7 +57,7 @@ export async function examine(place: Place, unread: string | undefined): Promise
       const isFile = store === recordFile(place.data);
       if (!isFile) checks.push(await check("store", () => server(store)));
       const env = isFile ? {} : { STRATA_STORE: store };
-      checks.push(await check("record", () => inApp({ ...engine, env, data: place.data }, record)));
+      checks.push(await check("record", () => inApp({ ...engine, env, data: place.data, recordOnly: true }, record)));
     }
     if (checks.some(({ state }) => state === "fail")) return checks;
     const real = store !== undefined ? place : { ...place, data: join(empty, "agents") };

@@ -62,7 +62,7 @@ function wayOut(folder: string): string {
 }
 
 async function opened(
-  { terminal, hideWith }: Context,
+  { terminal, hideWith, note, style }: Context,
   shared: Shared,
   { work, wishes }: { readonly work: (session: Session) => Promise<void>; readonly wishes: Wishes },
 ): Promise<void> {
@@ -70,6 +70,9 @@ async function opened(
   const app = await openApp({ folder, data, mustDeclare: named, env: terminal.env, ...wishes });
   hideWith(app.hide);
   try {
+    // Of a record that cannot be written, a copy is read.
+    const trouble = wishes.recordOnly === true ? await app.trouble() : undefined;
+    if (trouble !== undefined) note(style.yellow(trouble));
     await work({ ...shared, app });
   } finally {
     await app.close();
