@@ -1,9 +1,22 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import BetterSqlite3 from "better-sqlite3";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { child, jsonLines, place, project, provider, recording, strata, until, untilTurns } from "./strata.ts";
+import { anthropicEvents, sendEvents, textEvents } from "../local-server.ts";
+import { child, jsonLines, place, project, provider, recording, serving, strata, until, untilTurns } from "./strata.ts";
 
 const address = (out: string): string => /http:\/\/127\.0\.0\.1:\d+/.exec(out)?.[0] ?? "";
+
+/** What has become of each turn and of each message, as the record has it. */
+function statuses(cwd: string): { readonly turns: readonly unknown[]; readonly events: readonly unknown[] } {
+  const db = new BetterSqlite3(join(cwd, ".strata/strata.db"), { readonly: true });
+  const of = (table: string): readonly unknown[] => db.prepare(`select status from ${table} order by id`).pluck().all();
+  try {
+    return { turns: of("turn"), events: of("event") };
+  } finally {
+    db.close();
+  }
+}
 
 describe("strata start as a process", () => {
   it("serves its health without a terminal until SIGTERM, and ends with 0", async () => {
@@ -32,6 +45,54 @@ describe("strata start as a process", () => {
     started.process.kill("SIGTERM");
     expect(await started.ended).toMatchObject({ code: 0 });
   });
+
+  it("25.5 refuses what comes after SIGTERM, cancels what does not end in time, and leaves the message to the next start", async () => {
+    const asked = Promise.withResolvers<void>();
+    let answers = false;
+    const slow = await provider((_, response) => {
+      asked.resolve();
+      if (answers) sendEvents(response, anthropicEvents(textEvents("Hello, Ann.")));
+    });
+    // Its messages are taken up at once; those of other agents are left to whoever sent them for half a minute.
+    const cwd = project((yaml) =>
+      slow
+        .edit(yaml)
+        .replace("history: transcript", "history: log\n    inbox: batch")
+        .replace("tools: [", "tools: [reply_to_sender, "),
+    );
+    const started = child(["start", "--port", "0", "--drain", "1"], { cwd, env: slow.env });
+    await started.says("config ");
+    const url = address(started.sofar().out);
+    const authorization = `Bearer ${readFileSync(join(cwd, ".strata/operator.token"), "utf8").trim()}`;
+    const post = (text: string): Promise<Response> =>
+      fetch(`${url}/v1/agents/companion/messages`, {
+        method: "POST",
+        headers: { authorization, "content-type": "application/json" },
+        body: JSON.stringify({ contact: "ann", text }),
+      });
+    const first = post("Hello?").then(({ status }) => status);
+    await asked.promise;
+    const stopped = performance.now();
+    started.process.kill("SIGTERM");
+    let refused = await fetch(`${url}/health`);
+    for (; refused.status !== 503; refused = await fetch(`${url}/health`));
+    expect([refused.headers.get("retry-after"), refused.headers.get("connection")]).toEqual(["5", "close"]);
+    expect((await post("And now?")).status).toBe(503);
+    expect(await started.ended).toMatchObject({ code: 0 });
+    // The turn had its second.
+    expect(performance.now() - stopped).toBeGreaterThan(950);
+    expect(await first).not.toBe(200);
+    expect(statuses(cwd).events).toEqual(["pending"]);
+    expect(statuses(cwd).turns).not.toContain("running");
+
+    answers = true;
+    const next = serving(["start", "--port", "0"], { cwd, env: slow.env });
+    await until(
+      () => statuses(cwd).events[0] === "consumed",
+      () => JSON.stringify([statuses(cwd), next.sofar()]),
+    );
+    expect(statuses(cwd).turns.at(-1)).toBe("done");
+  }, 20_000);
 
   it("says which port is taken and how to take another", async () => {
     const { port } = await provider(() => {});
