@@ -14,11 +14,16 @@ const PROGRAM = fileURLToPath(new URL("./race.contract.ts", import.meta.url));
 
 let folder: string;
 let address: string;
+/** Those that a failed test left standing would keep the whole run from ending. */
+const children: ChildProcess[] = [];
 
 beforeEach(() => {
   folder = newFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
 
 /** Another program on the same file, and the lines that it told so far. */
 function program(
@@ -28,6 +33,7 @@ function program(
   const child = spawn(process.execPath, [PROGRAM, address, deed, String(count)], {
     stdio: ["ignore", "pipe", "inherit"],
   });
+  children.push(child);
   let told = "";
   const lines: string[] = [];
   child.stdout.setEncoding("utf8").on("data", (text: string) => {
