@@ -310,7 +310,8 @@ describe("what waits for an operator", () => {
     });
     expect(JSON.stringify(first)).not.toMatch(/thrice|briefly/);
     expect(selfChangeLines(first)).toEqual([
-      "1 proposal of automaton waits: `strata layer proposals automaton` shows it (loop 1 from a turn with ann, trust contact)",
+      "1 proposal of automaton waits: `strata layer proposals automaton` shows it",
+      "  loop 1 from a turn with ann, trust contact",
       "automaton changed its own text inbox (version 1, from a turn with ann, trust agent): `strata layer diff inbox 0 1 automaton` shows it, `strata layer rollback inbox automaton` undoes it",
     ]);
     set.time.at += 8 * 86_400_000;

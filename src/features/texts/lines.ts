@@ -114,13 +114,13 @@ export function editedLines(version: TextVersion, { name, back, style }: Telling
 export const proposalsLine = (proposals: number, agent: string): string =>
   `${count(proposals, "proposal")} of ${agent} ${proposals === 1 ? "waits" : "wait"}: \`strata layer proposals ${agent}\` shows ${proposals === 1 ? "it" : "them"}`;
 
-/** The proposals that wait, with the conversations that they came from. */
+/** The proposals that wait, and below each with the conversation that it came from. */
 export function waitingTextLines(of: TextsOfAgent): readonly string[] {
   const { agent, proposals, proposed } = of;
   if (proposals === 0) return [];
   const named = proposed.slice(0, MOST_NAMED).map((one) => `${nameOf(one)} ${one.n} ${originOf(one)}`);
   const more = proposals > named.length ? [`${number(proposals - named.length)} more`] : [];
-  return [`${proposalsLine(proposals, agent)} (${[...named, ...more].join("; ")})`];
+  return [proposalsLine(proposals, agent), ...[...named, ...more].map((one) => `  ${one}`)];
 }
 
 /** Texts that the agent itself has changed, each with the way to undo it. */
