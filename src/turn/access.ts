@@ -95,6 +95,10 @@ export async function recordedEnd(
 ): Promise<Ended | StrataError> {
   const { store } = parts;
   const { id, thread, turn } = stored;
+  // Most turns answer at once: then the thread's other turns need not be read.
+  const only = turn === undefined ? undefined : await store.turn(scope, turn);
+  const said = only?.events.find((one) => one.id === id);
+  if (only !== undefined && said !== undefined && hasStopped(only)) return { event: said, end: doneOf(only) };
   const turns = await store.turns(scope, thread);
   const took = turns.findLast((one) => isKept(one) && (one.id === turn || one.events.some((event) => event.id === id)));
   const event = took?.events.find((one) => one.id === id);

@@ -34,7 +34,7 @@ import {
 import { refused } from "../../turn/tools/index.ts";
 import type { ToolDeps } from "../feature.ts";
 import { PEER } from "./config.ts";
-import { type Definition, definitionsOf, isCalled, toolsOf } from "./definitions.ts";
+import { type Definition, definitionsOf, isNamed, toolsOf } from "./definitions.ts";
 import {
   answered,
   failed,
@@ -77,7 +77,7 @@ export async function callSubagent(
   if (context.unanswered !== undefined) return refused(SEVERAL_SENDERS);
   if (leftOver.delete(turn)) return refused(NOT_AGAIN.unknown);
   const { callable } = await definitionsOf(turn.setup.agent, world);
-  const definition = callable.find((one) => isCalled(one, name));
+  const definition = callable.find((one) => isNamed(one, name));
   if (definition === undefined) {
     const names = callable.map((one) => one.name);
     const others = names.length === 0 ? NO_OTHER : suggestion(name, names);

@@ -61,7 +61,7 @@ function withFiles(declared: readonly Definition[], found: Awaited<ReturnType<ty
   const callable = [...declared];
   const leftOut: LeftOut[] = [];
   for (const { name, description, instructions, path: from } of found) {
-    const before = callable.find((one) => isCalled(one, name));
+    const before = callable.find((one) => isNamed(one, name));
     if (before !== undefined)
       leftOut.push({ name, from, because: `${before.from} defines a sub-agent ${before.name}, and that one counts` });
     else if (instructions === "") leftOut.push({ name, from, because: "it has no instructions" });
@@ -72,7 +72,7 @@ function withFiles(declared: readonly Definition[], found: Awaited<ReturnType<ty
 }
 
 /** Capitals make no difference. */
-export const isCalled = ({ name }: Definition, wanted: string): boolean =>
+export const isNamed = ({ name }: Definition, wanted: string): boolean =>
   name.toLowerCase() === wanted.trim().toLowerCase();
 
 /** The tools that a sub-agent has: of its caller's, those that are named for it; where none are, those that change nothing. */
