@@ -1,8 +1,10 @@
 // Behind `npm run build`: makes `dist` anew, so that no file of an older build is packed. Another folder may be named.
 import { spawnSync } from "node:child_process";
-import { globSync, readFileSync, rmSync } from "node:fs";
+import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { rollup } from "rollup";
+import { dts } from "rollup-plugin-dts";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const out = resolve(process.argv[2] ?? join(root, "dist"));
@@ -11,7 +13,7 @@ rmSync(out, { recursive: true, force: true });
 process.exitCode =
   compile("--emitDeclarationOnly") || compile("--declaration", "false", "--noCheck", "--removeComments");
 if (process.exitCode === 0) {
-  removeHiddenTypes();
+  await gatherTypes();
   format();
 }
 
@@ -22,17 +24,28 @@ function compile(...options) {
   return spawnSync(process.execPath, [tsc, ...args], { cwd: root, stdio: "inherit" }).status ?? 1;
 }
 
-/** The package has one door: types that it does not lead to are of no use to anybody. */
-function removeHiddenTypes() {
-  const kept = new Set();
-  const left = [join(out, "index.d.ts")];
-  for (let file = left.pop(); file !== undefined; file = left.pop()) {
-    if (kept.has(file)) continue;
-    kept.add(file);
-    for (const [, named = ""] of readFileSync(file, "utf8").matchAll(/(?:from |import\(|import )"(\.[^"]+)"/g))
-      left.push(join(dirname(file), named.replace(/\.(?:js|ts)$/, ".d.ts")));
-  }
-  for (const name of globSync("**/*.d.ts", { cwd: out })) if (!kept.has(join(out, name))) rmSync(join(out, name));
+/** The types of a door of the package stand in one file, with all that it leads to and nothing else: a sixth of the package less. */
+async function gatherTypes() {
+  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const doors = Object.values(exports).flatMap(({ types }) => types?.replace("./dist/", "") ?? []);
+  const external = (/** @type {string} */ id) => !id.startsWith(".") && !id.startsWith("/");
+  const gathered = doors.map(async (/** @type {string} */ door) => {
+    const bundle = await rollup({ input: join(out, door), plugins: [dts()], external, onwarn: () => {} });
+    const { output } = await bundle.generate({ format: "es" });
+    return { door, types: mergeAugmented(output[0].code) };
+  });
+  const made = await Promise.all(gathered);
+  for (const name of globSync("**/*.d.ts", { cwd: out })) rmSync(join(out, name));
+  for (const { door, types } of made) writeFileSync(join(out, door), types);
+}
+
+/** What a feature adds to an interface of another module stands beside that interface now. @param {string} types @returns {string} */
+function mergeAugmented(types) {
+  return types.replace(/^declare module "\.[^"]+" \{\s*(interface (\w+) [^{}]*\{\s*\})\s*\}/gm, (_, added, name) => {
+    if (!new RegExp(`^(export )?interface ${name}\\b`, "m").test(types))
+      throw new Error(`The types add to ${name}, which is not declared under that name in the built types.`);
+    return added;
+  });
 }
 
 /** With tabs, and without spaces inside brackets: the compiler's four spaces and such are a fourteenth of the package. */

@@ -41,7 +41,7 @@ function bytesIn(folder: string): number {
 
 const KINDS = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
-  /^dist\/[\w/-]+(\.js|\.d\.ts)$/,
+  /^dist\/([\w/-]+\.js|index\.d\.ts)$/,
   // What the guard of layer texts reads: weights, kinds of words, languages, look-alikes.
   /^dist\/guard\/override\/[a-z]+\.json$/,
   /^schema\/strata\.schema\.json$/,
@@ -79,7 +79,7 @@ describe("the packed package", () => {
     const turn = readFileSync(join(folder, "node_modules/strata/dist/turn/loop/turn.js"), "utf8");
     expect(turn).toContain("export async function* runTurn(");
     expect(turn).not.toContain("/** ");
-    expect(readFileSync(join(folder, "node_modules/strata/dist/app/open.d.ts"), "utf8")).toContain(
+    expect(readFileSync(join(folder, "node_modules/strata/dist/index.d.ts"), "utf8")).toContain(
       "/** The operator at this machine, who may do everything; `allow` makes other actors for the functions of `runtime`. */",
     );
     expect(turn).not.toContain("sourceMappingURL");
