@@ -14,6 +14,8 @@ export interface AgentKey<Written extends z.ZodType = z.ZodType, Kept = unknown>
   readonly written: Written;
   /** The stored form. It has no limits, because everything that an earlier Strata accepted must stay readable. */
   readonly stored: z.ZodType<Kept>;
+  /** It may also stand at the top of the file: agents that do not have it take it from there. It has no default then. */
+  readonly shared?: true;
   /** Places below the key, as `account.rpc`, where a server's address or the variable that holds one may stand. */
   readonly servers?: readonly string[];
   /** Undefined: the agent is the same as without the key, with the same version. */
@@ -35,6 +37,11 @@ export type StoredKeys<Keys extends AgentKeys> = {
 /** The members of an agent as a program writes them. */
 export type WrittenKeys<Keys extends AgentKeys> = {
   readonly [Name in keyof Keys]?: z.input<Keys[Name]["written"]>;
+};
+
+/** Those that may stand at the top, too. */
+type SharedKeys<Keys extends AgentKeys> = {
+  readonly [Name in keyof Keys as Keys[Name] extends { readonly shared: true } ? Name : never]: Keys[Name];
 };
 
 /** A schema for each key. Its type names none of them: what the core reads of a file knows no feature's key. */
@@ -60,6 +67,13 @@ export interface GivenText {
 }
 
 type Rules<Written extends z.ZodType> = Pick<AgentKey<Written>, "servers" | "check" | "tools">;
+
+/** The same key, which may stand at the top of the file as well, for all agents. */
+export function sharedKey<Key extends AgentKey>(key: Key): Key & { readonly shared: true } {
+  if (key.written.safeParse(undefined).data !== undefined)
+    throw new TypeError("a shared key has no default of its own");
+  return { ...key, shared: true };
+}
 
 /** A key that is kept as it is written. What is left out, or says what its default says, is left out of the agent. */
 export function agentKey<Written extends z.ZodType>(
@@ -132,7 +146,13 @@ export function schemaOf(keys: AgentKeys, forms: SourceForms): Schema {
     .record(slug(), AGENT.extend({ layers, ...written }))
     .refine((all) => Object.keys(all).length > 0, "at least one agent")
     .describe("The agents, by name.");
-  const config = TOP.extend({ agents });
+  const shared = Object.fromEntries(Object.entries(keys).filter(([, key]) => key.shared));
+  const config = TOP.extend({
+    ...membersOf(shared, ({ written: form }) =>
+      form.describe(`${form.description} It holds for each agent that has none of its own.`),
+    ),
+    agents,
+  });
   let json: Readonly<Record<string, unknown>> | undefined;
   return {
     config,
@@ -151,6 +171,7 @@ function jsonSchema(config: z.ZodType): Readonly<Record<string, unknown>> {
 }
 
 /** The same as a program writes it: defaults may be left out. */
-export type WrittenConfig<Keys extends AgentKeys> = z.input<typeof TOP> & {
-  readonly agents: Readonly<Record<string, z.input<typeof AGENT> & WrittenKeys<Keys>>>;
-};
+export type WrittenConfig<Keys extends AgentKeys> = z.input<typeof TOP> &
+  WrittenKeys<SharedKeys<Keys>> & {
+    readonly agents: Readonly<Record<string, z.input<typeof AGENT> & WrittenKeys<Keys>>>;
+  };

@@ -17,7 +17,7 @@ import {
 } from "../protocol/index.ts";
 import type { AgentKeys, GivenText, KeyPlace } from "./agent-key.ts";
 import { sealAgent } from "./agent-spec.ts";
-import { type AgentConfig, type LayerConfig, SOURCE_WITH_EMBEDDER } from "./config-schema.ts";
+import { type AgentConfig, type Config, type LayerConfig, SOURCE_WITH_EMBEDDER } from "./config-schema.ts";
 import type { Sources } from "./layer-source.ts";
 import { checkText, normalText, readLayerFile } from "./layer-text.ts";
 import type { Path } from "./path.ts";
@@ -28,6 +28,8 @@ export interface Surroundings {
   readonly org: OrgId;
   readonly model: ModelRef | undefined;
   readonly embedder: ModelRef | undefined;
+  /** The whole file, for keys that stand at its top. */
+  readonly config: Config;
   readonly folder: string;
   readonly report: Report;
   /** The keys that features bring. */
@@ -67,8 +69,10 @@ function buildKeys(config: AgentConfig, path: Path, around: Surroundings) {
   const kept: Record<string, unknown> = {};
   const tools: string[] = [];
   for (const [name, key] of Object.entries(around.keys)) {
-    const value: unknown = Reflect.get(config, name);
-    const place = placeOf(config, path, { name, around });
+    const own: unknown = Reflect.get(config, name);
+    const value: unknown = own ?? (key.shared ? Reflect.get(around.config, name) : undefined);
+    const at = own === undefined && value !== undefined ? [name] : [...path, name];
+    const place = placeOf(config, path, { at, around });
     key.check?.(value, place);
     const frozen = key.freeze(value, place);
     if (frozen !== undefined) kept[name] = frozen;
@@ -80,14 +84,14 @@ function buildKeys(config: AgentConfig, path: Path, around: Surroundings) {
 function placeOf(
   agent: AgentConfig,
   path: Path,
-  { name, around }: { readonly name: string; readonly around: Surroundings },
+  { at, around }: { readonly at: Path; readonly around: Surroundings },
 ): KeyPlace {
   const { report, secrets } = around;
   return {
     agent,
     secrets,
-    refuse: (below, expected, from) => report.add([...path, ...(from === "agent" ? [] : [name]), ...below], expected),
-    textOf: (given, below) => textOf(given, [...path, name, ...below], around) ?? trusted(""),
+    refuse: (below, expected, from) => report.add([...(from === "agent" ? path : at), ...below], expected),
+    textOf: (given, below) => textOf(given, [...at, ...below], around) ?? trusted(""),
   };
 }
 

@@ -5,7 +5,15 @@
  * the lock. It must not use the network, a store or a model, does not read `process.env` (the caller passes the
  * variables), and never puts a secret into an agent, a digest, an error or any output.
  */
-export { type AgentKey, type AgentKeys, agentKey, frozenKey, type KeyPlace, type StoredKeys } from "./agent-key.ts";
+export {
+  type AgentKey,
+  type AgentKeys,
+  agentKey,
+  frozenKey,
+  type KeyPlace,
+  type StoredKeys,
+  sharedKey,
+} from "./agent-key.ts";
 export { agentSpec, type Revive, sealAgent, withTools } from "./agent-spec.ts";
 export { blueprintFolder, blueprintNames } from "./blueprints.ts";
 export { type ConfigInput, SAMPLING } from "./core-keys.ts";

@@ -129,7 +129,7 @@ function projectOf(source: YamlSource, place: Place): Project {
   checkConfig(config, report, schema.sources);
   const { keys, sources } = schema;
   const given = { keys, sources, secrets: Object.keys(config.secrets), folder, report };
-  const around = { org, model: config.model, embedder: config.embedder, ...given };
+  const around = { org, model: config.model, embedder: config.embedder, config, ...given };
   const agents = Object.entries(config.agents).map(([name, agent]) => buildAgent(name, agent, around));
   const environment = joinEnvironment(env, dotenv);
   const asked = withoutSecrets ? withoutMissing(report) : report;

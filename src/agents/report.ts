@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { type CoreErrorCode, StrataError } from "../protocol/index.ts";
 import { type Path, type Position, show, valueAt, writePath, type YamlSource } from "./path.ts";
 
@@ -41,7 +42,10 @@ export function reportOn(source: YamlSource): Report {
       if (problems.length >= MOST_PROBLEMS) return;
       codes.add(options.code ?? "config_invalid");
       const place = options.place ?? { file: source.file, ...source.locate(path, options.key ?? false) };
-      problems.push({ ...place, path: writePath(path), value: options.value ?? shownAt(source, path), expected });
+      const value = options.value ?? shownAt(source, path);
+      const problem = { ...place, path: writePath(path), value, expected };
+      // What stands at the top for all agents is looked at once for each.
+      if (!problems.some((one) => isDeepStrictEqual(one, problem))) problems.push(problem);
     },
     error: () => refusal(codes, problems),
     end() {
