@@ -1,40 +1,39 @@
-import {
-  type ActiveTexts,
-  type Agent,
-  type Budgets,
-  type CallPart,
-  type ContactId,
-  type ContactScope,
-  type CountTokens,
-  type Epoch,
-  type FrozenMemory,
-  type Layer,
-  type LayerContent,
-  type LayerId,
-  type Memory,
-  type Model,
-  type OwnError,
-  type OwnStop,
-  type Parameters,
-  type Reply,
-  type Request,
-  type ReservedLimits,
-  type Scope,
-  SELF,
-  type Spoken,
-  type StopReason,
-  type StoredEvent,
+import type {
+  ActiveTexts,
+  Agent,
+  Budgets,
+  CallPart,
+  ContactId,
+  ContactScope,
+  CountTokens,
+  Epoch,
+  FrozenMemory,
+  Layer,
+  LayerContent,
+  LayerId,
+  Memory,
+  Model,
+  OwnError,
+  OwnStop,
+  Parameters,
+  Reply,
+  Request,
+  ReservedLimits,
+  Scope,
+  Spoken,
+  StopReason,
+  StoredEvent,
   StrataError,
-  type SurvivalTier,
-  type ThreadId,
-  type Tool,
-  type Trust,
-  type Untrusted,
-  type WaitsFor,
+  SurvivalTier,
+  ThreadId,
+  Tool,
+  Trust,
+  Untrusted,
+  WaitsFor,
 } from "../../protocol/index.ts";
 import type { Caller, NewOpenCall, Start, Thread } from "../../store/index.ts";
 import type { ModelCard } from "../../wire/index.ts";
-import { heldNow, type Lease } from "../intake/lease.ts";
+import type { Lease } from "../intake/lease.ts";
 import type { WaitingThreads } from "../intake/waiting-threads.ts";
 import type { Parts } from "../parts.ts";
 import type { CallParameters, RunOptions } from "../runtime.ts";
@@ -306,95 +305,4 @@ export interface Steps
   readonly answers: readonly AnswerStep[];
   /** Those that may change or withhold what the agent says on the thread. */
   readonly outgoing: (agent: Agent, thread: Thread) => readonly OutgoingStep[];
-}
-
-/** Runs the steps one after the other, in the order of the list. */
-export function inOrder(list: readonly TurnSteps[]): Steps {
-  const blockedNow: Steps["blockedThreads"] = async (parts, agent) => {
-    const blocked = new Map<ThreadId, StrataError>();
-    for (const step of list)
-      for (const [id, why] of (await step.blockedThreads?.(parts, agent)) ?? []) blocked.set(id, why);
-    return blocked;
-  };
-  const refusal: Steps["refusal"] = async (parts, beginning) => {
-    const { agent, thread, alone } = beginning;
-    const busy = alone === undefined ? undefined : await runningWith(parts, agent, alone);
-    const rests = thread === undefined ? undefined : (await blockedNow(parts, agent)).get(thread.id);
-    if (busy !== undefined || rests !== undefined) return busy ?? rests;
-    for (const step of list) {
-      const because = await step.checkStart?.(parts, beginning);
-      if (because !== undefined) return because;
-    }
-    return undefined;
-  };
-  return {
-    setup: async (parts, setup, around) => {
-      let now = setup;
-      for (const step of list) now = (await step.setup?.(parts, now, around)) ?? now;
-      return now;
-    },
-    refusal,
-    checkStart: async (parts, beginning) => {
-      const because = await refusal(parts, beginning);
-      if (because !== undefined) throw because;
-    },
-    blockedThreads: blockedNow,
-    prepare: async (parts, agent, signal) => {
-      for (const step of list) await step.prepare?.(parts, agent, signal);
-    },
-    onStart: async (turn) => {
-      for (const step of list) await step.onStart?.(turn);
-    },
-    sources: (parts, agent) => Object.assign({}, ...list.map((step) => step.sources?.(parts, agent))),
-    restated: (parts, agent) => Object.assign({}, ...list.map((step) => step.restated?.(parts, agent))),
-    stored: (parts, agent, active) => Object.assign({}, ...list.map((step) => step.stored?.(parts, agent, active))),
-    standing: async (parts, setup, found) => {
-      for (const step of list) {
-        const standing = await step.standing?.(parts, setup, found);
-        if (standing !== undefined) return standing;
-      }
-      return undefined;
-    },
-    gathered: (agent, layers, gathered) =>
-      list.reduce((now, step) => step.gathered?.(agent, layers, now) ?? now, gathered),
-    phase: (turn, phase) => {
-      for (const step of list) step.phase?.(turn, phase);
-    },
-    beforeCall: (turn, made) => {
-      for (const step of list) {
-        const instead = step.beforeCall?.(turn, made);
-        if (instead !== undefined) return instead;
-      }
-      return undefined;
-    },
-    saidToCaller: (turn, ending) => {
-      for (const step of list) {
-        const says = step.saidToCaller?.(turn, ending);
-        if (says !== undefined) return says;
-      }
-      return undefined;
-    },
-    onReplyRead: async (turn) => {
-      for (const step of list) await step.onReplyRead?.(turn);
-    },
-    funds: list.flatMap(({ funds }) => funds ?? []),
-    answers: list.flatMap(({ answer }) => answer ?? []),
-    outgoing: (agent, thread) => list.flatMap(({ outgoing }) => (outgoing?.applies(agent, thread) ? outgoing : [])),
-    ended: async (turn, ending, kept) => {
-      for (const step of list) await step.ended?.(turn, ending, kept);
-    },
-  };
-}
-
-/** The error that a turn of the agent with that contact is running now; undefined if none is. */
-async function runningWith(
-  parts: TurnParts,
-  { org, name }: Agent,
-  contact: ContactId | null,
-): Promise<StrataError | undefined> {
-  const held = await heldNow(parts, org);
-  if (!held.some(({ scope }) => scope.agent === name && scope.contact === contact)) return undefined;
-  const whose = contact === SELF ? `${name}'s own` : `${name} with ${contact ?? "nobody"}`;
-  const says = `a turn of ${whose} is already running; try again when it has ended`;
-  return new StrataError("thread_busy", says, { agent: name });
 }
