@@ -53,6 +53,12 @@ export const ERRORS = {
   store_busy: { status: 503, exit: 7, retry: true, says: "the database is locked by another program" },
   store_failed: { status: 500, exit: 8, retry: false, says: "the database refused to read or write" },
   store_newer: { status: 409, exit: 8, retry: false, says: "the data was written by a newer Strata" },
+  store_moved: {
+    status: 409,
+    exit: 8,
+    retry: false,
+    says: "the record was copied to another database and goes on there",
+  },
   record_broken: { status: 500, exit: 9, retry: false, says: "the record does not match its digests" },
   budget_too_small: { status: 422, exit: 10, retry: false, says: "what must be sent does not fit into the budget" },
   source_failed: { status: 502, exit: 11, retry: true, says: "a required layer's source failed" },

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -15,8 +16,9 @@ import {
   remembered,
   scopeOf,
 } from "./contract/sample.contract.ts";
-import { type CopySide, copyStore } from "./copy.ts";
-import { openSqlite } from "./index.ts";
+import { type CopyProgress, type CopySide, copyStore } from "./copy.ts";
+import { openSqlite, openStore, resumeStore } from "./index.ts";
+import { MOVES } from "./moved.ts";
 import { postgresSide } from "./postgres/copy-side.ts";
 import { sqliteSide } from "./sqlite/copy-side.ts";
 import { plain } from "./statement.ts";
@@ -65,12 +67,15 @@ const shown = ([column, value]: readonly [string, unknown]): readonly [string, u
   value instanceof Uint8Array ? Buffer.from(value).toString("hex") : value,
 ];
 
+const copied = (from: CopySide, to: CopySide, onProgress?: (progress: CopyProgress) => void): Promise<CopyProgress> =>
+  copyStore(from, to, { id: randomUUID(), at: 0, ...(onProgress && { onProgress }) });
+
 /** All rows of all tables, one a line. */
 const dump = (from: CopySide): Promise<readonly string[]> =>
   from.read(async (tx) => {
     const lines: string[] = [];
     for (const { name, columns, key } of await from.tables(tx)) {
-      if (name === "migration") continue;
+      if (name === "migration" || name === MOVES) continue;
       const names = [...columns].sort().map((column) => `"${column}"`);
       const rows = await tx.all(
         plain<object>(`select ${names} from "${name}" order by ${key.map((one) => `"${one}"`)}`),
@@ -85,11 +90,11 @@ describe.skipIf(server === undefined)(title("a copy of a store"), () => {
     const from = await record();
     const middle = await database();
     const steps: number[] = [];
-    const { done, total } = await copyStore(from, middle, (step) => steps.push(step.done));
+    const { done, total } = await copied(from, middle, (step) => steps.push(step.done));
     expect(done).toBe(total);
     expect(steps.at(-1)).toBe(total);
     const back = file("back.db");
-    await copyStore(middle, back);
+    await copied(middle, back);
     const [wanted, there, again] = [await dump(from), await dump(middle), await dump(back)];
     expect(wanted.length).toBeGreaterThan(150);
     expect(there).toEqual(wanted);
@@ -105,20 +110,20 @@ describe.skipIf(server === undefined)(title("a copy of a store"), () => {
     const to = await database();
     const stop = new Error("pulled the plug");
     let steps = 0;
-    const first = copyStore(from, to, () => {
+    const first = copied(from, to, () => {
       steps++;
       if (steps === 5) throw stop;
     });
     await expect(first).rejects.toThrow();
     const seen: number[] = [];
-    const { total } = await copyStore(from, to, ({ done }) => seen.push(done));
+    const { total } = await copied(from, to, ({ done }) => seen.push(done));
     expect(seen[0]).toBeGreaterThan(10);
     expect(seen.at(-1)).toBe(total);
     expect(await dump(to)).toEqual(await dump(from));
   });
 
   const pulled = (from: CopySide, to: CopySide): Promise<unknown> =>
-    copyStore(from, to, ({ done, total }) => {
+    copied(from, to, ({ done, total }) => {
       if (done === total) throw new Error("pulled the plug");
     });
 
@@ -131,19 +136,82 @@ describe.skipIf(server === undefined)(title("a copy of a store"), () => {
     const to = await database();
     await expect(pulled(from, to)).rejects.toThrow();
     await from.write((tx) => tx.run(plain(written)));
-    await expect(copyStore(from, to)).rejects.toMatchObject({
+    await expect(copied(from, to)).rejects.toMatchObject({
       code: "invalid_input",
       message: expect.stringContaining("was written to since"),
     });
   });
 
   it("does not go into a store that holds something", async () => {
+    const [from, to] = [await record(), await database()];
+    await copied(from, to);
+    const other = file("other.db");
+    await other.write((tx) => tx.run(plain(`insert into shared_piece (org, digest, text) values ('o', 'd', 't')`)));
+    for (const taken of [to, from])
+      await expect(copied(other, taken)).rejects.toMatchObject({
+        code: "invalid_input",
+        message: expect.stringContaining("is not empty"),
+      });
+  });
+});
+
+describe.each([
+  ["a file", async () => join(folder, "moved.db"), true],
+  ["a database of PostgreSQL", async () => url(await make()), server !== undefined],
+])("a record that moved to %s and back", (_, address, isThere) => {
+  const sideAt = async (place: string): Promise<CopySide> =>
+    side(place.startsWith("postgres") ? await postgresSide(place, PARTS) : sqliteSide(place, PARTS));
+
+  it.skipIf(!isThere)(
+    "is in one place only: the other neither opens nor takes what a running program writes",
+    async () => {
+      const from = await record();
+      const running = await openSqlite(join(folder, "from.db"), { parts: PARTS });
+      const thread = await open(running, ANN);
+      const place = await address();
+      await copied(from, await sideAt(place));
+      await expect(exchange(running, thread, "into the old one")).rejects.toMatchObject({ code: "store_moved" });
+      await running.close();
+      await expect(openStore(join(folder, "from.db"), { parts: PARTS })).rejects.toMatchObject({ code: "store_moved" });
+      await expect(copied(from, file("third.db"))).rejects.toMatchObject({ code: "store_moved" });
+
+      const there = await openStore(place, { parts: PARTS });
+      await exchange(there, await open(there, ANN), "into the new one");
+      await copied(await sideAt(place), from);
+      await expect(open(there, scopeOf("bob"))).rejects.toMatchObject({ code: "store_moved" });
+      await there.close();
+      expect(await dump(from)).toEqual(await dump(await sideAt(place)));
+      const back = await openSqlite(join(folder, "from.db"), { parts: PARTS });
+      expect(await problems(back, ANN.org)).toEqual([]);
+      await exchange(back, await open(back, ANN), "and on");
+      await back.close();
+    },
+  );
+
+  it.skipIf(!isThere)("is taken up again in the old place only when asked, and then nothing replaces it", async () => {
     const from = await record();
-    const to = await database();
-    await copyStore(from, to);
-    await expect(copyStore(from, to)).rejects.toMatchObject({
-      code: "invalid_input",
+    const place = await address();
+    await copied(from, await sideAt(place));
+    expect(await resumeStore(join(folder, "from.db"), PARTS)).toMatchObject({ at: 0 });
+    expect(await resumeStore(join(folder, "from.db"), PARTS)).toBeUndefined();
+    const again = await openSqlite(join(folder, "from.db"), { parts: PARTS });
+    await exchange(again, await open(again, ANN), "apart");
+    await again.close();
+    await expect(copied(await sideAt(place), from)).rejects.toMatchObject({
       message: expect.stringContaining("is not empty"),
     });
+  });
+
+  it.skipIf(!isThere)("is not written to between two attempts, and only the first target continues", async () => {
+    const from = await record();
+    const to = await sideAt(await address());
+    const stop = copied(from, to, () => {
+      throw new Error("pulled the plug");
+    });
+    await expect(stop).rejects.toThrow();
+    await expect(openSqlite(join(folder, "from.db"), { parts: PARTS })).rejects.toMatchObject({ code: "store_moved" });
+    await expect(copied(from, file("third.db"))).rejects.toMatchObject({ code: "store_moved" });
+    await copied(from, to);
+    expect(await dump(to)).toEqual(await dump(from));
   });
 });

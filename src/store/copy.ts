@@ -1,4 +1,5 @@
 import { StrataError } from "../protocol/index.ts";
+import { cameFrom, MOVES, type Moved, moved, noteMove, storeMoved } from "./moved.ts";
 import { plain, type Ready } from "./statement.ts";
 import type { Tx } from "./tx.ts";
 
@@ -33,14 +34,14 @@ export interface CopyProgress {
   readonly total: number;
 }
 
-/** The table that marks an unfinished copy; no Strata opens a database that has it. */
+/** The table that marks an unfinished copy and holds its id; no Strata opens a database that has it. */
 export const UNFINISHED = "store_copy";
 
 /** The same for both databases. */
 export function unfinished(name: string): StrataError {
   return new StrataError(
     "store_failed",
-    `${name} holds a copy that was not finished: run the same \`strata store copy\` again, or delete it`,
+    `${name} holds a copy that was not finished: run the same \`strata store copy\` again, or delete it and take its source up again with \`strata store resume\``,
     { store: name },
   );
 }
@@ -49,22 +50,34 @@ export function unfinished(name: string): StrataError {
 const STEP = 500;
 
 /** Tables that each database fills by itself, which are not copied. */
-const OWN = new Set(["migration", UNFINISHED]);
+const OWN = new Set(["migration", UNFINISHED, MOVES]);
+
+/** A copy: its id, unless it continues another, its time in milliseconds since 1970, and who is told how far it is. */
+export interface NewCopy {
+  readonly id: string;
+  readonly at: number;
+  readonly onProgress?: (progress: CopyProgress) => void;
+}
 
 /**
  * Copies all rows, table by table in the order of their keys, so an interrupted copy continues after the last row that is there. The target
- * must be empty or contain the beginning of this very copy: each row that is there is compared with the source's.
- * @throws StrataError `invalid_input` if it contains something else, or what the source has changed since
+ * must be empty, contain the beginning of this very copy (each row that is there is compared with the source's), or be the store that the
+ * source once came from: what that one holds is replaced. From its beginning on, the source is marked as moved, and nobody writes to it.
+ * @throws StrataError `invalid_input` if the target contains something else, or what the source has changed since; `store_moved` if the
+ * source was copied elsewhere
  */
 export async function copyStore(
   from: CopySide,
   to: CopySide,
-  onProgress: (progress: CopyProgress) => void = () => undefined,
+  { id, at, onProgress = () => undefined }: NewCopy,
 ): Promise<CopyProgress> {
+  const tables = await from.read(async (source) =>
+    inOrder((await from.tables(source)).filter(({ name }) => !OWN.has(name))),
+  );
+  const copy = await begin(from, to, { tables, id });
+  const before = await mark(from, { id: copy, other: to.name, at });
   return from.read(async (source) => {
-    const tables = inOrder((await from.tables(source)).filter(({ name }) => !OWN.has(name)));
     const counts = await countsOf(source, tables);
-    await begin(to, tables, from);
     const total = sum(counts);
     let done = sum(await to.write((target) => countsOf(target, tables)));
     for (const table of tables) {
@@ -73,7 +86,7 @@ export async function copyStore(
         onProgress({ done, total });
       }
     }
-    await end(to, tables, counts);
+    await end(to, { tables, wanted: counts, moves: [...before, { id: copy, other: from.name, at }] });
     return { done, total };
   });
 }
@@ -103,8 +116,14 @@ async function countsOf(tx: CopyTx, tables: readonly CopyTable[]): Promise<Reado
   return counts;
 }
 
-async function begin(to: CopySide, tables: readonly CopyTable[], from: CopySide): Promise<void> {
-  await to.write(async (target) => {
+/** Makes the target ready, and returns the id of the copy: that of an earlier attempt where one is there. */
+async function begin(
+  from: CopySide,
+  to: CopySide,
+  { tables, id }: { readonly tables: readonly CopyTable[]; readonly id: string },
+): Promise<string> {
+  const [mark, origins] = await from.read(async (source) => [await moved(source), await cameFrom(source)]);
+  return to.write(async (target) => {
     const there = await to.tables(target);
     const different = tables.filter(({ name, columns }) => {
       const other = there.find((one) => one.name === name);
@@ -112,12 +131,33 @@ async function begin(to: CopySide, tables: readonly CopyTable[], from: CopySide)
     });
     if (different.length > 0)
       throw new StrataError("unexpected", `${to.name} has other tables than ${from.name}: ${different[0]?.name}`);
-    if (there.some(({ name }) => name === UNFINISHED)) return;
+    const isBegun = there.some(({ name }) => name === UNFINISHED);
+    const [begun] = isBegun ? await target.column(plain<string>(`select since from ${UNFINISHED}`)) : [];
+    if (mark !== undefined && mark.id !== begun) throw storeMoved(from.name, mark);
+    if (isBegun) return begun ?? id;
+    const left = await moved(target);
+    if (origins.some((one) => one.id === left?.id)) await clear(target, tables);
     const held = [...(await countsOf(target, tables))].filter(([name, count]) => name !== "memory_index" && count > 0);
     if (held.length > 0)
       throw new StrataError("invalid_input", `${to.name} is not empty: name a new database`, { store: to.name });
     await target.run(plain(`delete from memory_index`));
     await target.run(plain(`create table ${UNFINISHED} (since text primary key)`));
+    await target.run(plain(`insert into ${UNFINISHED} (since) values (?)`, id));
+    return id;
+  });
+}
+
+/** Empties a store that is copied back. */
+async function clear(target: CopyTx, tables: readonly CopyTable[]): Promise<void> {
+  for (const { name } of tables.toReversed()) await target.run(plain(`delete from "${name}"`));
+  await target.run(plain(`delete from ${MOVES}`));
+}
+
+/** Marks the source, unless an earlier attempt did; and returns the copies that led to it. */
+async function mark(from: CopySide, copy: Moved): Promise<readonly Moved[]> {
+  return from.write(async (source) => {
+    if ((await moved(source)) === undefined) await noteMove(source, "to", copy);
+    return cameFrom(source);
   });
 }
 
@@ -179,7 +219,13 @@ async function put(target: CopyTx, { name, columns }: CopyTable, rows: readonly 
   }
 }
 
-async function end(to: CopySide, tables: readonly CopyTable[], wanted: ReadonlyMap<string, number>): Promise<void> {
+interface CopyEnd {
+  readonly tables: readonly CopyTable[];
+  readonly wanted: ReadonlyMap<string, number>;
+  readonly moves: readonly Moved[];
+}
+
+async function end(to: CopySide, { tables, wanted, moves }: CopyEnd): Promise<void> {
   await to.write(async (target) => {
     const found = await countsOf(target, tables);
     const wrong = tables.find(({ name }) => found.get(name) !== wanted.get(name));
@@ -188,6 +234,7 @@ async function end(to: CopySide, tables: readonly CopyTable[], wanted: ReadonlyM
       throw new StrataError("store_failed", message, { store: to.name, table: wrong.name });
     }
     await to.finish(target);
+    for (const one of moves) await noteMove(target, "from", one);
     await target.run(plain(`drop table ${UNFINISHED}`));
   });
 }

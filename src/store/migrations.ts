@@ -176,4 +176,9 @@ export const SHARED: readonly Migration[] = [
     ],
   },
   { number: 29, name: "steps of features", statements: [newColumn("turn", "steps", "text")] },
+  {
+    number: 31,
+    name: "copies of the store",
+    statements: [newTable("store_move", { columns: "id text!, way text!, other text!, at int!", key: "id, way" })],
+  },
 ];

@@ -1,5 +1,6 @@
 import { StrataError } from "../protocol/index.ts";
-import type { CopyProgress, CopySide } from "./copy.ts";
+import type { CopyProgress, CopySide, NewCopy } from "./copy.ts";
+import { type Moved, moved, unmark } from "./moved.ts";
 import { whereOf } from "./postgres/address.ts";
 import { nameOf } from "./postgres/failure.ts";
 import type { PostgresOptions, ServerFacts } from "./postgres/open.ts";
@@ -31,33 +32,45 @@ export async function serverFacts(address: string): Promise<ServerFacts | undefi
 }
 
 /** How a store is copied. */
-interface CopyOptions {
-  readonly onProgress?: (progress: CopyProgress) => void;
+interface CopyOptions extends NewCopy {
   /** What features store in both. */
   readonly parts?: readonly StorePart[];
 }
 
 /**
  * Copies a whole store into an empty one, from either database to either. If it was interrupted, the same call continues.
- * @throws StrataError `file_not_found`, `invalid_input`, and whatever opening throws
+ * @throws StrataError `file_not_found`, `invalid_input`, `store_moved`, and whatever opening throws
  */
 export async function copyStores(
   from: string,
   to: string,
-  { parts = [], onProgress }: CopyOptions = {},
+  { parts = [], ...copy }: CopyOptions,
 ): Promise<CopyProgress> {
   if (from === to) throw new StrataError("invalid_input", `a store is not copied onto itself: name another target`);
   const { copyStore } = await import("./copy.ts");
-  // Opening it runs the migrations that an older database needs.
-  await (await openStore(from, { parts })).close();
   const sides: CopySide[] = [];
   try {
     for (const address of [from, to]) sides.push(await sideOf(address, parts));
     const [source, target] = sides;
     if (source === undefined || target === undefined) return { done: 0, total: 0 };
-    return await copyStore(source, target, onProgress);
+    // Opening it refreshes an older index; a source that an earlier attempt marked has one of today.
+    if ((await source.read(moved)) === undefined) await (await openStore(from, { parts })).close();
+    return await copyStore(source, target, copy);
   } finally {
     for (const side of sides) await side.close();
+  }
+}
+
+/**
+ * Takes the mark from a store that was copied elsewhere, so that it opens again. Returns the mark, or undefined if there was none.
+ * @throws StrataError as `openStore`
+ */
+export async function resumeStore(address: string, parts: readonly StorePart[] = []): Promise<Moved | undefined> {
+  const side = await sideOf(address, parts);
+  try {
+    return await side.write(unmark);
+  } finally {
+    await side.close();
   }
 }
 

@@ -19,6 +19,7 @@ import {
   waitingTexts,
 } from "./memory/vectors.ts";
 import type { MemoryStore, VectorStore } from "./memory-store.ts";
+import { refuseMoved } from "./moved.ts";
 import { head } from "./record/chain.ts";
 import { eraseContact, finishErasure, isLogToClear, noteLogCleared, unfinishedErasures } from "./record/erase.ts";
 import { rebuild } from "./record/rebuild.ts";
@@ -55,9 +56,19 @@ interface OwnBinding extends Binding {
   ) => (...given: Given) => Promise<R>;
 }
 
+/** No write reaches a database that was copied elsewhere since it was opened. */
+const whileHere = (database: Database): Database => ({
+  ...database,
+  write: (work) =>
+    database.write(async (tx) => {
+      await refuseMoved(tx, database.name);
+      return work(tx);
+    }),
+});
+
 /** The store over a database: only here do transactions begin. */
 export function storeOver(opened: Database): Store {
-  const database = withLastFailure(opened);
+  const database = withLastFailure(whileHere(opened));
   const binding = bindingOf(database);
   return {
     ...turnStore(binding),

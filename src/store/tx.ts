@@ -61,6 +61,8 @@ export interface BackupProgress {
 
 /** A database: its transactions, and what each database does its own way outside of them. */
 export interface Database extends Transactions {
+  /** What people are told of it, without a password. */
+  readonly name: string;
   readonly parts: readonly StorePart[];
   /** Whatever the driver threw, as a sentence with the next step. */
   failure(thrown: unknown): StrataError;

@@ -89,17 +89,29 @@ describe.skipIf(server === undefined)(title("a store on PostgreSQL"), () => {
     const cwd = project();
     await strata(["chat", "companion"], { cwd, input: TALK });
     const env = { STRATA_STORE: await address(), PGDATABASE_URL: "" };
+    const before = { slots: await slots(cwd), anchor: (await strata(["anchor"], { cwd })).out };
     const there = await strata(["store", "copy", ".strata", "STRATA_STORE"], { cwd, env });
     expect(there).toMatchObject({ code: 0, out: expect.stringMatching(/holds all \d+ rows of .*strata\.db/) });
     expect(there.out + there.err).not.toContain(SECRET);
-    expect(await slots(cwd, env)).toEqual(await slots(cwd));
+    expect(await slots(cwd, env)).toEqual(before.slots);
     expect((await strata(["verify"], { cwd, env })).code).toBe(0);
-    expect((await strata(["anchor"], { cwd, env })).out).toBe((await strata(["anchor"], { cwd })).out);
-    const back = await strata(["store", "copy", "STRATA_STORE", "back"], { cwd, env });
+    expect((await strata(["anchor"], { cwd, env })).out).toBe(before.anchor);
+    const left = await strata(["chat", "companion"], { cwd, input: TALK });
+    expect(left).toMatchObject({
+      code: 8,
+      err: expect.stringMatching(/strata\.db was copied to PostgreSQL at .*where the record goes on/s),
+    });
+    await strata(["chat", "companion"], { cwd, env, input: TALK });
+    const back = await strata(["store", "copy", "STRATA_STORE", ".strata"], { cwd, env });
     expect(back).toMatchObject({ code: 0 });
-    expect(await strata(["verify", "--data", "back"], { cwd })).toMatchObject({ code: 0 });
-    const again = await strata(["store", "copy", ".strata", "STRATA_STORE"], { cwd, env });
-    expect(again.err).toContain("is not empty");
+    expect(await strata(["verify"], { cwd })).toMatchObject({ code: 0 });
+    expect(await slots(cwd)).toMatchObject([{ turns: 4 }]);
+    const again = await strata(["store", "copy", "STRATA_STORE", "third"], { cwd, env });
+    expect(again.err).toContain("was copied to");
+    const apart = await strata(["store", "resume", "STRATA_STORE", "--json"], { cwd, env });
+    expect(JSON.parse(apart.out)).toMatchObject({ store: expect.stringContaining("PostgreSQL at") });
+    expect((await strata(["verify"], { cwd, env })).code).toBe(0);
+    expect((await strata(["store", "resume", "STRATA_STORE"], { cwd, env })).err).toContain("was copied nowhere");
   });
 
   it("is kept by a password that stands in no file", async () => {

@@ -82,6 +82,16 @@ export const STORE: readonly Case[] = [
     says: [/another worker is running a turn on thr_\w+/, "try again"],
   },
   {
+    code: "store_moved",
+    when: "the data was copied to another folder, where the record goes on",
+    provoke: async () => {
+      const cwd = await withData();
+      await strata(["store", "copy", ".strata", "elsewhere"], { cwd });
+      return cli(["memory", "list"], { cwd });
+    },
+    says: ["was copied to", "strata store resume"],
+  },
+  {
     code: "inbox_full",
     when: "a contact has sent a thousand messages that wait",
     provoke: async () => {

@@ -1,4 +1,5 @@
-import { type CopyProgress, copyStores as copied } from "../../store/index.ts";
+import { randomUUID } from "node:crypto";
+import { type CopyProgress, copyStores as copied, resumeStore as resumed } from "../../store/index.ts";
 import { allParts } from "./features.ts";
 
 /** The value of an environment variable, with those of the project's `.env`. */
@@ -11,4 +12,13 @@ export const copyStores = async (
   from: string,
   to: string,
   onProgress?: (progress: CopyProgress) => void,
-): Promise<CopyProgress> => copied(from, to, { parts: await allParts(), ...(onProgress && { onProgress }) });
+): Promise<CopyProgress> =>
+  copied(from, to, {
+    id: randomUUID(),
+    at: Date.now(),
+    parts: await allParts(),
+    ...(onProgress && { onProgress }),
+  });
+
+/** Lets a store that was copied elsewhere be opened again; undefined if nobody copied it. */
+export const resumeStore = async (address: string): ReturnType<typeof resumed> => resumed(address, await allParts());

@@ -5,6 +5,7 @@ import { UNFINISHED, unfinished } from "../copy.ts";
 import { MEMORY_LIMITS, type MemoryLimits } from "../memory/memory-index.ts";
 import { isIndexToday, type KeptOut, refreshIndex } from "../memory/reindex.ts";
 import { withParts } from "../migrations.ts";
+import { refuseMoved } from "../moved.ts";
 import { problem } from "../record/chain.ts";
 import type { Finding } from "../records.ts";
 import { plain } from "../statement.ts";
@@ -37,7 +38,8 @@ export async function openPostgres(url: string, options: PostgresOptions = {}): 
     await migrate(db, withParts(MIGRATIONS, parts));
     const owner = databaseOf(db, parts);
     const begun = plain<string | null>(`select to_regclass('${UNFINISHED}')::text`);
-    if ((await owner.read((tx) => tx.column(begun)))[0]) throw unfinished(nameOf(db.where));
+    if ((await owner.read((tx) => tx.column(begun)))[0]) throw unfinished(owner.name);
+    await owner.read((tx) => refuseMoved(tx, owner.name));
     if (!(await owner.read(isIndexToday))) await owner.write((tx) => refreshIndex(tx, options.keptOut));
     await clearLog(owner);
     return storeWithin(db, parts);
@@ -92,6 +94,7 @@ function reaching<All extends object>(all: All, within: (reach: Reach) => object
 function databaseOf(db: Connected, parts: readonly StorePart[], reach = EVERYTHING): Database {
   const transactions = db.within(reach);
   return {
+    name: nameOf(db.where),
     parts,
     ...transactions,
     failure: (thrown) => failure(thrown, db.where),

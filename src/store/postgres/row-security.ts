@@ -1,4 +1,5 @@
 import { isBatch, StrataError } from "../../protocol/index.ts";
+import { MOVES } from "../moved.ts";
 import { plain } from "../statement.ts";
 import type { Tx } from "../tx.ts";
 import { ALL, EVERYTHING, type Reach } from "./database.ts";
@@ -60,6 +61,8 @@ const POLICIES: Readonly<Record<string, string>> = {
   vector: ofModel(`(id >> ${WIDTH})`),
   // The version of the index, which belongs to nobody.
   memory_index: "true",
+  // The copies of the whole store.
+  [MOVES]: "true",
 };
 
 function all(tables: readonly string[], condition: string): Readonly<Record<string, string>> {
@@ -119,8 +122,10 @@ export function openTables(tx: Tx): Promise<readonly OpenTable[]> {
   return tx.all(plain<OpenTable>(open));
 }
 
-/** The policy of a table that is added later; its columns name the owner of its rows. */
+/** The policy of a table that is added later: its columns name the owner of its rows, unless it is the database's own. */
 export function secured(name: string, columns: string): readonly string[] {
+  const own = POLICIES[name];
+  if (own !== undefined) return wall(name, own);
   const has = columns.split(" ");
   if (has.includes("org") && has.includes("agent")) return wall(name, has.includes("contact") ? ofContact : ofAgent);
   const says = `the table ${name} does not say whose its rows are: give it the columns org and agent, and contact where they are about one`;

@@ -71,6 +71,7 @@ export const CORE_COVER: Readonly<Record<string, TableCover>> = {
   act: { linked: "org agent id role what about at by_id", derived: "link", since: "by_id" },
   erasure: { volatile: "number org agent contact at" },
   spent_signature: { volatile: "org agent digest" },
+  store_move: { volatile: "id way other at" },
   chain: { derived: "org seq prev hash body" },
 };
 

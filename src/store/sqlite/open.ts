@@ -5,6 +5,7 @@ import { UNFINISHED, unfinished } from "../copy.ts";
 import { MEMORY_LIMITS, type MemoryLimits } from "../memory/memory-index.ts";
 import { isIndexToday, type KeptOut, refreshIndex } from "../memory/reindex.ts";
 import { withParts } from "../migrations.ts";
+import { refuseMoved } from "../moved.ts";
 import { plain } from "../statement.ts";
 import type { Store } from "../store.ts";
 import { clearLog, storeOver } from "../store-over.ts";
@@ -81,6 +82,7 @@ async function ready(
     if (reader !== writer) connections.push(reader);
     for (const db of connections) db.neverBlock();
     const database = sqliteDatabase(writer, reader, parts);
+    await database.read((tx) => refuseMoved(tx, database.name));
     if (!(await database.read(isIndexToday))) await database.write((tx) => refreshIndex(tx, keptOut));
     await clearLog(database);
     return database;

@@ -36,6 +36,7 @@ type Alone = <T>(work: () => Promise<T>) => Promise<T>;
 export function sqliteDatabase(writer: Connection, reader: Connection, parts: readonly StorePart[]): Database {
   const { write, read, alone } = sqliteTransactions(writer, reader, parts);
   return {
+    name: writer.file,
     parts,
     write,
     read,

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { copyStores, storeName, variableAt } from "../../../app/entry/store.ts";
+import { copyStores, resumeStore, storeName, variableAt } from "../../../app/entry/store.ts";
 import { recordFile } from "../../../app.ts";
 import { number } from "../../../print/index.ts";
 import { StrataError } from "../../../protocol/index.ts";
@@ -12,12 +12,18 @@ import { inRecord } from "../shell/session.ts";
 
 const EXAMPLE = "\nExample:\n  $ strata store copy .strata STRATA_STORE";
 
-/** `strata store copy`: from one database to another. */
+/** `strata store copy` and `strata store resume`: from one database to another, and back. */
 export function declareStore(program: Command, context: Context): void {
-  program
+  const store = program
     .command("store")
-    .description("copy everything from one database to another")
-    .addHelpText("after", EXAMPLE)
+    .description("move everything from one database to another")
+    .addHelpText("after", EXAMPLE);
+  declareCopy(store, context);
+  declareResume(store, context);
+}
+
+function declareCopy(store: Command, context: Context): void {
+  store
     .command("copy")
     .description(
       "copy a store into an empty one, from SQLite to PostgreSQL or back; after an interruption, the same command continues",
@@ -26,15 +32,15 @@ export function declareStore(program: Command, context: Context): void {
       "<from>",
       "a data folder, its strata.db, postgres://…, or the name of a variable that holds such an address",
     )
-    .argument("<to>", "the target; it must be empty, or contain the beginning of this copy")
-    .addHelpText("after", `\nFirst stop every Strata that uses FROM. Files of workspaces are not copied.\n${EXAMPLE}`)
+    .argument("<to>", "the target; it must be empty, contain the beginning of this copy, or be where FROM came from")
+    .addHelpText(
+      "after",
+      `\nFirst stop every Strata that uses FROM. From then on the record goes on in TO, and FROM no longer opens: the same command with the
+two swapped comes back, and replaces what is there. Files of workspaces are not copied.\n${EXAMPLE}`,
+    )
     .action(async (from: string, to: string, _: object, command: Command) => {
       const { folder } = readPlaces(command, context.terminal);
-      const [source, target] = [addressOf(from, folder, context), addressOf(to, folder, context)];
-      if (!isThere(source))
-        throw new StrataError("file_not_found", `there is no database ${source}; name the data folder`, {
-          file: source,
-        });
+      const [source, target] = [thereAt(from, folder, context), addressOf(to, folder, context)];
       const progress = showProgress(context, "copying");
       const { total } = await copyStores(source, target, ({ done, total: all }) => {
         context.terminal.signal.throwIfAborted();
@@ -42,10 +48,39 @@ export function declareStore(program: Command, context: Context): void {
       }).finally(() => progress.end());
       if (context.inJson) return context.json({ rows: total });
       context.say(
-        `${storeName(target)} holds all ${number(total)} rows of ${storeName(source)}.`,
-        "`strata verify` there shows that nothing was lost or changed.",
+        `${storeName(target)} holds all ${number(total)} rows of ${storeName(source)}, and the record goes on there.`,
+        "`strata verify` there shows that nothing was lost or changed. The source opens no longer; the same command with the two",
+        "swapped comes back, and `strata store resume` takes the source up as it is now, apart from the copy.",
       );
     });
+}
+
+function declareResume(store: Command, context: Context): void {
+  store
+    .command("resume")
+    .description(
+      "open a store again that was copied elsewhere, as it stood then; what happens in either of the two is not in the other",
+    )
+    .argument("<store>", "as for `store copy`")
+    .addHelpText("after", "\nExample:\n  $ strata store resume .strata")
+    .action(async (given: string, _: object, command: Command) => {
+      const { folder } = readPlaces(command, context.terminal);
+      const address = thereAt(given, folder, context);
+      const mark = await resumeStore(address);
+      const name = storeName(address);
+      if (mark === undefined) throw new StrataError("invalid_input", `${name} was copied nowhere: it opens as it is`);
+      if (context.inJson) return context.json({ store: name, other: mark.other });
+      context.say(
+        `${name} opens again. What happens in it from now on is not in ${mark.other}, and the other way round.`,
+      );
+    });
+}
+
+/** The address of a store that must be there. */
+function thereAt(given: string, folder: string, context: Context): string {
+  const address = addressOf(given, folder, context);
+  if (isThere(address)) return address;
+  throw new StrataError("file_not_found", `there is no database ${address}; name the data folder`, { file: address });
 }
 
 /** A variable keeps a password out of the command line, which others on the machine can see. */
