@@ -310,4 +310,18 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
     notReadable: [["pipe"]],
     more: [[40], [undefined]],
   },
+  "features/organization": {
+    onBehalf: [["Corner Shop"]],
+    forMember: [
+      ["Ann Miller", "Owner"],
+      ["Ann Miller", undefined],
+    ],
+    openUntil: [["18:00 today"]],
+    closedUntil: [["09:00 on Monday, 2026-11-30"]],
+    whileClosed: [["we answer tomorrow"]],
+    onLine: [
+      ["Shop phone", "Bob Stone (Repairs)"],
+      ["Shop phone", undefined],
+    ],
+  },
 };

@@ -79,11 +79,17 @@ function frameText(event: StoredEvent, whole: Untrusted, cut?: (text: string) =>
   const text = cut === undefined ? whole : untrusted(cut(whole));
   const framed: TextPart = {
     type: "text",
-    text: frame(headerOf(event), text, event.name),
+    text: frame(headerOf(event), text, senderLine(event)),
   };
   if (text.length === whole.length) return [framed];
   const mark = trusted(beginningShown(event.kind, text.length, whole.length));
   return [framed, { type: "text", text: mark }];
+}
+
+/** Who wrote, from where, and to which line: data, as all that a channel passes on. */
+function senderLine({ name, number, line }: StoredEvent): Untrusted | undefined {
+  const said = [name, number, line && `to ${line}`].filter((one) => one !== undefined);
+  return said.length === 0 ? undefined : untrusted(said.join(" · "));
 }
 
 const headerOf = ({ kind, trust, at, proof }: StoredEvent): FrameHeader => ({

@@ -71,6 +71,8 @@ export const EVENT = z
     externalId: z.string().optional(),
     proof: PROOF.optional(),
     name: z.string().optional(),
+    number: z.string().optional().describe("Where the sender wrote from, as the channel says."),
+    line: z.string().optional().describe("The line of the organization that it came to."),
     content: PARTS,
     at: TIME,
   })

@@ -64,6 +64,10 @@ export interface NewEvent {
   readonly proof?: Proof;
   /** The name that the sender claims, shown as data. */
   readonly name?: Untrusted;
+  /** Where the sender wrote from, as the channel says: a number or an address, shown as data. */
+  readonly number?: Untrusted;
+  /** The line of the organization that it came to, by the id that is declared: replies leave by it. */
+  readonly line?: string;
   readonly content: readonly EventPart[];
   /** When it happened, according to the channel: milliseconds since 1970. */
   readonly at: number;

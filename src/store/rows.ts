@@ -53,6 +53,8 @@ export type WithText<R> = R & { readonly text: string | null };
 /** What an event's piece holds: all of it that its sender wrote. */
 export interface EventText {
   readonly name?: Untrusted;
+  readonly number?: Untrusted;
+  readonly line?: string;
   readonly content: readonly EventPart[];
   /** Of an answer to an open call. */
   readonly failed?: true;
@@ -147,7 +149,7 @@ export const toLimits = (text: string): ReservedLimits => stored(text);
 /** An event; without name and content where they were erased. */
 export function toEvent(row: WithText<Row<"event">>): StoredEvent {
   const { id, thread, seq, kind, trust, channel, at, status, proof } = row;
-  const { name, content, failed, used }: EventText = row.text === null ? { content: [] } : toEventText(row.text);
+  const said: EventText = row.text === null ? { content: [] } : toEventText(row.text);
   return {
     id,
     thread,
@@ -157,14 +159,11 @@ export function toEvent(row: WithText<Row<"event">>): StoredEvent {
     channel,
     ...(row.external_id !== null && { externalId: row.external_id }),
     ...(proof !== null && { proof }),
-    ...(name !== undefined && { name }),
-    content,
+    ...said,
     at,
     status,
     ...(row.turn !== null && { turn: row.turn }),
     ...(row.answers !== null && { answers: row.answers }),
-    ...(failed && { failed }),
-    ...(used && { used }),
   };
 }
 

@@ -206,6 +206,8 @@ const BOUNDED = [
     "memory.stats",
     "memory.vectors",
     "schedule.list",
+    "member.list",
+    "line.list",
   ],
   ...["subagent.list", "turn.diff", "turn.show", "usage"],
 ];

@@ -6,6 +6,7 @@ import * as inbox from "../../features/inbox/config.ts";
 import * as life from "../../features/life/config.ts";
 import * as logs from "../../features/logs/config.ts";
 import * as memories from "../../features/memories/config.ts";
+import * as organization from "../../features/organization/config.ts";
 import * as runtime from "../../features/runtime/config.ts";
 import * as schedules from "../../features/schedules/config.ts";
 import * as settings from "../../features/settings/config.ts";
@@ -24,7 +25,8 @@ type AgentKeys = typeof inbox.KEYS &
   typeof files.KEYS &
   typeof skills.KEYS &
   typeof settings.KEYS &
-  typeof subagents.KEYS;
+  typeof subagents.KEYS &
+  typeof organization.KEYS;
 type LayerSources = typeof memories.SOURCES &
   typeof logs.SOURCES &
   typeof inbox.SOURCES &
@@ -32,7 +34,8 @@ type LayerSources = typeof memories.SOURCES &
   typeof texts.SOURCES &
   typeof files.SOURCES &
   typeof settings.SOURCES &
-  typeof runtime.SOURCES;
+  typeof runtime.SOURCES &
+  typeof organization.SOURCES;
 
 /** The keys of agents that features bring, in the order of the configuration page. They are small, and read before anything runs. */
 export const AGENT_KEYS: AgentKeys = {
@@ -47,6 +50,7 @@ export const AGENT_KEYS: AgentKeys = {
   ...skills.KEYS,
   ...settings.KEYS,
   ...subagents.KEYS,
+  ...organization.KEYS,
 };
 
 /** The sources that layers may name, in the order of that page. */
@@ -59,6 +63,7 @@ export const LAYER_SOURCES: LayerSources = {
   ...files.SOURCES,
   ...settings.SOURCES,
   ...runtime.SOURCES,
+  ...organization.SOURCES,
 };
 
 /** The contents of strata.yaml, as a program writes them. */

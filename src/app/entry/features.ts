@@ -82,6 +82,15 @@ export const FEATURES: readonly Listed<World>[] = [
     load: async () => (await import("../../features/messages/index.ts")).FEATURE,
   },
   {
+    name: "organization",
+    nouns: {
+      organization: "show for whom an agent speaks, and whether it is open now",
+      member: "list the people of the organization",
+      line: "list the numbers and addresses to which contacts write",
+    },
+    load: async () => (await import("../../features/organization/index.ts")).FEATURE,
+  },
+  {
     name: "runtime",
     nouns: {},
     load: async () => (await import("../../features/runtime/index.ts")).FEATURE,

@@ -10,8 +10,11 @@ import {
   threadOf,
   turnOf,
 } from "../../turn/index.ts";
-import { type DeliveryPorts, type DeliveryReport, deliverDue } from "./deliver.ts";
+import { answeredBy, type Delivery, type DeliveryPorts, type DeliveryReport, deliverDue } from "./deliver.ts";
 import { OUTBOX_STORE, type OutboxMessage } from "./store.ts";
+
+/** A reply as it is listed: with the line by which it leaves, if its agent has lines. */
+export type MailView = OutboxMessage & Pick<Delivery, "line">;
 
 /** What happens to replies once they are committed. */
 export interface DeliveryApi {
@@ -20,7 +23,7 @@ export interface DeliveryApi {
     actor: Allowed<"read">,
     agent: AgentName,
     wish: Paging & { readonly status?: OutboxMessage["status"] },
-  ): Promise<readonly OutboxMessage[]>;
+  ): Promise<readonly MailView[]>;
   /** Says that a message was delivered. False where it did not wait any more. */
   delivered(actor: Allowed<"operate">, agent: AgentName, id: OutboxMessage["id"]): Promise<boolean>;
   /**
@@ -93,10 +96,16 @@ async function confirmDelivery(parts: Parts, actor: Allowed<"view">, turn: TurnI
 async function outbox(
   access: AgentAccess,
   wish: Paging & { readonly status?: OutboxMessage["status"] },
-): Promise<readonly OutboxMessage[]> {
-  const found = await access.parts.store.part(OUTBOX_STORE).mail(access.owner, wish);
+): Promise<readonly MailView[]> {
+  const { parts, owner, agent } = access;
+  const found = await parts.store.part(OUTBOX_STORE).mail(owner, wish);
   await recordAct(access, "read outbox", `messages: ${found.length}`);
-  return found;
+  if (agent.business?.lines === undefined) return found;
+  const left = found.map(async (one): Promise<MailView> => {
+    const { line } = await answeredBy(parts, { ...owner, contact: one.contact }, one.turn);
+    return line === undefined ? one : { ...one, line };
+  });
+  return Promise.all(left);
 }
 
 /** Says that a message was delivered by other means. */

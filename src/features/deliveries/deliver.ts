@@ -15,6 +15,8 @@ export interface Delivery
   readonly agent: AgentName;
   /** The messages that it answers, in the order received; none where the agent began by itself. */
   readonly inReplyTo: readonly Pick<StoredEvent, "id" | "externalId">[];
+  /** The line by which it leaves: the one to which they came. */
+  readonly line?: string;
 }
 
 /** Hands a reply over. Throws where it was not taken: the sentence is kept with the message. */
@@ -67,8 +69,8 @@ export async function* deliverDue(
     const problem = await problemOf(async () => {
       const token = deliver.key === undefined ? undefined : parts.vault.secret(deliver.key);
       const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
-      const inReplyTo = await answeredBy(parts, { ...owner, contact: message.contact }, message.turn);
-      await send({ ...message, agent: agent.name, inReplyTo }, { url: deliver.url, token, signal: patience });
+      const answered = await answeredBy(parts, { ...owner, contact: message.contact }, message.turn);
+      await send({ ...message, agent: agent.name, ...answered }, { url: deliver.url, token, signal: patience });
     });
     // Not the receiver's fault: whoever starts next sends it at once, and it counts for no try.
     const stopped = signal.aborted && problem !== undefined;
@@ -77,20 +79,23 @@ export async function* deliverDue(
   }
 }
 
-/** The messages that a turn answers: its own, and those that its run began with before it waited for something. */
-async function answeredBy(
+/** The messages that a turn answers, and the line of the newest: its own, and those that its run began with before it waited for something. */
+export async function answeredBy(
   { store }: Pick<Delivering, "store">,
   scope: ContactScope,
   id: TurnId,
-): Promise<Delivery["inReplyTo"]> {
+): Promise<Pick<Delivery, "inReplyTo" | "line">> {
   const turn = await store.turn(scope, id);
-  if (turn === undefined) return [];
+  if (turn === undefined) return { inReplyTo: [] };
   const first = turn.run === id ? undefined : await store.turn(scope, turn.run);
-  return [...(first?.events ?? []), ...turn.events].flatMap(({ id: event, kind, externalId }) =>
+  const events = [...(first?.events ?? []), ...turn.events];
+  const line = events.findLast((event) => event.line !== undefined)?.line;
+  const inReplyTo = events.flatMap(({ id: event, kind, externalId }) =>
     kind === "message" || kind === "instruction"
       ? [{ id: event, ...(externalId !== undefined && { externalId }) }]
       : [],
   );
+  return { inReplyTo, ...(line !== undefined && { line }) };
 }
 
 /** A message that was sent, or why it was not taken. */

@@ -27,6 +27,7 @@ const MESSAGE = z
     channel: z.string(),
     text: z.string(),
     status: z.enum(STATUSES),
+    line: z.string().optional().describe("the line by which it leaves"),
     at: TIME,
   })
   .meta({ id: "OutboxMessage" });

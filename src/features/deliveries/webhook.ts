@@ -31,13 +31,14 @@ function whyNot(thrown: unknown): string {
   return `the request to the server failed (${cause.message === "" && "code" in cause ? cause.code : cause.message})`;
 }
 
-const bodyOf = ({ id, agent, contact, thread, turn, channel, inReplyTo, text, at }: Delivery) => ({
+const bodyOf = ({ id, agent, contact, thread, turn, channel, line, inReplyTo, text, at }: Delivery) => ({
   id,
   agent,
   contact,
   thread,
   turn,
   channel,
+  ...(line !== undefined && { line }),
   inReplyTo,
   text,
   at: new Date(at).toISOString(),

@@ -69,6 +69,8 @@ export interface NewMessage {
   /** Left out: for an instruction or a scheduled event the sender's own, else `contact`. */
   readonly trust?: Trust | undefined;
   readonly name?: Untrusted | undefined;
+  readonly number?: Untrusted | undefined;
+  readonly line?: string | undefined;
   readonly externalId?: string | undefined;
   readonly signature?: string | undefined;
   /** Set of the conversation in the same transaction; null takes one back to its default. */
@@ -163,6 +165,14 @@ function checkTools({ name, tools }: Agent, wanted: readonly ToolName[]): void {
   throw new StrataError("invalid_input", says, { tool: unknown });
 }
 
+function checkLine({ name, business }: Agent, line: string): void {
+  const lines = Object.keys(business?.lines ?? {});
+  if (lines.includes(line)) return;
+  const known = lines.length === 0 ? "; `business` of strata.yaml declares none" : suggestion(line, lines);
+  const says = `${name} has no line ${JSON.stringify(line)}${known || `; its lines are ${lines.join(", ")}`}`;
+  throw new StrataError("invalid_input", says, { line });
+}
+
 /** The message on its thread. It, its thread and its settings are stored together or not at all. */
 async function stored(
   { parts, runtime }: Ports,
@@ -176,6 +186,7 @@ async function stored(
   if (follow !== "queue") allow(actor, "run");
   // Contacts must not choose how much of the prompt is sent, or how the model answers.
   if (now !== undefined) allow(actor, "operate");
+  if (message.line !== undefined) checkLine(await agentOf(parts, actor, to), message.line);
   if (message.parameters?.tools !== undefined) checkTools(await agentOf(parts, actor, to), message.parameters.tools);
   const also =
     Object.keys(settings).length === 0
@@ -220,7 +231,7 @@ function eventsOf(
 
 function eventOf(
   actor: Allowed<"post">,
-  { kind, trust, content, name, externalId, signature }: NewMessage,
+  { kind, trust, content, name, number, line, externalId, signature }: NewMessage,
   { channel, at }: Pick<SignedEvent, "channel" | "at">,
 ): SignedEvent {
   const isOwn = kind === "instruction" || kind === "scheduled";
@@ -231,6 +242,8 @@ function eventOf(
     content,
     at,
     ...(name !== undefined && { name }),
+    ...(number !== undefined && { number }),
+    ...(line !== undefined && { line }),
     ...(externalId !== undefined && { externalId }),
     ...(signature !== undefined && { signature }),
   };

@@ -81,6 +81,16 @@ const TAKES = z.strictObject({
       "who speaks; never higher than the sender's own trust. Default: `contact`; for an instruction or a scheduled event the sender's own",
     ),
   name: line().transform(untrusted).optional().describe("the name that the sender uses; shown to the agent as a claim"),
+  number: line()
+    .transform(untrusted)
+    .optional()
+    .describe("where the sender wrote from, such as a telephone number; shown to the agent as a claim"),
+  line: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe("the line that the message came to, one of `business.lines`: the reply leaves by it"),
   externalId: line()
     .optional()
     .describe(
@@ -177,11 +187,11 @@ const send = runOperation({
 type Given = z.output<typeof TAKES>;
 
 function messageOf(given: Given): NewMessage {
-  const { kind, trust, name, externalId, signature, settings, mode, follow } = given;
+  const { kind, trust, name, number, line: at, externalId, signature, settings, mode, follow } = given;
   refuseMissing(given);
   const answers = given.answers.map((one) => ({ ...one, content: partsOf(one.content) }));
-  const said = { content: contentOf(given), answers, kind, trust, name, externalId, signature, settings };
-  return { to: recipientOf(given), ...said, mode, parameters: parametersIn(given), follow };
+  const said = { content: contentOf(given), answers, kind, trust, name, number, externalId, signature, settings };
+  return { to: recipientOf(given), ...said, line: at, mode, parameters: parametersIn(given), follow };
 }
 
 /** An empty one says nothing. */

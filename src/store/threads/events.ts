@@ -268,11 +268,12 @@ interface Arrival {
 }
 
 async function add(tx: Tx, scope: ContactScope, { event, thread, key, seq }: Arrival): Promise<StoredEvent> {
-  const { id, kind, trust, channel, name, content, at, proof = null } = event;
+  const { id, kind, trust, channel, at, proof = null, answers, name, number, line, content, failed, used } = event;
   await freeErasedId(tx, scope, event);
-  const { answers, failed, used } = event;
   const said: EventText = {
     ...(name !== undefined && { name }),
+    ...(number !== undefined && { number }),
+    ...(line !== undefined && { line }),
     content,
     ...(failed && { failed }),
     ...(used && { used }),

@@ -70,9 +70,14 @@ export async function* regenerate(
   // A recording's turn is answered again on the recording's channel: nothing of it is to be delivered today.
   const beside = { key: ownName(parts, "again"), channel: parent.channel };
   const thread = await branch(parts, parent, before(parent, turns, turn), beside);
-  const events = turn.events.map(({ kind, trust, channel, name, proof, content, at }) => {
+  const events = turn.events.map(({ kind, trust, channel, name, number, line, proof, content, at }) => {
     // Without the external id: the message is known by it already and would not be stored again.
-    const said = { kind, trust, channel, content, at, ...(name !== undefined && { name }), ...(proof && { proof }) };
+    const from = {
+      ...(name !== undefined && { name }),
+      ...(number !== undefined && { number }),
+      ...(line && { line }),
+    };
+    const said = { kind, trust, channel, content, at, ...from, ...(proof && { proof }) };
     return { ...said, id: eventId(issueId("event", parts.clock.real(), parts.random(10))) };
   });
   await parts.store.receive(thread.scope, thread.id, events);

@@ -1,0 +1,73 @@
+import { type Agent, type StoredEvent, type Trusted, trusted } from "../../protocol/index.ts";
+import { civilAt, isoDay, nextDay, timeAt } from "./civil.ts";
+import type { Line, Member, StoredBusiness } from "./config.ts";
+import { DAYS, openingAt } from "./hours.ts";
+import { closedUntil, forMember, onBehalf, onLine, openUntil, WORDING, whileClosed } from "./wording.ts";
+
+/** The member for whom an agent writes: of the line that was written to, or its own. */
+export function memberFor({ business, represents }: Agent, line?: Line): Member | undefined {
+  const id = line?.member ?? represents;
+  return id === undefined ? undefined : business?.members?.[id];
+}
+
+/** The line to which the newest of these messages came that names one. */
+export function lineOf({ business }: Agent, events: readonly Pick<StoredEvent, "line">[]): Line | undefined {
+  const id = events.findLast(({ line }) => line !== undefined)?.line;
+  return id === undefined ? undefined : business?.lines?.[id];
+}
+
+/** What stands below the member's messages. */
+export const signatureOf = ({ name }: StoredBusiness, member: Member): string =>
+  member.signature ?? `${member.name}, ${name}`;
+
+const sentenceCase = (word: string): string => `${word[0]?.toUpperCase()}${word.slice(1)}`;
+
+/** For whom the agent speaks, as lines of its prompt: the same for all its conversations. */
+export function identityText(agent: Agent, business: StoredBusiness): Trusted {
+  const { name, description, services, contacts, address, languages, timezone, hours, compliance } = business;
+  const member = memberFor(agent);
+  const week = DAYS.flatMap((day) => (hours?.[day] === undefined ? [] : [`${sentenceCase(day)} ${hours[day]}`]));
+  const dates = Object.entries(hours?.exceptions ?? {}).map(([date, times]) => `${date} ${times}`);
+  const lines = [
+    onBehalf(name),
+    description,
+    member && forMember(member.name, member.title),
+    member?.language && `Write in ${member.language} unless the contact uses another language.`,
+    services && `Services: ${services.join("; ")}`,
+    contacts &&
+      `Contact: ${Object.entries(contacts)
+        .map(([kind, value]) => `${kind} ${value}`)
+        .join("; ")}`,
+    address && `Address: ${address}`,
+    languages && `Languages: ${languages.join(", ")}`,
+    hours && `Opening hours (${timezone ?? "UTC"}): ${[...week, ...dates].join("; ") || "none"}`,
+    ...(compliance ?? []).map((rule) => `- ${rule}`),
+  ];
+  return trusted([WORDING.heading, ...lines.flatMap((one) => one || [])].join("\n"));
+}
+
+/** Whether the business is open at that time, as a sentence for the tail: nothing where no hours are declared. */
+export function openingText({ hours, timezone = "UTC", afterHours }: StoredBusiness, at: number): string | undefined {
+  if (hours === undefined) return undefined;
+  const { isOpen, changes } = openingAt(hours, timezone, at);
+  if (isOpen) return changes === undefined ? WORDING.always : openUntil(moment(timezone, changes, at));
+  const says = changes === undefined ? WORDING.never : closedUntil(moment(timezone, changes, at));
+  return afterHours === undefined ? says : `${says} ${whileClosed(afterHours)}`;
+}
+
+/** `at 18:00`-like for today and tomorrow, else with the day. */
+function moment(timezone: string, then: number, now: number): string {
+  const [day, today] = [civilAt(timezone, then), civilAt(timezone, now)];
+  const time = timeAt(timezone, then);
+  if (isoDay(day) === isoDay(today)) return `${time} today`;
+  if (isoDay(day) === isoDay(nextDay(today))) return `${time} tomorrow`;
+  const weekday = DAYS[new Date(`${isoDay(day)}T00:00:00Z`).getUTCDay()] ?? "";
+  return `${time} on ${sentenceCase(weekday)}, ${isoDay(day)}`;
+}
+
+/** To which line a message came, and who answers there. */
+export function lineText(agent: Agent, line: Line): string {
+  const member = line.member === undefined ? undefined : memberFor(agent, line);
+  const who = member && (member.title === undefined ? member.name : `${member.name} (${member.title})`);
+  return onLine(line.name, who);
+}
