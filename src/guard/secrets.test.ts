@@ -43,6 +43,7 @@ const SECRETS: readonly (readonly [string, string])[] = [
   ["API key", `AIza${"SyD-abcdefghijklmnopqrstuvwxyz12345"}`],
   ["API key", `gsk_${A36}abcdefgh1234`],
   ["API key", `sk_strata_${A36}`],
+  ["API key", `sk-strata-${A36}`],
   ["web token", `Authorization: Bearer ${JWT}`],
   ["password", "The wifi password is hunter2-garden!"],
   ["password", "Passwort: Sommer2026"],

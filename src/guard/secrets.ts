@@ -106,7 +106,7 @@ const RULES: readonly Rule[] = [
   key("Stripe key", ["whsec_"], "[A-Za-z0-9+/]", 24, 255),
   key("API key", ["sk-ant-", "sk-proj-", "sk-or-", "sk-svcacct-", "sk-admin-"], "[A-Za-z0-9_-]", 16, 255),
   key("API key", ["sk-"], "[A-Za-z0-9]", 32, 255),
-  key("API key", ["sk_strata_"], "[\\w-]", 16, 255),
+  key("API key", ["sk_strata_", "sk-strata-"], "[\\w-]", 16, 255),
   key("API key", ["AIza"], "[\\w-]", 35),
   key("API key", ["gsk_", "pplx-"], "[A-Za-z0-9]", 40, 255),
   key("API key", ["xai-"], "[A-Za-z0-9]", 60, 255),

@@ -25,6 +25,8 @@ export type MemoryId = Brand<string, "MemoryId">;
 export type OutboxId = Brand<string, "OutboxId">;
 /** One tool call that waits for a person: `apr_…`. */
 export type ApprovalId = Brand<string, "ApprovalId">;
+/** One key of the HTTP server: `key_…`. It names the key in lists and records, and opens nothing. */
+export type KeyId = Brand<string, "KeyId">;
 
 /** One call whose answer comes later: `cal_…`. The provider's own id for it may repeat. */
 export type CallId = Brand<string, "CallId">;
@@ -42,6 +44,7 @@ const ISSUED = {
   outbox: "out",
   approval: "apr",
   call: "cal",
+  key: "key",
 } as const;
 
 /** The kinds of ids that only the platform issues. */
@@ -103,6 +106,7 @@ export const memoryId = (text: string): MemoryId => issued(text, "memory");
 export const outboxId = (text: string): OutboxId => issued(text, "outbox");
 export const callId = (text: string): CallId => issued(text, "call");
 export const approvalId = (text: string): ApprovalId => issued(text, "approval");
+export const keyId = (text: string): KeyId => issued(text, "key");
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 

@@ -93,6 +93,8 @@ export {
   isIssuedId,
   issuedAt,
   issueId,
+  type KeyId,
+  keyId,
   type LayerId,
   layerId,
   type MemoryId,

@@ -31,9 +31,10 @@ export const scopeOf = (actor: Allowed<"view">, { agent, contact }: Conversation
 
 /** The declared agent of that name. @throws StrataError `agent_not_found` */
 export function agentNamed({ agents }: Parts, actor: Allowed<"view">, name: AgentName): Agent {
-  const agent = agents.all.find((one) => one.name === name && one.org === actor.org);
+  const known = agents.all.filter((one) => isInReach(actor, one));
+  const agent = known.find((one) => one.name === name);
   if (agent !== undefined) return agent;
-  const names = agents.all.filter((one) => one.org === actor.org).map((one) => one.name);
+  const names = known.map((one) => one.name);
   const recorded =
     formerAgent(agents, actor, name) && "; it is no longer declared, and what is stored of it can still be read";
   throw new StrataError(
@@ -51,7 +52,11 @@ export const recordedAgent = (parts: Parts, actor: Allowed<"view">, name: AgentN
   formerAgent(parts.agents, actor, name) ?? agentNamed(parts, actor, name);
 
 const formerAgent = ({ former = [] }: Parts["agents"], actor: Allowed<"view">, name: AgentName): Agent | undefined =>
-  former.find((one) => one.name === name && one.org === actor.org);
+  former.find((one) => one.name === name && isInReach(actor, one));
+
+/** For whoever reaches one agent alone, the others are as little there as those that nobody declared. */
+const isInReach = (actor: Allowed<"view">, { org, name }: Pick<Agent, "org" | "name">): boolean =>
+  actor.org === org && (actor.agent ?? name) === name;
 
 /** The thread, if the actor may see it. A thread of somebody else is not found, like one that does not exist. */
 export async function threadOf(parts: Parts, actor: Allowed<"view">, id: ThreadId): Promise<Thread> {
@@ -186,7 +191,8 @@ export async function recordedAgents(
   agent: AgentName | undefined,
 ): Promise<readonly AgentName[]> {
   const recorded = await parts.store.agents(actor.org);
-  if (agent !== undefined && !recorded.includes(agent)) agentNamed(parts, actor, agent);
+  if (agent !== undefined && !(recorded.includes(agent) && isInReach(actor, { org: actor.org, name: agent })))
+    agentNamed(parts, actor, agent);
   const one = agent ?? actor.agent;
   return one === undefined ? recorded : [one];
 }

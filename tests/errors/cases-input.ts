@@ -85,7 +85,7 @@ export const INPUT: readonly Case[] = [
     code: "unauthenticated",
     when: "a token is not known",
     provoke: async () => (await site()).refused("GET /v1/agents", undefined, { authorization: "Bearer sk_strata_x" }),
-    says: ["the token is not valid for this server", "operator.token"],
+    says: ["no valid key was sent", "strata key create", "operator.token"],
   },
   {
     code: "not_allowed",

@@ -13,6 +13,7 @@ import {
   ROLES,
   type Role,
 } from "../../src/protocol/index.ts";
+import { sampleAgent } from "../../src/turn/index.contract.ts";
 
 /** Who reaches what, as a person has reviewed it: a line for each operation, here or in its feature's folder. */
 const ROWS = new Map(
@@ -62,13 +63,24 @@ const ACTORS: Readonly<Record<Role, Actor>> = {
 
 const isExpected = (name: string, role: Role): boolean => EXPECTED.get(name)?.includes(role) ?? false;
 
-/** Whom a request comes from: set before each one. */
-let actor: Actor = ACTORS.operator;
+/** The reach of a key as `key.create` takes it, and the keys of each role. The platform asks with no key. */
+const REACHES: Readonly<Partial<Record<Role, object>>> = {
+  operator: {},
+  member: {},
+  agent: { agent: "companion" },
+  contact: { agent: "companion", contact: "ann" },
+  auditor: {},
+};
+const keys = new Map<Role, string>();
+
 let fixture: HttpFixture;
 const ids = new Map<string, string>();
 
 beforeAll(async () => {
-  fixture = await httpFixture(["Hello."], { actorOf: () => actor });
+  fixture = await httpFixture(["Hello."], {}, [sampleAgent({}, "other")]);
+  for (const role of ROLES) if (REACHES[role]) keys.set(role, await fixture.key(role, REACHES[role]));
+  const { body } = await fixture.json("POST /v1/keys", { body: { name: "spare", role: "auditor" } });
+  ids.set("key", String(at(body, "id")));
   const thread = await fixture.open("ann");
   const said = await fixture.json("POST /v1/agents/companion/messages", { body: { thread, text: "Hi" } });
   const saved = await fixture.json("POST /v1/memories", {
@@ -86,27 +98,60 @@ function sampleOf({ takes, name }: Operation): Record<string, unknown> {
   const required = fieldsOf(takes).filter((field) => field.required || field.name === "agent");
   const sent = name === "message.send" ? { thread: ids.get("thr"), text: "Hi", follow: "queue" } : {};
   const each = required.map(({ name: field, says, choices, type }) => {
-    const kind = /\b(thr|trn|mem|apr|out)_/.exec(says)?.[1] ?? (says === "another turn" ? "trn" : undefined);
+    const kind = /\b(thr|trn|mem|apr|out|key)_/.exec(says)?.[1] ?? (says === "another turn" ? "trn" : undefined);
     if (kind !== undefined) return [field, ids.get(kind) ?? `${kind}_${"0".repeat(26)}`];
     return [field, named[field] ?? choices?.[0] ?? (type === "number" ? 1 : "x")];
   });
   return { ...Object.fromEntries(each), ...sent };
 }
 
-/** What an operation answers over HTTP: the code of its error, or nothing, and the sentence. */
-async function overHttp(operation: Operation, values: Readonly<Record<string, unknown>>) {
-  if (operation.at === undefined) return undefined;
-  const { method, path } = operation.at;
-  const inPath = pathFields(operation.at);
+/** What an operation answers over HTTP to the key of a role: the code of its error, or nothing, and the sentence. */
+async function overHttp(operation: Operation, values: Readonly<Record<string, unknown>>, role: Role) {
+  const token = keys.get(role);
+  return operation.at === undefined || token === undefined
+    ? undefined
+    : refusalIn(await asked(operation, values, token));
+}
+
+async function asked({ at: place }: Operation, values: Readonly<Record<string, unknown>>, token: string) {
+  if (place === undefined) throw new Error("it has no route");
+  const { method, path } = place;
+  const inPath = pathFields(place);
   const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(values[name] ?? "garbage")));
   const rest = Object.entries(values).filter(([name]) => !inPath.includes(name));
   const query =
     method === "post"
       ? ""
       : `?${new URLSearchParams(rest.map(([name, value]): [string, string] => [name, String(value)]))}`;
-  const asked = method === "post" ? { body: Object.fromEntries(rest) } : {};
-  return refusalIn(await fixture.ask(`${method.toUpperCase()} ${url}${query}`, asked));
+  const body = method === "post" ? { body: Object.fromEntries(rest) } : {};
+  return fixture.ask(`${method.toUpperCase()} ${url}${query}`, { token, ...body });
 }
+
+/** Keys that reach neither ann's thread nor what the companion keeps. */
+const FOREIGN: readonly (readonly [Role, { readonly agent: string; readonly contact?: string }])[] = [
+  ["operator", { agent: "other" }],
+  ["member", { agent: "other" }],
+  ["agent", { agent: "other" }],
+  ["contact", { agent: "other", contact: "bob" }],
+  ["auditor", { agent: "other" }],
+  ...(["operator", "member", "contact", "auditor"] as const).map(
+    (role) => [role, { agent: "companion", contact: "bob" }] as const,
+  ),
+];
+
+/** The same question about what nobody has. Who talks with the companion knows that it is there. */
+const elsewhere = (values: Readonly<Record<string, unknown>>, { agent: own }: { readonly agent: string }) =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => {
+      if (name === "agent") return [name, own === value ? value : "nowhere"];
+      if (name === "contact" || name === "sender") return [name, "nobody"];
+      return [name, typeof value === "string" ? value.replace(/(?<=_)[0-9a-z]{26}$/, "0".repeat(26)) : value];
+    }),
+  );
+
+/** An answer without the names that were in the question. */
+const plainly = (text: string): string =>
+  text.replace(/(?<=_)[0-9a-z]{26}/g, "ID").replaceAll(/\b(companion|nowhere)\b/g, "AGENT").replaceAll(/\b(ann|zoe|nobody)\b/g, "CONTACT");
 
 async function refusalIn(response: Response) {
   const text = await response.text();
@@ -116,9 +161,9 @@ async function refusalIn(response: Response) {
 }
 
 /** The same as the command line calls it. */
-async function asCommand(operation: Operation, values: unknown) {
+async function asCommand(operation: Operation, values: unknown, role: Role) {
   const naming = { whole: "the command", field: (name: string) => name };
-  const call = { actor, signal: new AbortController().signal, progress: () => undefined };
+  const call = { actor: ACTORS[role], signal: new AbortController().signal, progress: () => undefined };
   try {
     const ran = await operation.run(fixture.parts, { values, naming }, call);
     if (!("events" in ran)) return { code: undefined, message: "" };
@@ -140,19 +185,33 @@ describe("who may do what", () => {
     const values = sampleOf(operation);
     expect(operation.takes.safeParse(values).error, "the sample is valid").toBeUndefined();
     for (const role of ROLES) {
-      actor = ACTORS[role];
       for (const door of [overHttp, asCommand]) {
-        const sample = await door(operation, values);
+        const sample = await door(operation, values, role);
         if (sample === undefined) continue;
         if (isExpected(name, role)) {
           expect(["not_allowed", "unexpected"], `${role} reaches it: ${sample.message}`).not.toContain(sample.code);
           continue;
         }
         expect(sample.code, `${role} is refused`).toBe("not_allowed");
-        const garbage = await door(operation, { garbage: true });
+        const garbage = await door(operation, { garbage: true }, role);
         expect(garbage, `${role} learns nothing of its form`).toEqual(sample);
       }
     }
+  });
+
+  it.each(FOREIGN)("gives a key of %s with %j nothing of another's data", async (role, reach) => {
+    const token = await fixture.key(role, reach);
+    const before = await fixture.store.head(HOME);
+    for (const operation of OPERATIONS.filter(({ name, at: place }) => place !== undefined && isExpected(name, role))) {
+      const values = sampleOf(operation);
+      const text = await (await asked(operation, values, token)).text();
+      const found = [...ids.values(), "Ann has a cat", '"ann"'].filter((one) => text.includes(one));
+      const named = JSON.stringify(values);
+      expect(found.filter((one) => !named.includes(one)), `${operation.name}: ${text}`).toEqual([]);
+      const nowhere = await asked(operation, elsewhere(values, reach), token);
+      expect(plainly(text), operation.name).toEqual(plainly(await nowhere.text()));
+    }
+    expect(await fixture.store.head(HOME), "nothing was done").toEqual(before);
   });
 
   it("has a row for each field by which a change chooses a mode or claims a trust", () => {
@@ -164,9 +223,8 @@ describe("who may do what", () => {
     // What is only left in the queue takes no mode.
     const sent = "follow" in values ? { ...values, follow: "turn" } : values;
     for (const role of ROLES) {
-      actor = ACTORS[role];
       for (const door of [overHttp, asCommand]) {
-        const answer = await door(operation, sent);
+        const answer = await door(operation, sent, role);
         if (answer === undefined) continue;
         const isRefused = answer.code === "not_allowed";
         expect([role, isRefused], String(answer.message)).toEqual([role, !FIELD_ROWS.get(row)?.includes(role)]);
@@ -180,8 +238,8 @@ describe("who may do what", () => {
   });
 
   it("lets a contact look its own thread up, and shows nothing of the inside", async () => {
-    actor = ACTORS.contact;
-    const { body } = await fixture.json(`GET /v1/threads/${ids.get("thr")}/slots`);
+    const token = keys.get("contact") ?? "";
+    const { body } = await fixture.json(`GET /v1/threads/${ids.get("thr")}/slots`, { token });
     expect(at(body, "thread")).not.toHaveProperty("version");
     expect(body).toMatchObject({
       slots: [
@@ -189,15 +247,16 @@ describe("who may do what", () => {
         { to: "ann", text: "Hello." },
       ],
     });
-    actor = { ...ACTORS.contact, contact: contactId("bob") };
-    expect((await fixture.json(`GET /v1/threads/${ids.get("thr")}`)).status).toBe(404);
+    const bob = await fixture.key("contact", { agent: "companion", contact: "bob" });
+    expect((await fixture.json(`GET /v1/threads/${ids.get("thr")}`, { token: bob })).status).toBe(404);
   });
 
   it("answers a member who sends a message again with the end of the turn that answered it", async () => {
-    const made = await httpFixture(["Once."], { actorOf: () => ACTORS.member });
+    const made = await httpFixture(["Once."]);
+    const token = await made.key("member");
     const body = { thread: await made.open("ann"), text: "Hi", externalId: "m-1" };
     for (const _ of [1, 2]) {
-      const answer = await made.json("POST /v1/agents/companion/messages", { body });
+      const answer = await made.json("POST /v1/agents/companion/messages", { token, body });
       expect(answer).toMatchObject({ status: 200, body: { done: { text: "Once." } } });
     }
   });

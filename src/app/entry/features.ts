@@ -59,6 +59,11 @@ export const FEATURES: readonly Listed<World>[] = [
     load: async () => (await import("../../features/inbox/index.ts")).FEATURE,
   },
   {
+    name: "keys",
+    nouns: { key: "create, list and revoke the keys of the HTTP server" },
+    load: async () => (await import("../../features/keys/index.ts")).FEATURE,
+  },
+  {
     name: "life",
     nouns: {
       life: "show the condition of an agent that lives by itself, and run a turn of its own",

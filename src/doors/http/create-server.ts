@@ -1,6 +1,6 @@
 import { type Context, Hono } from "hono";
 import { fieldsOf, type Operation } from "../../features/index.ts";
-import { type Actor, allow, type ModelRef, StrataError, type TurnEvent } from "../../protocol/index.ts";
+import { type Actor, allow, type ModelRef, may, StrataError, type TurnEvent } from "../../protocol/index.ts";
 import { readBody } from "./read-body.ts";
 import { errorResponse, type HttpContext, type Route } from "./route.ts";
 import { routesOf } from "./routes.ts";
@@ -12,13 +12,15 @@ export interface ServerParts extends Omit<HttpContext, "turns"> {
   /** What is served, beside the routes that are written by hand. */
   readonly operations: readonly Operation[];
   readonly site: Site;
-  /** Who asks with that token; nobody for one that is not known. Today that is the operator; other roles come in here. */
-  readonly actorOf: (token: string) => Actor | undefined;
+  /** Who asks with that key or token; nobody for one that is not valid. An empty text where none was sent: it does the same work. */
+  readonly actorOf: (secret: string) => Promise<Actor | undefined> | Actor | undefined;
   readonly health: () => Promise<HealthReport>;
   /** Of every error that a route may answer with. */
   readonly errorCodes: () => Promise<readonly string[]>;
   /** Sees what the turns tell that clients ask for, for whoever looks after the server. */
   readonly watch?: ((event: TurnEvent) => void) | undefined;
+  /** Milliseconds in which a body has to arrive. Default: 30,000. */
+  readonly bodyTimeout?: number;
 }
 
 /** A request in, a response out. No port, no process. */
@@ -35,10 +37,10 @@ export interface Server {
 
 type Env = { Variables: { actor: Actor | undefined } };
 
-/** What a server of this machine alone answers without a token. Nothing private is told there. */
+/** What a server of this machine alone answers without a key. Nothing private is told there. */
 const OPEN: readonly string[] = ["/", "/health"];
 
-/** The routes over what they answer with. Every request is let in by its host first, then by its token. */
+/** The routes over what they answer with. Every request is let in by its host first, then by its key. */
 export function createServer(parts: ServerParts): Server {
   const turns = openTurns(parts.watch);
   const routes = routesOf(parts.operations);
@@ -53,7 +55,7 @@ export function createServer(parts: ServerParts): Server {
   server.use(async (context, next) => {
     checkSite(parts.site, context.req.raw.headers);
     if (isStopping) throw stopping();
-    context.set("actor", actorOf(parts, context));
+    context.set("actor", await actorOf(parts, context));
     await next();
   });
   serveOpen(server, parts);
@@ -78,20 +80,38 @@ export function createServer(parts: ServerParts): Server {
 const HEADERS = [
   ["cache-control", "no-store"],
   ["x-content-type-options", "nosniff"],
+  ["x-frame-options", "DENY"],
+  ["cross-origin-resource-policy", "same-origin"],
   ["referrer-policy", "no-referrer"],
   ["content-security-policy", "default-src 'none'; frame-ancestors 'none'"],
 ] as const;
 
 /** @throws StrataError `unauthenticated` */
-function actorOf(parts: Pick<ServerParts, "site" | "actorOf">, { req }: Context<Env>): Actor | undefined {
-  const [, token] = /^Bearer +([\w-]{1,200})$/i.exec(req.header("authorization") ?? "") ?? [];
-  const actor = token === undefined ? undefined : parts.actorOf(token);
-  if (actor !== undefined || (parts.site.isLocal && OPEN.includes(req.path))) return actor;
-  throw unauthenticated(token === undefined ? "this needs a token" : "the token is not valid for this server");
+async function actorOf(
+  parts: Pick<ServerParts, "site" | "actorOf">,
+  { req }: Context<Env>,
+): Promise<Actor | undefined> {
+  const secret = secretIn(req.raw.headers);
+  const isOpen = parts.site.isLocal && OPEN.includes(req.path);
+  if (secret === undefined && isOpen) return undefined;
+  // Asked also where none was sent: one that is missing, unknown, expired or revoked gets the same answer for the same work.
+  const actor = await parts.actorOf(secret ?? "");
+  if (actor !== undefined || isOpen) return actor;
+  throw unauthenticated("no valid key was sent");
+}
+
+/** The key or token of a request, in either of the two headers that clients know. */
+function secretIn(headers: Headers): string | undefined {
+  const [, bearer] = /^Bearer +([\w-]{1,200})$/i.exec(headers.get("authorization") ?? "") ?? [];
+  const [apiKey] = /^[\w-]{1,200}$/.exec(headers.get("x-api-key") ?? "") ?? [];
+  if (bearer !== undefined && apiKey !== undefined && bearer !== apiKey)
+    throw unauthenticated("`Authorization` and `x-api-key` hold different keys");
+  return bearer ?? apiKey;
 }
 
 function unauthenticated(why: string): StrataError {
-  const next = "send `Authorization: Bearer sk_strata_…` with the token from operator.token in the data folder";
+  const next =
+    "send `Authorization: Bearer` or `x-api-key` with one key that `strata key create` made, or the token from operator.token in the data folder";
   return new StrataError("unauthenticated", `${why}; ${next}`);
 }
 
@@ -100,25 +120,30 @@ function serveOpen(server: Hono<Env>, { health }: ServerParts): void {
   server.get("/health", async (context) => {
     const whole = await health();
     const { status, version } = whole;
-    // Why it fails names folders: that is for whoever has the token.
+    // Why it fails names folders: that is for whoever may see everything of this server.
     const bare = { status, version, ...(status === "failing" && { next: ASK_WITH_TOKEN }) };
-    return context.json(context.get("actor") === undefined ? bare : whole, status === "ok" ? 200 : 503);
+    return context.json(seesAll(context.get("actor")) ? whole : bare, status === "ok" ? 200 : 503);
   });
 }
 
+const seesAll = (actor: Actor | undefined): boolean =>
+  actor !== undefined && may(actor, "operate") && actor.agent === undefined && actor.contact === undefined;
+
 const ASK_WITH_TOKEN =
-  "nothing can be stored any more; ask again with `Authorization: Bearer`, and `because` gives the reason";
+  "nothing can be stored any more; ask again with the operator's token, and `because` gives the reason";
 
 const welcome = (version: string, origin: string): string =>
   `Strata ${version} serves here. It is a REST API for programs, and there is no page to look at.
 
   ${origin}/health            tells whether it is well
-  ${origin}/v1/agents         the agents that are served; needs the operator's token
-  ${origin}/v1/openapi.json   describes every route; needs the token, too
+  ${origin}/v1/agents         the agents that are served; needs a key
+  ${origin}/v1/openapi.json   describes every route; needs a key, too
 
-The token is in the file operator.token of the data folder, which \`strata start\` names. From where it was started:
+The operator's token is such a key. It is in the file operator.token of the data folder, which \`strata start\` names. From where it was started:
 
   curl -H "Authorization: Bearer $(cat .strata/operator.token)" ${origin}/v1/agents
+
+\`strata key create\` makes keys for other people and programs.
 
 To talk to an agent in a terminal, run \`strata chat AGENT\`.
 `;
@@ -131,16 +156,20 @@ function serveDocument(server: Hono<Env>, { health, errorCodes }: ServerParts, r
   });
 }
 
-async function responseOf(doors: HttpContext, route: Route, { req, get }: Context<Env>): Promise<Response> {
+async function responseOf(
+  doors: HttpContext & Pick<ServerParts, "bodyTimeout">,
+  route: Route,
+  { req, get }: Context<Env>,
+): Promise<Response> {
   const actor = get("actor");
-  if (actor === undefined) throw unauthenticated("this needs a token");
+  if (actor === undefined) throw unauthenticated("no valid key was sent");
   // Before the query and the body are read: whoever may not do it learns nothing of their form.
   allow(actor, route.may);
   return route.respond(doors, {
     actor,
     path: req.param(),
     query: queryOf(route, new URL(req.url).searchParams),
-    body: route.method === "post" ? await readBody(req.raw) : undefined,
+    body: route.method === "post" ? await readBody(req.raw, doors.bodyTimeout) : undefined,
     accept: req.header("accept"),
     gone: req.raw.signal,
   });
@@ -183,11 +212,11 @@ export interface AgentHealth {
 export interface Health {
   readonly status: "ok" | "failing";
   readonly version: string;
-  /** Without a token, where it fails: how to learn why. */
+  /** Where it fails, for everybody else: how to learn why. */
   readonly next?: string;
 }
 
-/** What `/health` tells the holder of a token: also what it serves. */
+/** What `/health` tells an operator of the whole organization: also what it serves. */
 export interface HealthReport extends Health {
   readonly agents: readonly AgentHealth[];
   /** The data folder. */

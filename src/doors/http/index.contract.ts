@@ -23,7 +23,7 @@ import { testFeatures } from "../../turn/index.contract.ts";
 import type { Runtime, TurnSteps } from "../../turn/index.ts";
 import { toolset } from "../../turn/tools/index.ts";
 import { cardOf } from "../../wire/index.ts";
-import { createServer, type Server, type ServerParts, siteOf } from "./index.ts";
+import { actorsBy, createServer, type Server, type ServerParts, siteOf } from "./index.ts";
 
 export const TOKEN = `sk_strata_${"a".repeat(43)}`;
 export const HERE = "127.0.0.1:4600";
@@ -50,6 +50,8 @@ export interface HttpFixture {
   readonly ask: (line: string, asked?: Asked) => Promise<Response>;
   /** The same, with the JSON of the answer. */
   readonly json: (line: string, asked?: Asked) => Promise<Json>;
+  /** The secret of a new key. */
+  readonly key: (role: string, reach?: object) => Promise<string>;
   /** The id of ann's thread with the companion. */
   readonly open: (contact?: string, key?: string) => Promise<string>;
 }
@@ -106,7 +108,7 @@ export async function httpFixture(
     errorCodes,
     runtime,
     site: siteOf({ host: "127.0.0.1", port: 4600 }),
-    actorOf: (token) => (token === TOKEN ? operator : undefined),
+    actorOf: actorsBy({ runtime, operator }, TOKEN),
     health: async () => ({ status: "ok", version: "1.2.3", agents: [], data: "/data" }),
     modelNameOf: () => "scripted",
     modelChoiceOf: () => ({ ref: "scripted", because: "the test chose it" }),
@@ -129,6 +131,8 @@ export async function httpFixture(
     const { body } = await json("POST /v1/threads", { body: { agent: "companion", contact, key } });
     return String(at(body, "id"));
   };
+  const key = async (role: string, reach: object = {}): Promise<string> =>
+    String(at((await json("POST /v1/keys", { body: { name: role, role, ...reach } })).body, "secret"));
   return {
     server,
     parts,
@@ -139,6 +143,7 @@ export async function httpFixture(
     stranger: allow({ ...operator, org: orgId("away") }, "operate"),
     ask,
     json,
+    key,
     open,
   };
 }

@@ -119,7 +119,19 @@ async function respond(
       const { type, text } = await operation.run(doors, given, callWith(gone));
       // JSON is always UTF-8, and its media type has no such parameter.
       const headers = { "content-type": type === "application/json" ? type : `${type}; charset=utf-8` };
-      return new Response(ReadableStream.from(text).pipeThrough(new TextEncoderStream()), { headers });
+      return new Response(ReadableStream.from(await begun(text)).pipeThrough(new TextEncoderStream()), { headers });
     }
   }
+}
+
+/** The pieces of a file once the first is there: what keeps it from beginning is an answer of its own, and no file that breaks off. */
+async function begun(text: Iterable<string> | AsyncIterable<string>): Promise<AsyncIterable<string>> {
+  const pieces = (async function* () {
+    yield* text;
+  })();
+  const first = await pieces.next();
+  return (async function* () {
+    if (first.done !== true) yield first.value;
+    yield* pieces;
+  })();
 }

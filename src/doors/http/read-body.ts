@@ -4,12 +4,15 @@ import { StrataError } from "../../protocol/index.ts";
 export const LARGEST_BODY = 1_048_576;
 export const DEEPEST_BODY = 32;
 
+const SLOWEST_BODY = 30_000;
+
 /**
  * The JSON of a request's body, as unknown as it came; `undefined` for an empty body.
- * @throws StrataError `body_too_large`, `body_not_json`, `invalid_input`
+ * @param timeout milliseconds in which all of it has to arrive
+ * @throws StrataError `body_too_large`, `body_too_slow`, `body_not_json`, `invalid_input`
  */
-export async function readBody(request: Request): Promise<unknown> {
-  const bytes = await readBytes(request);
+export async function readBody(request: Request, timeout = SLOWEST_BODY): Promise<unknown> {
+  const bytes = await readBytes(request, timeout);
   if (bytes.length === 0) return undefined;
   checkType(request.headers);
   const text = readText(bytes);
@@ -20,16 +23,31 @@ export async function readBody(request: Request): Promise<unknown> {
   return value;
 }
 
-async function readBytes({ body, headers }: Request): Promise<Buffer> {
+async function readBytes({ body, headers }: Request, timeout: number): Promise<Buffer> {
   if (Number(headers.get("content-length")) > LARGEST_BODY) throw tooLarge();
   const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    size += chunk.length;
-    if (size > LARGEST_BODY) throw tooLarge();
-    chunks.push(chunk);
+  const reader = body?.getReader();
+  const late = Promise.withResolvers<never>();
+  // Nobody may be waiting for it when it comes.
+  late.promise.catch(() => undefined);
+  const timer = setTimeout(() => late.reject(tooSlow(timeout)), timeout);
+  try {
+    for (let size = 0; reader !== undefined; ) {
+      const { done, value } = await Promise.race([reader.read(), late.promise]);
+      if (done) break;
+      size += value.length;
+      if (size > LARGEST_BODY) throw tooLarge();
+      chunks.push(value);
+    }
+  } finally {
+    clearTimeout(timer);
   }
   return Buffer.concat(chunks);
+}
+
+function tooSlow(timeout: number): StrataError {
+  const says = `the body did not arrive within ${timeout / 1_000} seconds; send it faster, or send less at once`;
+  return new StrataError("body_too_slow", says, { seconds: timeout / 1_000 });
 }
 
 const tooLarge = (): StrataError =>

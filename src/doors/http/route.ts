@@ -61,6 +61,8 @@ export function errorResponse(thrown: unknown): Response {
   const { status } = error.traits;
   const headers = {
     ...(status === 401 && { "www-authenticate": "Bearer" }),
+    // The rest of its body may still come: no next request can be told from it.
+    ...(status === 408 && { connection: "close" }),
     ...((status === 503 || status === 429) && { "retry-after": AGAIN }),
   };
   return Response.json(errorBody(error), { status, headers });

@@ -2,10 +2,11 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type ServerType, serve } from "@hono/node-server";
 import type { Operation } from "../../features/index.ts";
+import { KEY_API } from "../../features/keys/index.ts";
 import { type Actor, type Allowed, StrataError, TOKEN_OPERATOR, type TurnEvent } from "../../protocol/index.ts";
-import { createServer, type HealthReport, type Server } from "./create-server.ts";
+import { createServer, type HealthReport, type Server, type ServerParts } from "./create-server.ts";
 import type { HttpContext } from "./route.ts";
-import { type Address, inUrl, siteOf } from "./site.ts";
+import { type Address, inUrl, isLoopback, siteOf } from "./site.ts";
 import { isSameToken, operatorToken } from "./token.ts";
 
 /** What is served, and what comes from outside. */
@@ -42,24 +43,32 @@ export interface Serving extends Listening {
 }
 
 /**
- * Serves to whoever has the operator's token; at another address than this machine's own, nobody else gets any answer.
- * @throws StrataError `port_taken`, `invalid_input`, `file_not_found` for the token's file
+ * Serves to whoever has the operator's token or a key; at another address than this machine's own, nobody else gets any answer, and
+ * there has to be a key.
+ * @throws StrataError `port_taken`, `invalid_input`, `file_not_found` for the token's file, `keys_missing`
  */
 export async function serveOperator(served: Served, options: ServeOptions): Promise<Serving> {
   const { host = "127.0.0.1", hosts, port, watch } = options;
   const tokenFile = join(served.data, "operator.token");
   const token = operatorToken(tokenFile, served.random);
-  const operator: Actor = { ...served.operator, id: TOKEN_OPERATOR };
+  if (!isLoopback(host)) await served.runtime.use(KEY_API).checkAnyKey(served.operator, host);
   const serverAt = (got: number): Server =>
     createServer({
       ...served,
       site: siteOf({ host, port: got }, hosts),
-      actorOf: (given) => (isSameToken(given, token) ? operator : undefined),
+      actorOf: actorsBy(served, token),
       health: () => healthOf(served),
       watch,
     });
   const listening = await listen(serverAt, { host, port });
   return { ...listening, link: `${listening.url}/#token=${token}`, tokenFile };
+}
+
+/** Who asks with a secret: the operator with the token, or whoever the key is for. */
+export function actorsBy({ runtime, operator }: Pick<Served, "runtime" | "operator">, token: string): ServerParts["actorOf"] {
+  const holder: Actor = { ...operator, id: TOKEN_OPERATOR };
+  return (secret) =>
+    isSameToken(secret, token) ? holder : runtime.use(KEY_API).actorWith(operator.org, secret);
 }
 
 async function healthOf({ runtime, operator, modelNameOf, data, version, trouble }: Served): Promise<HealthReport> {

@@ -8,7 +8,7 @@ export interface Address {
 
 /** Where a server stands, as its clients may name it. */
 export interface Site {
-  /** Whether only programs of this machine reach it: then `/` and `/health` answer without a token. */
+  /** Whether only programs of this machine reach it: then `/` and `/health` answer without a key. */
   readonly isLocal: boolean;
   /** What `Host` may say, in small letters. */
   readonly hosts: ReadonlySet<string>;
@@ -59,7 +59,8 @@ export function inUrl(host: string): string {
 
 const plain = (name: string): string => `http://${name}`;
 
-function isLoopback(host: string): boolean {
+/** Whether only programs of this machine reach the address. */
+export function isLoopback(host: string): boolean {
   return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 }
 

@@ -213,8 +213,8 @@ function answerTo(port: number, bytes: string): Promise<string> {
 }
 
 describe("what is served", () => {
-  const serve = async (options: ServeOptions): Promise<Serving> => {
-    const { parts, operator } = await httpFixture();
+  const serve = async (options: ServeOptions, fixture?: HttpFixture): Promise<Serving> => {
+    const { parts, operator } = fixture ?? (await httpFixture());
     const data = mkdtempSync(join(tmpdir(), "strata-serve-"));
     const trouble = async () => undefined;
     const served = { ...parts, operator, data, trouble, version: "1.2.3", random: (n: number) => new Uint8Array(n) };
@@ -240,13 +240,44 @@ describe("what is served", () => {
     expect((await fetch(`${serving.url}/v1/agents`, { headers: { ...headers, origin } })).status).toBe(200);
   });
 
-  it("answers other machines only with the token", async () => {
-    const serving = await serve({ host: "0.0.0.0", port: 0 });
+  it("answers other machines only with a key or the token", async () => {
+    const fixture = await httpFixture();
+    const key = await fixture.key("member");
+    const serving = await serve({ host: "0.0.0.0", port: 0 }, fixture);
     expect(serving.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
     const { url, link } = serving;
     expect((await fetch(`${url}/health`)).status).toBe(401);
-    const headers = { authorization: `Bearer ${link.split("=")[1]}` };
-    expect((await fetch(`${url}/health`, { headers })).status).toBe(200);
+    for (const secret of [key, link.split("=")[1]]) {
+      const headers = { authorization: `Bearer ${secret}` };
+      expect((await fetch(`${url}/health`, { headers })).status).toBe(200);
+    }
+  });
+
+  it("26.2 is nothing for other machines while there is no valid key, and says why and what to run", async () => {
+    const fixture = await httpFixture();
+    const refused = { code: "keys_missing", message: expect.stringMatching(/0\.0\.0\.0.*strata key create/) };
+    await expect(serve({ host: "0.0.0.0", port: 0 }, fixture)).rejects.toMatchObject(refused);
+    await fixture.key("operator");
+    const { body } = await fixture.json("GET /v1/keys");
+    await fixture.json(`DELETE /v1/keys/${at(body, "keys", 0, "id")}`);
+    await expect(serve({ host: "0.0.0.0", port: 0 }, fixture)).rejects.toMatchObject(refused);
+  });
+
+  it("26.4 answers who sends a body too slowly, and ends the connection", async () => {
+    const stand = await httpFixture();
+    const { url } = await listen(
+      (port) => createServer({ ...stand.parts, bodyTimeout: 20, site: siteOf({ host: "127.0.0.1", port }) }),
+      { host: "127.0.0.1", port: 0 },
+    ).then((listening) => {
+      onTestFinished(() => listening.close());
+      return listening;
+    });
+    const port = Number(new URL(url).port);
+    const lines = ["POST /v1/threads HTTP/1.1", `host: 127.0.0.1:${port}`, `authorization: Bearer ${TOKEN}`];
+    const head = [...lines, "content-type: application/json", "content-length: 50", "", '{"agent":'].join("\r\n");
+    const answer = await answerTo(port, head);
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toContain("body_too_slow");
   });
 
   it("does not listen under a name that is none", async () => {

@@ -1,0 +1,161 @@
+import { timingSafeEqual } from "node:crypto";
+import {
+  type Actor,
+  type Allowed,
+  actorId,
+  type Digest,
+  digestOf,
+  doneBy,
+  errorKind,
+  type KeyId,
+  type OrgId,
+  StrataError,
+} from "../../protocol/index.ts";
+import type { Paging } from "../../store/index.ts";
+import { agentNamed, featureApi, type Parts, writableScope } from "../../turn/index.ts";
+import { given } from "../fields.ts";
+import { type AccessKey, isValid, KEY_STORE, type KeyReach, type KeyRole } from "./store.ts";
+
+/** What a key is to be. */
+export interface KeyWish extends KeyReach {
+  readonly name: string;
+  readonly role: KeyRole;
+  /** Days until it expires. Left out: never, or with the key that makes it. */
+  readonly days?: number;
+}
+
+/** A new key with its secret, which is told this once. */
+export interface CreatedKey extends AccessKey {
+  readonly secret: string;
+}
+
+export interface KeyApi {
+  /**
+   * Makes a key that reaches no further than its maker, and does not outlive the key that makes it.
+   * @throws StrataError `not_allowed`, `invalid_input`, `agent_not_found`, `invalid_id`
+   */
+  createKey(actor: Allowed<"operate">, wish: KeyWish): Promise<CreatedKey>;
+  /** The keys in the actor's reach, newest first: also those that were revoked or have expired. */
+  keys(actor: Allowed<"explain">, wish: Paging): Promise<readonly AccessKey[]>;
+  /** From the next request on the key opens nothing, in every process. False where it was revoked already. @throws StrataError `key_not_found` */
+  revokeKey(actor: Allowed<"operate">, id: KeyId): Promise<boolean>;
+  /** The keys that are valid now, newest first, at most so many. */
+  validKeys(actor: Allowed<"explain">, limit: number): Promise<readonly AccessKey[]>;
+  /** Before a server listens where other machines reach it. @throws StrataError `keys_missing` where no key is valid */
+  checkAnyKey(actor: Allowed<"explain">, host: string): Promise<void>;
+  /** Who asks with that secret; nobody where no key has it that is valid now. The same work is done for every wrong secret. */
+  actorWith(org: OrgId, secret: string): Promise<Actor | undefined>;
+}
+
+/** The functions of keys, as `runtime.use` gives them. */
+export const KEY_API = featureApi<KeyApi>("keys");
+
+export const KEY_NOT_FOUND = errorKind("key_not_found", {
+  status: 404,
+  exit: 3,
+  retry: false,
+  says: "no key of that id is in reach",
+});
+
+export const KEYS_MISSING = errorKind("keys_missing", {
+  status: 409,
+  exit: 6,
+  retry: false,
+  says: "a server for other machines needs a key",
+});
+
+const CHANCE = 32;
+const SHOWN = 6;
+const BEGINS = "sk-strata-";
+const DAY = 86_400_000;
+const MINUTE = 60_000;
+
+export function keyApi(parts: Parts): KeyApi {
+  const { clock } = parts;
+  const store = parts.store.part(KEY_STORE);
+  const validKeys: KeyApi["validKeys"] = (actor, limit) =>
+    store.keys(actor.org, { limit, validAt: clock.recorded(), ...ownReach(actor) });
+  return {
+    createKey: async (actor, wish) => {
+      const reach = await reachOf(parts, actor, wish);
+      const secret = `${BEGINS}${Buffer.from(parts.random(CHANCE)).toString("base64url")}`;
+      const at = clock.recorded();
+      const made = await store.createKey(actor.org, {
+        ...reach,
+        name: wish.name,
+        role: wish.role,
+        prefix: secret.slice(0, BEGINS.length + SHOWN),
+        digest: digestOf(secret),
+        ...doneBy(actor),
+        at,
+        ...(wish.days !== undefined && { expiresAt: at + wish.days * DAY }),
+      });
+      return { ...made, secret };
+    },
+    keys: (actor, wish) => store.keys(actor.org, { ...wish, ...ownReach(actor) }),
+    validKeys,
+    checkAnyKey: async (actor, host) => {
+      if ((await validKeys(actor, 1)).length > 0) return;
+      const says = `other machines can reach ${host}, and there is no key for whoever asks from there; run \`strata key create NAME --role operator\` first, or leave --host out to serve this machine alone`;
+      throw KEYS_MISSING.of(says, { host });
+    },
+    revokeKey: async (actor, id) => {
+      const key = await store.key(actor.org, { id });
+      if (key === undefined || !isWithin(actor, key))
+        throw KEY_NOT_FOUND.of(`there is no key ${id} in your reach; \`strata key list\` or \`GET /v1/keys\` lists them`, {
+          key: id,
+        });
+      return store.revokeKey(actor.org, { id, ...doneBy(actor), at: clock.recorded() });
+    },
+    actorWith: async (org, secret) => {
+      const digest = digestOf(secret);
+      const found = await store.keyWith(org, { digest });
+      const now = clock.recorded();
+      // Looked up by the digest alone; compared once more, in constant time, so that no database's idea of equality decides.
+      if (!isSame(found?.digest ?? digestOf(""), digest) || found === undefined || !isValid(found, now)) return undefined;
+      await noteUse(parts, org, found, now);
+      const { id, role, agent, contact } = found;
+      return { org, id: actorId(`key:${id}`), role, ...given("agent", agent), ...given("contact", contact) };
+    },
+  };
+}
+
+const isSame = (one: Digest, other: Digest): boolean => timingSafeEqual(Buffer.from(one), Buffer.from(other));
+
+/** At most once a minute: a key is read far more often than anybody asks when it was used. */
+async function noteUse({ store }: Parts, org: OrgId, { id, usedAt = 0 }: AccessKey, at: number): Promise<void> {
+  if (at - usedAt < MINUTE) return;
+  // Where nothing can be written, `/health` says so, and nobody is locked out.
+  await store.part(KEY_STORE).noteUse(org, { id, at }).catch(() => undefined);
+}
+
+const ownReach = ({ agent, contact }: Actor): KeyReach => ({ ...given("agent", agent), ...given("contact", contact) });
+
+const isWithin = (actor: Actor, reach: KeyReach): boolean =>
+  (actor.agent === undefined || actor.agent === reach.agent) &&
+  (actor.contact === undefined || actor.contact === reach.contact);
+
+/** Whose data the new key opens: an agent that there is, and a contact as that agent knows it. */
+async function reachOf(
+  parts: Parts,
+  actor: Allowed<"operate">,
+  { role, agent: name, contact: wanted }: KeyWish,
+): Promise<KeyReach> {
+  if (role === "contact" && wanted === undefined)
+    throw refused("a key of the role contact is for one contact; name the `contact`, and the `agent` it talks with");
+  if (role === "agent" && name === undefined)
+    throw refused("a key of the role agent is for one agent; name the `agent`");
+  if (wanted !== undefined && name === undefined)
+    throw refused("each agent knows its own contacts; name the `agent` beside the `contact`");
+  if (!isWithin(actor, { ...(name && { agent: name }), ...(wanted && { contact: wanted }) })) {
+    const own = [actor.agent, actor.contact].flatMap((one) => one ?? []).join(" and ");
+    const says = `a key opens no more than its maker may reach, and that is ${own}; name the same, or ask an operator of ${actor.org}`;
+    throw new StrataError("not_allowed", says, { role: actor.role });
+  }
+  if (name === undefined) return {};
+  agentNamed(parts, actor, name);
+  const { contact } = await writableScope(parts.agents, { org: actor.org, agent: name, contact: wanted ?? null });
+  return { agent: name, ...(contact !== null && { contact }) };
+}
+
+const refused = (says: string): StrataError => new StrataError("invalid_input", says);
