@@ -128,6 +128,8 @@ export interface StorePart<Functions extends object = object> {
   readonly named?: (tx: Tx, of: OneTurn) => Promise<readonly Digest[]>;
   /** Under which id it keeps a turn's reply: the memory of the reply has its id from that. */
   readonly replyId?: (tx: Tx, of: OneTurn) => Promise<OutboxId | undefined>;
+  /** Its tables whose rows are digested under their contact's key: of a contact there may be nothing else. */
+  readonly keyed?: readonly string[];
   /** Blanks what it keeps of a contact's words, before the contact's name goes from every row. */
   readonly erase: (tx: Tx, scope: ContactScope, erasing: Erasing) => Promise<void>;
   /** What is wrong with its rows, where no link repeats them. */

@@ -108,7 +108,7 @@ export async function httpFixture(
     errorCodes,
     runtime,
     site: siteOf({ host: "127.0.0.1", port: 4600 }),
-    actorOf: actorsBy({ runtime, operator }, TOKEN),
+    actorOf: actorsBy({ runtime: changes.runtime ?? runtime, operator }, TOKEN),
     health: async () => ({ status: "ok", version: "1.2.3", agents: [], data: "/data" }),
     modelNameOf: () => "scripted",
     modelChoiceOf: () => ({ ref: "scripted", because: "the test chose it" }),

@@ -168,6 +168,7 @@ export const KEY_STORE = {
       revocationLink(row),
     ),
   },
+  keyed: ["access_key"],
   erase: eraseKeys,
 } satisfies StorePart;
 

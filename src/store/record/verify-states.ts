@@ -87,7 +87,7 @@ export const FIRST_KEY: KeyCursor = { agent: "", contact: "" };
 
 /** The next keys of contacts: each is of somebody of whom there is something, and an erased contact has none. */
 export async function checkKeys(tx: Tx, org: OrgId, after: KeyCursor): Promise<Step<KeyCursor>> {
-  const rows = await tx.all(plain<KeyState>(KEYS, org, after.agent, after.contact));
+  const rows = await tx.all(plain<KeyState>(keysWith(tx.parts), org, after.agent, after.contact));
   const problems = rows.flatMap(({ agent, contact, known, erased }) => {
     const where = contact === "" ? `key of agent ${agent}` : `key of contact ${contact} of agent ${agent}`;
     if (known === 0) return [problem(where, "it is the key of somebody of whom there is nothing")];
@@ -105,8 +105,8 @@ const ofAgent = (table: string): string =>
   `exists (select 1 from ${table} where ${table}.org = contact_key.org and ${table}.agent = contact_key.agent)`;
 
 /** The agent's own key digests what its acts and erased signatures name, too. */
-const KEYS = `select agent, contact,
-    case when ${["piece", "memory_scope", "thread"].map((table) => ofKey(table)).join(" or ")} or (contact = ''
+const keysWith = (parts: Tx["parts"]): string => `select agent, contact,
+    case when ${["piece", "memory_scope", "thread", ...parts.flatMap(({ keyed = [] }) => keyed)].map((table) => ofKey(table)).join(" or ")} or (contact = ''
       and (${["agent_version", "act", "spent_signature"].map(ofAgent).join(" or ")})) then 1 else 0 end as known,
     case when ${ofKey("thread", " and thread.erased_link is not null")}
       and not ${ofKey("thread", " and thread.erased_link is null")} then 1 else 0 end as erased

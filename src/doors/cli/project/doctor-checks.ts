@@ -1,6 +1,6 @@
-import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { projectLock, USUAL_MODELS } from "../../../app/entry/projects.ts";
 import { serverFacts, storeName, vectorExtension } from "../../../app/entry/store.ts";
 import { type App, type AppOptions, openApp, recordFile, storeAt } from "../../../app.ts";
@@ -13,6 +13,7 @@ import {
 } from "../../../features/agents/index.ts";
 import { APPROVAL_API } from "../../../features/approvals/index.ts";
 import { FILE_API } from "../../../features/files/index.ts";
+import { KEY_API, keyLines } from "../../../features/keys/index.ts";
 import { LIFE_API, PATIENCE, unreadLine } from "../../../features/life/index.ts";
 import { MEMORY_API } from "../../../features/memories/index.ts";
 import { badSkillLine, SKILL_API } from "../../../features/skills/index.ts";
@@ -20,20 +21,11 @@ import { TEXT_API } from "../../../features/texts/index.ts";
 import { count, number } from "../../../print/index.ts";
 import { type Agent, asStrataError, type CacheUse, type CoreErrorCode, isCoreError } from "../../../protocol/index.ts";
 import { textWarning } from "../shell/teller.ts";
+import { type Check, dataFolder, node, type Outcome, ok, timeZones, warn } from "./doctor-machine.ts";
 
-/** The result of one check. `code` is the kind of failure. */
-export interface Check {
-  readonly what: string;
-  readonly state: "ok" | "warn" | "fail";
-  readonly says: string;
-  readonly code?: CoreErrorCode;
-}
+export type { Check } from "./doctor-machine.ts";
 
-type Outcome = Omit<Check, "what">;
 type Place = Required<Pick<AppOptions, "folder" | "data" | "env">> & Pick<AppOptions, "recordOnly">;
-
-const ok = (says: string): Outcome => ({ state: "ok", says });
-const warn = (says: string): Outcome => ({ state: "warn", says });
 
 /**
  * Looks at everything, one after the other; what one look throws is that check's failure. Makes nothing in folder or data. `unread`: why
@@ -77,6 +69,7 @@ async function agents(place: Place, unread: string | undefined): Promise<readonl
       checks.push(await check("waiting", () => waiting(app)));
       checks.push(await check("approvals", () => approvals(app)));
       checks.push(await check("turns", () => held(app)));
+      checks.push(await check("keys", () => keys(app)));
       checks.push(await check("attention", () => attention(app)));
       const reading = app.runtime.agents(app.operator).filter(hasFiles);
       if (reading.length > 0) checks.push(await check("files", () => files(app, reading)));
@@ -106,29 +99,6 @@ async function inApp(place: Place, look: (app: App) => Promise<Outcome>): Promis
   }
 }
 
-/** The oldest Node that runs Strata; the same as in package.json. */
-export const OLDEST_NODE = [22, 18] as const;
-
-function node(): Outcome {
-  const { version, platform, arch } = process;
-  const [major = 0, minor = 0] = version.slice(1).split(".").map(Number);
-  const here = `Node ${version.slice(1)} on ${platform} ${arch}`;
-  const [needed, least] = OLDEST_NODE;
-  if (major < needed || (major === needed && minor < least)) {
-    return { state: "fail", says: `${here}; Strata needs ${needed}.${least} or newer: install it from nodejs.org` };
-  }
-  return platform === "win32" ? warn(`${here}; on Windows, Strata is tested only with WSL: run it there`) : ok(here);
-}
-
-function timeZones(): Outcome {
-  const noon = new Date("2026-01-01T12:00:00Z");
-  const there = new Intl.DateTimeFormat("en", { timeZone: "Asia/Tokyo", hour: "numeric", hourCycle: "h23" }).format(
-    noon,
-  );
-  if (there === "21") return ok(`time zone data ${process.versions["tz"] ?? "of the system"}`);
-  return warn("this Node does not know time zones, so clock layers show UTC; install a Node with full ICU");
-}
-
 async function database({ runtime, operator }: App): Promise<Outcome> {
   const [agent] = runtime.agents(operator);
   if (agent === undefined) return ok("SQLite opens");
@@ -146,45 +116,6 @@ async function server(address: string): Promise<Outcome> {
   return warn(
     `${says}; this user bypasses its row-level security: connect as one who is not a superuser, for a second barrier between contacts`,
   );
-}
-
-/** Under this much room a write may soon fail. */
-const LITTLE = 200_000_000;
-
-function dataFolder(data: string): Outcome {
-  const exists = existsSync(data);
-  if (exists && !statSync(data).isDirectory()) {
-    return { state: "fail", says: `${data} is not a folder; name another with --data`, code: "file_not_found" };
-  }
-  let there = data;
-  while (!existsSync(there)) there = dirname(there);
-  try {
-    accessSync(there, constants.W_OK);
-  } catch {
-    const says = `${there} cannot be written by this user; change its owner or permissions, or name another with --data`;
-    return { state: "fail", says, code: "store_failed" };
-  }
-  const { bavail, bsize } = statfsSync(there);
-  const free = `${bytes(bavail * bsize)} free`;
-  const says = exists
-    ? `${data} holds ${bytes(sizeOf(data))}, ${free}`
-    : `${data} will be created at the first use, ${free}`;
-  return bavail * bsize < LITTLE ? warn(`${says}; free some space before the disk is full`) : ok(says);
-}
-
-function sizeOf(folder: string): number {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return files.reduce((sum, { parentPath, name }) => {
-    // A file may be gone since it was listed: the database's side files come and go.
-    return sum + (statSync(join(parentPath, name), { throwIfNoEntry: false })?.size ?? 0);
-  }, 0);
-}
-
-const UNITS = ["bytes", "kB", "MB", "GB", "TB"] as const;
-
-function bytes(size: number): string {
-  const step = size < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log10(size) / 3));
-  return `${number(size / 1_000 ** step)} ${UNITS[step]}`;
 }
 
 function config(place: Place): Outcome {
@@ -379,6 +310,14 @@ function former({ runtime, operator }: App): Outcome {
   const next =
     "What a renamed agent remembered of a contact goes to its new name with `strata memory export OLD --as CONTACT --out FILE` and `strata memory import FILE NEW --as CONTACT`.";
   return warn([...lines, next].join("\n"));
+}
+
+/** The most keys that are counted. */
+const MOST_KEYS = 1_000;
+
+async function keys({ runtime, operator, clock }: App): Promise<Outcome> {
+  const [says = "", ...ending] = keyLines(await runtime.use(KEY_API).validKeys(operator, MOST_KEYS), clock.recorded());
+  return ending.length === 0 ? ok(says) : warn([says, ...ending].join("\n"));
 }
 
 /** Threads that are held now, and those whose worker is gone: its turn was interrupted. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { OLDEST_NODE } from "./doctor-checks.ts";
+import { OLDEST_NODE } from "./doctor-machine.ts";
 
 it("the doctor asks for the Node that package.json asks for", () => {
   const { engines }: { engines: { node: string } } = JSON.parse(
