@@ -151,7 +151,10 @@ const elsewhere = (values: Readonly<Record<string, unknown>>, { agent: own }: { 
 
 /** An answer without the names that were in the question. */
 const plainly = (text: string): string =>
-  text.replace(/(?<=_)[0-9a-z]{26}/g, "ID").replaceAll(/\b(companion|nowhere)\b/g, "AGENT").replaceAll(/\b(ann|zoe|nobody)\b/g, "CONTACT");
+  text
+    .replace(/(?<=_)[0-9a-z]{26}/g, "ID")
+    .replaceAll(/\b(companion|nowhere)\b/g, "AGENT")
+    .replaceAll(/\b(ann|zoe|nobody)\b/g, "CONTACT");
 
 async function refusalIn(response: Response) {
   const text = await response.text();
@@ -207,7 +210,10 @@ describe("who may do what", () => {
       const text = await (await asked(operation, values, token)).text();
       const found = [...ids.values(), "Ann has a cat", '"ann"'].filter((one) => text.includes(one));
       const named = JSON.stringify(values);
-      expect(found.filter((one) => !named.includes(one)), `${operation.name}: ${text}`).toEqual([]);
+      expect(
+        found.filter((one) => !named.includes(one)),
+        `${operation.name}: ${text}`,
+      ).toEqual([]);
       const nowhere = await asked(operation, elsewhere(values, reach), token);
       expect(plainly(text), operation.name).toEqual(plainly(await nowhere.text()));
     }

@@ -12,6 +12,14 @@ export {
   type ServerParts,
 } from "./create-server.ts";
 export { errorResponse } from "./route.ts";
-export { actorsBy, type Listening, listen, type Served, type ServeOptions, type Serving, serveOperator } from "./serve.ts";
+export {
+  actorsBy,
+  type Listening,
+  listen,
+  type Served,
+  type ServeOptions,
+  type Serving,
+  serveOperator,
+} from "./serve.ts";
 export { type Address, type Site, siteOf } from "./site.ts";
 export { isSameToken, operatorToken } from "./token.ts";

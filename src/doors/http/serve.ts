@@ -65,10 +65,12 @@ export async function serveOperator(served: Served, options: ServeOptions): Prom
 }
 
 /** Who asks with a secret: the operator with the token, or whoever the key is for. */
-export function actorsBy({ runtime, operator }: Pick<Served, "runtime" | "operator">, token: string): ServerParts["actorOf"] {
+export function actorsBy(
+  { runtime, operator }: Pick<Served, "runtime" | "operator">,
+  token: string,
+): ServerParts["actorOf"] {
   const holder: Actor = { ...operator, id: TOKEN_OPERATOR };
-  return (secret) =>
-    isSameToken(secret, token) ? holder : runtime.use(KEY_API).actorWith(operator.org, secret);
+  return (secret) => (isSameToken(secret, token) ? holder : runtime.use(KEY_API).actorWith(operator.org, secret));
 }
 
 async function healthOf({ runtime, operator, modelNameOf, data, version, trouble }: Served): Promise<HealthReport> {

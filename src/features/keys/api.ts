@@ -102,9 +102,12 @@ export function keyApi(parts: Parts): KeyApi {
     revokeKey: async (actor, id) => {
       const key = await store.key(actor.org, { id });
       if (key === undefined || !isWithin(actor, key))
-        throw KEY_NOT_FOUND.of(`there is no key ${id} in your reach; \`strata key list\` or \`GET /v1/keys\` lists them`, {
-          key: id,
-        });
+        throw KEY_NOT_FOUND.of(
+          `there is no key ${id} in your reach; \`strata key list\` or \`GET /v1/keys\` lists them`,
+          {
+            key: id,
+          },
+        );
       return store.revokeKey(actor.org, { id, ...doneBy(actor), at: clock.recorded() });
     },
     actorWith: async (org, secret) => {
@@ -112,7 +115,8 @@ export function keyApi(parts: Parts): KeyApi {
       const found = await store.keyWith(org, { digest });
       const now = clock.recorded();
       // Looked up by the digest alone; compared once more, in constant time, so that no database's idea of equality decides.
-      if (!isSame(found?.digest ?? digestOf(""), digest) || found === undefined || !isValid(found, now)) return undefined;
+      if (!isSame(found?.digest ?? digestOf(""), digest) || found === undefined || !isValid(found, now))
+        return undefined;
       await noteUse(parts, org, found, now);
       const { id, role, agent, contact } = found;
       return { org, id: actorId(`key:${id}`), role, ...given("agent", agent), ...given("contact", contact) };
@@ -126,7 +130,10 @@ const isSame = (one: Digest, other: Digest): boolean => timingSafeEqual(Buffer.f
 async function noteUse({ store }: Parts, org: OrgId, { id, usedAt = 0 }: AccessKey, at: number): Promise<void> {
   if (at - usedAt < MINUTE) return;
   // Where nothing can be written, `/health` says so, and nobody is locked out.
-  await store.part(KEY_STORE).noteUse(org, { id, at }).catch(() => undefined);
+  await store
+    .part(KEY_STORE)
+    .noteUse(org, { id, at })
+    .catch(() => undefined);
 }
 
 const ownReach = ({ agent, contact }: Actor): KeyReach => ({ ...given("agent", agent), ...given("contact", contact) });

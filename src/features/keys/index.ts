@@ -40,12 +40,17 @@ const create = operation({
     contact: FIELDS.contact.optional().describe("the one contact whose data it reaches; needed by the role contact"),
     days: whole(1, 36_500).optional().describe("days until it expires; left out, it is valid until it is revoked"),
   }),
-  gives: z.object({ ...SHAPE, secret: z.string().describe("what is sent with each request; it is stored nowhere") }).meta({
-    id: "CreatedKey",
-  }),
+  gives: z
+    .object({ ...SHAPE, secret: z.string().describe("what is sent with each request; it is stored nowhere") })
+    .meta({
+      id: "CreatedKey",
+    }),
   command: {
     words: ["name"],
-    examples: ["key create mia --role member --days 90", "key create 'ann, web chat' companion --role contact --as ann"],
+    examples: [
+      "key create mia --role member --days 90",
+      "key create 'ann, web chat' companion --role contact --as ann",
+    ],
     opens: "data",
   },
   run: ({ runtime }, { name, role, agent, contact, days }, { actor }) =>

@@ -43,7 +43,11 @@ type Made = { readonly id: string; readonly secret: string; readonly prefix: str
 async function create({ json }: Pick<HttpFixture, "json">, body: object, token?: string): Promise<Made> {
   const made = await json("POST /v1/keys", { body: { name: "k", ...body }, ...(token !== undefined && { token }) });
   if (made.status !== 200) throw new Error(JSON.stringify(made.body));
-  return { id: String(at(made.body, "id")), secret: String(at(made.body, "secret")), prefix: String(at(made.body, "prefix")) };
+  return {
+    id: String(at(made.body, "id")),
+    secret: String(at(made.body, "secret")),
+    prefix: String(at(made.body, "prefix")),
+  };
 }
 
 describe("26.1 a key", () => {
@@ -56,11 +60,21 @@ describe("26.1 a key", () => {
     expect(secret.startsWith(prefix)).toBe(true);
     expect(prefix).toHaveLength("sk-strata-".length + 6);
     const listed = await stand.json("GET /v1/keys");
-    expect(at(listed.body, "keys", 0)).toMatchObject({ id, name: "mia", role: "member", prefix, byId: "token:operator" });
+    expect(at(listed.body, "keys", 0)).toMatchObject({
+      id,
+      name: "mia",
+      role: "member",
+      prefix,
+      byId: "token:operator",
+    });
     expect(JSON.stringify(listed.body)).not.toContain(secret);
     await store.close();
     const bytes = Buffer.concat(readdirSync(folder).map((file) => readFileSync(join(folder, file))));
-    expect([bytes.includes(prefix), bytes.includes(secret), bytes.includes(secret.slice(10))]).toEqual([true, false, false]);
+    expect([bytes.includes(prefix), bytes.includes(secret), bytes.includes(secret.slice(10))]).toEqual([
+      true,
+      false,
+      false,
+    ]);
     rmSync(folder, { recursive: true, force: true });
   });
 
@@ -68,7 +82,8 @@ describe("26.1 a key", () => {
     const stand = await clocked();
     const { secret } = await create(stand, { role: "member" });
     const other = await stand.key("auditor");
-    const status = async (headers: Record<string, string>) => (await stand.ask(BEARER, { token: null, headers })).status;
+    const status = async (headers: Record<string, string>) =>
+      (await stand.ask(BEARER, { token: null, headers })).status;
     expect(await status({ "x-api-key": secret })).toBe(200);
     expect(await status({ authorization: `Bearer ${secret}` })).toBe(200);
     expect(await status({ authorization: `Bearer ${secret}`, "x-api-key": secret })).toBe(200);
@@ -80,7 +95,10 @@ describe("26.1 a key", () => {
 
   it("that is missing, wrong, cut, expired, revoked or of another organization gets one answer for the same work", async () => {
     const stand = await clocked();
-    const [short, revoked] = [await create(stand, { role: "operator", days: 1 }), await create(stand, { role: "operator" })];
+    const [short, revoked] = [
+      await create(stand, { role: "operator", days: 1 }),
+      await create(stand, { role: "operator" }),
+    ];
     const foreign = await stand.runtime
       .use(KEY_API)
       .createKey(allow({ ...OPERATOR, org: orgId("away") }, "operate"), { name: "k", role: "operator" });
@@ -88,7 +106,16 @@ describe("26.1 a key", () => {
     await stand.ask(`DELETE /v1/keys/${revoked.id}`);
     stand.time.at += DAY;
     const wrong = `sk-strata-${"b".repeat(43)}`;
-    const secrets = [null, "", wrong, short.prefix, short.secret.slice(0, -1), short.secret, revoked.secret, foreign.secret];
+    const secrets = [
+      null,
+      "",
+      wrong,
+      short.prefix,
+      short.secret.slice(0, -1),
+      short.secret,
+      revoked.secret,
+      foreign.secret,
+    ];
     const answers: unknown[] = [];
     for (const token of secrets) answers.push(await measured(() => stand.json(BEARER, { token })));
     expect(answers[0]).toMatchObject({ answer: { status: 401, body: { error: { code: "unauthenticated" } } } });
@@ -283,7 +310,9 @@ describe("26.1 strata key", () => {
     const cwd = mkdtempSync(join(tmpdir(), "strata-cli-"));
     const made = await strata(["key", "create", "mia", "--role", "member", "--days", "3", "--json"], { cwd });
     const { id, secret } = JSON.parse(made.out);
-    const shown = await strata(["key", "create", "Ann at home", "companion", "--role", "contact", "--as", "ann"], { cwd });
+    const shown = await strata(["key", "create", "Ann at home", "companion", "--role", "contact", "--as", "ann"], {
+      cwd,
+    });
     expect(shown.out).toMatch(/^sk-strata-[\w-]{43}\n/);
     const listed = await strata(["key", "list"], { cwd, columns: 200 });
     expect(listed.out).toMatch(/Ann at home +contact +ann at companion/);

@@ -11,7 +11,14 @@ export const KEPT: KeptSample = {
     const who = { by: "operator", byId: actorId("token:operator"), at: NOW } as const;
     const create = (n: number, role: "contact" | "member" | "auditor", reach: object) =>
       kept.createKey(org, {
-        ...{ name: words, ...reach, role, prefix: `sk-strata-${n}`, digest: digestOf(`secret ${n} of ${agent}`), ...who },
+        ...{
+          name: words,
+          ...reach,
+          role,
+          prefix: `sk-strata-${n}`,
+          digest: digestOf(`secret ${n} of ${agent}`),
+          ...who,
+        },
         ...(n === 1 && { expiresAt: NOW + 1 }),
       });
     const first = await create(1, "contact", { agent, contact });

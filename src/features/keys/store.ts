@@ -1,7 +1,6 @@
 import {
   type ActorId,
   type AgentName,
-  actorId,
   type ContactId,
   type ContactScope,
   canonicalJson,
@@ -28,7 +27,6 @@ import {
   newTable,
   owner,
   type Paging,
-  problem,
   type StorePart,
   scopeKey,
   type Tx,
@@ -117,7 +115,7 @@ export const KEY_STORE = {
   },
   migrations: [
     {
-      number: 31,
+      number: 32,
       name: "keys",
       statements: [
         newTable("access_key", {
@@ -164,15 +162,28 @@ export const KEY_STORE = {
         return keyLink(row);
       },
     ),
-    keyRevoked: linkedTable<RevocationTable>("key_revocation", ({ id }) => `the end of key ${id}`, (_, row) =>
-      revocationLink(row),
+    keyRevoked: linkedTable<RevocationTable>(
+      "key_revocation",
+      ({ id }) => `the end of key ${id}`,
+      (_, row) => revocationLink(row),
     ),
   },
   keyed: ["access_key"],
   erase: eraseKeys,
 } satisfies StorePart;
 
-const keyLink = ({ agent, id, role, whose, prefix, digest, expires_at, by, by_id, at }: Omit<KeyTable, "link">): string =>
+const keyLink = ({
+  agent,
+  id,
+  role,
+  whose,
+  prefix,
+  digest,
+  expires_at,
+  by,
+  by_id,
+  at,
+}: Omit<KeyTable, "link">): string =>
   canonicalJson({ key: { agent, id, role, whose, prefix, digest, expires_at, by, by_id, at } });
 
 const revocationLink = ({ agent, id, by, by_id, at }: Omit<RevocationTable, "link">): string =>

@@ -18,8 +18,8 @@ import { LIFE_API, PATIENCE, unreadLine } from "../../../features/life/index.ts"
 import { MEMORY_API } from "../../../features/memories/index.ts";
 import { badSkillLine, SKILL_API } from "../../../features/skills/index.ts";
 import { TEXT_API } from "../../../features/texts/index.ts";
-import { count, number } from "../../../print/index.ts";
-import { type Agent, asStrataError, type CacheUse, type CoreErrorCode, isCoreError } from "../../../protocol/index.ts";
+import { count } from "../../../print/index.ts";
+import { type Agent, asStrataError, type CacheUse, isCoreError } from "../../../protocol/index.ts";
 import { textWarning } from "../shell/teller.ts";
 import { type Check, dataFolder, node, type Outcome, ok, timeZones, warn } from "./doctor-machine.ts";
 
