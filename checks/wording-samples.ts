@@ -257,6 +257,31 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
     charactersRead: [[900, 2_000]],
     skillTruncated: [["900 of 2000 characters are read"]],
   },
+  "features/peers": {
+    peersText: [
+      [
+        [
+          {
+            name: "shouter",
+            tool: "ask_shouter",
+            description: "Says it loudly.",
+            payload: { type: "Greeting", schema: { type: "object", properties: { name: { type: "string" } } } },
+            answers: { type: "object", properties: { said: { type: "string" } } },
+            answerType: "Answer",
+          },
+          { name: "critic", tool: "ask_critic", description: "Finds mistakes.", payload: { type: "Text", schema: {} } },
+        ],
+      ],
+    ],
+    askTool: [["shouter", "Greeting"]],
+    noSuchPeer: [["shouter"]],
+    peerIsGone: [["shouter"]],
+    noModelCall: [["shouter"]],
+    misfit: [["shouter", "`name`: Invalid input: expected string, received number"]],
+    misfitAgain: [["shouter", "`name`: Invalid input: expected string, received number"]],
+    noMoreTries: [["shouter"]],
+    couldNotAnswer: [["shouter", TURN]],
+  },
   "features/subagents": {
     description: [[[]], [["reviewer (reviews a change)", "those that AGENTS.md defines"]]],
     introduction: [['"reviewer"']],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { canonicalJson, type Trusted } from "../protocol/index.ts";
+import { canonicalJson, type JsonObject, type Layer, type Trusted } from "../protocol/index.ts";
 import { AGENT, type AgentConfig, type Config, LAYER, layersOf, TOP } from "./config-schema.ts";
 import { type SourceForms, type Sources, sourcesOf } from "./layer-source.ts";
 import type { Path } from "./path.ts";
@@ -24,7 +24,12 @@ export interface AgentKey<Written extends z.ZodType = z.ZodType, Kept = unknown>
   check?(value: z.output<Written>, around: KeyPlace): void;
   /** Tools that come with it. */
   tools?(value: z.output<Written>): readonly string[];
+  /** Layers that come with what is kept. Where the agent has no layers of its own, no model reads them: they are left out. */
+  layers?(kept: Kept): readonly KeyLayer[];
 }
+
+/** A layer of a key. It ranks below all locked layers, and above all others. */
+export type KeyLayer = Omit<Layer, "rank">;
 
 /** Keys of agents, by name: those of one feature, or all. */
 export type AgentKeys = Readonly<Record<string, AgentKey>>;
@@ -50,6 +55,10 @@ export const membersOf = (keys: AgentKeys, of: (key: AgentKey) => z.ZodType): Re
 
 /** Where a key's value stands. */
 export interface KeyPlace {
+  /** The agent's name. */
+  readonly name: string;
+  /** All agents of the file, by name, each as it was read with its features' keys: a feature reads its own by `Reflect.get`. */
+  readonly agents: Readonly<Record<string, AgentConfig>>;
   /** Everything in strata.yaml about the agent, except keys of features. */
   readonly agent: AgentConfig;
   /** The names under `secrets`. */
@@ -58,6 +67,8 @@ export interface KeyPlace {
   readonly refuse: (path: Path, expected: string, from?: "agent") => void;
   /** A text, inline or from a file, as for layers: normalised and checked. */
   readonly textOf: (given: GivenText, path: Path) => Trusted;
+  /** Reports what keeps a JSON Schema from being checked, as for `output`. */
+  readonly checkSchema: (schema: JsonObject, path: Path) => void;
 }
 
 /** Exactly one of the two. */

@@ -51,6 +51,7 @@ const LAYER: Complete<Omit<Layer, "source" | "line">> = {
     budget: 90,
     minimum: 9,
     private: false,
+    apart: true,
     required: true,
     modes: appearance,
   },

@@ -130,6 +130,7 @@ const LAYER = z.strictObject({
   required: z.boolean(),
   modes: z.strictObject({ full: APPEARANCE, compact: APPEARANCE, minimal: APPEARANCE }),
   private: maybe(z.literal(false)),
+  apart: maybe(z.literal(true)),
   line: maybe(TEXT),
 });
 

@@ -15,8 +15,9 @@ import {
   toolName,
   trusted,
 } from "../protocol/index.ts";
-import type { AgentKeys, GivenText, KeyPlace } from "./agent-key.ts";
+import type { AgentKeys, GivenText, KeyLayer, KeyPlace } from "./agent-key.ts";
 import { sealAgent } from "./agent-spec.ts";
+import { checkOutput } from "./check-output.ts";
 import { type AgentConfig, type Config, type LayerConfig, SOURCE_WITH_EMBEDDER } from "./config-schema.ts";
 import type { Sources } from "./layer-source.ts";
 import { checkText, normalText, readLayerFile } from "./layer-text.ts";
@@ -46,14 +47,15 @@ export function buildAgent(name: string, config: AgentConfig, around: Surroundin
   const embedder = [config.embedder ?? around.embedder].find((ref) => ref !== "none");
   const recalls = config.layers.some((layer) => layer.source === "recall");
   checkText({ text: config.description, path: [...path, "description"] }, around.report);
-  const brought = buildKeys(config, path, around);
+  const brought = buildKeys(name, config, path, around);
+  const layers = config.layers.map((layer, i) => buildLayer(layer, [...path, "layers", i], around));
   const core: CoreAgent = {
     org: around.org,
     name: agentName(name),
     description: config.description,
     ...(model === undefined ? {} : { model }),
     ...(embedder === undefined ? {} : { embedder }),
-    layers: inPromptOrder(config.layers.map((layer, i) => buildLayer(layer, [...path, "layers", i], around))),
+    layers: inPromptOrder(layers.length === 0 ? [] : withLayers(layers, brought.layers)),
     ...buildTools(config, brought.tools),
     ...(config.output === undefined ? {} : { output: config.output }),
     recall: config.recall ?? (recalls ? "auto" : "none"),
@@ -65,33 +67,58 @@ export function buildAgent(name: string, config: AgentConfig, around: Surroundin
 }
 
 /** What features' keys make of the agent, and the tools that come with them. */
-function buildKeys(config: AgentConfig, path: Path, around: Surroundings) {
+function buildKeys(agent: string, config: AgentConfig, path: Path, around: Surroundings) {
   const kept: Record<string, unknown> = {};
   const tools: string[] = [];
+  const layers: KeyLayer[] = [];
   for (const [name, key] of Object.entries(around.keys)) {
     const own: unknown = Reflect.get(config, name);
     const value: unknown = own ?? (key.shared ? Reflect.get(around.config, name) : undefined);
     const at = own === undefined && value !== undefined ? [name] : [...path, name];
-    const place = placeOf(config, path, { at, around });
+    const place = placeOf(agent, path, { at, around });
     key.check?.(value, place);
     const frozen = key.freeze(value, place);
-    if (frozen !== undefined) kept[name] = frozen;
+    if (frozen !== undefined) {
+      kept[name] = frozen;
+      layers.push(...(key.layers?.(frozen) ?? []));
+    }
     tools.push(...(key.tools?.(value) ?? []));
   }
-  return { kept, tools };
+  return { kept, tools, layers };
+}
+
+function withLayers(layers: readonly Layer[], added: readonly KeyLayer[]): readonly Layer[] {
+  const all = [...layers];
+  for (const one of added) all.push({ ...one, rank: rankBelowLocked(all) });
+  return all;
+}
+
+/** The first free rank below whatever is locked, and above all else. */
+export function rankBelowLocked(layers: readonly Layer[]): number {
+  const locked = layers.filter(({ mutability }) => mutability === "immutable").map(({ rank }) => rank);
+  const taken = new Set(layers.map(({ rank }) => rank));
+  let rank = Math.max(0, ...locked) + 1;
+  while (taken.has(rank)) rank += 1;
+  return rank;
 }
 
 function placeOf(
-  agent: AgentConfig,
+  name: string,
   path: Path,
   { at, around }: { readonly at: Path; readonly around: Surroundings },
 ): KeyPlace {
-  const { report, secrets } = around;
+  const { report, secrets, config } = around;
+  const { agents } = config;
+  const agent = agents[name];
+  if (agent === undefined) throw new TypeError(`the file has no agent ${name}`);
   return {
+    name,
+    agents,
     agent,
     secrets,
     refuse: (below, expected, from) => report.add([...(from === "agent" ? path : at), ...below], expected),
     textOf: (given, below) => textOf(given, [...at, ...below], around) ?? trusted(""),
+    checkSchema: (schema, below) => checkOutput(schema, [...at, ...below], report),
   };
 }
 

@@ -10,12 +10,14 @@ export {
   type AgentKeys,
   agentKey,
   frozenKey,
+  type KeyLayer,
   type KeyPlace,
   type StoredKeys,
   sharedKey,
 } from "./agent-key.ts";
 export { agentSpec, type Revive, sealAgent, withTools } from "./agent-spec.ts";
 export { blueprintFolder, blueprintNames } from "./blueprints.ts";
+export { rankBelowLocked } from "./build-agent.ts";
 export { type ConfigInput, SAMPLING } from "./core-keys.ts";
 export { type TranslatedKey, translateDevclaw } from "./devclaw.ts";
 export { type KindsOf, type SourceForms, sourceForm } from "./layer-source.ts";

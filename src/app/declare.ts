@@ -28,7 +28,7 @@ import {
 import type { AgentOwner } from "../store/index.ts";
 import { recordedTools, type Toolset, toolset } from "../turn/tools/index.ts";
 import { reviveAgent } from "./entry/agents.ts";
-import { allTools } from "./entry/features.ts";
+import { allToolFamilies, allTools } from "./entry/features.ts";
 import { type PlacedOptions, workspacesIn } from "./options.ts";
 import { accessOf, type CardOf, cardsOf, isOwn } from "./projects.ts";
 
@@ -75,7 +75,8 @@ export async function declaredBy(
   // A recording's tool replaces another one of the same name: its answers are in the recording.
   const real = [...builtIn, ...own];
   const kept = real.filter((tool) => !names.includes(tool.schema.name));
-  const tools = toolset([...kept, ...recorded.map((tool) => replacing(tool, real))]);
+  const families = await allToolFamilies();
+  const tools = toolset([...kept, ...recorded.map((tool) => replacing(tool, real))], families);
   const sources = sourcesOf([...(options.sources ?? []), ...modules.flatMap((one) => one.sources)]);
   const checked = options.recordOnly === true ? [] : projects;
   for (const project of checked) check(project, tools, sources);
@@ -148,7 +149,7 @@ function sourcesOf(sources: readonly OwnSource[]): ReadonlyMap<string, OwnSource
 function check({ file, agents, sourceNames }: Project, tools: Toolset, sources: ReadonlyMap<string, OwnSource>): void {
   for (const [name, agent] of agents) {
     try {
-      tools.schemas(agent.tools);
+      tools.schemas(agent.tools, agent);
     } catch (thrown) {
       const { traits, message, details } = asStrataError(thrown);
       throw new StrataError(traits, `${file}: agents.${name}.tools: ${message}`, details, thrown);

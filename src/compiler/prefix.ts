@@ -49,12 +49,17 @@ function renderPrefix(
   const declared = toolsEntry(tools, count);
   const room = shares.room - declared.tokens;
   const rendered = renderWithin(drafts, { ...shares, room }, { place: "system", count });
-  const system = LAYER_SCOPES.flatMap((scope) => block(scope, rendered));
+  const system = LAYER_SCOPES.flatMap((scope) => {
+    const said = rendered.filter(({ layer, text }) => layer.scope === scope && text !== undefined);
+    const together = said.filter(({ layer }) => !layer.apart);
+    return [together, ...said.filter(({ layer }) => layer.apart).map((one) => [one])].flatMap((one) =>
+      block(scope, one),
+    );
+  });
   return { prefix: { tools, system }, entries: [declared, ...rendered.map((one) => one.entry)] };
 }
 
-function block(scope: LayerScope, rendered: readonly Rendered[]): SystemBlock[] {
-  const layers = rendered.filter((one) => one.layer.scope === scope && one.text !== undefined);
+function block(scope: LayerScope, layers: readonly Rendered[]): SystemBlock[] {
   if (layers.length === 0) return [];
   return [
     {

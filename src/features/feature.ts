@@ -2,6 +2,7 @@ import type { AgentKeys } from "../agents/index.ts";
 import type { Agent, OwnChannel, OwnError, Tool } from "../protocol/index.ts";
 import type { AgentOwner, Store, StorePart } from "../store/index.ts";
 import type { Core, OpenedApi, Parts, TurnSteps, Use } from "../turn/index.ts";
+import type { ToolFamily } from "../turn/tools/index.ts";
 import type { Job } from "../work/index.ts";
 import type { Columns } from "./column.ts";
 import type { Operation } from "./operation.ts";
@@ -16,6 +17,8 @@ export interface Feature<World extends object = object> {
   readonly keys?: AgentKeys;
   /** The tools that it brings: an agent has those that its declaration names. */
   readonly tools?: (world: ToolDeps) => readonly Tool[];
+  /** Tools that are made for each name. */
+  readonly toolFamilies?: readonly ToolFamily[];
   /** What it does in every turn. */
   readonly steps?: TurnSteps;
   /** What it makes anew for each runtime. `World` names what it needs from outside. */

@@ -63,6 +63,8 @@ export interface Layer {
   readonly modes: Readonly<Record<Mode, Appearance>>;
   /** False: replies may quote it. From other immutable texts, no longer run of words may appear in a reply. */
   readonly private?: false;
+  /** It stands in a system block of its own, behind the others of its scope. */
+  readonly apart?: true;
   /** The one-line summary that replaces the layer if `modes` says `line`. */
   readonly line?: Trusted;
 }

@@ -28,7 +28,7 @@ import { follow } from "./intake/follow.ts";
 import { checkTalk } from "./intake/own-channels.ts";
 import { openAndPost, openThread, post } from "./intake/receive.ts";
 import { contactFor, knownScopes, reach } from "./intake/senders.ts";
-import { openWaitingThreads, type WaitingThreads } from "./intake/waiting-threads.ts";
+import { openWaitingThreads } from "./intake/waiting-threads.ts";
 import { inOrder } from "./loop/join-steps.ts";
 import { upToDate } from "./loop/setup.ts";
 import type { TurnParts, TurnSteps } from "./loop/steps.ts";
@@ -78,7 +78,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
       authorize(actor, scope);
       return store.part(part);
     },
-    ...threadFunctions(parts, waiting),
+    ...threadFunctions(parts, { waiting, steps }),
     async *run(actor, thread, options = {}) {
       scopeOfThread(actor, thread);
       checkTalk(parts, thread);
@@ -190,11 +190,11 @@ type ThreadFunctions = Pick<
 >;
 
 /** Conversations, and what is said in them before a turn answers it. */
-function threadFunctions(parts: Parts, waiting: WaitingThreads): ThreadFunctions {
+function threadFunctions(parts: Parts, { waiting, steps }: Pick<TurnParts, "waiting" | "steps">): ThreadFunctions {
   const { store } = parts;
   return {
     contact: (actor, agent, contact) => contactFor(agentNamed(parts, actor, agent), contact),
-    open: (actor, conversation) => openThread(parts, actor, conversation),
+    open: (actor, conversation) => openThread({ ...parts, steps }, actor, conversation),
     thread: (actor, id) => threadOf(parts, actor, id),
     nextRun: async (actor, id) => upToDate(parts, await threadOf(parts, actor, id)),
     threads: async (actor, scope, limit) => store.threads(await reach(parts, actor, scope), limit),
@@ -217,10 +217,10 @@ function threadFunctions(parts: Parts, waiting: WaitingThreads): ThreadFunctions
     post: (actor, thread, events, { handed = false, also } = {}) => {
       waiting.wake(thread.id);
       if (handed) waiting.handOver(thread.id);
-      return post(parts, actor, thread, events, also);
+      return post({ ...parts, steps }, actor, thread, events, also);
     },
     openAndPost: async (actor, conversation, events, { handed = false, also } = {}) => {
-      const posted = await openAndPost(parts, actor, conversation, events, also);
+      const posted = await openAndPost({ ...parts, steps }, actor, conversation, events, also);
       waiting.wake(posted.thread.id);
       if (handed) waiting.handOver(posted.thread.id);
       return posted;

@@ -38,6 +38,7 @@ export type {
   MadeCall,
   Outgoing,
   OutgoingStep,
+  Outside,
   Phase,
   RunningTurn,
   TurnParts,

@@ -38,13 +38,17 @@ const taintedOf = (tool: Tool | undefined): Tainted => tool?.tainted?.(inputOf(t
  * What its tools act on, the trust that their answers have at most, what becomes of a call in a tainted turn, and behind the bar where the
  * declaration names the host that it goes to; and the channels that the feature opens threads on.
  */
-function borderOf(name: string, { tools, channels = [] }: Feature): readonly string[] {
+function borderOf(name: string, { tools, toolFamilies = [], channels = [] }: Feature): readonly string[] {
   const made = tools?.({ store, agentOf: () => undefined, files: "" }) ?? [];
   const naming = tools?.({ store, agentOf: () => NAMING, files: "" }) ?? [];
   const rows = [
     ...made.map((tool, i) => {
       const { schema, effect, trust } = tool;
       return `${name} tool ${schema.name} ${effect} ${trust} ${taintedOf(tool)}|${taintedOf(naming[i])}`;
+    }),
+    ...toolFamilies.map(({ prefix, tool }) => {
+      const { effect, trust } = tool("name");
+      return `${name} tools ${prefix}… ${effect} ${trust} ${taintedOf(tool("name"))}`;
     }),
     ...channels.map((channel) => `${name} channel ${channel.name} ${channel.answersCalls ? "answers-calls" : "own"}`),
   ];

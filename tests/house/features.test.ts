@@ -205,6 +205,8 @@ const BOUNDED = [
     "memory.explain",
     "memory.stats",
     "memory.vectors",
+    "peer.graph",
+    "peer.list",
     "schedule.list",
     "member.list",
     "line.list",

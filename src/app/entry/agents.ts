@@ -7,6 +7,7 @@ import * as life from "../../features/life/config.ts";
 import * as logs from "../../features/logs/config.ts";
 import * as memories from "../../features/memories/config.ts";
 import * as organization from "../../features/organization/config.ts";
+import * as peers from "../../features/peers/config.ts";
 import * as runtime from "../../features/runtime/config.ts";
 import * as schedules from "../../features/schedules/config.ts";
 import * as settings from "../../features/settings/config.ts";
@@ -26,7 +27,8 @@ type AgentKeys = typeof inbox.KEYS &
   typeof skills.KEYS &
   typeof settings.KEYS &
   typeof subagents.KEYS &
-  typeof organization.KEYS;
+  typeof organization.KEYS &
+  typeof peers.KEYS;
 type LayerSources = typeof memories.SOURCES &
   typeof logs.SOURCES &
   typeof inbox.SOURCES &
@@ -51,6 +53,7 @@ export const AGENT_KEYS: AgentKeys = {
   ...settings.KEYS,
   ...subagents.KEYS,
   ...organization.KEYS,
+  ...peers.KEYS,
 };
 
 /** The sources that layers may name, in the order of that page. */

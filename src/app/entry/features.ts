@@ -1,6 +1,7 @@
 import type { Feature, Listed, Operation, ToolDeps } from "../../features/index.ts";
 import { ERRORS, type ErrorTraits, type OwnChannel, type Tool } from "../../protocol/index.ts";
 import type { StorePart } from "../../store/index.ts";
+import type { ToolFamily } from "../../turn/tools/index.ts";
 import type { Job } from "../../work/index.ts";
 import type { World } from "./runtime.ts";
 
@@ -96,6 +97,11 @@ export const FEATURES: readonly Listed<World>[] = [
     load: async () => (await import("../../features/organization/index.ts")).FEATURE,
   },
   {
+    name: "peers",
+    nouns: { peer: "list whom an agent may ask, and what each takes" },
+    load: async () => (await import("../../features/peers/index.ts")).FEATURE,
+  },
+  {
     name: "runtime",
     nouns: {},
     load: async () => (await import("../../features/runtime/index.ts")).FEATURE,
@@ -186,3 +192,7 @@ export const allParts = async (): Promise<readonly StorePart[]> =>
 /** The tools of all features. */
 export const allTools = async (world: ToolDeps): Promise<readonly Tool[]> =>
   (await allFeatures()).flatMap(({ tools }) => tools?.(world) ?? []);
+
+/** The tools that features make for each name. */
+export const allToolFamilies = async (): Promise<readonly ToolFamily[]> =>
+  (await allFeatures()).flatMap(({ toolFamilies = [] }) => toolFamilies);

@@ -85,7 +85,7 @@ const FIRST = [
 const MORE = [
   ["people", "message, ask, contact, log, setting, inbox, outbox, approval"],
   ["texts", "layer, soul, skill, file, lock, guard"],
-  ["living", "life, credits, schedule, subagent"],
+  ["living", "life, credits, schedule, subagent, peer"],
   ["record", "turn, verify, anchor, export, backup, store, replay"],
   ["project", "models, lint, cache, completion"],
 ] as const;

@@ -1,4 +1,4 @@
-import { sealAgent } from "../../agents/index.ts";
+import { rankBelowLocked, sealAgent } from "../../agents/index.ts";
 import { count } from "../../print/index.ts";
 import {
   type Agent,
@@ -171,15 +171,6 @@ export async function endLeftOver(turn: RunningTurn): Promise<void> {
   }
 }
 
-/** Below whatever is locked, and above all else that it may be told. */
-const rankFor = (layers: readonly Layer[]): number => {
-  const locked = layers.filter(({ mutability }) => mutability === "immutable").map(({ rank }) => rank);
-  const taken = new Set(layers.map(({ rank }) => rank));
-  let rank = Math.max(0, ...locked) + 1;
-  while (taken.has(rank)) rank += 1;
-  return rank;
-};
-
 /**
  * The agent that answers: the caller's own rules in a smaller mode, then the instructions of the sub-agent. It is a version of the caller like any
  * other, kept with the record, so that what it did can be explained later. It speaks to nobody: what the caller does by itself is left out.
@@ -248,7 +239,7 @@ function instructionsOf({ name, text }: Definition, limits: OwnLimits, { vault, 
   });
   return {
     id: ownId(layers),
-    rank: rankFor(layers),
+    rank: rankBelowLocked(layers),
     mutability: "immutable",
     scope: "agent",
     trust: "operator",
@@ -271,6 +262,8 @@ function ownId(layers: readonly Layer[]): Layer["id"] {
 export function saidToCaller({ parts, setup, lease }: RunningTurn, ending: Ending): string | undefined {
   const { thread, turn } = lease.claim;
   if (thread.channel !== PEER.name || thread.parties === undefined || ending.status === "waiting") return undefined;
+  // The key of a peer's thread names the peer, too.
+  if (thread.key.split(" ").length > 2) return undefined;
   const name = thread.parties.target;
   const where = ` (turn ${turn})`;
   if (ending.status === "failed") {

@@ -26,6 +26,7 @@ import {
 import type { AlsoStored, Thread, ThreadOpening } from "../../store/index.ts";
 import { agentNamed, scopeOf, scopeOfThread } from "../access.ts";
 import { keepVersion } from "../loop/setup.ts";
+import type { Steps } from "../loop/steps.ts";
 import type { Parts } from "../parts.ts";
 import { checkOfRecording, checkRecorded } from "../recording/recording.ts";
 import type { Conversation, Runtime } from "../runtime.ts";
@@ -36,15 +37,22 @@ import { checkOutside, contactFor, stampProof } from "./senders.ts";
 const EARLIEST = Date.parse("0001-01-01T00:00:00Z");
 const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
 
+/** What the doors' messages go through: the steps of the features have a say. */
+type Receiving = Parts & { readonly steps: Pick<Steps, "admit"> };
+
 /** The conversation's thread, made when there is none; pinned to the agent's declared version. */
-export async function openThread(parts: Parts, actor: Allowed<"view">, conversation: Conversation): Promise<Thread> {
+export async function openThread(
+  parts: Receiving,
+  actor: Allowed<"view">,
+  conversation: Conversation,
+): Promise<Thread> {
   const { scope, opening } = await openingOf(parts, actor, conversation);
   return parts.store.openThread(scope, opening);
 }
 
 /** The same, and stores the events on it, in one. */
 export async function openAndPost(
-  parts: Parts,
+  parts: Receiving,
   actor: Allowed<"view">,
   conversation: Conversation,
   events: readonly SignedEvent[],
@@ -60,7 +68,7 @@ export async function openAndPost(
 }
 
 async function openingOf(
-  parts: Parts,
+  parts: Receiving,
   actor: Allowed<"view">,
   conversation: Conversation,
 ): Promise<{ readonly agent: Agent; readonly scope: ContactScope; readonly opening: ThreadOpening }> {
@@ -73,15 +81,16 @@ async function openingOf(
     checkEvent(actor, event, agent);
     await stampProof(agent, scope, event);
   }
+  const { channel, key, first: events = [] } = conversation;
+  await parts.steps.admit(parts, { agent, scope, opens: { channel, key }, events });
   await keepVersion(parts, agent);
-  const { channel, key } = conversation;
   const id = threadId(issueId("thread", parts.clock.real(), parts.random(10)));
   return { agent, scope, opening: { id, channel, key, version: agent.version, at: parts.clock.recorded() } };
 }
 
 /** Stores the events on the thread, all or none. */
 export async function post(
-  parts: Parts,
+  parts: Receiving,
   actor: Allowed<"view">,
   thread: Thread,
   events: readonly SignedEvent[],
@@ -96,6 +105,7 @@ export async function post(
     checkEvent(actor, event, agent);
     if (event.answers !== undefined) await checkAnswer(parts, actor, thread, event.answers);
   }
+  if (agent !== undefined) await parts.steps.admit(parts, { agent, scope, thread, events });
   return parts.store.receive(scope, thread.id, await stampedFor(parts, { agent, scope }, events), also);
 }
 

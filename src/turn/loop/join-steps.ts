@@ -22,6 +22,9 @@ export function inOrder(list: readonly TurnSteps[]): Steps {
     return undefined;
   };
   return {
+    admit: async (parts, said) => {
+      for (const step of list) await step.admit?.(parts, said);
+    },
     setup: async (parts, setup, around) => {
       let now = setup;
       for (const step of list) now = (await step.setup?.(parts, now, around)) ?? now;

@@ -13,9 +13,11 @@ import type {
   LayerId,
   Memory,
   Model,
+  NewEvent,
   OwnError,
   OwnStop,
   Parameters,
+  PayloadPart,
   Reply,
   Request,
   ReservedLimits,
@@ -90,6 +92,16 @@ export interface RunningTurn {
   readonly limitsLeft: () => Budgets["turn"];
   /** The key under which features leave an `outcomePart` for their `onCommit`. */
   readonly extras: object;
+}
+
+/** What somebody outside begins or says. */
+export interface Outside {
+  readonly agent: Agent;
+  readonly scope: ContactScope;
+  /** Left out: of the channel and the key, whether there is one already or not. */
+  readonly thread?: Thread;
+  readonly opens?: { readonly channel: string; readonly key: string };
+  readonly events: readonly NewEvent[];
 }
 
 /** Which version of which agent, and on which thread, where there is one. */
@@ -252,6 +264,8 @@ export interface OutgoingStep {
  * that `app` passes.
  */
 export interface TurnSteps {
+  /** Whether somebody outside may begin this conversation, or say this there. What is thrown refuses it, and nothing is stored. */
+  readonly admit?: (parts: Parts, said: Outside) => Promise<void>;
   /** Before the claim: the limits of this turn, and the agent's tier. */
   readonly setup?: (parts: TurnParts, setup: TurnSetup, around: SetupAround) => Promise<TurnSetup>;
   /** Why no turn may begin now, if none may: messages keep waiting. */
@@ -283,7 +297,7 @@ export interface TurnSteps {
   /** Before a call runs, where its arguments are right and no limit forbids it. The first feature that has something instead decides. */
   readonly beforeCall?: (turn: RunningTurn, made: MadeCall) => CallInstead | undefined;
   /** What the caller of the turn's thread reads of a turn that ends the call. The first feature that says something decides. */
-  readonly saidToCaller?: (turn: RunningTurn, ending: Ending) => string | undefined;
+  readonly saidToCaller?: (turn: RunningTurn, ending: Ending) => string | PayloadPart | undefined;
   /** The reader has the reply: they read the events of a turn that said something to the end. */
   readonly onReplyRead?: (turn: RunningTurn) => Promise<void>;
   /** After the turn, however it ended. Never throws. */

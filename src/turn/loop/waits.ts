@@ -6,6 +6,7 @@ import {
   type CountTokens,
   callId,
   type ErrorCode,
+  type EventPart,
   eventId,
   isCoreError,
   isMedia,
@@ -14,6 +15,7 @@ import {
   type Model,
   NO_USAGE,
   outboxId,
+  type PayloadPart,
   partText,
   type ResultPart,
   type StoredEvent,
@@ -177,8 +179,8 @@ interface CallerFacts {
   readonly trust: Trust;
   readonly used: CallLimits;
   readonly isFinal: boolean;
-  /** In a feature's words. */
-  readonly says?: string | undefined;
+  /** In a feature's words, or as it puts the answer. */
+  readonly says?: string | PayloadPart | undefined;
 }
 
 /** How a turn on a called thread ends for its caller: with its answer, or with a sentence where there is none. */
@@ -197,13 +199,16 @@ export function forCaller(
     trust: says === null ? "platform" : trust,
     channel: thread.channel,
     name: untrusted(thread.scope.agent),
-    content: [{ type: "text", text: untrusted(says ?? NO_ANSWER) }],
+    content: [answerPart(says ?? NO_ANSWER)],
     at: clock.recorded(),
     used,
     ...((ending.status === "failed" || ending.reply === null) && { failed: true as const }),
   } as const;
   return { way: ending.status === "failed" || ending.reply === null ? "ends" : "responds", answer };
 }
+
+const answerPart = (says: string | PayloadPart): EventPart =>
+  typeof says === "string" ? { type: "text", text: untrusted(says) } : says;
 
 /** The tools whose answers are waited for, for a sentence. */
 export const toolsIn = (calls: readonly { readonly tool: ToolName }[]): string =>

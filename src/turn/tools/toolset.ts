@@ -20,11 +20,18 @@ export interface Toolset {
   get(name: ToolName): Tool | undefined;
 }
 
+/** Tools of one kind, each for what its name says behind the prefix. Any other tool of such a name goes before. */
+export interface ToolFamily {
+  readonly prefix: string;
+  /** @param name what stands behind the prefix */
+  readonly tool: (name: string) => Tool;
+}
+
 /**
  * Puts tools together, each under a name of its own.
  * @throws StrataError `invalid_input` when two have the same name
  */
-export function toolset(tools: readonly Tool[]): Toolset {
+export function toolset(tools: readonly Tool[], families: readonly ToolFamily[] = []): Toolset {
   const byName = new Map<string, Tool>();
   for (const tool of tools) {
     const { name } = tool.schema;
@@ -32,14 +39,18 @@ export function toolset(tools: readonly Tool[]): Toolset {
       throw new StrataError("invalid_input", `two tools are named ${name}; rename one of them`, { name });
     byName.set(name, checked(tool));
   }
+  const get = (name: string): Tool | undefined => {
+    const family = families.find(({ prefix }) => name.startsWith(prefix) && name.length > prefix.length);
+    return byName.get(name) ?? (family && checked(family.tool(name.slice(family.prefix.length))));
+  };
   const schemaOf = (name: string, agent: ToolReader): ToolSchema => {
-    const tool = byName.get(name);
+    const tool = get(name);
     if (tool === undefined) throw notFound(name, [...byName.keys()]);
     return tool.schemaFor?.(agent) ?? tool.schema;
   };
   return {
     schemas: (names, agent = { layers: [] }) => [...new Set<string>(names)].sort().map((name) => schemaOf(name, agent)),
-    get: (name) => byName.get(name),
+    get,
   };
 }
 

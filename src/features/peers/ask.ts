@@ -1,0 +1,161 @@
+import { sealAgent } from "../../agents/index.ts";
+import {
+  type Agent,
+  type Budgets,
+  eventId,
+  issueId,
+  type JsonObject,
+  lowestTrust,
+  ownKind,
+  type PayloadPart,
+  type ToolContext,
+  type ToolOutcome,
+  type Trust,
+  threadId,
+  untrusted,
+} from "../../protocol/index.ts";
+import type { Caller, Start, Thread } from "../../store/index.ts";
+import { answersLater, type Ending, keepVersion, type LaterAnswer, type RunningTurn } from "../../turn/index.ts";
+import { refused } from "../../turn/tools/index.ts";
+import { PEER } from "../subagents/index.ts";
+import { ASK, type Edge } from "./config.ts";
+import { answerTypeOf, misfitOf } from "./payload.ts";
+import {
+  couldNotAnswer,
+  misfit,
+  misfitAgain,
+  noModelCall,
+  noMoreTries,
+  noSuchPeer,
+  peerIsGone,
+  SEVERAL_SENDERS,
+} from "./wording.ts";
+
+/** What one agent asks another. */
+const QUESTION = ownKind("peer");
+
+/** How many payloads for each peer did not match, in each running turn. */
+const misfits = new WeakMap<RunningTurn, Map<string, number>>();
+
+/** How often a payload for a peer may not match in a turn: the model is told why, and tries once more. */
+const TRIES = 2;
+
+/**
+ * Asks the peer of that name: the payload begins a thread with the commit of this turn, and the peer's answer is the result of the call.
+ * Whatever keeps it from being asked is said in words.
+ */
+export async function askPeer(
+  name: string,
+  payload: JsonObject,
+  { turn, context }: { readonly turn: RunningTurn | undefined; readonly context: ToolContext },
+): Promise<ToolOutcome> {
+  const edge = turn?.setup.agent.peers?.find((one) => one.name === name);
+  if (turn === undefined || edge === undefined) return refused(noSuchPeer(name));
+  if (context.unanswered !== undefined) return refused(SEVERAL_SENDERS);
+  const { parts, setup } = turn;
+  const callee = parts.agents.all.find((one) => one.org === setup.agent.org && one.name === name);
+  if (callee === undefined) return refused(peerIsGone(name));
+  const finding = findingIn(turn, edge, payload);
+  if (finding !== undefined) return refused(finding);
+  const reserved = reservedOf(turn.limitsLeft(), callee.budgets.turn);
+  if (reserved.modelCalls < 1) return refused(noModelCall(name));
+  const agent = overEdge(setup.agent, callee, edge);
+  await keepVersion(parts, agent);
+  // The agent's own words, and no more than what led to them.
+  const trust = lowestTrust(["agent", context.taint]);
+  const part = { type: "payload", payloadType: edge.payload.type, payload } as const;
+  return answersLater(context, {
+    waitsFor: "agent",
+    reserved,
+    starts: (caller) => [startOf(turn, { caller, agent, part, trust })],
+  });
+}
+
+/** Why the payload is not sent: it does not match, or did not too often. */
+function findingIn(turn: RunningTurn, { name, payload: { schema } }: Edge, payload: JsonObject): string | undefined {
+  const before = misfits.get(turn) ?? new Map<string, number>();
+  misfits.set(turn, before);
+  const tried = before.get(name) ?? 0;
+  if (tried >= TRIES) return noMoreTries(name);
+  const finding = misfitOf(schema, payload);
+  if (finding === undefined) return undefined;
+  before.set(name, tried + 1);
+  return (tried + 1 < TRIES ? misfit : misfitAgain)(name, finding);
+}
+
+/** Half of the limits that are left, at most the peer's own: the other half stays for others, and for what the answer is needed for. */
+function reservedOf(left: Budgets["turn"], own: Budgets["turn"]): NonNullable<LaterAnswer["reserved"]> {
+  const half = (key: "modelCalls" | "toolCalls"): number => Math.min(own[key], Math.ceil(left[key] / 2));
+  const dollars = Math.min(own.maxCost ?? Number.POSITIVE_INFINITY, (left.maxCost ?? Number.POSITIVE_INFINITY) / 2);
+  return {
+    modelCalls: half("modelCalls"),
+    toolCalls: half("toolCalls"),
+    ...(Number.isFinite(dollars) && { dollars }),
+  };
+}
+
+/** The agent that answers: the peer as it is declared, with the tools that the edge leaves it, and no more time than its caller has. */
+function overEdge(caller: Agent, callee: Agent, { tools }: Edge): Agent {
+  const { version: _, ...agent } = callee;
+  const { turn } = agent.budgets;
+  const seconds = Math.min(turn.seconds, caller.budgets.turn.seconds);
+  const may = (tool: string): boolean => tools === undefined || tools.includes(tool) || tool.startsWith(ASK);
+  return sealAgent({
+    ...agent,
+    tools: agent.tools.filter(may),
+    budgets: { ...agent.budgets, turn: { ...turn, seconds } },
+  });
+}
+
+interface Question {
+  readonly caller: Caller;
+  readonly agent: Agent;
+  readonly part: PayloadPart;
+  readonly trust: Trust;
+}
+
+/** The thread of a call over an edge, with what is asked. */
+function startOf({ parts, setup, lease }: RunningTurn, { caller, agent, part, trust }: Question): Start {
+  const { clock, random } = parts;
+  const { thread, turn } = lease.claim;
+  const at = clock.recorded();
+  const initiator = setup.agent.name;
+  return {
+    scope: { ...thread.scope, agent: agent.name },
+    opening: {
+      id: threadId(issueId("thread", clock.real(), random(10))),
+      channel: PEER.name,
+      key: `${turn} ${caller.call} ${agent.name}`,
+      version: agent.version,
+      at,
+      caller,
+      parties: { initiator, target: agent.name },
+    },
+    events: [
+      {
+        id: eventId(issueId("event", clock.real(), random(10))),
+        kind: QUESTION,
+        trust,
+        name: untrusted(initiator),
+        content: [part],
+        channel: PEER.name,
+        at,
+      },
+    ],
+  };
+}
+
+/** Whether another agent asks there: the thread of a sub-agent belongs to the agent that asks. Its key names the edge. */
+const isEdge = ({ channel, parties, scope, key }: Thread): boolean =>
+  channel === PEER.name && parties?.target === scope.agent && key.endsWith(` ${scope.agent}`);
+
+/** What whoever asked reads: the answer in its type, or only that there is none. */
+export function saidToCaller({ setup, lease }: RunningTurn, ending: Ending): string | PayloadPart | undefined {
+  const { thread, turn } = lease.claim;
+  if (!isEdge(thread) || ending.status === "waiting") return undefined;
+  if (ending.status === "failed") return couldNotAnswer(thread.scope.agent, ` (turn ${turn})`);
+  const { output } = setup.agent;
+  const payloadType = answerTypeOf({ ...(output && { answers: output }) });
+  if (ending.reply === null || payloadType === undefined || ending.stop !== "answered") return undefined;
+  return { type: "payload", payloadType, payload: JSON.parse(ending.reply) };
+}

@@ -1,0 +1,168 @@
+import { z } from "zod";
+import { frozenKey, type KeyPlace, type StoredKeys, sharedKey, slug } from "../../agents/index.ts";
+import { layerId, trusted } from "../../protocol/index.ts";
+import { answerTypeOf, JSON_OBJECT, type Payload, payloadOf, STORED_PAYLOAD, WRITTEN_PAYLOAD } from "./payload.ts";
+import { peersText } from "./wording.ts";
+
+/** The tools by which an agent asks its peers: this, and the peer's name. */
+export const ASK = "ask_";
+
+/** What stands behind the prefix in the name of a tool. */
+const CALLABLE = /^[a-z0-9_-]{1,60}$/;
+
+const PEER = z.strictObject({
+  name: slug().describe("The agent that it may ask."),
+  tools: z
+    .array(z.string().min(1).max(64))
+    .max(100)
+    .optional()
+    .describe(
+      "Of the asked agent's tools, those that it may use when it is asked by this one. Default: all of its own.",
+    ),
+});
+
+const PEERS = z
+  .array(z.union([slug(), PEER]))
+  .max(50)
+  .optional()
+  .describe(
+    "The agents that it may ask, each by a tool of its own, `ask_` and the name: names, or maps with `name` and `tools`. Default: nobody.",
+  );
+type WrittenPeers = z.output<typeof PEERS>;
+
+const ENTRY = z
+  .array(slug())
+  .max(1_000)
+  .optional()
+  .describe(
+    "The agents that can be written to from outside, of those that have `payload` or `peers` or are a peer of another. Default: none of these. All others can.",
+  );
+
+const STORED_PEERS = z
+  .array(
+    z.strictObject({
+      name: z.string(),
+      description: z.string(),
+      payload: STORED_PAYLOAD,
+      answers: z.exactOptional(JSON_OBJECT),
+      tools: z.exactOptional(z.array(z.string()).readonly()),
+    }),
+  )
+  .readonly();
+
+/** Whom an agent may ask, as it was when the agent was declared. */
+export type Edge = z.output<typeof STORED_PEERS>[number];
+
+const namesIn = (value: WrittenPeers): readonly string[] =>
+  (value ?? []).map((one) => (typeof one === "string" ? one : one.name));
+
+/** What another agent of the file says under a key of this feature. It was read with that key's own form. */
+const keyOf = <Form extends z.ZodType>({ agents }: KeyPlace, name: string, key: string, form: Form): z.output<Form> =>
+  form.parse(Reflect.get(agents[name] ?? {}, key));
+
+/** What it takes. What is wrong there is reported where it is declared. */
+function payloadAt(place: KeyPlace, name: string): Payload {
+  const written = keyOf(place, name, "payload", WRITTEN_PAYLOAD);
+  return payloadOf(written, { ...place, refuse: () => undefined, checkSchema: () => undefined });
+}
+
+function freezePeers(value: WrittenPeers, place: KeyPlace): readonly Edge[] | undefined {
+  if (value === undefined || value.length === 0) return undefined;
+  return value.flatMap((one): Edge[] => {
+    const { name, tools } = typeof one === "string" ? { name: one } : one;
+    const callee = place.agents[name];
+    // It was refused.
+    if (callee === undefined) return [];
+    const { description, output } = callee;
+    const edge = { name, description, payload: payloadAt(place, name) };
+    return [{ ...edge, ...(output !== undefined && { answers: output }), ...(tools && { tools }) }];
+  });
+}
+
+function checkPeers(value: WrittenPeers, place: KeyPlace): void {
+  const names = namesIn(value);
+  for (const [i, name] of names.entries()) {
+    const { agents, refuse } = place;
+    const known = Object.keys(agents).join("`, `");
+    if (names.indexOf(name) < i) refuse([i], "is there already");
+    if (agents[name] === undefined) refuse([i], `the file declares no agent \`${name}\`, only \`${known}\``);
+    if (!CALLABLE.test(name))
+      refuse([i], "the name of a peer becomes a tool's: at most 60 of a-z, 0-9, `_` and `-`, and no `.`");
+    const one = value?.[i];
+    const own = agents[name]?.tools.map((tool) => (typeof tool === "string" ? tool : tool.name));
+    const tools = typeof one === "object" ? (one.tools ?? []) : [];
+    for (const [n, tool] of tools.entries())
+      if (own !== undefined && !own.includes(tool))
+        refuse([i, "tools", n], `\`${name}\` itself has no \`${tool}\` among its \`tools\``);
+  }
+}
+
+/** Agents that others can reach only by what is declared: those with a payload or peers, and those that are peers. */
+function isListener(place: KeyPlace): boolean {
+  const { name, agents } = place;
+  const peersOf = (one: string) => namesIn(keyOf(place, one, "peers", PEERS));
+  return (
+    keyOf(place, name, "payload", WRITTEN_PAYLOAD) !== undefined ||
+    keyOf(place, name, "peers", PEERS) !== undefined ||
+    Object.keys(agents).some((one) => peersOf(one).includes(name))
+  );
+}
+
+/** What an agent takes, whom it may ask, and whether it can be reached from outside. */
+export const KEYS = {
+  payload: frozenKey({
+    written: WRITTEN_PAYLOAD,
+    stored: STORED_PAYLOAD,
+    freeze: (value, place: KeyPlace) => (value === undefined ? undefined : payloadOf(value, place)),
+  }),
+  peers: frozenKey({
+    written: PEERS,
+    stored: STORED_PEERS,
+    tools: (value: WrittenPeers) => namesIn(value).map((name) => `${ASK}${name}`),
+    layers: (edges: readonly Edge[]) => [
+      {
+        id: layerId("peers"),
+        mutability: "immutable",
+        scope: "agent",
+        trust: "operator",
+        minimum: 0,
+        required: true,
+        apart: true,
+        // Its words are the platform's and the operator's, and a reply may name a peer.
+        private: false,
+        modes: { full: "whole", compact: "whole", minimal: "whole" },
+        source: {
+          kind: "text",
+          text: trusted(
+            peersText(edges.map((edge) => ({ ...edge, tool: `${ASK}${edge.name}`, answerType: answerTypeOf(edge) }))),
+          ),
+        },
+      },
+    ],
+    freeze: freezePeers,
+    check: checkPeers,
+  }),
+  entry: sharedKey(
+    frozenKey({
+      written: ENTRY,
+      stored: z.boolean(),
+      freeze: (value: z.output<typeof ENTRY>, place: KeyPlace) =>
+        isListener(place) ? value?.includes(place.name) === true : undefined,
+      check: (value: z.output<typeof ENTRY>, { name, agents, refuse }: KeyPlace) => {
+        // It stands at the top of the file: said once, of the first agent.
+        if (name !== Object.keys(agents)[0]) return;
+        for (const [i, one] of (value ?? []).entries())
+          if (agents[one] === undefined)
+            refuse([i], `the file declares no agent \`${one}\`, only \`${Object.keys(agents).join("`, `")}\``);
+      },
+    }),
+  ),
+};
+
+declare module "../../protocol/agent.ts" {
+  interface Agent extends StoredKeys<typeof KEYS> {}
+}
+
+declare module "../../protocol/tool.ts" {
+  interface ToolReader extends StoredKeys<typeof KEYS> {}
+}

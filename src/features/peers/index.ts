@@ -1,0 +1,46 @@
+/** Peers: agents of one project that ask each other, over the edges that strata.yaml declares and no others. */
+import { type JsonObject, type Tool, type ToolReader, toolName } from "../../protocol/index.ts";
+import { callerOf } from "../../turn/index.ts";
+import type { ToolFamily } from "../../turn/tools/index.ts";
+import type { Feature } from "../feature.ts";
+import { askPeer, saidToCaller } from "./ask.ts";
+import { ASK, KEYS } from "./config.ts";
+import { admitOutside, NOT_AN_ENTRY } from "./entry.ts";
+import { OPERATIONS } from "./operations.ts";
+import { JSON_OBJECT } from "./payload.ts";
+import { ASK_UNKNOWN, askTool } from "./wording.ts";
+
+/** What any payload is, where the agent is not known: its own schema is judged in the turn. */
+const ANY_PAYLOAD: JsonObject = { type: "object", properties: {} };
+
+function askToolFor(name: string): Tool {
+  const tool = toolName(`${ASK}${name}`);
+  const schemaFor = ({ peers = [] }: Partial<ToolReader>) => {
+    const edge = peers.find((one) => one.name === name);
+    return edge === undefined
+      ? { name: tool, description: ASK_UNKNOWN, input: ANY_PAYLOAD }
+      : { name: tool, description: askTool(name, edge.payload.type), input: edge.payload.schema };
+  };
+  return {
+    schema: schemaFor({}),
+    schemaFor,
+    // It begins with the commit of the turn that asks, or not at all.
+    effect: "store",
+    trust: "agent",
+    states: ["executing actions"],
+    check: (input) => (JSON_OBJECT.safeParse(input).success ? undefined : `${tool} takes a JSON object`),
+    run: (input, context) => askPeer(name, JSON_OBJECT.parse(input), { turn: callerOf(context), context }),
+  };
+}
+
+const ASK_FAMILY: ToolFamily = { prefix: ASK, tool: askToolFor };
+
+export const FEATURE: Feature = {
+  name: "peers",
+  needs: ["subagents"],
+  keys: KEYS,
+  toolFamilies: [ASK_FAMILY],
+  errors: [NOT_AN_ENTRY],
+  steps: { saidToCaller, admit: async (_, said) => admitOutside(said) },
+  operations: OPERATIONS,
+};

@@ -1,0 +1,126 @@
+import { z } from "zod";
+import type { KeyPlace } from "../../agents/index.ts";
+import type { Json, JsonObject } from "../../protocol/index.ts";
+
+export const JSON_OBJECT: z.ZodType<JsonObject> = z.record(z.string(), z.json());
+
+/** What an agent takes: a type's name, and the JSON Schema that a payload must match. */
+export const STORED_PAYLOAD = z
+  .strictObject({ type: z.string(), schema: JSON_OBJECT, xsd: z.exactOptional(z.string()) })
+  .readonly();
+export type Payload = z.output<typeof STORED_PAYLOAD>;
+
+/** As of the events that programs send. */
+const TYPE = /^[\p{L}_][\p{L}\p{N}_.:/-]{0,99}$/u;
+
+export const WRITTEN_PAYLOAD = z
+  .strictObject({
+    type: z
+      .string()
+      .regex(TYPE, "1 to 100 letters, digits, `_`, `.`, `:`, `/` or `-`, the first a letter or `_`")
+      .optional()
+      .describe("The name of the type. Default: the schema's `title`, otherwise `Payload`."),
+    schema: JSON_OBJECT.optional().describe("Its JSON Schema, with `type: object`."),
+    file: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("A JSON file with that schema, relative to strata.yaml. Exactly one of `schema` and `file`."),
+  })
+  .optional()
+  .describe(
+    "What it takes from its peers, and with `payload_type` from programs: JSON that matches a JSON Schema. Default: `Text`, an object with a `text`.",
+  );
+
+/** Of an agent that says nothing of its payload. */
+const TEXT: Payload = {
+  type: "Text",
+  schema: {
+    type: "object",
+    properties: { text: { type: "string" } },
+    required: ["text"],
+    additionalProperties: false,
+  },
+};
+
+/** What an agent takes, read. Where something is wrong, it is reported, and something else is returned that nobody sees. */
+export function payloadOf(
+  written: z.output<typeof WRITTEN_PAYLOAD>,
+  { refuse, textOf, checkSchema }: Pick<KeyPlace, "refuse" | "textOf" | "checkSchema">,
+): Payload {
+  if (written === undefined) return TEXT;
+  const { type, schema: inline, file } = written;
+  if ((inline === undefined) === (file === undefined)) {
+    refuse([], "needs exactly one of `schema` and `file`");
+    return TEXT;
+  }
+  const schema = inline ?? parsed(textOf({ file }, []));
+  if (schema === undefined) {
+    refuse(["file"], "is no JSON Schema: it must hold one JSON object");
+    return TEXT;
+  }
+  checkSchema(schema, inline === undefined ? ["file"] : ["schema"]);
+  return { type: type ?? typeIn(schema, "Payload"), schema };
+}
+
+function parsed(text: string): JsonObject | undefined {
+  try {
+    return JSON_OBJECT.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
+
+const typeIn = ({ title }: JsonObject, usual: string): string =>
+  typeof title === "string" && TYPE.test(title) ? title : usual;
+
+/** The name of the type of what a peer answers; undefined where it answers with text. */
+export const answerTypeOf = ({ answers }: { readonly answers?: JsonObject }): string | undefined =>
+  answers && typeIn(answers, "Answer");
+
+const checkers = new WeakMap<JsonObject, z.ZodType>();
+
+/** What keeps a value from being a payload of that schema, in a sentence that names the place; undefined where nothing does. */
+export function misfitOf(schema: JsonObject, value: unknown): string | undefined {
+  const checker = checkers.get(schema) ?? z.fromJSONSchema({ ...schema });
+  checkers.set(schema, checker);
+  const issue = checker.safeParse(value).error?.issues[0];
+  if (issue === undefined) return undefined;
+  const where = issue.path.length === 0 ? "the payload" : `\`${issue.path.join(".")}\``;
+  return `${where}: ${issue.message}`;
+}
+
+/** How deep an example goes into schemas that name each other. */
+const DEEPEST = 5;
+
+/** A value that shows what a schema asks for. It matches in its form, not necessarily in each limit. */
+export function exampleOf(schema: JsonObject): Json {
+  const shown = (part: Json | undefined, depth: number): Json => {
+    if (!isObject(part) || depth > DEEPEST) return null;
+    const { examples, enum: choices, anyOf, items, properties, minimum, type, $ref, ...rest } = part;
+    if (Array.isArray(examples) && examples[0] !== undefined) return examples[0];
+    if ("default" in rest && rest["default"] !== undefined) return rest["default"];
+    if ("const" in rest && rest["const"] !== undefined) return rest["const"];
+    if (Array.isArray(choices)) return choices[0] ?? null;
+    if (typeof $ref === "string") return shown(referred(schema, $ref), depth + 1);
+    if (Array.isArray(anyOf)) return shown(anyOf[0], depth + 1);
+    const kind = Array.isArray(type) ? type[0] : type;
+    if (kind === "array") return [shown(items, depth + 1)];
+    if (kind === "object") {
+      const members = Object.entries(isObject(properties) ? properties : {});
+      return Object.fromEntries(members.map(([name, member]) => [name, shown(member, depth + 1)]));
+    }
+    if (kind === "number" || kind === "integer") return minimum ?? 1;
+    return kind === "boolean" ? true : kind === "null" ? null : "…";
+  };
+  return shown(schema, 0);
+}
+
+/** What a `$ref` within the schema leads to. */
+function referred(schema: JsonObject, ref: string): Json | undefined {
+  const { $defs } = schema;
+  return isObject($defs) ? $defs[ref.replace("#/$defs/", "")] : undefined;
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
