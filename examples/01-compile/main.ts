@@ -60,4 +60,4 @@ for (const part of tail) show("tail", part.text);
 
 console.log(`${ledger.tokens} of ${ledger.limit} tokens; the least trusted text in it: ${taint}`);
 for (const entry of ledger.entries)
-  console.log(`${entry.piece.padEnd(12)} ${entry.place.padEnd(11)} ${entry.fate.padEnd(9)} ${entry.tokens}`);
+  console.log(`${entry.section.padEnd(12)} ${entry.place.padEnd(11)} ${entry.fate.padEnd(9)} ${entry.tokens}`);

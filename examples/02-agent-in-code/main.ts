@@ -61,12 +61,12 @@ try {
   await say("Please remember that my bicycle is green.");
   const { turn } = await say("What colour is my bicycle?");
 
-  // The record knows each piece of each request: what it is, how far it is trusted, and what happened to it.
+  // The record knows each section of each request: what it is, how far it is trusted, and what happened to it.
   const { requests } = await runtime.turn(operator, turn);
   for (const { n, ledger } of requests) {
     console.log(`request ${n} of that turn: ${ledger.tokens} of ${ledger.limit} tokens`);
-    for (const { piece, place, trust, fate, tokens } of ledger.entries)
-      console.log(`  ${piece.padEnd(12)} ${place.padEnd(11)} ${trust.padEnd(9)} ${fate.padEnd(6)} ${tokens}`);
+    for (const { section, place, trust, fate, tokens } of ledger.entries)
+      console.log(`  ${section.padEnd(12)} ${place.padEnd(11)} ${trust.padEnd(9)} ${fate.padEnd(6)} ${tokens}`);
   }
 } finally {
   await app.close();

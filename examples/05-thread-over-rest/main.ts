@@ -48,8 +48,8 @@ try {
   const recorded: Recorded = JSON.parse(await (await ask(`turns/${turn}`)).text());
   for (const { n, ledger } of recorded.requests) {
     console.log(`request ${n}: ${ledger.tokens} of ${ledger.limit} tokens`);
-    for (const { piece, place, trust, fate, tokens } of ledger.entries)
-      console.log(`  ${piece.padEnd(12)} ${place.padEnd(11)} ${trust.padEnd(9)} ${fate.padEnd(6)} ${tokens}`);
+    for (const { section, place, trust, fate, tokens } of ledger.entries)
+      console.log(`  ${section.padEnd(12)} ${place.padEnd(11)} ${trust.padEnd(9)} ${fate.padEnd(6)} ${tokens}`);
   }
 } finally {
   // The server lets its turns end, and reports that it stopped.
@@ -67,7 +67,7 @@ interface Ledger {
   readonly tokens: number;
   readonly limit: number;
   readonly entries: readonly {
-    readonly piece: string;
+    readonly section: string;
     readonly place: string;
     readonly trust: string;
     readonly fate: string;

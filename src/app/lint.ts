@@ -35,7 +35,7 @@ import { type TextWarning, textWarnings } from "./entry/texts.ts";
 import { observe } from "./lint/observe.ts";
 import { counterFor, renderIn } from "./lint/render.ts";
 import { type FilePlace, placeOf, textsOf } from "./lint/texts.ts";
-import { otherProcesses, unstablePieces } from "./lint/worlds.ts";
+import { otherProcesses, unstableSections } from "./lint/worlds.ts";
 import { diskOver } from "./open.ts";
 import { type PlacedOptions, recordFile } from "./options.ts";
 import { projectsOf, storeAddress } from "./projects.ts";
@@ -154,7 +154,7 @@ async function reportOn(agent: Agent, { declared, store, options, elsewhere }: A
     layers: agent.layers,
     prefix,
     ...systemOf(agent, prefix),
-    unstable: await unstablePieces(rendering, elsewhere),
+    unstable: await unstableSections(rendering, elsewhere),
     rates,
     length: options.turns === undefined ? length : ({ turns: options.turns, from: "option" } as const),
     observed,
@@ -182,8 +182,8 @@ async function reportOn(agent: Agent, { declared, store, options, elsewhere }: A
 /** Tools are sent beside `budgets.system`, so they do not count. */
 function systemOf({ layers, budgets }: Agent, prefix: readonly LedgerEntry[]): Pick<Subject, "system"> {
   if (budgets.system === undefined) return {};
-  const least = prefix.reduce((sum, { piece, wanted }) => {
-    const layer = layers.find(({ id }) => id === piece);
+  const least = prefix.reduce((sum, { section, wanted }) => {
+    const layer = layers.find(({ id }) => id === section);
     return sum + (layer === undefined ? 0 : leastOfLayer(layer, wanted));
   }, 0);
   return { system: { budget: budgets.system, least } };
@@ -202,19 +202,19 @@ function modeWarnings(agent: Agent, count: CountTokens): readonly TextWarning[] 
     if (all <= most) return [];
     const grown = agent.layers.filter((layer) => sizeIn(layer, mode) > sizeIn(layer, larger)).map(({ id }) => id);
     const says = `mode ${mode} sends ${all} tokens of the layers' texts, and the larger mode ${larger} ${most}: look at \`modes\` of ${grown.join(", ")}`;
-    return [{ agent: agent.name, piece: "all texts", says }];
+    return [{ agent: agent.name, section: "all texts", says }];
   });
 }
 
 /** Texts that name a tool which the agent does not have: its model would promise it, or call it in vain. */
 function toolWarnings(agent: Agent, tools: Toolset): readonly TextWarning[] {
-  const warnings = (piece: string, text: string): readonly TextWarning[] => {
+  const warnings = (section: string, text: string): readonly TextWarning[] => {
     const named = new Set([...text.matchAll(/`([a-z][a-z0-9_]{1,63})`/g)].map(([, name = ""]) => name));
     return [...named].flatMap((name) => {
       const tool = toolName(name);
       if (agent.tools.includes(tool) || tools.get(tool) === undefined) return [];
       const says = `it names the tool \`${name}\`, which ${agent.name} does not have: add it to \`tools\`, or say it without the tool`;
-      return [{ agent: agent.name, piece, says }];
+      return [{ agent: agent.name, section, says }];
     });
   };
   return [
@@ -237,7 +237,7 @@ async function diskWarnings(
   ];
   return found.map(({ path, line, says }) => ({
     agent: agent.name,
-    piece: line === undefined ? path : `${path}:${line}`,
+    section: line === undefined ? path : `${path}:${line}`,
     says,
     file: path,
     ...(line !== undefined && { line }),

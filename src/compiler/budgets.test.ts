@@ -26,7 +26,7 @@ import {
   turnNumber,
 } from "./samples.contract.ts";
 
-/** About 100 tokens a piece: 293 characters, the heading and 4 around. */
+/** About 100 tokens a section: 293 characters, the heading and 4 around. */
 const long = (word: string): string => `${word} `.repeat(400).slice(0, 270);
 const core = immutable("core", { rank: 0, text: long("core") });
 
@@ -198,7 +198,8 @@ describe("a live source that floods", () => {
 
   it("takes a quarter of the tail's room at the most, and nothing from the others", () => {
     const made = compile(inputOf({ agent: agentOf(core, flood(), ...others), contents, limit }));
-    for (const piece of ["core", "memory", "time", "runtime"]) expect(entryOf(made, piece).fate, piece).toBe("kept");
+    for (const section of ["core", "memory", "time", "runtime"])
+      expect(entryOf(made, section).fate, section).toBe("kept");
     expect(entryOf(made, "flood")).toMatchObject({ fate: "truncated", because: "budget" });
     expect(entryOf(made, "flood").tokens).toBeLessThanOrEqual(limit / 4);
     expect(entryOf(made, "flood").tokens).toBeGreaterThan(limit / 5);

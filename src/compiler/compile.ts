@@ -22,14 +22,14 @@ import { drafts, renderWithin, type Shares } from "./drafts.ts";
 import { type Folded, folded, NO_PENDING_EDITS, type PendingEdits, runningIn, withPendingEdits } from "./edits.ts";
 import { eventsMessage, wholeMessage } from "./events.ts";
 import { apart, frozenWithin, renderFrozen, withFrozen } from "./frozen.ts";
-import { type Draft, pieceOf } from "./layers.ts";
+import { type Draft, sectionOf } from "./layers.ts";
 import { prefixOf, prefixWithin, sizesAlone, sizesFor } from "./prefix.ts";
-import { fixedPiece, leastSum, liveWithin, type Piece, shareOut, wantedSum } from "./share-out.ts";
+import { fixedSection, leastSum, liveWithin, type Section, shareOut, wantedSum } from "./share-out.ts";
 import { NOTHING_SHOWN, type ShownLayers, shownLayersIn } from "./shown-layers.ts";
 import { carry, nothingNow, requestsLeft, shownAnew, withKept } from "./tail.ts";
 import { transcriptSum } from "./tokens.ts";
 
-/** A turn's request in the making: the frozen epoch, the turn's own messages, the tail of this request, and what became of every piece. */
+/** A turn's request in the making: the frozen epoch, the turn's own messages, the tail of this request, and what became of every section. */
 export interface Compilation {
   readonly epoch: Epoch;
   /** Epochs this turn opened, the oldest first. */
@@ -125,7 +125,7 @@ export function extend(compilation: Compilation, added: readonly TranscriptMessa
   const own = [...compilation.own, ...added];
   const tokens = total(own) - compilation.kept.tokens;
   const message: LedgerEntry = {
-    ...(before ?? { piece: "message", place: "message", fate: "kept" }),
+    ...(before ?? { section: "message", place: "message", fate: "kept" }),
     trust: lowestTrust(own.map((one) => one.trust)),
     tokens,
     wanted: tokens + ((before?.wanted ?? 0) - (before?.tokens ?? 0)),
@@ -175,7 +175,7 @@ export function unreasoned(compilation: Compilation, count: CountTokens): Compil
 
 /** Tokens by which the turn's own messages may still grow if the older transcript is cut. */
 export function roomLeft({ ledger, least }: Compilation): number {
-  const transcript = ledger.entries.find(({ piece }) => piece === "transcript")?.tokens ?? 0;
+  const transcript = ledger.entries.find(({ section }) => section === "transcript")?.tokens ?? 0;
   return ledger.limit - ledger.tokens + transcript - least;
 }
 
@@ -189,11 +189,11 @@ export function requestOf(
   return { prefix: epoch.prefix, messages: sent, tail, parameters };
 }
 
-function frozenPieces(epoch: Epoch, count: CountTokens): Piece[] {
-  const prefix = epoch.prefixEntries.map(({ piece, place, tokens }) =>
-    fixedPiece(place === "transcript" ? `${piece} (frozen)` : piece, tokens),
+function frozenSections(epoch: Epoch, count: CountTokens): Section[] {
+  const prefix = epoch.prefixEntries.map(({ section, place, tokens }) =>
+    fixedSection(place === "transcript" ? `${section} (frozen)` : section, tokens),
   );
-  return [...prefix, fixedPiece("transcript", leastOf(epoch, count))];
+  return [...prefix, fixedSection("transcript", leastOf(epoch, count))];
 }
 
 /** If layers must be cut, this share of the limit stays free for the turn's tool calls and their results. */
@@ -209,39 +209,39 @@ function shareRoom(
   epoch: Epoch,
 ): { shares: Shares; message: TranscriptMessage; messageEntry: LedgerEntry } {
   const fixed = [
-    ...frozenPieces(epoch, count),
-    fixedPiece("edits", pendingEdits),
-    fixedPiece("results", total(results)),
+    ...frozenSections(epoch, count),
+    fixedSection("edits", pendingEdits),
+    fixedSection("results", total(results)),
   ];
   const least = limit - wantedSum(fixed) - Math.min(whole.tokens, Math.floor(limit / 2));
   const growing = transcriptSum(epoch.transcript).tokens - leastOf(epoch, count);
-  const live = tailPieces(tail, least, least - growing);
+  const live = tailSections(tail, least, least - growing);
   const spare = limit - leastSum([...fixed, ...live]);
   const { message, entry } = eventsMessage(events, [Math.min(Math.floor(limit / 2), spare), spare], count, whole);
-  const pieces = [...fixed, ...live, fixedPiece("message", message.tokens)];
+  const sections = [...fixed, ...live, fixedSection("message", message.tokens)];
   const margin = Math.floor(limit * MARGIN);
   const room = limit - wantedSum(fixed) - message.tokens - margin;
   return {
-    shares: { pieces, allotment: shareOut(pieces, limit, margin), room },
+    shares: { sections, allotment: shareOut(sections, limit, margin), room },
     message,
     messageEntry: entry,
   };
 }
 
 /** What the live layers ask for: everything if it fits into `free` tokens, otherwise no more than their shares of `room`. */
-function tailPieces(tail: readonly Draft[], room: number, free: number): readonly Piece[] {
-  const pieces = tail.map(pieceOf);
-  if (wantedSum(pieces) <= free) return pieces;
-  const fits = wantedSum(pieces) <= room;
+function tailSections(tail: readonly Draft[], room: number, free: number): readonly Section[] {
+  const sections = tail.map(sectionOf);
+  if (wantedSum(sections) <= free) return sections;
+  const fits = wantedSum(sections) <= room;
   return tail.map((one) => {
     const { mutability, minimum: reserved } = one.layer;
-    return mutability === "live" ? liveWithin(pieceOf(one), { room, fits, reserved }) : pieceOf(one);
+    return mutability === "live" ? liveWithin(sectionOf(one), { room, fits, reserved }) : sectionOf(one);
   });
 }
 
 /** Tokens that the prefix may have if not everything fits. Those of the tools are added, because they are always sent whole. */
-function ceilingOf({ agent: { budgets } }: CompileInput, pieces: readonly Piece[]): number {
-  const tools = pieces.find(({ id }) => id === "tools")?.wanted ?? 0;
+function ceilingOf({ agent: { budgets } }: CompileInput, sections: readonly Section[]): number {
+  const tools = sections.find(({ id }) => id === "tools")?.wanted ?? 0;
   return budgets.system === undefined ? Number.POSITIVE_INFINITY : tools + budgets.system;
 }
 
@@ -251,7 +251,7 @@ function ceilingOf({ agent: { budgets } }: CompileInput, pieces: readonly Piece[
  */
 function isRoomBeside(size: number, { limit }: CompileInput, { tail, whole }: Coming): boolean {
   const free = limit - size - Math.min(whole.tokens, Math.floor(limit / 2)) - Math.floor(limit * MARGIN);
-  return wantedSum(tailPieces(tail, free, free)) <= free;
+  return wantedSum(tailSections(tail, free, free)) <= free;
 }
 
 type Shared = ReturnType<typeof shareRoom>;
@@ -265,7 +265,7 @@ interface Coming {
 }
 
 /**
- * The epoch that the turn continues with, and how the pieces after its prefix share the rest.
+ * The epoch that the turn continues with, and how the sections after its prefix share the rest.
  * @throws StrataError `budget_too_small`
  */
 function begin(
@@ -280,9 +280,9 @@ function begin(
   if (running !== undefined) return share(running);
   const isAlone = input.agent.history === "log";
   const unfit = prefixOf(input);
-  const beside = wantedSum(unfit.pieces) + coming.whole.tokens;
-  const needed = beside + wantedSum(tailPieces(coming.tail, input.limit - beside, input.limit - beside));
-  const ceiling = ceilingOf(input, unfit.pieces);
+  const beside = wantedSum(unfit.sections) + coming.whole.tokens;
+  const needed = beside + wantedSum(tailSections(coming.tail, input.limit - beside, input.limit - beside));
+  const ceiling = ceilingOf(input, unfit.sections);
   const sizes = isAlone
     ? sizesAlone(input.limit, input.events.length, ceiling)
     : sizesFor(input.limit, needed, {
@@ -360,7 +360,7 @@ function withLedger(
   const { epoch, opened } = compilation;
   const { tokens, trust } = transcriptSum(epoch.transcript);
   const transcript: LedgerEntry = {
-    piece: "transcript",
+    section: "transcript",
     place: "transcript",
     trust,
     tokens,

@@ -8,7 +8,7 @@ import {
   type Place,
 } from "../protocol/index.ts";
 import { type Draft, draft, type Rendered, render } from "./layers.ts";
-import { type Allotment, LEAST_BEGINNING, type Piece, regrown } from "./share-out.ts";
+import { type Allotment, LEAST_BEGINNING, regrown, type Section } from "./share-out.ts";
 
 /** What the live layers' sources gave. */
 export type Contents = ReadonlyMap<LayerId, LayerContent>;
@@ -35,9 +35,9 @@ export function contentOf(layer: Layer, contents: Contents): LayerContent {
   return locked ?? contents.get(layer.id) ?? written ?? { kind: "empty", because: "its source was not asked" };
 }
 
-/** The room that the pieces of one place got, and the tokens that they may take together. */
+/** The room that the sections of one place got, and the tokens that they may take together. */
 export interface Shares {
-  readonly pieces: readonly Piece[];
+  readonly sections: readonly Section[];
   readonly allotment: Allotment;
   readonly room: number;
 }
@@ -53,16 +53,16 @@ const SPARE_SHARE = 1 / 32;
  */
 export function renderWithin(
   drafts: readonly Draft[],
-  { pieces, allotment, room }: Shares,
+  { sections, allotment, room }: Shares,
   { place, count }: { readonly place: Place; readonly count: CountTokens },
 ): Rendered[] {
   const rendered = drafts.map((one) => render(one, allotment.get(one.layer.id), place, count));
   let free = room - rendered.reduce((sum, { entry }) => sum + entry.tokens, 0);
   const grown = (one: Draft, { entry }: Rendered, beyond: boolean): Rendered | undefined => {
-    const piece = pieces.find(({ id }) => id === one.layer.id);
+    const section = sections.find(({ id }) => id === one.layer.id);
     const had = allotment.get(one.layer.id);
-    if (had === undefined || piece === undefined || free <= 0) return undefined;
-    const tokens = regrown(piece, entry.tokens + free, beyond);
+    if (had === undefined || section === undefined || free <= 0) return undefined;
+    const tokens = regrown(section, entry.tokens + free, beyond);
     if (tokens !== undefined && (tokens <= had || (entry.tokens === 0 && tokens < LEAST_BEGINNING))) return undefined;
     const wider = render(one, tokens, place, count);
     return wider.entry.tokens > entry.tokens ? wider : undefined;

@@ -85,7 +85,7 @@ describe("a text of the prefix that was edited while an epoch runs", () => {
     expect(shownLayersIn(made).map(({ text }) => text)).toEqual([
       "# Layer 6 · loop (version 3; replaces the text under this heading above)\nWait, then act.",
     ]);
-    const line = made.ledger.entries.find(({ piece, place }) => piece === "loop" && place === "tail");
+    const line = made.ledger.entries.find(({ section, place }) => section === "loop" && place === "tail");
     expect(line).toMatchObject({ edited: 3, trust: "agent", fate: "kept" });
     expect(recount(request(made), bytes3)).toBeLessThanOrEqual(made.ledger.tokens);
     const after = next(

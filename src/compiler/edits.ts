@@ -93,7 +93,7 @@ function renewed(epoch: Epoch, input: CompileInput, reason: Renewal): Epoch {
 /** The epoch with another prefix, and without the messages' reports of the edits that the new prefix contains. */
 export function folded(epoch: Epoch, { prefix, prefixEntries }: Folded, count: CompileInput["count"]): Epoch {
   const frozen = epoch.prefixEntries.filter(({ place }) => place === "transcript");
-  const layers = new Set<string>(prefixEntries.map(({ piece }) => piece));
+  const layers = new Set<string>(prefixEntries.map(({ section }) => section));
   const transcript = epoch.transcript.flatMap((one) => {
     if (one.message.role !== "user") return [one];
     const parts = one.message.parts.filter(
@@ -162,7 +162,7 @@ function nowOf(layer: Layer, { mode }: Epoch, { contents, count }: CompileInput)
 
 /** Whether the prefix itself shows this text. A text that was cut there is compared by its version alone. */
 function isShown({ prefixEntries }: Epoch, { layer, draft: made, digest, text, version }: Now): boolean {
-  const entry = prefixEntries.find(({ piece, place }) => piece === layer.id && place === "system");
+  const entry = prefixEntries.find(({ section, place }) => section === layer.id && place === "system");
   if (entry === undefined || entry.fate === "empty") return text === "";
   if (entry.fate === "kept" || entry.fate === "lined") return entry.version === digest;
   return (entry.edited ?? 0) === version && hasSameParts(entry, made);
@@ -184,10 +184,10 @@ function pendingEditsOf(changed: readonly Now[], count: CompileInput["count"]): 
   const parts = changed.map(partOf);
   const entries = changed.map(({ layer, draft: made, version }, i): LedgerEntry => {
     const tokens = countBlock(parts[i]?.text ?? "", count);
-    const { id: piece, rank, scope } = layer;
+    const { id: section, rank, scope } = layer;
     const trust = trustOf(made);
     const edited = version > 0 ? { edited: version } : {};
-    return { piece, place: "tail", rank, scope, trust, tokens, wanted: tokens, ...edited, fate: "kept" };
+    return { section, place: "tail", rank, scope, trust, tokens, wanted: tokens, ...edited, fate: "kept" };
   });
   return { parts, entries, tokens: entries.reduce((sum, { tokens }) => sum + tokens, 0) };
 }
@@ -221,7 +221,7 @@ function cheaper(
   if (cold) return { way: "epoch", because: "the provider's cache was cold" };
   if (sum(entries) + transcript + pendingEdits.tokens > limit * MOST)
     return { way: "epoch", because: "there was no room to tell it" };
-  const isChanged = ({ piece }: LedgerEntry): boolean => layers.some((layer) => layer === piece);
+  const isChanged = ({ section }: LedgerEntry): boolean => layers.some((layer) => layer === section);
   const first = entries.findIndex(isChanged);
   const behind = first < 0 ? transcript : sum(entries.slice(first)) + transcript;
   const old = sum(entries.filter(isChanged));

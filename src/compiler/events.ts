@@ -36,7 +36,7 @@ export function eventsMessage(
   count: CountTokens,
   whole = wholeMessage(events, count),
 ): { message: TranscriptMessage; entry: LedgerEntry } {
-  const base = { piece: "message", place: "message", trust: whole.trust, wanted: whole.tokens } as const;
+  const base = { section: "message", place: "message", trust: whole.trust, wanted: whole.tokens } as const;
   for (const room of rooms) {
     if (whole.tokens <= room) break;
     const cut = cutEvents(events, room, count);

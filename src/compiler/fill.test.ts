@@ -120,8 +120,8 @@ describe("001.13 001.16 the fill of the workbench over files, skills and memorie
     const compilation = compile(input);
     expect(recount(request(compilation), count)).toBeLessThanOrEqual(limit);
     expect(compilation.ledger.tokens).toBeLessThanOrEqual(limit);
-    for (const { piece, fate } of compilation.ledger.entries)
-      if (FIXED.includes(piece) || (piece === "message" && said.length < 100)) expect(fate).toBe("kept");
+    for (const { section, fate } of compilation.ledger.entries)
+      if (FIXED.includes(section) || (section === "message" && said.length < 100)) expect(fate).toBe("kept");
     return compilation;
   };
 
@@ -153,7 +153,7 @@ describe("001.13 001.16 the fill of the workbench over files, skills and memorie
         const { entries, tokens } = compilation.ledger;
         fills.push(tokens / 28_000);
         const isWhole = entries.every(({ place, fate }) => place !== "message" || fate === "kept");
-        const fixed = entries.reduce((all, { piece, tokens }) => all + (FIXED.includes(piece) ? tokens : 0), 0);
+        const fixed = entries.reduce((all, { section, tokens }) => all + (FIXED.includes(section) ? tokens : 0), 0);
         // Beyond its budget only where the message loses nothing by it that it has a right to.
         if (!isWhole) expect(systemOf(compilation)).toBeLessThanOrEqual(Math.max(system, fixed, 14_000));
       }),

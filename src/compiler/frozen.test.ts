@@ -62,7 +62,7 @@ describe("frozen memory", () => {
     const made = first(saved("She has a cat.", "She has a boat."));
     const [line] = made.ledger.entries.filter(({ place }) => place === "transcript");
     expect(line).toMatchObject({
-      piece: "memory",
+      section: "memory",
       fate: "kept",
       items: {
         shown: 2,

@@ -23,7 +23,7 @@ export interface Frozen {
 
 /** Law 4: framed, in a user message, and never in the prefix. The oldest comes first. */
 export function renderFrozen({ layer, items, others = 0, because }: FrozenMemory, count: CountTokens): Frozen {
-  const base = { piece: layer.id, place: "transcript", rank: layer.rank, scope: "thread" } as const;
+  const base = { section: layer.id, place: "transcript", rank: layer.rank, scope: "thread" } as const;
   if (items.length === 0)
     return {
       message: undefined,

@@ -187,11 +187,11 @@ function shown(made: Compilation): string {
 }
 
 function table(entries: readonly LedgerEntry[]): string {
-  const titles = ["place", "rank", "piece", "scope", "trust", "fate", "tokens", "wanted", "items", "because"];
+  const titles = ["place", "rank", "section", "scope", "trust", "fate", "tokens", "wanted", "items", "because"];
   const rows = entries.map((one) => [
     one.place,
     one.rank ?? "",
-    one.piece,
+    one.section,
     one.scope ?? "",
     one.trust,
     one.fate,

@@ -1,5 +1,5 @@
 /**
- * Input: layers, transcript, events and a budget. Output: one request, independent of providers, with what became of every piece. Pure: no
+ * Input: layers, transcript, events and a budget. Output: one request, independent of providers, with what became of every section. Pure: no
  * clock, no randomness, no input or output; the same input gives the same bytes. It decides order, frames, cuts and epochs. It does not
  * know providers, stores or how its input was gathered.
  */

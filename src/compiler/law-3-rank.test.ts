@@ -69,7 +69,7 @@ it("law 3: every layer's text stands under its own heading, lower ranks first, t
       const { prefix, tail } = request(made);
       const stand = systemSections(prefix.system);
       const sent = layers.filter(
-        (one) => one.scope !== "turn" && made.ledger.entries.some((e) => e.piece === one.id && e.tokens > 0),
+        (one) => one.scope !== "turn" && made.ledger.entries.some((e) => e.section === one.id && e.tokens > 0),
       );
       expect(stand.map((one) => one.heading).sort()).toEqual(sent.map(layerHeading).sort());
 

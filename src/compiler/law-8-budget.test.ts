@@ -91,7 +91,7 @@ function expectSound(made: Compilation, layers: readonly Layer[], count: CountTo
   expect(made.own[0]?.message.parts.length).toBeGreaterThan(0);
   expectPairs(sent.messages);
   for (const one of layers) {
-    const entry = entries.find(({ piece }) => piece === one.id);
+    const entry = entries.find(({ section }) => section === one.id);
     if (entry === undefined) continue;
     expect(entry.tokens).toBeLessThanOrEqual(entry.wanted);
     if (one.mutability === "immutable") expect(["kept", "lined", "empty"]).toContain(entry.fate);
@@ -146,10 +146,10 @@ describe("law 8", () => {
         if (refused === undefined || "layer" in refused.details) return;
         refusals++;
         expect(made).toEqual([]);
-        const { needed, limit, pieces } = refused.details;
+        const { needed, limit, sections } = refused.details;
         expect(needed).toBeGreaterThan(Number(limit));
-        const dearest = Array.isArray(pieces) ? pieces[0] : undefined;
-        expect(refused.message).toContain(`${dearest.piece} ${dearest.tokens}`);
+        const dearest = Array.isArray(sections) ? sections[0] : undefined;
+        expect(refused.message).toContain(`${dearest.section} ${dearest.tokens}`);
       }),
       { numRuns: 100 },
     );

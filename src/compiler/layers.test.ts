@@ -30,7 +30,7 @@ describe("the order of a request", () => {
       immutable("core", { scope: "all", rank: 0 }),
     );
     const made = compile(inputOf({ agent }));
-    expect(made.ledger.entries.flatMap((one) => (one.place === "system" ? [one.piece] : []))).toEqual(order);
+    expect(made.ledger.entries.flatMap((one) => (one.place === "system" ? [one.section] : []))).toEqual(order);
     const { system } = request(made).prefix;
     expect(system.map((block) => block.scope)).toEqual(["all", "org", "agent", "thread"]);
     expect(system[2]?.text).toBe("# Layer 2 · first\nThis is first.\n\n# Layer 7 · second\nThis is second.");
@@ -97,7 +97,7 @@ describe("modes", () => {
     const made = compile(inputOf({ agent, contents, mode: "minimal" }));
     expect(systemText(made)).toBe("# Layer 0 · core\nThis is core.");
     expect(request(made).tail).toHaveLength(1);
-    expect(made.ledger.entries.map((one) => one.piece)).not.toContain("persona");
+    expect(made.ledger.entries.map((one) => one.section)).not.toContain("persona");
   });
 
   it("the line of a layer stands even when its source gave items", () => {

@@ -20,7 +20,7 @@ import {
   type Trusted,
   trusted,
 } from "../protocol/index.ts";
-import type { Piece } from "./share-out.ts";
+import type { Section } from "./share-out.ts";
 import { beginningWithin, countBlock } from "./tokens.ts";
 import { layerTruncated, moreItems } from "./wording.ts";
 
@@ -79,8 +79,8 @@ export function leastOfLayer(layer: Layer, wanted: number): number {
   return Math.min(layer.minimum || needed, wanted);
 }
 
-/** The draft as a piece that takes part in sharing the room. */
-export function pieceOf({ layer, wanted }: Draft): Piece {
+/** The draft as a section that takes part in sharing the room. */
+export function sectionOf({ layer, wanted }: Draft): Section {
   const free = layer.mutability !== "immutable";
   return {
     id: layer.id,
@@ -145,7 +145,7 @@ function finish(one: Draft, { place, count }: At, sent: Sent | undefined, fate: 
   const items = content.kind === "items" ? itemsOf(content, text === undefined ? 0 : shown) : undefined;
   const parts = one.lined ? undefined : partsOf(content, sent === undefined ? 0 : sent.length, count);
   const entry: LedgerEntry = {
-    piece: layer.id,
+    section: layer.id,
     place,
     rank: layer.rank,
     scope: layer.scope,

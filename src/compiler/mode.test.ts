@@ -96,8 +96,8 @@ describe("the order of the prompt", () => {
       "# Layer 11 · skills",
     ]);
     const ledger = made.ledger.entries.filter(({ place }) => place === "system");
-    expect(ledger.map(({ piece }) => piece)).toEqual(["core", "identity", "soul", "ethics", "skills"]);
-    expect(ledger.find(({ piece }) => piece === "soul")).toMatchObject({ rank: 12, trust: "operator" });
+    expect(ledger.map(({ section }) => section)).toEqual(["core", "identity", "soul", "ethics", "skills"]);
+    expect(ledger.find(({ section }) => section === "soul")).toMatchObject({ rank: 12, trust: "operator" });
   });
 
   it("000.2 000.3 000.8 joins the layers of a block in their order by one separator, whatever order they are declared in", () => {

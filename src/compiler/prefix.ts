@@ -14,8 +14,8 @@ import {
 } from "../protocol/index.ts";
 import type { CompileInput } from "./compile-input.ts";
 import { drafts, renderWithin, type Shares } from "./drafts.ts";
-import { type Draft, pieceOf, type Rendered } from "./layers.ts";
-import { fixedPiece, leastSum, type Piece, shareOut } from "./share-out.ts";
+import { type Draft, type Rendered, sectionOf } from "./layers.ts";
+import { fixedSection, leastSum, type Section, shareOut } from "./share-out.ts";
 import { countTools } from "./tokens.ts";
 
 /** The tools in the one order and spelling in which they are always sent: sorted by name, with canonical schemas. */
@@ -29,7 +29,7 @@ function orderTools(tools: readonly ToolSchema[]): readonly ToolSchema[] {
 function toolsEntry(tools: readonly ToolSchema[], count: CountTokens): LedgerEntry {
   const tokens = countTools(tools, count);
   return {
-    piece: "tools",
+    section: "tools",
     place: "tools",
     trust: "platform",
     tokens,
@@ -86,24 +86,24 @@ type PrefixInput = Pick<CompileInput, "agent" | "mode" | "contents" | "count" | 
 interface Unfit {
   readonly tools: readonly ToolSchema[];
   readonly made: readonly Draft[];
-  readonly pieces: readonly Piece[];
+  readonly sections: readonly Section[];
 }
 
 /** Everything that the prefix would say, in the order of the prompt. */
 export function prefixOf({ agent, mode, contents, count, ...input }: PrefixInput): Unfit {
   const tools = orderTools(input.tools);
   const made = drafts(agent.layers, "system", mode, contents, count);
-  return { tools, made, pieces: [fixedPiece("tools", toolsEntry(tools, count).tokens), ...made.map(pieceOf)] };
+  return { tools, made, sections: [fixedSection("tools", toolsEntry(tools, count).tokens), ...made.map(sectionOf)] };
 }
 
 /** The prefix within this many tokens. What cannot be cut takes the room it needs. */
 export function prefixWithin(
-  { tools, made, pieces }: Unfit,
+  { tools, made, sections }: Unfit,
   size: number,
   { count }: Pick<PrefixInput, "count">,
 ): Pick<Epoch, "prefix" | "prefixEntries"> {
-  const room = Math.max(size, leastSum(pieces));
-  const { prefix, entries } = renderPrefix(tools, made, { pieces, allotment: shareOut(pieces, room), room }, count);
+  const room = Math.max(size, leastSum(sections));
+  const { prefix, entries } = renderPrefix(tools, made, { sections, allotment: shareOut(sections, room), room }, count);
   return { prefix, prefixEntries: entries };
 }
 

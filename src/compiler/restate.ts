@@ -34,11 +34,11 @@ export function restate(
   const whole = new Map(
     kept.whole.flatMap((part) => (part.told === undefined ? [] : [[part.told.layer, part] as const])),
   );
-  const tokens = new Map<LedgerEntry["piece"], number>();
+  const tokens = new Map<LedgerEntry["section"], number>();
   const parts: TextPart[] = [];
   const trusts: Trust[] = [];
   for (const [layer, content] of said) {
-    const entry = ledger.entries.find(({ piece, place }) => piece === layer.id && place === "tail");
+    const entry = ledger.entries.find(({ section, place }) => section === layer.id && place === "tail");
     const now = draft(layer, content, ledger.mode, count);
     if (now === undefined || now.lined || now.text === "" || entry?.fate !== "kept") continue;
     const before: TailPart | TextPart | undefined = tail.get(layer.id) ?? whole.get(layer.id);
@@ -54,7 +54,7 @@ export function restate(
     trusts.push(trustOf(now));
   }
   const entries = ledger.entries.map((entry) => {
-    const size = entry.place === "tail" ? tokens.get(entry.piece) : undefined;
+    const size = entry.place === "tail" ? tokens.get(entry.section) : undefined;
     return size === undefined ? entry : { ...entry, tokens: size, wanted: size };
   });
   return {

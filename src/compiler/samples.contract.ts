@@ -212,9 +212,9 @@ export const said = (compilation: Compilation): string =>
 export const systemText = (compilation: Compilation): string =>
   compilation.epoch.prefix.system.map((block) => block.text).join("\n\n");
 
-export function entryOf(compilation: Compilation, piece: string): LedgerEntry {
-  const entry = compilation.ledger.entries.find((one) => one.piece === piece);
-  if (entry === undefined) throw new Error(`the ledger has no line for ${piece}`);
+export function entryOf(compilation: Compilation, section: string): LedgerEntry {
+  const entry = compilation.ledger.entries.find((one) => one.section === section);
+  if (entry === undefined) throw new Error(`the ledger has no line for ${section}`);
   return entry;
 }
 

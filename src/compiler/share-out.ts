@@ -1,7 +1,7 @@
 import { StrataError } from "../protocol/index.ts";
 
-/** One piece that takes part in sharing the room. All figures are tokens. */
-export interface Piece {
+/** One section that takes part in sharing the room. All figures are tokens. */
+export interface Section {
   readonly id: string;
   readonly rank: number;
   readonly wanted: number;
@@ -15,8 +15,8 @@ export interface Piece {
   readonly droppable: boolean;
 }
 
-/** A piece that is sent whole. */
-export const fixedPiece = (id: string, wanted: number): Piece => ({
+/** A section that is sent whole. */
+export const fixedSection = (id: string, wanted: number): Section => ({
   id,
   rank: 0,
   wanted,
@@ -31,38 +31,41 @@ const LIVE_SHARE = 1 / 4;
 interface LiveRoom {
   readonly room: number;
   readonly fits: boolean;
-  /** The minimum that its layer declares. (The piece's own minimum may be more: a required source reserves all that it wants.) */
+  /** The minimum that its layer declares. (The section's own minimum may be more: a required source reserves all that it wants.) */
   readonly reserved: number;
 }
 
 /**
- * A live source's piece if not everything fits: it gets its budget, or its share of the room, and no more. If only the transcript would
+ * A live source's section if not everything fits: it gets its budget, or its share of the room, and no more. If only the transcript would
  * have to make room for it (`fits`), it gets its share even if its budget is lower.
  */
-export function liveWithin(piece: Piece, { room, fits, reserved }: LiveRoom): Piece {
-  const { wanted, minimum, budget } = piece;
+export function liveWithin(section: Section, { room, fits, reserved }: LiveRoom): Section {
+  const { wanted, minimum, budget } = section;
   const share = Math.floor(Math.max(room, 0) * LIVE_SHARE);
   const most = Math.max(fits ? Math.max(budget ?? 0, share) : (budget ?? share), reserved);
-  return most >= wanted || !piece.cuttable ? piece : { ...piece, most, minimum: Math.min(minimum, most) };
+  return most >= wanted || !section.cuttable ? section : { ...section, most, minimum: Math.min(minimum, most) };
 }
 
-/** Tokens that the pieces would take. */
-export const wantedSum = (pieces: readonly Piece[]): number =>
-  pieces.reduce((sum, { wanted, most = wanted }) => sum + Math.min(wanted, most), 0);
+/** Tokens that the sections would take. */
+export const wantedSum = (sections: readonly Section[]): number =>
+  sections.reduce((sum, { wanted, most = wanted }) => sum + Math.min(wanted, most), 0);
 
-/** The fewest tokens that the pieces can take. */
-export const leastSum = (pieces: readonly Piece[]): number =>
-  pieces.reduce((sum, piece) => sum + (piece.cuttable || piece.droppable ? piece.minimum : piece.wanted), 0);
+/** The fewest tokens that the sections can take. */
+export const leastSum = (sections: readonly Section[]): number =>
+  sections.reduce(
+    (sum, section) => sum + (section.cuttable || section.droppable ? section.minimum : section.wanted),
+    0,
+  );
 
-/** How much room each piece that had to be cut gets; 0 means dropped, and a piece without an entry stays whole. */
+/** How much room each section that had to be cut gets; 0 means dropped, and a section without an entry stays whole. */
 export type Allotment = ReadonlyMap<string, number>;
 
 /**
- * Tokens that a piece which was cut may take if this many are free for it; undefined if all of it fits. A soft budget protects the others:
+ * Tokens that a section which was cut may take if this many are free for it; undefined if all of it fits. A soft budget protects the others:
  * what all of them leave free may go `beyond` it.
  */
 export function regrown(
-  { wanted, minimum, budget = wanted, most }: Piece,
+  { wanted, minimum, budget = wanted, most }: Section,
   free: number,
   beyond = false,
 ): number | undefined {
@@ -70,54 +73,54 @@ export function regrown(
   return Math.min(Math.max(most ?? (beyond ? wanted : budget), minimum), free);
 }
 
-/** A piece with fewer tokens is of no use: it is dropped instead. */
+/** A section with fewer tokens is of no use: it is dropped instead. */
 export const LEAST_BEGINNING = 64;
 
 /**
- * Shares out `limit` tokens, from the highest rank number down. First, each cuttable piece is cut to its budget. Then droppable pieces are
+ * Shares out `limit` tokens, from the highest rank number down. First, each cuttable section is cut to its budget. Then droppable sections are
  * trimmed as far as necessary, and dropped (down to their reserved minimum, if they have one) if too little would be left. Then the other
- * cuttable pieces are trimmed down to their minimum. `margin` stays free where pieces are trimmed.
+ * cuttable sections are trimmed down to their minimum. `margin` stays free where sections are trimmed.
  * @throws StrataError `budget_too_small` if what must be sent does not fit
  */
-export function shareOut(pieces: readonly Piece[], limit: number, margin = 0): Allotment {
-  const room = new Map(pieces.flatMap(({ id, most }) => (most === undefined ? [] : [[id, most] as const])));
-  const least = [...pieces].sort((a, b) => b.rank - a.rank);
-  let over = wantedSum(pieces) - limit;
+export function shareOut(sections: readonly Section[], limit: number, margin = 0): Allotment {
+  const room = new Map(sections.flatMap(({ id, most }) => (most === undefined ? [] : [[id, most] as const])));
+  const least = [...sections].sort((a, b) => b.rank - a.rank);
+  let over = wantedSum(sections) - limit;
 
-  const give = (piece: Piece, tokens: number): void => {
-    const now = room.get(piece.id) ?? piece.wanted;
+  const give = (section: Section, tokens: number): void => {
+    const now = room.get(section.id) ?? section.wanted;
     if (over <= 0 || tokens >= now) return;
-    room.set(piece.id, tokens);
+    room.set(section.id, tokens);
     over -= now - tokens;
   };
-  for (const piece of least) {
-    if (piece.cuttable && piece.budget !== undefined) give(piece, Math.max(piece.budget, piece.minimum));
+  for (const section of least) {
+    if (section.cuttable && section.budget !== undefined) give(section, Math.max(section.budget, section.minimum));
   }
-  const trimmed = (piece: Piece): number => (room.get(piece.id) ?? piece.wanted) - over - margin;
-  for (const piece of least) {
-    if (!piece.droppable) continue;
-    const left = piece.cuttable ? trimmed(piece) : 0;
-    give(piece, left >= LEAST_BEGINNING ? Math.max(left, piece.minimum) : piece.minimum);
+  const trimmed = (section: Section): number => (room.get(section.id) ?? section.wanted) - over - margin;
+  for (const section of least) {
+    if (!section.droppable) continue;
+    const left = section.cuttable ? trimmed(section) : 0;
+    give(section, left >= LEAST_BEGINNING ? Math.max(left, section.minimum) : section.minimum);
   }
-  for (const piece of least)
-    if (piece.cuttable && !piece.droppable) give(piece, Math.max(trimmed(piece), piece.minimum));
+  for (const section of least)
+    if (section.cuttable && !section.droppable) give(section, Math.max(trimmed(section), section.minimum));
 
-  if (over > 0) throw tooSmall(pieces, room, limit);
+  if (over > 0) throw tooSmall(sections, room, limit);
   return room;
 }
 
-function tooSmall(pieces: readonly Piece[], room: Allotment, limit: number): StrataError {
-  const must = pieces
-    .map((piece) => ({ piece: piece.id, tokens: room.get(piece.id) ?? piece.wanted }))
+function tooSmall(sections: readonly Section[], room: Allotment, limit: number): StrataError {
+  const must = sections
+    .map((section) => ({ section: section.id, tokens: room.get(section.id) ?? section.wanted }))
     .filter((one) => one.tokens > 0);
   const sum = must.reduce((total, one) => total + one.tokens, 0);
   const listed = must
     .sort((a, b) => b.tokens - a.tokens)
     .slice(0, 6)
-    .map((one) => `${one.piece} ${one.tokens}`)
+    .map((one) => `${one.section} ${one.tokens}`)
     .join(", ");
   const what = `what must be sent needs ${sum} tokens and only ${limit} may be sent (${listed})`;
-  const details = { needed: sum, limit, pieces: must, what };
+  const details = { needed: sum, limit, sections: must, what };
   return new StrataError(
     "budget_too_small",
     `${what}; raise budgets.total, lower budgets.reply or shorten these`,

@@ -98,11 +98,11 @@ function compiled(
 ): Compilation {
   const epoch = epochAfter(running);
   const { n, reason, cut, mode } = epoch;
-  const shown = { piece: "message", place: "message", trust, tokens, wanted: tokens + left, items } as const;
+  const shown = { section: "message", place: "message", trust, tokens, wanted: tokens + left, items } as const;
   const because = "what is long was cut to its share of the room";
   const entries: readonly LedgerEntry[] = [
     left === 0 ? { ...shown, fate: "kept" } : { ...shown, fate: "truncated", because },
-    { piece: SUMMARY, place: "tail", trust: "platform", tokens: asked.tokens, wanted: asked.tokens, fate: "kept" },
+    { section: SUMMARY, place: "tail", trust: "platform", tokens: asked.tokens, wanted: asked.tokens, fate: "kept" },
   ];
   const opened = { n, reason, opened: true, cut };
   const ledger: Ledger = { mode, epoch: opened, entries, tokens: tokens + asked.tokens, limit };

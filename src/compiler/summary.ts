@@ -66,7 +66,7 @@ function askingOver(running: Epoch, { length, least }: Reach, { words, limit, co
   const transcript = running.transcript.slice(0, length);
   const text = instruction(words, laidBeside({ ...running, transcript }, layers), transcript.slice(least));
   const live: LedgerEntry = {
-    piece: SUMMARY,
+    section: SUMMARY,
     place: "tail",
     trust: "platform",
     tokens: countBlock(text, count),
@@ -76,7 +76,7 @@ function askingOver(running: Epoch, { length, least }: Reach, { words, limit, co
   const taint = lowestTrust([...running.prefixEntries, ...transcript].map((one) => one.trust));
   const tokens = total(transcript);
   const shown: LedgerEntry = {
-    piece: "transcript",
+    section: "transcript",
     place: "transcript",
     trust: lowestTrust(transcript.map((one) => one.trust)),
     tokens,
@@ -111,7 +111,7 @@ function laidBeside(
   layers: readonly Layer[],
 ): readonly string[] {
   const frozen = prefixEntries.filter(({ place, tokens }) => place === "transcript" && tokens > 0);
-  const ids = new Set<string>([...frozen.map(({ piece }) => piece), ...transcript.flatMap(shownLayerIds)]);
+  const ids = new Set<string>([...frozen.map(({ section }) => section), ...transcript.flatMap(shownLayerIds)]);
   return layers.filter(({ id }) => ids.has(id)).map((layer) => `"${layerHeading(layer)}"`);
 }
 

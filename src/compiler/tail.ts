@@ -162,7 +162,7 @@ export function shownAnew(
     tokens: [...sizes.values()].reduce((sum, size) => sum + size, 0),
     entries: entries.map((entry) => {
       if (entry.place === "message") return { ...entry, tokens: entry.tokens + around, wanted: entry.wanted + around };
-      const [layer] = [...sizes.keys()].filter((one) => one === entry.piece);
+      const [layer] = [...sizes.keys()].filter((one) => one === entry.section);
       return layer === undefined ? entry : { ...entry, tokens: entry.tokens + (sizes.get(layer) ?? 0) };
     }),
   };
@@ -183,7 +183,7 @@ function trustOf(
   other: TranscriptMessage["trust"],
 ): TranscriptMessage["trust"] {
   const layers = new Set(parts.map(({ told }) => told?.layer));
-  return lowestTrust([other, ...entries.filter(({ piece }) => isOf(piece, layers)).map(({ trust }) => trust)]);
+  return lowestTrust([other, ...entries.filter(({ section }) => isOf(section, layers)).map(({ trust }) => trust)]);
 }
 
 /**
@@ -220,9 +220,9 @@ export function clearedTail({
   // `carry` puts only text of the platform and the operator here.
   const parts = scoped.map(({ text }) => ({ type: "text", text: trusted(text) }) as const);
   const layers = new Set(scoped.map(({ layer }) => layer));
-  const trusts = ledger.entries.filter(({ piece }) => isOf(piece, layers)).map(({ trust }) => trust);
+  const trusts = ledger.entries.filter(({ section }) => isOf(section, layers)).map(({ trust }) => trust);
   return { message: { role: "system", parts }, trust: lowestTrust(trusts) };
 }
 
-const isOf = (piece: LedgerEntry["piece"], layers: ReadonlySet<LayerId | undefined>): boolean =>
-  [...layers].some((layer) => layer === piece);
+const isOf = (section: LedgerEntry["section"], layers: ReadonlySet<LayerId | undefined>): boolean =>
+  [...layers].some((layer) => layer === section);

@@ -66,7 +66,7 @@ export function countTools(tools: readonly ToolSchema[], count: CountTokens): nu
   );
 }
 
-/** Tokens of a whole request as it is sent, with each piece counted again. */
+/** Tokens of a whole request as it is sent, with each section counted again. */
 export function countRequest({ prefix, messages, tail }: Omit<Request, "marks">, count: CountTokens): number {
   const blocks = [...prefix.system, ...tail].reduce((sum, { text }) => sum + countBlock(text, count), 0);
   return messages.reduce(

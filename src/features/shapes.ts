@@ -79,7 +79,7 @@ export const EVENT = z
   .meta({ id: "Event" });
 
 const ENTRY = z.object({
-  piece: z.string().describe("A layer's id, or `tools`, `transcript`, `message`."),
+  section: z.string().describe("A layer's id, or `tools`, `transcript`, `message`."),
   place: z.enum(["tools", "system", "transcript", "message", "tail"]),
   fate: z.enum(["kept", "truncated", "lined", "dropped", "empty"]),
   because: z.string().optional(),
@@ -132,7 +132,7 @@ const LEDGER = z
       .optional()
       .describe("Sent a second time, because the provider reported that earlier text had changed: a bug in Strata."),
   })
-  .meta({ id: "Ledger", description: "Each piece of a request: its cost, and its fate (kept, cut or left out)." });
+  .meta({ id: "Ledger", description: "Each section of a request: its cost, and its fate (kept, cut or left out)." });
 
 /** Tokens as a provider bills them. */
 export const TOKENS = z.object({

@@ -4,10 +4,10 @@ import type { CacheUse, LayerScope, LeftOut, Mode } from "./layer.ts";
 import type { Sampling } from "./request.ts";
 import type { Trust } from "./trust.ts";
 
-/** The place of a piece in the request. */
+/** The place of a section in the request. */
 export type Place = "tools" | "system" | "transcript" | "message" | "tail";
 
-/** What happened to a piece. */
+/** What happened to a section. */
 export type Fate =
   | { readonly fate: "kept" }
   | { readonly fate: "truncated"; readonly because: string }
@@ -15,9 +15,9 @@ export type Fate =
   | { readonly fate: "dropped"; readonly because: string }
   | { readonly fate: "empty"; readonly because: string };
 
-/** One piece of a request: a layer, the tools, the transcript or the message. Tokens are counted, not billed. */
+/** One section of a request: a layer, the tools, the transcript or the message. Tokens are counted, not billed. */
 export type LedgerEntry = Fate & {
-  readonly piece: LayerId | "tools" | "transcript" | "message";
+  readonly section: LayerId | "tools" | "transcript" | "message";
   readonly place: Place;
   readonly rank?: number;
   readonly scope?: LayerScope;
@@ -66,7 +66,7 @@ export type EpochReason = "first" | "cut" | "refused" | "forgotten" | "alone" | 
 /** Why an epoch begins with a newly rendered prefix while the conversation continues. */
 export type Renewal = "model" | "migrated" | "mode";
 
-/** Each piece's fate and cost. `limit` is what may be sent: the budget less the reserve for the reply. */
+/** Each section's fate and cost. `limit` is what may be sent: the budget less the reserve for the reply. */
 export interface Ledger {
   readonly mode: Mode;
   readonly epoch: { readonly n: number; readonly reason: EpochReason; readonly opened: boolean; readonly cut: number };

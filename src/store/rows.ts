@@ -6,7 +6,6 @@ import {
   isMedia,
   type Json,
   type Ledger,
-  type LedgerEntry,
   type Memory,
   type Message,
   partText,
@@ -36,7 +35,7 @@ import {
 } from "../protocol/index.ts";
 import { toDoneBy } from "./agent-tables.ts";
 import type { NewOpenCall, OpenCall } from "./call-records.ts";
-import type { LedgerForm, MessageMark, PrefixManifest, StoredLedger } from "./digests.ts";
+import type { MessageMark, PrefixManifest } from "./digests.ts";
 import type { RequestRecord, Slot, Thread, TurnEnd } from "./records.ts";
 import type { NOBODY, Row } from "./tables.ts";
 
@@ -78,19 +77,10 @@ export const toOutcome = (text: string): ToolOutcome => stored(text);
 export const toTools = (text: string): readonly ToolSchema[] => stored(text);
 /** An epoch's prefix by digest. */
 export const toManifest = (text: string): PrefixManifest => stored(text);
-/** The ledger's lines of a prefix. */
-export const toEntries = (text: string): readonly LedgerEntry[] => stored(text);
 /** Where a provider's cache was told to keep. */
 export const toMarks = (text: string): RequestRecord["marks"] => stored(text);
 /** How the model was asked to answer. */
 export const toParameters = (text: string): RequestRecord["parameters"] => stored(text);
-/** Each piece's fate in one request, without the lines that are kept apart. */
-export const toStoredLedger = (text: string): StoredLedger => stored(text);
-/** The text that it shares with the ledgers of other requests. */
-export const toLedgerForm = (text: string): LedgerForm => stored(text);
-/** A ledger with all its values. */
-export const toLedger = (text: string): Ledger => stored(text);
-
 /** What a turn came to in all. Earlier rows say `rounds` for model calls and `calls` for tool calls. */
 export function toTotals(text: string): TurnTotals {
   const { rounds, calls, ...totals }: TurnTotals & { readonly rounds?: number; readonly calls?: number } = stored(text);

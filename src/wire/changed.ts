@@ -4,10 +4,10 @@ import type { Request } from "../protocol/index.ts";
 type Sent = Pick<Request, "prefix" | "messages">;
 
 /**
- * The first piece that a later request of a thread does not send as an earlier one did: a tool, a layer, a message, counted from
+ * The first section that a later request of a thread does not send as an earlier one did: a tool, a layer, a message, counted from
  * 1. None where it continues from all that the earlier one sent before its tail. Pure.
  */
-export function changedPiece(before: Sent, now: Sent): string | undefined {
+export function changedSection(before: Sent, now: Sent): string | undefined {
   return changedTool(before, now) ?? changedLayer(before, now) ?? changedMessage(before, now);
 }
 

@@ -29,7 +29,7 @@ export {
   type ModelCard,
   samplingFor,
 } from "./cards.ts";
-export { changedPiece } from "./changed.ts";
+export { changedSection } from "./changed.ts";
 export { FAMILIES, UNKNOWN } from "./families.ts";
 export type { CacheWay, Family, Lifetimes, Price, SamplingRule } from "./family.ts";
 export { type Conversation, type Folding, type FoldRates, whenToFold } from "./fold.ts";
@@ -48,8 +48,8 @@ export {
   perturb,
   type Render,
   type RenderVariant,
-  type SentPiece,
-  sentPieces,
+  type SentSection,
+  sentSections,
   TOGETHER,
   type Unstable,
   WORLDS,

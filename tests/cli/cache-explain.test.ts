@@ -25,7 +25,7 @@ interface Explained {
     readonly agreement?: number;
     readonly saved?: { readonly share: number };
     readonly avoidable: { readonly tokens: number; readonly dollars: number };
-    readonly causes: readonly { readonly cause: string; readonly piece: string; readonly dollars: number }[];
+    readonly causes: readonly { readonly cause: string; readonly section: string; readonly dollars: number }[];
   };
   readonly requests: readonly {
     readonly at: string;
@@ -33,7 +33,7 @@ interface Explained {
     readonly predicted: Taken;
     readonly billed?: Taken;
     readonly base?: { readonly gap: number };
-    readonly change?: { readonly piece: string; readonly byte: number };
+    readonly change?: { readonly section: string; readonly byte: number };
     readonly causes: readonly { readonly cause: string; readonly tokens: number }[];
   }[];
 }
@@ -77,7 +77,7 @@ function billing(
   let requests = 0;
   return async (request, response) => {
     let body = "";
-    for await (const piece of request) body += piece;
+    for await (const section of request) body += section;
     requests++;
     if (requests === refuses) {
       response.writeHead(400, { "content-type": "application/json" });
@@ -235,7 +235,7 @@ describe("strata cache explain", () => {
     const { out, json, causes } = await explain(await talked({ rules: 1_200, budgets, turns: 24 }));
     expect(causes[0]).toBe("trim");
     const cut = json.requests.find((request) => request.causes.some(({ cause }) => cause === "trim"));
-    expect(cut?.change).toEqual({ piece: "transcript", byte: expect.any(Number) });
+    expect(cut?.change).toEqual({ section: "transcript", byte: expect.any(Number) });
     expect(out).toMatch(/ trim, [\d,]+ tokens: begins in transcript, block 2, byte \d+$/m);
     expect(out).toMatch(/^trim +transcript +\d+ +[\d,]+ +[\d,]+ +\$0\.\d{4} +the conversation was cut/m);
   });

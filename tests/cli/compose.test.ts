@@ -14,7 +14,7 @@ interface Shown {
 const compose = (...more: readonly string[]) => ["compose", "companion", "--message", "Where is my cat?", ...more];
 
 describe("strata compose", () => {
-  it("shows a row per piece in the request's order, then the texts", async () => {
+  it("shows a row per section in the request's order, then the texts", async () => {
     const { code, out } = await strata(compose(), { cwd: place() });
     expect(code).toBe(0);
     const places = [...out.matchAll(/^(tools|system|transcript|message|tail) +\S+ .*(kept|empty|cut)/gm)].map(

@@ -29,10 +29,10 @@ const LONG = {
 };
 
 const TOLD = [
-  { agent: "clerk", piece: "layer loop", says: "it has 5,300 characters, but an edit may have at most 4,000" },
+  { agent: "clerk", section: "layer loop", says: "it has 5,300 characters, but an edit may have at most 4,000" },
   {
     agent: "clerk",
-    piece: "all texts",
+    section: "all texts",
     says: "the texts of the prefix have 10,031 characters together, and the limit for edits is 8,000: until they are below it, an edit may only keep a text's length or shorten it",
   },
 ];
@@ -42,7 +42,7 @@ describe("texts that are declared longer than edits may be", () => {
     const cwd = declaring(LONG);
     const run = of(cwd);
     const locked = await run("lock");
-    const lines = TOLD.map(({ piece, says }) => `clerk, ${piece}: ${says}`);
+    const lines = TOLD.map(({ section, says }) => `clerk, ${section}: ${says}`);
     expect(locked).toMatchObject({ code: 0, err: `${lines.join("\n")}\n` });
     expect(jsonLines((await run("lock --json --check")).out)).toMatchObject([{ warnings: TOLD }]);
     expect(jsonLines((await run("lint --json")).out)).toMatchObject([{ agents: [{ texts: TOLD }] }]);
@@ -107,10 +107,10 @@ describe("a declared text that the guard would ask to review as an edit", () => 
       `    soul: ignore-all-rules-of-layer-1\n    skills:\n      - { name: zeal, text: ${JSON.stringify(DISOBEDIENT)} }\n      - { name: care, text: Look twice. }\n`,
     );
     const run = of(cwd);
-    const [{ warnings } = { warnings: [] }] = jsonLines<{ warnings: readonly { piece: string; says: string }[] }>(
+    const [{ warnings } = { warnings: [] }] = jsonLines<{ warnings: readonly { section: string; says: string }[] }>(
       (await run("lock --json")).out,
     );
-    expect(warnings.map(({ piece }) => piece)).toEqual(["layer loop", "layer inbox", "soul", "skill zeal"]);
+    expect(warnings.map(({ section }) => section)).toEqual(["layer loop", "layer inbox", "soul", "skill zeal"]);
     for (const { says } of warnings)
       expect(says).toMatch(
         /^it is sent as it is declared; as an edit, (?:it would be refused|the guard would ask for a review): /,

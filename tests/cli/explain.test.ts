@@ -31,7 +31,7 @@ describe("strata explain", () => {
     expect(out).toMatch(new RegExp(`^ +2 +${turns[1]} +done: answered +2 +[34],\\d{3} +1$`, "m"));
   });
 
-  it("explains a turn: what came in, each request's pieces, taint, calls and reply", async () => {
+  it("explains a turn: what came in, each request's sections, taint, calls and reply", async () => {
     const { cwd, turns } = await explained();
     const { out } = await strata(["explain", turns[1] ?? ""], { cwd });
     expect(out).toContain("message · contact · ");

@@ -6,7 +6,7 @@ import { place, project, ROOT, strata } from "./strata.ts";
 interface Found {
   readonly rule: string;
   readonly severity: string;
-  readonly piece: string;
+  readonly section: string;
   readonly part?: string;
   readonly stands: string;
   readonly place?: { readonly file: string; readonly line: number; readonly column: number };
@@ -175,7 +175,7 @@ describe("strata lint", () => {
 
   it("warns of a prefix that the model does not keep, with the gap", async () => {
     const { findings, code } = await lint(project(), "--model", "anthropic:claude-haiku-4-5");
-    expect(findings).toMatchObject([{ rule: "below-minimum", severity: "warning", piece: "prefix" }]);
+    expect(findings).toMatchObject([{ rule: "below-minimum", severity: "warning", section: "prefix" }]);
     expect(findings[0]?.stands).toMatch(
       /^\d+ tokens of the 4096 that the model needs, \d+ too few; with 233 tokens more a turn \(as measured on other threads\) filling it up pays in threads of about \d+ to \d+ requests$/,
     );
@@ -194,13 +194,13 @@ describe("strata lint", () => {
     writeFileSync(join(cwd, "layers/workspace.md"), "All files are kept in folders. ".repeat(3_000));
     await strata(["lock"], { cwd });
     const { findings } = await lint(cwd);
-    expect(findings).toMatchObject([{ rule: "cut-prefix", piece: "layer workspace" }]);
+    expect(findings).toMatchObject([{ rule: "cut-prefix", section: "layer workspace" }]);
   });
 
   it("warns of a `budgets.system` that the immutable layers alone exceed", async () => {
     const cwd = project((yaml) => yaml.replace("  companion:\n", "  companion:\n    budgets: { system: 50 }\n"));
     const { findings } = await lint(cwd);
-    expect(findings).toMatchObject([{ rule: "small-system", piece: "prefix" }]);
+    expect(findings).toMatchObject([{ rule: "small-system", section: "prefix" }]);
     expect(findings[0]?.stands).toMatch(/^budgets\.system is 50, and what is never cut has \d+ tokens$/);
   });
 
@@ -269,7 +269,7 @@ tools[0] = { ...plain, get schema() { return { ...plain.schema, description: \`R
 const unstable = (findings: readonly Found[]) =>
   findings
     .filter(({ rule }) => rule === "unstable-tools")
-    .map(({ piece, stands }) => [piece, stands.slice(0, stands.indexOf(": from byte"))])
+    .map(({ section, stands }) => [section, stands.slice(0, stands.indexOf(": from byte"))])
     .sort();
 
 it("25.26 a text that names a tool which the agent does not have is reported; the shipped ones name none", async () => {
@@ -336,9 +336,9 @@ agents:
       writeFileSync(join(cwd, name), text);
     }
     const { out, code } = await strata(["lint", "--json"], { cwd });
-    const shown: { agents: readonly { texts: readonly { piece: string; says: string; line?: number }[] }[] } =
+    const shown: { agents: readonly { texts: readonly { section: string; says: string; line?: number }[] }[] } =
       JSON.parse(out);
-    const says = shown.agents.flatMap(({ texts }) => texts.map(({ piece, says: what }) => `${piece}: ${what}`));
+    const says = shown.agents.flatMap(({ texts }) => texts.map(({ section, says: what }) => `${section}: ${what}`));
     for (const wanted of [
       "AGENTS.md:5: HTML comments are removed",
       "AGENTS.md:6: hidden characters are removed",

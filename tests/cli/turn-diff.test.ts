@@ -4,8 +4,8 @@ import { jsonLines, place, project, refuses, remembering, strata } from "./strat
 interface Diff {
   readonly before: { readonly tokens: number };
   readonly after: { readonly tokens: number };
-  readonly pieces: readonly {
-    readonly piece: string;
+  readonly sections: readonly {
+    readonly section: string;
     readonly change: string;
     readonly before?: number;
     readonly after?: number;
@@ -22,7 +22,7 @@ async function turnsOf(cwd: string, ...more: readonly string[]): Promise<readonl
 }
 
 describe("strata turn diff", () => {
-  it("shows which pieces differ, in tokens and line by line", async () => {
+  it("shows which sections differ, in tokens and line by line", async () => {
     const cwd = place();
     await strata(["chat", "companion"], {
       cwd,
@@ -30,13 +30,13 @@ describe("strata turn diff", () => {
     });
     const [first = "", second = ""] = await turnsOf(cwd);
     const { out } = await strata(["turn", "diff", first, second], { cwd });
-    expect(out).toMatch(/^[\d,]+ → [\d,]+ tokens \(\+\d+\), \d+ of 12 pieces the same$/m);
+    expect(out).toMatch(/^[\d,]+ → [\d,]+ tokens \(\+\d+\), \d+ of 12 sections the same$/m);
     expect(out).toMatch(/^transcript +transcript +0 +\d+ +\+\d+ +changed$/m);
     expect(out).toMatch(/^- \| Remember that my cat is called Miso\.\n(.*\n)*\+ \| What is my cat called\?$/m);
     expect(out).not.toMatch(/^system +safety/m);
 
     const [diff] = jsonLines<Diff>((await strata(["turn", "diff", first, second, "--json"], { cwd })).out);
-    const sums = (diff?.pieces ?? []).reduce((sum, { before = 0, after = 0 }) => sum + after - before, 0);
+    const sums = (diff?.sections ?? []).reduce((sum, { before = 0, after = 0 }) => sum + after - before, 0);
     expect(sums).toBe((diff?.after.tokens ?? 0) - (diff?.before.tokens ?? 0));
     expect((await strata(["turn", "diff", first, first], { cwd })).out).toContain("The two requests are the same.");
   });

@@ -67,6 +67,17 @@ describe.each(RECORDS)("the %s's record of the version before", (name) => {
     expect(now).toEqual(before.requests);
   });
 
+  it("names the section of each line of its ledgers in today's word", async () => {
+    const { store, before } = await opened(name);
+    const [agent] = await store.agents(orgId(before.org));
+    const [turn = ""] = Object.keys(before.requests)[0]?.split(" ") ?? [];
+    if (agent === undefined) throw new Error("the record has no agent");
+    const past = await store.turn({ org: orgId(before.org), agent, contact: null }, turnId(turn));
+    const entries = past?.requests[0]?.ledger.entries ?? [];
+    expect(entries.map(({ section }) => section)).toContain("tools");
+    expect(entries.filter((entry) => "piece" in entry || entry.section === undefined)).toEqual([]);
+  });
+
   it("brings every agent version back, as it was declared", async () => {
     const { file } = await opened(name);
     const db = new BetterSqlite3(file, { readonly: true });

@@ -165,7 +165,7 @@ describe("the companion (seed 002)", () => {
         untrusted("How late was the train?"),
       );
     const { ledger } = await compose();
-    const recall = ledger.entries.find((entry) => entry.piece === "recall" && entry.place === "tail");
+    const recall = ledger.entries.find((entry) => entry.section === "recall" && entry.place === "tail");
     expect(recall).toMatchObject({ fate: "kept", items: { shown: 5, of: 5 } });
     expect(recall?.tokens).toBeLessThan(600);
   });

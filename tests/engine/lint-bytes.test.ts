@@ -16,7 +16,7 @@ import {
   untrusted,
 } from "../../src/protocol/index.ts";
 import { defineTool } from "../../src/turn/tools/index.ts";
-import { perturb, type Render, type RenderVariant, sentPieces } from "../../src/wire/index.ts";
+import { perturb, type Render, type RenderVariant, sentSections } from "../../src/wire/index.ts";
 import { COMPANION, home, said, say, searching, strata, thread } from "./home.ts";
 
 /** What the first request holds in a world, for a renderer of the test's own. */
@@ -31,11 +31,11 @@ const TOOLS = ["ask", "ring", "sell"].map((name) => ({
 const renderer =
   (drawn: Drawn): Render =>
   async (world) => [
-    sentPieces({ prefix: { tools: TOOLS, system: [] }, messages: [], parameters: { maxTokens: 9 }, ...drawn(world) }),
+    sentSections({ prefix: { tools: TOOLS, system: [] }, messages: [], parameters: { maxTokens: 9 }, ...drawn(world) }),
   ];
 
 const worldsOf = async (drawn: Drawn) =>
-  (await perturb(renderer(drawn))).map(({ piece, worlds }) => [piece, worlds] as const);
+  (await perturb(renderer(drawn))).map(({ section, worlds }) => [section, worlds] as const);
 
 const system = (text: string): Pick<Request, "prefix"> => ({
   prefix: { tools: [], system: [{ scope: "agent", text: trusted(text), layers: [] }] },
@@ -69,7 +69,7 @@ describe("the perturbation check", () => {
     const [found] = await perturb(renderer(({ at = 0 }) => system(text(at))));
     const byte = Buffer.byteLength(text(0)) - 1;
     expect(found).toMatchObject({
-      piece: "layer time",
+      section: "layer time",
       byte,
       ofRequest: byte,
       one: expect.stringMatching(/Now: 0$/),
@@ -78,7 +78,7 @@ describe("the perturbation check", () => {
     });
   });
 
-  it("finds a message that is written otherwise in the second request, and a piece that is missing", async () => {
+  it("finds a message that is written otherwise in the second request, and a section that is missing", async () => {
     const drawn: Drawn = ({ timezone }) => ({
       messages:
         timezone === "Pacific/Chatham" ? [] : [{ role: "user", parts: [{ type: "text", text: trusted("Hi") }] }],
@@ -158,7 +158,7 @@ describe("what lint need not look for, because no declaration can say it", () =>
     const other = await composed(await shop({ tools: names.toReversed() }, { tools: names.toReversed().map(tool) }));
     expect(one.prefix.tools.map(({ name }) => name)).toEqual(["ask", "ring", "sell"]);
     expect(Object.keys(one.prefix.tools[0]?.input ?? {})).toEqual(["additionalProperties", "properties", "type"]);
-    expect(sentPieces(other)).toEqual(sentPieces(one));
+    expect(sentSections(other)).toEqual(sentSections(one));
   });
 
   it("tools and texts are the same for each contact", async () => {

@@ -106,11 +106,18 @@ function billed(
   }, 0);
 }
 
-const entry = (piece: string, tokens: number, fate: object = { fate: "kept" }, wanted = tokens) =>
-  ({ piece: layerId(piece), place: "system", trust: "operator", tokens, wanted, ...fate }) as Subject["prefix"][number];
+const entry = (section: string, tokens: number, fate: object = { fate: "kept" }, wanted = tokens) =>
+  ({
+    section: layerId(section),
+    place: "system",
+    trust: "operator",
+    tokens,
+    wanted,
+    ...fate,
+  }) as Subject["prefix"][number];
 
 const CLEAN: Subject = {
-  texts: [{ piece: "layer rules", text: "Sell well." }],
+  texts: [{ section: "layer rules", text: "Sell well." }],
   layers: [],
   prefix: [entry("rules", 2_000)],
   unstable: [],
@@ -124,7 +131,7 @@ const found = (change: Partial<Subject>) => lintSubject({ ...CLEAN, ...change })
 
 describe("a declaration and a record", () => {
   it("a word of now is a claim in a layer, and none in what a tool says of its answers; a clock is one in both", () => {
-    const said = (piece: string, text: string) => found({ texts: [{ piece, text }] }).map(({ rule }) => rule);
+    const said = (section: string, text: string) => found({ texts: [{ section, text }] }).map(({ rule }) => rule);
     expect(said("layer rules", "Three are currently open.")).toEqual(["word-of-now"]);
     expect(said("tool list", "Lists the currently open orders.")).toEqual([]);
     expect(said("tool list", "Lists the orders. It is now 10:15.")).toEqual(["clock"]);
@@ -148,7 +155,7 @@ describe("a declaration and a record", () => {
     });
     const rules = layer("rules", 20, "immutable");
     expect(found({ layers: [layer("mood", 10, "versioned"), rules] })).toMatchObject([
-      { rule: "changing-above-stable", severity: "warning", piece: "layer mood", cost: { times: 1.71 } },
+      { rule: "changing-above-stable", severity: "warning", section: "layer mood", cost: { times: 1.71 } },
     ]);
     expect(found({ layers: [rules, layer("mood", 30, "versioned")] })).toEqual([]);
     expect(found({ layers: [layer("mood", 10, "versioned", "org"), rules] })).toEqual([]);
@@ -160,7 +167,7 @@ describe("a declaration and a record", () => {
   it("a layer that is cut says what it loses", () => {
     const cut = { fate: "truncated", because: "budget" };
     expect(found({ prefix: [entry("rules", 2_000), entry("more", 300, cut, 900)] })).toMatchObject([
-      { rule: "cut-prefix", piece: "layer more", stands: "300 of 900 tokens are sent" },
+      { rule: "cut-prefix", section: "layer more", stands: "300 of 900 tokens are sent" },
     ]);
   });
 
@@ -214,7 +221,7 @@ describe("a declaration and a record", () => {
     const early = (change: Partial<Subject> = {}) => found({ paidTwice: "events", observed: { turn }, ...change });
     // 2,000 tokens of prefix and 50 turns: 0.9 x 100 on 0.1 x (2,000 + 7,350) + 1.25 x 300 + 290.
     expect(early()).toMatchObject([
-      { rule: "tail-before-events", severity: "warning", piece: "tail", cost: { times: 1.06, basis: "computed" } },
+      { rule: "tail-before-events", severity: "warning", section: "tail", cost: { times: 1.06, basis: "computed" } },
     ]);
     expect(early({ paidTwice: "events and answer" })[0]?.cost?.times).toBe(1.17);
     expect(early({ length: { turns: 200, from: "record" } })[0]?.cost?.times).toBe(1.02);

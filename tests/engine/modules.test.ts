@@ -166,7 +166,7 @@ ${layers}`;
       ["throws", expect.stringContaining("no road")],
     ]);
     const ledger = events.flatMap((event) => (event.type === "compiled" ? [event.ledger] : [])).at(0);
-    const fates = ledger?.entries.flatMap(({ piece, fate }) => (names.includes(piece) ? [[piece, fate]] : []));
+    const fates = ledger?.entries.flatMap(({ section, fate }) => (names.includes(section) ? [[section, fate]] : []));
     expect(fates).toEqual([
       ["hangs", "empty"],
       ["throws", "empty"],

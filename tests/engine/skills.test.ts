@@ -70,7 +70,7 @@ async function prompted(app: App, ...calls: readonly object[]) {
   for await (const event of app.runtime.run(app.operator, thread, { model }))
     if (event.type === "failed") throw event.error;
   const [turn] = await app.runtime.turns(app.operator, thread.id);
-  const entry = turn?.requests[0]?.ledger.entries.find(({ piece }) => piece === "skills");
+  const entry = turn?.requests[0]?.ledger.entries.find(({ section }) => section === "skills");
   const [first] = sent;
   if (first === undefined) throw new Error("nothing was sent");
   const answers = sent.length < 2 ? "" : (sent[1]?.messages ?? []).map(messageText).join("\n");

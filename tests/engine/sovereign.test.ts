@@ -19,7 +19,7 @@ async function promptTokens(on: Automaton, mode: "full" | "compact"): Promise<nu
   return count(prefixOf(request)) + request.tail.reduce((sum, { text }) => sum + count(text), 0);
 }
 
-const fates = ({ entries }: Ledger) => new Map<string, string>(entries.map(({ piece, fate }) => [piece, fate]));
+const fates = ({ entries }: Ledger) => new Map<string, string>(entries.map(({ section, fate }) => [section, fate]));
 
 /**
  * What the seed has the immutable layers say (000.9 to 000.15), law by law. Whoever changes a text changes it here, too, and says so: the
@@ -229,7 +229,7 @@ describe("compact mode", () => {
   it("000.70 000.43 000.45 S18 sends 0, 1, 2, 5 and 10 whole and a line for each of 3, 4 and 6 to 9, in 1,000 tokens", async () => {
     const on = await automaton();
     const { ledger } = await composed(on, "compact");
-    const lined = [...fates(ledger)].filter(([, fate]) => fate === "lined").map(([piece]) => piece);
+    const lined = [...fates(ledger)].filter(([, fate]) => fate === "lined").map(([section]) => section);
     expect(lined).toEqual(["identity", "ethics", "decisions", "inbox", "memory", "change"]);
     for (const whole of ["precedence", "constitution", "survival", "operations", "state", "obligations", "allowance"])
       expect(fates(ledger).get(whole)).toBe("kept");

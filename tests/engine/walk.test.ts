@@ -27,8 +27,8 @@ async function walk(app: App, text: string, at: number): Promise<{ events: TurnE
 
 function ledgerLines(events: readonly TurnEvent[]): string {
   const ledger = events.flatMap((event) => (event.type === "compiled" ? [event.ledger] : [])).at(-1);
-  const line = ({ piece, place, trust, fate, tokens }: NonNullable<typeof ledger>["entries"][number]) =>
-    `${piece.padEnd(11)} ${place.padEnd(10)} ${trust.padEnd(9)} ${fate.padEnd(5)} ${String(tokens).padStart(5)}`;
+  const line = ({ section, place, trust, fate, tokens }: NonNullable<typeof ledger>["entries"][number]) =>
+    `${section.padEnd(11)} ${place.padEnd(10)} ${trust.padEnd(9)} ${fate.padEnd(5)} ${String(tokens).padStart(5)}`;
   return [...(ledger?.entries ?? []).map(line), `${ledger?.tokens} tokens of ${ledger?.limit} that may be sent`].join(
     "\n",
   );

@@ -44,7 +44,7 @@ async function beside(
 const talk = { agent: WORKBENCH, contact: contactId("ann"), channel: "chat", key: "main" };
 const composed = (app: App, mode?: Mode) =>
   app.runtime.compose(app.operator, talk, untrusted("Where is the compiler?"), { mode });
-const fates = ({ entries }: Ledger) => new Map<string, string>(entries.map(({ piece, fate }) => [piece, fate]));
+const fates = ({ entries }: Ledger) => new Map<string, string>(entries.map(({ section, fate }) => [section, fate]));
 const total = (tokens: number) => (yaml: string) =>
   yaml.replace("total: 128000, reply: 8192", `total: ${tokens}, reply: ${Math.min(8_192, tokens / 4)}`);
 
@@ -86,7 +86,7 @@ describe("the workbench", () => {
     expect(SEED.map(([id]) => [id, layers.get(id)?.rank, layers.get(id)?.budget])).toEqual(SEED);
     expect([layers.get("core")?.mutability, layers.get("safety")?.mutability]).toEqual(["immutable", "immutable"]);
     expect(agent.budgets).toMatchObject({ total: 128_000, system: 16_000, history: 10_000 });
-    expect(ledger.entries.map(({ piece }) => piece)).toContain("transcript");
+    expect(ledger.entries.map(({ section }) => section)).toContain("transcript");
   });
 
   it("001.1 001.6 001.12 says which tools it has and where it runs", async () => {
@@ -169,7 +169,7 @@ describe("the workbench", () => {
   it("001.22 001.32 in minimal mode sends core, safety, instructions and time", async () => {
     const app = await beside();
     const { ledger } = await composed(app, "minimal");
-    const layers = ledger.entries.filter(({ rank }) => rank !== undefined).map(({ piece }) => piece);
+    const layers = ledger.entries.filter(({ rank }) => rank !== undefined).map(({ section }) => section);
     expect(layers).toEqual(["core", "abilities", "safety", "instructions", "temporal"]);
   });
 
@@ -271,7 +271,7 @@ describe("001.2 a workbench whose model obeys every injection", () => {
     );
     expect(JSON.stringify([request.prefix, request.tail])).not.toContain(MARK);
     const saved = await runtime.compose(operator, { ...talk, key: "other" }, untrusted(`What of ${MARK}?`));
-    const memory = saved.ledger.entries.find(({ piece }) => piece === "memory");
+    const memory = saved.ledger.entries.find(({ section }) => section === "memory");
     expect([saved.taint, memory?.trust]).toEqual(["contact", "contact"]);
   });
 });

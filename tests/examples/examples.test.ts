@@ -48,11 +48,11 @@ describe("the examples", () => {
     expect(of("01")).toMatch(/^clock +tail +kept/m);
   });
 
-  it("02: an agent in code remembers, and its second turn is explained piece by piece", () => {
+  it("02: an agent in code remembers, and its second turn is explained section by section", () => {
     expect(of("02")).toContain("  → memory_save\n");
     expect(of("02")).toContain("clerk: On 20");
     const [, ledger = ""] = of("02").split(/^request 1 of that turn: .* tokens$/m);
-    expect([...ledger.matchAll(/^ {2}(\w+)/gm)].map(([, piece]) => piece)).toEqual(
+    expect([...ledger.matchAll(/^ {2}(\w+)/gm)].map(([, section]) => section)).toEqual(
       "tools shop manner transcript message clock recall".split(" "),
     );
     // What was saved a moment ago stands in the conversation.

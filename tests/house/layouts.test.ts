@@ -33,15 +33,15 @@ const CHAT: Turn = {
     block(`q${turn}`, { tokens: 30, ...(last && { mark: "5m" as const }) }),
     ...(last ? [] : [block(`a${turn}`, { tokens: 30, role: "assistant" })]),
   ],
-  tail: (turn) => [block(`d${turn}`, { tokens: 290, tail: true, piece: "clock" })],
+  tail: (turn) => [block(`d${turn}`, { tokens: 290, tail: true, section: "clock" })],
 };
 
 /** The same where of the context 50 tokens change at a time. */
 const LITTLE_CHANGES: Turn = {
   ...CHAT,
   tail: (turn) => [
-    block(`d${turn}`, { tokens: 50, tail: true, piece: "clock" }),
-    block("state", { tokens: 240, tail: true, piece: "state" }),
+    block(`d${turn}`, { tokens: 50, tail: true, section: "clock" }),
+    block("state", { tokens: 240, tail: true, section: "state" }),
   ],
 };
 

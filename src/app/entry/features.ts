@@ -141,7 +141,7 @@ export const FEATURES: readonly Listed<World>[] = [
   {
     name: "turns",
     nouns: {
-      explain: "explain a thread or a turn: each piece, its cost, and whether it was sent",
+      explain: "explain a thread or a turn: each section, its cost, and whether it was sent",
       turn: "show a recorded turn (`strata turn ID` is `turn show ID`), compare two, or answer one again",
     },
     load: async () => (await import("../../features/turns/index.ts")).FEATURE,

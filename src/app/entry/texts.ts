@@ -8,7 +8,7 @@ import { isOwn } from "../projects.ts";
 export interface TextWarning {
   readonly agent: AgentName;
   /** `layer loop`, `skill invoicing`, `soul`, `all texts`. */
-  readonly piece: string;
+  readonly section: string;
   readonly says: string;
   /** If the text is in a file of the project: its path from the root, and the position. */
   readonly file?: string;
@@ -39,12 +39,12 @@ function sizes(agent: Agent): readonly Warning[] {
   const long = edited.filter((layer) => lengthOf(layer) > most.layer);
   const sum = layers.reduce((all, layer) => all + lengthOf(layer), 0);
   const warnings = long.map((layer) => ({
-    piece: `layer ${layer.id}`,
+    section: `layer ${layer.id}`,
     says: `it has ${number(lengthOf(layer))} characters, but an edit may have at most ${number(most.layer)}`,
   }));
   if (sum <= most.total || !edited.some(({ source }) => source.kind === "text")) return warnings;
   const says = `the texts of the prefix have ${number(sum)} characters together, and the limit for edits is ${number(most.total)}: until they are below it, an edit may only keep a text's length or shorten it`;
-  return [...warnings, { piece: "all texts", says }];
+  return [...warnings, { section: "all texts", says }];
 }
 
 const lengthOf = ({ source }: Layer): number => (source.kind === "text" ? source.text.length : 0);
@@ -54,19 +54,19 @@ const number = (value: number): string => value.toLocaleString("en-US");
 async function judged(agent: Agent): Promise<readonly Warning[]> {
   const { layers, soul, skills = [] } = agent;
   const size = { beside: 0, now: 0, limits: textLimitsOf(agent) };
-  const texts: readonly (GivenText & Pick<Warning, "piece">)[] = [
+  const texts: readonly (GivenText & Pick<Warning, "section">)[] = [
     ...layers.flatMap(({ id, mutability, source, line }) =>
       mutability === "versioned" && source.kind === "text"
-        ? [{ piece: `layer ${id}`, kind: "layer", text: source.text, line, ...size } as const]
+        ? [{ section: `layer ${id}`, kind: "layer", text: source.text, line, ...size } as const]
         : [],
     ),
-    ...(soul === undefined ? [] : [{ piece: "soul", kind: "soul", text: soul } as const]),
-    ...skills.map(({ name, text }) => ({ piece: `skill ${name}`, kind: "skill", text, enabled: 0 }) as const),
+    ...(soul === undefined ? [] : [{ section: "soul", kind: "soul", text: soul } as const]),
+    ...skills.map(({ name, text }) => ({ section: `skill ${name}`, kind: "skill", text, enabled: 0 }) as const),
   ];
   const found: Warning[] = [];
-  for (const { piece, ...given } of texts) {
+  for (const { section, ...given } of texts) {
     const says = await warningFor(given);
-    if (says !== undefined) found.push({ piece, says });
+    if (says !== undefined) found.push({ section, says });
   }
   return found;
 }

@@ -93,7 +93,7 @@ async function recalled(
   if (layer === undefined) return undefined;
   const perTurn = median(
     turns.flatMap(({ requests }) =>
-      requests.slice(0, 1).map(({ ledger }) => ledger.entries.find(({ piece }) => piece === layer.id)?.tokens ?? 0),
+      requests.slice(0, 1).map(({ ledger }) => ledger.entries.find(({ section }) => section === layer.id)?.tokens ?? 0),
     ),
   );
   const byContact = new Map(threads.map(({ scope }): [ContactId, Thread["scope"]] => [scope.contact, scope]));

@@ -5,7 +5,7 @@
 
 import { asStrataError, type ModelRef } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
-import { type RenderVariant, type SentPiece, sentPieces } from "../../wire/index.ts";
+import { type RenderVariant, type SentSection, sentSections } from "../../wire/index.ts";
 import { declaredBy } from "../declare.ts";
 import { allParts } from "../entry/features.ts";
 import type { PlacedOptions } from "../options.ts";
@@ -23,16 +23,16 @@ async function answer({
   options,
   world,
   model,
-}: RenderRequest): Promise<Record<string, readonly (readonly SentPiece[])[]>> {
+}: RenderRequest): Promise<Record<string, readonly (readonly SentSection[])[]>> {
   if (world.at !== undefined) moveClock(world.at);
   const store = await openSqlite(":memory:", { parts: await allParts() });
   const declared = await declaredBy(projectsOf(options), options, { store });
-  const found: Record<string, readonly (readonly SentPiece[])[]> = {};
+  const found: Record<string, readonly (readonly SentSection[])[]> = {};
   for (const agent of declared.agents) {
     const shown = model ?? declared.wireOf(agent);
     const count = await counterFor(declared, shown);
     const { requests } = await renderIn(world, { declared, agent, model: shown, count });
-    found[agent.name] = requests.map(sentPieces);
+    found[agent.name] = requests.map(sentSections);
   }
   return found;
 }

@@ -27,7 +27,7 @@ import { toolset } from "../../turn/tools/index.ts";
 import type { RenderVariant } from "../../wire/index.ts";
 import type { Declared } from "../declare.ts";
 
-/** An agent's first two requests, and how the first one's pieces fared. */
+/** An agent's first two requests, and how the first one's sections fared. */
 export interface Rendered {
   readonly requests: readonly Omit<Request, "marks">[];
   readonly ledger: Ledger;

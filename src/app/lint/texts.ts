@@ -11,27 +11,27 @@ export function textsOf(agent: Agent, tools: readonly ToolSchema[]): readonly Pr
 }
 
 function layerTexts({ id, source, line }: Layer): readonly PrefixText[] {
-  const piece = `layer ${id}`;
-  const own = source.kind === "text" ? [{ piece, text: source.text }] : [];
-  return [...own, ...(line === undefined ? [] : [{ piece, part: "line", text: line }])];
+  const section = `layer ${id}`;
+  const own = source.kind === "text" ? [{ section, text: source.text }] : [];
+  return [...own, ...(line === undefined ? [] : [{ section, part: "line", text: line }])];
 }
 
 const toolTexts = ({ name, description, input }: ToolSchema): readonly PrefixText[] => [
-  { piece: `tool ${name}`, part: "description", text: description },
+  { section: `tool ${name}`, part: "description", text: description },
   ...wordsIn(input, `tool ${name}`, "input"),
 ];
 
 /** Keys of a JSON Schema whose words a model reads as such. What stands under `examples` and `pattern` shows a form. */
 const WORDS = new Set(["title", "description", "default", "const", "enum"]);
 
-function wordsIn(schema: Json, piece: string, path: string): readonly PrefixText[] {
+function wordsIn(schema: Json, section: string, path: string): readonly PrefixText[] {
   if (schema === null || typeof schema !== "object") return [];
   return Object.entries(schema).flatMap(([key, value]) => {
     const part = path === "" ? key : `${path}.${key}`;
-    if (typeof value === "string") return WORDS.has(key) ? [{ piece, part, text: value }] : [];
+    if (typeof value === "string") return WORDS.has(key) ? [{ section, part, text: value }] : [];
     if (key === "enum" && Array.isArray(value))
-      return value.flatMap((one, n) => (typeof one === "string" ? [{ piece, part: `${part}.${n}`, text: one }] : []));
-    return key === "examples" || key === "pattern" ? [] : wordsIn(value, piece, part);
+      return value.flatMap((one, n) => (typeof one === "string" ? [{ section, part: `${part}.${n}`, text: one }] : []));
+    return key === "examples" || key === "pattern" ? [] : wordsIn(value, section, part);
   });
 }
 
@@ -44,11 +44,11 @@ export interface FilePlace {
 
 /** The file and line of what was found in a layer's text; none for tools, whose texts are made by programs. */
 export function placeOf(
-  { piece, part, spot }: LintFinding,
+  { section, part, spot }: LintFinding,
   agent: Agent,
   { folder, file, inCode }: Project,
 ): FilePlace | undefined {
-  const layer = agent.layers.find(({ id }) => piece === `layer ${id}`);
+  const layer = agent.layers.find(({ id }) => section === `layer ${id}`);
   if (layer === undefined || spot === undefined) return undefined;
   const { source } = layer;
   if (part === undefined && source.kind === "text" && source.file !== undefined)

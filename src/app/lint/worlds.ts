@@ -6,8 +6,8 @@ import {
   perturb,
   type Render,
   type RenderVariant,
-  type SentPiece,
-  sentPieces,
+  type SentSection,
+  sentSections,
   TOGETHER,
   type Unstable,
   WORLDS,
@@ -15,38 +15,38 @@ import {
 import type { RenderRequest } from "./other-process.ts";
 import { type Rendering, renderIn } from "./render.ts";
 
-/** The pieces of each agent's first requests. */
-type Pieces = ReadonlyMap<string, readonly (readonly SentPiece[])[]>;
+/** The sections of each agent's first requests. */
+type Sections = ReadonlyMap<string, readonly (readonly SentSection[])[]>;
 
 /** Asks other processes, each world once, whatever number of agents want to know. */
-export function otherProcesses(asked: Omit<RenderRequest, "world">): (world: RenderVariant) => Promise<Pieces> {
-  const known = new Map<string, Promise<Pieces>>();
+export function otherProcesses(asked: Omit<RenderRequest, "world">): (world: RenderVariant) => Promise<Sections> {
+  const known = new Map<string, Promise<Sections>>();
   return (world) => {
-    const pieces = known.get(world.name) ?? inChild({ ...asked, world });
-    known.set(world.name, pieces);
-    return pieces;
+    const sections = known.get(world.name) ?? inChild({ ...asked, world });
+    known.set(world.name, sections);
+    return sections;
   };
 }
 
 /**
- * Which pieces of the agent's first requests are not the same in every world. All is changed at once first: only where something
+ * Which sections of the agent's first requests are not the same in every world. All is changed at once first: only where something
  * differs then is each world tried by itself, to know which one it is.
  * @param elsewhere asks another process; left out where a project has no code of its own that another start could change
  */
-export async function unstablePieces(
+export async function unstableSections(
   rendering: Rendering,
-  elsewhere: ((world: RenderVariant) => Promise<Pieces>) | undefined,
+  elsewhere: ((world: RenderVariant) => Promise<Sections>) | undefined,
 ): Promise<readonly Unstable[]> {
   const { name } = rendering.agent;
   const render: Render = async (world) =>
     world.fresh && elsewhere !== undefined
-      ? piecesOf(name, await elsewhere(world))
-      : (await renderIn(world, rendering)).requests.map(sentPieces);
+      ? sectionsOf(name, await elsewhere(world))
+      : (await renderIn(world, rendering)).requests.map(sentSections);
   const together = await perturb(render, TOGETHER);
   if (together.length === 0) return [];
   // What another render or load alone changes needs no other cause.
   const bare = await perturb(render, WORLDS.slice(0, WITHOUT_SETTINGS));
-  if (together.every(({ piece }) => bare.some((one) => one.piece === piece))) return bare;
+  if (together.every(({ section }) => bare.some((one) => one.section === section))) return bare;
   if (elsewhere !== undefined) await Promise.all(WORLDS.filter(({ fresh }) => fresh).map(elsewhere));
   const apart = await perturb(render);
   return apart.length === 0 ? together : apart;
@@ -55,8 +55,8 @@ export async function unstablePieces(
 /** The first of the worlds: rendered again, loaded again. */
 const WITHOUT_SETTINGS = 2;
 
-function piecesOf(name: AgentName, pieces: Pieces): readonly (readonly SentPiece[])[] {
-  const found = pieces.get(name);
+function sectionsOf(name: AgentName, sections: Sections): readonly (readonly SentSection[])[] {
+  const found = sections.get(name);
   if (found === undefined) throw failed(`it declares no agent ${name} when it is loaded again`);
   return found;
 }
@@ -64,11 +64,11 @@ function piecesOf(name: AgentName, pieces: Pieces): readonly (readonly SentPiece
 const CHILD = fileURLToPath(new URL(import.meta.url.endsWith(".ts") ? "./child.ts" : "./child.js", import.meta.url));
 
 const ANSWER = z.union([
-  z.object({ agents: z.record(z.string(), z.array(z.array(z.object({ piece: z.string(), text: z.string() })))) }),
+  z.object({ agents: z.record(z.string(), z.array(z.array(z.object({ section: z.string(), text: z.string() })))) }),
   z.object({ failed: z.object({ code: z.string(), message: z.string() }) }),
 ]);
 
-function inChild(asked: RenderRequest): Promise<Pieces> {
+function inChild(asked: RenderRequest): Promise<Sections> {
   const { timezone, locale } = asked.world;
   const env = {
     ...process.env,

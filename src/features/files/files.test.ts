@@ -96,7 +96,7 @@ async function prompted(on: TestRuntime, contact = "ann") {
   const request = on.sent.at(-1);
   const turns = await on.runtime.turns(OPERATOR, thread.id);
   const ledger = turns.at(-1)?.requests[0]?.ledger;
-  const entry = ledger?.entries.find(({ piece }) => piece === "bootstrap");
+  const entry = ledger?.entries.find(({ section }) => section === "bootstrap");
   return {
     system: request?.prefix.system.map(({ text }) => text).join("\n") ?? "",
     message: JSON.stringify(request?.messages.at(-1)),

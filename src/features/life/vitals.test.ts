@@ -65,7 +65,7 @@ describe("vitals", () => {
     const on = await testRuntime([], { agent: sampleAgent({ layers: [...layers, ...vitals] }) });
     const conversation = { agent: on.agent.name, contact: contactId("ann"), channel: "test", key: "main" };
     const { ledger } = await on.runtime.compose(OPERATOR, conversation, untrusted("Hi"));
-    const [entry] = ledger.entries.filter(({ piece }) => piece === "vitals");
+    const [entry] = ledger.entries.filter(({ section }) => section === "vitals");
     expect(entry).toMatchObject({ fate: "empty", because: "the agent does not live by itself" });
   });
 });

@@ -116,7 +116,7 @@ describe("an agent with history: log", () => {
       { n: 1, reason: "alone", opened: true },
       { n: 2, reason: "alone", opened: true },
     ]);
-    const line = ledgers[1]?.entries.find(({ piece }) => piece === "loop");
+    const line = ledgers[1]?.entries.find(({ section }) => section === "loop");
     expect(line).toMatchObject({ edited: 1, trust: "agent", place: "system" });
     await store.close();
   });

@@ -14,7 +14,7 @@ const tail = (request: Request | undefined): string => JSON.stringify(request?.t
 const frozen = (events: readonly TurnEvent[]): LedgerEntry | undefined =>
   events
     .flatMap((event) => (event.type === "compiled" ? event.ledger.entries : []))
-    .find(({ piece, place }) => piece === "recall" && place === "transcript");
+    .find(({ section, place }) => section === "recall" && place === "transcript");
 
 describe("frozen memory", () => {
   it("stands at the start of a conversation where that costs less, and is not recalled beside it", async () => {

@@ -265,7 +265,7 @@ describe("settings of a conversation", () => {
     await runtime.use(SETTING_API).setSetting(actor, thread.id, { name: "business", value: "Noon." });
     const { turn } = endOf(await say(thread, "hello"));
     const { ledger } = (await runtime.turn(OPERATOR, turn)).requests[0] ?? {};
-    expect(ledger?.entries.find(({ piece }) => piece === "business")).toMatchObject({ fate: "kept", trust });
+    expect(ledger?.entries.find(({ section }) => section === "business")).toMatchObject({ fate: "kept", trust });
     await store.close();
   });
 

@@ -110,7 +110,7 @@ it.each<[string, Partial<ProjectDisk["reader"]>, RegExp]>([
     expect(endOf(await on.say(thread, "hello")).type).toBe("done");
     expect(performance.now() - began).toBeLessThan(5_000);
     const [turn] = await on.runtime.turns(OPERATOR, thread.id);
-    const entry = turn?.requests[0]?.ledger.entries.find(({ piece }) => piece === "skills");
+    const entry = turn?.requests[0]?.ledger.entries.find(({ section }) => section === "skills");
     const parts = (entry?.parts ?? []).map(({ name, fate, because }) => `${name} ${fate}: ${because}`);
     expect([...parts, entry !== undefined && "because" in entry ? entry.because : ""].join("\n")).toMatch(says);
   },

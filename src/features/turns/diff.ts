@@ -21,10 +21,10 @@ export interface Sent {
   readonly request: Request;
 }
 
-/** What happened to one piece from the one request to the other. No tokens: it was not there. */
-interface PieceChange {
+/** What happened to one section from the one request to the other. No tokens: it was not there. */
+interface SectionChange {
   readonly place: Place;
-  readonly piece: string;
+  readonly section: string;
   readonly before?: number;
   readonly after?: number;
   readonly change: "added" | "removed" | "changed" | "same";
@@ -34,7 +34,7 @@ interface PieceChange {
 interface TurnDiff {
   readonly before: Whole;
   readonly after: Whole;
-  readonly pieces: readonly PieceChange[];
+  readonly sections: readonly SectionChange[];
   /** Of each part of the request whose text differs, all its lines. */
   readonly texts: readonly { readonly part: string; readonly lines: readonly DiffLine[] }[];
 }
@@ -54,7 +54,7 @@ export function turnDiff(old: Sent, fresh: Sent): TurnDiff {
     return lines.every(({ sign }) => sign === " ") ? [] : [{ part, lines }];
   });
   const different = new Set(texts.map(({ part }) => part));
-  return { before: wholeOf(old), after: wholeOf(fresh), pieces: pieceChanges(old, fresh, different), texts };
+  return { before: wholeOf(old), after: wholeOf(fresh), sections: sectionChanges(old, fresh, different), texts };
 }
 
 const wholeOf = ({ turn, ledger }: Sent): Whole => ({ turn, tokens: ledger.tokens, epoch: ledger.epoch.n });
@@ -77,7 +77,7 @@ function partsOf({ prefix, messages, tail }: Request): ReadonlyMap<string, reado
 }
 
 /** In the order of the older request; what was added follows. */
-function pieceChanges(old: Sent, fresh: Sent, different: ReadonlySet<string>): readonly PieceChange[] {
+function sectionChanges(old: Sent, fresh: Sent, different: ReadonlySet<string>): readonly SectionChange[] {
   const [before, after] = [entriesOf(old.ledger), entriesOf(fresh.ledger)];
   return [...new Set([...before.keys(), ...after.keys()])].flatMap((key) => {
     const [was, is] = [before.get(key), after.get(key)];
@@ -85,12 +85,12 @@ function pieceChanges(old: Sent, fresh: Sent, different: ReadonlySet<string>): r
     if (entry === undefined) return [];
     const change = was === undefined ? "added" : is === undefined ? "removed" : changeOf(was, is, different);
     const tokens = { ...(was && { before: was.tokens }), ...(is && { after: is.tokens }) };
-    return [{ place: entry.place, piece: entry.piece, ...tokens, change }];
+    return [{ place: entry.place, section: entry.section, ...tokens, change }];
   });
 }
 
 const entriesOf = ({ entries }: Ledger): ReadonlyMap<string, LedgerEntry> =>
-  new Map(entries.map((entry) => [`${entry.place}/${entry.piece}`, entry]));
+  new Map(entries.map((entry) => [`${entry.place}/${entry.section}`, entry]));
 
 function changeOf(was: LedgerEntry, is: LedgerEntry, different: ReadonlySet<string>): "changed" | "same" {
   const isSame =
@@ -99,13 +99,13 @@ function changeOf(was: LedgerEntry, is: LedgerEntry, different: ReadonlySet<stri
 }
 
 /** Where an entry's text stands alone. Layers of the system share a block; their versions tell them apart. */
-function partName({ place, piece }: LedgerEntry): string {
-  return place === "tail" ? `tail, ${piece}` : place === "system" ? "" : place;
+function partName({ place, section }: LedgerEntry): string {
+  return place === "tail" ? `tail, ${section}` : place === "system" ? "" : place;
 }
 
 const COLUMNS = [
   { head: "place" },
-  { head: "piece" },
+  { head: "section" },
   { head: "before", right: true },
   { head: "after", right: true },
   { head: "tokens", right: true },
@@ -116,10 +116,10 @@ const COLUMNS = [
 const MOST_LINES = 60;
 
 /** The difference for a person: what changed as a table, then the changed texts. */
-export function diffView({ before, after, pieces, texts }: TurnDiff, style: Style): readonly string[] {
-  const changed = pieces.filter(({ change }) => change !== "same");
+export function diffView({ before, after, sections, texts }: TurnDiff, style: Style): readonly string[] {
+  const changed = sections.filter(({ change }) => change !== "same");
   const head = `${style.bold(before.turn)} (epoch ${number(before.epoch)}) → ${style.bold(after.turn)} (epoch ${number(after.epoch)})`;
-  const total = `${number(before.tokens)} → ${number(after.tokens)} tokens (${signed(after.tokens - before.tokens)}), ${number(pieces.length - changed.length)} of ${number(pieces.length)} pieces the same`;
+  const total = `${number(before.tokens)} → ${number(after.tokens)} tokens (${signed(after.tokens - before.tokens)}), ${number(sections.length - changed.length)} of ${number(sections.length)} sections the same`;
   if (changed.length === 0 && texts.length === 0) return [head, total, "", "The two requests are the same."];
   return [
     head,
@@ -134,9 +134,9 @@ export function diffView({ before, after, pieces, texts }: TurnDiff, style: Styl
   ];
 }
 
-const row = ({ place, piece, before, after, change }: PieceChange): readonly string[] => [
+const row = ({ place, section, before, after, change }: SectionChange): readonly string[] => [
   place,
-  piece,
+  section,
   before === undefined ? "–" : number(before),
   after === undefined ? "–" : number(after),
   signed((after ?? 0) - (before ?? 0)),

@@ -23,7 +23,7 @@ interface Explained {
 
 export const EXPLAIN = operation({
   name: "explain",
-  does: "Explain a thread or a turn: each piece, its cost, and whether it was sent; without an id, list the newest threads.",
+  does: "Explain a thread or a turn: each section, its cost, and whether it was sent; without an id, list the newest threads.",
   may: "explain",
   at: "GET /v1/explain",
   takes: z.strictObject({
@@ -96,7 +96,7 @@ function threadView(thread: Thread, turns: readonly TurnRecord[], style: Style):
     "",
     ...(turns.length === 0 ? ["No turn yet."] : table(COLUMNS, turns.map(row), style)),
     "",
-    `${count(turns.length, "turn")}; \`strata explain TURN\` shows each piece of its requests.`,
+    `${count(turns.length, "turn")}; \`strata explain TURN\` shows each section of its requests.`,
   ];
 }
 

@@ -53,7 +53,7 @@ const compose = operation({
 
 const show = operation({
   name: "turn.show",
-  does: "Show a recorded turn: its events, its requests with what became of each piece, and how it ended.",
+  does: "Show a recorded turn: its events, its requests with what became of each section, and how it ended.",
   may: "explain",
   at: "GET /v1/turns/{id}",
   takes: ONE,
@@ -70,7 +70,7 @@ const show = operation({
 
 const request = operation({
   name: "turn.request",
-  does: "Explain one request of a turn: each piece, its cost and whether it was sent, the lowest trust, and the request itself.",
+  does: "Explain one request of a turn: each section, its cost and whether it was sent, the lowest trust, and the request itself.",
   may: "explain",
   at: "GET /v1/turns/{id}/requests/{n}",
   takes: REQUEST,
@@ -129,17 +129,17 @@ const WHOLE = z.object({ turn: z.string(), tokens: z.number(), epoch: z.number()
 
 const diff = operation({
   name: "turn.diff",
-  does: "Show what changed between the first requests of two turns: pieces, tokens, and texts line by line.",
+  does: "Show what changed between the first requests of two turns: sections, tokens, and texts line by line.",
   may: "explain",
   at: "GET /v1/turns/{before}/diff",
   takes: z.strictObject({ before: FIELDS.turn, after: FIELDS.turn.describe("another turn") }),
   gives: z.object({
     before: WHOLE,
     after: WHOLE,
-    pieces: list(
+    sections: list(
       z.object({
         place: z.string(),
-        piece: z.string(),
+        section: z.string(),
         before: z.number().optional().describe("its tokens; absent if it was not there"),
         after: z.number().optional(),
         change: z.enum(["added", "removed", "changed", "same"]),

@@ -10,7 +10,7 @@ import {
 
 const COLUMNS = [
   { head: "place" },
-  { head: "piece" },
+  { head: "section" },
   { head: "rank", right: true },
   { head: "scope" },
   { head: "trust" },
@@ -20,7 +20,7 @@ const COLUMNS = [
   { head: "cache" },
 ] as const;
 
-/** A ledger as a table: one row per piece, in the order of the request. `marks` says where the provider's cache is asked to keep it. */
+/** A ledger as a table: one row per section, in the order of the request. `marks` says where the provider's cache is asked to keep it. */
 export function ledgerTable(
   ledger: Ledger,
   style: Style,
@@ -30,7 +30,7 @@ export function ledgerTable(
   const rows = ledger.entries.flatMap((entry) => [
     [
       entry.place,
-      entry.piece,
+      entry.section,
       entry.rank === undefined ? "" : number(entry.rank),
       entry.scope ?? "",
       entry.trust,
@@ -95,7 +95,7 @@ function itemsOf({ shown, of, left = [], because }: NonNullable<LedgerEntry["ite
   return `, ${shown} of ${count(of, "item")}${more === "" ? "" : ` (${more})`}`;
 }
 
-/** Each mark stands at the last piece before it. */
+/** Each mark stands at the last section before it. */
 function cacheMarks(
   { entries }: Ledger,
   { prefix, messages, marks }: Pick<Request, "prefix" | "messages" | "marks">,
@@ -103,29 +103,29 @@ function cacheMarks(
   const found = new Map<LedgerEntry, string>();
   for (const { after, lifetime } of marks) {
     const layers = after.zone === "system" ? (prefix.system[after.block]?.layers.map(({ layer }) => layer) ?? []) : [];
-    const piece = after.zone === "message" && after.index < messages.length - 1 ? "transcript" : "message";
+    const section = after.zone === "message" && after.index < messages.length - 1 ? "transcript" : "message";
     const entry =
       after.zone === "system"
-        ? entries.findLast((one) => layers.some((layer) => layer === one.piece))
-        : entries.findLast((one) => one.place === piece);
+        ? entries.findLast((one) => layers.some((layer) => layer === one.section))
+        : entries.findLast((one) => one.place === section);
     if (entry !== undefined) found.set(entry, `${lifetime} up to here`);
   }
   return found;
 }
 
-/** What was cut, by piece, and what stood there as its one line; `nothing cut` where all of it was sent. */
+/** What was cut, by section, and what stood there as its one line; `nothing cut` where all of it was sent. */
 export function cuts({ entries, epoch }: Ledger): string {
-  const lined = entries.filter(({ fate }) => fate === "lined").map(({ piece }) => piece);
+  const lined = entries.filter(({ fate }) => fate === "lined").map(({ section }) => section);
   const cut = entries
     .filter((entry) => isCut(entry) && entry.fate !== "lined")
     .map((entry) =>
-      entry.piece === "transcript"
+      entry.section === "transcript"
         ? `the first ${count(epoch.cut, "message")}`
-        : `${entry.piece} to ${number(entry.tokens)} of ${number(entry.wanted)}`,
+        : `${entry.section} to ${number(entry.tokens)} of ${number(entry.wanted)}`,
     );
   const said = cut.length === 0 ? "nothing cut" : `cut: ${cut.join(", ")}`;
   return lined.length === 0 ? said : `${said} · as a one-line summary: ${lined.join(", ")}`;
 }
 
-/** Whether a piece lost something to the budget or the mode. */
+/** Whether a section lost something to the budget or the mode. */
 export const isCut = ({ fate }: LedgerEntry): boolean => fate !== "kept" && fate !== "empty";

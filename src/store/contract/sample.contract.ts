@@ -193,7 +193,7 @@ export const PREFIX: Prefix = {
 
 export function epochOf(n: number, transcript: readonly TranscriptMessage[] = [], more: Partial<Epoch> = {}): Epoch {
   const prefixEntries = [
-    { piece: layerId("core"), place: "system", fate: "kept", rank: 0, trust: "platform", tokens: 20, wanted: 20 },
+    { section: layerId("core"), place: "system", fate: "kept", rank: 0, trust: "platform", tokens: 20, wanted: 20 },
   ] as const;
   return {
     n,

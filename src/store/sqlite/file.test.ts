@@ -256,7 +256,7 @@ describe("ledgers that differ in their numbers", () => {
       await store.receive(thread.scope, thread.id, [said(`message ${n}`)]);
       const claim = await take(store, thread);
       const { outcome } = ran(claim);
-      const dropped = { piece: layerId("recall"), place: "tail", fate: "empty", because, trust: "operator" } as const;
+      const dropped = { section: layerId("recall"), place: "tail", fate: "empty", because, trust: "operator" } as const;
       const requests = outcome.requests.map((request) => {
         const { entries, ...ledger } = request.ledger;
         const more = [...entries, { ...dropped, tokens: 0, wanted: 1_000 + n }, ...entries.slice(0, n % 2)];

@@ -13,8 +13,9 @@ import {
   type TurnId,
 } from "../../protocol/index.ts";
 import { type MessageMark, type PrefixManifest, rolled } from "../digests.ts";
+import { toEntries } from "../ledgers.ts";
 import { keepShared, keepTexts, present, sharedText, sharedTexts, textOf } from "../record/pieces.ts";
-import { toEntries, toManifest, toSystemText, toTools, toTranscriptMessage, type WithText } from "../rows.ts";
+import { toManifest, toSystemText, toTools, toTranscriptMessage, type WithText } from "../rows.ts";
 import { fixed, insert, insertAll, ONE, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";

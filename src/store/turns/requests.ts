@@ -16,9 +16,10 @@ import {
   promptDigest,
   type StoredLedger,
 } from "../digests.ts";
+import { toEntries, toLedger, toLedgerForm, toStoredLedger } from "../ledgers.ts";
 import { keepAllShared, keepText, ownText, sharedText, sharedTexts, textOf } from "../record/pieces.ts";
 import type { RequestRecord } from "../records.ts";
-import { toEntries, toLedger, toLedgerForm, toRequest, toStoredLedger, type WithText } from "../rows.ts";
+import { toRequest, type WithText } from "../rows.ts";
 import { fixed, insert, insertAll, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";

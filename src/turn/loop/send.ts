@@ -20,7 +20,7 @@ import {
   type TurnEvent,
 } from "../../protocol/index.ts";
 import type { RebuiltRequest } from "../../store/index.ts";
-import { changedPiece, dollars } from "../../wire/index.ts";
+import { changedSection, dollars } from "../../wire/index.ts";
 import { callTooLong, inAll } from "../wording.ts";
 import { answerInPlace, callOf } from "./answer.ts";
 import { type PlannedRequest, planRequest } from "./plan-request.ts";
@@ -275,7 +275,7 @@ async function changedSince(state: TurnState, compilation: Compilation): Promise
   try {
     const before = await store.rebuild(scope, turn.id, last.n);
     if (before.wire !== state.setup.model.wire) return `the model, which was ${before.wire},`;
-    return changedPiece(withReply(before), requestOf(compilation, parametersOf(state.setup))) ?? null;
+    return changedSection(withReply(before), requestOf(compilation, parametersOf(state.setup))) ?? null;
   } catch (thrown) {
     if (asStrataError(thrown).code !== "record_broken") throw thrown;
     return "the record itself, as `strata verify` tells,";

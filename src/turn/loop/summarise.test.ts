@@ -112,7 +112,7 @@ describe("a conversation that gets too long", () => {
     const turns = await runtime.turns(OPERATOR, thread.id);
     const turn = turns.find(({ requests }) => requests.length > 1);
     if (turn === undefined) throw new Error("no turn was summed up");
-    expect(turn.requests.map(({ ledger }) => ledger.entries.at(-1)?.piece)).toEqual(["summary", expect.any(String)]);
+    expect(turn.requests.map(({ ledger }) => ledger.entries.at(-1)?.section)).toEqual(["summary", expect.any(String)]);
     const { request } = await runtime.rebuilt(OPERATOR, turn.id, 1);
     const asked = sent.find(isSummary);
     expect(request).toEqual({ ...asked });

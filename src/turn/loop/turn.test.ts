@@ -617,7 +617,7 @@ describe("law 13: missing context is empty, not fatal", () => {
     const events = await say(await open(), "Where did I leave my keys?");
     expect(types(events)).toBe("turn-start note compiled text-delta done");
     const compiled = events.find((event) => event.type === "compiled");
-    expect(compiled?.ledger.entries.find((entry) => entry.piece === "recall")).toMatchObject({
+    expect(compiled?.ledger.entries.find((entry) => entry.section === "recall")).toMatchObject({
       fate: "empty",
       because: "its source failed: the index is gone",
     });

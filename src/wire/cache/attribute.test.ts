@@ -17,7 +17,7 @@ import {
 } from "../index.ts";
 import { block, blocks, MINUTE, request, SECOND } from "./thread.contract.ts";
 
-const tail = (n: number): SeenBlock => block(`tail ${n}`, { tokens: 200, piece: "clock", tail: true });
+const tail = (n: number): SeenBlock => block(`tail ${n}`, { tokens: 200, section: "clock", tail: true });
 
 /** Cause and tokens of a request, the dearest first. */
 const causes = (
@@ -88,14 +88,14 @@ describe("why tokens were not read", () => {
   });
 
   it("trim: a new epoch by a cut; what stays of the conversation stands elsewhere", () => {
-    const system = block("rules", { kind: "system", piece: "rules", mark: "5m", tokens: 2_000 });
+    const system = block("rules", { kind: "system", section: "rules", mark: "5m", tokens: 2_000 });
     const said = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, at) =>
-        block(`said ${from + at}`, { piece: "transcript", ...(from + at === to - 1 && { mark: "5m" }) }),
+        block(`said ${from + at}`, { section: "transcript", ...(from + at === to - 1 && { mark: "5m" }) }),
       );
     const requests = [
       request([system, ...said(0, 6)]),
-      request([system, block("cut", { tokens: 50, piece: "transcript" }), ...said(4, 7)], { at: SECOND }),
+      request([system, block("cut", { tokens: 50, section: "transcript" }), ...said(4, 7)], { at: SECOND }),
     ];
     const epochs = [
       { n: 1, reason: "first" },
@@ -103,7 +103,7 @@ describe("why tokens were not read", () => {
     ] as const;
     expect(causes(requests, 1, anthropicRules(), { epochs })?.[0]).toEqual(["trim", 2_000]);
     const [, after] = attribute(requests, anthropicRules(), { epochs });
-    expect(after?.differs).toEqual({ block: 1, piece: "transcript", token: 2_000 });
+    expect(after?.differs).toEqual({ block: 1, section: "transcript", token: 2_000 });
     expect(after?.causes[0]?.begins).toEqual(after?.differs);
     expect(after?.predicted.read).toBe(2_000);
     // The same bytes without a cut are an edit.
@@ -150,19 +150,19 @@ describe("why tokens were not read", () => {
       ],
     ],
   ])("%s: a new epoch in which what was sent is another", (cause, epochs) => {
-    const system = block("rules", { kind: "system", piece: "rules", mark: "5m", tokens: 2_000 });
-    const said = blocks(4).map((one) => ({ ...one, piece: "transcript" }));
-    const told = block("told", { piece: "transcript", tokens: 100 });
+    const system = block("rules", { kind: "system", section: "rules", mark: "5m", tokens: 2_000 });
+    const said = blocks(4).map((one) => ({ ...one, section: "transcript" }));
+    const told = block("told", { section: "transcript", tokens: 100 });
     const requests = [request([system, told, ...said]), request([system, ...said], { at: SECOND })];
     const [, after] = attribute(requests, anthropicRules(), { epochs });
-    expect(after?.causes[0]).toMatchObject({ cause, begins: { block: 1, piece: "transcript", token: 2_000 } });
+    expect(after?.causes[0]).toMatchObject({ cause, begins: { block: 1, section: "transcript", token: 2_000 } });
   });
 
   it("first: what a turn that stands alone says once more; an edit of the prefix that its senders share is one", () => {
-    const rules = block("rules", { kind: "system", piece: "rules", mark: "5m", tokens: 2_000 });
-    const said = (n: number) => block(`said ${n}`, { piece: "message", tokens: 100 });
+    const rules = block("rules", { kind: "system", section: "rules", mark: "5m", tokens: 2_000 });
+    const said = (n: number) => block(`said ${n}`, { section: "message", tokens: 100 });
     const epochs = [1, 2, 3, 4].map((n) => ({ n, reason: "alone", cut: 0 }) as const);
-    const edited = block("edited", { kind: "system", piece: "rules", mark: "5m", tokens: 2_000 });
+    const edited = block("edited", { kind: "system", section: "rules", mark: "5m", tokens: 2_000 });
     const requests = [
       request([rules, said(1), said(2)]),
       request([rules, said(2)], { at: SECOND }),
@@ -178,15 +178,15 @@ describe("why tokens were not read", () => {
 
   it("prefix edit: a changed layer, by its name and where it begins; its own new text is not avoidable", () => {
     const with_ = (key: string) => [
-      block("tool", { kind: "tool", piece: "look" }),
-      block(key, { kind: "system", piece: "identity", tokens: 300 }),
-      block("said", { tokens: 3_000, piece: "transcript", mark: "5m" }),
+      block("tool", { kind: "tool", section: "look" }),
+      block(key, { kind: "system", section: "identity", tokens: 300 }),
+      block("said", { tokens: 3_000, section: "transcript", mark: "5m" }),
     ];
     const [, two] = attribute([request(with_("one")), request(with_("two"), { at: SECOND })], anthropicRules());
     expect(two?.causes.map(({ cause, tokens, begins }) => [cause, tokens, begins])).toEqual([
-      ["prefix edit", 3_000, { block: 1, piece: "identity", token: 1_000 }],
-      ["below minimum", 1_000, { block: 0, piece: "look", token: 0 }],
-      ["first", 300, { block: 1, piece: "identity", token: 1_000 }],
+      ["prefix edit", 3_000, { block: 1, section: "identity", token: 1_000 }],
+      ["below minimum", 1_000, { block: 0, section: "look", token: 0 }],
+      ["first", 300, { block: 1, section: "identity", token: 1_000 }],
     ]);
   });
 
@@ -207,7 +207,7 @@ describe("why tokens were not read", () => {
   });
 
   it("tools: one that is added, moved or gone", () => {
-    const tool = (name: string) => block(name, { kind: "tool", piece: name });
+    const tool = (name: string) => block(name, { kind: "tool", section: name });
     const rest = block("rules", { kind: "system", tokens: 4_000, mark: "5m" });
     for (const tools of [[tool("a"), tool("b")], [tool("b"), tool("a"), tool("c")], [tool("c")]]) {
       const requests = [request([tool("a"), tool("c"), rest]), request([...tools, rest], { at: SECOND })];
@@ -304,7 +304,7 @@ describe("a thread's sums", () => {
     expect(found.tokens).toBe(whole.tokens - 2_200);
   });
 
-  it("put the dearest cause first, by piece, and what could not be avoided last", () => {
+  it("put the dearest cause first, by section, and what could not be avoided last", () => {
     const { causes: found, avoidable } = totals(chat(4, 10 * MINUTE));
     expect(found.map(({ cause, requests }) => [cause, requests])).toEqual([
       ["cold", 3],

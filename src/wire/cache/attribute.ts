@@ -34,7 +34,7 @@ interface KnownEpoch {
 /** A place in a request: a block, counted from 0, whose it is, and the tokens before it. */
 export interface BlockPlace {
   readonly block: number;
-  readonly piece: string;
+  readonly section: string;
   readonly token: number;
 }
 
@@ -266,8 +266,8 @@ function causeAt(place: number, { reach, base, paid, rules, begun }: Case): Caus
 
 function placeOf({ request, base, paid }: Case, block: number): BlockPlace {
   const before = request.blocks.slice(0, block).reduce((sum, { tokens }) => sum + tokens, 0);
-  const piece = request.blocks[block]?.piece ?? base?.differs?.was?.piece ?? "";
-  return { block, piece, token: paid.scaled(before) };
+  const section = request.blocks[block]?.section ?? base?.differs?.was?.section ?? "";
+  return { block, section, token: paid.scaled(before) };
 }
 
 /** These begin where the change does, which may be before the first token that they cost. */

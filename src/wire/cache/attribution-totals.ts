@@ -2,9 +2,9 @@ import { AGREES } from "./agreement.ts";
 import { type AttributedRequest, type Caused, efficiency } from "./attribute.ts";
 import { dearestFirst, isAvoidable } from "./causes.ts";
 
-/** One cause of a thread, at one piece. */
+/** One cause of a thread, at one section. */
 export interface CauseTotal extends Pick<Caused, "cause" | "tokens" | "cost" | "dollars"> {
-  readonly piece: string;
+  readonly section: string;
   readonly requests: number;
 }
 
@@ -71,9 +71,9 @@ function causeTotals(requests: readonly AttributedRequest[]): readonly CauseTota
   const found = new Map<string, CauseTotal>();
   for (const { cause, begins, ...sums } of requests.flatMap(({ causes }) => causes)) {
     // Only what somebody could mend has a place.
-    const piece = isAvoidable(cause) && cause !== "unknown" ? begins.piece : "";
-    const key = `${cause} ${piece}`;
-    const before = found.get(key) ?? { cause, piece, requests: 0, tokens: 0, cost: 0, dollars: 0 };
+    const section = isAvoidable(cause) && cause !== "unknown" ? begins.section : "";
+    const key = `${cause} ${section}`;
+    const before = found.get(key) ?? { cause, section, requests: 0, tokens: 0, cost: 0, dollars: 0 };
     found.set(key, { ...before, ...added(before, sums), requests: before.requests + 1 });
   }
   return [...found.values()].toSorted(dearestFirst);

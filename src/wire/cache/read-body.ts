@@ -51,7 +51,7 @@ interface Speaking extends BodyReading {
 
 function toolBlock(tool: unknown, { count }: BodyReading): SeenBlock {
   const text = bytesOf(tool);
-  return { key: digestOf(text), tokens: count(text), kind: "tool", piece: nameOf(tool), ...markOf(tool) };
+  return { key: digestOf(text), tokens: count(text), kind: "tool", section: nameOf(tool), ...markOf(tool) };
 }
 
 function messageBlocks(items: readonly unknown[], read: BodyReading): readonly SeenBlock[] {
@@ -115,7 +115,7 @@ function partBlock(part: unknown, { role, count }: Speaking): SeenBlock {
     key: digestOf(`${role} ${bytesOf(part)}`),
     tokens,
     kind,
-    piece: kind === "system" ? layersIn(wordsOf(part)) : "transcript",
+    section: kind === "system" ? layersIn(wordsOf(part)) : "transcript",
     ...(role === "assistant" || role === "user" ? { role } : {}),
     ...(kind === "tool-result" && { role: "user" }),
     ...markOf(part),

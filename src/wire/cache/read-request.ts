@@ -42,14 +42,14 @@ export function seenOf(
   const { prefix, messages, tail, marks } = request;
   const tools = prefix.tools.map((tool): SeenBlock => {
     const text = JSON.stringify(tool);
-    return { key: keyOf(() => text), tokens: count(text), kind: "tool", piece: tool.name };
+    return { key: keyOf(() => text), tokens: count(text), kind: "tool", section: tool.name };
   });
   const system = prefix.system.map(
     ({ text, layers }, block): SeenBlock => ({
       key: keyOf(() => `system ${text}`),
       tokens: count(text),
       kind: "system",
-      piece: layers.map(({ layer }) => layer).join(" + "),
+      section: layers.map(({ layer }) => layer).join(" + "),
       ...marked(lifetimeAt(marks, ({ after }) => after.zone === "system" && after.block === block)),
     }),
   );
@@ -65,7 +65,7 @@ export function seenOf(
       tokens: count(text),
       kind: "text",
       role: "user",
-      piece: layer,
+      section: layer,
       tail: true,
     }));
   const early = messages.at(-1)?.role === "user" ? tail.filter(({ way }) => way === "before-events") : [];
@@ -106,7 +106,7 @@ function blocksOf(message: Message, { count, keyOf, lifetime }: Telling): readon
       key: keyOf(() => `${role} ${JSON.stringify(part)}`),
       ...measured(part, count),
       role,
-      piece: part.type === "text" && part.told !== undefined ? part.told.layer : "transcript",
+      section: part.type === "text" && part.told !== undefined ? part.told.layer : "transcript",
       ...marked(index === carrier ? lifetime : undefined),
     }),
   );

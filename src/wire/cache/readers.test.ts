@@ -33,10 +33,10 @@ const REQUEST: Request = {
 };
 
 describe("a request as a cache sees it", () => {
-  it("is a block for each part, with marks, pieces and the tail last", () => {
+  it("is a block for each part, with marks, sections and the tail last", () => {
     const { blocks, at, model } = seenOf(REQUEST, count, when);
     expect([at, model]).toEqual([7, when.model]);
-    expect(blocks.map(({ kind, piece, mark, tail }) => [kind, piece, mark, tail])).toEqual([
+    expect(blocks.map(({ kind, section, mark, tail }) => [kind, section, mark, tail])).toEqual([
       ["tool", "look", undefined, undefined],
       ["system", "safety", undefined, undefined],
       ["system", "conduct", "1h", undefined],
@@ -79,7 +79,7 @@ describe("a request as a cache sees it", () => {
       count,
       when,
     );
-    expect(blocks.slice(-2).map(({ piece, tail }) => [piece, tail])).toEqual([
+    expect(blocks.slice(-2).map(({ section, tail }) => [section, tail])).toEqual([
       ["transcript", undefined],
       ["clock", undefined],
     ]);
@@ -151,7 +151,7 @@ describe("a dumped body of Anthropic's", () => {
   it("is read in the order of the wire, with its marks and its tail", () => {
     const { blocks, model, at } = seenOfBody(body, count, { at: 5 });
     expect([model, at]).toEqual(["claude-sonnet-4-5", 5]);
-    expect(blocks.map(({ kind, piece, mark, tail }) => [kind, piece, mark, tail])).toEqual([
+    expect(blocks.map(({ kind, section, mark, tail }) => [kind, section, mark, tail])).toEqual([
       ["tool", "look", undefined, undefined],
       ["system", "safety + identity", undefined, undefined],
       ["system", "system", "1h", undefined],

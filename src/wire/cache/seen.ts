@@ -12,7 +12,7 @@ export interface SeenBlock {
   /** Its role, for messages. */
   readonly role?: "user" | "assistant";
   /** The layer or part that it came from. */
-  readonly piece?: string;
+  readonly section?: string;
   /** Not kept: the next request has it elsewhere or not at all. */
   readonly tail?: true;
   readonly mark?: Lifetime;

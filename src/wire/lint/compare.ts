@@ -1,16 +1,16 @@
 import { canonicalJson, type Json, type Request } from "../../protocol/index.ts";
 
 /** A part of a request before its tail, as bytes. */
-export interface SentPiece {
-  readonly piece: string;
+export interface SentSection {
+  readonly section: string;
   readonly text: string;
 }
 
-/** Where two renders of the same part: which piece, how many bytes into it and into the request, and what stands there. */
+/** Where two renders of the same part: which section, how many bytes into it and into the request, and what stands there. */
 export interface Difference {
   readonly request: number;
-  readonly piece: string;
-  /** Bytes of the piece, and of all before the tail, that are the same. */
+  readonly section: string;
+  /** Bytes of the section, and of all before the tail, that are the same. */
   readonly byte: number;
   readonly ofRequest: number;
   readonly one: string;
@@ -55,10 +55,10 @@ export const TOGETHER: readonly RenderVariant[] = [
   },
 ];
 
-/** Renders an agent's first requests in a world, each as its pieces. */
-export type Render = (world: RenderVariant) => Promise<readonly (readonly SentPiece[])[]>;
+/** Renders an agent's first requests in a world, each as its sections. */
+export type Render = (world: RenderVariant) => Promise<readonly (readonly SentSection[])[]>;
 
-/** A difference and the worlds in which the piece differs. */
+/** A difference and the worlds in which the section differs. */
 export interface Unstable extends Difference {
   readonly worlds: readonly string[];
 }
@@ -66,28 +66,31 @@ export interface Unstable extends Difference {
 /** What is alike with no change around it cannot be blamed on one; what differs then needs no other cause. */
 const WITHOUT_CAUSE = ["rendered again", "loaded again"];
 
-/** Renders in this world and in each of the others, and returns the pieces before the tail that differ (CACHING §4.6). */
+/** Renders in this world and in each of the others, and returns the sections before the tail that differ (CACHING §4.6). */
 export async function perturb(render: Render, worlds: readonly RenderVariant[] = WORLDS): Promise<readonly Unstable[]> {
   const usual = await render({ name: "as it is" });
   const found = new Map<string, Unstable>();
   for (const world of worlds) {
     for (const difference of differences(usual, await render(world))) {
-      const known = found.get(difference.piece);
-      if (known === undefined) found.set(difference.piece, { ...difference, worlds: [world.name] });
+      const known = found.get(difference.section);
+      if (known === undefined) found.set(difference.section, { ...difference, worlds: [world.name] });
       else if (!known.worlds.some((name) => name === world.name || WITHOUT_CAUSE.includes(name)))
-        found.set(difference.piece, { ...known, worlds: [...known.worlds, world.name] });
+        found.set(difference.section, { ...known, worlds: [...known.worlds, world.name] });
     }
   }
   return [...found.values()];
 }
 
-type Requests = readonly (readonly SentPiece[])[];
+type Requests = readonly (readonly SentSection[])[];
 
 const differences = (usual: Requests, other: Requests): readonly Difference[] =>
-  usual.flatMap((pieces, n) => differing(pieces, other[n] ?? []).map((one) => ({ request: n + 1, ...one })));
+  usual.flatMap((sections, n) => differing(sections, other[n] ?? []).map((one) => ({ request: n + 1, ...one })));
 
-/** Each piece that says something else; where other pieces stand there, or in another order, the first one that does. */
-function differing(usual: readonly SentPiece[], other: readonly SentPiece[]): readonly Omit<Difference, "request">[] {
+/** Each section that says something else; where other sections stand there, or in another order, the first one that does. */
+function differing(
+  usual: readonly SentSection[],
+  other: readonly SentSection[],
+): readonly Omit<Difference, "request">[] {
   const found: Omit<Difference, "request">[] = [];
   let before = 0;
   for (let n = 0; n < Math.max(usual.length, other.length); n++) {
@@ -96,10 +99,10 @@ function differing(usual: readonly SentPiece[], other: readonly SentPiece[]): re
     const at = sharedLength(text, otherText);
     const byte = byteLength(text.slice(0, at));
     if (text !== otherText) {
-      const piece = pieceAt(one ?? two ?? { piece: "request", text: "" }, at);
-      found.push({ piece, byte, ofRequest: before + byte, one: around(text, at), other: around(otherText, at) });
+      const section = sectionAt(one ?? two ?? { section: "request", text: "" }, at);
+      found.push({ section, byte, ofRequest: before + byte, one: around(text, at), other: around(otherText, at) });
     }
-    if (one?.piece !== two?.piece) break;
+    if (one?.section !== two?.section) break;
     before += byteLength(text);
   }
   return found;
@@ -114,10 +117,10 @@ function sharedLength(one: string, other: string): number {
 }
 
 /** The layer of a byte in a system block, by the heading above it. */
-function pieceAt({ piece, text }: SentPiece, at: number): string {
+function sectionAt({ section, text }: SentSection, at: number): string {
   const headings = [...text.matchAll(/^# Layer \d+ · (\S+)$/gm)].filter(({ index }) => index <= at);
   const layer = headings.at(-1)?.[1];
-  return layer === undefined || !piece.startsWith("system") ? piece : `layer ${layer}`;
+  return layer === undefined || !section.startsWith("system") ? section : `layer ${layer}`;
 }
 
 const BEFORE = 24;
@@ -127,16 +130,16 @@ const around = (text: string, at: number): string =>
   `${at > BEFORE ? "…" : ""}${text.slice(Math.max(0, at - BEFORE), at + AFTER)}${at + AFTER < text.length ? "…" : ""}`;
 
 /** Everything before a request's tail: tools, system blocks, messages, and the form of the answer. */
-export function sentPieces({
+export function sentSections({
   prefix,
   messages,
   parameters,
-}: Pick<Request, "prefix" | "messages" | "parameters">): readonly SentPiece[] {
+}: Pick<Request, "prefix" | "messages" | "parameters">): readonly SentSection[] {
   return [
-    ...prefix.tools.map((tool) => ({ piece: `tool ${tool.name}`, text: JSON.stringify(tool) })),
-    ...prefix.system.map(({ scope, text }) => ({ piece: `system block ${scope}`, text })),
-    ...messages.map(({ role, parts }, n) => ({ piece: `message ${n + 1}`, text: JSON.stringify({ role, parts }) })),
-    { piece: "output", text: canonicalJson(outputOf(parameters)) },
+    ...prefix.tools.map((tool) => ({ section: `tool ${tool.name}`, text: JSON.stringify(tool) })),
+    ...prefix.system.map(({ scope, text }) => ({ section: `system block ${scope}`, text })),
+    ...messages.map(({ role, parts }, n) => ({ section: `message ${n + 1}`, text: JSON.stringify({ role, parts }) })),
+    { section: "output", text: canonicalJson(outputOf(parameters)) },
   ];
 }
 

@@ -8,7 +8,7 @@ export interface LintFinding {
   readonly rule: RuleName;
   readonly severity: Severity;
   /** `layer safety`, `tool read`, `prefix`, `tail`, `threads`. */
-  readonly piece: string;
+  readonly section: string;
   readonly part?: string;
   readonly spot?: Spot;
   /** The text at that place. */
@@ -20,7 +20,7 @@ export interface LintFinding {
 }
 
 /** A rule's finding, before the rule's own text is added. */
-type FoundText = Pick<LintFinding, "rule" | "piece" | "stands"> &
+type FoundText = Pick<LintFinding, "rule" | "section" | "stands"> &
   Partial<Pick<LintFinding, "part" | "spot" | "cost" | "remedy">>;
 
 type Check = (subject: Subject) => readonly FoundText[];
@@ -41,21 +41,21 @@ const count = (number: number, word: string): string => `${number} ${word}${numb
 
 const tokens = (number: number): string => count(number, "token");
 
-const unstable: Check = ({ unstable: pieces }) =>
-  pieces.map(({ piece, worlds, request, byte, ofRequest, one, other }) => ({
-    rule: piece.startsWith("tool ") ? "unstable-tools" : "unstable-prefix",
-    piece,
+const unstable: Check = ({ unstable: sections }) =>
+  sections.map(({ section, worlds, request, byte, ofRequest, one, other }) => ({
+    rule: section.startsWith("tool ") ? "unstable-tools" : "unstable-prefix",
+    section,
     stands: `${worlds.join(", ")}: from byte ${byte} of it on (byte ${ofRequest} of request ${request}) ${JSON.stringify(one)} is ${JSON.stringify(other)}`,
   }));
 
 /** A tool that tells what is so now says `currently` of its answers: that is no claim about now. */
 const texts: Check = (subject) =>
-  subject.texts.flatMap(({ piece, part, text }) =>
+  subject.texts.flatMap(({ section, part, text }) =>
     lintText(text)
-      .filter(({ rule }) => rule !== "word-of-now" || piece.startsWith("layer "))
+      .filter(({ rule }) => rule !== "word-of-now" || section.startsWith("layer "))
       .map(({ rule, spot, words, more }) => ({
         rule,
-        piece,
+        section,
         ...(part !== undefined && { part }),
         spot,
         stands: `${JSON.stringify(words)}${more === 0 ? "" : ` and ${more} more`}`,
@@ -75,16 +75,16 @@ const changingAboveStable: Check = ({ layers }) =>
     return [
       {
         rule: "changing-above-stable",
-        piece: `layer ${layer.id}`,
+        section: `layer ${layer.id}`,
         stands: `versioned, rank ${layer.rank}, before ${names}`,
       },
     ];
   });
 
 const cutPrefix: Check = ({ prefix }) =>
-  prefix.flatMap(({ piece, fate, tokens: sent, wanted }) =>
+  prefix.flatMap(({ section, fate, tokens: sent, wanted }) =>
     fate === "truncated" || fate === "dropped"
-      ? [{ rule: "cut-prefix", piece: `layer ${piece}`, stands: `${sent} of ${tokens(wanted)} are sent` }]
+      ? [{ rule: "cut-prefix", section: `layer ${section}`, stands: `${sent} of ${tokens(wanted)} are sent` }]
       : [],
   );
 
@@ -94,7 +94,7 @@ const smallSystem: Check = ({ system }) =>
     : [
         {
           rule: "small-system",
-          piece: "prefix",
+          section: "prefix",
           stands: `budgets.system is ${system.budget}, and what is never cut has ${tokens(system.least)}`,
         },
       ];
@@ -119,7 +119,7 @@ const belowMinimum: Check = (subject) => {
   const basis = observed.turn === undefined ? BASIS.usual : BASIS.record;
   const stands = `${tokens(size)} of the ${rates.minimum} that the model needs, ${rates.minimum - size} too few; with ${tokens(turn.grows)} more a turn (${basis}) filling it up ${paysWhen(pays)}`;
   const cost = withoutPadding(size, { ...growth, turns: length.turns }, rates);
-  const found: FoundText = { rule: "below-minimum", piece: "prefix", stands, ...(cost.times > 1 && { cost }) };
+  const found: FoundText = { rule: "below-minimum", section: "prefix", stands, ...(cost.times > 1 && { cost }) };
   if (cost.times >= WORTH_IT) return [found];
   const remedy = `leave it, or choose a model with a lower minimum: in threads of ${count(length.turns, "request")} filling it up saves little or nothing`;
   return [{ ...found, remedy }];
@@ -145,7 +145,7 @@ const largeTail: Check = (subject) => {
   const stands = `${tokens(tail)} a request (median of the record), where reading the prefix of ${sizeOf(subject)} costs what ${Math.round(reading)} do`;
   const says = `D / (r P), D = ${tail}, r = ${read}, P = ${sizeOf(subject)}`;
   const times = rounded(tail / Math.max(reading, 1));
-  return [{ rule: "large-tail", piece: "tail", stands, cost: { times, basis: "computed", says } }];
+  return [{ rule: "large-tail", section: "tail", stands, cost: { times, basis: "computed", says } }];
 };
 
 /** What stands behind the tail costs 1 where it would have been read at r in the next request; with a turn's new tokens at w. */
@@ -160,7 +160,7 @@ const tailBeforeEvents: Check = (subject) => {
   const stands = `${tokens(again)} a turn (${paidTwice}; ${from}) are paid once more`;
   const says = `1 + (1 - r) e / (r (P + s (n - 1) / 2) + w s + D), e = ${again}, s = ${turn.grows}, D = ${tail}, P = ${sizeOf(subject)}, n = ${length.turns}, r = ${read}, w = ${write}`;
   const times = rounded(1 + ((1 - read) * again) / base);
-  return [{ rule: "tail-before-events", piece: "tail", stands, cost: { times, basis: "computed", says } }];
+  return [{ rule: "tail-before-events", section: "tail", stands, cost: { times, basis: "computed", says } }];
 };
 
 /** CACHING §4.3: freeze memories while store tokens < (tokens retrieved per turn) / r. */
@@ -169,13 +169,13 @@ const freezeInstead: Check = ({ observed: { recall }, rates: { read } }) => {
   const stands = `${tokens(recall.perTurn)} are recalled a turn, and all memories of a contact are ${recall.stored} (medians of the record)`;
   const says = `D / (r S), D = ${recall.perTurn}, r = ${read}, S = ${recall.stored}`;
   const times = rounded(recall.perTurn / Math.max(read * recall.stored, 1));
-  return [{ rule: "freeze-instead", piece: "tail", stands, cost: { times, basis: "computed", says } }];
+  return [{ rule: "freeze-instead", section: "tail", stands, cost: { times, basis: "computed", says } }];
 };
 
 const modelToggle: Check = ({ observed: { mixed } }) => {
   if (mixed === undefined || mixed.threads === 0) return [];
   const stands = `${mixed.threads} of ${mixed.of} threads were answered by more than one of ${mixed.models.join(", ")}`;
-  return [{ rule: "model-toggle", piece: "threads", stands }];
+  return [{ rule: "model-toggle", section: "threads", stands }];
 };
 
 const CHECKS: readonly Check[] = [

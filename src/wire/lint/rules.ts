@@ -29,9 +29,9 @@ const RULES = {
   },
   "unstable-prefix": {
     severity: "error",
-    finds: "another piece before the tail whose bytes differ between two renders of the same request",
+    finds: "another section before the tail whose bytes differ between two renders of the same request",
     because: "the cache matches bytes: from the first that differs on, all is written again",
-    remedy: "make the piece independent of the time, place and order in which it is rendered",
+    remedy: "make the section independent of the time, place and order in which it is rendered",
     row: "snapshot",
   },
   seconds: {

@@ -5,7 +5,7 @@ import type { Rates } from "./cost.ts";
 /** A text in the prefix. */
 export interface PrefixText {
   /** `layer safety`, `tool read`, `output`. */
-  readonly piece: string;
+  readonly section: string;
   /** Which of its texts: `line`, `description`, `input.properties.path.description`; none for a layer's own text. */
   readonly part?: string;
   readonly text: string;

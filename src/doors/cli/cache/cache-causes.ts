@@ -27,8 +27,8 @@ export interface ExplainedRequest extends AttributedRequest {
 
 /** The first byte that is another. */
 export interface Change {
-  readonly piece: string;
-  /** In the piece, counted from 0. */
+  readonly section: string;
+  /** In the section, counted from 0. */
   readonly byte: number;
 }
 
@@ -148,9 +148,9 @@ const CHANGES: readonly Caused["cause"][] = ["trim", "forgotten", "refused", "pr
 function whereOf({ cause, begins }: Caused, { base, change }: ExplainedRequest): string {
   if (cause === "cold") return base === undefined ? "" : `: ${duration(base.gap)} after the request that it continues`;
   if (!CHANGES.includes(cause)) return "";
-  const piece = printable(change?.piece ?? begins.piece);
+  const section = printable(change?.section ?? begins.section);
   const byte = change === undefined ? "" : `, byte ${number(change.byte)}`;
-  return `: begins in ${piece}, block ${number(begins.block + 1)}${byte}`;
+  return `: begins in ${section}, block ${number(begins.block + 1)}${byte}`;
 }
 
 const CAUSE_COLUMNS = [
@@ -166,9 +166,9 @@ const CAUSE_COLUMNS = [
 function causeTable({ totals, priced }: Explanation, style: Style): readonly string[] {
   const money = (dollars: number): string =>
     priced ? `${dollars < 0 ? "-" : ""}$${Math.abs(dollars).toFixed(4)}` : "";
-  const row = ({ cause, piece, requests, tokens, cost, dollars }: CauseTotal): readonly string[] => [
+  const row = ({ cause, section, requests, tokens, cost, dollars }: CauseTotal): readonly string[] => [
     cause,
-    printable(piece),
+    printable(section),
     number(requests),
     number(tokens),
     number(Math.round(cost)),

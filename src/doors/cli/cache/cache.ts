@@ -179,7 +179,7 @@ async function changeBetween(app: App, before: Sent, now: Sent): Promise<Change 
   const [was = [], is = []] = await Promise.all(
     [before, now].map(async ({ turn, record }) => {
       const { request } = await app.runtime.rebuilt(app.operator, turn.id, record.n);
-      return piecesOf(request);
+      return sectionsOf(request);
     }),
   );
   const at = is.findIndex(({ text }, index) => text !== was[index]?.text);
@@ -189,17 +189,17 @@ async function changeBetween(app: App, before: Sent, now: Sent): Promise<Change 
   const same = new Set(old?.holds.map(({ version }) => version));
   const changed = fresh.holds.filter(({ version }) => !same.has(version));
   const names = (changed.length > 0 ? changed : fresh.holds).map(({ name }) => name);
-  return { piece: names.join(" + "), byte: sameBytes(old?.text ?? "", fresh.text) };
+  return { section: names.join(" + "), byte: sameBytes(old?.text ?? "", fresh.text) };
 }
 
 /** A text of a request, and what it holds. */
-interface Piece {
+interface Section {
   readonly text: string;
   readonly holds: readonly { readonly name: string; readonly version: string }[];
 }
 
-function piecesOf({ prefix, messages }: Request): readonly Piece[] {
-  const whole = (name: string, text: string): Piece => ({ text, holds: [{ name, version: text }] });
+function sectionsOf({ prefix, messages }: Request): readonly Section[] {
+  const whole = (name: string, text: string): Section => ({ text, holds: [{ name, version: text }] });
   return [
     ...prefix.tools.map((tool) => whole(tool.name, JSON.stringify(tool))),
     ...prefix.system.map(({ text, layers }) => ({

@@ -222,7 +222,7 @@ async function oldestWaiting({ app: { runtime, operator }, thread: opened }: Tal
 }
 
 const COLUMNS = [
-  { head: "piece" },
+  { head: "section" },
   { head: "rank", right: true },
   { head: "trust" },
   { head: "tokens", right: true },
@@ -230,8 +230,8 @@ const COLUMNS = [
 ] as const;
 
 function layersView({ entries, tokens, limit }: Ledger, style: Style): readonly string[] {
-  const rows = entries.map(({ piece, rank, trust, tokens: cost, fate }) => [
-    piece,
+  const rows = entries.map(({ section, rank, trust, tokens: cost, fate }) => [
+    section,
     rank === undefined ? "" : number(rank),
     trust,
     number(cost),

@@ -80,17 +80,17 @@ function forPeople(report: LintReport, context: Context): readonly string[] {
       ? []
       : [`  Nothing is known of a cache at ${printable(model)}: what is said of costs holds if it has one.`]),
     ...(findings.length === 0 ? ["  Nothing that breaks the cache."] : findings.flatMap((one) => lines(one, context))),
-    ...texts.map(({ piece, says }) => `  ${context.style.yellow("warning")} ${piece}: ${printable(says)}`),
+    ...texts.map(({ section, says }) => `  ${context.style.yellow("warning")} ${section}: ${printable(says)}`),
   ];
 }
 
 function lines(finding: PlacedFinding, { style, terminal: { cwd } }: Context): readonly string[] {
-  const { rule, severity, piece, part, spot, place, stands, because, cost, remedy } = finding;
+  const { rule, severity, section, part, spot, place, stands, because, cost, remedy } = finding;
   const paint = severity === "error" ? style.red : style.yellow;
   const where = place
     ? `${relative(cwd, place.file)}:${place.line}:${place.column}`
     : spot && `line ${spot.line}, column ${spot.column}`;
-  const of = [piece, part].filter((text) => text !== undefined).join(" · ");
+  const of = [section, part].filter((text) => text !== undefined).join(" · ");
   return [
     `  ${paint(severity)} ${style.bold(rule)} ${printable(of)}${where === undefined ? "" : ` (${printable(where)})`}: ${printable(stands)}`,
     `    why: ${because}`,

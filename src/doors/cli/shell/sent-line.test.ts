@@ -3,9 +3,9 @@ import { cuts } from "../../../features/turns/index.ts";
 import { type Fate, type Ledger, type LedgerEntry, layerId } from "../../../protocol/index.ts";
 import { sentLine } from "./sent-line.ts";
 
-const entry = (piece: string, tokens: number, fate: Fate): LedgerEntry => ({
+const entry = (section: string, tokens: number, fate: Fate): LedgerEntry => ({
   ...fate,
-  piece: layerId(piece),
+  section: layerId(section),
   place: "system",
   trust: "operator",
   tokens,

@@ -76,16 +76,16 @@ const at = ({ entries }: Ledger, place: Place): number =>
 
 const isFrozen = ({ place, items }: LedgerEntry): boolean => place === "transcript" && items?.memories !== undefined;
 
-/** What is live, piece by piece. A layer of memories may stand in two places: frozen at the beginning, and in the tail. */
+/** What is live, section by section. A layer of memories may stand in two places: frozen at the beginning, and in the tail. */
 function tailParts({ entries }: Ledger): readonly Part[] {
-  const frozen = new Map(entries.filter(isFrozen).map((entry) => [entry.piece, entry]));
+  const frozen = new Map(entries.filter(isFrozen).map((entry) => [entry.section, entry]));
   const tail = entries.filter(({ place }) => place === "tail");
-  const alone = [...frozen.values()].filter(({ piece }) => tail.every((entry) => entry.piece !== piece));
+  const alone = [...frozen.values()].filter(({ section }) => tail.every((entry) => entry.section !== section));
   return [
     ...alone.map((entry) => memoryPart(entry)),
     ...tail.map((entry) => {
-      const beginning = frozen.get(entry.piece);
-      return beginning !== undefined || entry.piece === "recall" ? memoryPart(entry, beginning) : livePart(entry);
+      const beginning = frozen.get(entry.section);
+      return beginning !== undefined || entry.section === "recall" ? memoryPart(entry, beginning) : livePart(entry);
     }),
   ];
 }
@@ -98,11 +98,11 @@ function memoryPart(entry: LedgerEntry, beginning?: LedgerEntry): Part {
   const where = stand === 0 ? "" : stand === memories ? ", frozen" : `, ${number(stand)} of them frozen`;
   const counted = count(memories, "memory", "memories");
   const tokens = both.reduce((sum, one) => sum + one.tokens, 0);
-  return { forms: [`${entry.piece} ${number(tokens)} (${counted}${where})`, counted], weight: 2 };
+  return { forms: [`${entry.section} ${number(tokens)} (${counted}${where})`, counted], weight: 2 };
 }
 
 function livePart(entry: LedgerEntry): Part {
-  const short = `${entry.piece} ${number(entry.tokens)}`;
+  const short = `${entry.section} ${number(entry.tokens)}`;
   if (entry.fate === "empty") return { forms: [emptyForm(entry), short], weight: 7 };
   return {
     forms: entry.items === undefined ? [short] : [`${short} (${count(entry.items.shown, "item")})`, short],
@@ -111,13 +111,13 @@ function livePart(entry: LedgerEntry): Part {
 }
 
 const emptyForm = (entry: LedgerEntry): string =>
-  entry.fate === "kept" ? `${entry.piece} 0` : `${entry.piece} 0 (${oneLine(entry.because)})`;
+  entry.fate === "kept" ? `${entry.section} 0` : `${entry.section} 0 (${oneLine(entry.because)})`;
 
 /** What is missing is told before all that is there. */
 function cutPart(ledger: Ledger): Part {
-  const pieces = ledger.entries.filter((entry) => isCut(entry) && entry.fate !== "lined").length;
-  if (pieces === 0) return { forms: [cuts(ledger), "nothing cut"], weight: 5 };
-  return { forms: [cuts(ledger), `${count(pieces, "piece")} cut`], weight: 1 };
+  const sections = ledger.entries.filter((entry) => isCut(entry) && entry.fate !== "lined").length;
+  if (sections === 0) return { forms: [cuts(ledger), "nothing cut"], weight: 5 };
+  return { forms: [cuts(ledger), `${count(sections, "section")} cut`], weight: 1 };
 }
 
 /** The short form has what is paid for: time and money. */

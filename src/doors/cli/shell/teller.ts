@@ -164,4 +164,5 @@ const EARLY: Readonly<Record<Exclude<CoreStop, "answered">, string>> = {
 };
 
 /** What is to be known of a declared text, on a line of its own. */
-export const textWarning = ({ agent, piece, says }: TextWarning): string => `${agent}, ${piece}: ${printable(says)}`;
+export const textWarning = ({ agent, section, says }: TextWarning): string =>
+  `${agent}, ${section}: ${printable(says)}`;

@@ -103,7 +103,7 @@ export function continuesLine({ request: { messages }, ledger }: Composed): read
 }
 
 const COLUMNS = [
-  { head: "piece" },
+  { head: "section" },
   { head: "rank", right: true },
   { head: "scope" },
   { head: "budget", right: true },
@@ -132,52 +132,54 @@ function totals(sizes: readonly LayerSize[]): readonly string[] {
 
 function sizesOf({ full, compact, sent }: Prompts): readonly LayerSize[] {
   const [short, now] = [entriesOf(compact), sent instanceof StrataError ? undefined : entriesOf(sent)];
-  return full.ledger.entries.filter(isSized).map(({ piece, rank, scope, wanted }) => {
-    const other = short.get(piece);
-    const { budget } = full.agent.layers.find(({ id }) => id === piece) ?? {};
+  return full.ledger.entries.filter(isSized).map(({ section, rank, scope, wanted }) => {
+    const other = short.get(section);
+    const { budget } = full.agent.layers.find(({ id }) => id === section) ?? {};
     return {
-      layer: piece,
+      layer: section,
       ...(rank !== undefined && { rank }),
       ...(scope !== undefined && { scope }),
       ...(budget !== undefined && { budget }),
       full: wanted,
       compact: other?.wanted ?? 0,
       compactly: other === undefined ? "absent" : APPEARS[other.fate],
-      ...(now !== undefined && { sent: now.get(piece)?.tokens ?? 0 }),
+      ...(now !== undefined && { sent: now.get(section)?.tokens ?? 0 }),
     };
   });
 }
 
 const entriesOf = ({ ledger }: Composed): ReadonlyMap<string, LedgerEntry> =>
-  new Map(ledger.entries.map((entry) => [entry.piece, entry]));
+  new Map(ledger.entries.map((entry) => [entry.section, entry]));
 
 /** What of the sent prompt gave way, and how far. */
-interface CutPiece {
-  readonly piece: string;
+interface CutSection {
+  readonly section: string;
   readonly tokens: number;
   readonly wanted: number;
   readonly because: string;
 }
 
-const cutIn = (sent: Prompts["sent"]): readonly CutPiece[] =>
+const cutIn = (sent: Prompts["sent"]): readonly CutSection[] =>
   sent instanceof StrataError
     ? []
-    : sent.ledger.entries.flatMap(({ piece, tokens, wanted, ...fate }) =>
-        fate.fate === "truncated" || fate.fate === "dropped" ? [{ piece, tokens, wanted, because: fate.because }] : [],
+    : sent.ledger.entries.flatMap(({ section, tokens, wanted, ...fate }) =>
+        fate.fate === "truncated" || fate.fate === "dropped"
+          ? [{ section, tokens, wanted, because: fate.because }]
+          : [],
       );
 
 /** What the mode of the sent prompt leaves out. */
-function absentIn({ full, sent }: Prompts): readonly CutPiece[] {
+function absentIn({ full, sent }: Prompts): readonly CutSection[] {
   if (sent instanceof StrataError) return [];
   const there = entriesOf(sent);
   return full.ledger.entries
-    .filter((entry) => isSized(entry) && entry.wanted > 0 && !there.has(entry.piece))
-    .map(({ piece, wanted }) => ({ piece, tokens: 0, wanted, because: `mode ${sent.ledger.mode}` }));
+    .filter((entry) => isSized(entry) && entry.wanted > 0 && !there.has(entry.section))
+    .map(({ section, wanted }) => ({ section, tokens: 0, wanted, because: `mode ${sent.ledger.mode}` }));
 }
 
-function cutLine({ piece, tokens, wanted, because }: CutPiece): string {
+function cutLine({ section, tokens, wanted, because }: CutSection): string {
   const what = tokens === 0 ? "left out" : `cut to ${number(tokens)}`;
-  return `${piece}: ${what} of ${number(wanted)} tokens (${because})`;
+  return `${section}: ${what} of ${number(wanted)} tokens (${because})`;
 }
 
 /** Why something was cut although there is room: a prefix that is too long leaves some to what is said after it. */

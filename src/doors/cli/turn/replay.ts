@@ -11,7 +11,7 @@ import { seconds } from "../shell/options.ts";
 import { showProgress } from "../shell/progress.ts";
 import { agentNamed, inSession } from "../shell/session.ts";
 import { beginDump, type Dump } from "./dump.ts";
-import { newTally, type PieceTally, type Tally, tallyTurn } from "./tally.ts";
+import { newTally, type SectionTally, type Tally, tallyTurn } from "./tally.ts";
 
 /** What the end of a replay tells besides the tally. */
 interface ReplayReport {
@@ -25,24 +25,24 @@ interface ReplayReport {
   readonly tally: Tally;
 }
 
-/** The end of a replay for a person: counts, then what each piece cost. */
+/** The end of a replay for a person: counts, then what each section cost. */
 function replayTable(report: ReplayReport, style: Style): readonly string[] {
   const { file, agent, tally, milliseconds } = report;
-  const pieces = [...tally.pieces.values()].sort(inOrder).map((piece) => pieceRow(piece, tally));
+  const sections = [...tally.sections.values()].sort(inOrder).map((section) => sectionRow(section, tally));
   return [
     style.bold(`${file} through ${agent}`),
     ...table([{ head: "" }, { head: "", right: true }, { head: "" }], counts(report), style),
     "",
-    ...table(COLUMNS, pieces, style),
+    ...table(COLUMNS, sections, style),
     "",
     `${duration(milliseconds)}${tally.turns.fresh === 0 ? "" : `, ${duration(milliseconds / tally.turns.fresh)} a fresh turn`}`,
   ];
 }
 
 function counts({ tally, lines, exchanges }: ReplayReport): readonly (readonly string[])[] {
-  const { turns, requests, messages, calls, tokens, epochs, recall, pieces } = tally;
+  const { turns, requests, messages, calls, tokens, epochs, recall, sections } = tally;
   const done = turns.fresh + turns.before + turns.failed;
-  const cut = [...pieces.values()].reduce((sum, piece) => sum + piece.cut, 0);
+  const cut = [...sections.values()].reduce((sum, section) => sum + section.cut, 0);
   const begun = Object.entries(epochs).map(([reason, times]) => `${number(times)} ${reason}`);
   return [
     [
@@ -58,7 +58,7 @@ function counts({ tally, lines, exchanges }: ReplayReport): readonly (readonly s
     ["requests", number(requests), ""],
     ["tool calls", number(calls), ""],
     ["tokens", number(tokens), requests === 0 ? "" : `${number(Math.round(tokens / requests))} a request`],
-    ["pieces cut", number(cut), cut === 0 ? "" : "in all requests together"],
+    ["sections cut", number(cut), cut === 0 ? "" : "in all requests together"],
     ["epochs", number(Object.values(epochs).reduce((sum, times) => sum + times, 0)), begun.join(", ")],
     ["recall", number(recall.turns), `turns with hits, ${count(recall.items, "item")} shown`],
   ];
@@ -66,7 +66,7 @@ function counts({ tally, lines, exchanges }: ReplayReport): readonly (readonly s
 
 const COLUMNS = [
   { head: "place" },
-  { head: "piece" },
+  { head: "section" },
   { head: "tokens", right: true },
   { head: "mean a request", right: true },
   { head: "in requests", right: true },
@@ -75,17 +75,17 @@ const COLUMNS = [
 
 const PLACES = ["tools", "system", "transcript", "message", "tail"];
 
-/** In the order of a request; pieces of one place stay as they were first met. */
-const inOrder = (a: PieceTally, b: PieceTally): number => PLACES.indexOf(a.place) - PLACES.indexOf(b.place);
+/** In the order of a request; sections of one place stay as they were first met. */
+const inOrder = (a: SectionTally, b: SectionTally): number => PLACES.indexOf(a.place) - PLACES.indexOf(b.place);
 
-function pieceRow({ place, piece, tokens, requests, cut }: PieceTally, tally: Tally): readonly string[] {
+function sectionRow({ place, section, tokens, requests, cut }: SectionTally, tally: Tally): readonly string[] {
   const mean = tally.requests === 0 ? 0 : tokens / tally.requests;
-  return [place, piece, number(tokens), number(Math.round(mean)), number(requests), cut === 0 ? "" : number(cut)];
+  return [place, section, number(tokens), number(Math.round(mean)), number(requests), cut === 0 ? "" : number(cut)];
 }
 
 /** The same for programs. */
-function replayJson({ tally: { pieces, ...tally }, ...report }: ReplayReport) {
-  return { ...report, ...tally, pieces: [...pieces.values()].sort(inOrder) };
+function replayJson({ tally: { sections, ...tally }, ...report }: ReplayReport) {
+  return { ...report, ...tally, sections: [...sections.values()].sort(inOrder) };
 }
 
 interface Options {

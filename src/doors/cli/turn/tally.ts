@@ -2,9 +2,9 @@ import type { ReplayedTurn, TurnRecord } from "../../../app.ts";
 import { isCut } from "../../../features/turns/index.ts";
 import type { LedgerEntry, Place } from "../../../protocol/index.ts";
 
-/** What one kind of piece cost in all requests together. */
-export interface PieceTally {
-  readonly piece: string;
+/** What one kind of section cost in all requests together. */
+export interface SectionTally {
+  readonly section: string;
   readonly place: Place;
   tokens: number;
   /** Requests that held it. */
@@ -21,7 +21,7 @@ export interface Tally {
   tokens: number;
   epochs: Record<string, number>;
   recall: { turns: number; items: number };
-  readonly pieces: Map<string, PieceTally>;
+  readonly sections: Map<string, SectionTally>;
 }
 
 export function newTally(): Tally {
@@ -33,7 +33,7 @@ export function newTally(): Tally {
     tokens: 0,
     epochs: {},
     recall: { turns: 0, items: 0 },
-    pieces: new Map(),
+    sections: new Map(),
   };
 }
 
@@ -49,7 +49,7 @@ export function tallyTurn(tally: Tally, { fresh, end }: ReplayedTurn, turn: Turn
     const parts = reply?.parts ?? [];
     tally.messages.said += parts.filter((part) => part.type === "text").length;
     tally.tokens += ledger.tokens;
-    for (const entry of ledger.entries) tallyPiece(tally, entry);
+    for (const entry of ledger.entries) tallySection(tally, entry);
   }
   tally.calls += turn.totals?.toolCalls ?? 0;
   tallyEpochs(tally, turn);
@@ -62,13 +62,13 @@ function tallyEpochs({ epochs }: Tally, { requests }: TurnRecord): void {
   for (const reason of opened.values()) epochs[reason] = (epochs[reason] ?? 0) + 1;
 }
 
-function tallyPiece({ pieces }: Tally, entry: LedgerEntry): void {
-  const key = `${entry.place}/${entry.piece}`;
-  const sum = pieces.get(key) ?? { piece: entry.piece, place: entry.place, tokens: 0, requests: 0, cut: 0 };
+function tallySection({ sections }: Tally, entry: LedgerEntry): void {
+  const key = `${entry.place}/${entry.section}`;
+  const sum = sections.get(key) ?? { section: entry.section, place: entry.place, tokens: 0, requests: 0, cut: 0 };
   sum.tokens += entry.tokens;
   if (entry.tokens > 0) sum.requests++;
   if (isCut(entry)) sum.cut++;
-  pieces.set(key, sum);
+  sections.set(key, sum);
 }
 
 /** The tail is computed once a turn: the first request tells what was recalled. */

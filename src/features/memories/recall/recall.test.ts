@@ -136,7 +136,7 @@ describe("what the model sees anyway", () => {
 
   it("leaves out what stands frozen at the start", async () => {
     const hit = said("The key is under the pot.", 1, { kind: "fact" });
-    const line = { piece: layerId("recall"), place: "transcript", trust: "contact", tokens: 9, wanted: 9 } as const;
+    const line = { section: layerId("recall"), place: "transcript", trust: "contact", tokens: 9, wanted: 9 } as const;
     const items = { shown: 1, of: 1, memories: [hit.id] };
     const epoch: Epoch = { ...epochOf(), prefixEntries: [{ ...line, fate: "kept", items }] };
     expect((await recalled([hit], { epoch })).content).toEqual({

@@ -108,8 +108,8 @@ describe("a summary in the record", () => {
     const [turn] = await runtime.turns(OPERATOR, (await ownThread()).id);
     const ledger = turn?.requests[0]?.ledger;
     expect(ledger?.entries).toMatchObject([
-      { piece: "message", trust: "contact", fate: "kept", items: { shown: 4, of: 4 } },
-      { piece: "summary", place: "tail", trust: "platform", fate: "kept" },
+      { section: "message", trust: "contact", fate: "kept", items: { shown: 4, of: 4 } },
+      { section: "summary", place: "tail", trust: "platform", fate: "kept" },
     ]);
     expect(ledger?.tokens).toBe(ledger?.entries.reduce((sum, { tokens }) => sum + tokens, 0));
   });
