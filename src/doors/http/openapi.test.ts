@@ -16,12 +16,12 @@ const LINES = ROUTES.map(({ method, url, says }) => ({ line: `${method.toUpperCa
 const ERRORS = new Map(await allErrors());
 
 describe("the OpenAPI document", () => {
-  it("is OpenAPI 3.1 and asks for the token", () => {
+  it("is OpenAPI 3.1 and asks for a key", () => {
     expect(response.status).toBe(200);
     expect(served).toMatchObject({
       openapi: "3.1.0",
       info: { title: "Strata", version: "1.2.3" },
-      components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
+      components: { securitySchemes: { bearer: { type: "http", scheme: "bearer" }, apiKey: { in: "header", name: "x-api-key" } } },
     });
   });
 
@@ -36,7 +36,7 @@ describe("the OpenAPI document", () => {
   it.each(LINES)("tells of $line what it takes, answers and may refuse", ({ method, url, says }) => {
     expect(at(served, "paths", url, method)).toMatchObject({
       summary: says,
-      security: [{ token: [] }],
+      security: [{ bearer: [] }, { apiKey: [] }],
       responses: { 200: { content: expect.anything() }, default: { content: expect.anything() } },
     });
   });

@@ -10,9 +10,10 @@ export function openApiOf(
   const error = { ...ERROR_ANSWER, schema: errorShape(codes) };
   const host = new OpenAPIHono();
   const { openAPIRegistry: registry } = host;
-  registry.registerComponent("securitySchemes", "token", { type: "http", scheme: "bearer" });
+  registry.registerComponent("securitySchemes", "bearer", { type: "http", scheme: "bearer" });
+  registry.registerComponent("securitySchemes", "apiKey", { type: "apiKey", in: "header", name: "x-api-key" });
   for (const route of routes) registry.registerPath(described(route, error));
-  const info = { title: "Strata", version, description: "The API for the operator. Every path needs the token." };
+  const info = { title: "Strata", version, description: "Every path needs a key: one that `strata key create` made, or the operator's token." };
   return host.getOpenAPI31Document({ openapi: "3.1.0", info });
 }
 
@@ -26,7 +27,7 @@ function described(
     method,
     path: url,
     summary: says,
-    security: [{ token: [] }],
+    security: [{ bearer: [] }, { apiKey: [] }],
     request: {
       params: path,
       query,

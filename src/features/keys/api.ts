@@ -149,11 +149,11 @@ async function reachOf(
   { role, agent: name, contact: wanted }: KeyWish,
 ): Promise<KeyReach> {
   if (role === "contact" && wanted === undefined)
-    throw refused("a key of the role contact is for one contact; name the `contact`, and the `agent` it talks with");
+    throw invalidInput("a key of the role contact is for one contact; name the `contact`, and the `agent` it talks with");
   if (role === "agent" && name === undefined)
-    throw refused("a key of the role agent is for one agent; name the `agent`");
+    throw invalidInput("a key of the role agent is for one agent; name the `agent`");
   if (wanted !== undefined && name === undefined)
-    throw refused("each agent knows its own contacts; name the `agent` beside the `contact`");
+    throw invalidInput("each agent knows its own contacts; name the `agent` beside the `contact`");
   if (!isWithin(actor, { ...(name && { agent: name }), ...(wanted && { contact: wanted }) })) {
     const own = [actor.agent, actor.contact].flatMap((one) => one ?? []).join(" and ");
     const says = `a key opens no more than its maker may reach, and that is ${own}; name the same, or ask an operator of ${actor.org}`;
@@ -165,4 +165,4 @@ async function reachOf(
   return { agent: name, ...(contact !== null && { contact }) };
 }
 
-const refused = (says: string): StrataError => new StrataError("invalid_input", says);
+const invalidInput = (says: string): StrataError => new StrataError("invalid_input", says);

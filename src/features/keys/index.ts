@@ -129,7 +129,7 @@ const COLUMNS = [
   { head: "role" },
   { head: "reaches" },
   { head: "begins" },
-  { head: "valid" },
+  { head: "valid (UTC)" },
   { head: "used" },
   { head: "made by", least: 20, wraps: true },
 ] as const;

@@ -296,6 +296,16 @@ describe("26.4 each role over HTTP, with a key of its own", () => {
     }
   });
 
+  it("lets a contact write without naming itself, and as nobody else", async () => {
+    const stand = await httpFixture(["Hello."]);
+    const token = await stand.key("contact", KEYS.contact);
+    const send = (body: object) => stand.json("POST /v1/agents/companion/messages", { token, body });
+    const { body } = await send({ text: "Hi" });
+    const scope = at((await stand.json(`GET /v1/threads/${at(body, "event", "thread")}`)).body, "scope");
+    expect(scope).toMatchObject({ contact: "ann" });
+    expect((await send({ text: "Hi", contact: "bob" })).status).toBe(403);
+  });
+
   it("tells nobody but an operator of everything where the data is", async () => {
     const stand = await httpFixture();
     for (const [role, reach] of [...Object.entries(KEYS), ["operator", { agent: "companion" }] as const]) {

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { SAMPLING } from "../../agents/index.ts";
 import {
+  type Actor,
   callId,
   type EventPart,
   MODES,
@@ -63,7 +64,7 @@ const TAKES = z.strictObject({
     .describe(
       "an existing thread, thr_…; in place of `contact`, `channel` and `key`, which open a conversation if there is none",
     ),
-  contact: FIELDS.contact.optional(),
+  contact: FIELDS.contact.optional().describe("who writes to the agent; left out, the contact that the key is for"),
   channel: FIELDS.channel
     .optional()
     .describe("where the conversation takes place; over HTTP, `http` if it is left out"),
@@ -177,7 +178,7 @@ const send = runOperation({
     ],
     opens: "everything",
   },
-  run: ({ runtime }, given, { actor, signal }) => runtime.use(MESSAGE_API).sendMessage(actor, messageOf(given), signal),
+  run: ({ runtime }, given, { actor, signal }) => runtime.use(MESSAGE_API).sendMessage(actor, messageOf(forContact(given, actor)), signal),
   seconds: ({ seconds }) => seconds,
   soFar: (event): SentMessage => ({ event, state: "running" }),
   show: ({ state, event }, { given: { agent } }) =>
@@ -185,6 +186,10 @@ const send = runOperation({
 });
 
 type Given = z.output<typeof TAKES>;
+
+/** Whoever reaches one contact alone need not name it. */
+const forContact = (given: Given, { contact }: Pick<Actor, "contact">): Given =>
+  given.thread === undefined && given.contact === undefined && contact !== undefined ? { ...given, contact } : given;
 
 function messageOf(given: Given): NewMessage {
   const { kind, trust, name, number, line: at, externalId, signature, settings, mode, follow } = given;
