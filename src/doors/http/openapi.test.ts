@@ -21,7 +21,9 @@ describe("the OpenAPI document", () => {
     expect(served).toMatchObject({
       openapi: "3.1.0",
       info: { title: "Strata", version: "1.2.3" },
-      components: { securitySchemes: { bearer: { type: "http", scheme: "bearer" }, apiKey: { in: "header", name: "x-api-key" } } },
+      components: {
+        securitySchemes: { bearer: { type: "http", scheme: "bearer" }, apiKey: { in: "header", name: "x-api-key" } },
+      },
     });
   });
 

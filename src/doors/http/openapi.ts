@@ -13,7 +13,11 @@ export function openApiOf(
   registry.registerComponent("securitySchemes", "bearer", { type: "http", scheme: "bearer" });
   registry.registerComponent("securitySchemes", "apiKey", { type: "apiKey", in: "header", name: "x-api-key" });
   for (const route of routes) registry.registerPath(described(route, error));
-  const info = { title: "Strata", version, description: "Every path needs a key: one that `strata key create` made, or the operator's token." };
+  const info = {
+    title: "Strata",
+    version,
+    description: "Every path needs a key: one that `strata key create` made, or the operator's token.",
+  };
   return host.getOpenAPI31Document({ openapi: "3.1.0", info });
 }
 

@@ -149,7 +149,9 @@ async function reachOf(
   { role, agent: name, contact: wanted }: KeyWish,
 ): Promise<KeyReach> {
   if (role === "contact" && wanted === undefined)
-    throw invalidInput("a key of the role contact is for one contact; name the `contact`, and the `agent` it talks with");
+    throw invalidInput(
+      "a key of the role contact is for one contact; name the `contact`, and the `agent` it talks with",
+    );
   if (role === "agent" && name === undefined)
     throw invalidInput("a key of the role agent is for one agent; name the `agent`");
   if (wanted !== undefined && name === undefined)

@@ -178,7 +178,8 @@ const send = runOperation({
     ],
     opens: "everything",
   },
-  run: ({ runtime }, given, { actor, signal }) => runtime.use(MESSAGE_API).sendMessage(actor, messageOf(forContact(given, actor)), signal),
+  run: ({ runtime }, given, { actor, signal }) =>
+    runtime.use(MESSAGE_API).sendMessage(actor, messageOf(forContact(given, actor)), signal),
   seconds: ({ seconds }) => seconds,
   soFar: (event): SentMessage => ({ event, state: "running" }),
   show: ({ state, event }, { given: { agent } }) =>
