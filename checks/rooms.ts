@@ -43,6 +43,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "turn",
       "turn/sources",
       "turn/tools",
+      "sandbox",
     ],
     mayImportTypes: ["work"],
   },
@@ -76,6 +77,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@hono/": ["doors/http", "app", "doors/cli"],
   hono: ["doors/http", "app"],
   commander: ["doors/cli"],
+  "quickjs-wasi": ["sandbox"],
+  esbuild: ["sandbox"],
 };
 
 /** Where the environment may be read: it is an input, and inputs are parsed at the edges. */

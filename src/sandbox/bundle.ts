@@ -1,0 +1,96 @@
+import { createRequire, SourceMap } from "node:module";
+
+/** A handler with all that it imports, as one script. */
+export interface Bundle {
+  readonly code: string;
+  /** Its source map as JSON, without the sources' texts. Paths are relative to the project's folder. */
+  readonly map: string;
+}
+
+/** Why a handler cannot be bundled: sentences, with file and line where there are some. */
+export interface BundleFailure {
+  readonly problems: readonly string[];
+}
+
+type Esbuild = typeof import("esbuild");
+
+/** How many problems of a handler are told. */
+const TOLD = 5;
+
+/**
+ * Bundles a module in TypeScript or JavaScript for the cage. What stands outside of the language, as `node:fs`, is refused with the line that
+ * imports it.
+ * @param file absolute
+ * @param folder the project's, absolute
+ */
+export function bundle(file: string, folder: string): Bundle | BundleFailure {
+  const esbuild = loadEsbuild();
+  if (esbuild === undefined)
+    return { problems: ["handlers are bundled by esbuild, which is not installed: run `npm install esbuild`"] };
+  try {
+    const { outputFiles } = esbuild.buildSync({
+      entryPoints: [file],
+      absWorkingDir: folder,
+      outfile: "handler.js",
+      bundle: true,
+      write: false,
+      format: "iife",
+      globalName: "__handler",
+      footer: { js: "globalThis.__handler = __handler;" },
+      target: "es2023",
+      platform: "neutral",
+      mainFields: ["module", "main"],
+      // Nothing of the machine decides what a handler is.
+      tsconfigRaw: "{}",
+      charset: "utf8",
+      legalComments: "none",
+      sourcemap: "external",
+      sourcesContent: false,
+      logLevel: "silent",
+    });
+    const textOf = (end: string): string => outputFiles.find(({ path }) => path.endsWith(end))?.text ?? "";
+    return { code: textOf(".js"), map: textOf(".map") };
+  } catch (thrown) {
+    return { problems: problemsIn(thrown) };
+  }
+}
+
+/** @returns undefined where it is not installed: few need it */
+function loadEsbuild(): Esbuild | undefined {
+  try {
+    const esbuild: Esbuild = createRequire(import.meta.url)("esbuild");
+    return esbuild;
+  } catch {
+    return undefined;
+  }
+}
+
+function problemsIn(thrown: unknown): readonly string[] {
+  const errors = thrown instanceof Error && "errors" in thrown && Array.isArray(thrown.errors) ? thrown.errors : [];
+  if (errors.length === 0) return [thrown instanceof Error ? thrown.message : String(thrown)];
+  return errors.slice(0, TOLD).map(({ text, location }) => {
+    const place = location ? `${location.file}:${location.line}: ` : "";
+    const module = /^Could not resolve "(.+)"$/.exec(text)?.[1];
+    if (module === undefined) return `${place}${text}`;
+    if (module.startsWith(".")) return `${place}there is no file ${module}`;
+    return `${place}a handler cannot import ${JSON.stringify(module)}: it runs without Node, files and network; import only your own files and packages that need none of these`;
+  });
+}
+
+/** A stack of the guest's with the lines of the author's files; lines of the cage's own are left out. */
+export function mappedStack(stack: string, map: string): string {
+  const lines = stack.split("\n").filter((line) => !line.includes("prelude.js"));
+  let read: SourceMap;
+  try {
+    read = new SourceMap(JSON.parse(map));
+  } catch {
+    return lines.join("\n");
+  }
+  const place = (all: string, line: string, column: string): string => {
+    const found = read.findEntry(Number(line) - 1, Number(column) - 1);
+    return "originalSource" in found
+      ? `${found.originalSource}:${found.originalLine + 1}:${found.originalColumn + 1}`
+      : all;
+  };
+  return lines.map((line) => line.replace(/handler\.js:(\d+):(\d+)/g, place)).join("\n");
+}

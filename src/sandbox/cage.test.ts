@@ -1,0 +1,212 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ATTEMPTS, bundled, handlerOf, holds } from "./index.contract.ts";
+import {
+  type Answer,
+  bundle,
+  cageMissing,
+  DEFAULT_LIMITS,
+  LEVELS,
+  mappedStack,
+  openCage,
+  type Pool,
+  type Task,
+} from "./index.ts";
+import { slice } from "./slice.ts";
+
+const taskOf = (code: string, change: Partial<Task> = {}): Task => ({
+  code,
+  input: JSON.stringify({ payload: { name: "Ann" }, metadata: { own_name: "greeter" }, history: [] }),
+  answers: [],
+  seed: 7,
+  now: 1_700_000_000_000,
+  limits: DEFAULT_LIMITS,
+  ...change,
+});
+const handler = (body: string, change: Partial<Task> = {}): Task => taskOf(handlerOf({ body }), change);
+
+/** Runs a handler to its end; each question is answered with its own message. */
+async function toEnd(pool: Pool, task: Task) {
+  const answers: Answer[] = [];
+  for (;;) {
+    const outcome = await pool.run({ ...task, answers });
+    if (outcome.kind !== "waits") return outcome;
+    answers.push(
+      ...outcome.asks.map((ask) => ({ value: JSON.stringify({ text: `re: ${JSON.parse(ask).request.message}` }) })),
+    );
+  }
+}
+
+for (const level of LEVELS) {
+  const missing = cageMissing(level);
+  describe.skipIf(missing !== undefined)(
+    `the cage at the level \`${level}\`${missing === undefined ? "" : ` (${missing})`}`,
+    () => {
+      let pool: Pool;
+      beforeAll(() => {
+        pool = openCage(level, { seats: 1 });
+      });
+      afterAll(() => pool.close());
+
+      it("003.3 gives a handler its payload and metadata, and takes what it returns", async () => {
+        expect(await pool.run(handler("return {p, m, ports: Object.keys(ports)}"))).toMatchObject({
+          kind: "returned",
+          value: '{"p":{"name":"Ann"},"m":{"own_name":"greeter"},"ports":["complete","log","history"]}',
+        });
+      });
+
+      it("holds nothing while a handler waits: it is run again with each answer, and asks the same", async () => {
+        const body =
+          "const a=await ports.complete({message:'a'}); const [b,c]=await Promise.all([ports.complete({message:'b'}),ports.complete({message:'c'})]); globalThis.n=(globalThis.n??0)+1; ports.log(n); return [a.text,b.text,c.text,n]";
+        const first = await pool.run(handler(body));
+        expect(first).toMatchObject({ kind: "waits", asks: ['{"port":"complete","request":{"message":"a"}}'] });
+        const end = { kind: "returned", value: '["re: a","re: b","re: c",1]', logs: ["1"] };
+        expect(await toEnd(pool, handler(body))).toMatchObject(end);
+        expect(await toEnd(pool, handler(body))).toMatchObject(end);
+      });
+
+      it("gives an error in place of an answer, which a handler may catch", async () => {
+        const task = handler("try { await ports.complete({message:'a'}) } catch (e) { return e.message }", {
+          answers: [{ error: "not now" }],
+        });
+        expect(await pool.run(task)).toMatchObject({ kind: "returned", value: '"not now"' });
+      });
+
+      it("has a clock and a chance that the task decides", async () => {
+        const body = "return [Date.now(), Math.random()]";
+        const [one, same, other] = await Promise.all([7, 7, 8].map((seed) => pool.run(handler(body, { seed }))));
+        const said = (outcome?: object) => (outcome && "value" in outcome ? outcome.value : undefined);
+        expect(said(one)).toMatch(/^\[1700000000000,0\.\d+\]$/);
+        expect(said(same)).toBe(said(one));
+        expect(said(other)).not.toBe(said(one));
+      });
+
+      it("tries a slice that used too much CPU time once more, with twice as much", async () => {
+        const long = handler("for(let i=0;i<1e7;i++); return 1");
+        expect(await pool.run(long)).toMatchObject({
+          reason: "cpu",
+          message: `it used more than ${2 * DEFAULT_LIMITS.cpuMs} ms of CPU time`,
+        });
+      });
+
+      it.each(ATTEMPTS.map((attempt) => [attempt.name, attempt] as const))(
+        "does not let it: %s",
+        async (_, attempt) => {
+          const outcome = await toEnd(pool, taskOf(handlerOf(attempt), { limits: { ...DEFAULT_LIMITS, cpuMs: 25 } }));
+          expect(holds(attempt.want, outcome), JSON.stringify(outcome)).toBe(true);
+        },
+      );
+
+      it("is whole afterwards", async () => {
+        expect(await pool.run(handler("return 'whole'"))).toMatchObject({ value: '"whole"' });
+      });
+    },
+  );
+}
+
+describe("what an attempt gets without its wall", () => {
+  /** One of each wall that a limit is, with that limit alone lifted. */
+  const LIFTED = [
+    ["loops for long", { cpuMs: 60_000 }],
+    ["loops while it is loaded", { cpuMs: 60_000 }],
+    ["takes 64 MB at once", { memory: 128 * 1024 * 1024 }],
+    ["fills a typed array", { memory: 1024 * 1024 * 1024, cpuMs: 60_000 }],
+    ["answers with many members", { output: 1e9, cpuMs: 60_000 }],
+    ["answers with a megabyte", { output: 1e9, cpuMs: 60_000 }],
+    ["logs ten thousand lines", { logs: 1e6, logLength: 1e9, cpuMs: 60_000 }],
+    ["logs a megabyte", { logs: 1e6, logLength: 1e9, cpuMs: 60_000 }],
+    ["asks a thousand times at once", { asks: 1e6, cpuMs: 60_000 }],
+    ["asks without waiting", { asks: 1e6, cpuMs: 60_000 }],
+  ] as const;
+  it.each(LIFTED)("succeeds: %s", async (name, lifted) => {
+    const attempt = ATTEMPTS.find((one) => one.name === name);
+    if (attempt === undefined) throw new Error(`there is no attempt ${name}`);
+    const outcome = await slice(taskOf(handlerOf(attempt), { limits: { ...DEFAULT_LIMITS, ...lifted } }));
+    expect(outcome.kind, JSON.stringify(outcome).slice(0, 300)).not.toBe("failed");
+  });
+
+  it("succeeds where no VM stands around it", () => {
+    const got = ATTEMPTS.filter(({ wall }) => wall === "vm").map(({ name, want, ...code }) => {
+      const run = `${handlerOf(code)};__handler.default({},{},{log(){},async complete(){}}).then((value)=>process.stdout.write(JSON.stringify(value)))`;
+      const { stdout } = spawnSync(process.execPath, ["--eval", run], { encoding: "utf8", timeout: 20_000 });
+      return { name, held: holds(want, { kind: "returned", value: stdout, logs: [], cpuMs: 0 }) };
+    });
+    const held = got.filter(({ held }) => held).map(({ name }) => name);
+    // Node has no such modules, and takes no address of the web.
+    expect(held).toEqual([
+      "imports qjs:std",
+      "imports qjs:os",
+      "imports std",
+      "imports ./handler.js",
+      "imports file:///etc/passwd",
+      "imports https://example.org/a.js",
+    ]);
+  });
+});
+
+describe("a pool", () => {
+  it("refuses what would wait too long, by name", async () => {
+    const pool = openCage("thread", { seats: 1, waiting: 1 });
+    const [one, two, three] = await Promise.all([1, 2, 3].map((n) => pool.run(handler(`return ${n}`))));
+    expect([one, two]).toMatchObject([{ value: "1" }, { value: "2" }]);
+    expect(three).toMatchObject({ kind: "failed", reason: "busy" });
+    await pool.close();
+  });
+});
+
+describe("a bundle", () => {
+  let folder: string;
+  const write = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "strata-bundle-"));
+    mkdirSync(join(folder, "lib"));
+  });
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it("holds what the handler imports, without its types, and tells errors by the author's lines", async () => {
+    write(
+      "lib/loud.ts",
+      "export function loud(text: string): string {\n  if (text === '') throw new Error('nothing to shout');\n  return text.toUpperCase();\n}\n",
+    );
+    const file = write(
+      "shouter.ts",
+      "import { loud } from './lib/loud.ts';\ninterface Said { readonly text: string }\nexport default (payload: Said) => ({ payload: loud(payload.text) });\n",
+    );
+    const { code, map } = bundled(file, folder);
+    const pool = openCage("thread", { seats: 1 });
+    const shout = (text: string) =>
+      pool.run(taskOf(code, { input: JSON.stringify({ payload: { text }, metadata: {}, history: [] }) }));
+    expect(await shout("hello")).toMatchObject({ value: '{"payload":"HELLO"}' });
+    const failed = await shout("");
+    expect(failed).toMatchObject({ kind: "failed", reason: "threw", message: "nothing to shout" });
+    const stack = mappedStack("stack" in failed ? failed.stack : "", map);
+    expect(stack).toContain("lib/loud.ts:2:");
+    expect(stack).toContain("shouter.ts:3:");
+    expect(stack).not.toContain("prelude");
+    await pool.close();
+  });
+
+  it("is the same bytes each time", () => {
+    const file = write("same.ts", "export default () => 1;\n");
+    expect(bundled(file, folder)).toEqual(bundled(file, folder));
+  });
+
+  it.each([
+    [
+      "import { readFileSync } from 'node:fs';\nexport default () => readFileSync('/etc/passwd');",
+      'bad.ts:1: a handler cannot import "node:fs"',
+    ],
+    ["export default () => 1;\nimport 'net';", 'bad.ts:2: a handler cannot import "net"'],
+    ["import './gone.ts';\nexport default () => 1;", "bad.ts:1: there is no file ./gone.ts"],
+    ["export default () => {\n  const;\n}", "bad.ts:2: "],
+  ])("refuses %j with its line", (text, says) => {
+    const made = bundle(write("bad.ts", text), folder);
+    expect("problems" in made ? made.problems.join("\n") : "bundled").toContain(says);
+  });
+});

@@ -1,0 +1,150 @@
+import { spawn, spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import type { Seat } from "./seat.ts";
+import { seccompFilter } from "./seccomp.ts";
+import type { Outcome } from "./task.ts";
+
+const HERE = dirname(fileURLToPath(import.meta.url));
+const PROGRAM = import.meta.url.endsWith(".ts") ? "process.ts" : "process.js";
+/** The file descriptor on which bubblewrap reads the filter. */
+const FILTER = 3;
+/** Megabytes that V8 may use for itself; the VM has its own limit. */
+const HEAP = 64;
+
+/** What stands in the jail, and what is left out of its walls: only tests leave any out. */
+export interface JailPlan {
+  /** The program to start, as a path in the jail. */
+  readonly program: string;
+  /** Further files and folders: where they are, and where they stand in the jail. All can only be read. */
+  readonly shows?: readonly (readonly [from: string, to: string])[];
+  readonly without?: readonly Wall[];
+}
+
+/** The walls around the process, besides the VM in it. */
+export type Wall = "namespaces" | "environment" | "permission" | "filter" | "files";
+
+/** The libraries that Node is linked with, as this process has them. */
+function libraries(): readonly string[] {
+  const report: unknown = process.report.getReport();
+  const found = typeof report === "object" && report !== null && "sharedObjects" in report ? report.sharedObjects : [];
+  const all = Array.isArray(found) ? found.filter((one) => typeof one === "string") : [];
+  return all.filter((path) => path.startsWith("/") && !path.endsWith(".node"));
+}
+
+/** How bubblewrap is called. */
+export function jailCommand({ program, shows = [], without = [] }: JailPlan): readonly string[] {
+  const has = (wall: Wall): boolean => !without.includes(wall);
+  const namespaces = [
+    ...["--unshare-all", "--unshare-user", "--disable-userns", "--hostname", "cage"],
+    ...["--uid", "65534", "--gid", "65534"],
+  ];
+  const seen = [...libraries().map((path) => [path, path] as const), [process.execPath, "/node"] as const, ...shows];
+  const files = [
+    ...seen.flatMap(([from, to]) => ["--ro-bind", from, to]),
+    ...["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/"],
+  ];
+  return [
+    ...(has("namespaces") ? namespaces : []),
+    ...(has("environment") ? ["--clearenv"] : []),
+    ...["--cap-drop", "ALL", "--new-session", "--die-with-parent"],
+    ...(has("files") ? files : ["--dev-bind", "/", "/"]),
+    ...(has("filter") ? ["--seccomp", String(FILTER)] : []),
+    has("files") ? "/node" : process.execPath,
+    ...(has("permission") ? ["--permission", "--allow-fs-read=/cage/*"] : []),
+    ...[`--max-old-space-size=${HEAP}`, "--disable-proto=throw", "--no-warnings", program],
+  ];
+}
+
+/** Why this system cannot have the jail; undefined where it can. */
+export function jailMissing(): string | undefined {
+  if (process.platform !== "linux" || process.arch !== "x64")
+    return `it needs Linux on x86-64, and this is ${process.platform} on ${process.arch}`;
+  const { error, status, stderr } = spawnSync(
+    "bwrap",
+    ["--unshare-all", "--unshare-user", "--disable-userns", "--ro-bind", "/", "/", "--", process.execPath, "--version"],
+    { encoding: "utf8", timeout: 10_000 },
+  );
+  if (error !== undefined)
+    return "bubblewrap is not installed: `apt-get install bubblewrap`, or the package of your system";
+  if (status !== 0) return `bubblewrap cannot make namespaces here (${stderr.trim().split("\n")[0]})`;
+  return undefined;
+}
+
+/** Starts a program in the jail. The filter goes through a pipe of its own. */
+export function startJailed(plan: JailPlan) {
+  const has = (wall: Wall): boolean => !plan.without?.includes(wall);
+  const child = spawn("bwrap", jailCommand(plan), {
+    stdio: ["pipe", "pipe", "pipe", "pipe"],
+    ...(has("environment") && { env: {} }),
+  });
+  const filter = child.stdio[FILTER];
+  // Where bubblewrap ends before it has read all, it says why.
+  filter?.on("error", () => {});
+  if (filter && "end" in filter) filter.end(seccompFilter());
+  return child;
+}
+
+/** A process of its own that sees Node, the VM and nothing else of the machine. */
+export async function openJail(): Promise<Seat> {
+  const vm = dirname(createRequire(import.meta.url).resolve("quickjs-wasi/quickjs.wasm"));
+  const child = startJailed({
+    program: `/cage/sandbox/${PROGRAM}`,
+    shows: [
+      [HERE, "/cage/sandbox"],
+      [vm, "/cage/node_modules/quickjs-wasi"],
+    ],
+  });
+  const { promise: gone, resolve: ended } = Promise.withResolvers<undefined>();
+  let said = "";
+  child.stderr.on("data", (data) => {
+    said = `${said}${data}`.slice(-2_000);
+  });
+  child.stdin.on("error", () => {});
+  child.on("error", () => ended(undefined));
+  child.on("exit", () => ended(undefined));
+  const lines = createInterface({ input: child.stdout });
+  const line = (): Promise<string | undefined> =>
+    Promise.race([new Promise<string>((done) => lines.once("line", done)), gone]);
+  if ((await line()) === undefined) throw new Error(`the jail of the cage did not start: ${said.trim()}`);
+  const pipes = [child.stdin, child.stdout, child.stderr];
+  const hold = (how: "ref" | "unref"): void => {
+    child[how]();
+    for (const pipe of pipes)
+      if (how in pipe && typeof Reflect.get(pipe, how) === "function") Reflect.get(pipe, how).call(pipe);
+  };
+  hold("unref");
+  return {
+    run: async (task) => {
+      hold("ref");
+      child.stdin.write(`${JSON.stringify(task)}\n`);
+      const answer = await line();
+      hold("unref");
+      if (answer === undefined) return undefined;
+      const outcome: Outcome = JSON.parse(answer);
+      return outcome;
+    },
+    used: async () => usedBy(child.pid),
+    end: async () => {
+      child.kill("SIGKILL");
+      await gone;
+    },
+  };
+}
+
+/** CPU milliseconds of a process and of those below it; Linux counts them in hundredths of a second. */
+function usedBy(pid: number | undefined): number | undefined {
+  if (pid === undefined) return undefined;
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const own = (Number(fields[11]) + Number(fields[12])) * 10;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean);
+    return children.reduce((sum, child) => sum + (usedBy(Number(child)) ?? 0), own);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,133 @@
+import type { Seat } from "./seat.ts";
+import type { Outcome, Task } from "./task.ts";
+
+export interface PoolOptions {
+  /** Slices that run at the same time. */
+  readonly seats: number;
+  /** Slices that may wait for a seat; more are refused as `busy`. Default: 1,000. */
+  readonly waiting?: number;
+  /** Milliseconds of CPU time that a slice may use beyond its limit before its seat is ended. Default: 150. */
+  readonly beyond?: number;
+}
+
+/** Milliseconds of the clock between two looks at a slice that runs. */
+const LOOKS = 100;
+/** Milliseconds of the clock after which a slice is ended even if nobody can tell what CPU time it has used. */
+const MOST = 60_000;
+/** How much more CPU time a slice gets that is tried once more. */
+const MORE = 2;
+
+/**
+ * Runs slices, each on a seat of its own. A slice that hangs where its VM cannot be interrupted is ended with its seat, and another seat is
+ * opened. Whoever used too much CPU time is tried once more with twice as much: a first run may pay for what others did to the caches.
+ */
+export class Pool {
+  readonly #open: () => Promise<Seat>;
+  readonly #options: Required<PoolOptions>;
+  readonly #free: Seat[] = [];
+  readonly #waiting: ((seat: Promise<Seat>) => void)[] = [];
+  #seats = 0;
+  #closed = false;
+
+  constructor(open: () => Promise<Seat>, { seats, waiting = 1_000, beyond = 150 }: PoolOptions) {
+    this.#open = open;
+    this.#options = { seats, waiting, beyond };
+  }
+
+  /** @throws Error where no seat can be opened */
+  async run(task: Task): Promise<Outcome> {
+    const first = await this.#once(task);
+    if (first.kind !== "failed" || first.reason !== "cpu") return first;
+    return await this.#once({ ...task, limits: { ...task.limits, cpuMs: task.limits.cpuMs * MORE } });
+  }
+
+  /** Ends what does not run. What runs ends with its slice. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all(this.#free.splice(0).map((seat) => seat.end()));
+  }
+
+  async #once(task: Task): Promise<Outcome> {
+    if (this.#free.length === 0 && this.#seats >= this.#options.seats && this.#waiting.length >= this.#options.waiting)
+      return failed("busy", "too many handlers wait already; try again later", 0);
+    const seat = await this.#take();
+    const watch = watched(seat, task.limits.cpuMs + this.#options.beyond);
+    const outcome = await seat.run(task);
+    watch.end();
+    if (outcome !== undefined) {
+      this.#give(seat);
+      return outcome;
+    }
+    this.#seats--;
+    // Whoever waits gets a new seat in its place.
+    const next = this.#waiting.shift();
+    if (next !== undefined) next(this.#another());
+    const used = watch.ended();
+    if (used !== undefined) return failed("cpu", `it used more than ${task.limits.cpuMs} ms of CPU time`, used);
+    return failed("memory", "it needed more memory than the cage has", 0);
+  }
+
+  async #take(): Promise<Seat> {
+    const free = this.#free.pop();
+    if (free !== undefined) return free;
+    if (this.#seats < this.#options.seats) return await this.#another();
+    const { promise, resolve } = Promise.withResolvers<Seat>();
+    this.#waiting.push(resolve);
+    return await promise;
+  }
+
+  async #another(): Promise<Seat> {
+    this.#seats++;
+    try {
+      return await this.#open();
+    } catch (thrown) {
+      this.#seats--;
+      throw thrown;
+    }
+  }
+
+  #give(seat: Seat): void {
+    const next = this.#waiting.shift();
+    if (next !== undefined) next(Promise.resolve(seat));
+    else if (this.#closed) void seat.end();
+    else this.#free.push(seat);
+  }
+}
+
+const failed = (reason: "cpu" | "memory" | "busy", message: string, cpuMs: number): Outcome => ({
+  kind: "failed",
+  reason,
+  message,
+  stack: "",
+  logs: [],
+  cpuMs,
+});
+
+/** Ends a seat whose slice uses more CPU time than it may. Time of the clock alone ends nothing but what cannot be measured. */
+function watched(seat: Seat, most: number) {
+  const began = performance.now();
+  const before = seat.used();
+  let ended: number | undefined;
+  let isOver = false;
+  let timer: NodeJS.Timeout | undefined;
+  const look = async (): Promise<void> => {
+    const [was = 0, now] = [await before, await seat.used()];
+    if (isOver) return;
+    const time = performance.now() - began;
+    const used = now === undefined ? time : now - was;
+    if (used <= most && time <= MOST) {
+      timer = setTimeout(look, LOOKS);
+      return;
+    }
+    ended = used;
+    await seat.end();
+  };
+  timer = setTimeout(look, LOOKS);
+  return {
+    end: () => {
+      isOver = true;
+      clearTimeout(timer);
+    },
+    ended: () => ended,
+  };
+}

@@ -1,0 +1,49 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import type { Seat } from "./seat.ts";
+import type { Outcome, Task } from "./task.ts";
+
+const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
+
+/** What V8 may need around the VM, whose memory is not part of it. */
+const AROUND = { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 4 };
+
+/** Milliseconds within which a thread says how much CPU time it has used. */
+const TELLS = 1_000;
+
+/** A thread of this program without its environment and arguments. It keeps no program alive while it has nothing to do. */
+export async function openThread(): Promise<Seat> {
+  const worker = new Worker(PROGRAM, {
+    env: {},
+    argv: [],
+    execArgv: [],
+    stdout: true,
+    stderr: true,
+    resourceLimits: AROUND,
+  });
+  const { promise: gone, resolve: ended } = Promise.withResolvers<undefined>();
+  worker.on("exit", () => ended(undefined));
+  let why: unknown;
+  worker.on("error", (error) => {
+    why = error;
+  });
+  const first = await Promise.race([new Promise((ready) => worker.once("message", ready)), gone]);
+  if (first === undefined) throw why instanceof Error ? why : new Error("a thread of the cage did not start");
+  worker.unref();
+  return {
+    run: async (task: Task) => {
+      worker.ref();
+      const said = new Promise<Outcome>((done) => worker.once("message", done));
+      worker.postMessage(task);
+      const outcome = await Promise.race([said, gone]);
+      worker.unref();
+      return outcome;
+    },
+    used: async () => {
+      const told = worker.cpuUsage().catch(() => undefined);
+      const usage = await Promise.race([told, wait(TELLS, undefined, { ref: false }), gone]);
+      return usage && (usage.user + usage.system) / 1_000;
+    },
+    end: async () => void (await worker.terminate()),
+  };
+}
