@@ -1,6 +1,7 @@
 import { z } from "zod";
 import {
   type Agent,
+  type AgentName,
   agentName,
   type CoreAgent,
   canonicalJson,
@@ -45,16 +46,20 @@ export function agentSpec(agent: Agent): string {
 }
 
 /**
- * The agent of a stored spec, for threads that are pinned to it. `version` is what the record says it is.
+ * The agent of a stored spec, for threads that are pinned to it. `version` is what the record says it is, and `name` what it is called
+ * now: one that was renamed keeps the version that it had under its first name.
  * @throws StrataError `record_broken` when the spec is not of that version or not a spec
  */
-export type Revive = (spec: string, version?: Digest) => Agent;
+export type Revive = (spec: string, version?: Digest, name?: AgentName) => Agent;
 
 /** The same with the keys of all features. */
 export function reviving({ keys, sources }: Pick<Schema, "keys" | "sources">): Revive {
   const layers = z.array(LAYER.extend({ source: sources.stored }));
   const form = SPEC.extend({ layers, ...membersOf(keys, (key) => maybe(key.stored)) });
-  return (spec, version = digestOf(spec)) => reviveAgent(form, spec, version);
+  return (spec, version = digestOf(spec), name) => {
+    const agent = reviveAgent(form, spec, version);
+    return name === undefined || name === agent.name ? agent : deepFreeze({ ...agent, name });
+  };
 }
 
 function reviveAgent(form: typeof SPEC, spec: string, version: Digest): Agent {

@@ -105,9 +105,9 @@ async function formerAgents({ store }: Around, org: OrgId, agents: readonly Agen
     org,
     agents.map(({ name }) => name),
   );
-  return kept.flatMap(({ spec, version }) => {
+  return kept.flatMap(({ spec, agent: name, version }) => {
     try {
-      return [reviveAgent(spec, version)];
+      return [reviveAgent(spec, version, name)];
     } catch {
       return [];
     }

@@ -7,7 +7,7 @@ import { sendDelivery } from "../features/deliveries/index.ts";
 import { DISK, type ProjectDisk } from "../features/index.ts";
 import { type Accounts, accountsOf } from "../features/life/index.ts";
 import { openVectors, type Vectors } from "../features/memories/index.ts";
-import { removeWorkspace } from "../features/workspace/index.ts";
+import { removeWorkspace, renameWorkspaces } from "../features/workspace/index.ts";
 import { findSecrets } from "../guard/index.ts";
 import { calibration, countAhead, recordedModel, tokenCounter, wireBody } from "../models/index.ts";
 import {
@@ -141,6 +141,11 @@ const filesRemover =
   (scope) =>
     removeWorkspace(workspacesIn(data), scope);
 
+const filesMover =
+  ({ data }: PlacedOptions): Parts["renameFiles"] =>
+  (owner, to) =>
+    renameWorkspaces(workspacesIn(data), owner, to);
+
 /** The only place where the engine reads the machine's clock. */
 const REAL: Pick<Clock, "real"> = { real: () => Date.now() };
 
@@ -178,8 +183,8 @@ function joined(options: PlacedOptions, { declared, current, vectors, disk, feat
   let now = declared;
   const clock: Clock = { recorded: () => time.at ?? REAL.real(), real: REAL.real };
   const accounts = accountsOf(() => now.projects, clock);
-  const removeFiles = filesRemover(options);
-  const parts = partsOf({ store, vectors, accounts, disk, features, channels, removeFiles, now: () => now, clock });
+  const files = { removeFiles: filesRemover(options), renameFiles: filesMover(options) };
+  const parts = partsOf({ store, vectors, accounts, disk, features, channels, ...files, now: () => now, clock });
   if (options.recordOnly !== true) beginReading(accounts, now.agents);
   const wireOf = (agent: Agent): ModelRef => options.wire ?? now.wireOf(agent);
   const runtime = openRuntime(parts);
@@ -262,7 +267,7 @@ function beginReading(accounts: Accounts, agents: readonly Agent[]): void {
 interface Changing
   extends Pick<
     RuntimeParts,
-    "store" | "vectors" | "accounts" | "disk" | "features" | "channels" | "removeFiles" | "clock"
+    "store" | "vectors" | "accounts" | "disk" | "features" | "channels" | "removeFiles" | "renameFiles" | "clock"
   > {
   readonly now: () => Declared;
 }

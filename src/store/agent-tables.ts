@@ -81,11 +81,19 @@ interface SpentSignatureTable extends OfAgent {
   readonly digest: Digest;
 }
 
+/** That an agent was called otherwise before. `agent`: its name of today, also where it was renamed again. */
+interface AgentRenameTable extends OfAgent, Linked {
+  readonly was: AgentName;
+  readonly role: Role;
+  readonly by_id: ActorId | null;
+}
+
 /** The tables of what is an agent's own, whoever writes to it. */
 export interface AgentTables {
   readonly erasure: ErasureTable;
   readonly spent_signature: SpentSignatureTable;
   readonly text_move: TextMoveTable;
+  readonly agent_rename: AgentRenameTable;
   readonly act: ActTable;
 }
 

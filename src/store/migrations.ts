@@ -181,4 +181,14 @@ export const SHARED: readonly Migration[] = [
     name: "copies of the store",
     statements: [newTable("store_move", { columns: "id text!, way text!, other text!, at int!", key: "id, way" })],
   },
+  {
+    number: 33,
+    name: "renamed agents",
+    statements: [
+      newTable("agent_rename", {
+        columns: "org text!, agent text!, was text!, role text!, by_id text, at int!, link int!",
+        key: "org, link",
+      }),
+    ],
+  },
 ];

@@ -3,6 +3,7 @@ import { acts, noteAct } from "./agent/acts.ts";
 import { decideText, editText, moveText } from "./agent/edit-texts.ts";
 import { inbox, inboxCount, unanswered } from "./agent/mail.ts";
 import { proposalCounts, proposals } from "./agent/proposals.ts";
+import { renameAgent } from "./agent/rename-agent.ts";
 import { activeTexts, textMoves, textPointers, textVersions } from "./agent/texts.ts";
 import type { AgentStore } from "./agent-store.ts";
 import { allWrites } from "./core-writes.ts";
@@ -115,6 +116,7 @@ function turnStore({ reading, writing }: OwnBinding) {
     saveAgentVersion: writing(saveAgentVersion),
     agentVersion: reading(agentVersion),
     lastVersions: reading(lastVersions),
+    renameAgent: writing(renameAgent),
     openThread: writing(openThread),
     moveThread: writing(moveThread),
     thread: reading(thread),

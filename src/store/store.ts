@@ -16,6 +16,7 @@ import type {
   ToolOutcome,
   TurnId,
 } from "../protocol/index.ts";
+import type { Renaming } from "./agent/rename-agent.ts";
 import type { AgentOwner, AgentStore } from "./agent-store.ts";
 import type { OpenCall } from "./call-records.ts";
 import type { MemoryStore, VectorStore } from "./memory-store.ts";
@@ -63,7 +64,12 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   lastVersions(
     org: OrgId,
     except: readonly AgentName[],
-  ): Promise<readonly { readonly version: Digest; readonly spec: string }[]>;
+  ): Promise<readonly { readonly agent: AgentName; readonly version: Digest; readonly spec: string }[]>;
+  /**
+   * Gives all that is kept of an agent to another name, in one transaction; the chain says so.
+   * @throws StrataError `agent_not_found`, `invalid_input` where the new name has a record, `thread_busy`
+   */
+  renameAgent(owner: AgentOwner, renaming: Renaming): Promise<void>;
 
   /**
    * A thread that had no turn yet is pinned to the version it is opened with, like a new one. A fork keeps its version, and

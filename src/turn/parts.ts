@@ -1,5 +1,6 @@
 import type {
   Agent,
+  AgentName,
   Clock,
   ContactScope,
   CountTokens,
@@ -11,7 +12,7 @@ import type {
   Request,
   Vault,
 } from "../protocol/index.ts";
-import type { Store } from "../store/index.ts";
+import type { AgentOwner, Store } from "../store/index.ts";
 import type { ModelCard } from "../wire/index.ts";
 import type { Toolset } from "./tools/index.ts";
 
@@ -23,7 +24,7 @@ export interface AgentBook {
   /** The canonical JSON that is kept for an agent version. */
   readonly spec: (agent: Agent) => string;
   /** @throws StrataError `record_broken` when the text is not what its digest says */
-  readonly revive: (spec: string, version: Digest) => Agent;
+  readonly revive: (spec: string, version: Digest, name: AgentName) => Agent;
 }
 
 /** Everything a runtime is made from. Time, chance and identity come from here and from nowhere else. */
@@ -33,6 +34,8 @@ export interface Parts {
   readonly tools: Toolset;
   /** Deletes the files that agents keep for a contact. @throws StrataError `file_not_found` where one cannot be deleted */
   readonly removeFiles: (scope: ContactScope) => Promise<void>;
+  /** Gives the files that an agent keeps to another name. @throws StrataError `file_not_found` where that cannot be done */
+  readonly renameFiles: (owner: AgentOwner, to: AgentName) => Promise<void>;
   /** The channels that features open threads on. Required, so that no runtime takes messages there by mistake. */
   readonly channels: readonly OwnChannel[];
   /** The operator's own sources, by name. */

@@ -24,6 +24,7 @@ import { LOG_STORE, type LogHead } from "../logs/index.ts";
 import type { LayerView, PassedOver } from "../texts/api.ts";
 import { layerViews, passedOver, type TextOrigin } from "../texts/index.ts";
 import type { Attention, SNAPSHOT } from "./lines.ts";
+import { renameAgent } from "./rename.ts";
 
 /** Everything about an agent at once. */
 interface AgentSnapshot extends Pick<z.output<typeof SNAPSHOT>, "inbox" | "outbox" | "undeliverable"> {
@@ -41,6 +42,8 @@ export interface AgentApi {
   attention(actor: Allowed<"read">, agent?: AgentName): Promise<readonly Attention[]>;
   /** Why nothing is kept, until something is again: a commit failed because of the disk or the database's server. */
   storeTrouble(actor: Allowed<"read">): Promise<string | undefined>;
+  /** Gives an agent the record that it has under an earlier name. @throws StrataError as the store's `renameAgent` */
+  rename(actor: Allowed<"operate">, agent: AgentName, was: AgentName): Promise<void>;
   /** What operators did with the agent, the newest first: what, and about what. Texts that were changed are told by `textMoves`. */
   acts(actor: Allowed<"read">, agent: AgentName, limit: number, after?: Position): Promise<readonly Act[]>;
 }
@@ -61,6 +64,7 @@ export function agentApi(parts: Parts, lives: Lives, complete: (agent: Agent) =>
     snapshot: async (actor, agent) => snapshot(await at(actor, agent), actor, lives),
     attention: async (actor, agent) => attention(accessToEach(parts, actor, agent), (name) => lives.funds(actor, name)),
     storeTrouble: async () => parts.store.trouble(),
+    rename: (actor, agent, was) => renameAgent(parts, actor, { agent, was }),
     acts: async (actor, agent, limit, after) => parts.store.acts(accessTo(parts, actor, agent).owner, limit, after),
   };
 }

@@ -121,6 +121,24 @@ const acts = operation({
     found.length === 0 ? [`No operator has viewed ${agent} yet.`] : actLines(found, style),
 });
 
+const rename = operation({
+  name: "agent.rename",
+  does: "Give an agent everything that is kept under the name that it had before: conversations, memories, texts, schedules, credits, files. Rename it in strata.yaml first; the old name is then no longer declared, and the new one must not have a record yet.",
+  may: "operate",
+  at: "POST /v1/agents/{agent}/rename",
+  takes: z.strictObject({
+    agent: FIELDS.agent.describe("its name now, as in strata.yaml"),
+    was: FIELDS.agent.describe("its name before"),
+  }),
+  gives: z.object({ agent: FIELDS.agent, was: FIELDS.agent }),
+  command: { words: ["was"], namesAgent: true, examples: ["agent rename companion assistant"], opens: "everything" },
+  run: async ({ runtime }, { agent, was }, { actor }) => {
+    await runtime.use(AGENT_API).rename(actor, agent, was);
+    return { agent, was };
+  },
+  show: ({ agent, was }) => [`All that was kept of ${was} is now kept of ${agent}.`],
+});
+
 const attention = operation({
   name: "agent.attention",
   does: "List what needs an operator, agent by agent: calls that wait for a decision, proposals and what the agent itself has changed, each with the contact it came from, edited texts that are not sent, turns that left somebody without a reply, messages that could not be delivered, and agents that sleep because they have no credits. If nothing can be kept, because the disk is full or the database's server is gone, it says so first.",
@@ -147,7 +165,7 @@ const attention = operation({
 });
 
 /** What people and programs ask of the agents themselves. */
-const OPERATIONS: readonly Operation[] = [agents, show, snapshot, acts, attention];
+const OPERATIONS: readonly Operation[] = [agents, show, snapshot, acts, rename, attention];
 
 type Act = Awaited<ReturnType<AgentApi["acts"]>>[number];
 

@@ -153,9 +153,13 @@ function partProblem(part: string): string | undefined {
 }
 
 /** The folders that lead to the workspace of one contact: its own, shared with no other. */
-export function ownFolders({ org, agent, contact }: ContactScope): readonly string[] {
-  return [folderName(org), folderName(agent), folderName(contact)];
+export function ownFolders({ contact, ...owner }: ContactScope): readonly string[] {
+  return [...agentFolders(owner), folderName(contact)];
 }
+
+/** The folders that lead to all workspaces of an agent. */
+export const agentFolders = ({ org, agent }: Omit<ContactScope, "contact">): readonly string[] =>
+  [org, agent].map(folderName);
 
 /**
  * A safe slug stands for itself. Anything else gets its letters and a digest behind a `~`, which no slug has: so two

@@ -1,12 +1,20 @@
 /** Text files of an agent for one contact, in a folder of their own. */
-import { rm } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { z } from "zod";
 import { findSecrets, REMOVED } from "../../guard/index.ts";
-import { type ContactScope, digestOf, StrataError, type Tool, type ToolOutcome } from "../../protocol/index.ts";
+import {
+  type AgentName,
+  type ContactScope,
+  digestOf,
+  StrataError,
+  type Tool,
+  type ToolOutcome,
+} from "../../protocol/index.ts";
+import type { AgentOwner } from "../../store/index.ts";
 import { answered, defineTool, refused } from "../../turn/tools/index.ts";
 import type { Feature } from "../feature.ts";
-import { LARGEST, listing, ownFolders, pathParts, readText, writeText } from "./file.ts";
+import { agentFolders, LARGEST, listing, ownFolders, pathParts, readText, writeText } from "./file.ts";
 import { codeOf, type Folder, inFolder, openerFor } from "./folder.ts";
 import {
   aboutFile,
@@ -57,6 +65,22 @@ export async function removeWorkspace(root: string, scope: ContactScope): Promis
     if (codeOf(cause) === "ENOENT") return;
     const says = `files in ${join(root, ...folders)} could not be deleted (${codeOf(cause) || String(cause)})`;
     throw new StrataError("file_not_found", `${says}; make the folder your own, then erase once more`, { root }, cause);
+  }
+}
+
+/**
+ * Gives all that an agent ever wrote to another name. Nothing to move is no error.
+ * @throws StrataError `file_not_found` where the folder cannot be moved
+ */
+export async function renameWorkspaces(root: string, { org, agent }: AgentOwner, to: AgentName): Promise<void> {
+  const folderOf = (name: AgentName): string => join(root, ...agentFolders({ org, agent: name }));
+  const [from, into] = [folderOf(agent), folderOf(to)];
+  try {
+    await rename(from, into);
+  } catch (cause) {
+    if (codeOf(cause) === "ENOENT") return;
+    const says = `the folder ${from} could not become ${into} (${codeOf(cause) || String(cause)})`;
+    throw new StrataError("file_not_found", `${says}; move what stands there, then try again`, { from, into }, cause);
   }
 }
 

@@ -5,6 +5,7 @@ import { plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type LinkedRow, type LinkedTable, type StorePart, type Tx } from "../tx.ts";
 import { actLink } from "./acts.ts";
+import { renameLink, renamings, withNameOfToday } from "./rename-agent.ts";
 import { decides, type MoveRow, movesOfVersion, textAt, textLink } from "./texts.ts";
 
 /** A table each of whose rows has a link that repeats it. `says`: what the link says; the name of the columns stands in `name`. */
@@ -37,6 +38,11 @@ const OWN: Readonly<Record<string, LinkedTable>> = {
       return textLink(row);
     },
   ),
+  renamed: linkedTable<Row<"agent_rename">>(
+    "agent_rename",
+    ({ agent, was }) => `renaming of ${was}, which is ${agent} today`,
+    (_, row) => renameLink(row),
+  ),
   act: linkedTable<Row<"act">>("act", ({ agent, id }) => `act ${id} on ${agent}`, actLink),
 };
 
@@ -61,18 +67,24 @@ export async function checkLinkedRow(tx: Tx, { org, seq }: Row<"chain">, kind: s
 /** The next rows of a table: each is what its link says. */
 export async function checkLinked(tx: Tx, org: OrgId, table: LinkedTable, after: number): Promise<Step<number>> {
   const rows = await table.rows(tx, org, { after });
+  const renamed = rows.length === 0 ? [] : await renamings(tx, org);
   const problems = (
-    await inOrder(rows, async (row) => (await checkRow(tx, org, row)).map((says) => problem(row.name, says)))
+    await inOrder(rows, async (row) => (await checkRow(tx, org, row, renamed)).map((says) => problem(row.name, says)))
   ).flat();
   return { problems, checked: {}, ...page(rows.at(-1)?.link, rows.length) };
 }
 
-async function checkRow(tx: Tx, org: OrgId, { link, says }: LinkedRow): Promise<readonly string[]> {
+async function checkRow(
+  tx: Tx,
+  org: OrgId,
+  { link, says }: LinkedRow,
+  renamed: Awaited<ReturnType<typeof renamings>>,
+): Promise<readonly string[]> {
   const body = (await tx.first(plain<{ body: string }>(`select body from chain where org = ? and seq = ?`, org, link)))
     ?.body;
   if (body === undefined) return [`the record has no link ${link}`];
   try {
-    return (await says()) === body ? [] : [`it is not what link ${link} says`];
+    return (await says()) === withNameOfToday(renamed, link, body) ? [] : [`it is not what link ${link} says`];
   } catch (thrown) {
     return [sentence(thrown)];
   }

@@ -1,18 +1,36 @@
 import { describe, expect, it } from "vitest";
-import { actorId, type PlannedWrite, SELF } from "../../protocol/index.ts";
-import { FORGET_MEMORY } from "../memory/memory-writes.ts";
 import {
+  type Actor,
+  ANSWER_KIND,
+  actorId,
+  agentName,
+  callId,
+  type PlannedWrite,
+  SELF,
+  toolName,
+} from "../../protocol/index.ts";
+import { FORGET_MEMORY } from "../memory/memory-writes.ts";
+import type { Store } from "../store.ts";
+import {
+  ANN,
+  edited,
+  exchange,
   NOW,
+  nextCall,
   type OpenStore,
   OWNER,
   open,
+  opening,
   problems,
+  type RunOptions,
   ran,
   remembered,
+  SPEC,
   said,
   saving,
   scopeOf,
   take,
+  VERSION,
 } from "./sample.contract.ts";
 
 const OTHERS = [scopeOf("ann", "other"), scopeOf("ann", "companion", "elsewhere")];
@@ -21,6 +39,73 @@ const OTHERS = [scopeOf("ann", "other"), scopeOf("ann", "companion", "elsewhere"
 export function agentContract(openStore: OpenStore): void {
   ownMemories(openStore);
   acts(openStore);
+  renamed(openStore);
+}
+
+/** A turn that answers whoever called its thread. */
+const responding = (): RunOptions => ({
+  more: { forCaller: { way: "responds", answer: { ...said("done"), kind: ANSWER_KIND } } },
+});
+
+const OPERATOR: Actor = { org: OWNER.org, id: actorId("token:operator"), role: "operator" };
+
+function renamed(openStore: OpenStore): void {
+  describe("25.15 an agent that was renamed", () => {
+    const helper = scopeOf("ann", "helper");
+    const renaming = (to: string) => ({ to: agentName(to), actor: OPERATOR, at: NOW, now: NOW });
+
+    /** With a conversation that called another agent, a text and an act. */
+    async function grown(): Promise<Store> {
+      const store = await openStore();
+      const thread = await open(store);
+      await store.saveAgentVersion(helper.org, helper.agent, VERSION, SPEC, NOW);
+      const call = callId(nextCall());
+      const asks = { id: call, call, tool: toolName("ask"), waitsFor: "agent", keeps: false } as const;
+      const caller = { thread: thread.id, agent: OWNER.agent, call };
+      await exchange(store, thread, "Hello", {
+        more: {
+          end: { status: "waiting", reply: null, calls: [asks] },
+          starts: [{ scope: helper, opening: opening("called", { caller }), events: [said("Help her.")] }],
+        },
+      });
+      const [called] = await store.threads(helper, 9);
+      if (called) await exchange(store, called, "Now.", responding());
+      await store.editText(ANN, edited("Be brief."), NOW);
+      await store.noteAct(OWNER, { actor: OPERATOR, what: "layers", about: "all", at: NOW });
+      return store;
+    }
+
+    it("has its conversations, texts and acts, and whom it called answers it; each link says the name of its time", async () => {
+      const store = await grown();
+      await store.renameAgent(OWNER, renaming("second"));
+      await store.renameAgent({ ...OWNER, agent: agentName("second") }, renaming("third"));
+      const [today, called] = [{ ...ANN, agent: agentName("third") }, (await store.threads(helper, 9))[0]];
+      expect(await store.threads(today, 9)).toMatchObject([{ turns: 1 }]);
+      expect(await store.activeTexts(today)).toMatchObject([{ text: "Be brief." }]);
+      expect(await store.acts(today, 9)).toMatchObject([{ what: "layers" }]);
+      expect(await store.threads(ANN, 9)).toEqual([]);
+      expect(called?.caller?.agent).toBe("third");
+      expect(await problems(store, OWNER.org)).toEqual([]);
+      if (called) await exchange(store, called, "Go on.", responding());
+      expect(await problems(store, OWNER.org)).toEqual([]);
+      await store.close();
+    });
+
+    it("is not renamed while a turn of it runs, to a name that has a record, or if nothing is kept of it", async () => {
+      const store = await grown();
+      await expect(store.renameAgent(OWNER, renaming("helper"))).rejects.toMatchObject({ code: "invalid_input" });
+      const nobody = store.renameAgent({ ...OWNER, agent: agentName("nobody") }, renaming("second"));
+      await expect(nobody).rejects.toMatchObject({ code: "agent_not_found" });
+      const thread = (await store.threads(ANN, 9))[0];
+      if (thread === undefined) throw new Error("no thread");
+      await store.receive(thread.scope, thread.id, [said("Are you there?")]);
+      const claim = await take(store, thread);
+      await expect(store.renameAgent(OWNER, renaming("second"))).rejects.toMatchObject({ code: "thread_busy" });
+      await store.settle(claim, ran(claim).outcome);
+      expect(await problems(store, OWNER.org)).toEqual([]);
+      await store.close();
+    });
+  });
 }
 
 function ownMemories(openStore: OpenStore): void {

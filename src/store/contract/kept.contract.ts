@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
-import { actorId, type ContactScope, contactId } from "../../protocol/index.ts";
+import { type Actor, actorId, agentName, type ContactScope, contactId } from "../../protocol/index.ts";
 import type { AgentOwner } from "../agent-store.ts";
 import { columnsIn } from "../record/columns.ts";
 import { plain, type Sql } from "../statement.ts";
 import type { Store } from "../store.ts";
 import type { StorePart } from "../tx.ts";
-import { NOW, type OpenStore, problems, scopeOf } from "./sample.contract.ts";
+import { exchange, NOW, type OpenStore, open as openThread, problems, scopeOf } from "./sample.contract.ts";
 
 /** How the tests of all features fill what one of them keeps, and read it again: its `store.contract.ts`. */
 export interface KeptSample {
@@ -14,6 +14,8 @@ export interface KeptSample {
   /** All that its functions tell of a scope. */
   readonly reads: (store: Store, scope: ContactScope) => Promise<unknown>;
 }
+
+const OPERATOR: Actor = { org: scopeOf("x").org, id: actorId("token:operator"), role: "operator" };
 
 type Cells = Readonly<Record<string, unknown>>;
 
@@ -71,6 +73,30 @@ export function keptContract(part: StorePart, sample: KeptSample, open: OpenStor
     await store.close();
   });
 
+  it("25.15 goes over to another name of its agent as it is, twice, and verifies", async () => {
+    const empty = await open();
+    const nothing = await sample.reads(empty, KITE);
+    await empty.close();
+    const store = await filled();
+    const before = JSON.stringify(await sample.reads(store, KITE));
+    const named = (agent: string): ContactScope => ({ ...KITE, agent: agentName(agent) });
+    for (const [from, to] of [
+      [KITE, named("second")],
+      [named("second"), named("third")],
+    ] as const) {
+      await store.renameAgent(from, { to: to.agent, actor: OPERATOR, at: NOW, now: NOW });
+      const told = JSON.stringify(await sample.reads(store, to));
+      expect(told.replaceAll(`"agent":"${to.agent}"`, `"agent":"${KITE.agent}"`)).toBe(before);
+      expect(await problems(store, KITE.org)).toEqual([]);
+    }
+    expect(await sample.reads(store, KITE)).toEqual(nothing);
+    await exchange(store, await openThread(store, KITE), "a new beginning");
+    expect(await problems(store, KITE.org)).toEqual([]);
+    const taken = store.renameAgent(KITE, { to: agentName("third"), actor: OPERATOR, at: NOW, now: NOW });
+    await expect(taken).rejects.toMatchObject({ code: "invalid_input" });
+    await store.close();
+  });
+
   it("25.3 declares each column of its tables once, and none that is not there", async () => {
     const store = await open();
     for (const [table, { linked, derived, volatile }] of Object.entries(part.tables)) {
@@ -102,7 +128,7 @@ export function keptContract(part: StorePart, sample: KeptSample, open: OpenStor
 
 /** With what has to be done when its files are gone. */
 export async function eraseWhole(store: Store, scope: ContactScope): Promise<void> {
-  await store.eraseContact(scope, { org: scope.org, id: actorId("token:operator"), role: "operator" }, NOW);
+  await store.eraseContact(scope, { ...OPERATOR, org: scope.org }, NOW);
   await store.finishErasure(scope);
 }
 

@@ -35,7 +35,7 @@ export function threadContract(openStore: OpenStore): void {
       const { org, agent } = scopeOf();
       await store.saveAgentVersion(org, agent, VERSION, "first", NOW);
       await store.saveAgentVersion(org, agent, digestOf("second"), "second", NOW + 1);
-      expect(await store.lastVersions(org, [])).toEqual([{ version: digestOf("second"), spec: "second" }]);
+      expect(await store.lastVersions(org, [])).toEqual([{ agent, version: digestOf("second"), spec: "second" }]);
       expect(await store.lastVersions(org, [agent])).toEqual([]);
       await store.close();
     });

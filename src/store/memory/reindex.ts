@@ -8,10 +8,10 @@ import { taintsOf } from "../threads/batch-members.ts";
 import { eventsOfTurn } from "../threads/events.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { memoryRows } from "./memory-rows.ts";
-import { changeScope, countIn, type MemoryScope, type OpenScope } from "./memory-scope.ts";
+import { changeScope, countChange, countIn, type MemoryScope, type OpenScope } from "./memory-scope.ts";
 import { countable, countSaved, worthOf } from "./memory-worth.ts";
 import { findable, keepTurn, replyTrust, type SlotSaid } from "./messages.ts";
-import { indexMemory } from "./units.ts";
+import { indexMemory, unindexScope } from "./units.ts";
 
 /**
  * Which words a text is found by. A file whose index was made otherwise gets a new one when it is opened: count up with
@@ -40,6 +40,14 @@ export async function refreshIndex(tx: Tx, keptOut: KeptOut = () => false): Prom
   }
   await tx.run(plain(`delete from memory_index`));
   await tx.run(plain(`insert into memory_index values (?)`, INDEX_VERSION));
+}
+
+/** Makes the index of one scope again: the words by which its memories are found contain the name of the agent. */
+export async function reindexScope(tx: Tx, scope: MemoryScope): Promise<void> {
+  const { next, saved, characters } = scope;
+  await unindexScope(tx, scope);
+  await countChange(tx, scope, { next: -next, saved: -saved, characters: -characters });
+  await indexScope(tx, { ...scope, next: 0, units: 0, terms: 0, saved: 0, characters: 0 }, () => false);
 }
 
 async function version(tx: Tx): Promise<number | undefined> {

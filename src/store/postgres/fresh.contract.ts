@@ -42,7 +42,12 @@ const PLAIN = { random: (bytes: number) => new Uint8Array(bytes), limits: MEMORY
 
 /** In one go, and in an order in which nothing refers to what is gone. */
 function emptied(parts: readonly StorePart[]): string {
-  const tables = new Set([...FIRST_TABLES, "open_call", ...parts.flatMap((part) => Object.keys(part.tables))]);
+  const tables = new Set([
+    ...FIRST_TABLES,
+    "open_call",
+    "agent_rename",
+    ...parts.flatMap((part) => Object.keys(part.tables)),
+  ]);
   tables.delete("memory_index");
   const each = [...tables].toReversed().map((table) => `delete from ${table};`);
   return `do $$ begin ${each.join(" ")} end $$`;

@@ -140,12 +140,22 @@ const OWNERS = new Set(["organizations", "unfinishedErasures", "backup", "troubl
  * several senders contains all of theirs, a log keeps a limited number of senders, and a text belongs to the agent, whoever proposed it.
  */
 const WIDE = new Set([
-  ...["eraseContact", "finishErasure", "openThread", "claim", "withdraw", "settle", "beginCall", "endCall"],
+  ...[
+    "eraseContact",
+    "renameAgent",
+    "finishErasure",
+    "openThread",
+    "claim",
+    "withdraw",
+    "settle",
+    "beginCall",
+    "endCall",
+  ],
   ...["editText", "decideText", "moveText", "answerOverdue", "nextOverdue", "dueRuns"],
 ]);
 
-/** Functions that follow the calls from one agent to others, which their arguments do not name. */
-const FOLLOW_CALLS = new Set(["eraseContact", "withdraw", "calledThreads"]);
+/** Functions that reach other agents than their arguments name: those that called one, or the new name of a renamed one. */
+const FOLLOW_CALLS = new Set(["eraseContact", "withdraw", "calledThreads", "renameAgent"]);
 
 /** Functions for which a scope without a contact means the agent's own memories, and not those of all its contacts. */
 const OWN_MEMORIES = /Memor|^memor/;

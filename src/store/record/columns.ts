@@ -68,6 +68,7 @@ export const CORE_COVER: Readonly<Record<string, TableCover>> = {
     derived: "link waits",
     since: "by_id",
   },
+  agent_rename: { linked: "agent was role by_id at", derived: "org link" },
   act: { linked: "org agent id role what about at by_id", derived: "link", since: "by_id" },
   erasure: { volatile: "number org agent contact at" },
   spent_signature: { volatile: "org agent digest" },

@@ -145,7 +145,8 @@ const NAMING = {
     where table_schema = current_schema and column_name = 'contact' and table_name != 'erasure'`,
 };
 
-const REFERENCES_LATER = { sqlite: "pragma defer_foreign_keys = on", postgres: "set constraints all deferred" };
+/** Lets rows refer to others that come only later in the same transaction. */
+export const REFERENCES_LATER = { sqlite: "pragma defer_foreign_keys = on", postgres: "set constraints all deferred" };
 
 /** Gives all that is left of a contact to a pseudonym. */
 async function renamed(tx: Tx, scope: ContactScope, contact: ContactId): Promise<ContactScope> {

@@ -1,4 +1,5 @@
 import { canonicalJson, type Digest, digestOf, StrataError } from "../../protocol/index.ts";
+import { nameAt } from "../agent/rename-agent.ts";
 import type { PrefixManifest } from "../digests.ts";
 import { toManifest } from "../rows.ts";
 import { fixed, owner, query } from "../statement.ts";
@@ -157,7 +158,7 @@ async function rest(
   const count = length ?? 0;
   const at = { ...owner(turn), turn: turn.id };
   return {
-    thread: threadFacts(turn, read.thread ?? (await findThread(tx, turn, turn.thread))),
+    thread: await threadFacts(tx, turn, read.thread ?? (await findThread(tx, turn, turn.thread))),
     // Links of turns that ended before it was kept do not have it.
     turn: {
       seq,
@@ -218,7 +219,7 @@ const endOf = ({ own }: Row<"turn">, messages: readonly OwnMessage[]): Digest | 
   own === messages.length ? messages.at(-1)?.rolling : undefined;
 
 /** What a thread keeps from its opening on. */
-function threadFacts(turn: Row<"turn">, found: Row<"thread"> | undefined): unknown {
+async function threadFacts(tx: Tx, turn: Row<"turn">, found: Row<"thread"> | undefined): Promise<unknown> {
   if (!found) {
     throw new StrataError(
       "record_broken",
@@ -226,7 +227,10 @@ function threadFacts(turn: Row<"turn">, found: Row<"thread"> | undefined): unkno
     );
   }
   const { channel, created_at, forked_thread, forked_turn } = found;
-  const caller = { thread: found.caller_thread, agent: found.caller_agent, call: found.caller_call };
+  const asks = found.caller_agent;
+  // A link keeps the name that the caller had when it was made.
+  const agent = asks === null || turn.link === null ? asks : await nameAt(tx, turn.org, asks, turn.link);
+  const caller = { thread: found.caller_thread, agent, call: found.caller_call };
   const isCalled = Object.values(caller).some((one) => one !== null);
   const { initiator, target } = found;
   const hasParties = initiator !== null || target !== null;

@@ -49,15 +49,16 @@ export async function lastVersions(
   tx: Tx,
   org: OrgId,
   except: readonly AgentName[],
-): Promise<readonly { readonly version: Digest; readonly spec: string }[]> {
+): Promise<readonly { readonly agent: AgentName; readonly version: Digest; readonly spec: string }[]> {
   const all = query.selectFrom("agent_version").select(["agent", "version", "piece"]).where("org", "=", org);
   const last = new Map((await tx.all(all.orderBy("at"))).map((row) => [row.agent, row]));
   const wanted = [...last.values()].filter(({ agent }) => !except.includes(agent));
-  const specs = await inOrder(wanted, async ({ version, piece }) => ({
+  const specs = await inOrder(wanted, async ({ agent, version, piece }) => ({
+    agent,
     version,
     spec: await sharedText(tx, org, piece),
   }));
-  return specs.flatMap(({ version, spec }) => (spec === undefined ? [] : [{ version, spec }]));
+  return specs.flatMap(({ spec, ...of }) => (spec === undefined ? [] : [{ ...of, spec }]));
 }
 
 /** Looks and makes in one write transaction, so of two openers one waits and then finds the other's thread. */

@@ -152,7 +152,7 @@ export async function agentAt(parts: Parts, { scope, version }: Pinned): Promise
   const declared = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
   if (declared?.version === version) return declared;
   const spec = await parts.store.agentVersion(scope.org, scope.agent, version);
-  if (spec !== undefined) return withModelOf(declared, parts.agents.revive(spec, version));
+  if (spec !== undefined) return withModelOf(declared, parts.agents.revive(spec, version, scope.agent));
   throw new StrataError(
     "agent_not_found",
     `the thread is pinned to version ${version.slice(0, 12)} of ${scope.agent}, which is not in this data; open a new thread`,

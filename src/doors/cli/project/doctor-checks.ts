@@ -307,8 +307,7 @@ function former({ runtime, operator }: App): Outcome {
     const shows = `\`strata thread list ${name}\`, \`strata memory list ${name}\` and \`strata export ${name}\` show it`;
     return `${name} is no longer declared, and the record still holds its data: ${shows}`;
   });
-  const next =
-    "What a renamed agent remembered of a contact goes to its new name with `strata memory export OLD --as CONTACT --out FILE` and `strata memory import FILE NEW --as CONTACT`.";
+  const next = "`strata agent rename OLD NEW` gives all of it to a renamed agent.";
   return warn([...lines, next].join("\n"));
 }
 

@@ -1,0 +1,99 @@
+import { type Actor, type AgentName, canonicalJson, doneBy, type OrgId, StrataError } from "../../protocol/index.ts";
+import type { AgentOwner } from "../agent-store.ts";
+import type { MemoryScope } from "../memory/memory-scope.ts";
+import { reindexScope } from "../memory/reindex.ts";
+import { append } from "../record/chain.ts";
+import { REFERENCES_LATER } from "../record/erase.ts";
+import { toJson } from "../rows.ts";
+import { insert, plain } from "../statement.ts";
+import type { Row } from "../tables.ts";
+import { inOrder, type Tx } from "../tx.ts";
+
+/** Who gives an agent's record to another name, and when. */
+export interface Renaming {
+  readonly to: AgentName;
+  readonly actor: Actor;
+  /** In milliseconds since 1970. */
+  readonly at: number;
+  /** By the real clock, for leases. */
+  readonly now: number;
+}
+
+/**
+ * Gives all that is kept of an agent to another name of the same organization: conversations, memories, texts, schedules, credits. Links
+ * say the name of their time, and a link of its own says which name it has now.
+ * @throws StrataError `agent_not_found` if nothing is kept of it, `invalid_input` if something is kept under the new name, `thread_busy`
+ * while a turn of it runs
+ */
+export async function renameAgent(tx: Tx, { org, agent: was }: AgentOwner, renaming: Renaming): Promise<void> {
+  const { to: agent, actor, at, now } = renaming;
+  const tables = await tx.column(plain<string>(OF_AGENTS[tx.dialect]));
+  if ((await held(tx, tables, { org, agent: was })).length === 0) {
+    const says = `nothing is kept of an agent ${was}; \`strata doctor\` names those of which something is`;
+    throw new StrataError("agent_not_found", says, { agent: was });
+  }
+  const [taken] = await held(tx, tables, { org, agent });
+  if (taken !== undefined) {
+    const says = `${agent} has a record of its own (${taken}), and two records cannot become one; give the record to a name that is new`;
+    throw new StrataError("invalid_input", says, { agent });
+  }
+  const busy = `select id from thread where org = ? and agent = ? and holder is not null and lease_until > ? limit 1`;
+  const [running] = await tx.column(plain<string>(busy, org, was, now));
+  if (running !== undefined)
+    throw new StrataError(
+      "thread_busy",
+      `a turn of ${was} runs on ${running}; stop every Strata on this data, then try again`,
+    );
+  await tx.run(plain(REFERENCES_LATER[tx.dialect]));
+  for (const table of tables)
+    await tx.run(plain(`update "${table}" set agent = ? where org = ? and agent = ?`, agent, org, was));
+  await tx.run(plain(`update thread set caller_agent = ? where org = ? and caller_agent = ?`, agent, org, was));
+  const scopes = plain<MemoryScope>(`select * from memory_scope where org = ? and agent = ?`, org, agent);
+  for (const scope of await tx.all(scopes)) await reindexScope(tx, scope);
+  const { by: role, byId: by_id = null } = doneBy(actor);
+  const row = { org, agent, was, role, by_id, at };
+  await tx.run(insert("agent_rename", { ...row, link: (await append(tx, org, renameLink(row))).seq }));
+}
+
+/** The tables with rows of agents, asked of the schema, so that none is ever forgotten. */
+const OF_AGENTS = {
+  sqlite: `select distinct sqlite_schema.name from sqlite_schema, pragma_table_info(sqlite_schema.name) as col
+    where sqlite_schema.type = 'table' and col.name = 'agent' order by sqlite_schema.name`,
+  postgres: `select table_name::text from information_schema.columns
+    where table_schema = current_schema and column_name = 'agent' order by table_name`,
+};
+
+/** The tables that hold something of the agent. */
+async function held(tx: Tx, tables: readonly string[], { org, agent }: AgentOwner): Promise<readonly string[]> {
+  const found = await inOrder(tables, async (table) => {
+    const some = plain<number>(`select 1 from "${table}" where org = ? and agent = ? limit 1`, org, agent);
+    return (await tx.column(some)).length > 0 ? [table] : [];
+  });
+  return found.flat();
+}
+
+/** What the link of a renaming says. The row has the agent's name of today, its link that of its time. */
+export function renameLink({ agent, was, role, by_id, at }: Omit<Row<"agent_rename">, "link">): string {
+  return canonicalJson({ renamed: { agent, was, role, ...(by_id !== null && { by_id }), at } });
+}
+
+type Renamed = Pick<Row<"agent_rename">, "agent" | "was" | "link">;
+
+/** The renamings of an organization, the oldest first; each with the name that its agent has today. */
+export const renamings = (tx: Tx, org: OrgId): Promise<readonly Renamed[]> =>
+  tx.all(plain<Renamed>(`select agent, was, link from agent_rename where org = ? order by link`, org));
+
+/** What an agent of today was called when a link was made. */
+export async function nameAt(tx: Tx, org: OrgId, agent: AgentName, link: number): Promise<AgentName> {
+  return (await renamings(tx, org)).find((one) => one.link > link && one.agent === agent)?.was ?? agent;
+}
+
+/** A link's body about one row, with the name that its agent has today. */
+export function withNameOfToday(all: readonly Renamed[], link: number, body: string): string {
+  const later = all.filter((one) => one.link > link);
+  if (later.length === 0) return body;
+  const [[word, row] = ["", {}]] = Object.entries(toJson(body) ?? {});
+  if (typeof row !== "object" || row === null || Array.isArray(row)) return body;
+  const today = later.find(({ was }) => was === row["agent"])?.agent;
+  return today === undefined ? body : canonicalJson({ [word]: { ...row, agent: today } });
+}
