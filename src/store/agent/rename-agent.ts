@@ -1,12 +1,11 @@
-import { type Actor, type AgentName, canonicalJson, doneBy, type OrgId, StrataError } from "../../protocol/index.ts";
+import { type Actor, type AgentName, doneBy, type OrgId, StrataError } from "../../protocol/index.ts";
 import type { AgentOwner } from "../agent-store.ts";
 import type { MemoryScope } from "../memory/memory-scope.ts";
 import { reindexScope } from "../memory/reindex.ts";
 import { append } from "../record/chain.ts";
 import { REFERENCES_LATER } from "../record/erase.ts";
-import { toJson } from "../rows.ts";
+import { renameLink } from "../record/renamings.ts";
 import { insert, plain } from "../statement.ts";
-import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
 
 /** Who gives an agent's record to another name, and when. */
@@ -70,30 +69,4 @@ async function held(tx: Tx, tables: readonly string[], { org, agent }: AgentOwne
     return (await tx.column(some)).length > 0 ? [table] : [];
   });
   return found.flat();
-}
-
-/** What the link of a renaming says. The row has the agent's name of today, its link that of its time. */
-export function renameLink({ agent, was, role, by_id, at }: Omit<Row<"agent_rename">, "link">): string {
-  return canonicalJson({ renamed: { agent, was, role, ...(by_id !== null && { by_id }), at } });
-}
-
-type Renamed = Pick<Row<"agent_rename">, "agent" | "was" | "link">;
-
-/** The renamings of an organization, the oldest first; each with the name that its agent has today. */
-export const renamings = (tx: Tx, org: OrgId): Promise<readonly Renamed[]> =>
-  tx.all(plain<Renamed>(`select agent, was, link from agent_rename where org = ? order by link`, org));
-
-/** What an agent of today was called when a link was made. */
-export async function nameAt(tx: Tx, org: OrgId, agent: AgentName, link: number): Promise<AgentName> {
-  return (await renamings(tx, org)).find((one) => one.link > link && one.agent === agent)?.was ?? agent;
-}
-
-/** A link's body about one row, with the name that its agent has today. */
-export function withNameOfToday(all: readonly Renamed[], link: number, body: string): string {
-  const later = all.filter((one) => one.link > link);
-  if (later.length === 0) return body;
-  const [[word, row] = ["", {}]] = Object.entries(toJson(body) ?? {});
-  if (typeof row !== "object" || row === null || Array.isArray(row)) return body;
-  const today = later.find(({ was }) => was === row["agent"])?.agent;
-  return today === undefined ? body : canonicalJson({ [word]: { ...row, agent: today } });
 }

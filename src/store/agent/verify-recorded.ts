@@ -1,11 +1,11 @@
 import { type OrgId, StrataError } from "../../protocol/index.ts";
 import { BATCH, page, problem, type Step, sentence } from "../record/chain.ts";
+import { renameLink, renamings, withNameOfToday } from "../record/renamings.ts";
 import type { Finding } from "../records.ts";
 import { plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type LinkedRow, type LinkedTable, type StorePart, type Tx } from "../tx.ts";
 import { actLink } from "./acts.ts";
-import { renameLink, renamings, withNameOfToday } from "./rename-agent.ts";
 import { decides, type MoveRow, movesOfVersion, textAt, textLink } from "./texts.ts";
 
 /** A table each of whose rows has a link that repeats it. `says`: what the link says; the name of the columns stands in `name`. */

@@ -1,5 +1,4 @@
 import { canonicalJson, type Digest, digestOf, StrataError } from "../../protocol/index.ts";
-import { nameAt } from "../agent/rename-agent.ts";
 import type { PrefixManifest } from "../digests.ts";
 import { toManifest } from "../rows.ts";
 import { fixed, owner, query } from "../statement.ts";
@@ -12,6 +11,7 @@ import { findEpoch, rollingAt, type TranscriptEnd } from "../turns/epochs.ts";
 import { type OwnMessage, ownMessages, promptOf, requestRows } from "../turns/requests.ts";
 import { inOrder, type OneTurn, type Tx } from "../tx.ts";
 import { broken, sharedText } from "./pieces.ts";
+import { nameAt } from "./renamings.ts";
 
 /** One request in a link: what was sent, under which rules, and what came back. */
 interface RequestLink {
