@@ -1,4 +1,4 @@
-import { type Actor, type AgentName, doneBy, type OrgId, StrataError } from "../../protocol/index.ts";
+import { type Actor, type AgentName, doneBy, StrataError } from "../../protocol/index.ts";
 import type { AgentOwner } from "../agent-store.ts";
 import type { MemoryScope } from "../memory/memory-scope.ts";
 import { reindexScope } from "../memory/reindex.ts";
