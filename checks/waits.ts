@@ -1,13 +1,14 @@
-// `npm run -s in -- checks/waits.ts [--runs 10000] [--seed 1] [--seconds 600] [--on sqlite|postgres] [--loop|--batch]`: random lives of threads that wait, in the store
+// `npm run -s in -- checks/waits.ts [--runs 10000] [--seed 1] [--seconds 600] [--on sqlite|postgres] [--loop|--batch|--peers]`: random lives of threads that wait, in the store
 // and in a reference side by side. They are killed inside transactions, and two workers share the database. With `--loop`, runs that wait for a client
 // and for an agent go through the turn loop, in programs that are killed after any number of statements; with `--batch`, turns over the messages of
-// several senders, while others come. The first difference ends it with its seed.
+// several senders, while others come; with `--peers`, chains of agents that ask each other, in two conversations at once. The first difference ends it with its seed.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { allParts } from "../src/app/entry/features.ts";
 import { surviveBatchKills } from "../src/features/inbox/kills.contract.ts";
+import { surviveChains } from "../src/features/peers/chains.contract.ts";
 import { type KillingStore, killingPostgres, killingSqlite } from "../src/store/contract/killing.contract.ts";
 import { checkRecord, life } from "../src/store/contract/waits.contract.ts";
 import { surviveKills } from "../src/turn/loop/waits.contract.ts";
@@ -21,6 +22,7 @@ const { values } = parseArgs({
     on: { type: "string", default: "sqlite" },
     loop: { type: "boolean", default: false },
     batch: { type: "boolean", default: false },
+    peers: { type: "boolean", default: false },
   },
 });
 
@@ -28,8 +30,10 @@ const place = mkdtempSync(join(tmpdir(), "strata-waits-"));
 const folder = join(place, "postgres");
 
 /** What goes through the turn loop instead of the store alone, and the option that asks for it. */
-const inLoop = values.batch ? surviveBatchKills : values.loop ? surviveKills : undefined;
-const option = values.batch ? " --batch" : values.loop ? " --loop" : "";
+const LOOPS = { batch: surviveBatchKills, loop: surviveKills, peers: surviveChains };
+const asked = (["batch", "loop", "peers"] as const).find((name) => values[name]);
+const inLoop = asked && LOOPS[asked];
+const option = asked === undefined ? "" : ` --${asked}`;
 const parts = inLoop === undefined ? [] : [await allParts()];
 
 async function opened(): Promise<{ readonly killing: KillingStore; readonly close: () => Promise<void> }> {

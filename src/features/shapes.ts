@@ -1,5 +1,6 @@
 import { z } from "zod";
 import {
+  type Json,
   CACHE_USES,
   EDIT_ENDS,
   EVENT_STATUSES,
@@ -41,6 +42,8 @@ export const THREAD = z
   })
   .meta({ id: "Thread" });
 
+const JSON_VALUE: z.ZodType<Json> = z.json();
+
 export const SLOT = z
   .object({
     thread: z.string(),
@@ -50,6 +53,8 @@ export const SLOT = z
     to: z.string(),
     kind: z.string(),
     text: z.string(),
+    payload: JSON_VALUE.optional().describe("the JSON that was sent; left out, words were"),
+    payloadType: z.string().optional(),
     at: TIME,
   })
   .meta({ id: "Slot", description: "One entry of a thread's history: what was said, without any prompt." });

@@ -6,6 +6,7 @@ import type {
   Epoch,
   ErrorCode,
   EventId,
+  Json,
   Ledger,
   Mark,
   Mode,
@@ -355,5 +356,8 @@ export interface Slot {
   readonly to: string;
   readonly kind: string;
   readonly text: Untrusted;
+  /** Where JSON of a named type was sent: the first of its parts. */
+  readonly payload?: Json;
+  readonly payloadType?: string;
   readonly at: number;
 }

@@ -171,7 +171,13 @@ export function toSlot(row: WithText<Row<"slot">> & Pick<Row<"thread">, "initiat
   const named = asker ?? (isReply || speaker === "contact" ? contact : speaker);
   const { initiator, target } = partiesIn(row).parties ?? { initiator: named, target: agent };
   const [from, to] = isReply ? [target, initiator] : [initiator, target];
-  return { thread, index, turn, from, to, kind, text: slotText(row), at };
+  return { thread, index, turn, from, to, kind, text: slotText(row), ...payloadIn(row), at };
+}
+
+function payloadIn({ kind, text }: WithText<Row<"slot">>): Pick<Slot, "payload" | "payloadType"> {
+  if (kind === "reply" || text === null) return {};
+  const part = toEventText(text).content.find(({ type }) => type === "payload");
+  return part?.type === "payload" ? { payload: part.payload, payloadType: part.payloadType } : {};
 }
 
 /** The words of a slot. History is data for whoever reads it, the agent's own words too. */

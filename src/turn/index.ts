@@ -41,6 +41,7 @@ export type {
   Outside,
   Phase,
   RunningTurn,
+  StepAnswer,
   TurnParts,
   TurnSetup,
   TurnSteps,

@@ -6,7 +6,7 @@ import { loadProject, reviveAgent } from "../../app/entry/agents.ts";
 import { allToolFamilies } from "../../app/entry/features.ts";
 import { type Script, scripted } from "../../models/index.ts";
 import { type Agent, agentName, contactId, type Json, type NewEvent, type Request } from "../../protocol/index.ts";
-import type { Store, Thread } from "../../store/index.ts";
+import type { Thread } from "../../store/index.ts";
 import { collect, OPERATOR, testRuntime } from "../../turn/index.contract.ts";
 import { toolset } from "../../turn/tools/index.ts";
 import { cardOf } from "../../wire/index.ts";
@@ -52,7 +52,7 @@ export type Scripts = Readonly<Record<string, readonly Script<Request>[]>>;
 export async function organism(
   yaml: string,
   scripts: Scripts,
-  given: { readonly store?: Store; readonly parts?: NonNullable<Parameters<typeof testRuntime>[1]>["parts"] } = {},
+  given: Pick<NonNullable<Parameters<typeof testRuntime>[1]>, "store" | "parts" | "steps"> = {},
 ) {
   const all = [...loadYaml(yaml).agents.values()];
   const models = new Map(all.map(({ name }) => [String(name), scripted(scripts[name] ?? [])]));
@@ -61,6 +61,7 @@ export async function organism(
   const on = await testRuntime([], {
     agent,
     ...(given.store && { store: given.store }),
+    ...(given.steps && { steps: given.steps }),
     parts: {
       agents: { all, spec: agentSpec, revive: reviveAgent },
       tools: toolset([], await allToolFamilies()),

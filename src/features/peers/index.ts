@@ -35,6 +35,8 @@ function askToolFor(name: string): Tool {
 
 const ASK_FAMILY: ToolFamily = { prefix: ASK, tool: askToolFor };
 
+export { type HandlerOutput, payloadIn, peerAnswer } from "./handler.ts";
+
 export const FEATURE: Feature = {
   name: "peers",
   needs: ["subagents"],

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { agentName, type Request, readFrames, untrusted } from "../../protocol/index.ts";
 import { collect, endOf, OPERATOR } from "../../turn/index.contract.ts";
+import type { TurnSteps } from "../../turn/index.ts";
+import { payloadIn, peerAnswer } from "./index.ts";
 import { asks, GREETER, loadYaml, organism } from "./index.contract.ts";
 
 const text = (words: string) => [{ type: "text", text: untrusted(words) }] as const;
@@ -177,5 +179,65 @@ describe("an agent with peers", () => {
     await say(await open(), { content: text("Greet Ada.") });
     expect(result(sentTo("greeter")[1])).toMatch(/shouter could not answer \(turn trn_/);
     expect(JSON.stringify(sentTo("greeter"))).not.toContain("CANARY");
+  });
+
+  it("003.9 a slot has its payload, the type, the real sender and receiver, its place and its time", async () => {
+    const { open, say, asked, runtime } = await organism(GREETER, {
+      greeter: [asks("shouter", ADA), "Done."],
+      shouter: ["HELLO"],
+    });
+    await say(await open(), { content: text("Greet Ada.") });
+    const [called] = await asked("shouter");
+    const slots = await runtime.slots(OPERATOR, called?.id ?? (await open()).id);
+    expect(slots).toMatchObject([
+      { index: 0, from: "greeter", to: "shouter", payload: ADA, payloadType: "Greeting", at: expect.any(Number) },
+      { index: 1, from: "shouter", to: "greeter", text: "HELLO" },
+    ]);
+    expect(slots[0]?.thread).toBe(called?.id);
+  });
+
+  it("answers with its `output`, as a payload of that type, to whoever asked", async () => {
+    const output = "    output: {title: Shout, type: object, properties: {said: {type: string}}, required: [said]}\n";
+    const yaml = GREETER.replace("    description: Says it loudly.\n", `    description: Says it loudly.\n${output}`);
+    const { open, say, sentTo } = await organism(yaml, {
+      greeter: [asks("shouter", ADA), "Done."],
+      shouter: ["Not JSON.", '{"said": "HELLO"}'],
+    });
+    await say(await open(), { content: text("Greet Ada.") });
+    // One more try, with the finding.
+    expect(sentTo("shouter")).toHaveLength(2);
+    expect(result(sentTo("greeter")[1])).toContain('{\\"payload\\":{\\"said\\":\\"HELLO\\"},\\"payload_type\\":\\"Shout\\"}');
+    expect(sentTo("greeter")[0]?.prefix.system[1]?.text).toContain("It answers with `Shout`");
+  });
+
+  it("003.49 may be answered by a step without a model, which asks a peer, hears its answer and responds", async () => {
+    const heard: unknown[] = [];
+    const step: TurnSteps = {
+      answer: {
+        by: "slice",
+        effect: "none",
+        alone: ({ name }) => name === "greeter",
+        answer: async ({ setup }, { events }) => {
+          if (setup.agent.name !== "greeter") return undefined;
+          const [event] = events;
+          if (event === undefined) throw new Error("nothing was said");
+          heard.push(payloadIn(event));
+          const isAnswer = event.kind === "answer";
+          return peerAnswer(setup.agent, isAnswer ? { payload: { heard: "it" } } : { payload: ADA, to: "shouter" });
+        },
+      },
+    };
+    const { open, say, sentTo } = await organism(GREETER, { shouter: ["HELLO ADA"] }, { steps: [step] });
+    const end = endOf(await say(await open(), { content: text("Greet Ada.") }));
+    expect(end).toMatchObject({ type: "done", text: '{"heard":"it"}' });
+    expect(heard).toEqual([
+      { type: "Text", payload: { text: "Greet Ada." } },
+      { type: "Text", payload: { text: "HELLO ADA" } },
+    ]);
+    expect(sentTo("greeter")).toEqual([]);
+    const greeter = loadYaml(GREETER).agents.get(agentName("greeter"));
+    if (greeter === undefined) throw new Error("there is no greeter");
+    expect(() => peerAnswer(greeter, { payload: ADA, to: "stranger" })).toThrow("greeter may ask `shouter`");
+    expect(() => peerAnswer(greeter, { payload: { volume: 1 }, to: "shouter" })).toThrow("no payload that shouter takes");
   });
 });

@@ -1,0 +1,46 @@
+import { type Agent, isMedia, type Json, partText, type StoredEvent, StrataError, toolName } from "../../protocol/index.ts";
+import type { StepAnswer } from "../../turn/index.ts";
+import { ASK } from "./config.ts";
+import { JSON_OBJECT, misfitOf } from "./payload.ts";
+
+/**
+ * What an agent gives back that is answered without a model: a payload for one declared peer, which is asked and whose answer is a new event on
+ * the thread; a payload for whoever asked, which is the response; or nothing, which ends the turn without a reply.
+ */
+export type HandlerOutput = { readonly payload: Json; readonly to?: string } | null;
+
+/** What was sent: the payload, or where somebody wrote words, a `Text`. */
+export function payloadIn({ content }: Pick<StoredEvent, "content">): { readonly type: string; readonly payload: Json } {
+  const part = content.find(({ type }) => type === "payload");
+  if (part?.type === "payload") return { type: part.payloadType, payload: part.payload };
+  const words = content.flatMap((one) => (isMedia(one) ? [] : [partText(one)]));
+  return { type: "Text", payload: { text: words.join("\n") } };
+}
+
+/**
+ * That, as an answer in place of the model's: a peer is asked by its tool.
+ * @throws StrataError `invalid_input` for a peer that is not declared, or a payload that does not match
+ */
+export function peerAnswer(agent: Agent, output: HandlerOutput): StepAnswer {
+  if (output === null) return { text: "" };
+  const { payload, to } = output;
+  if (to === undefined) return { text: responseOf(agent, payload) };
+  const edge = agent.peers?.find(({ name }) => name === to);
+  if (edge === undefined) {
+    const known = agent.peers?.map(({ name }) => `\`${name}\``).join(", ") ?? "nobody";
+    throw new StrataError("invalid_input", `\`to\` names ${JSON.stringify(to)}, and ${agent.name} may ask ${known}`, { to });
+  }
+  const finding = JSON_OBJECT.safeParse(payload).success ? misfitOf(edge.payload.schema, payload) : "it is no object";
+  if (finding !== undefined)
+    throw new StrataError("invalid_input", `this is no payload that ${to} takes: ${finding}`, { to });
+  return { text: "", calls: [{ tool: toolName(`${ASK}${to}`), input: payload }] };
+}
+
+/** As the agent's \`output\` says; without that, words as they are and all else as JSON. */
+function responseOf({ name, output }: Agent, payload: Json): string {
+  if (output === undefined && typeof payload === "string") return payload;
+  const finding = output && misfitOf(output, payload);
+  if (finding !== undefined)
+    throw new StrataError("invalid_input", `this is no answer of ${name}, by its \`output\`: ${finding}`, { agent: name });
+  return JSON.stringify(payload);
+}
