@@ -1,9 +1,9 @@
 import { z } from "zod";
 import {
-  type Json,
   CACHE_USES,
   EDIT_ENDS,
   EVENT_STATUSES,
+  type Json,
   MODES,
   PROOFS,
   TRUSTS,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { allParts } from "../../app/entry/features.ts";
 import { databases, server, title } from "../../../tests/postgres.ts";
+import { allParts } from "../../app/entry/features.ts";
 import { type KillingStore, killingPostgres, killingSqlite } from "../../store/index.contract.ts";
 import { OPERATOR } from "../../turn/index.contract.ts";
 import { surviveChains } from "./chains.contract.ts";

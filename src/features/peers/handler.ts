@@ -1,4 +1,12 @@
-import { type Agent, isMedia, type Json, partText, type StoredEvent, StrataError, toolName } from "../../protocol/index.ts";
+import {
+  type Agent,
+  isMedia,
+  type Json,
+  partText,
+  type StoredEvent,
+  StrataError,
+  toolName,
+} from "../../protocol/index.ts";
 import type { StepAnswer } from "../../turn/index.ts";
 import { ASK } from "./config.ts";
 import { JSON_OBJECT, misfitOf } from "./payload.ts";
@@ -10,7 +18,10 @@ import { JSON_OBJECT, misfitOf } from "./payload.ts";
 export type HandlerOutput = { readonly payload: Json; readonly to?: string } | null;
 
 /** What was sent: the payload, or where somebody wrote words, a `Text`. */
-export function payloadIn({ content }: Pick<StoredEvent, "content">): { readonly type: string; readonly payload: Json } {
+export function payloadIn({ content }: Pick<StoredEvent, "content">): {
+  readonly type: string;
+  readonly payload: Json;
+} {
   const part = content.find(({ type }) => type === "payload");
   if (part?.type === "payload") return { type: part.payloadType, payload: part.payload };
   const words = content.flatMap((one) => (isMedia(one) ? [] : [partText(one)]));
@@ -28,7 +39,9 @@ export function peerAnswer(agent: Agent, output: HandlerOutput): StepAnswer {
   const edge = agent.peers?.find(({ name }) => name === to);
   if (edge === undefined) {
     const known = agent.peers?.map(({ name }) => `\`${name}\``).join(", ") ?? "nobody";
-    throw new StrataError("invalid_input", `\`to\` names ${JSON.stringify(to)}, and ${agent.name} may ask ${known}`, { to });
+    throw new StrataError("invalid_input", `\`to\` names ${JSON.stringify(to)}, and ${agent.name} may ask ${known}`, {
+      to,
+    });
   }
   const finding = JSON_OBJECT.safeParse(payload).success ? misfitOf(edge.payload.schema, payload) : "it is no object";
   if (finding !== undefined)
@@ -41,6 +54,8 @@ function responseOf({ name, output }: Agent, payload: Json): string {
   if (output === undefined && typeof payload === "string") return payload;
   const finding = output && misfitOf(output, payload);
   if (finding !== undefined)
-    throw new StrataError("invalid_input", `this is no answer of ${name}, by its \`output\`: ${finding}`, { agent: name });
+    throw new StrataError("invalid_input", `this is no answer of ${name}, by its \`output\`: ${finding}`, {
+      agent: name,
+    });
   return JSON.stringify(payload);
 }

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { agentName, type Request, readFrames, untrusted } from "../../protocol/index.ts";
 import { collect, endOf, OPERATOR } from "../../turn/index.contract.ts";
 import type { TurnSteps } from "../../turn/index.ts";
-import { payloadIn, peerAnswer } from "./index.ts";
 import { asks, GREETER, loadYaml, organism } from "./index.contract.ts";
+import { payloadIn, peerAnswer } from "./index.ts";
 
 const text = (words: string) => [{ type: "text", text: untrusted(words) }] as const;
 const result = (request: Request | undefined) => JSON.stringify(request?.messages.at(-1));
@@ -206,7 +206,9 @@ describe("an agent with peers", () => {
     await say(await open(), { content: text("Greet Ada.") });
     // One more try, with the finding.
     expect(sentTo("shouter")).toHaveLength(2);
-    expect(result(sentTo("greeter")[1])).toContain('{\\"payload\\":{\\"said\\":\\"HELLO\\"},\\"payload_type\\":\\"Shout\\"}');
+    expect(result(sentTo("greeter")[1])).toContain(
+      '{\\"payload\\":{\\"said\\":\\"HELLO\\"},\\"payload_type\\":\\"Shout\\"}',
+    );
     expect(sentTo("greeter")[0]?.prefix.system[1]?.text).toContain("It answers with `Shout`");
   });
 
@@ -238,6 +240,8 @@ describe("an agent with peers", () => {
     const greeter = loadYaml(GREETER).agents.get(agentName("greeter"));
     if (greeter === undefined) throw new Error("there is no greeter");
     expect(() => peerAnswer(greeter, { payload: ADA, to: "stranger" })).toThrow("greeter may ask `shouter`");
-    expect(() => peerAnswer(greeter, { payload: { volume: 1 }, to: "shouter" })).toThrow("no payload that shouter takes");
+    expect(() => peerAnswer(greeter, { payload: { volume: 1 }, to: "shouter" })).toThrow(
+      "no payload that shouter takes",
+    );
   });
 });
