@@ -141,12 +141,12 @@ const BUDGETS = z.strictObject({
   system: tokens(1)
     .optional()
     .describe(
-      "Tokens of the prompt's prefix, without tools, if not everything fits into `total`. Soft: the prefix is cut to it only as far as message and live layers need the room, and never below its immutable layers and minimums. Default: no limit.",
+      "Tokens of the prompt's prefix, without tools, if not everything fits into `total`. Soft: the prefix is cut to it only as far as message, live layers and conversation need the room, and never below its immutable layers and minimums. Default: no limit.",
     ),
   history: tokens(1)
     .optional()
     .describe(
-      "Tokens of the conversation that stay at most when it is cut because not everything fits into `total`. Default: a sixth to a half of the room.",
+      "Tokens that the conversation claims, at most half of what may be sent: layers beyond their budgets and `system` leave this much free from the first message on, and a conversation that has no more is not cut while they can give way. Of a longer one, at most this much stays when it is cut. Default: nothing is left free ahead; once there is no room, it claims a quarter of what may be sent, and a sixth to a half of its room stays after a cut.",
     ),
   message: z
     .int()

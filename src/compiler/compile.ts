@@ -19,13 +19,15 @@ import type { CompileInput } from "./compile-input.ts";
 import { cutEpoch, cuttable, leastOf, reasonOf, total, transcriptWithoutReasoning } from "./cut.ts";
 import { cutPlan, type Keep, whyCut, withPlan } from "./cut-plan.ts";
 import { drafts, renderWithin, type Shares } from "./drafts.ts";
-import { type Folded, folded, NO_PENDING_EDITS, type PendingEdits, runningIn, withPendingEdits } from "./edits.ts";
+import { NO_PENDING_EDITS, type PendingEdits, runningIn, withPendingEdits } from "./edits.ts";
 import { eventsMessage, wholeMessage } from "./events.ts";
 import { apart, frozenWithin, renderFrozen, withFrozen } from "./frozen.ts";
 import { type Draft, sectionOf } from "./layers.ts";
-import { prefixOf, prefixWithin, sizesAlone, sizesFor } from "./prefix.ts";
+import { prefixOf, prefixWithin } from "./prefix.ts";
+import { isWithinClaim, type PrefixNow, sizedAnew } from "./resize.ts";
 import { fixedSection, leastSum, liveWithin, type Section, shareOut, wantedSum } from "./share-out.ts";
 import { NOTHING_SHOWN, type ShownLayers, shownLayersIn } from "./shown-layers.ts";
+import { ceilingOf, claimAhead, MARGIN, sizesAlone, sizesFor } from "./sizing.ts";
 import { carry, nothingNow, requestsLeft, shownAnew, withKept } from "./tail.ts";
 import { transcriptSum } from "./tokens.ts";
 
@@ -47,8 +49,8 @@ export interface Compilation {
   /** What must stay of the older transcript when it is cut, and how many of its tokens may stay. */
   readonly keep?: Keep;
   readonly history?: number;
-  /** The prefix as it would be rendered now, if the epoch's own is older: a cut uses it, because that costs nothing more. */
-  readonly fold?: Folded;
+  /** What the running epoch's prefix can be rendered from now. */
+  readonly prefixNow?: PrefixNow;
   /** Whether reasoning from before a cut must not follow it. */
   readonly binds?: boolean;
 }
@@ -59,7 +61,7 @@ export interface Compilation {
  */
 export function compile(input: CompileInput): Compilation {
   const { agent, count, limit, mode, tail: plan = EPHEMERAL_TAIL, results = [] } = input;
-  const { running, pendingEdits, edits } = runningIn(input);
+  const { running, pendingEdits, edits, prefixNow } = runningIn(input);
   const shown = plan.framed === "delta" ? shownLayersIn(running?.transcript ?? []) : NOTHING_SHOWN;
   const tail = drafts(agent.layers, "tail", mode, nothingNow(agent.layers, input.contents, { plan, shown }), count);
   const whole = wholeMessage(input.events, count);
@@ -82,7 +84,7 @@ export function compile(input: CompileInput): Compilation {
     ...(input.keep && { keep: input.keep }),
     ...(agent.budgets.history !== undefined && { history: agent.budgets.history }),
     ...(input.binds && { binds: true }),
-    ...(edits && { fold: edits.fold }),
+    ...(prefixNow && { prefixNow: { input: prefixNow, changed: edits !== undefined } }),
   };
   const lay = (known: ShownLayers, saying: PendingEdits): Compilation => {
     const carrying = { plan, shown: known, requests: requestsLeft(epoch, limit), count };
@@ -196,9 +198,6 @@ function frozenSections(epoch: Epoch, count: CountTokens): Section[] {
   return [...prefix, fixedSection("transcript", leastOf(epoch, count))];
 }
 
-/** If layers must be cut, this share of the limit stays free for the turn's tool calls and their results. */
-const MARGIN = 1 / 32;
-
 /**
  * Layers and message share the room, and the transcript gets the rest. The message gets at most half of the limit or, if it cannot be cut
  * that far, what the others can spare.
@@ -239,17 +238,11 @@ function tailSections(tail: readonly Draft[], room: number, free: number): reado
   });
 }
 
-/** Tokens that the prefix may have if not everything fits. Those of the tools are added, because they are always sent whole. */
-function ceilingOf({ agent: { budgets } }: CompileInput, sections: readonly Section[]): number {
-  const tools = sections.find(({ id }) => id === "tools")?.wanted ?? 0;
-  return budgets.system === undefined ? Number.POSITIVE_INFINITY : tools + budgets.system;
-}
-
 /**
  * Whether a prefix of this size leaves the live layers all that they ask for, the message up to half of the limit, and a margin for the
  * turn's calls.
  */
-function isRoomBeside(size: number, { limit }: CompileInput, { tail, whole }: Coming): boolean {
+function isRoomBeside(size: number, limit: number, { tail, whole }: Coming): boolean {
   const free = limit - size - Math.min(whole.tokens, Math.floor(limit / 2)) - Math.floor(limit * MARGIN);
   return wantedSum(tailSections(tail, free, free)) <= free;
 }
@@ -282,15 +275,17 @@ function begin(
   const unfit = prefixOf(input);
   const beside = wantedSum(unfit.sections) + coming.whole.tokens;
   const needed = beside + wantedSum(tailSections(coming.tail, input.limit - beside, input.limit - beside));
-  const ceiling = ceilingOf(input, unfit.sections);
+  const ceiling = ceilingOf(input.agent.budgets, unfit.sections);
+  const claim = isAlone ? 0 : claimAhead(unfit.sections, input.agent.budgets, input.limit);
   const sizes = isAlone
     ? sizesAlone(input.limit, input.events.length, ceiling)
     : sizesFor(input.limit, needed, {
         hasTail: coming.tail.length > 0,
+        claim,
         ceiling,
-        isRoomBeside: (size) => isRoomBeside(size, input, coming),
+        isRoomBeside: (size) => isRoomBeside(size + claim, input.limit, coming),
       });
-  const frozen = frozenWithin(input.limit - needed, input);
+  const frozen = frozenWithin(input.limit - claim - needed, input);
   const begun = isAlone
     ? { n: (input.epoch?.n ?? 0) + 1, reason: "alone" as const }
     : { n: 1, reason: "first" as const };
@@ -305,7 +300,10 @@ function begin(
   throw new StrataError("unexpected", "no size for the prefix was tried: this is a bug in Strata, please report it");
 }
 
-/** Adds up what is sent. A transcript that no longer fits, or has reached its planned size, is cut deeply, in a new epoch. */
+/**
+ * Adds up what is sent. Where there is no room for the running transcript, the prefix is sized anew, in a new epoch. A transcript beyond
+ * what it may claim, or one that has reached its planned size, is cut deeply.
+ */
 function settleRoom(
   compilation: Compilation,
   live: readonly LedgerEntry[],
@@ -322,12 +320,21 @@ function settleRoom(
   const planned = { ...compilation, ledger: withPlan(compilation.ledger, plan, because ?? start?.early?.because) };
   if (because === undefined) return withLedger(planned, live, others, count);
   const plain = cuttable(compilation, count);
-  const shown = compilation.fold === undefined ? plain : folded(plain, compilation.fold, count);
+  const shown = sizedAnew(compilation, plain, live, count);
+  const begun = (next: Epoch, made = planned): Compilation =>
+    withLedger({ ...made, epoch: next, opened: [...compilation.opened, next] }, live, taken(next), count);
+  if (shown.prefix !== plain.prefix && isWithinClaim(compilation, shown, limit - taken(shown))) {
+    const ledger = withPlan(compilation.ledger, cutPlan(shown, limit - taken(shown), compilation));
+    const reason = reasonOf(compilation) === "cut" ? "resized" : "refused";
+    return begun({ ...shown, n: epoch.n + 1, reason }, { ...compilation, ledger });
+  }
   // A new epoch begins with the memories of now; if they do not fit, with those of the old one.
   const fresh = start?.memory === undefined ? shown : withFrozen(shown, renderFrozen(start.memory, count));
   const cutTo = (from: Epoch): Epoch | undefined => {
     const { frozen, rest } = apart(from);
-    const cut = cutEpoch({ ...from, transcript: rest }, limit - taken(from), { plan, count }, start?.summary);
+    const left = limit - taken(from);
+    const cutting = { plan: cutPlan(from, left, compilation), count };
+    const cut = cutEpoch({ ...from, transcript: rest }, left, cutting, start?.summary);
     return cut && { ...cut, reason: reasonOf(compilation), transcript: [...frozen, ...cut.transcript] };
   };
   const next = cutTo(fresh) ?? cutTo(shown) ?? (shown === plain ? undefined : cutTo(plain));
@@ -335,7 +342,7 @@ function settleRoom(
   // Perhaps everything that is there must stay.
   if (next.cut === epoch.cut && transcriptSum(epoch.transcript).tokens <= room)
     return withLedger({ ...planned, ledger: withPlan(planned.ledger, plan) }, live, others, count);
-  return withLedger({ ...planned, epoch: next, opened: [...compilation.opened, next] }, live, taken(next), count);
+  return begun(next);
 }
 
 function noRoom(compilation: Compilation, live: readonly LedgerEntry[], limit: number): StrataError {

@@ -15,8 +15,9 @@ import { transcriptWithoutReasoning } from "./cut.ts";
 import { contentOf } from "./drafts.ts";
 import { begunAnew } from "./frozen.ts";
 import { type Draft, draft, trustOf } from "./layers.ts";
-import { prefixOf, prefixWithin } from "./prefix.ts";
+import { type PrefixInput, prefixOf, prefixWithin } from "./prefix.ts";
 import { type ShownLayers, shownLayersIn } from "./shown-layers.ts";
+import { sizeWhileRunning } from "./sizing.ts";
 import { requestsLeft, type Tail } from "./tail.ts";
 import { countBlock, countMessage, transcriptSum } from "./tokens.ts";
 import { NOTHING_NOW, replacesAbove } from "./wording.ts";
@@ -41,7 +42,9 @@ interface Running {
   readonly running: Epoch | undefined;
   readonly pendingEdits: PendingEdits;
   /** Undefined if the prefix is the same as it would be today. */
-  readonly edits?: { readonly fold: Folded; readonly choice?: NonNullable<Ledger["edits"]> };
+  readonly edits?: { readonly choice?: NonNullable<Ledger["edits"]> };
+  /** What the prefix of a conversation that continues can be rendered from; undefined while a text of it is not known. */
+  readonly prefixNow?: PrefixInput;
 }
 
 /**
@@ -52,10 +55,12 @@ export function runningIn(input: CompileInput): Running {
   const { agent, epoch, forgotten, binds, count } = input;
   if (epoch === undefined || agent.history === "log") return { running: undefined, pendingEdits: NO_PENDING_EDITS };
   if (input.renewal !== undefined)
-    return { running: renewed(epoch, input, input.renewal), pendingEdits: NO_PENDING_EDITS };
+    return { running: renewed(epoch, input, input.renewal), pendingEdits: NO_PENDING_EDITS, prefixNow: input };
   const before = forgotten ? begunAnew(epoch, input, "forgotten") : epoch;
-  const changed = changesIn(before, input);
-  if (changed === undefined) return { running: before, pendingEdits: NO_PENDING_EDITS };
+  const prefixNow = { ...input, tools: before.prefix.tools, mode: before.mode };
+  const changed = changesIn(before, prefixNow);
+  if (changed === undefined)
+    return { running: before, pendingEdits: NO_PENDING_EDITS, ...(isKnown(input) && { prefixNow }) };
   const { fold, pendingEdits, layers } = changed;
   const anew = (): Epoch => folded(before, fold, count);
   if (forgotten) {
@@ -63,12 +68,13 @@ export function runningIn(input: CompileInput): Running {
     return {
       running: anew(),
       pendingEdits: NO_PENDING_EDITS,
-      edits: { fold, choice: { layers, way: "epoch", because } },
+      edits: { choice: { layers, way: "epoch", because } },
+      prefixNow,
     };
   }
-  if (layers.length === 0) return { running: before, pendingEdits, edits: { fold } };
+  if (layers.length === 0) return { running: before, pendingEdits, edits: {}, prefixNow };
   const choice = { layers, ...cheaper(before, changed, input) };
-  if (choice.way === "told") return { running: before, pendingEdits, edits: { fold, choice } };
+  if (choice.way === "told") return { running: before, pendingEdits, edits: { choice }, prefixNow };
   const begun = anew();
   const running: Epoch = {
     ...begun,
@@ -77,8 +83,12 @@ export function runningIn(input: CompileInput): Running {
     reason: before.reason === "refused" ? "refused" : "edited",
     transcript: binds ? transcriptWithoutReasoning(begun.transcript, count) : begun.transcript,
   };
-  return { running, pendingEdits: NO_PENDING_EDITS, edits: { fold, choice } };
+  return { running, pendingEdits: NO_PENDING_EDITS, edits: { choice }, prefixNow };
 }
+
+/** Whether each text of the prefix is known now: one that could not be read stays as the running prefix has it. */
+const isKnown = ({ agent, contents }: CompileInput): boolean =>
+  agent.layers.every(({ id, scope, source }) => scope === "turn" || source.kind === "text" || contents.has(id));
 
 /**
  * The conversation continues in a new epoch, with the prefix that a new conversation would have. Another model does not get the reasoning
@@ -86,8 +96,12 @@ export function runningIn(input: CompileInput): Running {
  */
 function renewed(epoch: Epoch, input: CompileInput, reason: Renewal): Epoch {
   const begun = begunAnew(epoch, { ...input, binds: reason === "model" || input.binds === true }, reason);
-  const size = input.limit - Math.ceil(input.limit / 4);
-  return { ...folded(begun, prefixWithin(prefixOf(input), size, input), input.count), mode: input.mode };
+  return { ...folded(begun, prefixWhileRunning(input), input.count), mode: input.mode };
+}
+
+function prefixWhileRunning(input: PrefixInput): Folded {
+  const unfit = prefixOf(input);
+  return prefixWithin(unfit, sizeWhileRunning(unfit, input.agent.budgets, input.limit), input);
 }
 
 /** The epoch with another prefix, and without the messages' reports of the edits that the new prefix contains. */
@@ -143,11 +157,7 @@ function changesIn(epoch: Epoch, input: CompileInput): Changes | undefined {
   const stale = now.filter((one) => !isShown(epoch, one));
   const layers = now.filter((one) => !isShownAlready(shown, one, stale));
   if (stale.length === 0 && layers.length === 0) return undefined;
-  const fold = prefixWithin(
-    prefixOf({ ...input, tools: epoch.prefix.tools, mode: epoch.mode }),
-    input.limit - Math.ceil(input.limit / 4),
-    input,
-  );
+  const fold = prefixWhileRunning(input);
   return { fold, pendingEdits: pendingEditsOf(layers, count), layers: layers.map(({ layer }) => layer.id) };
 }
 

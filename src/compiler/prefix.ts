@@ -80,10 +80,10 @@ function trustedText({ layer, text, entry }: Rendered): string {
 }
 
 /** What a prefix is rendered from. */
-type PrefixInput = Pick<CompileInput, "agent" | "mode" | "contents" | "count" | "limit" | "tools">;
+export type PrefixInput = Pick<CompileInput, "agent" | "mode" | "contents" | "count" | "limit" | "tools">;
 
 /** A prefix before anything of it is cut. */
-interface Unfit {
+export interface Unfit {
   readonly tools: readonly ToolSchema[];
   readonly made: readonly Draft[];
   readonly sections: readonly Section[];
@@ -105,42 +105,4 @@ export function prefixWithin(
   const room = Math.max(size, leastSum(sections));
   const { prefix, entries } = renderPrefix(tools, made, { sections, allotment: shareOut(sections, room), room }, count);
   return { prefix, prefixEntries: entries };
-}
-
-/** What a prefix must leave room for. */
-interface Beside {
-  readonly hasTail: boolean;
-  /** Tokens of its soft budget plus those of the tools; infinite without a budget. */
-  readonly ceiling: number;
-  /** Whether a prefix of this many tokens takes nothing away from what comes after it. */
-  readonly isRoomBeside: (size: number) => boolean;
-}
-
-/** The number of sizes that a prefix beyond its soft budget may have. */
-const STEPS = 32;
-
-/**
- * Sizes in tokens that a prefix may have; the first that leaves enough room is taken. It is whole if everything fits, and otherwise has one
- * of a few sizes, whatever the first message says, so that the threads of an agent send the same bytes. Live layers need room, too. The
- * soft budget limits it only if there is no room beyond it.
- */
-export function sizesFor(limit: number, needed: number, { hasTail, ceiling, isRoomBeside }: Beside): readonly number[] {
-  if (needed <= limit) return [limit];
-  const eighth = limit - Math.min(Math.ceil(limit / 8), 2_000);
-  const most = hasTail ? [] : [limit - Math.min(Math.ceil(limit / 20), 2_000)];
-  const sizes = [...most, eighth, limit - Math.ceil(limit / 4), limit - Math.ceil(limit / 2), 0];
-  const steps = Array.from({ length: STEPS }, (_, n) => Math.floor((limit * (STEPS - n)) / STEPS));
-  const beyond = steps.find((size) => isRoomBeside(size));
-  const within = sizes.map((size) => Math.min(size, ceiling));
-  return beyond === undefined || beyond <= ceiling ? within : [beyond, ...within];
-}
-
-/**
- * The same if the size must not depend on the message: a quarter of the limit is always left for it. If several events do not fit there,
- * fewer are taken into the turn. For a single one that cannot be cut that far, the prefix is cut further: to half of the limit or its soft
- * budget, then as far as it can be.
- */
-export function sizesAlone(limit: number, events: number, ceiling: number): readonly number[] {
-  const usual = limit - Math.ceil(limit / 4);
-  return events > 1 ? [usual] : [usual, Math.min(limit - Math.ceil(limit / 2), ceiling), 0];
 }

@@ -59,9 +59,9 @@ export interface LedgerPart {
  * memory was deleted that the epoch before had frozen at its start, or showed later in its transcript. `alone`: with
  * `history: log`, each turn has its own. `edited`: a text of the prefix was changed, and a new prefix was cheaper than a note about it.
  * `model`: another model answers, whose requests have another format. `migrated`: the thread was moved to another version of its agent.
- * `mode`: a turn was run in another mode, with more or less of the prompt.
+ * `mode`: a turn was run in another mode, with more or less of the prompt. `resized`: the prefix took room that the conversation claims.
  */
-export type EpochReason = "first" | "cut" | "refused" | "forgotten" | "alone" | "edited" | Renewal;
+export type EpochReason = "first" | "cut" | "refused" | "forgotten" | "alone" | "edited" | "resized" | Renewal;
 
 /** Why an epoch begins with a newly rendered prefix while the conversation continues. */
 export type Renewal = "model" | "migrated" | "mode";

@@ -190,6 +190,10 @@ function predictionLines({ prediction, reply }: Sent, isBilled: boolean): readon
 
 /** Why the conversation was cut, or was not although that cost little just then. */
 function cuttingLines({ cutting, epoch }: Sent["ledger"]): readonly string[] {
+  if (epoch.opened && epoch.reason === "resized")
+    return [
+      "The layers were cut further, because they left too little room for the conversation; nothing of it was cut.",
+    ];
   if (cutting?.because === undefined) return [];
   const { at, keep, each, because } = cutting;
   const figures = `it is cut at ${count(at, "token")}, so that ${number(keep)} stay, and a turn adds ${number(each)}`;

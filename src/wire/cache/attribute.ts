@@ -107,6 +107,7 @@ function begunBy(was: KnownEpoch | undefined, is: KnownEpoch | undefined): Cause
     case "migrated":
     case "model":
     case "mode":
+    case "resized":
       return "prefix edit";
     case "alone":
       // What was said in another turn is not gone on from: said once more, it is new.

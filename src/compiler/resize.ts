@@ -1,0 +1,49 @@
+import { asStrataError, type CountTokens, type Epoch, type Ledger, type LedgerEntry } from "../protocol/index.ts";
+import { folded } from "./edits.ts";
+import { type PrefixInput, prefixOf, prefixWithin } from "./prefix.ts";
+import { canStay, claimOf, sizeAnew } from "./sizing.ts";
+import { transcriptSum } from "./tokens.ts";
+
+/** What a running epoch's prefix can be rendered from now, and whether its texts have changed since it was rendered. */
+export interface PrefixNow {
+  readonly input: PrefixInput;
+  readonly changed: boolean;
+}
+
+/** A request in the making, of which the prefix may be sized anew. */
+interface Running {
+  readonly prefixNow?: PrefixNow;
+  readonly ledger: Pick<Ledger, "limit">;
+}
+
+/**
+ * The epoch with its prefix as it is rendered now, in the size that leaves the conversation its claim beside the `live` pieces of this
+ * turn. The same epoch if that changes nothing.
+ */
+export function sizedAnew(
+  { prefixNow, ledger: { limit } }: Running,
+  epoch: Epoch,
+  live: readonly LedgerEntry[],
+  count: CountTokens,
+): Epoch {
+  if (prefixNow === undefined) return epoch;
+  const unfit = prefixOf(prefixNow.input);
+  const frozen = epoch.prefixEntries.filter(({ place }) => place === "transcript");
+  const beside = [...live, ...frozen].reduce((sum, { tokens }) => sum + tokens, 0);
+  const size = sizeAnew(unfit, { limit, beside, budgets: prefixNow.input.agent.budgets });
+  if (!prefixNow.changed && canStay(epoch, unfit, size)) return epoch;
+  try {
+    return folded(epoch, prefixWithin(unfit, size, { count }), count);
+  } catch (thrown) {
+    // Nothing of a required layer fits into its share of this size: the prefix stays as it was sent.
+    if (asStrataError(thrown).code !== "budget_too_small") throw thrown;
+    return epoch;
+  }
+}
+
+/** Whether a conversation has room, and is no longer than it may claim. */
+export function isWithinClaim({ prefixNow, ledger: { limit } }: Running, { transcript }: Epoch, room: number): boolean {
+  if (prefixNow === undefined) return false;
+  const { tokens, turns } = transcriptSum(transcript);
+  return tokens <= room && turns.tokens <= claimOf(prefixNow.input.agent.budgets, limit);
+}
