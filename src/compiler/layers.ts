@@ -1,6 +1,5 @@
 import { frame } from "../guard/index.ts";
 import {
-  BETWEEN_PARTS,
   type ContentItem,
   type CountTokens,
   digestOf,
@@ -8,7 +7,6 @@ import {
   type Framed,
   type Layer,
   type LayerContent,
-  type LayerPart,
   type LedgerEntry,
   type LedgerPart,
   layerHeading,
@@ -20,9 +18,10 @@ import {
   type Trusted,
   trusted,
 } from "../protocol/index.ts";
+import { cutParts } from "./cut-parts.ts";
 import type { Section } from "./share-out.ts";
-import { beginningWithin, countBlock } from "./tokens.ts";
-import { layerTruncated, moreItems } from "./wording.ts";
+import { countBlock } from "./tokens.ts";
+import { moreItems } from "./wording.ts";
 
 /** A layer with what it says this turn, before anything is cut. */
 export interface Draft {
@@ -108,7 +107,7 @@ export function render(one: Draft, room: number | undefined, place: Place, count
     const fate: Fate = one.lined ? { fate: "lined", because: "mode" } : { fate: "kept" };
     return finish(one, at, { text: one.text, tokens: one.wanted }, fate);
   }
-  const cut = content.kind === "text" ? cutText(layer, content, room, count) : cutItems(layer, content, room, count);
+  const cut = content.kind === "text" ? cutText(one, content, room, count) : cutItems(layer, content, room, count);
   if (cut === undefined) return drop(one, at, room);
   return finish(one, at, { ...cut, tokens: countBlock(cut.text, count) }, { fate: "truncated", because: "budget" });
 }
@@ -125,8 +124,8 @@ interface Sent {
   readonly tokens: number;
   /** How many of its items. Default: all. */
   readonly shown?: number;
-  /** How many characters of its text. Default: all. */
-  readonly length?: number;
+  /** How many characters of each of its parts. Default: all. */
+  readonly lengths?: readonly number[];
 }
 
 function drop(one: Draft, at: At, room: number): Rendered {
@@ -143,7 +142,7 @@ function finish(one: Draft, { place, count }: At, sent: Sent | undefined, fate: 
   const { layer, content } = one;
   const { text, shown } = sent ?? {};
   const items = content.kind === "items" ? itemsOf(content, text === undefined ? 0 : shown) : undefined;
-  const parts = one.lined ? undefined : partsOf(content, sent === undefined ? 0 : sent.length, count);
+  const parts = one.lined ? undefined : partsOf(content, sent === undefined ? [] : sent.lengths, count);
   const entry: LedgerEntry = {
     section: layer.id,
     place,
@@ -163,17 +162,17 @@ function finish(one: Draft, { place, count }: At, sent: Sent | undefined, fate: 
   return { layer, text, entry, items: inText };
 }
 
-/** What becomes of the parts of a layer of which this many characters are sent. */
+/** What becomes of the parts of a layer, where so many characters of each are sent. Default: all. */
 function partsOf(
   content: LayerContent,
-  length = Number.POSITIVE_INFINITY,
+  lengths: readonly number[] | undefined,
   count: CountTokens,
 ): LedgerEntry["parts"] | undefined {
   if (content.kind === "items" || content.parts === undefined) return undefined;
-  return placesOf(content.parts).map(({ name, text, because, cut, start }): LedgerPart => {
+  return content.parts.map(({ name, text, because, cut }, i): LedgerPart => {
     const told = because === undefined ? {} : { because };
     if (text === "") return { name, fate: "empty", ...told, tokens: 0 };
-    const shown = text.slice(0, Math.max(0, length - start));
+    const shown = lengths === undefined ? text : text.slice(0, lengths[i] ?? 0);
     const base = { name, tokens: count(shown), digest: digestOf(text) };
     if (shown === "") return { ...base, fate: "dropped", because: "budget" };
     if (shown.length < text.length) return { ...base, fate: "truncated", because: "budget" };
@@ -226,45 +225,16 @@ export const frameItem = ({ kind, trust, proof, at, text, name }: ContentItem): 
 
 export const inTime = (items: readonly ContentItem[]): ContentItem[] => [...items].sort((a, b) => a.at - b.at);
 
-/** Cuts between characters and says so, and how many parts are not shown at all. Undefined if not even the mark fits. */
+/** Cuts the text between characters, and says so. Undefined if not even the mark fits. */
 function cutText(
-  layer: Layer,
-  { text, parts = [] }: Extract<LayerContent, { readonly kind: "text" }>,
+  { layer }: Draft,
+  { text, parts = [{ name: layer.id, text }] }: Extract<LayerContent, { readonly kind: "text" }>,
   room: number,
   count: CountTokens,
-): Pick<Sent, "text" | "length"> | undefined {
-  const places = placesOf(parts).filter((one) => one.text !== "");
-  const cut = (beginning: string) => {
-    const kept = withoutHalf(beginning, places);
-    const left = places.reduce((sum, one) => sum + (one.start < kept.length ? 0 : (one.others ?? 1)), 0);
-    return { text: headed(layer, `${kept}\n${layerTruncated(layer.id, left)}`), length: kept.length };
-  };
-  const beginning = beginningWithin(text, room, (part) => countBlock(cut(part).text, count));
-  const made = cut(beginning);
-  return made.length === 0 ? undefined : made;
-}
-
-/** A part, and where its text begins and ends in that of its layer. */
-interface PlacedPart extends LayerPart {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Empty parts take no place. */
-function placesOf(parts: readonly LayerPart[]): readonly PlacedPart[] {
-  let start = 0;
-  return parts.map((part) => {
-    const placed = { ...part, start, end: start + part.text.length };
-    if (part.text !== "") start = placed.end + BETWEEN_PARTS.length;
-    return placed;
-  });
-}
-
-/** A number of others that is cut in two would be another number. */
-function withoutHalf(beginning: string, places: readonly PlacedPart[]): string {
-  const { length } = beginning;
-  const half = places.find(({ others, start, end }) => others !== undefined && start < length && length < end);
-  return half === undefined ? beginning : beginning.slice(0, Math.max(0, half.start - BETWEEN_PARTS.length));
+): Pick<Sent, "text" | "lengths"> | undefined {
+  const write = (body: string): Trusted | Framed => headed(layer, body);
+  const cut = cutParts(layer.id, parts, { room, count, block: (body) => countBlock(write(body), count) });
+  return cut && { text: write(cut.text), lengths: cut.lengths };
 }
 
 /** Leaves out whole items, the least fitting first (the best come first), and says how many. */

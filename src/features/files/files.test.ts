@@ -310,7 +310,26 @@ it("001.16 where the budget cuts the layer, the ledger says of each file whether
   const on = await workbench({ folder, rules, layer: { budget: 700 }, total: 1_500 });
   const { entry, files } = await prompted(on);
   expect(entry?.fate).toBe("truncated");
-  expect(files).toEqual(["SOUL.md kept", "AGENTS.md truncated: budget", "TOOLS.md dropped: budget"]);
+  expect(files).toEqual(["SOUL.md truncated: budget", "AGENTS.md truncated: budget", "TOOLS.md truncated: budget"]);
+});
+
+it("001.5 001.16 a long file leaves those behind it a floor, and what is shown of each says where it ends", async () => {
+  const folder = folderWith({
+    "SOUL.md": `Be calm.\n@story.md`,
+    "story.md": "It was a long and quiet night. ".repeat(500),
+    "AGENTS.md": "Run the tests.",
+    "TOOLS.md": "Use the hammer with care. ".repeat(200),
+  });
+  const rules = { read: ["SOUL.md", "AGENTS.md", "TOOLS.md"] };
+  const { system, files, entry } = await prompted(
+    await workbench({ folder, rules, layer: { budget: 1_000 }, total: 1_800 }),
+  );
+  expect(files).toEqual(["SOUL.md truncated: budget", "AGENTS.md kept", "TOOLS.md truncated: budget"]);
+  expect(system).toContain("## File AGENTS.md\nRun the tests.");
+  expect(system).toMatch(/quiet[^#]*\(Truncated: SOUL\.md exceeds its budget\.\)/);
+  expect(system).toMatch(/hammer[^#]*\(Truncated: TOOLS\.md exceeds its budget\.\)\n\(Truncated: bootstrap exceeds its budget\.\)/);
+  expect(entry?.parts?.[2]?.tokens).toBeGreaterThan(100);
+  expect(entry?.tokens).toBeGreaterThan(980);
 });
 
 it("a file that a limit cuts is judged by its own words: our mark of the cut makes it no longer than the guard reads", async () => {
