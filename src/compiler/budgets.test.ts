@@ -70,10 +70,10 @@ describe("when soft budgets are not enough", () => {
     const agent = agentOf(core, persona, style);
     const { tokens } = compile(inputOf({ agent })).ledger;
     const made = compile(inputOf({ agent, limit: tokens - 50 }));
-    expect(entryOf(made, "style")).toMatchObject({ fate: "dropped", because: "budget", tokens: 0 });
+    expect(entryOf(made, "style")).toMatchObject({ fate: "dropped", because: "budget", trust: "platform" });
     expect(entryOf(made, "style").wanted).toBeGreaterThan(90);
     expect(entryOf(made, "persona").fate).toBe("kept");
-    expect(systemText(made)).not.toContain("style");
+    expect(systemText(made)).toMatch(/\n\n# Layer 8 · style: \(Omitted: over budget\.\)$/);
   });
 
   it("a layer is trimmed before it is dropped, and no further than it must", () => {
@@ -107,6 +107,33 @@ describe("when soft budgets are not enough", () => {
     const back = compile(inputOf({ agent: live, contents, limit: whole - 110 }));
     expect(entryOf(back, "memory").fate).toBe("dropped");
     expect(entryOf(back, "status").fate).toBe("kept");
+  });
+
+  it("a small layer stays where a larger one can be cut for it, and goes where even that is not enough", () => {
+    const manual = layer("manual", { rank: 8, text: long("manual").repeat(6) });
+    const agent = agentOf(core, manual, layer("host", { rank: 9, text: "It runs on a small host." }));
+    const { tokens } = compile(inputOf({ agent })).ledger;
+    for (const less of [1, 20, 300, 400]) {
+      const made = compile(inputOf({ agent, limit: tokens - less }));
+      expect([less, entryOf(made, "host").fate, entryOf(made, "manual").fate]).toEqual([less, "kept", "truncated"]);
+    }
+    expect(entryOf(compile(inputOf({ agent, limit: tokens - 555 })), "host").fate).toBe("dropped");
+  });
+
+  it("law 6: the line that says so is the platform's, also in the place of what contacts wrote", () => {
+    const contents = contentsOf({ memory: { kind: "items", items: [item(long("only").repeat(4))] } });
+    const events = [event("Go.", { kind: "instruction", trust: "operator" })];
+    const input = inputOf({ agent: agentOf(core, recall({ rank: 8 })), contents, events });
+    const made = compile({ ...input, limit: compile(input).ledger.tokens - 60 });
+    expect(request(made).tail.map(({ text }) => text)).toEqual(["# Layer 8 · memory: (Omitted: over budget.)"]);
+    expect(made.taint).toBe("operator");
+  });
+
+  it("where there is no room even for the line, it goes, before anything is refused", () => {
+    const agent = agentOf(core, layer("persona", { rank: 3, text: long("persona") }));
+    const { tokens } = compile(inputOf({ agent: agentOf(core) })).ledger;
+    const made = compile(inputOf({ agent, limit: tokens + 5 }));
+    expect(entryOf(made, "persona")).toMatchObject({ fate: "dropped", tokens: 0 });
   });
 
   it("a minimum stays reserved", () => {
@@ -158,7 +185,7 @@ describe("when soft budgets are not enough", () => {
     const contents = contentsOf({ memory: { kind: "items", items: [item(long("only"))] } });
     const whole = compile(inputOf({ agent, contents }));
     const made = compile(inputOf({ agent, contents, limit: whole.ledger.tokens - 1 }));
-    expect(request(made).tail).toEqual([]);
+    expect(request(made).tail.map(({ text }) => text)).toEqual(["# Layer 30 · memory: (Omitted: over budget.)"]);
     expect(entryOf(made, "memory")).toMatchObject({ fate: "dropped", items: { shown: 0, of: 1 } });
   });
 });
@@ -175,7 +202,7 @@ it("001.17 where a layer of parts is cut, the mark says how many are not shown, 
   const { tokens } = compile(inputOf({ agent, contents })).ledger;
   for (let less = 1; less < 1_000; less += 7) {
     const text = systemText(compile(inputOf({ agent, contents, limit: tokens - less })));
-    if (!text.includes("# Layer 8")) continue;
+    if (text.includes("(Omitted: over budget.)")) continue;
     const shown = text.split("\n").filter((line) => line.startsWith("-")).length;
     expect(text).toMatch(
       new RegExp(`\\(Truncated: skills exceeds its budget; ${12 - shown + 1_234} more not shown\\.\\)$`),

@@ -21,7 +21,11 @@ interface Room {
  * Cuts the parts of a layer to the room of the layer: between characters, and marked in the text. Every part keeps a floor, so that a
  * long one does not take all; the first ones get what is left. Undefined if nothing fits.
  */
-export function cutParts(layer: string, parts: readonly LayerPart[], { room, count, block }: Room): CutParts | undefined {
+export function cutParts(
+  layer: string,
+  parts: readonly LayerPart[],
+  { room, count, block }: Room,
+): CutParts | undefined {
   const filled = parts.filter(({ text }) => text !== "");
   const sizes = filled.map(({ text }) => count(text));
   const shares = sharesOf(filled, sizes, Math.max(room - block(layerTruncated(layer, 0)), 0));
@@ -62,7 +66,7 @@ function sharesOf(parts: readonly LayerPart[], sizes: readonly number[], room: n
     return share;
   });
   return floors.map((share, i) => {
-    const more = share === 0 ? 0 : Math.min((sizes[i] ?? 0) - share, left);
+    const more = parts[i]?.others === undefined ? Math.min((sizes[i] ?? 0) - share, left) : 0;
     left -= more;
     return share + more;
   });

@@ -63,7 +63,8 @@ export function renderWithin(
     const had = allotment.get(one.layer.id);
     if (had === undefined || section === undefined || free <= 0) return undefined;
     const tokens = regrown(section, entry.tokens + free, beyond);
-    if (tokens !== undefined && (tokens <= had || (entry.tokens === 0 && tokens < LEAST_BEGINNING))) return undefined;
+    if (tokens !== undefined && (tokens <= had || (entry.fate === "dropped" && tokens < LEAST_BEGINNING)))
+      return undefined;
     const wider = render(one, tokens, place, count);
     return wider.entry.tokens > entry.tokens ? wider : undefined;
   };
@@ -77,6 +78,13 @@ export function renderWithin(
       rendered[i] = wider;
       free -= wider.entry.tokens - had.entry.tokens;
     }
+  }
+  for (const [i, one] of byRank) {
+    if (rendered[i]?.entry.fate !== "dropped" || rendered[i].text !== undefined) continue;
+    const { tokens } = one.omission();
+    if (tokens > free) continue;
+    rendered[i] = render(one, tokens, place, count);
+    free -= tokens;
   }
   return rendered;
 }

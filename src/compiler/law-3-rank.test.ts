@@ -39,11 +39,15 @@ const systemSections = (blocks: readonly SystemBlock[]) =>
 
 const textOf = (one: Layer): string => (one.source.kind === "text" ? one.source.text : "");
 
-/** What a layer may say where it stands: its text, its line, or its beginning and the mark of the cut. */
+/** What a layer may say where it stands: its text, its line, its beginning and the mark of the cut, or that it is left out. */
 function expectOwn(one: Layer, body: string, made: Compilation): void {
   const entry = entryOf(made, one.id);
   const lined = one.line !== undefined && one.modes[made.ledger.mode] === "line";
   const whole = lined ? one.line : textOf(one);
+  if (entry.fate === "dropped") {
+    expect(body).toBe("(Omitted: over budget.)");
+    return;
+  }
   if (entry.fate !== "truncated") {
     expect(entry.fate).toBe(lined ? "lined" : "kept");
     expect(body).toBe(whole);

@@ -19,9 +19,9 @@ import {
   trusted,
 } from "../protocol/index.ts";
 import { cutParts } from "./cut-parts.ts";
-import type { Section } from "./share-out.ts";
+import { LEAST_BEGINNING, type Section } from "./share-out.ts";
 import { countBlock } from "./tokens.ts";
-import { moreItems } from "./wording.ts";
+import { LAYER_OMITTED, moreItems } from "./wording.ts";
 
 /** A layer with what it says this turn, before anything is cut. */
 export interface Draft {
@@ -30,6 +30,8 @@ export interface Draft {
   readonly lined: boolean;
   readonly text: Trusted | Framed;
   readonly wanted: number;
+  /** The line that stands in its place if it is left out. */
+  readonly omission: () => { readonly text: Trusted; readonly tokens: number };
 }
 
 /** A layer as it will be sent. Without a text, it is not sent. */
@@ -48,7 +50,17 @@ export function draft(layer: Layer, content: LayerContent, mode: Mode, count: Co
   const line = appearance === "line" ? lineOf(layer, content) : undefined;
   const said = line === undefined ? orEmpty(content) : lined(content, line);
   const text = write(layer, said);
-  return { layer, content: said, lined: line !== undefined, text, wanted: countBlock(text, count) };
+  return {
+    layer,
+    content: said,
+    lined: line !== undefined,
+    text,
+    wanted: countBlock(text, count),
+    omission: () => {
+      const says = onOneLine(layer, LAYER_OMITTED);
+      return { text: says, tokens: countBlock(says, count) };
+    },
+  };
 }
 
 /**
@@ -79,7 +91,7 @@ export function leastOfLayer(layer: Layer, wanted: number): number {
 }
 
 /** The draft as a section that takes part in sharing the room. */
-export function sectionOf({ layer, wanted }: Draft): Section {
+export function sectionOf({ layer, wanted, omission }: Draft): Section {
   const free = layer.mutability !== "immutable";
   return {
     id: layer.id,
@@ -89,6 +101,7 @@ export function sectionOf({ layer, wanted }: Draft): Section {
     ...(layer.budget === undefined ? {} : { budget: layer.budget }),
     cuttable: free,
     droppable: free && !layer.required,
+    omission: () => omission().tokens,
   };
 }
 
@@ -107,6 +120,7 @@ export function render(one: Draft, room: number | undefined, place: Place, count
     const fate: Fate = one.lined ? { fate: "lined", because: "mode" } : { fate: "kept" };
     return finish(one, at, { text: one.text, tokens: one.wanted }, fate);
   }
+  if (room < LEAST_BEGINNING && room <= one.omission().tokens) return drop(one, at, room);
   const cut = content.kind === "text" ? cutText(one, content, room, count) : cutItems(layer, content, room, count);
   if (cut === undefined) return drop(one, at, room);
   return finish(one, at, { ...cut, tokens: countBlock(cut.text, count) }, { fate: "truncated", because: "budget" });
@@ -128,9 +142,20 @@ interface Sent {
   readonly lengths?: readonly number[];
 }
 
+/** Leaves it out: a line says so if there is room for that. */
 function drop(one: Draft, at: At, room: number): Rendered {
   const { layer, wanted } = one;
-  if (!layer.required) return finish(one, at, undefined, { fate: "dropped", because: "budget" });
+  if (!layer.required) {
+    const omission = one.omission();
+    const { entry, ...left } = finish(one, at, undefined, { fate: "dropped", because: "budget" });
+    if (omission.tokens > room) return { ...left, entry };
+    const version = at.place === "tail" ? {} : { version: digestOf(omission.text) };
+    return {
+      ...left,
+      text: omission.text,
+      entry: { ...entry, trust: "platform", tokens: omission.tokens, ...version },
+    };
+  }
   throw new StrataError(
     "budget_too_small",
     `layer ${layer.id} is required and of its ${wanted} tokens nothing fits into the ${room} it may take; raise its budget or minimum`,
@@ -207,7 +232,7 @@ function write(layer: Layer, content: LayerContent): Trusted | Framed {
 /** A live layer of one line stands on the line of its heading: it is sent anew each turn and read from no cache, so it is kept short. */
 const isLine = ({ scope }: Layer, text: Trusted): boolean => scope === "turn" && !text.includes("\n");
 
-const onOneLine = (layer: Layer, text: Trusted): Trusted => trusted(`${layerHeading(layer)}: ${text}`);
+const onOneLine = (layer: Layer, text: string): Trusted => trusted(`${layerHeading(layer)}: ${text}`);
 
 /** The platform writes the heading, and the body was trusted or framed before it came here, so the whole is trusted. */
 function headed(layer: Layer, body: string): Trusted | Framed {

@@ -72,7 +72,7 @@ function block(scope: LayerScope, layers: readonly Rendered[]): SystemBlock[] {
 
 /** Law 4 at run time: a layer whose content consists of items holds frames, and frames never stand in the system prefix. */
 function trustedText({ layer, text, entry }: Rendered): string {
-  if (entry.items === undefined && text !== undefined) return text;
+  if ((entry.items === undefined || entry.fate === "dropped") && text !== undefined) return text;
   throw new StrataError(
     "unexpected",
     `layer ${layer.id} gathers what others wrote; give it scope turn instead of ${layer.scope}`,

@@ -13,6 +13,8 @@ export interface Section {
   readonly cuttable: boolean;
   /** True for what may be left out. */
   readonly droppable: boolean;
+  /** Tokens of the line that then stands in its place. */
+  readonly omission?: () => number;
 }
 
 /** A section that is sent whole. */
@@ -78,8 +80,9 @@ export const LEAST_BEGINNING = 64;
 
 /**
  * Shares out `limit` tokens, from the highest rank number down. First, each cuttable section is cut to its budget. Then droppable sections are
- * trimmed as far as necessary, and dropped (down to their reserved minimum, if they have one) if too little would be left. Then the other
- * cuttable sections are trimmed down to their minimum. `margin` stays free where sections are trimmed.
+ * trimmed as far as necessary, and dropped (down to their reserved minimum, if they have one, or the line that says so) if too little would
+ * be left. Where there is no `margin`, small ones are dropped last, because they free next to nothing. Then the other cuttable sections are
+ * trimmed down to their minimum, and at last the lines go. `margin` stays free where sections are trimmed.
  * @throws StrataError `budget_too_small` if what must be sent does not fit
  */
 export function shareOut(sections: readonly Section[], limit: number, margin = 0): Allotment {
@@ -96,14 +99,21 @@ export function shareOut(sections: readonly Section[], limit: number, margin = 0
   for (const section of least) {
     if (section.cuttable && section.budget !== undefined) give(section, Math.max(section.budget, section.minimum));
   }
+  const dropped = ({ wanted, minimum, omission = () => 0 }: Section): number => {
+    const line = omission();
+    return line < wanted ? Math.max(minimum, line) : minimum;
+  };
   const trimmed = (section: Section): number => (room.get(section.id) ?? section.wanted) - over - margin;
+  const isSmall = ({ wanted }: Section): boolean => margin === 0 && wanted < LEAST_BEGINNING;
   for (const section of least) {
-    if (!section.droppable) continue;
+    if (!section.droppable || isSmall(section)) continue;
     const left = section.cuttable ? trimmed(section) : 0;
-    give(section, left >= LEAST_BEGINNING ? Math.max(left, section.minimum) : section.minimum);
+    give(section, left >= LEAST_BEGINNING ? Math.max(left, section.minimum) : dropped(section));
   }
+  for (const section of least) if (section.droppable && isSmall(section)) give(section, dropped(section));
   for (const section of least)
     if (section.cuttable && !section.droppable) give(section, Math.max(trimmed(section), section.minimum));
+  for (const section of least) if (section.droppable) give(section, section.minimum);
 
   if (over > 0) throw tooSmall(sections, room, limit);
   return room;

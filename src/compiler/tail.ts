@@ -71,7 +71,7 @@ interface TailText extends Saying {
 
 function sayingOf({ layer, text, entry, items }: Rendered): readonly TailText[] {
   if (text === undefined) return [];
-  const inItems = entry.items !== undefined;
+  const inItems = entry.items !== undefined && entry.fate !== "dropped";
   const isOurs = !inItems && (entry.trust === "platform" || entry.trust === "operator");
   if (layer.source.kind !== "recall") return [{ layer, text, inItems, isOurs }];
   return [{ layer, text, inItems, isOurs, memories: memoriesIn(items) }];

@@ -41,6 +41,9 @@ export const SOME_MEMORIES =
 export const layerTruncated = (layer: string, left: number): string =>
   `(Truncated: ${layer} exceeds its budget${left === 0 ? "" : `; ${left} more not shown`}.)`;
 
+/** In the place of a layer that is left out. */
+export const LAYER_OMITTED = "(Omitted: over budget.)";
+
 /** Behind the items of a layer of which not all fit. */
 export const moreItems = (left: number): string => `(${left} more not shown.)`;
 

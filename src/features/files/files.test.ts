@@ -327,7 +327,9 @@ it("001.5 001.16 a long file leaves those behind it a floor, and what is shown o
   expect(files).toEqual(["SOUL.md truncated: budget", "AGENTS.md kept", "TOOLS.md truncated: budget"]);
   expect(system).toContain("## File AGENTS.md\nRun the tests.");
   expect(system).toMatch(/quiet[^#]*\(Truncated: SOUL\.md exceeds its budget\.\)/);
-  expect(system).toMatch(/hammer[^#]*\(Truncated: TOOLS\.md exceeds its budget\.\)\n\(Truncated: bootstrap exceeds its budget\.\)/);
+  expect(system).toMatch(
+    /hammer[^#]*\(Truncated: TOOLS\.md exceeds its budget\.\)\n\(Truncated: bootstrap exceeds its budget\.\)/,
+  );
   expect(entry?.parts?.[2]?.tokens).toBeGreaterThan(100);
   expect(entry?.tokens).toBeGreaterThan(980);
 });
