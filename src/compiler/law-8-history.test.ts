@@ -88,7 +88,7 @@ const systemOf = ({ prefixEntries }: Epoch): number =>
 /** What the layers may keep while the conversation has too little: what their budgets say, what they must, and `system` together. */
 function withinBudgets({ layers, budgets: { system } }: Agent, { prefixEntries }: Epoch): number {
   const kept = layers.map(({ id, mutability, budget, minimum }) => {
-    const wanted = prefixEntries.find(({ piece }) => piece === id)?.wanted ?? 0;
+    const wanted = prefixEntries.find(({ section }) => section === id)?.wanted ?? 0;
     if (mutability === "immutable") return { own: wanted, least: wanted };
     const own = budget ?? (system === undefined ? 0 : wanted);
     return { own: Math.min(wanted, Math.max(own, minimum)), least: Math.min(wanted, minimum) };
@@ -145,7 +145,7 @@ describe("law 8: the conversation's budget", () => {
     const big = layer("manual", { rank: 9, budget: 500, text: words(6_000) });
     const agent = agentOf(immutable("core", { rank: 0, text: words(100) }), big);
     const first = compile(inputOf({ agent, limit: 6_300 }));
-    expect(first.ledger.entries.find(({ piece }) => piece === "manual")?.fate).toBe("kept");
+    expect(first.ledger.entries.find(({ section }) => section === "manual")?.fate).toBe("kept");
     let epoch = committed(first, reply(words(200), turnNumber(1)));
     const made: Compilation[] = [];
     for (let n = 2; n < 9; n++) {

@@ -17,7 +17,7 @@ interface Running {
 }
 
 /**
- * The epoch with its prefix as it is rendered now, in the size that leaves the conversation its claim beside the `live` pieces of this
+ * The epoch with its prefix as it is rendered now, in the size that leaves the conversation its claim beside the `live` sections of this
  * turn. The same epoch if that changes nothing.
  */
 export function sizedAnew(

@@ -1,6 +1,6 @@
 import type { Agent, Epoch } from "../protocol/index.ts";
 import type { Unfit } from "./prefix.ts";
-import { leastSum, type Piece, wantedSum } from "./share-out.ts";
+import { leastSum, type Section, wantedSum } from "./share-out.ts";
 
 /** The conversation may claim at most this share of what may be sent, however large `budgets.history` is. */
 const MOST_CLAIMED = 1 / 2;
@@ -18,9 +18,9 @@ export const claimOf = ({ history }: History, limit: number): number =>
  * Tokens that a prefix leaves to the conversation from its first sizing on: what the agent declares as `history`, as far as layers beyond
  * their budgets can give way.
  */
-export function claimAhead(pieces: readonly Piece[], budgets: Agent["budgets"], limit: number): number {
+export function claimAhead(sections: readonly Section[], budgets: Agent["budgets"], limit: number): number {
   if (budgets.history === undefined) return 0;
-  return Math.max(0, Math.min(claimOf(budgets, limit), limit - protectedSum(pieces, budgets) - eighthOf(limit)));
+  return Math.max(0, Math.min(claimOf(budgets, limit), limit - protectedSum(sections, budgets) - eighthOf(limit)));
 }
 
 /** Tokens that are left for a message that is not known yet. */
@@ -74,14 +74,14 @@ export function sizesAlone(limit: number, events: number, ceiling: number): read
 }
 
 /** Tokens that the prefix may have if not everything fits. Those of the tools are added, because they are always sent whole. */
-export function ceilingOf({ system }: Pick<Agent["budgets"], "system">, pieces: readonly Piece[]): number {
-  const tools = pieces.find(({ id }) => id === "tools")?.wanted ?? 0;
+export function ceilingOf({ system }: Pick<Agent["budgets"], "system">, sections: readonly Section[]): number {
+  const tools = sections.find(({ id }) => id === "tools")?.wanted ?? 0;
   return system === undefined ? Number.POSITIVE_INFINITY : tools + system;
 }
 
 /** The size of a prefix that is rendered for a running conversation before it is known what the turn says. */
-export const sizeWhileRunning = ({ pieces }: Unfit, budgets: Agent["budgets"], limit: number): number =>
-  limit - Math.max(Math.ceil(limit / 4), claimAhead(pieces, budgets, limit) + eighthOf(limit));
+export const sizeWhileRunning = ({ sections }: Unfit, budgets: Agent["budgets"], limit: number): number =>
+  limit - Math.max(Math.ceil(limit / 4), claimAhead(sections, budgets, limit) + eighthOf(limit));
 
 /** What is sent beside the prefix and the conversation, in tokens. */
 interface Sent {
@@ -95,20 +95,20 @@ interface Sent {
  * The size of a prefix that makes room for a running conversation: its claim is left free beside what this turn says, but the layers keep
  * what their budgets and `system` give them. Layers without a budget keep what they must.
  */
-export function sizeAnew({ pieces }: Unfit, { limit, beside, budgets }: Sent): number {
+export function sizeAnew({ sections }: Unfit, { limit, beside, budgets }: Sent): number {
   const step = limit / STEPS;
   const free = limit - Math.min(beside, limit / 2) - limit * MARGIN - claimOf(budgets, limit);
   const size = Math.floor(Math.floor(free / step) * step);
-  return Math.max(size, protectedSum(pieces, budgets));
+  return Math.max(size, protectedSum(sections, budgets));
 }
 
 /** Tokens that the conversation does not take from the layers: what their budgets and `system` give them, and what they must have. */
-function protectedSum(pieces: readonly Piece[], budgets: Agent["budgets"]): number {
-  const within = pieces.map(({ wanted, minimum, cuttable, budget = budgets.system === undefined ? 0 : wanted }) =>
+function protectedSum(sections: readonly Section[], budgets: Agent["budgets"]): number {
+  const within = sections.map(({ wanted, minimum, cuttable, budget = budgets.system === undefined ? 0 : wanted }) =>
     cuttable ? Math.min(wanted, Math.max(budget, minimum)) : wanted,
   );
   const sum = within.reduce((all, tokens) => all + tokens, 0);
-  return Math.max(leastSum(pieces), Math.min(sum, ceilingOf(budgets, pieces)));
+  return Math.max(leastSum(sections), Math.min(sum, ceilingOf(budgets, sections)));
 }
 
 /**
@@ -117,6 +117,6 @@ function protectedSum(pieces: readonly Piece[], budgets: Agent["budgets"]): numb
  */
 export function canStay({ prefixEntries }: Pick<Epoch, "prefixEntries">, unfit: Unfit, size: number): boolean {
   const tokens = prefixEntries.reduce((sum, one) => sum + (one.place === "transcript" ? 0 : one.tokens), 0);
-  const most = Math.min(size, wantedSum(unfit.pieces));
+  const most = Math.min(size, wantedSum(unfit.sections));
   return tokens <= size && (tokens >= most || size - tokens <= size / 8);
 }

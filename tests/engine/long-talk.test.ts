@@ -59,6 +59,6 @@ it("001.13 001.14 001.15 001.16 a conversation has the room of `history` from it
   // Before the conversation claimed its room: 7 cuts, 7 summaries and 364,000 tokens in 31 requests.
   expect({ cuts, summaries, requests: ledgers.length }).toEqual({ cuts: 0, summaries: 0, requests: MESSAGES });
   expect(input).toBeLessThanOrEqual(240_000);
-  const files = ledgers.map(({ entries }) => entries.find(({ piece }) => piece === "bootstrap")?.tokens ?? 0);
+  const files = ledgers.map(({ entries }) => entries.find(({ section }) => section === "bootstrap")?.tokens ?? 0);
   expect(Math.min(...files)).toBeGreaterThan(3_900);
 });
