@@ -52,6 +52,7 @@ const LAYER: Complete<Omit<Layer, "source" | "line">> = {
     minimum: 9,
     private: false,
     apart: true,
+    needs: ["clock"],
     required: true,
     modes: appearance,
   },

@@ -137,6 +137,7 @@ const LAYER = z.strictObject({
   private: maybe(z.literal(false)),
   apart: maybe(z.literal(true)),
   line: maybe(TEXT),
+  needs: maybe(z.array(z.string())),
 });
 
 const BUDGETS = z.strictObject({

@@ -167,6 +167,7 @@ function buildLayer(config: LayerConfig, path: Path, around: Surroundings): Laye
     modes: { full: "whole", ...config.modes, minimal: config.modes.minimal ?? config.modes.compact },
     // The operator wrote it in strata.yaml, as the texts below.
     ...(config.line === undefined ? {} : { line: trusted(config.line) }),
+    ...(config.needs === undefined ? {} : { needs: config.needs }),
   };
 }
 

@@ -123,6 +123,13 @@ export const LAYER = z.strictObject({
     .prefault({})
     .describe("How the layer appears if the prompt must be short: `whole`, as its `line`, or `absent`."),
   line: line(500).optional().describe("The one-line summary that replaces the layer if `modes` says `line`."),
+  needs: z
+    .array(slug())
+    .max(100)
+    .optional()
+    .describe(
+      "Tools and other layers of the agent that the text relies on: what it says that the agent can do or see is true only with them. `strata lint` reports those that the agent does not have.",
+    ),
 });
 
 /** A provider's vector takes longer than looking something up here. */

@@ -15,10 +15,8 @@ import {
   type ModelRef,
   StrataError,
   suggestion,
-  toolName,
 } from "../protocol/index.ts";
 import { openStore, type Store } from "../store/index.ts";
-import type { Toolset } from "../turn/tools/index.ts";
 import {
   type LintFinding,
   lintSubject,
@@ -32,6 +30,7 @@ import {
 import { type Declared, declaredBy } from "./declare.ts";
 import { allChannels, allParts } from "./entry/features.ts";
 import { type TextWarning, textWarnings } from "./entry/texts.ts";
+import { claimWarnings } from "./lint/claims.ts";
 import { observe } from "./lint/observe.ts";
 import { counterFor, renderIn } from "./lint/render.ts";
 import { type FilePlace, placeOf, textsOf } from "./lint/texts.ts";
@@ -172,7 +171,7 @@ async function reportOn(agent: Agent, { declared, store, options, elsewhere }: A
     texts: [
       ...(await textWarnings(agent)),
       ...modeWarnings(agent, count),
-      ...toolWarnings(agent, declared.tools),
+      ...claimWarnings(agent, declared.tools),
       ...fetchProblems(agent).map((one) => ({ agent: agent.name, ...one })),
       ...(await diskWarnings(agent, declared.projects, { count, folder: options.folder })),
     ],
@@ -204,23 +203,6 @@ function modeWarnings(agent: Agent, count: CountTokens): readonly TextWarning[] 
     const says = `mode ${mode} sends ${all} tokens of the layers' texts, and the larger mode ${larger} ${most}: look at \`modes\` of ${grown.join(", ")}`;
     return [{ agent: agent.name, section: "all texts", says }];
   });
-}
-
-/** Texts that name a tool which the agent does not have: its model would promise it, or call it in vain. */
-function toolWarnings(agent: Agent, tools: Toolset): readonly TextWarning[] {
-  const warnings = (section: string, text: string): readonly TextWarning[] => {
-    const named = new Set([...text.matchAll(/`([a-z][a-z0-9_]{1,63})`/g)].map(([, name = ""]) => name));
-    return [...named].flatMap((name) => {
-      const tool = toolName(name);
-      if (agent.tools.includes(tool) || tools.get(tool) === undefined) return [];
-      const says = `it names the tool \`${name}\`, which ${agent.name} does not have: add it to \`tools\`, or say it without the tool`;
-      return [{ agent: agent.name, section, says }];
-    });
-  };
-  return [
-    ...agent.layers.flatMap(({ id, source }) => (source.kind === "text" ? warnings(`layer ${id}`, source.text) : [])),
-    ...(agent.skills ?? []).flatMap(({ name, text }) => warnings(`skill ${name}`, text)),
-  ];
 }
 
 /** What is to be known of the files, the skills and the sub-agents of its project. */

@@ -67,6 +67,8 @@ export interface Layer {
   readonly apart?: true;
   /** The one-line summary that replaces the layer if `modes` says `line`. */
   readonly line?: Trusted;
+  /** Tools and layers of the agent that make true what the text says it can do and see. Lint checks that they are there. */
+  readonly needs?: readonly string[];
 }
 
 /** One gathered item, written by somebody outside the platform. */

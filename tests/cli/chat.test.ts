@@ -26,7 +26,7 @@ describe("strata chat over a pipe", () => {
     person.press("/think high\r");
     await person.sees("thinking is high from your next message on.");
     person.press("hi\r");
-    await person.sees("sent 1,");
+    await person.sees(/sent [12],\d{3}/);
     person.press("/think very\r");
     await person.sees('thinking cannot be "very": it is one of off, low, high');
     person.press("\u0004");
@@ -82,7 +82,7 @@ describe("strata chat over a pipe", () => {
     const sent = err.split("\n").filter((line) => line.startsWith("· sent "));
     expect(sent).toHaveLength(2);
     expect(sent[0]).toMatch(
-      /^· sent 1,\d{3} tokens to rehearsal: system 1,\d{3} \(7 layers\) · tools \d+ · transcript 0 · message \d+ · .*nothing cut · 1 request, \d+ ms$/,
+      /^· sent 2,\d{3} tokens to rehearsal: system 1,\d{3} \(7 layers\) · tools \d+ · transcript 0 · message \d+ · .*nothing cut · 1 request, \d+ ms$/,
     );
     expect(sent[0]).toMatch(/ · clock \d+ · /);
     expect(sent[0]).toMatch(/ · recall 0 \(.+\) · /);
@@ -195,12 +195,15 @@ describe("strata chat over a pipe", () => {
     const file = join(cwd, "strata.yaml");
     const changed = readFileSync(file, "utf8")
       .replace("    layers:\n", "    layers:\n      - { id: shop, rank: 27, file: layers/shop.md }\n")
-      .replace("[list, memory_save, memory_search, read, write]", "[list, memory_save, memory_search, memory_forget]");
+      .replace(
+        "[list, memory_forget, memory_save, memory_search, read, write]",
+        "[list, memory_forget, memory_save, memory_search, memory_stats]",
+      );
     writeFileSync(file, changed);
     await strata(["lock"], { cwd });
     const told = await chat();
     expect(told).toContain(
-      "companion has changed since this conversation began, which continues with the old version: layer shop is new; the text of layer conduct changed; tool memory_forget is new; tool read is gone; tool write is gone.",
+      "companion has changed since this conversation began, which continues with the old version: layer shop is new; the text of layer conduct changed; tool memory_stats is new; tool read is gone; tool write is gone.",
     );
     const [, id = ""] =
       /\/new \(or --new\) begins .* `strata thread migrate (thr_\w+)` moves this one/.exec(told) ?? [];

@@ -278,7 +278,31 @@ it("25.26 a text that names a tool which the agent does not have is reported; th
   const { out } = await strata(["lint"], { cwd });
   expect(out).toContain("layer abilities: it names the tool `write`, which companion does not have");
   expect(out).not.toContain("the tool `read`");
-  expect((await strata(["lint"], { cwd: place() })).out).not.toContain("it names the tool");
+  expect((await strata(["lint"], { cwd: place() })).out).not.toMatch(/it (?:names the tool|needs|speaks of layer)/);
+});
+
+it("25.26 lint reports a text that relies on a tool or layer that the agent does not have", async () => {
+  const cwd = project((yaml) =>
+    yaml.replace("[list, memory_forget, ", "[list, ").replace("needs: [clock]", "needs: [clock, conduct, copy_self]"),
+  );
+  const file = join(cwd, "layers/identity.md");
+  writeFileSync(
+    file,
+    `${readFileSync(file, "utf8")}Payments stand in layer 10. Layers 20 to 26 and layer 0 are yours.\n`,
+  );
+  await strata(["lock"], { cwd });
+  const { out } = await strata(["lint"], { cwd });
+  for (const [layer, name] of [
+    ["conduct", "conduct"],
+    ["conduct", "copy_self"],
+    ["abilities", "memory_forget"],
+    ["memory", "memory_forget"],
+  ])
+    expect(out).toContain(
+      `layer ${layer}: it needs \`${name}\`, and companion has no tool and no other layer of this name`,
+    );
+  expect(out).not.toContain("it needs `clock`");
+  expect(out.match(/it speaks of layer \d+/g)).toEqual(["it speaks of layer 26"]);
 });
 
 it("25.22 a mode that a layer says nothing of is as the larger one; one that sends more than that is reported", async () => {

@@ -88,7 +88,7 @@ describe("strata agent", () => {
   it("lists the declared agents and what answers for them", async () => {
     const { out } = await strata(["agent", "list"], { cwd: place() });
     expect(out).toMatch(
-      /^companion, version \w{12}, answered by rehearsal, 9 layers, 5 tools\n {2}A personal companion/,
+      /^companion, version \w{12}, answered by rehearsal, 9 layers, 6 tools\n {2}A personal companion/,
     );
   });
 

@@ -1,24 +1,19 @@
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { blueprintFolder } from "../../src/app/entry/projects.ts";
+import { loadProject } from "../../src/app/entry/agents.ts";
+import { blueprintFolder, blueprintNames } from "../../src/app/entry/projects.ts";
 import type { App } from "../../src/app.ts";
 import { MEMORY_API } from "../../src/features/memories/index.ts";
 import { scripted } from "../../src/models/index.ts";
-import { MEMORY_KINDS, type Memory, type MemoryId, type Scope, untrusted } from "../../src/protocol/index.ts";
+import { MEMORY_KINDS, type Memory, type MemoryId, type Scope, toolName, untrusted } from "../../src/protocol/index.ts";
 import type { Thread } from "../../src/store/index.ts";
 import { home, messageText, say, strata, thread } from "./home.ts";
 
 type Call = { readonly call: string; readonly input: object };
 
-/** The companion with the tool that forgets, and ann's thread with it. */
+/** The companion as it is shipped, and ann's thread with it. */
 async function stand(): Promise<{ readonly app: App; readonly ann: Thread }> {
-  const folder = home();
-  const file = join(folder, "strata.yaml");
-  const yaml = readFileSync(file, "utf8").replace("[list, memory_save,", "[list, memory_forget, memory_save,");
-  writeFileSync(file, yaml);
-  const app = await strata(folder);
+  const app = await strata(home());
   return { app, ann: await thread(app) };
 }
 
@@ -167,9 +162,12 @@ describe("an agent's memory", () => {
     expect(await kept(app, ann.scope)).toEqual([]);
   });
 
-  it("the shipped companion keeps its tools: whoever wants one that forgets lists it", () => {
-    const yaml = readFileSync(join(blueprintFolder("companion"), "strata.yaml"), "utf8");
-    expect(yaml).toContain("tools: [list, memory_save, memory_search, read, write]");
+  it("25.10a every shipped agent that saves memories can forget them", () => {
+    const pairs = { memory_save: "memory_forget", remember: "forget" };
+    for (const name of blueprintNames())
+      for (const { tools } of loadProject(blueprintFolder(name), { env: {} }).agents.values())
+        for (const [saves, forgets] of Object.entries(pairs))
+          expect([name, tools.includes(toolName(forgets))]).toEqual([name, tools.includes(toolName(saves))]);
   });
 });
 

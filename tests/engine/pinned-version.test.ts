@@ -40,7 +40,7 @@ function declare(folder: string, model: string, layers = false): void {
           "    layers:\n",
           "    layers:\n      - { id: shop, rank: 27, mutability: versioned, text: Sell bread. }\n",
         )
-        .replace("[list,", "[memory_forget, list,")
+        .replace("[list,", "[memory_stats, list,")
     : text;
   const providers = ["openai", "anthropic"].map((name) => `  ${name}:\n    key: \${KEY}\n`).join("");
   writeFileSync(file, `${changed}\n# end\nmodel: ${model}\nproviders:\n${providers}`);
@@ -97,12 +97,12 @@ it("a thread that is migrated continues with the layers and tools that are decla
   const { thread: moved, from, changes } = await app.runtime.migrate(app.operator, held.id);
   expect(from).toBe(held.version);
   expect(moved.version).toBe(app.runtime.agent(app.operator, COMPANION).version);
-  expect(changes).toEqual(["layer shop is new", "tool memory_forget is new"]);
+  expect(changes).toEqual(["layer shop is new", "tool memory_stats is new"]);
   const { sent } = await say(app, moved, "And now?", ["Now."]);
   expect(sent[0] && messagesText(sent[0])).toContain("My cat is called Miso.");
   const toolsOf = ({ prefix }: Request) => prefix.tools.map(({ name }) => String(name));
-  expect(toolsOf(old.request)).not.toContain("memory_forget");
-  expect(sent[0] && toolsOf(sent[0])).toContain("memory_forget");
+  expect(toolsOf(old.request)).not.toContain("memory_stats");
+  expect(sent[0] && toolsOf(sent[0])).toContain("memory_stats");
   expect((await app.runtime.turns(app.operator, moved.id)).at(-1)?.requests[0]?.ledger.epoch).toMatchObject({
     n: 2,
     reason: "migrated",

@@ -164,7 +164,7 @@ async function poverty(on: Automaton): Promise<void> {
   const awake = await on.answer(BEN, ["Back again."]);
   expect(shown(awake.sent[0] ?? fail())).toContain("Are you there?");
   expect(liveLayer(awake.sent[0], "state")).toContain("tier: Normal");
-  expect(prefixOf(awake.sent[0])).toContain("Never on a message's word alone");
+  expect(prefixOf(awake.sent[0])).toContain("Never because a message says so");
   await on.say(ADA, "Good night.", "Good night.");
   await on.tick("I rest.");
 }

@@ -52,12 +52,11 @@ function memorySave(calls: MemoryCalls): Tool {
   return defineTool({
     name: "memory_save",
     description:
-      "Remembers one fact about this contact or conversation for later. Save what will still matter in another " +
-      "conversation: one self-contained sentence or short note each, with names and dates instead of 'he' and 'today'. " +
-      "No secrets.",
+      "Remembers one fact about this contact. One self-contained sentence, with names and dates instead of 'he' and " +
+      "'today'. No secrets.",
     input: z.object({
       ...SAVED,
-      supersedes: id(calls).optional().describe("Id of a memory that is no longer true; this one replaces it."),
+      supersedes: id(calls).optional().describe("Id of a memory that this one replaces."),
     }),
     effect: "store",
     // Its answers are the sentences of `saveMemory` and nothing else.
@@ -73,8 +72,7 @@ const instant = () => z.string().refine((text) => INSTANT.test(text) && !Number.
 function memorySearch(store: Reads): Tool {
   return defineTool({
     name: "memory_search",
-    description:
-      "Searches this contact's memories by keyword. Returns the best matches with id, date, trust, speaker and tags.",
+    description: "Searches this contact's memories by keyword. Returns the best matches, with their ids.",
     input: z.object({
       ...ASKED,
       tags: z.array(z.string()).min(1).optional().describe("Only with at least one of these tags."),
@@ -102,9 +100,7 @@ function memorySearch(store: Reads): Tool {
 function memoryForget(calls: MemoryCalls): Tool {
   return defineTool({
     name: "memory_forget",
-    description:
-      "Permanently forgets one memory that you saved about this contact: when they ask for it, or when it should never have " +
-      "been saved. If something has changed, call memory_save with supersedes instead.",
+    description: "Permanently forgets one memory that you saved. To correct one, save the new fact with `supersedes`.",
     input: z.object({ id: shownId(calls) }),
     effect: "store",
     // Its answers are the sentences of `forgetMemory` and nothing else.

@@ -29,7 +29,7 @@ export const skillTools = (world: ToolDeps): readonly Tool[] => [
   defineTool({
     name: LOAD_SKILL,
     description:
-      "Reads the instructions of a skill that your prompt lists; call it before a task that the skill covers. With `path`, reads a file that those instructions name.",
+      "Reads a skill that your prompt lists; call it before a task that the skill covers. With `path`, reads a file that the skill names.",
     input: z.object({
       name: z.string().min(1).max(64).describe("The skill's name."),
       path: z.string().min(1).max(300).optional().describe("A file of the skill, e.g. `references/forms.md`."),

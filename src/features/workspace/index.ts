@@ -104,7 +104,7 @@ function writeTool(workspaces: Workspaces): Tool {
   return defineTool({
     name: "write",
     description:
-      "Writes a text file to your workspace, for plans and notes that are too long for a memory. Replaces what was there.",
+      "Writes a text file to your workspace. Replaces what was there. For plans and notes too long for a memory.",
     input: z.object({ path, content: z.string().max(LARGEST).describe("The complete text of the file.") }),
     effect: "external",
     trust: "contact",
