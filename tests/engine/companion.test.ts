@@ -49,9 +49,10 @@ describe("the companion (seed 002)", () => {
     const text = systemText(before);
     for (const layer of ["precedence", "safety", "identity", "conduct", "abilities", "memory", "workspace"])
       expect(text).toContain(`· ${layer}\n`);
-    for (const tool of ["memory_save", "memory_search", "read", "write", "list"]) expect(text).toContain(tool);
+    for (const tool of ["memory_save", "memory_search", "memory_forget", "read", "write", "list"]) expect(text).toContain(tool);
     expect(before.prefix.tools.map((tool) => tool.name)).toEqual([
       "list",
+      "memory_forget",
       "memory_save",
       "memory_search",
       "read",
@@ -227,7 +228,7 @@ describe("the companion (seed 002)", () => {
   it("002.11 002.12 the agent has no tool to edit its prompt, and no layer takes text from the workspace", async () => {
     const app = await strata(home());
     const agent = app.runtime.agent(app.operator, COMPANION);
-    expect(agent.tools).toEqual(["list", "memory_save", "memory_search", "read", "write"]);
+    expect(agent.tools).toEqual(["list", "memory_forget", "memory_save", "memory_search", "read", "write"]);
     expect(agent.layers.filter((layer) => layer.mutability === "versioned")).toEqual([]);
     expect(agent.layers.map((layer) => layer.source.kind).sort()).toEqual(
       [...Array(7).fill("text"), "clock", "recall"].sort(),
