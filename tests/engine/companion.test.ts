@@ -49,7 +49,8 @@ describe("the companion (seed 002)", () => {
     const text = systemText(before);
     for (const layer of ["precedence", "safety", "identity", "conduct", "abilities", "memory", "workspace"])
       expect(text).toContain(`· ${layer}\n`);
-    for (const tool of ["memory_save", "memory_search", "memory_forget", "read", "write", "list"]) expect(text).toContain(tool);
+    for (const tool of ["memory_save", "memory_search", "memory_forget", "read", "write", "list"])
+      expect(text).toContain(tool);
     expect(before.prefix.tools.map((tool) => tool.name)).toEqual([
       "list",
       "memory_forget",
