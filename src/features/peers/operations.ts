@@ -4,17 +4,20 @@ import type { Agent } from "../../protocol/index.ts";
 import { list as listOf, OF_AGENT } from "../fields.ts";
 import { operation } from "../operation.ts";
 import type { Edge } from "./config.ts";
-import { answerTypeOf, JSON_OBJECT } from "./payload.ts";
+import { answerTypeOf } from "./payload.ts";
+
+/** Described as any object: OpenAPI has no description of the recursive form. */
+const SCHEMA = z.record(z.string(), z.unknown()).describe("a JSON Schema");
 
 const PEERS = z
   .object({
     entry: z.boolean().describe("Whether the agent can be written to from outside."),
-    takes: z.object({ type: z.string(), schema: JSON_OBJECT }).optional().describe("Left out: it declares no payload."),
+    takes: z.object({ type: z.string(), schema: SCHEMA }).optional().describe("Left out: it declares no payload."),
     peers: listOf(
       z.object({
         name: z.string(),
         description: z.string(),
-        takes: z.object({ type: z.string(), schema: JSON_OBJECT }),
+        takes: z.object({ type: z.string(), schema: SCHEMA }),
         answers: z.string().optional().describe("The type of its answers; left out, they are text."),
         tools: listOf(z.string()).optional().describe("The only tools of its own that it may use; left out, all."),
       }),
