@@ -127,4 +127,4 @@ export type { Change, MemoryHit, MemoryListing, MemoryStats, SavedMemory } from 
 export { answersLater, type Composed, type Conversation, type LaterAnswer, type Runtime } from "./turn/index.ts";
 export { defineSource, type SourceContent, type SourceDefinition } from "./turn/sources/index.ts";
 export { defineTool, type ToolDefinition } from "./turn/tools/index.ts";
-export { cardOf, planMarks } from "./wire/index.ts";
+export { cardOf, planBreakpoints } from "./wire/index.ts";

@@ -1,6 +1,6 @@
 import type { SeenBlock, SeenRequest } from "../../src/wire/index.ts";
 
-/** A request's blocks without marks, by what they are. */
+/** A request's blocks without breakpoints, by what they are. */
 export interface Apart {
   readonly tools: readonly SeenBlock[];
   readonly system: readonly SeenBlock[];
@@ -10,7 +10,7 @@ export interface Apart {
 }
 
 export function apart({ blocks }: Pick<SeenRequest, "blocks">): Apart {
-  const bare = blocks.map(({ mark: _, ...block }): SeenBlock => block);
+  const bare = blocks.map(({ breakpoint: _, ...block }): SeenBlock => block);
   const kept = bare.filter(({ tail }) => tail !== true);
   return {
     tools: kept.filter(({ kind }) => kind === "tool"),
@@ -20,11 +20,11 @@ export function apart({ blocks }: Pick<SeenRequest, "blocks">): Apart {
   };
 }
 
-/** The same blocks with marks behind those that are named; none where a place is -1. */
+/** The same blocks with breakpoints behind those that are named; none where a place is -1. */
 export const markedAt = (blocks: readonly SeenBlock[], places: readonly number[]): readonly SeenBlock[] =>
-  blocks.map((block, at) => (places.includes(at) ? { ...block, mark: "5m" } : block));
+  blocks.map((block, at) => (places.includes(at) ? { ...block, breakpoint: "5m" } : block));
 
-/** The last block that may carry a mark, up to a place. */
+/** The last block that may carry a breakpoint, up to a place. */
 export const carrierUpTo = (blocks: readonly SeenBlock[], end = blocks.length): number =>
   blocks.slice(0, end).findLastIndex(({ kind }) => kind !== "reasoning");
 

@@ -36,17 +36,17 @@ export type Layout = (typeof LAYOUTS)[number];
 /** What each layout does, for people. */
 export const LAYOUT_SAYS: Readonly<Record<Layout, string>> = {
   none: "no caching",
-  seed000: "the turn's context inside the system text, one mark after it",
-  "seed000-last": "as seed000, and a mark on the last message",
-  "seed000-tools": "as seed000, and a mark on the last tool",
-  seed004: "one mark after the system text, the turn's context in the user's message",
-  "last-message": "as seed004, and a mark on the last message, behind the turn's context",
+  seed000: "the turn's context inside the system text, one breakpoint after it",
+  "seed000-last": "as seed000, and a breakpoint on the last message",
+  "seed000-tools": "as seed000, and a breakpoint on the last tool",
+  seed004: "one breakpoint after the system text, the turn's context in the user's message",
+  "last-message": "as seed004, and a breakpoint on the last message, behind the turn's context",
   kept: "as last-message, and each turn's context stays where it was said",
-  "last-two": "marks on the first two system texts and the last two messages",
-  automatic: "one mark of the provider's own on the last block",
+  "last-two": "breakpoints on the first two system texts and the last two messages",
+  automatic: "one breakpoint of the provider's own on the last block",
   plan: "as the requests were made",
-  "plan-changes": "the plan's marks; of the turn's context only what changed, and that stays",
-  "plan-sliding": "the plan's marks on the newest 4,000 tokens of history; beside the same window's optimum",
+  "plan-changes": "the plan's breakpoints; of the turn's context only what changed, and that stays",
+  "plan-sliding": "the plan's breakpoints on the newest 4,000 tokens of history; beside the same window's optimum",
   "plan-halving": "the same window, cut to its half whenever it is full; beside its own optimum",
 };
 
@@ -75,7 +75,7 @@ function plain(blocks: readonly SeenBlock[]): Bill {
 
 type Blocks = readonly SeenBlock[];
 
-/** The same content in another order and under other marks. */
+/** The same content in another order and under other breakpoints. */
 function laidOut(requests: readonly SeenRequest[], layout: Exclude<Layout, "none">): readonly SeenRequest[] {
   const asSent = requests.map(apart);
   const each = (blocksOf: (parts: Apart) => Blocks, from: readonly Apart[] = asSent): readonly SeenRequest[] =>
@@ -123,13 +123,13 @@ function contextInside({ system, tail }: Apart): Blocks {
   return markedLast([{ key, tokens, kind: "system" }]);
 }
 
-/** The turn's context stays in the user's message while tools are called, as nobody but Strata moves it. One mark, after the system text. */
+/** The turn's context stays in the user's message while tools are called, as nobody but Strata moves it. One breakpoint, after the system text. */
 function besideUser({ tools, system, messages, tail }: Apart): Blocks {
   const user = userEnd(messages);
   return [...tools, ...markedLast(system), ...messages.slice(0, user), ...tail, ...messages.slice(user)];
 }
 
-/** Marks on the first two system texts and on the last two messages, whose blocks follow one another in one role. */
+/** Breakpoints on the first two system texts and on the last two messages, whose blocks follow one another in one role. */
 function lastTwo(blocks: Blocks): Blocks {
   const said = blocks.findIndex(({ kind }) => kind !== "tool" && kind !== "system");
   const texts = blocks.flatMap(({ kind }, at) => (kind === "system" ? [at] : []));
@@ -139,10 +139,10 @@ function lastTwo(blocks: Blocks): Blocks {
   return markedAt(bare(blocks), [...texts.slice(0, 2), ...messages]);
 }
 
-const bare = (blocks: Blocks): Blocks => blocks.map(({ mark: _, ...block }) => block);
+const bare = (blocks: Blocks): Blocks => blocks.map(({ breakpoint: _, ...block }) => block);
 
 /**
- * The marks of a plan on blocks that were laid out again: after the system text, exactly where the request before ended, and on the
+ * The breakpoints of a plan on blocks that were laid out again: after the system text, exactly where the request before ended, and on the
  * last block that stays. Where the beginning is not the same any more, there is no earlier end.
  */
 function planned(requests: readonly SeenRequest[], partsOf: readonly Apart[]): readonly SeenRequest[] {

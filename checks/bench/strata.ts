@@ -57,11 +57,11 @@ function openThread(work: Work, count: CountTokens): Opened {
   };
 }
 
-const isRequest = (made: unknown): made is Omit<Request, "marks"> =>
+const isRequest = (made: unknown): made is Omit<Request, "breakpoints"> =>
   made !== null && typeof made === "object" && "prefix" in made;
 
 /** All texts of a request. The newest message stands in its frame, so it is known by its place. */
-export function textsOf(request: Omit<Request, "marks"> | undefined): Sent {
+export function textsOf(request: Omit<Request, "breakpoints"> | undefined): Sent {
   if (request === undefined) throw new Error("Strata has made no request");
   const { prefix, messages, tail } = request;
   const parts = messages.flatMap((message) => message.parts.flatMap((part) => ("text" in part ? [part.text] : [])));

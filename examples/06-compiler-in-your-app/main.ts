@@ -19,7 +19,7 @@ import {
   layerId,
   loadProject,
   type Message,
-  planMarks,
+  planBreakpoints,
   type Request,
   requestOf,
   type StoredEvent,
@@ -128,7 +128,7 @@ function received(text: string): StoredEvent {
 /** Sends the compiled request, and returns the model's reply. */
 async function send(compilation: Compilation, maxTokens: number): Promise<readonly AssistantPart[]> {
   const bare = requestOf(compilation, { maxTokens });
-  const request: Request = { ...bare, marks: planMarks(bare, { card, count }) };
+  const request: Request = { ...bare, breakpoints: planBreakpoints(bare, { card, count }) };
   const { ledger, taint } = compilation;
   console.log(`  sends ${ledger.tokens} of ${ledger.limit} tokens; the least trusted of them: ${taint}`);
   let said = "";
@@ -159,7 +159,7 @@ function growth(n: number): string {
   return `, ${begins} with the ${kept.length} that request ${n} sent before its tail`;
 }
 
-/** Cache marks move on with the conversation; they are not part of the cached bytes. */
+/** Breakpoints move on with the conversation; they are not part of the cached bytes. */
 function unmarked(body: string): string {
   return body.replaceAll(',"cache_control":{"type":"ephemeral"}', "");
 }

@@ -58,20 +58,22 @@ export const MODEL_CARD = z.strictObject({
       "The first estimate of how many tokens this model counts per token of o200k; the usage it reports corrects the estimate.",
     ),
   cache: z
-    .enum(["marks", "breakpoints", "automatic", "none"])
+    .enum(["lookback", "exact", "automatic", "none"])
     .optional()
     .describe(
-      "How its cache works: written at marks (`marks`), written and read only at marks (`breakpoints`), by itself (`automatic`), or not at all (`none`).",
+      "How its cache works: written at breakpoints and found again some positions before one (`lookback`), written and read only at breakpoints (`exact`), by itself (`automatic`), or not at all (`none`).",
     ),
   minimumPrefix: tokens(0).optional().describe("Shorter prefixes, in tokens, are not cached."),
   step: tokens(1).optional().describe("The block size of its cache in tokens: only whole blocks are kept."),
-  marks: z.int().min(0).max(100).optional().describe("How many cache marks a request may have."),
+  breakpoints: z.int().min(0).max(100).optional().describe("How many breakpoints a request may have."),
   lookback: z
     .int()
     .min(0)
     .max(1_000)
     .optional()
-    .describe("How many positions before a mark are searched for a cached prefix; with `breakpoints`, how many marks."),
+    .describe(
+      "How many positions before a breakpoint are searched for a cached prefix; with `exact`, how many breakpoints.",
+    ),
   lifetimes: z
     .strictObject({
       short: seconds().describe("The usual lifetime."),

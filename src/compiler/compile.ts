@@ -181,11 +181,11 @@ export function roomLeft({ ledger, least }: Compilation): number {
   return ledger.limit - ledger.tokens + transcript - least;
 }
 
-/** The compilation as a request without cache marks, which the planner sets. */
+/** The compilation as a request without breakpoints, which the planner sets. */
 export function requestOf(
   { epoch, own, tail }: Compilation,
   parameters: Request["parameters"],
-): Omit<Request, "marks"> {
+): Omit<Request, "breakpoints"> {
   const { messages } = transcriptSum(epoch.transcript);
   const sent = sentIn(epoch, messages.concat(own.map((one) => one.message)));
   return { prefix: epoch.prefix, messages: sent, tail, parameters };

@@ -191,7 +191,7 @@ export function committed(made: Compilation, ...added: readonly TranscriptMessag
   return { ...epoch, transcript: [...epoch.transcript, ...own, ...answeredWith(made, added)] };
 }
 
-export const request = (compilation: Compilation): Omit<Request, "marks"> =>
+export const request = (compilation: Compilation): Omit<Request, "breakpoints"> =>
   requestOf(compilation, { maxTokens: 1_000 });
 
 /** What is sent before the tail, as bytes that a later request of the epoch has to begin with. */
@@ -222,7 +222,7 @@ export function entryOf(compilation: Compilation, section: string): LedgerEntry 
  * Tokens of a request, counted again from its bytes and by nobody's books: 4 around every message, part and block. What the
  * provider has cleared costs nothing.
  */
-export function recount({ prefix, messages, tail }: Omit<Request, "marks">, count: CountTokens): number {
+export function recount({ prefix, messages, tail }: Omit<Request, "breakpoints">, count: CountTokens): number {
   const tools = prefix.tools.map((one) => count(one.name) + count(one.description) + count(JSON.stringify(one.input)));
   const system = prefix.system.map((block) => 4 + count(block.text));
   const live = tail.map((part) => 4 + count(part.text));

@@ -67,7 +67,7 @@ export function countTools(tools: readonly ToolSchema[], count: CountTokens): nu
 }
 
 /** Tokens of a whole request as it is sent, with each section counted again. */
-export function countRequest({ prefix, messages, tail }: Omit<Request, "marks">, count: CountTokens): number {
+export function countRequest({ prefix, messages, tail }: Omit<Request, "breakpoints">, count: CountTokens): number {
   const blocks = [...prefix.system, ...tail].reduce((sum, { text }) => sum + countBlock(text, count), 0);
   return messages.reduce(
     (sum, message) => sum + countMessage(message, count),

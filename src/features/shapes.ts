@@ -257,7 +257,7 @@ export const TURN = z
         epoch: z.number(),
         base: z.number(),
         own: z.number(),
-        marks: list(z.unknown()),
+        breakpoints: list(z.unknown()),
         parameters: z.unknown(),
       }),
     ),
@@ -278,7 +278,9 @@ export const TURN = z
   })
   .meta({ id: "Turn", description: "A turn as recorded." });
 
-const NEUTRAL = z.unknown().describe("The request, neutral to providers: prefix, messages, tail, marks, parameters.");
+const NEUTRAL = z
+  .unknown()
+  .describe("The request, neutral to providers: prefix, messages, tail, breakpoints, parameters.");
 
 export const EXPLAINED = z
   .object({ turn: z.string(), ...SENT, wire: MODEL, request: NEUTRAL, tokens: z.number() })

@@ -186,8 +186,8 @@ describe("a request to Anthropic", () => {
     say(stream(start, ...words(0, "Hello."), ...end("end_turn")));
     const opus = openModel("anthropic:claude-opus-5-5", () => ({ key: KEY, url: server.url }), { retry: false });
     const state = { layer: layerId("state"), text: trusted("It is Saturday."), way: "turn-scoped" } as const;
-    const marks = [{ after: { zone: "message", index: 0 }, lifetime: "5m" }] as const;
-    await eventsOf(opus, { ...request, tail: [state], marks });
+    const breakpoints = [{ after: { zone: "message", index: 0 }, lifetime: "5m" }] as const;
+    await eventsOf(opus, { ...request, tail: [state], breakpoints });
     expect(JSON.parse(received[0]?.body ?? "").messages).toEqual([
       { role: "user", content: [{ type: "text", text: expect.any(String), cache_control: { type: "ephemeral" } }] },
       { role: "system", content: [{ type: "text", text: "It is Saturday." }], clear_at: "next_user_message" },

@@ -153,11 +153,11 @@ describe("a request to Bedrock", () => {
 
   it("is marked by a block of its own, before the tail; only Claude is", async () => {
     const tail = [{ layer: layerId("state"), text: trusted("It is Saturday.") }];
-    const marks: Request["marks"] = [
+    const breakpoints: Request["breakpoints"] = [
       { after: { zone: "system", block: 0 }, lifetime: "1h" },
       { after: { zone: "message", index: 0 }, lifetime: "5m" },
     ];
-    const marked = sampleRequest("Hello", { tail, marks });
+    const marked = sampleRequest("Hello", { tail, breakpoints });
     const body = JSON.parse(await wireBody(marked, REF));
     expect(body.system).toEqual([{ text: "Be brief." }, { cachePoint: { type: "default", ttl: "1h" } }]);
     expect(body.messages[0].content.slice(1)).toEqual([

@@ -13,9 +13,9 @@ import type {
 } from "@ai-sdk/provider";
 import {
   type AssistantPart,
+  type Breakpoint,
   type FilePart,
   type ImagePart,
-  type Mark,
   type Message,
   never,
   type ProviderMetadata,
@@ -31,16 +31,16 @@ import {
 import type { Dialect } from "./dialect.ts";
 import { mediaOmitted, NO_TOOL as NO_TOOL_DESCRIPTION } from "./wording.ts";
 
-type Lifetime = Mark["lifetime"];
+type Lifetime = Breakpoint["lifetime"];
 
 /**
  * The one place where a neutral request becomes a provider's call. Pure. Each message is mapped by itself, so a message
- * that comes later never changes the bytes of an earlier one; the tail comes last, after every cache mark.
+ * that comes later never changes the bytes of an earlier one; the tail comes last, after every breakpoint.
  */
 export function toCallOptions(request: Request, dialect: Dialect): LanguageModelV4CallOptions {
   const { parameters } = request;
   const tools = offered(request, dialect);
-  checkMarks(request);
+  checkBreakpoints(request);
   const prompt = [
     ...systemMessages(request, dialect),
     ...withTail(conversation(request, dialect), request.tail, dialect),
@@ -83,27 +83,30 @@ const NO_TOOL: ToolSchema = {
   input: { type: "object", properties: {} },
 };
 
-/** A mark without a target would silently cost money on every call. */
-function checkMarks({ prefix, messages, marks }: Request): void {
-  for (const { after } of marks) {
+/** A breakpoint without a target would silently cost money on every call. */
+function checkBreakpoints({ prefix, messages, breakpoints }: Request): void {
+  for (const { after } of breakpoints) {
     const [place, of] = after.zone === "system" ? [after.block, prefix.system.length] : [after.index, messages.length];
     if (place >= 0 && place < of) continue;
     throw new StrataError(
       "unexpected",
-      `a cache mark points after ${after.zone} ${place}, but the request has ${of}: this is a bug in the planner of marks`,
+      `a breakpoint points after ${after.zone} ${place}, but the request has ${of}: this is a bug in the planner of breakpoints`,
       { zone: after.zone, place, of },
     );
   }
 }
 
-const systemMessages = ({ prefix, marks }: Request, dialect: Dialect): LanguageModelV4Message[] =>
+const systemMessages = ({ prefix, breakpoints }: Request, dialect: Dialect): LanguageModelV4Message[] =>
   prefix.system.flatMap((block: SystemBlock, index): LanguageModelV4Message[] => {
-    const lifetime = lifetimeAt(marks, (mark) => mark.after.zone === "system" && mark.after.block === index);
+    const lifetime = lifetimeAt(
+      breakpoints,
+      (breakpoint) => breakpoint.after.zone === "system" && breakpoint.after.block === index,
+    );
     return isBlank(block.text) ? [] : [{ role: "system", content: block.text, ...options(dialect, lifetime) }];
   });
 
 function conversation(request: Request, dialect: Dialect): LanguageModelV4Message[] {
-  const marked = messageMarks(request, dialect);
+  const marked = messageBreakpoints(request, dialect);
   const mapped = request.messages.flatMap((message, index) => {
     const one =
       message.role === "system" ? cleared(message.parts, dialect) : toMessage(message, dialect, marked.get(index));
@@ -144,24 +147,30 @@ function cleared(
   return { role: "system", content: texts.join("\n\n"), providerOptions: { [provider]: { ...turnScoped } } };
 }
 
-/** Which messages get a mark: those of the plan, and before the newest one the earlier marks that the dialect keeps. */
-function messageMarks({ messages, marks }: Request, { marksKept = 0 }: Dialect): ReadonlyMap<number, Lifetime> {
+/** Which messages get a breakpoint: those of the plan, and before the newest one the earlier breakpoints that the dialect keeps. */
+function messageBreakpoints(
+  { messages, breakpoints }: Request,
+  { breakpointsKept = 0 }: Dialect,
+): ReadonlyMap<number, Lifetime> {
   const planned = new Map<number, Lifetime>();
   for (const index of messages.keys()) {
-    const lifetime = lifetimeAt(marks, ({ after }) => after.zone === "message" && after.index === index);
+    const lifetime = lifetimeAt(breakpoints, ({ after }) => after.zone === "message" && after.index === index);
     if (lifetime !== undefined) planned.set(index, lifetime);
   }
   const newest = Math.max(-1, ...planned.keys());
   const ours = [...messages.keys()].filter(
     (index) => index < newest && (messages[index]?.role === "user" || messages[index]?.role === "tool"),
   );
-  const kept = marksKept === 0 ? [] : ours.slice(-marksKept);
+  const kept = breakpointsKept === 0 ? [] : ours.slice(-breakpointsKept);
   return new Map([...kept.map((index) => [index, "5m"] as const), ...planned]);
 }
 
-/** Two marks on one place are one, with the longer lifetime. */
-function lifetimeAt(marks: readonly Mark[], here: (mark: Mark) => boolean): Lifetime | undefined {
-  const lifetimes = marks.filter(here).map((mark) => mark.lifetime);
+/** Two breakpoints on one place are one, with the longer lifetime. */
+function lifetimeAt(
+  breakpoints: readonly Breakpoint[],
+  here: (breakpoint: Breakpoint) => boolean,
+): Lifetime | undefined {
+  const lifetimes = breakpoints.filter(here).map((breakpoint) => breakpoint.lifetime);
   return lifetimes.includes("1h") ? "1h" : lifetimes[0];
 }
 
@@ -177,8 +186,8 @@ function toMessage(
     }
     case "assistant": {
       const parts = message.parts.filter(isSent);
-      const onMessage = dialect.repliesMarked === "message";
-      const marked = lifetime === undefined || onMessage ? -1 : markedAssistantPart(parts);
+      const onMessage = dialect.replyBreakpoint === "message";
+      const marked = lifetime === undefined || onMessage ? -1 : breakpointCarrier(parts);
       return {
         role: "assistant",
         content: parts.map((part, i) => toAssistantPart(part, dialect, i === marked ? lifetime : undefined)),
@@ -199,10 +208,10 @@ const last = (parts: readonly unknown[], i: number, lifetime: Lifetime | undefin
   i === parts.length - 1 ? lifetime : undefined;
 
 /**
- * The part of an assistant message that comes last on the wire and can carry a mark: Anthropic's package moves calls behind
+ * The part of an assistant message that comes last on the wire and can carry a breakpoint: Anthropic's package moves calls behind
  * texts, up to the next reasoning; reasoning cannot be marked, and files of the model's own are not sent back.
  */
-function markedAssistantPart(parts: readonly AssistantPart[]): number {
+function breakpointCarrier(parts: readonly AssistantPart[]): number {
   const afterReasoning = parts.findLastIndex((part) => part.type === "reasoning") + 1;
   const call = parts.findLastIndex((part) => part.type === "call");
   if (call >= afterReasoning) return call;
@@ -286,16 +295,16 @@ const toTool = (tool: ToolSchema, { strict }: Dialect): LanguageModelV4FunctionT
   ...(strict !== undefined && { strict }),
 });
 
-/** A part's own metadata, and its mark if it has one. */
+/** A part's own metadata, and its breakpoint if it has one. */
 function options(
-  { provider, mark }: Dialect,
+  { provider, breakpoint }: Dialect,
   lifetime: Lifetime | undefined,
   metadata?: ProviderMetadata,
 ): { providerOptions?: SharedV4ProviderOptions } {
-  if (lifetime === undefined || mark === undefined) {
+  if (lifetime === undefined || breakpoint === undefined) {
     return metadata === undefined ? {} : { providerOptions: { ...metadata } };
   }
-  return { providerOptions: { ...metadata, [provider]: { ...metadata?.[provider], ...mark(lifetime) } } };
+  return { providerOptions: { ...metadata, [provider]: { ...metadata?.[provider], ...breakpoint(lifetime) } } };
 }
 
 /** Joins a user message that has only texts into one text. */

@@ -1,23 +1,23 @@
 import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
-import { canonicalJson, digestOf, type Mark, type ModelRef, type Request } from "../protocol/index.ts";
+import { type Breakpoint, canonicalJson, digestOf, type ModelRef, type Request } from "../protocol/index.ts";
 
 /** The differences between providers. Only `toCallOptions` reads them. */
 export interface Dialect {
   /** The provider's name in a part's options. */
   readonly provider: string;
-  /** The value of a cache mark; left out if the provider has no marks. */
-  readonly mark?: (lifetime: Mark["lifetime"]) => SharedV4ProviderOptions[string];
-  /** Where to put a reply's mark: on its last part that may have one, or on the message, if the package only looks there. */
-  readonly repliesMarked?: "message";
-  /** How many of our earlier messages keep a mark, for providers that read the cache only at marks. */
-  readonly marksKept?: number;
+  /** The value of a breakpoint; left out if the provider has no breakpoints. */
+  readonly breakpoint?: (lifetime: Breakpoint["lifetime"]) => SharedV4ProviderOptions[string];
+  /** Where to put a reply's breakpoint: on its last part that may have one, or on the message, if the package only looks there. */
+  readonly replyBreakpoint?: "message";
+  /** How many of our earlier messages keep a breakpoint, for providers that read the cache only at breakpoints. */
+  readonly breakpointsKept?: number;
   /**
    * `apart`: each text of a user message is a block of its own. `joined`: texts go as one, for packages and servers that write a
    * single text in another form than several: the tail would change the bytes of the message it follows.
    */
   readonly userTexts: "apart" | "joined";
   /**
-   * `flagged`: a failed result carries the provider's flag. `blocks`: every result is a list of blocks, so that a mark on one
+   * `flagged`: a failed result carries the provider's flag. `blocks`: every result is a list of blocks, so that a breakpoint on one
    * does not change its form, and a failed one is told by its text alone: it would be wrapped in JSON, and its frame with it.
    */
   readonly results: "flagged" | "blocks";
@@ -42,7 +42,9 @@ const PICTURES = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
 const ANTHROPIC: Dialect = {
   provider: "anthropic",
-  mark: (lifetime) => ({ cacheControl: lifetime === "1h" ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" } }),
+  breakpoint: (lifetime) => ({
+    cacheControl: lifetime === "1h" ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" },
+  }),
   userTexts: "apart",
   results: "flagged",
   resultMedia: [...PICTURES, "application/pdf"],
@@ -53,9 +55,9 @@ const ANTHROPIC: Dialect = {
 };
 
 /**
- * Nothing is kept at the provider: the record is ours, and its own references would stand for bytes we cannot show. Marks are
- * planned for models only whose card says so: their cache is read exactly at a mark, of which the last 50 are looked at and the
- * last 4 written. So a message keeps its mark, and `explicit` keeps the tail from being written, and paid for, each time.
+ * Nothing is kept at the provider: the record is ours, and its own references would stand for bytes we cannot show. Breakpoints are
+ * planned for models only whose card says so: their cache is read exactly at a breakpoint, of which the last 50 are looked at and the
+ * last 4 written. So a message keeps its breakpoint, and `explicit` keeps the tail from being written, and paid for, each time.
  */
 const OPENAI: Dialect = {
   provider: "openai",
@@ -63,21 +65,21 @@ const OPENAI: Dialect = {
   results: "blocks",
   resultMedia: [...PICTURES, "application/pdf"],
   strict: false,
-  mark: () => ({ promptCacheBreakpoint: { mode: "explicit" } }),
-  marksKept: 48,
+  breakpoint: () => ({ promptCacheBreakpoint: { mode: "explicit" } }),
+  breakpointsKept: 48,
   call: (request) => ({
     openai: {
       store: false,
       promptCacheKey: cacheKey(request),
-      // `explicit` without a mark would mean: no cache.
-      ...(request.marks.length > 0 && { promptCacheOptions: { mode: "explicit" } }),
+      // `explicit` without a breakpoint would mean: no cache.
+      ...(request.breakpoints.length > 0 && { promptCacheOptions: { mode: "explicit" } }),
       // The package would ask for a summary of it, which OpenAI gives to verified organizations alone.
       ...(request.parameters.reasoning && { reasoningSummary: null }),
     },
   }),
 };
 
-const CACHE_CONTROL = ANTHROPIC.mark;
+const CACHE_CONTROL = ANTHROPIC.breakpoint;
 
 /**
  * OpenRouter leads requests of one session to one place, whoever hosts the model. It would take the first messages for the
@@ -87,35 +89,39 @@ const OPENROUTER: Dialect = {
   provider: "openrouter",
   userTexts: "joined",
   results: "flagged",
-  repliesMarked: "message",
+  replyBreakpoint: "message",
   reasoning: "own",
   call: (request) => ({ openrouter: { session_id: cacheKey(request), ...routedReasoning(request) } }),
 };
 
-/** Passes Anthropic's marks on unchanged. */
-const OPENROUTER_CLAUDE: Dialect = { ...OPENROUTER, userTexts: "apart", ...(CACHE_CONTROL && { mark: CACHE_CONTROL }) };
+/** Passes Anthropic's breakpoints on unchanged. */
+const OPENROUTER_CLAUDE: Dialect = {
+  ...OPENROUTER,
+  userTexts: "apart",
+  ...(CACHE_CONTROL && { breakpoint: CACHE_CONTROL }),
+};
 
-/** For OpenAI, OpenRouter makes OpenAI's marks of Anthropic's. They have one lifetime, and only some of its models are planned any. */
+/** For OpenAI, OpenRouter makes OpenAI's breakpoints of Anthropic's. They have one lifetime, and only some of its models are planned any. */
 const OPENROUTER_GPT: Dialect = {
   ...OPENROUTER,
   userTexts: "apart",
-  mark: () => ({ cacheControl: { type: "ephemeral" } }),
-  marksKept: 48,
+  breakpoint: () => ({ cacheControl: { type: "ephemeral" } }),
+  breakpointsKept: 48,
 };
 
-/** Its Converse API takes texts and results as blocks always, and a mark as a block of its own. */
+/** Its Converse API takes texts and results as blocks always, and a breakpoint as a block of its own. */
 const BEDROCK: Dialect = {
   provider: "bedrock",
   userTexts: "apart",
   results: "flagged",
-  repliesMarked: "message",
+  replyBreakpoint: "message",
   callsNeedTools: true,
   resultMedia: PICTURES,
 };
 
 const BEDROCK_CLAUDE: Dialect = {
   ...BEDROCK,
-  mark: (lifetime) => ({ cachePoint: lifetime === "1h" ? { type: "default", ttl: "1h" } : { type: "default" } }),
+  breakpoint: (lifetime) => ({ cachePoint: lifetime === "1h" ? { type: "default", ttl: "1h" } : { type: "default" } }),
   reasoning: "added",
   call: (request) =>
     withBudget(request, "bedrock", (budgetTokens) => ({ reasoningConfig: { type: "enabled", budgetTokens } })),

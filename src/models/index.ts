@@ -1,7 +1,7 @@
 /**
  * Models behind one interface. Only this room converts a neutral request into a provider's call, and its stream into our
  * events: the types of the AI SDK do not leave it. It imports no room but the protocol; it does not read the environment,
- * keep keys or plan cache marks. Only this room retries a call, and only before its first word.
+ * keep keys or plan breakpoints. Only this room retries a call, and only before its first word.
  */
 export type { Access, ProviderKind, Secrets } from "./access.ts";
 export { type Binding, bindModel } from "./bind.ts";

@@ -56,7 +56,7 @@ export function openLanguage(
       return { model: openaiModel(model, opening), dialect: dialectOf(kind, model) };
     case "openrouter": {
       const dialect = dialectOf(kind, model);
-      return { model: openrouterModel(model, opening, dialect.mark !== undefined), dialect };
+      return { model: openrouterModel(model, opening, dialect.breakpoint !== undefined), dialect };
     }
     case "bedrock":
       return { model: bedrockModel(model, opening), dialect: dialectOf(kind, model) };

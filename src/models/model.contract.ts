@@ -26,7 +26,7 @@ export const sampleRequest = (text: string, changes: Partial<Request> = {}): Req
   },
   messages: [{ role: "user", parts: [contactText(text)] }],
   tail: [],
-  marks: [],
+  breakpoints: [],
   parameters: { maxTokens: 1_000 },
   ...changes,
 });

@@ -215,15 +215,15 @@ describe("OpenAI's failures", () => {
   });
 });
 
-describe("a cache that is written at marks (GPT-5.6 and later)", () => {
-  const optionsOf = async (marks: Request["marks"]): Promise<unknown> =>
-    JSON.parse(await wireBody(sampleRequest("Hello", { marks }), "openai:gpt-6.1-sol")).prompt_cache_options;
+describe("a cache that is written at breakpoints (GPT-5.6 and later)", () => {
+  const optionsOf = async (breakpoints: Request["breakpoints"]): Promise<unknown> =>
+    JSON.parse(await wireBody(sampleRequest("Hello", { breakpoints }), "openai:gpt-6.1-sol")).prompt_cache_options;
 
-  it("is told to set no mark of its own, which would write the tail each time", async () => {
+  it("is told to set no breakpoint of its own, which would write the tail each time", async () => {
     expect(await optionsOf([{ after: { zone: "message", index: 0 }, lifetime: "5m" }])).toEqual({ mode: "explicit" });
   });
 
-  it("gets no cache option if no mark is planned: `explicit` alone would mean no cache", async () => {
+  it("gets no cache option if no breakpoint is planned: `explicit` alone would mean no cache", async () => {
     expect(await optionsOf([])).toBeUndefined();
   });
 });

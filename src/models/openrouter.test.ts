@@ -164,34 +164,34 @@ describe("a request to OpenRouter", () => {
     expect(await session({ ...request, prefix: { tools: [], system: request.prefix.system } })).not.toBe(mine);
   });
 
-  it("is marked on blocks, also after results and replies, and a mark changes no other byte", async () => {
+  it("is marked on blocks, also after results and replies, and a breakpoint changes no other byte", async () => {
     const messages = messagesWithCall(request);
-    const marks = [0, 1, 2].map((index) => ({ after: { zone: "message", index }, lifetime: "5m" }) as const);
+    const breakpoints = [0, 1, 2].map((index) => ({ after: { zone: "message", index }, lifetime: "5m" }) as const);
     const [marked, plain] = [
-      await wireBody({ ...request, messages, marks }, REF),
+      await wireBody({ ...request, messages, breakpoints }, REF),
       await wireBody({ ...request, messages }, REF),
     ];
-    const mark = { cache_control: { type: "ephemeral" } };
+    const breakpoint = { cache_control: { type: "ephemeral" } };
     expect(JSON.parse(marked).messages.slice(2)).toMatchObject([
-      { role: "assistant", content: [{ type: "text", text: "Looking.", ...mark }] },
-      { role: "tool", content: [{ type: "text", text: "A star.", ...mark }] },
+      { role: "assistant", content: [{ type: "text", text: "Looking.", ...breakpoint }] },
+      { role: "tool", content: [{ type: "text", text: "A star.", ...breakpoint }] },
     ]);
     expect(marked.replaceAll(',"cache_control":{"type":"ephemeral"}', "")).toBe(plain);
   });
 
   it.each([
     [MODEL, '{"type":"ephemeral","ttl":"1h"}'],
-    // OpenRouter makes a mark of OpenAI's of it, which has one lifetime.
+    // OpenRouter makes a breakpoint of OpenAI's of it, which has one lifetime.
     ["openai/gpt-6.1-sol", '{"type":"ephemeral"}'],
     // No card of a model so old plans one: this one is of a card that was overridden.
     ["openai/gpt-5-mini", '{"type":"ephemeral"}'],
     ["google/gemini-3.5-flash", undefined],
     ["deepseek/deepseek-v4-pro", undefined],
-  ])("to %s is marked as %s", async (model, mark) => {
-    const marked = sampleRequest("Hello", { marks: [{ after: { zone: "message", index: 0 }, lifetime: "1h" }] });
+  ])("to %s is marked as %s", async (model, breakpoint) => {
+    const marked = sampleRequest("Hello", { breakpoints: [{ after: { zone: "message", index: 0 }, lifetime: "1h" }] });
     const body = await wireBody(marked, `openrouter:${model}`);
     const found = /"cache_control":(\{[^}]*\})/.exec(body)?.[1];
-    expect(found).toBe(mark);
+    expect(found).toBe(breakpoint);
   });
 
   it("asks for an answer that fits a schema", async () => {

@@ -121,10 +121,10 @@ describe("an installed package by its name", () => {
     });
   });
 
-  it.each(["@ai-sdk/openai", "@ai-sdk/anthropic"])("takes the marks of its kind: %s", async (name) => {
+  it.each(["@ai-sdk/openai", "@ai-sdk/anthropic"])("takes the breakpoints of its kind: %s", async (name) => {
     const access: Access = { kind: "package", key: KEY, url: server.url, package: { name, folder } };
     const built: Access = { kind: name === "@ai-sdk/openai" ? "openai" : "anthropic", key: KEY, url: server.url };
-    const marked = sampleRequest("Hello", { marks: [{ after: { zone: "system", block: 0 }, lifetime: "1h" }] });
+    const marked = sampleRequest("Hello", { breakpoints: [{ after: { zone: "system", block: 0 }, lifetime: "1h" }] });
     expect(await wireBody(marked, "other:gpt-6.1-sol", () => access)).toBe(
       await wireBody(marked, "other:gpt-6.1-sol", () => built),
     );

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   type AssistantPart,
+  type Breakpoint,
   layerId,
-  type Mark,
   type Message,
   type Request,
   type ResultPart,
@@ -83,7 +83,7 @@ function messagesOf({ said, answers, next }: Round, nth: number): Message[] {
 const tailOf = (texts: readonly string[]): TailPart[] =>
   texts.map((one) => ({ layer: layerId("state"), text: trusted(TAIL + one) }));
 
-/** The requests of one epoch: each turn and each tool round is one; tails and marks differ from one to the next. */
+/** The requests of one epoch: each turn and each tool round is one; tails and breakpoints differ from one to the next. */
 const epochOf = (way?: TailPart["way"], each = round): fc.Arbitrary<Request[]> =>
   fc
     .record({
@@ -92,9 +92,9 @@ const epochOf = (way?: TailPart["way"], each = round): fc.Arbitrary<Request[]> =
       first: userParts,
       rounds: fc.array(each, { maxLength: 5 }),
       tails: fc.array(fc.array(anyText, { minLength: 1, maxLength: 2 }), { minLength: 6, maxLength: 6 }),
-      marks: fc.array(fc.array(fc.tuple(fc.nat(), lifetime), { maxLength: 5 }), { minLength: 6, maxLength: 6 }),
+      breakpoints: fc.array(fc.array(fc.tuple(fc.nat(), lifetime), { maxLength: 5 }), { minLength: 6, maxLength: 6 }),
     })
-    .map(({ system, tools, first, rounds, tails, marks }): Request[] => {
+    .map(({ system, tools, first, rounds, tails, breakpoints }): Request[] => {
       const tailAt = (n: number): TailPart[] =>
         tailOf(tails[n] ?? [""]).map((part) => ({ ...part, ...(way && { way }) }));
       // What the provider clears stays where it stood, between what was asked and the answer.
@@ -111,14 +111,16 @@ const epochOf = (way?: TailPart["way"], each = round): fc.Arbitrary<Request[]> =
           prefix: { tools: tools ? prefix.tools : [], system: blocks },
           messages,
           tail: tailAt(n),
-          marks: (marks[n] ?? []).map(([place, lasts]) => markAt(place, lasts, blocks.length, messages.length)),
+          breakpoints: (breakpoints[n] ?? []).map(([place, lasts]) =>
+            markAt(place, lasts, blocks.length, messages.length),
+          ),
           parameters: { maxTokens: 100 },
         };
       });
     });
 const epoch = epochOf();
 
-function markAt(place: number, lifetime: Mark["lifetime"], blocks: number, messages: number): Mark {
+function markAt(place: number, lifetime: Breakpoint["lifetime"], blocks: number, messages: number): Breakpoint {
   const at = place % (blocks + messages);
   return at < blocks
     ? { after: { zone: "system", block: at }, lifetime }
@@ -131,7 +133,7 @@ interface Wire {
   readonly opening: RegExp;
   /** What follows the last message where there is no tail. */
   readonly end: RegExp;
-  /** A mark on the tail. */
+  /** A breakpoint on the tail. */
   readonly markedTail: RegExp;
 }
 
@@ -166,7 +168,7 @@ const WIRES: readonly Wire[] = [
   },
 ];
 
-/** A body without its cache marks: inside a text the quotes would be escaped. */
+/** A body without its breakpoints: inside a text the quotes would be escaped. */
 const unmarked = (body: string): string =>
   body
     .replaceAll(/,"cache_control":\{"type":"ephemeral"(,"ttl":"1h")?\}/g, "")
@@ -194,7 +196,7 @@ const body = (request: Request) => bodyOn(request, "anthropic:claude-sonnet-4-5"
 describe.each(WIRES)("the bytes of an epoch's requests to $ref", (wire) => {
   const bodyOf = (request: Request) => bodyOn(request, wire.ref);
 
-  it("only grow: all that a request sent before its tail begins every later one, marks aside", async () => {
+  it("only grow: all that a request sent before its tail begins every later one, breakpoints aside", async () => {
     await fc.assert(
       fc.asyncProperty(epoch, async (requests) => {
         const bodies = (await Promise.all(requests.map(bodyOf))).map(unmarked);
@@ -219,7 +221,7 @@ describe.each(WIRES)("the bytes of an epoch's requests to $ref", (wire) => {
     );
   });
 
-  it("hold every message before the tail, the same as without it, and no mark is on the tail", async () => {
+  it("hold every message before the tail, the same as without it, and no breakpoint is on the tail", async () => {
     await fc.assert(
       fc.asyncProperty(epoch, async (requests) => {
         for (const request of requests) {
@@ -243,7 +245,7 @@ describe.each(WIRES)("the bytes of an epoch's requests to $ref", (wire) => {
   });
 });
 
-/** Tools, system and messages of a body, without marks. */
+/** Tools, system and messages of a body, without breakpoints. */
 async function sentOf(request: Request): Promise<readonly [unknown, readonly unknown[]]> {
   const { tools, system, messages } = JSON.parse(unmarked(await bodyOn(request, "anthropic:claude-opus-5-5")));
   return [{ tools, system }, messages];
@@ -269,7 +271,7 @@ describe("a tail that the provider clears by itself", () => {
     );
   });
 
-  it("stands between what was asked and the answer, and nowhere else; no mark is on it", async () => {
+  it("stands between what was asked and the answer, and nowhere else; no breakpoint is on it", async () => {
     await fc.assert(
       fc.asyncProperty(epochOf("turn-scoped"), async (requests) => {
         for (const request of requests) {
@@ -288,7 +290,10 @@ describe("a tail that the provider clears by itself", () => {
   });
 });
 
-const M = (index: number, lifetime: Mark["lifetime"] = "5m"): Mark => ({ after: { zone: "message", index }, lifetime });
+const M = (index: number, lifetime: Breakpoint["lifetime"] = "5m"): Breakpoint => ({
+  after: { zone: "message", index },
+  lifetime,
+});
 const user: Message = { role: "user", parts: [contactText("Hi"), contactText("there")] };
 const call = { type: "call", id: "c1", tool: toolName("look_up"), input: { word: "sun" } } as const;
 const thought = { type: "reasoning", text: spoken("Hm."), metadata: { anthropic: { signature: "s" } } } as const;
@@ -298,15 +303,15 @@ const result: Message = {
   parts: [{ type: "result", id: "c1", tool: toolName("look_up"), text: trusted("A star."), failed: false }],
 };
 
-/** The type of each block of the wire's messages, with `*` where a mark is. */
-async function blocks(messages: readonly Message[], marks: readonly Mark[]): Promise<string[]> {
-  const parsed = JSON.parse(await body(sampleRequest("", { messages, marks, tail: tailOf(["now"]) })));
+/** The type of each block of the wire's messages, with `*` where a breakpoint is. */
+async function blocks(messages: readonly Message[], breakpoints: readonly Breakpoint[]): Promise<string[]> {
+  const parsed = JSON.parse(await body(sampleRequest("", { messages, breakpoints, tail: tailOf(["now"]) })));
   return parsed.messages.map(({ content }: { content: { type: string; cache_control?: { ttl?: string } }[] }) =>
     content.map((one) => one.type + (one.cache_control ? `*${one.cache_control.ttl ?? ""}` : "")).join(" "),
   );
 }
 
-describe("a mark after a message", () => {
+describe("a breakpoint after a message", () => {
   it("stands on its last part, before the tail", async () => {
     expect(await blocks([user], [M(0, "1h")])).toEqual(["text text*1h text"]);
     const tools: Message[] = [user, { role: "assistant", parts: [said, call] }, result];
@@ -327,20 +332,20 @@ describe("a mark after a message", () => {
     expect((await blocks(messages, [M(1)]))[1]).toBe("text* thinking");
   });
 
-  it("stays on the messages before it where a cache is read only at marks, and on no reply", async () => {
+  it("stays on the messages before it where a cache is read only at breakpoints, and on no reply", async () => {
     const messages: Message[] = [user, { role: "assistant", parts: [said, call] }, result];
-    const sent = await bodyOn(sampleRequest("", { messages, marks: [M(2)] }), "openai:gpt-5.6-terra");
+    const sent = await bodyOn(sampleRequest("", { messages, breakpoints: [M(2)] }), "openai:gpt-5.6-terra");
     const places = JSON.parse(sent).input.map((item: object) =>
       JSON.stringify(item).includes("prompt_cache_breakpoint"),
     );
     expect(places).toEqual([false, true, false, false, true]);
-    // Whether a model's cache works so is said by its card, and its card says where marks are planned: none, and nothing is marked.
+    // Whether a model's cache works so is said by its card, and its card says where breakpoints are planned: none, and nothing is marked.
     expect(await bodyOn(sampleRequest("", { messages }), "openai:gpt-5.6-terra")).not.toContain("prompt_cache_b");
-    expect(await bodyOn(sampleRequest("", { messages, marks: [M(2)] }), "openai:my-own")).toContain("breakpoint");
+    expect(await bodyOn(sampleRequest("", { messages, breakpoints: [M(2)] }), "openai:my-own")).toContain("breakpoint");
   });
 
   it("is refused where there is no message", async () => {
-    await expect(body(sampleRequest("", { messages: [user], marks: [M(1)] }))).rejects.toMatchObject({
+    await expect(body(sampleRequest("", { messages: [user], breakpoints: [M(1)] }))).rejects.toMatchObject({
       code: "unexpected",
       message: expect.stringContaining("after message 1, but the request has 1"),
     });

@@ -79,7 +79,7 @@ const OPENROUTER = "https://openrouter.ai/api/v1";
 
 /**
  * A model behind OpenRouter, by `maker/name`. Key and address are always given, as for Anthropic.
- * @param marked whether its requests carry marks
+ * @param marked whether its requests carry breakpoints
  */
 export function openrouterModel(name: string, opening: Opening, marked: boolean): LanguageModelV4 {
   const provider = openrouter(marked ? { ...opening, fetch: inBlocks(opening.fetch) } : opening);
@@ -104,7 +104,7 @@ interface Written {
 }
 
 /**
- * Every text as a list of blocks, and marks on the last block. The package writes a single text as it is, so that a mark or a tail
+ * Every text as a list of blocks, and breakpoints on the last block. The package writes a single text as it is, so that a breakpoint or a tail
  * would change the bytes of the message it follows; and it marks whole messages, where OpenRouter looks at blocks.
  */
 const inBlocks =

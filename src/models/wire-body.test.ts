@@ -46,7 +46,7 @@ const kept: Readonly<Record<string, Request>> = {
   "first-message": sampleRequest("", {
     messages: [hello],
     tail: [state],
-    marks: [
+    breakpoints: [
       { after: { zone: "system", block: 0 }, lifetime: "1h" },
       { after: { zone: "message", index: 0 }, lifetime: "5m" },
     ],
@@ -55,7 +55,7 @@ const kept: Readonly<Record<string, Request>> = {
   "tool-round": sampleRequest("", {
     messages: [hello, asking, answers],
     tail: [state],
-    marks: [0, 2].map((index) => ({ after: { zone: "message", index }, lifetime: "5m" }) as const),
+    breakpoints: [0, 2].map((index) => ({ after: { zone: "message", index }, lifetime: "5m" }) as const),
   }),
   "pictures-and-files": sampleRequest("", {
     messages: [
@@ -69,7 +69,7 @@ const kept: Readonly<Record<string, Request>> = {
         ],
       },
     ],
-    marks: [{ after: { zone: "message", index: 0 }, lifetime: "1h" }],
+    breakpoints: [{ after: { zone: "message", index: 0 }, lifetime: "1h" }],
   }),
   "result-media": sampleRequest("", {
     messages: [
@@ -113,12 +113,12 @@ const ways: Readonly<Record<string, Request>> = {
   "turn-scoped": sampleRequest("", {
     messages: [hello, cleared, asking, answers],
     tail: [memory, { ...state, way: "turn-scoped" }] as Request["tail"],
-    marks: [0, 3].map((index) => ({ after: { zone: "message", index }, lifetime: "5m" }) as const),
+    breakpoints: [0, 3].map((index) => ({ after: { zone: "message", index }, lifetime: "5m" }) as const),
   }),
   "before-events": sampleRequest("", {
     messages: [hello],
     tail: [memory, state].map((part) => ({ ...part, way: "before-events" })) as Request["tail"],
-    marks: [{ after: { zone: "system", block: 0 }, lifetime: "1h" }],
+    breakpoints: [{ after: { zone: "system", block: 0 }, lifetime: "1h" }],
   }),
 };
 const local = { kind: "openai-compatible", url: "http://127.0.0.1:1/v1" } as const;
@@ -136,14 +136,14 @@ const eachWay = Object.entries(ways).flatMap(([name, request]) => [
   ["local:llama3.1", `golden/compatible/${name}.json`, request] as const,
 ]);
 
-/** OpenAI takes no plain text as a file, and for its older models no mark is planned. */
+/** OpenAI takes no plain text as a file, and for its older models no breakpoint is planned. */
 function forOpenai(request: Request, wire: string): Request {
   const messages = request.messages.map((message) =>
     message.role === "user"
       ? { ...message, parts: message.parts.filter((part) => part.type !== "file" || part.mediaType !== "text/plain") }
       : message,
   );
-  return { ...request, messages, ...(wire === "openai:gpt-5-mini" && { marks: [] }) };
+  return { ...request, messages, ...(wire === "openai:gpt-5-mini" && { breakpoints: [] }) };
 }
 
 describe("a body on the wire", () => {

@@ -208,8 +208,8 @@ export {
 } from "./model.ts";
 export { asSentence, didYouMean, nearest, suggestion } from "./nearest.ts";
 export {
+  type Breakpoint,
   EPHEMERAL_TAIL,
-  type Mark,
   type Parameters,
   type Prefix,
   REASONING_LEVELS,

@@ -59,7 +59,7 @@ export interface TailPart {
 }
 
 /** A place up to which a provider may cache the request. */
-export interface Mark {
+export interface Breakpoint {
   readonly after:
     | { readonly zone: "system"; readonly block: number }
     | { readonly zone: "message"; readonly index: number };
@@ -93,8 +93,8 @@ export interface Request {
   readonly prefix: Prefix;
   /** Only grows within an epoch. Never empty; begins with a user message. */
   readonly messages: readonly Message[];
-  /** Comes after the newest message, or where each part says, and after every cache mark; not kept. */
+  /** Comes after the newest message, or where each part says, and after every breakpoint; not kept. */
   readonly tail: readonly TailPart[];
-  readonly marks: readonly Mark[];
+  readonly breakpoints: readonly Breakpoint[];
   readonly parameters: Parameters;
 }

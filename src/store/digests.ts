@@ -18,7 +18,7 @@ import {
  */
 
 /** A message's place in a transcript, without its text. */
-export interface MessageMark {
+export interface TranscriptPlace {
   readonly piece: Digest;
   readonly trust: Trust;
   readonly tokens: number;
@@ -57,7 +57,7 @@ export interface PrefixManifest {
 }
 
 /** The digest of a transcript with one more message. It includes the trust, so that nobody can raise a message's trust afterwards. */
-export function rolled(before: Digest | null, message: MessageMark): Digest {
+export function rolled(before: Digest | null, message: TranscriptPlace): Digest {
   return chained(before, canonicalJson([message.piece, message.trust, message.tokens, message.came_with]));
 }
 

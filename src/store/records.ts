@@ -1,5 +1,6 @@
 import type {
   AnswerFields,
+  Breakpoint,
   CommitReport,
   ContactScope,
   Digest,
@@ -8,7 +9,6 @@ import type {
   EventId,
   Json,
   Ledger,
-  Mark,
   Mode,
   ModelRef,
   NewEvent,
@@ -157,7 +157,7 @@ export interface RequestRecord {
   /** The turn's own messages that were sent. */
   readonly own: number;
   readonly tail: readonly TailPart[];
-  readonly marks: readonly Mark[];
+  readonly breakpoints: readonly Breakpoint[];
   readonly parameters: Parameters;
   readonly ledger: Ledger;
   /** The lowest trust of everything that was sent. */
@@ -172,7 +172,8 @@ export interface RequestRecord {
 }
 
 /** What a later request of the thread must know of one that was answered: what of it a provider's cache may still hold. */
-export interface SentRequest extends Pick<RequestRecord, "epoch" | "base" | "own" | "marks" | "parameters" | "at"> {
+export interface SentRequest
+  extends Pick<RequestRecord, "epoch" | "base" | "own" | "breakpoints" | "parameters" | "at"> {
   /** Whose cache it was sent to. */
   readonly wire: ModelRef;
   /** Whether the turn's own messages went into the transcript: those of a turn that failed did not. */

@@ -35,7 +35,7 @@ import {
 } from "../protocol/index.ts";
 import { toDoneBy } from "./agent-tables.ts";
 import type { NewOpenCall, OpenCall } from "./call-records.ts";
-import type { MessageMark, PrefixManifest } from "./digests.ts";
+import type { PrefixManifest, TranscriptPlace } from "./digests.ts";
 import type { RequestRecord, Slot, Thread, TurnEnd } from "./records.ts";
 import type { NOBODY, Row } from "./tables.ts";
 
@@ -78,7 +78,7 @@ export const toTools = (text: string): readonly ToolSchema[] => stored(text);
 /** An epoch's prefix by digest. */
 export const toManifest = (text: string): PrefixManifest => stored(text);
 /** Where a provider's cache was told to keep. */
-export const toMarks = (text: string): RequestRecord["marks"] => stored(text);
+export const toBreakpoints = (text: string): RequestRecord["breakpoints"] => stored(text);
 /** How the model was asked to answer. */
 export const toParameters = (text: string): RequestRecord["parameters"] => stored(text);
 /** What a turn came to in all. Earlier rows say `rounds` for model calls and `calls` for tool calls. */
@@ -158,7 +158,7 @@ export function toEvent(row: WithText<Row<"event">>): StoredEvent {
 }
 
 /** A message of a transcript, with its mark. */
-export function toTranscriptMessage(row: MessageMark, text: string): TranscriptMessage {
+export function toTranscriptMessage(row: TranscriptPlace, text: string): TranscriptMessage {
   return { message: toMessage(text), trust: row.trust, tokens: row.tokens, turn: row.came_with };
 }
 
@@ -340,7 +340,7 @@ export function toRequest(row: Row<"request">, texts: RequestTexts): Omit<Reques
     epoch,
     base,
     own,
-    marks: toMarks(texts.marks),
+    breakpoints: toBreakpoints(texts.breakpoints),
     parameters: toParameters(texts.parameters),
     ledger: texts.ledger,
     taint,
@@ -354,7 +354,7 @@ export function toRequest(row: Row<"request">, texts: RequestTexts): Omit<Reques
 
 /** The texts that a request's row names. */
 interface RequestTexts {
-  readonly marks: string;
+  readonly breakpoints: string;
   readonly parameters: string;
   readonly ledger: Ledger;
   readonly reply: string | null;

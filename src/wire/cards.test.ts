@@ -65,7 +65,7 @@ describe("a model's card", () => {
     ["anthropic:claude-sonnet-5-5", { price: { cacheRead: 0.2 } }],
     [
       "openai:gpt-6.2-sol",
-      { cache: "breakpoints", reasoningBoundToHistory: true, tailMode: "delta", price: { input: 2, cacheRead: 0.1 } },
+      { cache: "exact", reasoningBoundToHistory: true, tailMode: "delta", price: { input: 2, cacheRead: 0.1 } },
     ],
     ["openai:gpt-6.2-astra", { reasoningBoundToHistory: true, price: { input: 8, output: 40 } }],
     ["openai:gpt-6.1-terra", { price: { input: 1, cacheRead: 0.05, output: 5 } }],
@@ -94,7 +94,7 @@ describe("a model's card", () => {
     const known = FAMILIES.filter(({ family }) => family.includes(":"));
     const unknown = cardOf("local:llama3.1");
     expect(unknown.price).toEqual({ input: 0, cacheRead: 0, cacheWrite: 0, cacheWriteLong: 0, output: 0 });
-    expect(unknown).toMatchObject({ cache: "none", marks: 0, lifetimes: { short: 0 } });
+    expect(unknown).toMatchObject({ cache: "none", breakpoints: 0, lifetimes: { short: 0 } });
     for (const row of known) {
       expect(unknown.contextWindow).toBeLessThanOrEqual(row.contextWindow);
       expect(unknown.maxOutputTokens).toBeLessThanOrEqual(row.maxOutputTokens);
@@ -109,9 +109,9 @@ describe("a model's card", () => {
     expect(row.step).toBeGreaterThanOrEqual(1);
     expect(row.minimumPrefix).toBeGreaterThanOrEqual(row.step);
     expect(row.metadata).toMatch(/^[a-zA-Z]+$/);
-    // What takes marks says how many and how far it looks; what takes none has none.
-    const marked = row.cache === "marks" || row.cache === "breakpoints";
-    expect([row.marks > 0, row.lookback > 0]).toEqual([marked, marked]);
+    // What takes breakpoints says how many and how far it looks; what takes none has none.
+    const marked = row.cache === "lookback" || row.cache === "exact";
+    expect([row.breakpoints > 0, row.lookback > 0]).toEqual([marked, marked]);
     expect(row.lifetimes.short > 0).toBe(row.cache !== "none" || row.family.startsWith("bedrock:"));
     if (row.lifetimes.long !== undefined) expect(row.lifetimes.long).toBeGreaterThan(row.lifetimes.short);
     if (row.tailMode === "turn-scoped") expect(row.family).toMatch(/^anthropic:/);
@@ -137,8 +137,8 @@ describe("a model's card", () => {
 
   it("tells how the cache is written, and what a long lifetime costs", () => {
     expect(cardOf("anthropic:claude-sonnet-4-5")).toMatchObject({
-      cache: "marks",
-      marks: 4,
+      cache: "lookback",
+      breakpoints: 4,
       lookback: 20,
       step: 1,
       lifetimes: { short: 300, long: 3_600 },
@@ -147,8 +147,8 @@ describe("a model's card", () => {
       price: { input: 3, cacheRead: 0.3, cacheWrite: 3.75, cacheWriteLong: 6, output: 15 },
     });
     expect(cardOf("anthropic:claude-opus-5-5").tailMode).toBe("turn-scoped");
-    expect(cardOf("openai:gpt-6.1-sol")).toMatchObject({ cache: "breakpoints", marks: 4, lookback: 80 });
-    expect(cardOf("openai:gpt-5-mini")).toMatchObject({ cache: "automatic", marks: 0, step: 128 });
+    expect(cardOf("openai:gpt-6.1-sol")).toMatchObject({ cache: "exact", breakpoints: 4, lookback: 80 });
+    expect(cardOf("openai:gpt-5-mini")).toMatchObject({ cache: "automatic", breakpoints: 0, step: 128 });
     expect(cardOf("openai-compatible:qwen3")).toMatchObject({ cache: "automatic", step: 16, priced: false });
   });
 
@@ -165,8 +165,8 @@ describe("a model's card", () => {
     // Neither clears a message by itself: bound reasoning leaves changed lines only.
     expect(cardOf("openrouter:anthropic/claude-opus-5").tailMode).toBe("ephemeral");
     expect(cardOf("bedrock:anthropic.claude-opus-5-5").tailMode).toBe("delta");
-    expect(cardOf("openrouter:openai/gpt-6-sol").cache).toBe("breakpoints");
-    expect(cardOf("bedrock:amazon.nova-pro-v1:0")).toMatchObject({ cache: "none", marks: 0 });
+    expect(cardOf("openrouter:openai/gpt-6-sol").cache).toBe("exact");
+    expect(cardOf("bedrock:amazon.nova-pro-v1:0")).toMatchObject({ cache: "none", breakpoints: 0 });
     // A region's endpoint costs a tenth more than the global one.
     expect(cardOf("bedrock:us.anthropic.claude-opus-4-6-v1").price).toMatchObject({ input: 5.5, cacheRead: 0.55 });
     expect(cardOf("bedrock:global.anthropic.claude-opus-4-6-v1").price).toMatchObject({ input: 5, output: 25 });
@@ -188,10 +188,10 @@ describe("a declared card", () => {
       contextWindow: 100,
       maxOutputTokens: 10,
       tokenFactor: 2,
-      cache: "breakpoints",
+      cache: "exact",
       minimumPrefix: 7,
       step: 3,
-      marks: 2,
+      breakpoints: 2,
       lookback: 5,
       lifetimes: { short: 60 },
       tailMode: "delta",

@@ -29,7 +29,7 @@ export interface CardOverride {
   readonly cache?: CacheWay | undefined;
   readonly minimumPrefix?: number | undefined;
   readonly step?: number | undefined;
-  readonly marks?: number | undefined;
+  readonly breakpoints?: number | undefined;
   readonly lookback?: number | undefined;
   /** `long` left out, there is one lifetime only. */
   readonly lifetimes?: { readonly short: number; readonly long?: number | undefined } | undefined;
@@ -120,7 +120,7 @@ function told({ contextWindow, maxOutputTokens, tokenFactor, ...of }: Omit<CardO
     cache,
     minimumPrefix,
     step,
-    marks,
+    breakpoints,
     lookback,
     tailMode,
     reasoningBoundToHistory,
@@ -135,7 +135,7 @@ function told({ contextWindow, maxOutputTokens, tokenFactor, ...of }: Omit<CardO
     ...(cache !== undefined && { cache }),
     ...(minimumPrefix !== undefined && { minimumPrefix }),
     ...(step !== undefined && { step }),
-    ...(marks !== undefined && { marks }),
+    ...(breakpoints !== undefined && { breakpoints }),
     ...(lookback !== undefined && { lookback }),
     ...(tailMode !== undefined && { tailMode }),
     ...(reasoning !== undefined && { reasoning }),

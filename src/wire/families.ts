@@ -40,7 +40,7 @@ const passedOn = (row: Family, name: string): Family => {
 
 const withoutPrice = ({ price: _, ...row }: Family): Family => row;
 
-/** OpenRouter takes marks for all: Anthropic gets them as they are, OpenAI as its own, and the others need none. */
+/** OpenRouter takes breakpoints for all: Anthropic gets them as they are, OpenAI as its own, and the others need none. */
 const OPENROUTER: readonly Family[] = [
   { ...AUTOMATIC, family: "openrouter:", contextWindow: 32_000, maxOutputTokens: 4_096, metadata: "openrouter" },
   ...ANTHROPIC.map((row) => passedOn(row, `anthropic/${dotted(nameOf(row))}`)),

@@ -17,12 +17,12 @@ export type SamplingRule = "never" | "unless-reasoning" | "if-off";
 /**
  * How a cache is written and read:
  *
- * - `marks`: written where a mark stands, read also some positions before one (Anthropic, and Claude elsewhere);
- * - `breakpoints`: written and read exactly where a mark stands (OpenAI from GPT-5.6 on);
- * - `automatic`: the longest beginning that was sent before is found without marks;
+ * - `lookback`: written where a breakpoint stands, read also some positions before one (Anthropic, and Claude elsewhere);
+ * - `exact`: written and read exactly where a breakpoint stands (OpenAI from GPT-5.6 on);
+ * - `automatic`: the longest beginning that was sent before is found without breakpoints;
  * - `none`: nothing is kept, or nobody says how.
  */
-export type CacheWay = "marks" | "breakpoints" | "automatic" | "none";
+export type CacheWay = "lookback" | "exact" | "automatic" | "none";
 
 /** Seconds that what was written is kept, counted from the start of the last request that used it. */
 export interface Lifetimes {
@@ -49,9 +49,9 @@ export interface Family {
   readonly minimumPrefix: number;
   /** The step in tokens by which the cached prefix grows: block caches store only whole blocks. From the same page; 1 if it names none. */
   readonly step: number;
-  /** Marks that a request may write, of the same page. One more is refused, or silently left out. */
-  readonly marks: number;
-  /** Positions looked at for something to read: back from a mark for `marks`, back through the marks for `breakpoints`. */
+  /** Breakpoints that a request may write, of the same page. One more is refused, or silently left out. */
+  readonly breakpoints: number;
+  /** Positions looked at for something to read: back from a breakpoint for `lookback`, back through the breakpoints for `exact`. */
   readonly lookback: number;
   /** From the same page. If sources differ or name none, the shorter figure. */
   readonly lifetimes: Lifetimes;

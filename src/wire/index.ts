@@ -1,8 +1,10 @@
 /**
- * What a provider's cache does and costs: model cards, the placement of cache marks, and a simulator that is independent of
+ * What a provider's cache does and costs: model cards, the placement of breakpoints, and a simulator that is independent of
  * this placement. Pure: no clock, no randomness, no input or output. It knows requests, not layers or threads, and of providers'
  * formats only what a cache sees of a dumped body.
  */
+
+export { type Planning, planBreakpoints } from "./breakpoints.ts";
 export { AGREES, agreementOf, type Taken } from "./cache/agreement.ts";
 export {
   type AttributedRequest,
@@ -16,7 +18,7 @@ export { CAUSE_SAYS, CAUSES, type Cause, isAvoidable } from "./cache/causes.ts";
 export { optimum, type ReadWrite } from "./cache/optimum.ts";
 export { seenOfBody } from "./cache/read-body.ts";
 export { seenOf } from "./cache/read-request.ts";
-export { anthropicRules, openaiMarkedRules, openaiRules, rulesOf, serverRules } from "./cache/rules.ts";
+export { anthropicRules, openaiExactRules, openaiRules, rulesOf, serverRules } from "./cache/rules.ts";
 export type { Bill, CacheRules, Lifetime, Multipliers, SeenBlock, SeenRequest } from "./cache/seen.ts";
 export { simulate } from "./cache/simulate.ts";
 export {
@@ -59,6 +61,5 @@ export { type LintFinding, lintSubject } from "./lint/findings.ts";
 export { RULE_NAMES, type RuleName, ruleTable, type Severity } from "./lint/rules.ts";
 export type { Observed, PrefixText, Subject, ThreadLength } from "./lint/subject.ts";
 export { lintText } from "./lint/texts.ts";
-export { type Planning, planMarks } from "./marks.ts";
 export { type EarlierRequest, type Foresight, predict } from "./predict.ts";
 export { paidTwiceOf, tailPlanOf } from "./tail.ts";

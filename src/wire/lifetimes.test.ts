@@ -7,7 +7,7 @@ import {
   type Pace,
   type PlannedLifetimes,
   paceOf,
-  planMarks,
+  planBreakpoints,
   predict,
   rulesOf,
   type SeenRequest,
@@ -64,7 +64,7 @@ describe("the lifetime of a thread's beginning", () => {
     expect(sharedLifetime(USUAL_PACE, multipliers)).toBe("5m");
   });
 
-  it("is asked only of a model whose marks may say it", () => {
+  it("is asked only of a model whose breakpoints may say it", () => {
     expect(hasLifetimes(card)).toBe(true);
     expect(hasLifetimes(cardOf("openrouter:anthropic/claude-sonnet-4.5"))).toBe(true);
     expect(hasLifetimes(cardOf("bedrock:anthropic.claude-sonnet-4-5-v1:0"))).toBe(true);
@@ -111,18 +111,20 @@ describe("the lifetime of the end that all threads share", () => {
     };
     const messages: readonly Message[] = [{ role: "user", parts: [{ type: "text", text: trusted("Hi") }] }];
     const marked = (lifetimes?: PlannedLifetimes): readonly string[] =>
-      planMarks({ prefix, messages }, { card, count: (text) => text.length, ...(lifetimes && { lifetimes }) }).map(
-        ({ lifetime }) => lifetime,
-      );
+      planBreakpoints(
+        { prefix, messages },
+        { card, count: (text) => text.length, ...(lifetimes && { lifetimes }) },
+      ).map(({ lifetime }) => lifetime);
     expect(marked()).toEqual(["5m", "5m", "5m"]);
     expect(marked({ shared: "1h", thread: "5m" })).toEqual(["1h", "5m", "5m"]);
     expect(marked({ shared: "5m", thread: "1h" })).toEqual(["1h", "1h", "1h"]);
     const alone = { prefix: { ...prefix, system: prefix.system.slice(0, 1) }, messages };
     const lifetimes = { shared: "1h", thread: "5m" } as const;
-    expect(planMarks(alone, { card, count: (text) => text.length, lifetimes }).map((mark) => mark.lifetime)).toEqual([
-      "1h",
-      "5m",
-    ]);
+    expect(
+      planBreakpoints(alone, { card, count: (text) => text.length, lifetimes }).map(
+        (breakpoint) => breakpoint.lifetime,
+      ),
+    ).toEqual(["1h", "5m"]);
   });
 });
 
@@ -144,10 +146,14 @@ describe("a thread whose lifetimes follow its pace", () => {
         tail: [],
         parameters: { maxTokens: 9 },
       };
-      const earlier = sent.map((one, i) => ({ at: times[i] ?? 0, marks: one.marks, same: one.messages.length }));
+      const earlier = sent.map((one, i) => ({
+        at: times[i] ?? 0,
+        breakpoints: one.breakpoints,
+        same: one.messages.length,
+      }));
       const planned = (thread: "5m" | "1h"): Request => ({
         ...bare,
-        marks: planMarks(bare, { card, count, lifetimes: { shared: "5m", thread } }),
+        breakpoints: planBreakpoints(bare, { card, count, lifetimes: { shared: "5m", thread } }),
       });
       const { read, write } = predict(planned("5m"), earlier, { card, count, at });
       const pace = paceOf([times.slice(0, n + 1)], card.lifetimes);

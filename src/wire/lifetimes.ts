@@ -1,8 +1,8 @@
-import type { Mark } from "../protocol/index.ts";
+import type { Breakpoint } from "../protocol/index.ts";
 import type { Multipliers } from "./cache/seen.ts";
 import type { ModelCard } from "./cards.ts";
 
-type Lifetime = Mark["lifetime"];
+type Lifetime = Breakpoint["lifetime"];
 
 /** How long a request's beginnings shall be kept: what other threads send, too, and what is the thread's own. */
 export interface PlannedLifetimes {
@@ -82,6 +82,6 @@ export function sharedLifetime({ short, long }: Pace, { read, write5m, write1h }
   return long * (write1h - read) < short * (write5m - read) ? "1h" : "5m";
 }
 
-/** Whether a model's marks have a lifetime: its card has two lifetimes. */
+/** Whether a model's breakpoints have a lifetime: its card has two lifetimes. */
 export const hasLifetimes = ({ cache, lifetimes }: Pick<ModelCard, "cache" | "lifetimes">): boolean =>
-  cache === "marks" && lifetimes.long !== undefined;
+  cache === "lookback" && lifetimes.long !== undefined;

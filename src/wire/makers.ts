@@ -9,7 +9,7 @@ export const AUTOMATIC: Shape = {
   cache: "automatic",
   minimumPrefix: 4_096,
   step: 1,
-  marks: 0,
+  breakpoints: 0,
   lookback: 0,
   lifetimes: { short: 180 },
   tailMode: "ephemeral",
@@ -74,18 +74,18 @@ export const COMPATIBLE: readonly Family[] = [
 ];
 
 /**
- * Claude counts more than o200k on the same text: 1.09 times on English prose, so 1.2 is the safe side. At most four marks,
- * from each of which twenty positions are looked back, the mark's own among them; a run of calls is one, and so is one of results.
+ * Claude counts more than o200k on the same text: 1.09 times on English prose, so 1.2 is the safe side. At most four breakpoints,
+ * from each of which twenty positions are looked back, the breakpoint's own among them; a run of calls is one, and so is one of results.
  */
 const CLAUDE_4: Shape = {
   checked: "2026-11-24",
   contextWindow: 200_000,
   maxOutputTokens: 64_000,
   tokenFactor: 1.2,
-  cache: "marks",
+  cache: "lookback",
   minimumPrefix: 4_096,
   step: 1,
-  marks: 4,
+  breakpoints: 4,
   lookback: 20,
   lifetimes: { short: 300, long: 3_600 },
   tailMode: "ephemeral",
@@ -187,7 +187,7 @@ const GPT: Shape = {
   cache: "automatic",
   minimumPrefix: 1_024,
   step: 128,
-  marks: 0,
+  breakpoints: 0,
   lookback: 0,
   lifetimes: { short: 300 },
   tailMode: "ephemeral",
@@ -201,12 +201,12 @@ const GPT_51: Shape = { ...REASONING, sampling: "if-off" };
 const O_SERIES: Shape = { ...REASONING, contextWindow: 200_000, maxOutputTokens: 100_000 };
 const GPT_4O: Shape = { ...GPT, contextWindow: 128_000, maxOutputTokens: 16_384 };
 const GPT_41: Shape = { ...GPT, contextWindow: 1_000_000, maxOutputTokens: 32_768 };
-/** From GPT-5.6 on the cache is read exactly at a mark and its writing is paid for: the last four marks of a request are written. */
+/** From GPT-5.6 on the cache is read exactly at a breakpoint and its writing is paid for: the last four breakpoints of a request are written. */
 const GPT_56: Shape = {
   ...GPT_51,
-  cache: "breakpoints",
+  cache: "exact",
   step: 1,
-  marks: 4,
+  breakpoints: 4,
   lookback: 80,
   lifetimes: { short: 1_800 },
 };

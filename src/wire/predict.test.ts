@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  type Mark,
+  type Breakpoint,
   type Message,
   type Prediction,
   type Request,
@@ -9,7 +9,7 @@ import {
   toolName,
   trusted,
 } from "../protocol/index.ts";
-import { cardOf, type EarlierRequest, planMarks, predict, rulesOf, seenOf, simulate } from "./index.ts";
+import { cardOf, type EarlierRequest, planBreakpoints, predict, rulesOf, seenOf, simulate } from "./index.ts";
 
 const count = (text: string): number => text.length;
 const MARKS = cardOf("anthropic:claude-sonnet-4-5");
@@ -36,11 +36,11 @@ const PREFIX: Request["prefix"] = {
   system: [{ scope: "agent", text: trusted("Be kind. ".repeat(200)), layers: [] }],
 };
 
-/** A request of a thread, with the marks that are planned for it and a tail of its own. */
+/** A request of a thread, with the breakpoints that are planned for it and a tail of its own. */
 function requestOf(messages: readonly Message[], card = MARKS, tail = "12:00"): Request {
   const bare = { prefix: PREFIX, messages };
   const live = [{ layer: "clock" as Request["tail"][number]["layer"], text: trusted(tail) }];
-  return { ...bare, tail: live, marks: planMarks(bare, { card, count }), parameters: { maxTokens: 9 } };
+  return { ...bare, tail: live, breakpoints: planBreakpoints(bare, { card, count }), parameters: { maxTokens: 9 } };
 }
 
 /** The same by the simulator alone, from the whole requests and their bytes. */
@@ -51,7 +51,11 @@ function simulated(sent: readonly { readonly request: Request; readonly at: numb
   return { read: bill.read, write: bill.write5m + bill.write1h, writeLong: bill.write1h, input: bill.input };
 }
 
-const earlier = (at: number, { messages, marks }: Request): EarlierRequest => ({ at, marks, same: messages.length });
+const earlier = (at: number, { messages, breakpoints }: Request): EarlierRequest => ({
+  at,
+  breakpoints,
+  same: messages.length,
+});
 
 describe("a prediction", () => {
   it.each([
@@ -72,7 +76,7 @@ describe("a prediction", () => {
     if (card === MARKS) expect((other?.write ?? 0) - (same?.write ?? 0)).toBe((same?.read ?? 0) - prefix);
   });
 
-  it("of a thread's first request writes up to the last mark, and reads nothing", () => {
+  it("of a thread's first request writes up to the last breakpoint, and reads nothing", () => {
     const first = requestOf([user(1)]);
     const { read, write, writeLong, input } = predict(first, [], { card: MARKS, count, at: 0 });
     expect([read, writeLong, input]).toEqual([0, 0, "12:00".length]);
@@ -84,8 +88,12 @@ describe("a prediction", () => {
     const at = (now: number) => predict(second, [earlier(0, first)], { card: MARKS, count, at: now });
     expect(at(45_000).read).toBe(predict(first, [], { card: MARKS, count, at: 0 }).write);
     expect(at(6 * MINUTE).read).toBe(0);
-    const long = first.marks.map((mark): Mark => ({ ...mark, lifetime: "1h" }));
-    const later = predict(second, [{ ...earlier(0, first), marks: long }], { card: MARKS, count, at: 6 * MINUTE });
+    const long = first.breakpoints.map((breakpoint): Breakpoint => ({ ...breakpoint, lifetime: "1h" }));
+    const later = predict(second, [{ ...earlier(0, first), breakpoints: long }], {
+      card: MARKS,
+      count,
+      at: 6 * MINUTE,
+    });
     expect(later.read).toBe(at(45_000).read);
   });
 
@@ -100,10 +108,10 @@ describe("a prediction", () => {
 
   it("tells apart what is written for an hour", () => {
     const bare = requestOf([user(1)]);
-    const [first = bare.marks[0], ...rest] = bare.marks;
-    if (first === undefined) throw new Error("no mark");
-    const marks = [{ ...first, lifetime: "1h" } as const, ...rest];
-    const { write, writeLong } = predict({ ...bare, marks }, [], { card: MARKS, count, at: 0 });
+    const [first = bare.breakpoints[0], ...rest] = bare.breakpoints;
+    if (first === undefined) throw new Error("no breakpoint");
+    const breakpoints = [{ ...first, lifetime: "1h" } as const, ...rest];
+    const { write, writeLong } = predict({ ...bare, breakpoints }, [], { card: MARKS, count, at: 0 });
     expect(writeLong).toBeGreaterThan(1_700);
     expect(writeLong).toBeLessThan(write);
   });

@@ -1,4 +1,4 @@
-import type { CountTokens, Mark, Parameters, Prediction, Request } from "../protocol/index.ts";
+import type { Breakpoint, CountTokens, Parameters, Prediction, Request } from "../protocol/index.ts";
 import { carrierOf, reasoningSetting, seenOf } from "./cache/read-request.ts";
 import { rulesOf } from "./cache/rules.ts";
 import type { SeenBlock, SeenRequest } from "./cache/seen.ts";
@@ -8,7 +8,7 @@ import type { ModelCard } from "./cards.ts";
 /** What is known of an earlier request of the thread: what it wrote, and how far the next one still begins like it. */
 export interface EarlierRequest {
   readonly at: number;
-  readonly marks: readonly Mark[];
+  readonly breakpoints: readonly Breakpoint[];
   /** Messages that both begin with. */
   readonly same: number;
   /** Blocks of tools and system that both begin with, where that is not all of them: then no message is the same. */
@@ -46,16 +46,16 @@ export function predict(
     const same = prefix < ends(0) ? 0 : Math.min(one.same, request.messages.length);
     const blocks = sent.blocks
       .slice(0, same === 0 ? prefix : ends(same))
-      .map(({ mark: _, ...block }): SeenBlock => block);
-    for (const { after, lifetime } of one.marks) {
+      .map(({ breakpoint: _, ...block }): SeenBlock => block);
+    for (const { after, lifetime } of one.breakpoints) {
       const marked = after.zone === "system" ? ends(0) - request.prefix.system.length + after.block : undefined;
       const message = after.zone === "message" && after.index < same ? request.messages[after.index] : undefined;
       const index = message && after.zone === "message" ? ends(after.index) + carrierOf(message) : marked;
       const block = index === undefined ? undefined : blocks[index];
-      if (index !== undefined && block !== undefined) blocks[index] = { ...block, mark: lifetime };
+      if (index !== undefined && block !== undefined) blocks[index] = { ...block, breakpoint: lifetime };
     }
     const setting = reasoningSetting(one, card);
-    return { at: one.at, model: "", ...setting, ...(one.marks.length > 0 && { mode: "explicit" }), blocks };
+    return { at: one.at, model: "", ...setting, ...(one.breakpoints.length > 0 && { mode: "explicit" }), blocks };
   });
   const bill = simulate([...before, sent], rulesOf(card)).at(-1);
   if (bill === undefined) return { read: 0, write: 0, writeLong: 0, input: 0 };

@@ -21,5 +21,5 @@ export function tailPlanOf(card: ModelCard, liveLayers: Agent["liveLayers"] = "a
 export function paidTwiceOf(card: ModelCard, liveLayers: Agent["liveLayers"] = "after"): PaidTwice {
   if (liveLayers === "after" || card.cache === "none") return "nothing";
   if (tailPlanOf(card, liveLayers).framed === "delta") return "nothing";
-  return card.cache === "breakpoints" ? "events and answer" : "events";
+  return card.cache === "exact" ? "events and answer" : "events";
 }

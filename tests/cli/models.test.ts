@@ -31,14 +31,14 @@ describe("strata models", () => {
     expect({ code, err }).toEqual({ code: 0, err: "" });
     const [head = "", ...lines] = out.trimEnd().split("\n");
     expect(head).toMatch(
-      /^model +window +cache +from +marks +kept +in +read +write +long +out +tail +checked +strata\.yaml$/,
+      /^model +window +cache +from +breakpoints +kept +in +read +write +long +out +tail +checked +strata\.yaml$/,
     );
     const line = (model: string) => lines.find((one) => one.startsWith(`${model} `))?.replace(/ +/g, " ");
     expect(line("anthropic:claude-sonnet-4-5")).toBe(
-      "anthropic:claude-sonnet-4-5 100,000 marks 1,024 4 5 min $3 $0.3 $3.75 $6 $15 ephemeral 2026-11-24 contextWindow, lifetimes.short",
+      "anthropic:claude-sonnet-4-5 100,000 lookback 1,024 4 5 min $3 $0.3 $3.75 $6 $15 ephemeral 2026-11-24 contextWindow, lifetimes.short",
     );
-    expect(line("anthropic:claude-opus-5-5")).toContain("marks 512 4 5 min, 1 h $4 $0.2 $5 $8 $20 turn-scoped");
-    expect(line("openai:gpt-6.1-sol")).toContain("breakpoints 1,024 4 30 min $2 $0.1");
+    expect(line("anthropic:claude-opus-5-5")).toContain("lookback 512 4 5 min, 1 h $4 $0.2 $5 $8 $20 turn-scoped");
+    expect(line("openai:gpt-6.1-sol")).toContain("exact 1,024 4 30 min $2 $0.1");
     expect(line("local:llama3.1")).toContain("8,192 none $1 $1 $1 $1 $2");
     // Where no price is known none is shown, and a name that is only a beginning says so.
     expect(line("openai-compatible:…")).toBe("openai-compatible:… 32,000 automatic 16 3 min ephemeral 2026-11-24");
@@ -114,7 +114,7 @@ describe("strata models", () => {
   it("knows models behind providers of other names by the API that they speak, and by package", async () => {
     const folder = cwd();
     expect(await show("proxy:claude-sonnet-4-5", folder)).toMatchObject({
-      cache: "marks",
+      cache: "lookback",
       contextWindow: 200_000,
       priced: true,
     });

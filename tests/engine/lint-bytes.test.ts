@@ -197,7 +197,7 @@ describe("what lint need not look for, because no declaration can say it", () =>
     expect(JSON.stringify(long.prefix).length).toBeLessThan(18_000);
   });
 
-  it("a turn with more positions than a provider looks back has a mark where the turn before ended", async () => {
+  it("a turn with more positions than a provider looks back has a breakpoint where the turn before ended", async () => {
     const budgets = { turn: { modelCalls: 40, toolCalls: 40 } };
     const rules = [{ id: "rules", rank: 1, text: "Sell well. ".repeat(1_000) }];
     const app = await shop({ tools: ["ring"], layers: rules, budgets }, { tools: [tool("ring")] });
@@ -207,11 +207,11 @@ describe("what lint need not look for, because no declaration can say it", () =>
     expect(sent).toHaveLength(31);
     for (const [n, request] of sent.slice(1).entries()) {
       const before = (sent[n]?.messages.length ?? 0) - 1;
-      expect(request.marks.map(({ after }) => after)).toContainEqual({ zone: "message", index: before });
+      expect(request.breakpoints.map(({ after }) => after)).toContainEqual({ zone: "message", index: before });
     }
     const next = await turn(app, ["Fine."]);
     const end = (sent.at(-1)?.messages.length ?? 0) - 1;
-    expect(next[0]?.marks.map(({ after }) => after)).toContainEqual({ zone: "message", index: end });
+    expect(next[0]?.breakpoints.map(({ after }) => after)).toContainEqual({ zone: "message", index: end });
   });
 });
 

@@ -81,11 +81,11 @@ const WAYS: readonly (readonly [way: string, wire: string, binds: boolean])[] = 
   ["changed lines", "bedrock:anthropic.claude-opus-5-5", true],
 ];
 
-/** All that stands before the tail, as bytes, without the cache marks: what law 1 speaks of. */
+/** All that stands before the tail, as bytes, without the breakpoints: what law 1 speaks of. */
 const stableBytes = (request: Request, wire = SONNET): Promise<string> => bytesOf({ ...request, tail: [] }, wire);
 
 async function bytesOf(request: Request, wire: string): Promise<string> {
-  const body: unknown = JSON.parse(await wireBody({ ...request, marks: [] }, wire));
+  const body: unknown = JSON.parse(await wireBody({ ...request, breakpoints: [] }, wire));
   const { tools, system, messages } = body as { tools: unknown; system: unknown; messages: unknown };
   return JSON.stringify([tools, system, messages]).slice(0, -"]}]]".length);
 }

@@ -186,7 +186,7 @@ describe("a provider named in strata.yaml", () => {
     expect(told[0]?.path).toBe("/v1/model/eu.anthropic.claude-sonnet-4-5-20250929-v1%3A0/converse-stream");
     expect(told[0]?.headers["authorization"]).toContain("Credential=AKIDEXAMPLE/");
     expect(app.cardOf("aws:eu.anthropic.claude-sonnet-4-5-20250929-v1:0")).toMatchObject({
-      cache: "marks",
+      cache: "lookback",
       priced: true,
     });
   });

@@ -155,7 +155,7 @@ describe("a provider that rejects the model's reasoning", () => {
   });
 });
 
-/** The messages of a body as text, without the marks, each by itself. */
+/** The messages of a body as text, without the breakpoints, each by itself. */
 function messagesOf(body: string | undefined): readonly string[] {
   const { messages }: { messages: readonly object[] } = JSON.parse(body ?? "{}");
   return messages.map((one) => JSON.stringify(one).replaceAll(/,"cache_control":\{[^}]*\}/g, ""));

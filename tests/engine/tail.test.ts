@@ -122,8 +122,8 @@ describe("the record of a tail", () => {
 describe("a declared card", () => {
   it("says whether OpenAI's requests carry breakpoints, whatever the model is called", async () => {
     const cards = [
-      "  openai:gpt-5-mini: {cache: breakpoints, marks: 4, lookback: 50, minimumPrefix: 0}",
-      "  openai:gpt-6.1-sol: {cache: automatic, marks: 0, lookback: 0}",
+      "  openai:gpt-5-mini: {cache: exact, breakpoints: 4, lookback: 50, minimumPrefix: 0}",
+      "  openai:gpt-6.1-sol: {cache: automatic, breakpoints: 0, lookback: 0}",
     ].join("\n");
     const app = await strata(homeWith(models(cards)));
     const bodies = async (wire: string) => {

@@ -45,8 +45,8 @@ it("the wire bench compares layouts with the optimum, for chat and for agent loo
 function dump(requests: number, name = "dump.jsonl"): { readonly folder: string; readonly file: string } {
   const folder = mkdtempSync(join(tmpdir(), "strata-bench-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const mark = { cache_control: { type: "ephemeral" } };
-  const system = [{ type: "text", text: "Trains leave from Bern at noon. ".repeat(400), ...mark }];
+  const breakpoint = { cache_control: { type: "ephemeral" } };
+  const system = [{ type: "text", text: "Trains leave from Bern at noon. ".repeat(400), ...breakpoint }];
   const lines = Array.from({ length: requests }, (_, n) => {
     const body = { model: "claude-sonnet-4-5", system, messages: [{ role: "user", content: `Hello ${n}` }] };
     const at = new Date(Date.UTC(2026, 10, 1 + n)).toISOString();

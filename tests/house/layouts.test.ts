@@ -30,7 +30,7 @@ interface Turn {
 /** 30 tokens of each side, and 290 tokens of context that are others each time. */
 const CHAT: Turn = {
   said: (turn, last) => [
-    block(`q${turn}`, { tokens: 30, ...(last && { mark: "5m" as const }) }),
+    block(`q${turn}`, { tokens: 30, ...(last && { breakpoint: "5m" as const }) }),
     ...(last ? [] : [block(`a${turn}`, { tokens: 30, role: "assistant" })]),
   ],
   tail: (turn) => [block(`d${turn}`, { tokens: 290, tail: true, section: "clock" })],
@@ -50,7 +50,7 @@ function thread(turns: number, { said, tail }: Turn = CHAT): readonly SeenReques
     const messages = Array.from({ length: turn + 1 }, (__, at) => said(at, at === turn)).flat();
     const prefix = [
       block("tools", { kind: "tool", tokens: 4_531 }),
-      block("policy", { kind: "system", tokens: 3_062, mark: "5m" }),
+      block("policy", { kind: "system", tokens: 3_062, breakpoint: "5m" }),
     ];
     return request([...prefix, ...messages, ...tail(turn)], { at: turn * 45_000 });
   });
@@ -119,7 +119,7 @@ describe("layouts", () => {
     }
   });
 
-  it("are never refused: four marks are the most", () => {
+  it("are never refused: four breakpoints are the most", () => {
     for (const layout of LAYOUTS)
       expect(layoutBills(thread(12), layout, RULES).flatMap(({ problems }) => problems)).toEqual([]);
   });

@@ -29,7 +29,7 @@ import type { Declared } from "../declare.ts";
 
 /** An agent's first two requests, and how the first one's sections fared. */
 export interface Rendered {
-  readonly requests: readonly Omit<Request, "marks">[];
+  readonly requests: readonly Omit<Request, "breakpoints">[];
   readonly ledger: Ledger;
 }
 

@@ -199,9 +199,11 @@ describe("an agent with history: log", () => {
     expect(ann?.prediction?.read).toBe(0);
     expect(bob?.prediction?.read).toBeGreaterThan(1_500);
     expect(bob?.prediction?.write).toBe(0);
-    expect(sent.every(({ marks }) => marks.length > 0 && marks.every(({ after }) => after.zone === "system"))).toBe(
-      true,
-    );
+    expect(
+      sent.every(
+        ({ breakpoints }) => breakpoints.length > 0 && breakpoints.every(({ after }) => after.zone === "system"),
+      ),
+    ).toBe(true);
     // The last edit's prefix was sent by nobody yet.
     await change("Wait. Then act.");
     await hear("bob", "Is it calm?");
@@ -217,7 +219,7 @@ describe("an agent with history: log", () => {
       time.at += 10 * MINUTE;
       await hear(contact, "Is it calm?");
     }
-    expect(sent.map(({ marks }) => marks.map(({ lifetime }) => lifetime))).toContainEqual(["1h"]);
+    expect(sent.map(({ breakpoints }) => breakpoints.map(({ lifetime }) => lifetime))).toContainEqual(["1h"]);
     await store.close();
   });
 

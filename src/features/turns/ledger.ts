@@ -20,13 +20,13 @@ const COLUMNS = [
   { head: "cache" },
 ] as const;
 
-/** A ledger as a table: one row per section, in the order of the request. `marks` says where the provider's cache is asked to keep it. */
+/** A ledger as a table: one row per section, in the order of the request. `breakpoints` says where the provider's cache is asked to keep it. */
 export function ledgerTable(
   ledger: Ledger,
   style: Style,
-  marks: Pick<Request, "prefix" | "messages" | "marks"> | undefined,
+  breakpoints: Pick<Request, "prefix" | "messages" | "breakpoints"> | undefined,
 ): readonly string[] {
-  const cache = marks === undefined ? new Map<LedgerEntry, string>() : cacheMarks(ledger, marks);
+  const cache = breakpoints === undefined ? new Map<LedgerEntry, string>() : breakpointsBySection(ledger, breakpoints);
   const rows = ledger.entries.flatMap((entry) => [
     [
       entry.place,
@@ -95,13 +95,13 @@ function itemsOf({ shown, of, left = [], because }: NonNullable<LedgerEntry["ite
   return `, ${shown} of ${count(of, "item")}${more === "" ? "" : ` (${more})`}`;
 }
 
-/** Each mark stands at the last section before it. */
-function cacheMarks(
+/** Each breakpoint stands at the last section before it. */
+function breakpointsBySection(
   { entries }: Ledger,
-  { prefix, messages, marks }: Pick<Request, "prefix" | "messages" | "marks">,
+  { prefix, messages, breakpoints }: Pick<Request, "prefix" | "messages" | "breakpoints">,
 ): Map<LedgerEntry, string> {
   const found = new Map<LedgerEntry, string>();
-  for (const { after, lifetime } of marks) {
+  for (const { after, lifetime } of breakpoints) {
     const layers = after.zone === "system" ? (prefix.system[after.block]?.layers.map(({ layer }) => layer) ?? []) : [];
     const section = after.zone === "message" && after.index < messages.length - 1 ? "transcript" : "message";
     const entry =

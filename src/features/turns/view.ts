@@ -218,7 +218,7 @@ interface Rebuilt {
   readonly problem?: string;
 }
 
-/** The request itself says where the cache marks stood. Where its texts were erased, the ledger is still shown. */
+/** The request itself says where the breakpoints stood. Where its texts were erased, the ledger is still shown. */
 async function rebuild({ runtime, actor }: Looking, turn: TurnRecord, n: number): Promise<Rebuilt> {
   try {
     return { request: (await runtime.rebuilt(actor, turn.id, n)).request };

@@ -261,7 +261,7 @@ export function ran(claim: Claim, options: RunOptions = {}): Ran {
       base: epoch.transcript.length,
       own: messages.length,
       tail: TAIL,
-      marks: [{ after: { zone: "system", block: 1 }, lifetime: "1h" }],
+      breakpoints: [{ after: { zone: "system", block: 1 }, lifetime: "1h" }],
       parameters: { maxTokens: 4096 },
       ledger: ledgerOf(epoch, epochs.length > 0),
       taint: "contact",
@@ -272,9 +272,9 @@ export function ran(claim: Claim, options: RunOptions = {}): Ran {
       milliseconds: 12.5,
     };
     requests.push(request);
-    const { marks, parameters } = request;
+    const { breakpoints, parameters } = request;
     const all = [...epoch.transcript, ...messages].map(({ message }) => message);
-    sent.push({ prefix: epoch.prefix, messages: all, tail: TAIL, marks, parameters });
+    sent.push({ prefix: epoch.prefix, messages: all, tail: TAIL, breakpoints, parameters });
     messages.push(spoke(`${reply ?? ""} ${n}`, claim.turn));
   }
   return { outcome: outcomeOf(claim, { ...options, reply, epochs }, requests, messages), sent };

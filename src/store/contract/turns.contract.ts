@@ -264,7 +264,7 @@ function commits(openStore: OpenStore): void {
       const { claim, outcome } = await exchange(store, thread, "three");
       const mark = { after: { zone: "system", block: 1 }, lifetime: "1h" };
       const wire = "anthropic:claude-sonnet-4-5";
-      const all = { wire, epoch: 1, marks: [mark], parameters: { maxTokens: 4_096 }, at: expect.any(Number) };
+      const all = { wire, epoch: 1, breakpoints: [mark], parameters: { maxTokens: 4_096 }, at: expect.any(Number) };
       expect(await store.sent(thread.scope, thread.id)).toEqual([
         { ...all, kept: true, base: 0, own: 1 },
         { ...all, kept: true, base: 0, own: 2 },

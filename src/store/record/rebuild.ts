@@ -25,10 +25,10 @@ export async function rebuild(tx: Tx, scope: Scope, id: TurnId, n: number): Prom
   const texts = [...base, ...own, { piece: row.tail, text: await ownText(tx, turn, row.tail) }];
   const checked = await sound(tx, turn, texts);
   const epoch = await toEpoch(tx, epochRow, base);
-  const { marks, parameters, reply } = await readRequest(tx, row);
+  const { breakpoints, parameters, reply } = await readRequest(tx, row);
   const messages = sentIn(epoch, checked.slice(0, -1).map(toMessage));
   const tail = toTail(checked.at(-1) ?? "[]");
-  const request = { prefix: epoch.prefix, messages, tail, marks, parameters };
+  const request = { prefix: epoch.prefix, messages, tail, breakpoints, parameters };
   return { request, reply, wire: turn.wire ?? turn.model ?? "", epoch };
 }
 

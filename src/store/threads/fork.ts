@@ -69,8 +69,8 @@ export async function beginFork(tx: Tx, at: Settling): ReturnType<typeof lastEpo
   const { thread, turn } = at;
   const epoch: Row<"epoch"> = { ...from.epoch, ...owner(at.scope), thread, turn, n: 1, start: messages.length };
   await tx.run(insert("epoch", epoch));
-  const marks = messages.map(({ piece, trust, tokens, came_with }) => ({ piece, trust, tokens, came_with }));
-  await appendMessages(tx, at, { epoch: 1, position: 0, rolling: null }, marks);
+  const breakpoints = messages.map(({ piece, trust, tokens, came_with }) => ({ piece, trust, tokens, came_with }));
+  await appendMessages(tx, at, { epoch: 1, position: 0, rolling: null }, breakpoints);
   return { epoch, end: await transcriptEnd(tx, at.scope, thread, 1) };
 }
 

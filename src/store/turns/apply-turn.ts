@@ -12,7 +12,7 @@ import {
   type TurnId,
 } from "../../protocol/index.ts";
 import { applyWrites } from "../core-writes.ts";
-import type { MessageMark } from "../digests.ts";
+import type { TranscriptPlace } from "../digests.ts";
 import { rememberTurn, replyTrust, type SlotSaid } from "../memory/messages.ts";
 import type { Claim, TurnOutcome } from "../records.ts";
 import { fixed, insertAll, ONE, owner, query } from "../statement.ts";
@@ -25,7 +25,7 @@ import { appendMessages, type Settling, type TranscriptEnd } from "./epochs.ts";
 
 /** A turn that ended well, its texts kept already. */
 interface Applying extends DoneTurn {
-  readonly messages: readonly MessageMark[];
+  readonly messages: readonly TranscriptPlace[];
   /** Where the transcript ends before this turn; none without an epoch. */
   readonly end: TranscriptEnd | undefined;
 }

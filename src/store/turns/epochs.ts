@@ -12,7 +12,7 @@ import {
   type TranscriptMessage,
   type TurnId,
 } from "../../protocol/index.ts";
-import { type MessageMark, type PrefixManifest, rolled } from "../digests.ts";
+import { type PrefixManifest, rolled, type TranscriptPlace } from "../digests.ts";
 import { toEntries } from "../ledgers.ts";
 import { keepShared, keepTexts, present, sharedText, sharedTexts, textOf } from "../record/pieces.ts";
 import { toManifest, toSystemText, toTools, toTranscriptMessage, type WithText } from "../rows.ts";
@@ -79,7 +79,7 @@ export async function keepMessages(
   tx: Tx,
   at: Settling,
   messages: readonly TranscriptMessage[],
-): Promise<MessageMark[]> {
+): Promise<TranscriptPlace[]> {
   const texts = messages.map(({ message }) => JSON.stringify(message));
   const isKept = texts.every((text) => at.kept.has(text));
   const digests = isKept ? at.kept : await keepTexts(tx, at, texts);
@@ -101,7 +101,7 @@ export async function appendMessages(
   tx: Tx,
   at: Settling,
   end: TranscriptEnd,
-  messages: readonly MessageMark[],
+  messages: readonly TranscriptPlace[],
 ): Promise<TranscriptEnd> {
   let { position, rolling } = end;
   const rows: Row<"message">[] = [];

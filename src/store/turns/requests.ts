@@ -12,9 +12,9 @@ import {
   type LedgerForm,
   type LedgerRest,
   type LedgerValues,
-  type MessageMark,
   promptDigest,
   type StoredLedger,
+  type TranscriptPlace,
 } from "../digests.ts";
 import { toEntries, toLedger, toLedgerForm, toStoredLedger } from "../ledgers.ts";
 import { keepAllShared, keepText, ownText, sharedText, sharedTexts, textOf } from "../record/pieces.ts";
@@ -26,7 +26,7 @@ import type { Tx } from "../tx.ts";
 import { messagesOf, rollingAt, type Settling, type TranscriptEnd } from "./epochs.ts";
 
 /** Keeps what a turn added that failed: its requests are rebuilt from it. Of one that ended well it is in the transcript. */
-export async function keepOwnMessages(tx: Tx, at: Settling, messages: readonly MessageMark[]): Promise<void> {
+export async function keepOwnMessages(tx: Tx, at: Settling, messages: readonly TranscriptPlace[]): Promise<void> {
   const rows = messages.map((mark, position) => ({ ...owner(at.scope), turn: at.turn, position, ...mark }));
   await insertAll(tx, "turn_message", rows);
 }
@@ -54,9 +54,9 @@ async function keepShape(
   request: RequestRecord,
 ): Promise<Pick<Row<"request">, "marks" | "parameters" | "ledger">> {
   const { ledger, ...repeated } = ledgerTexts(request.ledger);
-  const [marks, parameters] = [JSON.stringify(request.marks), JSON.stringify(request.parameters)];
-  await keepAllShared(tx, at.scope.org, [marks, parameters, ...Object.values(repeated), ledger]);
-  return { marks: digestOf(marks), parameters: digestOf(parameters), ledger: digestOf(ledger) };
+  const [breakpoints, parameters] = [JSON.stringify(request.breakpoints), JSON.stringify(request.parameters)];
+  await keepAllShared(tx, at.scope.org, [breakpoints, parameters, ...Object.values(repeated), ledger]);
+  return { marks: digestOf(breakpoints), parameters: digestOf(parameters), ledger: digestOf(ledger) };
 }
 
 /** What differs from one request to the next where all else of a ledger is the same: its numbers, and ids. */
@@ -159,7 +159,7 @@ const requestsOfTurn = fixed((at: InTurn) =>
 export async function readRequest(tx: Tx, row: Row<"request">): Promise<Omit<RequestRecord, "tail">> {
   const textOf = await sharedTexts(tx, row.org, [row.marks, row.parameters]);
   return toRequest(row, {
-    marks: textOf(row.marks),
+    breakpoints: textOf(row.marks),
     parameters: textOf(row.parameters),
     ledger: await ledgerOf(tx, row),
     reply: row.reply === null ? null : await ownText(tx, row, row.reply),
@@ -181,7 +181,7 @@ async function filledIn(tx: Tx, { org }: Row<"request">, { form, values }: Ledge
 }
 
 /** A message that a turn added, with its place among them. */
-export type OwnMessage = WithText<MessageMark & Pick<Row<"turn_message">, "position">> & {
+export type OwnMessage = WithText<TranscriptPlace & Pick<Row<"turn_message">, "position">> & {
   /** Where it stands in the transcript: the digest of all up to it. */
   readonly rolling?: Digest;
 };

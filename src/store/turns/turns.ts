@@ -13,7 +13,7 @@ import {
 import { editsOfTurn } from "../agent/texts.ts";
 import { ownText, sharedTexts } from "../record/pieces.ts";
 import type { ChainHead, Paging, RequestStart, SentRequest, TurnRecord } from "../records.ts";
-import { toEnd, toEvent, toMarks, toParameters, toTotals } from "../rows.ts";
+import { toBreakpoints, toEnd, toEvent, toParameters, toTotals } from "../rows.ts";
 import { atMost, fixed, owner, plain, query, type Sql, within } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { batchMemberOf, sendersOf, toSteps } from "../threads/batch-members.ts";
@@ -129,15 +129,15 @@ export async function sent(tx: Tx, scope: ContactScope, thread: ThreadId): Promi
   const textOf = await sharedTexts(
     tx,
     scope.org,
-    rows.flatMap(({ marks, parameters }) => [marks, parameters]),
+    rows.flatMap(({ marks: breakpoints, parameters }) => [breakpoints, parameters]),
   );
-  return rows.reverse().map(({ wire, status, epoch, base, own, marks, parameters, at }) => ({
+  return rows.reverse().map(({ wire, status, epoch, base, own, marks: breakpoints, parameters, at }) => ({
     wire: wire ?? "",
     kept: isKept({ status }),
     epoch,
     base,
     own,
-    marks: toMarks(textOf(marks)),
+    breakpoints: toBreakpoints(textOf(breakpoints)),
     parameters: toParameters(textOf(parameters)),
     at,
   }));

@@ -19,8 +19,9 @@ const USUAL_RATIO = 5;
 export function coldCache({ agent, model, card }: TurnSetup, past: Past, at: number): ColdCache | undefined {
   const sent = past.sent.filter(({ wire }) => wire === model.wire);
   const last = sent.at(-1);
-  if ((card.cache !== "marks" && card.cache !== "breakpoints") || last === undefined || last.marks.length === 0) return;
-  const isLong = last.marks.at(-1)?.lifetime === "1h";
+  if ((card.cache !== "lookback" && card.cache !== "exact") || last === undefined || last.breakpoints.length === 0)
+    return;
+  const isLong = last.breakpoints.at(-1)?.lifetime === "1h";
   const { short, long = short } = card.lifetimes;
   if (at - last.at < (isLong ? long : short) * 1_000) return;
   // Of a turn's requests only the first comes after a pause.

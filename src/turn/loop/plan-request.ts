@@ -1,12 +1,12 @@
 import type { Compilation } from "../../compiler/index.ts";
-import type { ContactScope, Epoch, Mark, Prediction, Prefix, Request, ThreadId } from "../../protocol/index.ts";
+import type { Breakpoint, ContactScope, Epoch, Prediction, Prefix, Request, ThreadId } from "../../protocol/index.ts";
 import type { RequestRecord, RequestStart, SentRequest } from "../../store/index.ts";
 import {
   type EarlierRequest,
   hasLifetimes,
   type PlannedLifetimes,
   paceOf,
-  planMarks,
+  planBreakpoints,
   predict,
   rulesOf,
   sharedLifetime,
@@ -77,21 +77,24 @@ function earlierRequests({ setup, past, requests }: Underway, { epoch }: Compila
     common ??= past.prefix && blocksInCommon(past.prefix, epoch.prefix);
     return common === undefined ? {} : { blocks: common };
   };
-  return [...stored, ...own].map(({ at, marks, kept, parameters, ...sent }) => {
+  return [...stored, ...own].map(({ at, breakpoints, kept, parameters, ...sent }) => {
     const reasoning = parameters.reasoning && { reasoning: parameters.reasoning };
     const same = kept ? sent.base + sent.own - moved(sent.own) : sent.base;
-    if (sent.epoch === epoch.n) return { at, marks, same, ...reasoning };
-    return { at, marks, same: 0, ...reasoning, ...blocksBefore() };
+    if (sent.epoch === epoch.n) return { at, breakpoints, same, ...reasoning };
+    return { at, breakpoints, same: 0, ...reasoning, ...blocksBefore() };
   });
 }
 
 /** What other threads sent of the prefix that all of a log's senders share, marked as it is marked now. */
-function sharedRequests({ setup: { agent }, past }: Underway, marks: readonly Mark[]): readonly EarlierRequest[] {
+function sharedRequests(
+  { setup: { agent }, past }: Underway,
+  breakpoints: readonly Breakpoint[],
+): readonly EarlierRequest[] {
   if (agent.history !== "log") return [];
-  const shared = marks.filter(({ after }) => after.zone === "system");
+  const shared = breakpoints.filter(({ after }) => after.zone === "system");
   return past.starts
     .filter(({ thread, at }) => thread !== past.thread && at > (past.since ?? 0))
-    .map(({ at }) => ({ at, marks: shared, same: 0 }));
+    .map(({ at }) => ({ at, breakpoints: shared, same: 0 }));
 }
 
 /** Blocks of tools and system that are the same in both, from the first on. */
@@ -105,30 +108,30 @@ function blocksInCommon(one: Prefix, other: Prefix): number {
   return differs < 0 ? is.length : differs;
 }
 
-/** A request with its marks, and what it is expected to be billed. */
+/** A request with its breakpoints, and what it is expected to be billed. */
 export interface PlannedRequest {
   readonly request: Request;
   readonly prediction: Prediction;
 }
 
-/** Sets the marks of a request that is about to be sent at this time, and says what it will be billed. Pure. */
+/** Sets the breakpoints of a request that is about to be sent at this time, and says what it will be billed. Pure. */
 export function planRequest(
   underway: Underway,
   compilation: Compilation,
-  { bare, at }: { readonly bare: Omit<Request, "marks">; readonly at: number },
+  { bare, at }: { readonly bare: Omit<Request, "breakpoints">; readonly at: number },
 ): PlannedRequest {
   const { card, count } = underway.setup;
   const earlier = earlierRequests(underway, compilation);
   const plan = (lifetimes?: PlannedLifetimes): PlannedRequest => {
-    const planned = planMarks(bare, { card, count, ...(lifetimes && { lifetimes }) });
-    const marks = planned.filter(({ after }) => after.zone === "system" || isReadAgain(underway));
-    const request: Request = { ...bare, marks };
-    const others = sharedRequests(underway, marks);
+    const planned = planBreakpoints(bare, { card, count, ...(lifetimes && { lifetimes }) });
+    const breakpoints = planned.filter(({ after }) => after.zone === "system" || isReadAgain(underway));
+    const request: Request = { ...bare, breakpoints };
+    const others = sharedRequests(underway, breakpoints);
     const before = others.length === 0 ? earlier : [...others, ...earlier].sort((a, b) => a.at - b.at);
     return { request, prediction: predict(request, before, { card, count, at }) };
   };
   const short = plan();
-  if (!hasLifetimes(card) || short.request.marks.length === 0) return short;
+  if (!hasLifetimes(card) || short.request.breakpoints.length === 0) return short;
   const lifetimes = lifetimesFor(underway, short.prediction, [...earlier.map((one) => one.at), at]);
   return lifetimes.shared === "5m" && lifetimes.thread === "5m" ? short : plan(lifetimes);
 }
@@ -136,7 +139,7 @@ export function planRequest(
 /** Whether anything behind the prefix is sent again: of a turn that stands alone only where its model may call a tool. */
 const isReadAgain = ({ setup: { agent } }: Underway): boolean => agent.history !== "log" || agent.tools.length > 0;
 
-/** How long the marks shall keep, by the pace of the thread and of all the agent's threads. */
+/** How long the breakpoints shall keep, by the pace of the thread and of all the agent's threads. */
 function lifetimesFor(
   { setup: { card, agent }, past }: Underway,
   { read, write }: Prediction,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { SETTING_API } from "../../features/settings/index.ts";
 import type { Script } from "../../models/index.ts";
-import { type Mark, type Prediction, type Request, trusted, untrusted } from "../../protocol/index.ts";
+import { type Breakpoint, type Prediction, type Request, trusted, untrusted } from "../../protocol/index.ts";
 import { cardOf, rulesOf, type SeenRequest, seenOf, simulate } from "../../wire/index.ts";
 import { OPERATOR, sampleAgent, testRuntime } from "../index.contract.ts";
 
@@ -73,9 +73,9 @@ it("001.4 another thinking level is priced like an edit: Claude reads its messag
   expect(read[3]).toBeGreaterThan(read[1] ?? 0);
 });
 
-describe("how long the marks of a request keep", () => {
-  const marksOf = ({ marks }: { readonly marks: readonly Mark[] }): string =>
-    marks.map(({ lifetime }) => lifetime).join(" ");
+describe("how long the breakpoints of a request keep", () => {
+  const marksOf = ({ breakpoints }: { readonly breakpoints: readonly Breakpoint[] }): string =>
+    breakpoints.map(({ lifetime }) => lifetime).join(" ");
 
   it("follows the pauses of the thread, once it is warm again, and what is written for an hour costs more", async () => {
     const usage = { input: 4_000, cacheRead: 3_000, cacheWrite: 900 };
@@ -117,7 +117,10 @@ describe("how long the marks of a request keep", () => {
       time.at += 10 * MINUTE;
       await say(await open(contact), "Is it calm?");
     }
-    expect([marksOf(sent[0] ?? { marks: [] }), marksOf(sent[5] ?? { marks: [] })]).toEqual(["5m 5m", "1h 5m"]);
+    expect([marksOf(sent[0] ?? { breakpoints: [] }), marksOf(sent[5] ?? { breakpoints: [] })]).toEqual([
+      "5m 5m",
+      "1h 5m",
+    ]);
     await store.close();
   });
 });

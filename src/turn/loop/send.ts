@@ -149,7 +149,7 @@ export async function* ask(
   return yield* askPlanned(state, compilation, (at) => planRequest(state, compilation, { bare, at }));
 }
 
-/** The same for a request whose marks are planned otherwise. */
+/** The same for a request whose breakpoints are planned otherwise. */
 export async function* askPlanned(
   state: TurnState,
   compilation: Compilation,
@@ -239,7 +239,7 @@ interface AskResult {
 function record(
   state: TurnState,
   { epoch, own, ledger, taint }: Compilation,
-  { tail, marks, parameters }: Request,
+  { tail, breakpoints, parameters }: Request,
   { reply, prediction, ...began }: AskResult,
 ): void {
   state.requests.push({
@@ -248,7 +248,7 @@ function record(
     base: epoch.transcript.length,
     own: own.length,
     tail,
-    marks,
+    breakpoints,
     parameters,
     ledger,
     taint,

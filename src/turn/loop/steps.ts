@@ -204,8 +204,8 @@ export type CommitResult = "recorded" | "lost";
 
 /** A call of the model, as whoever may answer in its place sees it. */
 export interface ModelCall {
-  /** What would be sent, but for the cache marks. */
-  readonly request: Omit<Request, "marks">;
+  /** What would be sent, but for the breakpoints. */
+  readonly request: Omit<Request, "breakpoints">;
   /** The lowest trust of all that it was made from. An answer has it, too. */
   readonly taint: Trust;
   /** The messages that the turn handles. */

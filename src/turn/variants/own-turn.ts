@@ -159,7 +159,7 @@ function planned(
   compilation: Compilation,
   { at, maxTokens }: { readonly at: number; readonly maxTokens: number },
 ): PlannedRequest {
-  const request = { ...requestOf(compilation, { maxTokens }), marks: [] };
+  const request = { ...requestOf(compilation, { maxTokens }), breakpoints: [] };
   return { request, prediction: predict(request, [], { card, count, at }) };
 }
 

@@ -6,7 +6,7 @@ import {
   attributionTotals,
   type CacheRules,
   type Cause,
-  openaiMarkedRules,
+  openaiExactRules,
   openaiRules,
   optimum,
   type RequestFacts,
@@ -88,10 +88,10 @@ describe("why tokens were not read", () => {
   });
 
   it("trim: a new epoch by a cut; what stays of the conversation stands elsewhere", () => {
-    const system = block("rules", { kind: "system", section: "rules", mark: "5m", tokens: 2_000 });
+    const system = block("rules", { kind: "system", section: "rules", breakpoint: "5m", tokens: 2_000 });
     const said = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, at) =>
-        block(`said ${from + at}`, { section: "transcript", ...(from + at === to - 1 && { mark: "5m" }) }),
+        block(`said ${from + at}`, { section: "transcript", ...(from + at === to - 1 && { breakpoint: "5m" }) }),
       );
     const requests = [
       request([system, ...said(0, 6)]),
@@ -150,7 +150,7 @@ describe("why tokens were not read", () => {
       ],
     ],
   ])("%s: a new epoch in which what was sent is another", (cause, epochs) => {
-    const system = block("rules", { kind: "system", section: "rules", mark: "5m", tokens: 2_000 });
+    const system = block("rules", { kind: "system", section: "rules", breakpoint: "5m", tokens: 2_000 });
     const said = blocks(4).map((one) => ({ ...one, section: "transcript" }));
     const told = block("told", { section: "transcript", tokens: 100 });
     const requests = [request([system, told, ...said]), request([system, ...said], { at: SECOND })];
@@ -159,10 +159,10 @@ describe("why tokens were not read", () => {
   });
 
   it("first: what a turn that stands alone says once more; an edit of the prefix that its senders share is one", () => {
-    const rules = block("rules", { kind: "system", section: "rules", mark: "5m", tokens: 2_000 });
+    const rules = block("rules", { kind: "system", section: "rules", breakpoint: "5m", tokens: 2_000 });
     const said = (n: number) => block(`said ${n}`, { section: "message", tokens: 100 });
     const epochs = [1, 2, 3, 4].map((n) => ({ n, reason: "alone", cut: 0 }) as const);
-    const edited = block("edited", { kind: "system", section: "rules", mark: "5m", tokens: 2_000 });
+    const edited = block("edited", { kind: "system", section: "rules", breakpoint: "5m", tokens: 2_000 });
     const requests = [
       request([rules, said(1), said(2)]),
       request([rules, said(2)], { at: SECOND }),
@@ -180,7 +180,7 @@ describe("why tokens were not read", () => {
     const with_ = (key: string) => [
       block("tool", { kind: "tool", section: "look" }),
       block(key, { kind: "system", section: "identity", tokens: 300 }),
-      block("said", { tokens: 3_000, section: "transcript", mark: "5m" }),
+      block("said", { tokens: 3_000, section: "transcript", breakpoint: "5m" }),
     ];
     const [, two] = attribute([request(with_("one")), request(with_("two"), { at: SECOND })], anthropicRules());
     expect(two?.causes.map(({ cause, tokens, begins }) => [cause, tokens, begins])).toEqual([
@@ -194,9 +194,9 @@ describe("why tokens were not read", () => {
     const said = (n: number, setting: string) =>
       request(
         [
-          { key: "s", tokens: 2_000, kind: "system", mark: "5m" },
+          { key: "s", tokens: 2_000, kind: "system", breakpoint: "5m" },
           block("u", { role: "user" }),
-          block(`v${n}`, { role: "user", mark: "5m" }),
+          block(`v${n}`, { role: "user", breakpoint: "5m" }),
         ],
         {
           ...{ at: n * MINUTE, setting },
@@ -208,7 +208,7 @@ describe("why tokens were not read", () => {
 
   it("tools: one that is added, moved or gone", () => {
     const tool = (name: string) => block(name, { kind: "tool", section: name });
-    const rest = block("rules", { kind: "system", tokens: 4_000, mark: "5m" });
+    const rest = block("rules", { kind: "system", tokens: 4_000, breakpoint: "5m" });
     for (const tools of [[tool("a"), tool("b")], [tool("b"), tool("a"), tool("c")], [tool("c")]]) {
       const requests = [request([tool("a"), tool("c"), rest]), request([...tools, rest], { at: SECOND })];
       const found = attribute(requests, anthropicRules())[1];
@@ -216,7 +216,7 @@ describe("why tokens were not read", () => {
     }
   });
 
-  it("lookback: written, but too far from every mark", () => {
+  it("lookback: written, but too far from every breakpoint", () => {
     const requests = [request(blocks(2)), request(blocks(40), { at: SECOND })];
     expect(causes(requests, 1)?.[0]).toEqual(["lookback", 2_000]);
     expect(causes([request(blocks(2)), request(blocks(21, [2, 21]), { at: SECOND })], 1)?.[0]?.[0]).toBe("first");
@@ -226,7 +226,7 @@ describe("why tokens were not read", () => {
     expect(causes(chat(2), 1, anthropicRules({ minimum: 4_096 }))?.[0]).toEqual(["below minimum", 2_000]);
   });
 
-  it("not written: sent before, and no mark stood behind it; or no whole step of an automatic cache", () => {
+  it("not written: sent before, and no breakpoint stood behind it; or no whole step of an automatic cache", () => {
     const requests = [request(blocks(4, [2])), request(blocks(6), { at: SECOND })];
     expect(causes(requests, 1)?.[0]).toEqual(["not written", 2_000]);
     const automatic = [request(blocks(2, [])), request(blocks(4, []), { at: SECOND })];
@@ -256,7 +256,10 @@ describe("why tokens were not read", () => {
   });
 
   it("a line that is said again at another place is new there", () => {
-    const requests = [request([...blocks(2)]), request([...blocks(3, []), block("1", { mark: "5m" })], { at: SECOND })];
+    const requests = [
+      request([...blocks(2)]),
+      request([...blocks(3, []), block("1", { breakpoint: "5m" })], { at: SECOND }),
+    ];
     expect(causes(requests, 1)).toEqual([["first", 2_000]]);
   });
 });
@@ -273,7 +276,7 @@ describe("a thread's sums", () => {
   const totals = (requests: readonly SeenRequest[], known?: RequestFacts) =>
     attributionTotals(attribute(requests, anthropicRules(), { ...known, inputPrice: 3 }));
 
-  it("are near the optimum where the marks stand well, and tell what was saved", () => {
+  it("are near the optimum where the breakpoints stand well, and tell what was saved", () => {
     const found = totals(chat(50), bills(chat(50)));
     expect(found).toMatchObject({ requests: 50, billed: 50, agreement: 1, avoidable: { tokens: 0, cost: 0 } });
     expect(found.efficiency).toBeGreaterThan(0.98);
@@ -319,14 +322,14 @@ const anyBlock: fc.Arbitrary<SeenBlock> = fc
   .record({
     key: fc.constantFrom("a", "b", "c", "d"),
     kind: fc.constantFrom("text", "tool-use", "system", "tool"),
-    mark: fc.option(fc.constantFrom("5m" as const, "1h" as const), { freq: 4 }),
+    breakpoint: fc.option(fc.constantFrom("5m" as const, "1h" as const), { freq: 4 }),
     isTail: fc.boolean(),
   })
-  .map(({ key, kind, mark, isTail }) => ({
+  .map(({ key, kind, breakpoint, isTail }) => ({
     key: `${kind} ${key}`,
     tokens: 300 + key.charCodeAt(0) * 7,
     kind,
-    ...(mark !== null && { mark }),
+    ...(breakpoint !== null && { breakpoint }),
     ...(isTail && kind === "text" && { tail: true as const }),
   }));
 
@@ -362,7 +365,7 @@ const anyThread = fc
     return { requests: seen, known: { billed: requests.map(({ usage }) => usage), epochs } };
   });
 
-const anyRules = fc.constantFrom<CacheRules>(anthropicRules(), openaiRules(), openaiMarkedRules(), serverRules());
+const anyRules = fc.constantFrom<CacheRules>(anthropicRules(), openaiRules(), openaiExactRules(), serverRules());
 
 describe("any thread under any bill", () => {
   it("has every token accounted for exactly once: read, or under one cause", () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   cardBook,
   cardOf,
-  openaiMarkedRules,
+  openaiExactRules,
   openaiRules,
   rulesOf,
   type SeenBlock,
@@ -31,7 +31,7 @@ describe("OpenAI's cache before GPT-5.6", () => {
     expect(second(sized(1_024), sized(1_024))?.read).toBe(1_024);
   });
 
-  it("asks no more for writing, and needs no mark", () => {
+  it("asks no more for writing, and needs no breakpoint", () => {
     expect(simulate([request(sized(5_000))], openaiRules())[0]).toMatchObject({
       input: 5_000,
       write5m: 0,
@@ -50,7 +50,7 @@ describe("OpenAI's cache before GPT-5.6", () => {
 });
 
 describe("OpenAI's cache from GPT-5.6 on", () => {
-  const rules = openaiMarkedRules();
+  const rules = openaiExactRules();
   const tail = (n: number) => block(`d${n}`, { tokens: 300 });
 
   it("does not fall back to a shorter beginning: a tail that is not kept costs a write each time", () => {
@@ -92,10 +92,12 @@ describe("OpenAI's cache from GPT-5.6 on", () => {
   });
 
   it("looks at the last fifty breakpoints", () => {
-    const marks = Array.from({ length: 60 }, (_, at) => at + 1);
+    const breakpoints = Array.from({ length: 60 }, (_, at) => at + 1);
     const probe = (n: number) =>
-      simulate([request(blocks(n), { mode: "explicit" }), request(blocks(60, marks), { mode: "explicit" })], rules)[1]
-        ?.read;
+      simulate(
+        [request(blocks(n), { mode: "explicit" }), request(blocks(60, breakpoints), { mode: "explicit" })],
+        rules,
+      )[1]?.read;
     expect([probe(10), probe(11)]).toEqual([0, 11_000]);
   });
 
@@ -119,17 +121,17 @@ describe("the rules of a model", () => {
   const of = (model: string) => rulesOf(cardOf(model));
 
   it.each([
-    ["anthropic:claude-sonnet-4-5", { kind: "marks", most: 4, lookback: 20, minimum: 1_024 }, [0.1, 1.25, 2]],
-    ["anthropic:claude-fable-5-1", { kind: "marks", minimum: 512 }, [0.025, 1.25, 2]],
+    ["anthropic:claude-sonnet-4-5", { kind: "lookback", most: 4, lookback: 20, minimum: 1_024 }, [0.1, 1.25, 2]],
+    ["anthropic:claude-fable-5-1", { kind: "lookback", minimum: 512 }, [0.025, 1.25, 2]],
     ["openai:gpt-5.4", { kind: "longest", step: 128, idle: 5 * MINUTE }, [0.1, 1, 1]],
     ["openai:gpt-4o", { kind: "longest", step: 128 }, [0.5, 1, 1]],
     ["openai:gpt-5.6-sol", { kind: "exact", writes: 4, reads: 80, idle: 30 * MINUTE }, [0.1, 1.25, 1.25]],
     ["openai:gpt-6.1-sol", { kind: "exact" }, [0.05, 1.25, 1.25]],
     ["google:gemini-2.5-flash", { kind: "longest", minimum: 2_048, step: 1, idle: 3 * MINUTE }, [0.1, 1, 1]],
     ["deepseek:deepseek-v4-flash", { kind: "longest", step: 64, idle: 60 * MINUTE }, [0.02, 1, 1]],
-    ["openrouter:anthropic/claude-sonnet-4.5", { kind: "marks", lookback: 20 }, [0.1, 1.25, 2]],
+    ["openrouter:anthropic/claude-sonnet-4.5", { kind: "lookback", lookback: 20 }, [0.1, 1.25, 2]],
     ["openrouter:openai/gpt-5.6-sol", { kind: "exact", idle: 30 * MINUTE }, [0.1, 1.25, 1.25]],
-    ["bedrock:global.anthropic.claude-opus-4-7", { kind: "marks", minimum: 4_096 }, [0.1, 1.25, 2]],
+    ["bedrock:global.anthropic.claude-opus-4-7", { kind: "lookback", minimum: 4_096 }, [0.1, 1.25, 2]],
     ["openai-compatible:llama3", { kind: "longest", step: 16 }, [0, 1, 1]],
   ])("%s come from its card", (model, rules, shares) => {
     const { multipliers, ...found } = of(model);
@@ -138,7 +140,7 @@ describe("the rules of a model", () => {
   });
 
   it("have the lifetimes of the card: where there is no long one, an hour is as short as the other", () => {
-    const lifetimes = (model: string) => of(model).kind === "marks" && of(model);
+    const lifetimes = (model: string) => of(model).kind === "lookback" && of(model);
     expect(lifetimes("bedrock:anthropic.claude-opus-4-7")).toMatchObject({
       lifetimes: { "5m": 5 * MINUTE, "1h": 60 * MINUTE },
     });
@@ -151,8 +153,8 @@ describe("the rules of a model", () => {
   it("are those of a declaration where it says otherwise", () => {
     const card = cardBook({
       "mine:llama": {
-        cache: "breakpoints",
-        marks: 2,
+        cache: "exact",
+        breakpoints: 2,
         lookback: 9,
         lifetimes: { short: 60 },
         price: { input: 4, output: 8, cacheRead: 1 },

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   anthropicRules,
   type CacheRules,
-  openaiMarkedRules,
+  openaiExactRules,
   openaiRules,
   optimum,
   type SeenBlock,
@@ -17,13 +17,13 @@ const anyBlock: fc.Arbitrary<SeenBlock> = fc
   .record({
     key: fc.constantFrom("a", "b", "c", "d", "e"),
     kind: fc.constantFrom("text", "tool-use", "tool-result", "system", "tool"),
-    mark: fc.option(fc.constantFrom("5m" as const, "1h" as const), { freq: 4 }),
+    breakpoint: fc.option(fc.constantFrom("5m" as const, "1h" as const), { freq: 4 }),
   })
-  .map(({ key, kind, mark }) => ({
+  .map(({ key, kind, breakpoint }) => ({
     key: `${kind} ${key}`,
     tokens: 300 + key.charCodeAt(0) * 7,
     kind,
-    ...(mark !== null && { mark }),
+    ...(breakpoint !== null && { breakpoint }),
   }));
 
 /** Threads that share beginnings, as real ones do, with some blocks changed. */
@@ -48,7 +48,7 @@ const anyThread: fc.Arbitrary<readonly SeenRequest[]> = fc
     });
   });
 
-const anyRules = fc.constantFrom<CacheRules>(anthropicRules(), openaiRules(), openaiMarkedRules(), serverRules());
+const anyRules = fc.constantFrom<CacheRules>(anthropicRules(), openaiRules(), openaiExactRules(), serverRules());
 
 const tokensOf = ({ blocks }: SeenRequest) => blocks.reduce((sum, { tokens }) => sum + tokens, 0);
 
@@ -65,7 +65,7 @@ describe("any bill", () => {
     );
   });
 
-  it("has the same sum wherever a mark is added", () => {
+  it("has the same sum wherever a breakpoint is added", () => {
     const sums = (thread: readonly SeenRequest[]) =>
       simulate(thread, anthropicRules()).map(({ input, read, write5m, write1h }) => input + read + write5m + write1h);
     fc.assert(
@@ -76,7 +76,9 @@ describe("any bill", () => {
             ? one
             : {
                 ...one,
-                blocks: one.blocks.map((b, i) => (i === at % one.blocks.length ? { ...b, mark: "5m" as const } : b)),
+                blocks: one.blocks.map((b, i) =>
+                  i === at % one.blocks.length ? { ...b, breakpoint: "5m" as const } : b,
+                ),
               },
         );
         expect(sums(more)).toEqual(sums(thread));

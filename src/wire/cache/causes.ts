@@ -31,10 +31,11 @@ export const CAUSE_SAYS: Readonly<Record<Cause, string>> = {
   "prefix edit": "something before it was changed",
   reasoning: "the model was told to reason more or less, and messages are kept apart by that",
   tools: "a tool was changed, moved, added or taken away",
-  lookback: "it was written, and every mark stands too far from where",
+  lookback: "it was written, and every breakpoint stands too far from where",
   "below minimum": "the beginning that stays the same is shorter than the model keeps",
-  "not written": "it was sent before, but no mark stood where the two part, or it fills no whole step of the cache",
-  gateway: "nothing was changed, and it was not read: a gateway took the marks away, or asked another machine",
+  "not written":
+    "it was sent before, but no breakpoint stood where the two part, or it fills no whole step of the cache",
+  gateway: "nothing was changed, and it was not read: a gateway took the breakpoints away, or asked another machine",
   unknown: "the rules do not tell why; a few tokens are only counted otherwise",
   tail: "the turn's own, which is not kept",
   first: "it was sent for the first time",
@@ -118,12 +119,12 @@ export function reachesOf(requests: readonly SeenRequest[], rules: CacheRules): 
 const NEVER = Number.POSITIVE_INFINITY;
 
 function withoutEnd(rules: CacheRules): CacheRules {
-  return rules.kind === "marks" ? { ...rules, lifetimes: { "5m": NEVER, "1h": NEVER } } : { ...rules, idle: NEVER };
+  return rules.kind === "lookback" ? { ...rules, lifetimes: { "5m": NEVER, "1h": NEVER } } : { ...rules, idle: NEVER };
 }
 
 function withoutLookback(rules: CacheRules): CacheRules {
   switch (rules.kind) {
-    case "marks":
+    case "lookback":
       return { ...rules, lookback: NEVER };
     case "exact":
       return { ...rules, reads: NEVER };

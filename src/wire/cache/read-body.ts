@@ -51,7 +51,7 @@ interface Speaking extends BodyReading {
 
 function toolBlock(tool: unknown, { count }: BodyReading): SeenBlock {
   const text = bytesOf(tool);
-  return { key: digestOf(text), tokens: count(text), kind: "tool", section: nameOf(tool), ...markOf(tool) };
+  return { key: digestOf(text), tokens: count(text), kind: "tool", section: nameOf(tool), ...breakpointOf(tool) };
 }
 
 function messageBlocks(items: readonly unknown[], read: BodyReading): readonly SeenBlock[] {
@@ -79,8 +79,8 @@ function contentBlocks(content: unknown, speaking: Speaking): readonly SeenBlock
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : listOf(content);
   if (speaking.isLast !== true || speaking.role !== "user") return parts.map((part) => partBlock(part, speaking));
   const cut = parts.flatMap(tailApart);
-  // What stands before a mark is kept, also of the live layers.
-  const marked = cut.findLastIndex((part) => markOf(part).mark !== undefined) + 1;
+  // What stands before a breakpoint is kept, also of the live layers.
+  const marked = cut.findLastIndex((part) => breakpointOf(part).breakpoint !== undefined) + 1;
   const early = cut.findIndex((part) => !isTail(part));
   const late = cut.findLastIndex((part) => !isTail(part)) + 1;
   return cut.map((part, at) => {
@@ -118,7 +118,7 @@ function partBlock(part: unknown, { role, count }: Speaking): SeenBlock {
     section: kind === "system" ? layersIn(wordsOf(part)) : "transcript",
     ...(role === "assistant" || role === "user" ? { role } : {}),
     ...(kind === "tool-result" && { role: "user" }),
-    ...markOf(part),
+    ...breakpointOf(part),
   };
 }
 
@@ -164,7 +164,7 @@ const layersIn = (text: string): string =>
 
 const MARKS = new Set(["cache_control", "prompt_cache_breakpoint"]);
 
-/** The bytes of a part without its marks: those are no part of what a cache compares. */
+/** The bytes of a part without its breakpoints: those are no part of what a cache compares. */
 function bytesOf(part: unknown): string {
   if (!isFields(part)) return JSON.stringify(part) ?? "";
   const rest = Object.entries(part).filter(([name]) => !MARKS.has(name));
@@ -173,15 +173,15 @@ function bytesOf(part: unknown): string {
   return JSON.stringify(Object.fromEntries([...rest, ...lists]));
 }
 
-/** A part's mark; that of a result may be on a block inside it. */
-function markOf(part: unknown): { readonly mark?: Lifetime } {
+/** A part's breakpoint; that of a result may be on a block inside it. */
+function breakpointOf(part: unknown): { readonly breakpoint?: Lifetime } {
   if (!isFields(part)) return {};
-  const inside = [...listOf(part["content"]), ...listOf(part["output"])].findLast(isMarked);
-  const carrier = isMarked(part) ? part : inside;
-  return carrier === undefined ? {} : { mark: lifetimeOf(carrier) };
+  const inside = [...listOf(part["content"]), ...listOf(part["output"])].findLast(hasBreakpoint);
+  const carrier = hasBreakpoint(part) ? part : inside;
+  return carrier === undefined ? {} : { breakpoint: lifetimeOf(carrier) };
 }
 
-const isMarked = (part: unknown): boolean =>
+const hasBreakpoint = (part: unknown): boolean =>
   isFields(part) && [...MARKS].some((name) => part[name] !== undefined && part[name] !== null);
 
 function lifetimeOf(part: unknown): Lifetime {
@@ -189,10 +189,10 @@ function lifetimeOf(part: unknown): Lifetime {
   return isFields(control) && control["ttl"] === "1h" ? "1h" : "5m";
 }
 
-/** The provider's own mark, on the last block that may carry one. */
-function automatic(blocks: readonly SeenBlock[], mark: Lifetime): readonly SeenBlock[] {
+/** The provider's own breakpoint, on the last block that may carry one. */
+function automatic(blocks: readonly SeenBlock[], breakpoint: Lifetime): readonly SeenBlock[] {
   const at = blocks.findLastIndex(({ kind }) => kind !== "reasoning");
-  return blocks.map((block, index) => (index === at ? { ...block, mark } : block));
+  return blocks.map((block, index) => (index === at ? { ...block, breakpoint } : block));
 }
 
 function modeOf(options: unknown): Pick<SeenRequest, "mode"> {

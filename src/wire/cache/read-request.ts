@@ -1,7 +1,7 @@
 import {
+  type Breakpoint,
   type CountTokens,
   digestOf,
-  type Mark,
   type Message,
   never,
   type Parameters,
@@ -31,7 +31,7 @@ export const reasoningSetting = (
   { reasoning }: Pick<Parameters, "reasoning">,
   card: ModelCard,
 ): Pick<SeenRequest, "setting"> =>
-  rulesOf(card).kind === "marks" ? { setting: JSON.stringify(reasoning ?? null) } : {};
+  rulesOf(card).kind === "lookback" ? { setting: JSON.stringify(reasoning ?? null) } : {};
 
 /** A request as the cache of its model will see it: each part a block, the tail last. */
 export function seenOf(
@@ -39,7 +39,7 @@ export function seenOf(
   count: CountTokens,
   { at, model, keyOf = byBytes, card }: Seeing,
 ): SeenRequest {
-  const { prefix, messages, tail, marks } = request;
+  const { prefix, messages, tail, breakpoints } = request;
   const tools = prefix.tools.map((tool): SeenBlock => {
     const text = JSON.stringify(tool);
     return { key: keyOf(() => text), tokens: count(text), kind: "tool", section: tool.name };
@@ -50,13 +50,13 @@ export function seenOf(
       tokens: count(text),
       kind: "system",
       section: layers.map(({ layer }) => layer).join(" + "),
-      ...marked(lifetimeAt(marks, ({ after }) => after.zone === "system" && after.block === block)),
+      ...marked(lifetimeAt(breakpoints, ({ after }) => after.zone === "system" && after.block === block)),
     }),
   );
   const said = messages.map((message, index) => {
     // What the provider has cleared is neither billed nor part of what it keeps.
     if (message.role === "system") return [];
-    const lifetime = lifetimeAt(marks, ({ after }) => after.zone === "message" && after.index === index);
+    const lifetime = lifetimeAt(breakpoints, ({ after }) => after.zone === "message" && after.index === index);
     return blocksOf(message, { count, keyOf, lifetime });
   });
   const live = (parts: readonly TailPart[]): readonly SeenBlock[] =>
@@ -71,22 +71,25 @@ export function seenOf(
   const early = messages.at(-1)?.role === "user" ? tail.filter(({ way }) => way === "before-events") : [];
   const late = tail.filter((part) => !early.includes(part));
   const whole = [...said.slice(0, -1), live(early), ...said.slice(-1), live(late)].flat();
-  // With marks of ours a provider is told to set none of its own; one that never does, does not read this.
-  const mode = marks.length === 0 ? {} : ({ mode: "explicit" } as const);
+  // With breakpoints of ours a provider is told to set none of its own; one that never does, does not read this.
+  const mode = breakpoints.length === 0 ? {} : ({ mode: "explicit" } as const);
   const setting = card === undefined ? {} : reasoningSetting(request.parameters, card);
   return { at, model, ...mode, ...setting, blocks: [...tools, ...system, ...whole] };
 }
 
-/** Two marks on one place are one, with the longer lifetime. */
-function lifetimeAt(marks: readonly Mark[], here: (mark: Mark) => boolean): Lifetime | undefined {
-  const lifetimes = marks.filter(here).map(({ lifetime }) => lifetime);
+/** Two breakpoints on one place are one, with the longer lifetime. */
+function lifetimeAt(
+  breakpoints: readonly Breakpoint[],
+  here: (breakpoint: Breakpoint) => boolean,
+): Lifetime | undefined {
+  const lifetimes = breakpoints.filter(here).map(({ lifetime }) => lifetime);
   return lifetimes.includes("1h") ? "1h" : lifetimes[0];
 }
 
-const marked = (lifetime: Lifetime | undefined): { readonly mark?: Lifetime } =>
-  lifetime === undefined ? {} : { mark: lifetime };
+const marked = (lifetime: Lifetime | undefined): { readonly breakpoint?: Lifetime } =>
+  lifetime === undefined ? {} : { breakpoint: lifetime };
 
-/** A mark is placed on the last part that can have one. */
+/** A breakpoint is placed on the last part that can have one. */
 export function carrierOf({ parts }: Pick<Message, "parts">): number {
   const all: readonly Part[] = parts;
   return all.findLastIndex(({ type }) => type !== "reasoning");

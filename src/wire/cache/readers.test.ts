@@ -25,7 +25,7 @@ const REQUEST: Request = {
     { role: "user", parts: [text("more"), text("and more")] },
   ],
   tail: [{ layer: layerId("clock"), text: trusted("# Layer 50 · clock\nIt is noon.") }],
-  marks: [
+  breakpoints: [
     { after: { zone: "system", block: 1 }, lifetime: "1h" },
     { after: { zone: "message", index: 1 }, lifetime: "5m" },
   ],
@@ -33,10 +33,10 @@ const REQUEST: Request = {
 };
 
 describe("a request as a cache sees it", () => {
-  it("is a block for each part, with marks, sections and the tail last", () => {
+  it("is a block for each part, with breakpoints, sections and the tail last", () => {
     const { blocks, at, model } = seenOf(REQUEST, count, when);
     expect([at, model]).toEqual([7, when.model]);
-    expect(blocks.map(({ kind, section, mark, tail }) => [kind, section, mark, tail])).toEqual([
+    expect(blocks.map(({ kind, section, breakpoint, tail }) => [kind, section, breakpoint, tail])).toEqual([
       ["tool", "look", undefined, undefined],
       ["system", "safety", undefined, undefined],
       ["system", "conduct", "1h", undefined],
@@ -52,11 +52,11 @@ describe("a request as a cache sees it", () => {
     const cleared = { role: "system", parts: [text("It was eleven.")] } as const;
     const [one, two] = REQUEST.messages;
     const messages = one && two ? [one, cleared, two] : [];
-    const marks = [{ after: { zone: "message", index: 2 }, lifetime: "5m" }] as const;
+    const breakpoints = [{ after: { zone: "message", index: 2 }, lifetime: "5m" }] as const;
     const tail = REQUEST.tail.map((part) => ({ ...part, way: "turn-scoped" as const }));
-    const { blocks } = seenOf({ ...REQUEST, messages, tail, marks }, count, when);
+    const { blocks } = seenOf({ ...REQUEST, messages, tail, breakpoints }, count, when);
     const without = seenOf(
-      { ...REQUEST, marks: [{ after: { zone: "message", index: 1 }, lifetime: "5m" }] },
+      { ...REQUEST, breakpoints: [{ after: { zone: "message", index: 1 }, lifetime: "5m" }] },
       count,
       when,
     );
@@ -75,7 +75,7 @@ describe("a request as a cache sees it", () => {
   it("names the live layer of which a kept text tells", () => {
     const told = { ...text("# Layer 50 · clock: Noon."), told: { layer: layerId("clock"), as: "whole" } } as const;
     const { blocks } = seenOf(
-      { ...REQUEST, messages: [{ role: "user", parts: [text("hi"), told] }], tail: [], marks: [] },
+      { ...REQUEST, messages: [{ role: "user", parts: [text("hi"), told] }], tail: [], breakpoints: [] },
       count,
       when,
     );
@@ -85,20 +85,20 @@ describe("a request as a cache sees it", () => {
     ]);
   });
 
-  it("has the same key for the same bytes from the same speaker, whatever the marks", () => {
+  it("has the same key for the same bytes from the same speaker, whatever the breakpoints", () => {
     const keys = (request: Request) => seenOf(request, count, when).blocks.map(({ key }) => key);
-    expect(keys({ ...REQUEST, marks: [] })).toEqual(keys(REQUEST));
+    expect(keys({ ...REQUEST, breakpoints: [] })).toEqual(keys(REQUEST));
     const said = { role: "assistant", parts: [{ type: "text", text: spoken("hello there") }] } as const;
     const [, , , other] = keys({ ...REQUEST, messages: [said] });
     expect(other).not.toBe(keys(REQUEST)[3]);
   });
 
-  it("sets its marks itself, where it has any: then the provider adds none of its own", () => {
+  it("sets its breakpoints itself, where it has any: then the provider adds none of its own", () => {
     expect(seenOf(REQUEST, count, when).mode).toBe("explicit");
-    expect(seenOf({ ...REQUEST, marks: [] }, count, when).mode).toBeUndefined();
+    expect(seenOf({ ...REQUEST, breakpoints: [] }, count, when).mode).toBeUndefined();
   });
 
-  it("carries a message's mark on the last part that may have one", () => {
+  it("carries a message's breakpoint on the last part that may have one", () => {
     const thought = { type: "reasoning", text: spoken("hm") } as const;
     const call = { type: "call", id: "c", tool: toolName("look"), input: { at: "sky" } } as const;
     const messages = [
@@ -108,9 +108,9 @@ describe("a request as a cache sees it", () => {
         parts: [{ type: "result", id: "c", tool: toolName("look"), text: trusted("blue"), failed: false }],
       },
     ] as const;
-    const marks = [{ after: { zone: "message", index: 0 }, lifetime: "5m" }] as const;
-    const { blocks } = seenOf({ ...REQUEST, messages, marks }, count, when);
-    expect(blocks.slice(3, 7).map(({ kind, role, mark }) => [kind, role, mark])).toEqual([
+    const breakpoints = [{ after: { zone: "message", index: 0 }, lifetime: "5m" }] as const;
+    const { blocks } = seenOf({ ...REQUEST, messages, breakpoints }, count, when);
+    expect(blocks.slice(3, 7).map(({ kind, role, breakpoint }) => [kind, role, breakpoint])).toEqual([
       ["reasoning", "assistant", undefined],
       ["tool-use", "assistant", "5m"],
       ["reasoning", "assistant", undefined],
@@ -148,10 +148,10 @@ describe("a dumped body of Anthropic's", () => {
     ],
   };
 
-  it("is read in the order of the wire, with its marks and its tail", () => {
+  it("is read in the order of the wire, with its breakpoints and its tail", () => {
     const { blocks, model, at } = seenOfBody(body, count, { at: 5 });
     expect([model, at]).toEqual(["claude-sonnet-4-5", 5]);
-    expect(blocks.map(({ kind, section, mark, tail }) => [kind, section, mark, tail])).toEqual([
+    expect(blocks.map(({ kind, section, breakpoint, tail }) => [kind, section, breakpoint, tail])).toEqual([
       ["tool", "look", undefined, undefined],
       ["system", "safety + identity", undefined, undefined],
       ["system", "system", "1h", undefined],
@@ -164,7 +164,7 @@ describe("a dumped body of Anthropic's", () => {
     expect(blocks[6]).toMatchObject({ tokens: 2, role: "user" });
   });
 
-  it("has the same keys without its marks, and others when a byte differs", () => {
+  it("has the same keys without its breakpoints, and others when a byte differs", () => {
     const keys = (of: unknown) => seenOfBody(of, count).blocks.map(({ key }) => key);
     const unmarked: unknown = JSON.parse(
       JSON.stringify(body, (name, value) => (name === "cache_control" ? undefined : value)),
@@ -175,10 +175,10 @@ describe("a dumped body of Anthropic's", () => {
     expect(keys(other).toSpliced(6, 1)).toEqual(keys(body).toSpliced(6, 1));
   });
 
-  it("has the provider's own mark on its last block where it asks for one", () => {
+  it("has the provider's own breakpoint on its last block where it asks for one", () => {
     const messages = [{ role: "user", content: "hello" }];
     const { blocks } = seenOfBody({ messages, cache_control: EPHEMERAL }, count);
-    expect(blocks.map(({ mark }) => mark)).toEqual(["5m"]);
+    expect(blocks.map(({ breakpoint }) => breakpoint)).toEqual(["5m"]);
   });
 
   it("has no system messages of a turn that is over, and the newest as its tail", () => {
@@ -199,7 +199,7 @@ describe("a dumped body of Anthropic's", () => {
     ]);
   });
 
-  it("has its tail before the events, too, and none where a mark stands behind what the live layers say", () => {
+  it("has its tail before the events, too, and none where a breakpoint stands behind what the live layers say", () => {
     const clock = { type: "text", text: "# Layer 50 · clock\nIt is noon." };
     const said = { type: "text", text: "[message · contact · 2026-11-21T09:30:00Z]\n| hello" };
     const tails = (...content: readonly object[]) =>
@@ -240,7 +240,7 @@ describe("a dumped body of OpenAI's", () => {
     };
     const { blocks, mode } = seenOfBody(body, count);
     expect(mode).toBe("explicit");
-    expect(blocks.map(({ kind, tokens, mark }) => [kind, tokens, mark]).slice(1)).toEqual([
+    expect(blocks.map(({ kind, tokens, breakpoint }) => [kind, tokens, breakpoint]).slice(1)).toEqual([
       ["system", 2, undefined],
       ["text", 1, "5m"],
       ["tool-use", 2, undefined],
@@ -248,11 +248,13 @@ describe("a dumped body of OpenAI's", () => {
     ]);
   });
 
-  it("has the same key for a result whose mark was taken away, wherever it stood", () => {
-    const result = (mark: object) => ({
-      input: [{ type: "function_call_output", call_id: "c", output: [{ type: "input_text", text: "blue", ...mark }] }],
+  it("has the same key for a result whose breakpoint was taken away, wherever it stood", () => {
+    const result = (breakpoint: object) => ({
+      input: [
+        { type: "function_call_output", call_id: "c", output: [{ type: "input_text", text: "blue", ...breakpoint }] },
+      ],
     });
-    const key = (mark: object) => seenOfBody(result(mark), count).blocks[0]?.key;
+    const key = (breakpoint: object) => seenOfBody(result(breakpoint), count).blocks[0]?.key;
     expect(key({ prompt_cache_breakpoint: { mode: "explicit" } })).toBe(key({}));
   });
 

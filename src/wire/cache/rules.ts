@@ -13,7 +13,7 @@ interface Figures {
 
 /** Anthropic's cache. */
 export const anthropicRules = ({ minimum = 1_024, read = 0.1 }: Figures = {}): CacheRules => ({
-  kind: "marks",
+  kind: "lookback",
   most: 4,
   lookback: 20,
   minimum,
@@ -31,7 +31,7 @@ export const openaiRules = ({ minimum = 1_024, read = 0.1 }: Figures = {}): Cach
 });
 
 /** OpenAI's cache from GPT-5.6 on. */
-export const openaiMarkedRules = ({ minimum = 1_024, read = 0.1 }: Figures = {}): CacheRules => ({
+export const openaiExactRules = ({ minimum = 1_024, read = 0.1 }: Figures = {}): CacheRules => ({
   kind: "exact",
   mode: "implicit",
   writes: 4,
@@ -52,19 +52,34 @@ export const serverRules = ({ minimum = 16, read = 0 }: Figures = {}): CacheRule
 
 type CacheFields = Pick<
   ModelCard,
-  "cache" | "minimumPrefix" | "step" | "marks" | "lookback" | "lifetimes" | "metadata" | "price"
+  "cache" | "minimumPrefix" | "step" | "breakpoints" | "lookback" | "lifetimes" | "metadata" | "price"
 >;
 
 /** The rules of a model's cache, from its card; without a cache, the minimum is never reached. */
 export function rulesOf(card: CacheFields): CacheRules {
-  const { minimumPrefix: minimum, step, marks, lookback, lifetimes } = card;
+  const { minimumPrefix: minimum, step, breakpoints, lookback, lifetimes } = card;
   const [short, long] = [lifetimes.short * SECOND, (lifetimes.long ?? lifetimes.short) * SECOND];
   const multipliers = sharesOf(card);
   switch (card.cache) {
-    case "marks":
-      return { kind: "marks", most: marks, lookback, minimum, lifetimes: { "5m": short, "1h": long }, multipliers };
-    case "breakpoints":
-      return { kind: "exact", mode: "implicit", writes: marks, reads: lookback, minimum, idle: short, multipliers };
+    case "lookback":
+      return {
+        kind: "lookback",
+        most: breakpoints,
+        lookback,
+        minimum,
+        lifetimes: { "5m": short, "1h": long },
+        multipliers,
+      };
+    case "exact":
+      return {
+        kind: "exact",
+        mode: "implicit",
+        writes: breakpoints,
+        reads: lookback,
+        minimum,
+        idle: short,
+        multipliers,
+      };
     case "automatic":
       return { kind: "longest", minimum, step, idle: short, multipliers };
     case "none":
@@ -76,8 +91,8 @@ export function rulesOf(card: CacheFields): CacheRules {
 
 /** Defaults if the card has no price. Cached reads on a server of your own cost nothing. */
 function usualShares({ cache, metadata }: CacheFields): Multipliers {
-  if (cache === "marks") return { read: 0.1, write5m: 1.25, write1h: 2 };
-  if (cache === "breakpoints") return { read: 0.1, write5m: 1.25, write1h: 1.25 };
+  if (cache === "lookback") return { read: 0.1, write5m: 1.25, write1h: 2 };
+  if (cache === "exact") return { read: 0.1, write5m: 1.25, write1h: 1.25 };
   return { read: metadata === "openaiCompatible" ? 0 : 0.1, write5m: 1, write1h: 1 };
 }
 

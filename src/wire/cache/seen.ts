@@ -1,7 +1,7 @@
-import type { Mark } from "../../protocol/index.ts";
+import type { Breakpoint } from "../../protocol/index.ts";
 
-/** How long a provider promises to keep what a mark writes. */
-export type Lifetime = Mark["lifetime"];
+/** How long a provider promises to keep what a breakpoint writes. */
+export type Lifetime = Breakpoint["lifetime"];
 
 /** One block of a request, as a cache sees it: no text, only its identity and its cost. */
 export interface SeenBlock {
@@ -15,7 +15,7 @@ export interface SeenBlock {
   readonly section?: string;
   /** Not kept: the next request has it elsewhere or not at all. */
   readonly tail?: true;
-  readonly mark?: Lifetime;
+  readonly breakpoint?: Lifetime;
 }
 
 /** One request, as a cache sees it. */
@@ -42,13 +42,13 @@ export interface Multipliers {
 
 /** How a provider's cache works: one of three families, the figures as data. Times in milliseconds. */
 export type CacheRules =
-  /** Anthropic: written at marks only, found again some positions back from a mark. */
+  /** Anthropic: written at breakpoints only, found again some positions back from a breakpoint. */
   | {
-      readonly kind: "marks";
+      readonly kind: "lookback";
       readonly most: number;
       readonly lookback: number;
       readonly minimum: number;
-      /** How long a mark of each lifetime keeps. */
+      /** How long a breakpoint of each lifetime keeps. */
       readonly lifetimes: Readonly<Record<Lifetime, number>>;
       readonly multipliers: Multipliers;
     }

@@ -4,7 +4,7 @@ import type { Bill, CacheRules, Lifetime, SeenBlock, SeenRequest } from "./seen.
 
 /**
  * What a provider would bill for these requests, by its documented rules: a bill for each, in the same order. The cache is
- * empty at first and nobody else uses it. Independent of how marks are planned. Pure.
+ * empty at first and nobody else uses it. Independent of how breakpoints are planned. Pure.
  */
 export function simulate(requests: readonly SeenRequest[], rules: CacheRules): readonly Bill[] {
   const walkOf = prefixNumbers();
@@ -19,8 +19,8 @@ export function simulate(requests: readonly SeenRequest[], rules: CacheRules): r
 
 function partsOf(walk: Walk, held: Entries, rules: CacheRules): Parts {
   switch (rules.kind) {
-    case "marks":
-      return marksCache(walk, held, rules);
+    case "lookback":
+      return lookbackCache(walk, held, rules);
     case "longest":
       return longestCache(walk, held, rules);
     case "exact":
@@ -30,56 +30,57 @@ function partsOf(walk: Walk, held: Entries, rules: CacheRules): Parts {
   }
 }
 
-type MarkRules = Extract<CacheRules, { kind: "marks" }>;
+type LookbackRules = Extract<CacheRules, { kind: "lookback" }>;
 
-/** A block with a valid mark: there are enough tokens before it. */
-interface Marked {
+/** A block with a valid breakpoint: there are enough tokens before it. */
+interface ValidBreakpoint {
   readonly index: number;
   readonly lifetime: Lifetime;
 }
 
 /**
- * Anthropic's cache. It reads up to A, the longest beginning that a mark finds; writes for an hour from there to B, the last
- * mark of an hour; for five minutes from there to C, the last mark; the rest is input. A mark on what was read writes nothing new.
+ * Anthropic's cache. It reads up to A, the longest beginning that a breakpoint finds; writes for an hour from there to B, the last
+ * breakpoint of an hour; for five minutes from there to C, the last breakpoint; the rest is input. A breakpoint on what was read writes nothing new.
  */
-function marksCache(walk: Walk, entries: Entries, rules: MarkRules): Parts {
+function lookbackCache(walk: Walk, entries: Entries, rules: LookbackRules): Parts {
   const { blocks } = walk.request;
   const problems = refusals(blocks, rules);
   if (problems.length > 0) return { ...UNTOUCHED, problems };
-  const marks = blocks.flatMap(({ mark }, index): readonly Marked[] =>
-    mark !== undefined && sumAt(walk, index) >= rules.minimum ? [{ index, lifetime: mark }] : [],
+  const valid = blocks.flatMap(({ breakpoint }, index): readonly ValidBreakpoint[] =>
+    breakpoint !== undefined && sumAt(walk, index) >= rules.minimum ? [{ index, lifetime: breakpoint }] : [],
   );
-  const found = longestFound(walk, marks, { entries, rules });
+  const found = longestFound(walk, valid, { entries, rules });
   if (found !== undefined) entries.refresh(idAt(walk, found), walk.request);
   const a = found === undefined ? 0 : sumAt(walk, found);
-  const b = Math.max(a, end(walk, marks.filter(({ lifetime }) => lifetime === "1h").at(-1)));
-  const c = Math.max(b, end(walk, marks.at(-1)));
-  for (const mark of marks) keep(walk, mark, { entries, rules, isRead: found !== undefined && mark.index <= found });
+  const b = Math.max(a, end(walk, valid.filter(({ lifetime }) => lifetime === "1h").at(-1)));
+  const c = Math.max(b, end(walk, valid.at(-1)));
+  for (const breakpoint of valid)
+    keep(walk, breakpoint, { entries, rules, isRead: found !== undefined && breakpoint.index <= found });
   return { read: a, write1h: b - a, write5m: c - b, problems };
 }
 
 /** What the provider answers with a 400. */
-function refusals(blocks: readonly SeenBlock[], { most }: MarkRules): readonly string[] {
-  const marked = blocks.filter(({ mark }) => mark !== undefined);
+function refusals(blocks: readonly SeenBlock[], { most }: LookbackRules): readonly string[] {
+  const marked = blocks.filter(({ breakpoint }) => breakpoint !== undefined);
   const problems: string[] = [];
   if (marked.length > most)
-    problems.push(`${marked.length} marks, and a request may carry ${most}: the provider refuses it`);
-  const short = marked.findIndex(({ mark }) => mark === "5m");
-  if (short >= 0 && marked.slice(short).some(({ mark }) => mark === "1h"))
-    problems.push("a mark of 1h comes after one of 5m, but longer ones must come first: the provider refuses it");
+    problems.push(`${marked.length} breakpoints, and a request may carry ${most}: the provider refuses it`);
+  const short = marked.findIndex(({ breakpoint }) => breakpoint === "5m");
+  if (short >= 0 && marked.slice(short).some(({ breakpoint }) => breakpoint === "1h"))
+    problems.push("a breakpoint of 1h comes after one of 5m, but longer ones must come first: the provider refuses it");
   if (marked.some(({ kind }) => kind === "reasoning"))
-    problems.push("a mark is on reasoning, which cannot have one: the provider refuses it");
+    problems.push("a breakpoint is on reasoning, which cannot have one: the provider refuses it");
   return problems;
 }
 
-/** The block where the longest beginning ends that earlier requests wrote: from the last mark so many positions back, then from the one before. */
+/** The block where the longest beginning ends that earlier requests wrote: from the last breakpoint so many positions back, then from the one before. */
 function longestFound(
   walk: Walk,
-  marks: readonly Marked[],
-  { entries, rules }: { readonly entries: Entries; readonly rules: MarkRules },
+  valid: readonly ValidBreakpoint[],
+  { entries, rules }: { readonly entries: Entries; readonly rules: LookbackRules },
 ): number | undefined {
   const positions = positionsOf(walk.request.blocks);
-  for (const { index } of marks.toReversed()) {
+  for (const { index } of valid.toReversed()) {
     const last = positions[index] ?? 0;
     for (let at = index; at >= 0 && last - (positions[at] ?? 0) < rules.lookback; at--) {
       if (entries.has(idAt(walk, at), walk.request.at)) return at;
@@ -100,11 +101,11 @@ function positionsOf(blocks: readonly SeenBlock[]): readonly number[] {
   });
 }
 
-/** What was read and is held lives on as it was written; all else is written as the mark says. */
+/** What was read and is held lives on as it was written; all else is written as the breakpoint says. */
 function keep(
   walk: Walk,
-  { index, lifetime }: Marked,
-  { entries, rules, isRead }: { readonly entries: Entries; readonly rules: MarkRules; readonly isRead: boolean },
+  { index, lifetime }: ValidBreakpoint,
+  { entries, rules, isRead }: { readonly entries: Entries; readonly rules: LookbackRules; readonly isRead: boolean },
 ): void {
   const id = idAt(walk, index);
   if (isRead && entries.has(id, walk.request.at)) entries.refresh(id, walk.request);
@@ -113,7 +114,8 @@ function keep(
 
 const idAt = ({ ids }: Walk, index: number): number => ids[index] ?? -1;
 const sumAt = ({ sums }: Walk, index: number): number => sums[index] ?? 0;
-const end = (walk: Walk, mark: Marked | undefined): number => (mark === undefined ? 0 : sumAt(walk, mark.index));
+const end = (walk: Walk, breakpoint: ValidBreakpoint | undefined): number =>
+  breakpoint === undefined ? 0 : sumAt(walk, breakpoint.index);
 
 type LongestRules = Extract<CacheRules, { kind: "longest" }>;
 
@@ -152,5 +154,5 @@ function exactCache(walk: Walk, entries: Entries, rules: ExactRules): Parts {
 
 /** The places of breakpoints, in order. */
 function breakpoints(blocks: readonly SeenBlock[], own: number | undefined): readonly number[] {
-  return blocks.flatMap(({ mark }, at) => (mark !== undefined || at === own ? [at] : []));
+  return blocks.flatMap(({ breakpoint }, at) => (breakpoint !== undefined || at === own ? [at] : []));
 }

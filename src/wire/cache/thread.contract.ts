@@ -21,7 +21,11 @@ export const block = (key: string, rest: Partial<SeenBlock> = {}): SeenBlock => 
   ...rest,
 });
 
-/** Blocks 1 to `n`, each another, with marks after the blocks that are named. */
-export function blocks(n: number, marks: readonly number[] = [n], mark: Lifetime = "5m"): readonly SeenBlock[] {
-  return Array.from({ length: n }, (_, at) => block(`${at + 1}`, marks.includes(at + 1) ? { mark } : {}));
+/** Blocks 1 to `n`, each another, with breakpoints after the blocks that are named. */
+export function blocks(
+  n: number,
+  breakpoints: readonly number[] = [n],
+  breakpoint: Lifetime = "5m",
+): readonly SeenBlock[] {
+  return Array.from({ length: n }, (_, at) => block(`${at + 1}`, breakpoints.includes(at + 1) ? { breakpoint } : {}));
 }

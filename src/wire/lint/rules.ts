@@ -38,14 +38,14 @@ const RULES = {
     severity: "error",
     finds: "a time to the second or finer, or a timestamp, in a text of the prefix",
     because: CHANGES,
-    remedy: "remove it and give the agent a layer with `source: clock`, which comes after the last mark",
+    remedy: "remove it and give the agent a layer with `source: clock`, which comes after the last breakpoint",
     row: "seconds",
   },
   clock: {
     severity: "error",
     finds: "a clock that is finer than a day (`it is now 14:32`, a date with a time) in a text of the prefix",
     because: CHANGES,
-    remedy: "remove it and give the agent a layer with `source: clock`, which comes after the last mark",
+    remedy: "remove it and give the agent a layer with `source: clock`, which comes after the last breakpoint",
     row: "minutes",
   },
   counter: {
@@ -53,7 +53,7 @@ const RULES = {
     finds:
       "a number that counts requests, turns, messages, calls or visits (`Turn 42.`, `you have been called 12 times`) in a text of the prefix",
     because: CHANGES,
-    remedy: "move the number into a source of your own: its layer comes after the last mark",
+    remedy: "move the number into a source of your own: its layer comes after the last breakpoint",
     row: "seconds",
   },
   uuid: {

@@ -122,7 +122,7 @@ async function sentIn(context: Context, app: App, turns: readonly TurnRecord[]):
   return sent;
 }
 
-/** Sees requests as a cache does. Where marks stay in earlier messages, only the body shows them. */
+/** Sees requests as a cache does. Where breakpoints stay in earlier messages, only the body shows them. */
 function seer(app: App) {
   const counters = new Map<ModelRef, Promise<CountTokens>>();
   const counterFor = async (factor: number): Promise<CountTokens> => {

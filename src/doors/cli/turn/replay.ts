@@ -203,7 +203,7 @@ async function checkWire(app: App, agent: Agent, { model, dump, replies }: Optio
     prefix: { tools: [], system: [] },
     messages: [hello],
     tail: [],
-    marks: [],
+    breakpoints: [],
     parameters: { maxTokens: 1 },
   };
   await app.bodyOf(request, wire);

@@ -1,10 +1,10 @@
-import type { CountTokens, Mark, Message, Request } from "../protocol/index.ts";
+import type { Breakpoint, CountTokens, Message, Request } from "../protocol/index.ts";
 import type { ModelCard } from "./cards.ts";
 import { longer, type PlannedLifetimes, SHORT } from "./lifetimes.ts";
 
 /** The planner's input in addition to the request. */
 export interface Planning {
-  readonly card: Pick<ModelCard, "minimumPrefix" | "cache" | "marks">;
+  readonly card: Pick<ModelCard, "minimumPrefix" | "cache" | "breakpoints">;
   readonly count: CountTokens;
   /** How long what is marked shall be kept; left out, all of it for the short lifetime. */
   readonly lifetimes?: PlannedLifetimes;
@@ -13,42 +13,42 @@ export interface Planning {
 /** The input of a plan: everything but the form of the answer. */
 type Planned = Pick<Request, "prefix" | "messages"> & Partial<Pick<Request, "tail">>;
 
-/** A place that may carry a mark, in the order of the request. */
-type Place = Mark["after"];
+/** A place that may carry a breakpoint, in the order of the request. */
+type Place = Breakpoint["after"];
 
 /**
  * The places up to which a provider may cache the request, at most four, in the order of the request:
  *
  * 1. the shared end: the last system block that the agent also sends for other contacts;
  * 2. the thread's end: the last system block, if the thread has one of its own;
- * 3. the anchor: exactly where the thread's previous request ended. A provider looks back only some blocks from a mark, so
+ * 3. the anchor: exactly where the thread's previous request ended. A provider looks back only some blocks from a breakpoint, so
  *    without the anchor a turn with many calls would not find what the previous turn has cached;
  * 4. the newest message, so that the next request reads all of this one.
  *
- * Never after the tail: the next request does not contain it, so a mark after it would cache something that is never read. Places
- * with too few tokens for the model's cache are left out, and so is every mark for a cache without marks. Longer lifetimes come
+ * Never after the tail: the next request does not contain it, so a breakpoint after it would cache something that is never read. Places
+ * with too few tokens for the model's cache are left out, and so is every breakpoint for a cache without breakpoints. Longer lifetimes come
  * before shorter ones, as providers require. Pure.
  */
-export function planMarks(request: Planned, planning: Planning): readonly Mark[] {
-  const { cache, marks: most } = planning.card;
-  if (cache !== "marks" && cache !== "breakpoints") return [];
+export function planBreakpoints(request: Planned, planning: Planning): readonly Breakpoint[] {
+  const { cache, breakpoints: most } = planning.card;
+  if (cache !== "lookback" && cache !== "exact") return [];
   const { system } = request.prefix;
   const shared = system.findLastIndex(({ scope }) => scope !== "thread");
   const { lifetimes = SHORT } = planning;
-  const places: readonly (readonly [Place | undefined, Mark["lifetime"]])[] = [
+  const places: readonly (readonly [Place | undefined, Breakpoint["lifetime"]])[] = [
     [blockAt(shared), longer(lifetimes.shared, lifetimes.thread)],
     [blockAt(system.length - 1), lifetimes.thread],
     [messageAt(previousEnd(request.messages)), lifetimes.thread],
     [messageAt(newestKept(request, cache)), lifetimes.thread],
   ];
   const kept = keeping(request, planning);
-  const marks = new Map<string, Mark>();
+  const breakpoints = new Map<string, Breakpoint>();
   for (const [after, lifetime] of places) {
     const name = JSON.stringify(after);
-    if (after !== undefined && kept(after) && !marks.has(name)) marks.set(name, { after, lifetime });
+    if (after !== undefined && kept(after) && !breakpoints.has(name)) breakpoints.set(name, { after, lifetime });
   }
   // Where fewer may stand, those that the thread's next request reads go before those that other threads read.
-  return [...marks.values()].slice(-most);
+  return [...breakpoints.values()].slice(-most);
 }
 
 const blockAt = (block: number): Place | undefined => (block < 0 ? undefined : { zone: "system", block });
@@ -60,14 +60,14 @@ function previousEnd(messages: readonly Message[]): number {
   return messages.findLastIndex(({ role }, at) => at < answer && isAsking(role));
 }
 
-/** Whether it is a user message, with text or tool results. A message that the provider has cleared cannot have a mark. */
+/** Whether it is a user message, with text or tool results. A message that the provider has cleared cannot have a breakpoint. */
 const isAsking = (role: Message["role"]): boolean => role === "user" || role === "tool";
 
-/** The last message that stands before the tail, and can carry a mark: where only our own can, an answer cannot. */
+/** The last message that stands before the tail, and can carry a breakpoint: where only our own can, an answer cannot. */
 function newestKept({ messages, tail = [] }: Planned, cache: ModelCard["cache"]): number {
   const last = messages.length - 1;
   if (messages[last]?.role !== "user" || tail.every(({ way }) => way !== "before-events")) return last;
-  return cache === "marks" ? last - 1 : messages.findLastIndex(({ role }, at) => at < last && isAsking(role));
+  return cache === "lookback" ? last - 1 : messages.findLastIndex(({ role }, at) => at < last && isAsking(role));
 }
 
 /** Whether enough tokens precede a place for it to be cached. Counts from the beginning, and only as far as needed. */

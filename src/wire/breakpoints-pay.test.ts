@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
-import { type Mark, type Message, type Request, spoken, trusted } from "../protocol/index.ts";
-import { anthropicRules, planMarks, seenOf, simulate } from "./index.ts";
+import { type Breakpoint, type Message, type Request, spoken, trusted } from "../protocol/index.ts";
+import { anthropicRules, planBreakpoints, seenOf, simulate } from "./index.ts";
 
 const RULES = anthropicRules();
 const count = (text: string): number => text.length;
-const card = { minimumPrefix: 1_024, cache: "marks", marks: 4 } as const;
+const card = { minimumPrefix: 1_024, cache: "lookback", breakpoints: 4 } as const;
 
 const text = (what: string, tokens: number): string => what.padEnd(tokens, " x");
 const user = (what: string): Message => ({ role: "user", parts: [{ type: "text", text: trusted(text(what, 60)) }] });
@@ -28,40 +28,41 @@ interface Asked {
   readonly messages: readonly Message[];
 }
 
-type Change = (marks: readonly Mark[]) => readonly Mark[];
+type Change = (breakpoints: readonly Breakpoint[]) => readonly Breakpoint[];
 
-/** What the requests cost in one cache, 45 seconds apart, under the plan's marks as they are changed. */
-function cost(asked: readonly Asked[], change: Change = (marks) => marks): number {
+/** What the requests cost in one cache, 45 seconds apart, under the plan's breakpoints as they are changed. */
+function cost(asked: readonly Asked[], change: Change = (breakpoints) => breakpoints): number {
   const seen = asked.map(({ contact, messages }, n) => {
     const bare = { prefix: prefixOf(contact), messages, tail: [], parameters: { maxTokens: 100 } };
-    const marks = change(planMarks(bare, { card, count }));
-    return seenOf({ ...bare, marks }, count, { at: n * 45_000, model: "claude" });
+    const breakpoints = change(planBreakpoints(bare, { card, count }));
+    return seenOf({ ...bare, breakpoints }, count, { at: n * 45_000, model: "claude" });
   });
   return simulate(seen, RULES).reduce((sum, bill) => sum + bill.cost, 0);
 }
 
 const without =
-  (which: (after: Mark["after"]) => boolean): Change =>
-  (marks) =>
-    marks.filter(({ after }) => !which(after));
+  (which: (after: Breakpoint["after"]) => boolean): Change =>
+  (breakpoints) =>
+    breakpoints.filter(({ after }) => !which(after));
 
 const moved =
-  (which: (after: Mark["after"]) => boolean): Change =>
-  (marks) =>
-    marks.map((mark) => {
-      if (!which(mark.after)) return mark;
-      const { after } = mark;
+  (which: (after: Breakpoint["after"]) => boolean): Change =>
+  (breakpoints) =>
+    breakpoints.map((breakpoint) => {
+      if (!which(breakpoint.after)) return breakpoint;
+      const { after } = breakpoint;
       return {
-        ...mark,
+        ...breakpoint,
         after: after.zone === "system" ? { ...after, block: after.block - 1 } : { ...after, index: after.index - 1 },
       };
     });
 
-const isBlock = (block: number) => (after: Mark["after"]) => after.zone === "system" && after.block === block;
-/** The first or the last of the marks on messages: the anchor, and the newest. */
-const onMessage = (marks: readonly Mark[], nth: 0 | -1) => {
-  const places = marks.flatMap(({ after }) => (after.zone === "message" ? [after.index] : []));
-  return (after: Mark["after"]) => after.zone === "message" && places.length > 1 && after.index === places.at(nth);
+const isBlock = (block: number) => (after: Breakpoint["after"]) => after.zone === "system" && after.block === block;
+/** The first or the last of the breakpoints on messages: the anchor, and the newest. */
+const onMessage = (breakpoints: readonly Breakpoint[], nth: 0 | -1) => {
+  const places = breakpoints.flatMap(({ after }) => (after.zone === "message" ? [after.index] : []));
+  return (after: Breakpoint["after"]) =>
+    after.zone === "message" && places.length > 1 && after.index === places.at(nth);
 };
 
 /** Turns of which each asks so much at once. */
@@ -74,7 +75,7 @@ const turns = (n: number, atOnce: number): readonly Asked[] =>
     ]).flat(),
   }));
 
-/** Where a mark pays, and which one it is. */
+/** Where a breakpoint pays, and which one it is. */
 const PAYS: readonly (readonly [string, readonly Asked[], (change: typeof without) => Change])[] = [
   [
     "the shared end, for another contact's thread",
@@ -89,12 +90,16 @@ const PAYS: readonly (readonly [string, readonly Asked[], (change: typeof withou
   [
     "the anchor, where more came at once than a provider looks back",
     turns(6, 24),
-    (change) => (marks) => change(onMessage(marks, 0))(marks),
+    (change) => (breakpoints) => change(onMessage(breakpoints, 0))(breakpoints),
   ],
-  ["the newest message, for the next turn", turns(12, 1), (change) => (marks) => change(onMessage(marks, -1))(marks)],
+  [
+    "the newest message, for the next turn",
+    turns(12, 1),
+    (change) => (breakpoints) => change(onMessage(breakpoints, -1))(breakpoints),
+  ],
 ];
 
-it.each(PAYS)("a mark pays on %s: moved or left out, the same requests cost more", (_, asked, which) => {
+it.each(PAYS)("a breakpoint pays on %s: moved or left out, the same requests cost more", (_, asked, which) => {
   const planned = cost(asked);
   expect(cost(asked, which(without))).toBeGreaterThan(planned * 1.02);
   expect(cost(asked, which(moved))).toBeGreaterThan(planned * 1.001);

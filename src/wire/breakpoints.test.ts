@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { layerId, type Message, type Request, spoken, toolName, trusted } from "../protocol/index.ts";
-import { cardOf, type Planning, planMarks } from "./index.ts";
+import { cardOf, type Planning, planBreakpoints } from "./index.ts";
 
 const count = (text: string): number => text.length;
-const card = { minimumPrefix: 100, cache: "marks", marks: 4 } as const;
+const card = { minimumPrefix: 100, cache: "lookback", breakpoints: 4 } as const;
 const LONG = "x".repeat(100);
 
 type Asked = Pick<Request, "prefix" | "messages"> & Partial<Pick<Request, "tail">>;
@@ -16,31 +16,31 @@ const system = (...scopes: readonly ("all" | "agent" | "thread")[]): Asked["pref
 const user = (text = LONG): Message => ({ role: "user", parts: [{ type: "text", text: trusted(text) }] });
 const assistant = (text = "ok"): Message => ({ role: "assistant", parts: [{ type: "text", text: spoken(text) }] });
 
-/** Where the marks stand: `s0` after the first system block, `m2` after the third message. */
+/** Where the breakpoints stand: `s0` after the first system block, `m2` after the third message. */
 const places = (asked: Asked, change: Partial<Planning["card"]> = {}): readonly string[] =>
-  planMarks(asked, { card: { ...card, ...change }, count }).map(({ after }) =>
+  planBreakpoints(asked, { card: { ...card, ...change }, count }).map(({ after }) =>
     after.zone === "system" ? `s${after.block}` : `m${after.index}`,
   );
 
-describe("the planner of marks", () => {
-  it("marks the shared end: the last system block that all contacts of the agent send", () => {
+describe("the planner of breakpoints", () => {
+  it("sets one at the shared end: the last system block that all contacts of the agent send", () => {
     expect(places({ prefix: system("all", "agent"), messages: [] })).toEqual(["s1"]);
     expect(places({ prefix: system("all", "agent", "thread"), messages: [] })).toContain("s1");
   });
 
-  it("marks the thread's own end, too, where it has one", () => {
+  it("sets one at the thread's own end, too, where it has one", () => {
     expect(places({ prefix: system("all", "thread"), messages: [user()] })).toEqual(["s0", "s1", "m0"]);
     expect(places({ prefix: system("thread"), messages: [user()] })).toEqual(["s0", "m0"]);
   });
 
-  it("marks the newest message, and as the anchor the end of the request before", () => {
+  it("sets one at the newest message, and as the anchor at the end of the request before", () => {
     const messages = [user(), assistant(), user(), assistant(), user()];
     expect(places({ prefix: system("agent"), messages })).toEqual(["s0", "m2", "m4"]);
     // What the turn before wrote stays marked, however many messages came at once.
     expect(places({ prefix: system("agent"), messages: [...messages, user(), user()] })).toEqual(["s0", "m2", "m6"]);
   });
 
-  it("marks no message that the provider has cleared, but the one before it that was asked", () => {
+  it("sets none on a message that the provider has cleared, but on the one before it that was asked", () => {
     const cleared: Message = { role: "system", parts: [{ type: "text", text: trusted(LONG) }] };
     const messages = [user(), cleared, assistant(), user(), cleared, assistant(), user()];
     expect(places({ prefix: system("agent"), messages })).toEqual(["s0", "m3", "m6"]);
@@ -48,11 +48,11 @@ describe("the planner of marks", () => {
     expect(places(asked, { minimumPrefix: 50 })).toEqual([]);
   });
 
-  it("never marks behind a tail that stands before the events, and where answers take no mark, none of them", () => {
+  it("never sets one behind a tail that stands before the events, and where answers take none, on none of them", () => {
     const messages = [user(), assistant(), user(), assistant(), user()];
     const tail: Request["tail"] = [{ layer: layerId("time"), text: trusted("It is noon."), way: "before-events" }];
     expect(places({ prefix: system("agent"), messages, tail })).toEqual(["s0", "m2", "m3"]);
-    expect(places({ prefix: system("agent"), messages, tail }, { cache: "breakpoints" })).toEqual(["s0", "m2"]);
+    expect(places({ prefix: system("agent"), messages, tail }, { cache: "exact" })).toEqual(["s0", "m2"]);
     expect(places({ prefix: system("agent"), messages: [user()], tail })).toEqual(["s0"]);
     // In a tool round nothing new was said to stand before.
     const result = { type: "result", id: "c", tool: toolName("find"), text: trusted(LONG), failed: false } as const;
@@ -69,7 +69,7 @@ describe("the planner of marks", () => {
     expect(places({ prefix: system("agent"), messages: [user()] }, { minimumPrefix: 101 })).toEqual(["m0"]);
   });
 
-  it("has no mark for a request without anything to keep", () => {
+  it("has no breakpoint for a request without anything to keep", () => {
     expect(places({ prefix: { tools: [], system: [] }, messages: [user("hi")] })).toEqual([]);
   });
 
@@ -79,8 +79,8 @@ describe("the planner of marks", () => {
     fc.assert(
       fc.property(scopes, roles, fc.nat(400), (present, messages, minimumPrefix) => {
         const prefix = { tools: [], system: present.map((scope) => ({ scope, text: trusted(LONG), layers: [] })) };
-        const marks = planMarks({ prefix, messages }, { card: { ...card, minimumPrefix }, count });
-        const order = marks.map(({ after }) => (after.zone === "system" ? after.block : 100 + after.index));
+        const breakpoints = planBreakpoints({ prefix, messages }, { card: { ...card, minimumPrefix }, count });
+        const order = breakpoints.map(({ after }) => (after.zone === "system" ? after.block : 100 + after.index));
         expect(order.length).toBeLessThanOrEqual(4);
         expect(order).toEqual([...new Set(order)].toSorted((a, b) => a - b));
       }),
@@ -91,9 +91,9 @@ describe("the planner of marks", () => {
     const messages = [user(), assistant(), user(), assistant(), user()];
     const asked = { prefix: system("agent", "thread"), messages };
     expect(places(asked)).toEqual(["s0", "s1", "m2", "m4"]);
-    expect(places(asked, { marks: 2 })).toEqual(["m2", "m4"]);
+    expect(places(asked, { breakpoints: 2 })).toEqual(["m2", "m4"]);
     for (const cache of ["automatic", "none"] as const) expect(places(asked, { cache })).toEqual([]);
-    expect(places(asked, { cache: "breakpoints" })).toHaveLength(4);
+    expect(places(asked, { cache: "exact" })).toHaveLength(4);
   });
 
   it("knows the families' minimums", () => {

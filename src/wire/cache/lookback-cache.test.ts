@@ -7,16 +7,16 @@ const RULES = anthropicRules();
 /** What each request reads, in blocks of a thousand tokens. */
 const reads = (requests: Parameters<typeof simulate>[0]) => simulate(requests, RULES).map(({ read }) => read / 1_000);
 
-describe("a cache with marks looks back", () => {
+describe("a cache with breakpoints looks back", () => {
   it("10, then 15, then 35 blocks: the second finds the first, the third finds nothing", () => {
     expect(reads([request(blocks(10)), request(blocks(15)), request(blocks(35))])).toEqual([0, 10, 0]);
   });
 
-  it("35 blocks with a second mark on the fifteenth find what the request before wrote there", () => {
+  it("35 blocks with a second breakpoint on the fifteenth find what the request before wrote there", () => {
     expect(reads([request(blocks(10)), request(blocks(15)), request(blocks(35, [15, 35]))])).toEqual([0, 10, 15]);
   });
 
-  it("20 positions, of which the mark's own is the first", () => {
+  it("20 positions, of which the breakpoint's own is the first", () => {
     expect(reads([request(blocks(16)), request(blocks(35))])).toEqual([0, 16]);
     expect(reads([request(blocks(15)), request(blocks(35))])).toEqual([0, 0]);
   });
@@ -29,7 +29,7 @@ describe("a cache with marks looks back", () => {
     const marked = (n: number) => [
       ...blocks(2, []),
       ...Array.from({ length: n }, (_, at) => round(at)).flat(),
-      block("end", { mark: "5m" }),
+      block("end", { breakpoint: "5m" }),
     ];
     expect(reads([request(blocks(2)), request(marked(9))])).toEqual([0, 2]);
     expect(reads([request(blocks(2)), request(marked(10))])).toEqual([0, 0]);
@@ -38,11 +38,11 @@ describe("a cache with marks looks back", () => {
   it("finds what was written inside a run of results", () => {
     const results = Array.from({ length: 40 }, (_, at) => block(`r${at}`, { kind: "tool-result" }));
     const upTo = (n: number) =>
-      results.slice(0, n).map((one, at) => (at === n - 1 ? { ...one, mark: "5m" as const } : one));
+      results.slice(0, n).map((one, at) => (at === n - 1 ? { ...one, breakpoint: "5m" as const } : one));
     expect(reads([request(upTo(3)), request(upTo(40))])).toEqual([0, 3]);
   });
 
-  it("finds only what earlier requests wrote, and they write at marks only", () => {
+  it("finds only what earlier requests wrote, and they write at breakpoints only", () => {
     expect(reads([request(blocks(10)), request(blocks(8))])).toEqual([0, 0]);
     expect(reads([request(blocks(10, [8, 10])), request(blocks(8))])).toEqual([0, 8]);
     expect(reads([request(blocks(10, [])), request(blocks(10))])).toEqual([0, 0]);
@@ -54,7 +54,7 @@ describe("a cache with marks looks back", () => {
   });
 });
 
-describe("a cache with marks keeps", () => {
+describe("a cache with breakpoints keeps", () => {
   const later = (at: number, rest = {}) => request(blocks(3), { at, ...rest });
 
   it("for five minutes from the start of the request", () => {
@@ -80,17 +80,17 @@ describe("a cache with marks keeps", () => {
     expect(reads([request(long), both, request(short, { at: 8 * MINUTE })])).toEqual([0, 9, 3]);
   });
 
-  it("a beginning alive that is found from a mark further on", () => {
+  it("a beginning alive that is found from a breakpoint further on", () => {
     const longer = request(blocks(9), { at: 4 * MINUTE });
     expect(reads([later(0), longer, later(8 * MINUTE)])).toEqual([0, 3, 3]);
   });
 
-  it("what was written for five minutes no longer because an hour's mark reads it for nothing", () => {
+  it("what was written for five minutes no longer because an hour's breakpoint reads it for nothing", () => {
     const hour = (at: number) => request(blocks(3, [3], "1h"), { at });
     expect(reads([later(0), hour(MINUTE), hour(30 * MINUTE)])).toEqual([0, 3, 0]);
   });
 
-  it("for an hour where the mark says so", () => {
+  it("for an hour where the breakpoint says so", () => {
     const hour = (at: number) => request(blocks(3, [3], "1h"), { at });
     expect(reads([hour(0), hour(59 * MINUTE), hour(120 * MINUTE)])).toEqual([0, 3, 0]);
   });
@@ -101,9 +101,9 @@ describe("a cache with marks keeps", () => {
   });
 });
 
-describe("a bill of a cache with marks", () => {
+describe("a bill of a cache with breakpoints", () => {
   it("charges what was read, what each lifetime wrote, and the rest", () => {
-    const mixed = [...blocks(2, [2], "1h"), block("3"), block("4", { mark: "5m" }), block("5")];
+    const mixed = [...blocks(2, [2], "1h"), block("3"), block("4", { breakpoint: "5m" }), block("5")];
     const [first, again] = simulate([request(mixed), request(mixed, { at: MINUTE })], RULES);
     expect(first).toEqual({
       input: 1_000,
@@ -116,11 +116,14 @@ describe("a bill of a cache with marks", () => {
     expect(again).toMatchObject({ input: 1_000, read: 4_000, write1h: 0, write5m: 0, cost: 1_400 });
   });
 
-  it("charges the hour's mark for what follows the longest read, and the five minutes' mark for what follows that", () => {
+  it("charges the hour's breakpoint for what follows the longest read, and the five minutes' breakpoint for what follows that", () => {
     const before = request(blocks(2, [2]));
-    const next = request([...blocks(2, []), block("3", { mark: "1h" }), block("4", { mark: "5m" }), block("5")], {
-      at: SECOND,
-    });
+    const next = request(
+      [...blocks(2, []), block("3", { breakpoint: "1h" }), block("4", { breakpoint: "5m" }), block("5")],
+      {
+        at: SECOND,
+      },
+    );
     expect(simulate([before, next], RULES)[1]).toMatchObject({
       read: 2_000,
       write1h: 1_000,
@@ -130,7 +133,7 @@ describe("a bill of a cache with marks", () => {
   });
 
   it("writes the hour's part again when only the shorter part is no longer found", () => {
-    const mixed = (at: number) => request([...blocks(2, [2], "1h"), block("3", { mark: "5m" })], { at });
+    const mixed = (at: number) => request([...blocks(2, [2], "1h"), block("3", { breakpoint: "5m" })], { at });
     const bills = simulate([mixed(0), mixed(30 * MINUTE), mixed(100 * MINUTE)], RULES);
     expect(bills.map(({ read, write5m, write1h }) => [read, write5m, write1h])).toEqual([
       [0, 1_000, 2_000],
@@ -140,24 +143,24 @@ describe("a bill of a cache with marks", () => {
   });
 
   it("charges no write below the minimum, and keeps nothing there", () => {
-    const short = (tokens: number) => request([block("a", { tokens, mark: "5m" }), block("b", { tokens: 10 })]);
+    const short = (tokens: number) => request([block("a", { tokens, breakpoint: "5m" }), block("b", { tokens: 10 })]);
     expect(simulate([short(1_023), short(1_023)], RULES)[1]).toMatchObject({ input: 1_033, read: 0, write5m: 0 });
     expect(simulate([short(1_024), short(1_024)], RULES)[1]).toMatchObject({ input: 10, read: 1_024 });
     expect(simulate([short(1_024), short(1_024)], anthropicRules({ minimum: 4_096 }))[1]).toMatchObject({ read: 0 });
   });
 
-  it("is that of a request without caching where the provider refuses the fifth mark", () => {
+  it("is that of a request without caching where the provider refuses the fifth breakpoint", () => {
     const [bill, next] = simulate([request(blocks(5, [1, 2, 3, 4, 5])), request(blocks(5))], RULES);
     expect(bill).toMatchObject({ input: 5_000, cost: 5_000 });
-    expect(bill?.problems).toEqual(["5 marks, and a request may carry 4: the provider refuses it"]);
+    expect(bill?.problems).toEqual(["5 breakpoints, and a request may carry 4: the provider refuses it"]);
     expect(next).toMatchObject({ read: 0 });
     expect(simulate([request(blocks(5, [1, 2, 3, 4]))], RULES)[0]?.problems).toEqual([]);
   });
 
-  it("tells of an hour behind five minutes, and of a mark on reasoning", () => {
-    const late = [block("1", { mark: "5m" }), block("2", { mark: "1h" })];
+  it("tells of an hour behind five minutes, and of a breakpoint on reasoning", () => {
+    const late = [block("1", { breakpoint: "5m" }), block("2", { breakpoint: "1h" })];
     expect(simulate([request(late)], RULES)[0]?.problems[0]).toContain("1h comes after one of 5m");
-    const thought = [block("1", { kind: "reasoning", role: "assistant", mark: "5m" })];
+    const thought = [block("1", { kind: "reasoning", role: "assistant", breakpoint: "5m" })];
     expect(simulate([request(thought)], RULES)[0]?.problems[0]).toContain("reasoning");
   });
 
