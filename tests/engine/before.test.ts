@@ -61,9 +61,13 @@ describe.each(RECORDS)("the %s's record of the version before", (name) => {
     const now: Record<string, string> = {};
     for (const key of Object.keys(before.requests)) {
       const [turn = "", n] = key.split(" ");
-      const { prefix, messages, tail, breakpoints: marks, parameters } = (
-        await store.rebuild(scope, turnId(turn), Number(n))
-      ).request;
+      const {
+        prefix,
+        messages,
+        tail,
+        breakpoints: marks,
+        parameters,
+      } = (await store.rebuild(scope, turnId(turn), Number(n))).request;
       // That commit said `marks` for the breakpoints.
       const request = JSON.stringify({ prefix, messages, tail, marks, parameters });
       now[key] = createHash("sha256").update(request).digest("hex");
