@@ -112,10 +112,16 @@ export function inputSchemaOf(takes: z.ZodObject): InputSchema {
 /** As it is given, before it is parsed. */
 const JSON_FORM = { io: "input", unrepresentable: "any" } as const;
 
-/** The fields that a schema takes. */
+/** The fields that a schema takes. Derived once: it takes milliseconds, and each request asks. */
 export function fieldsOf(takes: z.ZodObject): readonly FieldShape[] {
-  return Object.entries<z.ZodType>(takes.shape).map(([name, schema]) => fieldOf(name, schema));
+  const known = shapes.get(takes);
+  if (known !== undefined) return known;
+  const fields = Object.entries<z.ZodType>(takes.shape).map(([name, schema]) => fieldOf(name, schema));
+  shapes.set(takes, fields);
+  return fields;
 }
+
+const shapes = new WeakMap<z.ZodObject, readonly FieldShape[]>();
 
 function fieldOf(name: string, schema: z.ZodType): FieldShape {
   const json = z.toJSONSchema(schema, JSON_FORM);

@@ -38,6 +38,19 @@ const add = (tx: Tx, name: string): Promise<number> =>
   tx.run(plain(`update counter set n = n + 1 where name = ?`, name));
 
 describe.each(["file", "memory"] as const)("transactions on SQLite (%s)", (where) => {
+  it("25.4 a row of them that wait for each other does not hold up the event loop until its end", async () => {
+    const { write } = counters(where);
+    let done = 0;
+    const row = Array.from({ length: 20 }, () => write((tx) => add(tx, "a")).then(() => done++));
+    const seen = new Set<number>();
+    while (done < row.length) {
+      await setImmediate();
+      seen.add(done);
+    }
+    expect(seen.size).toBeGreaterThan(10);
+    await Promise.all(row);
+  });
+
   it("nobody is found inside somebody else's transaction, however their steps lie between each other", async () => {
     const step = fc.array(fc.nat(3), { minLength: 1, maxLength: 6 });
     const call = fc.record({ does: fc.constantFrom("write", "fail", "read"), pauses: step });

@@ -87,7 +87,10 @@ async function withPatience<T>(db: Connection, work: () => Promise<T>, isLate = 
   }
 }
 
-/** Runs work in the order in which it arrives; at once if nothing else runs. */
+/**
+ * Runs work in the order in which it arrives; at once if nothing else runs. Between two that waited the event loop turns: SQLite answers at
+ * once, so a long row of transactions would otherwise hold up everything else until its end.
+ */
 function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let isBusy = false;
@@ -98,8 +101,8 @@ function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
       return await work();
     } finally {
       const next = waiting.shift();
-      // Handed on without a gap, so that whoever arrives now comes after those who waited.
-      if (next) next();
+      // It stays busy meanwhile, so that whoever arrives now comes after those who waited.
+      if (next) setImmediate(next);
       else isBusy = false;
     }
   };
