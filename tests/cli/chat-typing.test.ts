@@ -51,6 +51,24 @@ describe("a line of a chat that begins with a slash and a word", () => {
     await leave();
   });
 
+  it("25.18 runs a command of the command line as it was advised, over the data of this chat", async () => {
+    const cwd = project(ASKING);
+    const { press, sees, leave, screen } = await chatting(cwd);
+    press("Write notes.txt: buy bread\r");
+    await sees(/`\/strata approval approve apr_\w{26}`/);
+    const [, advised = ""] = /`(\/strata approval approve apr_\w{26})`/.exec(screen()) ?? [];
+    press(`/strata approval resolve ${"apr_".padEnd(30, "0")} --note "what became of it"\r`);
+    await sees(/no approval apr_0{26}/);
+    press(`${advised}\r`);
+    await sees(/ · done by the operator/);
+    await sees("I have read the approval of the contact");
+    press("/strata chat\r");
+    await sees("chat does not run inside a chat");
+    press("/strata approval lst\r");
+    await sees("Did you mean list?");
+    await leave();
+  });
+
   it("25.18 is refused over a pipe, whose lines may be anybody's, unless --commands is given; one that there is not is never sent", async () => {
     const cwd = place();
     const input = "/memory cat\n/etc/hosts is a file\n/dance with me\n";

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
-import { CommanderError } from "commander";
+import { type Command, CommanderError } from "commander";
 import { asStrataError, StrataError } from "../../protocol/index.ts";
 import { createProgram } from "./program.ts";
 import { behindChat, createContext } from "./shell/context.ts";
@@ -17,7 +17,11 @@ export type Strays = (hear: (thrown: unknown) => void) => void;
 
 /** Runs one command line (without `node` and the script) and returns the exit code. Never throws. */
 export async function run(argv: readonly string[], terminal: Terminal, strays: Strays = () => {}): Promise<number> {
-  const context = createContext(terminal, argv.includes("--json"));
+  let places: readonly string[] = [];
+  const context = createContext(terminal, argv.includes("--json"), async (line, inside) => {
+    if (GOES_ON.includes(line[0] ?? "")) throw new StrataError("invalid_input", `${line[0]} does not run inside a chat`);
+    return run([...line, ...places], inside);
+  });
   const ends = Promise.withResolvers<never>();
   let goesOn = false;
   strays((thrown) =>
@@ -26,6 +30,7 @@ export async function run(argv: readonly string[], terminal: Terminal, strays: S
   try {
     const program = await createProgram(context, argv);
     program.hook("preAction", (_, command) => {
+      places = placesGiven(command);
       goesOn = command.parent === program && GOES_ON.includes(command.name());
     });
     await Promise.race([ends.promise, program.parseAsync([...argv], { from: "user" })]);
@@ -37,6 +42,12 @@ export async function run(argv: readonly string[], terminal: Terminal, strays: S
     else return USAGE;
   }
   return context.exitCode();
+}
+
+/** The options that say where the project and its data are. */
+function placesGiven(command: Command): readonly string[] {
+  const { folder, data } = command.optsWithGlobals<{ readonly folder?: string; readonly data?: string }>();
+  return [...(folder === undefined ? [] : ["--folder", folder]), ...(data === undefined ? [] : ["--data", data])];
 }
 
 /** The error for wrong usage, for programs. */

@@ -98,6 +98,11 @@ const WITH_WORDS: Readonly<Record<string, Act>> = {
     await setSetting(asked, words);
     return undefined;
   },
+  "/strata": async ({ context, saying }, words) => {
+    const argv = [...words.join(" ").matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, a, b, c]) => a ?? b ?? c ?? "");
+    await context.runLine(argv, saying.signal);
+    return undefined;
+  },
   "/approve": (asked, words) => decide(asked, "approved", words),
   "/deny": (asked, words) => decide(asked, "denied", words),
 };
@@ -126,6 +131,7 @@ const HELP = [
   "/think   shows how much the model thinks before it answers; with off, low, medium or high behind it, sets that",
   "/set     shows what is set of this conversation; with a name and a value behind it, sets that",
   "/retry   runs a turn for messages without an answer; /withdraw drops them",
+  "/strata  runs a command of the command line, as it is advised here: /strata approval list",
   "/new     begins a new conversation; memories stay",
   "/quiet   hides the dim line that says what was sent, or shows it again; STRATA_QUIET=1 hides it always",
   "/quit    leaves, like Ctrl-D; Ctrl-C stops a turn that runs",

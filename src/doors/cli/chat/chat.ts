@@ -134,6 +134,7 @@ async function showUndelivered({ note, say }: Context, { app, thread: opened }: 
 async function greet(context: Context, { app, agent, contact, thread: opened }: Talk): Promise<void> {
   const { note } = context;
   if (isInteractive(context.terminal)) {
+    context.adviseInChat();
     note(`${agent.name} (${app.modelNameOf(agent)}) listens to ${contact}. /help shows more, Ctrl-D leaves.`);
     const guess = app.guessedWindow(app.modelNameOf(agent));
     if (guess !== undefined) note(`Careful: ${guess}.`);

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import { printable, type Style, styleOf } from "../../../print/index.ts";
 import type { StrataError } from "../../../protocol/index.ts";
 import type { Terminal } from "./terminal.ts";
@@ -25,17 +26,25 @@ export interface Context {
   readonly whenFree: (write: () => void) => void;
   /** Set by a chat while it runs; `undefined` when it has ended. */
   readonly letWrite: (how: ((write: () => void) => void) | undefined) => void;
+  /** From now on, advised commands are shown with a slash before them: so they are typed in a chat. */
+  readonly adviseInChat: () => void;
+  /** Runs another command line over the same data, without a terminal's input; returns its exit code. */
+  readonly runLine: (argv: readonly string[], signal: AbortSignal) => Promise<number>;
   readonly exitCode: () => number;
   /** From now on, errors are printed without secrets: an unhandled error may quote one. */
   readonly hideWith: (hide: (text: string) => string) => void;
 }
 
+/** Runs a command line. */
+type RunLine = (argv: readonly string[], terminal: Terminal) => Promise<number>;
+
 /** @param inJson errors are for programs too: one JSON object a line */
-export function createContext(terminal: Terminal, inJson = false): Context {
+export function createContext(terminal: Terminal, inJson = false, run: RunLine = async () => 0): Context {
   const { stdout, stderr, env } = terminal;
   const style = styleOf(stdout, terminal);
   const aside = styleOf(stderr, terminal);
-  const called = (text: string): string => asCalledHere(text, env);
+  let slash = "";
+  const called = (text: string): string => asCalledHere(text, env, slash);
   let exit = 0;
   let hide = (text: string): string => text;
   const complain = (error: StrataError): void => {
@@ -66,6 +75,10 @@ export function createContext(terminal: Terminal, inJson = false): Context {
     letWrite: (given) => {
       how = given ?? ((write) => write());
     },
+    adviseInChat: () => {
+      slash = "/";
+    },
+    runLine: (argv, signal) => run(argv, { ...terminal, stdin: Readable.from([]), signal }),
     exitCode: () => exit,
   };
 }
@@ -81,10 +94,10 @@ const forPrograms = ({ code, message, details }: StrataError) => ({ code, messag
 
 /**
  * If the source runs with npm, or the package with npx or from a script, `strata` is not on the path: suggested commands,
- * in backticks or indented on a line of their own, are shown in a form that works there.
+ * in backticks or indented on a line of their own, are shown in a form that works there. In a chat, that is a command of the chat.
  */
-export function asCalledHere(text: string, env: Terminal["env"]): string {
-  const called = calledBy(env);
+export function asCalledHere(text: string, env: Terminal["env"], slash = ""): string {
+  const called = slash === "" ? calledBy(env) : `${slash}strata`;
   return called === "strata" ? text : text.replace(/(`|^ {2})strata (?=\S)/gm, `$1${called} `);
 }
 
