@@ -19,7 +19,8 @@ export type Strays = (hear: (thrown: unknown) => void) => void;
 export async function run(argv: readonly string[], terminal: Terminal, strays: Strays = () => {}): Promise<number> {
   let places: readonly string[] = [];
   const context = createContext(terminal, argv.includes("--json"), async (line, inside) => {
-    if (GOES_ON.includes(line[0] ?? "")) throw new StrataError("invalid_input", `${line[0]} does not run inside a chat`);
+    if (GOES_ON.includes(line[0] ?? ""))
+      throw new StrataError("invalid_input", `${line[0]} does not run inside a chat`);
     return run([...line, ...places], inside);
   });
   const ends = Promise.withResolvers<never>();
