@@ -281,6 +281,7 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
     misfitAgain: [["shouter", "`name`: Invalid input: expected string, received number"]],
     noMoreTries: [["shouter"]],
     couldNotAnswer: [["shouter", TURN]],
+    warningText: [[]],
   },
   "features/subagents": {
     description: [[[]], [["reviewer (reviews a change)", "those that AGENTS.md defines"]]],

@@ -36,11 +36,13 @@ import { calledThreads, callLeftOpen, callsAtEnd, cancelCalls, dueRuns } from ".
 import {
   agentVersion,
   lastVersions,
+  liveThreads,
   moveThread,
   openThread,
   saveAgentVersion,
   slots,
   thread,
+  threadNamed,
   threads,
 } from "./threads/threads.ts";
 import { askStop, claim, leases, renew, stopAsked, withdraw } from "./turns/claims.ts";
@@ -121,6 +123,8 @@ function turnStore({ reading, writing }: OwnBinding) {
     moveThread: writing(moveThread),
     thread: reading(thread),
     threads: reading(threads),
+    threadNamed: reading(threadNamed),
+    liveThreads: reading(liveThreads),
     slots: reading(slots),
     receive: writing(receive),
     openAndReceive: writing(openAndReceive),

@@ -81,6 +81,13 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   moveThread(scope: ContactScope, id: ThreadId, move: ThreadMove): Promise<Thread>;
   /** Newest activity first. A scope with `contact: null` lists all contacts of the agent. */
   threads(scope: Scope, limit: number, on?: ChannelChoice & Partial<Pick<Paging, "after">>): Promise<readonly Thread[]>;
+  /** The open thread of that channel and key. */
+  threadNamed(
+    scope: ContactScope,
+    name: { readonly channel: string; readonly key: string },
+  ): Promise<Thread | undefined>;
+  /** How many threads of an agent, of whatever contacts, have had something happen since then, but for those of calls; and the oldest. */
+  liveThreads(owner: AgentOwner, since: number): Promise<{ readonly count: number; readonly oldest?: Thread }>;
   slots(scope: ContactScope, thread: ThreadId, page?: Paging): Promise<readonly Slot[]>;
 
   /** Stores events in order, all or none; one whose `(channel, externalId)` is known of this contact is not stored again, unless it was taken back or erased. Proven ones are known to each other alone, by `externalId`, for ever. Gives all as stored.

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { frozenKey, type KeyPlace, type StoredKeys, sharedKey, slug } from "../../agents/index.ts";
+import { agentKey, frozenKey, type KeyPlace, type StoredKeys, sharedKey, slug } from "../../agents/index.ts";
 import { layerId, trusted } from "../../protocol/index.ts";
 import { answerTypeOf, JSON_OBJECT, type Payload, payloadOf, STORED_PAYLOAD, WRITTEN_PAYLOAD } from "./payload.ts";
 import { peersText } from "./wording.ts";
@@ -108,6 +108,39 @@ function isListener(place: KeyPlace): boolean {
   );
 }
 
+/** What holds where `buffer` does not say it. */
+export const LIFETIME = { slots: 1_000, threads: 10_000, graceMinutes: 10 } as const;
+
+const BUFFER = z
+  .strictObject({
+    slots: z
+      .int()
+      .min(2)
+      .max(1_000_000)
+      .optional()
+      .describe("Messages that one conversation may hold, replies included. Default 1,000."),
+    threads: z
+      .int()
+      .min(1)
+      .max(10_000_000)
+      .optional()
+      .describe("Conversations that the agent may have. A further one is refused with 429. Default 10,000."),
+    ttlHours: z
+      .number()
+      .min(0.001)
+      .max(100_000)
+      .optional()
+      .describe("After so many hours in which nothing happened, the agent is warned in a turn. Default: never."),
+    graceMinutes: z
+      .number()
+      .min(0)
+      .max(100_000)
+      .optional()
+      .describe("So many minutes after the warning, the conversation is over, unless something happened. Default 10."),
+  })
+  .optional()
+  .describe("Limits of the agent's conversations. Default: none.");
+
 /** What an agent takes, whom it may ask, and whether it can be reached from outside. */
 export const KEYS = {
   payload: frozenKey({
@@ -142,6 +175,7 @@ export const KEYS = {
     freeze: freezePeers,
     check: checkPeers,
   }),
+  buffer: agentKey(BUFFER),
   entry: sharedKey(
     frozenKey({
       written: ENTRY,

@@ -14,7 +14,7 @@ export const NOT_AN_ENTRY = errorKind("not_an_entry", {
  * Refuses what is said from outside to an agent that is no entry, and a payload that is not what the agent takes.
  * @throws StrataError `not_an_entry`, `invalid_input`
  */
-export async function admitOutside({ agent, events }: Outside): Promise<void> {
+export function admitOutside({ agent, events }: Outside): void {
   // What its own declaration makes it do by the clock comes from nobody.
   if (agent.entry === false && !events.some(({ kind }) => kind === "scheduled")) {
     const says = `${agent.name} can be asked only by its peers; write to an agent that \`entry\` in strata.yaml names, or add it there`;

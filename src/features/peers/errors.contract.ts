@@ -1,12 +1,40 @@
 import { project } from "../../../tests/cli/strata.ts";
-import { type Case, chat } from "../../../tests/errors/doors.ts";
+import { api, type Case, chat, open, site } from "../../../tests/errors/doors.ts";
+import { agentName, contactId } from "../../protocol/index.ts";
+import { BUFFER_API } from "./index.ts";
+
+const companionWith = (line: string) =>
+  project((text) => text.replace("  companion:\n", `  companion:\n    ${line}\n`));
 
 /** How people meet the errors of this feature, for `tests/errors/errors.test.ts`. */
 export const CASES: readonly Case[] = [
   {
     code: "not_an_entry",
     when: "a message goes to an agent that only its peers may ask",
-    provoke: () => chat(project((text) => text.replace("  companion:\n", "  companion:\n    peers: []\n"))),
+    provoke: () => chat(companionWith("peers: []")),
     says: ["companion can be asked only by its peers", "`entry` in strata.yaml"],
+  },
+  {
+    code: "buffer_full",
+    when: "an agent has all the conversations that it may have",
+    provoke: async () => {
+      const { ask, refused } = await site(companionWith("buffer: { threads: 1 }"));
+      await ask("POST /v1/threads", { agent: "companion", contact: "ann" });
+      return refused("POST /v1/threads", { agent: "companion", contact: "bob" });
+    },
+    says: ["companion has 1 conversations", "`buffer.threads`", "try again later"],
+  },
+  {
+    code: "thread_pruned",
+    when: "a message goes to a conversation that was closed after a warning",
+    provoke: async () => {
+      const { runtime, operator } = await open(companionWith("buffer: { graceMinutes: 0 }"));
+      const conversation = { agent: agentName("companion"), contact: contactId("ann"), channel: "http", key: "main" };
+      const thread = await runtime.open(operator, conversation);
+      await runtime.use(BUFFER_API).warn(operator, thread);
+      for await (const _ of runtime.run(operator, thread));
+      return api(() => runtime.open(operator, conversation));
+    },
+    says: ["it was closed", "begin another conversation"],
   },
 ];

@@ -1,11 +1,12 @@
 /** Peers: agents of one project that ask each other, over the edges that strata.yaml declares and no others. */
 import { type JsonObject, type Tool, type ToolReader, toolName } from "../../protocol/index.ts";
-import { callerOf } from "../../turn/index.ts";
+import { callerOf, type Outside, type Parts } from "../../turn/index.ts";
 import type { ToolFamily } from "../../turn/tools/index.ts";
 import type { Feature } from "../feature.ts";
 import { askPeer, saidToCaller } from "./ask.ts";
 import { ASK, KEYS } from "./config.ts";
 import { admitOutside, NOT_AN_ENTRY } from "./entry.ts";
+import { admitToBuffer, BUFFER_API, BUFFER_FULL, bufferApi, idleThreads, THREAD_PRUNED } from "./lifecycle.ts";
 import { OPERATIONS } from "./operations.ts";
 import { JSON_OBJECT } from "./payload.ts";
 import { ASK_UNKNOWN, askTool } from "./wording.ts";
@@ -33,8 +34,14 @@ function askToolFor(name: string): Tool {
   };
 }
 
+async function admitted(parts: Parts, said: Outside): Promise<void> {
+  admitOutside(said);
+  await admitToBuffer(parts, said);
+}
+
 const ASK_FAMILY: ToolFamily = { prefix: ASK, tool: askToolFor };
 
+export { BUFFER_API, type BufferApi } from "./lifecycle.ts";
 export { type HandlerOutput, payloadIn, peerAnswer } from "./handler.ts";
 
 export const FEATURE: Feature = {
@@ -42,7 +49,9 @@ export const FEATURE: Feature = {
   needs: ["subagents"],
   keys: KEYS,
   toolFamilies: [ASK_FAMILY],
-  errors: [NOT_AN_ENTRY],
-  steps: { saidToCaller, admit: async (_, said) => admitOutside(said) },
+  errors: [NOT_AN_ENTRY, BUFFER_FULL, THREAD_PRUNED],
+  steps: { saidToCaller, admit: admitted },
+  jobs: [idleThreads],
   operations: OPERATIONS,
+  open: () => ({ api: ({ parts }) => BUFFER_API.open(bufferApi(parts)) }),
 };

@@ -56,3 +56,7 @@ export const noMoreTries = (name: string): string =>
 /** Nothing of what went wrong there: the record has it. */
 export const couldNotAnswer = (name: string, where: string): string =>
   `${name} could not answer${where}. Continue without it.`;
+
+/** What the agent is told of a conversation on which nothing has happened for long. */
+export const warningText = (): string =>
+  "Nothing has happened in this conversation for a long time. It will be closed soon unless something does. If something is left to be said, say it now.";

@@ -8,6 +8,7 @@ import {
   StrataError,
   type ThreadId,
 } from "../../protocol/index.ts";
+import type { AgentOwner } from "../agent-store.ts";
 import { keepShared, sharedText, textOf } from "../record/pieces.ts";
 import type { ChannelChoice, ClaimRequest, Paging, Slot, Thread, ThreadMove, ThreadOpening } from "../records.ts";
 import { toSlot, toThread } from "../rows.ts";
@@ -69,14 +70,41 @@ export const openThread = async (tx: Tx, scope: ContactScope, opening: ThreadOpe
 export async function openedRow(tx: Tx, scope: ContactScope, opening: ThreadOpening): Promise<Row<"thread">> {
   const { channel, key, parent } = opening;
   if (parent !== undefined) await openRow(tx, scope, parent);
-  const known = await tx.first(threadNamed({ ...owner(scope), channel, key }));
+  const known = await tx.first(rowNamed({ ...owner(scope), channel, key }));
   if (known) return repinned(tx, known, opening);
   const row = newThread(scope, opening);
   await tx.run(insert("thread", row));
   return row;
 }
 
-const threadNamed = fixed((at: ContactScope & Pick<Row<"thread">, "channel" | "key">) =>
+/** The open thread of that name. */
+export async function threadNamed(
+  tx: Tx,
+  scope: ContactScope,
+  { channel, key }: Pick<ThreadOpening, "channel" | "key">,
+): Promise<Thread | undefined> {
+  const row = await tx.first(rowNamed({ ...owner(scope), channel, key }));
+  return row && toThread(row);
+}
+
+/** How many threads of the agent were opened by others than its peers and have had something happen since then, and the oldest of them. */
+export async function liveThreads(
+  tx: Tx,
+  { org, agent }: AgentOwner,
+  since: number,
+): Promise<{ readonly count: number; readonly oldest?: Thread }> {
+  const those = query
+    .selectFrom("thread")
+    .where((eb) => eb.and({ org, agent }))
+    .where("caller_call", "is", null)
+    .where("erased_link", "is", null)
+    .where("last_activity", ">", since);
+  const counted = await tx.first(those.select((eb) => eb.fn.countAll<number>().as("n")));
+  const row = await tx.first(those.selectAll().orderBy("last_activity").orderBy("id").limit(1));
+  return { count: Number(counted?.n ?? 0), ...(row && { oldest: toThread(row) }) };
+}
+
+const rowNamed = fixed((at: ContactScope & Pick<Row<"thread">, "channel" | "key">) =>
   query
     .selectFrom("thread")
     .selectAll()

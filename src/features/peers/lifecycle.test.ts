@@ -1,0 +1,99 @@
+import { expect, it } from "vitest";
+import { agentName, readFrames, untrusted } from "../../protocol/index.ts";
+import { collect, OPERATOR } from "../../turn/index.contract.ts";
+import { BUFFER_API } from "./index.ts";
+import { asks, GREETER, loadYaml, organism } from "./index.contract.ts";
+
+const HELLO = { content: [{ type: "text", text: untrusted("Hello.") }] } as const;
+const HOUR = 3_600_000;
+const with_ = (buffer: string) => GREETER.replace("    peers: [shouter]", `    buffer: ${buffer}\n    peers: [shouter]`);
+const greeter = agentName("greeter");
+
+it("003.42 a conversation holds as many messages as `slots` says, and refuses more", async () => {
+  const { open, say, post, runtime } = await organism(with_("{slots: 4}"), { greeter: ["Hello.", "Hello again."] });
+  const thread = await open();
+  await say(thread, HELLO);
+  await say(thread, HELLO);
+  await expect(post(thread, HELLO)).rejects.toMatchObject({ code: "buffer_full", message: expect.stringContaining("4") });
+  expect(await runtime.slots(OPERATOR, thread.id)).toHaveLength(4);
+  // Another conversation has room.
+  await post(await open("greeter", "ann", "other"), HELLO);
+});
+
+it("003.43 an agent has as many conversations as `threads` says; a further one is refused, and the oldest idle one is warned", async () => {
+  const { open, say, runtime } = await organism(with_("{threads: 1}"), { greeter: ["Hello."] });
+  const thread = await open();
+  await say(thread, HELLO);
+  await expect(open("greeter", "bob")).rejects.toMatchObject({ code: "buffer_full", traits: { status: 429 } });
+  expect((await runtime.pending(OPERATOR, thread)).map(({ kind, trust }) => `${kind}/${trust}`)).toEqual([
+    "warning/platform",
+  ]);
+  // It is warned once, and who has a conversation keeps it.
+  await expect(open("greeter", "bob")).rejects.toMatchObject({ code: "buffer_full" });
+  expect(await runtime.pending(OPERATOR, thread)).toHaveLength(1);
+  expect((await open()).id).toBe(thread.id);
+});
+
+it("003.44 003.40 003.41 003.10 an idle conversation is warned in a turn, and is over when nothing comes within the grace", async () => {
+  const { open, say, post, sentTo, runtime, time } = await organism(with_("{ttlHours: 24}"), {
+    greeter: ["Hello.", "Still there?"],
+  });
+  const thread = await open();
+  await say(thread, HELLO);
+  const idle = async () => (await runtime.use(BUFFER_API).idle(OPERATOR, greeter)).map(({ id }) => id);
+  time.at += 24 * HOUR - 1;
+  expect(await idle()).toEqual([]);
+  time.at += 1;
+  expect(await idle()).toEqual([thread.id]);
+  await runtime.use(BUFFER_API).warn(OPERATOR, thread);
+  // A warning that waits for its turn is not given twice.
+  expect(await idle()).toEqual([]);
+  await collect(runtime.run(OPERATOR, thread));
+  const said = sentTo("greeter")[1]?.messages.at(-1)?.parts ?? [];
+  expect(said.flatMap((part) => (part.type === "text" ? readFrames(part.text) : []))).toMatchObject([
+    { kind: "warning", trust: "platform" },
+  ]);
+  time.at += 600_000 - 1;
+  await open();
+  time.at += 1;
+  await expect(post(thread, HELLO)).rejects.toMatchObject({ code: "thread_pruned" });
+  await expect(open()).rejects.toMatchObject({ code: "thread_pruned", message: expect.stringContaining("another key") });
+  await post(await open("greeter", "ann", "next"), HELLO);
+  // It is not idle again, however long it lies there.
+  time.at += 1_000 * HOUR;
+  expect(await idle()).not.toContain(thread.id);
+  expect(await runtime.slots(OPERATOR, thread.id)).toHaveLength(4);
+});
+
+it("what is said within the grace keeps the conversation", async () => {
+  const { open, say, runtime, time } = await organism(with_("{ttlHours: 24}"), {
+    greeter: ["Hello.", "Still there?", "Good."],
+  });
+  const thread = await open();
+  await say(thread, HELLO);
+  time.at += 24 * HOUR;
+  await runtime.use(BUFFER_API).warn(OPERATOR, thread);
+  await collect(runtime.run(OPERATOR, thread));
+  time.at += 60_000;
+  await say(thread, HELLO);
+  time.at += HOUR;
+  expect((await open()).id).toBe(thread.id);
+});
+
+it("a conversation that waits for an answer is not idle", async () => {
+  const { open, post, runtime, time } = await organism(with_("{ttlHours: 24}"), {
+    greeter: [asks("shouter", { name: "Ada" })],
+  });
+  const thread = await open();
+  await post(thread, HELLO);
+  // One turn alone: nobody runs the agent that is asked.
+  await collect(runtime.run(OPERATOR, thread));
+  time.at += 48 * HOUR;
+  expect(await runtime.use(BUFFER_API).idle(OPERATOR, greeter)).toEqual([]);
+});
+
+it("S20 has the numbers of the seed, and changes nothing of an agent without the key", () => {
+  const agent = loadYaml(with_("{ttlHours: 24}")).agents.get(greeter);
+  expect(agent?.buffer).toEqual({ ttlHours: 24 });
+  expect(loadYaml(GREETER).agents.get(greeter)?.buffer).toBeUndefined();
+});

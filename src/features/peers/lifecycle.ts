@@ -1,0 +1,162 @@
+import {
+  type Agent,
+  type AgentName,
+  type Allowed,
+  errorKind,
+  eventId,
+  issueId,
+  ownKind,
+  untrusted,
+} from "../../protocol/index.ts";
+import type { Store, Thread } from "../../store/index.ts";
+import { agentNamed, closedChannels, featureApi, type Outside, type Parts } from "../../turn/index.ts";
+import type { Job, JobWorld, Notice, Task } from "../../work/index.ts";
+import { LIFETIME } from "./config.ts";
+import { warningText } from "./wording.ts";
+
+/** What the platform says on a thread on which nothing happens. */
+const WARNING = ownKind("warning");
+
+/** A thread holds all that it may, or an agent has as many threads as it may have. */
+export const BUFFER_FULL = errorKind("buffer_full", {
+  status: 429,
+  exit: 12,
+  retry: true,
+  says: "the conversation, or the agent's list of conversations, is full",
+});
+
+/** A thread on which nothing happened any more, not even after a warning. */
+export const THREAD_PRUNED = errorKind("thread_pruned", {
+  status: 410,
+  exit: 3,
+  retry: false,
+  says: "the conversation was closed because nothing happened on it",
+});
+
+type Rules = NonNullable<Agent["buffer"]>;
+
+const HOUR = 3_600_000;
+const MINUTE = 60_000;
+
+/** `busy`: a turn is due, or a call is open. `over`: it was warned, and nothing came before the time was up. */
+type State = "busy" | "live" | "idle" | "warned" | "over";
+
+/** What a thread's own record says of it: nothing else is kept, so that nothing has to be freed. */
+async function stateOf(store: Store, thread: Thread, rules: Rules, now: number): Promise<State> {
+  const { ttlHours = Number.POSITIVE_INFINITY, graceMinutes } = { ...LIFETIME, ...rules };
+  const { scope, id, turns, lastActivity } = thread;
+  if ((await store.untaken(scope, id)).length > 0) return "busy";
+  if ((await store.openCalls(scope, id)).length > 0) return "busy";
+  const last = (await store.turns(scope, id, { limit: 1, after: { at: turns - 1, id: "" } })).at(-1);
+  if (last?.status === "running") return "busy";
+  const warned = last?.events.at(-1);
+  if (warned?.kind === WARNING) return now >= warned.at + graceMinutes * MINUTE ? "over" : "warned";
+  return now - lastActivity >= ttlHours * HOUR ? "idle" : "live";
+}
+
+/**
+ * Refuses what is said on a thread that is over or full, and a new thread where the agent has all that it may have: then the one on which
+ * nothing has happened for the longest time is warned.
+ * @throws StrataError `buffer_full`, `thread_pruned`
+ */
+export async function admitToBuffer(parts: Parts, { agent, scope, thread, opens, events }: Outside): Promise<void> {
+  const { buffer } = agent;
+  if (buffer === undefined) return;
+  // As it is now: who talks there may have read it long ago.
+  const known = thread
+    ? await parts.store.thread(scope, thread.id)
+    : opens && (await parts.store.threadNamed(scope, opens));
+  if (known === undefined && thread !== undefined) return;
+  if (known === undefined) return checkThreads(parts, agent, buffer);
+  if ((await stateOf(parts.store, known, buffer, parts.clock.recorded())) === "over") {
+    const says = `nothing happened on ${known.id} for so long that it was closed: begin another conversation, under another key`;
+    throw THREAD_PRUNED.of(says, { thread: known.id });
+  }
+  const { slots } = { ...LIFETIME, ...buffer };
+  const beyond = await parts.store.slots(known.scope, known.id, { limit: 1, after: { at: slots - 2, id: "" } });
+  if (events.length === 0 || beyond.length === 0) return;
+  const says = `${known.id} holds ${slots} messages, as many as \`buffer.slots\` of ${agent.name} allows: begin another conversation`;
+  throw BUFFER_FULL.of(says, { thread: known.id, slots });
+}
+
+async function checkThreads(parts: Parts, agent: Agent, rules: Rules): Promise<void> {
+  const { threads, ttlHours, graceMinutes } = { ...LIFETIME, ...rules };
+  const now = parts.clock.recorded();
+  // Older ones have been warned, and are over.
+  const since = ttlHours === undefined ? 0 : now - ttlHours * HOUR - graceMinutes * MINUTE;
+  const { count, oldest } = await parts.store.liveThreads({ org: agent.org, agent: agent.name }, since);
+  if (count < threads) return;
+  if (oldest !== undefined && (await stateOf(parts.store, oldest, rules, now)) === "live") await warn(parts, oldest);
+  const says = `${agent.name} has ${count} conversations, as many as \`buffer.threads\` allows: try again later, when one on which nothing happens is closed`;
+  throw BUFFER_FULL.of(says, { agent: agent.name, threads });
+}
+
+/** The warning is an event like any other: the turn that it begins may say something, and what is said meanwhile keeps the thread. */
+async function warn({ store, clock, random }: Parts, { scope, id, channel }: Thread): Promise<void> {
+  const text = untrusted(warningText());
+  const event = { kind: WARNING, trust: "platform", channel, content: [{ type: "text", text }] } as const;
+  const at = clock.recorded();
+  await store.receive(scope, id, [{ ...event, at, id: eventId(issueId("event", clock.real(), random(10))) }]);
+}
+
+export interface BufferApi {
+  /** Threads of an agent on which nothing has happened for its `ttlHours`, and that were not warned. At most 100. */
+  idle(actor: Allowed<"operate">, agent: AgentName): Promise<readonly Thread[]>;
+  /** Warns one of them: the agent has a turn, and the grace begins. */
+  warn(actor: Allowed<"operate">, thread: Thread): Promise<void>;
+}
+
+/** The functions of buffers, as `runtime.use` gives them. */
+export const BUFFER_API = featureApi<BufferApi>("buffers");
+
+/** So many threads are looked at for idle ones at a time, of those on which nothing has happened for long. */
+const PAGE = 100;
+const PAGES = 10;
+
+export const bufferApi = (parts: Parts): BufferApi => ({
+  idle: async (actor, name) => {
+    const agent = agentNamed(parts, actor, name);
+    const { buffer } = agent;
+    if (buffer?.ttlHours === undefined) return [];
+    const now = parts.clock.recorded();
+    const scope = { org: agent.org, agent: agent.name, contact: null };
+    const except = closedChannels(parts);
+    const found: Thread[] = [];
+    // The newest of them first: those before were warned, and are over.
+    let after = { at: now - buffer.ttlHours * HOUR + 1, id: "" };
+    for (let page = 0; page < PAGES && found.length < PAGE; page++) {
+      const threads = await parts.store.threads(scope, PAGE, { except, after });
+      for (const one of threads) if ((await stateOf(parts.store, one, buffer, now)) === "idle") found.push(one);
+      const last = threads.at(-1);
+      if (last === undefined || threads.length < PAGE) break;
+      after = { at: last.lastActivity, id: last.id };
+    }
+    return found;
+  },
+  warn: (_, thread) => warn(parts, thread),
+});
+
+/** Warns threads on which nothing happens. That one is over after that needs no work: its record says so. */
+export const idleThreads: Job = {
+  name: "peers.idle",
+  every: 30_000,
+  due: async ({ runtime, operator }) => {
+    const agents = runtime.agents(operator).filter(({ buffer }) => buffer?.ttlHours !== undefined);
+    const tasks: Task[] = [];
+    for (const { name } of agents)
+      for (const thread of await runtime.use(BUFFER_API).idle(operator, name))
+        tasks.push(warningOf({ runtime, operator }, thread));
+    return { tasks };
+  },
+};
+
+const warningOf = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">, thread: Thread): Task => ({
+  agent: thread.scope.agent,
+  key: thread.id,
+  trouble: `${thread.scope.agent} was not warned of an idle conversation`,
+  async *run(): AsyncGenerator<Notice> {
+    await runtime.use(BUFFER_API).warn(operator, thread);
+    yield { says: "" };
+  },
+});
+
