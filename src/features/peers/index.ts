@@ -41,8 +41,8 @@ async function admitted(parts: Parts, said: Outside): Promise<void> {
 
 const ASK_FAMILY: ToolFamily = { prefix: ASK, tool: askToolFor };
 
-export { BUFFER_API, type BufferApi } from "./lifecycle.ts";
 export { type HandlerOutput, payloadIn, peerAnswer } from "./handler.ts";
+export { BUFFER_API, type BufferApi } from "./lifecycle.ts";
 
 export const FEATURE: Feature = {
   name: "peers",

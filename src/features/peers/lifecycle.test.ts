@@ -1,12 +1,13 @@
 import { expect, it } from "vitest";
 import { agentName, readFrames, untrusted } from "../../protocol/index.ts";
 import { collect, OPERATOR } from "../../turn/index.contract.ts";
-import { BUFFER_API } from "./index.ts";
 import { asks, GREETER, loadYaml, organism } from "./index.contract.ts";
+import { BUFFER_API } from "./index.ts";
 
 const HELLO = { content: [{ type: "text", text: untrusted("Hello.") }] } as const;
 const HOUR = 3_600_000;
-const with_ = (buffer: string) => GREETER.replace("    peers: [shouter]", `    buffer: ${buffer}\n    peers: [shouter]`);
+const with_ = (buffer: string) =>
+  GREETER.replace("    peers: [shouter]", `    buffer: ${buffer}\n    peers: [shouter]`);
 const greeter = agentName("greeter");
 
 it("003.42 a conversation holds as many messages as `slots` says, and refuses more", async () => {
@@ -14,7 +15,10 @@ it("003.42 a conversation holds as many messages as `slots` says, and refuses mo
   const thread = await open();
   await say(thread, HELLO);
   await say(thread, HELLO);
-  await expect(post(thread, HELLO)).rejects.toMatchObject({ code: "buffer_full", message: expect.stringContaining("4") });
+  await expect(post(thread, HELLO)).rejects.toMatchObject({
+    code: "buffer_full",
+    message: expect.stringContaining("4"),
+  });
   expect(await runtime.slots(OPERATOR, thread.id)).toHaveLength(4);
   // Another conversation has room.
   await post(await open("greeter", "ann", "other"), HELLO);
@@ -57,7 +61,10 @@ it("003.44 003.40 003.41 003.10 an idle conversation is warned in a turn, and is
   await open();
   time.at += 1;
   await expect(post(thread, HELLO)).rejects.toMatchObject({ code: "thread_pruned" });
-  await expect(open()).rejects.toMatchObject({ code: "thread_pruned", message: expect.stringContaining("another key") });
+  await expect(open()).rejects.toMatchObject({
+    code: "thread_pruned",
+    message: expect.stringContaining("another key"),
+  });
   await post(await open("greeter", "ann", "next"), HELLO);
   // It is not idle again, however long it lies there.
   time.at += 1_000 * HOUR;

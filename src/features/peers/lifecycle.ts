@@ -159,4 +159,3 @@ const warningOf = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">
     yield { says: "" };
   },
 });
-
