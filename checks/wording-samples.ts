@@ -350,4 +350,9 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
       ["Shop phone", undefined],
     ],
   },
+  "features/drafts": {
+    draftsWait: [[1], [3]],
+    sentEdited: [["We open at nine."]],
+    discarded: [["answered by phone"], [undefined]],
+  },
 };

@@ -68,6 +68,8 @@ export interface NewEvent {
   readonly number?: Untrusted;
   /** The line of the organization that it came to, by the id that is declared: replies leave by it. */
   readonly line?: string;
+  /** Set where what it says stands in the thread's history already: it makes no entry there, and no memory. */
+  readonly inHistory?: true;
   readonly content: readonly EventPart[];
   /** When it happened, according to the channel: milliseconds since 1970. */
   readonly at: number;

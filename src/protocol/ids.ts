@@ -27,6 +27,8 @@ export type OutboxId = Brand<string, "OutboxId">;
 export type ApprovalId = Brand<string, "ApprovalId">;
 /** One key of the HTTP server: `key_…`. It names the key in lists and records, and opens nothing. */
 export type KeyId = Brand<string, "KeyId">;
+/** One reply that waits for a person: `drf_…`. */
+export type DraftId = Brand<string, "DraftId">;
 
 /** One call whose answer comes later: `cal_…`. The provider's own id for it may repeat. */
 export type CallId = Brand<string, "CallId">;
@@ -43,6 +45,7 @@ const ISSUED = {
   memory: "mem",
   outbox: "out",
   approval: "apr",
+  draft: "drf",
   call: "cal",
   key: "key",
 } as const;
@@ -107,6 +110,7 @@ export const outboxId = (text: string): OutboxId => issued(text, "outbox");
 export const callId = (text: string): CallId => issued(text, "call");
 export const approvalId = (text: string): ApprovalId => issued(text, "approval");
 export const keyId = (text: string): KeyId => issued(text, "key");
+export const draftId = (text: string): DraftId => issued(text, "draft");
 
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 

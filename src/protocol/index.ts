@@ -87,6 +87,8 @@ export {
   type ContactId,
   callId,
   contactId,
+  type DraftId,
+  draftId,
   type EventId,
   eventId,
   type IssuedKind,

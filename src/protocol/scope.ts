@@ -94,16 +94,16 @@ export const PROGRAM: ActorId = actorId("program:strata");
 
 /**
  * The actions that need permission. `view`: a thread and what was said on it, cut to what the actor may know; `read`: all that is kept;
- * `explain`: also what a model was sent, and why.
+ * `explain`: also what a model was sent, and why; `decide`: what becomes of what an agent wants to say.
  */
-export const ACTIONS = ["view", "post", "run", "read", "explain", "operate"] as const;
+export const ACTIONS = ["view", "post", "run", "read", "explain", "decide", "operate"] as const;
 export type Action = (typeof ACTIONS)[number];
 
 /** Deny by default: an action not named here is refused. */
 const MAY = {
   platform: ACTIONS,
   operator: ACTIONS,
-  member: ["view", "post", "run", "read"],
+  member: ["view", "post", "run", "read", "decide"],
   agent: ["view", "read"],
   contact: ["view", "post", "run"],
   auditor: ["view", "read", "explain"],

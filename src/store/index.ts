@@ -88,6 +88,7 @@ export { batchMemberOf } from "./threads/batch-members.ts";
 export { addEvents } from "./threads/events.ts";
 export { callLeftOpen } from "./threads/open-calls.ts";
 export { openRow } from "./threads/threads.ts";
+export { addLateReply } from "./turns/apply-turn.ts";
 export {
   type AlsoStored,
   type BackupProgress,

@@ -191,4 +191,12 @@ export const SHARED: readonly Migration[] = [
       }),
     ],
   },
+  {
+    number: 34,
+    name: "replies after their turn",
+    statements: [
+      newColumn("slot", "act", "text"),
+      onSqlite("create index slot_act_checked on slot (+act) where act is not null"),
+    ],
+  },
 ];

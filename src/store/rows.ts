@@ -8,6 +8,7 @@ import {
   type Ledger,
   type Memory,
   type Message,
+  type NewEvent,
   partText,
   type Reply,
   type ReservedLimits,
@@ -50,11 +51,7 @@ import type { NOBODY, Row } from "./tables.ts";
 export type WithText<R> = R & { readonly text: string | null };
 
 /** What an event's piece holds: all of it that its sender wrote. */
-export interface EventText {
-  readonly name?: Untrusted;
-  readonly number?: Untrusted;
-  readonly line?: string;
-  readonly content: readonly EventPart[];
+export interface EventText extends Pick<NewEvent, "name" | "number" | "line" | "inHistory" | "content"> {
   /** Of an answer to an open call. */
   readonly failed?: true;
   readonly used?: CallLimits;
@@ -185,6 +182,9 @@ function slotText(row: WithText<Row<"slot">>): Untrusted {
   if (row.text === null) return untrusted("");
   return untrusted(row.kind === "reply" ? String(toJson(row.text)) : eventWords(row.text));
 }
+
+/** Whether what an event says stands in the history already. */
+export const isInHistory = (text: string | null): boolean => text !== null && toEventText(text).inHistory === true;
 
 /** What an event says, as it is kept. */
 export const eventWords = (text: string): string => wordsOf(toEventText(text).content);

@@ -246,6 +246,8 @@ interface SlotTable extends Owned {
   readonly speaker: Trust;
   readonly piece: Digest;
   readonly at: number;
+  /** The act of a person by which it came after its turn; null for what its turn said. */
+  readonly act: string | null;
 }
 
 /** `input` is the keyed digest of the call's canonical input. */

@@ -126,10 +126,10 @@ export interface StorePart<Functions extends object = object> {
   readonly inLink?: (tx: Tx, of: OneTurn) => Promise<Readonly<Record<string, unknown>>>;
   /** The contact's texts that its rows of a turn name: they are there, and blank only where the contact was erased. */
   readonly named?: (tx: Tx, of: OneTurn) => Promise<readonly Digest[]>;
-  /** Under which id it keeps a turn's reply: the memory of the reply has its id from that. */
-  readonly replyId?: (tx: Tx, of: OneTurn) => Promise<OutboxId | undefined>;
   /** Its tables whose rows are digested under their contact's key: of a contact there may be nothing else. */
   readonly keyed?: readonly string[];
+  /** Under which id it keeps a turn's reply, or the one that went out later by an act: the memory of the reply has its id from that. */
+  readonly replyId?: (tx: Tx, of: OneTurn, act: string | null) => Promise<OutboxId | undefined>;
   /** Blanks what it keeps of a contact's words, before the contact's name goes from every row. */
   readonly erase: (tx: Tx, scope: ContactScope, erasing: Erasing) => Promise<void>;
   /** What is wrong with its rows, where no link repeats them. */

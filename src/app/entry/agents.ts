@@ -1,5 +1,6 @@
 import { type ConfigInput as Config, declaring } from "../../agents/index.ts";
 import * as deliveries from "../../features/deliveries/config.ts";
+import * as drafts from "../../features/drafts/config.ts";
 import * as fetch from "../../features/fetch/config.ts";
 import * as files from "../../features/files/config.ts";
 import * as inbox from "../../features/inbox/config.ts";
@@ -28,7 +29,8 @@ type AgentKeys = typeof inbox.KEYS &
   typeof settings.KEYS &
   typeof subagents.KEYS &
   typeof organization.KEYS &
-  typeof peers.KEYS;
+  typeof peers.KEYS &
+  typeof drafts.KEYS;
 type LayerSources = typeof memories.SOURCES &
   typeof logs.SOURCES &
   typeof inbox.SOURCES &
@@ -37,7 +39,8 @@ type LayerSources = typeof memories.SOURCES &
   typeof files.SOURCES &
   typeof settings.SOURCES &
   typeof runtime.SOURCES &
-  typeof organization.SOURCES;
+  typeof organization.SOURCES &
+  typeof drafts.SOURCES;
 
 /** The keys of agents that features bring, in the order of the configuration page. They are small, and read before anything runs. */
 export const AGENT_KEYS: AgentKeys = {
@@ -54,6 +57,7 @@ export const AGENT_KEYS: AgentKeys = {
   ...subagents.KEYS,
   ...organization.KEYS,
   ...peers.KEYS,
+  ...drafts.KEYS,
 };
 
 /** The sources that layers may name, in the order of that page. */
@@ -67,6 +71,7 @@ export const LAYER_SOURCES: LayerSources = {
   ...settings.SOURCES,
   ...runtime.SOURCES,
   ...organization.SOURCES,
+  ...drafts.SOURCES,
 };
 
 /** The contents of strata.yaml, as a program writes them. */

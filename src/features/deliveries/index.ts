@@ -15,7 +15,7 @@ import { OUTBOX_STORE, STATUSES } from "./store.ts";
 
 export { DELIVERY_API, type DeliveryApi } from "./api.ts";
 export type { Delivery, DeliveryPorts, SendDelivery } from "./deliver.ts";
-export { OUTBOX_STORE } from "./store.ts";
+export { OUTBOX_STORE, queueReply } from "./store.ts";
 export { sendDelivery } from "./webhook.ts";
 
 const MESSAGE = z

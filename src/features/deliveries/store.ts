@@ -19,6 +19,7 @@ import {
   type Finding,
   fixed,
   inOrder,
+  newColumn,
   type OneTurn,
   owner,
   type Position,
@@ -51,6 +52,8 @@ interface OutboxTable extends ContactScope {
   readonly due: number | null;
   /** Why the last try failed. */
   readonly failed: string | null;
+  /** The act of a person by which it goes out; null for what its turn sent. */
+  readonly act: string | null;
 }
 
 const { query, insert } = tables<{ outbox: OutboxTable }>();
@@ -99,10 +102,21 @@ export const OUTBOX_STORE = {
   name: "deliveries",
   tables: {
     outbox: {
-      linked: "org agent contact id thread turn channel piece at",
+      linked: "org agent contact id thread turn channel piece at act",
       volatile: "status delivered_at holder lease_until tries due failed",
+      since: "act",
     },
   },
+  migrations: [
+    {
+      number: 35,
+      name: "replies by a person's act",
+      statements: [
+        newColumn("outbox", "act", "text"),
+        { sqlite: "create index outbox_act_checked on outbox (+act) where act is not null", postgres: "" },
+      ],
+    },
+  ],
   functions: ({ reading, writing }) => {
     const [due, lease] = [reading(dueIds), writing(leaseDue)];
     return {
@@ -129,7 +143,7 @@ export const OUTBOX_STORE = {
   },
   onCommit: sendReply,
   inLink: async (tx, of) => ({ outbox: (await tx.all(recorded(of))).sort((a, b) => (a.id < b.id ? -1 : 1)) }),
-  replyId: async (tx, of) => (await tx.first(recorded(of)))?.id,
+  replyId: async (tx, of, act) => (await tx.first(act === null ? recorded(of) : byAct({ ...of, act })))?.id,
   erase: forgetFailures,
   verify: checkMail,
 } satisfies StorePart;
@@ -145,14 +159,34 @@ async function sendReply(tx: Tx, { scope, turn, done }: EndedTurn): Promise<void
     due === "never"
       ? ({ status: "delivered", delivered_at: at, due: null } as const)
       : ({ status: "waiting", delivered_at: null, due } as const);
-  await tx.run(insert("outbox", { ...sent, ...far, holder: null, lease_until: null, tries: 0, failed: null }));
+  await tx.run(
+    insert("outbox", { ...sent, ...far, holder: null, lease_until: null, tries: 0, failed: null, act: null }),
+  );
+}
+
+/** A reply that goes out by a person's act, inside a write transaction. */
+export async function queueReply(
+  tx: Tx,
+  scope: ContactScope,
+  reply: Pick<OutboxTable, "id" | "thread" | "turn" | "channel" | "piece" | "at"> & { readonly act: string },
+): Promise<void> {
+  const none = { delivered_at: null, holder: null, lease_until: null, due: null, failed: null };
+  await tx.run(insert("outbox", { ...owner(scope), ...reply, ...none, status: "waiting", tries: 0 }));
 }
 
 const recorded = fixed((of: OneTurn) =>
   query
     .selectFrom("outbox")
     .select(["thread", "id", "channel", "piece", "at"])
-    .where((eb) => eb.and({ ...owner(of), turn: of.turn })),
+    .where((eb) => eb.and({ ...owner(of), turn: of.turn }))
+    .where("act", "is", null),
+);
+
+const byAct = fixed((of: OneTurn & { readonly act: string }) =>
+  query
+    .selectFrom("outbox")
+    .select("id")
+    .where((eb) => eb.and({ ...owner(of), turn: of.turn, act: of.act })),
 );
 
 /** Who would have been given a message may have quoted it. */

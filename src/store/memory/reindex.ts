@@ -1,7 +1,7 @@
 import type { ContactScope, OutboxId, ThreadId, TurnId } from "../../protocol/index.ts";
 import { foldedDigest, memoryDigest } from "../digests.ts";
 import { knownKey, TEXT_OF } from "../record/pieces.ts";
-import { type MemoryRow, toMemory } from "../rows.ts";
+import { isInHistory, type MemoryRow, toMemory } from "../rows.ts";
 import { KEPT_ENDINGS, owner, plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { taintsOf } from "../threads/batch-members.ts";
@@ -161,14 +161,14 @@ export async function slotsSaid(tx: Tx, scope: ContactScope, turn: TurnId): Prom
   );
   // Results of open calls come first among its events, and have no slot.
   const told = rows.filter(({ kind }) => kind !== "reply").length;
-  const events = (await eventsOfTurn(tx, scope, turn)).slice(-told);
-  let reply: OutboxId | undefined;
-  for (const part of tx.parts) reply ??= await part.replyId?.(tx, { ...owner(scope), turn });
+  const events = (await eventsOfTurn(tx, scope, turn)).filter(({ text }) => !isInHistory(text)).slice(-told);
   return (
-    await inOrder(rows, async ({ position, kind, speaker, piece, at, text }, i): Promise<readonly SlotSaid[]> => {
+    await inOrder(rows, async ({ position, kind, speaker, piece, at, text, act }, i): Promise<readonly SlotSaid[]> => {
       const event = events[i];
       if (kind !== "reply") return event ? [{ id: event.id, position, kind, trust: speaker, piece, at, text }] : [];
       const trust = replyTrust(await taintsOf(tx, scope, turn));
+      let reply: OutboxId | undefined;
+      for (const part of tx.parts) reply ??= await part.replyId?.(tx, { ...owner(scope), turn }, act);
       return reply === undefined ? [] : [{ id: reply, position, kind, trust, piece, at, text }];
     })
   ).flat();

@@ -39,7 +39,7 @@ export const CORE_COVER: Readonly<Record<string, TableCover>> = {
       "org agent contact thread turn n epoch base own tail marks parameters ledger taint reply finish input cache_read cache_write output dollars at milliseconds cache_write_long predicted_read predicted_write predicted_write_long predicted_input",
     since: "cache_write_long predicted_read",
   },
-  slot: { linked: "org agent contact thread position turn kind speaker piece at" },
+  slot: { linked: "org agent contact thread position turn kind speaker piece at act", since: "act" },
   journal: {
     derived: "outcome",
     volatile: "org agent contact thread turn ordinal tool input begun_at ended_at",

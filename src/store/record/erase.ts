@@ -19,7 +19,7 @@ import { insert, ONE, owner, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { answerCaller, platformAnswer } from "../threads/answers.ts";
 import { batchesWith, freeMembers } from "../threads/batch-members.ts";
-import { forgetIds } from "../threads/events.ts";
+import { forgetIds } from "../threads/erased-ids.ts";
 import { UNTAKEN } from "../threads/open-calls.ts";
 import { stopTurn } from "../turns/settle.ts";
 import { inOrder, type Tx } from "../tx.ts";

@@ -261,9 +261,11 @@ const epochsOfTurn = fixed((at: OneTurn) =>
     .where((eb) => eb.and({ ...owner(at), turn: at.turn })),
 );
 
+/** What came later by somebody's act is in that act's link. */
 const slotsOfTurn = fixed((at: OneTurn) =>
   query
     .selectFrom("slot")
     .select(["thread", "position", "kind", "speaker", "piece", "at"])
-    .where((eb) => eb.and({ ...owner(at), turn: at.turn })),
+    .where((eb) => eb.and({ ...owner(at), turn: at.turn }))
+    .where("act", "is", null),
 );

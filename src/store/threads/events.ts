@@ -3,18 +3,18 @@ import {
   type ContactScope,
   canonicalJson,
   type EventId,
-  keyedDigest,
   type StoredEvent,
   StrataError,
   type ThreadId,
   type TurnId,
 } from "../../protocol/index.ts";
-import { keepOwn, knownKey, scopeKey, textOf } from "../record/pieces.ts";
+import { keepOwn, scopeKey, textOf } from "../record/pieces.ts";
 import type { ArrivingEvent, Posted, ThreadOpening } from "../records.ts";
 import { type EventText, toEvent, toThread, type WithText, wordsOf } from "../rows.ts";
 import { fixed, insert, ONE, owner, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { type AlsoStored, inOrder, type Tx } from "../tx.ts";
+import { isSpent } from "./erased-ids.ts";
 import { noteAnswer, sortEvents, UNTAKEN } from "./open-calls.ts";
 import { openedRow, openRow } from "./threads.ts";
 import { COUNTED, checkRoom } from "./waiting-limit.ts";
@@ -162,52 +162,6 @@ async function knownUnsigned(tx: Tx, scope: ContactScope, event: Named): Promise
   throw new StrataError("invalid_input", `${says}: send this one with another external id`, details);
 }
 
-/**
- * What was erased is no longer known, for nobody can tell whether it was the same: its id is free for what comes next. A signature
- * counts once all the same: of a signed one stays a digest.
- */
-export async function forgetIds(tx: Tx, scope: ContactScope): Promise<void> {
-  const named = query
-    .selectFrom("event")
-    .select(["external_id", "proof"])
-    .where((eb) => eb.and(owner(scope)))
-    .where("external_id", "is not", null);
-  for (const { external_id, proof } of await tx.all(named)) {
-    if (external_id === null || proof !== "proven") continue;
-    await scopeKey(tx, { ...scope, contact: null });
-    await tx.run(insert("spent_signature", await spent(tx, scope, external_id), "if new"));
-  }
-  await tx.run(
-    query
-      .updateTable("event")
-      .set({ external_id: null })
-      .where((eb) => eb.and(owner(scope)))
-      .where("external_id", "is not", null),
-  );
-}
-
-/** A signed id of an erased contact: under the agent's key, so that neither can be read from it. */
-async function spent(
-  tx: Tx,
-  { org, agent, contact }: ContactScope,
-  externalId: string,
-): Promise<Row<"spent_signature">> {
-  const key = (await knownKey(tx, { org, agent, contact: null })) ?? new Uint8Array(32);
-  return { org, agent, digest: keyedDigest(key, canonicalJson(["signed", contact, externalId])) };
-}
-
-async function isSpent(tx: Tx, scope: ContactScope, externalId: string): Promise<boolean> {
-  const wanted = await spent(tx, scope, externalId);
-  return (await tx.first(spentSignature(wanted))) !== undefined;
-}
-
-const spentSignature = fixed((at: Row<"spent_signature">) =>
-  query
-    .selectFrom("spent_signature")
-    .select("digest")
-    .where((eb) => eb.and({ org: at.org, agent: at.agent, digest: at.digest })),
-);
-
 /** The same for one id that was erased before erasing did so. */
 async function freeErasedId(tx: Tx, scope: ContactScope, { externalId, channel, proof }: ArrivingEvent): Promise<void> {
   if (externalId === undefined || proof === "proven") return;
@@ -268,12 +222,14 @@ interface Arrival {
 }
 
 async function add(tx: Tx, scope: ContactScope, { event, thread, key, seq }: Arrival): Promise<StoredEvent> {
-  const { id, kind, trust, channel, at, proof = null, answers, name, number, line, content, failed, used } = event;
+  const { id, kind, trust, channel, at, proof = null, answers, name, number, line, inHistory } = event;
+  const { content, failed, used } = event;
   await freeErasedId(tx, scope, event);
   const said: EventText = {
     ...(name !== undefined && { name }),
     ...(number !== undefined && { number }),
     ...(line !== undefined && { line }),
+    ...(inHistory && { inHistory }),
     content,
     ...(failed && { failed }),
     ...(used && { used }),

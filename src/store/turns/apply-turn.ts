@@ -6,6 +6,7 @@ import {
   type EventId,
   isBatch,
   isKept,
+  type OutboxId,
   StrataError,
   type ThreadId,
   type Trust,
@@ -15,9 +16,10 @@ import { applyWrites } from "../core-writes.ts";
 import type { TranscriptPlace } from "../digests.ts";
 import { rememberTurn, replyTrust, type SlotSaid } from "../memory/messages.ts";
 import type { Claim, TurnOutcome } from "../records.ts";
+import { isInHistory } from "../rows.ts";
 import { fixed, insertAll, ONE, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
-import { stagedIn, taintsIn } from "../threads/batch-members.ts";
+import { stagedIn, taintsIn, taintsOf } from "../threads/batch-members.ts";
 import { eventsOfTurn, type HandledEvent } from "../threads/events.ts";
 import { UNTAKEN } from "../threads/open-calls.ts";
 import type { DoneTurn, Tx } from "../tx.ts";
@@ -98,7 +100,7 @@ async function addSlots(tx: Tx, at: Settling, { claim, outcome, words, events, s
   const first = last ? last.position + 1 : 0;
   // An answer is the result of its call, which stands in the transcript; nobody has said it in the conversation.
   const results = new Set(claim.open.map(({ id }) => events.find(({ answers }) => answers === id)?.id));
-  const heard = events.filter(({ id }) => !results.has(id));
+  const heard = events.filter(({ id, text }) => !results.has(id) && !isInHistory(text));
   const said: Omit<SlotSaid, "position">[] = heard.map(({ id, kind, trust, piece, at: when, text }) => ({
     id,
     kind,
@@ -111,7 +113,17 @@ async function addSlots(tx: Tx, at: Settling, { claim, outcome, words, events, s
   const slots = said.map((slot, i) => ({ ...slot, position: first + i }));
   const rows = slots.map(({ position, kind, trust, piece, at: when }): Row<"slot"> => {
     const speaker = kind === "reply" ? "agent" : trust;
-    return { ...owner(at.scope), thread: at.thread, position, turn: at.turn, kind, speaker, piece, at: when };
+    return {
+      ...owner(at.scope),
+      thread: at.thread,
+      position,
+      turn: at.turn,
+      kind,
+      speaker,
+      piece,
+      at: when,
+      act: null,
+    };
   });
   await insertAll(tx, "slot", rows);
   const forkedFrom = first === 0 ? (claim.thread.forkedFrom?.thread ?? null) : null;
@@ -131,3 +143,29 @@ const lastSlot = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
     .orderBy("position", "desc")
     .limit(ONE),
 );
+
+/** A reply that goes out after its turn, because a person decided so. */
+export interface LateReply {
+  readonly thread: ThreadId;
+  readonly turn: TurnId;
+  readonly id: OutboxId;
+  /** What the person did, whose link covers the entry. */
+  readonly act: string;
+  /** The text, as `keepOwn` has kept it. */
+  readonly piece: Digest;
+  readonly text: string;
+  readonly at: number;
+}
+
+/** Puts the reply at the end of its thread's history and remembers it, inside a write transaction. Gives its place there. */
+export async function addLateReply(tx: Tx, scope: ContactScope, late: LateReply): Promise<number> {
+  const { thread, turn, id, act, piece, at } = late;
+  const last = await tx.first(lastSlot({ ...owner(scope), thread }));
+  const position = last ? last.position + 1 : 0;
+  const row: Row<"slot"> = { ...owner(scope), thread, position, turn, kind: "reply", speaker: "agent", piece, at, act };
+  await insertAll(tx, "slot", [row]);
+  const trust = replyTrust(await taintsOf(tx, scope, turn));
+  const slot = { id, kind: "reply", trust, piece, at, position, text: JSON.stringify(late.text) } as const;
+  await rememberTurn(tx, { scope, thread, turn, forkedFrom: null, slots: [slot], except: new Set() });
+  return position;
+}

@@ -1,0 +1,185 @@
+import { describe, expect, it } from "vitest";
+import { agentSpec } from "../../agents/index.ts";
+import { reviveAgent } from "../../app/entry/agents.ts";
+import {
+  type Agent,
+  actorId,
+  agentName,
+  allow,
+  contactId,
+  type Layer,
+  layerId,
+  type Message,
+  trusted,
+  untrusted,
+} from "../../protocol/index.ts";
+import { endOf, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
+import { DELIVERY_API } from "../deliveries/index.ts";
+import { MEMORY_API } from "../memories/index.ts";
+import { DRAFT_API } from "./index.ts";
+
+const layer = (id: string, rank: number, source: Layer["source"], more: Partial<Layer>): Layer => ({
+  ...{ mutability: "immutable", scope: "agent", trust: "operator", minimum: 0, required: false },
+  modes: { full: "whole", compact: "whole", minimal: "whole" },
+  ...more,
+  ...{ id: layerId(id), rank, source },
+});
+
+type Delivery = Partial<NonNullable<Agent["delivery"]>> & Pick<NonNullable<Agent["delivery"]>, "way">;
+
+const clerk = (delivery: Delivery): Agent =>
+  sampleAgent({
+    delivery: { overdue: 240, ...delivery },
+    tools: [],
+    recall: "none",
+    layers: [
+      layer("core", 0, { kind: "text", text: trusted("You are a clerk.") }, {}),
+      layer("delivery", 50, { kind: "delivery" }, { scope: "turn", mutability: "live", trust: "platform" }),
+    ],
+  });
+
+const MEMBER = allow({ org: ORG, id: actorId("member:mia"), role: "member" }, "decide", "read");
+const textOf = ({ parts }: Message): string => parts.map((part) => ("text" in part ? part.text : "")).join("\n");
+
+async function desk(replies: readonly string[], delivery: Delivery = { way: "draft" }) {
+  const agent = clerk(delivery);
+  const on = await testRuntime(replies, { agent });
+  const thread = await on.open();
+  const drafts = on.runtime.use(DRAFT_API);
+  const open = () => drafts.newestDrafts(OPERATOR, { status: "open", limit: 9 });
+  const ask = async (text: string) => endOf(await on.say(thread, text, { replyTo: "outbox" }));
+  const outbox = () => on.runtime.use(DELIVERY_API).outbox(OPERATOR, agent.name, { limit: 9 });
+  const slots = async () => (await on.runtime.slots(OPERATOR, thread.id)).map(({ kind, text }) => `${kind}: ${text}`);
+  const verified = async () => {
+    const found = [];
+    for await (const one of on.store.verify(ORG)) if (one.type === "problem") found.push(one);
+    expect(found).toEqual([]);
+  };
+  return { ...on, thread, drafts, open, ask, outbox, slots, verified };
+}
+
+describe("a reply that waits for a person", () => {
+  it("004.7 goes to nobody: the turn ends done, with a draft and no reply, and the agent reads that it was not sent", async () => {
+    const on = await desk(["We open at nine.", "As I said."]);
+    expect(await on.ask("When do you open?")).toMatchObject({ type: "done", text: "", unanswered: 1 });
+    expect(await on.open()).toMatchObject([{ text: "We open at nine.", status: "open", overdue: false }]);
+    expect(await on.outbox()).toEqual([]);
+    expect(await on.slots()).toEqual(["message: When do you open?"]);
+    await on.ask("Hello?");
+    const [, second] = on.sent;
+    expect(second?.messages.map(textOf).join("\n")).toContain("it is a draft, and a person decides about it first");
+    expect(second?.tail.map(({ text }) => text).join("\n")).toContain(
+      "What you write is a draft: a person of the team reads it, then sends, changes or discards it. Write it as it should be sent. A draft of yours in this conversation still waits for a person and was not sent.",
+    );
+    await on.verified();
+  });
+
+  it("a newer one takes the place of the open one of the same conversation", async () => {
+    const on = await desk(["One.", "Two."]);
+    await on.ask("a");
+    await on.ask("b");
+    expect((await on.open()).map(({ text }) => text)).toEqual(["Two."]);
+    const [, first] = await on.drafts.newestDrafts(OPERATOR, { limit: 9 });
+    expect(first).toMatchObject({ text: "One.", status: "superseded" });
+    await expect(on.drafts.decideDraft(MEMBER, first?.id as never, { verdict: "approved" })).rejects.toThrow(
+      "a newer draft took its place",
+    );
+    await on.verified();
+  });
+
+  it("32 approved, it is in outbox, history and memory at once, by a member's act; the next request says it was sent, and begins no epoch", async () => {
+    const on = await desk(["We open at nine.", "You are welcome."]);
+    await on.ask("When do you open?");
+    const [draft] = await on.open();
+    const decided = await on.drafts.decideDraft(MEMBER, draft?.id as never, { verdict: "approved" });
+    expect(decided).toMatchObject({
+      status: "approved",
+      decided: { by: "member", byId: "member:mia", sent: "We open at nine." },
+    });
+    expect(await on.outbox()).toMatchObject([{ text: "We open at nine.", status: "waiting" }]);
+    expect(await on.slots()).toEqual(["message: When do you open?", "reply: We open at nine."]);
+    const found = await on.runtime
+      .use(MEMORY_API)
+      .searchMemories(OPERATOR, on.thread.scope, { query: "nine", limit: 3 });
+    expect(found.map(({ content }) => content)).toContain("We open at nine.");
+    await on.verified();
+    await on.ask("Thanks");
+    const [first, second] = on.sent;
+    const said = second?.messages.map(textOf).join("\n") ?? "";
+    expect(said).toContain("Your draft was approved and sent as you wrote it.");
+    expect(said.match(/We open at nine/g)).toHaveLength(1);
+    expect(second?.messages.slice(0, 1)).toEqual(first?.messages);
+    expect(await on.slots()).toEqual(["message: When do you open?", "reply: We open at nine.", "message: Thanks"]);
+    await on.verified();
+  });
+
+  it("34 edited, what was really sent shows once in the request, the history, the search and the outbox", async () => {
+    const on = await desk(["We open at nine.", "You are welcome."]);
+    await on.ask("When do you open?");
+    const [draft] = await on.open();
+    await on.drafts.decideDraft(OPERATOR, draft?.id as never, { verdict: "edited", text: "At ten on Fridays." });
+    await on.ask("Thanks");
+    const said = on.sent[1]?.messages.map(textOf).join("\n") ?? "";
+    expect(said).toContain("| Your draft was changed by a person. This was sent instead:\n| At ten on Fridays.");
+    expect(said.match(/At ten on Fridays/g)).toHaveLength(1);
+    expect((await on.slots()).filter((one) => one.includes("Fridays"))).toEqual(["reply: At ten on Fridays."]);
+    expect(await on.outbox()).toMatchObject([{ text: "At ten on Fridays." }]);
+    const found = await on.runtime
+      .use(MEMORY_API)
+      .searchMemories(OPERATOR, on.thread.scope, { query: "ten Fridays", limit: 9 });
+    expect(found.filter(({ content }) => content.includes("Fridays"))).toHaveLength(1);
+    await on.verified();
+  });
+
+  it("discarded, nothing goes out and the agent reads why; a second decision is refused and changes nothing", async () => {
+    const on = await desk(["We open at nine.", "I see."]);
+    await on.ask("When do you open?");
+    const [draft] = await on.open();
+    await on.drafts.decideDraft(MEMBER, draft?.id as never, {
+      verdict: "discarded",
+      note: untrusted("answered by phone"),
+    });
+    await expect(on.drafts.decideDraft(OPERATOR, draft?.id as never, { verdict: "approved" })).rejects.toThrow(
+      "because it is discarded; nothing was changed",
+    );
+    await on.ask("Hello?");
+    expect(on.sent[1]?.messages.map(textOf).join("\n")).toContain("not sent: answered by phone");
+    expect(await on.outbox()).toEqual([]);
+    await on.verified();
+  });
+
+  it("is overdue after a while, and still not sent", async () => {
+    const on = await desk(["We open at nine."], { way: "draft", overdue: 30 });
+    await on.ask("When do you open?");
+    on.time.at += 31 * 60_000;
+    expect(await on.open()).toMatchObject([{ status: "open", overdue: true }]);
+    expect(await on.outbox()).toEqual([]);
+  });
+
+  it("no contact sees or decides one, and no other agent's key", async () => {
+    const on = await desk(["We open at nine."]);
+    await on.ask("When do you open?");
+    const [draft] = await on.open();
+    const other = allow({ org: ORG, id: actorId("member:x"), role: "member", agent: agentName("other") }, "decide");
+    await expect(on.drafts.decideDraft(other, draft?.id as never, { verdict: "approved" })).rejects.toThrow(
+      "not in reach",
+    );
+    const contact = { org: ORG, id: actorId("key:ann"), role: "contact", contact: contactId("ann") } as const;
+    expect(() => allow(contact, "decide")).toThrow();
+  });
+});
+
+it("a conversation that is only observed has no reply and no draft; another channel may be sent at once", async () => {
+  const on = await desk(["Hm.", "Hello."], { way: "observe", channels: { web: "send" } });
+  expect(await on.ask("Hi")).toMatchObject({ text: "" });
+  expect(await on.open()).toEqual([]);
+  expect(on.sent[0]?.tail.map(({ text }) => text).join()).toContain("you only observe it");
+  const web = await on.runtime.open(OPERATOR, {
+    agent: on.agent.name,
+    contact: contactId("ann"),
+    channel: "web",
+    key: "main",
+  });
+  expect(endOf(await on.say(web, "Hi", { replyTo: "outbox" }))).toMatchObject({ text: "Hello." });
+  expect(reviveAgent(agentSpec(on.agent))).toMatchObject({ delivery: { channels: { web: "send" } } });
+});

@@ -1,0 +1,305 @@
+/** Replies that wait for a person before they go out: drafts, and what is decided about them. */
+
+import { z } from "zod";
+import { count, type Style, setIn, whoDid } from "../../print/index.ts";
+import {
+  type Allowed,
+  type DraftId,
+  doneBy,
+  draftId,
+  eventId,
+  isoSecond,
+  issueId,
+  lowestTrust,
+  outboxId,
+  ownKind,
+  type Scope,
+  StrataError,
+  trusted,
+  trustOf,
+  type Untrusted,
+  untrusted,
+} from "../../protocol/index.ts";
+import {
+  featureApi,
+  foundIn,
+  newestOf,
+  type OutgoingStep,
+  type Parts,
+  type TurnSteps,
+  threadOf,
+  type Whose,
+} from "../../turn/index.ts";
+import type { LiveSource } from "../../turn/sources/index.ts";
+import { queueReply } from "../deliveries/index.ts";
+import type { Feature } from "../feature.ts";
+import { DONE_BY, FIELDS, list as listOf, NEXT, nextAfter, PAGE, TIME } from "../fields.ts";
+import { type Operation, operation } from "../operation.ts";
+import { KEYS, patienceOf, wayOf } from "./config.ts";
+import {
+  DECIDED,
+  DRAFT,
+  DRAFT_STATUSES,
+  DRAFT_STORE,
+  type Draft,
+  type DraftFilter,
+  type DraftStatus,
+  NOT_FOUND,
+  type Verdict,
+} from "./store.ts";
+import { discarded, draftsWait, sentAsIs, sentEdited, WORDING } from "./wording.ts";
+
+const DECISION = ownKind("draft");
+
+/** Withholds what is not to go out at once. */
+const WITHHOLDING: OutgoingStep = {
+  by: "delivery",
+  applies: (agent, { channel }) => wayOf(agent, channel) !== "send",
+  outgoing: async (turn, { text, waits }) => {
+    const { setup, lease, parts, extras } = turn;
+    const { thread, events } = lease.claim;
+    if (wayOf(setup.agent, thread.channel) === "observe") return { withheld: WORDING.isObserved };
+    // What is said before the turn waits is no reply yet.
+    if (waits) return { withheld: WORDING.isDraft };
+    const id = draftId(issueId("draft", parts.clock.real(), parts.random(10)));
+    const line = events.findLast((event) => event.line !== undefined)?.line;
+    const trust = lowestTrust(["agent", ...events.map((event) => event.trust)]);
+    DRAFT.put(extras, { id, text, trust, ...(line !== undefined && { line }) });
+    return { withheld: WORDING.isDraft };
+  },
+};
+
+const STEPS: TurnSteps = {
+  outgoing: WITHHOLDING,
+  sources: ({ store }, agent) => {
+    const directive: LiveSource = async (_layer, { scope, events }) => {
+      const newest = events.at(-1);
+      const way = wayOf(agent, newest?.channel ?? "");
+      const asks = newest !== undefined && way === "draft";
+      const open = asks ? await store.part(DRAFT_STORE).openDrafts(scope, newest.thread) : 0;
+      return { kind: "text", text: trusted(open === 0 ? WORDING[way] : `${WORDING[way]} ${draftsWait(open)}`) };
+    };
+    return { delivery: Object.assign(directive, { readsStore: true as const }) };
+  },
+};
+
+const DRAFT_VIEW = z
+  .object({
+    id: z.string(),
+    scope: z.object({ org: z.string(), agent: z.string(), contact: z.string() }),
+    thread: z.string(),
+    turn: z.string(),
+    line: z.string().optional().describe("the line by which it would leave"),
+    text: z.string().describe("what the agent wrote"),
+    status: z.enum(DRAFT_STATUSES),
+    at: TIME,
+    overdue: z.boolean().describe("whether it waits for longer than `delivery.overdue` allows"),
+    decided: z
+      .object({
+        ...DONE_BY,
+        at: TIME,
+        sent: z.string().optional().describe("what went out"),
+        note: z.string().optional(),
+        outbox: z.string().optional().describe("the reply in the outbox"),
+      })
+      .optional(),
+  })
+  .meta({ id: "Draft", description: "A reply that waits or waited for a person." });
+
+type DraftView = z.output<typeof DRAFT_VIEW>;
+
+const ID = "drf_01jd8k3v5x9m2q7r4t6w8y0zab";
+const ONE = z.strictObject({ id: z.string().describe("a draft, drf_…").transform(draftId) });
+
+const list = operation({
+  name: "draft.list",
+  does: "List replies that wait or waited for a person, newest first: of all agents, of one agent, or of one of its contacts.",
+  may: "read",
+  at: "GET /v1/drafts",
+  takes: z.strictObject({
+    agent: FIELDS.agent.optional(),
+    contact: FIELDS.contact.optional(),
+    status: z
+      .enum([...DRAFT_STATUSES, "all"])
+      .default("open")
+      .describe("only with this status"),
+    ...PAGE,
+  }),
+  gives: z.object({ drafts: listOf(DRAFT_VIEW), ...NEXT }),
+  list: "drafts",
+  command: { examples: ["draft list"], opens: "record" },
+  run: async ({ runtime }, { status, ...wish }, { actor }) => {
+    const drafts = await runtime.use(DRAFT_API).newestDrafts(actor, { ...wish, ...(status !== "all" && { status }) });
+    return { drafts, ...nextAfter(drafts, wish.limit, ({ at, id }) => ({ at, id })) };
+  },
+  show: ({ drafts }, { style }) =>
+    drafts.length === 0
+      ? ["There is no such draft."]
+      : [...drafts.flatMap((one) => lines(one, style)), style.dim(count(drafts.length, "draft"))],
+});
+
+const show = operation({
+  name: "draft.show",
+  does: "Show one draft: what the agent wrote, who decided, and what went out.",
+  may: "read",
+  at: "GET /v1/drafts/{id}",
+  takes: ONE,
+  gives: DRAFT_VIEW,
+  command: { words: ["id"], examples: [`draft show ${ID}`], opens: "record" },
+  run: ({ runtime }, { id }, { actor }) => runtime.use(DRAFT_API).draft(actor, id),
+  show: (draft, { style }) => lines(draft, style),
+});
+
+const approve = operation({
+  name: "draft.approve",
+  does: "Send a draft as the agent wrote it. The agent reads of it with the next message.",
+  may: "decide",
+  at: "POST /v1/drafts/{id}/approve",
+  takes: ONE,
+  gives: DRAFT_VIEW,
+  command: { words: ["id"], examples: [`draft approve ${ID}`], opens: "record" },
+  run: ({ runtime }, { id }, { actor }) => runtime.use(DRAFT_API).decideDraft(actor, id, { verdict: "approved" }),
+  show: (draft, { style }) => lines(draft, style),
+});
+
+const edit = operation({
+  name: "draft.edit",
+  does: "Send another text in place of a draft. The agent reads what was sent with the next message, and learns from it.",
+  may: "decide",
+  at: "POST /v1/drafts/{id}/edit",
+  takes: ONE.extend({
+    text: z.string().max(100_000).regex(/\S/, "a text that says something").describe("what is sent instead"),
+  }),
+  gives: DRAFT_VIEW,
+  command: { words: ["id", "text"], examples: [`draft edit ${ID} "We open at nine."`], opens: "record" },
+  run: ({ runtime }, { id, text }, { actor }) =>
+    runtime.use(DRAFT_API).decideDraft(actor, id, { verdict: "edited", text }),
+  show: (draft, { style }) => lines(draft, style),
+});
+
+const discard = operation({
+  name: "draft.discard",
+  does: "Discard a draft: nothing is sent. The agent reads of it with the next message.",
+  may: "decide",
+  at: "POST /v1/drafts/{id}/discard",
+  takes: ONE.extend({ note: FIELDS.note.describe("why; the agent sees it").optional() }),
+  gives: DRAFT_VIEW,
+  command: { words: ["id"], examples: [`draft discard ${ID} --note "already answered by phone"`], opens: "record" },
+  run: ({ runtime }, { id, note }, { actor }) =>
+    runtime.use(DRAFT_API).decideDraft(actor, id, { verdict: "discarded", ...(note !== undefined && { note }) }),
+  show: (draft, { style }) => lines(draft, style),
+});
+
+function lines({ id, scope, text, status, at, line, overdue, decided }: DraftView, style: Style): readonly string[] {
+  const by = decided === undefined ? "" : ` by ${whoDid(decided)}`;
+  const where = line === undefined ? "" : ` · ${line}`;
+  const state = overdue ? "overdue" : status;
+  const head = `${id} · ${scope.agent} with ${scope.contact}${where} · ${isoSecond(at)} · ${state}${by}`;
+  return [
+    ...setIn(head, { first: "", more: "    " }, style).map(style.dim),
+    ...setIn(text, { first: "  ", more: "  " }, style),
+    ...(status === "edited" ? setIn(decided?.sent ?? "", { first: "  sent instead: ", more: "    " }, style) : []),
+    ...(decided?.note === undefined ? [] : setIn(decided.note, { first: "  note: ", more: "    " }, style)),
+  ];
+}
+
+/** What a person decides: to send it, to send another text, or to send nothing. */
+export interface Deciding {
+  readonly verdict: Verdict;
+  /** With `edited`. */
+  readonly text?: string;
+  readonly note?: Untrusted;
+}
+
+interface DraftWish extends Omit<Whose, "channel" | "except"> {
+  readonly status?: DraftStatus;
+}
+
+/** Replies that wait or waited for a person, and decisions about them. */
+export interface DraftApi {
+  /** Of one agent or of all, newest first. @throws StrataError `agent_not_found` for a name never heard of */
+  newestDrafts(actor: Allowed<"read">, wish: DraftWish): Promise<readonly DraftView[]>;
+  /** @throws StrataError `draft_not_found` */
+  draft(actor: Allowed<"read">, id: DraftId): Promise<DraftView>;
+  /** @throws StrataError `draft_not_found`, `draft_decided` */
+  decideDraft(actor: Allowed<"decide">, id: DraftId, deciding: Deciding): Promise<DraftView>;
+}
+
+/** The functions of drafts, as `runtime.use` gives them. */
+export const DRAFT_API = featureApi<DraftApi>("drafts");
+
+function draftApi(parts: Parts): DraftApi {
+  const store = parts.store.part(DRAFT_STORE);
+  return {
+    newestDrafts: async (actor, { status, ...whose }) => {
+      const filter: DraftFilter = { after: whose.after, ...(status && { status }) };
+      const find = (scope: Scope): Promise<readonly Draft[]> => store.drafts(scope, filter, whose.limit);
+      const found = await newestOf(parts, actor, whose, { find, position: ({ at, id }) => ({ at, id }) });
+      return Promise.all(found.map((one) => viewOf(parts, one)));
+    },
+    draft: async (actor, id) => viewOf(parts, await draftOf(parts, actor, id)),
+    decideDraft: (actor, id, deciding) => decide(parts, actor, id, deciding),
+  };
+}
+
+async function draftOf(parts: Parts, actor: Allowed<"view">, id: DraftId): Promise<Draft> {
+  const found = await foundIn(parts, actor, (scope) => parts.store.part(DRAFT_STORE).draft(scope, id));
+  if (found !== undefined) return found;
+  throw NOT_FOUND.of(`draft ${id} is not in reach: \`strata draft list\` shows those that wait`, { draft: id });
+}
+
+async function viewOf(
+  { agents, clock }: Parts,
+  { scope, text, trust: _, decided, ...draft }: Draft,
+): Promise<DraftView> {
+  const agent = agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
+  const isOverdue = draft.status === "open" && agent !== undefined && clock.recorded() - draft.at > patienceOf(agent);
+  return { ...draft, scope, text, overdue: isOverdue, ...(decided && { decided }) };
+}
+
+async function decide(parts: Parts, actor: Allowed<"decide">, id: DraftId, deciding: Deciding): Promise<DraftView> {
+  const draft = await draftOf(parts, actor, id);
+  const { scope, thread: at, text: wrote } = draft;
+  const thread = await threadOf(parts, actor, at);
+  const verdict =
+    deciding.verdict === "edited" && deciding.text?.trim() === wrote.trim() ? "approved" : deciding.verdict;
+  const text = verdict === "edited" ? deciding.text : wrote;
+  if (text === undefined)
+    throw new StrataError("invalid_input", "an edited draft needs the `text` that is sent instead");
+  const { clock, random } = parts;
+  const now = clock.recorded();
+  const trust = lowestTrust([trustOf(actor), "member"]);
+  const outbox = outboxId(issueId("outbox", clock.real(), random(10)));
+  const says = { approved: sentAsIs, edited: sentEdited(text), discarded: discarded(deciding.note) }[verdict];
+  const event = {
+    id: eventId(issueId("event", clock.real(), random(10))),
+    kind: DECISION,
+    trust,
+    channel: thread.channel,
+    content: [{ type: "text", text: untrusted(says) }],
+    at: now,
+    inHistory: true,
+  } as const;
+  const decided = await parts.store.part(DRAFT_STORE).decideDraft(scope, id, {
+    verdict,
+    ...doneBy(actor),
+    at: now,
+    event,
+    ...(verdict !== "discarded" && { sent: { text, outbox, channel: thread.channel, queue: queueReply } }),
+    ...(deciding.note !== undefined && { note: deciding.note }),
+  });
+  return viewOf(parts, decided);
+}
+
+const OPERATIONS: readonly Operation[] = [list, show, approve, edit, discard];
+
+export const FEATURE: Feature = {
+  name: "drafts",
+  needs: ["deliveries"],
+  keys: KEYS,
+  store: DRAFT_STORE,
+  errors: [NOT_FOUND, DECIDED],
+  operations: OPERATIONS,
+  steps: STEPS,
+  open: () => ({ api: ({ parts }) => DRAFT_API.open(draftApi(parts)) }),
+};
