@@ -40,13 +40,13 @@ import {
   DECIDED,
   DRAFT,
   DRAFT_STATUSES,
-  DRAFT_STORE,
   type Draft,
   type DraftFilter,
   type DraftStatus,
   NOT_FOUND,
   type Verdict,
-} from "./store.ts";
+} from "./decide-draft.ts";
+import { DRAFT_STORE } from "./store.ts";
 import { discarded, draftsWait, sentAsIs, sentEdited, WORDING } from "./wording.ts";
 
 const DECISION = ownKind("draft");

@@ -1,7 +1,8 @@
 import { draftId, eventId, issueId, outboxId, ownKind, spoken, untrusted } from "../../protocol/index.ts";
 import { exchange, type KeptSample, NOW, open } from "../../store/index.contract.ts";
 import { queueReply } from "../deliveries/index.ts";
-import { DRAFT, DRAFT_STORE } from "./store.ts";
+import { DRAFT } from "./decide-draft.ts";
+import { DRAFT_STORE } from "./store.ts";
 
 let count = 0;
 const next = (): Uint8Array => Uint8Array.from({ length: 10 }, (_, i) => (++count >> i) & 255);

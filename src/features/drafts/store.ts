@@ -1,152 +1,36 @@
+import type { ContactScope, DraftId, OrgId, Scope, ThreadId } from "../../protocol/index.ts";
 import {
-  type ActorId,
-  type ContactScope,
-  canonicalJson,
-  type Digest,
-  type DoneBy,
-  type DraftId,
-  errorKind,
-  type OrgId,
-  type OutboxId,
-  outcomePart,
-  type Role,
-  type Scope,
-  type Spoken,
-  spoken,
-  type ThreadId,
-  type Trust,
-  type TurnId,
-  type Untrusted,
-  untrusted,
-} from "../../protocol/index.ts";
-import {
-  type ArrivingEvent,
-  addEvents,
-  addLateReply,
-  append,
   atMost,
   below,
   type EndedTurn,
   type Finding,
   inOrder,
-  keepOwn,
   linkedTable,
   newTable,
   type OneTurn,
-  openRow,
   owner,
   ownText,
-  type Position,
   plain,
   problem,
   type StorePart,
-  scopeKey,
   type Tx,
-  tables,
-  toDoneBy,
   within,
 } from "../../store/index.ts";
 
-export const DRAFT_STATUSES = ["open", "superseded", "approved", "edited", "discarded"] as const;
-export type DraftStatus = (typeof DRAFT_STATUSES)[number];
-export type Verdict = Extract<DraftStatus, "approved" | "edited" | "discarded">;
-
-/** A reply that was withheld; `piece` names its text. */
-interface DraftTable extends ContactScope {
-  readonly id: DraftId;
-  readonly thread: ThreadId;
-  readonly turn: TurnId;
-  readonly line: string | null;
-  readonly piece: Digest;
-  readonly trust: Trust;
-  readonly at: number;
-  readonly status: DraftStatus;
-}
-
-/** What somebody decided about one: `piece` names what was sent, `note` why it was not. */
-interface DraftActTable extends ContactScope {
-  readonly draft: DraftId;
-  readonly thread: ThreadId;
-  readonly verdict: Verdict;
-  readonly outbox: OutboxId | null;
-  readonly position: number | null;
-  readonly piece: Digest | null;
-  readonly note: Digest | null;
-  readonly by: Role;
-  readonly by_id: ActorId | null;
-  readonly at: number;
-  readonly link: number;
-}
-
-const { query, insert } = tables<{ draft: DraftTable; draft_act: DraftActTable }>();
-
-/** A reply that waits for a person, as a turn leaves it for its commit. */
-export interface NewDraft {
-  readonly id: DraftId;
-  readonly text: Spoken;
-  readonly line?: string;
-  readonly trust: Trust;
-}
-
-export const DRAFT = outcomePart<NewDraft>();
-
-/** A draft, and what became of it. */
-export interface Draft extends NewDraft {
-  readonly scope: ContactScope;
-  readonly thread: ThreadId;
-  readonly turn: TurnId;
-  readonly status: DraftStatus;
-  readonly at: number;
-  readonly decided?: DoneBy & {
-    readonly at: number;
-    readonly sent?: string;
-    readonly note?: Untrusted;
-    readonly outbox?: OutboxId;
-  };
-}
-
-/** Which drafts a listing shows; left out, all. */
-export interface DraftFilter {
-  readonly status?: DraftStatus;
-  readonly thread?: ThreadId;
-  readonly after?: Position | undefined;
-}
-
-/** A reply on its way to the outbox: by which act, and with which text. */
-interface QueuedReply extends Sending {
-  readonly id: OutboxId;
-  readonly channel: string;
-}
-
-/** What a person says about a draft. The event tells the agent; it lands with the decision. */
-export interface DraftDecision extends DoneBy {
-  readonly verdict: Verdict;
-  /** What goes out; left out where nothing does. */
-  readonly sent?: {
-    readonly text: string;
-    readonly outbox: OutboxId;
-    readonly channel: string;
-    /** Puts it into the outbox, in the same transaction. */
-    readonly queue: (tx: Tx, scope: ContactScope, reply: QueuedReply) => Promise<void>;
-  };
-  readonly note?: Untrusted;
-  readonly event: ArrivingEvent;
-  readonly at: number;
-}
-
-export const NOT_FOUND = errorKind("draft_not_found", {
-  status: 404,
-  exit: 3,
-  retry: false,
-  says: "no draft of that id is in reach",
-});
-export const DECIDED = errorKind("draft_decided", {
-  status: 409,
-  exit: 7,
-  retry: false,
-  says: "that draft is already decided, or a newer one took its place",
-});
-
+import {
+  DRAFT,
+  type Draft,
+  type DraftActTable,
+  type DraftFilter,
+  type DraftTable,
+  decideDraft,
+  findDraft,
+  insert,
+  linkOf,
+  query,
+  read,
+  type Verdict,
+} from "./decide-draft.ts";
 /** Replies that wait for a person. */
 export const DRAFT_STORE = {
   name: "drafts",
@@ -219,22 +103,6 @@ export const DRAFT_STORE = {
   verify: checkStates,
 } satisfies StorePart;
 
-/** Names no contact, because an erasure removes the name. */
-const linkOf = ({
-  agent,
-  thread,
-  draft,
-  verdict,
-  outbox,
-  position,
-  piece,
-  note,
-  by,
-  by_id,
-  at,
-}: Omit<DraftActTable, "link">): string =>
-  canonicalJson({ draft: { agent, thread, draft, verdict, outbox, position, piece, note, by, by_id, at } });
-
 /** A newer draft for the same thread and line takes the place of the open one. */
 async function keepDraft(tx: Tx, { scope, turn, done, report }: EndedTurn): Promise<void> {
   const left = done && DRAFT.of(done.outcome);
@@ -287,16 +155,6 @@ async function draft(tx: Tx, scope: Scope, id: DraftId): Promise<Draft | undefin
   return row && read(tx, row);
 }
 
-async function findDraft(tx: Tx, scope: Scope, id: DraftId): Promise<DraftTable | undefined> {
-  const wanted = { ...within(scope), id };
-  return tx.first(
-    query
-      .selectFrom("draft")
-      .selectAll()
-      .where((eb) => eb.and(wanted)),
-  );
-}
-
 const openDrafts = async (tx: Tx, scope: ContactScope, thread: ThreadId): Promise<number> =>
   (
     await tx.column(
@@ -306,112 +164,6 @@ const openDrafts = async (tx: Tx, scope: ContactScope, thread: ThreadId): Promis
       ),
     )
   )[0] ?? 0;
-
-/** Of an erased contact stays what holds no text. */
-async function read(tx: Tx, row: DraftTable): Promise<Draft> {
-  const { id, thread, turn, line, status, at } = row;
-  const text = async (piece: Digest): Promise<string> => String(JSON.parse((await ownText(tx, row, piece)) ?? '""'));
-  const [act] = await tx.all(
-    query
-      .selectFrom("draft_act")
-      .selectAll()
-      .where((eb) => eb.and({ ...owner(row), draft: id })),
-  );
-  const decided = act && {
-    ...toDoneBy(act),
-    at: act.at,
-    ...(act.piece !== null && { sent: await text(act.piece) }),
-    ...(act.note !== null && { note: untrusted(await text(act.note)) }),
-    ...(act.outbox !== null && { outbox: act.outbox }),
-  };
-  return {
-    id,
-    scope: owner(row),
-    thread,
-    turn,
-    text: spoken(await text(row.piece)),
-    ...(line !== null && { line }),
-    trust: row.trust,
-    status,
-    at,
-    ...(decided && { decided }),
-  };
-}
-
-async function decideDraft(tx: Tx, scope: ContactScope, id: DraftId, decision: DraftDecision): Promise<Draft> {
-  const row = await openDraft(tx, scope, id);
-  const { thread, turn } = row;
-  await openRow(tx, scope, thread);
-  const { verdict, sent, note, event, by, byId, at } = decision;
-  const key = await scopeKey(tx, scope);
-  const keep = (text: string): Promise<Digest> => keepOwn(tx, scope, key, JSON.stringify(text));
-  const piece = sent === undefined ? null : await keep(sent.text);
-  const told = { outbox: null, position: null } as const;
-  const out = sent && piece !== null ? await send(tx, scope, { thread, turn, act: id, piece, at }, sent) : told;
-  const act = {
-    ...owner(scope),
-    draft: id,
-    thread,
-    verdict,
-    ...out,
-    piece,
-    note: note === undefined ? null : await keep(note),
-  };
-  const done = { ...act, by, by_id: byId ?? null, at };
-  const { seq: link } = await append(tx, scope.org, linkOf(done));
-  await tx.run(insert("draft_act", { ...done, link }));
-  await addEvents(tx, scope, thread, [event]);
-  await setAlong(tx, scope, event);
-  await tx.run(
-    query
-      .updateTable("draft")
-      .set({ status: verdict })
-      .where((eb) => eb.and({ ...owner(scope), id })),
-  );
-  return read(tx, { ...row, status: verdict });
-}
-
-/** Where a draft belongs, and what goes out of it. */
-interface Sending {
-  readonly thread: ThreadId;
-  readonly turn: TurnId;
-  readonly act: DraftId;
-  readonly piece: Digest;
-  readonly at: number;
-}
-
-async function send(
-  tx: Tx,
-  scope: ContactScope,
-  of: Sending,
-  { text, outbox: id, channel, queue }: NonNullable<DraftDecision["sent"]>,
-) {
-  await queue(tx, scope, { ...of, id, channel });
-  const position = await addLateReply(tx, scope, { ...of, id, text });
-  return { outbox: id, position };
-}
-
-/** The agent reads of it with the next message: no turn begins for it. */
-const setAlong = (tx: Tx, scope: ContactScope, { id }: ArrivingEvent): Promise<number> =>
-  tx.run(
-    plain(
-      "update event set status = 'along' where org = ? and agent = ? and contact = ? and id = ? and status = 'pending'",
-      ...[scope.org, scope.agent, scope.contact, id],
-    ),
-  );
-
-/** @throws StrataError `draft_not_found`, `draft_decided` */
-async function openDraft(tx: Tx, scope: ContactScope, id: DraftId): Promise<DraftTable> {
-  const row = await findDraft(tx, scope, id);
-  if (!row)
-    throw NOT_FOUND.of(`draft ${id} is not in reach: \`strata draft list\` shows those that wait`, { draft: id });
-  if (row.status === "open") return row;
-  const why = row.status === "superseded" ? "a newer draft took its place" : `it is ${row.status}`;
-  throw DECIDED.of(`draft ${id} does not wait any more, because ${why}; nothing was changed`, {
-    draft: id,
-    status: row.status,
-  });
-}
 
 /** What a draft's status says follows from the acts and from the drafts that came after it. */
 async function checkStates(tx: Tx, org: OrgId): Promise<readonly Finding[]> {
