@@ -8,7 +8,7 @@ import { type Token, tokens } from "../../checks/tokens.ts";
  * A store function runs inside a transaction that others wait for. It can only await what is answered there: it knows nothing that
  * takes longer. (What gets through all the same fails when it runs: `src/store/sqlite/transactions.test.ts`.)
  */
-const STORE_FUNCTIONS = /^src\/(?:store\/(?:agent|memory|record|threads|turns)\/[\w-]+|features\/[\w-]+\/store)\.ts$/;
+const STORE_FUNCTIONS = /^src\/(?:store\/(?:agent|memory|record|threads|turns)\/[\w-]+|features\/[\w-]+\/(?:[\w-]+-)?store)\.ts$/;
 
 /** They walk the whole record, or read many texts, in many transactions, and let others in between. */
 const BEGIN_TRANSACTIONS: readonly string[] = ["src/store/record/verify.ts", "src/store/memory/search-memories.ts"];
@@ -16,7 +16,7 @@ const BEGIN_TRANSACTIONS: readonly string[] = ["src/store/record/verify.ts", "sr
 /** Builds queries, parses values, and makes sums of bytes: none answers later. */
 const PACKAGES = new Set(["kysely", "node:zlib", "zod"]);
 /** The `config.ts` of a feature only declares: keys, and names such as those of channels. */
-const ROOMS = /^src\/(?:(?:store|protocol|memory)\/|features\/[\w-]+\/config\.ts$)/;
+const ROOMS = /^src\/(?:(?:store|protocol|memory)\/|features\/[\w-]+\/(?:config|[\w-]+-store)\.ts$)/;
 
 /** What answers later, and what begins many things at once. */
 const LATER = new Set([

@@ -45,7 +45,7 @@ import {
   type DraftStatus,
   NOT_FOUND,
   type Verdict,
-} from "./decide-draft.ts";
+} from "./decision-store.ts";
 import { DRAFT_STORE } from "./store.ts";
 import { discarded, draftsWait, sentAsIs, sentEdited, WORDING } from "./wording.ts";
 

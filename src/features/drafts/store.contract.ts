@@ -1,7 +1,7 @@
 import { draftId, eventId, issueId, outboxId, ownKind, spoken, untrusted } from "../../protocol/index.ts";
 import { exchange, type KeptSample, NOW, open } from "../../store/index.contract.ts";
 import { queueReply } from "../deliveries/index.ts";
-import { DRAFT } from "./decide-draft.ts";
+import { DRAFT } from "./decision-store.ts";
 import { DRAFT_STORE } from "./store.ts";
 
 let count = 0;

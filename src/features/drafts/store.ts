@@ -30,7 +30,7 @@ import {
   query,
   read,
   type Verdict,
-} from "./decide-draft.ts";
+} from "./decision-store.ts";
 /** Replies that wait for a person. */
 export const DRAFT_STORE = {
   name: "drafts",
