@@ -8,7 +8,8 @@ import { type Token, tokens } from "../../checks/tokens.ts";
  * A store function runs inside a transaction that others wait for. It can only await what is answered there: it knows nothing that
  * takes longer. (What gets through all the same fails when it runs: `src/store/sqlite/transactions.test.ts`.)
  */
-const STORE_FUNCTIONS = /^src\/(?:store\/(?:agent|memory|record|threads|turns)\/[\w-]+|features\/[\w-]+\/(?:[\w-]+-)?store)\.ts$/;
+const STORE_FUNCTIONS =
+  /^src\/(?:store\/(?:agent|memory|record|threads|turns)\/[\w-]+|features\/[\w-]+\/(?:[\w-]+-)?store)\.ts$/;
 
 /** They walk the whole record, or read many texts, in many transactions, and let others in between. */
 const BEGIN_TRANSACTIONS: readonly string[] = ["src/store/record/verify.ts", "src/store/memory/search-memories.ts"];
