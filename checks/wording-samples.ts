@@ -285,6 +285,7 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
   },
   "features/subagents": {
     description: [[[]], [["reviewer (reviews a change)", "those that AGENTS.md defines"]]],
+    moreFromFiles: [[7]],
     introduction: [['"reviewer"']],
     yourTask: [['"reviewer"', { modelCalls: "4 model calls", toolCalls: "8 tool calls", seconds: "60 seconds" }]],
     noSuchSubagent: [

@@ -96,13 +96,14 @@ export function shareOut(sections: readonly Section[], limit: number, margin = 0
     room.set(section.id, tokens);
     over -= now - tokens;
   };
-  for (const section of least) {
-    if (section.cuttable && section.budget !== undefined) give(section, Math.max(section.budget, section.minimum));
-  }
   const dropped = ({ wanted, minimum, omission = () => 0 }: Section): number => {
     const line = omission();
     return line < wanted ? Math.max(minimum, line) : minimum;
   };
+  for (const section of least) {
+    const { cuttable, droppable, budget, minimum } = section;
+    if (cuttable && budget !== undefined) give(section, Math.max(budget, droppable ? dropped(section) : minimum));
+  }
   const trimmed = (section: Section): number => (room.get(section.id) ?? section.wanted) - over - margin;
   const isSmall = ({ wanted }: Section): boolean => margin === 0 && wanted < LEAST_BEGINNING;
   for (const section of least) {

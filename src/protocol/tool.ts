@@ -11,7 +11,7 @@ import type {
   TurnId,
 } from "./ids.ts";
 import type { Digest, Json, JsonObject } from "./json.ts";
-import type { Layer } from "./layer.ts";
+import type { Layer, Source } from "./layer.ts";
 import type { AgentState } from "./life.ts";
 import type { FilePart, ImagePart } from "./message.ts";
 import type { ToolSchema } from "./request.ts";
@@ -128,6 +128,8 @@ export interface Tool {
   readonly returnsMemories?: true;
   /** Set if it takes its input with the names of secrets in the place of their values: what it measures and shows is then what is kept. */
   readonly hidesSecrets?: true;
+  /** The source of the layer that lists what it works on: where that layer is left out, the tool is not offered. */
+  readonly listedIn?: Source["kind"];
   /** The agent's states in which it may be called. Left out: all. Calls of a turn are made in `executing actions`. */
   readonly states?: readonly AgentState[];
   /** The agent's earlier calls that wait for a person, in a few words each, for the layer that lists its tools. */

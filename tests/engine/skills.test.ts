@@ -26,10 +26,12 @@ interface With {
   readonly tools?: readonly string[];
   readonly folders?: object;
   readonly skills?: readonly { readonly name: string; readonly text: string }[];
+  /** Other keys of the agent. */
+  readonly agent?: object;
 }
 
 /** An agent with these files beside it, that loads its skills where nothing else is said. */
-async function workbench({ files, tools = ["load_skill"], folders = {}, skills = [] }: With) {
+async function workbench({ files, tools = ["load_skill"], folders = {}, skills = [], agent: other = {} }: With) {
   const root = mkdtempSync(join(tmpdir(), "strata-skills-"));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
   for (const [name, text] of Object.entries(files)) write(root, name, text);
@@ -42,6 +44,7 @@ async function workbench({ files, tools = ["load_skill"], folders = {}, skills =
     tools: [...tools],
     skills: [...skills],
     skillFolders: { ttl: 0, ...folders },
+    ...other,
   };
   const config = { organization: "home", agents: { workbench: agent } };
   const app = await openApp({ folder: root, data: join(root, ".strata"), env: {}, config });
@@ -336,4 +339,52 @@ it("001.8 where a folder holds more than 500 entries, it is said that the others
   const { app, root } = await workbench({ files: { "skills/a/SKILL.md": skill("a") } });
   for (let n = 0; n < 501; n++) write(root, `skills/n${n}.txt`, "");
   expect((await prompted(app)).parts).toContain("skills empty: its first 500 of 502 entries are looked at");
+});
+
+it("001.16 where the list of skills has no room, `load_skill` is not offered, in no turn of the conversation", async () => {
+  const layers = (budget: number) => [
+    { id: "core", rank: 0, text: "You are a workbench." },
+    { id: "abilities", rank: 1, source: "tools" },
+    { id: "skills", rank: 40, source: "skills", budget },
+    { id: "notes", rank: 50, mutability: "versioned", text: "Sort the shelves by colour. ".repeat(800) },
+    { id: "allowance", rank: 60, source: "allowance" },
+  ];
+  const files = { "skills/invoicing/SKILL.md": skill("invoicing"), "skills/haggling/SKILL.md": skill("haggling") };
+  for (const [budget, isOffered] of [
+    [500, true],
+    [20, false],
+  ] as const) {
+    const { app } = await workbench({
+      files,
+      tools: ["load_skill", "memory_search"],
+      agent: { layers: layers(budget), budgets: { total: 4_000, reply: 800 }, recall: "none" },
+    });
+    const { model, sent } = scripted(["One.", "Two."]);
+    const thread = await app.runtime.open(app.operator, {
+      agent: WORKBENCH,
+      contact: contactId("ann"),
+      channel: "test",
+      key: "main",
+    });
+    for (const n of [1, 2]) {
+      const content = [{ type: "text", text: untrusted(`Message ${n}`) }] as const;
+      await app.runtime.post(app.operator, thread, [
+        { kind: "message", trust: "contact", channel: "test", content, at: Date.UTC(2026, 10, 21, 9, n) },
+      ]);
+      for await (const event of app.runtime.run(app.operator, thread, { model }))
+        if (event.type === "failed") throw event.error;
+    }
+    expect(sent).toHaveLength(2);
+    for (const request of sent) {
+      expect(request.prefix.tools.map(({ name }) => name)).toEqual([
+        ...(isOffered ? ["load_skill"] : []),
+        "memory_search",
+      ]);
+      const { prefix, ...rest } = request;
+      expect(JSON.stringify([prefix.system, rest]).includes("load_skill")).toBe(isOffered);
+      expect(JSON.stringify(prefix.system).includes("skills: (Omitted: over budget.)")).toBe(!isOffered);
+    }
+    expect(sent[1]?.prefix).toEqual(sent[0]?.prefix);
+    expect(JSON.stringify(sent[1]?.messages)).not.toContain("abilities");
+  }
 });

@@ -26,38 +26,42 @@ import {
 
 /** The tool by which an agent reads the instructions of a skill, and the files that belong to it. */
 export const skillTools = (world: ToolDeps): readonly Tool[] => [
-  defineTool({
-    name: LOAD_SKILL,
-    description:
-      "Reads a skill that your prompt lists; call it before a task that the skill covers. With `path`, reads a file that the skill names.",
-    input: z.object({
-      name: z.string().min(1).max(64).describe("The skill's name."),
-      path: z.string().min(1).max(300).optional().describe("A file of the skill, e.g. `references/forms.md`."),
+  {
+    ...defineTool({
+      name: LOAD_SKILL,
+      description:
+        "Reads a skill that your prompt lists; call it before a task that the skill covers. With `path`, reads a file that the skill names.",
+      input: z.object({
+        name: z.string().min(1).max(64).describe("The skill's name."),
+        path: z.string().min(1).max(300).optional().describe("A file of the skill, e.g. `references/forms.md`."),
+      }),
+      effect: "none",
+      trust: "operator",
+      run: async ({ name, path }, { scope }) => {
+        const { org, agent: of } = scope;
+        const declared = world.agentOf({ org, agent: of });
+        const layer = declared?.layers.find(({ source }) => source.kind === "skills");
+        if (declared === undefined || layer === undefined) return refused(notRead(noSkills(of)));
+        const { value: found } = world.disk === undefined ? NO_SKILLS : await skillsOn(world.disk)(declared);
+        const [versions, pointers] = await Promise.all([
+          world.store.activeTexts({ org, agent: of }),
+          world.store.textPointers({ org, agent: of }),
+        ]);
+        const skills = activeSkills(withFolders(declared, found), layer, { versions, pointers });
+        const skill = skills.find((one) => one.name === name);
+        if (skill === undefined) return refused(unknown(name, skills));
+        const folder = found.skills.find((one) => one.name === name);
+        const kept = await world.store.part(SKILL_STORE).skillFiles({ org, agent: of, skill: name, n: skill.version });
+        if (path === undefined) return instructions(world.disk, skill, { folder, kept });
+        const known = kept.find((one) => one.path === path);
+        if (known !== undefined)
+          return answeredAs(skill.wordsOf, shortened(known.text, skillRules(declared).characters));
+        if (world.disk === undefined || folder === undefined) return refused(notRead(noFiles(name)));
+        return fileOf(world.disk, { skill, folder, path, most: skillRules(declared).characters });
+      },
     }),
-    effect: "none",
-    trust: "operator",
-    run: async ({ name, path }, { scope }) => {
-      const { org, agent: of } = scope;
-      const declared = world.agentOf({ org, agent: of });
-      const layer = declared?.layers.find(({ source }) => source.kind === "skills");
-      if (declared === undefined || layer === undefined) return refused(notRead(noSkills(of)));
-      const { value: found } = world.disk === undefined ? NO_SKILLS : await skillsOn(world.disk)(declared);
-      const [versions, pointers] = await Promise.all([
-        world.store.activeTexts({ org, agent: of }),
-        world.store.textPointers({ org, agent: of }),
-      ]);
-      const skills = activeSkills(withFolders(declared, found), layer, { versions, pointers });
-      const skill = skills.find((one) => one.name === name);
-      if (skill === undefined) return refused(unknown(name, skills));
-      const folder = found.skills.find((one) => one.name === name);
-      const kept = await world.store.part(SKILL_STORE).skillFiles({ org, agent: of, skill: name, n: skill.version });
-      if (path === undefined) return instructions(world.disk, skill, { folder, kept });
-      const known = kept.find((one) => one.path === path);
-      if (known !== undefined) return answeredAs(skill.wordsOf, shortened(known.text, skillRules(declared).characters));
-      if (world.disk === undefined || folder === undefined) return refused(notRead(noFiles(name)));
-      return fileOf(world.disk, { skill, folder, path, most: skillRules(declared).characters });
-    },
-  }),
+    listedIn: "skills",
+  },
 ];
 
 function unknown(name: string, skills: readonly ActiveSkill[]): string {

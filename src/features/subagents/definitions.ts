@@ -44,7 +44,8 @@ export interface Places {
   readonly disk?: ProjectDisk | undefined;
 }
 
-const DECLARED = "strata.yaml";
+/** Where those of strata.yaml are from. */
+export const DECLARED = "strata.yaml";
 
 /** What declares it and what AGENTS.md says of it: of one name, what the project declares counts, else what is said first. */
 export async function definitionsOf(agent: Agent, { store, disk }: Places): Promise<Definitions> {

@@ -1,7 +1,9 @@
 /** Sub-agents: an agent calls one that its project defines, with a tool, and it answers in a turn of its own. */
 import { z } from "zod";
+import { truncateText } from "../../guard/index.ts";
 import { printable, table } from "../../print/index.ts";
 import {
+  type Agent,
   type AgentName,
   type Allowed,
   MODES,
@@ -9,7 +11,7 @@ import {
   type ToolName,
   type ToolReader,
 } from "../../protocol/index.ts";
-import { accessTo, callerOf, featureApi, type Parts } from "../../turn/index.ts";
+import { accessTo, callerOf, featureApi, type Parts, type TurnSteps } from "../../turn/index.ts";
 import { defineTool, refused } from "../../turn/tools/index.ts";
 import type { Feature, ToolDeps } from "../feature.ts";
 import { list as listOf, OF_AGENT } from "../fields.ts";
@@ -17,8 +19,8 @@ import type { FilePorts } from "../files/index.ts";
 import { operation } from "../operation.ts";
 import { callSubagent, endLeftOver, saidToCaller } from "./call.ts";
 import { CALL_SUBAGENT, KEYS, PEER } from "./config.ts";
-import { type Definition, definitionsOf, type LeftOut, toolsOf } from "./definitions.ts";
-import { description, FROM_FILES, NO_SUBAGENTS } from "./wording.ts";
+import { DECLARED, type Definition, definitionsOf, type LeftOut, toolsOf } from "./definitions.ts";
+import { description, FROM_FILES, moreFromFiles, NO_SUBAGENTS } from "./wording.ts";
 
 export { PEER } from "./config.ts";
 export { subagentProblems } from "./definitions.ts";
@@ -46,12 +48,39 @@ export const subagentApi = (parts: Parts, { disk }: FilePorts): SubagentApi => (
   },
 });
 
-function callTool(world: ToolDeps, { subagents }: Partial<ToolReader> = {}): Tool {
+/** Whom agents may call by their files, as last read, by the agent's layers: a tool is described without waiting. */
+const read = new WeakMap<Agent["layers"], readonly Definition[]>();
+
+/** Reads before each turn whom the agent's files define. */
+const readDefinitions =
+  ({ disk }: FilePorts): NonNullable<TurnSteps["prepare"]> =>
+  async ({ store }, agent) => {
+    if (agent.subagents?.fromFiles !== true || disk === undefined) return;
+    const { callable } = await definitionsOf(agent, { store, disk });
+    read.set(
+      agent.layers,
+      callable.filter(({ from }) => from !== DECLARED),
+    );
+  };
+
+/** At most so many of those that files define are named, each with so many characters. */
+const NAMED = 30;
+const DESCRIBED = 160;
+
+function namesFromFiles(definitions: readonly Definition[]): readonly string[] {
+  if (definitions.length === 0) return [FROM_FILES];
+  const names = definitions
+    .slice(0, NAMED)
+    .map(({ name, description: text }) => (text === "" ? name : `${name} (${truncateText(text, DESCRIBED, "…")})`));
+  return definitions.length > NAMED ? [...names, moreFromFiles(definitions.length - NAMED)] : names;
+}
+
+function callTool(world: ToolDeps, { subagents, layers = [] }: Partial<ToolReader> = {}): Tool {
   const { defined = [], fromFiles = false } = subagents ?? {};
   const names = defined.map((one) => `${one.name} (${one.description})`);
   return defineTool({
     name: CALL_SUBAGENT,
-    description: description([...names, ...(fromFiles ? [FROM_FILES] : [])]),
+    description: description([...names, ...(fromFiles ? namesFromFiles(read.get(layers) ?? []) : [])]),
     input: z.object({
       name: z.string().min(1).max(64).describe("Which sub-agent."),
       task: z.string().min(1).max(50_000).describe("The task, with all context it needs."),
@@ -131,5 +160,8 @@ export const FEATURE: Feature<FilePorts> = {
   tools: (world) => [{ ...callTool(world), schemaFor: (agent) => callTool(world, agent).schema }],
   steps: { onStart: endLeftOver, saidToCaller },
   operations: [list],
-  open: (world) => ({ api: ({ parts }) => SUBAGENT_API.open(subagentApi(parts, world)) }),
+  open: (world) => ({
+    api: ({ parts }) => SUBAGENT_API.open(subagentApi(parts, world)),
+    steps: { prepare: readDefinitions(world) },
+  }),
 };

@@ -4,6 +4,7 @@
 export const description = (known: readonly string[]): string =>
   `Gives a sub-agent a task and returns its answer. It cannot see this conversation: put everything it needs into the task.${known.length === 0 ? "" : ` Sub-agents: ${known.join("; ")}.`}`;
 export const FROM_FILES = "those that AGENTS.md defines";
+export const moreFromFiles = (more: number): string => `${more} more that AGENTS.md defines`;
 
 /** The beginning of the sub-agent's own instructions. */
 export const introduction = (name: string): string =>

@@ -15,6 +15,7 @@ import {
   type Renewal,
   type StoredEvent,
   type ThreadId,
+  type ToolName,
   type TranscriptMessage,
   type TurnId,
 } from "../../protocol/index.ts";
@@ -71,11 +72,42 @@ export interface Prepared {
 }
 
 /**
- * Asks the live layers' sources in parallel under their deadline, then compiles the turn's first request. If compiling cut what the
- * sources left out because the model would see it anyway, they are asked once more.
+ * Compiles the turn's first request. A tool works on what a layer lists: where that layer is left out, the request is compiled again without
+ * the tool, and a running epoch goes on without it.
  * @throws StrataError `source_failed` for a required layer, `budget_too_small`
  */
 export async function compileFor(parts: TurnParts, setup: TurnSetup, occasion: Occasion): Promise<Prepared> {
+  const { agent } = setup;
+  if (keepsTools(agent, occasion)) {
+    const gone = agent.tools.filter((name) => !isOffered(parts, name, occasion.epoch));
+    return compileGathered(parts, await withoutTools(setup, gone), occasion);
+  }
+  const prepared = await compileGathered(parts, setup, occasion);
+  const { prefixEntries } = prepared.compilation.epoch;
+  const omitted = agent.layers.filter(({ id }) =>
+    prefixEntries.some(({ section, fate }) => section === id && fate === "dropped"),
+  );
+  const kinds = new Set<string | undefined>(omitted.map(({ source }) => source.kind));
+  const useless = agent.tools.filter((name) => kinds.has(parts.tools.get(name)?.listedIn));
+  return useless.length === 0 ? prepared : compileGathered(parts, await withoutTools(setup, useless), occasion);
+}
+
+/** Whether an epoch offers this tool, if it is one that depends on a layer. */
+const isOffered = ({ tools }: Parts, name: ToolName, epoch: Occasion["epoch"]): boolean =>
+  tools.get(name)?.listedIn === undefined || epoch?.prefix.tools.some((one) => one.name === name) !== false;
+
+async function withoutTools(setup: TurnSetup, names: readonly ToolName[]): Promise<TurnSetup> {
+  if (names.length === 0) return setup;
+  const { texts } = (await setup.withoutTools?.(names)) ?? setup;
+  const tools = setup.agent.tools.filter((name) => !names.includes(name));
+  return { ...setup, agent: { ...setup.agent, tools }, ...(texts && { texts }) };
+}
+
+/**
+ * Asks the live layers' sources in parallel under their deadline, then compiles. If compiling cut what the sources left out because the
+ * model would see it anyway, they are asked once more.
+ */
+async function compileGathered(parts: TurnParts, setup: TurnSetup, occasion: Occasion): Promise<Prepared> {
   const { agent } = setup;
   // A turn of a log stands alone: nothing of the thread's epoch is seen, cut or summarized.
   const running = agent.history === "log" ? undefined : occasion.epoch;
@@ -287,12 +319,13 @@ const NO_CACHE = { read: 1, write: 1 };
 
 /** The tools of the turn, as fixed at its start. */
 export function allowances(
-  { tools }: Parts,
+  parts: Parts,
   { agent, parameters }: Pick<TurnSetup, "agent" | "parameters">,
+  epoch?: Epoch,
 ): readonly ToolAllowance[] {
   return (parameters?.tools ?? agent.tools).flatMap((name) => {
-    const tool = tools.get(name);
-    if (tool === undefined) return [];
+    const tool = parts.tools.get(name);
+    if (tool === undefined || !isOffered(parts, name, epoch)) return [];
     const { calls } = limitsOf(agent, tool);
     return [
       {

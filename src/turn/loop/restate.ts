@@ -37,7 +37,7 @@ export async function restated(state: TurnState, compilation: Compilation): Prom
     at: parts.clock.recorded(),
     count,
     live,
-    tools: allowances(parts, setup),
+    tools: allowances(parts, setup, compilation.epoch),
     progress: progressOf(state),
     signal: lease.signal,
   });

@@ -1,5 +1,13 @@
 import { type Keep, roomIn } from "../../compiler/index.ts";
-import { type Agent, type Ledger, type Mode, type Model, type Parameters, StrataError } from "../../protocol/index.ts";
+import {
+  type Agent,
+  type Ledger,
+  type Mode,
+  type Model,
+  type Parameters,
+  StrataError,
+  type ToolName,
+} from "../../protocol/index.ts";
 import type { Thread } from "../../store/index.ts";
 import { guessedWindow, rulesOf, samplingFor } from "../../wire/index.ts";
 import { answersCall } from "../intake/own-channels.ts";
@@ -30,7 +38,12 @@ export async function setupOf(parts: TurnParts, thread: Pinned, options: RunOpti
     tier: "Normal",
     ...(parameters && { parameters }),
   } as const;
-  return parts.steps.setup(parts, setup, { options, thread });
+  const made = await parts.steps.setup(parts, setup, { options, thread });
+  const withoutTools = (names: readonly ToolName[]): Promise<TurnSetup> => {
+    const tools = agent.tools.filter((name) => !names.includes(name));
+    return parts.steps.setup(parts, { ...setup, agent: { ...agent, tools } }, { options, thread });
+  };
+  return { ...made, withoutTools };
 }
 
 /**

@@ -29,6 +29,7 @@ import type {
   SurvivalTier,
   ThreadId,
   Tool,
+  ToolName,
   Trust,
   Untrusted,
   WaitsFor,
@@ -56,6 +57,8 @@ export interface TurnSetup {
   readonly tier: SurvivalTier;
   /** Texts for layers of the prefix that come from neither the declaration nor an edit. In a running epoch, what is new in them is sent. */
   readonly texts?: ReadonlyMap<LayerId, LayerContent>;
+  /** The same setup for the agent without these tools. */
+  readonly withoutTools?: (names: readonly ToolName[]) => Promise<TurnSetup>;
   /** How the model is to answer in this turn, instead of the agent's own way. */
   readonly parameters?: CallParameters;
   /** How much the model is told to reason, where it has a setting for that. */

@@ -56,7 +56,7 @@ export function toolset(tools: readonly Tool[], families: readonly ToolFamily[] 
 
 /** The same tool; what it gives is looked at, for not all tools come from `defineTool`. */
 function checked(tool: Tool): Tool {
-  const { effect, trust, limits, returnsMemories, hidesSecrets, states } = tool;
+  const { effect, trust, limits, returnsMemories, hidesSecrets, listedIn, states } = tool;
   return {
     // Read each time, so that lint sees one that changes.
     get schema() {
@@ -68,6 +68,7 @@ function checked(tool: Tool): Tool {
     ...(limits !== undefined && { limits }),
     ...(returnsMemories === true && { returnsMemories }),
     ...(hidesSecrets && { hidesSecrets }),
+    ...(listedIn !== undefined && { listedIn }),
     ...(states !== undefined && { states }),
     ...(tool.needsApproval !== undefined && { needsApproval: (input) => tool.needsApproval?.(input) ?? false }),
     ...(tool.waiting !== undefined && { waiting: async (agent) => (await tool.waiting?.(agent)) ?? [] }),
