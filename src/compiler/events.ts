@@ -114,7 +114,7 @@ function withCleanName({ name, ...file }: FilePart): FilePart {
  * is too small for a beginning.
  */
 function cutEvents(events: readonly StoredEvent[], room: number, count: CountTokens): UserPart[] | undefined {
-  const size = (parts: readonly UserPart[]) => stamp(events, parts, count).tokens;
+  const size = (parts: readonly UserPart[]) => countMessage({ role: "user", parts }, count);
   const smallestFirst = events
     .map((event) => ({ event, whole: frameEvent(event) }))
     .map((one) => ({ ...one, tokens: size(one.whole) }))
