@@ -115,7 +115,7 @@ export function keyApi(parts: Parts): KeyApi {
       const found = await store.keyWith(org, { digest });
       const now = clock.recorded();
       // Looked up by the digest alone; compared once more, in constant time, so that no database's idea of equality decides.
-      if (!isSame(found?.digest ?? digestOf(""), digest) || found === undefined || !isValid(found, now))
+      if (!isSame(found?.digest ?? NOBODYS, digest) || found === undefined || !isValid(found, now))
         return undefined;
       await noteUse(parts, org, found, now);
       const { id, role, agent, contact } = found;
@@ -123,6 +123,9 @@ export function keyApi(parts: Parts): KeyApi {
     },
   };
 }
+
+/** What is compared where no key was found. */
+const NOBODYS = digestOf("");
 
 const isSame = (one: Digest, other: Digest): boolean => timingSafeEqual(Buffer.from(one), Buffer.from(other));
 

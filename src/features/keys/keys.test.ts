@@ -22,6 +22,10 @@ vi.mock("node:crypto", async (original) => {
       work.hashes++;
       return crypto.createHash(...given);
     },
+    hash: (...given: Parameters<typeof crypto.hash>) => {
+      work.hashes++;
+      return crypto.hash(...given);
+    },
     timingSafeEqual: (...given: Parameters<typeof crypto.timingSafeEqual>) => {
       work.compares++;
       return crypto.timingSafeEqual(...given);
@@ -35,7 +39,7 @@ const BEARER = "GET /v1/threads";
 /** A server over a runtime whose clock the test moves. */
 async function clocked(store?: Store) {
   const stand = await testRuntime([], { agent: sampleAgent(), ...(store && { store }) });
-  return { ...stand, ...(await httpFixture([], { runtime: stand.runtime })), time: stand.time, store: stand.store };
+  return { ...(await httpFixture([], { runtime: stand.runtime })), ...stand };
 }
 
 type Made = { readonly id: string; readonly secret: string; readonly prefix: string };
@@ -185,6 +189,11 @@ describe("26.1 a key makes none that is stronger than itself", () => {
     const { secret: token } = await create(stand, { role: "operator", agent: "helper", contact: "ann" }, wide);
     for (const reach of [{}, { agent: "helper" }, { agent: "helper", contact: "bob" }, { agent: "other" }]) {
       const made = await stand.json("POST /v1/keys", { token, body: { name: "x", role: "member", ...reach } });
+      expect(made, JSON.stringify(reach)).toMatchObject({ status: 403, body: { error: { code: "not_allowed" } } });
+    }
+    const { secret: ofAgent } = await create(stand, { role: "operator", agent: "helper" }, wide);
+    for (const reach of [{}, { agent: "other" }, { agent: "other", contact: "ann" }]) {
+      const made = await stand.json("POST /v1/keys", { token: ofAgent, body: { name: "x", role: "member", ...reach } });
       expect(made, JSON.stringify(reach)).toMatchObject({ status: 403, body: { error: { code: "not_allowed" } } });
     }
     await create(stand, { role: "contact", agent: "helper", contact: "ann" }, token);
