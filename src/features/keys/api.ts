@@ -115,8 +115,7 @@ export function keyApi(parts: Parts): KeyApi {
       const found = await store.keyWith(org, { digest });
       const now = clock.recorded();
       // Looked up by the digest alone; compared once more, in constant time, so that no database's idea of equality decides.
-      if (!isSame(found?.digest ?? NOBODYS, digest) || found === undefined || !isValid(found, now))
-        return undefined;
+      if (!isSame(found?.digest ?? NOBODYS, digest) || found === undefined || !isValid(found, now)) return undefined;
       await noteUse(parts, org, found, now);
       const { id, role, agent, contact } = found;
       return { org, id: actorId(`key:${id}`), role, ...given("agent", agent), ...given("contact", contact) };
