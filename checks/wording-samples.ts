@@ -273,6 +273,7 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
         ],
       ],
     ],
+    askedText: [["Greeting"]],
     askTool: [["shouter", "Greeting"]],
     noSuchPeer: [["shouter"]],
     peerIsGone: [["shouter"]],

@@ -20,6 +20,7 @@ export { blueprintFolder, blueprintNames } from "./blueprints.ts";
 export { rankBelowLocked } from "./build-agent.ts";
 export { type ConfigInput, SAMPLING } from "./core-keys.ts";
 export { type TranslatedKey, translateDevclaw } from "./devclaw.ts";
+export { translateOrganism } from "./organism.ts";
 export { type KindsOf, type SourceForms, sourceForm } from "./layer-source.ts";
 export {
   checkLock,

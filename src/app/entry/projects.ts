@@ -16,6 +16,7 @@ export {
   blueprintNames,
   type TranslatedKey,
   translateDevclaw,
+  translateOrganism,
   USUAL_MODELS,
 } from "../../agents/index.ts";
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { agentKey, frozenKey, type KeyPlace, type StoredKeys, sharedKey, slug } from "../../agents/index.ts";
+import { agentKey, frozenKey, type KeyLayer, type KeyPlace, type StoredKeys, sharedKey, slug } from "../../agents/index.ts";
 import { layerId, trusted } from "../../protocol/index.ts";
 import { answerTypeOf, JSON_OBJECT, type Payload, payloadOf, STORED_PAYLOAD, WRITTEN_PAYLOAD } from "./payload.ts";
-import { peersText } from "./wording.ts";
+import { askedText, peersText } from "./wording.ts";
 
 /** The tools by which an agent asks its peers: this, and the peer's name. */
 export const ASK = "ask_";
@@ -141,41 +141,39 @@ const BUFFER = z
   .optional()
   .describe("Limits of the agent's conversations. Default: none.");
 
+/** A layer of the platform's words, and of the operator's where they describe a peer. A reply may name what it names. */
+const platformLayer = (id: string, text: string): KeyLayer => ({
+  id: layerId(id),
+  mutability: "immutable",
+  scope: "agent",
+  trust: "operator",
+  minimum: 0,
+  required: true,
+  private: false,
+  modes: { full: "whole", compact: "whole", minimal: "whole" },
+  source: { kind: "text", text: trusted(text) },
+});
+
 /** What an agent takes, whom it may ask, and whether it can be reached from outside. */
 export const KEYS = {
   payload: frozenKey({
     written: WRITTEN_PAYLOAD,
     stored: STORED_PAYLOAD,
+    layers: ({ type }: Payload) => [platformLayer("asked", askedText(type))],
     freeze: (value, place: KeyPlace) => (value === undefined ? undefined : payloadOf(value, place)),
   }),
   peers: frozenKey({
     written: PEERS,
     stored: STORED_PEERS,
     tools: (value: WrittenPeers) => namesIn(value).map((name) => `${ASK}${name}`),
-    layers: (edges: readonly Edge[]) => [
-      {
-        id: layerId("peers"),
-        mutability: "immutable",
-        scope: "agent",
-        trust: "operator",
-        minimum: 0,
-        required: true,
-        apart: true,
-        // Its words are the platform's and the operator's, and a reply may name a peer.
-        private: false,
-        modes: { full: "whole", compact: "whole", minimal: "whole" },
-        source: {
-          kind: "text",
-          text: trusted(
-            peersText(edges.map((edge) => ({ ...edge, tool: `${ASK}${edge.name}`, answerType: answerTypeOf(edge) }))),
-          ),
-        },
-      },
-    ],
+    layers: (edges: readonly Edge[]) => {
+      const shown = edges.map((edge) => ({ ...edge, tool: `${ASK}${edge.name}`, answerType: answerTypeOf(edge) }));
+      return [{ ...platformLayer("peers", peersText(shown)), apart: true }];
+    },
     freeze: freezePeers,
     check: checkPeers,
   }),
-  buffer: agentKey(BUFFER),
+  buffer: sharedKey(agentKey(BUFFER)),
   entry: sharedKey(
     frozenKey({
       written: ENTRY,

@@ -50,11 +50,11 @@ export type Scripts = Readonly<Record<string, readonly Script<Request>[]>>;
 
 /** A runtime with these agents, each with a scripted model of its own; all else is real. */
 export async function organism(
-  yaml: string,
+  declared: string | ReturnType<typeof loadYaml>,
   scripts: Scripts,
   given: Pick<NonNullable<Parameters<typeof testRuntime>[1]>, "store" | "parts" | "steps"> = {},
 ) {
-  const all = [...loadYaml(yaml).agents.values()];
+  const all = [...(typeof declared === "string" ? loadYaml(declared) : declared).agents.values()];
   const models = new Map(all.map(({ name }) => [String(name), scripted(scripts[name] ?? [])]));
   const [agent] = all;
   if (agent === undefined) throw new Error("the file has no agent");

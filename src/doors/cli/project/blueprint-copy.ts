@@ -19,6 +19,7 @@ import {
   projectLock,
   type TranslatedKey,
   translateDevclaw,
+  translateOrganism,
   USUAL_MODELS,
 } from "../../../app/entry/projects.ts";
 import { type AgentName, agentName, asStrataError, StrataError } from "../../../protocol/index.ts";
@@ -107,13 +108,14 @@ export function copyBlueprint({ cwd, env }: Pick<Terminal, "cwd" | "env">, folde
  * @throws StrataError `invalid_input` where another blueprint is named; `file_not_found`; `config_invalid` with what is wrong in the file
  */
 function translated(blueprint: Blueprint, wanted: CopyRequest & { readonly from: string; readonly cwd: string }): Copy {
-  if (!blueprint.shipped || wanted.blueprint !== TRANSLATED) {
-    const says = `--from translates a config.yaml of DevClaw into the blueprint ${TRANSLATED}, not into ${wanted.blueprint}; run \`strata init ${TRANSLATED} --from ${wanted.from}\``;
+  const translate = blueprint.shipped ? TRANSLATIONS.get(wanted.blueprint) : undefined;
+  if (translate === undefined) {
+    const says = `--from translates a config.yaml of DevClaw into the blueprint ${TRANSLATED}, or an organism.yaml into organism, not into ${wanted.blueprint}; run \`strata init ${TRANSLATED} --from ${wanted.from}\``;
     throw new StrataError("invalid_input", says, { blueprint: wanted.blueprint });
   }
   const { name: file, text } = readInput(wanted.from, wanted.cwd);
   const plain = readBlueprint(blueprint, undefined);
-  const { files, name, variable, keys } = translateDevclaw(
+  const { files, name, variable, keys } = translate(
     { file, text },
     new Map(plain.files.map(({ path, bytes }) => [path, bytes.toString()])),
   );
@@ -122,7 +124,11 @@ function translated(blueprint: Blueprint, wanted: CopyRequest & { readonly from:
   return { ...assembled(written, called, variable), ignored: plain.ignored, leftOut: plain.leftOut, keys };
 }
 
-/** The one blueprint that has a counterpart elsewhere. */
+/** The blueprints that have a counterpart elsewhere, and the one that is meant where none is named. */
+const TRANSLATIONS = new Map([
+  ["workbench", translateDevclaw],
+  ["organism", translateOrganism],
+]);
 export const TRANSLATED = "workbench";
 
 const ENV_HEAD = `# Copy this file to .env and put your key in; .env is read beside strata.yaml and is never sent, printed or recorded.

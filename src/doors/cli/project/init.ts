@@ -28,11 +28,11 @@ export function declareInit(program: Command, context: Context): void {
     .option("--name <agent>", "the agent's name (default: as in the blueprint)")
     .option(
       "--from <file>",
-      "translate a config.yaml of DevClaw into the blueprint workbench; says what becomes of each key",
+      "translate a config.yaml of DevClaw into the blueprint workbench, or an organism.yaml into organism; says what becomes of each key",
     )
     .addHelpText(
       "after",
-      "\nExamples:\n  $ strata init companion --folder my-agent --name clerk\n  $ strata init ../our-blueprint\n  $ strata init workbench --from devclaw.yaml",
+      "\nExamples:\n  $ strata init companion --folder my-agent --name clerk\n  $ strata init ../our-blueprint\n  $ strata init workbench --from devclaw.yaml\n  $ strata init organism --from organism.yaml",
     )
     .action(async (given: string | undefined, _options: unknown, command: Command) => {
       const options = command.optsWithGlobals<Options>();

@@ -1,0 +1,181 @@
+import { z } from "zod";
+import type { TranslatedKey, Translation } from "./devclaw.ts";
+import type { Path } from "./path.ts";
+import { type Report, reportOn } from "./report.ts";
+import { SLUG } from "./schema-parts.ts";
+import { editableYaml, readYaml } from "./yaml-source.ts";
+
+/** What the file's own documentation says of a number that it leaves out. */
+const USUAL = { slots: 1_000, threads: 10_000, ttlHours: 24, reply: 4_096, calls: 100 };
+
+const count = (most: number) => z.number().int("expected a whole number").min(1).max(most);
+
+const LISTENER = z.looseObject({
+  name: z.string().regex(SLUG, "expected a name of a-z, 0-9, `_` and `-`"),
+  description: z.string().min(1).max(300).optional(),
+  prompt: z.string().min(1).optional(),
+  peers: z.array(z.string()).default([]),
+});
+
+const ORGANISM = z.looseObject({
+  organism: z.looseObject({ name: z.string().regex(SLUG, "expected a name of a-z, 0-9, `_` and `-`") }).optional(),
+  platform: z
+    .looseObject({
+      context_buffer: z
+        .looseObject({
+          max_slots_per_thread: count(1_000_000).optional(),
+          max_threads: count(10_000_000).optional(),
+          ttl_hours: z.number().min(0.001).max(100_000).optional(),
+        })
+        .optional(),
+      prompt_registry: z.looseObject({ allow_runtime_update: z.boolean().optional() }).optional(),
+      llm: z
+        .looseObject({
+          rate_limit_per_agent: count(100_000).optional(),
+          cache_ttl_seconds: z.number().optional(),
+          max_tokens_per_request: count(1_000_000).optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+  listeners: z.array(LISTENER).min(1, "expected at least one listener"),
+});
+type Organism = z.output<typeof ORGANISM>;
+
+/**
+ * Puts what an organism.yaml says into the blueprint `organism`: `texts` are the blueprint's files by path. A value that is none is an error
+ * with its line, a key that has no counterpart is named with the next step.
+ * @throws StrataError `config_invalid`
+ */
+export function translateOrganism(
+  from: { readonly file: string; readonly text: string },
+  texts: ReadonlyMap<string, string>,
+): Translation {
+  const source = readYaml(from.file, from.text);
+  const report = reportOn(source);
+  const parsed = ORGANISM.safeParse(source.value);
+  for (const { path, message } of parsed.error?.issues ?? []) report.add(path.filter(isStep), message);
+  report.end();
+  const organism = ORGANISM.parse(source.value);
+  checkPeers(organism, report);
+  report.end();
+  const yaml = editableYaml(texts.get("strata.yaml") ?? "");
+  const { organism: { name } = { name: "home" }, platform: { context_buffer: buffer, llm } = {} } = organism;
+  yaml.set("organization", name);
+  yaml.set("entry", yaml.createNode(entriesOf(organism)));
+  yaml.set(
+    "buffer",
+    yaml.createNode({
+      slots: buffer?.max_slots_per_thread ?? USUAL.slots,
+      threads: buffer?.max_threads ?? USUAL.threads,
+      ttlHours: buffer?.ttl_hours ?? USUAL.ttlHours,
+    }),
+  );
+  const reply = llm?.max_tokens_per_request ?? USUAL.reply;
+  yaml.set("agents", yaml.createNode(Object.fromEntries(organism.listeners.map((one) => [one.name, agentOf(one, reply)]))));
+  const keys = leavesOf(source.value).map(({ path, value }): TranslatedKey => {
+    const line = source.locate(path, true).line;
+    return { key: path.join("."), line, ...outcomeOf(path, value, organism) };
+  });
+  return {
+    files: new Map([...texts, ["strata.yaml", yaml.toString({ lineWidth: 0 })]]),
+    keys: [...keys, ...withoutPrompt(organism, (path) => source.locate(path, true).line)].toSorted((a, b) => a.line - b.line),
+  };
+}
+
+const isStep = (step: PropertyKey): step is string | number => typeof step !== "symbol";
+
+function checkPeers({ listeners }: Organism, report: Report): void {
+  const names = listeners.map(({ name }) => name);
+  for (const [i, { name, peers }] of listeners.entries()) {
+    if (names.indexOf(name) < i) report.add(["listeners", i, "name"], "is the name of another listener, too");
+    for (const [n, peer] of peers.entries())
+      if (!names.includes(peer)) report.add(["listeners", i, "peers", n], `no listener is called so, only ${names.join(", ")}`);
+  }
+}
+
+/** Those that nobody asks are there for people. */
+function entriesOf({ listeners }: Organism): readonly string[] {
+  const asked = new Set(listeners.flatMap(({ name, peers }) => peers.filter((peer) => peer !== name)));
+  const first = listeners.map(({ name }) => name);
+  const free = first.filter((name) => !asked.has(name));
+  return free.length > 0 ? free : first.slice(0, 1);
+}
+
+function agentOf({ name, description = `The listener ${name}.`, prompt, peers }: Organism["listeners"][number], reply: number) {
+  const layers = [
+    { id: "precedence", rank: 0, scope: "all", trust: "platform", file: "layers/precedence.md" },
+    { id: "safety", rank: 10, file: "layers/safety.md" },
+    { id: "prompt", rank: 20, text: prompt },
+  ];
+  return { description, budgets: { reply }, peers, layers: prompt === undefined ? [] : layers };
+}
+
+interface Leaf {
+  readonly path: Path;
+  readonly value: unknown;
+}
+
+/** Everything that the file says, each with its place; a list of names is one thing. */
+function leavesOf(value: unknown, path: Path = []): readonly Leaf[] {
+  if (value === null || typeof value !== "object") return [{ path, value }];
+  if (Array.isArray(value) && value.every((one) => typeof one !== "object")) return [{ path, value }];
+  const members: readonly (readonly [string | number, unknown])[] = Array.isArray(value)
+    ? value.map((one, i) => [i, one] as const)
+    : Object.entries(value);
+  return members.flatMap(([step, one]) => leavesOf(one, [...path, step]));
+}
+
+type Outcome = { readonly to: string } | { readonly next: string };
+
+const BUFFER: Readonly<Record<string, string>> = {
+  max_slots_per_thread: "slots",
+  max_threads: "threads",
+  ttl_hours: "ttlHours",
+};
+const LISTENED: Readonly<Record<string, string>> = {
+  description: "description",
+  prompt: "the layer prompt",
+  peers: "peers",
+};
+
+function outcomeOf(path: Path, value: unknown, { listeners }: Organism): Outcome {
+  const [top, second, third] = path.map(String);
+  if (top === "organism" && second === "name") return { to: `organization: ${value}` };
+  const buffer = second === "context_buffer" && top === "platform" ? BUFFER[third ?? ""] : undefined;
+  if (buffer !== undefined) return { to: `buffer.${buffer}: ${value}` };
+  if (top === "platform" && second === "prompt_registry" && third === "allow_runtime_update")
+    return value === false
+      ? { to: "immutable layers, which strata.lock holds" }
+      : { next: "layers are immutable here; a text that is edited at run time is a layer with `mutability: versioned`" };
+  if (top === "platform" && second === "llm") return ofModel(third ?? "", value);
+  const listener = top === "listeners" ? listeners[Number(second)] : undefined;
+  if (listener !== undefined && third === "name") return { to: `agents.${listener.name}` };
+  const told = listener && LISTENED[third ?? ""];
+  return told === undefined
+    ? { next: "nothing corresponds to it; leave it out" }
+    : { to: `${told} of agents.${listener?.name}` };
+}
+
+function ofModel(key: string, value: unknown): Outcome {
+  if (key === "max_tokens_per_request") return { to: `budgets.reply of each agent: ${value}` };
+  if (key === "rate_limit_per_agent")
+    return { next: `calls a minute are a limit of their own: \`limits: {agent: {calls: ${value}}}\`` };
+  if (key === "cache_ttl_seconds")
+    return { next: "answers are kept for equal requests only where an agent says so; providers' own caches need no setting" };
+  return { next: "nothing corresponds to it; leave it out" };
+}
+
+/** A listener without a prompt is answered by its own code. */
+const withoutPrompt = ({ listeners }: Organism, lineOf: (path: Path) => number): readonly TranslatedKey[] =>
+  listeners.flatMap(({ name, prompt }, i) =>
+    prompt === undefined
+      ? [
+          {
+            key: `listeners.${i}`,
+            line: lineOf(["listeners", i]),
+            next: `${name} has no prompt, so no model answers for it: give agents.${name} a \`handler\`, or \`layers\``,
+          },
+        ]
+      : [],
+  );
