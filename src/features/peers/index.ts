@@ -1,5 +1,5 @@
 /** Peers: agents of one project that ask each other, over the edges that strata.yaml declares and no others. */
-import { type JsonObject, type Tool, type ToolReader, toolName } from "../../protocol/index.ts";
+import { type JsonObject, StrataError, type Tool, type ToolReader, toolName } from "../../protocol/index.ts";
 import { callerOf, type Outside, type Parts } from "../../turn/index.ts";
 import type { ToolFamily } from "../../turn/tools/index.ts";
 import type { Feature } from "../feature.ts";
@@ -16,15 +16,15 @@ const ANY_PAYLOAD: JsonObject = { type: "object", properties: {} };
 
 function askToolFor(name: string): Tool {
   const tool = toolName(`${ASK}${name}`);
-  const schemaFor = ({ peers = [] }: Partial<ToolReader>) => {
-    const edge = peers.find((one) => one.name === name);
-    return edge === undefined
-      ? { name: tool, description: ASK_UNKNOWN, input: ANY_PAYLOAD }
-      : { name: tool, description: askTool(name, edge.payload.type), input: edge.payload.schema };
-  };
   return {
-    schema: schemaFor({}),
-    schemaFor,
+    schema: { name: tool, description: ASK_UNKNOWN, input: ANY_PAYLOAD },
+    schemaFor: ({ peers = [] }: ToolReader) => {
+      const edge = peers.find((one) => one.name === name);
+      if (edge !== undefined)
+        return { name: tool, description: askTool(name, edge.payload.type), input: edge.payload.schema };
+      const says = `no tool is named ${tool}: ${name} is no peer of the agent; name it under \`peers\``;
+      throw new StrataError("tool_not_found", says, { name: tool });
+    },
     // It begins with the commit of the turn that asks, or not at all.
     effect: "store",
     trust: "agent",

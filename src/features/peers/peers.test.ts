@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { agentName, type Request, readFrames, untrusted } from "../../protocol/index.ts";
+import { agentName, type Request, readFrames, toolName, untrusted } from "../../protocol/index.ts";
 import { collect, endOf, OPERATOR } from "../../turn/index.contract.ts";
+import { toolset } from "../../turn/tools/index.ts";
+import { allToolFamilies } from "../../app/entry/features.ts";
 import type { TurnSteps } from "../../turn/index.ts";
 import { asks, GREETER, loadYaml, organism } from "./index.contract.ts";
 import { payloadIn, peerAnswer } from "./index.ts";
@@ -169,6 +171,13 @@ describe("an agent with peers", () => {
       "the file declares no agent `greter`",
     );
     expect(() => loadYaml(GREETER.replace("type: integer", "type: whole"))).toThrow("JSON Schema");
+  });
+
+  it("S4 003.50 a tool that asks somebody who is no peer does not exist, whoever declares it", async () => {
+    const greeter = loadYaml(GREETER).agents.get(agentName("greeter"));
+    const tools = toolset([], await allToolFamilies());
+    expect(tools.schemas([toolName("ask_shouter")], greeter)).toMatchObject([{ input: { required: ["name"] } }]);
+    expect(() => tools.schemas([toolName("ask_stranger")], greeter)).toThrow("stranger is no peer of the agent");
   });
 
   it("003.25 reads nothing of what went wrong with a peer but that it could not answer", async () => {
