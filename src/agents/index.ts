@@ -20,7 +20,6 @@ export { blueprintFolder, blueprintNames } from "./blueprints.ts";
 export { rankBelowLocked } from "./build-agent.ts";
 export { type ConfigInput, SAMPLING } from "./core-keys.ts";
 export { type TranslatedKey, translateDevclaw } from "./devclaw.ts";
-export { translateOrganism } from "./organism.ts";
 export { type KindsOf, type SourceForms, sourceForm } from "./layer-source.ts";
 export {
   checkLock,
@@ -33,6 +32,7 @@ export {
   writeLock,
 } from "./lock.ts";
 export { loadModules, type Modules } from "./modules.ts";
+export { translateOrganism } from "./organism.ts";
 export type { Position } from "./path.ts";
 export { type Declarations, declaring, type Project, variableAt } from "./project.ts";
 export type { Problem } from "./report.ts";

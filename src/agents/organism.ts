@@ -72,14 +72,19 @@ export function translateOrganism(
     }),
   );
   const reply = llm?.max_tokens_per_request ?? USUAL.reply;
-  yaml.set("agents", yaml.createNode(Object.fromEntries(organism.listeners.map((one) => [one.name, agentOf(one, reply)]))));
+  yaml.set(
+    "agents",
+    yaml.createNode(Object.fromEntries(organism.listeners.map((one) => [one.name, agentOf(one, reply)]))),
+  );
   const keys = leavesOf(source.value).map(({ path, value }): TranslatedKey => {
     const line = source.locate(path, true).line;
     return { key: path.join("."), line, ...outcomeOf(path, value, organism) };
   });
   return {
     files: new Map([...texts, ["strata.yaml", yaml.toString({ lineWidth: 0 })]]),
-    keys: [...keys, ...withoutPrompt(organism, (path) => source.locate(path, true).line)].toSorted((a, b) => a.line - b.line),
+    keys: [...keys, ...withoutPrompt(organism, (path) => source.locate(path, true).line)].toSorted(
+      (a, b) => a.line - b.line,
+    ),
   };
 }
 
@@ -90,7 +95,8 @@ function checkPeers({ listeners }: Organism, report: Report): void {
   for (const [i, { name, peers }] of listeners.entries()) {
     if (names.indexOf(name) < i) report.add(["listeners", i, "name"], "is the name of another listener, too");
     for (const [n, peer] of peers.entries())
-      if (!names.includes(peer)) report.add(["listeners", i, "peers", n], `no listener is called so, only ${names.join(", ")}`);
+      if (!names.includes(peer))
+        report.add(["listeners", i, "peers", n], `no listener is called so, only ${names.join(", ")}`);
   }
 }
 
@@ -102,7 +108,10 @@ function entriesOf({ listeners }: Organism): readonly string[] {
   return free.length > 0 ? free : first.slice(0, 1);
 }
 
-function agentOf({ name, description = `The listener ${name}.`, prompt, peers }: Organism["listeners"][number], reply: number) {
+function agentOf(
+  { name, description = `The listener ${name}.`, prompt, peers }: Organism["listeners"][number],
+  reply: number,
+) {
   const layers = [
     { id: "precedence", rank: 0, scope: "all", trust: "platform", file: "layers/precedence.md" },
     { id: "safety", rank: 10, file: "layers/safety.md" },
@@ -147,7 +156,9 @@ function outcomeOf(path: Path, value: unknown, { listeners }: Organism): Outcome
   if (top === "platform" && second === "prompt_registry" && third === "allow_runtime_update")
     return value === false
       ? { to: "immutable layers, which strata.lock holds" }
-      : { next: "layers are immutable here; a text that is edited at run time is a layer with `mutability: versioned`" };
+      : {
+          next: "layers are immutable here; a text that is edited at run time is a layer with `mutability: versioned`",
+        };
   if (top === "platform" && second === "llm") return ofModel(third ?? "", value);
   const listener = top === "listeners" ? listeners[Number(second)] : undefined;
   if (listener !== undefined && third === "name") return { to: `agents.${listener.name}` };
@@ -162,7 +173,9 @@ function ofModel(key: string, value: unknown): Outcome {
   if (key === "rate_limit_per_agent")
     return { next: `calls a minute are a limit of their own: \`limits: {agent: {calls: ${value}}}\`` };
   if (key === "cache_ttl_seconds")
-    return { next: "answers are kept for equal requests only where an agent says so; providers' own caches need no setting" };
+    return {
+      next: "answers are kept for equal requests only where an agent says so; providers' own caches need no setting",
+    };
   return { next: "nothing corresponds to it; leave it out" };
 }
 

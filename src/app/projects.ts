@@ -15,7 +15,9 @@ export function projectsOf(options: Omit<PlacedOptions, "data">): readonly Proje
   } catch (thrown) {
     if (mustDeclare || !(thrown instanceof StrataError && thrown.code === "config_missing")) throw thrown;
     // The user's own `.env`, not one inside the package.
-    const shipped = blueprintNames().map((name) => [name, loadProject(blueprintFolder(name), { env, envFolder: folder })] as const);
+    const shipped = blueprintNames().map(
+      (name) => [name, loadProject(blueprintFolder(name), { env, envFolder: folder })] as const,
+    );
     // One agent of each name: agents that ask each other are a project to begin with, and stand in for nobody.
     return shipped.flatMap(([name, project]) => (project.agents.has(agentName(name)) ? [project] : []));
   }

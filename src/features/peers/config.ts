@@ -1,5 +1,13 @@
 import { z } from "zod";
-import { agentKey, frozenKey, type KeyLayer, type KeyPlace, type StoredKeys, sharedKey, slug } from "../../agents/index.ts";
+import {
+  agentKey,
+  frozenKey,
+  type KeyLayer,
+  type KeyPlace,
+  type StoredKeys,
+  sharedKey,
+  slug,
+} from "../../agents/index.ts";
 import { layerId, trusted } from "../../protocol/index.ts";
 import { answerTypeOf, JSON_OBJECT, type Payload, payloadOf, STORED_PAYLOAD, WRITTEN_PAYLOAD } from "./payload.ts";
 import { askedText, peersText } from "./wording.ts";

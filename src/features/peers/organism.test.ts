@@ -51,7 +51,9 @@ describe("the blueprint organism", () => {
     const content = [{ type: "text", text: untrusted("Hello, I am Ada.") }] as const;
     expect(endOf(await say(await open(), { content }))).toMatchObject({ text: "WELCOME, ADA!" });
     expect(JSON.stringify(sentTo("greeter")[1]?.messages.at(-1))).toContain("WELCOME, ADA!");
-    const system = sentTo("shouter")[0]?.prefix.system.map(({ text }) => text).join("\n");
+    const system = sentTo("shouter")[0]
+      ?.prefix.system.map(({ text }) => text)
+      .join("\n");
     expect(system).toContain("A frame of the kind `peer` holds what another agent wants of you");
     await expect(open("shouter")).rejects.toMatchObject({ code: "not_an_entry" });
   });

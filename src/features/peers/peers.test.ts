@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { allToolFamilies } from "../../app/entry/features.ts";
 import { agentName, type Request, readFrames, toolName, untrusted } from "../../protocol/index.ts";
 import { collect, endOf, OPERATOR } from "../../turn/index.contract.ts";
-import { toolset } from "../../turn/tools/index.ts";
-import { allToolFamilies } from "../../app/entry/features.ts";
 import type { TurnSteps } from "../../turn/index.ts";
+import { toolset } from "../../turn/tools/index.ts";
 import { asks, GREETER, loadYaml, organism } from "./index.contract.ts";
 import { payloadIn, peerAnswer } from "./index.ts";
 
