@@ -14,5 +14,4 @@ export const KEPT: KeptSample = {
     await finishApproval(scope, id, { outcome, writes: [], event: said(words), at: NOW });
   },
   reads: (store, scope) => store.part(APPROVAL_STORE).approvals(scope, {}, 9),
-  // How far it came, and who decided.
 };

@@ -1,23 +1,16 @@
 import {
-  type ActorId,
   ANSWER_KIND,
   type Approval,
   type ApprovalId,
   type ApprovalStatus,
-  type CallId,
   type ContactScope,
   type Digest,
   type DoneBy,
   errorKind,
   HELD_CALLS,
-  type OrgId,
   type PlannedWrite,
-  type Role,
   type Scope,
   type ThreadId,
-  type ToolName,
-  type Trust,
-  type TurnId,
   type Untrusted,
   untrusted,
 } from "../../protocol/index.ts";
@@ -30,45 +23,31 @@ import {
   callLeftOpen,
   type EndedTurn,
   type Erasing,
-  type Finding,
   fixed,
   inOrder,
   keepOwn,
+  linkedTable,
   newColumn,
+  newTable,
   type OneTurn,
   openRow,
   owner,
   ownText,
   type Position,
-  plain,
-  problem,
   type StorePart,
   scopeKey,
   type Tx,
   tables,
   within,
 } from "../../store/index.ts";
-
-/** `input`, `note` and `outcome` name pieces; `schema` digests that of the tool. */
-interface ApprovalTable extends ContactScope {
-  readonly id: ApprovalId;
-  readonly thread: ThreadId;
-  readonly turn: TurnId;
-  readonly position: number;
-  readonly call: string;
-  readonly tool: ToolName;
-  readonly input: Digest;
-  readonly taint: Trust;
-  readonly status: ApprovalStatus;
-  readonly asked_at: number;
-  readonly decided_at: number | null;
-  readonly decided_by: Role | null;
-  readonly decided_by_id: ActorId | null;
-  readonly note: Digest | null;
-  readonly outcome: Digest | null;
-  readonly schema: Digest | null;
-  readonly answers: CallId | null;
-}
+import {
+  type ApprovalTable,
+  type Change,
+  checkStates,
+  type DecisionTable,
+  decisionLink,
+  noteDecision,
+} from "./decisions.ts";
 
 const { query, insert } = tables<{ approval: ApprovalTable }>();
 
@@ -118,11 +97,11 @@ export const APPROVAL_STORE = {
   name: "approvals",
   tables: {
     approval: {
-      linked: "org agent contact id thread turn position call tool input taint asked_at schema answers",
-      derived: "note outcome",
-      volatile: "status decided_at decided_by decided_by_id",
-      since: "schema answers",
+      linked: "org agent contact id thread turn position call tool input taint asked_at schema answers linked",
+      derived: "note outcome status decided_at decided_by decided_by_id",
+      since: "schema answers linked",
     },
+    approval_decision: { linked: "agent approval n status by by_id note outcome at", derived: "org contact link" },
   },
   migrations: [
     {
@@ -135,6 +114,18 @@ export const APPROVAL_STORE = {
       ],
     },
     { number: 30, name: "approvals that are waited for", statements: [newColumn("approval", "answers", "text")] },
+    {
+      number: 34,
+      name: "linked decisions",
+      statements: [
+        newColumn("approval", "linked", "int"),
+        newTable("approval_decision", {
+          columns: `org text!, agent text!, contact text!, approval text!, n int!, status text!, by text, by_id text, note text,
+            outcome text, at int!, link int!`,
+          key: "org, approval, n",
+        }),
+      ],
+    },
   ],
   functions: ({ reading, writing }) => ({
     /** Newest first. A scope with `contact: null` lists those of all contacts of the agent. */
@@ -159,6 +150,13 @@ export const APPROVAL_STORE = {
   inLink: async (tx, of) => ({ approvals: await asked(tx, of) }),
   named: async (tx, of) =>
     (await approvalsOfTurn(tx, of)).flatMap(({ input, note, outcome }) => [input, note ?? [], outcome ?? []].flat()),
+  linked: {
+    decision: linkedTable<DecisionTable>(
+      "approval_decision",
+      ({ approval, n }) => `decision ${n} about ${approval}`,
+      (_, row) => decisionLink(row),
+    ),
+  },
   erase: closeApprovals,
   verify: checkStates,
 } satisfies StorePart;
@@ -173,7 +171,7 @@ async function keepApprovals(tx: Tx, { scope, turn, done, report }: EndedTurn): 
     const asks = { id, thread: claim.thread.id, turn, position, call, tool, input: await keep(JSON.stringify(input)) };
     const decided = { decided_at: null, decided_by: null, decided_by_id: null, note: null, outcome: null } as const;
     const open = { status: "waiting", ...decided, asked_at: outcome.at } as const;
-    await tx.run(insert("approval", { ...owner(scope), ...asks, taint, ...open, schema, answers }));
+    await tx.run(insert("approval", { ...owner(scope), ...asks, taint, ...open, schema, answers, linked: 1 }));
     const says = `→ ${tool} ${JSON.stringify(input)} waits for a person: /approve or /deny in a chat, \`strata approval approve ${id}\` or \`POST /v1/approvals/${id}/approve\``;
     const data = { approval: id, tool, input, ...(answers !== null && { answers }) };
     report({ what: "approval", says, data });
@@ -184,7 +182,7 @@ async function keepApprovals(tx: Tx, { scope, turn, done, report }: EndedTurn): 
 async function asked(tx: Tx, of: OneTurn): Promise<unknown> {
   const rows = await approvalsOfTurn(tx, of);
   if (rows.length === 0) return undefined;
-  return rows.map(({ position, id, thread, call, tool, input, schema, taint, asked_at, answers }) => {
+  return rows.map(({ position, id, thread, call, tool, input, schema, taint, asked_at, answers, linked }) => {
     // Links of calls that were asked for before the schema was kept do not have it.
     return {
       position,
@@ -197,6 +195,7 @@ async function asked(tx: Tx, of: OneTurn): Promise<unknown> {
       asked_at,
       ...(schema !== null && { schema }),
       ...(answers !== null && { answers }),
+      ...(linked !== null && { linked }),
     };
   });
 }
@@ -285,7 +284,12 @@ async function decideApproval(
   await openRow(tx, scope, row.thread);
   const piece = note === undefined ? null : await keepOwn(tx, scope, await scopeKey(tx, scope), JSON.stringify(note));
   if (event) await tell(tx, row, event);
-  return change(tx, row, { status: verdict, decided_at: at, decided_by: by, decided_by_id: byId ?? null, note: piece });
+  return change(
+    tx,
+    row,
+    { status: verdict, decided_at: at, decided_by: by, decided_by_id: byId ?? null, note: piece },
+    at,
+  );
 }
 
 /** What came of an approved call: its result, its writes and the event that tells of it land together. */
@@ -295,7 +299,7 @@ async function finishApproval(tx: Tx, scope: ContactScope, id: ApprovalId, finis
   const outcome = await keepOwn(tx, scope, await scopeKey(tx, scope), JSON.stringify(finish.outcome));
   await applyWrites(tx, scope, finish);
   await tell(tx, row, finish.event);
-  return change(tx, row, { status: "done", outcome });
+  return change(tx, row, { status: "done", outcome }, finish.at);
 }
 
 /** If the agent still waits for the call, it reads the answer as its result; else it is told in an event of its own. */
@@ -328,11 +332,8 @@ async function inState(
   );
 }
 
-type Change = Partial<
-  Pick<ApprovalTable, "status" | "decided_at" | "decided_by" | "decided_by_id" | "note" | "outcome">
->;
-
-async function change(tx: Tx, row: ApprovalTable, columns: Change): Promise<Approval> {
+async function change(tx: Tx, row: ApprovalTable, columns: Change, at: number): Promise<Approval> {
+  await noteDecision(tx, row, columns, at);
   await tx.run(
     query
       .updateTable("approval")
@@ -344,20 +345,12 @@ async function change(tx: Tx, row: ApprovalTable, columns: Change): Promise<Appr
 
 /** Nobody decides any more about what an erased contact's turns asked for. */
 async function closeApprovals(tx: Tx, scope: ContactScope, { by, byId, at }: Erasing): Promise<void> {
-  await tx.run(
-    query
-      .updateTable("approval")
-      .set({ status: "denied", decided_at: at, decided_by: by, decided_by_id: byId ?? null })
-      .where((eb) => eb.and(owner(scope)))
-      .where("status", "in", ["waiting", "approved"]),
-  );
-}
-
-/** What the columns of a call say of its decision fits together. */
-async function checkStates(tx: Tx, org: OrgId): Promise<readonly Finding[]> {
-  const odd = `select id, status from approval where org = ? and ((status = 'waiting') != (decided_at is null)
-    or (status = 'waiting') != (decided_by is null) or (status in ('waiting', 'approved', 'denied')) != (outcome is null))`;
-  return (await tx.all(plain<Pick<ApprovalTable, "id" | "status">>(odd, org))).map(({ id, status }) =>
-    problem(`approval ${id}`, `it is marked as ${status}, which is not what its decision and its result say`),
-  );
+  const open = query
+    .selectFrom("approval")
+    .selectAll()
+    .where((eb) => eb.and(owner(scope)))
+    .where("status", "in", ["waiting", "approved"])
+    .orderBy("id");
+  const denied = { status: "denied", decided_at: at, decided_by: by, decided_by_id: byId ?? null } as const;
+  for (const row of await tx.all(open)) await change(tx, row, denied, at);
 }

@@ -1,0 +1,112 @@
+import {
+  type ActorId,
+  type ApprovalId,
+  type ApprovalStatus,
+  type CallId,
+  type ContactScope,
+  canonicalJson,
+  type Digest,
+  type OrgId,
+  type Role,
+  type ThreadId,
+  type ToolName,
+  type Trust,
+  type TurnId,
+} from "../../protocol/index.ts";
+import { append, type Finding, owner, plain, problem, type Tx, tables } from "../../store/index.ts";
+
+/** `input`, `note` and `outcome` name pieces; `schema` digests that of the tool. */
+export interface ApprovalTable extends ContactScope {
+  readonly id: ApprovalId;
+  readonly thread: ThreadId;
+  readonly turn: TurnId;
+  readonly position: number;
+  readonly call: string;
+  readonly tool: ToolName;
+  readonly input: Digest;
+  readonly taint: Trust;
+  readonly status: ApprovalStatus;
+  readonly asked_at: number;
+  readonly decided_at: number | null;
+  readonly decided_by: Role | null;
+  readonly decided_by_id: ActorId | null;
+  readonly note: Digest | null;
+  readonly outcome: Digest | null;
+  readonly schema: Digest | null;
+  readonly answers: CallId | null;
+  /** 1: each decision about it is a link of its own. Those from before that was done have none. */
+  readonly linked: 1 | null;
+}
+
+/** One decision about a call, or its result: `by` is null for a result. It says in rows what the columns of the call say now. */
+export interface DecisionTable extends ContactScope, Pick<ApprovalTable, "status" | "note" | "outcome"> {
+  readonly approval: ApprovalId;
+  readonly n: number;
+  readonly by: Role | null;
+  readonly by_id: ActorId | null;
+  readonly at: number;
+  readonly link: number;
+}
+
+const { insert } = tables<{ approval_decision: DecisionTable }>();
+
+export type Change = Partial<
+  Pick<ApprovalTable, "status" | "decided_at" | "decided_by" | "decided_by_id" | "note" | "outcome">
+>;
+
+/** Links what is decided. */
+export async function noteDecision(tx: Tx, row: ApprovalTable, columns: Change, at: number): Promise<void> {
+  if (row.linked === null) return;
+  const { org, id: approval } = row;
+  const before = `select count(*) from approval_decision where org = ? and approval = ?`;
+  const n = ((await tx.column(plain<number>(before, org, approval)))[0] ?? 0) + 1;
+  const {
+    status = row.status,
+    decided_by: by = null,
+    decided_by_id: by_id = null,
+    note = null,
+    outcome = null,
+  } = columns;
+  const facts = { ...owner(row), approval, n, status, by, by_id, note, outcome, at };
+  await tx.run(insert("approval_decision", { ...facts, link: (await append(tx, org, decisionLink(facts))).seq }));
+}
+
+/** It names no contact, because an erasure removes the name, and texts by their digests only. */
+export const decisionLink = (row: Omit<DecisionTable, "link">): string => {
+  const { agent, approval, n, status, by, by_id, note, outcome, at } = row;
+  return canonicalJson({ decision: { agent, approval, n, status, by, by_id, note, outcome, at } });
+};
+
+/** A call's columns say what its decisions say; of one from before these were linked, they fit together. */
+export async function checkStates(tx: Tx, org: OrgId): Promise<readonly Finding[]> {
+  const changed = await tx.column(plain<ApprovalId>(OTHERWISE_DECIDED, org));
+  const stray = await tx.column(plain<ApprovalId>(STRAY_DECISIONS, org));
+  return [
+    ...changed.map((id) => problem(`approval ${id}`, "it is not as it was decided")),
+    ...stray.map((id) => problem(`approval ${id}`, "a decision is recorded about it, and the call is not there")),
+    ...(await unfitting(tx, org)),
+  ];
+}
+
+const OF_APPROVAL = `one.org = approval.org and one.agent = approval.agent and one.contact = approval.contact and one.approval = approval.id`;
+
+const lastOf = (name: string, which: string): string =>
+  `left join approval_decision as ${name} on ${OF_APPROVAL.replaceAll("one.", `${name}.`)}
+    and ${name}.n = (select max(n) from approval_decision as one where ${OF_APPROVAL} and ${which})`;
+
+const OTHERWISE_DECIDED = `select approval.id from approval ${lastOf("last", "true")} ${lastOf("said", "one.status != 'done'")}
+  where approval.org = ? and approval.linked = 1 and (approval.status is distinct from coalesce(last.status, 'waiting')
+    or approval.outcome is distinct from last.outcome or approval.note is distinct from said.note
+    or approval.decided_at is distinct from said.at or approval.decided_by is distinct from said.by
+    or approval.decided_by_id is distinct from said.by_id) limit 100`;
+
+const STRAY_DECISIONS = `select distinct one.approval from approval_decision as one where one.org = ?
+  and not exists (select 1 from approval where ${OF_APPROVAL}) limit 100`;
+
+async function unfitting(tx: Tx, org: OrgId): Promise<readonly Finding[]> {
+  const odd = `select id, status from approval where org = ? and ((status = 'waiting') != (decided_at is null)
+    or (status = 'waiting') != (decided_by is null) or (status in ('waiting', 'approved', 'denied')) != (outcome is null))`;
+  return (await tx.all(plain<Pick<ApprovalTable, "id" | "status">>(odd, org))).map(({ id, status }) =>
+    problem(`approval ${id}`, `it is marked as ${status}, which is not what its decision and its result say`),
+  );
+}
