@@ -7,7 +7,7 @@ import { sendDelivery } from "../features/deliveries/index.ts";
 import { DISK, type ProjectDisk } from "../features/index.ts";
 import { type Accounts, accountsOf } from "../features/life/index.ts";
 import { openVectors, type Vectors } from "../features/memories/index.ts";
-import { removeWorkspace, renameWorkspaces } from "../features/workspace/index.ts";
+import { filesIn, removeWorkspace, renameWorkspaces } from "../features/workspace/index.ts";
 import { findSecrets } from "../guard/index.ts";
 import { calibration, countAhead, recordedModel, tokenCounter, wireBody } from "../models/index.ts";
 import {
@@ -15,6 +15,7 @@ import {
   type Allowed,
   allow,
   type Clock,
+  type ContactScope,
   type CountTokens,
   type Embedder,
   LOCAL_OPERATOR,
@@ -183,7 +184,11 @@ function joined(options: PlacedOptions, { declared, current, vectors, disk, feat
   let now = declared;
   const clock: Clock = { recorded: () => time.at ?? REAL.real(), real: REAL.real };
   const accounts = accountsOf(() => now.projects, clock);
-  const files = { removeFiles: filesRemover(options), renameFiles: filesMover(options) };
+  const files = {
+    removeFiles: filesRemover(options),
+    renameFiles: filesMover(options),
+    filesOf: (scope: ContactScope) => filesIn(workspacesIn(options.data), scope),
+  };
   const parts = partsOf({ store, vectors, accounts, disk, features, channels, ...files, now: () => now, clock });
   if (options.recordOnly !== true) beginReading(accounts, now.agents);
   const wireOf = (agent: Agent): ModelRef => options.wire ?? now.wireOf(agent);
@@ -267,7 +272,16 @@ function beginReading(accounts: Accounts, agents: readonly Agent[]): void {
 interface Changing
   extends Pick<
     RuntimeParts,
-    "store" | "vectors" | "accounts" | "disk" | "features" | "channels" | "removeFiles" | "renameFiles" | "clock"
+    | "store"
+    | "vectors"
+    | "accounts"
+    | "disk"
+    | "features"
+    | "channels"
+    | "removeFiles"
+    | "renameFiles"
+    | "filesOf"
+    | "clock"
   > {
   readonly now: () => Declared;
 }

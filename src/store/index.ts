@@ -40,6 +40,7 @@ export type {
 export { type Migration, newColumn, newTable } from "./migrations.ts";
 export { copyStores, openStore, resumeStore, serverFacts, storeName } from "./open-store.ts";
 export { append, problem } from "./record/chain.ts";
+export type { ContactRow } from "./record/contact-rows.ts";
 export { keepOwn, keepShared, knownKey, ownText, scopeKey, sharedText, TEXT_OF } from "./record/pieces.ts";
 export { endedTurns, spent } from "./record/reports.ts";
 export type {

@@ -22,6 +22,7 @@ import {
 import type { MemoryStore, VectorStore } from "./memory-store.ts";
 import { refuseMoved } from "./moved.ts";
 import { head } from "./record/chain.ts";
+import { contactRows } from "./record/contact-rows.ts";
 import { eraseContact, finishErasure, isLogToClear, noteLogCleared, unfinishedErasures } from "./record/erase.ts";
 import { rebuild } from "./record/rebuild.ts";
 import { agents, organizations, spent, usage } from "./record/reports.ts";
@@ -144,6 +145,7 @@ function turnStore({ reading, writing }: OwnBinding) {
     askStop: writing(askStop),
     stopAsked: reading(stopAsked),
     leases: reading(leases),
+    contactRows: reading(contactRows),
     renew: writing(renew),
     settle: writing(settle),
     beginCall: writing(beginCall),

@@ -20,6 +20,7 @@ import type { Renaming } from "./agent/rename-agent.ts";
 import type { AgentOwner, AgentStore } from "./agent-store.ts";
 import type { OpenCall } from "./call-records.ts";
 import type { MemoryStore, VectorStore } from "./memory-store.ts";
+import type { ContactCursor, ContactRow } from "./record/contact-rows.ts";
 import type {
   ArrivingEvent,
   ChainHead,
@@ -65,6 +66,12 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
     org: OrgId,
     except: readonly AgentName[],
   ): Promise<readonly { readonly agent: AgentName; readonly version: Digest; readonly spec: string }[]>;
+  /** Rows that are kept of a contact, table by table, with their texts; `next` says where to continue, and is left out at the end. */
+  contactRows(
+    scope: ContactScope,
+    limit: number,
+    after?: ContactCursor,
+  ): Promise<{ readonly rows: readonly ContactRow[]; readonly next?: ContactCursor }>;
   /**
    * Gives all that is kept of an agent to another name, in one transaction; the chain says so.
    * @throws StrataError `agent_not_found`, `invalid_input` where the new name has a record, `thread_busy`

@@ -162,6 +162,7 @@ export async function testRuntime(
     store,
     tools: toolset([...memoryTools(store), ...sampleTools(rung)]),
     removeFiles: async () => undefined,
+    filesOf: async () => [],
     renameFiles: async () => undefined,
     channels: await allChannels(),
     sources: new Map(),

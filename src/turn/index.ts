@@ -14,6 +14,7 @@ export {
   foundIn,
   recordAct,
   recordedAgent,
+  recordedAgents,
   threadOf,
   turnOf,
 } from "./access.ts";

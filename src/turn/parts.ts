@@ -34,6 +34,8 @@ export interface Parts {
   readonly tools: Toolset;
   /** Deletes the files that agents keep for a contact. @throws StrataError `file_not_found` where one cannot be deleted */
   readonly removeFiles: (scope: ContactScope) => Promise<void>;
+  /** The paths of the files that agents keep for a contact. */
+  readonly filesOf: (scope: ContactScope) => Promise<readonly string[]>;
   /** Gives the files that an agent keeps to another name. @throws StrataError `file_not_found` where that cannot be done */
   readonly renameFiles: (owner: AgentOwner, to: AgentName) => Promise<void>;
   /** The channels that features open threads on. Required, so that no runtime takes messages there by mistake. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { jsonLines, place, strata } from "./strata.ts";
+import { jsonLines, place, project, strata } from "./strata.ts";
 
 it("erases a contact, and only that one: texts, messages and memories; the record stays whole", async () => {
   const cwd = place();
@@ -20,4 +20,23 @@ it("erases a contact, and only that one: texts, messages and memories; the recor
   expect(jsonLines(again.out)).toEqual([{ contact: "ann", erased: [] }]);
   expect((await strata(["contact", "erase", "nobody", "--yes"], { cwd })).out).toContain("Nothing was known");
   expect((await strata(["contact", "erase", "bob", "--agent", "noone", "--yes"], { cwd })).code).toBe(3);
+});
+
+it("25.25 writes everything that is kept of a contact, as an erasure removes it, and nothing of another", async () => {
+  const cwd = project();
+  for (const contact of ["ann", "bob"]) {
+    const input = `Remember that my cat is called ${contact}zilla.\nWrite ${contact}.txt: buy bread for ${contact}\n`;
+    await strata(["chat", "companion", "--as", contact], { cwd, input });
+  }
+  const written = await strata(["contact", "export", "ann"], { cwd });
+  expect(written).toMatchObject({ code: 0, err: expect.stringMatching(/\d+ lines written/) });
+  const lines = jsonLines<{ readonly table?: string; readonly file?: string }>(written.out);
+  const tables = new Set(lines.flatMap(({ table }) => table ?? []));
+  for (const table of ["thread", "event", "slot", "turn", "memory", "outbox"]) expect(tables).toContain(table);
+  expect(lines.filter(({ file }) => file !== undefined)).toEqual([{ agent: "companion", file: "ann.txt" }]);
+  expect(written.out).toContain("annzilla");
+  expect(written.out).not.toMatch(/bob/);
+  expect((await strata(["agent", "acts", "companion"], { cwd })).out).toContain("export contact");
+  await strata(["contact", "erase", "ann", "--yes"], { cwd });
+  expect((await strata(["contact", "export", "ann"], { cwd })).out).toBe("");
 });

@@ -80,7 +80,7 @@ describe("strata export", () => {
     const { out, err } = await strata(["export", "--as", "ann"], { cwd });
     const lines = jsonLines<Line>(out);
     expect(lines.map(({ contact, from }) => `${contact} ${from}`)).toEqual(["ann contact", "ann agent"]);
-    expect(err).toContain("`strata memory export --as ann` writes the memories");
+    expect(err).toContain("`strata contact export ann` writes everything that is kept");
     await refuses(cwd, ["export", "--as", "bob", "--thread", lines[0]?.thread ?? ""], {
       exit: 3,
       says: 'is no thread of "bob"',

@@ -89,6 +89,7 @@ export async function httpFixture(
     store,
     tools: toolset([...memoryTools(store), ...tools]),
     removeFiles: async () => undefined,
+    filesOf: async () => [],
     renameFiles: async () => undefined,
     channels: await allChannels(),
     sources: new Map(),

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Feature } from "../feature.ts";
 import { FIELDS, list } from "../fields.ts";
 import { operation } from "../operation.ts";
+import { CONTACT_API, contactApi, EXPORT } from "./export.ts";
 
 const erase = operation({
   name: "contact.erase",
@@ -31,4 +32,8 @@ const erase = operation({
   },
 });
 
-export const FEATURE: Feature = { name: "contacts", operations: [erase] };
+export const FEATURE: Feature = {
+  name: "contacts",
+  open: () => ({ api: ({ parts }) => CONTACT_API.open(contactApi(parts)) }),
+  operations: [erase, EXPORT],
+};

@@ -148,7 +148,7 @@ const memoriesToo = ({ agent, contact }: Omit<ExportChoice, "thread">): readonly
   contact === undefined
     ? []
     : [
-        `\`strata memory export${agent === undefined ? "" : ` ${agent}`} --as ${shellWord(contact)}\` writes the memories.`,
+        `\`strata contact export ${shellWord(contact)}${agent === undefined ? "" : ` ${agent}`}\` writes everything that is kept, memories, settings and approvals too.`,
       ];
 
 function summary({ lines, left }: Tally, threads: number, out: string | undefined): readonly string[] {

@@ -1,6 +1,6 @@
 /** Text files of an agent for one contact, in a folder of their own. */
-import { rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir, rename, rm } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { z } from "zod";
 import { findSecrets, REMOVED } from "../../guard/index.ts";
 import {
@@ -65,6 +65,18 @@ export async function removeWorkspace(root: string, scope: ContactScope): Promis
     if (codeOf(cause) === "ENOENT") return;
     const says = `files in ${join(root, ...folders)} could not be deleted (${codeOf(cause) || String(cause)})`;
     throw new StrataError("file_not_found", `${says}; make the folder your own, then erase once more`, { root }, cause);
+  }
+}
+
+/** The paths of all files that were written for one contact, inside its folder. */
+export async function filesIn(root: string, scope: ContactScope): Promise<readonly string[]> {
+  const folder = join(root, ...ownFolders(scope));
+  try {
+    const found = await readdir(folder, { recursive: true, withFileTypes: true });
+    return found.filter((one) => !one.isDirectory()).map((one) => relative(folder, join(one.parentPath, one.name)));
+  } catch (cause) {
+    if (codeOf(cause) === "ENOENT") return [];
+    throw cause;
   }
 }
 

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { type Actor, actorId, agentName, type ContactScope, contactId } from "../../protocol/index.ts";
 import type { AgentOwner } from "../agent-store.ts";
 import { columnsIn } from "../record/columns.ts";
+import type { ContactRow } from "../record/contact-rows.ts";
 import { plain, type Sql } from "../statement.ts";
 import type { Store } from "../store.ts";
 import type { StorePart } from "../tx.ts";
@@ -70,6 +71,23 @@ export function keptContract(part: StorePart, sample: KeptSample, open: OpenStor
       expect(rows.includes(WORDS) || rows.includes(KITE.contact), table).toBe(false);
     }
     expect(await problems(store, KITE.org)).toEqual([]);
+    await store.close();
+  });
+
+  it("25.25 is written out with what else is kept of its contact, every row of it", async () => {
+    const store = await filled();
+    const rows: ContactRow[] = [];
+    for (let at: Awaited<ReturnType<Store["contactRows"]>> | undefined; ; ) {
+      at = await store.contactRows(KITE, 2, at?.next);
+      rows.push(...at.rows);
+      if (at.next === undefined) break;
+    }
+    for (const table of await tablesOfContacts(store, part)) {
+      const written = rows.filter((one) => one.table === table);
+      const wanted = (await rowsOf(store, table)).filter(({ contact }) => contact === KITE.contact);
+      expect(written.length, table).toBe(wanted.length);
+    }
+    expect(JSON.stringify(rows)).toContain(WORDS);
     await store.close();
   });
 

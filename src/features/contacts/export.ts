@@ -1,0 +1,75 @@
+import { z } from "zod";
+import { count } from "../../print/index.ts";
+import { type AgentName, type Allowed, authorize, type ContactId, type ContactScope } from "../../protocol/index.ts";
+import type { ContactRow } from "../../store/index.ts";
+import { accessTo, featureApi, knownScope, type Parts, recordAct, recordedAgents } from "../../turn/index.ts";
+import { FIELDS } from "../fields.ts";
+import { fileOperation } from "../operation.ts";
+
+/** Whose data is wanted: of one agent, or of all. */
+interface Wanted {
+  readonly contact: ContactId;
+  readonly agent: AgentName | undefined;
+}
+
+/** Something that is kept of a contact: a row of the record, or the path of a file in the contact's workspace. */
+export type Kept = { readonly agent: AgentName } & (ContactRow | { readonly file: string });
+
+/** What concerns a contact as a whole. */
+export interface ContactApi {
+  /** All that an erasure would blank or remove. The access is recorded. @throws StrataError `not_allowed`, `agent_not_found` */
+  everything(actor: Allowed<"operate">, wanted: Wanted): AsyncGenerator<Kept>;
+}
+
+/** The functions of contacts, as `runtime.use` gives them. */
+export const CONTACT_API = featureApi<ContactApi>("contacts");
+
+export const contactApi = (parts: Parts): ContactApi => ({
+  async *everything(actor, { contact, agent }) {
+    for (const name of await recordedAgents(parts, actor, agent)) {
+      const scope = await knownScope(parts, { org: actor.org, agent: name, contact });
+      authorize(actor, scope);
+      yield* keptOf(parts, actor, scope);
+    }
+  },
+});
+
+/** Rows per read. */
+const STEP = 500;
+
+async function* keptOf(parts: Parts, actor: Allowed<"operate">, scope: ContactScope): AsyncGenerator<Kept> {
+  const { agent } = scope;
+  let any = false;
+  for (let step = await parts.store.contactRows(scope, STEP); ; ) {
+    any ||= step.rows.length > 0;
+    for (const { table, row } of step.rows) yield { agent, table, row };
+    if (step.next === undefined) break;
+    step = await parts.store.contactRows(scope, STEP, step.next);
+  }
+  for (const file of await parts.filesOf(scope)) yield { agent, file };
+  if (any) await recordAct(accessTo(parts, actor, agent), "export contact", "everything");
+}
+
+export const EXPORT = fileOperation({
+  name: "contact.export",
+  does: "Write everything that is kept of a contact, as erasing would remove it, as JSON lines: each row of the record with its texts ({agent, table, row}), and the path of each file ({agent, file}). This access is recorded. What was said alone is written by `strata export --as CONTACT`.",
+  may: "operate",
+  at: "GET /v1/contacts/{contact}/export",
+  takes: z.strictObject({ contact: FIELDS.contact, agent: FIELDS.agent.optional() }),
+  types: ["application/jsonl"],
+  command: { words: ["contact"], examples: ["contact export ann --out ann.jsonl"], opens: "record" },
+  write: async ({ runtime }, { contact, agent }, { actor }) => {
+    const tally = { lines: 0 };
+    async function* lines(): AsyncGenerator<string> {
+      for await (const one of runtime.use(CONTACT_API).everything(actor, { contact, agent })) {
+        tally.lines++;
+        yield `${JSON.stringify(one)}\n`;
+      }
+    }
+    return {
+      type: "application/jsonl",
+      text: lines(),
+      summary: (file) => [`${count(tally.lines, "line")} written${file === undefined ? "" : ` to ${file}`}.`],
+    };
+  },
+});
