@@ -69,9 +69,10 @@ export interface Paging {
   readonly after?: Position | undefined;
 }
 
-/** Only what is on one channel, or what is on none of some. */
+/** Only what is on one channel, or what is on none of some; or the conversation of that key. */
 export interface ChannelChoice {
   readonly channel?: string | undefined;
+  readonly key?: string | undefined;
   readonly except?: readonly string[] | undefined;
 }
 

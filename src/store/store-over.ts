@@ -31,7 +31,7 @@ import { plain } from "./statement.ts";
 import type { Store } from "./store.ts";
 import { answerOverdue, nextOverdue } from "./threads/answers.ts";
 import { openBatch, waitingThreads } from "./threads/batches.ts";
-import { openAndReceive, pending, receive, untaken } from "./threads/events.ts";
+import { isDue, openAndReceive, pending, receive, untaken } from "./threads/events.ts";
 import { currentEpoch } from "./threads/fork.ts";
 import { calledThreads, callLeftOpen, callsAtEnd, cancelCalls, dueRuns } from "./threads/open-calls.ts";
 import {
@@ -131,6 +131,7 @@ function turnStore({ reading, writing }: OwnBinding) {
     openAndReceive: writing(openAndReceive),
     withdraw: writing(withdraw),
     pending: reading(pending),
+    isDue: reading(isDue),
     untaken: reading((tx: Tx, scope: ContactScope, id: ThreadId) =>
       untaken(tx, scope, id, { most: Number.MAX_SAFE_INTEGER }),
     ),

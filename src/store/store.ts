@@ -113,6 +113,8 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
     also?: AlsoStored,
   ): Promise<Posted>;
   pending(scope: ContactScope, thread: ThreadId): Promise<readonly StoredEvent[]>;
+  /** Whether a turn may begin there: something is pending. */
+  isDue(scope: ContactScope, thread: ThreadId): Promise<boolean>;
   /**
    * Withdraws all waiting messages of the thread: no turn will handle them, and an interrupted turn ends as failed. Returns the
    * withdrawn events.

@@ -39,15 +39,15 @@ const STEP = 500;
 
 async function* keptOf(parts: Parts, actor: Allowed<"operate">, scope: ContactScope): AsyncGenerator<Kept> {
   const { agent } = scope;
-  let any = false;
+  let isKnown = false;
   for (let step = await parts.store.contactRows(scope, STEP); ; ) {
-    any ||= step.rows.length > 0;
+    isKnown ||= step.rows.length > 0;
     for (const { table, row } of step.rows) yield { agent, table, row };
     if (step.next === undefined) break;
     step = await parts.store.contactRows(scope, STEP, step.next);
   }
   for (const file of await parts.filesOf(scope)) yield { agent, file };
-  if (any) await recordAct(accessTo(parts, actor, agent), "export contact", "everything");
+  if (isKnown) await recordAct(accessTo(parts, actor, agent), "export contact", "everything");
 }
 
 export const EXPORT = fileOperation({

@@ -37,7 +37,7 @@ interface Ticking {
  */
 export async function* tick(parts: LifeParts, agent: Agent, { run, options, due }: Ticking): AsyncGenerator<TurnEvent> {
   const thread = await ownThread(parts, agent);
-  if ((await parts.store.pending(thread.scope, thread.id)).length === 0) {
+  if (!(await parts.store.isDue(thread.scope, thread.id))) {
     const at = parts.clock.recorded();
     const occasion = {
       id: eventId(issueId("event", parts.clock.real(), parts.random(10))),
@@ -123,7 +123,7 @@ async function takeBack({ store, clock, alive }: LifeParts, { scope, id }: Threa
     (one) => one.channel === TICK && one.id !== id && one.forkedFrom === undefined,
   );
   for (const { id: thread } of older) {
-    if ((await store.pending(scope, thread)).length === 0) continue;
+    if (!(await store.isDue(scope, thread))) continue;
     await store.withdraw(scope, thread, { now: clock.real(), at: clock.recorded(), alive });
   }
 }

@@ -168,7 +168,8 @@ export const ask = defineTool({ name: "ask_time", description: "Asks for the tim
     const [thread = ""] = asked.out.match(/thr_[0-9a-z]{26}/) ?? [];
     const says = `waiting for an answer from outside (ask_time): \`strata ask --answer ${call}=TEXT\` gives it`;
     expect((await strata(["thread", "show", thread], { cwd })).out).toContain(`This conversation is ${says}.`);
-    const given = await strata(["ask", "--answer", `${call}=half past twelve`], { cwd });
+    // A word that stands alone beside an answer is the agent, and no text.
+    const given = await strata(["ask", "companion", "--answer", `${call}=half past twelve`], { cwd });
     expect(given).toMatchObject({ code: 0, out: expect.stringContaining("half past twelve") });
     expect((await strata(["thread", "show", thread], { cwd })).out).not.toContain("waiting for");
     expect((await strata(["ask", "Use ask_time {}", "--key", "other"], { cwd })).err).toContain(

@@ -279,7 +279,7 @@ async function placeOf(
 }
 
 const knownThread = async (parts: Parts, { scope, channel, key }: Place): Promise<Thread | undefined> =>
-  (await parts.store.threads(scope, 1_000, { channel })).find((one) => one.key === key);
+  (await parts.store.threads(scope, 1, { channel, key }))[0];
 
 /** The version of the agent that the next turn runs there, which declares the settings. */
 async function agentOf(parts: Parts, actor: Allowed<"post">, place: Place): Promise<Agent> {

@@ -290,7 +290,7 @@ async function whyWaits(parts: TurnParts, agent: Agent, thread: Thread): Promise
 }
 
 async function waitingOf({ store }: TurnParts, threads: readonly Thread[]): Promise<readonly Thread[]> {
-  const waits = threads.map(async ({ scope, id }) => (await store.pending(scope, id)).length > 0);
+  const waits = threads.map(({ scope, id }) => store.isDue(scope, id));
   const found = await Promise.all(waits);
   return threads.filter((_, at) => found[at]);
 }

@@ -104,6 +104,7 @@ export function threadContract(openStore: OpenStore): void {
       expect((await store.threads(everyone, 10)).map((one) => one.id)).toEqual([a.id, c.id, b.id]);
       expect((await store.threads(scopeOf(), 10)).map((one) => one.id)).toEqual([a.id, b.id]);
       expect(await store.threads(everyone, 1)).toHaveLength(1);
+      expect(await store.threads(scopeOf(), 1, { channel: b.channel, key: b.key })).toMatchObject([{ id: b.id }]);
       for (const none of [0, -1, Number.NaN]) expect(await store.threads(everyone, none)).toEqual([]);
       await store.close();
     });

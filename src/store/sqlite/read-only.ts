@@ -1,4 +1,14 @@
-import { accessSync, chmodSync, constants, copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { StrataError } from "../../protocol/index.ts";
@@ -37,7 +47,8 @@ const TRIES = 3;
 
 /** Copies the file with the log that belongs to it. @throws StrataError `store_busy` where it does not stand still */
 export function copyAside(file: string): Aside {
-  const folder = mkdtempSync(join(tmpdir(), "strata-read-"));
+  sweep();
+  const folder = mkdtempSync(join(tmpdir(), `${NAME}${process.pid}-`));
   const copy = { file: join(folder, basename(file)), remove: () => rmSync(folder, { recursive: true, force: true }) };
   try {
     for (let tries = 0; tries < TRIES; tries++) {
@@ -53,6 +64,25 @@ export function copyAside(file: string): Aside {
   } catch (thrown) {
     copy.remove();
     throw failure(thrown, file);
+  }
+}
+
+const NAME = "strata-read-";
+
+/** Removes the copies of this user's programs that were killed. */
+function sweep(): void {
+  for (const name of readdirSync(tmpdir()).filter((one) => one.startsWith(NAME))) {
+    const left = join(tmpdir(), name);
+    const isMine = statSync(left, { throwIfNoEntry: false })?.uid === process.getuid?.();
+    if (isMine && isGone(Number.parseInt(name.slice(NAME.length), 10))) rmSync(left, { recursive: true, force: true });
+  }
+}
+
+function isGone(pid: number): boolean {
+  try {
+    return !process.kill(pid, 0);
+  } catch (thrown) {
+    return thrown instanceof Error && "code" in thrown && thrown.code === "ESRCH";
   }
 }
 

@@ -199,9 +199,13 @@ export async function threads(
   tx: Tx,
   scope: Scope,
   limit: number,
-  { channel, except = [], after }: ChannelChoice & Partial<Pick<Paging, "after">> = {},
+  { channel, key, except = [], after }: ChannelChoice & Partial<Pick<Paging, "after">> = {},
 ): Promise<readonly Thread[]> {
-  const wanted = { ...within(scope), ...(channel !== undefined && { channel }) };
+  const wanted = {
+    ...within(scope),
+    ...(channel !== undefined && { channel }),
+    ...(key !== undefined && { key }),
+  };
   const those = query
     .selectFrom("thread")
     .selectAll()

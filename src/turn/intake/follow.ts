@@ -46,7 +46,7 @@ async function* untilDue(
   const { store, clock } = parts;
   if (tries > 0 && !(await rested(lookAfter(tries), signal))) return false;
   for (let looks = 0; ; looks++) {
-    if ((await store.pending(scope, id)).length > 0) return true;
+    if (await store.isDue(scope, id)) return true;
     const open = (await store.openCalls(scope, id)).filter(({ state }) => state === "open");
     if (!open.some(({ waitsFor }) => waitsFor === "agent")) return false;
     const called = await store.calledThreads(scope, id);
@@ -60,7 +60,7 @@ async function* untilDue(
     yield* sideBySide(runs);
     if (open.some(({ due }) => due !== undefined && due <= clock.real()))
       await store.answerOverdue(scope, { now: clock.real(), at: clock.recorded() });
-    if ((await store.pending(scope, id)).length > 0) return true;
+    if (await store.isDue(scope, id)) return true;
     if (!(await rested(lookAfter(looks), signal))) return false;
   }
 }

@@ -31,7 +31,7 @@ export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOp
   const setup = await runningSetup(parts, thread, options).catch(asStrataError);
   if (setup instanceof StrataError)
     return yield* endRun(parts, thread, setup, { signal: options.signal, none: NO_MODEL });
-  const waits = async () => (await parts.store.pending(thread.scope, thread.id)).length > 0;
+  const waits = () => parts.store.isDue(thread.scope, thread.id);
   await parts.steps.checkStart(parts, { agent: setup.agent, thread, waits, recorded: options.recorded });
   const lease = await hold(parts, thread, {
     signal: options.signal,

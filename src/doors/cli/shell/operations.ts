@@ -192,6 +192,9 @@ async function readWords(context: Context, command: Command, { part, fields }: V
   const agent = fields.some(({ name }) => name === "agent") && !inWords.includes("agent");
   const typed = part.stdin === undefined ? undefined : words[inWords.indexOf(part.stdin)];
   const hasPairs = named.some(([name]) => part.pairs?.[name] !== undefined);
+  // Beside pairs the text may be left out: a word that stands alone is the agent's name.
+  const namesNone = words[inWords.length] === undefined && options["agent"] === undefined;
+  const isAgents = hasPairs && agent && typed !== undefined && namesNone;
   const fromStdin = part.stdin !== undefined && ((typed === undefined && !hasPairs) || typed === "-");
   const isRequired = fields.some(({ name, required }) => name === part.file && required);
   const word = part.file !== undefined && inWords.includes(part.file) ? words[inWords.indexOf(part.file)] : undefined;
@@ -207,8 +210,8 @@ async function readWords(context: Context, command: Command, { part, fields }: V
         .slice(1)
         .toLowerCase()
     ],
-    ...Object.fromEntries(named),
-    ...(agent && agentOf(words[inWords.length], options["agent"])),
+    ...Object.fromEntries(isAgents ? named.filter(([name]) => name !== part.stdin) : named),
+    ...(agent && agentOf(isAgents ? typed : words[inWords.length], options["agent"])),
     ...(part.file !== undefined && text !== undefined && { [part.file]: text }),
     ...(part.fileName !== undefined && { [part.fileName]: file === "-" ? "stdin" : file }),
     ...(part.folder?.others !== undefined &&
