@@ -72,13 +72,38 @@ describe("strata init", () => {
   it("overwrites nothing, and names what is in the way", async () => {
     const cwd = place();
     mkdirSync(join(cwd, "layers"));
-    writeFileSync(join(cwd, "strata.yaml"), "mine");
     writeFileSync(join(cwd, "layers/safety.md"), "mine");
     const { code, out, err } = await strata(["init"], { cwd });
     expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toContain("already contains layers/safety.md, strata.yaml");
+    expect(err).toContain("already contains layers/safety.md");
+    expect(readdirSync(cwd).sort()).toEqual(["layers"]);
+    writeFileSync(join(cwd, "strata.yaml"), "mine");
+    expect((await strata(["init"], { cwd })).code).toBe(4);
     expect(readFileSync(join(cwd, "strata.yaml"), "utf8")).toBe("mine");
     expect(readdirSync(cwd).sort()).toEqual(["layers", "strata.yaml"]);
+  });
+
+  it("25.25 adds a blueprint's agent to a strata.yaml that is there, beside what it says, and both answer", async () => {
+    const cwd = place();
+    await strata(["init", "companion", "--name", "clerk"], { cwd });
+    const before = readFileSync(join(cwd, "strata.yaml"), "utf8");
+    const safety = readFileSync(join(cwd, "layers/safety.md"), "utf8");
+    const { code, out } = await strata(["init", "workbench"], { cwd });
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("workbench/layers/safety.md") });
+    const now = readFileSync(join(cwd, "strata.yaml"), "utf8");
+    expect(now.startsWith(before.trimEnd())).toBe(true);
+    expect(now).toContain("file: workbench/layers/safety.md");
+    expect(readFileSync(join(cwd, "layers/safety.md"), "utf8")).toBe(safety);
+    expect((await strata(["lock", "--check"], { cwd })).code).toBe(0);
+    for (const agent of ["clerk", "workbench"])
+      expect(await strata(["ask", "Hello", agent], { cwd })).toMatchObject({ code: 0 });
+    const again = await strata(["init", "workbench"], { cwd });
+    expect(again).toMatchObject({ code: 2, err: expect.stringContaining("an agent workbench is there already") });
+    expect(readFileSync(join(cwd, "strata.yaml"), "utf8")).toBe(now);
+    expect((await strata(["init", "workbench", "--name", "second"], { cwd })).code).toBe(0);
+    writeFileSync(join(cwd, "layers/safety.md"), "Changed.");
+    const unread = await strata(["init", "sovereign"], { cwd });
+    expect(unread).toMatchObject({ code: 5, out: "" });
   });
 
   it("tells programs what it made", async () => {

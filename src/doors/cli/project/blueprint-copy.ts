@@ -25,6 +25,7 @@ import {
 import { type AgentName, agentName, asStrataError, StrataError } from "../../../protocol/index.ts";
 import { fileError, readInput } from "../shell/files.ts";
 import type { Terminal } from "../shell/terminal.ts";
+import { addBlueprint } from "./blueprint-add.ts";
 
 /** What is copied: a blueprint of the package, or a folder of anybody's. */
 interface Blueprint {
@@ -88,7 +89,11 @@ export function copyBlueprint({ cwd, env }: Pick<Terminal, "cwd" | "env">, folde
   const { variables, leftOut, keys } = copy;
   // The lock names the agents; what it locks is the blueprint's, word for word.
   const isLocked = blueprint.shipped && wanted.name === undefined && from === undefined;
-  const written = writeNew(folder, isLocked ? copy.files : locked(blueprint, copy, env));
+  const isThere = from === undefined && existsSync(join(folder, "strata.yaml"));
+  if (!blueprint.shipped && isThere) checkOwnLock(blueprint.folder, env);
+  const written = isThere
+    ? addBlueprint(folder, copy.files, env)
+    : writeNew(folder, isLocked ? copy.files : locked(blueprint, copy, env));
   const lock = projectLock({ folder, env });
   lock.check();
   return {
@@ -247,8 +252,7 @@ function variablesIn(yaml: string): readonly string[] {
  * @throws StrataError `lock_mismatch`, `config_invalid`, … of the folder; `invalid_input` where only the copy cannot start
  */
 function locked({ folder, shipped }: Blueprint, { files }: Copy, env: Environment): readonly NewFile[] {
-  const lock = projectLock({ folder, env });
-  if (existsSync(lock.file)) lock.check();
+  checkOwnLock(folder, env);
   const others = files.filter(({ path }) => path !== "strata.lock");
   const place = mkdtempSync(join(tmpdir(), "strata-init-"));
   try {
@@ -258,6 +262,11 @@ function locked({ folder, shipped }: Blueprint, { files }: Copy, env: Environmen
   } finally {
     rmSync(place, { recursive: true, force: true });
   }
+}
+
+function checkOwnLock(folder: string, env: Environment): void {
+  const lock = projectLock({ folder, env });
+  if (existsSync(lock.file)) lock.check();
 }
 
 function lockOf(copy: string, { folder, shipped }: Blueprint, env: Environment): Buffer {

@@ -20,7 +20,9 @@ const USUAL = "companion";
 export function declareInit(program: Command, context: Context): void {
   program
     .command("init")
-    .description("create a folder with an agent of your own from a blueprint; nothing is overwritten")
+    .description(
+      "create a folder with an agent of your own from a blueprint, or add the blueprint's agent to the strata.yaml of a folder; nothing is overwritten",
+    )
     .argument(
       "[blueprint]",
       `a shipped blueprint, or a folder with a strata.yaml; in a terminal, you are asked for it (default: ${USUAL})`,
