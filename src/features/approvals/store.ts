@@ -115,7 +115,7 @@ export const APPROVAL_STORE = {
     },
     { number: 30, name: "approvals that are waited for", statements: [newColumn("approval", "answers", "text")] },
     {
-      number: 34,
+      number: 37,
       name: "linked decisions",
       statements: [
         newColumn("approval", "linked", "int"),
