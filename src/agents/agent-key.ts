@@ -14,8 +14,11 @@ export interface AgentKey<Written extends z.ZodType = z.ZodType, Kept = unknown>
   readonly written: Written;
   /** The stored form. It has no limits, because everything that an earlier Strata accepted must stay readable. */
   readonly stored: z.ZodType<Kept>;
-  /** It may also stand at the top of the file: agents that do not have it take it from there. It has no default then. */
-  readonly shared?: true;
+  /**
+   * It may also stand at the top of the file, and has no default then. `whole`: agents that do not have it take it from there. `members`:
+   * an agent that has it takes from there what it does not say itself.
+   */
+  readonly shared?: "whole" | "members";
   /** Places below the key, as `account.rpc`, where a server's address or the variable that holds one may stand. */
   readonly servers?: readonly string[];
   /** Undefined: the agent is the same as without the key, with the same version. */
@@ -46,7 +49,7 @@ export type WrittenKeys<Keys extends AgentKeys> = {
 
 /** Those that may stand at the top, too. */
 type SharedKeys<Keys extends AgentKeys> = {
-  readonly [Name in keyof Keys as Keys[Name] extends { readonly shared: true } ? Name : never]: Keys[Name];
+  readonly [Name in keyof Keys as Keys[Name] extends { readonly shared: string } ? Name : never]: Keys[Name];
 };
 
 /** A schema for each key. Its type names none of them: what the core reads of a file knows no feature's key. */
@@ -80,10 +83,13 @@ export interface GivenText {
 type Rules<Written extends z.ZodType> = Pick<AgentKey<Written>, "servers" | "check" | "tools">;
 
 /** The same key, which may stand at the top of the file as well, for all agents. */
-export function sharedKey<Key extends AgentKey>(key: Key): Key & { readonly shared: true } {
+export function sharedKey<Key extends AgentKey>(
+  key: Key,
+  shared: NonNullable<AgentKey["shared"]> = "whole",
+): Key & { readonly shared: string } {
   if (key.written.safeParse(undefined).data !== undefined)
     throw new TypeError("a shared key has no default of its own");
-  return { ...key, shared: true };
+  return { ...key, shared };
 }
 
 /** A key that is kept as it is written. What is left out, or says what its default says, is left out of the agent. */
@@ -157,11 +163,9 @@ export function schemaOf(keys: AgentKeys, forms: SourceForms): Schema {
     .record(slug(), AGENT.extend({ layers, ...written }))
     .refine((all) => Object.keys(all).length > 0, "at least one agent")
     .describe("The agents, by name.");
-  const shared = Object.fromEntries(Object.entries(keys).filter(([, key]) => key.shared));
+  const atTop = Object.fromEntries(Object.entries(keys).filter(([, key]) => key.shared));
   const config = TOP.extend({
-    ...membersOf(shared, ({ written: form }) =>
-      form.describe(`${form.description} It holds for each agent that has none of its own.`),
-    ),
+    ...membersOf(atTop, ({ written: form, shared = "whole" }) => form.describe(`${form.description} ${HOLDS[shared]}`)),
     agents,
   });
   let json: Readonly<Record<string, unknown>> | undefined;
@@ -175,6 +179,12 @@ export function schemaOf(keys: AgentKeys, forms: SourceForms): Schema {
     },
   };
 }
+
+/** For which agents what stands at the top holds. */
+const HOLDS = {
+  whole: "It holds for each agent that has none of its own.",
+  members: "What it says holds for each agent that does not say that itself.",
+} as const;
 
 function jsonSchema(config: z.ZodType): Readonly<Record<string, unknown>> {
   const { $schema, ...schema } = z.toJSONSchema(config, { io: "input" });

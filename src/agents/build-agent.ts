@@ -73,7 +73,9 @@ function buildKeys(agent: string, config: AgentConfig, path: Path, around: Surro
   const layers: KeyLayer[] = [];
   for (const [name, key] of Object.entries(around.keys)) {
     const own: unknown = Reflect.get(config, name);
-    const value: unknown = own ?? (key.shared ? Reflect.get(around.config, name) : undefined);
+    const shared: unknown = key.shared && Reflect.get(around.config, name);
+    const value: unknown =
+      key.shared === "members" && own !== undefined ? { ...Object(shared), ...Object(own) } : (own ?? shared);
     const at = own === undefined && value !== undefined ? [name] : [...path, name];
     const place = placeOf(agent, path, { at, around });
     key.check?.(value, place);

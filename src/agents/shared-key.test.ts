@@ -16,14 +16,18 @@ const KEYS = {
     }),
   ),
 };
-const { loadProject, configSchema } = declaring(KEYS);
+const DOORS = z
+  .strictObject({ front: z.string().optional(), back: z.string().optional() })
+  .optional()
+  .describe("Its doors.");
+const { loadProject, configSchema } = declaring({ ...KEYS, doors: sharedKey(agentKey(DOORS), "members") });
 
-function load(top: string, second = ""): readonly (readonly [string, unknown])[] {
+function load(top: string, second = "", key = "hours"): readonly (readonly [string, unknown])[] {
   const agent = (name: string, more: string) =>
     `  ${name}:\n    description: It helps.\n${more}    layers: [{ id: a, rank: 1, text: Be kind. }]\n`;
   const yaml = `organization: home\n${top}agents:\n${agent("first", "")}${agent("second", second)}`;
   const { agents } = loadProject(folderWith({ "strata.yaml": yaml }), { env: {} });
-  return [...agents].map(([name, agent]) => [name, Reflect.get(agent, "hours")]);
+  return [...agents].map(([name, agent]) => [name, Reflect.get(agent, key)]);
 }
 
 it("a shared key stands at the top for all agents, and an agent's own goes before it", () => {
@@ -35,6 +39,14 @@ it("a shared key stands at the top for all agents, and an agent's own goes befor
     ["first", undefined],
     ["second", undefined],
   ]);
+});
+
+it("one that is shared by its members takes from the top what it does not say itself", () => {
+  expect(load("doors: { front: red, back: blue }\n", "    doors: { back: green }\n", "doors")).toEqual([
+    ["first", { front: "red", back: "blue" }],
+    ["second", { front: "red", back: "green" }],
+  ]);
+  expect(load("", "    doors: { back: green }\n", "doors")[1]).toEqual(["second", { back: "green" }]);
 });
 
 it("what is wrong with it is said once, at the top", () => {

@@ -90,6 +90,7 @@ export { addEvents } from "./threads/events.ts";
 export { callLeftOpen } from "./threads/open-calls.ts";
 export { openRow } from "./threads/threads.ts";
 export { addLateReply } from "./turns/apply-turn.ts";
+export { leases } from "./turns/claims.ts";
 export {
   type AlsoStored,
   type BackupProgress,

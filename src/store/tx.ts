@@ -4,6 +4,7 @@ import type {
   ContactScope,
   Digest,
   DoneBy,
+  EventId,
   OrgId,
   OutboxId,
   PlannedWrite,
@@ -234,8 +235,8 @@ export interface LinkedRow {
   readonly says: () => Promise<string>;
 }
 
-/** What is stored in the transaction that stores events on a thread, where one of them is new. It may run again. */
-export type AlsoStored = (tx: Tx, scope: ContactScope, thread: ThreadId) => Promise<void>;
+/** What is stored in the transaction that stores events on a thread, where one of them is new: `events` are the new ones. It may run again. */
+export type AlsoStored = (tx: Tx, scope: ContactScope, thread: ThreadId, events: readonly EventId[]) => Promise<void>;
 
 /** One after the other: the statements of a transaction have an order, also where each is awaited. */
 export async function inOrder<T, R>(all: Iterable<T>, work: (one: T, i: number) => Promise<R>): Promise<R[]> {

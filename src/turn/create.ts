@@ -35,7 +35,7 @@ import type { TurnParts, TurnSteps } from "./loop/steps.ts";
 import { runTurn } from "./loop/turn.ts";
 import { changesSince, migrate } from "./migrate.ts";
 import type { Parts } from "./parts.ts";
-import type { CoreRuntime, Run, RunOptions, Whose } from "./runtime.ts";
+import type { CoreRuntime, PostOptions, Run, RunOptions, Whose } from "./runtime.ts";
 import { openSpendTracker } from "./spending/spend-tracker.ts";
 import { compose } from "./variants/compose.ts";
 import { fork, regenerate } from "./variants/fork.ts";
@@ -192,6 +192,8 @@ type ThreadFunctions = Pick<
 /** Conversations, and what is said in them before a turn answers it. */
 function threadFunctions(parts: Parts, { waiting, steps }: Pick<TurnParts, "waiting" | "steps">): ThreadFunctions {
   const { store } = parts;
+  const stored = (actor: Allowed<"view">, agent: AgentName, also: PostOptions["also"]) =>
+    steps.received(parts, agent, actor, also);
   return {
     contact: (actor, agent, contact) => contactFor(agentNamed(parts, actor, agent), contact),
     open: (actor, conversation) => openThread({ ...parts, steps }, actor, conversation),
@@ -217,10 +219,16 @@ function threadFunctions(parts: Parts, { waiting, steps }: Pick<TurnParts, "wait
     post: (actor, thread, events, { handed = false, also } = {}) => {
       waiting.wake(thread.id);
       if (handed) waiting.handOver(thread.id);
-      return post({ ...parts, steps }, actor, thread, events, also);
+      return post({ ...parts, steps }, actor, thread, events, stored(actor, thread.scope.agent, also));
     },
     openAndPost: async (actor, conversation, events, { handed = false, also } = {}) => {
-      const posted = await openAndPost({ ...parts, steps }, actor, conversation, events, also);
+      const posted = await openAndPost(
+        { ...parts, steps },
+        actor,
+        conversation,
+        events,
+        stored(actor, conversation.agent, also),
+      );
       waiting.wake(posted.thread.id);
       if (handed) waiting.handOver(posted.thread.id);
       return posted;

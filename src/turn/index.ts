@@ -28,6 +28,7 @@ export { checkOutside, knownScope, reach, writableScope } from "./intake/senders
 export { BETWEEN_TURNS, callerOf, limitsOf, outOfState, runTool } from "./loop/run-tool.ts";
 export { agentAt, inWindow, keepVersion, limitOf, parametersOf, setupOf, upToDate } from "./loop/setup.ts";
 export type {
+  Allowance,
   AnswerStep,
   Beginning,
   CallInstead,
@@ -42,6 +43,7 @@ export type {
   Outside,
   Phase,
   RunningTurn,
+  Settle,
   StepAnswer,
   TurnParts,
   TurnSetup,
@@ -66,6 +68,6 @@ export type {
   Use,
   Whose,
 } from "./runtime.ts";
-export { checkSpend } from "./spending/spend.ts";
+export { checkSpend, periodOf } from "./spending/spend.ts";
 export { type Answer, type Summing, summaryTurn } from "./variants/own-turn.ts";
 export { limitName, NOT_AGAIN } from "./wording.ts";

@@ -1,4 +1,4 @@
-import type { Ledger, ModelRef, Parameters, Prediction, Sampling, TailWay, Usage } from "../protocol/index.ts";
+import type { Ledger, Mark, ModelRef, Parameters, Prediction, Sampling, TailWay, Usage } from "../protocol/index.ts";
 import { longShare } from "./cache/agreement.ts";
 import { FAMILIES, UNKNOWN } from "./families.ts";
 import type { CacheWay, Family, Price, SamplingRule } from "./family.ts";
@@ -200,4 +200,14 @@ export function dollars(usage: Usage, { price }: Pick<ModelCard, "price">, predi
     long * price.cacheWriteLong +
     usage.output * price.output;
   return sum / 1_000_000;
+}
+
+/** The most that a call of so many tokens can cost in US dollars: nothing is found in the cache, and all of it is written there. */
+export function mostDollars(
+  { input, output }: Pick<Usage, "input" | "output">,
+  { price }: Pick<ModelCard, "price">,
+  marks: readonly Mark[],
+): number {
+  const written = marks.some(({ lifetime }) => lifetime === "1h") ? price.cacheWriteLong : price.cacheWrite;
+  return (input * Math.max(price.input, written) + output * price.output) / 1_000_000;
 }

@@ -29,6 +29,7 @@ export {
   dollars,
   guessedWindow,
   type ModelCard,
+  mostDollars,
   samplingFor,
 } from "./cards.ts";
 export { changedSection } from "./changed.ts";

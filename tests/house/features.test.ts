@@ -210,6 +210,7 @@ const BOUNDED = [
     "schedule.list",
     "member.list",
     "line.list",
+    "limit.list",
   ],
   ...["subagent.list", "turn.diff", "turn.show", "usage"],
 ];

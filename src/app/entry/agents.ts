@@ -5,6 +5,7 @@ import * as fetch from "../../features/fetch/config.ts";
 import * as files from "../../features/files/config.ts";
 import * as inbox from "../../features/inbox/config.ts";
 import * as life from "../../features/life/config.ts";
+import * as limits from "../../features/limits/config.ts";
 import * as logs from "../../features/logs/config.ts";
 import * as memories from "../../features/memories/config.ts";
 import * as organization from "../../features/organization/config.ts";
@@ -27,6 +28,7 @@ type AgentKeys = typeof inbox.KEYS &
   typeof files.KEYS &
   typeof skills.KEYS &
   typeof settings.KEYS &
+  typeof limits.KEYS &
   typeof subagents.KEYS &
   typeof organization.KEYS &
   typeof peers.KEYS &
@@ -54,6 +56,7 @@ export const AGENT_KEYS: AgentKeys = {
   ...files.KEYS,
   ...skills.KEYS,
   ...settings.KEYS,
+  ...limits.KEYS,
   ...subagents.KEYS,
   ...organization.KEYS,
   ...peers.KEYS,

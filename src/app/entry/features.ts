@@ -78,6 +78,11 @@ export const FEATURES: readonly Listed<World>[] = [
     load: async () => (await import("../../features/life/index.ts")).FEATURE,
   },
   {
+    name: "limits",
+    nouns: { limit: "list what is used and left of the limits of calls and money" },
+    load: async () => (await import("../../features/limits/index.ts")).FEATURE,
+  },
+  {
     name: "memories",
     nouns: {
       memory: "list, show, save, search, explain, forget, import and export what an agent remembers about a contact",

@@ -63,7 +63,7 @@ export function errorResponse(thrown: unknown): Response {
     ...(status === 401 && { "www-authenticate": "Bearer" }),
     // The rest of its body may still come: no next request can be told from it.
     ...(status === 408 && { connection: "close" }),
-    ...((status === 503 || status === 429) && { "retry-after": AGAIN }),
+    ...((status === 503 || status === 429) && { "retry-after": String(error.details.retryAfter ?? AGAIN) }),
   };
   return Response.json(errorBody(error), { status, headers });
 }

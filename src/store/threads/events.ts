@@ -92,7 +92,8 @@ async function addTo(
   );
   const isSaid = added.some((event) => event.seq > last && event.trust === "contact" && event.answers === undefined);
   // What was sent before was stored with all that came with it.
-  if (stored.some(({ id }) => events.some((event) => event.id === id))) await also?.(tx, scope, thread);
+  const fresh = stored.flatMap(({ id }) => (events.some((event) => event.id === id) ? id : []));
+  if (fresh.length > 0) await also?.(tx, scope, thread, fresh);
   const newest = Math.max(row.last_activity, ...stored.map((event) => event.at));
   await tx.run(activeThread({ ...owner(scope), thread, newest }));
   return { stored, newest, isSaid, waiting: waited + seq - last };

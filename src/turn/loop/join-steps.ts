@@ -75,6 +75,14 @@ export function inOrder(list: readonly TurnSteps[]): Steps {
       for (const step of list) await step.onReplyRead?.(turn);
     },
     funds: list.flatMap(({ funds }) => funds ?? []),
+    allowances: list.flatMap(({ allowance }) => allowance ?? []),
+    received: (parts, agent, actor, also) => {
+      const all = [...list.map(({ received }) => received?.(parts, agent, actor)), also].flatMap((one) => one ?? []);
+      if (all.length === 0) return undefined;
+      return async (tx, scope, thread, events) => {
+        for (const one of all) await one(tx, scope, thread, events);
+      };
+    },
     answers: list.flatMap(({ answer }) => answer ?? []),
     outgoing: (agent, thread) => list.flatMap(({ outgoing }) => (outgoing?.applies(agent, thread) ? outgoing : [])),
     ended: async (turn, ending, kept) => {

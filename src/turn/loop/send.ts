@@ -21,6 +21,7 @@ import {
 } from "../../protocol/index.ts";
 import type { RebuiltRequest } from "../../store/index.ts";
 import { changedSection, dollars } from "../../wire/index.ts";
+import { reserveCall } from "../spending/reserve-call.ts";
 import { callTooLong, inAll } from "../wording.ts";
 import { answerInPlace, callOf } from "./answer.ts";
 import { type PlannedRequest, planRequest } from "./plan-request.ts";
@@ -160,6 +161,9 @@ export async function* askPlanned(
   const { request, prediction } = plan(began.at);
   await setImmediate();
   const { parameters } = request;
+  const { most, settle } = await reserveCall(state, compilation, request);
+  // No provider says what it bills for a call that was broken off.
+  let unknown = most;
   let reply: Reply | null = null;
   try {
     reply = credible(yield* listen(state, request), { ...state.setup, prediction, parameters });
@@ -167,8 +171,12 @@ export async function* askPlanned(
     const { ref, wire } = state.setup.model;
     if (ref === wire && reply.estimated === undefined) state.parts.observe(wire, request, reply.usage.input);
     return reply;
+  } catch (thrown) {
+    if (!state.lease.signal.aborted) unknown = 0;
+    throw thrown;
   } finally {
-    record(state, compilation, request, { ...began, reply, prediction });
+    const bill = record(state, compilation, request, { ...began, reply, prediction });
+    await settle(reply === null ? unknown : bill);
   }
 }
 
@@ -236,12 +244,15 @@ interface AskResult {
   readonly reply: Reply | null;
 }
 
+/** What it has cost, in US dollars, goes into the record with it. */
 function record(
   state: TurnState,
   { epoch, own, ledger, taint }: Compilation,
   { tail, breakpoints, parameters }: Request,
   { reply, prediction, ...began }: AskResult,
-): void {
+): number {
+  const billed = reply === null ? NO_USAGE : billedUsage(reply);
+  const cost = dollars(billed, state.setup.prices, prediction);
   state.requests.push({
     n: state.requests.length + 1,
     epoch: epoch.n,
@@ -254,10 +265,11 @@ function record(
     taint,
     prediction,
     reply,
-    dollars: dollars(reply === null ? NO_USAGE : billedUsage(reply), state.setup.prices, prediction),
+    dollars: cost,
     at: began.at,
     milliseconds: state.parts.clock.real() - began.real,
   });
+  return cost;
 }
 
 /**

@@ -107,14 +107,18 @@ function modelless({ answers }: Pick<Steps, "answers">, agent: Agent): Model | u
 
 /** A spending limit without a known price would have no effect. */
 function checkPrice(
-  { steps }: TurnParts,
+  parts: TurnParts,
   { agent, model: { ref }, prices }: Pick<TurnSetup, "agent" | "model" | "prices">,
 ): void {
   const {
     name,
     budgets: { spend, turn },
   } = agent;
-  const isCounted = spend !== undefined || turn.maxCost !== undefined || steps.funds.some(({ holds }) => holds(agent));
+  const isCounted =
+    spend !== undefined ||
+    turn.maxCost !== undefined ||
+    parts.steps.funds.some(({ holds }) => holds(agent)) ||
+    parts.steps.allowances.some(({ countsMoney }) => countsMoney(parts, agent));
   if (prices.priced || !isCounted) return;
   const message = `${name} may spend only so much money, but the price of ${ref} is not known: set it under \`models\` in strata.yaml, or name another model`;
   throw new StrataError("invalid_input", message, { agent: name, model: ref });

@@ -1,6 +1,8 @@
 import type {
   ActiveTexts,
+  Actor,
   Agent,
+  AgentName,
   Budgets,
   CallPart,
   ContactId,
@@ -34,7 +36,7 @@ import type {
   Untrusted,
   WaitsFor,
 } from "../../protocol/index.ts";
-import type { Caller, NewOpenCall, Start, Thread } from "../../store/index.ts";
+import type { AlsoStored, Caller, NewOpenCall, Start, Thread } from "../../store/index.ts";
 import type { ModelCard } from "../../wire/index.ts";
 import type { Lease } from "../intake/lease.ts";
 import type { WaitingThreads } from "../intake/waiting-threads.ts";
@@ -238,6 +240,20 @@ export interface AnswerStep {
   readonly answered?: (turn: RunningTurn, call: ModelCall, reply: Reply) => Promise<void>;
 }
 
+/** Told what a call has cost, in US dollars. */
+export type Settle = (dollars: number) => Promise<void>;
+
+/** How much an agent may call its model, and spend on it. */
+export interface Allowance {
+  /** Whether money counts for this agent: a model without a known price is refused then. */
+  readonly countsMoney: (parts: TurnParts, agent: Agent) => boolean;
+  /**
+   * Before each call of the model, a summary's included: `most` US dollars at the most. What it throws keeps the call from being made.
+   * Undefined: nothing is counted.
+   */
+  readonly reserve: (turn: RunningTurn, most: number) => Promise<Settle | undefined>;
+}
+
 /** A reply before it goes out, as the reply guard has left it. */
 export interface OutgoingReply {
   readonly text: Spoken;
@@ -297,6 +313,9 @@ export interface TurnSteps {
   /** Called as the turn moves on. */
   readonly phase?: (turn: RunningTurn, phase: Phase) => void;
   readonly funds?: Funds;
+  readonly allowance?: Allowance;
+  /** What is stored with events that this actor posts to the agent, in their transaction. */
+  readonly received?: (parts: Parts, agent: AgentName, actor: Actor) => AlsoStored | undefined;
   /** Before a call runs, where its arguments are right and no limit forbids it. The first feature that has something instead decides. */
   readonly beforeCall?: (turn: RunningTurn, made: MadeCall) => CallInstead | undefined;
   /** What the caller of the turn's thread reads of a turn that ends the call. The first feature that says something decides. */
@@ -309,7 +328,9 @@ export interface TurnSteps {
 
 /** All steps as one, for the turn. */
 export interface Steps
-  extends Required<Omit<TurnSteps, "funds" | "checkStart" | "blockedThreads" | "answer" | "outgoing">> {
+  extends Required<
+    Omit<TurnSteps, "funds" | "allowance" | "received" | "checkStart" | "blockedThreads" | "answer" | "outgoing">
+  > {
   /**
    * The reason why no turn may begin now, or undefined. First, whether another one runs; then, whether the thread is paused; then each
    * feature is asked.
@@ -319,6 +340,14 @@ export interface Steps
   readonly checkStart: (parts: TurnParts, beginning: Beginning) => Promise<void>;
   readonly blockedThreads: (parts: TurnParts, agent: Agent) => Promise<ReadonlyMap<ThreadId, StrataError>>;
   readonly funds: readonly Funds[];
+  readonly allowances: readonly Allowance[];
+  /** What they store, and after it `also`. */
+  readonly received: (
+    parts: Parts,
+    agent: AgentName,
+    actor: Actor,
+    also: AlsoStored | undefined,
+  ) => AlsoStored | undefined;
   readonly answers: readonly AnswerStep[];
   /** Those that may change or withhold what the agent says on the thread. */
   readonly outgoing: (agent: Agent, thread: Thread) => readonly OutgoingStep[];

@@ -107,7 +107,7 @@ function overspent({ parts, setup: { agent } }: Spender, spent: number): StrataE
 }
 
 /** The period that holds this instant: from when on money counts, and when the next begins. */
-function periodOf(per: SpendPeriod, now: number): { readonly since: number; readonly until?: number } {
+export function periodOf(per: SpendPeriod, now: number): { readonly since: number; readonly until?: number } {
   const date = new Date(now);
   const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
   switch (per) {

@@ -1,0 +1,54 @@
+import { type Agent, type Allowed, authorize, type ContactId, canonicalJson } from "../../protocol/index.ts";
+import { featureApi, type TurnParts } from "../../turn/index.ts";
+import { type Kind, LIMITS_STORE, type Subject, type Used } from "./store.ts";
+import { rulesFor, subjectsOf } from "./subjects.ts";
+
+/** Somebody with limits, and what is used of them. */
+export interface LimitView extends Subject {
+  readonly used: Used;
+}
+
+/** One contact and one key whose limits are listed as well. Left out, no contact and no key is. */
+export interface LimitsWish {
+  readonly contact?: ContactId | undefined;
+  readonly key?: string | undefined;
+}
+
+export interface LimitsApi {
+  /**
+   * The limits of these agents as far as the actor's access goes, and what is used of them: those of the organization, of keys and of
+   * groups are for whoever has access to all of it.
+   */
+  limits(actor: Allowed<"read">, agents: readonly Agent[], wish: LimitsWish): Promise<readonly LimitView[]>;
+}
+
+export const LIMITS_API = featureApi<LimitsApi>("limits");
+
+export const limitsApi = (parts: () => TurnParts): LimitsApi => ({
+  limits: async (actor, agents, wish) => {
+    const all = await Promise.all(agents.map((agent) => ofAgent(parts(), actor, agent, wish)));
+    const views = new Map(all.flat().map((one) => [canonicalJson({ ...one }), one]));
+    return [...views.values()];
+  },
+});
+
+async function ofAgent(
+  { agents, clock, store }: TurnParts,
+  actor: Allowed<"read">,
+  agent: Agent,
+  { contact = actor.contact, key }: LimitsWish,
+): Promise<readonly LimitView[]> {
+  const { org, name } = agent;
+  authorize(actor, { org, agent: name, contact: contact ?? null });
+  const at = clock.recorded();
+  const whose = { contacts: contact === undefined ? [] : [contact], keys: key === undefined ? [] : [key] };
+  const subjects = subjectsOf(agent, rulesFor({ agents }, agent), whose, at).filter(({ kind }) => isFor(actor, kind));
+  const used = await store.part(LIMITS_STORE).used(org, subjects, at);
+  return subjects.map((subject, i) => ({ ...subject, used: used[i] ?? { calls: 0, spent: 0, held: 0 } }));
+}
+
+/** What an agent has used tells of its other contacts; what a key or the organization has used, of other agents. */
+function isFor(actor: Allowed<"read">, kind: Kind): boolean {
+  if (kind === "contact") return true;
+  return actor.contact === undefined && (kind === "agent" || actor.agent === undefined);
+}

@@ -1,0 +1,51 @@
+import { count } from "../../print/index.ts";
+import { errorKind, isoSecond, type StrataError } from "../../protocol/index.ts";
+import type { Counted, Crossed } from "./store.ts";
+
+export const LIMIT_REACHED = errorKind("limit_reached", {
+  status: 429,
+  exit: 7,
+  retry: true,
+  isPause: true,
+  says: "a limit of calls or of money would be crossed",
+});
+
+/** Who somebody is, in a sentence. */
+export function calledBy({ kind, agent, contact, name }: Counted): string {
+  switch (kind) {
+    case "organization":
+      return "the organization";
+    case "agent":
+      return `the agent ${agent}`;
+    case "contact":
+      return `the contact ${contact} of ${agent}`;
+    case "key":
+      return `the key ${name}`;
+    case "group":
+      return `the group ${name}`;
+  }
+}
+
+/** Why a call is not made, and from when on it may be. */
+export function limitReached({ subject, what, until, used }: Crossed, now: number): StrataError {
+  const { calls, money } = subject.allowed;
+  const who = calledBy(subject);
+  const retryAfter = until === undefined ? undefined : Math.max(1, Math.ceil((until - now) / 1_000));
+  const details = {
+    ...{ kind: subject.kind, what },
+    ...(subject.agent !== "" && { agent: subject.agent }),
+    ...(subject.contact !== "" && { contact: subject.contact }),
+    ...(subject.name !== "" && { name: subject.name }),
+    ...(until !== undefined && { until, retryAfter }),
+  };
+  const when = until === undefined ? "raise the limit in strata.yaml" : `try again at ${isoSecond(until)}`;
+  if (what === "calls")
+    return LIMIT_REACHED.of(`${who} has used up its ${count(calls ?? 0, "model call")} a minute; ${when}`, details);
+  const period = money === undefined || money.per === "ever" ? "" : ` a UTC ${money.per}`;
+  const sums = `$${used.spent.toFixed(4)} of $${money?.dollars}${period} are spent`;
+  const held = used.held > 0 ? ` and $${used.held.toFixed(4)} reserved for calls under way` : "";
+  return LIMIT_REACHED.of(
+    `the next call of a model could cost more than ${who} has left: ${sums}${held}; ${when}`,
+    details,
+  );
+}

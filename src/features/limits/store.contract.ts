@@ -1,0 +1,40 @@
+import { actorId, type ContactScope, type ThreadId } from "../../protocol/index.ts";
+import { type KeptSample, NOW, nextCall, open, said, take } from "../../store/index.contract.ts";
+import { type Allowed, type AskedCall, LIMITS_STORE, paidBy, type Subject } from "./store.ts";
+
+/** The contact, with two calls a minute and a dollar a day. */
+export const contactOf = ({ agent, contact }: ContactScope, allowed?: Allowed): Subject => ({
+  ...{ kind: "contact", agent, contact, name: "" },
+  allowed: allowed ?? { calls: 2, money: { dollars: 1, per: "day", since: NOW, until: NOW + 86_400_000 } },
+});
+
+/** A call of this turn that may cost so much. */
+export const asking = (
+  of: { readonly scope: ContactScope; readonly thread: ThreadId; readonly holder: string },
+  most: number,
+  more: Partial<AskedCall> = {},
+): AskedCall => ({ call: nextCall(), most, ...of, at: NOW, real: NOW, alive: () => true, ...more });
+
+/** A key has posted something; one call of the turn is settled, another is under way. */
+export const KEPT: KeptSample = {
+  fill: async (store, scope, words) => {
+    const limits = store.part(LIMITS_STORE);
+    const thread = await open(store, scope);
+    await store.receive(scope, thread.id, [said(words)], paidBy(actorId("key:kites")));
+    const { holder } = await take(store, thread);
+    const asked = asking({ scope, thread: thread.id, holder }, 0.25);
+    await limits.take(scope.org, [contactOf(scope)], asked);
+    await limits.settle(scope.org, { call: asked.call, dollars: 0.125 });
+    await limits.take(scope.org, [contactOf(scope)], asking({ scope, thread: thread.id, holder }, 0.5));
+  },
+  reads: async (store, scope) => {
+    const limits = store.part(LIMITS_STORE);
+    const events = (await store.threads(scope, 9)).flatMap(({ id }) => id);
+    const pending = await Promise.all(events.map((id) => store.pending(scope, id)));
+    return [
+      await limits.used(scope.org, [contactOf(scope)], NOW),
+      await limits.crossed(scope.org, [contactOf(scope)], NOW),
+      await limits.payers(scope.org, { events: pending.flat().map(({ id }) => id) }),
+    ];
+  },
+};

@@ -1,0 +1,397 @@
+import {
+  type ActorId,
+  type AgentName,
+  type ContactId,
+  type ContactScope,
+  type EventId,
+  type OrgId,
+  type SpendPeriod,
+  StrataError,
+  type ThreadId,
+  type TurnId,
+} from "../../protocol/index.ts";
+import {
+  type AlsoStored,
+  inOrder,
+  leases,
+  newTable,
+  plain,
+  type StorePart,
+  type Tx,
+  tables,
+} from "../../store/index.ts";
+
+/** Who or what a limit is for. */
+export const KINDS = ["organization", "agent", "contact", "key", "group"] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** Whose calls are counted. `agent` and `contact` are empty where they are not part of it, `name` but for keys and groups. */
+export interface Counted {
+  readonly kind: Kind;
+  readonly agent: AgentName | "";
+  readonly contact: ContactId | "";
+  readonly name: string;
+}
+
+/** What somebody may use: of calls in a minute, and of US dollars in the period that began at `since` and ends at `until`. */
+export interface Allowed {
+  readonly calls?: number;
+  readonly money?: {
+    readonly dollars: number;
+    readonly per: SpendPeriod;
+    readonly since: number;
+    readonly until?: number;
+  };
+}
+
+/** Somebody whose calls are counted, and what they may use. */
+export interface Subject extends Counted {
+  readonly allowed: Allowed;
+}
+
+/** What somebody has used. `held`: US dollars that are reserved for calls under way. */
+export interface Used {
+  readonly calls: number;
+  readonly spent: number;
+  readonly held: number;
+}
+
+/** Time on the record's clock and in reality, and whether the worker behind a lease may still be there. */
+export interface Now {
+  readonly at: number;
+  readonly real: number;
+  readonly alive: (holder: string) => boolean;
+}
+
+/** A call of the model that is about to be made. */
+export interface AskedCall extends Now {
+  /** An id of its own. */
+  readonly call: string;
+  /** The most US dollars that it can cost. */
+  readonly most: number;
+  /** Whose turn makes it: what is reserved is its own until it is settled, or the turn's lease has ended. */
+  readonly scope: ContactScope;
+  readonly thread: ThreadId;
+  readonly holder: string;
+}
+
+/** Which limit a call would cross. `until`: from when on it may be made, if nothing else happens; left out, it never may. */
+export interface Crossed {
+  readonly subject: Subject;
+  readonly what: "calls" | "dollars";
+  readonly until?: number;
+  readonly used: Used;
+}
+
+/** Which turn somebody pays for: the events that it was begun for, the run that it goes on with, the call that it answers. */
+export interface PaidTurn {
+  readonly events: readonly EventId[];
+  readonly run?: TurnId;
+  readonly call?: string;
+}
+
+interface SpentTable extends Counted {
+  readonly org: OrgId;
+  readonly per: SpendPeriod;
+  readonly since: number;
+  readonly dollars: number;
+}
+
+/** A call of somebody's. `dollars` are held for it, none once its program has died, and null once it is settled. */
+interface CallTable extends Counted {
+  readonly org: OrgId;
+  readonly call: string;
+  readonly holder: string;
+  readonly at: number;
+  readonly per: SpendPeriod | null;
+  readonly since: number | null;
+  readonly dollars: number | null;
+}
+
+/** Who posted an event. */
+interface PayerTable extends ContactScope {
+  readonly event: EventId;
+  readonly payer: string;
+}
+
+const { query, insert } = tables<{ limit_spent: SpentTable; limit_call: CallTable; limit_payer: PayerTable }>();
+
+const MINUTE = 60_000;
+/** When a call may be tried again that only calls under way are in the way of. Milliseconds. */
+const SOON = 5_000;
+/** Sums of dollars differ in their last digits by the order of the bills. */
+const ROUNDING = 1e-9;
+/** How many agents may call each other in a row before nobody looks who began. */
+const LONGEST_CHAIN = 64;
+
+/** What keys, agents, contacts and organizations have used of their limits. Shared by all programs; only numbers stand in it. */
+export const LIMITS_STORE = {
+  name: "limits",
+  tables: {
+    limit_spent: { volatile: "org agent contact kind name per since dollars" },
+    limit_call: { volatile: "org agent contact kind name call holder at per since dollars" },
+    limit_payer: { volatile: "org agent contact event payer" },
+  },
+  migrations: [
+    {
+      number: 33,
+      name: "limits of calls and money",
+      statements: [
+        newTable("limit_spent", {
+          columns:
+            "org text!, agent text!, contact text!, kind text!, name text!, per text!, since int!, dollars real!",
+          key: "org, kind, agent, contact, name, per",
+        }),
+        newTable("limit_call", {
+          columns:
+            "org text!, agent text!, contact text!, kind text!, name text!, call text!, holder text!, at int!, per text, since int, dollars real",
+          key: "org, call, kind, agent, contact, name",
+        }),
+        "create index limit_call_of on limit_call (org, kind, agent, contact, name, at)",
+        "create index limit_call_old on limit_call (org, at)",
+        newTable("limit_payer", {
+          columns: "org text!, agent text!, contact text!, event text!, payer text!",
+          key: "org, agent, contact, event",
+        }),
+      ],
+    },
+  ],
+  functions: ({ reading, writing }) => ({
+    /**
+     * Reserves a call for all of them or for none. Gives the limit that it would cross for longest; nothing where it may be made.
+     * @throws StrataError `lease_lost`
+     */
+    take: writing(take),
+    /** The same without a call: who has nothing left. */
+    crossed: reading((tx, org: OrgId, subjects: readonly Subject[], at: number) => crossed(tx, org, subjects, { at })),
+    /** A call has cost so much; told once more, nothing happens. */
+    settle: writing(settle),
+    used: reading((tx, org: OrgId, subjects: readonly Subject[], at: number) =>
+      inOrder(subjects, (subject) => usedBy(tx, org, subject, at)),
+    ),
+    /** Takes what calls have reserved whose programs died. Gives how many there were. */
+    release: writing(release),
+    /** Who posted what a turn is about, at the beginning of its chain of calls. */
+    payers: reading(payers),
+  }),
+  erase: eraseCounts,
+} satisfies StorePart;
+
+async function take(tx: Tx, org: OrgId, subjects: readonly Subject[], asked: AskedCall): Promise<Crossed | undefined> {
+  if (!(await isHeld(tx, asked))) throw leaseLost(asked);
+  await tx.run(plain(OLD, org, asked.at - MINUTE));
+  let found = await crossed(tx, org, subjects, asked);
+  if (found !== undefined && found.used.held > 0 && (await release(tx, org, asked)) > 0)
+    found = await crossed(tx, org, subjects, asked);
+  if (found !== undefined) return found;
+  for (const subject of subjects) {
+    const { money } = subject.allowed;
+    const { call, holder, at, most } = asked;
+    const period = { per: money?.per ?? null, since: money?.since ?? null };
+    // What only counts calls holds no money.
+    const row = { org, ...whose(subject), call, holder, at, ...period, dollars: money === undefined ? null : most };
+    await tx.run(insert("limit_call", row));
+  }
+  return undefined;
+}
+
+const OLD = "delete from limit_call where org = ? and at <= ? and coalesce(dollars, 0) = 0";
+
+/** An erased contact would else be named again, by a turn that does not know yet that it has lost its thread. */
+async function isHeld(tx: Tx, { scope: { org, agent, contact }, thread: id, holder }: AskedCall): Promise<boolean> {
+  const held = query
+    .selectFrom("thread")
+    .select("id")
+    .where((eb) => eb.and({ org, agent, contact, id, holder }));
+  return (await tx.first(held)) !== undefined;
+}
+
+const leaseLost = ({ thread }: AskedCall): StrataError =>
+  new StrataError("lease_lost", `another worker took ${thread} over; its turn continues there`, { thread });
+
+/** The limit that such a call would cross for longest. Without a call, of those who have nothing left. */
+async function crossed(
+  tx: Tx,
+  org: OrgId,
+  subjects: readonly Subject[],
+  asked: Pick<AskedCall, "at"> & Partial<Pick<AskedCall, "most">>,
+): Promise<Crossed | undefined> {
+  const found = await inOrder(subjects, async (subject) => [
+    ...(await callsCrossed(tx, org, subject, asked)),
+    ...(await moneyCrossed(tx, org, subject, asked)),
+  ]);
+  const time = ({ until = Number.POSITIVE_INFINITY }: Crossed): number => until;
+  return found.flat().toSorted((one, other) => time(other) - time(one))[0];
+}
+
+/** The oldest of as many calls as are allowed has to be a minute old. */
+async function callsCrossed(
+  tx: Tx,
+  org: OrgId,
+  subject: Subject,
+  { at }: Pick<AskedCall, "at">,
+): Promise<readonly Crossed[]> {
+  const { calls } = subject.allowed;
+  if (calls === undefined) return [];
+  const oldest = await tx.first(
+    query
+      .selectFrom("limit_call")
+      .select("at")
+      .where((eb) => eb.and({ org, ...whose(subject) }))
+      .where("at", ">", at - MINUTE)
+      .orderBy("at", "desc")
+      .limit(1)
+      .offset(calls - 1),
+  );
+  if (oldest === undefined) return [];
+  return [{ subject, what: "calls", until: oldest.at + MINUTE, used: await usedBy(tx, org, subject, at) }];
+}
+
+async function moneyCrossed(
+  tx: Tx,
+  org: OrgId,
+  subject: Subject,
+  { at, most }: Pick<AskedCall, "at"> & Partial<Pick<AskedCall, "most">>,
+): Promise<readonly Crossed[]> {
+  const { money } = subject.allowed;
+  if (money === undefined) return [];
+  const used = await usedBy(tx, org, subject, at);
+  const left = money.dollars - used.spent;
+  const isCrossed = (room: number): boolean => (most === undefined ? room <= ROUNDING : most > room + ROUNDING);
+  if (!isCrossed(left - used.held)) return [];
+  const until = isCrossed(left) ? money.until : at + SOON;
+  return [
+    {
+      subject,
+      what: "dollars",
+      used,
+      ...(until !== undefined && (most ?? 0) <= money.dollars + ROUNDING && { until }),
+    },
+  ];
+}
+
+async function usedBy(tx: Tx, org: OrgId, subject: Subject, at: number): Promise<Used> {
+  const { money } = subject.allowed;
+  const of = { org, ...whose(subject) };
+  const row = await tx.first(
+    query
+      .selectFrom("limit_call")
+      .select((eb) => [
+        eb.fn
+          .sum<number | null>("dollars")
+          .filterWhere("since", "=", money?.since ?? null)
+          .as("held"),
+        eb.fn
+          .countAll<number>()
+          .filterWhere("at", ">", at - MINUTE)
+          .as("calls"),
+      ])
+      .where((eb) => eb.and(of)),
+  );
+  const spent =
+    money &&
+    (await tx.first(
+      query
+        .selectFrom("limit_spent")
+        .select("dollars")
+        .where((eb) => eb.and({ ...of, per: money.per, since: money.since })),
+    ));
+  return { calls: row?.calls ?? 0, held: row?.held ?? 0, spent: spent?.dollars ?? 0 };
+}
+
+async function settle(
+  tx: Tx,
+  org: OrgId,
+  { call, dollars }: { readonly call: string; readonly dollars: number },
+): Promise<void> {
+  const open = query.selectFrom("limit_call").selectAll().where("org", "=", org).where("call", "=", call);
+  for (const { per, since, ...row } of await tx.all(open.where("dollars", "is not", null))) {
+    if (per === null || since === null) continue;
+    await tx.run(plain(SPENT, org, row.kind, row.agent, row.contact, row.name, per, since, dollars));
+  }
+  await tx.run(plain("update limit_call set dollars = null where org = ? and call = ?", org, call));
+}
+
+/** The bill of a call that began in an earlier period comes too late for that: it is over. */
+const SPENT = `insert into limit_spent (org, kind, agent, contact, name, per, since, dollars) values (?, ?, ?, ?, ?, ?, ?, ?)
+  on conflict (org, kind, agent, contact, name, per) do update set since = excluded.since, dollars = excluded.dollars
+    + case when limit_spent.since = excluded.since then limit_spent.dollars else 0 end
+  where limit_spent.since <= excluded.since`;
+
+async function release(tx: Tx, org: OrgId, { real, alive }: Pick<Now, "real" | "alive">): Promise<number> {
+  const held = await tx.column(
+    plain<string>("select distinct holder from limit_call where org = ? and dollars > 0", org),
+  );
+  if (held.length === 0) return 0;
+  const living = (await leases(tx, org)).filter(({ holder, until }) => until > real && alive(holder));
+  const dead = held.filter((holder) => !living.some((one) => one.holder === holder));
+  for (const holder of dead)
+    await tx.run(
+      plain("update limit_call set dollars = 0 where org = ? and holder = ? and dollars is not null", org, holder),
+    );
+  return dead.length;
+}
+
+/** Notes who has posted the events. */
+export const paidBy =
+  (payer: ActorId): AlsoStored =>
+  async (tx, { org, agent, contact }, _thread, events) => {
+    for (const event of events) await tx.run(insert("limit_payer", { org, agent, contact, event, payer }, "if new"));
+  };
+
+async function payers(tx: Tx, org: OrgId, turn: PaidTurn): Promise<readonly ActorId[]> {
+  const found = new Set<string>();
+  const note = async (events: readonly EventId[]): Promise<void> => {
+    if (events.length === 0) return;
+    const of = query.selectFrom("limit_payer").select("payer").where("org", "=", org).where("event", "in", events);
+    for (const { payer } of await tx.all(of)) found.add(payer);
+  };
+  await note(turn.events);
+  let { run, call } = turn;
+  for (let calls = 0; run !== undefined || call !== undefined; calls++) {
+    if (calls > LONGEST_CHAIN) throw tooLong(org);
+    if (run !== undefined) await note(await eventsOfRun(tx, org, run));
+    const above: CallingRun | undefined = call === undefined ? undefined : await callingRun(tx, org, call);
+    run = above?.run;
+    call = above?.call ?? undefined;
+  }
+  return [...found] as ActorId[];
+}
+
+const eventsOfRun = (tx: Tx, org: OrgId, run: TurnId): Promise<EventId[]> =>
+  tx.column(
+    plain<EventId>(
+      "select event.id from turn join event on event.org = turn.org and event.agent = turn.agent and event.contact = turn.contact and event.turn = turn.id where turn.org = ? and turn.run = ?",
+      org,
+      run,
+    ),
+  );
+
+/** The run that has made a call, and the call that its thread answers. */
+interface CallingRun {
+  readonly run: TurnId;
+  readonly call: string | null;
+}
+
+const callingRun = (tx: Tx, org: OrgId, call: string): Promise<CallingRun | undefined> =>
+  tx.first(
+    plain<CallingRun>(
+      `select turn.run as run, thread.caller_call as call from open_call
+        join turn on turn.org = open_call.org and turn.agent = open_call.agent and turn.contact = open_call.contact and turn.id = open_call.turn
+        join thread on thread.org = turn.org and thread.agent = turn.agent and thread.contact = turn.contact and thread.id = turn.thread
+        where open_call.org = ? and open_call.id = ?`,
+      org,
+      call,
+    ),
+  );
+
+const tooLong = (org: OrgId): StrataError =>
+  new StrataError("record_broken", `more than ${LONGEST_CHAIN} agents of ${org} call each other in a row`);
+
+const whose = ({ kind, agent, contact, name }: Counted): Counted => ({ kind, agent, contact, name });
+
+/** Only numbers: nothing of them is kept. What their calls under way cost still counts for the others. */
+async function eraseCounts(tx: Tx, { org, agent, contact }: ContactScope): Promise<void> {
+  for (const table of ["limit_spent", "limit_call", "limit_payer"])
+    await tx.run(plain(`delete from ${table} where org = ? and agent = ? and contact = ?`, org, agent, contact));
+}

@@ -1,0 +1,53 @@
+import { type ActorId, type Agent, type ContactId, isReserved, PROGRAM } from "../../protocol/index.ts";
+import { periodOf, type TurnParts } from "../../turn/index.ts";
+import type { Limit } from "./config.ts";
+import type { Allowed, Counted, Subject } from "./store.ts";
+
+/** Whose calls a turn makes. */
+export interface Callers {
+  readonly contacts: readonly ContactId[];
+  /** As `keyName` calls them. */
+  readonly keys: readonly string[];
+}
+
+/** The limits as the agent declares them now: whoever raises one does not wait for the threads of an older version. */
+export const rulesFor = ({ agents }: Pick<TurnParts, "agents">, agent: Agent): Agent["limits"] =>
+  (agents.all.find(({ org, name }) => org === agent.org && name === agent.name) ?? agent).limits;
+
+/** What such a limit allows now. */
+export function allowedBy({ calls, dollars, per = "day" }: Limit, at: number): Allowed {
+  return {
+    ...(calls !== undefined && { calls }),
+    ...(dollars !== undefined && { money: { dollars, per, ...periodOf(per, at) } }),
+  };
+}
+
+/** How an actor is called as a key: as in `strata key list`, and by its id where it is no such key. */
+export const keyName = (payer: ActorId): string => payer.replace(/^key:/, "");
+
+/** Whether what the actor posts counts as a key's. What the program does by itself does not, and a contact's name is no key. */
+export const isKey = (payer: ActorId): boolean => payer !== PROGRAM && !payer.startsWith("contact:");
+
+/** Everybody whose calls a turn's calls are, with what they may still do. */
+export function subjectsOf(
+  agent: Agent,
+  rules: Agent["limits"],
+  { contacts, keys }: Callers,
+  at: number,
+): readonly Subject[] {
+  if (rules === undefined) return [];
+  const of = (limit: Limit | undefined, counted: Partial<Counted> & Pick<Counted, "kind">): readonly Subject[] =>
+    limit === undefined ? [] : [{ agent: "", contact: "", name: "", ...counted, allowed: allowedBy(limit, at) }];
+  const groups = Object.entries(rules.groups ?? {});
+  return [
+    ...of(rules.organization, { kind: "organization" }),
+    ...of(rules.agent, { kind: "agent", agent: agent.name }),
+    ...contacts
+      .filter((contact) => !isReserved(contact))
+      .flatMap((contact) => of(rules.contact, { kind: "contact", agent: agent.name, contact })),
+    ...keys.flatMap((name) => of(rules.key, { kind: "key", name })),
+    ...groups
+      .filter(([, group]) => group.keys.some((key) => keys.includes(key)))
+      .flatMap(([name, group]) => of(group, { kind: "group", name })),
+  ];
+}
