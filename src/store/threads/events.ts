@@ -91,7 +91,6 @@ async function addTo(
       : event,
   );
   const isSaid = added.some((event) => event.seq > last && event.trust === "contact" && event.answers === undefined);
-  // What was sent before was stored with all that came with it.
   const fresh = stored.flatMap(({ id }) => (events.some((event) => event.id === id) ? id : []));
   if (fresh.length > 0) await also?.(tx, scope, thread, fresh);
   const newest = Math.max(row.last_activity, ...stored.map((event) => event.at));
