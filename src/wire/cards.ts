@@ -1,4 +1,13 @@
-import type { Ledger, Mark, ModelRef, Parameters, Prediction, Sampling, TailWay, Usage } from "../protocol/index.ts";
+import type {
+  Breakpoint,
+  Ledger,
+  ModelRef,
+  Parameters,
+  Prediction,
+  Sampling,
+  TailWay,
+  Usage,
+} from "../protocol/index.ts";
 import { longShare } from "./cache/agreement.ts";
 import { FAMILIES, UNKNOWN } from "./families.ts";
 import type { CacheWay, Family, Price, SamplingRule } from "./family.ts";
@@ -206,8 +215,8 @@ export function dollars(usage: Usage, { price }: Pick<ModelCard, "price">, predi
 export function mostDollars(
   { input, output }: Pick<Usage, "input" | "output">,
   { price }: Pick<ModelCard, "price">,
-  marks: readonly Mark[],
+  breakpoints: readonly Breakpoint[],
 ): number {
-  const written = marks.some(({ lifetime }) => lifetime === "1h") ? price.cacheWriteLong : price.cacheWrite;
+  const written = breakpoints.some(({ lifetime }) => lifetime === "1h") ? price.cacheWriteLong : price.cacheWrite;
   return (input * Math.max(price.input, written) + output * price.output) / 1_000_000;
 }

@@ -19,9 +19,9 @@ interface ReservedCall {
 export async function reserveCall(
   state: TurnState,
   { ledger }: Pick<Compilation, "ledger">,
-  { parameters, marks }: Pick<Request, "parameters" | "marks">,
+  { parameters, breakpoints }: Pick<Request, "parameters" | "breakpoints">,
 ): Promise<ReservedCall> {
-  const most = mostDollars({ input: ledger.tokens, output: parameters.maxTokens }, state.setup.prices, marks);
+  const most = mostDollars({ input: ledger.tokens, output: parameters.maxTokens }, state.setup.prices, breakpoints);
   const settles: Settle[] = [];
   const settle: Settle = async (dollars) => {
     for (const one of settles) await retryWhileBusy(() => one(dollars));
