@@ -134,7 +134,7 @@ export const LIMITS_STORE = {
   },
   migrations: [
     {
-      number: 34,
+      number: 37,
       name: "limits of calls and money",
       statements: [
         newTable("limit_spent", {
