@@ -134,7 +134,7 @@ export const LIMITS_STORE = {
   },
   migrations: [
     {
-      number: 37,
+      number: 38,
       name: "limits of calls and money",
       statements: [
         newTable("limit_spent", {
