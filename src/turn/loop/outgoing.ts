@@ -7,8 +7,10 @@ import {
   ownKind,
   type Spoken,
   spoken,
+  type Trust,
   untrusted,
 } from "../../protocol/index.ts";
+import type { TurnRecord } from "../../store/index.ts";
 import { handledOf, soleReply, unansweredOf } from "../variants/batch-turn.ts";
 import { notSent, sentInstead } from "../wording.ts";
 import type { Ending, OutgoingReply, OutgoingStep } from "./steps.ts";
@@ -75,11 +77,27 @@ async function out(state: TurnState, steps: readonly OutgoingStep[], reply: Outg
 
 const WARNING = ownKind("warning");
 
-/** Behind the model's words, in a frame: the next request has it where the conversation grows. Behind open calls only results may stand. */
+/**
+ * Behind the model's words, in a frame: the next request has it where the conversation grows. Behind open calls only results may stand:
+ * there, the turn that goes on tells it.
+ */
 function tell(state: TurnState, { waits }: OutgoingReply, says: string): void {
   const { setup, lease, requests, answered, parts } = state;
   if (waits || setup.agent.history === "log" || lease.claim.batchMembers !== undefined) return;
-  const trust = lowestTrust(["agent", ...[...requests, ...answered].map(({ taint }) => taint)]);
-  const text = frame({ kind: WARNING, trust, at: parts.clock.recorded() }, untrusted(says));
-  add(state, { role: "user", parts: [{ type: "text", text }] }, trust);
+  const taints = [...requests, ...answered].map(({ taint }) => taint);
+  const { message, trust } = warning(says, { taints, at: parts.clock.recorded() });
+  add(state, message, trust);
+}
+
+function warning(says: string, { taints, at }: { readonly taints: readonly Trust[]; readonly at: number }) {
+  const trust = lowestTrust(["agent", ...taints]);
+  const text = frame({ kind: WARNING, trust, at }, untrusted(says));
+  return { message: { role: "user", parts: [{ type: "text", text }] }, trust } as const;
+}
+
+/** What a turn that goes on tells its model behind the results: that what it said before it waited went to nobody, and why. */
+export function withheldBefore(before: TurnRecord | undefined, at: number): readonly ReturnType<typeof warning>[] {
+  const { because } = before?.steps?.outgoing?.find(({ did }) => did === "withheld") ?? {};
+  if (before === undefined || because === undefined) return [];
+  return [warning(notSent(because), { taints: before.requests.map(({ taint }) => taint), at })];
 }

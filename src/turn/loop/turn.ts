@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { countMessage, extend } from "../../compiler/index.ts";
-import { asStrataError, isKept, StrataError, type TurnEvent } from "../../protocol/index.ts";
+import { asStrataError, isKept, type Message, StrataError, type TurnEvent } from "../../protocol/index.ts";
 import type { Settled, Thread } from "../../store/index.ts";
 import { awaitedCalls } from "../access.ts";
 import { hold, retryWhileBusy } from "../intake/lease.ts";
@@ -11,7 +11,7 @@ import { answerCalls, lastWord } from "./calls.ts";
 import { coldCache } from "./early-cut.ts";
 import { finalAnswer, saidSoFar, stoppedBy } from "./final-answer.ts";
 import { type Occasion, renewalOf } from "./gather.ts";
-import { isHeld, withOutgoing } from "./outgoing.ts";
+import { isHeld, withheldBefore, withOutgoing } from "./outgoing.ts";
 import { pastOf } from "./plan-request.ts";
 import { progressOf, restated } from "./restate.ts";
 import { send } from "./send.ts";
@@ -148,7 +148,10 @@ async function continued(state: TurnState): Promise<Partial<Occasion>> {
     at: parts.clock.recorded(),
     ...(takes && { takes }),
   };
-  const results = resultsOf(claim, { ...framing, countMessage: (message) => countMessage(message, setup.count) });
+  const countOf = (message: Message): number => countMessage(message, setup.count);
+  const left = continues && (await parts.store.turn(thread.scope, continues.turn));
+  const told = withheldBefore(left, framing.at).map((one) => ({ ...one, tokens: countOf(one.message), turn: openRun }));
+  const results = [...resultsOf(claim, { ...framing, countMessage: countOf }), ...told];
   const about =
     others.length > 0 || continues === undefined
       ? undefined

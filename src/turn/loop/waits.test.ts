@@ -15,6 +15,7 @@ import {
   eventId,
   issueId,
   type Message,
+  memoryId,
   type Model,
   ownKind,
   REPLY_TOOL,
@@ -32,7 +33,7 @@ import { cardOf } from "../../wire/index.ts";
 import { collect, message, OPERATOR, sampleAgent, type TestRuntime, testRuntime } from "../index.contract.ts";
 import { defineTool, toolset } from "../tools/index.ts";
 import { LAST_REPLY } from "../wording.ts";
-import type { LaterAnswer } from "./steps.ts";
+import type { LaterAnswer, TurnSteps } from "./steps.ts";
 import { surviveKills } from "./waits.contract.ts";
 import { answersLater } from "./waits.ts";
 
@@ -224,6 +225,42 @@ describe("a turn that waits", () => {
     const epochs = (await store.turns(thread.scope, thread.id)).map(({ requests }) => requests[0]?.epoch);
     expect(epochs).toEqual([1, 1, 2]);
     expect(sent[2]?.messages).toHaveLength(1);
+  });
+
+  it("tells its agent behind the results that what it said before it waited went to nobody, and why", async () => {
+    const draft: TurnSteps = {
+      outgoing: {
+        by: "drafts",
+        applies: () => true,
+        outgoing: async (_, { text }) => (text.includes("price") ? { withheld: "a person must see it first" } : undefined),
+      },
+    };
+    const first = { parts: [{ text: "The price is nine dollars." }, { call: "ask_client", id: "c1", input: { what: "time" } }] };
+    const parts = { tools: asking({ waitsFor: "client" }) };
+    const set = await testRuntime([first, "It is noon."], { agent: sampleAgent({ tools: TOOLS }), parts, steps: [draft] });
+    const thread = await set.open();
+    await set.say(thread, "What does it cost, and when?");
+    await answer(set, thread, await only(set, thread), "noon");
+    expect(types(await run(set, thread))).toEqual(["turn-start", "done"]);
+    const [asked, goesOn] = set.sent.map(({ messages }) => messages);
+    expect(goesOn?.slice(0, asked?.length)).toEqual(asked);
+    expect(goesOn?.slice(asked?.length).map(({ role }) => role)).toEqual(["assistant", "tool", "user"]);
+    expect(JSON.stringify(goesOn?.at(-1))).toMatch(
+      /\[warning · contact · .*\n\| Your last reply was not sent: a person must see it first\./,
+    );
+  });
+
+  it("S8 recalls, when it goes on, for the message that the run is about", async () => {
+    const set = await waiting([calls(["c1", "ask_client", { what: "time" }]), "Miso, at noon."]);
+    const { thread, store, time } = set;
+    const memory = issueId("memory", time.at, new Uint8Array(10));
+    const said = { content: untrusted("My cat is called Miso"), tags: [], trust: "contact", at: time.at - 1 } as const;
+    await store.saveMemory(thread.scope, memoryId(memory), { ...said, kind: "message", session: "old" });
+    await set.say(thread, "What is my cat called?");
+    await answer(set, thread, await only(set, thread), "noon");
+    await run(set, thread);
+    const recalled = set.sent.map((request) => JSON.stringify(request.tail).includes("My cat is called Miso"));
+    expect(recalled).toEqual([true, true]);
   });
 
   it("counts limits over the run", async () => {
