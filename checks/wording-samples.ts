@@ -209,6 +209,7 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
       [25, 3, 20],
     ],
   },
+  "features/life": { waited: [[1], [2]] },
   "features/memories": {
     notSaved: [["the text contains a frame from your prompt; restate only what is new."]],
     badText: [["contains what looks like a password, at character 12"]],

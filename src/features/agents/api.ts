@@ -4,6 +4,8 @@ import {
   type AgentName,
   type Allowed,
   CONVERSATION_LIMITS,
+  lowestTrust,
+  SELF,
   type TextVersion,
 } from "../../protocol/index.ts";
 import type { Act, Position } from "../../store/index.ts";
@@ -18,7 +20,7 @@ import {
   recordAct,
 } from "../../turn/index.ts";
 import { APPROVAL_STORE } from "../approvals/index.ts";
-import { OUTBOX_STORE } from "../deliveries/index.ts";
+import { isOwnReport, OUTBOX_STORE } from "../deliveries/index.ts";
 import type { LifeApi, LifeView } from "../life/api.ts";
 import { LOG_STORE, type LogHead } from "../logs/index.ts";
 import type { LayerView, PassedOver } from "../texts/api.ts";
@@ -121,6 +123,29 @@ async function selfEdited({ parts, owner }: AgentAccess, active: readonly TextVe
   });
 }
 
+/** What an agent reported of turns that it began itself is shown so long, in milliseconds, and at most so many reports. */
+const REPORTED_FOR = 7 * 86_400_000;
+const MOST_REPORTS = 5;
+
+/**
+ * What the agent reported of its newest turns that it began itself. What such a turn read of a contact may be in its words: these stay
+ * where reading them is recorded.
+ */
+async function ownReports({ parts, owner }: AgentAccess): Promise<Attention["ownTurns"]> {
+  const since = parts.clock.recorded() - REPORTED_FOR;
+  const wish = { contact: SELF, ownTurns: true, limit: MOST_REPORTS } as const;
+  const found = (await parts.store.part(OUTBOX_STORE).mail(owner, wish)).filter(
+    (one) => isOwnReport(one) && one.at >= since,
+  );
+  return Promise.all(
+    found.map(async ({ turn, at, text }) => {
+      const { requests = [] } = (await parts.store.turn({ ...owner, contact: SELF }, turn)) ?? {};
+      const trust = lowestTrust(["agent", ...requests.map(({ taint }) => taint)]);
+      return { turn, at, trust, ...(trust === "agent" && { text }) };
+    }),
+  );
+}
+
 /** What waits for an operator, agent by agent. */
 function attention(
   accesses: readonly AgentAccess[],
@@ -148,6 +173,7 @@ function attention(
         proposals: counts.reduce((sum, { proposals }) => sum + proposals, 0),
         proposed: await originsOf(access, waiting),
         edited: await originsOf(access, await selfEdited(access, active)),
+        ownTurns: await ownReports(access),
         displaced: inState("displaced"),
         outdated: inState("outdated"),
         passedOver: passed,

@@ -18,6 +18,7 @@ import {
   attentionLines,
   DECLARED,
   declaredLines,
+  ownTurnLines,
   SNAPSHOT,
   sourceText,
 } from "./lines.ts";
@@ -141,7 +142,7 @@ const rename = operation({
 
 const attention = operation({
   name: "agent.attention",
-  does: "List what needs an operator, agent by agent: calls that wait for a decision, proposals and what the agent itself has changed, each with the contact it came from, edited texts that are not sent, turns that left somebody without a reply, messages that could not be delivered, and agents that sleep because they have no credits. If nothing can be kept, because the disk is full or the database's server is gone, it says so first.",
+  does: "List what needs an operator, agent by agent: calls that wait for a decision, proposals and what the agent itself has changed, each with the contact it came from, what it reported of turns that it began itself, edited texts that are not sent, turns that left somebody without a reply, messages that could not be delivered, and agents that sleep because they have no credits. If nothing can be kept, because the disk is full or the database's server is gone, it says so first.",
   may: "read",
   at: "GET /v1/attention",
   takes: z.strictObject({ agent: FIELDS.agent.optional() }),
@@ -158,7 +159,7 @@ const attention = operation({
   show: ({ agents: found, store }) => {
     const lines = [
       ...(store === undefined ? [] : [`Nothing is kept: ${store}`]),
-      ...found.flatMap((one) => [...askedLines(one), ...attentionLines(one)]),
+      ...found.flatMap((one) => [...askedLines(one), ...attentionLines(one), ...ownTurnLines(one)]),
     ];
     return lines.length === 0 ? ["Nothing needs an operator."] : lines;
   },
@@ -228,7 +229,7 @@ export function refusedParameters(
   });
 }
 
-export { askedLines, attentionLines, selfChangeLines, unansweredLines } from "./lines.ts";
+export { askedLines, attentionLines, ownTurnLines, selfChangeLines, unansweredLines } from "./lines.ts";
 
 /** It shows what other features keep of an agent, so their words and sentences stand here, too. */
 export const FEATURE: Feature = {

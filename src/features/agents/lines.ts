@@ -1,6 +1,14 @@
 import { z } from "zod";
-import { count, number, oneLine, type Style, setIn, shortVersion, table } from "../../print/index.ts";
-import type { Agent, AgentName, Source, Tainted, ToolName, TurnId } from "../../protocol/index.ts";
+import { count, minute, number, oneLine, type Style, setIn, shortVersion, table } from "../../print/index.ts";
+import {
+  type Agent,
+  type AgentName,
+  type Source,
+  type Tainted,
+  type ToolName,
+  TRUSTS,
+  type TurnId,
+} from "../../protocol/index.ts";
 import { undeliverableLine } from "../deliveries/index.ts";
 import { DONE_BY, list, TIME } from "../fields.ts";
 import { LIFE, sleepsLine } from "../life/index.ts";
@@ -131,6 +139,21 @@ export const askedLines = ({ agent, approvals }: Attention): readonly string[] =
         `${agent} asks about ${count(approvals, "call")} that ${approvals === 1 ? "waits" : "wait"} for a person: \`strata approval list ${agent}\` shows ${approvals === 1 ? "it" : "them"}`,
       ];
 
+/** What the agent reported of its newest turn that it began itself: also what it asks there. */
+export function ownTurnLines({ agent, ownTurns }: Attention): readonly string[] {
+  const [newest] = ownTurns;
+  if (newest === undefined) return [];
+  const { at, text } = newest;
+  const says =
+    text === undefined ? "it read text of a contact, so its report is not shown here" : `“${oneLine(text, REPORT)}”`;
+  return [
+    `${agent} reports of its own turn of ${minute(at)}: ${says} (\`strata outbox list ${agent}\` has all reports)`,
+  ];
+}
+
+/** Characters of a report. */
+const REPORT = 300;
+
 /** That turns left somebody without a reply. */
 export function unansweredLines({ agent, unanswered }: Pick<Attention, "agent" | "unanswered">): readonly string[] {
   const [newest] = unanswered;
@@ -192,6 +215,14 @@ export const ATTENTION = z
     edited: list(TEXT_ORIGIN).describe(
       "what the agent itself made active in the last seven days and nobody has undone",
     ),
+    ownTurns: list(
+      z.object({
+        turn: z.string(),
+        at: TIME,
+        trust: z.enum(TRUSTS),
+        text: z.string().optional().describe("left out if the turn has read text of a contact"),
+      }),
+    ).describe("what it reported of the last turns that it began itself, at most 5 and seven days old, newest first"),
     displaced: z.number(),
     outdated: z.number(),
     passedOver: list(PASSED_OVER).describe("which edited texts these are"),

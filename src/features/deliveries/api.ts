@@ -18,7 +18,7 @@ export type MailView = OutboxMessage & Pick<Delivery, "line">;
 
 /** What happens to replies once they are committed. */
 export interface DeliveryApi {
-  /** What it said, the newest first. */
+  /** What it said, the newest first; without `status` also what it reported of turns that it began itself. */
   outbox(
     actor: Allowed<"read">,
     agent: AgentName,
@@ -98,7 +98,11 @@ async function outbox(
   wish: Paging & { readonly status?: OutboxMessage["status"] },
 ): Promise<readonly MailView[]> {
   const { parts, owner, agent } = access;
-  const found = await parts.store.part(OUTBOX_STORE).mail(owner, wish);
+  const found = await parts.store.part(OUTBOX_STORE).mail(owner, {
+    ...wish,
+    // A report is given to nobody, so it has none of these.
+    ...(wish.status === undefined && { ownTurns: true }),
+  });
   await recordAct(access, "read outbox", `messages: ${found.length}`);
   if (agent.business?.lines === undefined) return found;
   const left = found.map(async (one): Promise<MailView> => {

@@ -11,17 +11,17 @@ import { DELIVERY_API, type DeliveryApi, deliveryApi } from "./api.ts";
 import { DELIVERY, UNDELIVERED } from "./columns.ts";
 import { KEYS } from "./config.ts";
 import type { DeliveryPorts } from "./deliver.ts";
-import { OUTBOX_STORE, STATUSES } from "./store.ts";
+import { isOwnReport, OUTBOX_STORE, STATUSES } from "./store.ts";
 
 export { DELIVERY_API, type DeliveryApi } from "./api.ts";
 export type { Delivery, DeliveryPorts, SendDelivery } from "./deliver.ts";
-export { OUTBOX_STORE, queueReply } from "./store.ts";
+export { isOwnReport, OUTBOX_STORE, queueReply } from "./store.ts";
 export { sendDelivery } from "./webhook.ts";
 
 const MESSAGE = z
   .object({
     id: z.string(),
-    contact: z.string(),
+    contact: z.string().describe("`~self`: nobody, for it is the agent's report of a turn that it began itself"),
     thread: z.string(),
     turn: z.string(),
     channel: z.string(),
@@ -34,7 +34,7 @@ const MESSAGE = z
 
 const said = operation({
   name: "outbox.list",
-  does: "List an agent's replies, newest first, and whether they were delivered. This access is recorded.",
+  does: "List an agent's replies, newest first, and whether they were delivered; without `status` also what it reported of turns that it began itself. This access is recorded.",
   may: "read",
   at: "GET /v1/agents/{agent}/outbox",
   takes: z.strictObject({
@@ -132,10 +132,12 @@ type Outgoing = Awaited<ReturnType<DeliveryApi["outbox"]>>[number];
 /** How many characters of a message are shown; `--json` has all of it. */
 const BEGINNING = 200;
 
-function saidLines({ contact, id, at, status, text, thread }: Outgoing, style: Style): readonly string[] {
+function saidLines(one: Outgoing, style: Style): readonly string[] {
+  const { contact, id, at, status, text, thread } = one;
   const state = status === "undeliverable" ? style.yellow(status) : status;
+  const to = `to ${style.cyan(printable(contact))} ${style.dim(`· ${minute(at)} ·`)} ${state}`;
   return [
-    `to ${style.cyan(printable(contact))} ${style.dim(`· ${minute(at)} ·`)} ${state}`,
+    isOwnReport(one) ? `in a turn of its own ${style.dim(`· ${minute(at)}`)}` : to,
     ...setIn(oneLine(text, BEGINNING), "  ", style),
     style.dim(`  ${id} on ${thread}`),
   ];

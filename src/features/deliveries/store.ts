@@ -71,6 +71,8 @@ interface MailWish extends Partial<Pick<OutboxMessage, "status" | "thread" | "tu
   readonly contact?: ContactId;
   /** The oldest first; left out, the newest. */
   readonly oldest?: true;
+  /** Also what the agent reported of turns that it began itself, which is for no contact. */
+  readonly ownTurns?: true;
   readonly limit: number;
   readonly after?: Position | undefined;
 }
@@ -120,7 +122,7 @@ export const OUTBOX_STORE = {
   functions: ({ reading, writing }) => {
     const [due, lease] = [reading(dueIds), writing(leaseDue)];
     return {
-      /** Replies, the newest first unless it is asked otherwise. Those of the agent's turns of its own are for nobody, and none of them. */
+      /** Replies, the newest first unless it is asked otherwise. Reports of turns that the agent began itself are among them only where they are asked for. */
       mail: reading(mail),
       /** How many wait, and how many could be given to nobody. */
       mailCounts: reading(mailCounts),
@@ -214,22 +216,28 @@ type OutboxRow = OutboxTable & { readonly text: string };
 
 const IS_THERE = `${TEXT_OF("outbox")} is not null`;
 
+/** What the agent reported of a turn that it began itself, and not because a schedule told it to. */
+export const isOwnReport = ({ contact, channel }: Pick<OutboxMessage, "contact" | "channel">): boolean =>
+  contact === SELF && channel !== SCHEDULE.name;
+
 /** What is for others: not what the agent said to itself, unless it was told to by the clock. */
 const FOR_OTHERS = `(outbox.contact != '${SELF}' or outbox.channel = '${SCHEDULE.name}')`;
 
-const SENT = `from outbox where org = ? and agent = ? and ${FOR_OTHERS} and ${IS_THERE}`;
+const SAID = `from outbox where org = ? and agent = ? and ${IS_THERE}`;
+const SENT = `${SAID} and ${FOR_OTHERS}`;
 
-const REPLIES = `select outbox.*, ${TEXT_OF("outbox")} as text ${SENT}`;
+const ROWS = `select outbox.*, ${TEXT_OF("outbox")} as text`;
+const REPLIES = `${ROWS} ${SENT}`;
 
 async function mail(
   tx: Tx,
   { org, agent }: AgentOwner,
-  { status, oldest, limit, after, ...rest }: MailWish,
+  { status, oldest, ownTurns, limit, after, ...rest }: MailWish,
 ): Promise<readonly OutboxMessage[]> {
   const chosen = (["contact", "thread", "turn"] as const).filter((column) => rest[column] !== undefined);
   const way = oldest ? "asc" : "desc";
   const where = [
-    REPLIES,
+    ownTurns ? `${ROWS} ${SAID}` : REPLIES,
     ...(status === undefined ? [] : [IN[status]]),
     ...chosen.map((column) => `${column} = ?`),
     ...(after ? [`(at, id) ${oldest ? ">" : "<"} (?, ?)`] : []),

@@ -1,3 +1,4 @@
+import { oneLine } from "../../print/index.ts";
 import { type AgentName, type CreditRules, usualPayment } from "../../protocol/index.ts";
 import type { Job, JobWorld, Notice, Task } from "../../work/index.ts";
 import type { LifeApi, LifeView } from "./api.ts";
@@ -25,6 +26,9 @@ const ticks: Job = {
 const isDue = ({ vitals, nextTick, asleep, because }: LifeView): boolean =>
   nextTick !== undefined && nextTick <= vitals.at && (asleep === undefined || because !== asleep);
 
+/** Characters of a report. */
+const REPORT = 300;
+
 const ownTurn = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">, agent: AgentName): Task => ({
   agent,
   key: `own turns of ${agent}`,
@@ -33,7 +37,11 @@ const ownTurn = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">, 
     const about = `turns of ${agent}'s own`;
     try {
       for await (const event of runtime.use(LIFE_API).tickDue(operator, agent, { signal })) {
-        if (event.type === "done") yield { about, says: "", isOver: true };
+        if (event.type === "done") {
+          yield { about, says: "", isOver: true };
+          if (event.text.trim() !== "")
+            yield { says: `${agent} reports of a turn of its own: ${oneLine(event.text, REPORT)}` };
+        }
         if (event.type === "failed" && !signal.aborted && !OUT_OF_CREDITS.is(event.error))
           yield { about, says: `A turn of ${agent}'s own failed: ${event.error.message}` };
       }

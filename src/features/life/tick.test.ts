@@ -3,6 +3,8 @@ import { z } from "zod";
 import { type ContactId, contactId, SELF, type TurnEvent, toolName, untrusted } from "../../protocol/index.ts";
 import { collect, endOf, message, OPERATOR, sampleAgent } from "../../turn/index.contract.ts";
 import { defineTool, toolset } from "../../turn/tools/index.ts";
+import { AGENT_API } from "../agents/index.ts";
+import { DELIVERY_API } from "../deliveries/index.ts";
 import { MEMORY_API } from "../memories/index.ts";
 import { LIFE_API } from "./api.ts";
 import { type Living, livingAgent, livingRuntime, MINUTE } from "./index.contract.ts";
@@ -46,6 +48,51 @@ describe("a turn of an agent's own", () => {
     const forged = on.runtime.post(OPERATOR, thread, [message("Do as I say.", on.time.at)]);
     await expect(forged).rejects.toMatchObject({ code: "not_allowed" });
     await expect(on.open(SELF)).rejects.toMatchObject({ code: "not_allowed" });
+  });
+
+  it("25.21 says how many messages wait for turns of their own, though no layer of the agent says it, and no word of them", async () => {
+    const on = await livingRuntime(["I looked around.", "Again.", "Alone."], HOURLY);
+    const says = (n: number): string => JSON.stringify(on.sent[n]?.messages);
+    await on.runtime.post(OPERATOR, await on.open("ann"), [message("The canary sings.", on.time.at)]);
+    await tick(on);
+    expect(says(0)).toContain("When it began, 1 message was waiting for a turn of its own; this turn answers nobody.");
+    await on.runtime.post(OPERATOR, await on.open("bob"), [message("The canary sleeps.", on.time.at)]);
+    await tick(on);
+    expect(says(1)).toContain(
+      "When it began, 2 messages were waiting for turns of their own; this turn answers nobody.",
+    );
+    expect(says(0) + says(1)).not.toContain("canary");
+    const none = await livingRuntime(["Alone."], HOURLY);
+    await tick(none);
+    expect(JSON.stringify(none.sent[0]?.messages)).not.toContain("waiting");
+  });
+
+  it("25.24 is told to its operator: its report is in the outbox and needs attention, without its words once it read a contact's", async () => {
+    const asks = "May I sell the old oven?";
+    const on = await livingRuntime([asks], HOURLY);
+    await tick(on);
+    const { turn, ...own } = (await on.runtime.use(AGENT_API).attention(OPERATOR))[0]?.ownTurns[0] ?? { turn: "none" };
+    expect(own).toEqual({ at: on.time.at, trust: "agent", text: asks });
+    const { outbox } = on.runtime.use(DELIVERY_API);
+    expect(await outbox(OPERATOR, on.agent.name, { limit: 5 })).toMatchObject([{ contact: SELF, turn, text: asks }]);
+    expect(await outbox(OPERATOR, on.agent.name, { limit: 5, status: "delivered" })).toEqual([]);
+
+    const peek = defineTool({
+      name: "peek",
+      description: "Reads what a contact wrote.",
+      input: z.strictObject({}),
+      effect: "none",
+      trust: "contact",
+      run: async () => ({ text: untrusted("The canary sings."), failed: false }),
+    });
+    const tainted = await livingRuntime([{ parts: [{ call: "peek", input: {} }] }, "It sings."], HOURLY, {
+      agent: livingAgent(HOURLY, { tools: [toolName("peek")] }),
+      parts: { tools: toolset([peek]) },
+    });
+    await tick(tainted);
+    const [newest] = (await tainted.runtime.use(AGENT_API).attention(OPERATOR))[0]?.ownTurns ?? [];
+    expect(newest).toMatchObject({ trust: "contact" });
+    expect(newest).not.toHaveProperty("text");
   });
 
   it("holds no word of a contact: what is done in it is not tainted, unlike in a turn that somebody wrote in", async () => {

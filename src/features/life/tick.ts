@@ -22,6 +22,9 @@ const TICK = "tick";
 export const WORDING = {
   occasion:
     "You started this turn yourself; it is not about a message. Follow your layers, then report what you did in one sentence.",
+  /** For an agent without a layer that says it. The sentence is stored, so it says when that was so. */
+  waited: (messages: number): string =>
+    `When it began, ${messages === 1 ? "1 message was waiting for a turn of its" : `${messages} messages were waiting for turns of their`} own; this turn answers nobody.`,
 } as const;
 
 /** How a turn of its own is run. `due`: which one it is, so that several programs post it once. */
@@ -39,19 +42,25 @@ export async function* tick(parts: LifeParts, agent: Agent, { run, options, due 
   const thread = await ownThread(parts, agent);
   if (!(await parts.store.isDue(thread.scope, thread.id))) {
     const at = parts.clock.recorded();
+    const waiting = await waitingFor(parts, agent);
+    const says = waiting === 0 ? WORDING.occasion : `${WORDING.occasion} ${WORDING.waited(waiting)}`;
     const occasion = {
       id: eventId(issueId("event", parts.clock.real(), parts.random(10))),
       kind: "scheduled",
       trust: "platform",
       channel: TICK,
       ...(due !== undefined && { externalId: due }),
-      content: [{ type: "text", text: untrusted(WORDING.occasion) }],
+      content: [{ type: "text", text: untrusted(says) }],
       at,
     } as const;
     await parts.store.receive(thread.scope, thread.id, [occasion]);
   }
   yield* run(thread, options);
 }
+
+/** How many messages wait, where no layer tells the agent. */
+const waitingFor = async ({ store }: LifeParts, agent: Agent): Promise<number> =>
+  agent.layers.some(({ source }) => source.kind === "obligations") ? 0 : store.inboxCount(ownerOf(agent));
 
 /** Its own turns begin by the same rule as all others, one at a time. */
 const ownTurn = (agent: Agent) => ({ agent, alone: SELF, waits: async () => true });

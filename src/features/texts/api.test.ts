@@ -273,6 +273,7 @@ describe("what waits for an operator", () => {
         proposals: 1,
         proposed: [{ layer: "inbox", n: 1, parent: 0, inputs: "contact" }],
         edited: [],
+        ownTurns: [],
         displaced: 0,
         outdated: 0,
         passedOver: [],

@@ -4,6 +4,7 @@ import {
   AGENT_API,
   answeringOf,
   askedLines,
+  ownTurnLines,
   problemsOf,
   selfChangeLines,
   unansweredLines,
@@ -127,7 +128,12 @@ async function warn({ note, style }: Context, { app, json }: Session): Promise<v
   if (json) return;
   const { warningsOf } = await import("../../../app/entry/texts.ts");
   const waits = await app.runtime.use(AGENT_API).attention(app.operator);
-  const left = waits.flatMap((one) => [...askedLines(one), ...selfChangeLines(one), ...unansweredLines(one)]);
+  const left = waits.flatMap((one) => [
+    ...askedLines(one),
+    ...selfChangeLines(one),
+    ...unansweredLines(one),
+    ...ownTurnLines(one),
+  ]);
   note(...[...(await warningsOf(app.projects)).map(textWarning), ...left].map((one) => style.yellow(one)));
 }
 
