@@ -109,9 +109,13 @@ describe("strata credits and life", () => {
     await run("credits add 20");
     const { out, code } = await run("life tick");
     expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("You started this turn yourself") });
-    expect((await run("outbox list")).out).toMatch(/^in a turn of its own · .*\n {2}Hello\. I have read the scheduled instruction/);
+    expect((await run("outbox list")).out).toMatch(
+      /^in a turn of its own · .*\n {2}Hello\. I have read the scheduled instruction/,
+    );
     expect((await run("outbox list --status waiting")).out).toBe("There is no such message of automaton.\n");
-    expect((await run("agent attention")).out).toMatch(/^automaton reports of its own turn of .*: “Hello\. I have read/m);
+    expect((await run("agent attention")).out).toMatch(
+      /^automaton reports of its own turn of .*: “Hello\. I have read/m,
+    );
     expect((await run("life show")).out).toMatch(/^automaton is sleeping since .*\ntier {5}Normal\n/);
     const [life] = jsonLines<object>((await run("life show --json")).out);
     expect(life).toMatchObject({ agent: "automaton", vitals: { turn: 1, state: "sleeping", balance: 20 } });
