@@ -115,6 +115,7 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
   "turn/sources": {
     allowed: [["10 tool calls", "5 model calls"]],
     leftNow: [["9 tool calls", "4 model calls"]],
+    onlyTools: [[["read", "recall"]]],
     callsLeft: [
       ["fetch", 0],
       ["fetch", 1],
@@ -209,6 +210,7 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
       [25, 3, 20],
     ],
   },
+  "features/runtime": { limits: [[32, 8]], limit: [["update_prompt_layer", 1]] },
   "features/life": { waited: [[1], [2]] },
   "features/memories": {
     notSaved: [["the text contains a frame from your prompt; restate only what is new."]],

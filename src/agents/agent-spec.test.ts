@@ -62,9 +62,11 @@ const SOURCES: readonly Source[] = [
   { kind: "clock", timezone: "UTC" },
   { kind: "recall", limit: 9 },
   { kind: "own", name: "stock" },
-  ...(["soul", "skills", "vitals", "obligations", "allowance", "files", "tools", "runtime"] as const).map((kind) => ({
-    kind,
-  })),
+  ...(["soul", "skills", "vitals", "obligations", "allowance", "files", "tools", "limits", "runtime"] as const).map(
+    (kind) => ({
+      kind,
+    }),
+  ),
   { kind: "conversation", entries: 5, compact: 2 },
   { kind: "recent", limit: 9 },
   { kind: "setting", setting: "thinking", texts: { high: trusted("Think first.") } },

@@ -169,7 +169,7 @@ describe("layer 10", () => {
     await on.tick({ parts: [{ call: "remember", input: { content: "The registry opens on Mondays." } }] }, "Noted.");
     await on.say(ADA, "Good day.", "Good day to you.");
     const { sent } = await on.say(ADA, "What do you know?", "Little.");
-    expect(sent0({ sent }).tail.map(({ text }) => text.split("\n")[0])).toEqual(
+    expect(sent0({ sent }).tail.map(({ text }) => text.split(/\n|: /)[0])).toEqual(
       ["state", "obligations", "conversation", "recent", "allowance"].map((name) => `# Layer 10 · ${name}`),
     );
     const told = sent0({ sent })
@@ -180,9 +180,12 @@ describe("layer 10", () => {
       "What do you know?",
       "you: Good day to you.",
       "opens on Mondays",
-      "update_prompt_layer",
+      "Left in this turn: 32 tool calls, 8 model calls.",
     ])
       expect(told).toContain(part);
+    expect(prefixOf(sent0({ sent }))).toContain(
+      "# Layer 13 · limits\nEach turn: at most 32 tool calls and 8 model calls.\n- update_prompt_layer: 1 call",
+    );
   });
 });
 

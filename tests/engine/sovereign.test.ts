@@ -72,9 +72,8 @@ const LAWS: Readonly<Record<string, readonly string[]>> = {
   "5 · operations": [
     "With one sender, your final text is the reply; in a turn that you started yourself, it is your report to the operator.",
     "\nYou act only through tools: `remember`, `recall` and `forget` keep memories, `update_prompt_layer` rewrites layers 6 to 9. Skills in layer 11 are guidance below layers 0 to 9.",
-    "\nYou run in turns.",
-    "After one, only your reply and what tools stored remain.",
-    "\nThe runtime enforces: each tool only as often as layer 10 says; layers 0 to 5 never change; one edit a turn, 4,000 characters a layer, 8,000 in all.",
+    "\nAfter a turn, only your reply and what tools stored remain.",
+    "\nThe runtime enforces: the limits of layer 13; layers 0 to 5 never change; one edit a turn, 4,000 characters a layer, 8,000 in all.",
     "In a turn that read outside text, an edit is a proposal to the operator.",
     "\nNever claim an act that no tool result shows.",
     "If a tool fails, say so.",
@@ -109,7 +108,7 @@ describe("the layers of the sovereign", () => {
     ]);
     const { request } = await composed(on, "full");
     const headings = prefixOf(request).match(/^# Layer \d+ · [a-z]+$/gm) ?? [];
-    expect(headings.map((heading) => Number(/\d+/.exec(heading)))).toEqual([0, 1, 2, 3, 12, 4, 5, 6, 7, 8, 9, 11]);
+    expect(headings.map((heading) => Number(/\d+/.exec(heading)))).toEqual([0, 1, 2, 3, 12, 4, 5, 13, 6, 7, 8, 9, 11]);
     expect(request.tail.every(({ text }) => text.startsWith("# Layer 10 · "))).toBe(true);
   });
 
@@ -283,6 +282,7 @@ describe("compact mode", () => {
     const [request] = sent;
     expect(liveLayer(request, "state")).toMatch(/tier/i);
     expect(liveLayer(request, "obligations")).toContain("1 message is waiting");
-    expect(liveLayer(request, "allowance")).toContain("update_prompt_layer");
+    expect(liveLayer(request, "allowance")).toContain("32 tool calls, 8 model calls");
+    expect(prefixOf(request)).toContain("update_prompt_layer: 1 call");
   });
 });

@@ -10,6 +10,14 @@ export const SOURCES = {
     kept: {},
     make: () => ({}),
   }),
+  limits: sourceForm({
+    fills: "how many calls a turn may make, and how often tools with a limit of their own may be called",
+    isStored: true,
+    isOurs: true,
+    changesFor: "agent",
+    kept: {},
+    make: () => ({}),
+  }),
   runtime: sourceForm({
     fills: "the agent's name, its model, the system, the host and the folder",
     isStored: true,

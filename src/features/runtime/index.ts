@@ -1,16 +1,25 @@
 /** A layer about the runtime of an agent: its model, its machine, its tools. */
 import { type LayerContent, type LayerId, type Trusted, trusted } from "../../protocol/index.ts";
-import type { TurnParts, TurnSetup, TurnSteps } from "../../turn/index.ts";
+import { limitsOf, type TurnParts, type TurnSetup, type TurnSteps } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 
-/** Over the list of tools. */
-export const WORDING = { tools: "Your tools:" } as const;
+const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
 
-/** Fills layers with `source: runtime` and `source: tools`. */
+export const WORDING = {
+  /** Over the list of tools. */
+  tools: "Your tools:",
+  /** What holds in every turn. */
+  limits: (toolCalls: number, modelCalls: number): string =>
+    `Each turn: at most ${counted(toolCalls, "tool call")} and ${counted(modelCalls, "model call")}.`,
+  limit: (tool: string, calls: number): string => `${tool}: ${counted(calls, "call")}`,
+} as const;
+
+/** Fills layers with `source: runtime`, `source: tools` and `source: limits`. */
 const STEPS: TurnSteps = {
   setup: async (parts, setup) => {
     const texts = setup.agent.layers.flatMap(({ id, source: { kind } }): (readonly [LayerId, LayerContent])[] => {
       if (kind === "runtime") return [[id, { kind: "text", text: runtimeLine(parts, setup) }]];
+      if (kind === "limits") return [[id, { kind: "text", text: limitLines(parts, setup) }]];
       return kind === "tools" ? [[id, toolLines(parts, setup)]] : [];
     });
     return texts.length === 0 ? setup : { ...setup, texts: new Map([...(setup.texts ?? []), ...texts]) };
@@ -38,6 +47,17 @@ function toolLines({ tools }: TurnParts, { agent }: TurnSetup): LayerContent {
   if (schemas.length === 0) return { kind: "empty", because: "the agent has no tools" };
   const lines = schemas.map(({ name, description }) => `- ${name}: ${oneLine(firstSentence(description))}`);
   return { kind: "text", text: trusted([WORDING.tools, ...lines].join("\n")) };
+}
+
+/** As they are declared: what a turn has less than that, and what is left of it, its tail says. */
+function limitLines({ tools }: TurnParts, { agent }: TurnSetup): Trusted {
+  const { toolCalls, modelCalls } = agent.budgets.turn;
+  const own = agent.tools.flatMap((name) => {
+    const tool = tools.get(name);
+    const calls = tool === undefined ? Number.POSITIVE_INFINITY : limitsOf(agent, tool).calls;
+    return Number.isFinite(calls) ? [`- ${WORDING.limit(name, calls)}`] : [];
+  });
+  return trusted([WORDING.limits(toolCalls, modelCalls), ...own].join("\n"));
 }
 
 const firstSentence = (text: string): string => /^.*?[.!?](?=\s|$)/su.exec(text)?.[0] ?? text;

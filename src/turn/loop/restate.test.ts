@@ -51,6 +51,35 @@ describe("a layer that says how far a turn may go", () => {
     expect(third).toContain("Left in this turn: 30 tool calls, 6 model calls.");
   });
 
+  it("25.20 leaves to the prefix what holds in every turn: the tail says what is left, and of a tool that was not called, too", async () => {
+    const { layers, ...agent } = agentWith();
+    const limits = {
+      ...ALLOWANCE,
+      id: layerId("always"),
+      rank: 12,
+      scope: "agent",
+      source: { kind: "limits" },
+    } as const;
+    const tools = ["memory_search", ...agent.tools].map(toolName);
+    const bounded = sampleAgent({ ...agent, tools, layers: [...layers, limits].sort((a, b) => a.rank - b.rank) });
+    const search = { parts: [{ call: "memory_search", input: { query: "tea" } }], end: { finish: "calls" as const } };
+    const on = await testRuntime([search, "Tea.", "Yes."], { agent: bounded });
+    const thread = await on.open();
+    await on.say(thread, "What do I like?");
+    const [first, second] = on.sent;
+    const says = (request?: Request): string => request?.prefix.system.map(({ text }) => text).join("\n") ?? "";
+    expect(says(first)).toContain(
+      "# Layer 12 · always\nEach turn: at most 32 tool calls and 8 model calls.\n- memory_save: 1 call",
+    );
+    expect(says(second)).toBe(says(first));
+    expect(first?.tail.at(-1)?.text).toMatch(/· limits: Left in this turn: 32 tool calls, 8 model calls\.$/);
+    expect(second?.tail.at(-1)?.text).toMatch(
+      /· limits\nLeft in this turn: 31 tool calls, 7 model calls\.\n- memory_save: 1 more call$/,
+    );
+    await on.say(thread, "And now?", { parameters: { tools: [toolName("memory_search")] } });
+    expect(on.sent[2]?.tail.at(-1)?.text).toContain("Only these tools may be called: memory_search.");
+  });
+
   it("25.20 ends with the notice of the last reply, and with no number that contradicts it", async () => {
     const on = await testRuntime([saving("Ann likes tea."), "Saved."], { agent: agentWith({ modelCalls: 2 }) });
     await on.say(await on.open(), "I like tea.");

@@ -10,7 +10,7 @@ import {
 } from "../../protocol/index.ts";
 import type { GatherContext, Timer, ToolAllowance, TurnProgress } from "./context.ts";
 import { own } from "./own.ts";
-import { allowed, callsLeft, clockLine, leftNow, NO_TOOLS, onlyWhile, SOURCE_FAILED } from "./wording.ts";
+import { allowed, callsLeft, clockLine, leftNow, NO_TOOLS, onlyTools, onlyWhile, SOURCE_FAILED } from "./wording.ts";
 
 /** What the sources gave, one content for each layer asked for, and what went wrong on the way. */
 export interface Gathered {
@@ -158,20 +158,39 @@ async function allowance(agent: Agent, context: GatherContext): Promise<LayerCon
   const { tools = [], modelCalls = agent.budgets.turn.modelCalls, progress } = context;
   if (tools.length === 0) return { kind: "text", text: trusted(NO_TOOLS) };
   if (progress !== undefined) return { kind: "text", text: trusted(leftText(tools, progress)) };
+  if (agent.layers.some(({ source }) => source.kind === "limits"))
+    return { kind: "text", text: trusted(await besidesLimits(agent, { tools, modelCalls })) };
   const intro = allowed(times(agent.budgets.turn.toolCalls, "tool call"), times(modelCalls, "model call"));
   const lines = await Promise.all(tools.map(async (tool) => line(tool, (await tool.waiting?.()) ?? [])));
   // Names of tools and layers are the operator's, the states and numbers the platform's.
   return { kind: "text", text: trusted([intro, ...lines].join("\n")) };
 }
 
-/** What is left once calls were made: of the turn, and of the tools that have a limit of their own and were called. */
+/** Where the agent's prefix has its limits: what the turn has of them, and what is in its way. */
+async function besidesLimits(
+  agent: Agent,
+  { tools, modelCalls }: { readonly tools: readonly ToolAllowance[]; readonly modelCalls: number },
+): Promise<string> {
+  const lines = await Promise.all(
+    tools.map(async ({ name, states, waiting }) => {
+      const waits = (await waiting?.()) ?? [];
+      return states === undefined && waits.length === 0 ? [] : [line({ name, ...(states && { states }) }, waits)];
+    }),
+  );
+  return [
+    leftNow(times(agent.budgets.turn.toolCalls, "tool call"), times(modelCalls, "model call")),
+    ...(tools.length < agent.tools.length ? [onlyTools(tools.map(({ name }) => name))] : []),
+    ...lines.flat(),
+  ].join("\n");
+}
+
+/** What is left once calls were made: of the turn, and of the tools that have a limit of their own. */
 function leftText(tools: readonly ToolAllowance[], progress: TurnProgress): string {
   const { toolCalls, modelCalls, calls: used, last } = progress;
   if (last !== undefined) return last;
-  const lines = tools.flatMap(({ name, calls }) => {
-    const before = used.get(name) ?? 0;
-    return calls === undefined || before === 0 ? [] : [`- ${callsLeft(name, Math.max(0, calls - before))}`];
-  });
+  const lines = tools.flatMap(({ name, calls }) =>
+    calls === undefined ? [] : [`- ${callsLeft(name, Math.max(0, calls - (used.get(name) ?? 0)))}`],
+  );
   return [leftNow(times(toolCalls, "tool call"), times(modelCalls, "model call")), ...lines].join("\n");
 }
 

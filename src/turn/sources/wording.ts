@@ -12,6 +12,8 @@ export const leftNow = (toolCalls: string, modelCalls: string): string =>
   `Left in this turn: ${toolCalls}, ${modelCalls}.`;
 export const callsLeft = (tool: string, calls: number): string =>
   `${tool}: ${calls === 0 ? "no more calls" : calls === 1 ? "1 more call" : `${calls} more calls`}`;
+/** Where the message allows fewer tools than the agent has. */
+export const onlyTools = (tools: readonly string[]): string => `Only these tools may be called: ${tools.join(", ")}.`;
 export const onlyWhile = (states: readonly string[]): string => `only while ${states.join(" or ")}`;
 
 export const clockLine = (weekday: string, time: string, timezone: string): string =>
