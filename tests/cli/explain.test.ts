@@ -27,7 +27,7 @@ describe("strata explain", () => {
   it("explains a thread turn by turn", async () => {
     const { cwd, thread, turns } = await explained();
     const { out } = await strata(["explain", thread], { cwd });
-    expect(out).toMatch(new RegExp(`^ +1 +${turns[0]} +done: answered +1 +1,\\d{3} +1 begins \\(first\\)$`, "m"));
+    expect(out).toMatch(new RegExp(`^ +1 +${turns[0]} +done: answered +1 +2,\\d{3} +1 begins \\(first\\)$`, "m"));
     expect(out).toMatch(new RegExp(`^ +2 +${turns[1]} +done: answered +2 +[34],\\d{3} +1$`, "m"));
   });
 
