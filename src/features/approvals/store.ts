@@ -47,7 +47,7 @@ import {
   type DecisionTable,
   decisionLink,
   noteDecision,
-} from "./decisions.ts";
+} from "./decision-store.ts";
 
 const { query, insert } = tables<{ approval: ApprovalTable }>();
 

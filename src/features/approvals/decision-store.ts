@@ -94,10 +94,10 @@ const lastOf = (name: string, which: string): string =>
   `left join approval_decision as ${name} on ${OF_APPROVAL.replaceAll("one.", `${name}.`)}
     and ${name}.n = (select max(n) from approval_decision as one where ${OF_APPROVAL} and ${which})`;
 
-const OTHERWISE_DECIDED = `select approval.id from approval ${lastOf("last", "true")} ${lastOf("said", "one.status != 'done'")}
+const OTHERWISE_DECIDED = `select approval.id from approval ${lastOf("last", "true")} ${lastOf("said", 'one."by" is not null')}
   where approval.org = ? and approval.linked = 1 and (approval.status is distinct from coalesce(last.status, 'waiting')
     or approval.outcome is distinct from last.outcome or approval.note is distinct from said.note
-    or approval.decided_at is distinct from said.at or approval.decided_by is distinct from said.by
+    or approval.decided_at is distinct from said.at or approval.decided_by is distinct from said."by"
     or approval.decided_by_id is distinct from said.by_id) limit 100`;
 
 const STRAY_DECISIONS = `select distinct one.approval from approval_decision as one where one.org = ?
