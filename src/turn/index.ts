@@ -38,6 +38,7 @@ export type {
   FrozenBlock,
   LaterAnswer,
   MadeCall,
+  ModelCall,
   Outgoing,
   OutgoingStep,
   Outside,

@@ -10,6 +10,7 @@ import * as logs from "../../features/logs/config.ts";
 import * as memories from "../../features/memories/config.ts";
 import * as organization from "../../features/organization/config.ts";
 import * as peers from "../../features/peers/config.ts";
+import * as responses from "../../features/responses/config.ts";
 import * as runtime from "../../features/runtime/config.ts";
 import * as schedules from "../../features/schedules/config.ts";
 import * as settings from "../../features/settings/config.ts";
@@ -29,6 +30,7 @@ type AgentKeys = typeof inbox.KEYS &
   typeof skills.KEYS &
   typeof settings.KEYS &
   typeof limits.KEYS &
+  typeof responses.KEYS &
   typeof subagents.KEYS &
   typeof organization.KEYS &
   typeof peers.KEYS &
@@ -57,6 +59,7 @@ export const AGENT_KEYS: AgentKeys = {
   ...skills.KEYS,
   ...settings.KEYS,
   ...limits.KEYS,
+  ...responses.KEYS,
   ...subagents.KEYS,
   ...organization.KEYS,
   ...peers.KEYS,

@@ -112,6 +112,11 @@ export const FEATURES: readonly Listed<World>[] = [
     load: async () => (await import("../../features/peers/index.ts")).FEATURE,
   },
   {
+    name: "responses",
+    nouns: {},
+    load: async () => (await import("../../features/responses/index.ts")).FEATURE,
+  },
+  {
     name: "runtime",
     nouns: {},
     load: async () => (await import("../../features/runtime/index.ts")).FEATURE,

@@ -1,0 +1,73 @@
+/** The response cache: who asks the same again gets the same reply, without a call of the model. */
+import {
+  canonicalJson,
+  type Digest,
+  digestOf,
+  isoSecond,
+  looksLikeOurs,
+  type Message,
+  type StoredEvent,
+} from "../../protocol/index.ts";
+import type { AnswerStep, ModelCall, RunningTurn } from "../../turn/index.ts";
+import type { Feature } from "../feature.ts";
+import { KEYS } from "./config.ts";
+import { RESPONSE, RESPONSES_STORE } from "./store.ts";
+
+export const FEATURE: Feature = {
+  name: "responses",
+  keys: KEYS,
+  operations: [],
+  store: RESPONSES_STORE,
+  steps: {
+    answer: {
+      by: "cache",
+      effect: "none",
+      answer: async (turn, call) => {
+        if (!isCached(turn)) return undefined;
+        const { store, clock } = turn.parts;
+        const wanted = { asked: askedBy(turn, call), at: clock.recorded() };
+        const text = await store.part(RESPONSES_STORE).response(turn.lease.claim.thread.scope, wanted);
+        return text === undefined ? undefined : { text };
+      },
+      answered: async (turn, call, { parts, finish }) => {
+        const { responseCache } = turn.setup.agent;
+        const text = parts.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n\n");
+        const isWhole = finish === "stop" && text !== "" && parts.every(({ type }) => type !== "call");
+        if (responseCache === undefined || !isCached(turn) || !isWhole) return;
+        const at = turn.parts.clock.recorded();
+        const until = at + responseCache.seconds * 1_000;
+        RESPONSE.put(turn.extras, { asked: askedBy(turn, call), text, at, until });
+      },
+    } satisfies AnswerStep,
+  },
+};
+
+/** Where several senders wrote, a reply is no one's alone. */
+const isCached = ({ setup, lease }: RunningTurn): boolean =>
+  setup.agent.responseCache !== undefined && lease.claim.batchMembers === undefined;
+
+/**
+ * All that is sent, to which model and by which version of the agent; but not when the messages came that are answered. An agent that is told
+ * the time is asked something else each time.
+ */
+function askedBy({ setup }: RunningTurn, { request, events }: ModelCall): Digest {
+  const messages = request.messages.map((message) => undated(message, events));
+  const { version } = setup.agent;
+  return digestOf(
+    canonicalJson({ version, model: setup.model.ref, wire: setup.model.wire, request: { ...request, messages } }),
+  );
+}
+
+/** Only headers of frames are changed: no line of a content looks like one. */
+function undated(message: Message, events: readonly StoredEvent[]): object {
+  if (message.role !== "user") return message;
+  const times = events.map(({ at }) => ` · ${isoSecond(at)}]`);
+  const plain = (line: string): string => {
+    const time = looksLikeOurs(line) ? times.find((one) => line.endsWith(one)) : undefined;
+    return time === undefined ? line : `${line.slice(0, -time.length)}]`;
+  };
+  const parts = message.parts.map((part) =>
+    part.type === "text" ? { ...part, text: part.text.split("\n").map(plain).join("\n") } : part,
+  );
+  return { ...message, parts };
+}

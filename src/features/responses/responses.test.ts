@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest";
+import type { Agent } from "../../protocol/index.ts";
+import { collect, endOf, message, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
+
+const HOUR = 3_600_000;
+
+/** An agent that is not told the time and remembers nothing. */
+function cached(change: Partial<Agent> = {}): Agent {
+  const { layers, ...rest } = sampleAgent();
+  const timeless = layers.filter(({ id }) => id !== "clock" && id !== "recall");
+  return sampleAgent({
+    ...rest,
+    layers: timeless,
+    recall: "none",
+    tools: [],
+    responseCache: { seconds: 3_600 },
+    ...change,
+  });
+}
+
+async function runtimeOf(agent = cached()) {
+  const on = await testRuntime(["One.", "Two.", "Three.", "Four."], { agent });
+  let n = 0;
+  /** A message in a new conversation of the contact. */
+  const ask = async (text: string, contact = "ann", options: Parameters<typeof on.runtime.run>[2] = {}) => {
+    const thread = await on.runtime.open(OPERATOR, {
+      ...{ agent: agent.name, channel: "test", key: `${++n}` },
+      contact: (await on.open(contact)).scope.contact,
+    });
+    on.time.at += 60_000;
+    await on.runtime.post(OPERATOR, thread, [message(text, on.time.at)]);
+    const events = await collect(on.runtime.run(OPERATOR, thread, options));
+    const end = endOf(events);
+    const [start] = events;
+    const turn = start?.type === "turn-start" ? await on.runtime.turn(OPERATOR, start.turn) : undefined;
+    return {
+      thread,
+      said: end.type === "done" ? end.text : end.error.code,
+      by: turn?.steps?.answered?.by,
+      totals: end.totals,
+    };
+  };
+  return { ...on, ask };
+}
+
+describe("003.47 the response cache", () => {
+  it("gives the same reply to the same question, costs nothing, and says so", async () => {
+    const { ask, sent } = await runtimeOf();
+    expect(await ask("What is it?")).toMatchObject({ said: "One.", by: undefined });
+    const again = await ask("What is it?");
+    expect(again).toMatchObject({ said: "One.", by: ["cache"], totals: { modelCalls: 0, dollars: 0 } });
+    expect(sent).toHaveLength(1);
+  });
+
+  it("asks anew after its time", async () => {
+    const { ask, time } = await runtimeOf();
+    await ask("What is it?");
+    time.at += HOUR;
+    expect(await ask("What is it?")).toMatchObject({ said: "Two.", by: undefined });
+  });
+
+  it("law 5: never gives one contact's reply to another", async () => {
+    const { ask } = await runtimeOf();
+    await ask("What is it?", "ann");
+    expect(await ask("What is it?", "bob")).toMatchObject({ said: "Two.", by: undefined });
+  });
+
+  it("asks anew with another word, another history or other parameters", async () => {
+    const { ask, runtime, time } = await runtimeOf();
+    const { thread } = await ask("What is it?");
+    expect(await ask("What was it?")).toMatchObject({ said: "Two.", by: undefined });
+    expect(await ask("What is it?", "ann", { parameters: { maxTokens: 99 } })).toMatchObject({ said: "Three." });
+    await runtime.post(OPERATOR, thread, [message("What is it?", time.at)]);
+    expect(endOf(await collect(runtime.run(OPERATOR, thread)))).toMatchObject({ text: "Four." });
+  });
+
+  it("asks anew for another version of the agent", async () => {
+    const one = await runtimeOf();
+    await one.ask("What is it?");
+    const other = await testRuntime(["Anew."], { agent: cached({ description: "another" }), store: one.store });
+    const thread = await other.open("ann");
+    expect(endOf(await other.say(thread, "What is it?"))).toMatchObject({ text: "Anew." });
+  });
+
+  it("is there only for agents that ask for it", async () => {
+    const { responseCache: _, ...without } = cached();
+    const { ask } = await runtimeOf(sampleAgent(without));
+    await ask("What is it?");
+    expect(await ask("What is it?")).toMatchObject({ said: "Two.", by: undefined });
+  });
+});

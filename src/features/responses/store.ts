@@ -1,0 +1,74 @@
+import { type ContactScope, type Digest, outcomePart } from "../../protocol/index.ts";
+import { type EndedTurn, newTable, plain, type StorePart, type Tx, tables } from "../../store/index.ts";
+
+/** A reply to be used again: what was asked, what was said, and until when. */
+export interface KeptResponse {
+  readonly asked: Digest;
+  readonly text: string;
+  readonly at: number;
+  readonly until: number;
+}
+
+interface ResponseTable extends ContactScope, KeptResponse {}
+
+const { query, insert } = tables<{ response: ResponseTable }>();
+
+/** Of the newest replies to a contact, so many are kept. */
+const MOST = 100;
+
+/** The reply of a turn that ends well. */
+export const RESPONSE = outcomePart<KeptResponse>();
+
+/** Replies that are used again; each is its contact's alone. */
+export const RESPONSES_STORE = {
+  name: "responses",
+  tables: { response: { volatile: "org agent contact asked text at until" } },
+  migrations: [
+    {
+      number: 39,
+      name: "replies to be used again",
+      statements: [
+        newTable("response", {
+          columns: "org text!, agent text!, contact text!, asked text!, text text!, at int!, until int!",
+          key: "org, agent, contact, asked",
+        }),
+      ],
+    },
+  ],
+  functions: ({ reading }) => ({
+    /** The reply to what was asked, while it may be used again. */
+    response: reading(response),
+  }),
+  onCommit: keep,
+  erase: async (tx, { org, agent, contact }) => {
+    await tx.run(plain("delete from response where org = ? and agent = ? and contact = ?", org, agent, contact));
+  },
+} satisfies StorePart;
+
+async function response(
+  tx: Tx,
+  { org, agent, contact }: ContactScope,
+  { asked, at }: Pick<KeptResponse, "asked" | "at">,
+): Promise<string | undefined> {
+  const found = query
+    .selectFrom("response")
+    .select("text")
+    .where((eb) => eb.and({ org, agent, contact, asked }))
+    .where("until", ">", at);
+  return (await tx.first(found))?.text;
+}
+
+async function keep(tx: Tx, { scope, done }: EndedTurn): Promise<void> {
+  const kept = done && RESPONSE.of(done.outcome);
+  if (kept === undefined) return;
+  const { org, agent, contact } = scope;
+  const whose = [org, agent, contact];
+  await tx.run(
+    plain(
+      `delete from response where org = ? and agent = ? and contact = ? and (asked = ? or until <= ? or at < (
+        select at from response where org = ? and agent = ? and contact = ? order by at desc limit 1 offset ${MOST - 2}))`,
+      ...[...whose, kept.asked, kept.at, ...whose],
+    ),
+  );
+  await tx.run(insert("response", { org, agent, contact, ...kept }, "if new"));
+}
