@@ -107,7 +107,7 @@ const COLUMNS = [
 ] as const;
 
 function cells({ kind, agent, contact, name, calls, dollars: money }: Row): readonly string[] {
-  const who = [name, contact, agent].flatMap((one) => one ?? []).map(oneLine);
+  const who = [name, contact, agent].flatMap((one) => one ?? []).map((word) => oneLine(word));
   return [
     kind,
     who.join(" of "),
