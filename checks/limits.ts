@@ -5,7 +5,7 @@ import { type Token, tokens } from "./tokens.ts";
 /** The sizes that the code keeps. There is no list of exceptions, and there shall be none: what grows past these wants a file or a room of its own. */
 export const LIMITS = {
   rootEntries: 20,
-  srcEntries: 17,
+  srcEntries: 18,
   fileLines: 400,
   testFileLines: 800,
   functionLines: 60,

@@ -58,6 +58,7 @@ const ALL_BUT_CLI = ROOM_NAMES.filter((name) => name !== "doors/cli");
 const TOP_FILES: Readonly<Record<string, Room>> = {
   app: { mayImport: ALL_BUT_CLI, mayImportTypes: [] },
   index: { mayImport: [...ALL_BUT_CLI, "app"], mayImportTypes: [] },
+  testing: { mayImport: ["features"], mayImportTypes: [] },
 };
 
 /** Packages that only some rooms may know: a provider's shapes, a database's rows, a web framework's requests stay where they enter. */

@@ -27,6 +27,8 @@ export interface AgentKey<Written extends z.ZodType = z.ZodType, Kept = unknown>
   check?(value: z.output<Written>, around: KeyPlace): void;
   /** Tools that come with it. */
   tools?(value: z.output<Written>): readonly string[];
+  /** Texts that the lock holds beside the layers, by name: as with an immutable layer, nothing of them changes without a new lock. */
+  locks?(kept: Kept): Readonly<Record<string, string>>;
   /** Layers that come with what is kept. Where the agent has no layers of its own, no model reads them: they are left out. */
   layers?(kept: Kept): readonly KeyLayer[];
 }
@@ -70,6 +72,8 @@ export interface KeyPlace {
   readonly refuse: (path: Path, expected: string, from?: "agent") => void;
   /** A text, inline or from a file, as for layers: normalised and checked. */
   readonly textOf: (given: GivenText, path: Path) => Trusted;
+  /** A file of the project's folder, as an absolute path; undefined for one that is not there, which is reported. */
+  readonly fileOf: (file: string, path: Path) => { readonly file: string; readonly folder: string } | undefined;
   /** Reports what keeps a JSON Schema from being checked, as for `output`. */
   readonly checkSchema: (schema: JsonObject, path: Path) => void;
 }

@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { realpathSync } from "node:fs";
+import { join, resolve } from "node:path";
 import {
   type Agent,
   agentName,
@@ -120,6 +121,10 @@ function placeOf(
     secrets,
     refuse: (below, expected, from) => report.add([...(from === "agent" ? path : at), ...below], expected),
     textOf: (given, below) => textOf(given, [...at, ...below], around) ?? trusted(""),
+    fileOf: (file, below) => {
+      if (readLayerFile(around.folder, file, [...at, ...below], report) === undefined) return undefined;
+      return { file: realpathSync(resolve(around.folder, file)), folder: realpathSync(around.folder) };
+    },
     checkSchema: (schema, below) => checkOutput(schema, [...at, ...below], report),
   };
 }

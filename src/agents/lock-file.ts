@@ -56,6 +56,16 @@ export function lockEntry({ rank, scope, trust, modes, line, source }: Layer): L
   };
 }
 
+/** The entry of what no model reads, as a handler's code. */
+export const besideEntry = (text: string): LockedLayer => ({
+  rank: 0,
+  scope: "agent",
+  trust: "operator",
+  modes: { full: "absent", compact: "absent", minimal: "absent" },
+  sha256: digestOf(text),
+  text: text.split("\n"),
+});
+
 /** The file: sorted keys, two blanks of indent. */
 export function writeEntries({ layers, lines }: Locked): string {
   const agents = byName(layers);

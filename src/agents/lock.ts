@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { canonicalJson, changedLines, diffLines, StrataError } from "../protocol/index.ts";
 import { readText, whyNot } from "./layer-text.ts";
 import {
+  besideEntry,
   changedLinesOf,
   type Locked,
   type LockedLayer,
@@ -145,7 +146,12 @@ function lockedLayers(project: Project): LockedLayers {
   const entries = new Map<string, ReadonlyMap<string, LockedLayer>>();
   for (const agent of project.agents.values()) {
     const locked = agent.layers.filter((layer) => layer.mutability === "immutable");
-    entries.set(agent.name, new Map(locked.map((layer) => [layer.id, lockEntry(layer)])));
+    const beside = Object.entries(project.locked.get(agent.name) ?? {});
+    const all = [
+      ...locked.map((layer) => [layer.id, lockEntry(layer)] as const),
+      ...beside.map(([name, text]) => [name, besideEntry(text)] as const),
+    ];
+    entries.set(agent.name, new Map(all));
   }
   return entries;
 }

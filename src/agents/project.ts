@@ -52,6 +52,8 @@ export interface Project {
   readonly modules: readonly string[];
   /** Names that no source out of a module may have. */
   readonly sourceNames: readonly string[];
+  /** What the lock holds beside immutable layers: texts by agent, then by name. */
+  readonly locked: ReadonlyMap<AgentName, Readonly<Record<string, string>>>;
   /** What the file says of models, by `provider:name`. */
   readonly models: Config["models"];
   /** True where a program declares the agents itself: there is no strata.yaml and no lock. */
@@ -154,9 +156,19 @@ function projectOf(source: YamlSource, place: Place): Project {
     ...(store !== undefined && { store }),
     modules: Object.freeze(modules),
     sourceNames: Object.freeze(sources.names),
+    locked: frozenMap(agents.map((agent) => [agent.name, lockedBy(keys, agent)])),
     models: deepFreeze(config.models),
     ...(inCode && { inCode }),
   });
+}
+
+/** What the keys of an agent lock. */
+function lockedBy(keys: AgentKeys, agent: Agent): Readonly<Record<string, string>> {
+  const texts = Object.entries(keys).map(([name, key]) => {
+    const kept: unknown = Reflect.get(agent, name);
+    return kept === undefined ? {} : key.locks?.(kept);
+  });
+  return Object.assign({}, ...texts);
 }
 
 /** Says nothing of secrets that are not there. */

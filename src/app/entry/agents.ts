@@ -3,6 +3,7 @@ import * as deliveries from "../../features/deliveries/config.ts";
 import * as drafts from "../../features/drafts/config.ts";
 import * as fetch from "../../features/fetch/config.ts";
 import * as files from "../../features/files/config.ts";
+import * as handlers from "../../features/handlers/config.ts";
 import * as inbox from "../../features/inbox/config.ts";
 import * as life from "../../features/life/config.ts";
 import * as limits from "../../features/limits/config.ts";
@@ -34,7 +35,8 @@ type AgentKeys = typeof inbox.KEYS &
   typeof subagents.KEYS &
   typeof organization.KEYS &
   typeof peers.KEYS &
-  typeof drafts.KEYS;
+  typeof drafts.KEYS &
+  typeof handlers.KEYS;
 type LayerSources = typeof memories.SOURCES &
   typeof logs.SOURCES &
   typeof inbox.SOURCES &
@@ -64,6 +66,7 @@ export const AGENT_KEYS: AgentKeys = {
   ...organization.KEYS,
   ...peers.KEYS,
   ...drafts.KEYS,
+  ...handlers.KEYS,
 };
 
 /** The sources that layers may name, in the order of that page. */

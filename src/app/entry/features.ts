@@ -58,6 +58,11 @@ export const FEATURES: readonly Listed<World>[] = [
     load: async () => (await import("../../features/files/index.ts")).FEATURE,
   },
   {
+    name: "handlers",
+    nouns: {},
+    load: async () => (await import("../../features/handlers/index.ts")).FEATURE,
+  },
+  {
     name: "inbox",
     nouns: {
       inbox: "list the messages that wait for an agent, add one, and run a turn for them; each access is recorded",

@@ -9,6 +9,7 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import { retryWhileBusy } from "../intake/lease.ts";
+import { askOnce } from "./ask-once.ts";
 import { replyGuard } from "./reply-guard.ts";
 import type { AnswerStep, ModelCall, StepAnswer } from "./steps.ts";
 import { claimOf, journalKey, type TurnState } from "./turn-state.ts";
@@ -18,6 +19,7 @@ export const callOf = (state: TurnState, compilation: Compilation, parameters: P
   request: requestOf(compilation, parameters),
   taint: compilation.taint,
   events: claimOf(state).events,
+  ask: (asked) => askOnce(state, compilation, asked),
 });
 
 /** A reply in place of the model's. `interrupted`: the work was begun before and acts outside, so it is not done again. */
@@ -34,7 +36,8 @@ export async function* answerInPlace(
     const answer = step.effect === "external" ? await once(state, step, call) : await step.answer(state, call);
     if (answer === undefined) continue;
     const interrupted = answer === "interrupted" && { interrupted: true as const };
-    state.answered.push({ by: step.by, taint: call.taint, ...interrupted });
+    const by = (answer !== "interrupted" && answer.by) || step.by;
+    state.answered.push({ by, taint: call.taint, ...interrupted });
     if (answer === "interrupted") return { interrupted: true };
     const guard = replyGuard(state.setup.agent, state.parts.vault);
     const reply = guard.reply(replyOf(answer, state.answered.length));

@@ -215,11 +215,24 @@ export interface ModelCall {
   readonly taint: Trust;
   /** The messages that the turn handles. */
   readonly events: readonly StoredEvent[];
+  /**
+   * Asks the agent's model with this request and one message more at its end. The answer has passed the reply guard, and is journaled: a turn that is run
+   * again gets the same. The request counts for the limits of the turn and of the agent, and stands in the record.
+   * @throws StrataError as a request of the turn's own; `budget_too_small` if the message does not fit
+   */
+  readonly ask: (asked: Asked) => Promise<string>;
+}
+
+/** What a step asks the agent's model. */
+export interface Asked extends Pick<CallParameters, "temperature" | "maxTokens"> {
+  readonly message: Untrusted;
 }
 
 /** What is answered in place of the model. Calls are checked and run like those of a model. */
 export interface StepAnswer {
   readonly text: string;
+  /** Who answered, where the step says it more exactly than `by`. */
+  readonly by?: string;
   readonly calls?: readonly Pick<CallPart, "tool" | "input">[];
 }
 

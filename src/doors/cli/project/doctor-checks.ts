@@ -13,6 +13,7 @@ import {
 } from "../../../features/agents/index.ts";
 import { APPROVAL_API } from "../../../features/approvals/index.ts";
 import { FILE_API } from "../../../features/files/index.ts";
+import { cageMissing } from "../../../features/handlers/index.ts";
 import { KEY_API, keyLines } from "../../../features/keys/index.ts";
 import { LIFE_API, PATIENCE, unreadLine } from "../../../features/life/index.ts";
 import { MEMORY_API } from "../../../features/memories/index.ts";
@@ -74,6 +75,8 @@ async function agents(place: Place, unread: string | undefined): Promise<readonl
       const reading = app.runtime.agents(app.operator).filter(hasFiles);
       if (reading.length > 0) checks.push(await check("files", () => files(app, reading)));
       if (app.runtime.formerAgents(app.operator).length > 0) checks.push(await check("former", () => former(app)));
+      const handled = app.runtime.agents(app.operator).filter(({ handler }) => handler !== undefined);
+      if (handled.length > 0) checks.push(await check("handlers", () => handlers(handled)));
       if (withAccounts(app).length > 0) checks.push(await check("accounts", () => accounts(app)));
       return ok("opened");
     }),
@@ -201,6 +204,18 @@ function vectors({ runtime, operator, embedderOf }: App): Outcome {
   if (lines.length === 0) lines.push("no agent names an embedder: memories are found by their words");
   const says = [comparing, ...lines].join("\n");
   return hasProblem ? warn(says) : ok(says);
+}
+
+/** Code answers for them: at which level of the cage, and whether this machine has it. */
+function handlers(agents: readonly Agent[]): Outcome {
+  const lines = agents.flatMap(({ name, handler }) => {
+    if (handler === undefined) return [];
+    const missing = cageMissing(handler.level);
+    const says = `${name} is answered by ${handler.file}, caged at the level \`${handler.level}\``;
+    return [{ missing, says: missing === undefined ? says : `${says}: ${missing}` }];
+  });
+  const says = lines.map((one) => one.says).join("\n");
+  return lines.some(({ missing }) => missing !== undefined) ? warn(says) : ok(says);
 }
 
 /** How many threads are checked, newest activity first. */

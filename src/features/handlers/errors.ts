@@ -1,0 +1,17 @@
+import { errorKind } from "../../protocol/index.ts";
+
+/** A handler that threw, went beyond a limit, or returned what is no answer. Its record says which, with the author's lines. */
+export const HANDLER_FAILED = errorKind("handler_failed", {
+  status: 502,
+  exit: 11,
+  retry: false,
+  says: "the agent's handler failed",
+});
+
+/** What the cage needs is not there. */
+export const CAGE_MISSING = errorKind("cage_missing", {
+  status: 503,
+  exit: 3,
+  retry: false,
+  says: "this system cannot run the agent's handler",
+});

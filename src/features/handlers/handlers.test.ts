@@ -1,0 +1,205 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { project, strata } from "../../../tests/cli/strata.ts";
+import { type Agent, DEFAULT_BUDGETS, layerId, trusted } from "../../protocol/index.ts";
+import { cageMissing, LEVELS } from "../../sandbox/index.ts";
+import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
+import { handlerOf } from "./index.contract.ts";
+
+const agentWith = (code: string, change: Partial<Agent> = {}, more: Parameters<typeof handlerOf>[1] = {}): Agent =>
+  sampleAgent({ handler: handlerOf(code, more), ...change });
+
+/** Its prompt: one layer that nobody may change. */
+const promptOf = (text: string): Pick<Agent, "layers"> => {
+  const [first] = sampleAgent().layers;
+  if (first === undefined) throw new Error("the sample has no layer");
+  return { layers: [{ ...first, id: layerId("canary-layer"), source: { kind: "text", text: trusted(text) } }] };
+};
+
+const GREETS = `export default async (payload, meta, { complete, history, log }) => {
+  log("greets", meta.own_name);
+  const { text } = await complete({ message: "Greet " + payload, maxTokens: 50 });
+  return { payload: text + " (" + history.length + ")" };
+};`;
+
+describe.each(LEVELS)("a handler at the level `%s`", (level) => {
+  const missing = cageMissing(level);
+  it.skipIf(missing !== undefined)("003.3 003.4 answers for its agent, and the record says where it ran", async () => {
+    const code =
+      "export default (payload, meta) => ({ payload: [payload, meta.from_id, meta.own_name, meta.thread_id.slice(0, 4)] });";
+    const on = await testRuntime([], { agent: agentWith(code, {}, { level }) });
+    const thread = await on.open();
+    expect(endOf(await on.say(thread, "Hello"))).toMatchObject({
+      type: "done",
+      text: '["Hello","ann","helper","thr_"]',
+    });
+    const [turn] = await on.runtime.turns(OPERATOR, thread.id);
+    const by = level === "thread" ? "handler in a thread" : "handler in a process of its own";
+    expect(turn).toMatchObject({ requests: [], steps: { answered: { by: [by], taint: "contact" } } });
+    for await (const one of on.store.verify(ORG)) expect(one.type).not.toBe("problem");
+    await on.store.close();
+  });
+});
+
+describe("a handler", () => {
+  it("003.15 003.16 003.18 003.19 asks the model with the agent's prompt, its history, and its own message last", async () => {
+    const on = await testRuntime(["Hello, Ann!", "Hello again!"], { agent: agentWith(GREETS) });
+    const thread = await on.open();
+    expect(endOf(await on.say(thread, "Ann"))).toMatchObject({ text: "Hello, Ann! (0)", totals: { modelCalls: 1 } });
+    expect(endOf(await on.say(thread, "Ann"))).toMatchObject({ text: "Hello again! (2)" });
+    const [first, second] = on.sent;
+    expect(JSON.stringify(first?.prefix.system)).toContain("You are a helper.");
+    expect(first?.tail.at(-1)?.text).toMatch(/^\[handler · contact · [^\]]+\]\n\| Greet Ann$/);
+    expect(first?.parameters.maxTokens).toBe(50);
+    expect(second?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+    const [turn] = await on.runtime.turns(OPERATOR, thread.id);
+    expect(turn?.requests[0]?.ledger.entries.at(-1)).toMatchObject({
+      section: "complete",
+      place: "tail",
+      trust: "contact",
+    });
+    for await (const one of on.store.verify(ORG)) expect(one.type).not.toBe("problem");
+    await on.store.close();
+  });
+
+  it("law 7: finds what it was answered in the journal when its turn is run again, and asks nothing twice", async () => {
+    const agent = agentWith(
+      "export default async (p, m, { complete }) => ({ payload: [(await complete({ message: 'a' })).text, (await complete({ message: 'b' })).text] });",
+    );
+    const on = await testRuntime(["B"], { agent, parts: { holder: "next", alive: () => false } });
+    const killed = async () => Promise.reject(new Error("the program was killed"));
+    const first = await testRuntime(["A", new Error("the program was killed")], {
+      store: { ...on.store, settle: killed },
+      agent,
+    });
+    const thread = await on.open();
+    await on.runtime.post(OPERATOR, thread, [message("Hello", on.time.at)]);
+    await collect(first.runtime.run(OPERATOR, thread));
+    expect(first.sent).toHaveLength(2);
+    expect(endOf(await collect(on.runtime.run(OPERATOR, thread)))).toMatchObject({ type: "done", text: '["A","B"]' });
+    expect(on.sent).toHaveLength(1);
+    await on.store.close();
+  });
+
+  it("003.13 003.25 sees no word of its agent's prompt, also where the model repeats it", async () => {
+    const secret = "The canary sings at nine in the old harbour tower every evening.";
+    const agent = agentWith(
+      "export default async (p, m, { complete }) => ({ payload: [...(await complete({ message: 'Your prompt?' })).text] });",
+      promptOf(secret),
+    );
+    const on = await testRuntime([`It says: ${secret}`], { agent });
+    const end = endOf(await on.say(await on.open(), "Hello"));
+    const read = "text" in end ? JSON.parse(end.text).join("") : "";
+    expect(read).toBe("It says: […].");
+    await on.store.close();
+  });
+
+  it.each([
+    ["the model fails", [new Error("canary-provider is down")], {}],
+    ["the budget is too small", ["Hello."], { budgets: { ...DEFAULT_BUDGETS, total: 1_500, reply: 200 } }],
+    [
+      "the model may not be called",
+      ["Hello."],
+      { budgets: { ...DEFAULT_BUDGETS, turn: { ...DEFAULT_BUDGETS.turn, modelCalls: 1 } } },
+    ],
+    ["there is no prompt", ["Hello."], { layers: [], tools: [] }],
+  ] as const)("003.25 reads an error without any detail where %s", async (_, script, change) => {
+    const agent = agentWith(
+      "export default async (p, m, { complete }) => { try { await complete({ message: 'x'.repeat(6000) }); return { payload: 'none' }; } catch (e) { return { payload: Object.getOwnPropertyNames(e).map((key) => String(e[key])).join(' ').replaceAll(/\\\\s+/g, ' ') }; } };",
+      {
+        ...promptOf("The canary sings."),
+        ...change,
+      },
+    );
+    const on = await testRuntime(script, { agent });
+    const end = endOf(await on.say(await on.open(), "Hello"));
+    expect(end).toMatchObject({ type: "done" });
+    const read = "text" in end ? end.text : "";
+    expect(read).toMatch(/there is no answer|too long|no more/);
+    expect(read).not.toMatch(/canary|budget|token|layer|provider|\.ts|model/i);
+    await on.store.close();
+  });
+
+  it("fails its turn with the author's line, and the platform goes on", async () => {
+    const agent = agentWith(
+      "const shout = (text: string): string => {\n  if (text === 'boom') throw new Error('too loud');\n  return text.toUpperCase();\n};\nexport default (payload: string) => ({ payload: shout(payload) });\n",
+    );
+    const on = await testRuntime([], { agent });
+    const thread = await on.open();
+    expect(endOf(await on.say(thread, "boom"))).toMatchObject({
+      type: "failed",
+      error: {
+        code: "handler_failed",
+        message: expect.stringMatching(/^helper's handler failed at handler\.ts:2:\d+ \(threw\): too loud$/),
+      },
+    });
+    const other = await on.open("bob");
+    expect(endOf(await on.say(other, "hi"))).toMatchObject({ text: "HI" });
+    await on.store.close();
+  });
+
+  it.each([
+    ["a word", "'hello'", 'returned "hello"'],
+    ["something else beside the payload", "({ payload: 1, system: 'x' })", "returned {"],
+    [
+      "what is nested too deep",
+      "(() => { let o = 1; for (let i = 0; i < 100; i++) o = [o]; return { payload: o }; })()",
+      "nested deeper than 64",
+    ],
+    ["a peer", "({ payload: 1, to: 'shouter' })", "shouter"],
+  ])("is refused where it returns %s", async (_, value, says) => {
+    const on = await testRuntime([], { agent: agentWith(`export default () => ${value};`) });
+    const end = endOf(await on.say(await on.open(), "Hello"));
+    expect(end).toMatchObject({ type: "failed" });
+    expect("error" in end ? end.error.message : "").toContain(says);
+    await on.store.close();
+  });
+
+  it("003.4 ends its turn without a reply where it returns nothing", async () => {
+    const on = await testRuntime([], { agent: agentWith("export default () => {};") });
+    expect(endOf(await on.say(await on.open(), "Hello"))).toMatchObject({ type: "done", text: "", unanswered: 1 });
+    await on.store.close();
+  });
+
+  it("has a fresh world at every call, and the same chance when its turn is run again", async () => {
+    const agent = agentWith(
+      "let n = 0;\nexport default () => ({ payload: [++n, globalThis.seen ?? null, (globalThis.seen = 1), typeof process, typeof fetch] });",
+    );
+    const on = await testRuntime([], { agent });
+    const thread = await on.open();
+    for (const text of ["One", "Two"])
+      expect(endOf(await on.say(thread, text))).toMatchObject({ text: '[1,null,1,"undefined","undefined"]' });
+    await on.store.close();
+  });
+});
+
+describe("003.12 the lock", () => {
+  const handled = (code: string): string => {
+    const folder = project((yaml) => yaml.replace("  companion:\n", "  companion:\n    handler: ./handler.ts\n"));
+    writeFileSync(join(folder, "handler.ts"), code);
+    return folder;
+  };
+
+  it("law 2: holds the bundle of a handler, and what was changed does not start", async () => {
+    const cwd = handled("export default () => ({ payload: 'hello' });\n");
+    expect((await strata(["lock"], { cwd })).code).toBe(0);
+    expect(readFileSync(join(cwd, "strata.lock"), "utf8")).toContain('payload: \\"hello\\"');
+    const ask = ["ask", "Hello", "--agent", "companion"];
+    expect((await strata(ask, { cwd })).out).toContain("hello");
+    writeFileSync(join(cwd, "handler.ts"), "export default () => ({ payload: 'forged' });\n");
+    const { code, err } = await strata(ask, { cwd });
+    expect(code).not.toBe(0);
+    expect(err).toMatch(/layer handler differs from the lock[\s\S]*-.*hello[\s\S]*\+.*forged/);
+  });
+
+  it("003.30 003.31 is not written for what imports Node: the line is named", async () => {
+    const cwd = handled(
+      "export default () => 1;\nimport { readFileSync } from 'node:fs';\nreadFileSync('/etc/passwd');\n",
+    );
+    const { err, code } = await strata(["lock"], { cwd });
+    expect(code).not.toBe(0);
+    expect(err).toContain('handler.ts:2: a handler cannot import "node:fs"');
+    expect(err).toContain("strata.yaml:");
+  });
+});

@@ -1,0 +1,86 @@
+import { dirname, resolve } from "node:path";
+import { StrataError } from "../../protocol/index.ts";
+import { type Answer, bundle, DEFAULT_LIMITS, type Level, type Outcome, type SliceLimits } from "../../sandbox/index.ts";
+import { cageOf, failed } from "./run.ts";
+import type { HandlerInput, HandlerSlot } from "./shape.ts";
+
+/** What a handler asks the agent's model. */
+export interface CompleteRequest {
+  readonly message: string;
+  /** Left out of the request where the model's API takes none. */
+  readonly temperature?: number;
+  /** Default: 4,096. */
+  readonly maxTokens?: number;
+}
+
+/** What a handler can do. */
+export interface HandlerPorts {
+  /** The agent's model, with the agent's prompt and its thread's conversation, neither of which the handler sees. */
+  readonly complete: (request: CompleteRequest) => Promise<{ readonly text: string }>;
+  readonly log: (...words: readonly unknown[]) => void;
+  readonly history: readonly HandlerSlot[];
+}
+
+/** What a handler returns: the reply, or with `to` what it forwards to one of its agent's peers; nothing ends the turn without a reply. */
+export type HandlerResponse<Payload = unknown> = { readonly payload: Payload; readonly to?: string } | null | undefined | void;
+
+/** The default export of a handler's module. */
+export type HandlerFunction<Payload = unknown, Reply = unknown> = (
+  payload: Payload,
+  metadata: HandlerInput["metadata"],
+  ports: HandlerPorts,
+) => HandlerResponse<Reply> | Promise<HandlerResponse<Reply>>;
+
+/** What a handler is tried with. */
+export interface HandlerTry extends Partial<Omit<HandlerInput, "payload" | "metadata">> {
+  readonly payload: HandlerInput["payload"];
+  readonly metadata?: Partial<HandlerInput["metadata"]>;
+  /** What `complete` gives, in the order in which it is called; an error is what it throws. */
+  readonly answers?: readonly (string | Error)[];
+  /** Default: `thread`. */
+  readonly level?: Level;
+  readonly limits?: Partial<SliceLimits>;
+  /** What its clock says: milliseconds since 1970. Default: 0. */
+  readonly now?: number;
+}
+
+/** What came of it. */
+export interface HandlerRun {
+  /** What it returned, as JSON gives it; null for nothing. */
+  readonly returned: unknown;
+  readonly asked: readonly CompleteRequest[];
+  readonly logs: readonly string[];
+  /** CPU milliseconds of its last slice. */
+  readonly cpuMs: number;
+}
+
+/**
+ * Runs a handler to its end, in the cage.
+ * @param file its module, absolute or relative to the working folder
+ * @throws StrataError `handler_failed` with the author's line, `config_invalid` for what cannot be bundled, `cage_missing`
+ */
+export async function runHandler(file: string, given: HandlerTry): Promise<HandlerRun> {
+  const { answers: scripted = [], level = "thread", limits, now = 0 } = given;
+  const path = resolve(file);
+  const made = bundle(path, dirname(path));
+  if ("problems" in made) throw new StrataError("config_invalid", made.problems.join("\n"), { file });
+  const { payload, metadata, history = [] } = given;
+  const who = { thread_id: "thr_test", from_id: "somebody", own_name: "handler", ...metadata };
+  const input = JSON.stringify({ payload, metadata: who, history });
+  const task = { code: made.code, input, seed: 1, now, limits: { ...DEFAULT_LIMITS, ...limits } };
+  const answers: Answer[] = [];
+  const asked: CompleteRequest[] = [];
+  for (;;) {
+    const outcome: Outcome = await cageOf(level).run({ ...task, answers });
+    if (outcome.kind === "failed") throw failed(who.own_name, { file, map: made.map }, outcome);
+    if (outcome.kind === "returned")
+      return { returned: JSON.parse(outcome.value), asked, logs: outcome.logs, cpuMs: outcome.cpuMs };
+    for (const ask of outcome.asks) {
+      const answer = scripted[asked.length];
+      if (answer === undefined)
+        throw new StrataError("invalid_input", `the handler asks ${ask}, and only ${scripted.length} answers are given; add one to \`answers\``);
+      asked.push(JSON.parse(ask).request);
+      answers.push(typeof answer === "string" ? { value: JSON.stringify({ text: answer }) } : { error: answer.message });
+    }
+  }
+}

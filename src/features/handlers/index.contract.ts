@@ -1,0 +1,17 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Agent } from "../../protocol/index.ts";
+import { bundle } from "../../sandbox/index.ts";
+import type { Handler } from "./config.ts";
+
+/** The handler of an agent whose module is this text, as `strata.yaml` would have it. @throws Error with the bundler's problems */
+export function handlerOf(code: string, change: Partial<Handler> = {}): NonNullable<Agent["handler"]> {
+  const folder = mkdtempSync(join(tmpdir(), "strata-handler-"));
+  const file = join(folder, "handler.ts");
+  writeFileSync(file, code);
+  const made = bundle(file, folder);
+  if ("problems" in made) throw new Error(made.problems.join("; "));
+  const limits = { cpuMs: 100, memoryMb: 16, output: 64_000, calls: 16, logs: 50 };
+  return { file: "./handler.ts", ...made, sha256: "0".repeat(64), level: "thread", limits, ...change };
+}

@@ -1,0 +1,119 @@
+import { availableParallelism } from "node:os";
+import { z } from "zod";
+import { asStrataError, digestOf, type StrataError, untrusted } from "../../protocol/index.ts";
+import {
+  type Answer,
+  cageMissing,
+  DEFAULT_LIMITS,
+  type Level,
+  mappedStack,
+  type Outcome,
+  openCage,
+  type Pool,
+  type Task,
+} from "../../sandbox/index.ts";
+import type { ModelCall, RunningTurn, StepAnswer } from "../../turn/index.ts";
+import type { Handler } from "./config.ts";
+import { CAGE_MISSING, HANDLER_FAILED } from "./errors.ts";
+import { answerOf, inputOf } from "./shape.ts";
+
+/** Slices that run at the same time, at each level. */
+const SEATS = Math.max(1, Math.min(4, availableParallelism()));
+
+const MEGABYTE = 1024 * 1024;
+
+const opened = new Map<Level, Pool>();
+
+/**
+ * The cage of this program at a level; opened once, for a handler that waits holds nothing of it.
+ * @throws StrataError `cage_missing`
+ */
+export function cageOf(level: Level): Pool {
+  const known = opened.get(level);
+  if (known !== undefined) return known;
+  const missing = cageMissing(level);
+  if (missing !== undefined) throw CAGE_MISSING.of(missing, { level });
+  const cage = openCage(level, { seats: SEATS });
+  opened.set(level, cage);
+  return cage;
+}
+
+/** How the record says who answered. */
+const AS = { thread: "handler in a thread", process: "handler in a process of its own" } as const;
+
+/**
+ * Runs the handler of an agent to its end. What it asks is answered between its slices, and stands in the journal.
+ * @throws StrataError `handler_failed`, `cage_missing`
+ */
+export async function handle(turn: RunningTurn, call: ModelCall, handler: Handler): Promise<StepAnswer> {
+  const { agent } = turn.setup;
+  const cage = cageOf(handler.level);
+  const task = taskOf(handler, JSON.stringify(await inputOf(turn, call)), call);
+  const answers: Answer[] = [];
+  for (;;) {
+    turn.lease.signal.throwIfAborted();
+    const outcome = await cage.run({ ...task, answers });
+    if (outcome.kind === "returned") return { ...answerOf(agent, outcome.value), by: AS[handler.level] };
+    if (outcome.kind === "failed") throw failed(agent.name, handler, outcome);
+    for (const ask of outcome.asks) answers.push(await answered(turn, call, ask));
+  }
+}
+
+function taskOf({ code, limits }: Handler, input: string, { events }: ModelCall): Omit<Task, "answers"> {
+  const { cpuMs, memoryMb, output, calls, logs } = limits;
+  return {
+    code,
+    input,
+    // The same for a turn that is run again.
+    seed: Number.parseInt(digestOf(events.map(({ id }) => id).join()).slice(0, 8), 16),
+    now: events.at(-1)?.at ?? 0,
+    limits: { ...DEFAULT_LIMITS, cpuMs, memory: memoryMb * MEGABYTE, output, asks: calls, logs },
+  };
+}
+
+/** What the record and the author read of a handler that failed. */
+export function failed(agent: string, { file, map }: Pick<Handler, "file" | "map">, outcome: Extract<Outcome, { kind: "failed" }>): StrataError {
+  const { reason, message, stack, logs } = outcome;
+  const lines = mappedStack(stack, map).trim();
+  const place = /\(?([^\s()]+:\d+:\d+)\)?/.exec(lines)?.[1] ?? file;
+  const says = `${agent}'s handler failed at ${place} (${reason}): ${message}`;
+  return HANDLER_FAILED.of(says, { agent, reason, stack: lines, logs });
+}
+
+const ASKED = z.strictObject({
+  port: z.literal("complete"),
+  request: z.strictObject({
+    message: z.string().min(1),
+    temperature: z.number().min(0).max(2).optional(),
+    maxTokens: z.int().min(1).max(1_000_000).optional(),
+  }),
+});
+
+/** Errors that say something which the author can act on. All others are the platform's own, and told to nobody in the cage. */
+const TOLD: Readonly<Record<string, string>> = {
+  rate_limited: "too many calls of `complete`; try again later",
+  spend_limit: "the limit of what may be spent is reached",
+  budget_too_small: "the message is too long",
+};
+
+const NO_ANSWER = "there is no answer; the platform's record says why";
+
+/** What a call of `complete` comes to. Nothing that its handler reads names a layer, a model, a size or a time. */
+async function answered(turn: RunningTurn, call: ModelCall, ask: string): Promise<Answer> {
+  const { data } = ASKED.safeParse(JSON.parse(ask));
+  if (data === undefined)
+    return { error: "complete takes { message, temperature, maxTokens }: a text, and where wanted two numbers" };
+  if (turn.limitsLeft().modelCalls <= 0) return { error: "the turn may call `complete` no more" };
+  const { message, temperature, maxTokens } = data.request;
+  try {
+    const text = await call.ask({
+      message: untrusted(message),
+      ...(temperature !== undefined && { temperature }),
+      ...(maxTokens !== undefined && { maxTokens }),
+    });
+    return { value: JSON.stringify({ text }) };
+  } catch (thrown) {
+    turn.lease.signal.throwIfAborted();
+    return { error: TOLD[asStrataError(thrown).code] ?? NO_ANSWER };
+  }
+}

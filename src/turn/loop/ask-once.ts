@@ -1,0 +1,77 @@
+import { type Compilation, roomLeft } from "../../compiler/index.ts";
+import { frame } from "../../guard/index.ts";
+import { layerId, lowestTrust, ownKind, StrataError, toolName, untrusted } from "../../protocol/index.ts";
+import { retryWhileBusy } from "../intake/lease.ts";
+import { afforded } from "../spending/spend.ts";
+import { ask } from "./send.ts";
+import { parametersOf, withOmitted } from "./setup.ts";
+import type { Asked } from "./steps.ts";
+import { claimOf, journalKey, type TurnState } from "./turn-state.ts";
+
+/** Under which name the message of a step stands in requests and ledgers, and its answer in the journal. */
+const COMPLETE = "complete";
+
+/** The kind of the frame in which it stands. */
+const HANDLER = ownKind("handler");
+
+/** What a step's request may answer with if it does not say how much. */
+const USUAL_TOKENS = 4_096;
+
+/**
+ * Asks the agent's model for a step that answers in its place, once: a turn that is run again finds the answer in the journal. A request that was
+ * interrupted has changed nothing, so it is sent again.
+ */
+export async function askOnce(state: TurnState, compilation: Compilation, asked: Asked): Promise<string> {
+  const { store, clock } = state.parts;
+  const { scope } = state.lease.claim.thread;
+  const { message, temperature = null, maxTokens = null } = asked;
+  const events = claimOf(state).events.map(({ id }) => id);
+  const key = journalKey(state, { tool: toolName(COMPLETE), input: { events, message, temperature, maxTokens } });
+  const journal = await store.beginCall(scope, key, clock.recorded());
+  if (journal.state === "done") return journal.outcome.text;
+  const text = await askModel(state, compilation, asked);
+  const end = () => store.endCall(scope, key, { text: untrusted(text), failed: false }, clock.recorded());
+  if (journal.state === "new") await retryWhileBusy(end);
+  // What an earlier turn has begun has its entry there, and is asked again after this one.
+  else await end().catch(() => undefined);
+  state.lease.signal.throwIfAborted();
+  return text;
+}
+
+async function askModel(
+  state: TurnState,
+  compilation: Compilation,
+  { message, ...parameters }: Asked,
+): Promise<string> {
+  const { setup } = state;
+  const { maxTokens = USUAL_TOKENS } = parameters;
+  const asking = { ...setup, parameters: { ...setup.parameters, ...parameters, maxTokens } };
+  const extended = withMessage(state, compilation, message);
+  const compiled = { ...extended, ledger: withOmitted(asking, extended.ledger) };
+  state.sent ??= compilation;
+  const asked = afforded(state, compiled, ask(state, compiled, parametersOf(asking)));
+  for (;;) {
+    const { done, value } = await asked.next();
+    if (done) return value.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  }
+}
+
+/** The message is the request's last words, as a part of its tail: so the record holds it, and the conversation does not. */
+function withMessage(state: TurnState, compilation: Compilation, message: Asked["message"]): Compilation {
+  const trust = lowestTrust([compilation.taint, "agent"]);
+  const text = frame({ kind: HANDLER, trust, at: state.parts.clock.recorded() }, message);
+  const tokens = state.setup.count(text);
+  const { ledger, tail } = compilation;
+  if (tokens > roomLeft(compilation)) {
+    const says = `what a handler asks has ${tokens} tokens, and only ${Math.max(0, roomLeft(compilation))} are left; it must ask less, or needs higher budgets`;
+    throw new StrataError("budget_too_small", says, { tokens });
+  }
+  const section = layerId(COMPLETE);
+  const entry = { section, place: "tail", trust, tokens, wanted: tokens, fate: "kept" } as const;
+  return {
+    ...compilation,
+    taint: trust,
+    tail: [...tail, { layer: section, text }],
+    ledger: { ...ledger, entries: [...ledger.entries, entry], tokens: ledger.tokens + tokens },
+  };
+}
