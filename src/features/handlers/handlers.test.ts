@@ -1,11 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { project, strata } from "../../../tests/cli/strata.ts";
-import { type Agent, DEFAULT_BUDGETS, layerId, trusted } from "../../protocol/index.ts";
+import { place, project, strata } from "../../../tests/cli/strata.ts";
+import { type Agent, DEFAULT_BUDGETS, layerId, trusted, untrusted } from "../../protocol/index.ts";
 import { cageMissing, LEVELS } from "../../sandbox/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
+import { GREETER, loadYaml, organism } from "../peers/index.contract.ts";
 import { handlerOf } from "./index.contract.ts";
+import { runHandler } from "./index.ts";
 
 const agentWith = (code: string, change: Partial<Agent> = {}, more: Parameters<typeof handlerOf>[1] = {}): Agent =>
   sampleAgent({ handler: handlerOf(code, more), ...change });
@@ -19,7 +21,7 @@ const promptOf = (text: string): Pick<Agent, "layers"> => {
 
 const GREETS = `export default async (payload, meta, { complete, history, log }) => {
   log("greets", meta.own_name);
-  const { text } = await complete({ message: "Greet " + payload, maxTokens: 50 });
+  const { text } = await complete({ message: "Greet " + payload.text, maxTokens: 50 });
   return { payload: text + " (" + history.length + ")" };
 };`;
 
@@ -27,7 +29,7 @@ describe.each(LEVELS)("a handler at the level `%s`", (level) => {
   const missing = cageMissing(level);
   it.skipIf(missing !== undefined)("003.3 003.4 answers for its agent, and the record says where it ran", async () => {
     const code =
-      "export default (payload, meta) => ({ payload: [payload, meta.from_id, meta.own_name, meta.thread_id.slice(0, 4)] });";
+      "export default (payload, meta) => ({ payload: [payload.text, meta.from_id, meta.own_name, meta.thread_id.slice(0, 4)] });";
     const on = await testRuntime([], { agent: agentWith(code, {}, { level }) });
     const thread = await on.open();
     expect(endOf(await on.say(thread, "Hello"))).toMatchObject({
@@ -123,7 +125,7 @@ describe("a handler", () => {
 
   it("fails its turn with the author's line, and the platform goes on", async () => {
     const agent = agentWith(
-      "const shout = (text: string): string => {\n  if (text === 'boom') throw new Error('too loud');\n  return text.toUpperCase();\n};\nexport default (payload: string) => ({ payload: shout(payload) });\n",
+      "const shout = (text: string): string => {\n  if (text === 'boom') throw new Error('too loud');\n  return text.toUpperCase();\n};\nexport default (payload: { text: string }) => ({ payload: shout(payload.text) });\n",
     );
     const on = await testRuntime([], { agent });
     const thread = await on.open();
@@ -147,7 +149,7 @@ describe("a handler", () => {
       "(() => { let o = 1; for (let i = 0; i < 100; i++) o = [o]; return { payload: o }; })()",
       "nested deeper than 64",
     ],
-    ["a peer", "({ payload: 1, to: 'shouter' })", "shouter"],
+    ["a peer that is not declared", "({ payload: 1, to: 'shouter' })", "helper may ask nobody"],
   ])("is refused where it returns %s", async (_, value, says) => {
     const on = await testRuntime([], { agent: agentWith(`export default () => ${value};`) });
     const end = endOf(await on.say(await on.open(), "Hello"));
@@ -171,6 +173,55 @@ describe("a handler", () => {
     for (const text of ["One", "Two"])
       expect(endOf(await on.say(thread, text))).toMatchObject({ text: '[1,null,1,"undefined","undefined"]' });
     await on.store.close();
+  });
+});
+
+describe("handlers that are peers", () => {
+  it("003.37 003.38 003.49 forward to each other without a model, and hear the answer", async () => {
+    const yaml = GREETER.replace("  greeter:\n", "  greeter:\n    handler: ./greeter.ts\n").replace(
+      "  shouter:\n",
+      "  shouter:\n    handler: ./shouter.ts\n",
+    );
+    const files = {
+      "greeter.ts":
+        "export default (payload, { answers, from_id }, { history }) => answers ? { payload: { heard: payload, from: from_id, before: history.length } } : { payload: { name: payload.text, volume: 9 }, to: 'shouter' };",
+      "shouter.ts":
+        "export default (payload, { from_id }) => ({ payload: 'HELLO ' + payload.name.toUpperCase() + ' OF ' + from_id });",
+    };
+    const on = await organism(loadYaml(yaml, files), {});
+    const end = endOf(await on.say(await on.open(), { content: [{ type: "text", text: untrusted("Ada") }] }));
+    const { heard, from } = "text" in end ? JSON.parse(end.text) : {};
+    expect({ heard, from }).toEqual({ heard: { text: "HELLO ADA OF greeter" }, from: "shouter" });
+    expect(on.sentTo("greeter")).toEqual([]);
+  });
+});
+
+describe("003.26 the harness for authors", () => {
+  const write = (code: string): string => {
+    const file = join(place(), "greeter.ts");
+    writeFileSync(file, code);
+    return file;
+  };
+
+  it("runs a handler in the cage with answers that the author gives", async () => {
+    const file = write(GREETS);
+    const ran = await runHandler(file, { payload: { text: "Ann" }, answers: ["Hello, Ann!"] });
+    expect(ran).toMatchObject({
+      returned: { payload: "Hello, Ann! (0)" },
+      asked: [{ message: "Greet Ann", maxTokens: 50 }],
+      logs: ["greets handler"],
+    });
+    await expect(runHandler(file, { payload: { text: "Ann" } })).rejects.toThrow("only 0 answers are given");
+    await expect(runHandler(file, { payload: {}, answers: [new Error("not now")] })).rejects.toThrow("not now");
+  });
+
+  it("names what cannot be bundled, and the line of what fails", async () => {
+    await expect(runHandler(write("import 'node:net';"), { payload: {} })).rejects.toThrow(
+      'greeter.ts:1: a handler cannot import "node:net"',
+    );
+    await expect(
+      runHandler(write("export default () => {\n  throw new Error('x');\n}"), { payload: {} }),
+    ).rejects.toThrow("greeter.ts:2:");
   });
 });
 

@@ -1,6 +1,13 @@
 import { dirname, resolve } from "node:path";
 import { StrataError } from "../../protocol/index.ts";
-import { type Answer, bundle, DEFAULT_LIMITS, type Level, type Outcome, type SliceLimits } from "../../sandbox/index.ts";
+import {
+  type Answer,
+  bundle,
+  DEFAULT_LIMITS,
+  type Level,
+  type Outcome,
+  type SliceLimits,
+} from "../../sandbox/index.ts";
 import { cageOf, failed } from "./run.ts";
 import type { HandlerInput, HandlerSlot } from "./shape.ts";
 
@@ -22,7 +29,7 @@ export interface HandlerPorts {
 }
 
 /** What a handler returns: the reply, or with `to` what it forwards to one of its agent's peers; nothing ends the turn without a reply. */
-export type HandlerResponse<Payload = unknown> = { readonly payload: Payload; readonly to?: string } | null | undefined | void;
+export type HandlerResponse<Payload = unknown> = { readonly payload: Payload; readonly to?: string } | null | undefined;
 
 /** The default export of a handler's module. */
 export type HandlerFunction<Payload = unknown, Reply = unknown> = (
@@ -65,7 +72,7 @@ export async function runHandler(file: string, given: HandlerTry): Promise<Handl
   const made = bundle(path, dirname(path));
   if ("problems" in made) throw new StrataError("config_invalid", made.problems.join("\n"), { file });
   const { payload, metadata, history = [] } = given;
-  const who = { thread_id: "thr_test", from_id: "somebody", own_name: "handler", ...metadata };
+  const who = { thread_id: "thr_test", from_id: "somebody", own_name: "handler", payload_type: "Text", ...metadata };
   const input = JSON.stringify({ payload, metadata: who, history });
   const task = { code: made.code, input, seed: 1, now, limits: { ...DEFAULT_LIMITS, ...limits } };
   const answers: Answer[] = [];
@@ -78,9 +85,14 @@ export async function runHandler(file: string, given: HandlerTry): Promise<Handl
     for (const ask of outcome.asks) {
       const answer = scripted[asked.length];
       if (answer === undefined)
-        throw new StrataError("invalid_input", `the handler asks ${ask}, and only ${scripted.length} answers are given; add one to \`answers\``);
+        throw new StrataError(
+          "invalid_input",
+          `the handler asks ${ask}, and only ${scripted.length} answers are given; add one to \`answers\``,
+        );
       asked.push(JSON.parse(ask).request);
-      answers.push(typeof answer === "string" ? { value: JSON.stringify({ text: answer }) } : { error: answer.message });
+      answers.push(
+        typeof answer === "string" ? { value: JSON.stringify({ text: answer }) } : { error: answer.message },
+      );
     }
   }
 }

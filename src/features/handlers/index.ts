@@ -1,4 +1,5 @@
 /** Handlers: code that answers for an agent, in a cage. */
+import type { RunningTurn } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import { KEYS } from "./config.ts";
 import { CAGE_MISSING, HANDLER_FAILED } from "./errors.ts";
@@ -16,8 +17,12 @@ export {
 } from "./harness.ts";
 export type { HandlerInput, HandlerSlot } from "./shape.ts";
 
+/** The turns whose handler has run. */
+const answered = new WeakSet<RunningTurn>();
+
 export const FEATURE: Feature = {
   name: "handlers",
+  needs: ["peers"],
   keys: KEYS,
   errors: [HANDLER_FAILED, CAGE_MISSING],
   operations: [],
@@ -30,7 +35,11 @@ export const FEATURE: Feature = {
       effect: "none",
       answer: async (turn, call) => {
         const { handler } = turn.setup.agent;
-        return handler === undefined ? undefined : await handle(turn, call, handler);
+        if (handler === undefined) return undefined;
+        // A forward that was refused comes back in the same turn. It has its result, and the handler has answered.
+        if (answered.has(turn)) return { text: "" };
+        answered.add(turn);
+        return await handle(turn, call, handler);
       },
     },
   },

@@ -72,7 +72,11 @@ function taskOf({ code, limits }: Handler, input: string, { events }: ModelCall)
 }
 
 /** What the record and the author read of a handler that failed. */
-export function failed(agent: string, { file, map }: Pick<Handler, "file" | "map">, outcome: Extract<Outcome, { kind: "failed" }>): StrataError {
+export function failed(
+  agent: string,
+  { file, map }: Pick<Handler, "file" | "map">,
+  outcome: Extract<Outcome, { kind: "failed" }>,
+): StrataError {
   const { reason, message, stack, logs } = outcome;
   const lines = mappedStack(stack, map).trim();
   const place = /\(?([^\s()]+:\d+:\d+)\)?/.exec(lines)?.[1] ?? file;

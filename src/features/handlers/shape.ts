@@ -1,15 +1,27 @@
 import { z } from "zod";
-import { type Agent, isMedia, type Json, type StoredEvent } from "../../protocol/index.ts";
+import type { Agent, Json } from "../../protocol/index.ts";
 import type { Slot } from "../../store/index.ts";
 import type { ModelCall, RunningTurn, StepAnswer } from "../../turn/index.ts";
+import { payloadIn, peerAnswer } from "../peers/index.ts";
 import { HANDLER_FAILED } from "./errors.ts";
 
 /** What a handler gets. It is all that it can see. */
 export interface HandlerInput {
   readonly payload: Json;
-  readonly metadata: { readonly thread_id: string; readonly from_id: string; readonly own_name: string };
+  readonly metadata: HandlerMetadata;
   /** What was said before on its thread, the oldest first. */
   readonly history: readonly HandlerSlot[];
+}
+
+export interface HandlerMetadata {
+  readonly thread_id: string;
+  /** The contact or the agent that sent the payload. */
+  readonly from_id: string;
+  readonly own_name: string;
+  /** `Text` for words, which come as `{ text }`. */
+  readonly payload_type: string;
+  /** The call that the payload answers, where the handler had forwarded something. */
+  readonly answers?: string;
 }
 
 export interface HandlerSlot {
@@ -28,13 +40,18 @@ const MOST_HISTORY = 400_000;
 /** What the handler of this turn gets. */
 export async function inputOf(turn: RunningTurn, { events }: ModelCall): Promise<HandlerInput> {
   const { thread } = turn.lease.claim;
+  const event = events.at(-1);
+  const { type, payload } = payloadIn(event ?? { content: [] });
+  const asked = thread.parties?.initiator ?? thread.scope.contact;
   const slots = await turn.parts.store.slots(thread.scope, thread.id, { limit: MOST_SLOTS });
   return {
-    payload: payloadOf(events.at(-1)),
+    payload,
     metadata: {
       thread_id: thread.id,
-      from_id: thread.scope.contact,
+      from_id: event?.kind === "answer" && event.name !== undefined ? event.name : asked,
       own_name: turn.setup.agent.name,
+      payload_type: type,
+      ...(event?.answers !== undefined && { answers: event.answers }),
     },
     history: newest(slots.filter(({ turn: of }) => of !== turn.lease.claim.turn)),
   };
@@ -43,20 +60,12 @@ export async function inputOf(turn: RunningTurn, { events }: ModelCall): Promise
 function newest(slots: readonly Slot[]): readonly HandlerSlot[] {
   const kept: HandlerSlot[] = [];
   let characters = 0;
-  for (const { from, to, index, at, text } of slots.toReversed()) {
+  for (const { from, to, index, at, text, payload } of slots.toReversed()) {
     characters += text.length;
     if (characters > MOST_HISTORY) break;
-    kept.push({ from_id: from, to_id: to, index, time: new Date(at).toISOString(), payload: text });
+    kept.push({ from_id: from, to_id: to, index, time: new Date(at).toISOString(), payload: payload ?? text });
   }
   return kept.reverse();
-}
-
-/** A payload as it was sent; of words, the words. */
-function payloadOf(event: StoredEvent | undefined): Json {
-  const parts = event?.content ?? [];
-  const payload = parts.find((part) => part.type === "payload");
-  if (payload !== undefined) return payload.payload;
-  return parts.flatMap((part) => (isMedia(part) || part.type === "payload" ? [] : [part.text])).join("\n");
 }
 
 const RETURNED = z.union([z.null(), z.strictObject({ payload: z.json(), to: z.string().min(1).max(64).optional() })]);
@@ -66,20 +75,20 @@ const DEEPEST = 64;
 
 /**
  * What a handler returned, as the turn's answer.
- * @throws StrataError `handler_failed` for anything but `{ payload }` or nothing
+ * @throws StrataError `handler_failed` for anything but a payload or nothing, `invalid_input` for a peer or a payload that is not declared
  */
 export function answerOf(agent: Agent, returned: string): StepAnswer {
   const refuse = (why: string): never => {
-    throw HANDLER_FAILED.of(`${agent.name}'s handler returned ${why}; return { payload }, or nothing`, {
+    throw HANDLER_FAILED.of(`${agent.name}'s handler returned ${why}; return { payload }, { payload, to } or nothing`, {
       reason: "returned",
     });
   };
   if (depthOf(returned) > DEEPEST) return refuse(`JSON that is nested deeper than ${DEEPEST} levels`);
   const { data, success } = RETURNED.safeParse(JSON.parse(returned));
   if (!success) return refuse(returned.length > 200 ? `${returned.slice(0, 200)}…` : returned);
-  if (data === null) return { text: "" };
-  if (data.to !== undefined) return refuse(`\`to: ${data.to}\`, and handlers cannot forward to peers yet`);
-  return { text: typeof data.payload === "string" ? data.payload : JSON.stringify(data.payload) };
+  if (data === null) return peerAnswer(agent, null);
+  const { payload, to } = data;
+  return peerAnswer(agent, { payload, ...(to !== undefined && { to }) });
 }
 
 /** How deep the brackets of a JSON text are nested. */
