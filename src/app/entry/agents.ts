@@ -26,6 +26,7 @@ type AgentKeys = typeof inbox.KEYS &
   typeof life.KEYS &
   typeof memories.KEYS &
   typeof fetch.KEYS &
+  typeof handlers.KEYS &
   typeof schedules.KEYS &
   typeof files.KEYS &
   typeof skills.KEYS &
@@ -35,8 +36,7 @@ type AgentKeys = typeof inbox.KEYS &
   typeof subagents.KEYS &
   typeof organization.KEYS &
   typeof peers.KEYS &
-  typeof drafts.KEYS &
-  typeof handlers.KEYS;
+  typeof drafts.KEYS;
 type LayerSources = typeof memories.SOURCES &
   typeof logs.SOURCES &
   typeof inbox.SOURCES &
@@ -56,6 +56,7 @@ export const AGENT_KEYS: AgentKeys = {
   ...life.KEYS,
   ...memories.KEYS,
   ...fetch.KEYS,
+  ...handlers.KEYS,
   ...schedules.KEYS,
   ...files.KEYS,
   ...skills.KEYS,
@@ -66,7 +67,6 @@ export const AGENT_KEYS: AgentKeys = {
   ...organization.KEYS,
   ...peers.KEYS,
   ...drafts.KEYS,
-  ...handlers.KEYS,
 };
 
 /** The sources that layers may name, in the order of that page. */
