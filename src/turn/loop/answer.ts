@@ -9,17 +9,22 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import { retryWhileBusy } from "../intake/lease.ts";
-import { askOnce } from "./ask-once.ts";
+import { askOnce, type Sending } from "./ask-once.ts";
 import { replyGuard } from "./reply-guard.ts";
 import type { AnswerStep, ModelCall, StepAnswer } from "./steps.ts";
 import { claimOf, journalKey, type TurnState } from "./turn-state.ts";
 
 /** A call of the model, for whoever may answer it or hears the answer. */
-export const callOf = (state: TurnState, compilation: Compilation, parameters: Parameters): ModelCall => ({
+export const callOf = (
+  state: TurnState,
+  compilation: Compilation,
+  parameters: Parameters,
+  send: Sending,
+): ModelCall => ({
   request: requestOf(compilation, parameters),
   taint: compilation.taint,
   events: claimOf(state).events,
-  ask: (asked) => askOnce(state, compilation, asked),
+  ask: (asked) => askOnce(state, compilation, asked, send),
 });
 
 /** A reply in place of the model's. `interrupted`: the work was begun before and acts outside, so it is not done again. */

@@ -1,9 +1,18 @@
 import { type Compilation, roomLeft } from "../../compiler/index.ts";
 import { frame } from "../../guard/index.ts";
-import { layerId, lowestTrust, ownKind, StrataError, toolName, untrusted } from "../../protocol/index.ts";
+import {
+  layerId,
+  lowestTrust,
+  ownKind,
+  type Parameters,
+  type Reply,
+  StrataError,
+  type TurnEvent,
+  toolName,
+  untrusted,
+} from "../../protocol/index.ts";
 import { retryWhileBusy } from "../intake/lease.ts";
 import { afforded } from "../spending/spend.ts";
-import { ask } from "./send.ts";
 import { parametersOf, withOmitted } from "./setup.ts";
 import type { Asked } from "./steps.ts";
 import { claimOf, journalKey, type TurnState } from "./turn-state.ts";
@@ -17,11 +26,18 @@ const HANDLER = ownKind("handler");
 /** What a step's request may answer with if it does not say how much. */
 const USUAL_TOKENS = 4_096;
 
+/** How a request is sent: `ask` of the turn. */
+export type Sending = (
+  state: TurnState,
+  compilation: Compilation,
+  parameters: Parameters,
+) => AsyncGenerator<TurnEvent, Reply>;
+
 /**
  * Asks the agent's model for a step that answers in its place, once: a turn that is run again finds the answer in the journal. A request that was
  * interrupted has changed nothing, so it is sent again.
  */
-export async function askOnce(state: TurnState, compilation: Compilation, asked: Asked): Promise<string> {
+export async function askOnce(state: TurnState, compilation: Compilation, asked: Asked, ask: Sending): Promise<string> {
   const { store, clock } = state.parts;
   const { scope } = state.lease.claim.thread;
   const { message, temperature = null, maxTokens = null } = asked;
@@ -29,7 +45,7 @@ export async function askOnce(state: TurnState, compilation: Compilation, asked:
   const key = journalKey(state, { tool: toolName(COMPLETE), input: { events, message, temperature, maxTokens } });
   const journal = await store.beginCall(scope, key, clock.recorded());
   if (journal.state === "done") return journal.outcome.text;
-  const text = await askModel(state, compilation, asked);
+  const text = await askModel(state, compilation, asked, ask);
   const end = () => store.endCall(scope, key, { text: untrusted(text), failed: false }, clock.recorded());
   if (journal.state === "new") await retryWhileBusy(end);
   // What an earlier turn has begun has its entry there, and is asked again after this one.
@@ -42,6 +58,7 @@ async function askModel(
   state: TurnState,
   compilation: Compilation,
   { message, ...parameters }: Asked,
+  ask: Sending,
 ): Promise<string> {
   const { setup } = state;
   const { maxTokens = USUAL_TOKENS } = parameters;

@@ -68,7 +68,7 @@ async function* sendOnce(state: TurnState, compiled: Compilation): AsyncGenerato
   state.unsent = state.added.length;
   yield { type: "compiled", round: state.requests.length + 1, ledger: compilation.ledger };
   const parameters = parametersOf(state.setup);
-  const call = callOf(state, compilation, parameters);
+  const call = callOf(state, compilation, parameters, ask);
   const inPlace = yield* answerInPlace(state, call);
   if (inPlace !== undefined && "interrupted" in inPlace)
     return { reply: NOTHING, said: [], compilation, interrupted: true };
