@@ -1,13 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { project } from "../../../tests/cli/strata.ts";
+import { project, strata } from "../../../tests/cli/strata.ts";
 import { type Case, chat } from "../../../tests/errors/doors.ts";
 
-/** A companion for which this code answers. */
-function handled(code: string, handler = "./handler.ts"): string {
+/** A chat with a companion for which this code answers. */
+async function handled(code: string, handler = "./handler.ts") {
   const folder = project((yaml) => yaml.replace("  companion:\n", `  companion:\n    handler: ${handler}\n`));
   writeFileSync(join(folder, "handler.ts"), code);
-  return folder;
+  await strata(["lock"], { cwd: folder });
+  return await chat(folder);
 }
 
 /** How people meet the errors of this feature, for `tests/errors/errors.test.ts`. */
@@ -15,7 +16,21 @@ export const CASES: readonly Case[] = [
   {
     code: "handler_failed",
     when: "the code that answers for an agent throws",
-    provoke: () => chat(handled("export default () => {\n  throw new Error('no greeting');\n};\n")),
+    provoke: () => handled("export default () => {\n  throw new Error('no greeting');\n};\n"),
     says: ["companion's handler failed at handler.ts:2:", "no greeting"],
+  },
+  {
+    code: "cage_missing",
+    when: "the machine lacks what the cage of an agent's code needs",
+    provoke: async () => {
+      const { PATH } = process.env;
+      process.env.PATH = "/nowhere";
+      try {
+        return await handled("export default () => ({ payload: 1 });\n", "{ file: ./handler.ts, level: process }");
+      } finally {
+        process.env.PATH = PATH;
+      }
+    },
+    says: ["the cage's level `process` cannot run here", "or set the level to `thread`"],
   },
 ];
