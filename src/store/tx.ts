@@ -123,8 +123,8 @@ export interface StorePart<Functions extends object = object> {
   readonly writes?: readonly WriteKind[];
   /** What else a turn that ends changes here, inside its one commit (law 7). */
   readonly onCommit?: (tx: Tx, turn: EndedTurn) => Promise<void>;
-  /** What its rows say of a turn, by the names that the turn's link has for it. A name keeps its meaning, else no record of before verifies. */
-  readonly inLink?: (tx: Tx, of: OneTurn) => Promise<Readonly<Record<string, unknown>>>;
+  /** What its rows say of a turn, by the names that the turn's link has for it. A name keeps its meaning, else no record of before verifies. `ending` is given in its commit: where that left nothing here, no row needs to be looked for. */
+  readonly inLink?: (tx: Tx, of: OneTurn, ending?: EndedTurn) => Promise<Readonly<Record<string, unknown>>>;
   /** The contact's texts that its rows of a turn name: they are there, and blank only where the contact was erased. */
   readonly named?: (tx: Tx, of: OneTurn) => Promise<readonly Digest[]>;
   /** Its tables whose rows are digested under their contact's key: of a contact there may be nothing else. */

@@ -130,7 +130,7 @@ describe("a folder whose strata.yaml is wrong", () => {
   });
 
   it("is refused with file and agent when a tool does not exist", async () => {
-    const { code, err } = await compose(project((yaml) => yaml.replace("memory_search", "memory_serch")));
+    const { code, err } = await compose(project((yaml) => yaml.replace("memory_search, read", "memory_serch, read")));
     expect(code).toBe(3);
     expect(err).toMatch(/strata\.yaml: agents\.companion\.tools: .*memory_serch.*did you mean `memory_search`/);
   });

@@ -155,7 +155,7 @@ describe("law 12: a reply that repeats memories", () => {
   it.each(["memory_search", "recall"])("which %s has found becomes none", async (tool) => {
     const folder = searching();
     const file = join(folder, "strata.yaml");
-    writeFileSync(file, readFileSync(file, "utf8").replace("memory_search", tool));
+    writeFileSync(file, readFileSync(file, "utf8").replace("memory_search, read", `${tool}, read`));
     const app = await strata(folder);
     const first = await thread(app);
     const own = "In the shed: the harbour master has its key, so ask him before noon.";

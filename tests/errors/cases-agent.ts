@@ -22,7 +22,7 @@ export const AGENT: readonly Case[] = [
     when: "two people decide about one call",
     provoke: async () => {
       const { cwd, env } = await speaking([SAVES, "It waits for you.", "I was told no."], (yaml) =>
-        yaml.replace("memory_save", "{ name: memory_save, approval: true }"),
+        yaml.replace("memory_save, memory_search, read", "{ name: memory_save, approval: true }, memory_search, read"),
       );
       await chat(cwd, { env });
       const { out } = await strata(["approval", "list", "--json"], { cwd, env });

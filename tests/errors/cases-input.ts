@@ -149,7 +149,7 @@ export const CONFIG: readonly Case[] = [
   {
     code: "tool_not_found",
     when: "an agent names a tool that is not there",
-    provoke: () => compose(project((yaml) => yaml.replace("memory_search", "memory_serch"))),
+    provoke: () => compose(project((yaml) => yaml.replace("memory_search, read", "memory_serch, read"))),
     says: ["memory_serch", "did you mean `memory_search`"],
   },
   {

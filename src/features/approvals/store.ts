@@ -147,7 +147,10 @@ export const APPROVAL_STORE = {
     finishApproval: (scope: Scope, id: ApprovalId) => ({ kind: "approval", scope, ids: [id] }),
   },
   onCommit: keepApprovals,
-  inLink: async (tx, of) => ({ approvals: await asked(tx, of) }),
+  inLink: async (tx, of, ending) =>
+    ending !== undefined && (ending.done === undefined || HELD_CALLS.of(ending.done.outcome) === undefined)
+      ? {}
+      : { approvals: await asked(tx, of) },
   named: async (tx, of) =>
     (await approvalsOfTurn(tx, of)).flatMap(({ input, note, outcome }) => [input, note ?? [], outcome ?? []].flat()),
   linked: {

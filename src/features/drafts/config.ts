@@ -11,7 +11,7 @@ const WAY = z.enum(WAYS);
 const DELIVERY = z
   .strictObject({
     way: WAY.default("send").describe(
-      "`send`: replies go out. `draft`: each reply waits until a person approves, edits or discards it (`strata draft`). `observe`: nobody gets a reply.",
+      "What becomes of replies. `send`: they go out. `draft`: each reply waits until a person approves, edits or discards it (`strata draft`). `observe`: nobody gets a reply.",
     ),
     channels: z
       .record(z.string().min(1).max(64), WAY)

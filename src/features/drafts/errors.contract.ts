@@ -20,7 +20,7 @@ export const CASES: readonly Case[] = [
     when: "two people decide about one draft",
     provoke: async () => {
       const cwd = project((yaml) => yaml.replace("  companion:\n", "  companion:\n    delivery: { way: draft }\n"));
-      await strata(["ask", "companion", "Are you open?"], { cwd });
+      await strata(["ask", "Are you open?"], { cwd });
       const { out } = await strata(["draft", "list", "--json"], { cwd });
       const [waiting]: readonly { readonly id: string }[] = JSON.parse(out);
       await strata(["draft", "discard", waiting?.id ?? ""], { cwd });

@@ -91,7 +91,8 @@ export const DRAFT_STORE = {
     ),
   },
   onCommit: keepDraft,
-  inLink: async (tx, of) => {
+  inLink: async (tx, of, ending) => {
+    if (ending !== undefined && (ending.done === undefined || DRAFT.of(ending.done.outcome) === undefined)) return {};
     const rows = await draftsOfTurn(tx, of);
     return rows.length === 0
       ? {}

@@ -9,7 +9,7 @@ import { callsOfTurn } from "../threads/open-calls.ts";
 import { findThread } from "../threads/threads.ts";
 import { findEpoch, rollingAt, type TranscriptEnd } from "../turns/epochs.ts";
 import { type OwnMessage, ownMessages, promptOf, requestRows } from "../turns/requests.ts";
-import { inOrder, type OneTurn, type Tx } from "../tx.ts";
+import { type EndedTurn, inOrder, type OneTurn, type Tx } from "../tx.ts";
 import { broken, sharedText } from "./pieces.ts";
 import { nameAt } from "./renamings.ts";
 
@@ -45,6 +45,8 @@ export interface ReadBefore {
   readonly staged?: readonly Row<"staged">[] | undefined;
   /** Where the transcript ended before the turn. */
   readonly base?: TranscriptEnd | undefined;
+  /** How the turn ends, in its commit. */
+  readonly ending?: EndedTurn;
 }
 
 /**
@@ -203,14 +205,14 @@ async function rest(
     epochs: await epochsOpened(tx, turn),
     slots: (await tx.all(slotsOfTurn(at))).sort((a, b) => a.position - b.position),
     staged: await batchFacts(tx, turn, read.staged),
-    ...(await partFacts(tx, at)),
+    ...(await partFacts(tx, at, read.ending)),
   };
 }
 
 /** What the features' parts say of it. */
-async function partFacts(tx: Tx, of: OneTurn): Promise<Record<string, unknown>> {
+async function partFacts(tx: Tx, of: OneTurn, ending?: EndedTurn): Promise<Record<string, unknown>> {
   const facts = {};
-  for (const part of tx.parts) Object.assign(facts, await part.inLink?.(tx, of));
+  for (const part of tx.parts) Object.assign(facts, await part.inLink?.(tx, of, ending));
   return facts;
 }
 

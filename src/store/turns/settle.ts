@@ -69,13 +69,9 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
   await settleCalls(tx, at, thread, { claim, outcome });
   await endTurn(tx, at, { outcome, words, end, own: isDone && end ? messages.length : null });
   const { requests } = outcome;
-  await commitParts(tx, {
-    scope,
-    turn: claim.turn,
-    requests,
-    report: (one) => void reports.push(one),
-    ...(isDone && { done }),
-  });
+  const report = (one: CommitReport): void => void reports.push(one);
+  const ending: EndedTurn = { scope, turn: claim.turn, requests, report, ...(isDone && { done }) };
+  await commitParts(tx, ending);
   await release(tx, thread, outcome.at);
   return {
     // What this commit wrote itself is read back.
@@ -85,6 +81,7 @@ async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Se
       events,
       staged,
       base: before,
+      ending,
     })),
     ...(reports.length > 0 && { reports }),
   };
