@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { databases, server, title } from "../../tests/postgres.ts";
 import { actorId } from "../protocol/index.ts";
@@ -18,7 +19,7 @@ import {
 } from "./contract/sample.contract.ts";
 import { type CopyProgress, type CopySide, copyStore } from "./copy.ts";
 import { openSqlite, openStore, resumeStore } from "./index.ts";
-import { MOVES } from "./moved.ts";
+import { MOVES, UNNOTICED } from "./moved.ts";
 import { postgresSide } from "./postgres/copy-side.ts";
 import { sqliteSide } from "./sqlite/copy-side.ts";
 import { plain } from "./statement.ts";
@@ -69,6 +70,9 @@ const shown = ([column, value]: readonly [string, unknown]): readonly [string, u
 
 const copied = (from: CopySide, to: CopySide, onProgress?: (progress: CopyProgress) => void): Promise<CopyProgress> =>
   copyStore(from, to, { id: randomUUID(), at: 0, ...(onProgress && { onProgress }) });
+
+/** While other programs have the source open. */
+const noticed = (): Promise<unknown> => pause(UNNOTICED + 200);
 
 /** All rows of all tables, one a line. */
 const dump = (from: CopySide): Promise<readonly string[]> =>
@@ -169,7 +173,7 @@ describe.each([
       const running = await openSqlite(join(folder, "from.db"), { parts: PARTS });
       const thread = await open(running, ANN);
       const place = await address();
-      await copied(from, await sideAt(place));
+      await copyStore(from, await sideAt(place), { id: randomUUID(), at: 0, noticed });
       await expect(exchange(running, thread, "into the old one")).rejects.toMatchObject({ code: "store_moved" });
       await running.close();
       await expect(openStore(join(folder, "from.db"), { parts: PARTS })).rejects.toMatchObject({ code: "store_moved" });
@@ -177,7 +181,7 @@ describe.each([
 
       const there = await openStore(place, { parts: PARTS });
       await exchange(there, await open(there, ANN), "into the new one");
-      await copied(await sideAt(place), from);
+      await copyStore(await sideAt(place), from, { id: randomUUID(), at: 0, noticed });
       await expect(open(there, scopeOf("bob"))).rejects.toMatchObject({ code: "store_moved" });
       await there.close();
       expect(await dump(from)).toEqual(await dump(await sideAt(place)));

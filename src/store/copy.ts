@@ -56,6 +56,8 @@ const OWN = new Set(["migration", UNFINISHED, MOVES]);
 export interface NewCopy {
   readonly id: string;
   readonly at: number;
+  /** Until every program at the source has noticed its mark. Left out, none is there. */
+  readonly noticed?: () => Promise<unknown>;
   readonly onProgress?: (progress: CopyProgress) => void;
 }
 
@@ -69,13 +71,16 @@ export interface NewCopy {
 export async function copyStore(
   from: CopySide,
   to: CopySide,
-  { id, at, onProgress = () => undefined }: NewCopy,
+  { id, at, noticed, onProgress = () => undefined }: NewCopy,
 ): Promise<CopyProgress> {
   const tables = await from.read(async (source) =>
     inOrder((await from.tables(source)).filter(({ name }) => !OWN.has(name))),
   );
   const copy = await begin(from, to, { tables, id });
   const before = await mark(from, { id: copy, other: to.name, at });
+  await noticed?.();
+  // Behind whoever still writes.
+  await from.write(async () => undefined);
   return from.read(async (source) => {
     const counts = await countsOf(source, tables);
     const total = sum(counts);

@@ -39,6 +39,9 @@ export async function unmark(tx: MoveTx): Promise<Moved | undefined> {
   return found;
 }
 
+/** Milliseconds for which a program takes a store for unmoved before it looks again. A copy waits longer before it reads. */
+export const UNNOTICED = 2_000;
+
 /** @throws StrataError `store_moved` if the store was copied to another one and not taken up again */
 export async function refuseMoved(tx: MoveTx, name: string): Promise<void> {
   const found = await moved(tx);

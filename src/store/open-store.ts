@@ -1,6 +1,7 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { StrataError } from "../protocol/index.ts";
 import type { CopyProgress, CopySide, NewCopy } from "./copy.ts";
-import { type Moved, moved, unmark } from "./moved.ts";
+import { type Moved, moved, UNNOTICED, unmark } from "./moved.ts";
 import { whereOf } from "./postgres/address.ts";
 import { nameOf } from "./postgres/failure.ts";
 import type { PostgresOptions, ServerFacts } from "./postgres/open.ts";
@@ -55,7 +56,7 @@ export async function copyStores(
     if (source === undefined || target === undefined) return { done: 0, total: 0 };
     // Opening it refreshes an older index; a source that an earlier attempt marked has one of today.
     if ((await source.read(moved)) === undefined) await (await openStore(from, { parts })).close();
-    return await copyStore(source, target, copy);
+    return await copyStore(source, target, { ...copy, noticed: () => pause(UNNOTICED + 500) });
   } finally {
     for (const side of sides) await side.close();
   }

@@ -20,7 +20,7 @@ import {
   waitingTexts,
 } from "./memory/vectors.ts";
 import type { MemoryStore, VectorStore } from "./memory-store.ts";
-import { refuseMoved } from "./moved.ts";
+import { refuseMoved, UNNOTICED } from "./moved.ts";
 import { head } from "./record/chain.ts";
 import { contactRows } from "./record/contact-rows.ts";
 import { eraseContact, finishErasure, isLogToClear, noteLogCleared, unfinishedErasures } from "./record/erase.ts";
@@ -61,14 +61,21 @@ interface OwnBinding extends Binding {
 }
 
 /** No write reaches a database that was copied elsewhere since it was opened. */
-const whileHere = (database: Database): Database => ({
-  ...database,
-  write: (work) =>
-    database.write(async (tx) => {
-      await refuseMoved(tx, database.name);
-      return work(tx);
-    }),
-});
+function whileHere(database: Database): Database {
+  let looked = Number.NEGATIVE_INFINITY;
+  return {
+    ...database,
+    write: (work) =>
+      database.write(async (tx) => {
+        const now = performance.now();
+        if (now - looked > UNNOTICED) {
+          await refuseMoved(tx, database.name);
+          looked = now;
+        }
+        return work(tx);
+      }),
+  };
+}
 
 /** The store over a database: only here do transactions begin. */
 export function storeOver(opened: Database): Store {
