@@ -301,7 +301,7 @@ describe("a record that was changed from outside", () => {
 
   it("shows what was added: a slot, a message at the transcript's end, a turn, a closed thread", async () => {
     const added = [
-      `insert into slot select org, agent, contact, thread, position + 90, turn, kind, speaker, piece, at from slot limit 1`,
+      `insert into slot select org, agent, contact, thread, position + 90, turn, kind, speaker, piece, at, act from slot limit 1`,
       `insert into message select org, agent, contact, thread, epoch, position + 1, piece, trust, tokens, came_with, rolling
        from message where epoch = 2 order by position desc limit 1`,
       `insert into turn select org, agent, contact, 'trn_x', thread, seq + 90, status, attempt, version, started_at, ended_at,
