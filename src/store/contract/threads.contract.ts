@@ -42,6 +42,19 @@ export function threadContract(openStore: OpenStore): void {
   });
 
   describe("threads", () => {
+    it("is found by its name, and counted with those on which something happened since", async () => {
+      const store = await openStore();
+      const { org, agent } = scopeOf();
+      const first = await store.openThread(scopeOf(), opening("first"));
+      const second = await store.openThread(scopeOf("bob"), opening("second", { at: NOW + 5 }));
+      expect(await store.threadNamed(scopeOf(), { channel: "test", key: "first" })).toEqual(first);
+      expect(await store.threadNamed(scopeOf(), { channel: "test", key: "second" })).toBeUndefined();
+      expect(await store.liveThreads({ org, agent }, 0)).toEqual({ count: 2, oldest: first });
+      expect(await store.liveThreads({ org, agent }, NOW)).toEqual({ count: 1, oldest: second });
+      expect(await store.liveThreads({ org, agent }, NOW + 5)).toEqual({ count: 0 });
+      await store.close();
+    });
+
     it("opens a conversation once, however often it is opened", async () => {
       const store = await openStore();
       const first = await open(store);
