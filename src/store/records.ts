@@ -217,10 +217,6 @@ export interface TurnOutcome {
   readonly outbox: OutboxId;
   /** What was said and is not to be remembered, by its event and by the outbox row for the reply: it stays in the thread's record. */
   readonly unremembered: readonly (EventId | OutboxId)[];
-  /** Whether what was said goes into its senders' logs. */
-  readonly log?: true;
-  /** Real time, before which nobody is given the reply to deliver it: who listens may take it. `never`: it counts as delivered. `nobody`: it is no message. */
-  readonly deliverAfter?: number | "never" | "nobody";
   /** How a turn of several senders ends for those whose messages it has not answered because the agent's money ran out. */
   readonly unpaid?: Extract<TurnEnd, { status: "failed" }>;
   /** Of a turn of several senders: what it came to for each whose messages it has handled. Those of the others keep waiting. */

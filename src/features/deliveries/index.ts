@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { count, minute, oneLine, printable, type Style, setIn } from "../../print/index.ts";
 import type { AgentName } from "../../protocol/index.ts";
+import { isCalled, type RunningTurn } from "../../turn/index.ts";
 import type { Job, JobWorld, Task } from "../../work/index.ts";
 import type { Feature } from "../feature.ts";
 import { FIELDS, given, list, NEXT, nextAfter, PAGE, TIME } from "../fields.ts";
@@ -11,7 +12,7 @@ import { DELIVERY_API, type DeliveryApi, deliveryApi } from "./api.ts";
 import { DELIVERY, UNDELIVERED } from "./columns.ts";
 import { KEYS } from "./config.ts";
 import type { DeliveryPorts } from "./deliver.ts";
-import { isOwnReport, OUTBOX_STORE, STATUSES } from "./store.ts";
+import { DELIVER_AFTER, isOwnReport, OUTBOX_STORE, STATUSES } from "./store.ts";
 
 export { DELIVERY_API, type DeliveryApi } from "./api.ts";
 export type { Delivery, DeliveryPorts, SendDelivery } from "./deliver.ts";
@@ -114,6 +115,7 @@ export const FEATURE: Feature<DeliveryPorts> = {
   needs: ["schedules"],
   keys: KEYS,
   steps: {
+    onStart: async (turn) => DELIVER_AFTER.put(turn.extras, () => deliverAfter(turn)),
     // A message that stays marked as waiting is shown once more.
     onReplyRead: async ({ parts, lease: { claim } }) => {
       const { scope } = claim.thread;
@@ -126,6 +128,17 @@ export const FEATURE: Feature<DeliveryPorts> = {
   jobs: [replies],
   open: (world) => ({ api: ({ parts }) => DELIVERY_API.open(deliveryApi(parts, world)) }),
 };
+
+/** Within how many milliseconds a reader of the turn takes its `done`, and a caller that waits for another's turn finds the reply. */
+const LISTENS = 60_000;
+const FINDS = 3_000;
+
+/** From when on the outbox may deliver a reply that is committed now: whoever is reading it must not get it twice. */
+function deliverAfter(turn: RunningTurn): number | "never" | "nobody" {
+  if (isCalled(turn)) return "nobody";
+  if (turn.replyTo === "nobody") return "never";
+  return turn.parts.clock.real() + (turn.replyTo === "outbox" ? FINDS : LISTENS);
+}
 
 type Outgoing = Awaited<ReturnType<DeliveryApi["outbox"]>>[number];
 

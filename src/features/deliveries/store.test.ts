@@ -17,7 +17,7 @@ import {
 } from "../../store/index.contract.ts";
 import type { Store } from "../../store/index.ts";
 import { SCHEDULE } from "../schedules/index.ts";
-import { OUTBOX_STORE, type OutboxMessage } from "./store.ts";
+import { DELIVER_AFTER, OUTBOX_STORE, type OutboxMessage } from "./store.ts";
 
 const BOB = scopeOf("bob");
 const OTHERS = [scopeOf("ann", "other"), scopeOf("ann", "companion", "elsewhere")];
@@ -27,6 +27,13 @@ const outboxOf = (store: Store) => store.part(OUTBOX_STORE);
 const asking = (more: { holder?: string; now?: number; until?: number; limit?: number } = {}) => {
   return { holder: "postman", now: NOW, until: NOW + 30_000, limit: 9, ...more };
 };
+
+/** What a turn leaves whose reply a listener may take until then. */
+function after(time: number): object {
+  const extras = {};
+  DELIVER_AFTER.put(extras, () => time);
+  return extras;
+}
 
 /** A reply that waits to be delivered. */
 async function reply(store: Store, text: string, scope = ANN): Promise<OutboxMessage["id"]> {
@@ -185,7 +192,7 @@ function deliveries(openStore: OpenStore): void {
     it("is not due before a listener had time to take it", async () => {
       const store = await openStore();
       const thread = await open(store);
-      await exchange(store, thread, "Hi", { reply: "Hello", more: { deliverAfter: NOW + 5_000 } });
+      await exchange(store, thread, "Hi", { reply: "Hello", more: { extras: after(NOW + 5_000) } });
       expect(await outboxOf(store).dueDeliveries(OWNER, asking({ now: NOW + 4_999 }))).toEqual([]);
       expect(await outboxOf(store).dueDeliveries(OWNER, asking({ now: NOW + 5_000 }))).toMatchObject([
         { text: "Hello" },
@@ -196,8 +203,8 @@ function deliveries(openStore: OpenStore): void {
     it("waits for an older one of its conversation that a listener may still take, and for none of another", async () => {
       const store = await openStore();
       const [thread, bobs] = [await open(store), await open(store, BOB)];
-      const says = (to: typeof thread, reply: string, deliverAfter: number) =>
-        exchange(store, to, "Hi", { reply, more: { deliverAfter } });
+      const says = (to: typeof thread, reply: string, at: number) =>
+        exchange(store, to, "Hi", { reply, more: { extras: after(at) } });
       await says(thread, "one", NOW + 60_000);
       await says(thread, "two", NOW + 3_000);
       await says(bobs, "for Bob", NOW + 3_000);

@@ -5,6 +5,7 @@ import {
   isBatch,
   type OrgId,
   type OutboxId,
+  outcomePart,
   type Scope,
   SELF,
   type Spoken,
@@ -99,6 +100,12 @@ interface DeliveryTry {
   readonly at: number;
 }
 
+/**
+ * From when on a turn's reply may be given to somebody who delivers it, in real time, asked for in the commit. `never`: it counts as
+ * delivered. `nobody`: it is no message. Left out: at once.
+ */
+export const DELIVER_AFTER = outcomePart<() => number | "never" | "nobody">();
+
 /** Replies on their way out, and how far they came. What was erased is none of them. */
 export const OUTBOX_STORE = {
   name: "deliveries",
@@ -154,7 +161,8 @@ async function sendReply(tx: Tx, { scope, turn, done }: EndedTurn): Promise<void
   // What is said in a turn of several is in its senders' own.
   if (done === undefined || done.words === null || isBatch(scope)) return;
   const { thread } = done.claim;
-  const { outbox: id, at, deliverAfter: due = null } = done.outcome;
+  const { outbox: id, at } = done.outcome;
+  const due = DELIVER_AFTER.of(done.outcome)?.() ?? null;
   if (due === "nobody") return;
   const sent = { ...owner(scope), id, thread: thread.id, turn, channel: thread.channel, piece: done.words, at };
   const far =

@@ -2,15 +2,17 @@
 
 import { z } from "zod";
 import { ago, count, minute, number, printable, type Style, setIn, table } from "../../print/index.ts";
-import { type AgentName, type Allowed, CONVERSATION_LIMITS, type ContactId } from "../../protocol/index.ts";
+import { type AgentName, type Allowed, CONVERSATION_LIMITS, type ContactId, isBatch, isReserved } from "../../protocol/index.ts";
 import type { Paging, Position } from "../../store/index.ts";
 import {
   type AgentAccess,
   accessTo,
   checkOutside,
   featureApi,
+  isCalled,
   knownScope,
   type Parts,
+  type RunningTurn,
   recordAct,
 } from "../../turn/index.ts";
 import type { LiveSource, LiveSources } from "../../turn/sources/index.ts";
@@ -19,7 +21,7 @@ import { FIELDS, LIST_OF_AGENT, list, NEXT, nextAfter, TIME } from "../fields.ts
 import { operation } from "../operation.ts";
 import { PROOF } from "../shapes.ts";
 import { conversation, type Logs } from "./source.ts";
-import { LOG_STORE, type LogHead, type SenderLog } from "./store.ts";
+import { LOG_STORE, LOGGED, type LogHead, type SenderLog } from "./store.ts";
 
 /** What was said with each sender. Each look is recorded. @throws StrataError `not_allowed`, `agent_not_found` */
 export interface LogApi {
@@ -138,9 +140,19 @@ export const FEATURE: Feature = {
   open: () => ({ api: ({ parts }) => LOG_API.open(logApi(parts)) }),
   // The logs are asked for where a layer shows one.
   steps: {
+    onStart: async (turn) => {
+      if (isLogged(turn)) LOGGED.put(turn.extras, true);
+    },
     sources: ({ store }) => logSources({ log: (of) => store.part(LOG_STORE).log(of) }),
   },
 };
+
+/** An agent's own turns answer nobody. */
+function isLogged(turn: RunningTurn): boolean {
+  const { scope } = turn.lease.claim.thread;
+  if (isBatch(scope)) return true;
+  return turn.setup.agent.history === "log" && !isReserved(scope.contact) && !isCalled(turn);
+}
 
 type Head = Awaited<ReturnType<LogApi["logs"]>>[number];
 type Log = NonNullable<Awaited<ReturnType<LogApi["log"]>>>;

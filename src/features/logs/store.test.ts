@@ -27,11 +27,12 @@ import {
   take,
 } from "../../store/index.contract.ts";
 import type { Store, Thread } from "../../store/index.ts";
+import { loggedExtras } from "./store.contract.ts";
 import { LOG_STORE } from "./store.ts";
 
 const logs = (store: Store) => store.part(LOG_STORE);
 
-const logged = (more: RunOptions = {}): RunOptions => ({ ...more, more: { log: true, ...more.more } });
+const logged = (more: RunOptions = {}): RunOptions => ({ ...more, more: { extras: loggedExtras(), ...more.more } });
 
 /** A message that is answered and logged. */
 const talk = (store: Store, thread: Thread, text: string, more: RunOptions = {}) =>

@@ -3,8 +3,10 @@ import {
   type ContactId,
   type ContactScope,
   type EventId,
+  isBatch,
   isKept,
   type OrgId,
+  outcomePart,
   type Proof,
   type Spoken,
   spoken,
@@ -66,9 +68,12 @@ export interface LogHead {
   readonly lastActivity: number;
 }
 
+/** Set where what a turn says goes into its senders' logs. */
+export const LOGGED = outcomePart<true>();
+
 /**
  * Logs of what the senders themselves wrote, for agents with `history: log`; what operators or the platform say on their threads is
- * no entry. Kept within `CONVERSATION_LIMITS` by a turn's commit, where its outcome says `log` and it has a reply. The oldest entries
+ * no entry. Kept within `CONVERSATION_LIMITS` by a turn's commit, where `LOGGED` is set and it has a reply. The oldest entries
  * of a sender go first, and of too many senders the one silent for longest.
  */
 export const LOG_STORE = {
@@ -86,7 +91,8 @@ export const LOG_STORE = {
 
 /** Notes which of its sender's messages a turn answered, within the limits. Part of its commit. */
 async function logTurn(tx: Tx, { scope, turn, done }: EndedTurn): Promise<void> {
-  if (done?.outcome.log !== true || !isKept(done.outcome.end) || done.outcome.end.reply === null) return;
+  // What is said in a turn of several is in its senders' own.
+  if (done === undefined || isBatch(scope) || LOGGED.of(done.outcome) !== true || !isKept(done.outcome.end) || done.outcome.end.reply === null) return;
   const { claim, outcome } = done;
   // What others say on the thread is no word of the sender's: a turn on that alone leaves nothing here.
   const said = claim.events.filter(({ kind, trust }) => kind === "message" && trust === "contact");

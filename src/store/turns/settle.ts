@@ -282,7 +282,7 @@ export async function linkTurn(tx: Tx, at: Pick<Settling, "scope" | "turn">, rea
 
 /** What a turn of several senders is for one of them: its end and the reply. What was sent and paid for stands in the turn of all. */
 function outcomeFor({ thread, events }: Claim, outcome: TurnOutcome): TurnOutcome {
-  const { at, model, wire, mode, deliverAfter } = outcome;
+  const { at, model, wire, mode, extras } = outcome;
   const batchReply = outcome.replies?.find((one) => one.thread === thread.id);
   return {
     end: endFor(outcome, batchReply, events.length),
@@ -294,12 +294,10 @@ function outcomeFor({ thread, events }: Claim, outcome: TurnOutcome): TurnOutcom
     messages: [],
     requests: [],
     writes: [],
-    extras: {},
+    extras,
     totals: { modelCalls: 0, toolCalls: 0, usage: NO_USAGE, dollars: 0, milliseconds: 0 },
     outbox: batchReply?.outbox ?? outcome.outbox,
     unremembered: batchReply?.unremembered ?? [],
-    log: true,
-    ...(deliverAfter !== undefined && { deliverAfter }),
   };
 }
 

@@ -41,7 +41,7 @@ import type { ModelCard } from "../../wire/index.ts";
 import type { Lease } from "../intake/lease.ts";
 import type { WaitingThreads } from "../intake/waiting-threads.ts";
 import type { Parts } from "../parts.ts";
-import type { CallParameters, RunOptions } from "../runtime.ts";
+import type { CallParameters, ReplyTo, RunOptions } from "../runtime.ts";
 import type { Gathered, LiveSources, StoredSources } from "../sources/index.ts";
 import type { SpendTracker } from "../spending/spend-tracker.ts";
 
@@ -93,6 +93,8 @@ export interface RunningTurn {
   readonly setup: TurnSetup;
   readonly lease: Lease;
   readonly recorded: RunOptions["recorded"];
+  /** Who takes its reply. */
+  readonly replyTo: ReplyTo;
   /** What of the run's limits is left for a call. The run itself keeps one model call, for its answer. */
   readonly limitsLeft: () => Budgets["turn"];
   /** The key under which features leave an `outcomePart` for their `onCommit`. */

@@ -8,7 +8,6 @@ import {
   canonicalJson,
   isBatch,
   isKept,
-  isReserved,
   issueId,
   lowestTrust,
   type Message,
@@ -46,8 +45,6 @@ export type OutgoingNote = NonNullable<StepRecord["outgoing"]>[number];
 
 /** A running turn: who takes part, and what has come of it so far. Lives in memory until the one commit. */
 export interface TurnState extends RunningTurn {
-  /** Who takes its reply. */
-  readonly replyTo: ReplyTo;
   readonly startedAt: number;
   past: Past;
   /** The newest compilation that was sent: it holds the epochs the turn opened. */
@@ -128,23 +125,12 @@ function usedBefore({ tools }: Parts, { open, epoch, continues }: Claim): Map<To
   return used;
 }
 
-/** Within how many milliseconds a reader of the turn takes its `done`, and a caller that waits for another's turn finds the reply. */
-const LISTENS = 60_000;
-const FINDS = 3_000;
-
 function replyToOf(parts: TurnParts, { replyTo = "reader", recorded }: RunOptions, thread: Thread): ReplyTo {
   const { channel, scope } = thread;
   // Nothing that is said there is delivered.
   if (recorded !== undefined || channel === REPLAY || answersCall(parts, thread)) return "nobody";
   // What several senders are told is not in the turn's own end, so whoever reads it does not read the replies.
   return replyTo === "reader" && isBatch(scope) ? "outbox" : replyTo;
-}
-
-/** From when on the outbox may deliver a reply that is committed now: whoever is reading it must not get it twice. */
-function deliverAfter(state: TurnState): NonNullable<TurnOutcome["deliverAfter"]> {
-  if (isCalled(state)) return "nobody";
-  if (state.replyTo === "nobody") return "never";
-  return state.parts.clock.real() + (state.replyTo === "outbox" ? FINDS : LISTENS);
 }
 
 /** Whether another turn's call runs it. */
@@ -264,9 +250,6 @@ export function outcomeOf(
     totals: totalsOf(state),
     ...(state.answered.length + state.outgoing.length > 0 && { steps: stepsOf(state) }),
     outbox,
-    // An agent's own turns answer nobody.
-    ...(setup.agent.history === "log" && !isReserved(claim.thread.scope.contact) && !isCalled(state) && { log: true }),
-    deliverAfter: deliverAfter(state),
     ...(claim.batchMembers && { replies: repliesOf(state, claim, "stop" in ending ? ending : NOTHING_SAID) }),
     ...(unpaid && { unpaid: { status: "failed", code: unpaid.error.code, message: unpaid.unanswered } }),
     unremembered: forgottenOf(state, ending, outbox),
