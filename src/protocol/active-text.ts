@@ -18,7 +18,7 @@ export interface ActiveText {
   readonly stands: number | null;
   readonly text?: Trusted;
   readonly line?: Trusted;
-  readonly wordsOf: Trust;
+  readonly textTrust: Trust;
   /** Version 0; missing if no text is declared. */
   readonly declared?: Trusted;
 }
@@ -34,10 +34,10 @@ export function activeText(
   const found = versions.find(isIt);
   const pointer = pointers.find(isIt);
   const stands = found?.n ?? (pointer === undefined ? 0 : pointer.stands);
-  const base = { stands, wordsOf: layer.trust, ...(declared !== undefined && { declared }) };
+  const base = { stands, textTrust: layer.trust, ...(declared !== undefined && { declared }) };
   if (found !== undefined && isInPlace(layer, found)) {
     const { n, text, line, trust } = found;
-    return { ...base, version: n, text, wordsOf: trust, ...(line !== undefined && { line }) };
+    return { ...base, version: n, text, textTrust: trust, ...(line !== undefined && { line }) };
   }
   // What was written for another place leaves this one as it is declared, and so does what was written between two reads of the store.
   const isDeclared = pointer?.stands === 0 || (pointer?.stands !== null && standsAtFirst(agent, part));
@@ -51,14 +51,14 @@ export interface ActiveSkill {
   readonly text: Trusted;
   /** 0 for the text that is declared or in a folder. */
   readonly version: number;
-  readonly wordsOf: Trust;
+  readonly textTrust: Trust;
 }
 
 /** The enabled skills, by name: declared ones that nobody changed or disabled, and what operators wrote. Pure. */
 export function activeSkills(agent: Agent, layer: Layer, active: ActiveTexts): readonly ActiveSkill[] {
   return skillNames(agent, layer, active).flatMap((name) => {
-    const { text, version, wordsOf } = activeText(agent, { layer, part: name }, active);
-    return text === undefined ? [] : [{ name, text, version: version ?? 0, wordsOf }];
+    const { text, version, textTrust } = activeText(agent, { layer, part: name }, active);
+    return text === undefined ? [] : [{ name, text, version: version ?? 0, textTrust }];
   });
 }
 

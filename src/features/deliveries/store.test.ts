@@ -29,7 +29,7 @@ const asking = (more: { holder?: string; now?: number; until?: number; limit?: n
 };
 
 /** What a turn leaves whose reply a listener may take until then. */
-function after(time: number): object {
+function dueAt(time: number): object {
   const extras = {};
   DELIVER_AFTER.put(extras, () => time);
   return extras;
@@ -192,7 +192,7 @@ function deliveries(openStore: OpenStore): void {
     it("is not due before a listener had time to take it", async () => {
       const store = await openStore();
       const thread = await open(store);
-      await exchange(store, thread, "Hi", { reply: "Hello", more: { extras: after(NOW + 5_000) } });
+      await exchange(store, thread, "Hi", { reply: "Hello", more: { extras: dueAt(NOW + 5_000) } });
       expect(await outboxOf(store).dueDeliveries(OWNER, asking({ now: NOW + 4_999 }))).toEqual([]);
       expect(await outboxOf(store).dueDeliveries(OWNER, asking({ now: NOW + 5_000 }))).toMatchObject([
         { text: "Hello" },
@@ -204,7 +204,7 @@ function deliveries(openStore: OpenStore): void {
       const store = await openStore();
       const [thread, bobs] = [await open(store), await open(store, BOB)];
       const says = (to: typeof thread, reply: string, at: number) =>
-        exchange(store, to, "Hi", { reply, more: { extras: after(at) } });
+        exchange(store, to, "Hi", { reply, more: { extras: dueAt(at) } });
       await says(thread, "one", NOW + 60_000);
       await says(thread, "two", NOW + 3_000);
       await says(bobs, "for Bob", NOW + 3_000);

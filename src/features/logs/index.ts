@@ -2,7 +2,14 @@
 
 import { z } from "zod";
 import { ago, count, minute, number, printable, type Style, setIn, table } from "../../print/index.ts";
-import { type AgentName, type Allowed, CONVERSATION_LIMITS, type ContactId, isBatch, isReserved } from "../../protocol/index.ts";
+import {
+  type AgentName,
+  type Allowed,
+  CONVERSATION_LIMITS,
+  type ContactId,
+  isBatch,
+  isReserved,
+} from "../../protocol/index.ts";
 import type { Paging, Position } from "../../store/index.ts";
 import {
   type AgentAccess,

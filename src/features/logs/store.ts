@@ -92,7 +92,14 @@ export const LOG_STORE = {
 /** Notes which of its sender's messages a turn answered, within the limits. Part of its commit. */
 async function logTurn(tx: Tx, { scope, turn, done }: EndedTurn): Promise<void> {
   // What is said in a turn of several is in its senders' own.
-  if (done === undefined || isBatch(scope) || LOGGED.of(done.outcome) !== true || !isKept(done.outcome.end) || done.outcome.end.reply === null) return;
+  if (
+    done === undefined ||
+    isBatch(scope) ||
+    LOGGED.of(done.outcome) !== true ||
+    !isKept(done.outcome.end) ||
+    done.outcome.end.reply === null
+  )
+    return;
   const { claim, outcome } = done;
   // What others say on the thread is no word of the sender's: a turn on that alone leaves nothing here.
   const said = claim.events.filter(({ kind, trust }) => kind === "message" && trust === "contact");

@@ -35,7 +35,7 @@ export interface MemoryPorts {
 /** What a turn does with memories: what was saved stands at its start, what fits its message is recalled. */
 export function memorySteps({ vectors }: MemoryPorts): TurnSteps {
   return {
-    standing,
+    frozenBlock: frozenMemories,
     sources: ({ store }, agent) => memorySources(store, agent),
     gathered: ({ name }, layers, { contents, notes }) => ({
       contents: withoutDoubles(layers, contents),
@@ -85,7 +85,7 @@ function vectorNotes(says: string | undefined, layers: readonly Layer[]): Gather
 }
 
 /** Reads what was saved. Where that cannot be read, nothing is frozen again, and what stands frozen stays (law 13). */
-async function standing(
+async function frozenMemories(
   parts: TurnParts,
   setup: TurnSetup,
   { scope, epoch, undone }: FoundThread,

@@ -54,7 +54,7 @@ function contentOf(
   { layer, active, found }: SkillsBlock,
 ): Extract<LayerContent, { kind: "text" | "empty" }> {
   const skills = activeSkills(withFolders(agent, found), layer, active);
-  const trust = lowestTrust(skills.map(({ wordsOf }) => wordsOf));
+  const trust = lowestTrust(skills.map(({ textTrust }) => textTrust));
   const none = { kind: "empty", because: "no skill is enabled" } as const;
   if (agent.skillFolders === undefined && !skills.some(({ text }) => isStandard(text)))
     return skills.length === 0 ? none : { kind: "text", text: skillsText(skills), trust };

@@ -55,7 +55,7 @@ export const skillTools = (world: ToolDeps): readonly Tool[] => [
         if (path === undefined) return instructions(world.disk, skill, { folder, kept });
         const known = kept.find((one) => one.path === path);
         if (known !== undefined)
-          return answeredAs(skill.wordsOf, shortened(known.text, skillRules(declared).characters));
+          return answeredAs(skill.textTrust, shortened(known.text, skillRules(declared).characters));
         if (world.disk === undefined || folder === undefined) return refused(notRead(noFiles(name)));
         return fileOf(world.disk, { skill, folder, path, most: skillRules(declared).characters });
       },
@@ -72,14 +72,14 @@ function unknown(name: string, skills: readonly ActiveSkill[]): string {
 
 async function instructions(
   disk: ProjectDisk | undefined,
-  { text, wordsOf }: ActiveSkill,
+  { text, textTrust }: ActiveSkill,
   { folder, kept }: { readonly folder: FolderSkill | undefined; readonly kept: readonly SkillFile[] },
 ): Promise<ToolOutcome> {
   const body = (isStandard(text) ? readSkill(text).skill?.body : undefined) ?? text;
   const inFolder = disk === undefined || folder === undefined ? [] : await filesOf(disk, folder);
   const files = [...new Set([...kept.map(({ path }) => path), ...inFolder])];
   const list = files.length === 0 ? "" : `\n\n${filesOfSkill(files)}`;
-  return answeredAs(wordsOf, `${body}${list}`);
+  return answeredAs(textTrust, `${body}${list}`);
 }
 
 /** Where the standard has a skill's files. */
@@ -121,7 +121,7 @@ async function fileOf({ reader }: ProjectDisk, { skill, folder, path, most }: Sk
     const found = await reader.read(file, 4 * most);
     if (found === undefined) return refused(notRead(noSuchFile(skill.name, shown)));
     if (!isInside(folder.folder, found.real)) return refused(notRead(outside(skill.name, shown)));
-    return answeredAs(skill.wordsOf, shortened(found.text, most));
+    return answeredAs(skill.textTrust, shortened(found.text, most));
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return refused(notRead(unreadable(skill.name, shown, why)));

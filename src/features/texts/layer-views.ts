@@ -68,16 +68,16 @@ function viewOf(agent: Agent, { layer, active, proposals }: Seen): LayerView {
   const base = baseOf(agent, { layer, active, proposals });
   if (source.kind === "skills") {
     const skills = activeSkills(agent, layer, active);
-    return { ...base, wordsOf: trust, ...sized(skills.length === 0 ? undefined : skillsText(skills)) };
+    return { ...base, textTrust: trust, ...sized(skills.length === 0 ? undefined : skillsText(skills)) };
   }
   if (mutability !== "versioned") {
-    return { ...base, wordsOf: trust, ...sized(source.kind === "text" ? source.text : undefined) };
+    return { ...base, textTrust: trust, ...sized(source.kind === "text" ? source.text : undefined) };
   }
-  const { version, text, wordsOf } = activeText(agent, { layer }, active);
-  return { ...base, version: version ?? 0, wordsOf, ...sized(text) };
+  const { version, text, textTrust } = activeText(agent, { layer }, active);
+  return { ...base, version: version ?? 0, textTrust, ...sized(text) };
 }
 
-function baseOf(agent: Agent, { layer, active, proposals }: Seen): Omit<LayerView, "wordsOf"> {
+function baseOf(agent: Agent, { layer, active, proposals }: Seen): Omit<LayerView, "textTrust"> {
   const { id, rank, mutability, editors, scope, trust } = layer;
   const source = sourceName(layer.source);
   const passed = passedOver(agent, active.versions).filter((one) => one.layer === id);

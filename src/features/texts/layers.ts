@@ -340,7 +340,7 @@ const row = (view: LayerView): readonly string[] => [
   number(view.rank),
   edited(view),
   view.version === undefined ? "" : number(view.version),
-  view.wordsOf,
+  view.textTrust,
   view.characters === undefined ? "" : number(view.characters),
   view.proposals === 0 ? "" : number(view.proposals),
   view.source ?? "",
@@ -353,13 +353,13 @@ interface Around {
 }
 
 function viewLines(agent: string, view: LayerView, { passed, style }: Around): readonly string[] {
-  const { id, rank, scope, version: n, wordsOf, characters, source, text } = view;
+  const { id, rank, scope, version: n, textTrust, characters, source, text } = view;
   const made = n === undefined ? "" : n === 0 ? ", as declared" : `, version ${n}`;
   const size = characters === undefined ? "" : `, ${count(characters, "character")}`;
   const nothing = source === undefined || n !== undefined ? "It says nothing." : `Filled in each turn: ${source}.`;
   return [
     `${style.bold(id)}, rank ${rank}, ${edited(view)}${made}`,
-    `words of the ${wordsOf}, scope ${scope}${size}`,
+    `words of the ${textTrust}, scope ${scope}${size}`,
     ...(view.proposals === 0 ? [] : [style.yellow(proposalsLine(view.proposals, agent))]),
     ...passed,
     "",

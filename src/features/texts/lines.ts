@@ -194,7 +194,7 @@ export const LAYER = z
     text: z.string().optional().describe("what is sent of it now; absent if it is filled in each turn"),
     characters: z.number().optional(),
     version: z.number().optional().describe("the active version; 0 is the declared text"),
-    wordsOf: TRUST,
+    textTrust: TRUST,
     proposals: z.number().describe("how many wait"),
     source: z.string().optional(),
     passedOver: list(PASSED_OVER).optional().describe("which of its edited texts; absent: none"),
@@ -258,7 +258,7 @@ export const SKILL = z
     enabled: z.boolean(),
     text: z.string().describe("what is sent of it while it is enabled; of a disabled one, what was sent last"),
     version: z.number().describe("of that text; 0 is the declared one"),
-    wordsOf: TRUST,
+    textTrust: TRUST,
     proposals: z.number(),
   })
   .meta({ id: "Skill" });

@@ -33,8 +33,8 @@ interface Seen {
 
 /** None of a skill that is no longer declared and that nobody has written. */
 async function viewOf(access: AgentAccess, { name, layer, active, proposals }: Seen): Promise<SkillView | undefined> {
-  const { version, text, declared, wordsOf } = activeText(access.agent, { layer, part: name }, active);
-  if (version !== null && text !== undefined) return { name, enabled: true, text, version, wordsOf, proposals };
+  const { version, text, declared, textTrust } = activeText(access.agent, { layer, part: name }, active);
+  if (version !== null && text !== undefined) return { name, enabled: true, text, version, textTrust, proposals };
   const { parts, owner } = access;
   const key = { layer: layer.id, part: name };
   const last = await lastActive(access, key);
@@ -43,7 +43,7 @@ async function viewOf(access: AgentAccess, { name, layer, active, proposals }: S
   const shown = before?.text ?? declared ?? newest?.text;
   if (shown === undefined) return undefined;
   const written = before ?? (declared === undefined ? newest : undefined);
-  return { name, enabled: false, text: shown, version: last, wordsOf: written?.trust ?? layer.trust, proposals };
+  return { name, enabled: false, text: shown, version: last, textTrust: written?.trust ?? layer.trust, proposals };
 }
 
 /** The version that was active before the skill was disabled; 0 for one that never was enabled. */

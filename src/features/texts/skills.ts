@@ -103,7 +103,7 @@ const skill = operation({
   },
   show: (found, { style, agentWords }) => [
     `${style.bold(found.name)}, ${stateOf(found)}, version ${found.version}`,
-    `words of the ${found.wordsOf}, ${count(found.text.length, "character")}`,
+    `words of the ${found.textTrust}, ${count(found.text.length, "character")}`,
     ...(found.proposals === 0 ? [] : [style.yellow(approving(found.name, agentWords))]),
     "",
     printable(found.text),
@@ -322,7 +322,7 @@ function listLines(agent: string, all: readonly SkillView[], style: Style): read
     one.name,
     stateOf(one),
     number(one.version),
-    one.wordsOf,
+    one.textTrust,
     number(one.text.length),
     oneLine(isStandard(one.text) ? (readSkill(one.text).skill?.description ?? "") : one.text, BEGINNING),
   ]);

@@ -54,10 +54,10 @@ describe("the layers of an agent", () => {
       ["conversation", 10, "live"],
     ]);
     const of = (id: string) => layers.find((layer) => layer.id === id);
-    expect(of("precedence")).toMatchObject({ text: "A lower layer wins.", characters: 19, wordsOf: "operator" });
+    expect(of("precedence")).toMatchObject({ text: "A lower layer wins.", characters: 19, textTrust: "operator" });
     expect(of("precedence")).not.toHaveProperty("version");
-    expect(of("loop")).toMatchObject({ text: "Look twice.", version: 1, wordsOf: "agent", proposals: 1 });
-    expect(of("inbox")).toMatchObject({ text: DECLARED.inbox, version: 0, wordsOf: "operator", proposals: 0 });
+    expect(of("loop")).toMatchObject({ text: "Look twice.", version: 1, textTrust: "agent", proposals: 1 });
+    expect(of("inbox")).toMatchObject({ text: DECLARED.inbox, version: 0, textTrust: "operator", proposals: 0 });
     expect(of("soul")).toMatchObject({ text: "patient-gardener", version: 0, source: "soul" });
     expect(of("skills")).toMatchObject({ text: "- invoicing: Write number, date and sum.", source: "skills" });
     expect(of("clock")).toMatchObject({ source: "clock", trust: "platform" });
@@ -157,7 +157,7 @@ describe("an operator's edit", () => {
       parent: 0,
       place: { rank: 6, source: "text", declared: digestOf(DECLARED.loop) },
     });
-    expect(await desk(set).layer("loop")).toMatchObject({ text: "Look. Act.", version: 1, wordsOf: "operator" });
+    expect(await desk(set).layer("loop")).toMatchObject({ text: "Look. Act.", version: 1, textTrust: "operator" });
     expect((await set.runtime.use(TEXT_API).textVersions(OPERATOR, set.agent.name, LOOP)).map(({ n }) => n)).toEqual([
       1,
     ]);
@@ -268,7 +268,7 @@ describe("law 2 a text whose layer was declared again", () => {
     const sent = moved.sent[0]?.prefix.system.map(({ text }) => text).join("\n");
     expect(sent).toContain(DECLARED.loop);
     expect(sent).not.toContain("Be bold.");
-    expect(await desk(moved).layer("loop")).toMatchObject({ version: 0, text: DECLARED.loop, wordsOf: "operator" });
+    expect(await desk(moved).layer("loop")).toMatchObject({ version: 0, text: DECLARED.loop, textTrust: "operator" });
     expect(await moved.runtime.use(AGENT_API).attention(OPERATOR)).toMatchObject([{ displaced: 1, outdated: 0 }]);
     await expect(desk(moved).decide(n, "approved")).rejects.toMatchObject({
       code: "text_refused",
@@ -628,7 +628,7 @@ describe("a proposal", () => {
     expect(await desk(set).layer("loop")).toMatchObject({ version: 0, proposals: 1 });
     await expect(desk(set).activate(LOOP, 1)).rejects.toMatchObject({ code: "text_decided" });
     expect(await desk(set).decide(1, "approved")).toMatchObject({ active: true, status: "kept", trust: "agent" });
-    expect(await desk(set).layer("loop")).toMatchObject({ version: 1, wordsOf: "agent", proposals: 0 });
+    expect(await desk(set).layer("loop")).toMatchObject({ version: 1, textTrust: "agent", proposals: 0 });
     await expect(desk(set).decide(1, "rejected")).rejects.toMatchObject({ code: "text_decided" });
   });
 

@@ -154,11 +154,11 @@ interface AtStart extends FrozenBlock {
 }
 
 async function atStart(parts: TurnParts, setup: TurnSetup, found: FoundThread): Promise<AtStart> {
-  const standing = (await parts.steps.standing(parts, setup, found)) ?? NOTHING;
+  const frozenBlock = (await parts.steps.frozenBlock(parts, setup, found)) ?? NOTHING;
   const { epoch } = found;
-  const isFresh = epoch === undefined || standing.forgotten;
-  const frozen = isFresh ? (standing.frozen?.items.map(({ id }) => id) ?? []) : frozenIn(epoch);
-  return { ...standing, seen: seenWith(epoch, frozen, standing.saved) };
+  const isFresh = epoch === undefined || frozenBlock.forgotten;
+  const frozen = isFresh ? (frozenBlock.frozen?.items.map(({ id }) => id) ?? []) : frozenIn(epoch);
+  return { ...frozenBlock, seen: seenWith(epoch, frozen, frozenBlock.saved) };
 }
 
 const NOTHING: FrozenBlock = { forgotten: false, saved: [], notes: [] };

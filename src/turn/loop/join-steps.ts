@@ -45,10 +45,10 @@ export function inOrder(list: readonly TurnSteps[]): Steps {
     sources: (parts, agent) => Object.assign({}, ...list.map((step) => step.sources?.(parts, agent))),
     restated: (parts, agent) => Object.assign({}, ...list.map((step) => step.restated?.(parts, agent))),
     stored: (parts, agent, active) => Object.assign({}, ...list.map((step) => step.stored?.(parts, agent, active))),
-    standing: async (parts, setup, found) => {
+    frozenBlock: async (parts, setup, found) => {
       for (const step of list) {
-        const standing = await step.standing?.(parts, setup, found);
-        if (standing !== undefined) return standing;
+        const frozenBlock = await step.frozenBlock?.(parts, setup, found);
+        if (frozenBlock !== undefined) return frozenBlock;
       }
       return undefined;
     },

@@ -320,7 +320,7 @@ export interface TurnSteps {
   /** What fills layers of its prefix that are no texts of the store. `active` are the edited texts; undefined if they cannot be read. */
   readonly stored?: (parts: TurnParts, agent: Agent, active: ActiveTexts | undefined) => StoredSources;
   /** Memories for the start of an epoch, in frames. The first feature that answers decides. */
-  readonly standing?: (parts: TurnParts, setup: TurnSetup, found: FoundThread) => Promise<FrozenBlock | undefined>;
+  readonly frozenBlock?: (parts: TurnParts, setup: TurnSetup, found: FoundThread) => Promise<FrozenBlock | undefined>;
   /** What all live layers were filled with, as it is sent: to remove what would stand there twice. */
   readonly gathered?: (agent: Agent, layers: readonly Layer[], gathered: Gathered) => Gathered;
   readonly answer?: AnswerStep;

@@ -93,7 +93,7 @@ const contentsOf = (agent: Agent, layers: readonly Layer[], active: ActiveTexts)
 
 function contentOf(agent: Agent, layer: Layer, active: ActiveTexts): LayerContent {
   if (layer.source.kind === "skills") return skillsOf(agent, layer, active);
-  const { version, text, wordsOf: trust, line } = activeText(agent, { layer }, active);
+  const { version, text, textTrust: trust, line } = activeText(agent, { layer }, active);
   if (version === null || text === undefined) return { kind: "empty", because: "nothing is declared" };
   if (version === 0) return { kind: "text", text };
   return { kind: "text", text, trust, version, ...(line !== undefined && { line }) };
@@ -102,5 +102,5 @@ function contentOf(agent: Agent, layer: Layer, active: ActiveTexts): LayerConten
 function skillsOf(agent: Agent, layer: Layer, active: ActiveTexts): LayerContent {
   const skills = activeSkills(agent, layer, active);
   if (skills.length === 0) return { kind: "empty", because: "no skill is enabled" };
-  return { kind: "text", text: skillsText(skills), trust: lowestTrust(skills.map(({ wordsOf }) => wordsOf)) };
+  return { kind: "text", text: skillsText(skills), trust: lowestTrust(skills.map(({ textTrust }) => textTrust)) };
 }

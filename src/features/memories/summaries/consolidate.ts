@@ -163,8 +163,8 @@ async function kept(
   group: Group,
   { answer, trust, turn }: { readonly answer: Answer; readonly trust: Trust; readonly turn: TurnId },
 ): Promise<readonly StoreWrite[] | { readonly because: string }> {
-  const { text, standing } = readAnswer(textOf(answer), group);
-  const because = problemOf(answer, [text, ...standing.map(({ content }) => content)].join("\n"), text);
+  const { text, lastingWishes } = readAnswer(textOf(answer), group);
+  const because = problemOf(answer, [text, ...lastingWishes.map(({ content }) => content)].join("\n"), text);
   if (because !== undefined) return { because };
   const sources = group.memories.map(({ id }) => id);
   const done = await summedUp(parts, scope, byOf(group));
@@ -182,7 +182,7 @@ async function kept(
     ...(first && { validFrom: first.at }),
   };
   const { at } = summary;
-  const facts = standing.map((one): NewMemory => ({ kind: "fact", ...one, trust, by: "agent", sources, at }));
+  const facts = lastingWishes.map((one): NewMemory => ({ kind: "fact", ...one, trust, by: "agent", sources, at }));
   return [summary, ...facts].map((memory) => SAVE_MEMORY.plan({ memory: { ...memory, turn } }));
 }
 
@@ -193,17 +193,18 @@ const MOST_STANDING = 8;
 function readAnswer(
   answer: string,
   group: Group,
-): { readonly text: string; readonly standing: readonly Pick<NewMemory, "content" | "tags">[] } {
-  if (!("session" in group)) return { text: answer, standing: [] };
-  const standing: Pick<NewMemory, "content" | "tags">[] = [];
+): { readonly text: string; readonly lastingWishes: readonly Pick<NewMemory, "content" | "tags">[] } {
+  if (!("session" in group)) return { text: answer, lastingWishes: [] };
+  const lastingWishes: Pick<NewMemory, "content" | "tags">[] = [];
   const told = answer.split("\n").filter((line) => {
     const [tag, mark] = Object.entries(STANDING_LINES).find(([, begins]) => line.startsWith(begins)) ?? [];
     if (tag === undefined || mark === undefined) return true;
     const content = line.slice(mark.length).trim();
-    if (content !== "" && standing.length < MOST_STANDING) standing.push({ content: untrusted(content), tags: [tag] });
+    if (content !== "" && lastingWishes.length < MOST_STANDING)
+      lastingWishes.push({ content: untrusted(content), tags: [tag] });
     return false;
   });
-  return { text: told.join("\n").trim(), standing };
+  return { text: told.join("\n").trim(), lastingWishes };
 }
 
 const textOf = ({ parts }: Answer): string =>
