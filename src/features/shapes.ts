@@ -42,7 +42,8 @@ export const THREAD = z
   })
   .meta({ id: "Thread" });
 
-const JSON_VALUE: z.ZodType<Json> = z.json();
+/** Described as any value: OpenAPI has no description of the recursive form. */
+const JSON_VALUE: z.ZodType<Json> = z.any();
 
 export const SLOT = z
   .object({

@@ -271,8 +271,12 @@ function erasing(openStore: OpenStore): void {
         input: null,
         note: "",
         outcome: { text: "", failed: false },
+        // Who decided stays, and who erased is who has closed the other.
+        ...{ decidedBy: "operator", decidedById: "member:mia" },
       });
-      expect(left.find(({ id }) => id === second.id)).toMatchObject({ input: null, status: "denied" });
+      expect(left.find(({ id }) => id === second.id)).toMatchObject({
+        ...{ input: null, status: "denied", decidedBy: "operator", decidedById: "token:operator" },
+      });
       await expect(approvalsOf(store).decideApproval(gone, second.id, decision())).rejects.toMatchObject({
         code: "approval_decided",
       });

@@ -2,6 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   type Allowed,
+  actorId,
+  allow,
   contactId,
   MEMORY_KINDS,
   type Memory,
@@ -221,6 +223,25 @@ describe("JSON lines", () => {
     await load(ann, { text });
     const trusts = (await kept(ann)).map(({ content, trust, by }) => `${content} ${trust} ${by}`).sort();
     expect(trusts).toEqual(["a operator operator", "b contact operator", "c operator operator"]);
+  });
+
+  it("says of each memory who wrote it down: whom the file names, with their id, and otherwise who imports it", async () => {
+    const from = await stand();
+    const save = (who: string) => {
+      const actor = allow({ org: ORG, role: "operator", id: actorId(who) }, "operate");
+      return from.runtime.use(MEMORY_API).remember(actor, from.ann, { content: untrusted(who), tags: [] });
+    };
+    await save("member:mia");
+    await save("key:k1");
+    const { load, ann, kept } = await stand();
+    const file = await exported(from, from.ann);
+    await load(ann, { text: `${file}${lines({ content: "nobody's", trust: "contact" })}` });
+    const authors = (await kept(ann)).map(({ content, by, byId }) => `${content}: ${by} ${byId}`).sort();
+    expect(authors).toEqual([
+      "key:k1: operator key:k1",
+      "member:mia: operator member:mia",
+      `nobody's: operator ${OPERATOR.id}`,
+    ]);
   });
 
   it("`check` saves nothing", async () => {
