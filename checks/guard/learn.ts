@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { legible } from "../../src/guard/override/fold.ts";
-import { type By, featuresOf, lengthOf, placeOf, written } from "../../src/guard/override/weigh.ts";
+import { type By, featuresOf, lengthOf, featurePlace, weightsText } from "../../src/guard/override/weigh.ts";
 import { around, type Contrast, contrasts, overriding } from "./contrast.ts";
 
 /**
@@ -93,7 +93,7 @@ function learn(samples: readonly Sample[]): Learned {
   };
   const rows = samples.map(({ features, isOverride, counts }) => ({
     // The first column is the bias: it is on in every row.
-    columns: Int32Array.from([0, ...features.filter(isKnown).map((one) => columnOf(placeOf(one)))]),
+    columns: Int32Array.from([0, ...features.filter(isKnown).map((one) => columnOf(featurePlace(one)))]),
     share: 1 / lengthOf(features),
     isOverride,
     counts,
@@ -160,6 +160,6 @@ const { bias, weights } = learn([
   ...samplesOf(ownLayers(), false, PAIRED),
   ...samplesOf(ownPages(), false, PAGE),
 ]);
-const table = written(weights);
+const table = weightsText(weights);
 writeFileSync(WEIGHTS, `${JSON.stringify({ bias: Math.round(bias * 1_000) / 1_000, table }, null, 2)}\n`);
 process.stdout.write(`${weights.size} weights, ${table.length} characters\n`);

@@ -9,7 +9,7 @@ interface CutParts {
   readonly lengths: readonly number[];
 }
 
-interface Room {
+interface CutRoom {
   /** Tokens that the whole block may have. */
   readonly room: number;
   readonly count: CountTokens;
@@ -24,7 +24,7 @@ interface Room {
 export function cutParts(
   layer: string,
   parts: readonly LayerPart[],
-  { room, count, block }: Room,
+  { room, count, block }: CutRoom,
 ): CutParts | undefined {
   const filled = parts.filter(({ text }) => text !== "");
   const sizes = filled.map(({ text }) => count(text));

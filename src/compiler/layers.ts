@@ -133,7 +133,7 @@ interface At {
 }
 
 /** What is sent of a layer. */
-interface Sent {
+interface SentLayer {
   readonly text: Trusted | Framed;
   readonly tokens: number;
   /** How many of its items. Default: all. */
@@ -163,11 +163,11 @@ function drop(one: Draft, at: At, room: number): Rendered {
   );
 }
 
-function finish(one: Draft, { place, count }: At, sent: Sent | undefined, fate: Fate): Rendered {
+function finish(one: Draft, { place, count }: At, sent: SentLayer | undefined, fate: Fate): Rendered {
   const { layer, content } = one;
   const { text, shown } = sent ?? {};
   const items = content.kind === "items" ? itemsOf(content, text === undefined ? 0 : shown) : undefined;
-  const parts = one.lined ? undefined : partsOf(content, sent === undefined ? [] : sent.lengths, count);
+  const parts = one.lined ? undefined : sentParts(content, sent === undefined ? [] : sent.lengths, count);
   const entry: LedgerEntry = {
     section: layer.id,
     place,
@@ -188,7 +188,7 @@ function finish(one: Draft, { place, count }: At, sent: Sent | undefined, fate: 
 }
 
 /** What becomes of the parts of a layer, where so many characters of each are sent. Default: all. */
-function partsOf(
+function sentParts(
   content: LayerContent,
   lengths: readonly number[] | undefined,
   count: CountTokens,
@@ -256,7 +256,7 @@ function cutText(
   { text, parts = [{ name: layer.id, text }] }: Extract<LayerContent, { readonly kind: "text" }>,
   room: number,
   count: CountTokens,
-): Pick<Sent, "text" | "lengths"> | undefined {
+): Pick<SentLayer, "text" | "lengths"> | undefined {
   const write = (body: string): Trusted | Framed => headed(layer, body);
   const cut = cutParts(layer.id, parts, { room, count, block: (body) => countBlock(write(body), count) });
   return cut && { text: write(cut.text), lengths: cut.lengths };
@@ -268,7 +268,7 @@ function cutItems(
   content: Items,
   room: number,
   count: CountTokens,
-): Pick<Sent, "text" | "shown"> | undefined {
+): Pick<SentLayer, "text" | "shown"> | undefined {
   const { items } = content;
   const showing = (shown: number): Trusted | Framed =>
     headed(layer, `${framesOf(content, items.slice(0, shown))}\n${moreItems(items.length - shown)}`);

@@ -84,7 +84,7 @@ export const sizeWhileRunning = ({ sections }: Unfit, budgets: Agent["budgets"],
   limit - Math.max(Math.ceil(limit / 4), claimAhead(sections, budgets, limit) + eighthOf(limit));
 
 /** What is sent beside the prefix and the conversation, in tokens. */
-interface Sent {
+interface SentBeside {
   readonly limit: number;
   /** The turn's own messages and the live layers. */
   readonly beside: number;
@@ -95,7 +95,7 @@ interface Sent {
  * The size of a prefix that makes room for a running conversation: its claim is left free beside what this turn says, but the layers keep
  * what their budgets and `system` give them. Layers without a budget keep what they must.
  */
-export function sizeAnew({ sections }: Unfit, { limit, beside, budgets }: Sent): number {
+export function sizeAnew({ sections }: Unfit, { limit, beside, budgets }: SentBeside): number {
   const step = limit / STEPS;
   const free = limit - Math.min(beside, limit / 2) - limit * MARGIN - claimOf(budgets, limit);
   const size = Math.floor(Math.floor(free / step) * step);

@@ -38,7 +38,7 @@ export interface StretchRequest {
   readonly compile: (turn: TurnId, running: Epoch | undefined) => Compilation;
 }
 
-interface Room {
+interface StretchRoom {
   /** Words that the summary may have. */
   readonly words: number;
   readonly limit: number;
@@ -54,7 +54,7 @@ type StretchMemory = Pick<Memory, "kind" | "at" | "trust" | "speaker" | "content
 export function stretchRequest(
   memories: readonly StretchMemory[],
   by: SummaryGroup,
-  { words, limit, count }: Room,
+  { words, limit, count }: StretchRoom,
 ): StretchRequest {
   const text = trusted(by === "session" ? sessionTask(words) : topicTask(words));
   const free = limit - countBlock(text, count);
@@ -68,7 +68,7 @@ export function stretchRequest(
     left += count(whole) - count(sent);
   }
   const message = messageOf(texts);
-  const sent: Sent = {
+  const sent: SentMessage = {
     message,
     trust: lowestTrust(["agent", ...memories.slice(0, texts.length).map(({ trust }) => trust)]),
     tokens: countMessage(message, count),
@@ -79,7 +79,7 @@ export function stretchRequest(
   return { said: texts.length, compile: (turn, running) => compiled(sent, asked, { turn, running, limit }) };
 }
 
-interface Sent extends Pick<TranscriptMessage, "message" | "trust" | "tokens"> {
+interface SentMessage extends Pick<TranscriptMessage, "message" | "trust" | "tokens"> {
   /** Tokens that were cut off. */
   readonly left: number;
   readonly items: NonNullable<LedgerEntry["items"]>;
@@ -92,7 +92,7 @@ interface Placed {
 }
 
 function compiled(
-  { message, trust, tokens, left, items }: Sent,
+  { message, trust, tokens, left, items }: SentMessage,
   asked: { readonly text: Trusted; readonly tokens: number },
   { turn, running, limit }: Placed,
 ): Compilation {

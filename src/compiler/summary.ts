@@ -57,12 +57,16 @@ export function summaryRequest(running: Epoch, gone: number, asking: Asking): Co
 }
 
 /** How many messages of the transcript are sent, and how many of them are to be summarized. */
-interface Reach {
+interface SummaryReach {
   readonly length: number;
   readonly least: number;
 }
 
-function askingOver(running: Epoch, { length, least }: Reach, { words, limit, count, layers }: Asking): Compilation {
+function askingOver(
+  running: Epoch,
+  { length, least }: SummaryReach,
+  { words, limit, count, layers }: Asking,
+): Compilation {
   const transcript = running.transcript.slice(0, length);
   const text = instruction(words, laidBeside({ ...running, transcript }, layers), transcript.slice(least));
   const live: LedgerEntry = {

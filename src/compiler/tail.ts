@@ -55,7 +55,7 @@ export function carry(rendered: readonly Rendered[], carrying: Carrying): Tail {
   const sizes = new Map(kept.flatMap(({ text, told }) => (told ? [[told.layer, countBlock(text, count)]] : [])));
   const still = new Set(stays ? staying.map(({ layer }) => layer.id) : []);
   return {
-    parts: inOrder(passing.map((one) => passingPart(one, carrying.plan))),
+    parts: systemLast(passing.map((one) => passingPart(one, carrying.plan))),
     kept,
     whole: stays ? staying.map(wholeOf) : [],
     entries: rendered.map(({ entry, layer }) =>
@@ -115,7 +115,7 @@ function passingPart({ layer, text, isOurs }: TailText, plan: TailPlan): TailPar
 }
 
 /** A system message stands after the user message. */
-const inOrder = (parts: readonly TailPart[]): readonly TailPart[] => [
+const systemLast = (parts: readonly TailPart[]): readonly TailPart[] => [
   ...parts.filter(({ way }) => way !== "turn-scoped"),
   ...parts.filter(({ way }) => way === "turn-scoped"),
 ];

@@ -259,11 +259,11 @@ function findPlain(text: string): readonly FoundSecret[] {
 export function secretProblem(text: string, name?: string): string | undefined {
   const [first, ...more] = findSecrets(text);
   if (first === undefined) return undefined;
-  const where = name === undefined ? `at ${placeOf(text, first.start)}` : `in ${name}`;
+  const where = name === undefined ? `at ${placeInText(text, first.start)}` : `in ${name}`;
   return secret(SECRET_KINDS[first.kind], where, more.length);
 }
 
-function placeOf(text: string, start: number): string {
+function placeInText(text: string, start: number): string {
   const before = text.slice(0, start).split("\n");
   const character = `character ${(before.at(-1)?.length ?? 0) + 1}`;
   return before.length === 1 ? character : `line ${before.length}, ${character}`;

@@ -66,7 +66,7 @@ const ONE_SIGN = new RegExp(`^[${SPACELESS}]$`, "u");
 const PLAIN = /^\w*$/;
 
 /** In parts, so that the beginning of a word is folded to the beginning of what it is folded to. */
-const folded = (word: string): string => (PLAIN.test(word) ? word.toLowerCase() : foldedWhole(word));
+const foldedWord = (word: string): string => (PLAIN.test(word) ? word.toLowerCase() : foldedWhole(word));
 
 const foldedWhole = (word: string): string =>
   word.replace(UNSEEN_SIGNS, "").normalize("NFKD").toLowerCase().replaceAll("ς", "σ");
@@ -82,7 +82,7 @@ export function privateWords(texts: readonly PrivateText[]): PrivateWords {
   const short: { name: string; words: readonly string[] }[] = [];
   let last = START;
   for (const { name, text } of texts) {
-    const words = (text.match(WORD) ?? []).map(folded).filter((word) => word !== "");
+    const words = (text.match(WORD) ?? []).map(foldedWord).filter((word) => word !== "");
     if (words.length < SHORTEST) continue;
     for (const word of [...words, BORDER]) {
       last = extend(states, last, word, owners.length);
@@ -164,7 +164,7 @@ export function scanFor({ states, owners, beginnings }: PrivateWords): Scan {
   let settled = 0;
 
   const word = (text: string, from: number): void => {
-    const said = folded(text);
+    const said = foldedWord(text);
     if (said === "") return;
     while (state !== START && !stateAt(states, state).next.has(said)) {
       state = stateAt(states, state).link;
@@ -216,7 +216,7 @@ export function scanFor({ states, owners, beginnings }: PrivateWords): Scan {
     at += done;
     rest = rest.slice(done);
     const growing = isLast ? -1 : rest.search(WORD);
-    const begins = growing < 0 ? "" : folded(rest.slice(growing));
+    const begins = growing < 0 ? "" : foldedWord(rest.slice(growing));
     // A word that is none of them ends whatever came before it, and need not be waited for.
     const isOther = begins !== "" && !beginnings.has(begins);
     if (isLast || isOther) {

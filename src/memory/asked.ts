@@ -1,5 +1,5 @@
 import { type AskedDate, datesIn } from "./dates.ts";
-import { foldName, type Word, wordsOf } from "./fold.ts";
+import { foldedWords, foldName, type Word } from "./fold.ts";
 import {
   AGENT_ROLES,
   FIRST_PERSON,
@@ -94,7 +94,7 @@ export interface Talkers {
 export function readAsked(texts: readonly AskedText[], talkers: Talkers): ParsedQuery {
   const cut = texts.map(({ text, weight }) => ({ text: text.slice(0, LONGEST_TEXT), weight }));
   const newest = cut[0]?.text ?? "";
-  const words = cut.map(({ text, weight }) => ({ words: wordsOf(text), weight }));
+  const words = cut.map(({ text, weight }) => ({ words: foldedWords(text), weight }));
   const { speakers } = talkers;
   const asks = asksIn(newest);
   const asksNow = isOfNow(newest, asks);
@@ -157,7 +157,7 @@ function whoOf(newest: string, words: readonly Word[], talkers: Talkers): Who {
   if (named.length > 0) return { named: named.length === 1 ? one : "", self, other, saysMe: false, saysYou: false };
   if (other !== "" && OF_AGENT.test(newest)) return { named: other, self, other, saysMe: false, saysYou: false };
   const plain = newest.replace(COURTESY, " ");
-  const meant = plain === newest ? words : wordsOf(plain);
+  const meant = plain === newest ? words : foldedWords(plain);
   return {
     named: "",
     self,

@@ -49,11 +49,11 @@ export function foldName(name: string): string {
 }
 
 /** The words of a text in order, until they have `most` terms; the rest is not read. */
-export function wordsOf(text: string, most: number = Number.POSITIVE_INFINITY): readonly Word[] {
+export function foldedWords(text: string, most: number = Number.POSITIVE_INFINITY): readonly Word[] {
   const words: Word[] = [];
   let left = most;
   for (const [match] of fold(text.slice(0, LONGEST_READ)).matchAll(WORD)) {
-    for (const part of partsOf(match)) {
+    for (const part of withoutApostrophes(match)) {
       for (const word of readWord(part, left)) {
         words.push(word);
         left -= word.terms.length;
@@ -91,7 +91,7 @@ export function stemOf(word: string): string {
 }
 
 /** "melanie's" becomes "melanie" and "don't" becomes "don": what follows the apostrophe says nothing. */
-function partsOf(word: string): readonly string[] {
+function withoutApostrophes(word: string): readonly string[] {
   if (!/['’]/.test(word)) return [word];
   return word.split(/['’]/).filter((part, at) => at === 0 || !CONTRACTED.has(part));
 }

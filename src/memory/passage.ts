@@ -1,4 +1,4 @@
-import { wordsOf } from "./fold.ts";
+import { foldedWords } from "./fold.ts";
 import { STOP_WORDS } from "./word-lists.ts";
 
 /** In a longer text, only one stretch of this length is searched: the one with most of the question's words. */
@@ -84,7 +84,7 @@ function pieces(line: string): readonly string[] {
 }
 
 function tellingIn(text: string): ReadonlySet<string> {
-  return new Set(wordsOf(text).flatMap(({ word, terms }) => (STOP_WORDS.has(word) ? [] : terms)));
+  return new Set(foldedWords(text).flatMap(({ word, terms }) => (STOP_WORDS.has(word) ? [] : terms)));
 }
 
 /** The terms of the last question: many texts are searched for the same one. */
@@ -95,17 +95,17 @@ function asked(question: string): ReadonlySet<string> {
   return last.terms;
 }
 
-interface Span {
+interface TextSpan {
   readonly from: number;
   readonly to: number;
 }
 
 /** The consecutive lines with most of the question; the rarer a word is in the text, the more it counts. */
-function best(lines: readonly string[], asked: ReadonlySet<string>, most: number): Span {
+function best(lines: readonly string[], asked: ReadonlySet<string>, most: number): TextSpan {
   const terms = lines.map((line) => [...tellingIn(line)].filter((term) => asked.has(term)));
   const frequency = new Map<string, number>();
   for (const term of terms.flat()) frequency.set(term, (frequency.get(term) ?? 0) + 1);
-  let chosen: Span & { readonly score: number } = { from: 0, to: fitting(lines, 0, most), score: 0 };
+  let chosen: TextSpan & { readonly score: number } = { from: 0, to: fitting(lines, 0, most), score: 0 };
   for (const [at] of lines.entries()) {
     if (at > 0 && (terms[at]?.length ?? 0) === 0) continue;
     const from = at > 0 && HEADING.test(lines[at - 1] ?? "") ? at - 1 : at;

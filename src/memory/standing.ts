@@ -1,4 +1,4 @@
-import { fold, MARK, wordsOf } from "./fold.ts";
+import { fold, foldedWords, MARK } from "./fold.ts";
 import { STOP_WORDS } from "./word-lists.ts";
 
 /** Lasting statements: what somebody says once and means from then on. A rule says what is to be done, a wish what they prefer. */
@@ -99,7 +99,7 @@ function claimOf(sentence: string): Claim {
   const [wanted = ""] = sentence.split(LESS_WANTED);
   const [what = "", ...conditions] = wanted.split(CONDITION);
   const ways = new Map<number, number>();
-  for (const { word } of wordsOf(what))
+  for (const { word } of foldedWords(what))
     for (const [matter, all] of MATTERS.entries()) {
       const way = all.findIndex((words) => words.has(word));
       if (way >= 0) ways.set(matter, way);
@@ -114,7 +114,7 @@ function claimOf(sentence: string): Claim {
 }
 
 function tellingOf(text: string): ReadonlySet<string> {
-  const words = wordsOf(text).filter(({ word }) => !STOP_WORDS.has(word) && !SAYS_SO.has(word));
+  const words = foldedWords(text).filter(({ word }) => !STOP_WORDS.has(word) && !SAYS_SO.has(word));
   return new Set(
     words.flatMap(({ word, terms }) => (MATTERS.some((ways) => ways.some((way) => way.has(word))) ? [] : terms)),
   );

@@ -1,4 +1,4 @@
-import { foldName, isSpaceless, stemOf, wordsOf } from "./fold.ts";
+import { foldedWords, foldName, isSpaceless, stemOf } from "./fold.ts";
 import { OF_KIND } from "./kinds.ts";
 import { FUNCTION_SIGNS, NUMBER_WORDS, STOP_WORDS, TIME_WORDS } from "./word-lists.ts";
 
@@ -49,7 +49,7 @@ export function topicsOf(texts: readonly TopicText[], { least, speakers }: Topic
     const left = [...of].filter((place) => !taken.has(place)).sort((a, b) => a - b);
     if (left.length < least) continue;
     for (const place of left) taken.add(place);
-    topics.push({ name: nameOf(term, words, new Set(left)), of: left });
+    topics.push({ name: subjectName(term, words, new Set(left)), of: left });
   }
   return topics;
 }
@@ -72,7 +72,7 @@ function gathered(words: Subjects): ReadonlyMap<string, ReadonlySet<number>> {
   return all;
 }
 
-function nameOf(term: string, words: Subjects, of: ReadonlySet<number>): string {
+function subjectName(term: string, words: Subjects, of: ReadonlySet<number>): string {
   const own = words.get(term);
   if (own !== undefined && [...own.of].some((place) => of.has(place))) return mostSaid(own.said)[0] ?? term;
   const members = (OF_KIND.get(term) ?? []).flatMap((member) => words.get(member) ?? []);
@@ -125,16 +125,16 @@ const IS_WORD = /^[\p{L}\p{N}]/u;
 const IS_CAPITAL = /^\p{Lu}/u;
 
 /** People use few different words: each is processed once. */
-function reader(): typeof wordsOf {
-  const known = new Map<string, ReturnType<typeof wordsOf>>();
+function reader(): typeof foldedWords {
+  const known = new Map<string, ReturnType<typeof foldedWords>>();
   return (token) => {
-    const words = known.get(token) ?? (IS_WORD.test(token) ? wordsOf(token) : []);
+    const words = known.get(token) ?? (IS_WORD.test(token) ? foldedWords(token) : []);
     known.set(token, words);
     return words;
   };
 }
 
-function saidIn({ content, tags }: TopicText, read: typeof wordsOf): readonly TopicWord[] {
+function saidIn({ content, tags }: TopicText, read: typeof foldedWords): readonly TopicWord[] {
   const tokens = content.match(TOKEN) ?? [];
   const words = tokens.map(read);
   // "that's" does not begin a name.
@@ -149,7 +149,7 @@ function saidIn({ content, tags }: TopicText, read: typeof wordsOf): readonly To
     ),
   );
   const tagged = tags
-    .flatMap(wordsOf)
+    .flatMap(foldedWords)
     .flatMap(({ word, terms }) => terms.map((term) => ({ word, term, isNamed: true })));
   return [...said, ...tagged];
 }

@@ -1,5 +1,5 @@
 import { dayTerm } from "./dates.ts";
-import { type Word, wordsOf } from "./fold.ts";
+import { foldedWords, type Word } from "./fold.ts";
 import type { Unit } from "./lexical-index.ts";
 import { STANDING, standsIn } from "./standing.ts";
 import { FIRST_PERSON, FIRST_PERSON_SPACELESS, TIME_SPACELESS, TIME_WORDS } from "./word-lists.ts";
@@ -33,9 +33,9 @@ interface Part {
  */
 export function unitsOf(text: string, tags: readonly string[], at?: number): readonly Unit[] {
   const day = at === undefined ? [] : [dayTerm(at)];
-  const tagTerms = tags.flatMap((tag) => wordsOf(tag).flatMap(({ terms }) => terms));
+  const tagTerms = tags.flatMap((tag) => foldedWords(tag).flatMap(({ terms }) => terms));
   const standing = marksOf(text, tags);
-  return partsOf(text)
+  return unitParts(text)
     .slice(0, MOST_UNITS)
     .map((part, nth) => {
       const marks = nth === 0 ? standing : NONE;
@@ -62,7 +62,7 @@ function marksOf(text: string, tags: readonly string[]): Marks {
   };
 }
 
-function partsOf(whole: string): readonly Part[] {
+function unitParts(whole: string): readonly Part[] {
   const parts: { text: string; words: Word[] }[] = [];
   const different = new Set<string>();
   for (const [sentence] of whole.slice(0, LONGEST_TEXT).toWellFormed().matchAll(SENTENCE)) {
@@ -86,7 +86,7 @@ const MOST_TERMS = 50 * LONGEST_UNIT;
 
 /** A sentence, divided if it is too long. */
 function piecesOf(sentence: string): readonly Part[] {
-  const words = wordsOf(sentence, MOST_TERMS);
+  const words = foldedWords(sentence, MOST_TERMS);
   if (termCount(words) <= LONGEST_UNIT) return [{ text: sentence, words }];
   const single = words.flatMap(({ word, terms }) => terms.map((term) => ({ word, terms: [term] })));
   return Array.from({ length: Math.ceil(single.length / LONGEST_UNIT) }, (_, part) => {

@@ -54,9 +54,9 @@ export const direct: Fetch = async (input, init) => {
   const response = await globalThis.fetch(input, { ...init, redirect: "manual" });
   if (response.status < 300 || response.status > 399) return response;
   await response.body?.cancel();
-  throw new RedirectRefused(placeOf(response.headers.get("location"), response.url));
+  throw new RedirectRefused(onlyOrigin(response.headers.get("location"), response.url));
 };
 
 /** Only the origin: an address may have secrets in its path or query. */
-const placeOf = (location: string | null, from: string): string =>
+const onlyOrigin = (location: string | null, from: string): string =>
   location !== null && URL.canParse(location, from) ? new URL(location, from).origin : "another address";

@@ -93,7 +93,7 @@ async function* stream(
   signal: AbortSignal,
 ): AsyncGenerator<LanguageModelV4StreamPart> {
   signal.throwIfAborted();
-  const reader = (await answered(languageModel, options, signal)).getReader();
+  const reader = (await answering(languageModel, options, signal)).getReader();
   // Cancelling ends a read that waits, whatever the model does.
   const stop = () => void reader.cancel(signal.reason).catch(ignore);
   signal.addEventListener("abort", stop, { once: true });
@@ -112,7 +112,7 @@ async function* stream(
 }
 
 /** The stream once the model begins to answer. What comes after an abort is thrown away. */
-async function answered(
+async function answering(
   languageModel: LanguageModelV4,
   options: LanguageModelV4CallOptions,
   signal: AbortSignal,

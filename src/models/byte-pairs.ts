@@ -49,7 +49,7 @@ function ranksOf(tokens: readonly (string | readonly number[])[]): RankOf {
     // The list has holes where a token is unused.
     if (token === undefined) continue;
     const start = end;
-    end += written(token, pool, start);
+    end += writeBytes(token, pool, start);
     longest = Math.max(longest, end - start);
     let slot = slotOf(pool, start, end);
     while (table[slot] !== -1) slot = (slot + 1) & (SLOTS - 1);
@@ -71,7 +71,7 @@ function ranksOf(tokens: readonly (string | readonly number[])[]): RankOf {
 }
 
 /** Writes a token's bytes and returns their number. Most are ASCII, for which calling the encoder would be slow. */
-function written(token: string | readonly number[], to: Uint8Array, start: number): number {
+function writeBytes(token: string | readonly number[], to: Uint8Array, start: number): number {
   if (typeof token !== "string") to.set(token, start);
   else if (!writeAscii(token, to, start)) return encoder.encodeInto(token, to.subarray(start)).written;
   return token.length;

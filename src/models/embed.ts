@@ -77,7 +77,7 @@ async function asking(model: EmbeddingModel, texts: readonly string[], manner: M
   const { asked, retry, signal } = manner;
   for (let tries = 1; ; tries++) {
     try {
-      return read(await answered(model, texts, signal), texts.length, asked);
+      return read(await answerOrAbort(model, texts, signal), texts.length, asked);
     } catch (thrown) {
       if (signal.aborted) throw cancelled(asked, signal.reason);
       const pause = retry && pauseAfter(thrown, tries, retry);
@@ -93,7 +93,7 @@ async function asking(model: EmbeddingModel, texts: readonly string[], manner: M
 type Answer = Awaited<ReturnType<EmbeddingModel["doEmbed"]>>;
 
 /** The answer, unless `signal` is aborted first. If a model ignores the signal, its answer is abandoned. */
-async function answered(model: EmbeddingModel, texts: readonly string[], signal: AbortSignal): Promise<Answer> {
+async function answerOrAbort(model: EmbeddingModel, texts: readonly string[], signal: AbortSignal): Promise<Answer> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const stop = (): void => reject(signal.reason);

@@ -31,7 +31,8 @@ export function modelError(
   if (thrown instanceof StrataError) return thrown;
   const { provider, model } = splitRef(asked.ref);
   const status = statusOf(thrown);
-  const code = !begun && refusesReplay(thrown, status, wordsOf(thrown)) ? "reasoning_refused" : codeOf(thrown, status);
+  const code =
+    !begun && refusesReplay(thrown, status, thrownText(thrown)) ? "reasoning_refused" : failureCode(thrown, status);
   const of = provider === model ? "" : ` for ${model}`;
   const because = [becauseOf(thrown, asked), tries > 1 ? `tried ${tries} times` : ""].filter((part) => part !== "");
   const when = until === undefined ? undefined : new Date(until).toISOString();
@@ -112,7 +113,7 @@ const member = (thrown: unknown, name: string): unknown =>
 /** Errors of the package itself, before anything was sent, come again as well. */
 const OWN_REFUSALS = ["AI_UnsupportedFunctionalityError", "AI_InvalidArgumentError", "AI_InvalidPromptError"];
 
-function codeOf(thrown: unknown, status: number | undefined): Failure {
+function failureCode(thrown: unknown, status: number | undefined): Failure {
   if (thrown instanceof RedirectRefused || isOutOfCredit(thrown)) return "model_refused";
   switch (status) {
     case undefined:
@@ -166,14 +167,14 @@ const UNREADABLE = "its answer could not be read";
 function saying(thrown: unknown, secrets: readonly string[]): string | undefined {
   const unreadable = AISDKError.isInstance(thrown) && !APICallError.isInstance(thrown);
   if (unreadable && !OWN_REFUSALS.includes(thrown.name)) return UNREADABLE;
-  const text = wordsOf(thrown);
+  const text = thrownText(thrown);
   if (text === undefined) return undefined;
   const line = withoutSecrets(text, secrets).replace(/\s+/g, " ").trim();
   const short = line.length > LONGEST ? `${line.slice(0, LONGEST).toWellFormed()}…` : line;
   return short === "" ? ERRORS.model_failed.says : short;
 }
 
-function wordsOf(thrown: unknown): string | undefined {
+function thrownText(thrown: unknown): string | undefined {
   const words = typeof thrown === "string" ? thrown : member(thrown, "message");
   // Node's fetch has this one word for it.
   if (words === "terminated") return "the connection broke off";

@@ -86,7 +86,7 @@ function answeredIn(since: readonly LanguageModelV4Message[]): Answered[] {
   return results.flatMap((result): Answered[] => {
     if (result.type !== "tool-result" || !("value" in result.output)) return [];
     const { type } = result.output;
-    const { words, files } = partsOf(result.output);
+    const { words, files } = resultParts(result.output);
     const [frame] = readFrames(words);
     const input = calls.get(result.toolCallId)?.input;
     const text = [frame?.text ?? words, ...files.map(withMedia)].join("\n");
@@ -95,7 +95,7 @@ function answeredIn(since: readonly LanguageModelV4Message[]): Answered[] {
 }
 
 /** The words of a result, and of pictures and files beside them what they are. */
-function partsOf(output: Extract<LanguageModelV4ToolResultOutput, { value: unknown }>) {
+function resultParts(output: Extract<LanguageModelV4ToolResultOutput, { value: unknown }>) {
   if (output.type !== "content")
     return { words: typeof output.value === "string" ? output.value : JSON.stringify(output.value), files: [] };
   return {

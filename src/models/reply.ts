@@ -175,7 +175,7 @@ function grow(
   type: Growing["type"],
   part: { readonly id: string; readonly delta?: string; readonly providerMetadata?: SharedV4ProviderMetadata },
 ): readonly ModelEvent[] {
-  const growing = opened(into, type, part.id);
+  const growing = openPart(into, type, part.id);
   growing.metadata = merged(growing.metadata, part.providerMetadata);
   const delta = part.delta ?? "";
   growing.text += delta;
@@ -190,13 +190,13 @@ function close(
   type: Growing["type"],
   part: { readonly id: string; readonly providerMetadata?: SharedV4ProviderMetadata },
 ): readonly ModelEvent[] {
-  const growing = opened(into, type, part.id);
+  const growing = openPart(into, type, part.id);
   growing.metadata = merged(growing.metadata, part.providerMetadata);
   into.open.delete(`${type} ${part.id}`);
   return [];
 }
 
-function opened({ parts, open }: Gathering, type: Growing["type"], id: string): Growing {
+function openPart({ parts, open }: Gathering, type: Growing["type"], id: string): Growing {
   const known = open.get(`${type} ${id}`);
   if (known !== undefined) return known;
   const growing: Growing = { type, text: "", told: false, metadata: undefined };

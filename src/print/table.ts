@@ -55,7 +55,7 @@ function fitted(columns: readonly ShownColumn[], room: number): Fitted {
     const cut = narrowed(columns, spread(columns, gap) - room);
     if (spread(cut, gap) <= room) return { parts: [cut], gap };
   }
-  return { parts: folded(columns, room), gap: wide };
+  return { parts: foldedColumns(columns, room), gap: wide };
 }
 
 const spread = (columns: readonly ShownColumn[], gap: number): number =>
@@ -76,7 +76,7 @@ function narrowed(columns: readonly ShownColumn[], signs: number): readonly Show
 }
 
 /** Puts as many columns on each line as fit. */
-function folded(columns: readonly ShownColumn[], room: number): readonly (readonly ShownColumn[])[] {
+function foldedColumns(columns: readonly ShownColumn[], room: number): readonly (readonly ShownColumn[])[] {
   const parts: ShownColumn[][] = [];
   for (const column of columns) {
     const last = parts.at(-1);

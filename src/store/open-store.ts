@@ -3,7 +3,7 @@ import { StrataError } from "../protocol/index.ts";
 import type { CopyProgress, CopySide, NewCopy } from "./copy.ts";
 import { type Moved, moved, UNNOTICED, unmark } from "./moved.ts";
 import { whereOf } from "./postgres/address.ts";
-import { nameOf } from "./postgres/failure.ts";
+import { addressName } from "./postgres/failure.ts";
 import type { PostgresOptions, ServerFacts } from "./postgres/open.ts";
 import { openSqlite, type SqliteOptions } from "./sqlite/open.ts";
 import type { Store } from "./store.ts";
@@ -23,7 +23,7 @@ export async function openStore(address: string, options: SqliteOptions & Postgr
 }
 
 /** What is shown of an address: never its password. */
-export const storeName = (address: string): string => (isPostgres(address) ? nameOf(whereOf(address)) : address);
+export const storeName = (address: string): string => (isPostgres(address) ? addressName(whereOf(address)) : address);
 
 /** Facts about the server at an address; undefined for a file. @throws StrataError as `openStore` */
 export async function serverFacts(address: string): Promise<ServerFacts | undefined> {

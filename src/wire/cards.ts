@@ -10,7 +10,7 @@ import type {
 } from "../protocol/index.ts";
 import { longShare } from "./cache/agreement.ts";
 import { FAMILIES, UNKNOWN } from "./families.ts";
-import type { CacheWay, Family, Price, SamplingRule } from "./family.ts";
+import { type CacheWay, type Family, type Price, rounded, type SamplingRule } from "./family.ts";
 
 /** What Strata must know of one model to plan a request. Prices in US dollars per million tokens. */
 export interface ModelCard extends Omit<Family, "price"> {
@@ -114,7 +114,7 @@ const isAnybodys = ({ family }: Pick<Family, "family">): boolean => family === U
 function overlaid(card: ModelCard, { price, lifetimes, ...plain }: CardOverride = {}): ModelCard {
   return {
     ...card,
-    ...told(plain),
+    ...givenFields(plain),
     ...(plain.contextWindow !== undefined && { guessed: false }),
     ...(lifetimes && {
       lifetimes: { short: lifetimes.short, ...(lifetimes.long !== undefined && { long: lifetimes.long }) },
@@ -124,7 +124,12 @@ function overlaid(card: ModelCard, { price, lifetimes, ...plain }: CardOverride 
 }
 
 /** What is not there hides nothing. */
-function told({ contextWindow, maxOutputTokens, tokenFactor, ...of }: Omit<CardOverride, "price" | "lifetimes">) {
+function givenFields({
+  contextWindow,
+  maxOutputTokens,
+  tokenFactor,
+  ...of
+}: Omit<CardOverride, "price" | "lifetimes">) {
   const {
     cache,
     minimumPrefix,
@@ -171,9 +176,6 @@ function wholePrice(said: PriceOverride, card: Price): Price {
   const { cacheWriteLong = known ? share(card.cacheWriteLong) : cacheWrite } = said;
   return { input, output, cacheRead, cacheWrite, cacheWriteLong };
 }
-
-/** Floating point must not show in a price. */
-const rounded = (dollars: number): number => Math.round(dollars * 1e6) / 1e6;
 
 const REFUSES: Readonly<Record<SamplingRule, string>> = {
   never: "its API refuses it",

@@ -1,5 +1,5 @@
 import type { TailWay } from "../protocol/index.ts";
-import { automatic, type Family, type Price } from "./family.ts";
+import { automatic, type Family, type Price, rounded } from "./family.ts";
 import { ANTHROPIC, AUTOMATIC, COMPATIBLE, DEEPSEEK, GOOGLE, OPENAI } from "./makers.ts";
 
 /** For a model nobody wrote a card for: a small window, no cache and no price, so that nothing is promised. */
@@ -43,13 +43,13 @@ const withoutPrice = ({ price: _, ...row }: Family): Family => row;
 /** OpenRouter takes breakpoints for all: Anthropic gets them as they are, OpenAI as its own, and the others need none. */
 const OPENROUTER: readonly Family[] = [
   { ...AUTOMATIC, family: "openrouter:", contextWindow: 32_000, maxOutputTokens: 4_096, metadata: "openrouter" },
-  ...ANTHROPIC.map((row) => passedOn(row, `anthropic/${dotted(nameOf(row))}`)),
-  ...OPENAI.map((row) => passedOn(row, `openai/${nameOf(row)}`)),
-  ...GOOGLE.map((row) => passedOn(row, `google/${nameOf(row)}`)),
-  ...DEEPSEEK.map((row) => withoutPrice(passedOn(row, `deepseek/${nameOf(row)}`))),
+  ...ANTHROPIC.map((row) => passedOn(row, `anthropic/${dotted(familyName(row))}`)),
+  ...OPENAI.map((row) => passedOn(row, `openai/${familyName(row)}`)),
+  ...GOOGLE.map((row) => passedOn(row, `google/${familyName(row)}`)),
+  ...DEEPSEEK.map((row) => withoutPrice(passedOn(row, `deepseek/${familyName(row)}`))),
 ];
 
-function nameOf({ family }: Family): string {
+function familyName({ family }: Family): string {
   return family.slice(family.indexOf(":") + 1);
 }
 
@@ -74,7 +74,7 @@ function onBedrock(row: Family): readonly Family[] {
     metadata: "bedrock",
   };
   const cards = (factor: number) => ({ ...card, ...(price !== undefined && { price: times(price, factor) }) });
-  const name = `anthropic.${nameOf(row)}`;
+  const name = `anthropic.${familyName(row)}`;
   return [
     { ...cards(ONE_PRICE.test(row.family) ? 1 : REGIONAL), family: `bedrock:${name}` },
     { ...cards(1), family: `bedrock:global.${name}` },
@@ -88,8 +88,6 @@ const times = ({ input, cacheRead, cacheWrite, cacheWriteLong, output }: Price, 
   cacheWriteLong: rounded(cacheWriteLong * factor),
   output: rounded(output * factor),
 });
-
-const rounded = (dollars: number): number => Math.round(dollars * 1e6) / 1e6;
 
 /** Claude on Bedrock is marked by `cachePoint`; of other models Strata asks Bedrock for no cache. */
 const BEDROCK: readonly Family[] = [

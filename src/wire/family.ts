@@ -98,5 +98,5 @@ export const price = (input: number, output: number, { read = 0.1, write = 1.25,
 export const automatic = (input: number, output: number, read = 0.1): Price =>
   price(input, output, { read, write: 1, long: 1 });
 
-/** Floating point must not show in a price: a tenth of 3 is 0.3. */
-const rounded = (dollars: number): number => Math.round(dollars * 1e6) / 1e6;
+/** Floating point must not show in a price or a share: a tenth of 3 is 0.3. */
+export const rounded = (value: number): number => Math.round(value * 1e6) / 1e6;

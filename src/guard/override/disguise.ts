@@ -13,16 +13,17 @@ const APPEARING = 2;
  */
 export function disguiseOf(text: string, plain: string): GuardFinding | undefined {
   if (!isAscii(text) && englishWords(plain) - englishWords(asItStands(text)) >= APPEARING)
-    return told("hidden", "odd letters", plain);
-  for (const code of codesIn(text)) if (showsMore(code)) return told("blob", code[0], code[2]);
-  for (const trick of tricksIn(plain)) if (showsMore(trick)) return told("hidden", trick[0], trick[2]);
+    return disguiseFinding("hidden", "odd letters", plain);
+  for (const code of codesIn(text)) if (showsMore(code)) return disguiseFinding("blob", code[0], code[2]);
+  for (const trick of tricksIn(plain)) if (showsMore(trick)) return disguiseFinding("hidden", trick[0], trick[2]);
   return undefined;
 }
 
 const showsMore = ([, before, after]: Decoding): boolean =>
   before !== after && englishWords(after) - englishWords(before) >= APPEARING;
 
-const told = (kind: "hidden" | "blob", by: string, words: string): GuardFinding => finding(kind, disguised(by), words);
+const disguiseFinding = (kind: "hidden" | "blob", by: string, words: string): GuardFinding =>
+  finding(kind, disguised(by), words);
 
 /** The text in small letters, but for accents that a language gives them. */
 const asItStands = (text: string): string =>

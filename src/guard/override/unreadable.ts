@@ -9,14 +9,14 @@ import { isEnglishWord, latinStems } from "./words.ts";
 export function unreadableIn(text: string): GuardFinding | undefined {
   const prose = ASIDE.reduce((kept, aside) => kept.replaceAll(aside, " "), text);
   const found =
-    told(UNREADABLE.letters, gibberishIn(prose)) ??
-    told(UNREADABLE.script, strangeLettersIn(prose)) ??
-    told(UNREADABLE.series, signsIn(prose)) ??
-    told(UNREADABLE.code, blobIn(prose));
+    unreadFinding(UNREADABLE.letters, gibberishIn(prose)) ??
+    unreadFinding(UNREADABLE.script, strangeLettersIn(prose)) ??
+    unreadFinding(UNREADABLE.series, signsIn(prose)) ??
+    unreadFinding(UNREADABLE.code, blobIn(prose));
   return found;
 }
 
-const told = (what: string, words: string | undefined): GuardFinding | undefined =>
+const unreadFinding = (what: string, words: string | undefined): GuardFinding | undefined =>
   words === undefined ? undefined : finding("unread", unreadable(what), words);
 
 /** What stands in honest texts beside their prose, and is no prose: tags, link targets, addresses, short names in code. */

@@ -9,7 +9,7 @@ import { isUnspaced, read, type Sentence, type Word } from "./words.ts";
 export function weigh(sentence: string): { readonly weight: number; readonly isEnglish: boolean } {
   const features = featuresOf(sentence);
   let sum = 0;
-  for (const feature of features) sum += WEIGHTS[placeOf(feature)] ?? 0;
+  for (const feature of features) sum += WEIGHTS[featurePlace(feature)] ?? 0;
   const isEnglish = features[0] !== FOREIGN;
   const plainly = isEnglish && takesForce(sentence) ? PLAINLY : 0;
   return { weight: weights.bias + sum / lengthOf(features) + plainly, isEnglish };
@@ -89,11 +89,11 @@ function* neighbouringWords({ words }: Sentence): Iterable<string> {
     yield stem;
     yield `${before?.stem ?? "^"} ${stem}`;
     if (beforeThat !== undefined) yield `${beforeThat.stem}_${stem}`;
-    if (kind !== undefined || before?.kind !== undefined) yield `${nameOf(before)} ${kind ?? stem}`;
+    if (kind !== undefined || before?.kind !== undefined) yield `${wordName(before)} ${kind ?? stem}`;
   }
 }
 
-const nameOf = (word: Word | undefined): string => word?.kind ?? word?.stem ?? "^";
+const wordName = (word: Word | undefined): string => word?.kind ?? word?.stem ?? "^";
 
 function* neighbouringKinds({ words }: Sentence): Iterable<string> {
   for (const [i, { kind }] of words.entries()) {
@@ -136,7 +136,7 @@ function* byBeginnings({ beginnings, language }: Sentence): Iterable<string> {
 const PLACES = 2 ** 18;
 
 /** The place of a feature: a number made of its letters. */
-export function placeOf(feature: string): number {
+export function featurePlace(feature: string): number {
   let mixed = 0x811c9dc5;
   for (let i = 0; i < feature.length; i++) mixed = Math.imul(mixed ^ feature.charCodeAt(i), 0x01000193);
   mixed = Math.imul(mixed ^ (mixed >>> 15), 0x2c1b3c6d);
@@ -153,7 +153,7 @@ const HALF = 2 ** (WEIGHT_BITS - 1);
 const stepOf = (weight: number): number => Math.max(-HALF, Math.min(HALF, Math.round(weight / STEP)));
 
 /** Weights in the order of their places, as `weightsIn` reads them. Those next to nothing are left out. */
-export function written(all: ReadonlyMap<number, number>): string {
+export function weightsText(all: ReadonlyMap<number, number>): string {
   let bits = "";
   let last = -1;
   for (const [place, weight] of [...all].sort(([a], [b]) => a - b)) {

@@ -151,7 +151,7 @@ export function read(sentence: string): Sentence {
   const folded = foldedLetters(sentence.toLowerCase());
   const language = languageOf(folded);
   const words = (folded.replaceAll(KOREAN_QUOTES, '"').match(TOKENS) ?? []).flatMap(
-    (token) => signOf(token) ?? wordsOf(token, language),
+    (token) => signOf(token) ?? tokenWords(token, language),
   );
   const beginnings = language === "en" ? [] : beginningsOf(folded, language).slice(0, MOST_WORDS);
   return { language, words: words.slice(0, MOST_WORDS), beginnings };
@@ -185,7 +185,7 @@ function signOf(token: string): readonly Word[] | undefined {
   return stem === undefined ? undefined : [{ stem, kind: undefined }];
 }
 
-function wordsOf(token: string, language: string): readonly Word[] {
+function tokenWords(token: string, language: string): readonly Word[] {
   if (language === "en") return englishWordsOf(token).map(englishWord);
   const table = TABLES[language] ?? new Map();
   switch (language) {

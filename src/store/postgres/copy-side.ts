@@ -5,7 +5,7 @@ import { withParts } from "../migrations.ts";
 import { plain } from "../statement.ts";
 import type { StorePart } from "../tx.ts";
 import { connect, EVERYTHING } from "./database.ts";
-import { nameOf } from "./failure.ts";
+import { addressName } from "./failure.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
 
 /** How long a copy may keep its snapshot while it waits for the other side: an hour, in milliseconds. */
@@ -21,7 +21,7 @@ export async function postgresSide(url: string, parts: readonly StorePart[] = []
     throw thrown;
   }
   const { read, write } = db.within(EVERYTHING);
-  return { name: nameOf(db.where), read, write, tables, finish, close: db.close };
+  return { name: addressName(db.where), read, write, tables, finish, close: db.close };
 }
 
 const TABLES = `select c.relname as name, a.attname as column,

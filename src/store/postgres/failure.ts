@@ -8,7 +8,7 @@ export interface Where {
 }
 
 /** The address as it is shown to people, without the password. */
-export const nameOf = ({ user, host, database }: Where): string =>
+export const addressName = ({ user, host, database }: Where): string =>
   `PostgreSQL at ${host} (database ${database}, user ${user})`;
 
 /**
@@ -17,7 +17,7 @@ export const nameOf = ({ user, host, database }: Where): string =>
  */
 export function failure(thrown: unknown, where: Where): StrataError {
   if (thrown instanceof StrataError) return thrown;
-  const code = codeOf(thrown);
+  const code = sqlState(thrown);
   const said = thrown instanceof Error ? thrown.message : String(thrown);
   const known = ROWS.find(({ codes, says }) => codes.test(code) || says?.test(said));
   if (known === undefined && !isDriver(thrown, code)) return asStrataError(thrown);
@@ -26,7 +26,7 @@ export function failure(thrown: unknown, where: Where): StrataError {
 }
 
 const unknown = (where: Where, said: string): string =>
-  `${nameOf(where)} failed (${said}); nothing was written: try again, and report it if this happens again`;
+  `${addressName(where)} failed (${said}); nothing was written: try again, and report it if this happens again`;
 
 interface FailureRow {
   readonly codes: RegExp;
@@ -72,7 +72,7 @@ const ROWS: readonly FailureRow[] = [
     codes: NONE,
     says: /row-level security/,
     sentence: (where, said) =>
-      `${nameOf(where)} refused what is out of scope (${said}); nothing was written: this is a bug of Strata's, please report it`,
+      `${addressName(where)} refused what is out of scope (${said}); nothing was written: this is a bug of Strata's, please report it`,
   },
   {
     codes: /^42501$/,
@@ -93,19 +93,19 @@ const ROWS: readonly FailureRow[] = [
     says: /timeout exceeded when trying to connect/,
     error: "store_busy",
     sentence: (where) =>
-      `${nameOf(where)} took too long, because others used the same data; nothing was written: try again`,
+      `${addressName(where)} took too long, because others used the same data; nothing was written: try again`,
   },
   {
     codes: /^(?:40001|40P01)$/,
     error: "store_busy",
     sentence: (where) =>
-      `${nameOf(where)} rolled back the change again and again, because others changed the same data; nothing was written: try again`,
+      `${addressName(where)} rolled back the change again and again, because others changed the same data; nothing was written: try again`,
   },
   {
     codes: /^25P0[34]$/,
     error: "store_busy",
     sentence: (where) =>
-      `this program stopped in the middle of a change, and ${nameOf(where)} ended it; nothing was written: try again`,
+      `this program stopped in the middle of a change, and ${addressName(where)} ended it; nothing was written: try again`,
   },
   {
     codes: NONE,
@@ -124,7 +124,7 @@ const ROWS: readonly FailureRow[] = [
     says: /Connection terminated|Client has encountered a connection error/,
     error: "store_busy",
     sentence: (where) =>
-      `the connection to ${nameOf(where)} was lost, because it is stopping, starting or gone; nothing was written: try again when it runs`,
+      `the connection to ${addressName(where)} was lost, because it is stopping, starting or gone; nothing was written: try again when it runs`,
   },
   {
     codes: NONE,
@@ -145,16 +145,16 @@ const ROWS: readonly FailureRow[] = [
   {
     codes: /^23\d{3}$/,
     sentence: (where, said) =>
-      `${nameOf(where)} refused the change (${said}); nothing was written: an id is already in use or refers to something that does not exist, so read again and use new ids`,
+      `${addressName(where)} refused the change (${said}); nothing was written: an id is already in use or refers to something that does not exist, so read again and use new ids`,
   },
   {
     codes: /^(?:XX00[12]|58\d{3}|58P\d{2})$/,
-    sentence: (where, said) => `${nameOf(where)} is damaged (${said}): restore it from a backup`,
+    sentence: (where, said) => `${addressName(where)} is damaged (${said}): restore it from a backup`,
   },
   {
     codes: NONE,
     says: /after calling end on the pool/,
-    sentence: (where) => `${nameOf(where)} is closed: open the store again`,
+    sentence: (where) => `${addressName(where)} is closed: open the store again`,
   },
 ];
 
@@ -169,17 +169,17 @@ export function notUtf8({ user, host, database }: Where, encoding: string): Stra
 export const inDoubt = (where: Where, thrown: unknown): StrataError =>
   new StrataError(
     "store_busy",
-    `${nameOf(where)} went down in the middle of a commit, and nobody knows whether it came through: look before you do it again`,
+    `${addressName(where)} went down in the middle of a commit, and nobody knows whether it came through: look before you do it again`,
     { database: where.database, host: where.host },
     thrown,
   );
 
 /** A conflict with another transaction: the change itself is not wrong, and another attempt may succeed. */
-export const isConflict = (thrown: unknown): boolean => /^(?:40001|40P01)$/.test(codeOf(thrown));
+export const isConflict = (thrown: unknown): boolean => /^(?:40001|40P01)$/.test(sqlState(thrown));
 
 /** The connection is lost, and with it everything that was not committed. */
 export function isLost(thrown: unknown): boolean {
-  const code = codeOf(thrown);
+  const code = sqlState(thrown);
   const said = thrown instanceof Error ? thrown.message : "";
   return (
     /^(?:57P0[1-3]|25P0[34]|08\d{3}|ECONNRESET|EPIPE|ECONNREFUSED|ENOENT)$/.test(code) ||
@@ -187,7 +187,7 @@ export function isLost(thrown: unknown): boolean {
   );
 }
 
-const codeOf = (thrown: unknown): string =>
+const sqlState = (thrown: unknown): string =>
   thrown instanceof Error && "code" in thrown && typeof thrown.code === "string" ? thrown.code : "";
 
 /** Whether the server (whose codes have five characters, by the standard) or the system reported it. */

@@ -13,7 +13,7 @@ import type { Store } from "../store.ts";
 import { clearLog, storeOver } from "../store-over.ts";
 import type { Database, StorePart, Transactions, Tx } from "../tx.ts";
 import { type Connected, connect, EVERYTHING, type Reach } from "./database.ts";
-import { failure, nameOf } from "./failure.ts";
+import { addressName, failure } from "./failure.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
 import { reachOf } from "./row-security.ts";
 
@@ -94,7 +94,7 @@ function reaching<All extends object>(all: All, within: (reach: Reach) => object
 function databaseOf(db: Connected, parts: readonly StorePart[], reach = EVERYTHING): Database {
   const transactions = db.within(reach);
   return {
-    name: nameOf(db.where),
+    name: addressName(db.where),
     parts,
     ...transactions,
     failure: (thrown) => failure(thrown, db.where),

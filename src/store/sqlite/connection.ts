@@ -178,9 +178,9 @@ function transactionEnds(db: BetterSqlite3.Database, checkFile: () => void): Tra
 
 /** Looks whether the file is still the one that was opened: SQLite itself continues writing to one that was moved away or deleted. */
 function watchOver(file: string): () => string | undefined {
-  const opened = file === "" || file === ":memory:" ? undefined : placeOf(file);
+  const opened = file === "" || file === ":memory:" ? undefined : fileIdentity(file);
   return () => {
-    const now = opened && placeOf(file);
+    const now = opened && fileIdentity(file);
     if (opened === undefined || (now?.ino === opened.ino && now.dev === opened.dev)) return undefined;
     const how = now === undefined ? "was moved or deleted" : "was replaced by another";
     return `${file} ${how} while it was open; nothing was written: put the data folder back where it was, or stop Strata and start it again`;
@@ -188,7 +188,7 @@ function watchOver(file: string): () => string | undefined {
 }
 
 /** Which file it is, whatever its name. */
-function placeOf(file: string): { readonly ino: bigint; readonly dev: bigint } | undefined {
+function fileIdentity(file: string): { readonly ino: bigint; readonly dev: bigint } | undefined {
   return statSync(file, { bigint: true, throwIfNoEntry: false });
 }
 

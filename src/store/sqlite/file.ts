@@ -40,7 +40,7 @@ function named(unfinished: string, file: string): void {
     linkSync(unfinished, file);
     rmSync(unfinished);
   } catch (thrown) {
-    const code = codeOf(thrown);
+    const code = errorCode(thrown);
     if (code === "EEXIST") throw taken(file, thrown);
     if (!LINKLESS.has(code)) throw thrown;
     renamed(unfinished, file);
@@ -55,12 +55,12 @@ function renamed(unfinished: string, file: string): void {
   try {
     closeSync(openSync(file, "wx", 0o600));
   } catch (thrown) {
-    throw codeOf(thrown) === "EEXIST" ? taken(file, thrown) : thrown;
+    throw errorCode(thrown) === "EEXIST" ? taken(file, thrown) : thrown;
   }
   renameSync(unfinished, file);
 }
 
-const codeOf = (thrown: unknown): unknown => (thrown instanceof Error && "code" in thrown ? thrown.code : undefined);
+const errorCode = (thrown: unknown): unknown => (thrown instanceof Error && "code" in thrown ? thrown.code : undefined);
 
 function claimed(unfinished: string, file: string): void {
   try {

@@ -181,7 +181,7 @@ function attributedRequest(of: Case, requests: readonly SeenRequest[], price: nu
   const spans = spansOf(of);
   const cost = taken.input + taken.read * rules.multipliers.read + taken.write * paid.writePrice;
   const best = spans.reduce((sum, span) => sum + span.tokens * span.least, 0);
-  const differs = base?.differs && placeOf(of, base.blocks);
+  const differs = base?.differs && blockPlace(of, base.blocks);
   const before = base && requests[base.n];
   return {
     at: request.at,
@@ -202,7 +202,7 @@ function attributedRequest(of: Case, requests: readonly SeenRequest[], price: nu
 export const efficiency = (best: number, cost: number): number => (cost === 0 ? 1 : best / cost);
 
 /** Tokens in a row that were paid alike, for one cause. Prices of a token. */
-interface Span {
+interface PaidSpan {
   readonly block: number;
   readonly tokens: number;
   readonly cause: Cause | "read";
@@ -211,7 +211,7 @@ interface Span {
 }
 
 /** A request in spans, in its order: every token in exactly one. */
-function spansOf(of: Case): readonly Span[] {
+function spansOf(of: Case): readonly PaidSpan[] {
   const { request, reach, base, paid, rules } = of;
   const { taken, scaled, predicted } = paid;
   const { read, write5m } = rules.multipliers;
@@ -225,7 +225,7 @@ function spansOf(of: Case): readonly Span[] {
     const least = of.least[at] ?? "once";
     const cuts = [...limits, ...farther].filter((place) => place > from && place < to);
     const places = [...new Set([from, ...cuts, to])].toSorted((a, b) => a - b);
-    return places.slice(1).map((end, index): Span => {
+    return places.slice(1).map((end, index): PaidSpan => {
       const begin = places[index] ?? 0;
       return { block: at, tokens: end - begin, ...paidAt(begin, block, { of, least }), least: leastPrice[least] };
     });
@@ -237,7 +237,7 @@ function paidAt(
   place: number,
   block: SeenBlock,
   { of, least }: { readonly of: Case; readonly least: Least },
-): Pick<Span, "cause" | "price"> {
+): Pick<PaidSpan, "cause" | "price"> {
   const { taken, writePrice } = of.paid;
   if (place < taken.read) return { cause: "read", price: of.rules.multipliers.read };
   const price = place < taken.read + taken.write ? writePrice : 1;
@@ -265,7 +265,7 @@ function causeAt(place: number, { reach, base, paid, rules, begun }: Case): Caus
   return begun === undefined || kinds.includes("system") ? "prefix edit" : begun;
 }
 
-function placeOf({ request, base, paid }: Case, block: number): BlockPlace {
+function blockPlace({ request, base, paid }: Case, block: number): BlockPlace {
   const before = request.blocks.slice(0, block).reduce((sum, { tokens }) => sum + tokens, 0);
   const section = request.blocks[block]?.section ?? base?.differs?.was?.section ?? "";
   return { block, section, token: paid.scaled(before) };
@@ -275,7 +275,7 @@ function placeOf({ request, base, paid }: Case, block: number): BlockPlace {
 const CHANGES: readonly Cause[] = ["trim", "forgotten", "refused", "prefix edit", "reasoning", "tools"];
 
 function causesOf(
-  spans: readonly Span[],
+  spans: readonly PaidSpan[],
   { price, differs, of }: { readonly price: number; readonly differs: BlockPlace | undefined; readonly of: Case },
 ): readonly Caused[] {
   const found = new Map<Cause, Caused>();
@@ -283,7 +283,7 @@ function causesOf(
     if (cause === "read" || span.tokens === 0) continue;
     const before = found.get(cause);
     const cost = (before?.cost ?? 0) + span.tokens * (span.price - span.least);
-    const begins = before?.begins ?? (CHANGES.includes(cause) ? differs : undefined) ?? placeOf(of, block);
+    const begins = before?.begins ?? (CHANGES.includes(cause) ? differs : undefined) ?? blockPlace(of, block);
     found.set(cause, { cause, tokens: (before?.tokens ?? 0) + span.tokens, cost, dollars: cost * price, begins });
   }
   return [...found.values()].toSorted(dearestFirst);

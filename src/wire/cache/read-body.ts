@@ -51,7 +51,7 @@ interface Speaking extends BodyReading {
 
 function toolBlock(tool: unknown, { count }: BodyReading): SeenBlock {
   const text = bytesOf(tool);
-  return { key: digestOf(text), tokens: count(text), kind: "tool", section: nameOf(tool), ...breakpointOf(tool) };
+  return { key: digestOf(text), tokens: count(text), kind: "tool", section: toolNameIn(tool), ...breakpointOf(tool) };
 }
 
 function messageBlocks(items: readonly unknown[], read: BodyReading): readonly SeenBlock[] {
@@ -110,12 +110,12 @@ function tailApart(part: unknown): readonly unknown[] {
 
 function partBlock(part: unknown, { role, count }: Speaking): SeenBlock {
   const kind = kindOf(part, role);
-  const tokens = kind === "image" || kind === "file" ? ATTACHMENT : count(wordsOf(part));
+  const tokens = kind === "image" || kind === "file" ? ATTACHMENT : count(countedText(part));
   return {
     key: digestOf(`${role} ${bytesOf(part)}`),
     tokens,
     kind,
-    section: kind === "system" ? layersIn(wordsOf(part)) : "transcript",
+    section: kind === "system" ? layersIn(countedText(part)) : "transcript",
     ...(role === "assistant" || role === "user" ? { role } : {}),
     ...(kind === "tool-result" && { role: "user" }),
     ...breakpointOf(part),
@@ -147,13 +147,13 @@ function kindOf(part: unknown, role: string): SeenBlock["kind"] {
 }
 
 /** What of a part is counted: its words, without the signs around them. */
-function wordsOf(part: unknown): string {
+function countedText(part: unknown): string {
   if (typeof part === "string") return part;
-  if (Array.isArray(part)) return part.map(wordsOf).join("\n");
+  if (Array.isArray(part)) return part.map(countedText).join("\n");
   if (!isFields(part)) return "";
-  if (part["function"] !== undefined) return wordsOf(part["function"]);
+  if (part["function"] !== undefined) return countedText(part["function"]);
   const words = part["text"] ?? part["thinking"] ?? part["content"] ?? part["output"] ?? part["summary"];
-  if (words !== undefined) return wordsOf(words);
+  if (words !== undefined) return countedText(words);
   const input = part["input"] ?? part["arguments"];
   return `${textOf(part["name"])} ${typeof input === "string" ? input : (JSON.stringify(input) ?? "")}`;
 }
@@ -200,7 +200,7 @@ function modeOf(options: unknown): Pick<SeenRequest, "mode"> {
   return mode === "explicit" || mode === "implicit" ? { mode } : {};
 }
 
-const nameOf = (tool: unknown): string => {
+const toolNameIn = (tool: unknown): string => {
   if (!isFields(tool)) return "tools";
   const inner = tool["function"];
   return textOf(tool["name"] ?? (isFields(inner) ? inner["name"] : undefined));

@@ -1,5 +1,6 @@
 import { never } from "../../protocol/index.ts";
 import type { ModelCard } from "../cards.ts";
+import { rounded } from "../family.ts";
 import type { CacheRules, Multipliers } from "./seen.ts";
 
 const SECOND = 1_000;
@@ -102,6 +103,3 @@ function sharesOf(card: CacheFields): Multipliers {
   const long = card.lifetimes.long === undefined ? cacheWrite : cacheWriteLong;
   return { read: rounded(cacheRead / input), write5m: rounded(cacheWrite / input), write1h: rounded(long / input) };
 }
-
-/** Floating point must not show in a share: 0.3 of 3 is a tenth. */
-const rounded = (share: number): number => Math.round(share * 1e6) / 1e6;

@@ -12,12 +12,12 @@ export function simulate(requests: readonly SeenRequest[], rules: CacheRules): r
   const inTime = requests.map((request, n) => ({ request, n })).toSorted((a, b) => a.request.at - b.request.at);
   const bills = inTime.map(({ request, n }) => {
     const walk = walkOf(request);
-    return { n, bill: billOf(walk.total, partsOf(walk, held, rules), rules.multipliers) };
+    return { n, bill: billOf(walk.total, billedParts(walk, held, rules), rules.multipliers) };
   });
   return bills.toSorted((a, b) => a.n - b.n).map(({ bill }) => bill);
 }
 
-function partsOf(walk: Walk, held: Entries, rules: CacheRules): Parts {
+function billedParts(walk: Walk, held: Entries, rules: CacheRules): Parts {
   switch (rules.kind) {
     case "lookback":
       return lookbackCache(walk, held, rules);

@@ -52,11 +52,11 @@ export function measured(name: RowName, turns: number, { read }: Pick<Rates, "re
   const outside =
     turns < 50 ? "; shorter threads were not measured" : turns > 200 ? "; longer ones were not measured" : "";
   const says = `${row.what}: ${row.at50} at 50 turns, ${row.at200} at 200, with reads at 0.1${outside}`;
-  return { times: rounded(row.at50 + share * (row.at200 - row.at50)), basis: "measured", says };
+  return { times: twoDigits(row.at50 + share * (row.at200 - row.at50)), basis: "measured", says };
 }
 
 /** Two digits after the point: the tables have no more. */
-export const rounded = (value: number): number => Math.round(value * 100) / 100;
+export const twoDigits = (value: number): number => Math.round(value * 100) / 100;
 
 /** What a thread holds beside its prefix, in tokens: a turn's events, all that a turn adds for the next, and what is never kept. */
 export interface Growth {
@@ -107,7 +107,7 @@ export function withoutPadding(
   const [short, padded] = [sum(tokens), sum(minimum)];
   const values = `n = ${turns}, P = ${tokens}, M = ${minimum}, s = ${growth.grows}, D = ${growth.tail}, w = ${write}, r = ${read}`;
   const says = `${Math.round(short)} tokens of plain input as it is against ${Math.round(padded)} filled up, ${values}`;
-  return { times: rounded(short / padded), basis: "computed", says };
+  return { times: twoDigits(short / padded), basis: "computed", says };
 }
 
 /** Bills a thread's requests one after the other, without long pauses: nothing is kept of one that is shorter than the minimum. */

@@ -1,4 +1,4 @@
-import { type Cost, measured, type PaddingPays, paddingPays, rounded, withoutPadding } from "./cost.ts";
+import { type Cost, measured, type PaddingPays, paddingPays, twoDigits, withoutPadding } from "./cost.ts";
 import { RULE_NAMES, type RuleName, ruleOf, type Severity } from "./rules.ts";
 import type { Subject } from "./subject.ts";
 import { lintText, type Spot } from "./texts.ts";
@@ -144,7 +144,7 @@ const largeTail: Check = (subject) => {
   if (tail === undefined || tail <= reading) return [];
   const stands = `${tokens(tail)} a request (median of the record), where reading the prefix of ${sizeOf(subject)} costs what ${Math.round(reading)} do`;
   const says = `D / (r P), D = ${tail}, r = ${read}, P = ${sizeOf(subject)}`;
-  const times = rounded(tail / Math.max(reading, 1));
+  const times = twoDigits(tail / Math.max(reading, 1));
   return [{ rule: "large-tail", section: "tail", stands, cost: { times, basis: "computed", says } }];
 };
 
@@ -159,7 +159,7 @@ const tailBeforeEvents: Check = (subject) => {
   const from = observed.turn === undefined ? BASIS.usual : BASIS.record;
   const stands = `${tokens(again)} a turn (${paidTwice}; ${from}) are paid once more`;
   const says = `1 + (1 - r) e / (r (P + s (n - 1) / 2) + w s + D), e = ${again}, s = ${turn.grows}, D = ${tail}, P = ${sizeOf(subject)}, n = ${length.turns}, r = ${read}, w = ${write}`;
-  const times = rounded(1 + ((1 - read) * again) / base);
+  const times = twoDigits(1 + ((1 - read) * again) / base);
   return [{ rule: "tail-before-events", section: "tail", stands, cost: { times, basis: "computed", says } }];
 };
 
@@ -168,7 +168,7 @@ const freezeInstead: Check = ({ observed: { recall }, rates: { read } }) => {
   if (recall === undefined || recall.stored === 0 || read * recall.stored >= recall.perTurn) return [];
   const stands = `${tokens(recall.perTurn)} are recalled a turn, and all memories of a contact are ${recall.stored} (medians of the record)`;
   const says = `D / (r S), D = ${recall.perTurn}, r = ${read}, S = ${recall.stored}`;
-  const times = rounded(recall.perTurn / Math.max(read * recall.stored, 1));
+  const times = twoDigits(recall.perTurn / Math.max(read * recall.stored, 1));
   return [{ rule: "freeze-instead", section: "tail", stands, cost: { times, basis: "computed", says } }];
 };
 
