@@ -3,6 +3,7 @@ import { actorId, SELF } from "../../protocol/index.ts";
 import {
   ANN,
   exchange,
+  leaving,
   NOW,
   type OpenStore,
   OWNER,
@@ -29,11 +30,7 @@ const asking = (more: { holder?: string; now?: number; until?: number; limit?: n
 };
 
 /** What a turn leaves whose reply a listener may take until then. */
-function dueAt(time: number): object {
-  const extras = {};
-  DELIVER_AFTER.put(extras, () => time);
-  return extras;
-}
+const dueAt = (time: number) => leaving(DELIVER_AFTER, () => time);
 
 /** A reply that waits to be delivered. */
 async function reply(store: Store, text: string, scope = ANN): Promise<OutboxMessage["id"]> {
@@ -192,7 +189,7 @@ function deliveries(openStore: OpenStore): void {
     it("is not due before a listener had time to take it", async () => {
       const store = await openStore();
       const thread = await open(store);
-      await exchange(store, thread, "Hi", { reply: "Hello", more: { extras: dueAt(NOW + 5_000) } });
+      await exchange(store, thread, "Hi", { reply: "Hello", more: dueAt(NOW + 5_000) });
       expect(await outboxOf(store).dueDeliveries(OWNER, asking({ now: NOW + 4_999 }))).toEqual([]);
       expect(await outboxOf(store).dueDeliveries(OWNER, asking({ now: NOW + 5_000 }))).toMatchObject([
         { text: "Hello" },
@@ -204,7 +201,7 @@ function deliveries(openStore: OpenStore): void {
       const store = await openStore();
       const [thread, bobs] = [await open(store), await open(store, BOB)];
       const says = (to: typeof thread, reply: string, at: number) =>
-        exchange(store, to, "Hi", { reply, more: { extras: dueAt(at) } });
+        exchange(store, to, "Hi", { reply, more: dueAt(at) });
       await says(thread, "one", NOW + 60_000);
       await says(thread, "two", NOW + 3_000);
       await says(bobs, "for Bob", NOW + 3_000);

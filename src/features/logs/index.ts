@@ -69,7 +69,7 @@ async function readLog(access: AgentAccess, sender: ContactId): Promise<SenderLo
   return log;
 }
 
-export { LOG_STORE, type LogHead, type SenderLog } from "./store.ts";
+export { LOG_STORE, LOGGED, type LogHead, type SenderLog } from "./store.ts";
 
 export const HEAD = z.object({ contact: z.string(), entries: z.number(), lastActivity: TIME }).meta({ id: "LogHead" });
 

@@ -12,6 +12,7 @@ import {
 import {
   ANN,
   exchange,
+  leaving,
   NOW,
   newEvent,
   type OpenStore,
@@ -27,12 +28,11 @@ import {
   take,
 } from "../../store/index.contract.ts";
 import type { Store, Thread } from "../../store/index.ts";
-import { loggedExtras } from "./store.contract.ts";
-import { LOG_STORE } from "./store.ts";
+import { LOG_STORE, LOGGED } from "./store.ts";
 
 const logs = (store: Store) => store.part(LOG_STORE);
 
-const logged = (more: RunOptions = {}): RunOptions => ({ ...more, more: { extras: loggedExtras(), ...more.more } });
+const logged = (more: RunOptions = {}): RunOptions => ({ ...more, more: { ...leaving(LOGGED, true), ...more.more } });
 
 /** A message that is answered and logged. */
 const talk = (store: Store, thread: Thread, text: string, more: RunOptions = {}) =>

@@ -24,6 +24,7 @@ import {
   type NewEvent,
   type NewMemory,
   type NewText,
+  type OutcomePart,
   orgId,
   outboxId,
   type PlannedWrite,
@@ -347,9 +348,12 @@ export const saving = (memory: NewMemory, id: string = newMemory()): PlannedWrit
 });
 export const rewriting = (edit: NewText): PlannedWrite => ({ write: EDIT_TEXT.plan({ edit }) });
 
-/** What a turn leaves for the feature of approvals: calls that wait for a person. */
-export function holding(...calls: readonly NewApproval[]): { readonly extras: object } {
+/** What a turn leaves to a feature's `onCommit`. */
+export function leaving<Value>(part: OutcomePart<Value>, value: Value): Pick<TurnOutcome, "extras"> {
   const extras = {};
-  HELD_CALLS.put(extras, calls);
+  part.put(extras, value);
   return { extras };
 }
+
+/** What a turn leaves for the feature of approvals: calls that wait for a person. */
+export const holding = (...calls: readonly NewApproval[]) => leaving(HELD_CALLS, calls);

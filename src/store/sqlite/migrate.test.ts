@@ -6,8 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { allParts } from "../../app/entry/features.ts";
 import { OUTBOX_STORE } from "../../features/deliveries/store.ts";
 import { LIFE_STORE } from "../../features/life/index.ts";
-import { LOG_STORE } from "../../features/logs/index.ts";
-import { loggedExtras } from "../../features/logs/store.contract.ts";
+import { LOG_STORE, LOGGED } from "../../features/logs/index.ts";
 import {
   actorId,
   batchContact,
@@ -23,6 +22,7 @@ import {
   ANN,
   asking,
   exchange,
+  leaving,
   NOW,
   newMemory,
   newOutbox,
@@ -213,7 +213,7 @@ describe("a database of the schema before proof told events apart", () => {
     const signed = said("May I?", { externalId: "m1", proof: "proven" });
     await store.receive(ANN, thread.id, [signed, beside]);
     const claim = await take(store, thread);
-    await store.settle(claim, ran(claim, { more: { extras: loggedExtras() } }).outcome);
+    await store.settle(claim, ran(claim, { more: leaving(LOGGED, true) }).outcome);
     await store.close();
     const db = new BetterSqlite3(path());
     const { changes } = db

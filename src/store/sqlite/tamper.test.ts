@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { allParts } from "../../app/entry/features.ts";
 import { APPROVAL_STORE } from "../../features/approvals/store.ts";
 import { LIFE_STORE } from "../../features/life/index.ts";
-import { loggedExtras } from "../../features/logs/store.contract.ts";
+import { LOGGED } from "../../features/logs/index.ts";
 import { SETTING_STORE } from "../../features/settings/index.ts";
 import { actorId, batchContact, spoken, toolName, trusted, untrusted } from "../../protocol/index.ts";
 import { newFolder } from "../contract/folder.contract.ts";
@@ -17,6 +17,7 @@ import {
   epochOf,
   exchange,
   holding,
+  leaving,
   NOW,
   newOutbox,
   newThread,
@@ -46,7 +47,7 @@ let db: BetterSqlite3.Database;
 /** A turn that is logged, in which the agent proposes a text. */
 function proposing(text: string): RunOptions {
   const edit = edited(text, { status: "proposed", inputs: "contact", line: trusted("in short") });
-  return { more: { writes: [rewriting(edit)], extras: loggedExtras() } };
+  return { more: { writes: [rewriting(edit)], ...leaving(LOGGED, true) } };
 }
 
 /** What an agent has that lives by itself. */
