@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { legible } from "../../src/guard/override/fold.ts";
-import { type By, featuresOf, lengthOf, featurePlace, weightsText } from "../../src/guard/override/weigh.ts";
+import { type By, featurePlace, featuresOf, lengthOf, weightsText } from "../../src/guard/override/weigh.ts";
 import { around, type Contrast, contrasts, overriding } from "./contrast.ts";
 
 /**
