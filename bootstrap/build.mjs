@@ -39,12 +39,11 @@ async function gatherTypes() {
   for (const { door, types } of made) writeFileSync(join(out, door), types);
 }
 
-/** What a feature adds to an interface of another module stands beside that interface now. @param {string} types @returns {string} */
+/** What a feature adds to an interface of another module stands beside that interface now; where a door does not lead to it, nowhere. @param {string} types @returns {string} */
 function mergeAugmented(types) {
-  return types.replace(/^declare module "\.[^"]+" \{\s*(interface (\w+) [^{}]*\{\s*\})\s*\}/gm, (_, added, name) => {
-    if (!new RegExp(`^(export )?interface ${name}\\b`, "m").test(types))
-      throw new Error(`The types add to ${name}, which is not declared under that name in the built types.`);
-    return added;
+  return types.replace(/^declare module "\.[^"]+" \{\s*interface (\w+) ([^{}]*\{\s*\})\s*\}/gm, (_, name, added) => {
+    const [, declared] = new RegExp(`^(?:export )?interface (${name}(?:\\$\\d+)?) `, "m").exec(types) ?? [];
+    return declared === undefined ? "" : `interface ${declared} ${added}`;
   });
 }
 
