@@ -48,7 +48,7 @@ describe("the companion", () => {
   });
 
   it("002.1 the fixed prompt describes every tool that the agent has, and no other", () => {
-    expect(agent.tools).toEqual(["list", "memory_save", "memory_search", "read", "write"]);
+    expect(agent.tools).toEqual(["list", "memory_forget", "memory_save", "memory_search", "read", "write"]);
     const described = [...text("abilities").matchAll(/^- `(\w+)` \S/gm)].map((match) => match[1]);
     expect(described.sort()).toEqual([...agent.tools]);
   });

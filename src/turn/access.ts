@@ -303,8 +303,10 @@ function withoutInside(event: TurnEvent): TurnEvent {
 /** The code says enough to try again or not; the sentence is for whoever runs the agent, who finds it in the record. */
 function withoutReason(error: StrataError, isOver = false): StrataError {
   if (OPEN.includes(error.code)) return error;
+  const { until, retryAfter } = error.details;
   return new StrataError(
     error.traits,
     `the message could not be answered${isOver ? "" : "; it keeps waiting"}, and the operator can see why`,
+    { ...(until !== undefined && { until }), ...(retryAfter !== undefined && { retryAfter }) },
   );
 }

@@ -233,7 +233,10 @@ function threadFunctions(parts: Parts, { waiting, steps }: Pick<TurnParts, "wait
       if (handed) waiting.handOver(posted.thread.id);
       return posted;
     },
-    pending: async (actor, thread) => store.untaken((await threadOf(parts, actor, thread.id)).scope, thread.id),
+    pending: async (actor, thread) => {
+      const waiting = await store.untaken((await threadOf(parts, actor, thread.id)).scope, thread.id);
+      return waiting.filter(({ inHistory }) => !inHistory);
+    },
     withdraw: async (actor, id) => {
       const { scope } = await threadOf(parts, actor, id);
       return store.withdraw(scope, id, { now: parts.clock.real(), at: parts.clock.recorded(), alive: parts.alive });

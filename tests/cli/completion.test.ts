@@ -18,7 +18,7 @@ async function offered(...typed: readonly string[]): Promise<readonly string[]> 
 
 describe("strata completion", () => {
   it.skipIf(!hasBash)("completes commands, verbs and options in bash", async () => {
-    expect(await offered("me")).toEqual(["message", "memory"]);
+    expect(await offered("me")).toEqual(["message", "memory", "member"]);
     expect(await offered("memory", "")).toEqual([
       "list",
       "show",

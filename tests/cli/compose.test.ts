@@ -117,7 +117,7 @@ describe("strata compose", () => {
     const small = await sizes(2_900);
     const columns = (out: string) =>
       [...out.matchAll(/^(\S+) +\d+ +[a-z]+ +(?:[\d,]+ +)?(\d+) +(\d+) +(\w+ ?\w+) +\d+$/gm)].map(([, ...row]) => row);
-    expect(columns(large.out)).toHaveLength(17);
+    expect(columns(large.out)).toHaveLength(18);
     expect(columns(small.out)).toEqual(columns(large.out));
     expect(small.out).toContain("mode compact, 2,175 tokens may be sent");
     expect(small.out).toMatch(/^change +9 +agent +\d{3} +\d\d +one line +0$/m);

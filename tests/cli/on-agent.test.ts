@@ -54,7 +54,7 @@ const COMMANDS: readonly (readonly [string, string])[] = [
   ["log list", "of-gardener"],
   ["log show of-gardener", "gardener with of-gardener"],
   ["agent acts", "read log"],
-  ["agent attention", "Nothing needs an operator."],
+  ["agent attention", "gardener reports of its own turn"],
   ["agent show", "gardener, version"],
   ["thread list --as of-gardener", "gardener"],
   ["usage", "gardener  "],

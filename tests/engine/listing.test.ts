@@ -97,6 +97,6 @@ describe("the newest threads and calls", () => {
     const others = runtime.newestThreads(ann, { contact: contactId("bob"), limit: 9 });
     await expect(others).rejects.toMatchObject({ code: "not_allowed" });
     const elsewhere = runtime.use(APPROVAL_API).newestApprovals(atDesk, { agent: SHOP, limit: 9 });
-    await expect(elsewhere).rejects.toMatchObject({ code: "not_allowed" });
+    await expect(elsewhere).rejects.toMatchObject({ code: "agent_not_found" });
   });
 });

@@ -38,11 +38,6 @@ export const FEATURES: readonly Listed<World>[] = [
     load: async () => (await import("../../features/deliveries/index.ts")).FEATURE,
   },
   {
-    name: "drafts",
-    nouns: { draft: "list replies that wait for a person; approve, edit and discard them" },
-    load: async () => (await import("../../features/drafts/index.ts")).FEATURE,
-  },
-  {
     name: "settings",
     nouns: { setting: "list what is set of a conversation, such as the thinking level, and set it" },
     load: async () => (await import("../../features/settings/index.ts")).FEATURE,
@@ -120,6 +115,11 @@ export const FEATURES: readonly Listed<World>[] = [
     name: "responses",
     nouns: {},
     load: async () => (await import("../../features/responses/index.ts")).FEATURE,
+  },
+  {
+    name: "drafts",
+    nouns: { draft: "list replies that wait for a person; approve, edit and discard them" },
+    load: async () => (await import("../../features/drafts/index.ts")).FEATURE,
   },
   {
     name: "runtime",

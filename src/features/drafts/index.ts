@@ -229,11 +229,11 @@ export interface DraftApi {
 export const DRAFT_API = featureApi<DraftApi>("drafts");
 
 function draftApi(parts: Parts): DraftApi {
-  const store = parts.store.part(DRAFT_STORE);
   return {
     newestDrafts: async (actor, { status, ...whose }) => {
       const filter: DraftFilter = { after: whose.after, ...(status && { status }) };
-      const find = (scope: Scope): Promise<readonly Draft[]> => store.drafts(scope, filter, whose.limit);
+      const find = (scope: Scope): Promise<readonly Draft[]> =>
+        parts.store.part(DRAFT_STORE).drafts(scope, filter, whose.limit);
       const found = await newestOf(parts, actor, whose, { find, position: ({ at, id }) => ({ at, id }) });
       return Promise.all(found.map((one) => viewOf(parts, one)));
     },

@@ -434,7 +434,7 @@ it("001.2 says of hosts in a declaration which can never be reached", () => {
     "`*:70000` names the port 70000, and the highest is 65535",
   ]);
   expect(fetchProblems({ fetch: { ...fetch, allow: [], post: ["localhost"] } })).toMatchObject([
-    { piece: "fetch.post" },
+    { section: "fetch.post" },
   ]);
   expect(fetchProblems({})).toEqual([]);
 });

@@ -27,6 +27,8 @@ export const FEATURE: Feature = {
   errors: [HANDLER_FAILED, CAGE_MISSING],
   operations: [],
   steps: {
+    // A handler gets one payload: what else waits is the next turn's.
+    setup: async (_parts, setup) => (setup.agent.handler === undefined ? setup : { ...setup, messages: 1 }),
     answer: {
       by: "handler",
       // An agent without layers has no prompt that a model could be asked with.

@@ -71,6 +71,9 @@ function taskOf({ code, limits }: Handler, input: string, { events }: ModelCall)
   };
 }
 
+/** Characters of its log that the error of a handler shows: the last ones. */
+const MOST_LOGGED = 500;
+
 /** What the record and the author read of a handler that failed. */
 export function failed(
   agent: string,
@@ -80,7 +83,8 @@ export function failed(
   const { reason, message, stack, logs } = outcome;
   const lines = mappedStack(stack, map).trim();
   const place = /\(?([^\s()]+:\d+:\d+)\)?/.exec(lines)?.[1] ?? file;
-  const says = `${agent}'s handler failed at ${place} (${reason}): ${message}`;
+  const logged = logs.length === 0 ? "" : `; it logged ${JSON.stringify(logs.join("\n").slice(-MOST_LOGGED))}`;
+  const says = `${agent}'s handler failed at ${place} (${reason}): ${message}${logged}`;
   return HANDLER_FAILED.of(says, { agent, reason, stack: lines, logs });
 }
 

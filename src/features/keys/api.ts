@@ -72,15 +72,15 @@ const MINUTE = 60_000;
 
 export function keyApi(parts: Parts): KeyApi {
   const { clock } = parts;
-  const store = parts.store.part(KEY_STORE);
+  const keptKeys = () => parts.store.part(KEY_STORE);
   const validKeys: KeyApi["validKeys"] = (actor, limit) =>
-    store.keys(actor.org, { limit, validAt: clock.recorded(), ...ownReach(actor) });
+    keptKeys().keys(actor.org, { limit, validAt: clock.recorded(), ...ownReach(actor) });
   return {
     createKey: async (actor, wish) => {
       const reach = await reachOf(parts, actor, wish);
       const secret = `${BEGINS}${Buffer.from(parts.random(CHANCE)).toString("base64url")}`;
       const at = clock.recorded();
-      const made = await store.createKey(actor.org, {
+      const made = await keptKeys().createKey(actor.org, {
         ...reach,
         name: wish.name,
         role: wish.role,
@@ -92,7 +92,7 @@ export function keyApi(parts: Parts): KeyApi {
       });
       return { ...made, secret };
     },
-    keys: (actor, wish) => store.keys(actor.org, { ...wish, ...ownReach(actor) }),
+    keys: (actor, wish) => keptKeys().keys(actor.org, { ...wish, ...ownReach(actor) }),
     validKeys,
     checkAnyKey: async (actor, host) => {
       if ((await validKeys(actor, 1)).length > 0) return;
@@ -100,7 +100,7 @@ export function keyApi(parts: Parts): KeyApi {
       throw KEYS_MISSING.of(says, { host });
     },
     revokeKey: async (actor, id) => {
-      const key = await store.key(actor.org, { id });
+      const key = await keptKeys().key(actor.org, { id });
       if (key === undefined || !isWithin(actor, key))
         throw KEY_NOT_FOUND.of(
           `there is no key ${id} in your reach; \`strata key list\` or \`GET /v1/keys\` lists them`,
@@ -108,11 +108,11 @@ export function keyApi(parts: Parts): KeyApi {
             key: id,
           },
         );
-      return store.revokeKey(actor.org, { id, ...doneBy(actor), at: clock.recorded() });
+      return keptKeys().revokeKey(actor.org, { id, ...doneBy(actor), at: clock.recorded() });
     },
     actorWith: async (org, secret) => {
       const digest = digestOf(secret);
-      const found = await store.keyWith(org, { digest });
+      const found = await keptKeys().keyWith(org, { digest });
       const now = clock.recorded();
       // Looked up by the digest alone; compared once more, in constant time, so that no database's idea of equality decides.
       if (!isSame(found?.digest ?? NOBODYS, digest) || found === undefined || !isValid(found, now)) return undefined;

@@ -57,7 +57,9 @@ const limits = operation({
   },
   show: ({ limits: rows }, { style }) =>
     rows.length === 0
-      ? ["There are no limits; `limits` in strata.yaml sets some."]
+      ? [
+          "No limit is listed. Those of a contact or a key are shown where `--as` or `--key` names one; `limits` in strata.yaml sets them.",
+        ]
       : table(
           COLUMNS,
           rows.map((row) => cells(row)),

@@ -189,8 +189,16 @@ const send = runOperation({
 type Given = z.output<typeof TAKES>;
 
 /** Whoever reaches one contact alone need not name it. */
-const forContact = (given: Given, { contact }: Pick<Actor, "contact">): Given =>
-  given.thread === undefined && given.contact === undefined && contact !== undefined ? { ...given, contact } : given;
+function forContact(given: Given, { role, contact }: Pick<Actor, "role" | "contact">): Given {
+  const { thread, channel, line: at, number } = given;
+  // Which way a message came is the word of the program in between: delivery, signature and line follow from it.
+  if (role === "contact" && ((channel ?? "http") !== "http" || at !== undefined || number !== undefined))
+    throw new StrataError(
+      "not_allowed",
+      "a contact writes over `http` alone: leave out `channel`, `line` and `number`, which a program with a key of its own says of its contacts",
+    );
+  return thread === undefined && given.contact === undefined && contact !== undefined ? { ...given, contact } : given;
+}
 
 function messageOf(given: Given): NewMessage {
   const { kind, trust, name, number, line: at, externalId, signature, settings, mode, follow } = given;

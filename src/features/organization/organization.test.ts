@@ -105,7 +105,7 @@ it("004.57 whether it is open now stands in the tail, and begins no epoch", asyn
   const tails = sent.map(tailOf);
   expect(tails[0]).toContain("The business is open now, until 12:00 today.");
   expect(tails[1]).toContain(
-    "The business is closed now. It opens again 09:00 on Saturday, 2026-11-28. While it is closed, tell contacts: we answer on the next day.",
+    "The business is closed now. It opens again at 09:00 on Saturday, 2026-11-28. While it is closed, tell contacts: we answer on the next day.",
   );
   expect(tails[1]).not.toContain("open now");
   expect(sent[0]?.prefix.system).toEqual(sent[1]?.prefix.system);

@@ -11,7 +11,7 @@ export const onBehalf = (business: string): string => `You write on behalf of ${
 export const forMember = (name: string, title: string | undefined): string =>
   `Your point of contact there is ${name}${title === undefined ? "" : ` (${title})`}.`;
 export const openUntil = (time: string): string => `The business is open now, until ${time}.`;
-export const closedUntil = (time: string): string => `The business is closed now. It opens again ${time}.`;
+export const closedUntil = (time: string): string => `The business is closed now. It opens again at ${time}.`;
 export const whileClosed = (words: string): string => `While it is closed, tell contacts: ${words}`;
 export const onLine = (line: string, member: string | undefined): string =>
   member === undefined

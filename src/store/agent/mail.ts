@@ -44,7 +44,7 @@ export async function inboxCount(tx: Tx, of: AgentOwner): Promise<number> {
   return (await tx.first(waiting))?.count ?? 0;
 }
 
-/** Turns that ended well and said nothing to their sender, and after which nothing was said on their thread. */
+/** Turns that ended well and said nothing to their sender, though no step withheld what they said, and after which nothing was said on their thread. */
 export async function unanswered(
   tx: Tx,
   { org, agent }: AgentOwner,
@@ -54,6 +54,7 @@ export async function unanswered(
   const found = `select turn.id from turn join thread on thread.org = turn.org and thread.id = turn.thread
     where turn.org = ? and turn.agent = ? and turn.status = 'done' and turn.words is null and turn.ended_at >= ?
       and turn.contact not in ('${SELF}', '~inbox') and substr(turn.contact, 1, 7) != '~inbox:'
+      and (turn.steps is null or turn.steps not like '%"did":"withheld"%')
       and thread.erased_link is null and thread.channel not in (${left})
       and not exists (select 1 from turn as later where later.org = turn.org and later.agent = turn.agent
         and later.contact = turn.contact and later.thread = turn.thread and later.seq > turn.seq and later.status ${KEPT_ENDINGS})

@@ -210,11 +210,13 @@ export async function withdraw(
 /** Withdraws the messages that no turn has taken. Answers stay: the thread waits for them. Whoever called the thread is told. */
 async function takeBack(tx: Tx, row: Row<"thread">, times: AnswerTimes): Promise<readonly StoredEvent[]> {
   const waiting = await untaken(tx, row, row.id, { most: Number.MAX_SAFE_INTEGER });
-  const messages = waiting.filter(({ answers }) => answers === undefined);
+  // What the agent is only told of has happened, and cannot be taken back.
+  const messages = waiting.filter(({ answers, inHistory }) => answers === undefined && !inHistory);
+  const ids = JSON.stringify(messages.map(({ id }) => id));
   await tx.run(
     plain(
-      `update event set status = 'withdrawn' where org = ? and agent = ? and contact = ? and thread = ? and answers is null and ${UNTAKEN}`,
-      ...[row.org, row.agent, row.contact, row.id],
+      `update event set status = 'withdrawn' where org = ? and agent = ? and contact = ? and thread = ? and ${UNTAKEN} and id in (select value from json_each(?))`,
+      ...[row.org, row.agent, row.contact, row.id, ids],
     ),
   );
   const { caller } = toThread(row);

@@ -27,7 +27,12 @@ interface Moved {
 export async function hold(
   parts: Parts,
   thread: Thread,
-  ends: { readonly signal: AbortSignal | undefined; readonly seconds: number; readonly seen?: Digest },
+  ends: {
+    readonly signal: AbortSignal | undefined;
+    readonly seconds: number;
+    readonly seen?: Digest;
+    readonly most?: number | undefined;
+  },
 ): Promise<Lease | Moved | undefined> {
   const now = parts.clock.real();
   const claimed = await parts.store.claim(thread.scope, thread.id, {
@@ -39,6 +44,7 @@ export async function hold(
     at: parts.clock.recorded(),
     version: thread.version,
     ...(ends.seen !== undefined && { seen: ends.seen }),
+    ...(ends.most !== undefined && { most: ends.most }),
     alive: parts.alive,
   });
   if (claimed.state === "idle") return undefined;

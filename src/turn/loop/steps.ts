@@ -57,6 +57,8 @@ export interface TurnSetup {
   readonly limits: Budgets["turn"];
   /** How well the agent can pay for itself, as the turn begins. */
   readonly tier: SurvivalTier;
+  /** How many waiting messages a turn takes at most, besides answers to open calls; left out, all that it has room for. */
+  readonly messages?: number;
   /** Texts for layers of the prefix that come from neither the declaration nor an edit. In a running epoch, what is new in them is sent. */
   readonly texts?: ReadonlyMap<LayerId, LayerContent>;
   /** The same setup for the agent without these tools. */

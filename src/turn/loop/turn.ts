@@ -37,6 +37,7 @@ export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOp
     signal: options.signal,
     seconds: setup.limits.seconds,
     seen: waiting.version,
+    most: setup.messages,
   });
   if (lease === undefined) return;
   if ("movedTo" in lease) return yield* runTurn(parts, lease.movedTo, options);

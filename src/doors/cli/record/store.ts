@@ -35,8 +35,9 @@ function declareCopy(store: Command, context: Context): void {
     .argument("<to>", "the target; it must be empty, contain the beginning of this copy, or be where FROM came from")
     .addHelpText(
       "after",
-      `\nFirst stop every Strata that uses FROM. From then on the record goes on in TO, and FROM no longer opens: the same command with the
-two swapped comes back, and replaces what is there. Files of workspaces are not copied.\n${EXAMPLE}`,
+      `\nFirst stop every Strata that uses FROM. From then on the record goes on in TO,
+and FROM no longer opens: the same command with the two swapped comes back, and
+replaces what is there. Files of workspaces are not copied.\n${EXAMPLE}`,
     )
     .action(async (from: string, to: string, _: object, command: Command) => {
       const { folder } = readPlaces(command, context.terminal);

@@ -45,9 +45,9 @@ it("the line of what was sent is one row of whole pieces, however wide it may be
     const line = sentLine(sent, { ...TURN, width });
     expect(line.length).toBeLessThanOrEqual(width);
     expect(line).toMatch(
-      /^· (?:sent )?100 tokens(?: to anthropic:claude-sonnet-4-5)?(?:: system 310 (?:\(2 layers\) )?· tools 0 · transcript 0 · message 0)?(?: · no memory| · recall 0 \(no memory fits the message\))?(?: · 1 piece cut| · cut: learning to 10 of 53)?(?: · (?:(?:the last of )?2 requests, 1 tool call, )?3\.4 s, \$0\.0021)?$/,
+      /^· (?:sent )?100 tokens(?: to anthropic:claude-sonnet-4-5)?(?:: system 310 (?:\(2 layers\) )?· tools 0 · transcript 0 · message 0)?(?: · no memory| · recall 0 \(no memory fits the message\))?(?: · 1 section cut| · cut: learning to 10 of 53)?(?: · (?:(?:the last of )?2 requests, 1 tool call, )?3\.4 s, \$0\.0021)?$/,
     );
-    if (width >= 56) expect(line).toMatch(/cut.* · .*3\.4 s/);
+    if (width >= 58) expect(line).toMatch(/cut.* · .*3\.4 s/);
   }
 });
 
