@@ -1,4 +1,5 @@
-import { createRequire, SourceMap } from "node:module";
+// An older Node, which is told what to do when it is asked for a handler, has no `SourceMap` to be named.
+import * as nodeModule from "node:module";
 
 /** A handler with all that it imports, as one script. */
 export interface Bundle {
@@ -58,7 +59,7 @@ export function bundle(file: string, folder: string): Bundle | BundleFailure {
 /** @returns undefined where it is not installed: few need it */
 function loadEsbuild(): Esbuild | undefined {
   try {
-    const esbuild: Esbuild = createRequire(import.meta.url)("esbuild");
+    const esbuild: Esbuild = nodeModule.createRequire(import.meta.url)("esbuild");
     return esbuild;
   } catch {
     return undefined;
@@ -80,9 +81,9 @@ function problemsIn(thrown: unknown): readonly string[] {
 /** A stack of the guest's with the lines of the author's files; lines of the cage's own are left out. */
 export function mappedStack(stack: string, map: string): string {
   const lines = stack.split("\n").filter((line) => !line.includes("prelude.js"));
-  let read: SourceMap;
+  let read: nodeModule.SourceMap;
   try {
-    read = new SourceMap(JSON.parse(map));
+    read = new nodeModule.SourceMap(JSON.parse(map));
   } catch {
     return lines.join("\n");
   }

@@ -41,7 +41,7 @@ function bytesIn(folder: string): number {
 
 const KINDS = [
   /^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/,
-  /^dist\/([\w/-]+\.js|index\.d\.ts)$/,
+  /^dist\/([\w/-]+\.js|(index|testing)\.d\.ts)$/,
   // What the guard of layer texts reads: weights, kinds of words, languages, look-alikes.
   /^dist\/guard\/override\/[a-z]+\.json$/,
   /^schema\/strata\.schema\.json$/,

@@ -100,7 +100,7 @@ const business = sharedKey(
 );
 
 /** The sources that say something of the business. */
-const NEEDS_BUSINESS: readonly string[] = ["identity", "rules", "hours"];
+const NEEDS_BUSINESS: readonly string[] = ["identity", "rules", "opening"];
 
 function isTimezone(name: string): boolean {
   try {
@@ -147,7 +147,7 @@ export const SOURCES = {
     kept: {},
     make: () => ({}),
   }),
-  hours: sourceForm({
+  opening: sourceForm({
     fills: "whether the `business` is open now, and whose line was written to",
     isOurs: true,
     kept: {},

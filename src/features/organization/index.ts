@@ -65,7 +65,7 @@ const SIGNING: OutgoingStep = {
 
 const steps: TurnSteps = {
   setup: (_parts, setup) => withIdentity(setup),
-  sources: (_parts, agent) => (agent.business === undefined ? {} : { hours: openingNow(agent) }),
+  sources: (_parts, agent) => (agent.business === undefined ? {} : { opening: openingNow(agent) }),
   outgoing: SIGNING,
 };
 

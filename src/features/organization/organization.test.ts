@@ -43,7 +43,7 @@ const LAYERS = `    layers:
       - { id: rules, rank: 3, source: rules }
       - { id: identity, rank: 5, source: identity }
       - { id: core, rank: 8, text: You are a clerk. }
-      - { id: hours, rank: 50, source: hours }
+      - { id: opening, rank: 50, source: opening }
 `;
 const SIGNED = "    represents: ann\n    signature: { sms: always, email: first }\n";
 const yaml = (business = BUSINESS, agent = SIGNED) =>
