@@ -60,22 +60,22 @@ interface OwnBinding extends Binding {
   ) => (...given: Given) => Promise<R>;
 }
 
+/** When this program last found a database unmoved, by its name: on PostgreSQL, one has a store for each reach. */
+const looked = new Map<string, number>();
+
 /** No write reaches a database that was copied elsewhere since it was opened. */
-function whileHere(database: Database): Database {
-  let looked = Number.NEGATIVE_INFINITY;
-  return {
-    ...database,
-    write: (work) =>
-      database.write(async (tx) => {
-        const now = performance.now();
-        if (now - looked > UNNOTICED) {
-          await refuseMoved(tx, database.name);
-          looked = now;
-        }
-        return work(tx);
-      }),
-  };
-}
+const whileHere = (database: Database): Database => ({
+  ...database,
+  write: (work) =>
+    database.write(async (tx) => {
+      const now = performance.now();
+      if (now - (looked.get(database.name) ?? Number.NEGATIVE_INFINITY) > UNNOTICED) {
+        await refuseMoved(tx, database.name);
+        looked.set(database.name, now);
+      }
+      return work(tx);
+    }),
+});
 
 /** The store over a database: only here do transactions begin. */
 export function storeOver(opened: Database): Store {
