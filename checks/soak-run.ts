@@ -190,8 +190,10 @@ async function write({ url, folder, random, tally, signal }: Writing): Promise<v
     const body = JSON.stringify({ contact, text, ...more });
     const status = await fetch(`${url}/v1/agents/companion/messages`, { method: "POST", headers, body, signal }).then(
       async (answer) => {
-        await answer.arrayBuffer();
-        return String(answer.status);
+        const said = await answer.text();
+        const status = String(answer.status);
+        // What nobody expects says why.
+        return EXPECTED.has(status) ? status : `${status}: ${said.slice(0, 300)}`;
       },
       () => "gone",
     );
