@@ -131,6 +131,17 @@ describe("a reply that waits for a person", () => {
     await on.verified();
   });
 
+  it("what the agent is told of a decision is no message that somebody could take back", async () => {
+    const on = await desk(["We open at nine.", "You are welcome."]);
+    await on.ask("When do you open?");
+    const [draft] = await on.open();
+    await on.drafts.decideDraft(OPERATOR, draft?.id as never, { verdict: "edited", text: "At ten on Fridays." });
+    expect(await on.runtime.pending(OPERATOR, on.thread)).toEqual([]);
+    expect(await on.runtime.withdraw(OPERATOR, on.thread.id)).toEqual([]);
+    await on.ask("Thanks");
+    expect(on.sent[1]?.messages.map(textOf).join("\n")).toContain("At ten on Fridays.");
+  });
+
   it("discarded, nothing goes out and the agent reads why; a second decision is refused and changes nothing", async () => {
     const on = await desk(["We open at nine.", "I see."]);
     await on.ask("When do you open?");
