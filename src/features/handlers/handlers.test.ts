@@ -65,6 +65,16 @@ describe("a handler", () => {
     await on.store.close();
   });
 
+  it("gets one message a turn, so that none of several that wait is lost", async () => {
+    const on = await testRuntime([], { agent: agentWith("export default (payload) => ({ payload: payload.text });") });
+    const thread = await on.open();
+    await on.runtime.post(OPERATOR, thread, [message("first", on.time.at), message("second", on.time.at)]);
+    for (const text of ["first", "second"])
+      expect(endOf(await collect(on.runtime.run(OPERATOR, thread)))).toMatchObject({ type: "done", text });
+    expect(await on.runtime.pending(OPERATOR, thread)).toEqual([]);
+    await on.store.close();
+  });
+
   it("law 7: finds what it was answered in the journal when its turn is run again, and asks nothing twice", async () => {
     const agent = agentWith(
       "export default async (p, m, { complete }) => ({ payload: [(await complete({ message: 'a' })).text, (await complete({ message: 'b' })).text] });",
