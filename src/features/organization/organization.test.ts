@@ -9,12 +9,14 @@ import {
   agentName,
   allow,
   contactId,
+  draftId,
   type Message,
   type Request,
   untrusted,
 } from "../../protocol/index.ts";
 import { OPERATOR, ORG, testRuntime } from "../../turn/index.contract.ts";
 import { DELIVERY_API } from "../deliveries/index.ts";
+import { DRAFT_API } from "../drafts/index.ts";
 import { MESSAGE_API, type NewMessage } from "../messages/index.ts";
 import { SETTING_API } from "../settings/index.ts";
 
@@ -147,6 +149,17 @@ it("004.56 the line's own member signs there, the represented one elsewhere, as 
   expect(await say("f", {}, "email")).toBe("Three.");
   const mail = await runtime.use(DELIVERY_API).outbox(OPERATOR, agentName("clerk"), { limit: 9 });
   expect(mail.map(({ text }) => text).slice(0, 2)).toEqual(["Three.", "Two.\n\nAnn, Corner Shop"]);
+});
+
+it("004.56 a draft has its signature already, so that what is approved goes out with it", async () => {
+  const { say, runtime } = await desk(["Yes."], clerk(BUSINESS, `${SIGNED}    delivery: { way: draft }\n`));
+  expect(await say("Are you there?")).toBe("");
+  const drafts = runtime.use(DRAFT_API);
+  const [draft] = await drafts.newestDrafts(OPERATOR, { limit: 1 });
+  expect(draft?.text).toBe("Yes.\n\nAnn, Corner Shop");
+  await drafts.decideDraft(OPERATOR, draftId(draft?.id ?? ""), { verdict: "approved" });
+  const [sent] = await runtime.use(DELIVERY_API).outbox(OPERATOR, agentName("clerk"), { limit: 1 });
+  expect(sent?.text).toBe("Yes.\n\nAnn, Corner Shop");
 });
 
 it("004.59 what a contact writes never becomes identity: no setting, message or name of theirs reaches the prefix", async () => {
