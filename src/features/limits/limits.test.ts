@@ -45,6 +45,16 @@ describe("limits", () => {
     expect(await on.runtime.turns(OPERATOR, cid.id)).toHaveLength(1);
   });
 
+  it("26.3 a contact learns when to come again, and nothing of whose limit it was", async () => {
+    const on = await limited({ agent: { calls: 1 } }, ["One."]);
+    expect(endOf(await on.say(await on.open("bob"), "one")).type).toBe("done");
+    const ann = allow({ org: ORG, id: actorId("key:ann"), role: "contact", contact: contactId("ann") }, "run", "post");
+    const refused = await sayAs(on, ann, "ann");
+    expect(refused).toMatchObject({ ...REFUSED, error: { details: { retryAfter: 60 } } });
+    expect(refused.type === "failed" && Object.keys(refused.error.details).sort()).toEqual(["retryAfter", "until"]);
+    expect(refused.type === "failed" && refused.error.message).not.toContain("helper");
+  });
+
   it("003.20 a call that comes too early waits inside its turn, where the agent says so", async () => {
     const on = await limited({ agent: { calls: 1 }, wait: true }, ["One.", "Two."]);
     await on.say(await on.open("ann"), "one");
