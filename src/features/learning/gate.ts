@@ -1,0 +1,49 @@
+/** What judges a learning text before anybody is asked about it: recorded turns and the organization's fixtures, run with it and without it. */
+
+import { z } from "zod";
+import type { LayerId } from "../../protocol/index.ts";
+import type { AgentOwner, Store } from "../../store/index.ts";
+import { list } from "../fields.ts";
+
+/** A text that the digest has written, before it is proposed to anybody. */
+export interface Candidate extends AgentOwner {
+  /** The layer with `source: learning`. */
+  readonly layer: LayerId;
+  readonly text: string;
+  /** The version that is active now; left out, none is. */
+  readonly parent?: number;
+  /** The lessons that were folded into it. */
+  readonly lessons: readonly string[];
+}
+
+const SCORES = z.record(z.string(), z.number()).describe("how well it met each criterion, from 0 to 1");
+
+export const GATE_REPORT = z
+  .object({
+    passed: z.boolean(),
+    reason: z.string().describe("why, in a sentence; of a candidate that was refused, with the name of the fixture"),
+    fixtures: list(z.object({ name: z.string(), passed: z.boolean(), finding: z.string() })),
+    turns: list(
+      z.object({
+        turn: z.string(),
+        present: SCORES.describe("with the version that is active now"),
+        candidate: SCORES,
+        none: SCORES.describe("with no version"),
+      }),
+    ),
+    spent: z.number().describe("dollars"),
+    limit: z.number().describe("dollars that it might spend"),
+    notRun: list(z.string()).describe("what was left out, and why"),
+  })
+  .meta({ id: "GateReport" });
+
+export type GateReport = z.output<typeof GATE_REPORT>;
+
+/** Runs a candidate beside the present version and beside none. What it throws leaves the candidate waiting: it is judged again later. */
+export type Gate = (candidate: Candidate, signal: AbortSignal) => Promise<GateReport>;
+
+/**
+ * The learning text of all turns over a store that is only tried: in place of the active or pinned version, or none at all. Of a real store
+ * nothing stands here.
+ */
+export const TRIED = new WeakMap<Store, { readonly text: string | undefined }>();
