@@ -147,6 +147,19 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
     approvalForSubagent: [["pay"]],
     approvalTooLate: [["pay", "may be called only while executing actions, and the agent is idle"]],
     waitsForApproval: [["pay", "apr_01jd8k3v5x9m2q7r4t6w8y0zab"]],
+    waitsForAnswer: [["apr_01jd8k3v5x9m2q7r4t6w8y0zab"]],
+    enoughAsked: [[5]],
+    answered: [["apr_1", "Yes, until Friday."]],
+    closed: [
+      ["apr_1", undefined],
+      ["apr_1", "he came by"],
+    ],
+    questionsWait: [
+      [["apr_1"], 0],
+      [["apr_1"], 1],
+      [["apr_1", "apr_2"], 1],
+      [["apr_1", "apr_2"], 2],
+    ],
     denied: [
       ["apr_1", "pay", "operator", undefined],
       ["apr_1", "pay", "operator", "too expensive"],

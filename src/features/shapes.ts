@@ -307,6 +307,10 @@ export const DONE = z
     because: BECAUSE,
     says: z.string().optional().describe("Why, in a sentence, if a feature's limit was reached: `credits`."),
     unanswered: z.number().optional().describe("How many senders got no reply; absent if each has one."),
+    withheld: z
+      .string()
+      .optional()
+      .describe("Why what the agent said was sent to nobody, such as a draft; absent for a contact."),
     totals: TOTALS.optional().describe("Absent for a contact."),
   })
   .meta({ id: "Done", description: "The last event of a successful turn." });

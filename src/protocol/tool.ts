@@ -15,7 +15,7 @@ import type { Layer, Source } from "./layer.ts";
 import type { AgentState } from "./life.ts";
 import type { FilePart, ImagePart } from "./message.ts";
 import type { ToolSchema } from "./request.ts";
-import type { ContactScope, Role } from "./scope.ts";
+import type { ContactScope, DoneBy, Role } from "./scope.ts";
 import type { Spoken, Trust, Untrusted } from "./trust.ts";
 
 /** What a tool does to the world: nothing, a write inside the turn's commit, or something outside (journaled). */
@@ -165,6 +165,8 @@ export interface NewApproval {
   readonly taint: Trust;
   /** The open call that the decision answers, where the agent waits for it. */
   readonly answers?: CallId;
+  /** When a question must be answered, in milliseconds since 1970; none for a call that is approved or denied. */
+  readonly due?: number;
 }
 
 /** A tool call that waits or waited for a person's decision. Of an erased contact the input is null and the texts are empty. */
@@ -180,6 +182,8 @@ export interface Approval extends NewApproval {
   readonly decidedById?: ActorId;
   /** What the person said about it. */
   readonly note?: Untrusted;
-  /** The result of the call, once it has run. */
+  /** Who looks after a question, until it is answered. */
+  readonly taken?: DoneBy & { readonly at: number };
+  /** The result of the call, once it has run; of a question, the answer. */
   readonly outcome?: { readonly text: Untrusted; readonly failed: boolean };
 }

@@ -174,6 +174,8 @@ export type TurnEvent =
       readonly says?: string;
       /** How many senders got no reply; absent if each has one. */
       readonly unanswered?: number;
+      /** Why what the agent said went to nobody, where a step withheld it. Left out for a contact. */
+      readonly withheld?: string;
       /** Left out for a contact, like those of a failed turn. */
       readonly totals?: TurnTotals;
     }

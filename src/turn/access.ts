@@ -143,12 +143,14 @@ const statesOf = (turns: readonly TurnRecord[]): string => turns.map(({ id, stat
 
 const hasStopped = ({ end }: TurnRecord): boolean => end !== undefined && "stop" in end;
 
-function doneOf({ id, end, totals }: TurnRecord): Extract<TurnEvent, { type: "done" }> {
+function doneOf({ id, end, totals, steps }: TurnRecord): Extract<TurnEvent, { type: "done" }> {
   if (end === undefined || !("stop" in end) || totals === undefined) {
     const says = `${id} took an event and is not recorded as done; run \`strata verify\` where the data is`;
     throw new StrataError("record_broken", says, { turn: id });
   }
-  const left = end.reply === null ? { unanswered: 1 } : {};
+  const withheld = steps?.outgoing?.find(({ did }) => did === "withheld")?.because;
+  const unsaid = withheld === undefined ? { unanswered: 1 } : { withheld };
+  const left = end.reply === null ? unsaid : {};
   return { type: "done", turn: id, text: end.reply ?? "", because: end.stop, ...left, totals };
 }
 
@@ -280,7 +282,10 @@ export function endedFor(actor: Allowed<"view">, ended: Ended | StrataError): En
 
 /** An end as a contact may read it: without what it cost, and without the tools. */
 function withoutInner({ totals: _, ...end }: Ended["end"]): Ended["end"] {
-  if (end.type === "done") return end;
+  if (end.type === "done") {
+    const { withheld: __, ...done } = end;
+    return done;
+  }
   return { ...end, calls: end.calls.map(({ id, waitsFor }) => ({ id, waitsFor })) };
 }
 

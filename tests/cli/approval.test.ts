@@ -58,7 +58,7 @@ describe("strata approval", () => {
     await strata(["chat", "companion"], { cwd, input: WISH });
     const attention = async () => (await strata(["agent", "attention", "companion"], { cwd })).out;
     expect(await attention()).toContain(
-      "companion asks about 1 call that waits for a person: `strata approval list companion` shows it\n",
+      "1 call of companion waits for a person: `strata approval list companion` shows it\n",
     );
     const [call] = await listed(cwd);
     await strata(["approval", "deny", call?.id ?? ""], { cwd });

@@ -14,7 +14,10 @@ export const FEATURES: readonly Listed<World>[] = [
   },
   {
     name: "approvals",
-    nouns: { approval: "list the tool calls that wait for a person; approve, deny and resolve them" },
+    nouns: {
+      approval: "list the tool calls that wait for a person; approve, deny and resolve them",
+      escalation: "list the questions that agents ask a person; answer, take and close them",
+    },
     load: async () => (await import("../../features/approvals/index.ts")).FEATURE,
   },
   {

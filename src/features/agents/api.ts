@@ -21,6 +21,7 @@ import {
 } from "../../turn/index.ts";
 import { APPROVAL_STORE } from "../approvals/index.ts";
 import { isOwnReport, OUTBOX_STORE } from "../deliveries/index.ts";
+import { draftCounts } from "../drafts/index.ts";
 import type { LifeApi, LifeView } from "../life/api.ts";
 import { LOG_STORE, type LogHead } from "../logs/index.ts";
 import type { LayerView, PassedOver } from "../texts/api.ts";
@@ -167,9 +168,14 @@ function attention(
       const inState = (wanted: PassedOver["state"]): number => passed.filter(({ state }) => state === wanted).length;
       const everybody = { ...owner, contact: null };
       const asked = await parts.store.part(APPROVAL_STORE).approvals(everybody, { status: "waiting" }, 100);
+      const questions = asked.filter(({ due }) => due !== undefined);
+      const late = questions.filter(({ due = 0 }) => due < parts.clock.recorded());
+      const { drafts, overdue } = await draftCounts(parts, access.agent);
       return {
         agent: owner.agent,
-        approvals: asked.length,
+        approvals: asked.length - questions.length,
+        escalations: { open: questions.length, overdue: late.length },
+        drafts: { open: drafts, overdue },
         proposals: counts.reduce((sum, { proposals }) => sum + proposals, 0),
         proposed: await originsOf(access, waiting),
         edited: await originsOf(access, await selfEdited(access, active)),

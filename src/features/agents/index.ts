@@ -142,7 +142,7 @@ const rename = operation({
 
 const attention = operation({
   name: "agent.attention",
-  does: "List what needs an operator, agent by agent: calls that wait for a decision, proposals and what the agent itself has changed, each with the contact it came from, what it reported of turns that it began itself, edited texts that are not sent, turns that left somebody without a reply, messages that could not be delivered, and agents that sleep because they have no credits. If nothing can be kept, because the disk is full or the database's server is gone, it says so first.",
+  does: "List what needs an operator, agent by agent: calls, questions and drafts that wait for a person, proposals and what the agent itself has changed, each with the contact it came from, what it reported of turns that it began itself, edited texts that are not sent, turns that left somebody without a reply, messages that could not be delivered, and agents that sleep because they have no credits. If nothing can be kept, because the disk is full or the database's server is gone, it says so first.",
   may: "read",
   at: "GET /v1/attention",
   takes: z.strictObject({ agent: FIELDS.agent.optional() }),
@@ -229,12 +229,12 @@ export function refusedParameters(
   });
 }
 
-export { askedLines, attentionLines, ownTurnLines, selfChangeLines, unansweredLines } from "./lines.ts";
+export { askedLines, attentionLines, ownTurnLines, personLines, selfChangeLines, unansweredLines } from "./lines.ts";
 
 /** It shows what other features keep of an agent, so their words and sentences stand here, too. */
 export const FEATURE: Feature = {
   name: "agents",
-  needs: ["approvals", "deliveries", "life", "logs", "skills", "texts"],
+  needs: ["approvals", "deliveries", "drafts", "life", "logs", "skills", "texts"],
   open: () => ({
     api: ({ parts, use }) => AGENT_API.open(agentApi(parts, use(LIFE_API), use(SKILL_API).withFolderSkills)),
   }),

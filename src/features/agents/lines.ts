@@ -120,6 +120,7 @@ function toolText(name: ToolName, rules: Agent["rules"]): string {
 export function attentionLines(of: Attention): readonly string[] {
   const { agent, undeliverable, asleep } = of;
   return [
+    ...personLines(of),
     ...selfChangeLines(of),
     ...passedOverLines(of),
     ...(asleep === undefined ? [] : [sleepsLine(agent, asleep)]),
@@ -133,11 +134,23 @@ export const selfChangeLines = (of: Attention): readonly string[] => [...waiting
 
 /** That the agent asks whether it may do something. `doctor` says it by itself. */
 export const askedLines = ({ agent, approvals }: Attention): readonly string[] =>
-  approvals === 0
-    ? []
-    : [
-        `${agent} asks about ${count(approvals, "call")} that ${approvals === 1 ? "waits" : "wait"} for a person: \`strata approval list ${agent}\` shows ${approvals === 1 ? "it" : "them"}`,
-      ];
+  approvals === 0 ? [] : [waitingLine(agent, { open: approvals, overdue: 0 }, ["call", "approval"])];
+
+/** That questions and drafts of an agent wait for a person. */
+export const personLines = ({ agent, escalations, drafts }: Attention): readonly string[] => [
+  ...(escalations.open === 0 ? [] : [waitingLine(agent, escalations, ["question", "escalation"])]),
+  ...(drafts.open === 0 ? [] : [waitingLine(agent, drafts, ["draft", "draft"])]),
+];
+
+function waitingLine(
+  agent: AgentName,
+  { open, overdue }: Attention["drafts"],
+  [what, noun]: readonly [string, string],
+) {
+  const late = overdue === 0 ? "" : ` (${number(overdue)} overdue)`;
+  const [waits, them] = open === 1 ? ["waits", "it"] : ["wait", "them"];
+  return `${count(open, what)} of ${agent} ${waits} for a person${late}: \`strata ${noun} list ${agent}\` shows ${them}`;
+}
 
 /** What the agent reported of its newest turn that it began itself: also what it asks there. */
 export function ownTurnLines({ agent, ownTurns }: Attention): readonly string[] {
@@ -206,10 +219,14 @@ export const ACT = z
   .object({ id: z.number(), role: z.string(), byId: DONE_BY.byId, what: z.string(), about: z.string(), at: TIME })
   .meta({ id: "Act", description: "What an operator did with an agent." });
 
+const WAITING = z.object({ open: z.number(), overdue: z.number().describe("how many of these wait for too long") });
+
 export const ATTENTION = z
   .object({
     agent: z.string(),
     approvals: z.number().describe("calls that wait for a person's decision, at most 100"),
+    escalations: WAITING.describe("its questions to a person"),
+    drafts: WAITING.describe("its replies that wait for a person"),
     proposals: z.number(),
     proposed: list(TEXT_ORIGIN).describe("the oldest 20 of these, with the contact and the trust that they came from"),
     edited: list(TEXT_ORIGIN).describe(

@@ -33,8 +33,9 @@ import {
   runTool,
   threadOf,
 } from "../../turn/index.ts";
+import { ALREADY_DECIDED, NOT_FOUND } from "./decision-store.ts";
 import { schemaDigest } from "./steps.ts";
-import { ALREADY_DECIDED, APPROVAL_STORE, NOT_FOUND, type ToldEvent } from "./store.ts";
+import { APPROVAL_STORE, type ToldEvent } from "./store.ts";
 import { denied, mediaOmitted, outcomeUnknown, ran, resolved } from "./wording.ts";
 
 /** A person's word about a call. */
@@ -81,6 +82,10 @@ export async function decide(
   verdict: Verdict,
 ): Promise<Approval> {
   const approval = await approvalOf(parts, actor, id);
+  if (approval.due !== undefined) {
+    const message = `${id} is a question, which is neither approved nor denied: answer it with \`strata escalation answer ${id} TEXT\`, or close it`;
+    throw new StrataError("invalid_input", message, { approval: id });
+  }
   const thread = await threadOf(parts, actor, approval.thread);
   const one: Case = { ...verdict, approval, thread, actor };
   switch (verdict.verdict) {
@@ -271,7 +276,11 @@ interface Told {
   readonly failed?: boolean;
 }
 
-function eventOf(parts: Parts, { channel }: Thread, { text, trust, result = text, failed = false }: Told): ToldEvent {
+export function eventOf(
+  parts: Parts,
+  { channel }: Thread,
+  { text, trust, result = text, failed = false }: Told,
+): ToldEvent {
   const at = parts.clock.recorded();
   return {
     id: eventId(issueId("event", parts.clock.real(), parts.random(10))),

@@ -6,6 +6,7 @@ import {
   type ContactScope,
   canonicalJson,
   type Digest,
+  errorKind,
   type OrgId,
   type Role,
   type ThreadId,
@@ -34,11 +35,15 @@ export interface ApprovalTable extends ContactScope {
   readonly outcome: Digest | null;
   readonly schema: Digest | null;
   readonly answers: CallId | null;
+  readonly due: number | null;
+  readonly taken_by: Role | null;
+  readonly taken_by_id: ActorId | null;
+  readonly taken_at: number | null;
   /** 1: each decision about it is a link of its own. Those from before that was done have none. */
   readonly linked: 1 | null;
 }
 
-/** One decision about a call, or its result: `by` is null for a result. It says in rows what the columns of the call say now. */
+/** One decision about a call, who took a question (it stays `waiting`), or a result: `by` is null for a result. It says in rows what the columns of the call say now. */
 export interface DecisionTable extends ContactScope, Pick<ApprovalTable, "status" | "note" | "outcome"> {
   readonly approval: ApprovalId;
   readonly n: number;
@@ -48,10 +53,27 @@ export interface DecisionTable extends ContactScope, Pick<ApprovalTable, "status
   readonly link: number;
 }
 
+export const NOT_FOUND = errorKind("approval_not_found", {
+  status: 404,
+  exit: 3,
+  retry: false,
+  says: "no approval of that id is in reach",
+});
+export const ALREADY_DECIDED = errorKind("approval_decided", {
+  status: 409,
+  exit: 7,
+  retry: false,
+  says: "that call is already decided",
+});
+
 const { insert } = tables<{ approval_decision: DecisionTable }>();
 
 export type Change = Partial<
-  Pick<ApprovalTable, "status" | "decided_at" | "decided_by" | "decided_by_id" | "note" | "outcome">
+  Pick<
+    ApprovalTable,
+    | ("status" | "decided_at" | "decided_by" | "decided_by_id" | "note" | "outcome")
+    | ("taken_by" | "taken_by_id" | "taken_at")
+  >
 >;
 
 /** Links what is decided. */
@@ -62,8 +84,8 @@ export async function noteDecision(tx: Tx, row: ApprovalTable, columns: Change, 
   const n = ((await tx.column(plain<number>(before, org, approval)))[0] ?? 0) + 1;
   const {
     status = row.status,
-    decided_by: by = null,
-    decided_by_id: by_id = null,
+    decided_by: by = columns.taken_by ?? null,
+    decided_by_id: by_id = columns.taken_by_id ?? null,
     note = null,
     outcome = null,
   } = columns;
@@ -94,11 +116,15 @@ const lastOf = (name: string, which: string): string =>
   `left join approval_decision as ${name} on ${OF_APPROVAL.replaceAll("one.", `${name}.`)}
     and ${name}.n = (select max(n) from approval_decision as one where ${OF_APPROVAL} and ${which})`;
 
-const OTHERWISE_DECIDED = `select approval.id from approval ${lastOf("last", "true")} ${lastOf("said", 'one."by" is not null')}
+const DECIDING = `one."by" is not null and one.status != 'waiting'`;
+
+const OTHERWISE_DECIDED = `select approval.id from approval ${lastOf("last", "true")} ${lastOf("said", DECIDING)}
+  ${lastOf("taken", "one.status = 'waiting'")}
   where approval.org = ? and approval.linked = 1 and (approval.status is distinct from coalesce(last.status, 'waiting')
     or approval.outcome is distinct from last.outcome or approval.note is distinct from said.note
     or approval.decided_at is distinct from said.at or approval.decided_by is distinct from said."by"
-    or approval.decided_by_id is distinct from said.by_id) limit 100`;
+    or approval.decided_by_id is distinct from said.by_id or approval.taken_at is distinct from taken.at
+    or approval.taken_by is distinct from taken."by" or approval.taken_by_id is distinct from taken.by_id) limit 100`;
 
 const STRAY_DECISIONS = `select distinct one.approval from approval_decision as one where one.org = ?
   and not exists (select 1 from approval where ${OF_APPROVAL}) limit 100`;

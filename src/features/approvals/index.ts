@@ -18,8 +18,11 @@ import type { Feature } from "../feature.ts";
 import { DONE_BY, FIELDS, NEXT, nextAfter, PAGE } from "../fields.ts";
 import { type Call, type Operation, type OperationContext, operation } from "../operation.ts";
 import { approvalOf, decide, type Verdict } from "./decide.ts";
+import { ALREADY_DECIDED, NOT_FOUND } from "./decision-store.ts";
+import { ESCALATION_API, ESCALATIONS, escalationApi } from "./escalation.ts";
 import { STEPS } from "./steps.ts";
-import { ALREADY_DECIDED, APPROVAL_STORE, type ApprovalFilter, NOT_FOUND } from "./store.ts";
+import { APPROVAL_STORE, type ApprovalFilter } from "./store.ts";
+import { escalateTool } from "./tools.ts";
 
 const APPROVAL = z
   .object({
@@ -180,15 +183,30 @@ const came = ({ failed }: { readonly failed: boolean }): string => (failed ? "fa
 
 const resolving = (id: string): string => `\`strata approval resolve ${id} --note TEXT\``;
 
+export { ESCALATION_API, type EscalationApi, openQuestions } from "./escalation.ts";
 export { APPROVAL_STORE } from "./store.ts";
 
 export const FEATURE: Feature = {
   name: "approvals",
   store: APPROVAL_STORE,
   errors: [NOT_FOUND, ALREADY_DECIDED],
-  operations: OPERATIONS,
+  tools: () => [escalateTool()],
+  operations: [...OPERATIONS, ...ESCALATIONS],
   steps: STEPS,
-  open: () => ({ api: ({ parts }) => APPROVAL_API.open(approvalApi(parts)) }),
+  open: () => ({
+    api: ({ parts }) => {
+      const [approvals, escalations] = [
+        APPROVAL_API.open(approvalApi(parts)),
+        ESCALATION_API.open(escalationApi(parts)),
+      ];
+      return {
+        addTo: (key) => {
+          approvals.addTo(key);
+          escalations.addTo(key);
+        },
+      };
+    },
+  }),
 };
 
 /** Which calls are listed. */
@@ -226,7 +244,10 @@ export function approvalApi(parts: Parts): ApprovalApi {
     approvals: async (actor, scope, filter, limit) => approvals(await reach(parts, actor, scope), filter, limit),
     newestApprovals: (actor, { statuses, ...whose }) => {
       const { after } = whose;
-      const filters: readonly ApprovalFilter[] = statuses?.map((status) => ({ status, after })) ?? [{ after }];
+      const about = "calls";
+      const filters: readonly ApprovalFilter[] = statuses?.map((status) => ({ status, about, after })) ?? [
+        { about, after },
+      ];
       const find = async (scope: Scope): Promise<readonly Approval[]> =>
         (await Promise.all(filters.map((filter) => approvals(scope, filter, whose.limit)))).flat();
       return newestOf(parts, actor, whose, { find, position: ({ askedAt: at, id }) => ({ at, id }) });

@@ -19,10 +19,31 @@ import {
   type RunningTurn,
   type TurnSteps,
 } from "../../turn/index.ts";
-import { approvalForSeveral, approvalForSubagent, approvalTooLate, waitsForApproval } from "./wording.ts";
+import { APPROVAL_STORE } from "./store.ts";
+import { dueOf, ESCALATE, MOST_QUESTIONS } from "./tools.ts";
+import {
+  approvalForSeveral,
+  approvalForSubagent,
+  approvalTooLate,
+  enoughAsked,
+  waitsForAnswer,
+  waitsForApproval,
+} from "./wording.ts";
 
 /** Calls that need a person wait in the record, and where the agent's declaration says so, the agent waits, too. */
-export const STEPS: TurnSteps = { beforeCall };
+export const STEPS: TurnSteps = {
+  beforeCall,
+  onStart: async (turn) => {
+    const { parts, setup, lease } = turn;
+    if (!setup.agent.tools.includes(ESCALATE)) return;
+    const { scope, id: thread } = lease.claim.thread;
+    const filter = { status: "waiting", about: "questions", thread } as const;
+    asked.set(turn, (await parts.store.part(APPROVAL_STORE).approvals(scope, filter, MOST_QUESTIONS)).length);
+  },
+};
+
+/** How many waited as a turn began. */
+const asked = new WeakMap<RunningTurn, number>();
 
 function beforeCall(turn: RunningTurn, made: MadeCall): CallInstead | undefined {
   const { call, tool, taint } = made;
@@ -31,11 +52,14 @@ function beforeCall(turn: RunningTurn, made: MadeCall): CallInstead | undefined 
   if (isCalled(turn)) return { refuses: approvalForSubagent(call.tool) };
   const late = outOfState(tool, BETWEEN_TURNS);
   if (late !== undefined) return { refuses: approvalTooLate(call.tool, late) };
-  const wanted = { call: call.id, tool: call.tool, input: call.input, schema: schemaDigest(tool), taint };
+  const due = call.tool === ESCALATE ? { due: dueOf(call.input, turn.parts.clock.recorded()) } : undefined;
+  const waiting = (asked.get(turn) ?? 0) + (HELD_CALLS.of(turn) ?? []).filter((one) => one.due !== undefined).length;
+  if (due !== undefined && waiting >= MOST_QUESTIONS) return { refuses: enoughAsked(waiting) };
+  const wanted = { call: call.id, tool: call.tool, input: call.input, schema: schemaDigest(tool), taint, ...due };
   const known = sameAsked(turn, wanted);
   if (known !== undefined || rulesFor(turn, tool)?.wait !== true) {
     const { id } = known ?? request(turn, wanted);
-    return { says: untrusted(waitsForApproval(tool.schema.name, id)) };
+    return { says: untrusted(due === undefined ? waitsForApproval(tool.schema.name, id) : waitsForAnswer(id)) };
   }
   return {
     later: {

@@ -6,7 +6,6 @@ import {
   type ContactScope,
   type Digest,
   type DoneBy,
-  errorKind,
   HELD_CALLS,
   type PlannedWrite,
   type Scope,
@@ -38,14 +37,17 @@ import {
   scopeKey,
   type Tx,
   tables,
+  toDoneBy,
   within,
 } from "../../store/index.ts";
 import {
+  ALREADY_DECIDED,
   type ApprovalTable,
   type Change,
   checkStates,
   type DecisionTable,
   decisionLink,
+  NOT_FOUND,
   noteDecision,
 } from "./decision-store.ts";
 
@@ -54,13 +56,15 @@ const { query, insert } = tables<{ approval: ApprovalTable }>();
 /** Which approvals a listing shows; left out, all. */
 export interface ApprovalFilter {
   readonly status?: ApprovalStatus;
+  /** Only questions to a person, or only calls that are approved or denied. */
+  readonly about?: "questions" | "calls";
   readonly thread?: ThreadId;
   readonly after?: Position | undefined;
 }
 
-/** What a person decided about a waiting call. The event, if any, tells the agent; it lands with the decision. */
+/** What a person decided about a waiting call, or the answer to a question. The event, if any, tells the agent; it lands with the decision. */
 export interface Decision extends DoneBy {
-  readonly verdict: "approved" | "denied";
+  readonly verdict: "approved" | "denied" | { readonly answer: Untrusted };
   readonly note?: Untrusted;
   readonly at: number;
   readonly event?: ToldEvent;
@@ -79,27 +83,14 @@ export interface Finish {
   readonly at: number;
 }
 
-export const NOT_FOUND = errorKind("approval_not_found", {
-  status: 404,
-  exit: 3,
-  retry: false,
-  says: "no approval of that id is in reach",
-});
-export const ALREADY_DECIDED = errorKind("approval_decided", {
-  status: 409,
-  exit: 7,
-  retry: false,
-  says: "that call is already decided",
-});
-
 /** Calls that wait or waited for a person. */
 export const APPROVAL_STORE = {
   name: "approvals",
   tables: {
     approval: {
-      linked: "org agent contact id thread turn position call tool input taint asked_at schema answers linked",
-      derived: "note outcome status decided_at decided_by decided_by_id",
-      since: "schema answers linked",
+      linked: "org agent contact id thread turn position call tool input taint asked_at schema answers linked due",
+      derived: "note outcome status decided_at decided_by decided_by_id taken_by taken_by_id taken_at",
+      since: "schema answers linked due",
     },
     approval_decision: { linked: "agent approval n status by by_id note outcome at", derived: "org contact link" },
   },
@@ -126,6 +117,16 @@ export const APPROVAL_STORE = {
         }),
       ],
     },
+    {
+      number: 40,
+      name: "questions to a person",
+      statements: [
+        newColumn("approval", "due", "int"),
+        newColumn("approval", "taken_by", "text"),
+        newColumn("approval", "taken_by_id", "text"),
+        newColumn("approval", "taken_at", "int"),
+      ],
+    },
   ],
   functions: ({ reading, writing }) => ({
     /** Newest first. A scope with `contact: null` lists those of all contacts of the agent. */
@@ -137,6 +138,11 @@ export const APPROVAL_STORE = {
      */
     decideApproval: writing(decideApproval),
     /**
+     * Notes who looks after a waiting question; whoever took it before does no longer.
+     * @throws StrataError `approval_not_found`, `approval_decided`, `thread_not_found` when its contact was erased
+     */
+    takeQuestion: writing(takeQuestion),
+    /**
      * Stores the result of an approved call, all of it or nothing.
      * @throws StrataError `approval_not_found`, `approval_decided` when it is not approved or has run already
      */
@@ -145,6 +151,7 @@ export const APPROVAL_STORE = {
   changes: {
     decideApproval: (scope: Scope, id: ApprovalId) => ({ kind: "approval", scope, ids: [id] }),
     finishApproval: (scope: Scope, id: ApprovalId) => ({ kind: "approval", scope, ids: [id] }),
+    takeQuestion: (scope: Scope, id: ApprovalId) => ({ kind: "approval", scope, ids: [id] }),
   },
   onCommit: keepApprovals,
   inLink: async (tx, of, ending) =>
@@ -168,14 +175,21 @@ export const APPROVAL_STORE = {
 async function keepApprovals(tx: Tx, { scope, turn, done, report }: EndedTurn): Promise<void> {
   if (done === undefined) return;
   const { claim, outcome, keep } = done;
-  for (const [position, { id, call, tool, input, schema = null, taint, answers = null }] of (
+  for (const [position, { id, call, tool, input, schema = null, taint, answers = null, due = null }] of (
     HELD_CALLS.of(outcome) ?? []
   ).entries()) {
     const asks = { id, thread: claim.thread.id, turn, position, call, tool, input: await keep(JSON.stringify(input)) };
     const decided = { decided_at: null, decided_by: null, decided_by_id: null, note: null, outcome: null } as const;
+    const taken = { due, taken_by: null, taken_by_id: null, taken_at: null } as const;
     const open = { status: "waiting", ...decided, asked_at: outcome.at } as const;
-    await tx.run(insert("approval", { ...owner(scope), ...asks, taint, ...open, schema, answers, linked: 1 }));
-    const says = `→ ${tool} ${JSON.stringify(input)} waits for a person: /approve or /deny in a chat, \`strata approval approve ${id}\` or \`POST /v1/approvals/${id}/approve\``;
+    await tx.run(
+      insert("approval", { ...owner(scope), ...asks, taint, ...open, ...taken, schema, answers, linked: 1 }),
+    );
+    const next =
+      due === null
+        ? `/approve or /deny in a chat, \`strata approval approve ${id}\` or \`POST /v1/approvals/${id}/approve\``
+        : `\`strata escalation answer ${id} TEXT\` or \`POST /v1/escalations/${id}/answer\``;
+    const says = `→ ${tool} ${JSON.stringify(input)} waits for a person: ${next}`;
     const data = { approval: id, tool, input, ...(answers !== null && { answers }) };
     report({ what: "approval", says, data });
   }
@@ -185,7 +199,7 @@ async function keepApprovals(tx: Tx, { scope, turn, done, report }: EndedTurn): 
 async function asked(tx: Tx, of: OneTurn): Promise<unknown> {
   const rows = await approvalsOfTurn(tx, of);
   if (rows.length === 0) return undefined;
-  return rows.map(({ position, id, thread, call, tool, input, schema, taint, asked_at, answers, linked }) => {
+  return rows.map(({ position, id, thread, call, tool, input, schema, taint, asked_at, answers, linked, due }) => {
     // Links of calls that were asked for before the schema was kept do not have it.
     return {
       position,
@@ -199,6 +213,7 @@ async function asked(tx: Tx, of: OneTurn): Promise<unknown> {
       ...(schema !== null && { schema }),
       ...(answers !== null && { answers }),
       ...(linked !== null && { linked }),
+      ...(due !== null && { due }),
     };
   });
 }
@@ -218,7 +233,7 @@ const askedByTurn = fixed((of: OneTurn) =>
 async function approvals(
   tx: Tx,
   scope: Scope,
-  { status, thread, after }: ApprovalFilter,
+  { status, about, thread, after }: ApprovalFilter,
   limit: number,
 ): Promise<readonly Approval[]> {
   const wanted = { ...within(scope), ...(status && { status }), ...(thread && { thread }) };
@@ -229,7 +244,8 @@ async function approvals(
     .orderBy("asked_at", "desc")
     .orderBy("id", "desc")
     .limit(atMost(limit));
-  const newest = after ? all.where(below("asked_at", "id", after)) : all;
+  const chosen = about === undefined ? all : all.where("due", about === "questions" ? "is not" : "is", null);
+  const newest = after ? chosen.where(below("asked_at", "id", after)) : chosen;
   return inOrder(await tx.all(newest), (row) => read(tx, row));
 }
 
@@ -250,7 +266,7 @@ async function findApproval(tx: Tx, scope: Scope, id: ApprovalId): Promise<Appro
 
 /** Of an erased contact stays what holds no text. */
 async function read(tx: Tx, row: ApprovalTable): Promise<Approval> {
-  const { id, thread, turn, call, tool, schema, taint, status, answers } = row;
+  const { id, thread, turn, call, tool, schema, taint, status, answers, due } = row;
   const text = async (piece: Digest): Promise<string> => (await ownText(tx, row, piece)) ?? "null";
   const outcome: Approval["outcome"] | null = row.outcome && JSON.parse(await text(row.outcome));
   return {
@@ -263,6 +279,11 @@ async function read(tx: Tx, row: ApprovalTable): Promise<Approval> {
     input: JSON.parse(await text(row.input)),
     ...(schema !== null && { schema }),
     ...(answers !== null && { answers }),
+    ...(due !== null && { due }),
+    ...(row.taken_by !== null &&
+      row.taken_at !== null && {
+        taken: { ...toDoneBy({ by: row.taken_by, by_id: row.taken_by_id }), at: row.taken_at },
+      }),
     taint,
     status,
     askedAt: row.asked_at,
@@ -285,14 +306,24 @@ async function decideApproval(
 ): Promise<Approval> {
   const row = await inState(tx, scope, id, "waiting");
   await openRow(tx, scope, row.thread);
-  const piece = note === undefined ? null : await keepOwn(tx, scope, await scopeKey(tx, scope), JSON.stringify(note));
+  const key = await scopeKey(tx, scope);
+  const piece = note === undefined ? null : await keepOwn(tx, scope, key, JSON.stringify(note));
   if (event) await tell(tx, row, event);
-  return change(
-    tx,
-    row,
-    { status: verdict, decided_at: at, decided_by: by, decided_by_id: byId ?? null, note: piece },
-    at,
-  );
+  const decided = { decided_at: at, decided_by: by, decided_by_id: byId ?? null, note: piece };
+  if (typeof verdict === "string") return change(tx, row, { status: verdict, ...decided }, at);
+  const answer = await keepOwn(tx, scope, key, JSON.stringify({ text: verdict.answer, failed: false }));
+  return change(tx, row, { status: "done", ...decided, outcome: answer }, at);
+}
+
+async function takeQuestion(
+  tx: Tx,
+  scope: ContactScope,
+  id: ApprovalId,
+  { by, byId, at }: DoneBy & { readonly at: number },
+): Promise<Approval> {
+  const row = await inState(tx, scope, id, "waiting");
+  await openRow(tx, scope, row.thread);
+  return change(tx, row, { taken_by: by, taken_by_id: byId ?? null, taken_at: at }, at);
 }
 
 /** What came of an approved call: its result, its writes and the event that tells of it land together. */

@@ -19,6 +19,20 @@ export const approvalForSubagent = (tool: string): string =>
 export const approvalTooLate = (tool: string, because: string): string =>
   `Not run: this call needs a person's approval, and an approved call runs between turns. There, ${tool} cannot run: it ${because}. Continue without it.`;
 
+export const ESCALATE_DESCRIPTION =
+  "Asks a person of the team a question that you cannot answer by yourself, or must not: a price that nobody told you, an exception, a complaint. The answer comes later, in this conversation. Until then, do not guess.";
+
+/** Instead of the result of a question to a person. */
+export const waitsForAnswer = (id: string): string =>
+  `A person of the team has your question (${id}). The answer will appear here. Until then, do not guess: if a contact waits, say that you are asking the team.`;
+export const enoughAsked = (count: number): string =>
+  `Not asked: ${count} questions of yours in this conversation still wait for an answer. Wait for them, or continue without an answer.`;
+export const answered = (id: string, text: string): string => `The answer to your question ${id}:\n${text}`;
+export const closed = (id: string, note: string | undefined): string =>
+  `Your question ${id} was closed without an answer${note === undefined ? "." : `: ${note}`}`;
+export const questionsWait = (ids: readonly string[], overdue: number): string =>
+  `${ids.length === 1 ? "A question of yours" : `${ids.length} questions of yours`} to the team (${ids.join(", ")}) still ${ids.length === 1 ? "waits" : "wait"} for an answer${overdue === 0 ? "" : `, ${overdue === ids.length ? "" : `${overdue} of them `}longer than you wanted`}. Do not ask again.`;
+
 /** Instead of the result of a call that needs approval. */
 export const waitsForApproval = (tool: string, id: string): string =>
   `Not run yet: ${tool} is waiting for a person's approval (${id}). Say so and continue without it; the result will appear here.`;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { project, strata } from "../../../tests/cli/strata.ts";
 import { agentSpec } from "../../agents/index.ts";
 import { reviveAgent } from "../../app/entry/agents.ts";
 import {
@@ -13,9 +14,18 @@ import {
   trusted,
   untrusted,
 } from "../../protocol/index.ts";
-import { endOf, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
+import {
+  collect,
+  endOf,
+  OPERATOR,
+  ORG,
+  sampleAgent,
+  type TestRuntime,
+  testRuntime,
+} from "../../turn/index.contract.ts";
 import { DELIVERY_API } from "../deliveries/index.ts";
 import { MEMORY_API } from "../memories/index.ts";
+import { MESSAGE_API, type NewMessage, type SentMessage } from "../messages/index.ts";
 import { DRAFT_API } from "./index.ts";
 
 const layer = (id: string, rank: number, source: Layer["source"], more: Partial<Layer>): Layer => ({
@@ -27,8 +37,9 @@ const layer = (id: string, rank: number, source: Layer["source"], more: Partial<
 
 type Delivery = Partial<NonNullable<Agent["delivery"]>> & Pick<NonNullable<Agent["delivery"]>, "way">;
 
-const clerk = (delivery: Delivery): Agent =>
+const clerk = (delivery: Delivery, more: Partial<Agent> = {}): Agent =>
   sampleAgent({
+    ...more,
     delivery: { overdue: 240, ...delivery },
     tools: [],
     recall: "none",
@@ -41,9 +52,28 @@ const clerk = (delivery: Delivery): Agent =>
 const MEMBER = allow({ org: ORG, id: actorId("member:mia"), role: "member" }, "decide", "read");
 const textOf = ({ parts }: Message): string => parts.map((part) => ("text" in part ? part.text : "")).join("\n");
 
-async function desk(replies: readonly string[], delivery: Delivery = { way: "draft" }) {
-  const agent = clerk(delivery);
-  const on = await testRuntime(replies, { agent });
+const question = (agent: Agent["name"]): NewMessage => ({
+  to: { agent, contact: contactId("ann"), channel: "test", key: "main" },
+  content: [{ type: "text", text: untrusted("When do you open?") }],
+  kind: "message",
+  follow: "run",
+});
+
+async function sending({ runtime }: Pick<TestRuntime, "runtime">, asked: NewMessage): Promise<SentMessage> {
+  const run = runtime.use(MESSAGE_API).sendMessage(OPERATOR, asked);
+  for (let step = await run.next(); ; step = await run.next()) if (step.done) return step.value;
+}
+
+async function desk(
+  replies: readonly string[],
+  delivery: Delivery = { way: "draft" },
+  more: {
+    readonly agent?: Partial<Agent>;
+    readonly parts?: NonNullable<Parameters<typeof testRuntime>[1]>["parts"];
+  } = {},
+) {
+  const agent = clerk(delivery, more.agent);
+  const on = await testRuntime(replies, { agent, ...(more.parts && { parts: more.parts }) });
   const thread = await on.open();
   const drafts = on.runtime.use(DRAFT_API);
   const open = () => drafts.newestDrafts(OPERATOR, { status: "open", limit: 9 });
@@ -61,7 +91,11 @@ async function desk(replies: readonly string[], delivery: Delivery = { way: "dra
 describe("a reply that waits for a person", () => {
   it("004.7 goes to nobody: the turn ends done, with a draft and no reply, and the agent reads that it was not sent", async () => {
     const on = await desk(["We open at nine.", "As I said."]);
-    expect(await on.ask("When do you open?")).toMatchObject({ type: "done", text: "", unanswered: 1 });
+    expect(await on.ask("When do you open?")).toMatchObject({
+      type: "done",
+      text: "",
+      withheld: "it is a draft, and a person decides about it first",
+    });
     expect(await on.open()).toMatchObject([{ text: "We open at nine.", status: "open", overdue: false }]);
     expect(await on.outbox()).toEqual([]);
     expect(await on.slots()).toEqual(["message: When do you open?"]);
@@ -131,6 +165,35 @@ describe("a reply that waits for a person", () => {
     await on.verified();
   });
 
+  it("34 edited once, it shows once in the request, the search, the slots, and all three ways of the reply", async () => {
+    const deliver = { url: "https://receiver.example/replies" };
+    const posted: string[] = [];
+    const on = await desk(
+      ["We open at nine.", "You are welcome."],
+      { way: "draft" },
+      {
+        agent: { deliver },
+        parts: { sendDelivery: async ({ text }) => void posted.push(text) },
+      },
+    );
+    const asked = { ...question(on.agent.name), externalId: "m-1" };
+    await sending(on, asked);
+    const [draft] = await on.open();
+    await on.drafts.decideDraft(OPERATOR, draft?.id as never, { verdict: "edited", text: "At ten on Fridays." });
+    expect(await sending(on, asked)).toMatchObject({ state: "done", done: { text: "At ten on Fridays." } });
+    const deliveries = on.runtime.use(DELIVERY_API);
+    await collect(deliveries.deliverDue(OPERATOR, on.agent.name, new AbortController().signal));
+    expect(posted).toEqual(["At ten on Fridays."]);
+    expect((await on.outbox()).map(({ text }) => text)).toEqual(["At ten on Fridays."]);
+    await on.ask("Thanks");
+    const request = JSON.stringify([on.sent[1]?.messages, on.sent[1]?.tail]);
+    expect(request.match(/At ten on Fridays/g)).toHaveLength(1);
+    expect((await on.slots()).filter((one) => one.includes("Fridays"))).toEqual(["reply: At ten on Fridays."]);
+    const query = { query: "ten Fridays", limit: 9 };
+    const found = await on.runtime.use(MEMORY_API).searchMemories(OPERATOR, on.thread.scope, query);
+    expect(found.filter(({ content }) => content.includes("Fridays"))).toHaveLength(1);
+  });
+
   it("what the agent is told of a decision is no message that somebody could take back", async () => {
     const on = await desk(["We open at nine.", "You are welcome."]);
     await on.ask("When do you open?");
@@ -178,6 +241,21 @@ describe("a reply that waits for a person", () => {
     const contact = { org: ORG, id: actorId("key:ann"), role: "contact", contact: contactId("ann") } as const;
     expect(() => allow(contact, "decide")).toThrow();
   });
+});
+
+it("`ask` says that a draft waits and how to send it, `draft list` where it belongs, and `attention` that it waits too long", async () => {
+  const cwd = project((yaml) =>
+    yaml.replace("  companion:\n", "  companion:\n    delivery: { way: draft, overdue: 1 }\n"),
+  );
+  const asked = await strata(["ask", "Are you open?"], { cwd });
+  expect(asked.err).toMatch(/a draft waits for a person: `strata draft approve drf_\w+`/);
+  expect(asked.err).toContain("(not sent: it is a draft, and a person decides about it first)");
+  expect(asked.err).not.toContain("unanswered");
+  const listed = await strata(["draft", "list"], { cwd });
+  expect(listed.out).toMatch(/companion with me · chat · .* · open/);
+  expect((await strata(["agent", "attention"], { cwd })).out).toContain(
+    "1 draft of companion waits for a person: `strata draft list companion` shows it",
+  );
 });
 
 it("a conversation that is only observed has no reply and no draft; another channel may be sent at once", async () => {

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { count, type Style, setIn, whoDid } from "../../print/index.ts";
 import {
+  type Agent,
   type Allowed,
   type DraftId,
   doneBy,
@@ -31,10 +32,12 @@ import {
   type Whose,
 } from "../../turn/index.ts";
 import type { LiveSource } from "../../turn/sources/index.ts";
+import { openQuestions } from "../approvals/index.ts";
 import { queueReply } from "../deliveries/index.ts";
 import type { Feature } from "../feature.ts";
-import { DONE_BY, FIELDS, list as listOf, NEXT, nextAfter, PAGE, TIME } from "../fields.ts";
+import { DONE_BY, FIELDS, given, list as listOf, NEXT, nextAfter, PAGE, TIME } from "../fields.ts";
 import { type Operation, operation } from "../operation.ts";
+import { lineNamed } from "../organization/index.ts";
 import { KEYS, patienceOf, wayOf } from "./config.ts";
 import {
   DECIDED,
@@ -71,13 +74,16 @@ const WITHHOLDING: OutgoingStep = {
 
 const STEPS: TurnSteps = {
   outgoing: WITHHOLDING,
-  sources: ({ store }, agent) => {
+  sources: ({ store, clock }, agent) => {
     const directive: LiveSource = async (_layer, { scope, events }) => {
       const newest = events.at(-1);
       const way = wayOf(agent, newest?.channel ?? "");
-      const asks = newest !== undefined && way === "draft";
-      const open = asks ? await store.part(DRAFT_STORE).openDrafts(scope, newest.thread) : 0;
-      return { kind: "text", text: trusted(open === 0 ? WORDING[way] : `${WORDING[way]} ${draftsWait(open)}`) };
+      const open =
+        newest === undefined || way !== "draft" ? 0 : await store.part(DRAFT_STORE).openDrafts(scope, newest.thread);
+      const questions =
+        newest === undefined ? undefined : await openQuestions({ store, clock }, { scope, thread: newest.thread });
+      const said = [WORDING[way], open === 0 ? undefined : draftsWait(open), questions];
+      return { kind: "text", text: trusted(said.filter((one) => one !== undefined).join(" ")) };
     };
     return { delivery: Object.assign(directive, { readsStore: true as const }) };
   },
@@ -89,7 +95,9 @@ const DRAFT_VIEW = z
     scope: z.object({ org: z.string(), agent: z.string(), contact: z.string() }),
     thread: z.string(),
     turn: z.string(),
+    channel: z.string().describe("where the conversation takes place"),
     line: z.string().optional().describe("the line by which it would leave"),
+    lineName: z.string().optional().describe("what the line is called"),
     text: z.string().describe("what the agent wrote"),
     status: z.enum(DRAFT_STATUSES),
     at: TIME,
@@ -128,6 +136,10 @@ const list = operation({
   gives: z.object({ drafts: listOf(DRAFT_VIEW), ...NEXT }),
   list: "drafts",
   command: { examples: ["draft list"], opens: "record" },
+  hints: ({ drafts }) => {
+    const open = drafts.find(({ status }) => status === "open");
+    return open === undefined ? [] : [`strata draft approve ${open.id}`, `strata draft edit ${open.id} TEXT`];
+  },
   run: async ({ runtime }, { status, ...wish }, { actor }) => {
     const drafts = await runtime.use(DRAFT_API).newestDrafts(actor, { ...wish, ...(status !== "all" && { status }) });
     return { drafts, ...nextAfter(drafts, wish.limit, ({ at, id }) => ({ at, id })) };
@@ -190,9 +202,10 @@ const discard = operation({
   show: (draft, { style }) => lines(draft, style),
 });
 
-function lines({ id, scope, text, status, at, line, overdue, decided }: DraftView, style: Style): readonly string[] {
+function lines(draft: DraftView, style: Style): readonly string[] {
+  const { id, scope, text, status, at, channel, line, overdue, decided } = draft;
   const by = decided === undefined ? "" : ` by ${whoDid(decided)}`;
-  const where = line === undefined ? "" : ` · ${line}`;
+  const where = line === undefined ? ` · ${channel}` : ` · ${channel}, ${draft.lineName ?? line}`;
   const state = overdue ? "overdue" : status;
   const head = `${id} · ${scope.agent} with ${scope.contact}${where} · ${isoSecond(at)} · ${state}${by}`;
   return [
@@ -249,12 +262,22 @@ async function draftOf(parts: Parts, actor: Allowed<"view">, id: DraftId): Promi
 }
 
 async function viewOf(
-  { agents, clock }: Parts,
+  { agents, clock, store }: Parts,
   { scope, text, trust: _, decided, ...draft }: Draft,
 ): Promise<DraftView> {
   const agent = agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
   const isOverdue = draft.status === "open" && agent !== undefined && clock.recorded() - draft.at > patienceOf(agent);
-  return { ...draft, scope, text, overdue: isOverdue, ...(decided && { decided }) };
+  const { channel = "" } = (await store.thread(scope, draft.thread)) ?? {};
+  const lineName = agent && draft.line !== undefined ? lineNamed(agent, draft.line)?.name : undefined;
+  return {
+    ...draft,
+    scope,
+    text,
+    channel,
+    ...given("lineName", lineName),
+    overdue: isOverdue,
+    ...given("decided", decided),
+  };
 }
 
 async function decide(parts: Parts, actor: Allowed<"decide">, id: DraftId, deciding: Deciding): Promise<DraftView> {
@@ -291,11 +314,23 @@ async function decide(parts: Parts, actor: Allowed<"decide">, id: DraftId, decid
   return viewOf(parts, decided);
 }
 
+/** How many of an agent's drafts wait, and for how many of them too long. */
+export async function draftCounts(
+  { store, clock }: Pick<Parts, "store" | "clock">,
+  agent: Agent,
+): Promise<{ readonly drafts: number; readonly overdue: number }> {
+  const of = { org: agent.org, agent: agent.name };
+  const { waitingDrafts } = store.part(DRAFT_STORE);
+  const [drafts, overdue] = [clock.recorded(), clock.recorded() - patienceOf(agent)];
+  return { drafts: await waitingDrafts(of, drafts), overdue: await waitingDrafts(of, overdue - 1) };
+}
+
 const OPERATIONS: readonly Operation[] = [list, show, approve, edit, discard];
 
 export const FEATURE: Feature = {
   name: "drafts",
-  needs: ["deliveries"],
+  // Its signature stands below a reply before that becomes a draft.
+  needs: ["approvals", "deliveries", "organization"],
   keys: KEYS,
   store: DRAFT_STORE,
   errors: [NOT_FOUND, DECIDED],

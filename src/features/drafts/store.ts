@@ -1,5 +1,6 @@
 import type { ContactScope, DraftId, OrgId, Scope, ThreadId } from "../../protocol/index.ts";
 import {
+  type AgentOwner,
   atMost,
   below,
   type EndedTurn,
@@ -78,6 +79,8 @@ export const DRAFT_STORE = {
     decideDraft: writing(decideDraft),
     /** How many wait on a thread. */
     openDrafts: reading(openDrafts),
+    /** How many of an agent's wait that were written at that time or before. */
+    waitingDrafts: reading(waitingDrafts),
   }),
   changes: { decideDraft: (scope: Scope, id: DraftId) => ({ kind: "draft", scope, ids: [id] }) },
   linked: {
@@ -162,6 +165,18 @@ const openDrafts = async (tx: Tx, scope: ContactScope, thread: ThreadId): Promis
       plain<number>(
         "select count(*) from draft where org = ? and agent = ? and contact = ? and thread = ? and status = 'open'",
         ...[scope.org, scope.agent, scope.contact, thread],
+      ),
+    )
+  )[0] ?? 0;
+
+const waitingDrafts = async (tx: Tx, { org, agent }: AgentOwner, until: number): Promise<number> =>
+  (
+    await tx.column(
+      plain<number>(
+        "select count(*) from draft where org = ? and agent = ? and status = 'open' and at <= ?",
+        org,
+        agent,
+        until,
       ),
     )
   )[0] ?? 0;

@@ -350,6 +350,16 @@ async function* recorded(
 ): AsyncGenerator<TurnEvent, Done | WaitingEnd> {
   const { end } = await runtime.ended(allow(actor, "run"), event);
   if (end.turn === told?.turn) return told;
+  if (end.type === "done" && end.text === "") {
+    // What a person sent in place of a draft is the answer.
+    const { contact, ...owner } = thread.scope;
+    const wish = { contact, turn: end.turn, limit: 1 };
+    const [sent] = await parts.store.part(OUTBOX_STORE).mail(owner, wish);
+    const { withheld: _, unanswered: __, ...rest } = end;
+    const answer = sent === undefined ? end : { ...rest, text: sent.text };
+    yield answer;
+    return answer;
+  }
   yield end;
   // The turn is done whatever happens here, as where it was run.
   await parts.store

@@ -11,10 +11,12 @@ export function memberFor({ business, represents }: Agent, line?: Line): Member 
 }
 
 /** The line to which the newest of these messages came that names one. */
-export function lineOf({ business }: Agent, events: readonly Pick<StoredEvent, "line">[]): Line | undefined {
+export function lineOf(agent: Agent, events: readonly Pick<StoredEvent, "line">[]): Line | undefined {
   const id = events.findLast(({ line }) => line !== undefined)?.line;
-  return id === undefined ? undefined : business?.lines?.[id];
+  return id === undefined ? undefined : lineNamed(agent, id);
 }
+
+export const lineNamed = ({ business }: Agent, id: string): Line | undefined => business?.lines?.[id];
 
 /** What stands below the member's messages. */
 export const signatureOf = ({ name }: StoredBusiness, member: Member): string =>

@@ -196,6 +196,8 @@ const lines = operation({
         ),
 });
 
+export { lineNamed } from "./identity.ts";
+
 export const FEATURE: Feature = {
   name: "organization",
   needs: ["deliveries"],

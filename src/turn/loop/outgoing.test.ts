@@ -52,11 +52,15 @@ describe("what goes out in place of what the model said", () => {
     await on.store.close();
   });
 
-  it("may be nothing: the sender has no reply, which is said, and the agent reads why", async () => {
+  it("may be nothing: the sender has no reply, the reader hears why, and the agent reads it", async () => {
     const on = await testRuntime(["It is free of charge.", "Well."], { steps: [signed, draft] });
     const thread = await on.open();
     const events = await on.say(thread, "What does it cost?", { replyTo: "outbox" });
-    expect(endOf(events)).toMatchObject({ type: "done", text: "", unanswered: 1 });
+    expect(endOf(events)).toMatchObject({
+      type: "done",
+      text: "",
+      withheld: "a person must approve it first",
+    });
     expect(await on.runtime.use(DELIVERY_API).outbox(OPERATOR, on.agent.name, { limit: 5 })).toEqual([]);
     expect((await on.runtime.slots(OPERATOR, thread.id)).map(({ kind }) => kind)).toEqual(["message"]);
     expect(await on.runtime.turns(OPERATOR, thread.id)).toMatchObject([

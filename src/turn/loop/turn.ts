@@ -6,7 +6,7 @@ import { awaitedCalls } from "../access.ts";
 import { hold, retryWhileBusy } from "../intake/lease.ts";
 import type { RunOptions } from "../runtime.ts";
 import { afforded, checkSpend } from "../spending/spend.ts";
-import { compileBatch, fundsEnded, leftUnanswered, occasionOf } from "../variants/batch-turn.ts";
+import { compileBatch, fundsEnded, leftUnanswered, occasionOf, withheldOf } from "../variants/batch-turn.ts";
 import { answerCalls, lastWord } from "./calls.ts";
 import { coldCache } from "./early-cut.ts";
 import { finalAnswer, saidSoFar, stoppedBy } from "./final-answer.ts";
@@ -209,6 +209,7 @@ async function* commit(state: TurnState, ending: Ending, taken: RunOptions["take
   }
   const left = leftUnanswered(state, ending);
   const unpaid = fundsEnded(state, ending.stop);
+  const withheld = ending.reply === null ? withheldOf(state) : undefined;
   if (left !== undefined) yield left;
   yield {
     type: "done",
@@ -217,6 +218,7 @@ async function* commit(state: TurnState, ending: Ending, taken: RunOptions["take
     because: ending.stop,
     ...(unpaid && { says: unpaid.stop.says }),
     ...(left && { unanswered: left.senders }),
+    ...(withheld !== undefined && { withheld }),
     totals,
   };
   if (ending.reply === null || state.replyTo !== "reader") return;

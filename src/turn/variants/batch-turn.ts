@@ -19,6 +19,7 @@ import type { Lease } from "../intake/lease.ts";
 import { compileFor, type Occasion, type Prepared } from "../loop/gather.ts";
 import { limitsOf } from "../loop/run-tool.ts";
 import type { Funds, TurnParts, TurnSetup } from "../loop/steps.ts";
+import type { OutgoingNote } from "../loop/turn-state.ts";
 import { unremembered } from "../loop/unremembered.ts";
 import type { Parts } from "../parts.ts";
 import type { ReplyTo } from "../runtime.ts";
@@ -73,16 +74,20 @@ export const soleReply = (state: Answering): Spoken | undefined => {
   return only === undefined ? undefined : state.replies.get(only);
 };
 
+/** Why what was said to the only sender went to nobody, where a step withheld it. */
+export const withheldOf = ({ outgoing }: { readonly outgoing: readonly OutgoingNote[] }): string | undefined =>
+  outgoing.find(({ did }) => did === "withheld")?.because;
+
 /** The event that says that the turn left its sender, or any of several, without a reply. */
 export function leftUnanswered(
-  state: Answering & { readonly replyTo: ReplyTo },
+  state: Answering & { readonly replyTo: ReplyTo; readonly outgoing: readonly OutgoingNote[] },
   { stop, reply }: { readonly stop: StopReason; readonly reply: Spoken | null },
 ): Extract<TurnEvent, { type: "unanswered" }> | undefined {
   const { turn, thread } = state.lease.claim;
   // An agent's own turns answer nobody, and replayed messages were answered in their time.
   const isForOne = state.replyTo !== "nobody" && (!isReserved(thread.scope.contact) || isBatch(thread.scope));
   const several = unansweredOf(state);
-  const senders = several?.length ?? (isForOne && reply === null ? 1 : 0);
+  const senders = several?.length ?? (isForOne && reply === null && withheldOf(state) === undefined ? 1 : 0);
   if (senders === 0) return undefined;
   const [of, waits] =
     several === undefined ? [1, false] : [handledOf(state).length, fundsEnded(state, stop) !== undefined];

@@ -294,7 +294,9 @@ async function approvals({ runtime, operator }: App): Promise<Outcome> {
 async function attention({ runtime, operator }: App): Promise<Outcome> {
   const lines = (await runtime.use(AGENT_API).attention(operator)).flatMap(attentionLines);
   return lines.length === 0
-    ? ok("no proposal waits, nobody was left without a reply, no agent sleeps because it has no credits")
+    ? ok(
+        "no proposal, question or draft waits, nobody was left without a reply, no agent sleeps because it has no credits",
+      )
     : warn(lines.join("\n"));
 }
 

@@ -145,8 +145,10 @@ const withheldNote = ({ layer, words = 0 }: Extract<TurnEvent, { type: "withheld
 const refusedNote = (changed: string | null, because: string): string =>
   `the provider rejected the model's earlier reasoning (${printable(because)}). This is a bug in Strata, please report it: compared with the record, ${changed === null ? "nothing" : printable(changed)} is changed; called again without that reasoning`;
 
-function endingNote({ because, says, text, unanswered }: Extract<TurnEvent, { type: "done" }>): readonly string[] {
-  const silent = text === "" && unanswered === undefined ? ["(the agent said nothing)"] : [];
+function endingNote(event: Extract<TurnEvent, { type: "done" }>): readonly string[] {
+  const { because, says, text, unanswered, withheld } = event;
+  const nothing = withheld === undefined ? "(the agent said nothing)" : `(not sent: ${withheld})`;
+  const silent = text === "" && unanswered === undefined ? [nothing] : [];
   const early = Object.entries(EARLY).find(([reason]) => reason === because);
   return because === "answered" ? silent : [...silent, `(the turn ended early: ${says ?? early?.[1] ?? because})`];
 }

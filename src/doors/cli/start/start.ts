@@ -5,6 +5,7 @@ import {
   answeringOf,
   askedLines,
   ownTurnLines,
+  personLines,
   problemsOf,
   selfChangeLines,
   unansweredLines,
@@ -130,6 +131,7 @@ async function warn({ note, style }: Context, { app, json }: Session): Promise<v
   const waits = await app.runtime.use(AGENT_API).attention(app.operator);
   const left = waits.flatMap((one) => [
     ...askedLines(one),
+    ...personLines(one),
     ...selfChangeLines(one),
     ...unansweredLines(one),
     ...ownTurnLines(one),
