@@ -7,6 +7,7 @@ import {
   outboxId,
   REPLY_TOOL,
   type Spoken,
+  type StepRecord,
   type StopReason,
   type StoredEvent,
   type ThreadId,
@@ -19,7 +20,6 @@ import type { Lease } from "../intake/lease.ts";
 import { compileFor, type Occasion, type Prepared } from "../loop/gather.ts";
 import { limitsOf } from "../loop/run-tool.ts";
 import type { Funds, TurnParts, TurnSetup } from "../loop/steps.ts";
-import type { OutgoingNote } from "../loop/turn-state.ts";
 import { unremembered } from "../loop/unremembered.ts";
 import type { Parts } from "../parts.ts";
 import type { ReplyTo } from "../runtime.ts";
@@ -75,12 +75,12 @@ export const soleReply = (state: Answering): Spoken | undefined => {
 };
 
 /** Why what was said to the only sender went to nobody, where a step withheld it. */
-export const withheldOf = ({ outgoing }: { readonly outgoing: readonly OutgoingNote[] }): string | undefined =>
-  outgoing.find(({ did }) => did === "withheld")?.because;
+export const withheldOf = ({ outgoing }: Pick<StepRecord, "outgoing">): string | undefined =>
+  outgoing?.find(({ did }) => did === "withheld")?.because;
 
 /** The event that says that the turn left its sender, or any of several, without a reply. */
 export function leftUnanswered(
-  state: Answering & { readonly replyTo: ReplyTo; readonly outgoing: readonly OutgoingNote[] },
+  state: Answering & Pick<StepRecord, "outgoing"> & { readonly replyTo: ReplyTo },
   { stop, reply }: { readonly stop: StopReason; readonly reply: Spoken | null },
 ): Extract<TurnEvent, { type: "unanswered" }> | undefined {
   const { turn, thread } = state.lease.claim;
