@@ -80,6 +80,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   commander: ["doors/cli"],
   "quickjs-wasi": ["sandbox"],
   esbuild: ["sandbox"],
+  "libxml2-wasm": ["features"],
 };
 
 /** Where the environment may be read: it is an input, and inputs are parsed at the edges. */

@@ -53,7 +53,7 @@ export async function handle(turn: RunningTurn, call: ModelCall, handler: Handle
   for (;;) {
     turn.lease.signal.throwIfAborted();
     const outcome = await cage.run({ ...task, answers });
-    if (outcome.kind === "returned") return { ...answerOf(agent, outcome.value), by: AS[handler.level] };
+    if (outcome.kind === "returned") return { ...(await answerOf(agent, outcome.value)), by: AS[handler.level] };
     if (outcome.kind === "failed") throw failed(agent.name, handler, outcome);
     for (const ask of outcome.asks) answers.push(await answered(turn, call, ask));
   }

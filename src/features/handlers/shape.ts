@@ -77,7 +77,7 @@ const DEEPEST = 64;
  * What a handler returned, as the turn's answer.
  * @throws StrataError `handler_failed` for anything but a payload or nothing, `invalid_input` for a peer or a payload that is not declared
  */
-export function answerOf(agent: Agent, returned: string): StepAnswer {
+export async function answerOf(agent: Agent, returned: string): Promise<StepAnswer> {
   const refuse = (why: string): never => {
     throw HANDLER_FAILED.of(`${agent.name}'s handler returned ${why}; return { payload }, { payload, to } or nothing`, {
       reason: "returned",
@@ -86,9 +86,9 @@ export function answerOf(agent: Agent, returned: string): StepAnswer {
   if (depthOf(returned) > DEEPEST) return refuse(`JSON that is nested deeper than ${DEEPEST} levels`);
   const { data, success } = RETURNED.safeParse(JSON.parse(returned));
   if (!success) return refuse(returned.length > 200 ? `${returned.slice(0, 200)}…` : returned);
-  if (data === null) return peerAnswer(agent, null);
+  if (data === null) return await peerAnswer(agent, null);
   const { payload, to } = data;
-  return peerAnswer(agent, { payload, ...(to !== undefined && { to }) });
+  return await peerAnswer(agent, { payload, ...(to !== undefined && { to }) });
 }
 
 /** How deep the brackets of a JSON text are nested. */

@@ -19,7 +19,7 @@ import { answersLater, type Ending, keepVersion, type LaterAnswer, type RunningT
 import { refused } from "../../turn/tools/index.ts";
 import { PEER } from "../subagents/index.ts";
 import { ASK, type Edge } from "./config.ts";
-import { answerTypeOf, misfitOf } from "./payload.ts";
+import { answerTypeOf, payloadFinding } from "./payload.ts";
 import {
   couldNotAnswer,
   misfit,
@@ -55,7 +55,7 @@ export async function askPeer(
   const { parts, setup } = turn;
   const callee = parts.agents.all.find((one) => one.org === setup.agent.org && one.name === name);
   if (callee === undefined) return refused(peerIsGone(name));
-  const finding = findingIn(turn, edge, payload);
+  const finding = await findingIn(turn, edge, payload);
   if (finding !== undefined) return refused(finding);
   const reserved = reservedOf(turn.limitsLeft(), callee.budgets.turn);
   if (reserved.modelCalls < 1) return refused(noModelCall(name));
@@ -72,12 +72,16 @@ export async function askPeer(
 }
 
 /** Why the payload is not sent: it does not match, or did not too often. */
-function findingIn(turn: RunningTurn, { name, payload: { schema } }: Edge, payload: JsonObject): string | undefined {
+async function findingIn(
+  turn: RunningTurn,
+  { name, payload: type }: Edge,
+  payload: JsonObject,
+): Promise<string | undefined> {
   const before = misfits.get(turn) ?? new Map<string, number>();
   misfits.set(turn, before);
   const tried = before.get(name) ?? 0;
   if (tried >= TRIES) return noMoreTries(name);
-  const finding = misfitOf(schema, payload);
+  const finding = await payloadFinding(type, payload);
   if (finding === undefined) return undefined;
   before.set(name, tried + 1);
   return (tried + 1 < TRIES ? misfit : misfitAgain)(name, finding);

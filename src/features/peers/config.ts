@@ -169,6 +169,7 @@ export const KEYS = {
     stored: STORED_PAYLOAD,
     layers: ({ type }: Payload) => [platformLayer("asked", askedText(type))],
     freeze: (value, place: KeyPlace) => (value === undefined ? undefined : payloadOf(value, place)),
+    locks: ({ xsd }: Payload): Readonly<Record<string, string>> => (xsd === undefined ? {} : { xsd }),
   }),
   peers: frozenKey({
     written: PEERS,

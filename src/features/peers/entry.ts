@@ -1,6 +1,6 @@
 import { errorKind, StrataError } from "../../protocol/index.ts";
 import type { Outside } from "../../turn/index.ts";
-import { misfitOf } from "./payload.ts";
+import { payloadFinding } from "./payload.ts";
 
 /** An agent that only its peers may ask. */
 export const NOT_AN_ENTRY = errorKind("not_an_entry", {
@@ -14,21 +14,21 @@ export const NOT_AN_ENTRY = errorKind("not_an_entry", {
  * Refuses what is said from outside to an agent that is no entry, and a payload that is not what the agent takes.
  * @throws StrataError `not_an_entry`, `invalid_input`
  */
-export function admitOutside({ agent, events }: Outside): void {
+export async function admitOutside({ agent, events }: Outside): Promise<void> {
   // What its own declaration makes it do by the clock comes from nobody.
   if (agent.entry === false && !events.some(({ kind }) => kind === "scheduled")) {
     const says = `${agent.name} can be asked only by its peers; write to an agent that \`entry\` in strata.yaml names, or add it there`;
     throw NOT_AN_ENTRY.of(says, { agent: agent.name });
   }
   if (agent.payload === undefined) return;
-  const { type, schema } = agent.payload;
+  const { type } = agent.payload;
   for (const part of events.flatMap(({ content }) => content)) {
     if (part.type !== "payload") continue;
     if (part.payloadType !== type) {
       const says = `${agent.name} takes payloads of the type ${type}, and this one has the type ${part.payloadType}`;
       throw new StrataError("invalid_input", says, { agent: agent.name, payloadType: part.payloadType });
     }
-    const finding = misfitOf(schema, part.payload);
+    const finding = await payloadFinding(agent.payload, part.payload);
     if (finding === undefined) continue;
     const says = `this is no payload that ${agent.name} takes: ${finding}`;
     throw new StrataError("invalid_input", says, { agent: agent.name, payloadType: type });

@@ -9,7 +9,7 @@ import {
 } from "../../protocol/index.ts";
 import type { StepAnswer } from "../../turn/index.ts";
 import { ASK } from "./config.ts";
-import { JSON_OBJECT, misfitOf } from "./payload.ts";
+import { JSON_OBJECT, misfitOf, payloadFinding } from "./payload.ts";
 
 /**
  * What an agent gives back that is answered without a model: a payload for one declared peer, which is asked and whose answer is a new event on
@@ -32,7 +32,7 @@ export function payloadIn({ content }: Pick<StoredEvent, "content">): {
  * That, as an answer in place of the model's: a peer is asked by its tool.
  * @throws StrataError `invalid_input` for a peer that is not declared, or a payload that does not match
  */
-export function peerAnswer(agent: Agent, output: HandlerOutput): StepAnswer {
+export async function peerAnswer(agent: Agent, output: HandlerOutput): Promise<StepAnswer> {
   if (output === null) return { text: "" };
   const { payload, to } = output;
   if (to === undefined) return { text: responseOf(agent, payload) };
@@ -43,10 +43,10 @@ export function peerAnswer(agent: Agent, output: HandlerOutput): StepAnswer {
       to,
     });
   }
-  const finding = JSON_OBJECT.safeParse(payload).success ? misfitOf(edge.payload.schema, payload) : "it is no object";
+  const finding = await payloadFinding(edge.payload, payload);
   if (finding !== undefined)
     throw new StrataError("invalid_input", `this is no payload that ${to} takes: ${finding}`, { to });
-  return { text: "", calls: [{ tool: toolName(`${ASK}${to}`), input: payload }] };
+  return { text: "", calls: [{ tool: toolName(`${ASK}${to}`), input: JSON_OBJECT.parse(payload) }] };
 }
 
 /** As the agent's \`output\` says; without that, words as they are and all else as JSON. */

@@ -35,7 +35,7 @@ function askToolFor(name: string): Tool {
 }
 
 async function admitted(parts: Parts, said: Outside): Promise<void> {
-  admitOutside(said);
+  await admitOutside(said);
   await admitToBuffer(parts, said);
 }
 

@@ -1,12 +1,20 @@
 import { z } from "zod";
 import type { KeyPlace } from "../../agents/index.ts";
 import type { Json, JsonObject } from "../../protocol/index.ts";
+import { compileXsd } from "./xsd/compile-xsd.ts";
 
 export const JSON_OBJECT: z.ZodType<JsonObject> = z.record(z.string(), z.json());
 
-/** What an agent takes: a type's name, and the JSON Schema that a payload must match. */
+const JSON_VALUE: z.ZodType<Json> = z.json();
+
+/** What an agent takes: a type's name, the JSON Schema that a payload must match, and after it the XSD. */
 export const STORED_PAYLOAD = z
-  .strictObject({ type: z.string(), schema: JSON_OBJECT, xsd: z.exactOptional(z.string()) })
+  .strictObject({
+    type: z.string(),
+    schema: JSON_OBJECT,
+    xsd: z.exactOptional(z.string()),
+    example: z.exactOptional(JSON_VALUE),
+  })
   .readonly();
 export type Payload = z.output<typeof STORED_PAYLOAD>;
 
@@ -20,17 +28,59 @@ export const WRITTEN_PAYLOAD = z
       .regex(TYPE, "1 to 100 letters, digits, `_`, `.`, `:`, `/` or `-`, the first a letter or `_`")
       .optional()
       .describe("The name of the type. Default: the schema's `title`, otherwise `Payload`."),
-    schema: JSON_OBJECT.optional().describe("Its JSON Schema, with `type: object`."),
-    file: z
+    schema: z
+      .preprocess(plainSchema, JSON_OBJECT)
+      .optional()
+      .describe("Its JSON Schema, with `type: object`. In code also a schema of Zod, or any Standard JSON Schema."),
+    file: z.string().min(1).optional().describe("A JSON file with that schema, relative to strata.yaml."),
+    xsd: z
       .string()
       .min(1)
       .optional()
-      .describe("A JSON file with that schema, relative to strata.yaml. Exactly one of `schema` and `file`."),
+      .describe(
+        "An XSD, relative to strata.yaml, of which `type` names the element. What of it a JSON Schema can say is shown to models; payloads are judged by both. Exactly one of `schema`, `file` and `xsd`.",
+      ),
   })
   .optional()
   .describe(
     "What it takes from its peers, and with `payload_type` from programs: JSON that matches a JSON Schema. Default: `Text`, an object with a `text`.",
   );
+
+/** A schema that a program wrote with a library, as JSON Schema. Formats are checked as such, without the pattern that libraries add. */
+function plainSchema(given: unknown, { issues }: z.core.$RefinementCtx): unknown {
+  const standard: unknown = isRecord(given) ? given["~standard"] : undefined;
+  if (!isRecord(standard)) return given;
+  try {
+    const { jsonSchema } = standard;
+    const made: unknown =
+      isRecord(jsonSchema) && typeof jsonSchema["input"] === "function"
+        ? jsonSchema["input"]({ target: "draft-2020-12" })
+        : undefined;
+    if (made !== undefined)
+      return JSON.parse(
+        JSON.stringify(made, (key, value: unknown) =>
+          key === "$schema"
+            ? undefined
+            : isRecord(value) && "format" in value
+              ? { ...value, pattern: undefined }
+              : value,
+        ),
+      );
+    issues.push({
+      code: "custom",
+      input: given,
+      message: "is a Standard Schema without a JSON Schema; pass that instead",
+    });
+  } catch (thrown) {
+    const why = thrown instanceof Error ? thrown.message : String(thrown);
+    issues.push({ code: "custom", input: given, message: `cannot be written as a JSON Schema: ${why}` });
+  }
+  return z.NEVER;
+}
+
+/** Functions, too: some libraries' schemas are. */
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  (typeof value === "object" && value !== null) || typeof value === "function";
 
 /** Of an agent that says nothing of its payload. */
 const TEXT: Payload = {
@@ -49,9 +99,19 @@ export function payloadOf(
   { refuse, textOf, checkSchema }: Pick<KeyPlace, "refuse" | "textOf" | "checkSchema">,
 ): Payload {
   if (written === undefined) return TEXT;
-  const { type, schema: inline, file } = written;
-  if ((inline === undefined) === (file === undefined)) {
-    refuse([], "needs exactly one of `schema` and `file`");
+  const { type, schema: inline, file, xsd } = written;
+  if ([inline, file, xsd].filter((one) => one !== undefined).length !== 1) {
+    refuse([], "needs exactly one of `schema`, `file` and `xsd`");
+    return TEXT;
+  }
+  if (xsd !== undefined) {
+    const text = textOf({ file: xsd }, ["xsd"]);
+    const compiled = compileXsd(text, type);
+    if ("schema" in compiled) {
+      const { root, schema, shown } = compiled;
+      return { type: type ?? root, schema, xsd: text, example: exampleOf({ schema: shown }) };
+    }
+    refuse(["xsd"], `cannot be the type of a payload: ${compiled.problem}`);
     return TEXT;
   }
   const schema = inline ?? parsed(textOf({ file }, []));
@@ -80,7 +140,17 @@ export const answerTypeOf = ({ answers }: { readonly answers?: JsonObject }): st
 
 const checkers = new WeakMap<JsonObject, z.ZodType>();
 
-/** What keeps a value from being a payload of that schema, in a sentence that names the place; undefined where nothing does. */
+/** What keeps a value from being a payload of that type, in a sentence that names the place; undefined where nothing does. */
+export async function payloadFinding({ type, schema, xsd }: Payload, value: unknown): Promise<string | undefined> {
+  const { data, success } = JSON_OBJECT.safeParse(value);
+  if (!success) return "the payload: it is no object";
+  const finding = misfitOf(schema, data);
+  if (finding !== undefined || xsd === undefined) return finding;
+  const { xsdFinding } = await import("./xsd/judge.ts");
+  return xsdFinding(xsd, type, data);
+}
+
+/** The same of a JSON Schema alone. */
 export function misfitOf(schema: JsonObject, value: unknown): string | undefined {
   const checker = checkers.get(schema) ?? z.fromJSONSchema({ ...schema });
   checkers.set(schema, checker);
@@ -93,11 +163,19 @@ export function misfitOf(schema: JsonObject, value: unknown): string | undefined
 /** How deep an example goes into schemas that name each other. */
 const DEEPEST = 5;
 
+const FORMATS: Readonly<Record<string, string>> = {
+  date: "2026-01-31",
+  "date-time": "2026-01-31T08:00:00Z",
+  time: "08:00:00",
+  duration: "PT1H",
+};
+
 /** A value that shows what a schema asks for. It matches in its form, not necessarily in each limit. */
-export function exampleOf(schema: JsonObject): Json {
+export function exampleOf({ schema, example }: Pick<Payload, "schema" | "example">): Json {
+  if (example !== undefined) return example;
   const shown = (part: Json | undefined, depth: number): Json => {
     if (!isObject(part) || depth > DEEPEST) return null;
-    const { examples, enum: choices, anyOf, items, properties, minimum, type, $ref, ...rest } = part;
+    const { examples, enum: choices, anyOf, items, properties, minimum = 1, type, format, $ref, ...rest } = part;
     if (Array.isArray(examples) && examples[0] !== undefined) return examples[0];
     if ("default" in rest && rest["default"] !== undefined) return rest["default"];
     if ("const" in rest && rest["const"] !== undefined) return rest["const"];
@@ -110,7 +188,8 @@ export function exampleOf(schema: JsonObject): Json {
       const members = Object.entries(isObject(properties) ? properties : {});
       return Object.fromEntries(members.map(([name, member]) => [name, shown(member, depth + 1)]));
     }
-    if (kind === "number" || kind === "integer") return minimum ?? 1;
+    if (kind === "number" || kind === "integer") return Math.max(1, Number(minimum));
+    if (typeof format === "string" && format in FORMATS) return FORMATS[format] ?? "…";
     return kind === "boolean" ? true : kind === "null" ? null : "…";
   };
   return shown(schema, 0);

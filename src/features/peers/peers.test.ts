@@ -248,8 +248,8 @@ describe("an agent with peers", () => {
     expect(sentTo("greeter")).toEqual([]);
     const greeter = loadYaml(GREETER).agents.get(agentName("greeter"));
     if (greeter === undefined) throw new Error("there is no greeter");
-    expect(() => peerAnswer(greeter, { payload: ADA, to: "stranger" })).toThrow("greeter may ask `shouter`");
-    expect(() => peerAnswer(greeter, { payload: { volume: 1 }, to: "shouter" })).toThrow(
+    await expect(peerAnswer(greeter, { payload: ADA, to: "stranger" })).rejects.toThrow("greeter may ask `shouter`");
+    await expect(peerAnswer(greeter, { payload: { volume: 1 }, to: "shouter" })).rejects.toThrow(
       "no payload that shouter takes",
     );
   });

@@ -1,12 +1,12 @@
 /** The sentences about peers that a model reads. `tests/house/golden/wording.txt` lists them all. */
 import { canonicalJson, type JsonObject } from "../../protocol/index.ts";
-import { exampleOf } from "./payload.ts";
+import { exampleOf, type Payload } from "./payload.ts";
 
 interface ShownPeer {
   readonly name: string;
   readonly tool: string;
   readonly description: string;
-  readonly payload: { readonly type: string; readonly schema: JsonObject };
+  readonly payload: Payload;
   readonly answers?: JsonObject;
   readonly answerType?: string | undefined;
 }
@@ -20,12 +20,12 @@ Your reply is your response to whoever asked you, and it ends your part: finish 
     ...peers.map(peerText),
   ].join("\n\n");
 
-const peerText = ({ name, tool, description, payload: { type, schema }, answers, answerType }: ShownPeer): string =>
+const peerText = ({ name, tool, description, payload, answers, answerType }: ShownPeer): string =>
   [
     `## ${name}: \`${tool}\``,
     description,
-    `It takes \`${type}\`, which this JSON Schema describes: ${canonicalJson(schema)}`,
-    `For example: ${canonicalJson(exampleOf(schema))}`,
+    `It takes \`${payload.type}\`, which this JSON Schema describes: ${canonicalJson(payload.schema)}`,
+    `For example: ${canonicalJson(exampleOf(payload))}`,
     answers === undefined
       ? "It answers with text."
       : `It answers with \`${answerType}\`, which this JSON Schema describes: ${canonicalJson(answers)}`,

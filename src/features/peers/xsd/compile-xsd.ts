@@ -1,0 +1,63 @@
+import { createRequire } from "node:module";
+import { MessageChannel, receiveMessageOnPort, Worker } from "node:worker_threads";
+import { z } from "zod";
+import { digestOf, type JsonObject } from "../../../protocol/index.ts";
+
+const SCHEMA: z.ZodType<JsonObject> = z.record(z.string(), z.json());
+const COMPILED = z.union([
+  z.object({ root: z.string(), schema: SCHEMA, shown: SCHEMA }),
+  z.object({ problem: z.string() }),
+]);
+
+/** An XSD, read: the element that is the payload, its JSON Schema, and the same with one field of each choice, for an example. */
+export type CompiledXsd = Readonly<z.output<typeof COMPILED>>;
+
+const PROGRAM = new URL(import.meta.url.endsWith(".ts") ? "./worker.ts" : "./worker.js", import.meta.url);
+
+/** Milliseconds that one XSD may take. */
+const SLOWEST = 20_000;
+
+const MOST_COMPILED = 200;
+const known = new Map<string, CompiledXsd>();
+
+/** Why no XSD can be read here; undefined where nothing is missing. */
+export function xsdMissing(): string | undefined {
+  try {
+    createRequire(import.meta.url).resolve("libxml2-wasm");
+    return undefined;
+  } catch {
+    return "an XSD is judged by libxml2-wasm, which is not installed: run `npm install libxml2-wasm`";
+  }
+}
+
+/**
+ * Reads an XSD. Agents are loaded without waiting, and libxml2 can be loaded only by waiting: so a thread does it, and this one stands still until it has.
+ */
+export function compileXsd(xsd: string, type: string | undefined): CompiledXsd {
+  const missing = xsdMissing();
+  if (missing !== undefined) return { problem: missing };
+  const key = digestOf(JSON.stringify([xsd, type ?? null]));
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const compiled = inThread(xsd, type);
+  if (known.size >= MOST_COMPILED) known.clear();
+  known.set(key, compiled);
+  return compiled;
+}
+
+function inThread(xsd: string, type: string | undefined): CompiledXsd {
+  const flag = new Int32Array(new SharedArrayBuffer(4));
+  const { port1, port2 } = new MessageChannel();
+  const workerData = { xsd, flag, port: port2, ...(type !== undefined && { type }) };
+  const worker = new Worker(PROGRAM, { workerData, transferList: [port2], env: {}, execArgv: [], stdout: true });
+  try {
+    Atomics.wait(flag, 0, 0, SLOWEST);
+    const message: unknown = receiveMessageOnPort(port1)?.message;
+    return message === undefined
+      ? { problem: `the XSD could not be read within ${SLOWEST / 1_000} seconds; make it simpler` }
+      : COMPILED.parse(message);
+  } finally {
+    port1.close();
+    void worker.terminate();
+  }
+}
