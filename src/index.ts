@@ -54,6 +54,7 @@ export {
   type Note,
 } from "./features/memories/index.ts";
 export { MESSAGE_API, type MessageApi } from "./features/messages/index.ts";
+export { PEER_API, type PeerApi } from "./features/peers/index.ts";
 export { SCHEDULE_API, type ScheduleApi } from "./features/schedules/index.ts";
 export { SETTING_API, type SettingApi } from "./features/settings/index.ts";
 export { SKILL_API, type SkillApi } from "./features/skills/index.ts";

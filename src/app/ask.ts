@@ -1,14 +1,35 @@
 import { MESSAGE_API } from "../features/messages/index.ts";
-import { type Allowed, agentName, contactId, StrataError, type TurnEvent, untrusted } from "../protocol/index.ts";
+import { PEER_API, payloadContent } from "../features/peers/index.ts";
+import {
+  type AgentName,
+  type Allowed,
+  agentName,
+  contactId,
+  type JsonObject,
+  StrataError,
+  type TurnEvent,
+  untrusted,
+} from "../protocol/index.ts";
 import type { Runtime } from "../turn/index.ts";
 import { checkGiven, type Wanted } from "./options.ts";
 
-/** One message to an agent, in plain texts. */
-export interface Question {
+/** One message: words for an agent, or a payload, whose type says who takes it where no agent is named. */
+export type Question = Asker & (Words | PayloadFor);
+
+interface Words {
   readonly agent: string;
+  readonly text: string;
+}
+
+interface PayloadFor {
+  readonly agent?: string;
+  readonly payloadType: string;
+  readonly payload: JsonObject;
+}
+
+interface Asker {
   /** Who asks. Memories and conversations belong to this contact only. */
   readonly contact: string;
-  readonly text: string;
   /** Which of their conversations continues, or begins; left out, the one they have. */
   readonly conversation?: string;
   /** Stops the turn. */
@@ -46,33 +67,51 @@ async function* inTurn(
   question: Question,
   last: Map<string, Promise<void>>,
 ): AsyncGenerator<TurnEvent> {
-  const { agent, contact, conversation } = question;
+  const agent = agentOf(asking, question);
+  const { contact, conversation } = question;
   const key = JSON.stringify([agent, contact, conversation]);
   const before = last.get(key);
   const ended = Promise.withResolvers<void>();
   last.set(key, ended.promise);
   try {
     await before;
-    yield* asked(asking, question);
+    yield* asked(asking, question, agent);
   } finally {
     ended.resolve();
     if (last.get(key) === ended.promise) last.delete(key);
   }
 }
 
-const WANTED: Readonly<Record<keyof Question, Wanted>> = {
-  agent: { form: "text", next: "the agent's name", required: true },
+const WANTED: Readonly<Record<keyof (Asker & Words & PayloadFor), Wanted>> = {
+  agent: { form: "text", next: "the agent's name" },
   contact: { form: "text", next: "who asks: memories and conversations belong to this contact", required: true },
-  text: { form: "text", next: "what is asked", required: true },
+  text: { form: "text", next: "what is asked" },
+  payloadType: { form: "text", next: "the type of the `payload`" },
+  payload: { form: "object", next: "JSON of the type `payloadType`" },
   conversation: { form: "text", next: "the name of one of the contact's conversations" },
   signal: { form: "object", next: "an AbortSignal" },
 };
 
-async function* asked({ runtime, actor }: Asking, question: Question): AsyncGenerator<TurnEvent> {
+/** @throws StrataError `invalid_input`; `no_listener` where a payload names no agent */
+function agentOf({ runtime, actor }: Asking, question: Question): AgentName {
   checkGiven("ask", { ...question }, WANTED);
-  const { agent, contact, text, conversation: key = "main", signal } = question;
-  const to = { agent: agentName(agent), contact: contactId(contact), channel: CHANNEL, key };
-  const content = [{ type: "text", text: untrusted(text) }] as const;
+  const { agent } = question;
+  const isPayload = "payload" in question && "payloadType" in question;
+  if (isPayload === "text" in question || (agent === undefined && !isPayload)) {
+    const says = "ask wants `agent` and `text`, or `payloadType` and `payload`, with which `agent` may be left out";
+    throw new StrataError("invalid_input", says);
+  }
+  if (agent !== undefined) return agentName(agent);
+  return runtime.use(PEER_API).listenerFor(actor, "payloadType" in question ? question.payloadType : "");
+}
+
+async function* asked({ runtime, actor }: Asking, question: Question, agent: AgentName): AsyncGenerator<TurnEvent> {
+  const { contact, conversation: key = "main", signal } = question;
+  const to = { agent, contact: contactId(contact), channel: CHANNEL, key };
+  const content =
+    "text" in question
+      ? ([{ type: "text", text: untrusted(question.text) }] as const)
+      : payloadContent(question.payloadType, question.payload);
   const message = { to, content, kind: "message", trust: "contact", follow: "run" } as const;
   let hasFailed = false;
   try {

@@ -70,5 +70,6 @@ export type {
   Whose,
 } from "./runtime.ts";
 export { checkSpend, periodOf } from "./spending/spend.ts";
+export { closedPoint } from "./variants/fork.ts";
 export { type Answer, type Summing, summaryTurn } from "./variants/own-turn.ts";
 export { limitName, NOT_AGAIN } from "./wording.ts";

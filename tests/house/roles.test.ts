@@ -96,7 +96,8 @@ function sampleOf({ takes, name }: Operation): Record<string, unknown> {
   const contact = name === "contact.erase" ? "zoe" : "ann";
   const named: Readonly<Record<string, unknown>> = { agent: "companion", contact, sender: "ann" };
   const required = fieldsOf(takes).filter((field) => field.required || field.name === "agent");
-  const sent = name === "message.send" ? { thread: ids.get("thr"), text: "Hi", follow: "queue" } : {};
+  const message = name === "message.send" ? { thread: ids.get("thr"), text: "Hi", follow: "queue" } : {};
+  const sent = name === "payload.send" ? { payload: "{}", follow: "queue" } : message;
   const each = required.map(({ name: field, says, choices, type }) => {
     const kind = /\b(thr|trn|mem|apr|drf|out|key)_/.exec(says)?.[1] ?? (says === "another turn" ? "trn" : undefined);
     if (kind !== undefined) return [field, ids.get(kind) ?? `${kind}_${"0".repeat(26)}`];

@@ -111,7 +111,10 @@ export const FEATURES: readonly Listed<World>[] = [
   },
   {
     name: "peers",
-    nouns: { peer: "list whom an agent may ask, and what each takes" },
+    nouns: {
+      peer: "list whom an agent may ask, and what each takes",
+      payload: "send a payload to the agent that takes its type",
+    },
     load: async () => (await import("../../features/peers/index.ts")).FEATURE,
   },
   {

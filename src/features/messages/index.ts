@@ -49,8 +49,8 @@ const PARAMETERS = SAMPLING.safeExtend({
     .describe("tokens of the reply, with what the model reasons; at most what `budgets.reply` of the agent allows"),
 });
 
-const TAKES = z.strictObject({
-  agent: FIELDS.agent,
+/** What a message may have, whoever it is sent to. */
+export const MESSAGE = z.strictObject({
   text: TEXT.optional().describe(
     "what is said; at most as many characters as the agent's `budgets.message` allows (default 100,000)",
   ),
@@ -144,7 +144,10 @@ const TAKES = z.strictObject({
   ),
 });
 
-const GIVES = z.object({
+const TAKES = MESSAGE.extend({ agent: FIELDS.agent });
+
+/** What came of it. */
+export const SENT = z.object({
   event: EVENT.describe("the message as it is stored"),
   state: z
     .enum(RUN_STATES)
@@ -161,7 +164,7 @@ const send = runOperation({
   may: "post",
   at: "POST /v1/agents/{agent}/messages",
   takes: TAKES,
-  gives: GIVES,
+  gives: SENT,
   command: {
     words: ["text"],
     stdin: "text",
@@ -189,7 +192,9 @@ const send = runOperation({
 type Given = z.output<typeof TAKES>;
 
 /** Whoever reaches one contact alone need not name it. */
-function forContact(given: Given, { role, contact }: Pick<Actor, "role" | "contact">): Given {
+export function forContact<
+  Given extends Partial<Pick<z.output<typeof MESSAGE>, "thread" | "contact" | "channel" | "line" | "number">>,
+>(given: Given, { role, contact }: Pick<Actor, "role" | "contact">): Given {
   const { thread, channel, line: at, number } = given;
   // Which way a message came is the word of the program in between: delivery, signature and line follow from it.
   if (role === "contact" && ((channel ?? "http") !== "http" || at !== undefined || number !== undefined))

@@ -2,6 +2,7 @@ import { sealAgent } from "../../agents/index.ts";
 import {
   type Agent,
   type Budgets,
+  type EventPart,
   eventId,
   issueId,
   type JsonObject,
@@ -15,11 +16,20 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import type { Caller, Start, Thread } from "../../store/index.ts";
-import { answersLater, type Ending, keepVersion, type LaterAnswer, type RunningTurn } from "../../turn/index.ts";
+import {
+  agentAt,
+  answersLater,
+  closedPoint,
+  type Ending,
+  keepVersion,
+  type LaterAnswer,
+  type RunningTurn,
+} from "../../turn/index.ts";
 import { refused } from "../../turn/tools/index.ts";
 import { PEER } from "../subagents/index.ts";
 import { ASK, type Edge } from "./config.ts";
 import { answerTypeOf, payloadFinding } from "./payload.ts";
+import { sharedWith } from "./share.ts";
 import {
   couldNotAnswer,
   misfit,
@@ -57,17 +67,21 @@ export async function askPeer(
   if (callee === undefined) return refused(peerIsGone(name));
   const finding = await findingIn(turn, edge, payload);
   if (finding !== undefined) return refused(finding);
+  const shared = await sharedWith(turn, edge.share, Math.floor(callee.budgets.total / 2));
   const reserved = reservedOf(turn.limitsLeft(), callee.budgets.turn);
   if (reserved.modelCalls < 1) return refused(noModelCall(name));
-  const agent = overEdge(setup.agent, callee, edge);
+  const { thread } = turn.lease.claim;
+  const forkedFrom = edge.share === "fork" ? await closedPoint(parts, thread) : undefined;
+  const agent = forkedFrom ? await agentAt(parts, thread) : overEdge(setup.agent, callee, edge);
   await keepVersion(parts, agent);
   // The agent's own words, and no more than what led to them.
-  const trust = lowestTrust(["agent", context.taint]);
-  const part = { type: "payload", payloadType: edge.payload.type, payload } as const;
+  const trust = lowestTrust(["agent", context.taint, ...(shared ? [shared.trust] : [])]);
+  const asked = { type: "payload", payloadType: edge.payload.type, payload } as const;
+  const content = [asked, ...(shared ? [shared.part] : [])];
   return answersLater(context, {
     waitsFor: "agent",
     reserved,
-    starts: (caller) => [startOf(turn, { caller, agent, part, trust })],
+    starts: (caller) => [startOf(turn, { caller, agent, content, trust, ...(forkedFrom && { forkedFrom }) })],
   });
 }
 
@@ -114,12 +128,14 @@ function overEdge(caller: Agent, callee: Agent, { tools }: Edge): Agent {
 interface Question {
   readonly caller: Caller;
   readonly agent: Agent;
-  readonly part: PayloadPart;
+  readonly content: readonly EventPart[];
   readonly trust: Trust;
+  /** Where the thread goes on from its caller's. */
+  readonly forkedFrom?: NonNullable<Start["opening"]["forkedFrom"]>;
 }
 
 /** The thread of a call over an edge, with what is asked. */
-function startOf({ parts, setup, lease }: RunningTurn, { caller, agent, part, trust }: Question): Start {
+function startOf({ parts, setup, lease }: RunningTurn, { caller, agent, content, trust, forkedFrom }: Question): Start {
   const { clock, random } = parts;
   const { thread, turn } = lease.claim;
   const at = clock.recorded();
@@ -134,6 +150,7 @@ function startOf({ parts, setup, lease }: RunningTurn, { caller, agent, part, tr
       at,
       caller,
       parties: { initiator, target: agent.name },
+      ...(forkedFrom && { forkedFrom }),
     },
     events: [
       {
@@ -141,7 +158,7 @@ function startOf({ parts, setup, lease }: RunningTurn, { caller, agent, part, tr
         kind: QUESTION,
         trust,
         name: untrusted(initiator),
-        content: [part],
+        content,
         channel: PEER.name,
         at,
       },

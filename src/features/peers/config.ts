@@ -18,6 +18,12 @@ export const ASK = "ask_";
 /** What stands behind the prefix in the name of a tool. */
 const CALLABLE = /^[a-z0-9_-]{1,60}$/;
 
+/** How much of the caller's conversation a peer is shown. */
+const SHARES = z.enum(["none", "summary", "full", "fork"]);
+const LAST = z.strictObject({ last: z.int().min(1).max(1_000).describe("So many of its newest messages.") });
+const STORED_SHARE = z.union([SHARES, z.strictObject({ last: z.number() }).readonly()]);
+export type Share = z.output<typeof STORED_SHARE>;
+
 const PEER = z.strictObject({
   name: slug().describe("The agent that it may ask."),
   tools: z
@@ -27,14 +33,25 @@ const PEER = z.strictObject({
     .describe(
       "Of the asked agent's tools, those that it may use when it is asked by this one. Default: all of its own.",
     ),
+  share: z
+    .union([SHARES, LAST])
+    .optional()
+    .describe(
+      "What of its conversation the asked agent is shown with each question: `none`, `summary` (which its own model writes), `{last: N}`, `full`, or `fork`: an agent that asks itself goes on from its own conversation, up to its last finished reply. Default: `none`.",
+    ),
 });
 
 const PEERS = z
-  .array(z.union([slug(), PEER]))
+  .array(
+    z.union(
+      [slug(), PEER],
+      "a name, or a map with `name`, and if wanted `tools` and `share`: `none`, `summary`, `full`, `fork` or `{last: N}`",
+    ),
+  )
   .max(50)
   .optional()
   .describe(
-    "The agents that it may ask, each by a tool of its own, `ask_` and the name: names, or maps with `name` and `tools`. Default: nobody.",
+    "The agents that it may ask, each by a tool of its own, `ask_` and the name: names, or maps with `name`, `tools` and `share`. Default: nobody.",
   );
 type WrittenPeers = z.output<typeof PEERS>;
 
@@ -54,6 +71,7 @@ const STORED_PEERS = z
       payload: STORED_PAYLOAD,
       answers: z.exactOptional(JSON_OBJECT),
       tools: z.exactOptional(z.array(z.string()).readonly()),
+      share: z.exactOptional(STORED_SHARE),
     }),
   )
   .readonly();
@@ -77,13 +95,20 @@ function payloadAt(place: KeyPlace, name: string): Payload {
 function freezePeers(value: WrittenPeers, place: KeyPlace): readonly Edge[] | undefined {
   if (value === undefined || value.length === 0) return undefined;
   return value.flatMap((one): Edge[] => {
-    const { name, tools } = typeof one === "string" ? { name: one } : one;
+    const { name, tools, share = "none" } = typeof one === "string" ? { name: one } : one;
     const callee = place.agents[name];
     // It was refused.
     if (callee === undefined) return [];
     const { description, output } = callee;
     const edge = { name, description, payload: payloadAt(place, name) };
-    return [{ ...edge, ...(output !== undefined && { answers: output }), ...(tools && { tools }) }];
+    return [
+      {
+        ...edge,
+        ...(output !== undefined && { answers: output }),
+        ...(tools && { tools }),
+        ...(share !== "none" && { share }),
+      },
+    ];
   });
 }
 
@@ -98,11 +123,26 @@ function checkPeers(value: WrittenPeers, place: KeyPlace): void {
       refuse([i], "the name of a peer becomes a tool's: at most 60 of a-z, 0-9, `_` and `-`, and no `.`");
     const one = value?.[i];
     const own = agents[name]?.tools.map((tool) => (typeof tool === "string" ? tool : tool.name));
-    const tools = typeof one === "object" ? (one.tools ?? []) : [];
+    const { tools = [], share } = typeof one === "object" ? one : { share: undefined };
+    if (share === "fork") checkFork(i, { name, tools }, place);
     for (const [n, tool] of tools.entries())
       if (own !== undefined && !own.includes(tool))
         refuse([i, "tools", n], `\`${name}\` itself has no \`${tool}\` among its \`tools\``);
   }
+}
+
+/** A fork goes on with its caller's own bytes, so both sides are one version of one agent. */
+function checkFork(
+  i: number,
+  { name, tools }: { readonly name: string; readonly tools: readonly string[] },
+  { name: own, agent, refuse }: KeyPlace,
+): void {
+  const other = "share `full`, `summary` or `{last: N}` instead";
+  if (name !== own)
+    refuse([i, "share"], `an agent is forked only where it asks itself, and \`${name}\` is another one: ${other}`);
+  if (tools.length > 0) refuse([i, "tools"], "a fork has the tools of its agent, all of them: leave `tools` out");
+  if (agent.history === "log" || agent.layers.length === 0)
+    refuse([i, "share"], `a fork goes on from a conversation that a model sees, and this agent has none: ${other}`);
 }
 
 /** Agents that others can reach only by what is declared: those with a payload or peers, and those that are peers. */

@@ -1,7 +1,7 @@
 import { project } from "../../../tests/cli/strata.ts";
 import { api, type Case, chat, open, site } from "../../../tests/errors/doors.ts";
 import { agentName, contactId } from "../../protocol/index.ts";
-import { BUFFER_API } from "./index.ts";
+import { PEER_API } from "./index.ts";
 
 const companionWith = (line: string) =>
   project((text) => text.replace("  companion:\n", `  companion:\n    ${line}\n`));
@@ -13,6 +13,15 @@ export const CASES: readonly Case[] = [
     when: "a message goes to an agent that only its peers may ask",
     provoke: () => chat(companionWith("peers: []")),
     says: ["companion can be asked only by its peers", "`entry` in strata.yaml"],
+  },
+  {
+    code: "no_listener",
+    when: "a payload comes from outside that no agent under `entry` takes",
+    provoke: async () => {
+      const { refused } = await site(companionWith("peers: []"));
+      return refused("POST /v1/payloads", { payloadType: "Order", payload: {}, contact: "ann" });
+    },
+    says: ['payloads of the type "Order"', "declare it as `payload` of an agent that `entry` names"],
   },
   {
     code: "buffer_full",
@@ -31,7 +40,7 @@ export const CASES: readonly Case[] = [
       const { runtime, operator } = await open(companionWith("buffer: { graceMinutes: 0 }"));
       const conversation = { agent: agentName("companion"), contact: contactId("ann"), channel: "http", key: "main" };
       const thread = await runtime.open(operator, conversation);
-      await runtime.use(BUFFER_API).warn(operator, thread);
+      await runtime.use(PEER_API).warn(operator, thread);
       for await (const _ of runtime.run(operator, thread));
       return api(() => runtime.open(operator, conversation));
     },

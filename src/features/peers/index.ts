@@ -3,12 +3,14 @@ import { type JsonObject, StrataError, type Tool, type ToolReader, toolName } fr
 import { callerOf, type Outside, type Parts } from "../../turn/index.ts";
 import type { ToolFamily } from "../../turn/tools/index.ts";
 import type { Feature } from "../feature.ts";
+import { PEER_API } from "./api.ts";
 import { askPeer, saidToCaller } from "./ask.ts";
 import { ASK, KEYS } from "./config.ts";
 import { admitOutside, NOT_AN_ENTRY } from "./entry.ts";
-import { admitToBuffer, BUFFER_API, BUFFER_FULL, bufferApi, idleThreads, THREAD_PRUNED } from "./lifecycle.ts";
+import { admitToBuffer, BUFFER_FULL, bufferApi, idleThreads, THREAD_PRUNED } from "./lifecycle.ts";
 import { OPERATIONS } from "./operations.ts";
 import { JSON_OBJECT } from "./payload.ts";
+import { NO_LISTENER, routeApi, send } from "./route.ts";
 import { ASK_UNKNOWN, askTool } from "./wording.ts";
 
 /** What any payload is, where the agent is not known: its own schema is judged in the turn. */
@@ -41,17 +43,18 @@ async function admitted(parts: Parts, said: Outside): Promise<void> {
 
 const ASK_FAMILY: ToolFamily = { prefix: ASK, tool: askToolFor };
 
+export { PEER_API, type PeerApi } from "./api.ts";
 export { type HandlerOutput, payloadIn, peerAnswer } from "./handler.ts";
-export { BUFFER_API, type BufferApi } from "./lifecycle.ts";
+export { payloadContent } from "./route.ts";
 
 export const FEATURE: Feature = {
   name: "peers",
-  needs: ["subagents"],
+  needs: ["messages", "subagents"],
   keys: KEYS,
   toolFamilies: [ASK_FAMILY],
-  errors: [NOT_AN_ENTRY, BUFFER_FULL, THREAD_PRUNED],
+  errors: [NOT_AN_ENTRY, NO_LISTENER, BUFFER_FULL, THREAD_PRUNED],
   steps: { saidToCaller, admit: admitted },
   jobs: [idleThreads],
-  operations: OPERATIONS,
-  open: () => ({ api: ({ parts }) => BUFFER_API.open(bufferApi(parts)) }),
+  operations: [...OPERATIONS, send],
+  open: () => ({ api: ({ parts }) => PEER_API.open({ ...bufferApi(parts), ...routeApi(parts) }) }),
 };

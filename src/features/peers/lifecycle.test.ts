@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { agentName, readFrames, untrusted } from "../../protocol/index.ts";
 import { collect, OPERATOR } from "../../turn/index.contract.ts";
 import { asks, GREETER, loadYaml, organism } from "./index.contract.ts";
-import { BUFFER_API } from "./index.ts";
+import { PEER_API } from "./index.ts";
 
 const HELLO = { content: [{ type: "text", text: untrusted("Hello.") }] } as const;
 const HOUR = 3_600_000;
@@ -44,12 +44,12 @@ it("003.44 003.40 003.41 003.10 an idle conversation is warned in a turn, and is
   });
   const thread = await open();
   await say(thread, HELLO);
-  const idle = async () => (await runtime.use(BUFFER_API).idle(OPERATOR, greeter)).map(({ id }) => id);
+  const idle = async () => (await runtime.use(PEER_API).idle(OPERATOR, greeter)).map(({ id }) => id);
   time.at += 24 * HOUR - 1;
   expect(await idle()).toEqual([]);
   time.at += 1;
   expect(await idle()).toEqual([thread.id]);
-  await runtime.use(BUFFER_API).warn(OPERATOR, thread);
+  await runtime.use(PEER_API).warn(OPERATOR, thread);
   // A warning that waits for its turn is not given twice.
   expect(await idle()).toEqual([]);
   await collect(runtime.run(OPERATOR, thread));
@@ -79,7 +79,7 @@ it("what is said within the grace keeps the conversation", async () => {
   const thread = await open();
   await say(thread, HELLO);
   time.at += 24 * HOUR;
-  await runtime.use(BUFFER_API).warn(OPERATOR, thread);
+  await runtime.use(PEER_API).warn(OPERATOR, thread);
   await collect(runtime.run(OPERATOR, thread));
   time.at += 60_000;
   await say(thread, HELLO);
@@ -96,7 +96,7 @@ it("a conversation that waits for an answer is not idle", async () => {
   // One turn alone: nobody runs the agent that is asked.
   await collect(runtime.run(OPERATOR, thread));
   time.at += 48 * HOUR;
-  expect(await runtime.use(BUFFER_API).idle(OPERATOR, greeter)).toEqual([]);
+  expect(await runtime.use(PEER_API).idle(OPERATOR, greeter)).toEqual([]);
 });
 
 it("S20 has the numbers of the seed, and changes nothing of an agent without the key", () => {

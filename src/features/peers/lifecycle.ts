@@ -1,16 +1,8 @@
-import {
-  type Agent,
-  type AgentName,
-  type Allowed,
-  errorKind,
-  eventId,
-  issueId,
-  ownKind,
-  untrusted,
-} from "../../protocol/index.ts";
+import { type Agent, errorKind, eventId, issueId, ownKind, untrusted } from "../../protocol/index.ts";
 import type { Store, Thread } from "../../store/index.ts";
-import { agentNamed, closedChannels, featureApi, type Outside, type Parts } from "../../turn/index.ts";
+import { agentNamed, closedChannels, type Outside, type Parts } from "../../turn/index.ts";
 import type { Job, JobWorld, Notice, Task } from "../../work/index.ts";
+import { PEER_API, type PeerApi } from "./api.ts";
 import { LIFETIME } from "./config.ts";
 import { warningText } from "./wording.ts";
 
@@ -99,21 +91,11 @@ async function warn({ store, clock, random }: Parts, { scope, id, channel }: Thr
   await store.receive(scope, id, [{ ...event, at, id: eventId(issueId("event", clock.real(), random(10))) }]);
 }
 
-export interface BufferApi {
-  /** Threads of an agent on which nothing has happened for its `ttlHours`, and that were not warned. At most 100. */
-  idle(actor: Allowed<"operate">, agent: AgentName): Promise<readonly Thread[]>;
-  /** Warns one of them: the agent has a turn, and the grace begins. */
-  warn(actor: Allowed<"operate">, thread: Thread): Promise<void>;
-}
-
-/** The functions of buffers, as `runtime.use` gives them. */
-export const BUFFER_API = featureApi<BufferApi>("buffers");
-
 /** So many threads are looked at for idle ones at a time, of those on which nothing has happened for long. */
 const PAGE = 100;
 const PAGES = 10;
 
-export const bufferApi = (parts: Parts): BufferApi => ({
+export const bufferApi = (parts: Parts): Pick<PeerApi, "idle" | "warn"> => ({
   idle: async (actor, name) => {
     const agent = agentNamed(parts, actor, name);
     const { buffer } = agent;
@@ -144,7 +126,7 @@ export const idleThreads: Job = {
     const agents = runtime.agents(operator).filter(({ buffer }) => buffer?.ttlHours !== undefined);
     const tasks: Task[] = [];
     for (const { name } of agents)
-      for (const thread of await runtime.use(BUFFER_API).idle(operator, name))
+      for (const thread of await runtime.use(PEER_API).idle(operator, name))
         tasks.push(warningOf({ runtime, operator }, thread));
     return { tasks };
   },
@@ -155,7 +137,7 @@ const warningOf = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">
   key: thread.id,
   trouble: `${thread.scope.agent} was not warned of an idle conversation`,
   async *run(): AsyncGenerator<Notice> {
-    await runtime.use(BUFFER_API).warn(operator, thread);
+    await runtime.use(PEER_API).warn(operator, thread);
     yield { says: "" };
   },
 });

@@ -1,3 +1,4 @@
+import type { Summary } from "../../compiler/index.ts";
 import type {
   ActiveTexts,
   Actor,
@@ -99,6 +100,11 @@ export interface RunningTurn {
   readonly replyTo: ReplyTo;
   /** What of the run's limits is left for a call. The run itself keeps one model call, for its answer. */
   readonly limitsLeft: () => Budgets["turn"];
+  /**
+   * What was said before this run, summed up by the agent's own model: a request of this turn. Undefined where nothing was, or where it
+   * cannot be made. Asked again, it is the same.
+   */
+  readonly sumUp: () => Promise<Summary | undefined>;
   /** The key under which features leave an `outcomePart` for their `onCommit`. */
   readonly extras: object;
 }

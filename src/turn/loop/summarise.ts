@@ -50,6 +50,19 @@ async function* summed(
 const standsFor = ({ epoch }: Compilation): boolean =>
   epoch.transcript.some(({ message, turn }) => turn === null && message.parts.length > 1);
 
+/** The same of what was said on the thread before the run that goes on. */
+export async function sumUpBefore(state: TurnState): Promise<Summary | undefined> {
+  const { epoch, continues } = state.lease.claim;
+  if (epoch === undefined || !speaksForItself(state)) return undefined;
+  // Its calls are open, and no request may end with such.
+  const transcript = epoch.transcript.filter(({ turn }) => turn === null || turn !== continues?.id);
+  const messages = transcript.filter(({ turn }) => turn !== null).length;
+  if (messages === 0 || state.limitsLeft().modelCalls < 1) return undefined;
+  const summing = sumUp(state, { ...epoch, transcript }, messages);
+  for (let next = await summing.next(); ; next = await summing.next())
+    if (next.done === true) return "because" in next.value ? undefined : next.value;
+}
+
 /** Tells of a cut that a tool round made necessary: nobody is asked for a summary in the middle of an answer. */
 export function* cutInTurn(before: Compilation, after: Compilation): Generator<TurnEvent> {
   const messages = messagesCut(before.epoch, after);

@@ -1,4 +1,4 @@
-import { type Compilation, countMessage } from "../../compiler/index.ts";
+import { type Compilation, countMessage, type Summary } from "../../compiler/index.ts";
 import {
   addUsage,
   type Budgets,
@@ -80,10 +80,20 @@ export interface TurnState extends RunningTurn {
   taken: number;
 }
 
-export function newTurnState(parts: TurnParts, setup: TurnSetup, lease: Lease, options: RunOptions): TurnState {
+export function newTurnState(
+  parts: TurnParts,
+  setup: TurnSetup,
+  lease: Lease,
+  { sumUp, ...options }: RunOptions & { readonly sumUp?: (state: TurnState) => Promise<Summary | undefined> },
+): TurnState {
   const requests: RequestRecord[] = [];
+  let summary: Promise<Summary | undefined> | undefined;
   const state: TurnState = {
     limitsLeft: () => leftOf(state),
+    sumUp: () => {
+      summary ??= sumUp?.(state) ?? Promise.resolve(undefined);
+      return summary;
+    },
     parts,
     setup,
     lease,

@@ -154,6 +154,20 @@ function checkOne({ id, scope }: Thread): void {
   throw new StrataError("invalid_input", says, { thread: id });
 }
 
+/** At most so many of a thread's newest turns are searched for one that is closed. */
+const SEARCHED = 200;
+
+/**
+ * Where a call may branch off from its caller: after the last turn that left no call open. The call itself stands behind it, and so does all
+ * that its run has said.
+ */
+export async function closedPoint({ store }: Parts, thread: Thread): Promise<Point> {
+  const { scope, id, turns } = thread;
+  const found = await store.turns(scope, id, { limit: SEARCHED, after: { at: Math.max(0, turns - SEARCHED), id: "" } });
+  const last = found.findLast(({ status, batch }) => status === "done" && batch === undefined);
+  return last === undefined ? start(thread) : { thread: id, turn: last.id };
+}
+
 /** A fork without a turn of its own is at the point that it was made from. */
 const start = (thread: Thread): Point => thread.forkedFrom ?? { thread: thread.id, turn: null };
 

@@ -1,6 +1,7 @@
 /** Whether a payload is what an XSD says: it is written as XML, which libxml2 validates. */
 import { XmlDocument, XmlValidateError, XsdValidator } from "libxml2-wasm";
 import type { Json, JsonObject } from "../../../protocol/index.ts";
+import { xsdExpects, xsdNotBeside, xsdNotThis, xsdNoValue, xsdSays, xsdTooComplex } from "../wording.ts";
 import { PARSE, readXsd, type XsdField, type XsdNode, type XsdTree } from "./read-xsd.ts";
 
 /** An XSD that payloads are judged by. */
@@ -43,7 +44,7 @@ export function xsdFinding(xsd: string, type: string, payload: JsonObject): stri
   } catch (thrown) {
     const [detail] = thrown instanceof XmlValidateError ? thrown.details : [];
     // A pattern that takes too long: what cannot be judged is not let through.
-    if (detail === undefined) return "the payload: it is too complex to be judged by the XSD";
+    if (detail === undefined) return `the payload: ${xsdTooComplex()}`;
     const { path, node } = placeOf(tree.node, detail.xpath ?? "");
     const where = path.length === 0 ? "the payload" : `\`${path.join(".")}\``;
     return `${where}: ${ruleOf(node, detail.message)}`;
@@ -73,12 +74,12 @@ function placeOf(
 function ruleOf(node: XsdNode | undefined, message: string): string {
   const facet = /\[facet '(\w+)'\]/.exec(message)?.[1];
   const allowed = facet !== undefined && node?.kind === "value" ? (node.facets[facet] ?? []) : [];
-  if (allowed.length > 0) return `the XSD says \`${facet}\` ${allowed.map((one) => `\`${one}\``).join(" or ")}`;
+  if (facet !== undefined && allowed.length > 0) return xsdSays(facet, allowed);
   const expected = /Expected is \(? ?([^.]*?) ?\)?\.\s*$/.exec(message)?.[1];
   const names = expected?.replace(/\{[^}]*\}/g, "").replace(/^one of \( ?/, "one of ");
-  if (names) return `by the XSD, here comes ${names.trim()}`;
-  if (/ is not expected\./.test(message)) return "by the XSD, it cannot stand beside the others";
-  return node?.kind === "value" ? `it is no xs:${node.type}` : "it is not what the XSD says";
+  if (names) return xsdExpects(names.trim());
+  if (/ is not expected\./.test(message)) return xsdNotBeside();
+  return node?.kind === "value" ? xsdNoValue(node.type) : xsdNotThis();
 }
 
 /** A payload as XML, its fields in the order of the XSD. Names are of the XSD alone. */

@@ -1,0 +1,45 @@
+import type { Json, JsonObject } from "../../protocol/index.ts";
+
+/** How deep an example goes into schemas that name each other. */
+const DEEPEST = 5;
+
+const FORMATS: Readonly<Record<string, string>> = {
+  date: "2026-01-31",
+  "date-time": "2026-01-31T08:00:00Z",
+  time: "08:00:00",
+  duration: "PT1H",
+};
+
+/** A value that shows what a schema asks for. It matches in its form, not necessarily in each limit. */
+export function exampleOf({ schema, example }: { readonly schema: JsonObject; readonly example?: Json }): Json {
+  if (example !== undefined) return example;
+  const shown = (part: Json | undefined, depth: number): Json => {
+    if (!isObject(part) || depth > DEEPEST) return null;
+    const { examples, enum: choices, anyOf, items, properties, minimum = 1, type, format, $ref, ...rest } = part;
+    if (Array.isArray(examples) && examples[0] !== undefined) return examples[0];
+    if ("default" in rest && rest["default"] !== undefined) return rest["default"];
+    if ("const" in rest && rest["const"] !== undefined) return rest["const"];
+    if (Array.isArray(choices)) return choices[0] ?? null;
+    if (typeof $ref === "string") return shown(referred(schema, $ref), depth + 1);
+    if (Array.isArray(anyOf)) return shown(anyOf[0], depth + 1);
+    const kind = Array.isArray(type) ? type[0] : type;
+    if (kind === "array") return [shown(items, depth + 1)];
+    if (kind === "object") {
+      const members = Object.entries(isObject(properties) ? properties : {});
+      return Object.fromEntries(members.map(([name, member]) => [name, shown(member, depth + 1)]));
+    }
+    if (kind === "number" || kind === "integer") return Math.max(1, Number(minimum));
+    if (typeof format === "string" && format in FORMATS) return FORMATS[format] ?? "…";
+    return kind === "boolean" ? true : kind === "null" ? null : "…";
+  };
+  return shown(schema, 0);
+}
+
+/** What a `$ref` within the schema leads to. */
+function referred(schema: JsonObject, ref: string): Json | undefined {
+  const { $defs } = schema;
+  return isObject($defs) ? $defs[ref.replace("#/$defs/", "")] : undefined;
+}
+
+const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

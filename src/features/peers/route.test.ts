@@ -1,0 +1,81 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { place, strata } from "../../../tests/cli/strata.ts";
+import { openApp } from "../../app.ts";
+import { httpFixture } from "../../doors/http/index.contract.ts";
+import { loadYaml } from "./index.contract.ts";
+
+const agent = (name: string, type: string): string => `  ${name}:
+    description: Takes ${type}.
+    payload:
+      type: ${type}
+      schema: {type: object, properties: {name: {type: string}}, required: [name], additionalProperties: false}
+    layers:
+      - {id: core, rank: 0, text: Do your part.}
+`;
+/** Greetings have one listener under `entry`, orders two, and secrets one that is no entry. */
+const YAML = `organization: home
+entry: [shouter, seller, dealer]
+agents:
+${agent("hidden", "Secret")}${agent("shouter", "Greeting")}${agent("seller", "Order")}${agent("dealer", "Order")}`;
+
+const ADA = { name: "Ada" };
+const folder = (): string => {
+  const cwd = place();
+  writeFileSync(join(cwd, "strata.yaml"), YAML);
+  return cwd;
+};
+
+describe("003.62 a payload without an agent goes to the one entry that takes its type", () => {
+  it("over HTTP", async () => {
+    const { json, sent } = await httpFixture(["HELLO ADA"], {}, [...loadYaml(YAML).agents.values()]);
+    const post = (payloadType: string, payload: unknown) =>
+      json("POST /v1/payloads", { body: { payloadType, payload, contact: "ann" } });
+    expect(await post("Greeting", ADA)).toMatchObject({ status: 200, body: { done: { text: "HELLO ADA" } } });
+    expect(JSON.stringify(sent[0]?.messages)).toContain('{\\"name\\":\\"Ada\\"}');
+    const refusal = async (type: string, payload: unknown = ADA) => {
+      const { status, body } = await post(type, payload);
+      return [status, JSON.stringify(body)];
+    };
+    expect(await refusal("Secret")).toEqual([
+      404,
+      expect.stringContaining("these are taken: Greeting (shouter), Order (seller)"),
+    ]);
+    expect(await refusal("Order")).toEqual([
+      404,
+      expect.stringContaining("taken by seller and dealer: send it to one of them by name"),
+    ]);
+    expect(await refusal("Greeting", { nam: "Ada" })).toEqual([
+      400,
+      expect.stringContaining("no payload that shouter takes"),
+    ]);
+    expect(await refusal("Greeting", "Ada")).toEqual([400, expect.stringContaining("a JSON object")]);
+    expect(sent).toHaveLength(1);
+  });
+
+  it("on the command line", async () => {
+    const cwd = folder();
+    await strata(["lock"], { cwd });
+    const run = (type: string) =>
+      strata(["payload", "send", type, JSON.stringify(ADA), "--as", "ann", "--follow", "queue"], { cwd });
+    const sent = await run("Greeting");
+    expect([sent.code, sent.err]).toEqual([0, ""]);
+    expect(sent.out).toContain(" waits on thr_");
+    const { code, err } = await run("Order");
+    expect([code, err]).toEqual([3, expect.stringContaining("taken by seller and dealer")]);
+  });
+
+  it("from a program", async () => {
+    const cwd = folder();
+    await strata(["lock"], { cwd });
+    const app = await openApp({ folder: cwd, env: {} });
+    onTestFinished(() => app.close());
+    const ask = (payloadType: string) => app.ask({ contact: "ann", payloadType, payload: ADA }).reply();
+    expect(await ask("Greeting")).toContain("I have read your message");
+    await expect(ask("Secret")).rejects.toMatchObject({ code: "no_listener" });
+    await expect(
+      app.ask({ contact: "ann", payloadType: "Greeting", payload: ADA, agent: "seller" }).reply(),
+    ).rejects.toThrow("seller takes payloads of the type Order");
+  });
+});

@@ -1,0 +1,98 @@
+/** Payloads that come from outside with a type alone: the type says who takes them. */
+import { z } from "zod";
+import { errorKind, type Json, type NewEvent, StrataError } from "../../protocol/index.ts";
+import type { Parts } from "../../turn/index.ts";
+import { forContact, MESSAGE, MESSAGE_API, SENT, type SentMessage } from "../messages/index.ts";
+import { runOperation } from "../run-operation.ts";
+import { PEER_API, type PeerApi } from "./api.ts";
+import { JSON_OBJECT } from "./payload.ts";
+
+/** No entry, or more than one, declares the type. */
+export const NO_LISTENER = errorKind("no_listener", {
+  status: 404,
+  exit: 3,
+  retry: false,
+  says: "no agent, or several, can be sent a payload of that type from outside",
+});
+
+export const routeApi = ({ agents }: Parts): Pick<PeerApi, "listenerFor"> => ({
+  listenerFor: ({ org, agent: own, role }, payloadType) => {
+    const entries = agents.all.filter(
+      (one) => one.org === org && one.entry === true && one.payload !== undefined && (own ?? one.name) === one.name,
+    );
+    const takers = entries.filter(({ payload }) => payload?.type === payloadType);
+    const [only] = takers;
+    if (only !== undefined && takers.length === 1) return only.name;
+    const details = { payloadType };
+    const type = JSON.stringify(payloadType);
+    if (only !== undefined) {
+      const names = takers.map(({ name }) => name).join(" and ");
+      throw NO_LISTENER.of(
+        `payloads of the type ${type} are taken by ${names}: send it to one of them by name`,
+        details,
+      );
+    }
+    // Contacts do not learn which agents there are.
+    const known = role === "contact" ? "" : entries.map(({ name, payload }) => `${payload?.type} (${name})`).join(", ");
+    const next = known === "" ? "declare it as `payload` of an agent that `entry` names" : `these are taken: ${known}`;
+    throw NO_LISTENER.of(`no agent under \`entry\` takes payloads of the type ${type}; ${next}`, details);
+  },
+});
+
+/** What is sent. */
+export const payloadContent = (payloadType: string, payload: Json): NewEvent["content"] => [
+  { type: "payload", payloadType, payload },
+];
+
+/** The command line gives it as text. */
+const PAYLOAD = z
+  .unknown()
+  .describe("the payload, a JSON object")
+  .transform((given, { issues }) => {
+    try {
+      return JSON_OBJECT.parse(typeof given === "string" ? JSON.parse(given) : given);
+    } catch {
+      issues.push({ code: "custom", input: given, message: "a JSON object" });
+      return z.NEVER;
+    }
+  });
+
+const OPTIONAL = { contact: true, channel: true, key: true, name: true, number: true, externalId: true } as const;
+
+export const send = runOperation({
+  name: "payload.send",
+  does: "Send a payload to the one agent under `entry` that takes its type, and get the answer.",
+  may: "post",
+  at: "POST /v1/payloads",
+  takes: MESSAGE.pick({ ...OPTIONAL, follow: true, seconds: true }).extend({
+    payloadType: z
+      .string()
+      .min(1)
+      .max(100)
+      .describe("the type, which one agent under `entry` declares as its `payload`"),
+    payload: PAYLOAD,
+  }),
+  gives: SENT,
+  command: {
+    words: ["payloadType", "payload"],
+    stdin: "payload",
+    contact: "me",
+    names: { externalId: "id" },
+    usual: { channel: "chat", key: "chat" },
+    without: ["seconds"],
+    examples: [`payload send Greeting '{"name": "Ann"}' --as ann`],
+    opens: "everything",
+  },
+  run: async function* ({ runtime }, given, { actor, signal }) {
+    const { payloadType, payload, contact, channel = "http", key = "main", ...how } = forContact(given, actor);
+    const agent = runtime.use(PEER_API).listenerFor(actor, payloadType);
+    if (contact === undefined)
+      throw new StrataError("invalid_input", "nobody is named: give the `contact` who sends the payload");
+    const content = payloadContent(payloadType, payload);
+    const message = { to: { agent, contact, channel, key }, content, kind: "message", ...how } as const;
+    return yield* runtime.use(MESSAGE_API).sendMessage(actor, message, signal);
+  },
+  seconds: ({ seconds }) => seconds,
+  soFar: (event): SentMessage => ({ event, state: "running" }),
+  show: ({ state, event }) => (state === "queued" ? [`${event.id} waits on ${event.thread}.`] : []),
+});

@@ -1,0 +1,126 @@
+/** What of its caller's conversation a peer is shown with a question: nothing, unless the edge says so. */
+import {
+  canonicalJson,
+  type EventPart,
+  isKept,
+  isMedia,
+  lowestTrust,
+  partText,
+  type StoredEvent,
+  type Trust,
+  untrusted,
+} from "../../protocol/index.ts";
+import type { TurnRecord } from "../../store/index.ts";
+import type { RunningTurn } from "../../turn/index.ts";
+import type { Share } from "./config.ts";
+import { SHARED_SUMMARY, sharedHead } from "./wording.ts";
+
+/** A part of the question, in its frame, with the lowest trust of all that was said there. */
+export interface Shared {
+  readonly part: Extract<EventPart, { type: "text" }>;
+  readonly trust: Trust;
+}
+
+/** Something that was said in the conversation: a line for the peer. */
+interface Said {
+  readonly line: string;
+  readonly trust: Trust;
+}
+
+/** Turns that are read at a time, and in all. */
+const PAGE = 50;
+const MOST_TURNS = 1_000;
+
+/**
+ * The part of the question that the edge's `share` asks for; undefined where it asks for nothing, or nothing was said.
+ * @param tokens how many it may have: older messages are left out, which is said
+ */
+export async function sharedWith(
+  turn: RunningTurn,
+  share: Share | undefined,
+  tokens: number,
+): Promise<Shared | undefined> {
+  if (share === undefined || share === "none" || share === "fork") return undefined;
+  const now = saidBy(turn, turn.lease.claim.events);
+  if (share === "summary") return ofSummary(turn, now, tokens);
+  const most = share === "full" ? Number.POSITIVE_INFINITY : share.last;
+  const { said, isCut } = await newest(turn, now, { most, tokens });
+  return said.length === 0 ? undefined : sharedOf(sharedHead(isCut), said);
+}
+
+const sharedOf = (head: string, said: readonly Said[]): Shared => ({
+  part: { type: "text", text: untrusted([head, ...said.map(({ line }) => line)].join("\n")) },
+  trust: lowestTrust(["agent", ...said.map(({ trust }) => trust)]),
+});
+
+/** Of what was said before this turn, its model's summary; of this turn, the words. */
+async function ofSummary(turn: RunningTurn, now: readonly Said[], tokens: number): Promise<Shared | undefined> {
+  const summary = await turn.sumUp();
+  const { said, isCut } = within(now, { most: now.length, tokens, count: turn.setup.count });
+  if (summary === undefined) return said.length === 0 ? undefined : sharedOf(sharedHead(isCut), said);
+  const before = { line: canonicalJson({ summary: summary.text }), trust: summary.trust };
+  return sharedOf(SHARED_SUMMARY, [before, ...said]);
+}
+
+interface Bounds {
+  readonly most: number;
+  readonly tokens: number;
+}
+
+/** The newest of what was said on the thread, the oldest first. */
+async function newest(turn: RunningTurn, now: readonly Said[], bounds: Bounds) {
+  const { parts, lease, setup } = turn;
+  const { scope, id } = lease.claim.thread;
+  const { turns: count } = lease.claim.thread;
+  let said = now;
+  for (let read = 0; read < Math.min(count, MOST_TURNS); read += PAGE) {
+    const bounded = within(said, { ...bounds, count: setup.count });
+    if (bounded.isCut || said.length >= bounds.most) break;
+    const first = Math.max(0, count - read - PAGE);
+    const page = await parts.store.turns(scope, id, { limit: count - read - first, after: { at: first, id: "" } });
+    said = [...page.filter(isRecorded).flatMap((one) => saidIn(turn, one)), ...said];
+  }
+  return within(said, { ...bounds, count: setup.count });
+}
+
+/** The running turn is in the record, without its end. */
+const isRecorded = ({ end }: TurnRecord): boolean => end !== undefined && isKept(end);
+
+function saidIn(turn: RunningTurn, { events, end, requests, steps, endedAt }: TurnRecord): readonly Said[] {
+  const said = saidBy(turn, events);
+  if (end === undefined || !isKept(end) || end.reply === null || end.reply.trim() === "") return said;
+  const taints = [...requests.map(({ taint }) => taint), ...(steps?.answered ? [steps.answered.taint] : [])];
+  const trust = lowestTrust(["agent", ...events.map((event) => event.trust), ...taints]);
+  return [...said, { line: lineOf(turn.setup.agent.name, endedAt ?? 0, end.reply), trust }];
+}
+
+/** What others said. Results of calls are no part of the conversation, and neither is what the platform says, or what a peer was itself shown (law 12). */
+function saidBy({ lease }: RunningTurn, events: readonly StoredEvent[]): readonly Said[] {
+  const { scope, parties } = lease.claim.thread;
+  return events.flatMap(({ content, trust, at, answers, kind }): readonly Said[] => {
+    if (answers !== undefined || trust === "platform") return [];
+    const payloads = content.filter((part) => part.type === "payload");
+    const words = (payloads.length > 0 ? payloads : content).flatMap((part) => (isMedia(part) ? [] : [partText(part)]));
+    const from = parties?.initiator ?? (kind === "instruction" ? trust : scope.contact);
+    return words.length === 0 ? [] : [{ line: lineOf(from, at, words.join("\n")), trust }];
+  });
+}
+
+const lineOf = (from: string, at: number, text: string): string =>
+  canonicalJson({ from, text, time: new Date(at).toISOString() });
+
+/** The newest that fit. */
+function within(
+  said: readonly Said[],
+  { most, tokens, count }: Bounds & { readonly count: RunningTurn["setup"]["count"] },
+): { readonly said: readonly Said[]; readonly isCut: boolean } {
+  const kept: Said[] = [];
+  let used = 0;
+  for (const one of said.toReversed()) {
+    if (kept.length >= most) break;
+    used += count(one.line);
+    if (used > tokens) return { said: kept.reverse(), isCut: true };
+    kept.push(one);
+  }
+  return { said: kept.reverse(), isCut: false };
+}
