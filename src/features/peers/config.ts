@@ -10,6 +10,7 @@ import {
 } from "../../agents/index.ts";
 import { layerId, trusted } from "../../protocol/index.ts";
 import { answerTypeOf, JSON_OBJECT, type Payload, payloadOf, STORED_PAYLOAD, WRITTEN_PAYLOAD } from "./payload.ts";
+import { LAST, SHARES, STORED_SHARE } from "./share-policy.ts";
 import { askedText, peersText } from "./wording.ts";
 
 /** The tools by which an agent asks its peers: this, and the peer's name. */
@@ -17,12 +18,6 @@ export const ASK = "ask_";
 
 /** What stands behind the prefix in the name of a tool. */
 const CALLABLE = /^[a-z0-9_-]{1,60}$/;
-
-/** How much of the caller's conversation a peer is shown. */
-const SHARES = z.enum(["none", "summary", "full", "fork"]);
-const LAST = z.strictObject({ last: z.int().min(1).max(1_000).describe("So many of its newest messages.") });
-const STORED_SHARE = z.union([SHARES, z.strictObject({ last: z.number() }).readonly()]);
-export type Share = z.output<typeof STORED_SHARE>;
 
 const PEER = z.strictObject({
   name: slug().describe("The agent that it may ask."),

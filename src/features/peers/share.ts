@@ -12,7 +12,7 @@ import {
 } from "../../protocol/index.ts";
 import type { TurnRecord } from "../../store/index.ts";
 import type { RunningTurn } from "../../turn/index.ts";
-import type { Share } from "./config.ts";
+import type { Share } from "./share-policy.ts";
 import { SHARED_SUMMARY, sharedHead } from "./wording.ts";
 
 /** A part of the question, in its frame, with the lowest trust of all that was said there. */

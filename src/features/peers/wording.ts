@@ -1,14 +1,13 @@
 /** The sentences about peers that a model reads. `tests/house/golden/wording.txt` lists them all. */
 import { canonicalJson, type JsonObject } from "../../protocol/index.ts";
-import type { Share } from "./config.ts";
 import { exampleOf } from "./example.ts";
-import type { Payload } from "./payload.ts";
+import type { Share } from "./share-policy.ts";
 
 interface ShownPeer {
   readonly name: string;
   readonly tool: string;
   readonly description: string;
-  readonly payload: Payload;
+  readonly payload: Parameters<typeof exampleOf>[0] & { readonly type: string };
   readonly answers?: JsonObject;
   readonly answerType?: string | undefined;
   readonly share?: Share;
