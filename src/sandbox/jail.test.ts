@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -109,6 +109,22 @@ describe.skipIf(missing !== undefined)(
       const got = await probe(Object.keys(PROBES), []);
       expect(Object.keys(got)).toEqual(Object.keys(PROBES));
       expect(Object.entries(got).filter(([, result]) => result === true)).toEqual([]);
+    });
+
+    it("stand in a jail also where bubblewrap is in no usual folder", async () => {
+      const { PATH = "" } = process.env;
+      const real =
+        PATH.split(":")
+          .map((one) => join(one, "bwrap"))
+          .find(existsSync) ?? "";
+      mkdirSync(join(folder, "bin"));
+      symlinkSync(real, join(folder, "bin/bwrap"));
+      process.env.PATH = join(folder, "bin");
+      try {
+        expect(await probe(["sees who the machine is"], [])).toEqual({ "sees who the machine is": false });
+      } finally {
+        process.env.PATH = PATH;
+      }
     });
 
     it.each(Object.keys(PROBES))("succeeds without its walls: %s", async (name) => {

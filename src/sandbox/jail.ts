@@ -74,10 +74,16 @@ export function jailMissing(): string | undefined {
   return undefined;
 }
 
+/** Where bubblewrap is: what it starts has no environment, and so no `PATH` in which it would be looked for. */
+function bubblewrap(): string {
+  const { stdout } = spawnSync("/bin/sh", ["-c", "command -v bwrap"], { encoding: "utf8", timeout: 10_000 });
+  return stdout?.trim() || "bwrap";
+}
+
 /** Starts a program in the jail. The filter goes through a pipe of its own. */
 export function startJailed(plan: JailPlan) {
   const has = (wall: Wall): boolean => !plan.without?.includes(wall);
-  const child = spawn("bwrap", jailCommand(plan), {
+  const child = spawn(bubblewrap(), jailCommand(plan), {
     stdio: ["pipe", "pipe", "pipe", "pipe"],
     ...(has("environment") && { env: {} }),
   });
@@ -104,7 +110,10 @@ export async function openJail(): Promise<Seat> {
     said = `${said}${data}`.slice(-2_000);
   });
   child.stdin.on("error", () => {});
-  child.on("error", () => ended(undefined));
+  child.on("error", ({ message }) => {
+    said ||= message;
+    ended(undefined);
+  });
   child.on("exit", () => ended(undefined));
   const lines = createInterface({ input: child.stdout });
   const line = (): Promise<string | undefined> =>
