@@ -1,5 +1,7 @@
+import { readFileSync } from "node:fs";
 // An older Node, which is told what to do when it is asked for a handler, has no `SourceMap` to be named.
 import * as nodeModule from "node:module";
+import { relative } from "node:path";
 
 /** A handler with all that it imports, as one script. */
 export interface Bundle {
@@ -29,15 +31,12 @@ export function bundle(file: string, folder: string): Bundle | BundleFailure {
   if (esbuild === undefined)
     return { problems: ["handlers are bundled by esbuild, which is not installed: run `npm install esbuild`"] };
   try {
-    const { outputFiles } = esbuild.buildSync({
+    const options: import("esbuild").BuildOptions & { readonly write: false } = {
       entryPoints: [file],
       absWorkingDir: folder,
       outfile: "handler.js",
       bundle: true,
       write: false,
-      format: "iife",
-      globalName: "__handler",
-      footer: { js: "globalThis.__handler = __handler;" },
       target: "es2023",
       platform: "neutral",
       mainFields: ["module", "main"],
@@ -45,15 +44,39 @@ export function bundle(file: string, folder: string): Bundle | BundleFailure {
       tsconfigRaw: "{}",
       charset: "utf8",
       legalComments: "none",
+      logLevel: "silent",
+    };
+    const { outputFiles } = esbuild.buildSync({
+      ...options,
+      format: "iife",
+      globalName: "__handler",
+      footer: { js: "globalThis.__handler = __handler;" },
       sourcemap: "external",
       sourcesContent: false,
-      logLevel: "silent",
     });
+    // Only as a module does the bundle show what it exports.
+    const [module] = esbuild.buildSync({ ...options, write: false, format: "esm" }).outputFiles;
+    const problem = module && defaultProblem(module.text, file, folder);
+    if (problem !== undefined) return { problems: [problem] };
     const textOf = (end: string): string => outputFiles.find(({ path }) => path.endsWith(end))?.text ?? "";
     return { code: textOf(".js"), map: textOf(".map") };
   } catch (thrown) {
     return { problems: problemsIn(thrown) };
   }
+}
+
+/** What can be no function, as the bundler writes it. All else is seen when the handler runs. */
+const NO_FUNCTION = /^(?:[{[\d"'`-]|(?:true|false|null|void|class|undefined)\b)/;
+
+/** Why the bundle has no default export that could be called. */
+function defaultProblem(module: string, file: string, folder: string): string | undefined {
+  const name = /^ {2}(?:([\w$]+) as )?default,?$/m.exec(module)?.[1];
+  const value = name && module.split(`\nvar ${name} = `)[1];
+  if (name !== undefined && !(value !== undefined && NO_FUNCTION.test(value))) return undefined;
+  const lines = readFileSync(file, "utf8").split("\n");
+  const line = lines.findIndex((one) => /^\s*(?:export\b.*\bdefault\b|module\.exports\b)/.test(one)) + 1;
+  const says = name === undefined ? "the module has no default export" : "its default export is no function";
+  return `${relative(folder, file)}:${line || 1}: ${says}; write \`export default (payload, metadata, ports) => …\``;
 }
 
 /** @returns undefined where it is not installed: few need it */

@@ -38,7 +38,10 @@ export class Pool {
   async run(task: Task): Promise<Outcome> {
     const first = await this.#once(task);
     if (first.kind !== "failed" || first.reason !== "cpu") return first;
-    return await this.#once({ ...task, limits: { ...task.limits, cpuMs: task.limits.cpuMs * MORE } });
+    const { cpuMs } = task.limits;
+    const second = await this.#once({ ...task, limits: { ...task.limits, cpuMs: cpuMs * MORE } });
+    if (second.kind !== "failed" || second.reason !== "cpu") return second;
+    return { ...second, message: cpuSays(cpuMs) };
   }
 
   /** Ends what does not run. What runs ends with its slice. */
@@ -63,7 +66,7 @@ export class Pool {
     const next = this.#waiting.shift();
     if (next !== undefined) next(this.#another());
     const used = watch.ended();
-    if (used !== undefined) return failed("cpu", `it used more than ${task.limits.cpuMs} ms of CPU time`, used);
+    if (used !== undefined) return failed("cpu", cpuSays(task.limits.cpuMs), used);
     return failed("memory", "it needed more memory than the cage has", 0);
   }
 
@@ -93,6 +96,9 @@ export class Pool {
     else this.#free.push(seat);
   }
 }
+
+const cpuSays = (cpuMs: number): string =>
+  `it used more than ${cpuMs} ms of CPU time, which is its limit, and with twice as much it did not end either; make it do less, or raise limits.cpuMs`;
 
 const failed = (reason: "cpu" | "memory" | "busy", message: string, cpuMs: number): Outcome => ({
   kind: "failed",
