@@ -245,7 +245,14 @@ export const TURN = z
     totals: TOTALS.optional(),
     steps: z
       .object({
-        answered: z.object({ by: list(z.string()), taint: TRUST, interrupted: z.literal(true).optional() }).optional(),
+        answered: z
+          .object({
+            by: list(z.string()),
+            taint: TRUST,
+            interrupted: z.literal(true).optional(),
+            failed: z.literal(true).optional(),
+          })
+          .optional(),
         outgoing: list(
           z.object({ by: z.string(), did: z.enum(["changed", "withheld"]), because: z.string().optional() }),
         ).optional(),

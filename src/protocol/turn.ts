@@ -61,9 +61,14 @@ export type WaitsFor = (typeof WAITS_FOR)[number];
 export interface StepRecord {
   /**
    * Who answered in place of the model, in order, and the lowest trust of what they were given. `interrupted`: the last one had begun in an
-   * earlier try, and nobody knows how far it came.
+   * earlier try, and nobody knows how far it came. `failed`: the last one threw, and the turn ended with that.
    */
-  readonly answered?: { readonly by: readonly string[]; readonly taint: Trust; readonly interrupted?: true };
+  readonly answered?: {
+    readonly by: readonly string[];
+    readonly taint: Trust;
+    readonly interrupted?: true;
+    readonly failed?: true;
+  };
   /** What was done with the reply before it went out. What the model said stands in its messages. */
   readonly outgoing?: readonly {
     readonly by: string;

@@ -71,6 +71,7 @@ export type {
   TurnOutcome,
   TurnRecord,
   UsageTotal,
+  WholeHistoryEntry,
 } from "./records.ts";
 export { eventWords } from "./rows.ts";
 export { type VectorExtension, vectorExtension } from "./sqlite/connection.ts";

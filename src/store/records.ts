@@ -359,3 +359,8 @@ export interface Slot {
   readonly payloadType?: string;
   readonly at: number;
 }
+
+/** One entry of a thread's history with what was asked of other agents there. `failed`: the one who was asked had no answer. */
+export interface WholeHistoryEntry extends Pick<Slot, "from" | "to" | "text" | "payload" | "payloadType" | "at"> {
+  readonly failed?: true;
+}

@@ -46,6 +46,7 @@ import {
   threadNamed,
   threads,
 } from "./threads/threads.ts";
+import { wholeHistory } from "./threads/whole-history.ts";
 import { askStop, claim, leases, renew, stopAsked, withdraw } from "./turns/claims.ts";
 import { beginCall, endCall } from "./turns/journal.ts";
 import { settle } from "./turns/settle.ts";
@@ -134,6 +135,7 @@ function turnStore({ reading, writing }: OwnBinding) {
     threadNamed: reading(threadNamed),
     liveThreads: reading(liveThreads),
     slots: reading(slots),
+    wholeHistory: reading(wholeHistory),
     receive: writing(receive),
     openAndReceive: writing(openAndReceive),
     withdraw: writing(withdraw),

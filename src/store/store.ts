@@ -43,6 +43,7 @@ import type {
   TurnOutcome,
   TurnRecord,
   UsageTotal,
+  WholeHistoryEntry,
 } from "./records.ts";
 import type { AnswerTimes } from "./threads/answers.ts";
 import type { AlsoStored, BackupProgress, StorePart, Writes } from "./tx.ts";
@@ -96,6 +97,8 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   /** How many threads of an agent, of whatever contacts, have had something happen since then, but for those of calls; and the oldest. */
   liveThreads(owner: AgentOwner, since: number): Promise<{ readonly count: number; readonly oldest?: Thread }>;
   slots(scope: ContactScope, thread: ThreadId, page?: Paging): Promise<readonly Slot[]>;
+  /** The newest slots, and in their places what the thread's agent asked other agents, and what they answered. */
+  wholeHistory(scope: ContactScope, thread: ThreadId, limit: number): Promise<readonly WholeHistoryEntry[]>;
 
   /** Stores events in order, all or none; one whose `(channel, externalId)` is known of this contact is not stored again, unless it was taken back or erased. Proven ones are known to each other alone, by `externalId`, for ever. Gives all as stored.
    * @throws StrataError `thread_not_found`; `invalid_input` for one that is known with other content, or a proven one that is gone */

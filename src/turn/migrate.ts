@@ -39,6 +39,7 @@ const KEYS: ReadonlyMap<keyof Agent, string> = new Map([
   ["mode", "its mode"],
   ["budgets", "its budgets"],
   ["life", "how it lives"],
+  ["handler", "the code that answers for it"],
 ]);
 
 /** How an agent differs from an earlier version of itself. The model, which no thread is pinned to, is left out. Pure. */

@@ -96,6 +96,11 @@ function freezeHandler(value: z.output<typeof HANDLER>, place: KeyPlace): Handle
     return undefined;
   }
   const { code, map } = made;
+  if (place.agent.layers?.length === 0 && /\bcomplete\s*\(/.test(code)) {
+    const says = `it calls \`complete\`, and ${place.name} has no layers, so there is no prompt to ask its model with; declare \`layers\`, or leave the call out (a function of your own needs another name)`;
+    place.refuse(at, says);
+    return undefined;
+  }
   if (code.length > MOST_CODE) {
     place.refuse(at, `with all that it imports it has ${code.length} characters; at most ${MOST_CODE} are allowed`);
     return undefined;

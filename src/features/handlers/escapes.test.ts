@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { child, project, strata } from "../../../tests/cli/strata.ts";
 import { ATTEMPTS, holds } from "../../sandbox/index.contract.ts";
-import { cageMissing, LEVELS } from "../../sandbox/index.ts";
+import { LEVELS } from "../../sandbox/index.ts";
+import { needs } from "./index.contract.ts";
 
 /** Runs what it is sent: whoever writes to it is as hostile as a handler can be. */
 const HOSTILE = `const Body = (async () => {}).constructor;
@@ -23,10 +24,10 @@ const SIDE_BY_SIDE = 4;
 describe.each(LEVELS)(
   "003.26 003.27 003.28 003.29 003.30 003.31 003.34 attempts to escape, through a server, at the level `%s`",
   (level) => {
-    const missing = cageMissing(level);
+    const { skip, title } = needs(level);
 
-    it.skipIf(missing !== undefined)(
-      `do not succeed, and the server stays${missing === undefined ? "" : ` (${missing})`}`,
+    it.skipIf(skip)(
+      title("do not succeed, and the server stays"),
       async () => {
         const handler = `    handler: { file: ./hostile.ts, level: ${level}, limits: { cpuMs: 25, calls: 3 } }\n`;
         const cwd = project((yaml) =>

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { place, project, strata } from "../../../tests/cli/strata.ts";
 import { type Agent, DEFAULT_BUDGETS, layerId, trusted, untrusted } from "../../protocol/index.ts";
-import { cageMissing, LEVELS } from "../../sandbox/index.ts";
+import { LEVELS } from "../../sandbox/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { GREETER, loadYaml, organism } from "../peers/index.contract.ts";
-import { handlerOf } from "./index.contract.ts";
+import { handlerOf, needs } from "./index.contract.ts";
 import { runHandler } from "./index.ts";
 
 const agentWith = (code: string, change: Partial<Agent> = {}, more: Parameters<typeof handlerOf>[1] = {}): Agent =>
@@ -26,8 +26,8 @@ const GREETS = `export default async (payload, meta, { complete, history, log })
 };`;
 
 describe.each(LEVELS)("a handler at the level `%s`", (level) => {
-  const missing = cageMissing(level);
-  it.skipIf(missing !== undefined)("003.3 003.4 answers for its agent, and the record says where it ran", async () => {
+  const { skip, title } = needs(level);
+  it.skipIf(skip)(title("003.3 003.4 answers for its agent, and the record says where it ran"), async () => {
     const code =
       "export default (payload, meta) => ({ payload: [payload.text, meta.from_id, meta.own_name, meta.thread_id.slice(0, 4)] });";
     const on = await testRuntime([], { agent: agentWith(code, {}, { level }) });
@@ -115,7 +115,6 @@ describe("a handler", () => {
       ["Hello."],
       { budgets: { ...DEFAULT_BUDGETS, turn: { ...DEFAULT_BUDGETS.turn, modelCalls: 1 } } },
     ],
-    ["there is no prompt", ["Hello."], { layers: [], tools: [] }],
   ] as const)("003.25 reads an error without any detail where %s", async (_, script, change) => {
     const agent = agentWith(
       "export default async (p, m, { complete }) => { try { await complete({ message: 'x'.repeat(6000) }); return { payload: 'none' }; } catch (e) { return { payload: Object.getOwnPropertyNames(e).map((key) => String(e[key])).join(' ').replaceAll(/\\\\s+/g, ' ') }; } };",

@@ -1,9 +1,11 @@
 /** Handlers: code that answers for an agent, in a cage. */
-import type { RunningTurn } from "../../turn/index.ts";
+import { z } from "zod";
+import { turnColumn } from "../column.ts";
 import type { Feature } from "../feature.ts";
 import { KEYS } from "./config.ts";
 import { CAGE_MISSING, HANDLER_FAILED } from "./errors.ts";
-import { handle } from "./run.ts";
+import { handle, RAN_IN } from "./run.ts";
+import { HANDLER_STORE } from "./store.ts";
 
 export { cageMissing } from "../../sandbox/index.ts";
 export {
@@ -17,8 +19,18 @@ export {
 } from "./harness.ts";
 export type { HandlerInput, HandlerSlot } from "./shape.ts";
 
-/** The turns whose handler has run. */
-const answered = new WeakSet<RunningTurn>();
+const LOG = turnColumn({
+  name: "log",
+  schema: z
+    .string()
+    .describe("the last lines that its handler logged; absent if it logged none, or failed: its error has them then"),
+  read: async ({ runtime, actor }, scope, turns) => {
+    const { log } = runtime.keeps(actor, scope, HANDLER_STORE);
+    const found = await Promise.all(turns.map(async (turn) => [turn.id, await log(turn.scope, turn.id)] as const));
+    return new Map(found.flatMap(([id, lines]) => (lines === undefined ? [] : [[id, lines]])));
+  },
+  show: (lines) => lines.replaceAll("\n", "\n         "),
+});
 
 export const FEATURE: Feature = {
   name: "handlers",
@@ -26,22 +38,21 @@ export const FEATURE: Feature = {
   keys: KEYS,
   errors: [HANDLER_FAILED, CAGE_MISSING],
   operations: [],
+  store: HANDLER_STORE,
+  columns: { turns: [LOG] },
   steps: {
     // A handler gets one payload: what else waits is the next turn's.
     setup: async (_parts, setup) => (setup.agent.handler === undefined ? setup : { ...setup, messages: 1 }),
     answer: {
       by: "handler",
+      byFor: ({ handler }) => RAN_IN[handler?.level ?? "thread"],
       // An agent without layers has no prompt that a model could be asked with.
       alone: ({ handler, layers }) => handler !== undefined && layers.length === 0,
       // What it asks is journaled answer by answer, and all else of it is done again.
       effect: "none",
       answer: async (turn, call) => {
         const { handler } = turn.setup.agent;
-        if (handler === undefined) return undefined;
-        // A forward that was refused comes back in the same turn. It has its result, and the handler has answered.
-        if (answered.has(turn)) return { text: "" };
-        answered.add(turn);
-        return await handle(turn, call, handler);
+        return handler && (await handle(turn, call, handler));
       },
     },
   },

@@ -16,6 +16,7 @@ import type { ModelCall, RunningTurn, StepAnswer } from "../../turn/index.ts";
 import type { Handler } from "./config.ts";
 import { CAGE_MISSING, HANDLER_FAILED } from "./errors.ts";
 import { answerOf, inputOf } from "./shape.ts";
+import { LOGGED } from "./store.ts";
 
 /** Slices that run at the same time, at each level. */
 const SEATS = Math.max(1, Math.min(4, availableParallelism()));
@@ -39,7 +40,7 @@ export function cageOf(level: Level): Pool {
 }
 
 /** How the record says who answered. */
-const AS = { thread: "handler in a thread", process: "handler in a process of its own" } as const;
+export const RAN_IN = { thread: "handler in a thread", process: "handler in a process of its own" } as const;
 
 /**
  * Runs the handler of an agent to its end. What it asks is answered between its slices, and stands in the journal.
@@ -53,10 +54,21 @@ export async function handle(turn: RunningTurn, call: ModelCall, handler: Handle
   for (;;) {
     turn.lease.signal.throwIfAborted();
     const outcome = await cage.run({ ...task, answers });
-    if (outcome.kind === "returned") return { ...(await answerOf(agent, outcome.value)), by: AS[handler.level] };
+    if (outcome.kind === "returned") {
+      if (outcome.logs.length > 0) LOGGED.put(turn.extras, loggedIn(turn, outcome.logs));
+      return await answerOf(agent, outcome.value);
+    }
     if (outcome.kind === "failed") throw failed(agent.name, handler, outcome);
     for (const ask of outcome.asks) answers.push(await answered(turn, call, ask));
   }
+}
+
+/** Characters of its log that are kept with a turn: the last ones. */
+const MOST_KEPT = 8_000;
+
+function loggedIn({ parts }: RunningTurn, logs: readonly string[]): string {
+  const all = parts.vault.hide(logs.join("\n"));
+  return all.length <= MOST_KEPT ? all : `…${all.slice(-MOST_KEPT)}`;
 }
 
 function taskOf({ code, limits }: Handler, input: string, { events }: ModelCall): Omit<Task, "answers"> {
@@ -111,6 +123,11 @@ async function answered(turn: RunningTurn, call: ModelCall, ask: string): Promis
   const { data } = ASKED.safeParse(JSON.parse(ask));
   if (data === undefined)
     return { error: "complete takes { message, temperature, maxTokens }: a text, and where wanted two numbers" };
+  const { name, layers } = turn.setup.agent;
+  if (layers.length === 0) {
+    const says = `${name}'s handler calls \`complete\`, but ${name} has no layers, so there is no prompt to ask its model with; declare \`layers\` in strata.yaml, or leave the call out`;
+    throw HANDLER_FAILED.of(says, { agent: name, reason: "complete" });
+  }
   if (turn.limitsLeft().modelCalls <= 0) return { error: "the turn may call `complete` no more" };
   const { message, temperature, maxTokens } = data.request;
   try {

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Agent, Json } from "../../protocol/index.ts";
-import type { Slot } from "../../store/index.ts";
+import type { WholeHistoryEntry } from "../../store/index.ts";
 import type { ModelCall, RunningTurn, StepAnswer } from "../../turn/index.ts";
-import { payloadIn, peerAnswer } from "../peers/index.ts";
+import { answerTypeOf, payloadIn, peerAnswer, peerOf } from "../peers/index.ts";
 import { HANDLER_FAILED } from "./errors.ts";
 
 /** What a handler gets. It is all that it can see. */
@@ -22,15 +22,22 @@ export interface HandlerMetadata {
   readonly payload_type: string;
   /** The call that the payload answers, where the handler had forwarded something. */
   readonly answers?: string;
+  /** There is no answer: the payload, a `Text`, says only that. */
+  readonly failed?: true;
 }
 
+/** What was said, forwarded or answered: `from_id` and `to_id` say by whom and to whom. */
 export interface HandlerSlot {
   readonly from_id: string;
   readonly to_id: string;
+  /** Its place in the history. */
   readonly index: number;
   /** ISO 8601. */
   readonly time: string;
   readonly payload: Json;
+  readonly payload_type: string;
+  /** A peer had no answer. */
+  readonly failed?: true;
 }
 
 /** How much of its thread a handler sees: the newest slots, up to so many and so many characters. */
@@ -38,34 +45,65 @@ const MOST_SLOTS = 1_000;
 const MOST_HISTORY = 400_000;
 
 /** What the handler of this turn gets. */
-export async function inputOf(turn: RunningTurn, { events }: ModelCall): Promise<HandlerInput> {
+export async function inputOf(turn: RunningTurn, call: ModelCall): Promise<HandlerInput> {
   const { thread } = turn.lease.claim;
-  const event = events.at(-1);
+  const whose = { thread_id: thread.id, own_name: turn.setup.agent.name };
+  const history = newest(await turn.parts.store.wholeHistory(thread.scope, thread.id, MOST_SLOTS), turn.setup.agent);
+  // A forward that was refused comes back in the same turn: nobody was asked.
+  const refused = ran.has(turn) ? refusedIn(call) : undefined;
+  ran.add(turn);
+  if (refused !== undefined) return { payload: NOT_ASKED, metadata: { ...whose, ...refused }, history };
+  const event = call.events.at(-1);
   const { type, payload } = payloadIn(event ?? { content: [] });
   const asked = thread.parties?.initiator ?? thread.scope.contact;
-  const slots = await turn.parts.store.slots(thread.scope, thread.id, { limit: MOST_SLOTS });
   return {
     payload,
     metadata: {
-      thread_id: thread.id,
+      ...whose,
       from_id: event?.kind === "answer" && event.name !== undefined ? event.name : asked,
-      own_name: turn.setup.agent.name,
       payload_type: type,
       ...(event?.answers !== undefined && { answers: event.answers }),
+      ...(event?.failed && { failed: true }),
     },
-    history: newest(slots.filter(({ turn: of }) => of !== turn.lease.claim.turn)),
+    history,
   };
 }
 
-function newest(slots: readonly Slot[]): readonly HandlerSlot[] {
-  const kept: HandlerSlot[] = [];
+const NOT_ASKED = { text: "It was not asked; the platform's record says why." };
+
+/** Turns in which a handler has run. */
+const ran = new WeakSet<RunningTurn>();
+
+function refusedIn({ request }: ModelCall): Omit<HandlerMetadata, "thread_id" | "own_name"> | undefined {
+  const last = request.messages.at(-1);
+  const result = last?.role === "tool" ? last.parts[0] : undefined;
+  return result && { from_id: peerOf(result.tool), payload_type: "Text", answers: result.id, failed: true };
+}
+
+function newest(entries: readonly WholeHistoryEntry[], agent: Agent): readonly HandlerSlot[] {
   let characters = 0;
-  for (const { from, to, index, at, text, payload } of slots.toReversed()) {
-    characters += text.length;
-    if (characters > MOST_HISTORY) break;
-    kept.push({ from_id: from, to_id: to, index, time: new Date(at).toISOString(), payload: payload ?? text });
-  }
-  return kept.reverse();
+  const cut =
+    entries.findLastIndex(({ text }) => {
+      characters += text.length;
+      return characters > MOST_HISTORY;
+    }) + 1;
+  return entries.slice(cut).map((entry, i) => {
+    const { from, to, at, failed } = entry;
+    const time = new Date(at).toISOString();
+    return { from_id: from, to_id: to, index: cut + i, time, ...payloadOf(entry, agent), ...(failed && { failed }) };
+  });
+}
+
+/** The same as the handler got, or returned. */
+function payloadOf(
+  { from, text, payload, payloadType = "Text" }: WholeHistoryEntry,
+  { name, output }: Agent,
+): Pick<HandlerSlot, "payload" | "payload_type"> {
+  if (payload !== undefined) return { payload, payload_type: payloadType };
+  const type = from === name ? answerTypeOf({ ...(output && { answers: output }) }) : undefined;
+  return type === undefined
+    ? { payload: { text }, payload_type: "Text" }
+    : { payload: z.json().parse(JSON.parse(text)), payload_type: type };
 }
 
 const RETURNED = z.union([z.null(), z.strictObject({ payload: z.json(), to: z.string().min(1).max(64).optional() })]);

@@ -28,6 +28,9 @@ export function payloadIn({ content }: Pick<StoredEvent, "content">): {
   return { type: "Text", payload: { text: words.join("\n") } };
 }
 
+/** The peer that a tool asks. */
+export const peerOf = (tool: string): string => tool.slice(ASK.length);
+
 /**
  * That, as an answer in place of the model's: a peer is asked by its tool.
  * @throws StrataError `invalid_input` for a peer that is not declared, or a payload that does not match

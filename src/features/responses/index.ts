@@ -1,17 +1,9 @@
 /** The response cache: who asks the same again gets the same reply, without a call of the model. */
-import {
-  canonicalJson,
-  type Digest,
-  digestOf,
-  isoSecond,
-  looksLikeOurs,
-  type Message,
-  type StoredEvent,
-} from "../../protocol/index.ts";
+import { canonicalJson, type Digest, digestOf, isoSecond, looksLikeOurs, type Message } from "../../protocol/index.ts";
 import type { AnswerStep, ModelCall, RunningTurn } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import { KEYS } from "./config.ts";
-import { RESPONSE, RESPONSES_STORE } from "./store.ts";
+import { RESPONSES, RESPONSES_STORE } from "./store.ts";
 
 export const FEATURE: Feature = {
   name: "responses",
@@ -21,6 +13,7 @@ export const FEATURE: Feature = {
   steps: {
     answer: {
       by: "cache",
+      isCache: true,
       effect: "none",
       answer: async (turn, call) => {
         if (!isCached(turn)) return undefined;
@@ -36,7 +29,8 @@ export const FEATURE: Feature = {
         if (responseCache === undefined || !isCached(turn) || !isWhole) return;
         const at = turn.parts.clock.recorded();
         const until = at + responseCache.seconds * 1_000;
-        RESPONSE.put(turn.extras, { asked: askedBy(turn, call), text, at, until });
+        const fresh = { asked: askedBy(turn, call), text, at, until };
+        RESPONSES.put(turn.extras, [...(RESPONSES.of(turn) ?? []), fresh]);
       },
     } satisfies AnswerStep,
   },
@@ -51,23 +45,28 @@ const isCached = ({ setup, lease }: RunningTurn): boolean =>
  * the time is asked something else each time.
  */
 function askedBy({ setup }: RunningTurn, { request, events }: ModelCall): Digest {
-  const messages = request.messages.map((message) => undated(message, events));
+  const times = events.map(({ at }) => ` · ${isoSecond(at)}]`);
+  const messages = request.messages.map((message) => undated(message, times));
+  const tail = request.tail.map((part) => ({ ...part, text: undatedText(part.text, times) }));
   const { version } = setup.agent;
   return digestOf(
-    canonicalJson({ version, model: setup.model.ref, wire: setup.model.wire, request: { ...request, messages } }),
+    canonicalJson({ version, model: setup.model.ref, wire: setup.model.wire, request: { ...request, messages, tail } }),
   );
 }
 
 /** Only headers of frames are changed: no line of a content looks like one. */
-function undated(message: Message, events: readonly StoredEvent[]): object {
+function undated(message: Message, times: readonly string[]): object {
   if (message.role !== "user") return message;
-  const times = events.map(({ at }) => ` · ${isoSecond(at)}]`);
+  const parts = message.parts.map((part) =>
+    part.type === "text" ? { ...part, text: undatedText(part.text, times) } : part,
+  );
+  return { ...message, parts };
+}
+
+function undatedText(text: string, times: readonly string[]): string {
   const plain = (line: string): string => {
     const time = looksLikeOurs(line) ? times.find((one) => line.endsWith(one)) : undefined;
     return time === undefined ? line : `${line.slice(0, -time.length)}]`;
   };
-  const parts = message.parts.map((part) =>
-    part.type === "text" ? { ...part, text: part.text.split("\n").map(plain).join("\n") } : part,
-  );
-  return { ...message, parts };
+  return text.split("\n").map(plain).join("\n");
 }

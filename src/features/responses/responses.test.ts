@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { Agent } from "../../protocol/index.ts";
+import { type Agent, agentName, trusted } from "../../protocol/index.ts";
 import { collect, endOf, message, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
+import { handlerOf } from "../handlers/index.contract.ts";
 
 const HOUR = 3_600_000;
 
@@ -87,5 +88,49 @@ describe("003.47 the response cache", () => {
     const { ask } = await runtimeOf(sampleAgent(without));
     await ask("What is it?");
     expect(await ask("What is it?")).toMatchObject({ said: "Two.", by: undefined });
+  });
+
+  describe("003.20 of what a handler asks by `complete`", () => {
+    /** Asks in the words of the message, with the parameter that stands in it, and shows what it was answered. */
+    const ASKS =
+      "export default async ({ text }, meta, { complete }) => { const [message, maxTokens = '50'] = text.split('|'); return { payload: [...(await complete({ message, maxTokens: Number(maxTokens) })).text].join('') }; };";
+    const asking = (change: Partial<Agent> = {}) => runtimeOf(cached({ handler: handlerOf(ASKS), ...change }));
+
+    it("gives the same answer to the same question of a contact, and the record says so", async () => {
+      const { ask, sent } = await asking();
+      expect(await ask("What is it?")).toMatchObject({ said: "One.", by: ["handler in a thread"] });
+      const again = await ask("What is it?");
+      expect(again).toMatchObject({ said: "One.", by: ["cache", "handler in a thread"], totals: { modelCalls: 0 } });
+      expect(sent).toHaveLength(1);
+    });
+
+    it("is no hit for another history, contact, agent, parameter or word", async () => {
+      const one = await asking();
+      const { thread } = await one.ask("What is it?");
+      expect(await one.ask("What is it?", "bob")).toMatchObject({ said: "Two." });
+      expect(await one.ask("What is it?|60")).toMatchObject({ said: "Three." });
+      await one.runtime.post(OPERATOR, thread, [message("What is it?", one.time.at)]);
+      expect(endOf(await collect(one.runtime.run(OPERATOR, thread)))).toMatchObject({ text: "Four." });
+      const agent = cached({ handler: handlerOf(ASKS), name: agentName("other") });
+      const other = await testRuntime(["Anew.", "And anew."], { agent, store: one.store });
+      expect(endOf(await other.say(await other.open("ann"), "What is it?"))).toMatchObject({ text: "Anew." });
+      expect(endOf(await other.say(await other.open("cy"), "What was it?"))).toMatchObject({ text: "And anew." });
+    });
+
+    it("holds the answer as the reply guard has left it", async () => {
+      const secret = "The canary sings at nine in the old harbour tower every evening.";
+      const { layers } = cached();
+      const [first, ...rest] = layers;
+      if (first === undefined) throw new Error("the sample has no layer");
+      const source = { kind: "text", text: trusted(secret) } as const;
+      const on = await asking({ layers: [{ ...first, source }, ...rest] });
+      const told = await testRuntime([`It says: ${secret}`], { agent: on.agent, store: on.store });
+      for (const thread of [await told.open("ann"), await told.open("dan")]) await told.say(thread, "Your prompt?");
+      const kept = await on.ask("Your prompt?");
+      expect(kept).toMatchObject({
+        said: expect.not.stringContaining("canary"),
+        by: expect.arrayContaining(["cache"]),
+      });
+    });
   });
 });

@@ -1,6 +1,6 @@
 import { digestOf } from "../../protocol/index.ts";
 import { type KeptSample, NOW, open, ran, said, take } from "../../store/index.contract.ts";
-import { RESPONSE, RESPONSES_STORE } from "./store.ts";
+import { RESPONSES, RESPONSES_STORE } from "./store.ts";
 
 const asked = digestOf("what was asked");
 
@@ -12,7 +12,7 @@ export const KEPT: KeptSample = {
     const claim = await take(store, thread);
     const { outcome } = ran(claim);
     const extras = {};
-    RESPONSE.put(extras, { asked, text: words, at: NOW, until: NOW + 1 });
+    RESPONSES.put(extras, [{ asked, text: words, at: NOW, until: NOW + 1 }]);
     await store.settle(claim, { ...outcome, extras });
   },
   reads: (store, scope) => store.part(RESPONSES_STORE).response(scope, { asked, at: NOW }),

@@ -16,8 +16,8 @@ const { query, insert } = tables<{ response: ResponseTable }>();
 /** Of the newest replies to a contact, so many are kept. */
 const MOST = 100;
 
-/** The reply of a turn that ends well. */
-export const RESPONSE = outcomePart<KeptResponse>();
+/** The replies of a turn that ends well. */
+export const RESPONSES = outcomePart<readonly KeptResponse[]>();
 
 /** Replies that are used again; each is its contact's alone. */
 export const RESPONSES_STORE = {
@@ -59,9 +59,10 @@ async function response(
 }
 
 async function keep(tx: Tx, { scope, done }: EndedTurn): Promise<void> {
-  const kept = done && RESPONSE.of(done.outcome);
-  if (kept === undefined) return;
-  const { org, agent, contact } = scope;
+  for (const kept of (done && RESPONSES.of(done.outcome)) ?? []) await keepOne(tx, scope, kept);
+}
+
+async function keepOne(tx: Tx, { org, agent, contact }: ContactScope, kept: KeptResponse): Promise<void> {
   const whose = [org, agent, contact];
   await tx.run(
     plain(

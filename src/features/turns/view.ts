@@ -32,6 +32,7 @@ export async function turnView(looking: Looking, turn: TurnRecord, style: Style)
     ...linesOf(looking.runtime.use(COLUMNS).turns, turn),
     ...(await handledIn(looking, turn)),
     ...(await askedIn(looking, turn)),
+    ...(await changedSince(looking, turn)),
     ...(turn.senders === undefined ? events(turn, style) : sendersEvents(parts, style)),
     ...requests.flat(),
     ...edits(turn, style),
@@ -73,6 +74,20 @@ async function askedIn(
   return [...by, ...turns.flat().map((one) => `asked    turn ${one.id}, ${endOf(one)}: \`strata explain ${one.id}\``)];
 }
 
+/** That code which answered was changed since, and its conversation keeps the old one: whoever corrects a handler looks here. */
+async function changedSince(
+  { runtime, actor }: Looking,
+  { scope, version, thread }: TurnRecord,
+): Promise<readonly string[]> {
+  const declared = runtime.agents(actor).find(({ name }) => name === scope.agent);
+  if (declared?.handler === undefined || declared.version === version) return [];
+  const changes = await runtime.changes(actor, thread).catch(() => []);
+  if (changes.length === 0) return [];
+  return [
+    `changed  since then, and this conversation keeps the old version: ${changes.join("; ")}; \`strata thread migrate ${thread}\` moves it, and a new conversation has the new one`,
+  ];
+}
+
 /** What several senders wrote, each with what happened to it. */
 function sendersEvents(parts: readonly TurnRecord[], style: Style): readonly string[] {
   const received = parts.reduce((sum, { events }) => sum + events.length, 0);
@@ -102,7 +117,7 @@ function head(turn: TurnRecord, style: Style): readonly string[] {
   return [
     `${style.bold(turn.id)} · turn ${number(turn.seq)} of ${turn.thread} · ${endOf(turn)}`,
     `agent    ${turn.scope.agent}, version ${shortVersion(turn.version)}, with ${printable(turn.scope.contact)}`,
-    ...(turn.model === undefined
+    ...(turn.model === undefined || turn.model === "none"
       ? []
       : [`model    ${turn.model} (in the request format of ${turn.wire ?? turn.model}), mode ${turn.mode ?? "full"}`]),
     `began    ${isoSecond(turn.startedAt)}${turn.attempt > 1 ? `, attempt ${number(turn.attempt)}` : ""}`,
@@ -119,7 +134,11 @@ function head(turn: TurnRecord, style: Style): readonly string[] {
 /** Who answered in place of the model, and what was done with the reply before it went out. */
 function stepLines({ answered, outgoing = [] }: NonNullable<TurnRecord["steps"]> = {}): readonly string[] {
   return [
-    ...(answered === undefined ? [] : [`answered by ${answered.by.join(", ")}, in place of the model`]),
+    ...(answered === undefined
+      ? []
+      : [
+          `${answered.failed ? "run by  " : "answered by"} ${answered.by.join(", ")}, ${answered.failed ? "which failed" : "in place of the model"}`,
+        ]),
     ...(answered?.interrupted
       ? [`${answered.by.at(-1)} had begun in an earlier try, and its effect is unknown: it was not asked again`]
       : []),

@@ -108,6 +108,7 @@ export function isolationContract(openStore: OpenStore): void {
         }
       }
       expect(await store.slots(other, thread.id)).toEqual([]);
+      expect(await store.wholeHistory(other, thread.id, 9)).toEqual([]);
       expect(await store.pending(other, thread.id)).toEqual([]);
       expect(await store.epoch(other, thread.id)).toBeUndefined();
       expect(await store.memories(other, 9)).toEqual([]);

@@ -1,31 +1,8 @@
-import { type Compilation, requestOf } from "../../compiler/index.ts";
-import {
-  NO_USAGE,
-  type Parameters,
-  type Reply,
-  spoken,
-  type TurnEvent,
-  toolName,
-  untrusted,
-} from "../../protocol/index.ts";
+import { NO_USAGE, type Reply, spoken, type TurnEvent, toolName, untrusted } from "../../protocol/index.ts";
 import { retryWhileBusy } from "../intake/lease.ts";
-import { askOnce, type Sending } from "./ask-once.ts";
 import { replyGuard } from "./reply-guard.ts";
 import type { AnswerStep, ModelCall, StepAnswer } from "./steps.ts";
-import { claimOf, journalKey, type TurnState } from "./turn-state.ts";
-
-/** A call of the model, for whoever may answer it or hears the answer. */
-export const callOf = (
-  state: TurnState,
-  compilation: Compilation,
-  parameters: Parameters,
-  send: Sending,
-): ModelCall => ({
-  request: requestOf(compilation, parameters),
-  taint: compilation.taint,
-  events: claimOf(state).events,
-  ask: (asked) => askOnce(state, compilation, asked, send),
-});
+import { journalKey, type TurnState } from "./turn-state.ts";
 
 /** A reply in place of the model's. `interrupted`: the work was begun before and acts outside, so it is not done again. */
 export type InPlace = { readonly reply: Reply } | { readonly interrupted: true };
@@ -38,11 +15,16 @@ export async function* answerInPlace(
   // A recording holds the answers.
   if (state.recorded !== undefined) return undefined;
   for (const step of state.parts.steps.answers) {
-    const answer = step.effect === "external" ? await once(state, step, call) : await step.answer(state, call);
+    const answered = { by: step.byFor?.(state.setup.agent) ?? step.by, taint: call.taint };
+    let answer: StepAnswer | undefined | "interrupted";
+    try {
+      answer = await (step.effect === "external" ? once(state, step, call) : step.answer(state, call));
+    } catch (thrown) {
+      state.answered.push({ ...answered, failed: true });
+      throw thrown;
+    }
     if (answer === undefined) continue;
-    const interrupted = answer === "interrupted" && { interrupted: true as const };
-    const by = (answer !== "interrupted" && answer.by) || step.by;
-    state.answered.push({ by, taint: call.taint, ...interrupted });
+    state.answered.push({ ...answered, ...(answer === "interrupted" && { interrupted: true as const }) });
     if (answer === "interrupted") return { interrupted: true };
     const guard = replyGuard(state.setup.agent, state.parts.vault);
     const reply = guard.reply(replyOf(answer, state.answered.length));

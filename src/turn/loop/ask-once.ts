@@ -1,4 +1,4 @@
-import { type Compilation, roomLeft } from "../../compiler/index.ts";
+import { type Compilation, requestOf, roomLeft } from "../../compiler/index.ts";
 import { frame } from "../../guard/index.ts";
 import {
   layerId,
@@ -14,7 +14,7 @@ import {
 import { retryWhileBusy } from "../intake/lease.ts";
 import { afforded } from "../spending/spend.ts";
 import { parametersOf, withOmitted } from "./setup.ts";
-import type { Asked } from "./steps.ts";
+import type { Asked, ModelCall } from "./steps.ts";
 import { claimOf, journalKey, type TurnState } from "./turn-state.ts";
 
 /** Under which name the message of a step stands in requests and ledgers, and its answer in the journal. */
@@ -33,11 +33,24 @@ export type Sending = (
   parameters: Parameters,
 ) => AsyncGenerator<TurnEvent, Reply>;
 
+/** A call of the model, for whoever may answer it or hears the answer. */
+export const callOf = (
+  state: TurnState,
+  compilation: Compilation,
+  parameters: Parameters,
+  send: Sending,
+): ModelCall => ({
+  request: requestOf(compilation, parameters),
+  taint: compilation.taint,
+  events: claimOf(state).events,
+  ask: (asked) => askOnce(state, compilation, asked, send),
+});
+
 /**
  * Asks the agent's model for a step that answers in its place, once: a turn that is run again finds the answer in the journal. A request that was
  * interrupted has changed nothing, so it is sent again.
  */
-export async function askOnce(state: TurnState, compilation: Compilation, asked: Asked, ask: Sending): Promise<string> {
+async function askOnce(state: TurnState, compilation: Compilation, asked: Asked, ask: Sending): Promise<string> {
   const { store, clock } = state.parts;
   const { scope } = state.lease.claim.thread;
   const { message, temperature = null, maxTokens = null } = asked;
@@ -66,17 +79,30 @@ async function askModel(
   const extended = withMessage(state, compilation, message);
   const compiled = { ...extended, ledger: withOmitted(asking, extended.ledger) };
   state.sent ??= compilation;
-  const asked = afforded(state, compiled, ask(state, compiled, parametersOf(asking)));
+  const sent = parametersOf(asking);
+  const call = callOf(state, compiled, sent, ask);
+  const caches = state.parts.steps.answers.filter(({ isCache }) => isCache);
+  for (const cache of caches) {
+    const kept = await cache.answer(state, call);
+    if (kept === undefined) continue;
+    state.answered.push({ by: cache.by, taint: call.taint });
+    return kept.text;
+  }
+  const asked = afforded(state, compiled, ask(state, compiled, sent));
   for (;;) {
     const { done, value } = await asked.next();
-    if (done) return value.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+    if (!done) continue;
+    for (const cache of caches) await cache.answered?.(state, call, value);
+    return value.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n");
   }
 }
 
 /** The message is the request's last words, as a part of its tail: so the record holds it, and the conversation does not. */
 function withMessage(state: TurnState, compilation: Compilation, message: Asked["message"]): Compilation {
   const trust = lowestTrust([compilation.taint, "agent"]);
-  const text = frame({ kind: HANDLER, trust, at: state.parts.clock.recorded() }, message);
+  // The handler's clock says the same. So a turn that is run again asks the same.
+  const at = claimOf(state).events.at(-1)?.at ?? state.parts.clock.recorded();
+  const text = frame({ kind: HANDLER, trust, at }, message);
   const tokens = state.setup.count(text);
   const { ledger, tail } = compilation;
   if (tokens > roomLeft(compilation)) {

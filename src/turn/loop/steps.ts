@@ -241,8 +241,6 @@ export interface Asked extends Pick<CallParameters, "temperature" | "maxTokens">
 /** What is answered in place of the model. Calls are checked and run like those of a model. */
 export interface StepAnswer {
   readonly text: string;
-  /** Who answered, where the step says it more exactly than `by`. */
-  readonly by?: string;
   readonly calls?: readonly Pick<CallPart, "tool" | "input">[];
 }
 
@@ -250,6 +248,8 @@ export interface StepAnswer {
 export interface AnswerStep {
   /** Who answers, as the record says it: `cache`. */
   readonly by: string;
+  /** The same, more exactly for this agent. */
+  readonly byFor?: (agent: Agent) => string;
   /** Whether it answers all calls of this agent. Such an agent needs neither layers nor a model. */
   readonly alone?: (agent: Agent) => boolean;
   /**
@@ -257,6 +257,8 @@ export interface AnswerStep {
    * one that was interrupted in the middle ends without one. Other work is simply done again.
    */
   readonly effect: "none" | "external";
+  /** It keeps answers of the model. So it also answers, and listens to, what another step asks the model. */
+  readonly isCache?: true;
   /** Undefined: the next feature is asked, and at last the model. */
   readonly answer: (turn: RunningTurn, call: ModelCall) => Promise<StepAnswer | undefined>;
   /** The model has answered a call that the step had not. */

@@ -64,7 +64,12 @@ export interface TurnState extends RunningTurn {
   /** Calls whose answers come later: the turn ends `waiting`. */
   readonly leftOpen: LeftOpen[];
   /** Who answered in place of the model, and the trust of what they were given. */
-  readonly answered: { readonly by: string; readonly taint: Trust; readonly interrupted?: true }[];
+  readonly answered: {
+    readonly by: string;
+    readonly taint: Trust;
+    readonly interrupted?: true;
+    readonly failed?: true;
+  }[];
   /** What was done with replies before they went out. */
   readonly outgoing: OutgoingNote[];
   calls: number;
@@ -276,6 +281,7 @@ function stepsOf({ answered, outgoing }: TurnState): StepRecord {
         by: [...new Set(answered.map(({ by }) => by))],
         taint: lowestTrust(answered.map(({ taint }) => taint)),
         ...(answered.some(({ interrupted }) => interrupted) && { interrupted: true }),
+        ...(answered.some(({ failed }) => failed) && { failed: true }),
       },
     }),
     ...(outgoing.length > 0 && { outgoing }),

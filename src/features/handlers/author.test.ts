@@ -1,0 +1,256 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { place, strata } from "../../../tests/cli/strata.ts";
+import { allParts } from "../../app/entry/features.ts";
+import { DEFAULT_BUDGETS, untrusted } from "../../protocol/index.ts";
+import { onEachDatabase } from "../../store/index.contract.ts";
+import { endOf, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
+import { GREETER, loadYaml, organism } from "../peers/index.contract.ts";
+import { handlerOf } from "./index.contract.ts";
+import { runHandler } from "./index.ts";
+
+/** What people who write handlers stumbled over. */
+
+const WITH_HANDLERS = GREETER.replace("  greeter:\n", "  greeter:\n    handler: ./greeter.ts\n").replace(
+  "  shouter:\n",
+  "  shouter:\n    handler: ./shouter.ts\n",
+);
+/** Forwards what it is told, and answers with all that it sees of what came back. */
+const FORWARDS =
+  "export default (payload, meta, { history }) => meta.answers ? { payload: { payload, from: meta.from_id, failed: meta.failed ?? false, history: history.map((one) => [one.from_id, one.to_id, one.payload_type, one.payload, one.failed ?? false]) } } : { payload: { name: payload.text }, to: 'shouter' };";
+const SHOUTS =
+  "export default ({ name }) => { if (name === 'boom') throw new Error('canary of the shouter'); return { payload: name.toUpperCase() }; };";
+
+const said = (text: string) => ({ content: [{ type: "text", text: untrusted(text) }] as const });
+const read = (end: ReturnType<typeof endOf>) => ("text" in end ? JSON.parse(end.text) : end);
+
+onEachDatabase("what a handler learns of its peers", await allParts(), (openStore) => {
+  const opened = async () =>
+    organism(
+      loadYaml(WITH_HANDLERS, { "greeter.ts": FORWARDS, "shouter.ts": SHOUTS }),
+      {},
+      { store: await openStore() },
+    );
+
+  it("tells a peer's failure from its answer, and has no detail of it", async () => {
+    const on = await opened();
+    const thread = await on.open();
+    expect(read(endOf(await on.say(thread, said("Ada"))))).toMatchObject({
+      payload: { text: "ADA" },
+      from: "shouter",
+      failed: false,
+    });
+    const failed = read(endOf(await on.say(thread, said("boom"))));
+    expect(failed).toMatchObject({ from: "shouter", failed: true });
+    expect(JSON.stringify(failed)).not.toContain("canary");
+    for await (const one of on.store.verify(ORG)) expect(one.type).not.toBe("problem");
+    await on.store.close();
+  });
+
+  it("003.9 003.37 S3 has what it forwarded and what came back in its history, each once and in order", async () => {
+    const on = await opened();
+    const thread = await on.open();
+    const text = (value: string) => ["Text", { text: value }, false];
+    const first = read(endOf(await on.say(thread, said("Ada"))));
+    const [question, forward] = [
+      ["ann", "greeter", ...text("Ada")],
+      ["greeter", "shouter", "Greeting", { name: "Ada" }, false],
+    ];
+    expect(first.history).toEqual([question, forward]);
+    const second = read(endOf(await on.say(thread, said("boom"))));
+    const { history, ...rest } = first;
+    expect(second.history).toEqual([
+      question,
+      forward,
+      ["shouter", "greeter", ...text("ADA")],
+      ["greeter", "ann", ...text(JSON.stringify({ ...rest, history }))],
+      ["ann", "greeter", ...text("boom")],
+      ["greeter", "shouter", "Greeting", { name: "boom" }, false],
+    ]);
+    const third = read(endOf(await on.say(thread, said("Bob"))));
+    expect(third.history[6]).toMatchObject(["shouter", "greeter", "Text", {}, true]);
+    expect(third.history).toHaveLength(10);
+    // Another conversation of the same contact has nothing of it.
+    const other = read(endOf(await on.say(await on.open("greeter", "ann", "other"), said("Cy"))));
+    expect(other.history).toHaveLength(2);
+    await on.store.close();
+  });
+});
+
+describe("a forward that cannot be sent", () => {
+  it("comes back to the handler as a failure, instead of ending the turn in silence", async () => {
+    const loaded = loadYaml(WITH_HANDLERS.replace("    peers:", "    budgets: {turn: {modelCalls: 1}}\n    peers:"), {
+      "greeter.ts": FORWARDS,
+      "shouter.ts": SHOUTS,
+    });
+    const on = await organism(loaded, {});
+    expect(read(endOf(await on.say(await on.open(), said("Ada"))))).toMatchObject({
+      payload: { text: "It was not asked; the platform's record says why." },
+      from: "shouter",
+      failed: true,
+    });
+    expect(await on.asked("shouter")).toEqual([]);
+  });
+});
+
+describe("what a handler logs", () => {
+  const LOGS =
+    "export default ({ text }, meta, { log }) => { log('heard', text); log('x'.repeat(1500)); if (text === 'boom') throw new Error('no'); if (text === 'much') for (let i = 0; i < 9; i++) log(i + 'y'.repeat(1900)); return { payload: 'ok' }; };";
+  it("stands in the record of its turn, cut at its beginning, and nothing stands there where it logs nothing", async () => {
+    const on = await testRuntime([], { agent: sampleAgent({ handler: handlerOf(LOGS) }) });
+    const { HANDLER_STORE } = await import("./store.ts");
+    const thread = await on.open();
+    for (const text of ["hello", "much", "boom"]) await on.say(thread, text);
+    const turns = await on.runtime.turns(OPERATOR, thread.id);
+    const { log } = on.store.part(HANDLER_STORE);
+    const [hello, much, boom] = await Promise.all(turns.map(({ id }) => log(thread.scope, id)));
+    expect(hello).toBe(`heard hello\n${"x".repeat(1500)}`);
+    expect(much).toMatch(/^…[xy\d\n]{8000}$/);
+    expect(much?.endsWith("y")).toBe(true);
+    expect(boom).toBeUndefined();
+    expect(await log({ ...thread.scope, contact: (await on.open("bob")).scope.contact }, turns[0]?.id ?? fail())).toBe(
+      undefined,
+    );
+    for await (const one of on.store.verify(ORG)) expect(one.type).not.toBe("problem");
+    await on.store.close();
+  });
+});
+
+const fail = (): never => {
+  throw new Error("there is no turn");
+};
+
+describe("an agent without layers", () => {
+  const CALLS =
+    "export default async (payload, meta, ports) => { const { complete: ask } = ports; try { await ask({ message: 'x' }); } catch { return { payload: 'caught' }; } };";
+
+  it("fails its turn with one sentence for the operator where it asks its model, which its code cannot catch", async () => {
+    const on = await testRuntime([], { agent: sampleAgent({ handler: handlerOf(CALLS), layers: [], tools: [] }) });
+    expect(endOf(await on.say(await on.open(), "Hello"))).toMatchObject({
+      type: "failed",
+      error: { code: "handler_failed", message: expect.stringContaining("has no layers, so there is no prompt") },
+    });
+    expect(on.sent).toEqual([]);
+    await on.store.close();
+  });
+
+  it("needs no model whose price is known, also where its spending is limited", async () => {
+    const budgets = { ...DEFAULT_BUDGETS, turn: { ...DEFAULT_BUDGETS.turn, maxCost: 1 } };
+    const agent = sampleAgent({
+      handler: handlerOf("export default () => ({ payload: 'free' });"),
+      ...{ layers: [], tools: [], budgets },
+    });
+    const on = await testRuntime([], { agent });
+    expect(endOf(await on.say(await on.open(), "Hello"))).toMatchObject({ text: "free", totals: { dollars: 0 } });
+    await on.store.close();
+  });
+});
+
+describe("on the command line", () => {
+  const YAML = `organization: home
+agents:
+  shouter:
+    description: Says it loudly.
+    handler: ./shouter.ts
+    layers: []
+`;
+  const folderWith = (code: string, yaml = YAML): string => {
+    const cwd = place();
+    writeFileSync(join(cwd, "strata.yaml"), yaml);
+    writeFileSync(join(cwd, "shouter.ts"), code);
+    return cwd;
+  };
+  const LOUD =
+    "export default ({ text }, meta, { log }) => { log('shouts', text); return { payload: text.toUpperCase() }; };\n";
+
+  it("a module without a function as its default export is not locked: its file and line are named", async () => {
+    const cwd = folderWith("const shout = 1;\nexport default { shout };\n");
+    const { code, err } = await strata(["lock"], { cwd });
+    expect(code).not.toBe(0);
+    expect(err).toContain("shouter.ts:2: its default export is no function");
+    writeFileSync(join(cwd, "shouter.ts"), "export const shout = () => 1;\n");
+    expect((await strata(["lock"], { cwd })).err).toContain("shouter.ts:1: the module has no default export");
+  });
+
+  it("a call of `complete` without layers is refused before anything runs", async () => {
+    const cwd = folderWith("export default async (p, m, ports) => ports.complete({ message: p.text });\n");
+    for (const command of [["lock"], ["lint"]]) {
+      const { code, err } = await strata(command, { cwd });
+      expect(code).not.toBe(0);
+      expect(err).toContain("it calls `complete`, and shouter has no layers");
+    }
+  });
+
+  it("a transformer is no agent with a model: no page counts its tokens or asks for a key", async () => {
+    const cwd = folderWith(LOUD);
+    await strata(["lock"], { cwd });
+    expect((await strata(["lint"], { cwd })).out).toBe(
+      "shouter has no layers, so no model is asked, and there is no cache to break\n",
+    );
+    const doctor = await strata(["doctor"], { cwd });
+    expect(doctor.out).toContain("no model is asked");
+    expect(doctor.out).not.toContain("ANTHROPIC_API_KEY");
+    expect((await strata(["agent", "list"], { cwd })).out).toContain("answered by ./shouter.ts, without a model");
+    const asked = await strata(["ask", "hi", "--agent", "shouter"], { cwd });
+    expect(asked.out).toBe("HI\n");
+    expect(asked.err).toMatch(/^· no model was asked · [\d,.]+ m?s\n$/);
+    const usage = await strata(["usage", "--json"], { cwd });
+    expect(JSON.parse(usage.out)).toMatchObject({ agents: [{ agent: "shouter", requests: 0, priced: true }] });
+  });
+
+  /** The id of the newest turn. */
+  async function newestTurn(cwd: string): Promise<string> {
+    const [thread] = JSON.parse((await strata(["thread", "list", "--json"], { cwd })).out);
+    const { out } = await strata(["explain", thread.id], { cwd });
+    return [...out.matchAll(/trn_\w+/g)].at(-1)?.[0] ?? fail();
+  }
+
+  it("a turn says where its handler ran, what it logged, and also where it failed", async () => {
+    const cwd = folderWith(
+      `${LOUD.replace("log('shouts'", "if (text === 'boom') throw new Error('too loud'); log('shouts'")}`,
+    );
+    await strata(["lock"], { cwd });
+    await strata(["chat", "shouter"], { cwd, input: "hello\n" });
+    const shown = await strata(["turn", "show", await newestTurn(cwd)], { cwd });
+    expect(shown.out).toContain("answered by handler in a thread, in place of the model");
+    expect(shown.out).toContain("log      shouts hello");
+    expect(shown.out).not.toMatch(/^model|in the request format/m);
+    await strata(["chat", "shouter"], { cwd, input: "boom\n" });
+    const failed = await strata(["turn", "show", await newestTurn(cwd)], { cwd });
+    expect(failed.out).toContain("run by   handler in a thread, which failed");
+    expect(failed.out).toMatch(/shouter\.ts:1:\d+ \(threw\): too loud/);
+  });
+
+  it("a corrected handler does not reach running conversations unsaid", async () => {
+    const cwd = folderWith(LOUD);
+    await strata(["lock"], { cwd });
+    await strata(["chat", "shouter"], { cwd, input: "hello\n" });
+    writeFileSync(join(cwd, "shouter.ts"), LOUD.replace("text.toUpperCase()", "text.toLowerCase()"));
+    await strata(["lock"], { cwd });
+    const chat = await strata(["chat", "shouter"], { cwd, input: "HELLO\n" });
+    expect(chat.err).toContain("the code that answers for it changed");
+    expect(chat.err).toMatch(/`strata thread migrate thr_\w+` moves this one/);
+    expect(chat.out).toBe("HELLO\n");
+    const turn = await newestTurn(cwd);
+    const { out } = await strata(["turn", "show", turn], { cwd });
+    const thread = /thr_\w+/.exec(out)?.[0] ?? fail();
+    expect(out).toContain(`\`strata thread migrate ${thread}\` moves it`);
+    expect((await strata(["doctor"], { cwd })).out.replaceAll(/\s+/g, " ")).toContain(
+      `${thread} keeps an older version of shouter: \`strata thread migrate ${thread}\``,
+    );
+    await strata(["thread", "migrate", thread], { cwd });
+    expect((await strata(["chat", "shouter"], { cwd, input: "HELLO\n" })).out).toBe("hello\n");
+    expect((await strata(["turn", "show", await newestTurn(cwd)], { cwd })).out).not.toContain("migrate");
+  });
+});
+
+describe("limits", () => {
+  it("say what was exceeded and which key raises it", async () => {
+    const file = join(place(), "slow.ts");
+    writeFileSync(file, "export default () => { for (;;); };\n");
+    await expect(runHandler(file, { payload: 1, limits: { cpuMs: 20 } })).rejects.toThrow(
+      "(cpu): it used more than 20 ms of CPU time, which is its limit, and with twice as much it did not end either; make it do less, or raise limits.cpuMs",
+    );
+  });
+});

@@ -1,0 +1,99 @@
+import { type ContactScope, type ThreadId, untrusted } from "../../protocol/index.ts";
+import { TEXT_OF, textOf } from "../record/pieces.ts";
+import type { Slot, WholeHistoryEntry } from "../records.ts";
+import { toEvent, toSlot, type WithText, wordsOf } from "../rows.ts";
+import { atMost, plain, query } from "../statement.ts";
+import type { Row } from "../tables.ts";
+import type { Tx } from "../tx.ts";
+
+/** Of which turn of the thread. */
+interface OfTurn {
+  readonly turn_seq: number;
+}
+
+type EventRow = WithText<Row<"event">> & Pick<Row<"thread">, "initiator" | "target"> & OfTurn;
+
+/** What came back stands before what was said in the same turn, and what was asked after it. */
+const [ANSWERED, SAID, ASKED] = [0, 1, 2];
+
+/**
+ * The newest of what was said on a thread, the oldest of it first, together with what its agent asked other agents there and what they answered.
+ * That is no slot: a question stands once, on the thread that it began, and an answer is the result of its call.
+ */
+export async function wholeHistory(
+  tx: Tx,
+  scope: ContactScope,
+  id: ThreadId,
+  limit: number,
+): Promise<readonly WholeHistoryEntry[]> {
+  const { org, agent, contact } = scope;
+  const most = atMost(limit);
+  const slots = await tx.all(
+    query
+      .selectFrom("slot")
+      .innerJoin("thread", (join) =>
+        join
+          .onRef("thread.org", "=", "slot.org")
+          .onRef("thread.agent", "=", "slot.agent")
+          .onRef("thread.contact", "=", "slot.contact")
+          .onRef("thread.id", "=", "slot.thread"),
+      )
+      .innerJoin("turn", (join) =>
+        join
+          .onRef("turn.org", "=", "slot.org")
+          .onRef("turn.agent", "=", "slot.agent")
+          .onRef("turn.contact", "=", "slot.contact")
+          .onRef("turn.id", "=", "slot.turn"),
+      )
+      .selectAll("slot")
+      .select(["thread.initiator", "thread.target", "turn.seq as turn_seq"])
+      .select(textOf("slot").as("text"))
+      .where("slot.org", "=", org)
+      .where("slot.agent", "=", agent)
+      .where("slot.contact", "=", contact)
+      .where("slot.thread", "=", id)
+      .orderBy("slot.position", "desc")
+      .limit(most),
+  );
+  const asked = await tx.all(plain<EventRow>(QUESTIONS, org, contact, agent, id, most));
+  const answers = await tx.all(plain<EventRow>(ANSWERS, org, agent, contact, id, most));
+  const placed = [
+    ...slots.map((row) => ({ at: [row.turn_seq, SAID, row.position], entry: entryOf(toSlot(row)) })),
+    ...asked.map((row) => ({ at: [row.turn_seq, ASKED, row.seq], entry: eventEntry(row) })),
+    ...answers.map((row) => ({ at: [row.turn_seq, ANSWERED, row.seq], entry: eventEntry(row) })),
+  ];
+  placed.sort((one, other) => one.at.reduce((order, place, i) => order || place - (other.at[i] ?? 0), 0));
+  return placed.map(({ entry }) => entry).slice(-most);
+}
+
+const CALL =
+  "open_call.org = thread.org and open_call.agent = thread.caller_agent and open_call.contact = thread.contact";
+const TURN = "turn.org = open_call.org and turn.agent = open_call.agent and turn.contact = open_call.contact";
+
+const QUESTIONS = `select event.*, ${TEXT_OF("event")} as text, thread.initiator, thread.target, turn.seq as turn_seq from thread
+  join open_call on ${CALL} and open_call.id = thread.caller_call join turn on ${TURN} and turn.id = open_call.turn
+  join event on event.org = thread.org and event.agent = thread.agent and event.contact = thread.contact and event.thread = thread.id
+  where thread.org = ? and thread.contact = ? and thread.caller_agent = ? and thread.caller_thread = ? and event.kind = 'peer'
+  order by turn.seq desc, event.seq desc limit ?`;
+
+const ANSWERS = `select event.*, ${TEXT_OF("event")} as text, null as initiator, null as target, turn.seq as turn_seq from event
+  join open_call on open_call.org = event.org and open_call.agent = event.agent and open_call.contact = event.contact
+  and open_call.id = event.answers and open_call.waits_for = 'agent' join turn on ${TURN} and turn.id = event.turn
+  where event.org = ? and event.agent = ? and event.contact = ? and event.thread = ? and event.status = 'consumed'
+  order by event.seq desc limit ?`;
+
+const entryOf = ({ from, to, text, payload, payloadType, at }: Slot): WholeHistoryEntry => ({
+  ...{ from, to, text, at },
+  ...(payload !== undefined && payloadType !== undefined && { payload, payloadType }),
+});
+
+function eventEntry(row: EventRow): WholeHistoryEntry {
+  const { content, at, failed, name, answers } = toEvent(row);
+  const [from, to] = answers === undefined ? [row.initiator, row.target] : [name, row.agent];
+  const part = content.find(({ type }) => type === "payload");
+  return {
+    ...{ from: from ?? "", to: to ?? "", text: untrusted(wordsOf(content)), at },
+    ...(part?.type === "payload" && { payload: part.payload, payloadType: part.payloadType }),
+    ...(failed && { failed }),
+  };
+}
