@@ -26,6 +26,7 @@ import {
   type Vault,
 } from "../protocol/index.ts";
 import type { AgentOwner } from "../store/index.ts";
+import { NO_MODEL } from "../turn/index.ts";
 import { recordedTools, type Toolset, toolset } from "../turn/tools/index.ts";
 import { reviveAgent } from "./entry/agents.ts";
 import { allToolFamilies, allTools } from "./entry/features.ts";
@@ -172,7 +173,7 @@ function checkPrices(
   for (const [name, agent] of agents) {
     const key = moneyKeyOf(agent);
     const model = modelNameOf(agent);
-    if (key === undefined || cardOf(model).priced) continue;
+    if (key === undefined || model === NO_MODEL.ref || cardOf(model).priced) continue;
     const message = `${file}: agents.${name}.${key}: the price of ${model} is not known, so a limit in dollars cannot be enforced; add it as \`models: {"${model}": {price: {input: …, output: …}}}\`, in dollars per million tokens`;
     throw new StrataError("config_invalid", message, { agent: name, model });
   }
@@ -215,13 +216,17 @@ export function checkReload(old: readonly Project[], fresh: readonly Project[]):
   throw new StrataError("lock_mismatch", message, { files });
 }
 
+/** Of an agent that something else answers for. */
+const NO_PROMPT: ModelChoice = { ref: NO_MODEL.ref, because: "it has no layers" };
+
 const NO_KEY: ModelChoice = { ref: "rehearsal", because: "no key of a provider is set and `model:` names none" };
 
 /** `served`: which model a server of one's own has listed first, once it was asked. */
 function modelChoices(projects: readonly Project[], given: Model | undefined) {
   const served = new Map<ModelRef, ModelRef>();
   const usual = projects.flatMap(({ providers }) => usualModel(providers) ?? [])[0] ?? NO_KEY;
-  const choiceOf = ({ model }: Agent): ModelChoice => {
+  const choiceOf = ({ model, layers }: Agent): ModelChoice => {
+    if (layers.length === 0) return NO_PROMPT;
     if (model !== undefined) return { ref: model, because: "`model:` names it" };
     if (given !== undefined) return { ref: given.ref, because: "the program chose it" };
     const listed = served.get(usual.ref);
@@ -248,6 +253,7 @@ function modelsOf(
 ): Declared["modelOf"] {
   const open = new Map<ModelRef, Model>();
   return async (agent) => {
+    if (agent.layers.length === 0) return NO_MODEL;
     if (given !== undefined && agent.model === undefined) return wire === undefined ? given : { ...given, wire };
     if (agent.model === undefined && nameOf(agent) === USUAL_SERVED) {
       const first = await firstServed(access("compatible") ?? { kind: "openai-compatible" });

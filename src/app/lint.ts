@@ -17,6 +17,7 @@ import {
   suggestion,
 } from "../protocol/index.ts";
 import { openStore, type Store } from "../store/index.ts";
+import { NO_MODEL } from "../turn/index.ts";
 import {
   type LintFinding,
   lintSubject,
@@ -161,13 +162,16 @@ async function reportOn(agent: Agent, { declared, store, options, elsewhere }: A
   };
   return {
     agent: agent.name,
-    model,
+    model: agent.layers.length === 0 ? NO_MODEL.ref : model,
     priced: card.priced,
     cacheKnown: card.family !== UNKNOWN.family || card.cache !== "none",
     rates,
     length: subject.length,
     prefix: subject.prefix.reduce((sum, { tokens }) => sum + tokens, 0),
-    findings: lintSubject(subject).map((found) => placed(found, agent, declared.projects)),
+    // No model is asked: there is nothing that a cache could keep.
+    findings: (agent.layers.length === 0 ? [] : lintSubject(subject)).map((found) =>
+      placed(found, agent, declared.projects),
+    ),
     texts: [
       ...(await textWarnings(agent)),
       ...modeWarnings(agent, count),

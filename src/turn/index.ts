@@ -26,7 +26,7 @@ export { heldNow, pauseAfter, retryWhileBusy } from "./intake/lease.ts";
 export { closedChannels, isClosedChannel } from "./intake/own-channels.ts";
 export { checkOutside, knownScope, reach, writableScope } from "./intake/senders.ts";
 export { BETWEEN_TURNS, callerOf, limitsOf, outOfState, runTool } from "./loop/run-tool.ts";
-export { agentAt, inWindow, keepVersion, limitOf, parametersOf, setupOf, upToDate } from "./loop/setup.ts";
+export { agentAt, inWindow, keepVersion, limitOf, NO_MODEL, parametersOf, setupOf, upToDate } from "./loop/setup.ts";
 export type {
   Allowance,
   AnswerStep,

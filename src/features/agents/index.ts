@@ -14,6 +14,7 @@ import {
   ACT,
   AGENT,
   ATTENTION,
+  answererSays,
   askedLines,
   attentionLines,
   DECLARED,
@@ -24,6 +25,7 @@ import {
 } from "./lines.ts";
 
 export { AGENT_API, type AgentApi } from "./api.ts";
+export { answererSays } from "./lines.ts";
 
 const agents = operation({
   name: "agent.list",
@@ -37,11 +39,12 @@ const agents = operation({
   run: async (world, _, { actor }) => {
     const found = await answeringOf(world, world.runtime.agents(actor));
     return {
-      agents: found.map(({ agent: { name, version, description, layers, tools }, model, problem }) => ({
+      agents: found.map(({ agent: { name, version, description, layers, tools, handler }, model, problem }) => ({
         name,
         version,
         description,
         model,
+        ...given("handler", handler && { file: handler.file, level: handler.level }),
         tools,
         ...given("problem", problem?.message),
         layers: layers.map(({ id }) => id),
@@ -49,8 +52,8 @@ const agents = operation({
     };
   },
   show: ({ agents: found }, { style }) =>
-    found.flatMap(({ name, version, description, model, problem, layers, tools }) => [
-      `${style.bold(name)}, version ${shortVersion(version)}, answered by ${model}, ${count(layers.length, "layer")}, ${count(tools.length, "tool")}`,
+    found.flatMap(({ name, version, description, model, handler, problem, layers, tools }) => [
+      `${style.bold(name)}, version ${shortVersion(version)}, answered by ${answererSays(model, handler?.file)}, ${count(layers.length, "layer")}, ${count(tools.length, "tool")}`,
       ...setIn(description, "  ", style),
       ...(problem === undefined ? [] : [style.yellow(`  cannot answer yet: ${problem}`)]),
     ]),

@@ -41,6 +41,12 @@ const COLUMNS = [
   { head: "source", least: 20 },
 ] as const;
 
+/** Who answers, as the end of "answered by": the model, or code, which may ask it. The model is `none` where there is no prompt to ask it with. */
+export function answererSays(model: string, handler: string | undefined): string {
+  if (handler === undefined) return model;
+  return model === "none" ? `${handler}, without a model` : `${handler}, which may ask ${model}`;
+}
+
 /** An agent as it is declared, for people; `shown` has beside it what was looked up. */
 export function declaredLines(shown: z.input<typeof DECLARED>, agent: Agent, style: Style): readonly string[] {
   const { layers, model, guess, problem, file } = shown;
@@ -64,6 +70,9 @@ export function declaredLines(shown: z.input<typeof DECLARED>, agent: Agent, sty
     ...shown.attention.map((line) => style.yellow(line)),
     "",
     `declared ${file ?? "in a program"}`,
+    ...(agent.handler === undefined
+      ? []
+      : [`handler  ${agent.handler.file}, caged at the level \`${agent.handler.level}\``]),
     `model    ${model}${problem === undefined ? "" : ` (cannot answer yet: ${problem})`}`,
     ...(agent.embedder === undefined ? [] : [`embedder ${agent.embedder}`]),
     `lock     ${count(locked, "immutable layer")}, unchanged since the lock`,
@@ -187,6 +196,10 @@ export const AGENT = z
     version: z.string().describe("digest of everything that the agent declares"),
     description: z.string(),
     model: MODEL,
+    handler: z
+      .looseObject({ file: z.string(), level: z.string() })
+      .optional()
+      .describe("the code that answers in place of the model, and the level of its cage"),
     problem: PROBLEM.optional(),
     layers: list(z.string()),
     tools: list(z.string()),

@@ -67,7 +67,8 @@ async function rowsOf(
     const { org, name } = agent;
     try {
       const total = await runtime.usage(actor, { org, agent: name, contact });
-      return [{ agent: name, ...total, priced: cardOf(modelNameOf(agent)).priced }];
+      const priced = agent.layers.length === 0 || cardOf(modelNameOf(agent)).priced;
+      return [{ agent: name, ...total, priced }];
     } catch (thrown) {
       if (!(thrown instanceof StrataError) || thrown.code !== "invalid_id") throw thrown;
       refused.push(thrown);

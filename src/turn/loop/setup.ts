@@ -119,7 +119,7 @@ function checkPrice(
     turn.maxCost !== undefined ||
     parts.steps.funds.some(({ holds }) => holds(agent)) ||
     parts.steps.allowances.some(({ countsMoney }) => countsMoney(parts, agent));
-  if (prices.priced || !isCounted) return;
+  if (prices.priced || !isCounted || ref === NO_MODEL.ref) return;
   const message = `${name} may spend only so much money, but the price of ${ref} is not known: set it under \`models\` in strata.yaml, or name another model`;
   throw new StrataError("invalid_input", message, { agent: name, model: ref });
 }

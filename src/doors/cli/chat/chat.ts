@@ -1,5 +1,6 @@
 import { type Command, Option } from "commander";
 import type { App, Thread } from "../../../app.ts";
+import { answererSays } from "../../../features/agents/index.ts";
 import { DELIVERY_API } from "../../../features/deliveries/index.ts";
 import { count, printable } from "../../../print/index.ts";
 import {
@@ -135,7 +136,9 @@ async function greet(context: Context, { app, agent, contact, thread: opened }: 
   const { note } = context;
   if (isInteractive(context.terminal)) {
     context.adviseInChat();
-    note(`${agent.name} (${app.modelNameOf(agent)}) listens to ${contact}. /help shows more, Ctrl-D leaves.`);
+    note(
+      `${agent.name} (${answererSays(app.modelNameOf(agent), agent.handler?.file)}) listens to ${contact}. /help shows more, Ctrl-D leaves.`,
+    );
     const guess = app.guessedWindow(app.modelNameOf(agent));
     if (guess !== undefined) note(`Careful: ${guess}.`);
   }

@@ -76,7 +76,7 @@ async function agents(place: Place, unread: string | undefined): Promise<readonl
       if (reading.length > 0) checks.push(await check("files", () => files(app, reading)));
       if (app.runtime.formerAgents(app.operator).length > 0) checks.push(await check("former", () => former(app)));
       const handled = app.runtime.agents(app.operator).filter(({ handler }) => handler !== undefined);
-      if (handled.length > 0) checks.push(await check("handlers", () => handlers(handled)));
+      if (handled.length > 0) checks.push(await check("handlers", () => handlers(app, handled)));
       if (withAccounts(app).length > 0) checks.push(await check("accounts", () => accounts(app)));
       return ok("opened");
     }),
@@ -161,13 +161,21 @@ async function models(app: App, unread: string | undefined): Promise<Outcome> {
   const found = await answeringOf(app, app.runtime.agents(app.operator));
   const problems = problemsOf(found);
   const able = found.filter(({ problem }) => problem === undefined);
-  const says = able.map(({ agent: { name }, model, because }) =>
+  const asking = able.filter(({ model }) => model !== "none");
+  const says = asking.map(({ agent: { name }, model, because }) =>
     model === "rehearsal"
       ? `${name} is answered by the rehearsal, which is not a language model, because ${because}; ${KEY}`
       : `${name} is answered by ${model}, because ${because}; its settings are complete; no call was tried`,
   );
-  const guesses = [...new Set(able.flatMap(({ model }) => app.guessedWindow(model) ?? []))];
-  const refused = refusedParameters(app, able);
+  if (asking.length < able.length)
+    says.push(
+      `${able
+        .filter((one) => !asking.includes(one))
+        .map(({ agent: { name } }) => name)
+        .join(", ")}: no model is asked, because there are no layers`,
+    );
+  const guesses = [...new Set(asking.flatMap(({ model }) => app.guessedWindow(model) ?? []))];
+  const refused = refusedParameters(app, asking);
   const notes = [...guesses, ...refused, ...(unread === undefined ? [] : [unread])];
   const lines = [...problems.map(({ message }) => message), ...says, ...notes].join("\n");
   const [first] = problems;
@@ -207,19 +215,27 @@ function vectors({ runtime, operator, embedderOf }: App): Outcome {
 }
 
 /** Code answers for them: at which level of the cage, and whether this machine has it. */
-function handlers(agents: readonly Agent[]): Outcome {
+async function handlers({ runtime, operator }: App, agents: readonly Agent[]): Promise<Outcome> {
+  const versions = new Map(agents.map(({ name, version }) => [name, version]));
+  const threads = await runtime.newestThreads(operator, { limit: NEWEST });
+  const older = threads.filter(({ scope, version }) => (versions.get(scope.agent) ?? version) !== version);
+  const kept = older.map(
+    ({ id, scope }) =>
+      `${id} keeps an older version of ${scope.agent}: \`strata thread migrate ${id}\` moves it, and a new conversation has the new one`,
+  );
   const lines = agents.flatMap(({ name, handler }) => {
     if (handler === undefined) return [];
     const missing = cageMissing(handler.level);
     const says = `${name} is answered by ${handler.file}, caged at the level \`${handler.level}\``;
     return [{ missing, says: missing === undefined ? says : `${says}: ${missing}` }];
   });
-  const says = lines.map((one) => one.says).join("\n");
+  const says = [...lines.map((one) => one.says), ...kept.slice(0, SHOWN)].join("\n");
   return lines.some(({ missing }) => missing !== undefined) ? warn(says) : ok(says);
 }
 
-/** How many threads are checked, newest activity first. */
+/** How many threads are checked, newest activity first, and how many of them are named. */
 const NEWEST = 100;
+const SHOWN = 5;
 
 async function waiting(app: App): Promise<Outcome> {
   const { runtime, operator } = app;

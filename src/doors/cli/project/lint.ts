@@ -74,8 +74,10 @@ const SAID = { option: "as told", record: "the median of the record", default: "
 function forPeople(report: LintReport, context: Context): readonly string[] {
   const { agent, model, length, rates, priced, cacheKnown, prefix, findings, texts } = report;
   const prices = priced ? "" : ", no prices known: the usual ones";
+  const name = context.style.bold(agent);
+  if (model === "none") return [`${name} has no layers, so no model is asked, and there is no cache to break`];
   return [
-    `${context.style.bold(agent)} with ${printable(model)} · ${count(prefix, "token")} before the conversation · reads at ${rates.read}, writes at ${rates.write}${prices} · threads of ${count(length.turns, "turn")} (${SAID[length.from]})`,
+    `${name} with ${printable(model)} · ${count(prefix, "token")} before the conversation · reads at ${rates.read}, writes at ${rates.write}${prices} · threads of ${count(length.turns, "turn")} (${SAID[length.from]})`,
     ...(cacheKnown
       ? []
       : [`  Nothing is known of a cache at ${printable(model)}: what is said of costs holds if it has one.`]),

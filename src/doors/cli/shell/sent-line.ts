@@ -19,6 +19,8 @@ export function sentLine(
   { totals, model, width }: { readonly totals: TurnTotals; readonly model: ModelRef; readonly width: number },
 ): string {
   if (ledger === undefined) return `· nothing was sent · ${duration(totals.milliseconds)}`;
+  // Something else has answered in the model's place.
+  if (totals.modelCalls === 0) return `· no model was asked · ${work(totals).at(-2)}`;
   const tokens = count(ledger.tokens, "token");
   return fitted(width, [
     { forms: [`sent ${tokens} to ${model}`, `sent ${tokens}`, tokens], weight: 0 },
@@ -122,9 +124,9 @@ function cutPart(ledger: Ledger): Part {
 
 /** The short form has what is paid for: time and money. */
 function work({ modelCalls, toolCalls, milliseconds, dollars: sum }: TurnTotals): readonly string[] {
-  const requests = count(modelCalls, "request");
-  const called = toolCalls === 0 ? "" : `, ${count(toolCalls, "tool call")}`;
+  const requests = modelCalls === 0 ? "" : `${count(modelCalls, "request")}, `;
+  const called = toolCalls === 0 ? "" : `${count(toolCalls, "tool call")}, `;
   const paid = `${duration(milliseconds)}${sum === 0 ? "" : `, ${dollars(sum)}`}`;
-  const whole = `${requests}${called}, ${paid}`;
+  const whole = `${requests}${called}${paid}`;
   return [...(modelCalls > 1 ? [`the last of ${whole}`] : []), whole, paid];
 }

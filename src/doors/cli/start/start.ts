@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { type App, type ServeOptions, type Serving, serve, VERSION } from "../../../app.ts";
 import {
   AGENT_API,
+  answererSays,
   answeringOf,
   askedLines,
   ownTurnLines,
@@ -160,7 +161,7 @@ async function announce({ say, json, style }: Context, session: Session, { url, 
     `${style.bold(`Strata ${VERSION}`)} listens on ${style.cyan(url)} (health: ${url}/health)`,
     ...shown.map(
       ({ agent, model, because }) =>
-        `agent    ${style.bold(agent.name)}, version ${shortVersion(agent.version)}, answered by ${model}, because ${because}`,
+        `agent    ${style.bold(agent.name)}, version ${shortVersion(agent.version)}, answered by ${answererSays(model, agent.handler?.file)}, because ${because}`,
     ),
     `data     ${data}`,
     `token    ${tokenFile} (whoever holds it acts as the operator)`,

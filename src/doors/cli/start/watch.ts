@@ -1,5 +1,6 @@
 import { type FSWatcher, readdirSync, watch } from "node:fs";
 import { join, relative } from "node:path";
+import { answererSays } from "../../../features/agents/index.ts";
 import { type Agent, asStrataError, type StrataError } from "../../../protocol/index.ts";
 import type { Context } from "../shell/context.ts";
 import { type Session, shortVersion } from "../shell/session.ts";
@@ -113,7 +114,8 @@ const AT_ONCE = ["embedder", "schedules", "deliver", "life"] as const;
 /** What changed of one agent: what holds at once, and what waits for a new thread. */
 function changesOfAgent(before: Shown | undefined, { agent, model }: Shown, name: string): readonly string[] {
   const version = `version ${shortVersion(agent.version)}`;
-  if (before === undefined) return [`${name} is declared now, ${version}, answered by ${model}`];
+  if (before === undefined)
+    return [`${name} is declared now, ${version}, answered by ${answererSays(model, agent.handler?.file)}`];
   const old = before.agent;
   const changed = AT_ONCE.filter((key) => JSON.stringify(old[key]) !== JSON.stringify(agent[key]));
   const waits =
