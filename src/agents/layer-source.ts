@@ -16,10 +16,10 @@ export interface SourceForm<Kept extends z.ZodRawShape = z.ZodRawShape> {
   /** Members of a layer that only some sources take. */
   readonly takes?: readonly LayerMember[];
   /**
-   * What it says may be another in a later turn without any edit, for all conversations or for each its own: then it stands behind
+   * What it says may be another in a later turn without any edit, for all the organization's agents, for all conversations or for each its own: then it stands behind
    * what all of them share. Left out, it changes by edits alone.
    */
-  readonly changesFor?: "agent" | "thread";
+  readonly changesFor?: "org" | "agent" | "thread";
   /** It may also stand in the tail, with `scope: turn`: then what changes there begins no epoch. */
   readonly inTail?: true;
   /** Several layers may use it, because each has its own content. */

@@ -28,9 +28,20 @@ export async function warningsOf(projects: readonly Project[]): Promise<readonly
  * may edit is the operator's alone, whatever it says and however long it is.
  */
 export async function textWarnings(agent: Agent): Promise<readonly TextWarning[]> {
-  const found = [...sizes(agent), ...(await judged(agent))];
+  const found = [...discloses(agent), ...sizes(agent), ...(await judged(agent))];
   return found.map((one) => ({ agent: agent.name, ...one }));
 }
+
+/** Whoever turns it on is told what it means. */
+const discloses = ({ disclosure }: Agent): readonly Warning[] =>
+  disclosure === "never"
+    ? [
+        {
+          section: "`disclosure: never`",
+          says: "the agent never says that it is an AI; the law may require that people are told, so check it where you and your contacts are",
+        },
+      ]
+    : [];
 
 function sizes(agent: Agent): readonly Warning[] {
   const { layers } = agent;

@@ -1,4 +1,5 @@
 import { chooseMode, compile, requestOf, roomIn } from "../../compiler/index.ts";
+import { identityTexts } from "../../features/organization/index.ts";
 import { tokenCounter } from "../../models/index.ts";
 import {
   type Agent,
@@ -59,7 +60,7 @@ export async function renderIn(world: RenderVariant, { declared, agent, model, c
   const input = {
     agent: shown,
     turn: TURN,
-    mode: chooseMode({ agent, window: card.contextWindow, tools, contents: declaredTexts(agent), count }),
+    mode: chooseMode({ agent, window: card.contextWindow, tools, contents: textsOf(agent), count }),
     limit,
     tools,
     count,
@@ -130,6 +131,9 @@ const reversedWithin = (value: Json): Json =>
 const isObject = (value: Json): value is JsonObject =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
+/** What stands in the prefix before anybody has edited it. */
+const textsOf = (agent: Agent) => new Map([...declaredTexts(agent), ...identityTexts(agent)]);
+
 /** What the turn itself fills; all else is a feature's. */
 const OWN_KINDS: ReadonlySet<string> = new Set(["text", "clock", "allowance", "own"]);
 
@@ -153,6 +157,6 @@ async function contentsOf(agent: Agent, world: RenderVariant) {
     live: Object.fromEntries(kinds.map((kind) => [kind, async () => filled])),
     sources: new Map(sources),
   });
-  const all = [...declaredTexts(agent), ...contents];
+  const all = [...textsOf(agent), ...contents];
   return new Map(world.reversed?.includes("maps") ? all.toReversed() : all);
 }

@@ -100,7 +100,7 @@ export async function decide(
   }
 }
 
-async function deny(parts: Parts, { approval, thread, actor, note }: Case): Promise<Approval> {
+async function deny(parts: Parts, { approval, actor, note }: Case): Promise<Approval> {
   const { id, tool } = approval;
   const text = denied(id, tool, actor.role, note);
   return parts.store.part(APPROVAL_STORE).decideApproval(approval.scope, id, {
@@ -108,7 +108,7 @@ async function deny(parts: Parts, { approval, thread, actor, note }: Case): Prom
     ...doneBy(actor),
     at: parts.clock.recorded(),
     ...(note !== undefined && { note }),
-    event: eventOf(parts, thread, { text, trust: trustOf(actor), failed: true }),
+    event: await eventOf(parts, approval, { text, trust: trustOf(actor), failed: true }),
   });
 }
 
@@ -190,7 +190,7 @@ async function act(parts: Parts, one: Case, { tool, seconds, room, count }: Acti
   const finish = {
     outcome: { text: result, failed: outcome.failed },
     writes: parts.store.writes.withIds(writes, parts.clock.real(), parts.random),
-    event: eventOf(parts, thread, {
+    event: await eventOf(parts, approval, {
       text,
       trust: lowestTrust([tool.trust, "operator"]),
       result: `${result}${withoutMedia(outcome)}`,
@@ -223,7 +223,10 @@ async function leave(parts: Parts, { approval, thread, actor }: Case, { text: sa
   const { id, scope, tool, answers } = approval;
   const call = answers && (await parts.store.callLeftOpen(scope, thread.id, answers));
   if (call?.state === "open") return approvalOf(parts, actor, id);
-  const { answer: _, ...event } = eventOf(parts, thread, { text: outcomeUnknown(id, tool, says), trust: "operator" });
+  const { answer: _, ...event } = await eventOf(parts, approval, {
+    text: outcomeUnknown(id, tool, says),
+    trust: "operator",
+  });
   await retryWhileBusy(() => parts.store.receive(scope, thread.id, [event]));
   return approvalOf(parts, actor, id);
 }
@@ -246,7 +249,7 @@ function notKept(
 }
 
 /** A person has looked at what the call was to change: their word stands for the outcome that was never recorded. */
-async function resolve(parts: DecidingParts, { approval, thread, actor, note }: Case): Promise<Approval> {
+async function resolve(parts: DecidingParts, { approval, actor, note }: Case): Promise<Approval> {
   const { id, tool, scope } = approval;
   if (note === undefined || note.trim() === "") {
     const message = `say what you found out about ${id}: the agent reads it, and nothing else is known about the result`;
@@ -260,7 +263,7 @@ async function resolve(parts: DecidingParts, { approval, thread, actor, note }: 
   return parts.store.part(APPROVAL_STORE).finishApproval(scope, id, {
     outcome: { text: note, failed: false },
     writes: [],
-    event: eventOf(parts, thread, { text, trust: trustOf(actor) }),
+    event: await eventOf(parts, approval, { text, trust: trustOf(actor) }),
     at: parts.clock.recorded(),
   });
 }
@@ -276,13 +279,19 @@ interface Told {
   readonly failed?: boolean;
 }
 
-export function eventOf(
+export async function eventOf(
   parts: Parts,
-  { channel }: Thread,
+  { scope, turn, thread }: Approval,
   { text, trust, result = text, failed = false }: Told,
-): ToldEvent {
+): Promise<ToldEvent> {
   const at = parts.clock.recorded();
+  const { channel = "" } = (await parts.store.thread(scope, thread)) ?? {};
+  // What the agent says to it leaves by the line of the messages that led to the call.
+  const asked = await parts.store.turn(scope, turn);
+  const first = asked && asked.run !== turn ? await parts.store.turn(scope, asked.run) : undefined;
+  const line = [...(first?.events ?? []), ...(asked?.events ?? [])].findLast((event) => event.line !== undefined)?.line;
   return {
+    ...(line !== undefined && { line }),
     id: eventId(issueId("event", parts.clock.real(), parts.random(10))),
     kind: DECIDED,
     trust,

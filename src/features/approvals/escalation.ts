@@ -14,7 +14,7 @@ import {
   type Untrusted,
   untrusted,
 } from "../../protocol/index.ts";
-import { featureApi, newestOf, type Parts, threadOf, type Whose } from "../../turn/index.ts";
+import { featureApi, newestOf, type Parts, type Whose } from "../../turn/index.ts";
 import { DONE_BY, FIELDS, given, list as listOf, NEXT, nextAfter, PAGE, TIME } from "../fields.ts";
 import { type Operation, operation } from "../operation.ts";
 import { approvalOf, eventOf } from "./decide.ts";
@@ -106,11 +106,6 @@ export function escalationApi(parts: Parts): EscalationApi {
       approval: id,
     });
   };
-  const told = async (
-    actor: Allowed<"view">,
-    { thread }: Approval,
-    says: { readonly text: string; readonly result: string; readonly failed?: boolean },
-  ) => eventOf(parts, await threadOf(parts, actor, thread), { ...says, trust: trustOf(actor) });
   return {
     newestEscalations: async (actor, { status, ...whose }) => {
       const filter: ApprovalFilter = {
@@ -125,7 +120,8 @@ export function escalationApi(parts: Parts): EscalationApi {
     escalation: async (actor, id) => viewOf(parts, await questionOf(actor, id)),
     answer: async (actor, id, answer) => {
       const asked = await questionOf(actor, id);
-      const event = await told(actor, asked, { text: answered(id, answer), result: answer });
+      const said = { text: answered(id, answer), result: answer, trust: trustOf(actor) };
+      const event = await eventOf(parts, asked, said);
       const decision = { verdict: { answer }, ...doneBy(actor), at: parts.clock.recorded(), event };
       return viewOf(parts, await store.decideApproval(asked.scope, id, decision));
     },
@@ -136,7 +132,7 @@ export function escalationApi(parts: Parts): EscalationApi {
     close: async (actor, id, note) => {
       const asked = await questionOf(actor, id);
       const text = closed(id, note);
-      const event = await told(actor, asked, { text, result: text, failed: true });
+      const event = await eventOf(parts, asked, { text, trust: trustOf(actor), failed: true });
       const decision = {
         verdict: "denied",
         ...doneBy(actor),

@@ -114,6 +114,9 @@ function isTimezone(name: string): boolean {
 /** How often a signature stands below what an agent says. */
 const SIGNING = ["always", "first", "never"] as const;
 
+/** Whether it says that it is an AI. */
+const DISCLOSING = ["asked", "never"] as const;
+
 const represents = agentKey(
   slug()
     .optional()
@@ -129,8 +132,17 @@ const signature = agentKey(
     ),
 );
 
+const disclosure = agentKey(
+  z
+    .enum(DISCLOSING)
+    .optional()
+    .describe(
+      "Whether an agent with a layer `identity` says that it is an AI: `asked`, when somebody wants to know, or `never`. With `never`, see to it yourself that the law where you are allows it: in many places it does not. Default: `asked`.",
+    ),
+);
+
 /** For whom an agent speaks. */
-export const KEYS = { business, represents, signature };
+export const KEYS = { business, represents, signature, disclosure };
 
 export const SOURCES = {
   identity: sourceForm({
@@ -143,7 +155,7 @@ export const SOURCES = {
   rules: sourceForm({
     fills: "the `rules` of `business`, for all its agents",
     isStored: true,
-    changesFor: "agent",
+    changesFor: "org",
     kept: {},
     make: () => ({}),
   }),

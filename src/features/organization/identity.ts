@@ -1,8 +1,15 @@
-import { type Agent, type StoredEvent, type Trusted, trusted } from "../../protocol/index.ts";
+import {
+  type Agent,
+  type LayerContent,
+  type LayerId,
+  type StoredEvent,
+  type Trusted,
+  trusted,
+} from "../../protocol/index.ts";
 import { civilAt, isoDay, nextDay, timeAt } from "./civil.ts";
 import type { Line, Member, StoredBusiness } from "./config.ts";
 import { DAYS, openingAt } from "./hours.ts";
-import { closedUntil, forMember, onBehalf, onLine, openUntil, WORDING, whileClosed } from "./wording.ts";
+import { closedUntil, DISCLOSURE, forMember, onBehalf, onLine, openUntil, WORDING, whileClosed } from "./wording.ts";
 
 /** The member for whom an agent writes: of the line that was written to, or its own. */
 export function memberFor({ business, represents }: Agent, line?: Line): Member | undefined {
@@ -43,9 +50,26 @@ export function identityText(agent: Agent, business: StoredBusiness): Trusted {
     address && `Address: ${address}`,
     languages && `Languages: ${languages.join(", ")}`,
     hours && `Opening hours (${timezone ?? "UTC"}): ${[...week, ...dates].join("; ") || "none"}`,
+    DISCLOSURE[agent.disclosure ?? "asked"],
     ...(compliance ?? []).map((rule) => `- ${rule}`),
   ];
   return trusted([WORDING.heading, ...lines.flatMap((one) => one || [])].join("\n"));
+}
+
+export const filled = (text: string | undefined, because: string): LayerContent =>
+  text === undefined || text === "" ? { kind: "empty", because } : { kind: "text", text: trusted(text) };
+
+/** What the layers say that speak of the business: the same for all conversations of the agent. */
+export function identityTexts(agent: Agent): ReadonlyMap<LayerId, LayerContent> {
+  const { business } = agent;
+  if (business === undefined) return new Map();
+  const rules = business.rules && `${WORDING.rules}\n${business.rules.trim()}`;
+  return new Map(
+    agent.layers.flatMap(({ id, source: { kind } }): (readonly [LayerId, LayerContent])[] => {
+      if (kind === "identity") return [[id, { kind: "text", text: identityText(agent, business) }]];
+      return kind === "rules" ? [[id, filled(rules, "`business` has no `rules`")]] : [];
+    }),
+  );
 }
 
 /** Whether the business is open at that time, as a sentence for the tail: nothing where no hours are declared. */

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { oneLine, printable, table } from "../../print/index.ts";
-import { type Agent, type LayerContent, type LayerId, StrataError, trusted } from "../../protocol/index.ts";
+import { type Agent, StrataError } from "../../protocol/index.ts";
 import type { OutgoingStep, TurnSetup, TurnSteps } from "../../turn/index.ts";
 import type { LiveSource } from "../../turn/sources/index.ts";
 import { OUTBOX_STORE } from "../deliveries/index.ts";
@@ -11,24 +11,22 @@ import { given, list, OF_AGENT, TIME } from "../fields.ts";
 import { operation } from "../operation.ts";
 import { KEYS, type StoredBusiness } from "./config.ts";
 import { openingAt } from "./hours.ts";
-import { identityText, lineOf, lineText, memberFor, openingText, signatureOf } from "./identity.ts";
-import { WORDING } from "./wording.ts";
-
-const filled = (text: string | undefined, because: string): LayerContent =>
-  text === undefined || text === "" ? { kind: "empty", because } : { kind: "text", text: trusted(text) };
+import {
+  filled,
+  identityText,
+  identityTexts,
+  lineOf,
+  lineText,
+  memberFor,
+  openingText,
+  signatureOf,
+} from "./identity.ts";
 
 /** The layers of the prefix: the same for all conversations of the agent. */
-async function withIdentity(setup: TurnSetup): Promise<TurnSetup> {
-  const { agent } = setup;
-  const { business } = agent;
-  if (business === undefined) return setup;
-  const rules = business.rules && `${WORDING.rules}\n${business.rules.trim()}`;
-  const texts = agent.layers.flatMap(({ id, source: { kind } }): (readonly [LayerId, LayerContent])[] => {
-    if (kind === "identity") return [[id, { kind: "text", text: identityText(agent, business) }]];
-    return kind === "rules" ? [[id, filled(rules, "`business` has no `rules`")]] : [];
-  });
-  return texts.length === 0 ? setup : { ...setup, texts: new Map([...(setup.texts ?? []), ...texts]) };
-}
+const withIdentity = (setup: TurnSetup): TurnSetup => ({
+  ...setup,
+  texts: new Map([...(setup.texts ?? []), ...identityTexts(setup.agent)]),
+});
 
 /** What changes by the hour and by the message: it stands in the tail. */
 const openingNow =
@@ -64,7 +62,7 @@ const SIGNING: OutgoingStep = {
 };
 
 const steps: TurnSteps = {
-  setup: (_parts, setup) => withIdentity(setup),
+  setup: async (_parts, setup) => (setup.agent.business === undefined ? setup : withIdentity(setup)),
   sources: (_parts, agent) => (agent.business === undefined ? {} : { opening: openingNow(agent) }),
   outgoing: SIGNING,
 };
@@ -196,7 +194,7 @@ const lines = operation({
         ),
 });
 
-export { lineNamed } from "./identity.ts";
+export { identityTexts, lineNamed } from "./identity.ts";
 
 export const FEATURE: Feature = {
   name: "organization",

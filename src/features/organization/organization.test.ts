@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { loadProject } from "../../app/entry/agents.ts";
+import { textWarnings } from "../../app/entry/texts.ts";
 import {
   type Agent,
   actorId,
@@ -97,6 +98,32 @@ it("004.55 who the agent represents stands in the prefix, the same for all conve
   ])
     expect(first).toContain(said);
   expect(first?.indexOf("Prices include")).toBeLessThan(first?.indexOf("on behalf of") ?? 0);
+});
+
+it("004.67 asked, it says that it is an AI, unless `disclosure: never` says otherwise, which warns whoever locks it", async () => {
+  const on = await desk(["Yes."]);
+  await on.say("Am I writing with a person?");
+  const says =
+    "If somebody wants to know whether they write with a person, say that you are the business's AI assistant.";
+  expect(JSON.stringify(on.sent[0]?.prefix.system)).toContain(says);
+  const quiet = clerk(BUSINESS, `${SIGNED}    disclosure: never\n`);
+  const off = await desk(["Yes."], quiet);
+  await off.say("Am I writing with a person?");
+  const silent = JSON.stringify(off.sent[0]?.prefix.system);
+  expect(silent).not.toContain(says);
+  expect(silent).toContain("you are never named or described as an AI");
+  expect(await textWarnings(quiet)).toMatchObject([{ says: expect.stringContaining("the law may require") }]);
+  expect(await textWarnings(on.agent)).toEqual([]);
+});
+
+it("004.2 the rules of the organization are one text for all its agents, before what is one agent's", async () => {
+  const { say, sent, agent } = await desk(["Yes."]);
+  await say("Are you there?");
+  expect(agent.layers.find(({ id }) => id === "rules")).toMatchObject({ scope: "org" });
+  const blocks = sent[0]?.prefix.system.map((block) => JSON.stringify(block)) ?? [];
+  const at = (words: string) => blocks.findIndex((block) => block.includes(words));
+  expect(at("Prices include the tax.")).toBeGreaterThanOrEqual(0);
+  expect(at("Prices include the tax.")).toBeLessThan(at("on behalf of Corner Shop"));
 });
 
 it("004.57 whether it is open now stands in the tail, and begins no epoch", async () => {
