@@ -90,7 +90,9 @@ describe("strata lint", () => {
     const { code, shown } = await lint(cwd);
     // Without a project there is one agent of each blueprint that has one of its name.
     expect(shown.agents.map(({ agent, findings }) => [agent, findings])).toEqual(
-      readdirSync(join(ROOT, "blueprints")).flatMap((name) => (["front-desk", "organism"].includes(name) ? [] : [[name, []]])),
+      readdirSync(join(ROOT, "blueprints")).flatMap((name) =>
+        ["front-desk", "organism"].includes(name) ? [] : [[name, []]],
+      ),
     );
     expect(code).toBe(0);
     expect(readdirSync(cwd)).toEqual([]);

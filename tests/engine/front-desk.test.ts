@@ -113,7 +113,12 @@ it("004.1 004.3 004.4 004.5 004.10 the tiers stand in their order, each once, an
   expect(places).toEqual(places.toSorted((a, b) => a - b));
   for (const says of ["only by calling tools", "from the team: follow it", "ask the team with `escalate`"])
     expect(text).toContain(says);
-  expect(request.prefix.tools.map(({ name }) => name)).toEqual(["escalate", "memory_forget", "memory_save", "memory_search"]);
+  expect(request.prefix.tools.map(({ name }) => name)).toEqual([
+    "escalate",
+    "memory_forget",
+    "memory_save",
+    "memory_search",
+  ]);
 });
 
 it("004.49 004.51 004.52 004.53 004.54 004.58 004.60 the fortnight of a small business: two lines, three contacts, one prefix", async () => {
