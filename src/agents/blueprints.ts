@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { StrataError, suggestion } from "../protocol/index.ts";
@@ -12,6 +12,12 @@ export function blueprintNames(): readonly string[] {
   return readdirSync(BLUEPRINTS)
     .filter((name) => existsSync(join(BLUEPRINTS, name, "strata.yaml")))
     .sort();
+}
+
+/** Those with an agent of the same name, which answers where nobody has declared any. The others are not even read: they may need what is not installed. */
+export function standInNames(): readonly string[] {
+  const yamlOf = (name: string): string => readFileSync(join(BLUEPRINTS, name, "strata.yaml"), "utf8");
+  return blueprintNames().filter((name) => new RegExp(`^ {2}${name}:`, "m").test(yamlOf(name)));
 }
 
 /**

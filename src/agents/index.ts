@@ -16,7 +16,7 @@ export {
   sharedKey,
 } from "./agent-key.ts";
 export { agentSpec, type Revive, sealAgent, withTools } from "./agent-spec.ts";
-export { blueprintFolder, blueprintNames } from "./blueprints.ts";
+export { blueprintFolder, blueprintNames, standInNames } from "./blueprints.ts";
 export { rankBelowLocked } from "./build-agent.ts";
 export { type ConfigInput, SAMPLING } from "./core-keys.ts";
 export { type TranslatedKey, translateDevclaw } from "./devclaw.ts";

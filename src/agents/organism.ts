@@ -6,7 +6,11 @@ import { SLUG } from "./schema-parts.ts";
 import { editableYaml, readYaml } from "./yaml-source.ts";
 
 /** What the file's own documentation says of a number that it leaves out. */
-const USUAL = { slots: 1_000, threads: 10_000, ttlHours: 24, reply: 4_096, calls: 100 };
+const USUAL = { slots: 1_000, threads: 10_000, ttlHours: 24, graceMinutes: 10, reply: 4_096, calls: 100 };
+
+/** What of the blueprint's folders is not the file's own: its texts and its code. */
+const OF_BLUEPRINT = /^(?:layers|handlers)\//;
+const COMMON_LAYERS = ["layers/precedence.md", "layers/safety.md"];
 
 const count = (most: number) => z.number().int("expected a whole number").min(1).max(most);
 
@@ -32,7 +36,7 @@ const ORGANISM = z.looseObject({
       llm: z
         .looseObject({
           rate_limit_per_agent: count(100_000).optional(),
-          cache_ttl_seconds: z.number().optional(),
+          cache_ttl_seconds: z.number().int("expected whole seconds").min(0).max(2_592_000).optional(),
           max_tokens_per_request: count(1_000_000).optional(),
         })
         .optional(),
@@ -69,8 +73,13 @@ export function translateOrganism(
       slots: buffer?.max_slots_per_thread ?? USUAL.slots,
       threads: buffer?.max_threads ?? USUAL.threads,
       ttlHours: buffer?.ttl_hours ?? USUAL.ttlHours,
+      graceMinutes: USUAL.graceMinutes,
     }),
   );
+  yaml.delete("agents");
+  yaml.set("limits", yaml.createNode({ agent: { calls: llm?.rate_limit_per_agent ?? USUAL.calls } }));
+  const { cache_ttl_seconds: seconds = 0 } = llm ?? {};
+  if (seconds > 0) yaml.set("responseCache", yaml.createNode({ seconds }));
   const reply = llm?.max_tokens_per_request ?? USUAL.reply;
   yaml.set(
     "agents",
@@ -80,8 +89,13 @@ export function translateOrganism(
     const line = source.locate(path, true).line;
     return { key: path.join("."), line, ...outcomeOf(path, value, organism) };
   });
+  const prompted = organism.listeners.some(({ prompt }) => prompt !== undefined);
+  const kept = [...texts].filter(([path]) => !OF_BLUEPRINT.test(path) || (prompted && COMMON_LAYERS.includes(path)));
+  const handlers = organism.listeners.flatMap((one) =>
+    one.prompt === undefined ? [[handlerOf(one.name), stub(one)] as const] : [],
+  );
   return {
-    files: new Map([...texts, ["strata.yaml", yaml.toString({ lineWidth: 0 })]]),
+    files: new Map([...kept, ...handlers, ["strata.yaml", yaml.toString({ lineWidth: 0 })]]),
     keys: [...keys, ...withoutPrompt(organism, (path) => source.locate(path, true).line)].toSorted(
       (a, b) => a.line - b.line,
     ),
@@ -117,8 +131,25 @@ function agentOf(
     { id: "safety", rank: 10, file: "layers/safety.md" },
     { id: "prompt", rank: 20, text: prompt },
   ];
-  return { description, budgets: { reply }, peers, layers: prompt === undefined ? [] : layers };
+  if (prompt === undefined) return { description, peers, handler: handlerOf(name), layers: [] };
+  return { description, budgets: { reply }, peers, layers };
 }
+
+const handlerOf = (name: string): string => `handlers/${name}.ts`;
+
+/** The code of a listener without a prompt, which somebody has to write: it answers with what it is sent. */
+const stub = ({
+  name,
+  peers,
+}: Organism["listeners"][number]): string => `import type { HandlerFunction } from "strata/testing";
+
+/**
+ * Answers for ${name}, without a model. Return \`{ payload }\` to respond,${peers.length === 0 ? "" : ` \`{ payload, to }\` to ask ${peers.join(" or ")},`} or nothing to end the conversation.
+ * \`strata lock\` accepts a change.
+ */
+const handle: HandlerFunction = (payload) => ({ payload });
+export default handle;
+`;
 
 interface Leaf {
   readonly path: Path;
@@ -170,12 +201,9 @@ function outcomeOf(path: Path, value: unknown, { listeners }: Organism): Outcome
 
 function ofModel(key: string, value: unknown): Outcome {
   if (key === "max_tokens_per_request") return { to: `budgets.reply of each agent: ${value}` };
-  if (key === "rate_limit_per_agent")
-    return { next: `calls a minute are a limit of their own: \`limits: {agent: {calls: ${value}}}\`` };
+  if (key === "rate_limit_per_agent") return { to: `limits.agent.calls: ${value}` };
   if (key === "cache_ttl_seconds")
-    return {
-      next: "answers are kept for equal requests only where an agent says so; providers' own caches need no setting",
-    };
+    return { to: value === 0 ? "no `responseCache`" : `responseCache.seconds: ${value}` };
   return { next: "nothing corresponds to it; leave it out" };
 }
 
@@ -187,7 +215,7 @@ const withoutPrompt = ({ listeners }: Organism, lineOf: (path: Path) => number):
           {
             key: `listeners.${i}`,
             line: lineOf(["listeners", i]),
-            next: `${name} has no prompt, so no model answers for it: give agents.${name} a \`handler\`, or \`layers\``,
+            next: `${name} has no prompt, so its own code answers: ${handlerOf(name)} answers with what it is sent until you write it, or give agents.${name} \`layers\``,
           },
         ]
       : [],

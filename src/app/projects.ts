@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
-import { blueprintFolder, blueprintNames, type Project } from "../agents/index.ts";
+import { blueprintFolder, blueprintNames, type Project, standInNames } from "../agents/index.ts";
 import type { Secrets } from "../models/index.ts";
-import { agentName, type ModelRef, StrataError } from "../protocol/index.ts";
+import { type ModelRef, StrataError } from "../protocol/index.ts";
 import { cardBook, type ModelCard, UNKNOWN } from "../wire/index.ts";
 import { loadProject, projectInCode } from "./entry/agents.ts";
 import { type PlacedOptions, recordFile } from "./options.ts";
@@ -15,11 +15,8 @@ export function projectsOf(options: Omit<PlacedOptions, "data">): readonly Proje
   } catch (thrown) {
     if (mustDeclare || !(thrown instanceof StrataError && thrown.code === "config_missing")) throw thrown;
     // The user's own `.env`, not one inside the package.
-    const shipped = blueprintNames().map(
-      (name) => [name, loadProject(blueprintFolder(name), { env, envFolder: folder })] as const,
-    );
     // One agent of each name: agents that ask each other are a project to begin with, and stand in for nobody.
-    return shipped.flatMap(([name, project]) => (project.agents.has(agentName(name)) ? [project] : []));
+    return standInNames().map((name) => loadProject(blueprintFolder(name), { env, envFolder: folder }));
   }
 }
 

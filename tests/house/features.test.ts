@@ -197,7 +197,16 @@ it("no two operations share a name, a route or a command, and no two features a 
 
 /** Answers whose lists end by themselves: what strata.yaml declares, what belongs to one thing, the best hits of a search. */
 const BOUNDED = [
-  ...["agent.list", "agent.show", "agent.snapshot", "agent.attention", "file.list", "layer.list", "setting.list"],
+  ...[
+    "agent.graph",
+    "agent.list",
+    "agent.show",
+    "agent.snapshot",
+    "agent.attention",
+    "file.list",
+    "layer.list",
+    "setting.list",
+  ],
   ...[
     "layer.diff",
     "memory.show",
@@ -205,7 +214,6 @@ const BOUNDED = [
     "memory.explain",
     "memory.stats",
     "memory.vectors",
-    "peer.graph",
     "peer.list",
     "schedule.list",
     "member.list",

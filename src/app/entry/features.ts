@@ -9,7 +9,9 @@ import type { World } from "./runtime.ts";
 export const FEATURES: readonly Listed<World>[] = [
   {
     name: "agents",
-    nouns: { agent: "list the declared agents, show one in detail, what needs you, and who viewed it" },
+    nouns: {
+      agent: "list the declared agents, draw who may ask whom, show one in detail, what needs you, and who viewed it",
+    },
     load: async () => (await import("../../features/agents/index.ts")).FEATURE,
   },
   {
@@ -112,7 +114,7 @@ export const FEATURES: readonly Listed<World>[] = [
   {
     name: "peers",
     nouns: {
-      peer: "list whom an agent may ask, and what each takes",
+      peer: "list whom each agent may ask, and what a peer takes",
       payload: "send a payload to the agent that takes its type",
     },
     load: async () => (await import("../../features/peers/index.ts")).FEATURE,

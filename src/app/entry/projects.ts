@@ -25,6 +25,8 @@ export interface ProjectLock {
   readonly file: string;
   /** How many layers it locks, by agent. */
   readonly layers: ReadonlyMap<string, number>;
+  /** The first agent that people can write to, or the first where they can write to none. */
+  readonly first: string | undefined;
   /** The agents that live on credits, with a first payment in US dollars: before it no turn of theirs begins. */
   readonly payments: ReadonlyMap<string, number>;
   /** What is to be known of texts that may be edited: the lock does not hold them. */
@@ -47,6 +49,7 @@ export function projectLock({ folder, env }: { readonly folder: string; readonly
   return {
     file: lockFile(project),
     layers: new Map(agents.map((agent) => [agent.name, locked(agent)])),
+    first: (agents.find(({ entry }) => entry !== false) ?? agents[0])?.name,
     payments: new Map(agents.flatMap(({ name, life }) => (life?.credits ? [[name, usualPayment(life.credits)]] : []))),
     warnings: () => warningsOf([project]),
     checkAccounts: async () => (await import("../../features/life/index.ts")).checkAccounts(project),

@@ -10,6 +10,7 @@ import { LIFE_API, lifeAnswer } from "../life/index.ts";
 import { type Call, type Operation, type OperationContext, operation } from "../operation.ts";
 import { SKILL_API } from "../skills/index.ts";
 import { AGENT_API, type AgentApi, agentApi } from "./api.ts";
+import { graph } from "./graph.ts";
 import {
   ACT,
   AGENT,
@@ -169,7 +170,7 @@ const attention = operation({
 });
 
 /** What people and programs ask of the agents themselves. */
-const OPERATIONS: readonly Operation[] = [agents, show, snapshot, acts, rename, attention];
+const OPERATIONS: readonly Operation[] = [agents, show, graph, snapshot, acts, rename, attention];
 
 type Act = Awaited<ReturnType<AgentApi["acts"]>>[number];
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { place, strata } from "../../../tests/cli/strata.ts";
@@ -42,19 +42,15 @@ listeners:
 describe("the blueprint organism", () => {
   const project = loadProject(blueprintFolder("organism"), { env: {} });
 
-  it("003.14 003.50 greets through the shouter, whom nobody else can reach", async () => {
-    const greeting = { name: "Ada", message: "Welcome, Ada" };
+  it("003.14 003.50 003.49 greets through the shouter, a transformer without a model, whom nobody else can reach", async () => {
+    const greeting = { name: "Ada", message: "Welcome, Ada." };
     const { open, say, sentTo } = await organism(project, {
       greeter: [asks("shouter", greeting), "WELCOME, ADA!"],
-      shouter: ['{"said": "WELCOME, ADA!"}'],
     });
     const content = [{ type: "text", text: untrusted("Hello, I am Ada.") }] as const;
     expect(endOf(await say(await open(), { content }))).toMatchObject({ text: "WELCOME, ADA!" });
-    expect(JSON.stringify(sentTo("greeter")[1]?.messages.at(-1))).toContain("WELCOME, ADA!");
-    const system = sentTo("shouter")[0]
-      ?.prefix.system.map(({ text }) => text)
-      .join("\n");
-    expect(system).toContain("A frame of the kind `peer` holds what another agent wants of you");
+    expect(JSON.stringify(sentTo("greeter")[1]?.messages.at(-1))).toContain("| WELCOME, ADA!");
+    expect(sentTo("shouter")).toEqual([]);
     await expect(open("shouter")).rejects.toMatchObject({ code: "not_an_entry" });
   });
 
@@ -89,11 +85,50 @@ describe("strata init organism --from", () => {
     expect(greeter?.layers.find(({ id }) => id === "prompt")?.source).toMatchObject({
       text: expect.stringContaining("Keep responses short and enthusiastic."),
     });
-    expect(shouter).toMatchObject({ entry: false, layers: [] });
+    expect(shouter).toMatchObject({
+      entry: false,
+      layers: [],
+      handler: { file: "handlers/shouter.ts" },
+      limits: { agent: { calls: 100 } },
+      responseCache: { seconds: 3_600 },
+    });
+    // Nothing of the blueprint's own agents is left behind.
+    expect(readdirSync(join(folder, "layers")).sort()).toEqual(["precedence.md", "safety.md"]);
+    expect(readdirSync(join(folder, "handlers"))).toEqual(["shouter.ts"]);
     expect(out).toMatch(/platform\.context_buffer\.ttl_hours +buffer\.ttlHours: 24/);
     expect(out).toMatch(/allow_runtime_update +immutable layers/);
-    expect(out).toMatch(/platform\.llm\.cache_ttl_seconds \(line 16\)/);
-    expect(out).toMatch(/listeners\.1 \(line 26\) +shouter has no prompt/);
+    expect(out).toMatch(/platform\.llm\.rate_limit_per_agent +limits\.agent\.calls: 100/);
+    expect(out).toMatch(/platform\.llm\.cache_ttl_seconds +responseCache\.seconds: 3600/);
+    expect(out).toMatch(
+      /listeners\.1 \(line 26\) +shouter has no prompt, so its own code answers: handlers\/shouter\.ts/,
+    );
+    expect(out).toContain("strata chat greeter --folder own");
+  });
+
+  it("003.46 003.47 has the seed's numbers where the file leaves them out, and no response cache", async () => {
+    const { folder, out } = await init(
+      "organism: {name: small}\nlisteners:\n  - {name: echo, x-note: 1}\n  - {name: front, prompt: Ask the echo., peers: [echo]}\n",
+    );
+    const made = loadProject(folder, { env: {} }).agents.get(agentName("front"));
+    expect(made).toMatchObject({
+      buffer: { slots: 1_000, threads: 10_000, ttlHours: 24, graceMinutes: 10 },
+      limits: { agent: { calls: 100 } },
+      budgets: { reply: 4_096 },
+    });
+    expect(made?.responseCache).toBeUndefined();
+    expect(out).toMatch(/listeners\.0\.x-note \(line 3\) +nothing corresponds to it/);
+    // Of two, the one that people can write to.
+    expect(out).toContain("strata chat front");
+  });
+
+  it("makes agents that answer at once: a person asks one, which asks the code of the other", async () => {
+    const { folder } = await init(SEED);
+    const { code, out } = await strata(
+      ["ask", 'use ask_shouter {"text": "Hello, Ann"}', "--agent", "greeter", "--as", "ann"],
+      { cwd: folder },
+    );
+    expect(code).toBe(0);
+    expect(out).toContain("Hello, Ann");
   });
 
   it("says what is wrong in the file, and makes nothing", async () => {

@@ -60,6 +60,8 @@ export interface Made {
   readonly files: readonly string[];
   readonly leftOut: readonly string[];
   readonly agents: readonly string[];
+  /** The one of them that people talk to first. */
+  readonly first?: string;
   /** Those of them that answer nobody before they were topped up. */
   readonly onCredits: readonly string[];
   /** What may be paid in for each of these, in US dollars. */
@@ -101,6 +103,7 @@ export function copyBlueprint({ cwd, env }: Pick<Terminal, "cwd" | "env">, folde
     files: [...written, ...ignoreLines(folder, copy.ignored)],
     leftOut,
     agents: [...lock.layers.keys()],
+    ...(lock.first !== undefined && { first: lock.first }),
     onCredits: [...lock.payments.keys()],
     payments: Object.fromEntries(lock.payments),
     variables,

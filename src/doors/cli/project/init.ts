@@ -64,10 +64,9 @@ async function chooseBlueprint({ terminal }: Context): Promise<string> {
 }
 
 function report(folder: string, { cwd, env }: Context["terminal"], made: Made): readonly string[] {
-  const { from, files, leftOut, agents, payments, variables, keys = [] } = made;
+  const { from, files, leftOut, agents, first: agent = USUAL, payments, variables, keys = [] } = made;
   const where = relative(cwd, folder);
   const flag = where === "" ? "" : ` --folder ${/^[\w./-]+$/.test(where) ? where : JSON.stringify(where)}`;
-  const [agent = USUAL] = agents;
   const payment = payments[agent];
   const lives = payment !== undefined;
   const unset = variables.filter((name) => !env[name]);
