@@ -1,6 +1,7 @@
 import { z } from "zod";
 import {
   DEFAULT_BUDGETS,
+  DEFAULT_SCHEDULING,
   EDITORS,
   HISTORIES,
   LAYER_SCOPES,
@@ -304,6 +305,33 @@ export const TOP = z.strictObject({
     .describe(
       "Properties of models that Strata does not know, or that differ from the built-in ones, by `provider:name`.",
     ),
+  turns: z
+    .strictObject({
+      atOnce: z
+        .int()
+        .min(1)
+        .max(1_000)
+        .default(DEFAULT_SCHEDULING.atOnce)
+        .describe(
+          "How many turns run side by side in one program. The others wait in a queue in which agents take turns, and contacts of one agent.",
+        ),
+      waiting: z
+        .int()
+        .min(1)
+        .max(100_000)
+        .default(DEFAULT_SCHEDULING.waiting)
+        .describe(
+          "How many turns may wait. Beyond that, whoever has more than an equal share of them gets `queue_full` (503), with the time after which to come again.",
+        ),
+      chains: z
+        .enum(["depth", "breadth"])
+        .default(DEFAULT_SCHEDULING.chains)
+        .describe(
+          "Which of a contact's turns go first where agents ask each other: `depth` ends a chain that has begun before the next begins; `breadth` takes them as they come.",
+        ),
+    })
+    .prefault({})
+    .describe("How the turns of one program share its time."),
   modules: z
     .array(z.string().min(1))
     .max(100)

@@ -5,6 +5,7 @@ import {
   type AgentName,
   type OrgId,
   orgId,
+  type Scheduling,
   SHORTEST_SECRET,
   StrataError,
   spellings,
@@ -56,6 +57,8 @@ export interface Project {
   readonly locked: ReadonlyMap<AgentName, Readonly<Record<string, string>>>;
   /** What the file says of models, by `provider:name`. */
   readonly models: Config["models"];
+  /** How the turns of one program share its time. */
+  readonly turns: Scheduling;
   /** True where a program declares the agents itself: there is no strata.yaml and no lock. */
   readonly inCode?: true;
 }
@@ -158,6 +161,7 @@ function projectOf(source: YamlSource, place: Place): Project {
     sourceNames: Object.freeze(sources.names),
     locked: frozenMap(agents.map((agent) => [agent.name, lockedBy(keys, agent)])),
     models: deepFreeze(config.models),
+    turns: deepFreeze(config.turns),
     ...(inCode && { inCode }),
   });
 }

@@ -17,6 +17,7 @@ import {
   type Clock,
   type ContactScope,
   type CountTokens,
+  DEFAULT_SCHEDULING,
   type Embedder,
   LOCAL_OPERATOR,
   type Model,
@@ -304,6 +305,9 @@ function partsOf({ now, ...rest }: Changing): RuntimeParts {
     },
     get sources() {
       return now().sources;
+    },
+    get scheduling() {
+      return now().projects[0]?.turns ?? DEFAULT_SCHEDULING;
     },
     get vault() {
       return now().vault;

@@ -61,6 +61,18 @@ export const DEFAULT_BUDGETS: Budgets = {
   source: 300,
 };
 
+/** How the turns of one program share its time. */
+export interface Scheduling {
+  /** So many turns run side by side. */
+  readonly atOnce: number;
+  /** So many wait for their place before doors refuse whoever has more than an equal share of these. */
+  readonly waiting: number;
+  /** Which turns of one contact go first: those of chains that have begun, or those that came first. */
+  readonly chains: "depth" | "breadth";
+}
+
+export const DEFAULT_SCHEDULING: Scheduling = { atOnce: 10, waiting: 1_000, chains: "depth" };
+
 /**
  * How past turns are shown. `transcript`: as a conversation that grows. `log`: each turn stands alone, its prefix is that of all
  * senders, and the last exchanges with this one are a live layer.

@@ -45,6 +45,7 @@ export const ERRORS = {
   not_allowed: { status: 403, exit: 6, retry: false, says: "this actor may not do that" },
   thread_busy: { status: 409, exit: 7, retry: true, says: "another worker holds the thread" },
   inbox_full: { status: 429, exit: 7, retry: true, says: "too many messages of one contact wait" },
+  queue_full: { status: 503, exit: 7, retry: true, says: "too many turns wait for their place in this program" },
   lease_lost: {
     status: 409,
     exit: 7,

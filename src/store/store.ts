@@ -283,6 +283,7 @@ export interface BatchOpening {
 /** A thread that nobody holds, with the message that has waited there longest. */
 export interface WaitingThread {
   readonly thread: ThreadId;
+  readonly contact: ContactId;
   readonly first: EventId;
 }
 

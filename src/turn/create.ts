@@ -28,6 +28,7 @@ import { follow } from "./intake/follow.ts";
 import { checkTalk } from "./intake/own-channels.ts";
 import { openAndPost, openThread, post } from "./intake/receive.ts";
 import { contactFor, knownScopes, reach } from "./intake/senders.ts";
+import { openTurnQueue } from "./intake/turn-queue.ts";
 import { openWaitingThreads } from "./intake/waiting-threads.ts";
 import { inOrder } from "./loop/join-steps.ts";
 import { upToDate } from "./loop/setup.ts";
@@ -51,20 +52,27 @@ export interface Core {
 export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Core {
   const { store } = parts;
   const [spending, steps] = [openSpendTracker(), inOrder(features)];
-  const waiting = openWaitingThreads();
+  const [waiting, queue] = [openWaitingThreads(), openTurnQueue(parts)];
   // Made anew for each turn: a reload may have replaced some of the parts.
-  const turnParts = (): TurnParts => ({ ...parts, spending, steps, waiting });
+  const turnParts = (): TurnParts => ({ ...parts, spending, steps, waiting, queue });
   const running = new Map<ThreadId, AbortController>();
-  const run: Run = async function* (held, options) {
+  const run: Run = async function* (held, { goesOn = held.caller !== undefined, ...options }) {
     const stop = new AbortController();
     const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
     // Of two runs at once only one gets the thread; the other ends at once and need not be cancelled.
     if (!running.has(held.id)) running.set(held.id, stop);
+    const turn = queue.inPlace({ ...held.scope, goesOn }, signal, () =>
+      runTurn(turnParts(), held, { ...options, signal }),
+    );
     try {
-      yield* waiting.watch(held.id, runTurn(turnParts(), held, { ...options, signal }));
+      yield* waiting.watch(held.id, turn);
     } finally {
       if (running.get(held.id) === stop) running.delete(held.id);
     }
+  };
+  /** Background work waits for its place however long that takes. */
+  const checkRoom = ({ scope }: Thread, { replyTo = "reader" }: RunOptions): void => {
+    if (replyTo === "reader") queue.checkRoom(scope);
   };
   const runtime: CoreRuntime = {
     agents: (actor) =>
@@ -83,6 +91,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
       scopeOfThread(actor, thread);
       checkTalk(parts, thread);
       checkOptions(actor, options);
+      checkRoom(thread, options);
       yield* eventsFor(actor, run(thread, options));
     },
     ended: async (actor, event) => {
@@ -93,6 +102,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
       scopeOfThread(actor, thread);
       checkTalk(parts, thread);
       checkOptions(actor, options);
+      checkRoom(thread, options);
       yield* eventsFor(actor, follow(parts, run, thread, options));
     },
     openCalls: async (actor, id) => store.openCalls((await threadOf(parts, actor, id)).scope, id),
@@ -117,6 +127,11 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
     rebuilt: async (actor, id, n) => store.rebuild((await turnOf(parts, actor, id)).scope, id, n),
     erase: (actor, whose) => erase(parts, actor, whose),
     usage: async (actor, scope) => store.usage(await reach(parts, actor, scope)),
+    checkRoom: async (actor, scope) => {
+      authorize(actor, scope);
+      queue.checkRoom(scope);
+    },
+    load: () => queue.load(),
   };
   return { runtime, turnParts, run };
 }
@@ -167,7 +182,7 @@ function callFunctions(
     },
     async *runDue(actor, thread, options = {}) {
       scopeOfThread(actor, thread);
-      yield* eventsFor(actor, run(thread, { replyTo: "outbox", ...options }));
+      yield* eventsFor(actor, run(thread, { replyTo: "outbox", goesOn: true, ...options }));
     },
   };
 }

@@ -10,6 +10,7 @@ import type {
   OwnChannel,
   OwnSource,
   Request,
+  Scheduling,
   Vault,
 } from "../protocol/index.ts";
 import type { AgentOwner, Store } from "../store/index.ts";
@@ -52,6 +53,8 @@ export interface Parts {
   /** Tells how many tokens the provider reported for the prompt of a request: the next are counted better. */
   readonly observe: (wire: ModelRef, request: Request, reported: number) => void;
   readonly clock: Clock;
+  /** How the turns of this program share its time; left out, as by default. */
+  readonly scheduling?: Scheduling;
   /** `n` bytes of chance. */
   readonly random: (n: number) => Uint8Array;
   /** Where it runs, for layers that tell it; left out, they do not. */

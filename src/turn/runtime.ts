@@ -4,6 +4,7 @@ import type {
   Allowed,
   Budgets,
   ContactId,
+  ContactScope,
   Digest,
   EventId,
   Ledger,
@@ -37,6 +38,7 @@ import type {
   UsageTotal,
 } from "../store/index.ts";
 import type { FeatureApi } from "./feature-api.ts";
+import type { Load } from "./intake/turn-queue.ts";
 
 /** Which conversation. `key` names it inside `(agent, contact, channel)`; the platform issues the thread's id. */
 export interface Conversation {
@@ -148,6 +150,8 @@ export interface RunOptions {
   readonly parameters?: CallParameters | undefined;
   /** How far the turn may go instead of the agent's own limits. */
   readonly limits?: Budgets["turn"];
+  /** Whether it goes on with a chain of agents that ask each other; left out, it does on a thread that another has begun. */
+  readonly goesOn?: boolean;
   /** Told which events the turn has taken, once it is kept: so whoever follows one of them need not ask the record. */
   readonly taken?: (events: readonly EventId[]) => void;
 }
@@ -228,7 +232,7 @@ export interface CoreRuntime {
   /**
    * Runs one turn for the thread's waiting events. Yields nothing if nothing waits; otherwise it ends with exactly one `done`, `waiting`
    * or `failed`, and never throws after its start. Read the events to the end: then the reply counts as delivered.
-   * @throws StrataError before the start: `thread_busy`, `not_allowed`, `thread_not_found`
+   * @throws StrataError before the start: `thread_busy`, `not_allowed`, `thread_not_found`; `queue_full` where somebody waits for the reply
    */
   run(actor: Allowed<"run">, thread: Thread, options?: RunOptions): AsyncGenerator<TurnEvent>;
   /**
@@ -289,6 +293,13 @@ export interface CoreRuntime {
    */
   erase(actor: Allowed<"operate">, whose: Forgotten): Promise<readonly AgentName[]>;
   usage(actor: Allowed<"read">, scope: Scope): Promise<UsageTotal>;
+  /**
+   * Whether this program takes one more turn with the contact: for doors, before they store the message that begins it.
+   * @throws StrataError `queue_full`
+   */
+  checkRoom(actor: Allowed<"run">, scope: ContactScope): Promise<void>;
+  /** How many turns run in this program just now, and how many wait for their place. */
+  load(): Load;
 }
 
 /** Gives the functions of a feature. @throws StrataError `unexpected` where the feature is not in the list */

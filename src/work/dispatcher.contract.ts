@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { agentName } from "../protocol/index.ts";
+import { agentName, contactId } from "../protocol/index.ts";
 import type { Dispatcher, DispatcherParts } from "./dispatcher.ts";
 import type { Due, Job, Notice, Task } from "./job.ts";
 
@@ -151,6 +151,29 @@ export function dispatcherContract(open: OpenDispatcher): void {
       expect(order.slice(0, 6).sort()).toEqual(["ann", "ann", "ann", "bob", "bob", "bob"]);
       expect(most).toBe(2);
       expect(begun.length).toBeLessThan(1_003);
+      await dispatcher.close();
+    });
+
+    it("27.9 of one contact keeps no other contact of the agent waiting for more than one task", async () => {
+      const order: string[] = [];
+      const tasks = ["ann", "ann", "ann", "ann", "bob", "ann", "bob"].map((contact, i) => ({
+        agent: agentName("clerk"),
+        contact: contactId(contact),
+        key: `${i}`,
+        trouble: "A letter was not brought",
+        async *run(): AsyncGenerator<Notice> {
+          waiting.delete(this);
+          order.push(contact);
+          await setImmediate();
+          yield { says: "" };
+        },
+      }));
+      const waiting = new Set<Task>(tasks);
+      const { dispatcher, settle } = opened([{ name: "letters", due: async () => ({ tasks: [...waiting] }) }], 1);
+      await settle();
+      dispatcher.wake();
+      await settle();
+      expect(order.slice(0, 5)).toEqual(["ann", "bob", "ann", "bob", "ann"]);
       await dispatcher.close();
     });
 

@@ -1,4 +1,4 @@
-import { type AgentName, asStrataError, type Clock } from "../protocol/index.ts";
+import { asStrataError, type Clock } from "../protocol/index.ts";
 import type { Job, Notice, Task } from "./job.ts";
 
 /** Does what is due until it is closed. It begins with a look at all jobs. */
@@ -173,7 +173,10 @@ interface Chosen<World> {
   readonly task: Task;
 }
 
-/** Which task is begun next: of the agent that was served longest ago, the one that stands first. */
+/** So many agents and contacts are remembered as served. */
+const REMEMBERED = 10_000;
+
+/** Which task is begun next: of the agent that was served longest ago, and of its contacts of the one that was, the one that stands first. */
 function chooser({
   running,
   isResting,
@@ -181,7 +184,7 @@ function chooser({
   readonly running: ReadonlyMap<string, Running>;
   readonly isResting: (of: string) => boolean;
 }): <World>(lanes: readonly Lane<World>[], counts: (one: Running) => boolean) => Chosen<World> | undefined {
-  const served = new Map<AgentName, number>();
+  const served = new Map<string, number>();
   let serving = 0;
   return (lanes, counts) => {
     const places = Map.groupBy([...running.values()].filter(counts), ({ of }) => of);
@@ -192,11 +195,22 @@ function chooser({
     const open = lanes.flatMap((lane) =>
       lane.ready.filter((task) => checkStart(lane.job.name, task)).map((task) => ({ lane, task })),
     );
-    const since = ({ task }: (typeof open)[number]): number => served.get(task.agent) ?? 0;
+    const since = ({ task: { agent, contact } }: (typeof open)[number]): readonly [number, number] => [
+      served.get(agent) ?? 0,
+      (contact && served.get(`${agent} ${contact}`)) ?? 0,
+    ];
     const [first, ...others] = open;
     if (first === undefined) return undefined;
-    const chosen = others.reduce((best, one) => (since(one) < since(best) ? one : best), first);
-    served.set(chosen.task.agent, ++serving);
+    let [chosen, [agent, contact]] = [first, since(first)];
+    for (const one of others) {
+      const [ofAgent, ofContact] = since(one);
+      if (ofAgent > agent || (ofAgent === agent && ofContact >= contact)) continue;
+      [chosen, [agent, contact]] = [one, [ofAgent, ofContact]];
+    }
+    if (served.size > REMEMBERED) served.clear();
+    serving++;
+    served.set(chosen.task.agent, serving);
+    if (chosen.task.contact !== undefined) served.set(`${chosen.task.agent} ${chosen.task.contact}`, serving);
     return chosen;
   };
 }

@@ -1,4 +1,4 @@
-import type { AgentName, Allowed, Clock } from "../protocol/index.ts";
+import type { AgentName, Allowed, Clock, ContactId } from "../protocol/index.ts";
 import type { Runtime } from "../turn/index.ts";
 
 /** What jobs work with. */
@@ -35,6 +35,8 @@ export interface Due {
 export interface Task {
   /** Whose it is: agents take turns, so that none keeps the others waiting. */
   readonly agent: AgentName;
+  /** With whom; contacts of one agent take turns, too. */
+  readonly contact?: ContactId;
   /** Of tasks with one key, of whatever jobs, one is done after the other: the thread's, where it is about one. */
   readonly key: string;
   /** What is told with the reason where it throws: `Messages for clerk were not handled`. */

@@ -6,7 +6,7 @@ import BetterSqlite3 from "better-sqlite3";
 import { onTestFinished, vi } from "vitest";
 import { agentName, contactId, untrusted } from "../../src/index.ts";
 import { project, strata } from "../cli/strata.ts";
-import { api, type Case, chat, cli, open, type Seen } from "./doors.ts";
+import { answeredBy, api, type Case, chat, cli, open, type Seen, site } from "./doors.ts";
 import { limitedFile } from "./full-disk.ts";
 
 /** What the file holds: where it lies, who else has it open, and what was done to it. */
@@ -90,6 +90,25 @@ export const STORE: readonly Case[] = [
       return cli(["memory", "list"], { cwd });
     },
     says: ["was copied to", "strata store resume"],
+  },
+  {
+    code: "queue_full",
+    when: "as many turns wait in a server as may",
+    provoke: async () => {
+      const { cwd, env } = await answeredBy(
+        () => undefined,
+        (yaml) => `${yaml}\nturns: {atOnce: 1, waiting: 1}\n`,
+      );
+      const { ask, refused } = await site(cwd, env);
+      const say = (key: string) =>
+        ["POST /v1/agents/companion/messages", { contact: "ann", key, text: "Hi!" }] as const;
+      for (const turns of ['"running":1', '"waiting":1']) {
+        void ask(...say(turns)).catch(() => undefined);
+        await vi.waitUntil(async () => (await (await ask("GET /health")).text()).includes(turns), { timeout: 20_000 });
+      }
+      return refused(...say("one more"));
+    },
+    says: ["1 turns wait", "1 of them for ann", /again in \d+ seconds/, "`turns.waiting`"],
   },
   {
     code: "inbox_full",

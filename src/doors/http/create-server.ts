@@ -221,6 +221,8 @@ export interface HealthReport extends Health {
   readonly agents: readonly AgentHealth[];
   /** The data folder. */
   readonly data: string;
+  /** How many turns run just now, and how many wait for their place. */
+  readonly turns: { readonly running: number; readonly waiting: number };
   /** Why it fails, in a sentence. */
   readonly because?: string;
 }

@@ -15,6 +15,7 @@ import {
   type Model,
   orgId,
   type Request,
+  type Scheduling,
   StrataError,
   type Tool,
 } from "../../protocol/index.ts";
@@ -69,10 +70,16 @@ function companion(org: string): Agent {
   return { ...agent, org: orgId(org), tools: agent.tools.filter((tool) => tool.startsWith("memory")) };
 }
 
+/** What a fixture's runtime is given besides. */
+interface FixtureParts {
+  readonly steps?: readonly TurnSteps[];
+  readonly scheduling?: Scheduling;
+}
+
 /** The server over a real runtime and database, with a scripted model or another; two organizations have an agent each, and `more`. */
 export async function httpFixture(
   speaker: readonly Script<Request>[] | Model = [],
-  { steps = [], ...changes }: Partial<ServerParts> & { readonly steps?: readonly TurnSteps[] } = {},
+  { steps = [], scheduling, ...changes }: Partial<ServerParts> & FixtureParts = {},
   more: readonly Agent[] = [],
   tools: readonly Tool[] = [],
 ): Promise<HttpFixture> {
@@ -103,6 +110,7 @@ export async function httpFixture(
     holder: "test",
     alive: () => true,
     features: [...(await allFeatures()), ...testFeatures(steps)],
+    ...(scheduling && { scheduling }),
   });
   const operator = allow({ org: orgId("home"), id: actorId("token:operator"), role: "operator" }, "operate");
   const parts: ServerParts = {
@@ -111,7 +119,7 @@ export async function httpFixture(
     runtime,
     site: siteOf({ host: "127.0.0.1", port: 4600 }),
     actorOf: actorsBy({ runtime: changes.runtime ?? runtime, operator }, TOKEN),
-    health: async () => ({ status: "ok", version: "1.2.3", agents: [], data: "/data" }),
+    health: async () => ({ status: "ok", version: "1.2.3", agents: [], data: "/data", turns: runtime.load() }),
     modelNameOf: () => "scripted",
     modelChoiceOf: () => ({ ref: "scripted", because: "the test chose it" }),
     modelOf,

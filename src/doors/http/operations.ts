@@ -92,6 +92,12 @@ async function respond(
 ): Promise<Response> {
   const { actor, gone } = raw;
   const callWith = (signal: AbortSignal) => ({ actor, signal, progress: () => {} });
+  const { waiting } = doors.runtime.load();
+  const queued = (answer: Response): Response => {
+    // Of a stream it arrives at once, while the turn waits.
+    if (waiting > 0) answer.headers.set("queue-length", String(waiting));
+    return answer;
+  };
   switch (operation.kind) {
     case "value": {
       const answer = await doors.turns.attend((stop) => operation.run(doors, given, callWith(stop)));
@@ -111,10 +117,10 @@ async function respond(
         query,
         gone,
       });
-      return ran instanceof Response ? ran : Response.json(ran);
+      return queued(ran instanceof Response ? ran : Response.json(ran));
     }
     case "run":
-      return runAnswer(doors.turns, operation.run(doors, given, callWith(gone)), raw);
+      return queued(await runAnswer(doors.turns, operation.run(doors, given, callWith(gone)), raw));
     case "file": {
       const { type, text } = await operation.run(doors, given, callWith(gone));
       // JSON is always UTF-8, and its media type has no such parameter.

@@ -78,7 +78,7 @@ async function healthOf({ runtime, operator, modelNameOf, data, version, trouble
   const agents = runtime
     .agents(operator)
     .map((agent) => ({ name: agent.name, version: agent.version, model: modelNameOf(agent) }));
-  const report = { version, agents, data };
+  const report = { version, agents, data, turns: runtime.load() };
   return because === undefined ? { status: "ok", ...report } : { status: "failing", ...report, because };
 }
 

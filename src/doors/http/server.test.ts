@@ -21,6 +21,7 @@ describe("the server", () => {
       version: "1.2.3",
       agents: [],
       data: "/data",
+      turns: { running: 0, waiting: 0 },
     });
   });
 

@@ -43,6 +43,7 @@ const runs: Job = {
         tasks: threads.map(
           (thread): Task => ({
             agent: name,
+            contact: thread.scope.contact,
             key: thread.id,
             trouble: `A run of ${name} did not go on`,
             async *run(signal): AsyncGenerator<Notice> {

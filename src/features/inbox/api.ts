@@ -51,6 +51,7 @@ export interface InboxMessage {
 /** A thread on which something waits that could be answered now. */
 export interface WaitingThread {
   readonly thread: ThreadId;
+  readonly contact: ContactId;
   /** When the message came that waits longest, in real time. */
   readonly since: number;
   /** Whether nobody answers it but who looks after what waits; else whoever posted it may be about to. */
@@ -120,7 +121,12 @@ async function waiting(parts: TurnParts, agent: Agent): Promise<readonly Waiting
   const found = all.filter(({ thread }) => !waiting.isStopped(thread));
   if (found.length === 0) return [];
   if ((await steps.refusal(parts, { agent, waits: async () => true })) !== undefined) return [];
-  return found.map(({ thread, first }) => ({ thread, since: issuedAt(first), isHanded: waiting.isHandedOver(thread) }));
+  return found.map(({ thread, contact, first }) => ({
+    thread,
+    contact,
+    since: issuedAt(first),
+    isHanded: waiting.isHandedOver(thread),
+  }));
 }
 
 /**

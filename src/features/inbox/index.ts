@@ -6,6 +6,7 @@ import { count, minute, oneLine, printable, type Style, setIn, unansweredLine } 
 import {
   type Agent,
   asStrataError,
+  type ContactId,
   type ContentItem,
   type EventPart,
   isMedia,
@@ -139,8 +140,9 @@ const messages: Job = {
 
 async function dueOf({ runtime, operator, clock }: Parameters<Job["due"]>[0], { name, inbox }: Agent): Promise<Due> {
   const waits = await runtime.use(INBOX_API).waiting(operator, name);
-  const task = (key: string, turn: (signal: AbortSignal) => AsyncIterable<TurnEvent>): Task => ({
+  const task = (key: string, turn: (signal: AbortSignal) => AsyncIterable<TurnEvent>, contact?: ContactId): Task => ({
     agent: name,
+    ...(contact !== undefined && { contact }),
     key,
     trouble: `Messages for ${name} were not handled`,
     run: (signal) => handled(turn(signal), signal),
@@ -152,13 +154,14 @@ async function dueOf({ runtime, operator, clock }: Parameters<Job["due"]>[0], { 
     return { tasks: waits.length === 0 ? [] : [all] };
   }
   const isDue = ({ since, isHanded }: (typeof waits)[number]): boolean => isHanded || since + LEFT <= clock.real();
-  const tasks = waits.filter(isDue).map(({ thread: id }) =>
-    task(id, async function* (signal) {
+  const tasks = waits.filter(isDue).map(({ thread: id, contact }) => {
+    const turn = async function* (signal: AbortSignal): AsyncGenerator<TurnEvent> {
       const thread = await runtime.thread(operator, id);
       // Nobody listens: the reply stays in the outbox for whoever fetches it, or for the agent's `deliver`.
       yield* runtime.run(operator, thread, { signal, replyTo: "outbox" });
-    }),
-  );
+    };
+    return task(id, turn, contact);
+  });
   const later = waits.filter((one) => !isDue(one)).map(({ since }) => since + LEFT);
   return { tasks, next: later.length === 0 ? undefined : Math.min(...later) };
 }

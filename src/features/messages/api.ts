@@ -108,7 +108,7 @@ export const MESSAGE_API = featureApi<MessageApi>("messages");
 
 interface Ports {
   readonly parts: Parts;
-  readonly runtime: Pick<Runtime, "contact" | "post" | "openAndPost" | "ended">;
+  readonly runtime: Pick<Runtime, "checkRoom" | "contact" | "post" | "openAndPost" | "ended">;
   readonly run: Run;
 }
 
@@ -183,7 +183,7 @@ async function stored(
   const to = await placeOf({ parts, runtime }, actor, message);
   const now = (["mode", "parameters"] as const).find((field) => message[field] !== undefined);
   if (now !== undefined && follow === "queue") throw new StrataError("invalid_input", inQueue(now), { field: now });
-  if (follow !== "queue") allow(actor, "run");
+  if (follow !== "queue") await runtime.checkRoom(allow(actor, "run"), to.scope);
   // Contacts must not choose how much of the prompt is sent, or how the model answers.
   if (now !== undefined) allow(actor, "operate");
   if (message.line !== undefined) checkLine(await agentOf(parts, actor, to), message.line);

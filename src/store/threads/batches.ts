@@ -49,11 +49,11 @@ export async function waitingThreads(
     })
   ).flat();
   const staged = new Set(interrupted.flatMap((one) => one.staged));
-  const free = interrupted.filter(({ isHeld }) => !isHeld).map(({ row, first }) => ({ thread: row.id, first }));
-  const alone: { readonly thread: Waiting["row"]["id"]; readonly first: EventId }[] = [];
-  for await (const { row, first } of unheld(tx, of, wish)) alone.push({ thread: row.id, first });
-  return [...free, ...alone.filter(({ thread }) => !staged.has(thread))].flatMap(({ thread, first }) =>
-    first === undefined ? [] : [{ thread, first }],
+  const free = interrupted.filter(({ isHeld }) => !isHeld).map(({ row, first }) => ({ row, first }));
+  const alone: Pick<Waiting, "row" | "first">[] = [];
+  for await (const { row, first } of unheld(tx, of, wish)) alone.push({ row, first });
+  return [...free, ...alone.filter(({ row }) => !staged.has(row.id))].flatMap(({ row: { id, contact }, first }) =>
+    first === undefined ? [] : [{ thread: id, contact, first }],
   );
 }
 

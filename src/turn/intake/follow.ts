@@ -16,7 +16,7 @@ export async function* follow(parts: Parts, run: Run, thread: Thread, options: R
   for (let turns = 0, tries = 0; ; turns++) {
     let last: TurnEvent | undefined;
     try {
-      for await (const event of run(thread, options)) {
+      for await (const event of run(thread, turns === 0 ? options : { ...options, goesOn: true })) {
         last = event;
         yield event;
       }

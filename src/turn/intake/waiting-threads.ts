@@ -1,4 +1,4 @@
-import type { ThreadId, TurnEvent } from "../../protocol/index.ts";
+import { asStrataError, type ThreadId, type TurnEvent } from "../../protocol/index.ts";
 
 /** What this program knows about threads with waiting messages that is not in the record. */
 export interface WaitingThreads {
@@ -23,10 +23,16 @@ export function openWaitingThreads(): WaitingThreads {
     isStopped: (thread) => stopped.has(thread),
     async *watch(thread, turn) {
       stopped.delete(thread);
-      for await (const event of turn) {
-        if (event.type === "turn-start") handed.delete(thread);
-        if (event.type === "failed" && event.error.code === "turn_cancelled") stopped.add(thread);
-        yield event;
+      try {
+        for await (const event of turn) {
+          if (event.type === "turn-start") handed.delete(thread);
+          if (event.type === "failed" && event.error.code === "turn_cancelled") stopped.add(thread);
+          yield event;
+        }
+      } catch (thrown) {
+        // Cancelled before its turn had a place.
+        if (asStrataError(thrown).code === "turn_cancelled") stopped.add(thread);
+        throw thrown;
       }
     },
   };

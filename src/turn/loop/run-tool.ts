@@ -12,6 +12,7 @@ import {
   type Untrusted,
   untrusted,
 } from "../../protocol/index.ts";
+import { INSIDE_TURN } from "../intake/turn-queue.ts";
 import type { Parts } from "../parts.ts";
 import { checkedWrites } from "../tools/index.ts";
 import { abandoned, failed, STOPPED, stoppedBefore, tookTooLong, wrongState } from "../wording.ts";
@@ -105,7 +106,7 @@ async function acted(
   context: ToolContext,
 ): Promise<ToolOutcome> {
   try {
-    return await tool.run(input, context);
+    return await INSIDE_TURN.run(true, () => tool.run(input, context));
   } finally {
     const { scope, thread } = context;
     if (tool.effect === "external" && (await store.thread(scope, thread)) === undefined) await removeFiles(scope);

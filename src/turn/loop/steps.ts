@@ -40,6 +40,7 @@ import type {
 import type { AlsoStored, Caller, NewOpenCall, Start, Thread } from "../../store/index.ts";
 import type { ModelCard } from "../../wire/index.ts";
 import type { Lease } from "../intake/lease.ts";
+import type { TurnQueue } from "../intake/turn-queue.ts";
 import type { WaitingThreads } from "../intake/waiting-threads.ts";
 import type { Parts } from "../parts.ts";
 import type { CallParameters, ReplyTo, RunOptions } from "../runtime.ts";
@@ -70,11 +71,12 @@ export interface TurnSetup {
   readonly reasoning?: Parameters["reasoning"];
 }
 
-/** What a turn is made from: the parts, what this program's other turns spend, the steps that features add, and what it knows of waiting threads. */
+/** What a turn is made from: the parts, what this program's other turns spend, the steps that features add, what it knows of waiting threads, and who waits for a place. */
 export interface TurnParts extends Parts {
   readonly spending: SpendTracker;
   readonly steps: Steps;
   readonly waiting: WaitingThreads;
+  readonly queue: TurnQueue;
 }
 
 /** Who would begin a turn. */

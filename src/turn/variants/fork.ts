@@ -81,7 +81,8 @@ export async function* regenerate(
     return { ...said, id: eventId(issueId("event", parts.clock.real(), parts.random(10))) };
   });
   await parts.store.receive(thread.scope, thread.id, events);
-  const run: Run = (of, how) => runTurn(parts, of, how);
+  const run: Run = (of, { goesOn = false, ...how }) =>
+    parts.queue.inPlace({ ...of.scope, goesOn }, how.signal, () => runTurn(parts, of, how));
   yield* follow(parts, run, thread, isSent ? { ...options, replyTo: "outbox" } : options);
 }
 

@@ -1,0 +1,71 @@
+import { expect, it } from "vitest";
+import { scripted } from "../../models/index.ts";
+import { DEFAULT_SCHEDULING, type Model, type ModelEvent } from "../../protocol/index.ts";
+import { at, httpFixture, to } from "./index.contract.ts";
+
+/** A model that answers when it is let, and how many wait for that. */
+function gatedModel() {
+  const { model } = scripted(Array.from({ length: 50 }, () => "Yes."));
+  const gate = Promise.withResolvers<void>();
+  let asked = 0;
+  const gated: Model = {
+    ...model,
+    async *send(request, options): AsyncGenerator<ModelEvent> {
+      asked++;
+      await gate.promise;
+      yield* model.send(request, options);
+    },
+  };
+  return { gated, open: gate.resolve, asked: () => asked };
+}
+
+it("27.9 29.5 a full queue answers 503 with Retry-After and stores nothing; who has less than their share still gets in", async () => {
+  const { gated, open, asked } = gatedModel();
+  const stand = await httpFixture(gated, { scheduling: { ...DEFAULT_SCHEDULING, atOnce: 1, waiting: 2 } });
+  const say = (thread: string, text: string) => stand.json(...to(thread, { text }));
+  const threads = await Promise.all(["1", "2", "3", "4"].map((key) => stand.open("ann", key)));
+  const [first = "", second = "", third = "", fourth = ""] = threads;
+  const running = say(first, "Hi!");
+  await expect.poll(asked).toBe(1);
+  const waiting = [say(second, "Hi!"), say(third, "Hi!")];
+  await expect.poll(() => stand.runtime.load()).toEqual({ running: 1, waiting: 2 });
+  const refused = await stand.ask(...to(fourth, { text: "Hi!" }));
+  expect(refused.status).toBe(503);
+  expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  expect(await refused.json()).toMatchObject({
+    error: {
+      code: "queue_full",
+      retry: true,
+      message: expect.stringMatching(/2 turns wait.* ann .*again in \d+ seconds/),
+    },
+  });
+  const stored = await stand.json(`GET /v1/threads/${fourth}/slots`);
+  expect(at(stored.body, "slots")).toEqual([]);
+  expect((await stand.json(`POST /v1/threads/${fourth}/run`)).status).toBe(503);
+  // Whoever does not wait for the answer is not refused, and neither is another contact.
+  expect(await stand.json(...to(fourth, { text: "Later.", follow: "queue" }))).toMatchObject({ status: 202 });
+  const bob = say(await stand.open("bob"), "Hi!");
+  await expect.poll(() => stand.runtime.load().waiting).toBe(3);
+  open();
+  const ends = await Promise.all([running, ...waiting, bob]);
+  expect(ends.map(({ status, body }) => [status, at(body, "done", "text")])).toEqual(ends.map(() => [200, "Yes."]));
+  expect((await stand.json(`POST /v1/threads/${fourth}/run`)).status).toBe(200);
+});
+
+it("29.5 /health and reads never wait behind turns, and a stream says how many turns wait before its own", async () => {
+  const { gated, open, asked } = gatedModel();
+  const stand = await httpFixture(gated, { scheduling: { ...DEFAULT_SCHEDULING, atOnce: 1 } });
+  const all = [stand.json(...to(await stand.open("c0"), { text: "Hi!" }))];
+  await expect.poll(asked).toBe(1);
+  for (let i = 1; i <= 20; i++) all.push(stand.json(...to(await stand.open(`c${i}`), { text: "Hi!" })));
+  await expect.poll(() => stand.runtime.load().waiting).toBe(20);
+  const stream = await stand.ask(...to(await stand.open("ann"), { text: "Hi!" }, { stream: true }));
+  expect([stream.status, stream.headers.get("queue-length")]).toEqual([200, "20"]);
+  const health = await stand.json("GET /health");
+  expect(health).toMatchObject({ status: 200, body: { turns: { running: 1 } } });
+  expect((await stand.json("GET /v1/threads")).status).toBe(200);
+  expect(asked()).toBe(1);
+  open();
+  expect((await Promise.all(all)).map(({ status }) => status)).toEqual(all.map(() => 200));
+  expect(await stream.text()).toContain("event: done");
+});
