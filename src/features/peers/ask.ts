@@ -78,9 +78,12 @@ export async function askPeer(
   const trust = lowestTrust(["agent", context.taint, ...(shared ? [shared.trust] : [])]);
   const asked = { type: "payload", payloadType: edge.payload.type, payload } as const;
   const content = [asked, ...(shared ? [shared.part] : [])];
+  const { ttlHours } = setup.agent.buffer ?? {};
+  const seconds = edge.seconds ?? (ttlHours && ttlHours * 3_600);
   return answersLater(context, {
     waitsFor: "agent",
     reserved,
+    ...(seconds && { seconds }),
     starts: (caller) => [startOf(turn, { caller, agent, content, trust, ...(forkedFrom && { forkedFrom }) })],
   });
 }

@@ -34,6 +34,14 @@ const PEER = z.strictObject({
     .describe(
       "What of its conversation the asked agent is shown with each question: `none`, `summary` (which its own model writes), `{last: N}`, `full`, or `fork`: an agent that asks itself goes on from its own conversation, up to its last finished reply. Default: `none`.",
     ),
+  seconds: z
+    .int()
+    .min(1)
+    .max(31_536_000)
+    .optional()
+    .describe(
+      "After so many seconds without an answer, the asking agent goes on without it; what comes later is a new event for it. Default: `ttlHours` of its `buffer`, and without that never.",
+    ),
 });
 
 const PEERS = z
@@ -46,7 +54,7 @@ const PEERS = z
   .max(50)
   .optional()
   .describe(
-    "The agents that it may ask, each by a tool of its own, `ask_` and the name: names, or maps with `name`, `tools` and `share`. Default: nobody.",
+    "The agents that it may ask, each by a tool of its own, `ask_` and the name: names, or maps with `name`, `tools`, `share` and `seconds`. Default: nobody.",
   );
 type WrittenPeers = z.output<typeof PEERS>;
 
@@ -67,6 +75,7 @@ const STORED_PEERS = z
       answers: z.exactOptional(JSON_OBJECT),
       tools: z.exactOptional(z.array(z.string()).readonly()),
       share: z.exactOptional(STORED_SHARE),
+      seconds: z.exactOptional(z.number()),
     }),
   )
   .readonly();
@@ -90,7 +99,7 @@ function payloadAt(place: KeyPlace, name: string): Payload {
 function freezePeers(value: WrittenPeers, place: KeyPlace): readonly Edge[] | undefined {
   if (value === undefined || value.length === 0) return undefined;
   return value.flatMap((one): Edge[] => {
-    const { name, tools, share = "none" } = typeof one === "string" ? { name: one } : one;
+    const { name, tools, share = "none", seconds } = typeof one === "string" ? { name: one } : one;
     const callee = place.agents[name];
     // It was refused.
     if (callee === undefined) return [];
@@ -102,6 +111,7 @@ function freezePeers(value: WrittenPeers, place: KeyPlace): readonly Edge[] | un
         ...(output !== undefined && { answers: output }),
         ...(tools && { tools }),
         ...(share !== "none" && { share }),
+        ...(seconds && { seconds }),
       },
     ];
   });

@@ -104,3 +104,32 @@ it("S20 has the numbers of the seed, and changes nothing of an agent without the
   expect(agent?.buffer).toEqual({ ttlHours: 24 });
   expect(loadYaml(GREETER).agents.get(greeter)?.buffer).toBeUndefined();
 });
+
+it("27.6 a call is waited for no longer than the edge says, or the caller's `ttlHours`; what comes later is a new event, and nothing is idle meanwhile", async () => {
+  const edge = GREETER.replace("peers: [shouter]", "peers: [{name: shouter, seconds: 60}]");
+  for (const [yaml, seconds] of [
+    [edge, 60],
+    [with_("{ttlHours: 24}"), 24 * 3_600],
+  ] as const) {
+    const real = { at: Date.UTC(2026, 10, 21) };
+    const { open, post, runtime, asked, store } = await organism(
+      yaml,
+      { greeter: [asks("shouter", { name: "Ada" }), "Nobody answers.", "There it is."], shouter: ["ADA!"] },
+      { parts: { clock: { real: () => real.at, recorded: () => real.at } } },
+    );
+    const thread = await open();
+    await post(thread, HELLO);
+    await collect(runtime.run(OPERATOR, thread));
+    real.at += seconds * 1_000 - 1;
+    expect(await runtime.answerOverdue(OPERATOR, greeter)).toEqual([]);
+    expect(await runtime.use(PEER_API).idle(OPERATOR, greeter)).toEqual([]);
+    real.at += 1;
+    expect(await runtime.answerOverdue(OPERATOR, greeter)).toEqual([thread.id]);
+    expect((await collect(runtime.run(OPERATOR, thread))).at(-1)).toMatchObject({ text: "Nobody answers." });
+    const [late] = await asked("shouter");
+    if (late === undefined) throw new Error("nobody was asked");
+    await collect(runtime.runDue(OPERATOR, late));
+    expect((await store.untaken(thread.scope, thread.id)).map(({ kind }) => kind)).toEqual(["answer"]);
+    expect((await collect(runtime.runDue(OPERATOR, thread))).at(-1)).toMatchObject({ text: "There it is." });
+  }
+});
