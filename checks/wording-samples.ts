@@ -388,6 +388,14 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
       ["Shop phone", undefined],
     ],
   },
+  "features/learning": {
+    failedTurn: [["model_failed"]],
+    correctionText: [
+      [{ situation: "What is a swap?", wrong: "It costs $30.", instead: "It costs $25." }],
+      [{ situation: "", wrong: "", instead: "We open at nine." }],
+      [{ situation: "Hello", wrong: "Cheers!", instead: "" }],
+    ],
+  },
   "features/drafts": {
     draftsWait: [[1], [3]],
     sentEdited: [["We open at nine."]],

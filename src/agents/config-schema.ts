@@ -60,7 +60,7 @@ export const LAYER = z.strictObject({
     .max(50)
     .optional()
     .describe(
-      "For `source: recall` and `recent`: the highest number of memories, however large the `budget` is. Default 12, and 5.",
+      "For `source: recall` and `recent`: the highest number of memories, however large the `budget` is. Default 12, and 5. For `source: corrections`: the highest number of corrections. Default 3.",
     ),
   setting: slug().optional().describe("For `source: setting`: which of the agent's `settings`."),
   texts: z

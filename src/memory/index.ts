@@ -1,7 +1,7 @@
 /** Search in earlier messages: how texts become terms, and how results are ranked. Pure, and the same for every database. */
 
 export { type AskedText, asksChange, asksHelp, asksIn } from "./asked.ts";
-export { fold, foldName } from "./fold.ts";
+export { fold, foldedWords, foldName } from "./fold.ts";
 export { fuse, type Near, type Nearby } from "./fuse.ts";
 export type { Candidate, IndexSize, LexicalIndex, PlacedUnit, Unit, UnitHead, WeightedTerm } from "./lexical-index.ts";
 export { listIndex } from "./list-index.ts";
@@ -19,3 +19,4 @@ export {
 } from "./standing.ts";
 export { type Topic, type TopicText, topicsOf } from "./topics.ts";
 export { FLAGS, unitsOf } from "./units.ts";
+export { STOP_WORDS } from "./word-lists.ts";

@@ -209,6 +209,7 @@ const BOUNDED = [
   ],
   ...[
     "layer.diff",
+    "lesson.show",
     "memory.show",
     "memory.search",
     "memory.explain",

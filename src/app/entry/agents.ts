@@ -5,6 +5,7 @@ import * as fetch from "../../features/fetch/config.ts";
 import * as files from "../../features/files/config.ts";
 import * as handlers from "../../features/handlers/config.ts";
 import * as inbox from "../../features/inbox/config.ts";
+import * as learning from "../../features/learning/config.ts";
 import * as life from "../../features/life/config.ts";
 import * as limits from "../../features/limits/config.ts";
 import * as logs from "../../features/logs/config.ts";
@@ -46,7 +47,8 @@ type LayerSources = typeof memories.SOURCES &
   typeof settings.SOURCES &
   typeof runtime.SOURCES &
   typeof organization.SOURCES &
-  typeof drafts.SOURCES;
+  typeof drafts.SOURCES &
+  typeof learning.SOURCES;
 
 /** The keys of agents that features bring, in the order of the configuration page. They are small, and read before anything runs. */
 export const AGENT_KEYS: AgentKeys = {
@@ -81,6 +83,7 @@ export const LAYER_SOURCES: LayerSources = {
   ...runtime.SOURCES,
   ...organization.SOURCES,
   ...drafts.SOURCES,
+  ...learning.SOURCES,
 };
 
 /** The contents of strata.yaml, as a program writes them. */

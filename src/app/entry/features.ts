@@ -75,6 +75,11 @@ export const FEATURES: readonly Listed<World>[] = [
     load: async () => (await import("../../features/keys/index.ts")).FEATURE,
   },
   {
+    name: "learning",
+    nouns: { lesson: "list what edits, answers and failures taught an agent, show and dismiss one" },
+    load: async () => (await import("../../features/learning/index.ts")).FEATURE,
+  },
+  {
     name: "life",
     nouns: {
       life: "show the condition of an agent that lives by itself, and run a turn of its own",

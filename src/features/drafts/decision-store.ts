@@ -11,6 +11,7 @@ import {
   type Role,
   type Scope,
   type Spoken,
+  StrataError,
   spoken,
   type ThreadId,
   type Trust,
@@ -19,10 +20,13 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import {
+  type AgentOwner,
   type ArrivingEvent,
   addEvents,
   addLateReply,
   append,
+  atMost,
+  inOrder,
   keepOwn,
   openRow,
   owner,
@@ -191,6 +195,27 @@ export async function read(tx: Tx, row: DraftTable): Promise<Draft> {
     at,
     ...(decided && { decided }),
   };
+}
+
+/** Drafts about which somebody decided, of one agent, in the order of the record from a link on. */
+export async function decidedAfter(
+  tx: Tx,
+  { org, agent }: AgentOwner,
+  link: number,
+  limit: number,
+): Promise<readonly (Draft & { readonly link: number })[]> {
+  const acts = query
+    .selectFrom("draft_act")
+    .selectAll()
+    .where((eb) => eb.and({ org, agent }))
+    .where("link", ">", link)
+    .orderBy("link")
+    .limit(atMost(limit));
+  return inOrder(await tx.all(acts), async ({ link: at, ...act }) => {
+    const row = await findDraft(tx, act, act.draft);
+    if (row === undefined) throw new StrataError("record_broken", `draft ${act.draft} is decided, and is not there`);
+    return { ...(await read(tx, row)), link: at };
+  });
 }
 
 export async function decideDraft(tx: Tx, scope: ContactScope, id: DraftId, decision: DraftDecision): Promise<Draft> {

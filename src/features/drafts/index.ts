@@ -52,6 +52,9 @@ import {
 import { DRAFT_STORE } from "./store.ts";
 import { discarded, draftsWait, sentAsIs, sentEdited, WORDING } from "./wording.ts";
 
+export { decidedAfter } from "./decision-store.ts";
+export { DRAFT_STORE } from "./store.ts";
+
 const DECISION = ownKind("draft");
 
 /** Withholds what is not to go out at once. */

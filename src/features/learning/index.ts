@@ -1,0 +1,223 @@
+/** What an agent learns: lessons from what people changed, corrections that fit a message. */
+
+import { z } from "zod";
+import { count, number, type Style, setIn } from "../../print/index.ts";
+import { type AgentName, type Allowed, doneBy, isoSecond, TRUSTS } from "../../protocol/index.ts";
+import { accessTo, featureApi, type Parts, recordAct } from "../../turn/index.ts";
+import type { Job, Notice } from "../../work/index.ts";
+import { turnColumn } from "../column.ts";
+import type { Feature } from "../feature.ts";
+import { list, NEXT, nextAfter, OF_AGENT, PAGE, TIME } from "../fields.ts";
+import { type Operation, operation } from "../operation.ts";
+import { type Lesson, learnFromRecord, lessonsOf } from "./lessons.ts";
+import { STEPS } from "./steps.ts";
+import { LEARNING_STORE, LESSON_KINDS, LESSON_NOT_FOUND } from "./store.ts";
+
+const STATES = ["open", "ended", "dismissed"] as const;
+
+const LESSON = z
+  .object({
+    id: z.string(),
+    kind: z
+      .enum(LESSON_KINDS)
+      .describe("what it was taken from: an edited draft, an answer of a person, a turn that died"),
+    situation: z.string().describe("what the contact had written"),
+    wrong: z.string().describe("what went wrong"),
+    instead: z.string().describe("what a person did instead"),
+    trust: z
+      .enum(TRUSTS)
+      .describe("whose words it is: the author's, or the contact's where they repeat what the contact said"),
+    support: z.number().describe("by how many contacts it was taught"),
+    times: z.number(),
+    confidence: z.number().describe("from 0 to 1: how likely it holds for other contacts"),
+    contacts: list(z.string()).describe("the newest of them"),
+    threads: list(z.string()).describe("the newest conversations that taught it"),
+    first: TIME,
+    at: TIME,
+    state: z.enum(STATES).describe("`ended`: a newer edit takes it back or says otherwise"),
+  })
+  .meta({ id: "Lesson", description: "What edits, answers and failures taught an agent. No request shows it." });
+
+/** What the agent has learned from its record. */
+export interface LearningApi {
+  /** The lessons, the newest first. Reads what is new in the record before. @throws StrataError `agent_not_found` */
+  lessons(actor: Allowed<"operate">, agent: AgentName): Promise<readonly Lesson[]>;
+  /** @throws StrataError `lesson_not_found` */
+  lesson(actor: Allowed<"operate">, agent: AgentName, id: string): Promise<Lesson>;
+  /** It is not offered any more, and no message is shown its corrections. @throws StrataError `lesson_not_found` */
+  dismissLesson(actor: Allowed<"operate">, agent: AgentName, id: string): Promise<Lesson>;
+  /** Learns from what is new in the record. Gives how many things taught something. */
+  learnFromRecord(actor: Allowed<"operate">, agent: AgentName): Promise<number>;
+}
+
+/** The functions of learning, as `runtime.use` gives them. */
+export const LEARNING_API = featureApi<LearningApi>("learning");
+
+function learningApi(parts: Parts): LearningApi {
+  const read = async (actor: Allowed<"operate">, name: AgentName) => {
+    const access = accessTo(parts, actor, name);
+    await learnFromRecord(parts, access.owner);
+    return { access, lessons: await lessonsOf(parts, { ...access.owner, contact: null }) };
+  };
+  const one = async (actor: Allowed<"operate">, name: AgentName, id: string) => {
+    const { access, lessons } = await read(actor, name);
+    const lesson = lessons.find((known) => known.id === id);
+    if (lesson !== undefined) return { access, lesson };
+    const says = `${name} has no lesson ${JSON.stringify(id)}; \`strata lesson list ${name}\` shows those there are`;
+    throw LESSON_NOT_FOUND.of(says, { agent: name, lesson: id });
+  };
+  return {
+    lessons: async (actor, name) => {
+      const { access, lessons } = await read(actor, name);
+      await recordAct(access, "read lessons", `lessons: ${lessons.length}`);
+      return lessons;
+    },
+    lesson: async (actor, name, id) => {
+      const { access, lesson } = await one(actor, name, id);
+      await recordAct(access, "read lessons", id);
+      return lesson;
+    },
+    dismissLesson: async (actor, name, id) => {
+      const { access, lesson } = await one(actor, name, id);
+      const at = parts.clock.recorded();
+      await parts.store.part(LEARNING_STORE).dismiss(access.owner, { lesson: id, ...doneBy(actor), at });
+      return { ...lesson, state: lesson.state === "open" ? "dismissed" : lesson.state };
+    },
+    learnFromRecord: (actor, name) => learnFromRecord(parts, accessTo(parts, actor, name).owner),
+  };
+}
+
+const ONE = OF_AGENT.extend({ lesson: z.string().min(1).max(64).describe("a lesson, lsn_…") });
+
+const listLessons = operation({
+  name: "lesson.list",
+  does: "List what edited drafts, answers of people and failed turns taught an agent, the newest first; each access is recorded.",
+  may: "operate",
+  at: "GET /v1/agents/{agent}/lessons",
+  takes: OF_AGENT.extend({
+    state: z
+      .enum([...STATES, "all"])
+      .default("open")
+      .describe("only in this state"),
+    ...PAGE,
+  }),
+  gives: z.object({ lessons: list(LESSON), ...NEXT }),
+  list: "lessons",
+  command: { examples: ["lesson list", "lesson list companion --state all"], opens: "data" },
+  run: async ({ runtime }, { agent, state, limit, after }, { actor }) => {
+    const all = await runtime.use(LEARNING_API).lessons(actor, agent);
+    const wanted = all
+      .filter((one) => state === "all" || one.state === state)
+      .sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
+      .filter(({ at, id }) => after === undefined || at < after.at || (at === after.at && id < after.id));
+    const lessons = wanted.slice(0, limit);
+    return { lessons, ...nextAfter(lessons, limit, ({ at, id }) => ({ at, id })) };
+  },
+  show: ({ lessons }, { style, given: { agent } }) =>
+    lessons.length === 0
+      ? [`${agent} has no such lesson.`]
+      : [...lessons.flatMap((one) => lines(one, style)), style.dim(count(lessons.length, "lesson"))],
+});
+
+const showLesson = operation({
+  name: "lesson.show",
+  does: "Show one lesson of an agent with the conversations that taught it; the access is recorded.",
+  may: "operate",
+  at: "GET /v1/agents/{agent}/lessons/{lesson}",
+  takes: ONE,
+  gives: LESSON,
+  command: { words: ["lesson"], examples: ["lesson show lsn_0123456789ab"], opens: "data" },
+  run: ({ runtime }, { agent, lesson }, { actor }) => runtime.use(LEARNING_API).lesson(actor, agent, lesson),
+  show: (lesson, { style }) => [
+    ...lines(lesson, style),
+    `  first taught ${isoSecond(lesson.first)}, in ${count(lesson.threads.length, "conversation")}: ${lesson.threads.join(", ")}`,
+  ],
+});
+
+const dismissLesson = operation({
+  name: "lesson.dismiss",
+  does: "Mark a lesson as dismissed: it is offered to no digest any more, and its corrections are shown with no message.",
+  may: "operate",
+  at: "POST /v1/agents/{agent}/lessons/{lesson}/dismiss",
+  takes: ONE,
+  gives: LESSON,
+  command: { words: ["lesson"], examples: ["lesson dismiss lsn_0123456789ab"], opens: "data" },
+  run: ({ runtime }, { agent, lesson }, { actor }) => runtime.use(LEARNING_API).dismissLesson(actor, agent, lesson),
+  show: ({ id, state }) => [`${id} is ${state}.`],
+});
+
+function lines({ id, kind, situation, wrong, instead, state, ...rest }: Lesson, style: Style): readonly string[] {
+  const { support, times, confidence, trust, at } = rest;
+  const head = `${id} · ${kind} · ${count(support, "contact")}, ${count(times, "time")} · confidence ${confidence} · ${trust} · ${isoSecond(at)} · ${state}`;
+  const part = (name: string, text: string): readonly string[] =>
+    text === "" ? [] : setIn(text, { first: `  ${name}: `, more: "    " }, style);
+  return [
+    ...setIn(head, { first: "", more: "    " }, style).map(style.dim),
+    ...part("when", situation),
+    ...part("wrong", wrong),
+    ...part("instead", instead),
+  ];
+}
+
+const USE = z
+  .object({
+    version: z
+      .number()
+      .nullable()
+      .describe("the learning version; 0: none was active; null: the agent has no layer for it"),
+    rules: z.number().describe("how many of its rules were sent"),
+    stale: z.number().describe("how many were left out because what they name has changed"),
+    corrections: list(z.string()).describe("the drafts whose corrections were shown"),
+  })
+  .describe("what of all that was learned stood in its requests, by ids and counts");
+
+const RETRIEVAL = turnColumn({
+  name: "retrieval_context",
+  schema: USE,
+  read: async ({ runtime, actor }, { org, agent }, turns) =>
+    runtime.keeps(actor, { org, agent, contact: null }, LEARNING_STORE).used(
+      { org, agent },
+      turns.map(({ id }) => id),
+    ),
+  show: ({ version, rules, stale, corrections }) =>
+    [
+      ...(version === null
+        ? []
+        : version === 0
+          ? ["no learning version"]
+          : [`learning version ${version}, ${count(rules, "rule")}`]),
+      ...(stale === 0 ? [] : [`${number(stale)} stale`]),
+      corrections.length === 0 ? "no corrections" : `corrections of ${corrections.join(", ")}`,
+    ].join(" · "),
+});
+
+/** Reads what is new in the record of each agent: whether it digests lessons or not. */
+const reading: Job = {
+  name: "learning.lessons",
+  every: 60_000,
+  due: async ({ runtime, operator }) => ({
+    tasks: runtime.agents(operator).map(({ name }) => ({
+      agent: name,
+      key: `lessons of ${name}`,
+      trouble: `Nothing could be learned from the record of ${name}`,
+      async *run(): AsyncGenerator<Notice> {
+        await runtime.use(LEARNING_API).learnFromRecord(operator, name);
+        yield { about: `lessons of ${name}`, says: "", isOver: true };
+      },
+    })),
+  }),
+};
+
+const OPERATIONS: readonly Operation[] = [listLessons, showLesson, dismissLesson];
+
+export const FEATURE: Feature = {
+  name: "learning",
+  needs: ["drafts"],
+  store: LEARNING_STORE,
+  errors: [LESSON_NOT_FOUND],
+  operations: OPERATIONS,
+  columns: { turns: [RETRIEVAL] },
+  jobs: [reading],
+  steps: STEPS,
+  open: () => ({ api: ({ parts }) => LEARNING_API.open(learningApi(parts)) }),
+};

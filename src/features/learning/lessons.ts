@@ -1,0 +1,230 @@
+import { foldedWords, STOP_WORDS } from "../../memory/index.ts";
+import {
+  type Agent,
+  type ContactId,
+  digestOf,
+  lowestTrust,
+  type Scope,
+  type ThreadId,
+  type Trust,
+  trustOf,
+} from "../../protocol/index.ts";
+import type { AgentOwner } from "../../store/index.ts";
+import type { Parts } from "../../turn/index.ts";
+import { type Around, changesIn, comparedForm, relationOf } from "./changes.ts";
+import { LEARNING_STORE, type LessonKind, type LessonSource, type News } from "./store.ts";
+import { failedTurn, WORDING } from "./wording.ts";
+
+/** So much of the record is read at a time. */
+const BATCH = 200;
+/** A new change is compared with the newest of what is known. */
+const MOST_COMPARED = 500;
+
+/**
+ * Learns from what the record has that nobody has learned from yet: drafts that people changed, turns that died. Whether the agent digests
+ * lessons or not, they are kept. Gives how many things were found.
+ */
+export async function learnFromRecord(
+  { store, agents }: Pick<Parts, "store" | "agents">,
+  owner: AgentOwner,
+  batches = Number.POSITIVE_INFINITY,
+): Promise<number> {
+  const kept = store.part(LEARNING_STORE);
+  const agent = agents.all.find(({ org, name }) => org === owner.org && name === owner.agent);
+  const signatures = agent === undefined ? [] : signaturesOf(agent);
+  let learned = 0;
+  for (let i = 0; i < batches; i++) {
+    const { drafts, turns, from, upto } = await kept.news(owner, BATCH);
+    if (upto.drafts === from.drafts && upto.turns === from.turns) break;
+    const edited = drafts.filter(({ status }) => status === "edited");
+    const known =
+      edited.length === 0 ? [] : await kept.sources({ ...owner, contact: null }, { kind: "edit" }, MOST_COMPARED);
+    const found = [...fromDrafts(edited, known, signatures), ...turns.map(fromTurn)];
+    if (await kept.learn(owner, { from, upto, found })) learned += found.length;
+  }
+  return learned;
+}
+
+/** What may stand below what people send. */
+export function signaturesOf({ business }: Agent): readonly string[] {
+  if (business === undefined) return [];
+  const { name, members = {} } = business;
+  return Object.values(members).flatMap((one) => [one.signature ?? [], `${one.name}, ${name}`, one.name].flat());
+}
+
+type Edited = News["drafts"][number];
+
+function fromDrafts(
+  drafts: readonly Edited[],
+  known: readonly LessonSource[],
+  signatures: Around["signatures"],
+): readonly LessonSource[] {
+  const found: LessonSource[] = [];
+  const newest = known.map((source) => ({ source, form: formOf(source) }));
+  for (const { id, scope, thread, turn, text, decided, situation, said } of drafts) {
+    if (decided?.sent === undefined || text === "") continue;
+    for (const [place, change] of changesIn(text, decided.sent, { said, signatures }).entries()) {
+      const form = comparedForm(change);
+      const like = newest
+        .filter(({ source }) => !isEnded(source.lesson, newest))
+        .map((one) => ({ ...one, relation: relationOf(form, one.form) }));
+      const same = like.find(({ relation }) => relation === "same")?.source.lesson;
+      const over = like.find(({ relation }) => relation === "takes back" || relation === "replaces");
+      const ends = same === undefined && over !== undefined ? over.source.lesson : null;
+      const source: LessonSource = {
+        ...{ scope, thread, turn, origin: id, place, kind: "edit", situation, at: decided.at },
+        // An edit that was taken back teaches nothing, and neither does the one that took it back.
+        lesson: ends !== null && over?.relation === "takes back" ? ends : (same ?? lessonId(id, place)),
+        ends,
+        wrong: change.removed,
+        instead: change.added,
+        trust: change.isQuoted ? "contact" : lowestTrust(["operator", trustOf({ role: decided.by })]),
+      };
+      found.push(source);
+      newest.unshift({ source, form });
+    }
+  }
+  return found;
+}
+
+const formOf = ({ wrong, instead }: LessonSource) => comparedForm({ removed: wrong, added: instead });
+
+const isEnded = (lesson: string, all: readonly { readonly source: LessonSource }[]): boolean =>
+  all.some(({ source }) => source.ends === lesson);
+
+const lessonId = (...facts: readonly (string | number)[]): string => `lsn_${digestOf(facts.join(" ")).slice(0, 12)}`;
+
+/** What a turn died of is one lesson for all turns that died of it. */
+function fromTurn({ id, scope, thread, code, at, situation }: News["turns"][number]): LessonSource {
+  return {
+    ...{ scope, thread, turn: id, origin: id, place: 0, kind: "failure", situation, at, ends: null },
+    lesson: lessonId(scope.agent, code ?? "killed"),
+    wrong: code === null ? WORDING.killed : failedTurn(code),
+    instead: "",
+    trust: "platform",
+  };
+}
+
+/** A lesson, with the newest that taught it. */
+export interface Lesson {
+  readonly id: string;
+  readonly kind: LessonKind;
+  readonly situation: string;
+  readonly wrong: string;
+  readonly instead: string;
+  /** The lowest of those who taught it. */
+  readonly trust: Trust;
+  /** By how many contacts, and how often. */
+  readonly support: number;
+  readonly times: number;
+  /** From 0 to 1: how sure it is that this holds for others. */
+  readonly confidence: number;
+  readonly contacts: readonly ContactId[];
+  readonly threads: readonly ThreadId[];
+  readonly first: number;
+  readonly at: number;
+  readonly state: "open" | "ended" | "dismissed";
+}
+
+/** How much one source says of other contacts. An edit may hold for one contact alone; an answer was asked for as a rule. */
+const WEIGHTS: Readonly<Record<LessonKind, number>> = { edit: 0.3, answer: 0.5, failure: 0.2 };
+/** Of what a contact may have dictated. */
+const DICTATED = 0.1;
+
+/** So many contacts and conversations of a lesson are named. */
+const MOST_NAMED = 20;
+
+/** The lessons that these sources teach, the one with the newest source first. */
+export function lessonsFrom(all: readonly LessonSource[], dismissed: ReadonlySet<string>): readonly Lesson[] {
+  const ended = new Set(all.flatMap(({ ends }) => ends ?? []));
+  const groups = Map.groupBy(all, ({ lesson }) => lesson);
+  return [...groups].flatMap(([id, sources]): Lesson[] => {
+    const readable = sources.filter(({ wrong, instead }) => wrong !== "" || instead !== "");
+    const [newest] = readable.toSorted((a, b) => b.at - a.at);
+    if (newest === undefined) return [];
+    const trust = lowestTrust(readable.map((one) => one.trust));
+    const contacts = [...new Set(readable.map(({ scope }) => scope.contact))];
+    const weight = trust === "contact" ? DICTATED : WEIGHTS[newest.kind];
+    const { kind, situation, wrong, instead, at } = newest;
+    return [
+      {
+        ...{ id, kind, situation, wrong, instead, trust, at, contacts: contacts.slice(0, MOST_NAMED) },
+        support: contacts.length,
+        times: readable.length,
+        confidence: Math.round(100 * (1 - (1 - weight) ** contacts.length)) / 100,
+        threads: [...new Set(readable.map(({ thread }) => thread))].slice(0, MOST_NAMED),
+        first: Math.min(...readable.map((one) => one.at)),
+        state: ended.has(id) ? "ended" : dismissed.has(id) ? "dismissed" : "open",
+      },
+    ];
+  });
+}
+
+/** So many sources are looked through for an agent's lessons. */
+const MOST_SOURCES = 2_000;
+
+/** The agent's lessons, or those of one contact alone. */
+export async function lessonsOf({ store }: Pick<Parts, "store">, scope: Scope): Promise<readonly Lesson[]> {
+  const kept = store.part(LEARNING_STORE);
+  const sources = await kept.sources(scope, {}, MOST_SOURCES);
+  const dismissed = await kept.dismissed({ org: scope.org, agent: scope.agent });
+  return lessonsFrom(sources, new Set(dismissed.map(({ lesson }) => lesson)));
+}
+
+/** A correction of a draft, as it may be shown with a message of the same contact. */
+export type Correction = Pick<LessonSource, "origin" | "lesson" | "situation" | "wrong" | "instead" | "at">;
+
+/** So many corrections of a contact are looked through. */
+export const MOST_CORRECTIONS = 50;
+
+/** What people changed in drafts for this contact, the newest of each lesson, without what a contact dictated and what no longer holds. */
+export async function correctionsFor({ store }: Pick<Parts, "store">, scope: Scope): Promise<readonly Correction[]> {
+  const kept = store.part(LEARNING_STORE);
+  const sources = await kept.sources(scope, { kind: "edit" }, MOST_CORRECTIONS);
+  const dismissed = await kept.dismissed({ org: scope.org, agent: scope.agent });
+  const lessons = lessonsFrom(sources, new Set(dismissed.map(({ lesson }) => lesson)));
+  const good = new Set(
+    lessons.filter(({ state, trust }) => state === "open" && trust !== "contact").map(({ id }) => id),
+  );
+  return sources.filter(({ lesson }) => good.has(lesson));
+}
+
+/** From here on, two messages are about the same. */
+const ALIKE = 0.3;
+
+/**
+ * The corrections that help with this message, the best first, each lesson once: those of messages like it, and those that people made whatever
+ * the message was. Often it is none. Pure.
+ */
+export function chosenFor(message: string, all: readonly Correction[], most: number): readonly Correction[] {
+  const lessons = [...Map.groupBy(all, ({ lesson }) => lesson).values()].map((same) => ({
+    same,
+    abouts: same.map(({ situation, wrong }) => contentTerms(`${situation} ${wrong}`)),
+  }));
+  // What all messages of a contact have in common says nothing about which of them are alike.
+  const count = new Map<string, number>();
+  for (const { abouts } of lessons)
+    for (const term of new Set(abouts.flatMap((one) => [...one]))) count.set(term, (count.get(term) ?? 0) + 1);
+  const weight = (terms: readonly string[]): number => terms.reduce((sum, term) => sum + 1 / (count.get(term) ?? 1), 0);
+  const likeness = (one: ReadonlySet<string>, other: ReadonlySet<string>): number => {
+    const shared = [...one].filter((term) => other.has(term));
+    return shared.length === 0 ? 0 : weight(shared) / Math.min(weight([...one]), weight([...other]));
+  };
+  const asked = contentTerms(message);
+  const found = lessons.flatMap(({ same, abouts }) => {
+    const [newest] = same;
+    const situations = same.map(({ situation }) => contentTerms(situation));
+    const isGeneral = situations.some((one, i) =>
+      situations.slice(i + 1).some((other) => likeness(one, other) < ALIKE),
+    );
+    const score = Math.max(isGeneral ? ALIKE : 0, ...abouts.map((about) => likeness(asked, about)));
+    return newest === undefined || score < ALIKE ? [] : [{ newest, score }];
+  });
+  return found
+    .sort((a, b) => b.score - a.score || b.newest.at - a.newest.at)
+    .slice(0, most)
+    .map(({ newest }) => newest);
+}
+
+const contentTerms = (text: string): ReadonlySet<string> =>
+  new Set(foldedWords(text, 400).flatMap(({ word, terms }) => (STOP_WORDS.has(word) || word.length < 2 ? [] : terms)));

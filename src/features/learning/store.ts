@@ -1,0 +1,419 @@
+import {
+  type ActorId,
+  type ContactScope,
+  canonicalJson,
+  type Digest,
+  type DoneBy,
+  errorKind,
+  isReserved,
+  outcomePart,
+  type Role,
+  type Scope,
+  type ThreadId,
+  type Trust,
+  type TurnId,
+} from "../../protocol/index.ts";
+import {
+  type AgentOwner,
+  append,
+  atMost,
+  type EndedTurn,
+  eventWords,
+  inOrder,
+  keepOwn,
+  linkedTable,
+  newTable,
+  type OneTurn,
+  owner,
+  ownText,
+  plain,
+  type StorePart,
+  scopeKey,
+  type Tx,
+  tables,
+  toDoneBy,
+  within,
+} from "../../store/index.ts";
+import { decidedAfter } from "../drafts/index.ts";
+
+/** What a lesson was taken from: a draft that somebody changed, an answer of a person, a turn that died. */
+export const LESSON_KINDS = ["edit", "answer", "failure"] as const;
+export type LessonKind = (typeof LESSON_KINDS)[number];
+
+/** One thing that taught a lesson. `origin` names it in the record, `place` which of its changes it is; the texts are pieces of the contact. */
+interface SourceTable extends ContactScope {
+  readonly origin: string;
+  readonly place: number;
+  readonly kind: LessonKind;
+  readonly lesson: string;
+  /** A lesson that does not hold any more since then. */
+  readonly ends: string | null;
+  readonly thread: ThreadId;
+  readonly turn: TurnId;
+  readonly situation: Digest;
+  readonly wrong: Digest;
+  readonly instead: Digest;
+  /** Of what is to be done instead. */
+  readonly trust: Trust;
+  readonly at: number;
+  readonly link: number;
+}
+
+/** How far the record was read: `what` is decisions about drafts, or turns. */
+interface CursorTable extends AgentOwner {
+  readonly what: "drafts" | "turns";
+  readonly upto: number;
+}
+
+interface DismissalTable extends AgentOwner {
+  readonly lesson: string;
+  readonly by: Role;
+  readonly by_id: ActorId | null;
+  readonly at: number;
+  readonly link: number;
+}
+
+/** What of all that was learned stood in a turn's requests: ids and counts, and nobody's words. */
+interface UseTable extends ContactScope {
+  readonly turn: TurnId;
+  readonly thread: ThreadId;
+  /** Null where the agent has no layer for it; 0: no version was active. */
+  readonly version: number | null;
+  readonly rules: number;
+  readonly stale: number;
+  /** The drafts whose corrections were shown, as JSON. */
+  readonly corrections: string;
+}
+
+const { query, insert } = tables<{
+  lesson_source: SourceTable;
+  lesson_cursor: CursorTable;
+  lesson_dismissal: DismissalTable;
+  learning_use: UseTable;
+}>();
+
+/** Something that taught a lesson, with its words: those of an erased contact are empty. */
+export interface LessonSource
+  extends Omit<SourceTable, "org" | "agent" | "contact" | "situation" | "wrong" | "instead" | "link"> {
+  readonly scope: ContactScope;
+  readonly situation: string;
+  readonly wrong: string;
+  readonly instead: string;
+}
+
+/** What the record has that nobody has learned from yet, and how far it was read. */
+export interface News {
+  readonly drafts: readonly (Awaited<ReturnType<typeof decidedAfter>>[number] & Heard)[];
+  readonly turns: readonly (DeadTurn & Heard)[];
+  readonly from: Cursor;
+  readonly upto: Cursor;
+}
+
+type Cursor = Readonly<Record<CursorTable["what"], number>>;
+
+/** What a turn was about, and what the contact had said on its thread until then. */
+interface Heard {
+  readonly situation: string;
+  readonly said: readonly string[];
+}
+
+/** A turn that failed, or that a program began which did not live to its end. */
+interface DeadTurn {
+  readonly id: TurnId;
+  readonly thread: ThreadId;
+  readonly scope: ContactScope;
+  readonly code: string | null;
+  readonly attempt: number;
+  readonly at: number;
+}
+
+/** What stood in the requests of a turn, as it leaves it for its commit. */
+export type Used = Pick<UseTable, "version" | "rules" | "stale"> & { readonly corrections: readonly string[] };
+
+export const USED = outcomePart<Used>();
+
+export const LESSON_NOT_FOUND = errorKind("lesson_not_found", {
+  status: 404,
+  exit: 3,
+  retry: false,
+  says: "the agent has no lesson of that id",
+});
+
+/** Kinds of events that somebody outside or an operator writes: the platform's own teach nothing (law 12). */
+export const SAID: readonly string[] = ["message", "call-ended", "instruction", "scheduled"];
+
+/** So many messages of a contact are looked through for words that a person may have repeated. */
+const MOST_SAID = 50;
+/** Characters that are kept of a situation, of what was wrong, and of what is right. */
+const LONGEST = 2_000;
+
+export const LEARNING_STORE = {
+  name: "learning",
+  tables: {
+    lesson_source: {
+      linked: "agent origin place kind lesson ends thread turn situation wrong instead trust at",
+      derived: "org contact link",
+    },
+    lesson_cursor: { volatile: "org agent what upto" },
+    lesson_dismissal: { linked: "agent lesson by by_id at", derived: "org link" },
+    learning_use: { linked: "org agent contact turn thread version rules stale corrections" },
+  },
+  migrations: [
+    {
+      number: 40,
+      name: "lessons",
+      statements: [
+        newTable("lesson_source", {
+          columns: `org text!, agent text!, contact text!, origin text!, place int!, kind text!, lesson text!, ends text, thread text!,
+            turn text!, situation text!, wrong text!, instead text!, trust text!, at int!, link int!`,
+          key: `org, agent, contact, origin, place`,
+          references: [
+            "org, agent, contact, thread -> thread (org, agent, contact, id)",
+            "org, agent, contact, situation -> piece (org, agent, contact, digest)",
+            "org, agent, contact, wrong -> piece (org, agent, contact, digest)",
+            "org, agent, contact, instead -> piece (org, agent, contact, digest)",
+          ],
+        }),
+        "create index lesson_source_link on lesson_source (org, link)",
+        "create index lesson_source_lesson on lesson_source (org, agent, lesson, at)",
+        newTable("lesson_cursor", {
+          columns: "org text!, agent text!, what text!, upto int!",
+          key: "org, agent, what",
+        }),
+        newTable("lesson_dismissal", {
+          columns: `org text!, agent text!, lesson text!, by text!, by_id text, at int!, link int!`,
+          key: "org, agent, lesson",
+        }),
+        "create index lesson_dismissal_link on lesson_dismissal (org, link)",
+        newTable("learning_use", {
+          columns: `org text!, agent text!, contact text!, turn text!, thread text!, version int, rules int!, stale int!,
+            corrections text!`,
+          key: "org, agent, contact, turn",
+          references: ["org, agent, contact, turn -> turn (org, agent, contact, id)"],
+        }),
+        "create index learning_use_thread on learning_use (org, agent, contact, thread)",
+      ],
+    },
+  ],
+  functions: ({ reading, writing }) => ({
+    /** What happened since the record was read last, at most so many of each kind. */
+    news: reading(news),
+    /** Keeps what was learned from it, and how far that is; false where another program was faster. */
+    learn: writing(learn),
+    /** What taught lessons, the newest first: of one agent, of one of its contacts, or of one lesson. */
+    sources: reading(sources),
+    dismissed: reading(dismissed),
+    /** False where it is so already. */
+    dismiss: writing(dismiss),
+    /** What of all that was learned stood in the requests of these turns. */
+    used: reading(used),
+  }),
+  linked: {
+    lesson: linkedTable<SourceTable>(
+      "lesson_source",
+      ({ origin, place }) => `what ${origin} taught, ${place}`,
+      async (tx, row) => {
+        for (const piece of [row.situation, row.wrong, row.instead]) await ownText(tx, row, piece);
+        return sourceLink(row);
+      },
+    ),
+    dismissal: linkedTable<DismissalTable>(
+      "lesson_dismissal",
+      ({ lesson }) => `dismissal of ${lesson}`,
+      (_, row) => dismissalLink(row),
+    ),
+  },
+  onCommit: async (tx, { scope, turn, done }: EndedTurn) => {
+    const what = done && USED.of(done.outcome);
+    if (done === undefined || what === undefined) return;
+    const { version, rules, stale } = what;
+    const corrections = JSON.stringify(what.corrections);
+    await tx.run(
+      insert("learning_use", {
+        ...owner(scope),
+        turn,
+        thread: done.claim.thread.id,
+        version,
+        rules,
+        stale,
+        corrections,
+      }),
+    );
+  },
+  inLink: async (tx, of, ending) => {
+    if (ending !== undefined && (ending.done === undefined || USED.of(ending.done.outcome) === undefined)) return {};
+    const row = await tx.first(usedBy(of));
+    if (row === undefined) return {};
+    const { thread, version, rules, stale, corrections } = row;
+    return { learning: { thread, version, rules, stale, corrections } };
+  },
+  // All words are pieces of the contact, which are blanked with all others.
+  erase: async () => undefined,
+} satisfies StorePart;
+
+/** They name no contact, because an erasure removes the name. */
+const sourceLink = ({ org: _, contact: __, link: ___, ...row }: SourceTable): string => canonicalJson({ lesson: row });
+const dismissalLink = ({ agent, lesson, by, by_id, at }: Omit<DismissalTable, "link">): string =>
+  canonicalJson({ dismissal: { agent, lesson, by, by_id, at } });
+
+const usedBy = ({ turn, ...of }: OneTurn) =>
+  query
+    .selectFrom("learning_use")
+    .selectAll()
+    .where((eb) => eb.and({ ...owner(of), turn }));
+
+async function news(tx: Tx, of: AgentOwner, limit: number): Promise<News> {
+  const from = await cursor(tx, of);
+  const decided = await decidedAfter(tx, of, from.drafts, limit);
+  const ended = await tx.all(plain<EndedRow>(ENDED, of.org, of.agent, from.turns, atMost(limit)));
+  const died = ended.filter(
+    ({ status, attempt, code, contact }) =>
+      !isReserved(contact) && code !== "turn_cancelled" && (status === "failed" || attempt > 1),
+  );
+  return {
+    from,
+    upto: { drafts: decided.at(-1)?.link ?? from.drafts, turns: ended.at(-1)?.link ?? from.turns },
+    drafts: await inOrder(decided, async (one) => ({ ...one, ...(await heard(tx, one.scope, one)) })),
+    turns: await inOrder(died, async ({ id, thread, contact, code, attempt, at }) => {
+      const scope = { ...of, contact };
+      return { id, thread, scope, code, attempt, at, ...(await heard(tx, scope, { thread, turn: id, at })) };
+    }),
+  };
+}
+
+interface EndedRow extends Pick<DeadTurn, "id" | "thread" | "code" | "attempt" | "at"> {
+  readonly contact: ContactScope["contact"];
+  readonly status: string;
+  readonly link: number;
+}
+
+const ENDED = `select id, thread, contact, status, code, attempt, ended_at as at, link from turn
+  where org = ? and agent = ? and link > ? order by link limit ?`;
+
+async function cursor(tx: Tx, { org, agent }: AgentOwner): Promise<Cursor> {
+  const rows = await tx.all(
+    query
+      .selectFrom("lesson_cursor")
+      .selectAll()
+      .where((eb) => eb.and({ org, agent })),
+  );
+  const of = (what: CursorTable["what"]): number => rows.find((row) => row.what === what)?.upto ?? 0;
+  return { drafts: of("drafts"), turns: of("turns") };
+}
+
+/** What a turn was about, and the newest that its contact had said on the thread. */
+async function heard(
+  tx: Tx,
+  scope: ContactScope,
+  { thread, turn, at }: { readonly thread: ThreadId; readonly turn: TurnId; readonly at: number },
+): Promise<Heard> {
+  const { org, agent, contact } = scope;
+  const handled = await tx.all(plain<EventText>(HANDLED, org, agent, contact, turn));
+  const said = await tx.all(plain<EventText>(SAID_BEFORE, org, agent, contact, thread, at, MOST_SAID));
+  const words = (rows: readonly EventText[]): readonly string[] =>
+    rows.flatMap(({ text }) => (text === null ? [] : [eventWords(text)]));
+  return { situation: words(handled).join("\n").slice(0, LONGEST), said: words(said) };
+}
+
+interface EventText {
+  readonly text: string | null;
+}
+
+const OF_EVENT = `join piece on piece.org = event.org and piece.agent = event.agent and piece.contact = event.contact
+  and piece.digest = event.piece`;
+
+const HANDLED = `select piece.text from turn_event join event on event.org = turn_event.org and event.agent = turn_event.agent
+    and event.contact = turn_event.contact and event.id = turn_event.event ${OF_EVENT}
+  where turn_event.org = ? and turn_event.agent = ? and turn_event.contact = ? and turn_event.turn = ?
+    and event.kind in (${SAID.map((kind) => `'${kind}'`).join(", ")}) order by turn_event.position`;
+
+const SAID_BEFORE = `select piece.text from event ${OF_EVENT} where event.org = ? and event.agent = ? and event.contact = ?
+  and event.thread = ? and event.trust = 'contact' and event.at <= ? order by event.seq desc limit ?`;
+
+async function learn(
+  tx: Tx,
+  of: AgentOwner,
+  { from, upto, found }: Pick<News, "from" | "upto"> & { readonly found: readonly LessonSource[] },
+): Promise<boolean> {
+  const now = await cursor(tx, of);
+  if (now.drafts !== from.drafts || now.turns !== from.turns) return false;
+  for (const { scope, situation, wrong, instead, ...one } of found) {
+    // Erased meanwhile: nothing is learned from it.
+    const known = await tx.column(plain<string>(THREAD_OPEN, scope.org, scope.agent, scope.contact, one.thread));
+    if (known.length === 0) continue;
+    const key = await scopeKey(tx, scope);
+    const keep = (text: string): Promise<Digest> => keepOwn(tx, scope, key, text.slice(0, LONGEST));
+    const texts = { situation: await keep(situation), wrong: await keep(wrong), instead: await keep(instead) };
+    const row = { ...owner(scope), ...one, ...texts, link: 0 };
+    await tx.run(insert("lesson_source", { ...row, link: (await append(tx, of.org, sourceLink(row))).seq }));
+  }
+  for (const what of ["drafts", "turns"] as const) {
+    const row = { org: of.org, agent: of.agent, what, upto: upto[what] };
+    await tx.run(plain(FORGET_CURSOR, of.org, of.agent, what));
+    await tx.run(insert("lesson_cursor", row));
+  }
+  return true;
+}
+
+const THREAD_OPEN = `select id from thread where org = ? and agent = ? and contact = ? and id = ? and erased_link is null`;
+const FORGET_CURSOR = `delete from lesson_cursor where org = ? and agent = ? and what = ?`;
+
+async function sources(
+  tx: Tx,
+  scope: Scope,
+  { lesson, kind }: { readonly lesson?: string; readonly kind?: LessonKind },
+  limit: number,
+): Promise<readonly LessonSource[]> {
+  const wanted = { ...within(scope), ...(lesson !== undefined && { lesson }), ...(kind && { kind }) };
+  const rows = await tx.all(
+    query
+      .selectFrom("lesson_source")
+      .selectAll()
+      .where((eb) => eb.and(wanted))
+      .orderBy("link", "desc")
+      .limit(atMost(limit)),
+  );
+  return inOrder(rows, async ({ org, agent, contact, situation, wrong, instead, link: _, ...row }) => {
+    const whose = { org, agent, contact };
+    const text = async (piece: Digest): Promise<string> => (await ownText(tx, whose, piece)) ?? "";
+    return {
+      scope: whose,
+      ...row,
+      situation: await text(situation),
+      wrong: await text(wrong),
+      instead: await text(instead),
+    };
+  });
+}
+
+/** Who dismissed which lesson, and when. */
+export type Dismissal = DoneBy & { readonly lesson: string; readonly at: number };
+
+async function dismissed(tx: Tx, { org, agent }: AgentOwner): Promise<readonly Dismissal[]> {
+  const rows = await tx.all(
+    query
+      .selectFrom("lesson_dismissal")
+      .selectAll()
+      .where((eb) => eb.and({ org, agent })),
+  );
+  return rows.map(({ lesson, at, ...who }) => ({ lesson, at, ...toDoneBy(who) }));
+}
+
+async function dismiss(tx: Tx, of: AgentOwner, { lesson, by, byId, at }: Dismissal): Promise<boolean> {
+  if ((await dismissed(tx, of)).some((one) => one.lesson === lesson)) return false;
+  const row = { org: of.org, agent: of.agent, lesson, by, by_id: byId ?? null, at };
+  await tx.run(insert("lesson_dismissal", { ...row, link: (await append(tx, of.org, dismissalLink(row))).seq }));
+  return true;
+}
+
+async function used(tx: Tx, { org, agent }: AgentOwner, turns: readonly TurnId[]): Promise<ReadonlyMap<TurnId, Used>> {
+  const rows = await tx.all(plain<UseTable>(USED_IN, org, agent, JSON.stringify(turns)));
+  return new Map(
+    rows.map(({ turn, version, rules, stale, corrections }) => [
+      turn,
+      { version, rules, stale, corrections: JSON.parse(corrections) },
+    ]),
+  );
+}
+
+const USED_IN = `select * from learning_use where org = ? and agent = ? and turn in (select value from json_each(?))`;
