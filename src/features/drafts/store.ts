@@ -25,6 +25,7 @@ import {
   type DraftFilter,
   type DraftTable,
   decideDraft,
+  decidedAfter,
   findDraft,
   insert,
   linkOf,
@@ -77,6 +78,8 @@ export const DRAFT_STORE = {
      * @throws StrataError `draft_not_found`, `draft_decided`, `thread_not_found` when its contact was erased
      */
     decideDraft: writing(decideDraft),
+    /** Drafts about which somebody decided, in the order of the record from a link on. */
+    decidedAfter: reading(decidedAfter),
     /** How many wait on a thread. */
     openDrafts: reading(openDrafts),
     /** How many of an agent's wait that were written at that time or before. */

@@ -11,8 +11,9 @@ import {
 } from "../../protocol/index.ts";
 import type { AgentOwner } from "../../store/index.ts";
 import type { Parts } from "../../turn/index.ts";
+import { DRAFT_STORE, type Draft } from "../drafts/index.ts";
 import { type Around, changesIn, comparedForm, relationOf } from "./changes.ts";
-import { LEARNING_STORE, type LessonKind, type LessonSource, type News } from "./store.ts";
+import { type Heard, LEARNING_STORE, type LessonKind, type LessonSource, type News } from "./store.ts";
 import { failedTurn, WORDING } from "./wording.ts";
 
 /** So much of the record is read at a time. */
@@ -34,9 +35,14 @@ export async function learnFromRecord(
   const signatures = agent === undefined ? [] : signaturesOf(agent);
   let learned = 0;
   for (let i = 0; i < batches; i++) {
-    const { drafts, turns, from, upto } = await kept.news(owner, BATCH);
+    const from = await kept.cursor(owner);
+    const decided = await store.part(DRAFT_STORE).decidedAfter(owner, from.drafts, BATCH);
+    const { turns, upto: read } = await kept.news(owner, from.turns, BATCH);
+    const upto = { drafts: decided.at(-1)?.link ?? from.drafts, turns: read };
     if (upto.drafts === from.drafts && upto.turns === from.turns) break;
-    const edited = drafts.filter(({ status }) => status === "edited");
+    const edited: Edited[] = [];
+    for (const draft of decided)
+      if (draft.status === "edited") edited.push({ ...draft, ...(await kept.heard(draft.scope, draft)) });
     const known =
       edited.length === 0 ? [] : await kept.sources({ ...owner, contact: null }, { kind: "edit" }, MOST_COMPARED);
     const found = [...fromDrafts(edited, known, signatures), ...turns.map(fromTurn)];
@@ -52,7 +58,7 @@ export function signaturesOf({ business }: Agent): readonly string[] {
   return Object.values(members).flatMap((one) => [one.signature ?? [], `${one.name}, ${name}`, one.name].flat());
 }
 
-type Edited = News["drafts"][number];
+type Edited = Draft & Heard;
 
 function fromDrafts(
   drafts: readonly Edited[],

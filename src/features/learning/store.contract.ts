@@ -10,7 +10,8 @@ export const KEPT: KeptSample = {
     USED.put(extras, { version: null, rules: 0, stale: 0, corrections: ["drf_1"] });
     const { turn } = (await exchange(store, thread, words, { more: { extras } })).claim;
     const kept = store.part(LEARNING_STORE);
-    const { from, upto } = await kept.news(scope, 9);
+    const from = await kept.cursor(scope);
+    const upto = { drafts: 0, turns: (await kept.news(scope, 0, 9)).upto };
     const source = { scope, thread: thread.id, turn, kind: "edit", ends: null, at: NOW, trust: "member" } as const;
     await kept.learn(scope, {
       ...{ from, upto },

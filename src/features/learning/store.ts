@@ -34,7 +34,6 @@ import {
   toDoneBy,
   within,
 } from "../../store/index.ts";
-import { decidedAfter } from "../drafts/index.ts";
 
 /** What a lesson was taken from: a draft that somebody changed, an answer of a person, a turn that died. */
 export const LESSON_KINDS = ["edit", "answer", "failure"] as const;
@@ -101,18 +100,17 @@ export interface LessonSource
   readonly instead: string;
 }
 
-/** What the record has that nobody has learned from yet, and how far it was read. */
+/** Turns of the record from which nobody has learned yet, and up to which link they are. */
 export interface News {
-  readonly drafts: readonly (Awaited<ReturnType<typeof decidedAfter>>[number] & Heard)[];
   readonly turns: readonly (DeadTurn & Heard)[];
-  readonly from: Cursor;
-  readonly upto: Cursor;
+  readonly upto: number;
 }
 
-type Cursor = Readonly<Record<CursorTable["what"], number>>;
+/** How far the record was read, by its links. */
+export type Cursor = Readonly<Record<CursorTable["what"], number>>;
 
 /** What a turn was about, and what the contact had said on its thread until then. */
-interface Heard {
+export interface Heard {
   readonly situation: string;
   readonly said: readonly string[];
 }
@@ -160,7 +158,7 @@ export const LEARNING_STORE = {
   },
   migrations: [
     {
-      number: 40,
+      number: 41,
       name: "lessons",
       statements: [
         newTable("lesson_source", {
@@ -196,8 +194,11 @@ export const LEARNING_STORE = {
     },
   ],
   functions: ({ reading, writing }) => ({
-    /** What happened since the record was read last, at most so many of each kind. */
+    cursor: reading(cursor),
+    /** Turns that died since the record was read last, of at most so many. */
     news: reading(news),
+    /** What a turn was about, and the newest that its contact had said on the thread until then. */
+    heard: reading(heard),
     /** Keeps what was learned from it, and how far that is; false where another program was faster. */
     learn: writing(learn),
     /** What taught lessons, the newest first: of one agent, of one of its contacts, or of one lesson. */
@@ -262,18 +263,14 @@ const usedBy = ({ turn, ...of }: OneTurn) =>
     .selectAll()
     .where((eb) => eb.and({ ...owner(of), turn }));
 
-async function news(tx: Tx, of: AgentOwner, limit: number): Promise<News> {
-  const from = await cursor(tx, of);
-  const decided = await decidedAfter(tx, of, from.drafts, limit);
-  const ended = await tx.all(plain<EndedRow>(ENDED, of.org, of.agent, from.turns, atMost(limit)));
+async function news(tx: Tx, of: AgentOwner, after: number, limit: number): Promise<News> {
+  const ended = await tx.all(plain<EndedRow>(ENDED, of.org, of.agent, after, atMost(limit)));
   const died = ended.filter(
     ({ status, attempt, code, contact }) =>
       !isReserved(contact) && code !== "turn_cancelled" && (status === "failed" || attempt > 1),
   );
   return {
-    from,
-    upto: { drafts: decided.at(-1)?.link ?? from.drafts, turns: ended.at(-1)?.link ?? from.turns },
-    drafts: await inOrder(decided, async (one) => ({ ...one, ...(await heard(tx, one.scope, one)) })),
+    upto: ended.at(-1)?.link ?? after,
     turns: await inOrder(died, async ({ id, thread, contact, code, attempt, at }) => {
       const scope = { ...of, contact };
       return { id, thread, scope, code, attempt, at, ...(await heard(tx, scope, { thread, turn: id, at })) };
@@ -301,7 +298,6 @@ async function cursor(tx: Tx, { org, agent }: AgentOwner): Promise<Cursor> {
   return { drafts: of("drafts"), turns: of("turns") };
 }
 
-/** What a turn was about, and the newest that its contact had said on the thread. */
 async function heard(
   tx: Tx,
   scope: ContactScope,
@@ -333,7 +329,7 @@ const SAID_BEFORE = `select piece.text from event ${OF_EVENT} where event.org = 
 async function learn(
   tx: Tx,
   of: AgentOwner,
-  { from, upto, found }: Pick<News, "from" | "upto"> & { readonly found: readonly LessonSource[] },
+  { from, upto, found }: { readonly from: Cursor; readonly upto: Cursor; readonly found: readonly LessonSource[] },
 ): Promise<boolean> {
   const now = await cursor(tx, of);
   if (now.drafts !== from.drafts || now.turns !== from.turns) return false;
