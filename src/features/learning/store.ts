@@ -158,7 +158,7 @@ export const LEARNING_STORE = {
   },
   migrations: [
     {
-      number: 41,
+      number: 42,
       name: "lessons",
       statements: [
         newTable("lesson_source", {
