@@ -390,11 +390,7 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
   },
   "features/learning": {
     failedTurn: [["model_failed"]],
-    correctionText: [
-      [{ situation: "What is a swap?", wrong: "It costs $30.", instead: "It costs $25." }],
-      [{ situation: "", wrong: "", instead: "We open at nine." }],
-      [{ situation: "Hello", wrong: "Cheers!", instead: "" }],
-    ],
+    correctionText: [[{ situation: "What is a swap?", wrong: "It costs $30.", instead: "It costs $25." }]],
   },
   "features/drafts": {
     draftsWait: [[1], [3]],

@@ -4,7 +4,8 @@ import type { Store } from "../../store/index.ts";
 import type { RunningTurn, TurnSteps } from "../../turn/index.ts";
 import { type GatherContext, type LiveSource, sendersOf } from "../../turn/sources/index.ts";
 import { chosenFor, correctionsFor, learnFromRecord } from "./lessons.ts";
-import { SAID, USED, type Used } from "./store.ts";
+import { SAID } from "./record.ts";
+import { USED, type Used } from "./store.ts";
 import { correctionText, WORDING } from "./wording.ts";
 
 /** What stands in the requests of turns that run now, by their threads: each is of one store, which may be one that is only tried. */

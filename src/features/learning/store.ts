@@ -5,7 +5,6 @@ import {
   type Digest,
   type DoneBy,
   errorKind,
-  isReserved,
   outcomePart,
   type Role,
   type Scope,
@@ -18,7 +17,6 @@ import {
   append,
   atMost,
   type EndedTurn,
-  eventWords,
   inOrder,
   keepOwn,
   linkedTable,
@@ -34,6 +32,7 @@ import {
   toDoneBy,
   within,
 } from "../../store/index.ts";
+import { heard, LONGEST, news } from "./record.ts";
 
 /** What a lesson was taken from: a draft that somebody changed, an answer of a person, a turn that died. */
 export const LESSON_KINDS = ["edit", "answer", "failure"] as const;
@@ -100,30 +99,8 @@ export interface LessonSource
   readonly instead: string;
 }
 
-/** Turns of the record from which nobody has learned yet, and up to which link they are. */
-export interface News {
-  readonly turns: readonly (DeadTurn & Heard)[];
-  readonly upto: number;
-}
-
 /** How far the record was read, by its links. */
 export type Cursor = Readonly<Record<CursorTable["what"], number>>;
-
-/** What a turn was about, and what the contact had said on its thread until then. */
-export interface Heard {
-  readonly situation: string;
-  readonly said: readonly string[];
-}
-
-/** A turn that failed, or that a program began which did not live to its end. */
-interface DeadTurn {
-  readonly id: TurnId;
-  readonly thread: ThreadId;
-  readonly scope: ContactScope;
-  readonly code: string | null;
-  readonly attempt: number;
-  readonly at: number;
-}
 
 /** What stood in the requests of a turn, as it leaves it for its commit. */
 export type Used = Pick<UseTable, "version" | "rules" | "stale"> & { readonly corrections: readonly string[] };
@@ -136,14 +113,6 @@ export const LESSON_NOT_FOUND = errorKind("lesson_not_found", {
   retry: false,
   says: "the agent has no lesson of that id",
 });
-
-/** Kinds of events that somebody outside or an operator writes: the platform's own teach nothing (law 12). */
-export const SAID: readonly string[] = ["message", "call-ended", "instruction", "scheduled"];
-
-/** So many messages of a contact are looked through for words that a person may have repeated. */
-const MOST_SAID = 50;
-/** Characters that are kept of a situation, of what was wrong, and of what is right. */
-const LONGEST = 2_000;
 
 export const LEARNING_STORE = {
   name: "learning",
@@ -263,30 +232,6 @@ const usedBy = ({ turn, ...of }: OneTurn) =>
     .selectAll()
     .where((eb) => eb.and({ ...owner(of), turn }));
 
-async function news(tx: Tx, of: AgentOwner, after: number, limit: number): Promise<News> {
-  const ended = await tx.all(plain<EndedRow>(ENDED, of.org, of.agent, after, atMost(limit)));
-  const died = ended.filter(
-    ({ status, attempt, code, contact }) =>
-      !isReserved(contact) && code !== "turn_cancelled" && (status === "failed" || attempt > 1),
-  );
-  return {
-    upto: ended.at(-1)?.link ?? after,
-    turns: await inOrder(died, async ({ id, thread, contact, code, attempt, at }) => {
-      const scope = { ...of, contact };
-      return { id, thread, scope, code, attempt, at, ...(await heard(tx, scope, { thread, turn: id, at })) };
-    }),
-  };
-}
-
-interface EndedRow extends Pick<DeadTurn, "id" | "thread" | "code" | "attempt" | "at"> {
-  readonly contact: ContactScope["contact"];
-  readonly status: string;
-  readonly link: number;
-}
-
-const ENDED = `select id, thread, contact, status, code, attempt, ended_at as at, link from turn
-  where org = ? and agent = ? and link > ? order by link limit ?`;
-
 async function cursor(tx: Tx, { org, agent }: AgentOwner): Promise<Cursor> {
   const rows = await tx.all(
     query
@@ -297,34 +242,6 @@ async function cursor(tx: Tx, { org, agent }: AgentOwner): Promise<Cursor> {
   const of = (what: CursorTable["what"]): number => rows.find((row) => row.what === what)?.upto ?? 0;
   return { drafts: of("drafts"), turns: of("turns") };
 }
-
-async function heard(
-  tx: Tx,
-  scope: ContactScope,
-  { thread, turn, at }: { readonly thread: ThreadId; readonly turn: TurnId; readonly at: number },
-): Promise<Heard> {
-  const { org, agent, contact } = scope;
-  const handled = await tx.all(plain<EventText>(HANDLED, org, agent, contact, turn));
-  const said = await tx.all(plain<EventText>(SAID_BEFORE, org, agent, contact, thread, at, MOST_SAID));
-  const words = (rows: readonly EventText[]): readonly string[] =>
-    rows.flatMap(({ text }) => (text === null ? [] : [eventWords(text)]));
-  return { situation: words(handled).join("\n").slice(0, LONGEST), said: words(said) };
-}
-
-interface EventText {
-  readonly text: string | null;
-}
-
-const OF_EVENT = `join piece on piece.org = event.org and piece.agent = event.agent and piece.contact = event.contact
-  and piece.digest = event.piece`;
-
-const HANDLED = `select piece.text from turn_event join event on event.org = turn_event.org and event.agent = turn_event.agent
-    and event.contact = turn_event.contact and event.id = turn_event.event ${OF_EVENT}
-  where turn_event.org = ? and turn_event.agent = ? and turn_event.contact = ? and turn_event.turn = ?
-    and event.kind in (${SAID.map((kind) => `'${kind}'`).join(", ")}) order by turn_event.position`;
-
-const SAID_BEFORE = `select piece.text from event ${OF_EVENT} where event.org = ? and event.agent = ? and event.contact = ?
-  and event.thread = ? and event.trust = 'contact' and event.at <= ? order by event.seq desc limit ?`;
 
 async function learn(
   tx: Tx,
