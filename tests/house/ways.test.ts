@@ -2,14 +2,18 @@ import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { readFiles } from "../../checks/files.ts";
-import { APPROVAL_API } from "../../src/features/approvals/index.ts";
+import { vaultOf } from "../../src/agents/index.ts";
+import { APPROVAL_API, FEATURE as APPROVALS, ESCALATION_API } from "../../src/features/approvals/index.ts";
 import { FEATURE as CALLS } from "../../src/features/calls/index.ts";
+import { signedHeaders } from "../../src/features/deliveries/index.ts";
+import { HOOK_API } from "../../src/features/hooks/index.ts";
 import { FEATURE as INBOX, INBOX_API } from "../../src/features/inbox/index.ts";
 import { LIFE_API } from "../../src/features/life/index.ts";
 import { MESSAGE_API, type NewMessage } from "../../src/features/messages/index.ts";
 import { SCHEDULE_API } from "../../src/features/schedules/index.ts";
 import { FEATURE as SUBAGENTS } from "../../src/features/subagents/index.ts";
 import {
+  approvalId,
   contactId,
   eventId,
   issueId,
@@ -77,7 +81,8 @@ const AGENT = sampleAgent({
   mode: "compact",
   history: "log",
   life: { tick: 60 },
-  tools: ["wipe", "pay", "ask_client", "call_subagent"].map(toolName),
+  hooks: { sms: { signing: "sms" } },
+  tools: ["wipe", "pay", "ask_client", "call_subagent", "escalate"].map(toolName),
   schedules: [
     { name: "digest", cron: "0 * * * *", timezone: "UTC", text: "Sum up the day.", missed: "once", mode: "full" },
   ],
@@ -94,10 +99,13 @@ interface Stage extends TestRuntime {
 
 const call = (tool: string, input: object = {}) => ({ parts: [{ call: tool, id: "c1", input: { ...input } }] });
 
+const NO_DEPS = { store: (await testRuntime([])).store, agentOf: () => AGENT, files: "" };
+
 async function staged(script: Parameters<typeof testRuntime>[0]): Promise<Stage> {
-  const subagents = SUBAGENTS.tools?.({ store: (await testRuntime([])).store, agentOf: () => AGENT, files: "" }) ?? [];
+  const subagents = SUBAGENTS.tools?.(NO_DEPS) ?? [];
   const parts = {
-    tools: toolset([...TOOLS, ...subagents]),
+    tools: toolset([...TOOLS, ...subagents, ...(APPROVALS.tools?.(NO_DEPS) ?? [])]),
+    vault: { ...vaultOf([]), secret: () => "secret" },
     cardOf: () => cardOf("anthropic:claude-sonnet-4-5"),
   };
   const on = await testRuntime([...script, "Done.", "Done.", "Done."], { agent: AGENT, parts });
@@ -143,6 +151,16 @@ const WAYS: Readonly<Record<string, Way>> = {
       await collect(runtime.follow(OPERATOR, thread));
     },
   },
+  "approvals answered": {
+    says: [call("escalate", { question: "May I?" }), "I am asking."],
+    before: ({ send }) => send(INSTRUCTION),
+    begin: async ({ runtime, thread }) => {
+      const { newestEscalations, answer } = runtime.use(ESCALATION_API);
+      const [open] = await newestEscalations(OPERATOR, { agent: AGENT.name, limit: 1 });
+      await answer(OPERATOR, approvalId(open?.id ?? ""), untrusted("You may."));
+      await collect(runtime.follow(OPERATOR, thread));
+    },
+  },
   "calls answered": {
     says: [call("ask_client")],
     before: ({ send }) => send({ ...INSTRUCTION, mode: "minimal" }),
@@ -152,6 +170,16 @@ const WAYS: Readonly<Record<string, Way>> = {
       const answers = [{ call: open.id, content: [{ type: "text", text: untrusted("noon") }], failed: false }] as const;
       await on.send({ content: [], answers, follow: "queue" });
       await dispatched(on, CALLS.jobs, "calls.runs");
+    },
+  },
+  "hooks received": {
+    begin: async (on) => {
+      const text = JSON.stringify({ contact: "ann", text: "Please." });
+      const [id, timestamp] = ["msg_1", Math.floor(Date.now() / 1_000)];
+      const signature = signedHeaders("secret", { id, timestamp, body: text })["webhook-signature"];
+      const request = { id, timestamp: `${timestamp}`, signature, text, value: JSON.parse(text) };
+      await on.runtime.use(HOOK_API).receive(AGENT.name, "sms", request);
+      await dispatched(on, INBOX.jobs, "inbox.messages");
     },
   },
   "inbox job": { before: post, begin: (on) => dispatched(on, INBOX.jobs, "inbox.messages") },

@@ -4,6 +4,7 @@ import * as drafts from "../../features/drafts/config.ts";
 import * as fetch from "../../features/fetch/config.ts";
 import * as files from "../../features/files/config.ts";
 import * as handlers from "../../features/handlers/config.ts";
+import * as hooks from "../../features/hooks/config.ts";
 import * as inbox from "../../features/inbox/config.ts";
 import * as learning from "../../features/learning/config.ts";
 import * as life from "../../features/life/config.ts";
@@ -24,6 +25,7 @@ import * as texts from "../../features/texts/config.ts";
 type AgentKeys = typeof inbox.KEYS &
   typeof texts.KEYS &
   typeof deliveries.KEYS &
+  typeof hooks.KEYS &
   typeof life.KEYS &
   typeof memories.KEYS &
   typeof fetch.KEYS &
@@ -55,6 +57,7 @@ export const AGENT_KEYS: AgentKeys = {
   ...inbox.KEYS,
   ...texts.KEYS,
   ...deliveries.KEYS,
+  ...hooks.KEYS,
   ...life.KEYS,
   ...memories.KEYS,
   ...fetch.KEYS,

@@ -63,6 +63,11 @@ export const FEATURES: readonly Listed<World>[] = [
     load: async () => (await import("../../features/handlers/index.ts")).FEATURE,
   },
   {
+    name: "hooks",
+    nouns: {},
+    load: async () => (await import("../../features/hooks/index.ts")).FEATURE,
+  },
+  {
     name: "inbox",
     nouns: {
       inbox: "list the messages that wait for an agent, add one, and run a turn for them; each access is recorded",

@@ -1,7 +1,8 @@
 import { type Context, Hono } from "hono";
+import { HOOK_API } from "../../features/hooks/index.ts";
 import { fieldsOf, type Operation } from "../../features/index.ts";
 import { type Actor, allow, type ModelRef, may, StrataError, type TurnEvent } from "../../protocol/index.ts";
-import { readBody } from "./read-body.ts";
+import { readBody, readSignedBody } from "./read-body.ts";
 import { errorResponse, type HttpContext, type Route } from "./route.ts";
 import { routesOf } from "./routes.ts";
 import { checkSite, type Site } from "./site.ts";
@@ -55,11 +56,13 @@ export function createServer(parts: ServerParts): Server {
   server.use(async (context, next) => {
     checkSite(parts.site, context.req.raw.headers);
     if (isStopping) throw stopping();
-    context.set("actor", await actorOf(parts, context));
+    // A webhook has a signature in place of a key.
+    if (!isHook(context)) context.set("actor", await actorOf(parts, context));
     await next();
   });
   serveOpen(server, parts);
   serveDocument(server, parts, routes);
+  serveHooks(server, parts);
   for (const route of routes) {
     const respond = (context: Context<Env>): Promise<Response> => responseOf({ ...parts, turns }, route, context);
     server.on(route.method.toUpperCase(), route.url.replaceAll(/\{(\w+)\}/g, ":$1"), respond);
@@ -126,6 +129,23 @@ function serveOpen(server: Hono<Env>, { health }: ServerParts): void {
   });
 }
 
+const HOOK = "/v1/hooks/{agent}/{channel}";
+
+const isHook = ({ req }: Context<Env>): boolean =>
+  req.method === "POST" && /^\/v1\/hooks\/[^/]+\/[^/]+$/.test(req.path);
+
+/** Messages from a provider that signs them. A wrong signature reads no further than the body, and learns nothing of what is there. */
+function serveHooks(server: Hono<Env>, { runtime, bodyTimeout }: Pick<ServerParts, "runtime" | "bodyTimeout">): void {
+  server.post("/v1/hooks/:agent/:channel", async ({ req, json }) => {
+    const { text, value } = await readSignedBody(req.raw, bodyTimeout);
+    const [id, timestamp, signature] = ["webhook-id", "webhook-timestamp", "webhook-signature"].map((name) =>
+      req.header(name),
+    );
+    const signed = { id, timestamp, signature, text, value };
+    return json(await runtime.use(HOOK_API).receive(req.param("agent"), req.param("channel"), signed), 202);
+  });
+}
+
 const seesAll = (actor: Actor | undefined): boolean =>
   actor !== undefined && may(actor, "operate") && actor.agent === undefined && actor.contact === undefined;
 
@@ -188,7 +208,12 @@ function queryOf({ shapes }: Route, fields: URLSearchParams): unknown {
 
 /** Another method's path, or no path at all. */
 function nowhere(routes: readonly Route[], method: string, path: string): Response {
-  const known = [{ method: "get", url: "/v1/openapi.json" }, ...OPEN.map((url) => ({ method: "get", url })), ...routes];
+  const known = [
+    { method: "get", url: "/v1/openapi.json" },
+    { method: "post", url: HOOK },
+    ...OPEN.map((url) => ({ method: "get", url })),
+    ...routes,
+  ];
   const here = known.filter(({ url }) => new RegExp(`^${url.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path));
   if (here.length === 0) {
     const message = `there is no route ${method} ${path}; GET /v1/openapi.json lists the routes`;

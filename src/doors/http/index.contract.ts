@@ -18,6 +18,7 @@ import {
   type Scheduling,
   StrataError,
   type Tool,
+  type Vault,
 } from "../../protocol/index.ts";
 import { openSqlite, type Store } from "../../store/index.ts";
 import { testFeatures } from "../../turn/index.contract.ts";
@@ -72,6 +73,7 @@ function companion(org: string): Agent {
 
 /** What a fixture's runtime is given besides. */
 interface FixtureParts {
+  readonly vault?: Vault;
   readonly steps?: readonly TurnSteps[];
   readonly scheduling?: Scheduling;
 }
@@ -79,7 +81,7 @@ interface FixtureParts {
 /** The server over a real runtime and database, with a scripted model or another; two organizations have an agent each, and `more`. */
 export async function httpFixture(
   speaker: readonly Script<Request>[] | Model = [],
-  { steps = [], scheduling, ...changes }: Partial<ServerParts> & FixtureParts = {},
+  { steps = [], scheduling, vault = vaultOf([]), ...changes }: Partial<ServerParts> & FixtureParts = {},
   more: readonly Agent[] = [],
   tools: readonly Tool[] = [],
 ): Promise<HttpFixture> {
@@ -100,7 +102,7 @@ export async function httpFixture(
     renameFiles: async () => undefined,
     channels: await allChannels(),
     sources: new Map(),
-    vault: vaultOf([]),
+    vault,
     cardOf: priced,
     observe: () => undefined,
     modelOf,

@@ -11,16 +11,23 @@ const SLOWEST_BODY = 30_000;
  * @param timeout milliseconds in which all of it has to arrive
  * @throws StrataError `body_too_large`, `body_too_slow`, `body_not_json`, `invalid_input`
  */
-export async function readBody(request: Request, timeout = SLOWEST_BODY): Promise<unknown> {
+export const readBody = async (request: Request, timeout = SLOWEST_BODY): Promise<unknown> =>
+  (await readSignedBody(request, timeout)).value;
+
+/** The same with its text, of which somebody has signed every byte. @throws StrataError as `readBody` */
+export async function readSignedBody(
+  request: Request,
+  timeout = SLOWEST_BODY,
+): Promise<{ readonly text: string; readonly value: unknown }> {
   const bytes = await readBytes(request, timeout);
-  if (bytes.length === 0) return undefined;
+  if (bytes.length === 0) return { text: "", value: undefined };
   checkType(request.headers);
   const text = readText(bytes);
   // Counted before the parser meets it: what is nested a hundred thousand deep breaks whoever walks it afterwards.
   if (!isShallow(text)) throw refused(`it is nested deeper than ${DEEPEST_BODY} levels; send less nesting`);
   const value = parseJson(text);
   checkValue(value);
-  return value;
+  return { text, value };
 }
 
 async function readBytes({ body, headers }: Request, timeout: number): Promise<Buffer> {

@@ -9,6 +9,12 @@ const DELIVER = z
       .url({ protocol: /^https?$/, error: "an address that begins with https:// or http://" })
       .describe("The address that receives them by POST."),
     key: z.string().optional().describe("The name under `secrets` of the bearer token to send."),
+    signing: z
+      .string()
+      .optional()
+      .describe(
+        "The name under `secrets` of the secret that signs each request, as Standard Webhooks has it (`webhook-id`, `webhook-timestamp`, `webhook-signature`).",
+      ),
   })
   .optional()
   .describe(
@@ -24,8 +30,11 @@ export const KEYS = {
         const next = "name a secret under `secrets` and send it with `key`, so that it stands in no file and no record";
         refuse(["url"], `it ${literal}; ${next}`);
       }
-      if (deliver?.key === undefined || secrets.includes(deliver.key)) return;
-      refuse(["key"], `no entry of \`secrets\` has that name${suggestion(deliver.key, secrets)}`);
+      for (const member of ["key", "signing"] as const) {
+        const name = deliver?.[member];
+        if (name !== undefined && !secrets.includes(name))
+          refuse([member], `no entry of \`secrets\` has that name${suggestion(name, secrets)}`);
+      }
     },
   }),
 };

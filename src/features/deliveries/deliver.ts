@@ -22,7 +22,13 @@ export interface Delivery
 /** Hands a reply over. Throws where it was not taken: the sentence is kept with the message. */
 export type SendDelivery = (
   delivery: Delivery,
-  to: { readonly url: string; readonly token: string | undefined; readonly signal: AbortSignal },
+  to: {
+    readonly url: string;
+    readonly token: string | undefined;
+    /** The secret that signs the request, and the time that it is signed with; left out, it is not signed. */
+    readonly signing?: { readonly secret: string; readonly at: number };
+    readonly signal: AbortSignal;
+  },
 ) => Promise<void>;
 
 /** What came of one try. */
@@ -68,9 +74,14 @@ export async function* deliverDue(
     const { tries, status: _, ...message } = due;
     const problem = await problemOf(async () => {
       const token = deliver.key === undefined ? undefined : parts.vault.secret(deliver.key);
+      const secret = deliver.signing === undefined ? undefined : parts.vault.secret(deliver.signing);
+      const signing = secret === undefined ? {} : { signing: { secret, at: parts.clock.real() } };
       const patience = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)]);
       const answered = await answeredBy(parts, { ...owner, contact: message.contact }, message.turn);
-      await send({ ...message, agent: agent.name, ...answered }, { url: deliver.url, token, signal: patience });
+      await send(
+        { ...message, agent: agent.name, ...answered },
+        { url: deliver.url, token, ...signing, signal: patience },
+      );
     });
     // Not the receiver's fault: whoever starts next sends it at once, and it counts for no try.
     const stopped = signal.aborted && problem !== undefined;

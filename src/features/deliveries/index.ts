@@ -16,6 +16,7 @@ import { DELIVER_AFTER, isOwnReport, OUTBOX_STORE, STATUSES } from "./store.ts";
 
 export { DELIVERY_API, type DeliveryApi } from "./api.ts";
 export type { Delivery, DeliveryPorts, SendDelivery } from "./deliver.ts";
+export { isSigned, signedHeaders } from "./signature.ts";
 export { isOwnReport, OUTBOX_STORE, queueReply } from "./store.ts";
 export { sendDelivery } from "./webhook.ts";
 

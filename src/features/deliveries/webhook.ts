@@ -1,18 +1,22 @@
 import type { Delivery, SendDelivery } from "./deliver.ts";
+import { signedHeaders } from "./signature.ts";
 
 /**
  * Posts a reply as JSON. It counts as delivered if the server answers 2xx, or 409 because it has it already.
  * @throws Error a sentence that names the answer
  */
-export const sendDelivery: SendDelivery = async (delivery, { url, token, signal }) => {
+export const sendDelivery: SendDelivery = async (delivery, { url, token, signing, signal }) => {
+  const body = JSON.stringify(bodyOf(delivery));
   const response = await fetch(url, {
     method: "POST",
     headers: {
       "content-type": "application/json",
       "idempotency-key": delivery.id,
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(signing &&
+        signedHeaders(signing.secret, { id: delivery.id, timestamp: Math.floor(signing.at / 1_000), body })),
     },
-    body: JSON.stringify(bodyOf(delivery)),
+    body,
     redirect: "error",
     signal,
   }).catch((thrown: unknown) => {
