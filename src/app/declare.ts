@@ -25,7 +25,7 @@ import {
   type Tool,
   type Vault,
 } from "../protocol/index.ts";
-import type { AgentOwner } from "../store/index.ts";
+import type { AgentOwner, Store } from "../store/index.ts";
 import { NO_MODEL } from "../turn/index.ts";
 import { recordedTools, type Toolset, toolset } from "../turn/tools/index.ts";
 import { reviveAgent } from "./entry/agents.ts";
@@ -41,6 +41,8 @@ export interface Declared {
   /** Agents of the record that are no longer declared. */
   readonly former: readonly Agent[];
   readonly tools: Toolset;
+  /** The same tools, made over another store. */
+  readonly toolsOver: (store: Store) => Promise<Toolset>;
   readonly sources: ReadonlyMap<string, OwnSource>;
   /** The modules that are new or have changed since they were loaded. */
   readonly modulesAnew: readonly string[];
@@ -72,12 +74,15 @@ export async function declaredBy(
   const recorded = options.recordedTools === undefined ? [] : recordedTools(options.recordedTools);
   const names = recorded.map((tool) => tool.schema.name);
   const own = [...(options.tools ?? []), ...modules.flatMap(({ tools }) => tools)];
-  const builtIn = await builtInTools(projects, options, around);
-  // A recording's tool replaces another one of the same name: its answers are in the recording.
-  const real = [...builtIn, ...own];
-  const kept = real.filter((tool) => !names.includes(tool.schema.name));
   const families = await allToolFamilies();
-  const tools = toolset([...kept, ...recorded.map((tool) => replacing(tool, real))], families);
+  const toolsOver = async (store: Store): Promise<Toolset> => {
+    const builtIn = await builtInTools(projects, options, { ...around, store });
+    // A recording's tool replaces another one of the same name: its answers are in the recording.
+    const real = [...builtIn, ...own];
+    const kept = real.filter((tool) => !names.includes(tool.schema.name));
+    return toolset([...kept, ...recorded.map((tool) => replacing(tool, real))], families);
+  };
+  const tools = await toolsOver(around.store);
   const sources = sourcesOf([...(options.sources ?? []), ...modules.flatMap((one) => one.sources)]);
   const checked = options.recordOnly === true ? [] : projects;
   for (const project of checked) check(project, tools, sources);
@@ -94,7 +99,7 @@ export async function declaredBy(
   const modulesAnew = modules.flatMap(({ anew }) => anew);
   const org = orgOf(projects);
   const former = await formerAgents(around, org, agents);
-  const found = { projects, org, agents, former, tools, sources, modulesAnew, vault, access, cardOf };
+  const found = { projects, org, agents, former, tools, toolsOver, sources, modulesAnew, vault, access, cardOf };
   // Shipped blueprints are loaded together: one without a key here fails only when it has to answer, and does not stop the others.
   for (const project of checked.filter(isOwn)) checkPrices(project, modelNameOf, cardOf);
   return { ...found, modelChoiceOf, modelOf, embedderOf: embeddersOf(access), wireOf };

@@ -303,6 +303,7 @@ function partsOf({ now, ...rest }: Changing): RuntimeParts {
     get tools() {
       return now().tools;
     },
+    toolsOver: (over) => now().toolsOver(over),
     get sources() {
       return now().sources;
     },

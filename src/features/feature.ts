@@ -1,8 +1,8 @@
 import type { AgentKeys } from "../agents/index.ts";
 import type { Agent, OwnChannel, OwnError, Tool } from "../protocol/index.ts";
 import type { AgentOwner, Store, StorePart } from "../store/index.ts";
-import type { Core, OpenedApi, Parts, TurnSteps, Use } from "../turn/index.ts";
-import type { ToolFamily } from "../turn/tools/index.ts";
+import type { Core, OpenedApi, Parts, Runtime, TurnSteps, Use } from "../turn/index.ts";
+import type { ToolFamily, Toolset } from "../turn/tools/index.ts";
 import type { Job } from "../work/index.ts";
 import type { Columns } from "./column.ts";
 import type { Operation } from "./operation.ts";
@@ -44,8 +44,16 @@ export interface OpenedFeature {
   readonly api?: (deps: ApiDeps) => OpenedApi;
 }
 
+/** In what a runtime over a shadow differs from this one. */
+export interface ShadowParts extends Pick<Parts, "store" | "clock"> {
+  /** Gives the tools as they are called there; `made` are those of the features, made over its store. */
+  readonly toolsOf: (made: Toolset) => Toolset;
+}
+
 /** What the functions of a feature are made from. */
 export interface ApiDeps extends Core {
+  /** The same runtime over a store in memory: what is done there leaves no trace here. */
+  readonly shadow: (over: ShadowParts) => Promise<Runtime>;
   /** Its members are others after a reload: keep it, and no copy of it. */
   readonly parts: Parts;
   readonly use: Use;

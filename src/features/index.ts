@@ -5,7 +5,7 @@
  */
 export { COLUMNS, columnsOf, givingColumns, threadColumn, turnColumn } from "./column.ts";
 export type { CommandPart, Opens } from "./command-part.ts";
-export type { Feature, Listed, ToolDeps } from "./feature.ts";
+export type { Feature, Listed, ShadowParts, ToolDeps } from "./feature.ts";
 export { FIELDS, line } from "./fields.ts";
 export { type McpTool, mcpTool, mcpTools } from "./mcp.ts";
 export {

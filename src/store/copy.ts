@@ -213,7 +213,8 @@ type Row = Readonly<Record<string, unknown>>;
 /** The number of values that both databases allow in one statement. */
 const VALUES = 2_000;
 
-async function put(target: CopyTx, { name, columns }: CopyTable, rows: readonly Row[]): Promise<void> {
+/** Adds rows to a table. */
+export async function put(target: CopyTx, { name, columns }: CopyTable, rows: readonly Row[]): Promise<void> {
   const each = Math.max(1, Math.floor(VALUES / columns.length));
   const places = `(${columns.map(() => "?").join(", ")})`;
   const into = `insert into "${name}" (${columns.map((column) => `"${column}"`).join(", ")}) values `;

@@ -7,6 +7,7 @@ import { emptyStores } from "./postgres/fresh.contract.ts";
 export { newFolder } from "./contract/folder.contract.ts";
 export { eraseWhole, HAND, type KeptSample, KITE, keptContract, WORDS } from "./contract/kept.contract.ts";
 export { type KillingStore, killingPostgres, killingSqlite } from "./contract/killing.contract.ts";
+export { plainRows } from "./contract/rows.contract.ts";
 export * from "./contract/sample.contract.ts";
 export { SHARED } from "./migrations.ts";
 

@@ -48,7 +48,7 @@ import {
 } from "./threads/threads.ts";
 import { wholeHistory } from "./threads/whole-history.ts";
 import { askStop, claim, leases, renew, stopAsked, withdraw } from "./turns/claims.ts";
-import { beginCall, endCall } from "./turns/journal.ts";
+import { beginCall, endCall, recordedCall } from "./turns/journal.ts";
 import { settle } from "./turns/settle.ts";
 import { sent, starts, turn, turns } from "./turns/turns.ts";
 import type { Binding, Database, StorePart, Tx } from "./tx.ts";
@@ -159,6 +159,7 @@ function turnStore({ reading, writing }: OwnBinding) {
     renew: writing(renew),
     settle: writing(settle),
     beginCall: writing(beginCall),
+    recordedCall: reading(recordedCall),
     endCall: writing(endCall),
     turn: reading(turn),
     turns: reading(turns),
@@ -226,6 +227,10 @@ function recordStore(database: Database, { reading, apart }: OwnBinding) {
     usage: reading(usage),
     spent: reading(spent),
     unfinishedErasures: reading(unfinishedErasures),
+    shadow: apart(async (scope: ContactScope, before?: number) => {
+      const { openShadow } = await import("./sqlite/shadow.ts");
+      return openShadow(database, { scope, ...(before !== undefined && { before }) }, storeOver);
+    }),
     organizations: reading(organizations),
     agents: reading(agents),
     head: reading(head),

@@ -183,6 +183,8 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
 
   /** Journals a call before it acts. @throws StrataError `thread_not_found`, `turn_not_found`, `lease_lost` when the turn has ended */
   beginCall(scope: ContactScope, key: JournalKey, at: number): Promise<JournalState>;
+  /** What the journal knows of a call of a turn that may have ended. @throws StrataError as `beginCall`, but for the end */
+  recordedCall(scope: ContactScope, key: JournalKey): Promise<JournalState | undefined>;
   /** Journals what came of it; a second outcome changes nothing. @throws StrataError `invalid_input` for a call that was not begun */
   endCall(scope: ContactScope, key: JournalKey, outcome: ToolOutcome, at: number): Promise<void>;
 
@@ -210,6 +212,13 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   unfinishedErasures(): Promise<readonly ContactScope[]>;
   /** Ends an erasure whose files are gone: the contact's name goes, too. */
   finishErasure(scope: ContactScope): Promise<void>;
+
+  /**
+   * A store in memory with what the contact and the agent have in this one, for turns that must change nothing: this store is read once
+   * and never written. `before`: what people decided and what was remembered since then is not in it.
+   * @throws StrataError `invalid_input` for a contact with too many rows
+   */
+  shadow(scope: ContactScope, before?: number): Promise<Store>;
 
   organizations(): Promise<readonly OrgId[]>;
   /** Every agent of the organization that ever had a thread, a text of its own, credits or a state; declared today or not. */

@@ -161,6 +161,7 @@ export async function testRuntime(
     agents: { all: [agent], spec: agentSpec, revive: reviveAgent },
     store,
     tools: toolset([...memoryTools(store), ...sampleTools(rung)]),
+    toolsOver: async (over) => toolset([...memoryTools(over), ...sampleTools(rung)]),
     removeFiles: async () => undefined,
     filesOf: async () => [],
     renameFiles: async () => undefined,

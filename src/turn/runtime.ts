@@ -167,6 +167,8 @@ export interface Ended {
 
 /** How a turn is answered once more. */
 export interface RegenerateOptions extends RunOptions {
+  /** Only this one turn: where it waits for others, nobody is asked. */
+  readonly alone?: true;
   /** Also where the turn called tools that act outside, which may act again, or where its sender would be sent a second reply. */
   readonly again?: boolean;
 }

@@ -1,10 +1,12 @@
 import type { DeliveryPorts } from "../../features/deliveries/index.ts";
 import type { FilePorts } from "../../features/files/index.ts";
-import { COLUMNS, columnsOf, type Feature } from "../../features/index.ts";
+import { COLUMNS, columnsOf, type Feature, type ShadowParts } from "../../features/index.ts";
 import type { LifePorts } from "../../features/life/index.ts";
 import type { MemoryPorts } from "../../features/memories/index.ts";
 import { StrataError } from "../../protocol/index.ts";
+import type { Store } from "../../store/index.ts";
 import { createRuntime, type Parts, type Runtime, type Use } from "../../turn/index.ts";
+import type { Toolset } from "../../turn/tools/index.ts";
 
 /** What features need of the world outside. */
 export interface World extends LifePorts, FilePorts, MemoryPorts, DeliveryPorts {}
@@ -12,6 +14,8 @@ export interface World extends LifePorts, FilePorts, MemoryPorts, DeliveryPorts 
 /** What a runtime is made from: what turns need, what features need, and the features. */
 export interface RuntimeParts extends Parts, World {
   readonly features: readonly Feature<World>[];
+  /** The tools, made over another store. */
+  readonly toolsOver: (store: Store) => Promise<Toolset>;
 }
 
 /** The runtime with all that features add: their steps in every turn, and their functions. */
@@ -32,8 +36,26 @@ export function openRuntime(parts: RuntimeParts): Runtime {
     return functions;
   };
   COLUMNS.open(columnsOf(parts.features)).addTo(key);
-  for (const { own } of opened) own?.api?.({ ...core, parts, use }).addTo(key);
+  const shadow = (over: ShadowParts): Promise<Runtime> => shadowRuntime(parts, over);
+  for (const { own } of opened) own?.api?.({ ...core, parts, use, shadow }).addTo(key);
   return { ...core.runtime, use };
+}
+
+/** Files, vectors and deliveries stay out of it: there is nothing outside that it could reach. */
+async function shadowRuntime(parts: RuntimeParts, { store, clock, toolsOf }: ShadowParts): Promise<Runtime> {
+  const { vectors: _, sendDelivery: __, ...same } = parts;
+  const tools = toolsOf(await parts.toolsOver(store));
+  const nothing = async (): Promise<void> => undefined;
+  return openRuntime({
+    ...same,
+    store,
+    clock,
+    tools,
+    removeFiles: nothing,
+    renameFiles: nothing,
+    filesOf: async () => [],
+    observe: () => undefined,
+  });
 }
 
 /** In the order of the list, but that each comes after those that it needs. */

@@ -97,6 +97,7 @@ export async function httpFixture(
     agents: { all: agents, spec: agentSpec, revive: reviveAgent },
     store,
     tools: toolset([...memoryTools(store), ...tools]),
+    toolsOver: async (over) => toolset([...memoryTools(over), ...tools]),
     removeFiles: async () => undefined,
     filesOf: async () => [],
     renameFiles: async () => undefined,

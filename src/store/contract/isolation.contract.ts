@@ -132,6 +132,7 @@ export function isolationContract(openStore: OpenStore): void {
       expect(await store.renew(stolen, NOW + 1e9)).toBe(false);
       await expect(store.settle(stolen, ran(stolen).outcome)).rejects.toMatchObject({ code: "lease_lost" });
       await expect(store.beginCall(other, call, NOW)).rejects.toMatchObject({ code: "thread_not_found" });
+      await expect(store.recordedCall(other, call)).rejects.toMatchObject({ code: "thread_not_found" });
       const outcome = { text: untrusted("rang"), failed: false };
       await expect(store.endCall(other, call, outcome, NOW)).rejects.toMatchObject({ code: "thread_not_found" });
       expect(await store.part(OUTBOX_STORE).deliver(other, { id: at.outbox }, NOW)).toBe(false);
@@ -144,6 +145,10 @@ export function isolationContract(openStore: OpenStore): void {
         code: "approval_not_found",
       });
       expect(await store.forgetMemory(other, at.memory)).toBe(false);
+      const shadow = await store.shadow(other);
+      expect([await shadow.threads(ANN, 9), await shadow.memories(ANN, 9)]).toEqual([[], []]);
+      expect(await shadow.searchMemories([ANN], asking("tea", 9))).toEqual([]);
+      await shadow.close();
       await store.eraseContact(other, { org: other.org, id: actorId("token:operator"), role: "operator" }, NOW);
 
       expect(await annSees(at)).toEqual(before);

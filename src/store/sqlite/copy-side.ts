@@ -19,8 +19,13 @@ export function sqliteSide(file: string, parts: readonly StorePart[] = []): Copy
   const db = connect(file, { random: randomBytes, patience: PATIENCE });
   if (isNew) chmodSync(file, 0o600);
   migrate(db, withParts(MIGRATIONS, parts));
+  return sideOver(db);
+}
+
+/** The same over a connection whose schema is today's. */
+export function sideOver(db: Connection): CopySide {
   return {
-    name: file,
+    name: db.file,
     read: (work) => within(db, "deferred", work),
     write: (work) => within(db, "immediate", work),
     tables: async () => tablesOf(db),

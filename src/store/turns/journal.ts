@@ -36,6 +36,12 @@ export async function beginCall(tx: Tx, scope: ContactScope, key: JournalKey, at
   return { state: "new" };
 }
 
+/** What is known of a call of a turn, also of one that ended; nothing where it made no such call. */
+export async function recordedCall(tx: Tx, scope: ContactScope, key: JournalKey): Promise<JournalState | undefined> {
+  const entry = await findEntry(tx, await entryName(tx, scope, key));
+  return entry && stateOf(tx, entry);
+}
+
 /** Records the result of a call. The first result stands: an existing one is not replaced. */
 export async function endCall(
   tx: Tx,

@@ -21,7 +21,7 @@ import type { TurnParts } from "../loop/steps.ts";
 import { runTurn } from "../loop/turn.ts";
 import type { Parts } from "../parts.ts";
 import { checkRecorded, REPLAY } from "../recording/recording.ts";
-import type { ForkOptions, RegenerateOptions, Run } from "../runtime.ts";
+import type { ForkOptions, RegenerateOptions, Run, RunOptions } from "../runtime.ts";
 
 /** Where a thread branches off: after a turn, or before its first one. */
 type Point = NonNullable<Thread["forkedFrom"]>;
@@ -83,7 +83,8 @@ export async function* regenerate(
   await parts.store.receive(thread.scope, thread.id, events);
   const run: Run = (of, { goesOn = false, ...how }) =>
     parts.queue.inPlace({ ...of.scope, goesOn }, how.signal, () => runTurn(parts, of, how));
-  yield* follow(parts, run, thread, isSent ? { ...options, replyTo: "outbox" } : options);
+  const how: RunOptions = isSent ? { ...options, replyTo: "outbox" } : options;
+  yield* options.alone === true ? run(thread, how) : follow(parts, run, thread, how);
 }
 
 /** The fork does not know what the turn did: waiting messages would be answered twice, and external tools would act again. */
