@@ -47,4 +47,4 @@ export {
   usualModel,
 } from "./secret.ts";
 export { vaultOf } from "./vault.ts";
-export { readHead } from "./yaml-source.ts";
+export { readHead, readYaml } from "./yaml-source.ts";
