@@ -112,6 +112,7 @@ const ASKED = z.strictObject({
 /** Errors that say something which the author can act on. All others are the platform's own, and told to nobody in the cage. */
 const TOLD: Readonly<Record<string, string>> = {
   rate_limited: "too many calls of `complete`; try again later",
+  limit_reached: "a limit of calls or money is reached; try again later",
   spend_limit: "the limit of what may be spent is reached",
   budget_too_small: "the message is too long",
 };

@@ -12,7 +12,7 @@ import {
   untrusted,
 } from "../../protocol/index.ts";
 import { retryWhileBusy } from "../intake/lease.ts";
-import { afforded } from "../spending/spend.ts";
+import { checkSpend } from "../spending/spend.ts";
 import { parametersOf, withOmitted } from "./setup.ts";
 import type { Asked, ModelCall } from "./steps.ts";
 import { claimOf, journalKey, type TurnState } from "./turn-state.ts";
@@ -88,7 +88,9 @@ async function askModel(
     state.answered.push({ by: cache.by, taint: call.taint });
     return kept.text;
   }
-  const asked = afforded(state, compiled, ask(state, compiled, sent));
+  // The turn has reserved money for its own request already: this one takes its place, and must not wait for it.
+  await checkSpend(state);
+  const asked = ask(state, compiled, sent);
   for (;;) {
     const { done, value } = await asked.next();
     if (!done) continue;
