@@ -1,8 +1,9 @@
-// Behind `npm run bench`: `compile`, `wire`, `turns`, `memory` and `crowd`, tables or JSON on stdout, progress on stderr. `--quick` only shows that it runs.
+// Behind `npm run bench`: `compile`, `wire`, `turns`, `memory`, `crowd` and `cage`, tables or JSON on stdout, progress on stderr. `--quick` only shows that it runs.
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { callersFolder } from "../../bootstrap/caller.mjs";
 import { ROOT } from "../files.ts";
+import { cageBench, cageText } from "./cage.ts";
 import { compileBench, compileText } from "./compile.ts";
 import { crowdBench, crowdText } from "./crowd.ts";
 import { memoryBench, memorySample, reportText, SIZES, type Size } from "./memory/bench.ts";
@@ -16,6 +17,7 @@ const USAGE = [
   "npm run bench -- memory --vectors [--data DIR]",
   "npm run bench -- memory --sample N [--seed N] [--data DIR]",
   "npm run bench -- crowd [--seconds N] [--characters N]… [--root DIR] [--json] [--quick]",
+  "npm run bench -- cage [--json] [--quick]",
 ].join("\n");
 
 async function main(): Promise<void> {
@@ -69,6 +71,9 @@ async function main(): Promise<void> {
     const sizes = quick ? [0] : values.characters.map(Number);
     const rows = await crowdBench({ ...root, seconds: quick ? 1 : Number(values.seconds), sizes }, tell);
     show(rows, crowdText(rows));
+  } else if (bench === "cage" && files.length === 0) {
+    const report = await cageBench(quick, tell);
+    show(report, cageText(report));
   } else {
     throw new Error(`there is no such bench; there are\n${USAGE}`);
   }

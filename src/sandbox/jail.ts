@@ -138,6 +138,8 @@ export async function openJail(): Promise<Seat> {
     },
     used: async () => usedBy(child.pid),
     end: async () => {
+      // A program that ends waits for it.
+      hold("ref");
       child.kill("SIGKILL");
       await gone;
     },

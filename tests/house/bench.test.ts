@@ -100,6 +100,14 @@ it.each<[Partial<WireWishes>, string]>([
   await expect(wire(wishes)).rejects.toThrow(says);
 });
 
+it("the cage bench measures handlers and attempts to escape at each level that the machine has", async () => {
+  const { code, out } = await bench("cage", "--json");
+  expect(code).toBe(0);
+  const { attempts, levels } = JSON.parse(out);
+  expect(attempts).toBe(8);
+  expect(levels[0]).toMatchObject({ level: "thread", plain: expect.any(Number), held: expect.any(Number) });
+}, 120_000);
+
 it("a bench that does not exist is answered with those that do", async () => {
   const { code, err } = await bench("walk");
   expect(code).toBe(1);
