@@ -12,8 +12,10 @@ const TURN = " (turn trn_01jd8k3v5x9m2q7r4t6w8y0zab)";
 export const SAMPLES: Readonly<Record<string, Samples>> = {
   compiler: {
     messagesGone: [
-      [12, false],
-      [12, true],
+      [12, { isKept: false }],
+      [12, { isKept: true }],
+      [12, { isKept: false, summarized: 12 }],
+      [24, { isKept: true, summarized: 12 }],
     ],
     summaryTask: [
       [300, { stays: "", beside: "" }],
@@ -32,6 +34,8 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
     ],
     moreItems: [[3]],
     isMoreItems: [["(3 more not shown.)"]],
+    isBeginning: [["(The message above is truncated: its first 500 of 2000 characters are shown.)"]],
+    summarizedIn: [["(The first 12 messages of this conversation are no longer shown. A summary of them follows.)"]],
     replacesAbove: [[3], [0], ["reread"]],
     beginningShown: [["message", 500, 2_000]],
     attached: [["image/png, 12 kB", 300]],

@@ -58,9 +58,9 @@ export const CORE_KEYS = {
   summaries: agentKey(
     z
       .boolean()
-      .default(true)
+      .default(false)
       .describe(
-        "Whether the agent's own model summarizes what is cut when a conversation exceeds the budget. Otherwise only a mark says that something is left out.",
+        "Whether the agent's own model also summarizes what is cut off a long conversation: once for some 24,000 tokens, or a quarter of what may be sent if that is less. What others wrote and short replies stay in any case, as far as there is room; longer replies can be searched.",
       ),
   ),
 };

@@ -19,12 +19,13 @@ import type { CompileInput } from "./compile-input.ts";
 import { cutEpoch, cuttable, leastOf, reasonOf, total, transcriptWithoutReasoning } from "./cut.ts";
 import { cutPlan, type Keep, whyCut, withPlan } from "./cut-plan.ts";
 import { drafts, renderWithin, type Shares } from "./drafts.ts";
+import { isEarlier } from "./earlier.ts";
 import { NO_PENDING_EDITS, type PendingEdits, runningIn, withPendingEdits } from "./edits.ts";
 import { eventsMessage, wholeMessage } from "./events.ts";
 import { apart, frozenWithin, renderFrozen, withFrozen } from "./frozen.ts";
 import { type Draft, sectionOf } from "./layers.ts";
 import { prefixOf, prefixWithin } from "./prefix.ts";
-import { isWithinClaim, type PrefixNow, sizedAnew } from "./resize.ts";
+import { type PrefixNow, sizedAnew, withinClaim } from "./resize.ts";
 import { fixedSection, leastSum, liveWithin, type Section, shareOut, wantedSum } from "./share-out.ts";
 import { NOTHING_SHOWN, type ShownLayers, shownLayersIn } from "./shown-layers.ts";
 import { ceilingOf, claimAhead, MARGIN, sizesAlone, sizesFor } from "./sizing.ts";
@@ -323,10 +324,11 @@ function settleRoom(
   const shown = sizedAnew(compilation, plain, live, count);
   const begun = (next: Epoch, made = planned): Compilation =>
     withLedger({ ...made, epoch: next, opened: [...compilation.opened, next] }, live, taken(next), count);
-  if (shown.prefix !== plain.prefix && isWithinClaim(compilation, shown, limit - taken(shown))) {
-    const ledger = withPlan(compilation.ledger, cutPlan(shown, limit - taken(shown), compilation));
+  const resized = withinClaim(compilation, shown, limit - taken(shown), count);
+  if (resized !== undefined && resized !== plain) {
+    const ledger = withPlan(compilation.ledger, cutPlan(resized, limit - taken(resized), compilation));
     const reason = reasonOf(compilation) === "cut" ? "resized" : "refused";
-    return begun({ ...shown, n: epoch.n + 1, reason }, { ...compilation, ledger });
+    return begun({ ...resized, n: epoch.n + 1, reason }, { ...compilation, ledger });
   }
   // A new epoch begins with the memories of now; if they do not fit, with those of the old one.
   const fresh = start?.memory === undefined ? shown : withFrozen(shown, renderFrozen(start.memory, count));
@@ -335,7 +337,11 @@ function settleRoom(
     const left = limit - taken(from);
     const cutting = { plan: cutPlan(from, left, compilation), count };
     const cut = cutEpoch({ ...from, transcript: rest }, left, cutting, start?.summary);
-    return cut && { ...cut, reason: reasonOf(compilation), transcript: [...frozen, ...cut.transcript] };
+    if (cut === undefined) return undefined;
+    const reason = reasonOf(compilation);
+    // Nothing more is gone: only what earlier cuts have left.
+    const isLighter = cut.cut === epoch.cut && reason === "cut" && rest.some(isEarlier);
+    return { ...cut, reason: isLighter ? "resized" : reason, transcript: [...frozen, ...cut.transcript] };
   };
   const next = cutTo(fresh) ?? cutTo(shown) ?? (shown === plain ? undefined : cutTo(plain));
   if (next === undefined) throw noRoom(compilation, live, limit);

@@ -6,6 +6,8 @@ export interface Keep {
   readonly tokens: number;
   readonly read: number;
   readonly write: number;
+  /** It is not cut before it has more tokens than this; `withResults` applies where it shows results of tools. Default: 0. */
+  readonly floor?: { readonly plain: number; readonly withResults: number };
 }
 
 /** How much of a conversation stays when it is cut: at least `keep`, at most `history` tokens. */
@@ -37,7 +39,9 @@ export function cutPlan(epoch: Epoch, room: number, { keep, history }: Staying):
   if (keep === undefined)
     return { at: room, keep: Math.min(staying(epoch, room), history ?? room), each, declared: false };
   const stays = Math.min(keep.tokens, Math.max(Math.floor(room * MOST), 0));
-  return { at: Math.min(highWater(stays, each, keep), room), keep: stays, each, declared: true };
+  const hasResults = epoch.transcript.some(({ message, turn }) => turn !== null && message.role === "tool");
+  const floor = (hasResults ? keep.floor?.withResults : keep.floor?.plain) ?? 0;
+  return { at: Math.min(Math.max(highWater(stays, each, keep), floor), room), keep: stays, each, declared: true };
 }
 
 /**

@@ -56,20 +56,28 @@ describe("a transcript that no longer fits", () => {
     expect(JSON.stringify(made.epoch.prefix)).toBe(JSON.stringify(epoch.prefix));
   });
 
-  it("begins with a mark that says how many messages are gone, and then a whole turn", () => {
-    const [mark, first] = made.epoch.transcript;
-    const gone = epoch.transcript.length + 1 - made.epoch.transcript.length;
+  it("begins with what others wrote and short replies, then a mark that says how many messages are gone, and then a whole turn", () => {
+    const [short, mark, first] = made.epoch.transcript;
+    const gone = epoch.transcript.length + 2 - made.epoch.transcript.length;
     expect(made.epoch.cut).toBe(gone);
+    expect(short).toMatchObject({ turn: null, trust: "contact" });
+    const [opening, kept = ""] = short === undefined ? [] : textsOf(short.message);
+    expect(opening).toMatch(/^\(The beginning of this conversation, in short\. /);
+    const turns = Array.from({ length: gone / 4 }, (_, i) => [
+      `|> 09:30 turn ${i + 1}`,
+      `|< 09:30 answer ${i + 1} ${"x".repeat(60)}`,
+    ]);
+    expect(kept).toBe(["[earlier · contact · 2026-11-21T09:30:00Z]", ...turns.flat()].join("\n"));
     expect(mark).toMatchObject({ turn: null, trust: "platform" });
     expect(mark && textsOf(mark.message)).toEqual([
-      `(The first ${gone} messages of this conversation are no longer shown. No action needed.)`,
+      `(The first ${gone} messages of this conversation are shown only in short, above.)`,
     ]);
     expect(first?.message.role).toBe("user");
     expect(gone % 4).toBe(0);
   });
 
   it("keeps the newest messages as they were sent", () => {
-    expect(made.epoch.transcript.slice(1)).toEqual(epoch.transcript.slice(made.epoch.cut));
+    expect(made.epoch.transcript.slice(2)).toEqual(epoch.transcript.slice(made.epoch.cut));
   });
 
   it("keeps a call and its result together", () => {
@@ -95,21 +103,24 @@ describe("a transcript that no longer fits", () => {
     expect(sentBeforeTail(next).startsWith(sentBeforeTail(made))).toBe(true);
   });
 
-  it("counts on when it is cut once more, and has one mark", () => {
-    const grown = { ...made.epoch, transcript: [...made.epoch.transcript, ...epochOf(20).transcript] };
+  it("counts on when it is cut once more, and has one mark, behind what both cuts left", () => {
+    const long = reply("and so on ".repeat(500), turnNumber(50));
+    const grown = { ...made.epoch, transcript: [...made.epoch.transcript, ...epochOf(3).transcript, long] };
     const again = compile(inputOf({ epoch: grown, turn, limit }));
     expect(again.epoch.n).toBe(3);
     const left = again.epoch.transcript.filter((one) => one.turn !== null).length;
-    expect(again.epoch.transcript).toHaveLength(left + 1);
-    expect(again.epoch.cut + left).toBe(epoch.transcript.length + 80);
-    const [mark] = again.epoch.transcript;
+    expect(again.epoch.transcript).toHaveLength(left + 3);
+    expect(again.epoch.cut + left).toBe(epoch.transcript.length + 4 * 3 + 1);
+    // What the first cut left is sent as it was.
+    expect(again.epoch.transcript[0]).toEqual(made.epoch.transcript[0]);
+    const [, , mark] = again.epoch.transcript;
     expect(mark && textsOf(mark.message)[0]).toContain(`The first ${again.epoch.cut} messages`);
   });
 
   it("keeps nothing of a turn that alone is more than half", () => {
     const big = { ...epoch, transcript: [...epoch.transcript, reply("z".repeat(3 * whole), turnNumber(21))] };
     const cut = compile(inputOf({ epoch: big, turn, limit }));
-    expect(cut.epoch.transcript).toHaveLength(1);
+    expect(cut.epoch.transcript.filter((one) => one.turn !== null)).toEqual([]);
     expect(cut.epoch.cut).toBe(81);
   });
 });

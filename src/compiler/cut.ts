@@ -12,8 +12,9 @@ import {
   withoutReasoning,
 } from "../protocol/index.ts";
 import type { CutPlan } from "./cut-plan.ts";
+import { earlierMessages, isEarlier } from "./earlier.ts";
 import { countMessage, transcriptSum } from "./tokens.ts";
-import { messagesGone } from "./wording.ts";
+import { messagesGone, summarizedIn } from "./wording.ts";
 
 /** The summary that replaces the messages a cut removes: written once at the cut, and frozen with the epoch that it opens. */
 export interface Summary {
@@ -36,7 +37,7 @@ interface Cutting {
 export function cutEpoch(epoch: Epoch, room: number, cutting: Cutting, summary?: Summary): Epoch | undefined {
   const next = ({ transcript, cut }: ReturnType<typeof cutTranscript>): Epoch | undefined =>
     total(transcript) > room ? undefined : { ...epoch, n: epoch.n + 1, reason: "cut", cut, transcript };
-  const summed = summary === undefined ? undefined : next(cutAtSummary(epoch, summary, cutting.count));
+  const summed = summary === undefined ? undefined : next(cutAtSummary(epoch, room, summary, cutting));
   return summed ?? next(cutTranscript(epoch, room, cutting));
 }
 
@@ -47,50 +48,93 @@ interface Cut {
 }
 
 /**
- * Cuts a transcript that is too long for its room, in tokens: the newest whole turns stay, after a mark that says how many messages
- * were removed (the mark stays even if it is too long by itself). It cuts deeply instead of sliding, so that the next cut is far away.
+ * Cuts a transcript that is too long for its room, in tokens: the newest whole turns stay, after what others wrote in the ones before
+ * (`earlier.ts`) and a mark that says how many messages were removed (the mark stays even if it is too long by itself). It cuts deeply
+ * instead of sliding, so that the next cut is far away.
  */
-function cutTranscript(epoch: Epoch, room: number, { plan, count }: Cutting): Cut {
+function cutTranscript(epoch: Epoch, room: number, cutting: Cutting): Cut {
+  const { plan, count } = cutting;
   const turns = turnsOf(epoch);
   const keep = plan?.keep ?? 0;
   const held = heldOf(epoch);
   let from = turns.length - (held.length > 0 ? 1 : 0);
   const old = oldSummary(epoch);
-  const withOld = mark(widest(epoch.cut + turns.flat().length), count, old);
+  const most = widest(epoch.cut + turns.flat().length);
+  const withOld = mark(most, count, { isKept: true, ...(old && { summary: old }) });
   // The summary of an earlier cut stays, unless it alone is too much.
   const kept = withOld.tokens <= room / 2 ? old : undefined;
-  const longest = kept === undefined ? mark(widest(epoch.cut + turns.flat().length), count) : withOld;
+  const longest = kept === undefined ? mark(most, count, { isKept: true }) : withOld;
   // A declared size counts only the thread's own messages, and the turn that reaches it stays whole. Otherwise the mark is part of the
   // size.
-  const [least, most] = plan?.declared ? [keep, (room * 3) / 4 - longest.tokens] : [room, keep - longest.tokens];
+  const [least, limit] = plan?.declared ? [keep, (room * 3) / 4 - longest.tokens] : [room, keep - longest.tokens];
   for (let kept = total(held); from > 0 && kept < least; from--) {
     kept += total(turns[from - 1] ?? []);
-    if (kept > most) break;
+    if (kept > limit) break;
   }
-  return behind(epoch, turns.slice(0, from).flat().length, (cut) => mark(cut, count, kept));
+  return behind(epoch, turns.slice(0, from).flat().length, { room, ...cutting, ...(kept && { summary: kept }) });
 }
 
-/** A summary as it stands in a transcript: its frame, and the trust of what it was made from. */
-type StandingSummary = Pick<TranscriptMessage, "trust"> & { readonly part: TextPart };
+/** A summary as it stands in a transcript: its frame, the trust of what it was made from, and how many messages it covers. */
+interface StandingSummary extends Pick<TranscriptMessage, "trust"> {
+  readonly part: TextPart;
+  readonly upTo: number;
+}
 
 /** The summary at the start of the running epoch, if there is one. */
-function oldSummary({ transcript: [first] }: Epoch): StandingSummary | undefined {
-  const [, part] = first?.turn === null && first.message.role === "user" ? first.message.parts : [];
-  return first !== undefined && part?.type === "text" ? { part, trust: first.trust } : undefined;
+function oldSummary({ transcript }: Pick<Epoch, "transcript">): StandingSummary | undefined {
+  for (const { message, trust, turn } of transcript) {
+    if (turn !== null || message.role !== "user") break;
+    const [gone, part] = message.parts;
+    const upTo = gone?.type === "text" ? summarizedIn(gone.text) : undefined;
+    if (upTo !== undefined && part?.type === "text") return { part, trust, upTo };
+  }
+  return undefined;
 }
+
+/** How many of the thread's messages the summary at the start of an epoch covers; 0 without one. */
+export const summarizedBy = (epoch: Pick<Epoch, "transcript">): number => oldSummary(epoch)?.upTo ?? 0;
 
 /** The same if a summary already covers what is to be cut; it follows the mark. */
-function cutAtSummary(epoch: Epoch, summary: Summary, count: CountTokens): Cut {
-  return behind(epoch, summary.upTo - epoch.cut, (cut) => mark(cut, count, standing(summary)));
+function cutAtSummary(epoch: Epoch, room: number, { text, trust, at, upTo }: Summary, cutting: Cutting): Cut {
+  const part = { type: "text", text: frame({ kind: "summary", trust, at }, text) } as const;
+  return behind(epoch, upTo - epoch.cut, { room, ...cutting, summary: { part, trust, upTo } });
 }
 
-function behind(epoch: Epoch, gone: number, markOf: (cut: number) => TranscriptMessage): Cut {
+/**
+ * The epoch with less of what earlier cuts have left, so that the conversation has room, and can grow by so many tokens before it is short
+ * of room again, if that is possible.
+ */
+export function withEarlierIn(epoch: Epoch, room: number, growth: number, count: CountTokens): Epoch {
+  const { transcript } = epoch;
+  const before = transcript.filter(isEarlier);
+  const over = transcriptSum(transcript).tokens - room;
+  if (before.length === 0 || over <= 0) return epoch;
+  const left = earlierMessages(epoch, [], Math.max(total(before) - over - growth, 0), count);
+  const summary = oldSummary(epoch);
+  const marked = mark(epoch.cut, count, { isKept: left.length > 0, ...(summary && { summary }) });
+  const first = transcript.findIndex(isEarlier);
+  // The mark stands right behind them.
+  const rest = transcript.slice(first + before.length + 1);
+  return { ...epoch, transcript: [...transcript.slice(0, first), ...left, marked, ...rest] };
+}
+
+interface Behind extends Cutting {
+  readonly room: number;
+  readonly summary?: StandingSummary;
+}
+
+function behind(epoch: Epoch, gone: number, { room, plan, count, summary }: Behind): Cut {
   const own = turnsOf(epoch).flat();
   const least = Math.min(gone, own.length - heldOf(epoch).length);
   const cut = epoch.cut + least;
   const rest = own.slice(least);
   // What was left out of the turns that stay may already be enough: then nothing is cut.
-  return { transcript: cut === 0 ? rest : [markOf(cut), ...rest], cut };
+  if (cut === 0) return { transcript: rest, cut };
+  const beside = total(rest) + mark(cut, count, { isKept: true, ...(summary && { summary }) }).tokens;
+  const free = (plan?.declared ? (room * 3) / 4 : room / 2) - beside;
+  const earlier = earlierMessages(epoch, own.slice(0, least), Math.min(free, room / 2), count);
+  const isKept = earlier.length > 0;
+  return { transcript: [...earlier, mark(cut, count, { isKept, ...(summary && { summary }) }), ...rest], cut };
 }
 
 /** The thread's own messages by turn, which a cut removes or keeps. The platform's marks are not among them. */
@@ -103,8 +147,9 @@ const heldOf = (epoch: Epoch): readonly TranscriptMessage[] =>
 /** The fewest tokens that a transcript can be cut to: those of the mark, or all of it if there is nothing to cut. */
 export function leastOf(epoch: Epoch, count: CountTokens): number {
   const { tokens, ofTurns } = transcriptSum(epoch.transcript);
-  const held = total(heldOf(epoch));
-  return ofTurns === 0 ? tokens : Math.min(tokens, held + mark(widest(epoch.cut + ofTurns), count).tokens);
+  if (epoch.cut + ofTurns === 0) return tokens;
+  const least = mark(widest(epoch.cut + ofTurns), count, { isKept: false }).tokens;
+  return Math.min(tokens, total(heldOf(epoch)) + least);
 }
 
 /** The largest number with as many digits: so the mark is counted once, and not again for each number. */
@@ -124,13 +169,15 @@ function byTurn(messages: readonly TranscriptMessage[]): TranscriptMessage[][] {
   return turns;
 }
 
-const standing = ({ text, trust, at }: Summary): StandingSummary => ({
-  part: { type: "text", text: frame({ kind: "summary", trust, at }, text) },
-  trust,
-});
+/** What a mark says beside how many messages are gone: whether they stand before it in short, and their summary. */
+interface Marked {
+  readonly isKept: boolean;
+  readonly summary?: StandingSummary;
+}
 
-function mark(cut: number, count: CountTokens, summary?: StandingSummary): TranscriptMessage {
-  const gone = { type: "text", text: trusted(messagesGone(cut, summary !== undefined)) } as const;
+function mark(cut: number, count: CountTokens, { isKept, summary }: Marked): TranscriptMessage {
+  const said = messagesGone(cut, { isKept, ...(summary && { summarized: summary.upTo }) });
+  const gone = { type: "text", text: trusted(said) } as const;
   const parts: readonly TextPart[] = summary === undefined ? [gone] : [gone, summary.part];
   const message = { role: "user", parts } as const;
   const trust = summary?.trust ?? "platform";

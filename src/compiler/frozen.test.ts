@@ -112,14 +112,15 @@ describe("frozen memory", () => {
     const made = compile(inputOf({ ...input, memory: saved("She has a cat.", "She has a dog.") }));
     expect(made.epoch.reason).toBe("cut");
     expect(startOf(made.epoch)).toContain("She has a dog.");
-    expect(JSON.stringify(made.epoch.transcript[1])).toContain("are no longer shown");
+    expect(JSON.stringify(made.epoch.transcript[1])).toContain("in short");
+    expect(JSON.stringify(made.epoch.transcript[2])).toContain("are shown only in short");
     expect(made.ledger.tokens).toBe(recount(request(made), bytes3));
     expect(made.ledger.tokens).toBeLessThanOrEqual(900);
-    // The next cut keeps one mark and one block.
+    // The next cut keeps one mark, one block of memories, and what both cuts left.
     const again = compile(
       inputOf({ ...input, epoch: committed(made, reply("word ".repeat(400), turnNumber(13))), turn: turnNumber(14) }),
     );
-    expect(again.epoch.transcript.filter(({ turn }) => turn === null)).toHaveLength(2);
+    expect(again.epoch.transcript.filter(({ turn }) => turn === null)).toHaveLength(4);
     expect(startOf(again.epoch)).toBe(startOf(made.epoch));
   });
 
@@ -139,7 +140,7 @@ describe("frozen memory", () => {
     const summary = { text: untrusted("They spoke of words."), trust: "contact", at: AT, upTo: cut.epoch.cut } as const;
     const made = compile({ ...input, summary });
     expect(startOf(made.epoch)).toContain("She has a cat.");
-    expect(JSON.stringify(made.epoch.transcript[1])).toContain("They spoke of words.");
+    expect(JSON.stringify(made.epoch.transcript[2])).toContain("They spoke of words.");
   });
 
   it("ends the epoch when something of it was forgotten: the next begins with what is left, and the rest as it was", () => {

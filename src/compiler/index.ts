@@ -5,8 +5,9 @@
  */
 export { type Compilation, compile, extend, requestOf, roomLeft, unreasoned } from "./compile.ts";
 export type { CompileInput, EditRates } from "./compile-input.ts";
-export type { Summary } from "./cut.ts";
+export { type Summary, summarizedBy } from "./cut.ts";
 export type { EarlyCut, Keep } from "./cut-plan.ts";
+export { isEarlier } from "./earlier.ts";
 export { frameResult, wholeMessage } from "./events.ts";
 export { leastOfLayer } from "./layers.ts";
 export { chooseMode, type ModeInput, type Room, roomIn } from "./mode.ts";

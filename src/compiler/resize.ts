@@ -1,6 +1,7 @@
 import { asStrataError, type CountTokens, type Epoch, type Ledger, type LedgerEntry } from "../protocol/index.ts";
 import { folded } from "./edits.ts";
 import { type PrefixInput, prefixOf, prefixWithin } from "./prefix.ts";
+import { withEarlierIn } from "./cut.ts";
 import { canStay, claimOf, sizeAnew } from "./sizing.ts";
 import { transcriptSum } from "./tokens.ts";
 
@@ -41,9 +42,21 @@ export function sizedAnew(
   }
 }
 
-/** Whether a conversation has room, and is no longer than it may claim. */
-export function isWithinClaim({ prefixNow, ledger: { limit } }: Running, { transcript }: Epoch, room: number): boolean {
-  if (prefixNow === undefined) return false;
-  const { tokens, turns } = transcriptSum(transcript);
-  return tokens <= room && turns.tokens <= claimOf(prefixNow.input.agent.budgets, limit);
+/**
+ * The epoch of a conversation that is no longer than it may claim, if it has room: perhaps with less of what earlier cuts have left, as that
+ * gives way before the conversation itself does. Otherwise undefined.
+ */
+export function withinClaim(
+  { prefixNow, ledger: { limit } }: Running,
+  epoch: Epoch,
+  room: number,
+  count: CountTokens,
+): Epoch | undefined {
+  if (prefixNow === undefined) return undefined;
+  const { tokens, turns } = transcriptSum(epoch.transcript);
+  const claim = claimOf(prefixNow.input.agent.budgets, limit);
+  if (turns.tokens > claim) return undefined;
+  if (tokens <= room) return epoch;
+  const released = withEarlierIn(epoch, room, Math.max(claim - turns.tokens, 0), count);
+  return transcriptSum(released.transcript).tokens <= room ? released : undefined;
 }

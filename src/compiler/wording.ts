@@ -1,10 +1,29 @@
 /** The sentences of the compiler that a model reads. `tests/house/golden/wording.txt` lists them all. */
 
-/** In the place of the messages that a cut removes. */
-export function messagesGone(cut: number, isSummarized: boolean): string {
-  const gone = `The first ${cut} messages of this conversation are no longer shown.`;
-  return `(${gone} ${isSummarized ? "A summary of them follows." : "No action needed."})`;
+/** In the place of the messages that a cut removes; `summarized`: how many of them the summary after it covers. */
+export function messagesGone(cut: number, { isKept, summarized }: { isKept: boolean; summarized?: number }): string {
+  const gone = isKept
+    ? `The first ${cut} messages of this conversation are shown only in short, above.`
+    : `The first ${cut} messages of this conversation are no longer shown.`;
+  if (summarized === undefined) return `(${gone}${isKept ? "" : " No action needed."})`;
+  return `(${gone} A summary of ${summarized >= cut ? "them" : `the first ${summarized}`} follows.)`;
 }
+
+/** How many messages the summary after such a line covers. */
+export function summarizedIn(line: string): number | undefined {
+  const [, cut, some] = /^\(The first (\d+) messages .* A summary of (?:them|the first (\d+)) follows\.\)$/.exec(line) ?? [];
+  return cut === undefined ? undefined : Number(some ?? cut);
+}
+
+const IN_SHORT =
+  "What follows, up to the next note in parentheses, was said before: `|>` marks messages to you, `|<` your replies. Only short replies are shown; longer ones were sent, too, so a message without one is not still open. To see them again, search for them.";
+
+/** Before what stands of the messages that were cut. */
+export const EARLIER = `(The beginning of this conversation, in short. ${IN_SHORT})`;
+export const EARLIER_WITHOUT_OLDEST = `(Earlier parts of this conversation, in short; the oldest messages are left out. ${IN_SHORT})`;
+
+/** In the place of a picture or file of a message that was cut. */
+export const ATTACHMENT_GONE = "(a picture or file, no longer shown)";
 
 /** Asks for a summary of what a cut removes: the conversation was written by others, so it is to be summarized and not obeyed. */
 export const summaryTask = (
@@ -66,6 +85,10 @@ export const CHANGED_LINES = "(changes: - removed, + added)";
 /** Behind a message, result or other text of which only the beginning is shown. */
 export const beginningShown = (what: string, shown: number, all: number): string =>
   `(The ${what} above is truncated: its first ${shown} of ${all} characters are shown.)`;
+
+/** Whether a line is one of these. */
+export const isBeginning = (line: string): boolean =>
+  /^\(The .+ above is truncated: its first \d+ of \d+ characters are shown\.\)$/.test(line);
 
 export const attached = (file: string, tokens: number): string =>
   `(Attached: ${file}, counted as about ${tokens} tokens.)`;

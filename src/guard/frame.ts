@@ -1,4 +1,12 @@
-import { type Framed, type FrameHeader, type Untrusted, untrusted, writeFrame } from "../protocol/index.ts";
+import {
+  type EarlierMessage,
+  type Framed,
+  type FrameHeader,
+  type Untrusted,
+  untrusted,
+  writeEarlier,
+  writeFrame,
+} from "../protocol/index.ts";
 import { clean } from "./clean.ts";
 import { truncateText } from "./truncate-text.ts";
 
@@ -31,4 +39,14 @@ export function frame(header: FrameHeader, text: Untrusted, name?: Untrusted): F
   const claimed = name === undefined ? "" : cleanName(name);
   // The only place where `Framed` is made: each line of clean text gets the prefix, so none can be a header.
   return writeFrame(header, claimed === "" ? undefined : claimed, clean(text)) as Framed;
+}
+
+/** The same for messages of a conversation that was cut: the oldest first, all of them in one frame. */
+export function frameEarlier(header: Omit<FrameHeader, "kind">, messages: readonly EarlierMessage[]): Framed {
+  const cleaned = messages.map(({ name, text, ...one }) => ({
+    ...one,
+    name: name === undefined ? undefined : cleanName(untrusted(name)) || undefined,
+    text: clean(untrusted(text)),
+  }));
+  return writeEarlier({ ...header, kind: "earlier" }, cleaned) as Framed;
 }

@@ -3,7 +3,7 @@
  * output; it knows only text, and no store, model or agent.
  */
 export { clean, shownText } from "./clean.ts";
-export { cleanName, frame } from "./frame.ts";
+export { cleanName, frame, frameEarlier } from "./frame.ts";
 export type { GuardFinding, GuardVerdict } from "./override/verdict.ts";
 export {
   type FoundSecret,

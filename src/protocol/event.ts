@@ -16,7 +16,7 @@ export type OwnKind = Brand<string, "OwnKind">;
 export type EventKind = OutsideKind | OwnKind;
 
 /** Kinds of frames that hold no event. */
-export const CONTEXT_KINDS = ["memory", "data", "result", "summary"] as const;
+export const CONTEXT_KINDS = ["memory", "data", "result", "summary", "earlier"] as const;
 
 /** What a kind is made of. A frame's header is recognised by this form, so the frames of a new kind cannot be forged either. */
 export const KIND_FORM = "[a-z][a-z-]{0,30}";

@@ -15,6 +15,15 @@ import { TRUSTS, type Trust } from "./trust.ts";
  *
  * No line of content can start otherwise than with `| ` (or `|@ ` for the claimed name), so no content can be a header. A header is
  * recognised by its form, whatever its kind.
+ *
+ * Several messages of a conversation that was cut stand in one frame of the kind `earlier`. Each begins with a sign that says who wrote it
+ * (`|>` the other side, `|<` the agent) and with its time; the day is written where it is another than before:
+ *
+ *     [earlier · contact · 2026-11-21T09:30:00Z]
+ *     |> 09:30 Is the blue one still there?
+ *     |< 09:31 Yes, two of them.
+ *     |> 2026-11-22 08:02 Then I take
+ *     | both.
  */
 export type FrameKind = EventKind | (typeof CONTEXT_KINDS)[number];
 
@@ -31,11 +40,25 @@ export interface FrameHeader {
 export interface ReadFrame extends Omit<FrameHeader, "kind"> {
   readonly kind: string;
   readonly name: string | undefined;
+  /** Of several messages in one frame, those of all of them. */
+  readonly text: string;
+  /** If it is a frame of several messages. */
+  readonly messages?: readonly EarlierMessage[];
+}
+
+/** A message of a conversation, as a frame of the kind `earlier` shows it. */
+export interface EarlierMessage {
+  readonly by: "other" | "agent";
+  readonly name: string | undefined;
+  /** Milliseconds since 1970; a frame shows the minute. */
+  readonly at: number;
   readonly text: string;
 }
 
 const LINE = "| ";
 const NAME = "|@ ";
+const SIGNS = { other: "|> ", agent: "|< " } as const;
+const SAID = /^\|([<>]) (?:(\d{4}-\d\d-\d\d) )?(\d\d:\d\d) (.*)$/s;
 const HEADER = new RegExp(
   `^\\[(${KIND_FORM}) · (${TRUSTS.join("|")}) · (?:(${PROOFS.join("|")}) · )?(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ)\\]$`,
 );
@@ -52,6 +75,26 @@ export function writeFrame(header: FrameHeader, name: string | undefined, text: 
   const claim = name === undefined ? "" : `\n${NAME}${name}`;
   return `${head}${claim}\n${LINE}${text.replaceAll("\n", `\n${LINE}`)}`;
 }
+
+/** Puts clean texts of one conversation, the oldest first, into one frame. Called only by the guard's `frameEarlier`. */
+export function writeEarlier(header: FrameHeader, messages: readonly EarlierMessage[]): string {
+  let before = header.at;
+  let name: string | undefined;
+  const lines = messages.flatMap((one) => {
+    const time = isoSecond(one.at);
+    const day = time.slice(0, 10) === isoSecond(before).slice(0, 10) ? "" : `${time.slice(0, 10)} `;
+    const claim = one.by === "agent" || one.name === name ? [] : [`${NAME}${one.name ?? ""}`];
+    if (one.by === "other") name = one.name;
+    before = one.at;
+    const text = one.text.replaceAll("\n", `\n${LINE}`);
+    return [...claim, `${SIGNS[one.by]}${day}${time.slice(11, 16)} ${text}`];
+  });
+  const proof = header.proof === undefined ? "" : ` · ${header.proof}`;
+  return [`[${header.kind} · ${header.trust}${proof} · ${isoSecond(header.at)}]`, ...lines].join("\n");
+}
+
+/** Whether a text holds a frame of this kind: no line of content can begin like its header. */
+export const hasEarlier = (text: string): boolean => /^\[earlier · /m.test(text);
 
 /** Whether a line looks like one of the platform's own: a frame's header or a layer's heading. */
 export function looksLikeOurs(line: string): boolean {
@@ -70,12 +113,40 @@ export function readFrames(text: string): ReadFrame[] {
   for (let i = 0; i < lines.length; i++) {
     const header = HEADER.exec(lines[i] ?? "");
     if (!header) continue;
+    const read = readHeader(header);
     const name = lines[i + 1]?.startsWith(NAME) ? lines[++i]?.slice(NAME.length) : undefined;
-    const content: string[] = [];
-    while (lines[i + 1]?.startsWith(LINE)) content.push((lines[++i] ?? "").slice(LINE.length));
-    frames.push({ ...readHeader(header), name, text: content.join("\n") });
+    let end = i + 1;
+    while (/^\|[@<>]? /.test(lines[end] ?? "")) end++;
+    const content = lines.slice(i + 1, end);
+    if (content.some((line) => SAID.test(line))) {
+      const messages = readMessages(read.at, name, content);
+      frames.push({ ...read, name: undefined, text: messages.map(({ text }) => text).join("\n"), messages });
+    } else {
+      const own = content.findIndex((line) => !line.startsWith(LINE));
+      const text = content.slice(0, own < 0 ? content.length : own).map((line) => line.slice(LINE.length));
+      frames.push({ ...read, name, text: text.join("\n") });
+    }
+    i += content.length;
   }
   return frames;
+}
+
+function readMessages(at: number, claimed: string | undefined, lines: readonly string[]): readonly EarlierMessage[] {
+  const messages: { -readonly [Key in keyof EarlierMessage]: EarlierMessage[Key] }[] = [];
+  let day = isoSecond(at).slice(0, 10);
+  let name = claimed;
+  for (const line of lines) {
+    const said = SAID.exec(line);
+    const last = messages.at(-1);
+    if (said) {
+      day = said[2] ?? day;
+      const by = said[1] === "<" ? "agent" : "other";
+      const time = Date.parse(`${day}T${said[3]}:00Z`);
+      messages.push({ by, name: by === "other" ? name : undefined, at: time, text: said[4] ?? "" });
+    } else if (line.startsWith(NAME)) name = line.slice(NAME.length) || undefined;
+    else if (last !== undefined) last.text += `\n${line.slice(LINE.length)}`;
+  }
+  return messages;
 }
 
 function readHeader(match: RegExpExecArray): Pick<ReadFrame, keyof FrameHeader> {

@@ -69,13 +69,16 @@ export {
   type StoredEvent,
 } from "./event.ts";
 export {
+  type EarlierMessage,
   type FrameHeader,
   type FrameKind,
+  hasEarlier,
   isoSecond,
   layerHeading,
   looksLikeOurs,
   type ReadFrame,
   readFrames,
+  writeEarlier,
   writeFrame,
 } from "./frame.ts";
 export {

@@ -1,4 +1,4 @@
-import type { Breakpoint, CountTokens, Message, Request } from "../protocol/index.ts";
+import { type Breakpoint, type CountTokens, hasEarlier, type Message, type Request } from "../protocol/index.ts";
 import type { ModelCard } from "./cards.ts";
 import { longer, type PlannedLifetimes, SHORT } from "./lifetimes.ts";
 
@@ -20,7 +20,8 @@ type Place = Breakpoint["after"];
  * The places up to which a provider may cache the request, at most four, in the order of the request:
  *
  * 1. the shared end: the last system block that the agent also sends for other contacts;
- * 2. the thread's end: the last system block, if the thread has one of its own;
+ * 2. the thread's beginning: what cuts have left of earlier messages, which the next cut leaves as it is; where there is nothing, the last
+ *    system block, if the thread has one of its own;
  * 3. the anchor: exactly where the thread's previous request ended. A provider looks back only some blocks from a breakpoint, so
  *    without the anchor a turn with many calls would not find what the previous turn has cached;
  * 4. the newest message, so that the next request reads all of this one.
@@ -37,7 +38,7 @@ export function planBreakpoints(request: Planned, planning: Planning): readonly 
   const { lifetimes = SHORT } = planning;
   const places: readonly (readonly [Place | undefined, Breakpoint["lifetime"]])[] = [
     [blockAt(shared), longer(lifetimes.shared, lifetimes.thread)],
-    [blockAt(system.length - 1), lifetimes.thread],
+    [messageAt(earlierEnd(request.messages)) ?? blockAt(system.length - 1), lifetimes.thread],
     [messageAt(previousEnd(request.messages)), lifetimes.thread],
     [messageAt(newestKept(request, cache)), lifetimes.thread],
   ];
@@ -53,6 +54,15 @@ export function planBreakpoints(request: Planned, planning: Planning): readonly 
 
 const blockAt = (block: number): Place | undefined => (block < 0 ? undefined : { zone: "system", block });
 const messageAt = (index: number): Place | undefined => (index < 0 ? undefined : { zone: "message", index });
+
+/** The last message with what cuts have left of earlier ones. */
+function earlierEnd(messages: readonly Message[]): number {
+  const start = messages.findIndex(({ role }) => role !== "user");
+  return messages.findLastIndex(
+    ({ parts }, at) =>
+      (start < 0 || at < start) && parts.some((part) => part.type === "text" && hasEarlier(part.text)),
+  );
+}
 
 /** The last message of the thread's previous request: the one before the model's newest answer. */
 function previousEnd(messages: readonly Message[]): number {

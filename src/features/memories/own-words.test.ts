@@ -37,7 +37,7 @@ describe("law 6: what a model writes down is the agent's word at the most, thoug
   });
 
   it("in the summary of a conversation in which only an operator spoke", async () => {
-    const { summaries: _, ...sample } = sampleAgent();
+    const sample = { ...sampleAgent(), summaries: true };
     const agent: Agent = {
       ...sample,
       tools: [],

@@ -129,7 +129,7 @@ const obeys = (request: Request): string => {
 
 /** Talks about the cat, and then for so long that it is summarized. */
 async function summedUp(recall: Agent["recall"], parts: Parameters<typeof testRuntime>[1]) {
-  const { summaries: _, ...agent } = searcher({ recall, tools: [] });
+  const agent = { ...searcher({ recall, tools: [] }), summaries: true };
   const budgets = { ...agent.budgets, total: 4_000, reply: 400 };
   const stand = await testRuntime(Array(80).fill(obeys), { agent: { ...agent, budgets }, ...parts });
   const thread = await stand.open();
@@ -161,7 +161,7 @@ describe("the summary of a conversation", () => {
   );
 
   it("is not asked for where a memory was just forgotten: the model would be shown it once more", async () => {
-    const { summaries: _, ...agent } = searcher({ tools: [] });
+    const agent = { ...searcher({ tools: [] }), summaries: true };
     const budgets = { ...agent.budgets, total: 4_000, reply: 400 };
     const stand = await testRuntime(Array(80).fill(obeys), { agent: { ...agent, budgets }, parts: KEEPING });
     const thread = await stand.open();

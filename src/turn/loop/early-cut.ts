@@ -27,7 +27,7 @@ export function coldCache({ agent, model, card }: TurnSetup, past: Past, at: num
   // Of a turn's requests only the first comes after a pause.
   const starts = new Map(sent.toReversed().map((one) => [`${one.epoch}/${one.base}`, one.at]));
   const pace = paceOf([[...starts.values(), at]], card.lifetimes);
-  const sumsUp = agent.summaries !== false && model.ref === model.wire;
+  const sumsUp = agent.summaries === true && model.ref === model.wire;
   const ratio = card.price.input > 0 ? card.price.output / card.price.input : USUAL_RATIO;
   return {
     rates: {

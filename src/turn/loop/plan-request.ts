@@ -1,5 +1,5 @@
 import type { Compilation } from "../../compiler/index.ts";
-import type { Breakpoint, ContactScope, Epoch, Prediction, Prefix, Request, ThreadId } from "../../protocol/index.ts";
+import type { Breakpoint, ContactScope, Epoch, Message, Prediction, Prefix, Request, ThreadId } from "../../protocol/index.ts";
 import type { RequestRecord, RequestStart, SentRequest } from "../../store/index.ts";
 import {
   type EarlierRequest,
@@ -25,8 +25,9 @@ export interface Past {
   readonly starts: readonly RequestStart[];
   /** Which thread it is, once there is one. */
   readonly thread?: ThreadId;
-  /** The prefix that the thread sent last. */
+  /** The prefix that the thread sent last, and what stood behind it before the thread's own messages, in its last epoch. */
   readonly prefix?: Prefix;
+  readonly start?: { readonly epoch: number; readonly messages: readonly Message[] };
   /** Since when the prefix says what it says now, as far as that is known. */
   readonly since?: number;
 }
@@ -42,9 +43,15 @@ export async function pastOf(parts: Parts, { agent, card }: TurnSetup, { scope, 
     sent: thread === undefined ? [] : await store.sent(scope, thread),
     starts: asksOthers ? await store.starts(agent.org, agent.name, closedChannels(parts)) : [],
     ...(thread !== undefined && { thread }),
-    ...(epoch && { prefix: epoch.prefix }),
+    ...(epoch && { prefix: epoch.prefix, start: { epoch: epoch.n, messages: startOf(epoch) } }),
   };
 }
+
+/** The messages before the thread's own: what was frozen, and what cuts have left. */
+const startOf = ({ transcript }: Pick<Epoch, "transcript">): readonly Message[] => {
+  const own = transcript.findIndex(({ turn }) => turn !== null);
+  return transcript.slice(0, own < 0 ? transcript.length : own).map(({ message }) => message);
+};
 
 /** Whose past, and its running epoch. */
 interface Whose {
@@ -64,7 +71,7 @@ export interface Underway {
 /**
  * The thread's answered requests to this model before the one that is made now, and how many of its messages each had sent
  * already. Within an epoch what was sent is sent again, but for what a turn that failed had added; another epoch has the prefix
- * in common, as far as it was not edited, and nothing after it.
+ * in common, as far as it was not edited, and after a cut what the cuts before it have left.
  */
 function earlierRequests({ setup, past, requests }: Underway, { epoch }: Compilation): readonly EarlierRequest[] {
   const { framed, place } = tailPlanOf(setup.card, setup.agent.liveLayers);
@@ -77,11 +84,16 @@ function earlierRequests({ setup, past, requests }: Underway, { epoch }: Compila
     common ??= past.prefix && blocksInCommon(past.prefix, epoch.prefix);
     return common === undefined ? {} : { blocks: common };
   };
+  const startInCommon = (): number => {
+    const [was, is] = [past.start?.messages ?? [], startOf(epoch)].map((all) => all.map((one) => JSON.stringify(one)));
+    const differs = is?.findIndex((one, i) => one !== was?.[i]) ?? 0;
+    return differs < 0 ? (is?.length ?? 0) : differs;
+  };
   return [...stored, ...own].map(({ at, breakpoints, kept, parameters, ...sent }) => {
     const reasoning = parameters.reasoning && { reasoning: parameters.reasoning };
     const same = kept ? sent.base + sent.own - moved(sent.own) : sent.base;
     if (sent.epoch === epoch.n) return { at, breakpoints, same, ...reasoning };
-    return { at, breakpoints, same: 0, ...reasoning, ...blocksBefore() };
+    return { at, breakpoints, same: sent.epoch === past.start?.epoch ? startInCommon() : 0, ...reasoning, ...blocksBefore() };
   });
 }
 

@@ -1,4 +1,4 @@
-import { type Compilation, messagesCut, type Summary, summaryRequest } from "../../compiler/index.ts";
+import { type Compilation, messagesCut, type Summary, summarizedBy, summaryRequest } from "../../compiler/index.ts";
 import { asStrataError, type Epoch, lowestTrust, type TurnEvent, untrusted } from "../../protocol/index.ts";
 import type { Prepared } from "./gather.ts";
 import { ask } from "./send.ts";
@@ -8,6 +8,9 @@ import type { TurnState } from "./turn-state.ts";
 /** Tokens of a summary: a twentieth of what may be sent, within these bounds. */
 const SHORTEST = 150;
 const LONGEST = 1_000;
+
+/** A summary is written once for so many tokens that were cut: one at each cut would cost more than the cuts save. */
+const ONCE = 24_000;
 
 /** English has some three words for four tokens. */
 const WORDS_PER_TOKEN = 0.7;
@@ -37,6 +40,9 @@ async function* summed(
   { epoch, messages }: { readonly epoch: Epoch; readonly messages: number },
 ): AsyncGenerator<TurnEvent, Summary | { readonly because: string }> {
   if (!speaksForItself(state)) return { because: "no model is asked for one" };
+  const apiece = tokensPerMessage(epoch);
+  const unsummarized = (epoch.cut + messages - summarizedBy(epoch)) * apiece;
+  if (unsummarized < Math.min(ONCE, limitOf(state.setup) / 4)) return { because: "too little has been cut since the last one" };
   // The running epoch still shows what was forgotten, and is not sent again.
   const ended = compilation.opened.slice(0, -1).find(({ reason }) => reason !== "edited");
   if (ended?.reason === "model") return { because: "another model answers now" };
@@ -46,9 +52,8 @@ async function* summed(
   return yield* sumUp(state, epoch, messages);
 }
 
-/** Whether a summary stands at the beginning of what is sent. */
-const standsFor = ({ epoch }: Compilation): boolean =>
-  epoch.transcript.some(({ message, turn }) => turn === null && message.parts.length > 1);
+/** Whether a summary of this cut stands at the beginning of what is sent. */
+const standsFor = ({ epoch }: Compilation): boolean => summarizedBy(epoch) >= epoch.cut;
 
 /** The same of what was said on the thread before the run that goes on. */
 export async function sumUpBefore(state: TurnState): Promise<Summary | undefined> {
@@ -69,9 +74,9 @@ export function* cutInTurn(before: Compilation, after: Compilation): Generator<T
   if (messages > 0) yield { type: "cut", messages, because: "it was cut in the middle of a turn" };
 }
 
-/** A rehearsal and a recording say what they say; and an agent may want no summaries. */
+/** A rehearsal and a recording say what they say; and an agent has summaries only where it wants them. */
 const speaksForItself = ({ setup, recorded }: TurnState): boolean =>
-  setup.agent.summaries !== false &&
+  setup.agent.summaries === true &&
   recorded === undefined &&
   !["rehearsal", "recording", "none"].includes(setup.model.ref);
 
@@ -117,6 +122,12 @@ async function* sumUp(
 function sentOf({ past: { sent } }: TurnState, { n }: Epoch): number {
   const last = sent.at(-1);
   return last?.epoch === n ? last.base + last.own : 0;
+}
+
+/** How long the thread's messages are, by those that still stand. */
+function tokensPerMessage({ transcript }: Epoch): number {
+  const own = transcript.filter(({ turn }) => turn !== null);
+  return own.reduce((sum, { tokens }) => sum + tokens, 0) / Math.max(own.length, 1);
 }
 
 /** Its words are not the agent's answer: only what concerns the call itself is told. */

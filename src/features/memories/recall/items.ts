@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
-import { cleanName, frame } from "../../../guard/index.ts";
+import { isEarlier } from "../../../compiler/index.ts";
+import { clean, cleanName, frame } from "../../../guard/index.ts";
 import { passageOf } from "../../../memory/index.ts";
 import {
   type ContentItem,
@@ -8,6 +9,8 @@ import {
   lowestTrust,
   type Memory,
   type MemoryId,
+  readFrames,
+  type TranscriptMessage,
   untrusted,
 } from "../../../protocol/index.ts";
 import type { MemoryHit } from "../../../store/index.ts";
@@ -119,12 +122,23 @@ const framed = ({ kind, trust, at, text, name }: ContentItem): string => frame({
 /** Whether the model sees a memory anyway: it came with a turn that still stands, this one too, or stands at the start. */
 export function seenIn({ epoch, frozen: atStart, turn, events }: GatherContext): (memory: Memory) => boolean {
   const turns = new Set(epoch?.transcript.map((one) => one.turn) ?? []);
+  const earlier = earlierTexts(epoch?.transcript ?? []);
   const own = new Set<string>(events.map(({ id }) => id));
   const frozen = new Set<MemoryId>(atStart ?? frozenIn(epoch));
-  return ({ id, turn: from, sources = [] }) =>
+  return ({ id, turn: from, kind, content, sources = [] }) =>
     frozen.has(id) ||
+    (kind === "message" && earlier.size > 0 && earlier.has(clean(content))) ||
     (from !== undefined && (from === turn || turns.has(from))) ||
     sources.some((source) => own.has(source));
+}
+
+/** The texts that stand in short where a conversation was cut. */
+function earlierTexts(transcript: readonly TranscriptMessage[]): ReadonlySet<string> {
+  const frames = transcript
+    .filter(isEarlier)
+    .flatMap(({ message }) => (message.role === "user" ? message.parts : []))
+    .flatMap((part) => (part.type === "text" ? readFrames(part.text) : []));
+  return new Set(frames.flatMap(({ text, messages }) => messages?.map((one) => one.text) ?? [text]));
 }
 
 /** Whether what a memory is of has happened on the thread. What was saved again since has, whoever saved it first. */

@@ -1,0 +1,186 @@
+import { frame, frameEarlier } from "../guard/index.ts";
+import {
+  type AssistantPart,
+  type CountTokens,
+  type EarlierMessage,
+  type Epoch,
+  type Framed,
+  type FrameHeader,
+  lowestTrust,
+  OUTSIDE_KINDS,
+  type OutsideKind,
+  readFrames,
+  type TextPart,
+  type TranscriptMessage,
+  trusted,
+  type UserPart,
+  untrusted,
+} from "../protocol/index.ts";
+import { countMessage } from "./tokens.ts";
+import { ATTACHMENT_GONE, EARLIER, EARLIER_WITHOUT_OLDEST, isBeginning } from "./wording.ts";
+
+/** Replies of at most so many tokens stay whole: people write such, and assistants hardly ever. */
+const SHORT = 60;
+/** A message of at most so many tokens may mean nothing without the reply that it answers: the end of that stays with it. */
+const ANSWER = 20;
+/** What a frame adds to a message of one text, in tokens; and a line to its text, in characters. */
+const FRAME = 34;
+const LINE = 24;
+/** Characters of a long reply's end. */
+const END = 200;
+/** What a provider adds to a message of one part. */
+const AROUND = 8;
+/** Above its room, the oldest are released until so much of it is taken, so that the next release is far away. */
+const RELEASED_TO = 2 / 3;
+
+/** A message that a cut leaves in short form. */
+interface Entry extends EarlierMessage, Pick<FrameHeader, "trust" | "proof"> {
+  readonly kind: OutsideKind;
+}
+
+/**
+ * What a cut leaves of the messages that it removes: what others wrote, and short replies. Each cut adds one message of its own, so that
+ * those of earlier cuts stay as they were sent, and can be read from the provider's cache. Where all of them are more than `room` tokens,
+ * the oldest entries are released.
+ */
+export function earlierMessages(
+  epoch: Pick<Epoch, "transcript">,
+  removed: readonly TranscriptMessage[],
+  room: number,
+  count: CountTokens,
+): readonly TranscriptMessage[] {
+  const before = epoch.transcript.filter(isEarlier);
+  const added = entriesOf(removed);
+  const sum = (messages: readonly TranscriptMessage[]) => messages.reduce((all, { tokens }) => all + tokens, 0);
+  const all = added.length === 0 ? before : [...before, written(added, count, before.length === 0 ? "first" : "next")];
+  if (sum(all) <= room) return all;
+  const entries = [...before.flatMap(entriesIn), ...added];
+  // How long the texts are says about how many can stay; what they are together is counted then.
+  const perCharacter = sum(all) / entries.reduce((characters, { text }) => characters + text.length + LINE, 1);
+  let size = 0;
+  const oldest = entries.findLastIndex(({ text }) => {
+    size += (text.length + LINE) * perCharacter;
+    return size > room * RELEASED_TO;
+  });
+  for (let from = oldest + 1; from < entries.length; from += Math.ceil((entries.length - from) / 8)) {
+    const left = written(entries.slice(from), count, "released");
+    if (left.tokens <= room * RELEASED_TO) return [left];
+  }
+  return [];
+}
+
+/** Whether it is one of these messages. The platform's other marks hold none of the frames that people's messages have. */
+export const isEarlier = ({ message, turn }: TranscriptMessage): boolean =>
+  turn === null && message.role === "user" && isFramed(message.parts.at(-1));
+
+const isFramed = (part: TranscriptMessage["message"]["parts"][number] | undefined): boolean =>
+  part?.type === "text" && /^\[(?!summary )/.test(part.text);
+
+type Form = "first" | "next" | "released";
+
+function written(entries: readonly Entry[], count: CountTokens, form: Form): TranscriptMessage {
+  const frames: Framed[] = [];
+  for (let i = 0; i < entries.length; ) {
+    const first = entries[i];
+    if (first === undefined) break;
+    const { kind, trust, at, proof, name, text } = first;
+    const next = entries.findIndex((one, n) => n > i && !isTogether(first, one));
+    const group = entries.slice(i, next < 0 ? entries.length : next);
+    const header = { trust, at, ...(proof && { proof }) };
+    frames.push(
+      kind === "message"
+        ? frameEarlier(header, group)
+        : frame({ kind, ...header }, untrusted(text), name === undefined ? undefined : untrusted(name)),
+    );
+    i += group.length;
+  }
+  const text: TextPart = { type: "text", text: trusted(frames.join("\n")) };
+  const opening: TextPart = { type: "text", text: trusted(form === "first" ? EARLIER : EARLIER_WITHOUT_OLDEST) };
+  const message = { role: "user", parts: form === "next" ? [text] : [opening, text] } as const;
+  const trust = lowestTrust(entries.map((one) => one.trust));
+  return { message, trust, tokens: countMessage(message, count), turn: null };
+}
+
+/** Whether they stand in one frame: its header says for all of them who speaks. */
+const isTogether = (one: Entry, other: Entry): boolean =>
+  one.kind === "message" && other.kind === "message" && one.trust === other.trust && one.proof === other.proof;
+
+/** The entries of one of these messages. */
+function entriesIn({ message }: TranscriptMessage): readonly Entry[] {
+  const texts = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return texts.flatMap((text) => readFrames(text)).flatMap((read): readonly Entry[] => {
+    const { trust, proof, at, name, text } = read;
+    const header = { trust, ...(proof && { proof }) };
+    if (read.messages !== undefined)
+      return read.messages.map((one) => ({ ...one, ...header, kind: "message" as const }));
+    const kind = OUTSIDE_KINDS.find((one) => one === read.kind);
+    return kind === undefined ? [] : [{ ...header, kind, by: "other" as const, name, at, text }];
+  });
+}
+
+/** What stays of whole messages. What a schedule says is written down elsewhere, and comes again. */
+function entriesOf(messages: readonly TranscriptMessage[]): readonly Entry[] {
+  const entries: Entry[] = [];
+  let reply = "";
+  let asked: Entry | undefined;
+  // Each message has been counted: a text is not counted again for this.
+  for (const { message, tokens } of messages) {
+    if (message.role === "assistant") {
+      const text = replyIn(message.parts);
+      const isShort = tokens <= SHORT + AROUND;
+      if (text !== "" && isShort && asked !== undefined) entries.push({ ...repliedTo(asked), text });
+      reply = isShort ? "" : text;
+    }
+    if (message.role !== "user") continue;
+    const said = saidIn(message.parts);
+    asked = said.at(-1);
+    for (const entry of said) {
+      // Such as "Yes, that one": without the reply before it, nobody knows which.
+      if (reply !== "" && tokens <= ANSWER + FRAME) entries.push({ ...repliedTo(entry), text: endOf(reply) });
+      reply = "";
+      entries.push(entry);
+    }
+  }
+  return entries;
+}
+
+/** Nobody wrote down when exactly a reply was given: it has the time of what it answers. */
+const repliedTo = ({ trust, proof, at }: Entry): Omit<Entry, "text"> => ({
+  ...{ kind: "message", by: "agent", name: undefined, trust, at },
+  ...(proof && { proof }),
+});
+
+/** A reply that calls nothing more: what is said on the way to it is not what was answered. */
+function replyIn(parts: readonly AssistantPart[]): string {
+  if (parts.some(({ type }) => type === "call")) return "";
+  const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  return texts.join("\n").trim();
+}
+
+function saidIn(parts: readonly UserPart[]): readonly Entry[] {
+  const entries: Entry[] = [];
+  for (const part of parts) {
+    const last = entries.at(-1);
+    if (part.type !== "text") {
+      // The picture follows the frame that it came with.
+      if (last !== undefined) entries[entries.length - 1] = { ...last, text: `${last.text}\n${ATTACHMENT_GONE}`.trim() };
+      continue;
+    }
+    if (part.told !== undefined) continue;
+    const read = readFrames(part.text);
+    if (read.length === 0 && last !== undefined && isBeginning(part.text))
+      entries[entries.length - 1] = { ...last, text: `${last.text} …` };
+    for (const { kind: name, trust, proof, ...one } of read) {
+      const kind = OUTSIDE_KINDS.find((outside) => outside === name);
+      if (kind === undefined || kind === "scheduled") continue;
+      entries.push({ by: "other", ...one, kind, trust, ...(proof && { proof }) });
+    }
+  }
+  return entries;
+}
+
+/** The end of a long reply, from a word on. */
+function endOf(reply: string): string {
+  const line = reply.split("\n").findLast((one) => one.trim() !== "") ?? "";
+  return `… ${line.length <= END ? line : line.slice(line.indexOf(" ", line.length - END) + 1)}`;
+}
