@@ -41,7 +41,9 @@ export function cutPlan(epoch: Epoch, room: number, { keep, history }: Staying):
   const stays = Math.min(keep.tokens, Math.max(Math.floor(room * MOST), 0));
   const hasResults = epoch.transcript.some(({ message, turn }) => turn !== null && message.role === "tool");
   const floor = (hasResults ? keep.floor?.withResults : keep.floor?.plain) ?? 0;
-  return { at: Math.min(Math.max(highWater(stays, each, keep), floor), room), keep: stays, each, declared: true };
+  const { tokens: all } = transcriptSum(epoch.transcript);
+  const at = Math.max(highWater(stays, each, keep), floor - (all - tokens));
+  return { at: Math.min(at, room), keep: stays, each, declared: true };
 }
 
 /**

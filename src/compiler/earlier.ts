@@ -108,14 +108,16 @@ const isTogether = (one: Entry, other: Entry): boolean =>
 /** The entries of one of these messages. */
 function entriesIn({ message }: TranscriptMessage): readonly Entry[] {
   const texts = message.parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
-  return texts.flatMap((text) => readFrames(text)).flatMap((read): readonly Entry[] => {
-    const { trust, proof, at, name, text } = read;
-    const header = { trust, ...(proof && { proof }) };
-    if (read.messages !== undefined)
-      return read.messages.map((one) => ({ ...one, ...header, kind: "message" as const }));
-    const kind = OUTSIDE_KINDS.find((one) => one === read.kind);
-    return kind === undefined ? [] : [{ ...header, kind, by: "other" as const, name, at, text }];
-  });
+  return texts
+    .flatMap((text) => readFrames(text))
+    .flatMap((read): readonly Entry[] => {
+      const { trust, proof, at, name, text } = read;
+      const header = { trust, ...(proof && { proof }) };
+      if (read.messages !== undefined)
+        return read.messages.map((one) => ({ ...one, ...header, kind: "message" as const }));
+      const kind = OUTSIDE_KINDS.find((one) => one === read.kind);
+      return kind === undefined ? [] : [{ ...header, kind, by: "other" as const, name, at, text }];
+    });
 }
 
 /** What stays of whole messages. What a schedule says is written down elsewhere, and comes again. */
@@ -163,7 +165,8 @@ function saidIn(parts: readonly UserPart[]): readonly Entry[] {
     const last = entries.at(-1);
     if (part.type !== "text") {
       // The picture follows the frame that it came with.
-      if (last !== undefined) entries[entries.length - 1] = { ...last, text: `${last.text}\n${ATTACHMENT_GONE}`.trim() };
+      if (last !== undefined)
+        entries[entries.length - 1] = { ...last, text: `${last.text}\n${ATTACHMENT_GONE}`.trim() };
       continue;
     }
     if (part.told !== undefined) continue;

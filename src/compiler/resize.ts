@@ -1,7 +1,7 @@
 import { asStrataError, type CountTokens, type Epoch, type Ledger, type LedgerEntry } from "../protocol/index.ts";
+import { withEarlierIn } from "./cut.ts";
 import { folded } from "./edits.ts";
 import { type PrefixInput, prefixOf, prefixWithin } from "./prefix.ts";
-import { withEarlierIn } from "./cut.ts";
 import { canStay, claimOf, sizeAnew } from "./sizing.ts";
 import { transcriptSum } from "./tokens.ts";
 

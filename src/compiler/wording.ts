@@ -11,7 +11,8 @@ export function messagesGone(cut: number, { isKept, summarized }: { isKept: bool
 
 /** How many messages the summary after such a line covers. */
 export function summarizedIn(line: string): number | undefined {
-  const [, cut, some] = /^\(The first (\d+) messages .* A summary of (?:them|the first (\d+)) follows\.\)$/.exec(line) ?? [];
+  const [, cut, some] =
+    /^\(The first (\d+) messages .* A summary of (?:them|the first (\d+)) follows\.\)$/.exec(line) ?? [];
   return cut === undefined ? undefined : Number(some ?? cut);
 }
 

@@ -59,8 +59,7 @@ const messageAt = (index: number): Place | undefined => (index < 0 ? undefined :
 function earlierEnd(messages: readonly Message[]): number {
   const start = messages.findIndex(({ role }) => role !== "user");
   return messages.findLastIndex(
-    ({ parts }, at) =>
-      (start < 0 || at < start) && parts.some((part) => part.type === "text" && hasEarlier(part.text)),
+    ({ parts }, at) => (start < 0 || at < start) && parts.some((part) => part.type === "text" && hasEarlier(part.text)),
   );
 }
 

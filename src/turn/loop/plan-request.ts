@@ -1,5 +1,14 @@
 import type { Compilation } from "../../compiler/index.ts";
-import type { Breakpoint, ContactScope, Epoch, Message, Prediction, Prefix, Request, ThreadId } from "../../protocol/index.ts";
+import type {
+  Breakpoint,
+  ContactScope,
+  Epoch,
+  Message,
+  Prediction,
+  Prefix,
+  Request,
+  ThreadId,
+} from "../../protocol/index.ts";
 import type { RequestRecord, RequestStart, SentRequest } from "../../store/index.ts";
 import {
   type EarlierRequest,
@@ -93,7 +102,13 @@ function earlierRequests({ setup, past, requests }: Underway, { epoch }: Compila
     const reasoning = parameters.reasoning && { reasoning: parameters.reasoning };
     const same = kept ? sent.base + sent.own - moved(sent.own) : sent.base;
     if (sent.epoch === epoch.n) return { at, breakpoints, same, ...reasoning };
-    return { at, breakpoints, same: sent.epoch === past.start?.epoch ? startInCommon() : 0, ...reasoning, ...blocksBefore() };
+    return {
+      at,
+      breakpoints,
+      same: sent.epoch === past.start?.epoch ? startInCommon() : 0,
+      ...reasoning,
+      ...blocksBefore(),
+    };
   });
 }
 

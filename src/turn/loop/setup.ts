@@ -193,7 +193,10 @@ export function limitOf({ agent, card }: Pick<TurnSetup, "agent" | "card">): num
  * not cut early: what others wrote stays anyway. Measured over talks of assistants, people and tools (`npm run bench -- evidence`).
  */
 export function keepOf(setup: Pick<TurnSetup, "agent" | "card">): { readonly keep: Keep } {
-  const { agent: { budgets }, card } = setup;
+  const {
+    agent: { budgets },
+    card,
+  } = setup;
   const { read, write5m: write } = rulesOf(card).multipliers;
   if (budgets.keep !== undefined) return { keep: { tokens: budgets.keep, read, write } };
   const tokens = Math.min(800, Math.floor(limitOf(setup) / 10));

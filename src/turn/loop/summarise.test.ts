@@ -38,7 +38,13 @@ async function talked(summary: string | Error | ScriptedReply, turns: number) {
 function markOf({ messages }: Request): { readonly mark: readonly string[]; readonly rest: string } {
   const texts = messages.map(({ parts }) => parts.map((part) => ("text" in part ? part.text : "")));
   const at = texts.findIndex(([first]) => first?.startsWith("(The first "));
-  return { mark: texts[at] ?? [], rest: texts.slice(at + 1).flat().join("\n") };
+  return {
+    mark: texts[at] ?? [],
+    rest: texts
+      .slice(at + 1)
+      .flat()
+      .join("\n"),
+  };
 }
 
 const text = ({ messages }: Request): string =>
@@ -52,7 +58,8 @@ describe("a conversation that gets too long", () => {
     // The first has one; the next gets one only when enough was cut once more.
     const because = cuts.map((cut) => (cut.type === "cut" ? cut.because : "")) ?? [];
     expect(because[0]).toBeUndefined();
-    for (const one of because.slice(1)) expect([undefined, "too little has been cut since the last one"]).toContain(one);
+    for (const one of because.slice(1))
+      expect([undefined, "too little has been cut since the last one"]).toContain(one);
     const at = sent.findIndex(isSummary);
     const [before, asked, after] = sent.slice(at - 1, at + 2);
     // The whole previous request, so that the provider reads it from its cache, then its answer.

@@ -42,7 +42,8 @@ async function* summed(
   if (!speaksForItself(state)) return { because: "no model is asked for one" };
   const apiece = tokensPerMessage(epoch);
   const unsummarized = (epoch.cut + messages - summarizedBy(epoch)) * apiece;
-  if (unsummarized < Math.min(ONCE, limitOf(state.setup) / 4)) return { because: "too little has been cut since the last one" };
+  if (unsummarized < Math.min(ONCE, limitOf(state.setup) / 4))
+    return { because: "too little has been cut since the last one" };
   // The running epoch still shows what was forgotten, and is not sent again.
   const ended = compilation.opened.slice(0, -1).find(({ reason }) => reason !== "edited");
   if (ended?.reason === "model") return { because: "another model answers now" };
