@@ -120,7 +120,7 @@ const EVERY_KEY: Complete<Omit<Agent, "version" | "output" | keyof typeof AGENT_
   rules: [rule],
   output: { type: "object", properties: { a: { type: ["string", "null"] } } },
   ...{ recall: "auto", history: "log", senders: "ethereum", instructions: "members" },
-  ...{ liveLayers: "before", summaries: false, mode: "auto" },
+  ...{ liveLayers: "before", summaries: true, mode: "auto" },
   parameters: { temperature: 0.5, topP: 0.9 },
   budgets: {
     ...{ total: 9_000, reply: 90, keep: 80, system: 85, history: 82, message: 75, result: 70, source: 60 },
@@ -144,17 +144,18 @@ describe("an agent's spec", () => {
       ...["history: log", "senders: ethereum", "instructions: members", "inbox: batch", "soul: quiet"],
       ...["skills: [{name: sums, text: Add up.}, {name: more, text: Take off., enabled: false}]"],
       ...['deliver: {url: "https://example.org/in"}', `life: {tick: 60, credits: {}, account: ${account}}`],
-      ...["liveLayers: before", "summaries: false", "consolidate: {after: 60}", "mode: auto", "embedder: rehearsal"],
+      ...["liveLayers: before", "summaries: true", "consolidate: {after: 60}", "mode: auto", "embedder: rehearsal"],
       ...["tools: [memory_save, {name: memory_search, approval: true, calls: 2, seconds: 3}]"],
       ...["budgets: {keep: 900, message: 70, turn: {maxCost: 0.25}, spend: {dollars: 5, per: month}}"],
     ];
     const agent = onlyAgent(loadYaml(yamlWith(layers, keys.map((key) => `    ${key}\n`).join(""))));
-    expect(agent.version).toBe("2c4d747f892a5e2dbbe599abdd290d6ce2749b75aa7641ce90bc64f46164f28c");
+    // Another one than before summaries were off by default: what is stored of `summaries` is what differs from the default.
+    expect(agent.version).toBe("9b86896510c97ad1065420ba93a059796d088e3cb8bfb3dcac5bc046419483e8");
     expect(reviveAgent(agentSpec(agent), agent.version)).toEqual(agent);
   });
 
   it("law 7: of a declaration that says what its defaults say has the digest that it always had", () => {
-    const said = "    consolidate: {after: 60, groupBy: both}\n    inbox: each\n    summaries: true\n    skills: []\n";
+    const said = "    consolidate: {after: 60, groupBy: both}\n    inbox: each\n    summaries: false\n    skills: []\n";
     const agent = onlyAgent(loadYaml(yamlWith(["id: rules, rank: 1, text: Be kind."], said)));
     expect(agent.version).toBe("2799628984eaaa0aa79509b4881fbd6760647186cea3c4c83b451f19d6220891");
   });
