@@ -94,10 +94,14 @@ it("from `init` to a first edited draft", async () => {
   await strata(["ask", "Thank you", ...eve], { cwd });
   expect((await strata(["outbox", "list"], { cwd })).out).toContain("35 euros.");
   expect((await strata(["verify"], { cwd })).code).toBe(0);
-  expect((await strata(["lint", "--strict"], { cwd })).out).not.toContain("error");
+  // What lint counts is what is sent: the rules and the identity, too.
+  const [, system, tools] = /system ([\d,]+) .* tools ([\d,]+)/.exec(asked.err) ?? [];
+  const linted = await strata(["lint", "--json"], { cwd });
+  const number = (text = "") => Number(text.replaceAll(",", ""));
+  expect(JSON.parse(linted.out)).toMatchObject({ errors: 0, agents: [{ prefix: number(system) + number(tools) }] });
 });
 
-it("004.1 004.3 004.4 004.5 004.10 the tiers stand in their order, each once, and tools by their names", async () => {
+it("004.1 004.3 004.4 004.5 004.10 004.12 the tiers stand in their order, each once, and tools by their names", async () => {
   const on = await shop(["Hello."]);
   const request = await on.say("eve", "Hello?");
   const text = systemText(request);
@@ -119,6 +123,59 @@ it("004.1 004.3 004.4 004.5 004.10 the tiers stand in their order, each once, an
     "memory_save",
     "memory_search",
   ]);
+});
+
+it("004.14 004.15 004.16 004.17 004.18 004.19 004.20 004.27 a queued message waits; one worker claims the thread, takes all that waits and sends it behind the history", async () => {
+  const during = Promise.withResolvers<void>();
+  const on = await shop(["Gladly.", "At nine."]);
+  const thread = await on.runtime.open(on.operator, {
+    agent: on.agent.name,
+    contact: contactId("eve"),
+    channel: "sms",
+    key: "main",
+  });
+  await on.say("eve", "Thank you.");
+  await on.approve();
+  const queued = { follow: "queue" } as const;
+  await on.say("eve", "When do you open?", queued);
+  await on.say("eve", "And when do you close?", queued);
+  expect((await on.runtime.pending(on.operator, thread)).map(({ status }) => status)).toEqual(["pending", "pending"]);
+  const running = collect(on.runtime.run(on.operator, thread, { replyTo: "outbox" })).finally(during.resolve);
+  await expect(collect(on.runtime.run(on.operator, thread))).rejects.toMatchObject({ code: "thread_busy" });
+  await Promise.all([running, during.promise]);
+  expect(on.sent).toHaveLength(2);
+  const [before, request] = on.sent;
+  expect(request?.messages.slice(0, 1)).toEqual(before?.messages);
+  expect(request?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user", "user"]);
+  expect(readFrames(newest(request ?? none())).map(({ text }) => text)).toEqual([
+    "Your draft was approved and sent as you wrote it.",
+    "When do you open?",
+    "And when do you close?",
+  ]);
+  expect(await on.runtime.pending(on.operator, thread)).toEqual([]);
+});
+
+it("004.21 004.22 004.50 one commit keeps usage, events and draft, and another program goes on from the record alone", async () => {
+  const on = await shop(["Gladly.", "At nine."]);
+  await on.say("eve", "Thank you.");
+  const thread = { agent: on.agent.name, contact: contactId("eve"), channel: "sms", key: "main" };
+  const opened = await on.runtime.open(on.operator, thread);
+  const [turn] = await on.runtime.turns(on.operator, opened.id);
+  expect(turn).toMatchObject({ status: "done", events: [{ status: "consumed" }], totals: { modelCalls: 1 } });
+  expect(turn?.totals?.usage).toMatchObject({ cacheRead: expect.any(Number), cacheWrite: expect.any(Number) });
+  expect((await on.waiting()).turn).toBe(turn?.id);
+  const later = await testRuntime(["At nine."], { agent: on.agent, store: on.store, parts: { tools: on.parts.tools } });
+  await collect(
+    later.runtime.use(MESSAGE_API).sendMessage(on.operator, {
+      to: thread,
+      content: [{ type: "text", text: untrusted("When do you open?") }],
+      kind: "message",
+      follow: "run",
+    }),
+  );
+  const [first, second] = [on.sent[0] ?? none(), later.sent[0] ?? none()];
+  expect(second.prefix).toEqual(first.prefix);
+  expect(second.messages.slice(0, 1)).toEqual(first.messages);
 });
 
 it("004.49 004.51 004.52 004.53 004.54 004.58 004.60 the fortnight of a small business: two lines, three contacts, one prefix", async () => {

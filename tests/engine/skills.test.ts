@@ -85,7 +85,7 @@ const partsOf = (entry: LedgerEntry | undefined): readonly string[] =>
     ({ name, fate, because }) => `${name} ${fate}${because === undefined ? "" : `: ${because}`}`,
   );
 
-it("001.8 skills of a folder stand in the prompt by name and description, and `load_skill` gives the rest", async () => {
+it("001.8 004.8 skills of a folder stand in the prompt by name and description, and `load_skill` gives the rest", async () => {
   const { app } = await workbench({
     files: {
       "skills/invoicing/SKILL.md": skill(
@@ -114,7 +114,7 @@ it("001.8 skills of a folder stand in the prompt by name and description, and `l
   expect(answers).toMatch(/\[result · operator · /);
 });
 
-it("001.8 an agent without `load_skill` has their whole text in its prompt, and what is declared counts first", async () => {
+it("001.8 004.8 an agent without `load_skill` has their whole text in its prompt, and what is declared counts first", async () => {
   const { app } = await workbench({
     files: { "skills/invoicing/SKILL.md": skill("invoicing"), "skills/haggling/SKILL.md": skill("haggling") },
     tools: [],
