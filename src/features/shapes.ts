@@ -205,7 +205,12 @@ export const OPEN_CALL = z.object({
   keeps: z.boolean().describe("Whether other messages wait until it is answered."),
   due: TIME.optional().describe("From then on it is answered with a sentence."),
   reserved: z
-    .object({ modelCalls: z.number(), toolCalls: z.number(), dollars: z.exactOptional(z.number()) })
+    .object({
+      modelCalls: z.number(),
+      toolCalls: z.number(),
+      dollars: z.exactOptional(z.number()),
+      seconds: z.exactOptional(z.number()),
+    })
     .optional()
     .describe("What it may use of the limits of its run."),
 });

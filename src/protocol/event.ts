@@ -102,8 +102,9 @@ export interface CallLimits {
   readonly dollars: number;
 }
 
-/** What a call that is open may use of its caller's limits; of the money, where that is limited. */
-export type ReservedLimits = Omit<CallLimits, "dollars"> & Partial<Pick<CallLimits, "dollars">>;
+/** What a call that is open may use of its caller's limits: of the money, where that is limited, and the seconds that each run for it may take. */
+export type ReservedLimits = Omit<CallLimits, "dollars"> &
+  Partial<Pick<CallLimits, "dollars">> & { readonly seconds?: number };
 
 /** What an event says of the open call that it answers: whether that failed, and what it used of the caller's limits. */
 export interface AnswerFields {

@@ -72,7 +72,7 @@ export async function askPeer(
   if (reserved.modelCalls < 1) return refused(noModelCall(name));
   const { thread } = turn.lease.claim;
   const forkedFrom = edge.share === "fork" ? await closedPoint(parts, thread) : undefined;
-  const agent = forkedFrom ? await agentAt(parts, thread) : overEdge(setup.agent, callee, edge);
+  const agent = forkedFrom ? await agentAt(parts, thread) : overEdge(callee, edge);
   await keepVersion(parts, agent);
   // The agent's own words, and no more than what led to them.
   const trust = lowestTrust(["agent", context.taint, ...(shared ? [shared.trust] : [])]);
@@ -104,28 +104,24 @@ async function findingIn(
   return (tried + 1 < TRIES ? misfit : misfitAgain)(name, finding);
 }
 
-/** Half of the limits that are left, at most the peer's own: the other half stays for others, and for what the answer is needed for. */
+/** Half of the limits that are left, at most the peer's own: the other half stays for others, and for what the answer is needed for. Time is not shared: waiting costs none. */
 function reservedOf(left: Budgets["turn"], own: Budgets["turn"]): NonNullable<LaterAnswer["reserved"]> {
   const half = (key: "modelCalls" | "toolCalls"): number => Math.min(own[key], Math.ceil(left[key] / 2));
   const dollars = Math.min(own.maxCost ?? Number.POSITIVE_INFINITY, (left.maxCost ?? Number.POSITIVE_INFINITY) / 2);
   return {
     modelCalls: half("modelCalls"),
     toolCalls: half("toolCalls"),
+    seconds: Math.min(own.seconds, Math.max(1, Math.floor(left.seconds))),
     ...(Number.isFinite(dollars) && { dollars }),
   };
 }
 
-/** The agent that answers: the peer as it is declared, with the tools that the edge leaves it, and no more time than its caller has. */
-function overEdge(caller: Agent, callee: Agent, { tools }: Edge): Agent {
+/** The agent that answers: the peer as it is declared, with the tools that the edge leaves it. */
+function overEdge(callee: Agent, { tools }: Edge): Agent {
+  if (tools === undefined) return callee;
   const { version: _, ...agent } = callee;
-  const { turn } = agent.budgets;
-  const seconds = Math.min(turn.seconds, caller.budgets.turn.seconds);
-  const may = (tool: string): boolean => tools === undefined || tools.includes(tool) || tool.startsWith(ASK);
-  return sealAgent({
-    ...agent,
-    tools: agent.tools.filter(may),
-    budgets: { ...agent.budgets, turn: { ...turn, seconds } },
-  });
+  const may = (tool: string): boolean => tools.includes(tool) || tool.startsWith(ASK);
+  return sealAgent({ ...agent, tools: agent.tools.filter(may) });
 }
 
 interface Question {

@@ -59,6 +59,8 @@ interface Talk {
   readonly key: string;
   readonly said: Plan[];
   thread?: Thread;
+  /** So many messages were said since its last run ended. */
+  inRun: number;
   /** So many turns were kept, when something last happened, and since when it has been warned with nothing after it. */
   turns: number;
   last: number;
@@ -292,6 +294,7 @@ function opening(life: Life): Step {
     key: `k${talks.length}`,
     said: [],
     turns: 0,
+    inRun: 0,
     last: life.now,
   };
   let refused: Talk | null | undefined;
@@ -333,7 +336,8 @@ function saying(life: Life): Step {
     if (thread === undefined) return;
     if (isFirst) {
       // Each of many questions in one run gets half of what is left, until nothing is.
-      isTooMuch = (await store.untaken(thread.scope, thread.id)).length > 1;
+      if (!(await isBusy(life, talk))) talk.inRun = 0;
+      isTooMuch = talk.inRun >= 3;
       const slots = (await store.slots(thread.scope, thread.id)).length;
       const over = await isOver(life, talk);
       foreseen = over ? "thread_pruned" : slots >= RULES.slots ? "buffer_full" : undefined;
@@ -348,6 +352,7 @@ function saying(life: Life): Step {
     if (foreseen === "buffer_full") tally.full++;
     if (foreseen !== undefined) return;
     talk.said.push(plan);
+    talk.inRun++;
     talk.last = life.now;
     tally.chains += plan.asks.length;
   };

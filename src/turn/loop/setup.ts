@@ -74,13 +74,18 @@ async function limitsForCall(parts: TurnParts, thread: Thread, { limits }: RunOp
   const call =
     caller && (await parts.store.callLeftOpen({ ...scope, agent: caller.agent }, caller.thread, caller.call));
   if (call?.reserved === undefined) return limits;
-  const { modelCalls, toolCalls, dollars = Number.POSITIVE_INFINITY } = call.reserved;
+  const {
+    modelCalls,
+    toolCalls,
+    dollars = Number.POSITIVE_INFINITY,
+    seconds = Number.POSITIVE_INFINITY,
+  } = call.reserved;
   const own = limits ?? (await agentAt(parts, thread)).budgets.turn;
   const maxCost = Math.min(own.maxCost ?? Number.POSITIVE_INFINITY, dollars);
   return {
     modelCalls: Math.min(own.modelCalls, modelCalls),
     toolCalls: Math.min(own.toolCalls, toolCalls),
-    seconds: own.seconds,
+    seconds: Math.min(own.seconds, seconds),
     ...(Number.isFinite(maxCost) && { maxCost }),
   };
 }

@@ -167,10 +167,11 @@ export function usedOf({ requests, calls, leftOpen, lease }: TurnState): CallLim
 function leftOf(state: TurnState): Budgets["turn"] {
   const { limits } = state.setup;
   const { modelCalls, toolCalls, dollars } = usedOf(state);
+  const before = state.lease.claim.continues?.used.milliseconds ?? 0;
   return {
     modelCalls: Math.max(0, limits.modelCalls - modelCalls - 1),
     toolCalls: Math.max(0, limits.toolCalls - toolCalls),
-    seconds: Math.max(0, limits.seconds - (state.parts.clock.real() - state.startedAt) / 1_000),
+    seconds: Math.max(0, limits.seconds - (before + state.parts.clock.real() - state.startedAt) / 1_000),
     ...(limits.maxCost !== undefined && { maxCost: Math.max(0, limits.maxCost - dollars) }),
   };
 }
