@@ -202,6 +202,19 @@ export default async (payload, meta, ports) => {
   });
 });
 
+it("003.24 reads a sentence of its own where its first question has used up the money, and asks nothing more", async () => {
+  const code =
+    "export default async (p, m, { complete }) => { await complete({ message: 'a' }); try { await complete({ message: 'b' }); } catch (e) { return { payload: e.message }; } };";
+  const dear = { parts: [{ text: "Well." }], usage: { input: 10_000 } };
+  const agent = caged(code, { budgets: { ...DEFAULT_BUDGETS, reply: 1_000, spend: { dollars: 0.02, per: "day" } } });
+  const on = await testRuntime([dear, dear], { agent, parts: { cardOf: () => cardOf("anthropic:claude-sonnet-4-5") } });
+  expect(endOf(await on.say(await on.open(), "Hello"))).toMatchObject({
+    text: "the limit of what may be spent is reached",
+  });
+  expect(on.sent).toHaveLength(1);
+  await on.store.close();
+});
+
 describe("a handler that is run again", () => {
   const CHANCE =
     "let n = 0; export default async (payload, meta, { complete, log }) => { n++; globalThis.m = (globalThis.m ?? 0) + 1; const a = await complete({ message: 'a' + Math.random() }); log(Math.random()); return { payload: [n, globalThis.m, a.text, Math.random(), Date.now(), [1, 2, 3].sort(() => Math.random() - 0.5)] }; };";

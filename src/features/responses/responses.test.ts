@@ -117,6 +117,15 @@ describe("003.47 the response cache", () => {
       expect(endOf(await other.say(await other.open("cy"), "What was it?"))).toMatchObject({ text: "And anew." });
     });
 
+    it("tells two questions of one turn apart", async () => {
+      const two =
+        "export default async (p, m, { complete }) => ({ payload: [(await complete({ message: 'a' })).text, (await complete({ message: 'b' })).text].join(' ') });";
+      const { ask, sent } = await asking({ handler: handlerOf(two) });
+      expect(await ask("Both?")).toMatchObject({ said: "One. Two." });
+      expect(await ask("Both?")).toMatchObject({ said: "One. Two.", totals: { modelCalls: 0 } });
+      expect(sent).toHaveLength(2);
+    });
+
     it("holds the answer as the reply guard has left it", async () => {
       const secret = "The canary sings at nine in the old harbour tower every evening.";
       const { layers } = cached();
