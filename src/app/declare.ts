@@ -259,7 +259,9 @@ function modelsOf(
   const open = new Map<ModelRef, Model>();
   return async (agent) => {
     if (agent.layers.length === 0) return NO_MODEL;
-    if (given !== undefined && agent.model === undefined) return wire === undefined ? given : { ...given, wire };
+    // A run that goes on names the model that it began with.
+    const isGiven = given !== undefined && (agent.model === undefined || agent.model === given.ref);
+    if (isGiven) return wire === undefined ? given : { ...given, wire };
     if (agent.model === undefined && nameOf(agent) === USUAL_SERVED) {
       const first = await firstServed(access("compatible") ?? { kind: "openai-compatible" });
       if (first !== undefined) served.set(USUAL_SERVED, `compatible:${first}`);

@@ -113,4 +113,19 @@ describe("the examples", () => {
     expect(of("07")).toContain("what is sent as layer 6: Water the garden every evening");
     expect(of("07")).toMatch(/^paid 2, spent 0\.492, left 1\.508 dollars: LowCycles, sleeping\n$/m);
   });
+
+  it("08: a writer asks a researcher, itself and a critic, is told what does not match, and answers the person at the door", () => {
+    expect(of("08").match(/→ .*/g)).toEqual([
+      "→ ask_researcher",
+      "→ ask_writer",
+      "→ ask_critic was not sent: the payload did not match",
+      "→ ask_critic",
+    ]);
+    expect(of("08")).toContain("writer: Here it is: Built in 1869");
+    expect(of("08")).toContain('researcher:\n  writer to researcher: {"payload":{"about":"the Cutty Sark"}');
+    expect(of("08")).toMatch(/^writer, a fork of the conversation:\n {2}writer to writer: .*Write a draft/m);
+    // The edge shows the critic the last two messages of the conversation.
+    expect(of("08")).toContain('"from":"ada","text":"Write about the Cutty Sark."');
+    expect(of("08")).toContain("  critic to writer: Good: 10 words.\n");
+  });
 });

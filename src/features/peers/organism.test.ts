@@ -142,3 +142,24 @@ describe("strata init organism --from", () => {
     expect(await wrong("name: shouter", "name: greeter")).toContain("the name of another listener");
   });
 });
+
+it("003.35 `@listener` in the chat sends a message to that agent, on a thread of its own, if it is an entry", async () => {
+  const cwd = place();
+  const agent = (name: string, peers: string) =>
+    `  ${name}: {description: Helps., peers: [${peers}], layers: [{id: core, rank: 0, text: "Help."}]}\n`;
+  const agents = [agent("front", "back"), agent("clerk", ""), agent("back", "")];
+  writeFileSync(join(cwd, "strata.yaml"), `organization: home\nentry: [front, clerk]\nagents:\n${agents.join("")}`);
+  await strata(["lock"], { cwd });
+  const input = "Hello.\n@clerk Where is my parcel?\n@front And now?\n@back Let me in.\n@nobody said so.\n";
+  const { err } = await strata(["chat", "front"], { cwd, input });
+  expect(err).toContain("back can be asked only by its peers");
+  const threads = JSON.parse((await strata(["thread", "list", "--json"], { cwd })).out);
+  const said = async (name: string) => {
+    const { id } = threads.find(({ scope }: { scope: { agent: string } }) => scope.agent === name);
+    const { out } = await strata(["thread", "show", id, "--json"], { cwd });
+    return JSON.parse(out).slots.flatMap(({ from, text }: { from: string; text: string }) => (from === "me" ? [text] : []));
+  };
+  expect(threads).toHaveLength(2);
+  expect(await said("front")).toEqual(["Hello.", "And now?", "@nobody said so."]);
+  expect(await said("clerk")).toEqual(["Where is my parcel?"]);
+});

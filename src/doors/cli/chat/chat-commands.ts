@@ -135,6 +135,7 @@ const HELP = [
   "/new     begins a new conversation; memories stay",
   "/quiet   hides the dim line that says what was sent, or shows it again; STRATA_QUIET=1 hides it always",
   "/quit    leaves, like Ctrl-D; Ctrl-C stops a turn that runs",
+  "@NAME    before a message sends it to the agent of that name, in your conversation with it",
   'A line that ends in \\ goes on with the next one; """ begins and ends a block, which is sent as it is.',
 ];
 

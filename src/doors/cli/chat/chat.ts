@@ -80,8 +80,12 @@ const NOT_IN_JSON =
 
 /** @throws StrataError `invalid_input` where it is not clear who is meant, `config_missing` */
 function onlyAgent(app: App): Agent {
-  const all = app.runtime.agents(app.operator);
-  if (all.length <= 1) return chosenAgent(app, undefined);
+  const declared = app.runtime.agents(app.operator);
+  if (declared.length <= 1) return chosenAgent(app, undefined);
+  // The others answer their peers alone.
+  const all = declared.filter(({ entry }) => entry !== false);
+  const [only] = all;
+  if (only !== undefined && all.length === 1) return only;
   const commands = all.map(({ name }) => `\`strata chat ${name}\``).join(", ");
   throw new StrataError("invalid_input", `there are ${all.length} agents; name the one to talk to: ${commands}`);
 }

@@ -131,11 +131,26 @@ export interface Saying {
   readonly onWaiting: (messages: number, thread: Thread) => void;
 }
 
+/**
+ * Whom a message is for: `@critic Is it good?` goes to that agent, in the conversation that the same person has with it. A name that no agent has is a
+ * word like any other.
+ */
+async function addressed(talk: Talk, text: string): Promise<{ readonly to: Talk; readonly words: string }> {
+  const { app, agent, contact } = talk;
+  const [, name, words = ""] = /^@([a-z0-9][\w.-]*)\s+(\S[\s\S]*)$/.exec(text) ?? [];
+  const named = name === undefined ? undefined : app.runtime.agents(app.operator).find((one) => one.name === name);
+  if (named === undefined) return { to: talk, words: text };
+  if (named.name === agent.name) return { to: talk, words };
+  const talkers = { app, agent: named, contact: await senderOf(app, named, contact), mode: talk.mode };
+  return { to: await talkWith(talkers, { anew: false }), words };
+}
+
 /** Sends one message and follows it to its answer. Returns the turn, or undefined if none began here. Never throws. */
-export async function speak(context: Context, talk: Talk, text: string, saying: Saying): Promise<TurnId | undefined> {
-  const { runtime, operator } = talk.app;
+export async function speak(context: Context, own: Talk, text: string, saying: Saying): Promise<TurnId | undefined> {
+  const { runtime, operator } = own.app;
   const { tell, signal, onFailure, onWaiting } = saying;
-  const content = [{ type: "text", text: untrusted(text) }] as const;
+  const { to: talk, words } = await addressed(own, text);
+  const content = [{ type: "text", text: untrusted(words) }] as const;
   const how = { content, kind: "message", follow: "run", ...(talk.mode !== undefined && { mode: talk.mode }) } as const;
   let turn: TurnId | undefined;
   try {
