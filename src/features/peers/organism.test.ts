@@ -157,9 +157,14 @@ it("003.35 `@listener` in the chat sends a message to that agent, on a thread of
   const said = async (name: string) => {
     const { id } = threads.find(({ scope }: { scope: { agent: string } }) => scope.agent === name);
     const { out } = await strata(["thread", "show", id, "--json"], { cwd });
-    return JSON.parse(out).slots.flatMap(({ from, text }: { from: string; text: string }) => (from === "me" ? [text] : []));
+    return JSON.parse(out).slots.flatMap(({ from, text }: { from: string; text: string }) =>
+      from === "me" ? [text] : [],
+    );
   };
   expect(threads).toHaveLength(2);
   expect(await said("front")).toEqual(["Hello.", "And now?", "@nobody said so."]);
   expect(await said("clerk")).toEqual(["Where is my parcel?"]);
+  // Its own agent's name changes nothing of the conversation.
+  await strata(["chat", "front", "--new"], { cwd, input: "@front Anew.\n" });
+  expect(JSON.parse((await strata(["thread", "list", "front", "--json"], { cwd })).out)).toHaveLength(2);
 });

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { allParts, allToolFamilies } from "../../app/entry/features.ts";
 import { agentName, type Request, readFrames, untrusted } from "../../protocol/index.ts";
+import { openSqlite } from "../../store/index.ts";
 import { OPERATOR } from "../../turn/index.contract.ts";
+import { toolset } from "../../turn/tools/index.ts";
+import { FEATURE as SUBAGENTS } from "../subagents/index.ts";
 import { asks, GREETER, loadYaml, organism, type Scripts } from "./index.contract.ts";
 
 const ADA = { name: "Ada" };
@@ -141,6 +145,29 @@ describe("003.58 what a peer is shown of its caller's conversation", () => {
     expect(JSON.stringify(sentTo("stranger")[0])).not.toContain("CANARY");
   });
 
+  it("is never the result of a call, which is no part of what was said", async () => {
+    const { open, say, sentTo } = await organism(shared("full"), {
+      greeter: [asks("shouter", ADA, "a"), asks("shouter", { name: "Bob" }, "b"), "Done."],
+      shouter: ["CANARY-RESULT", "HELLO"],
+    });
+    await say(await open(), text("Greet both."));
+    expect(JSON.stringify(sentTo("greeter")[1])).toContain("CANARY-RESULT");
+    expect(askedOf(sentTo("shouter")[1]).said).toMatchObject([{ from: "ann", text: "Greet both." }]);
+  });
+
+  it("is a summary of what was said before the run, also where that goes on after another answer", async () => {
+    const { open, say, sentTo } = await organism(shared("summary"), {
+      greeter: ["Hello, Ann.", asks("shouter", ADA, "a"), "SUM", asks("shouter", { name: "Bob" }, "b"), "SUM", "Done."],
+      shouter: ["HELLO", "HELLO"],
+    });
+    const thread = await open();
+    await say(thread, text("I am Ann."));
+    await say(thread, text("Greet both."));
+    expect(JSON.stringify(sentTo("greeter")[4])).not.toContain("Greet both.");
+    expect(sentTo("greeter")[4]?.messages).toEqual(sentTo("greeter")[2]?.messages);
+    expect(askedOf(sentTo("shouter")[1]).said).toMatchObject([{ summary: "SUM" }]);
+  });
+
   it("law 5 is never another contact's, nor another conversation's", async () => {
     const { open, say, sentTo } = await organism(shared("full"), {
       greeter: ["CANARY-1", "CANARY-2", asks("shouter", ADA), "Done."],
@@ -223,5 +250,32 @@ describe("an agent that asks itself", () => {
     );
     expect(fork("{name: greeter, share: fork}", "    history: log\n")).toThrow("this agent has none");
     expect(fork("{name: shouter, share: some}")).toThrow(/a map with `name`, and if wanted `tools` and `share`/);
+  });
+
+  it("forks as a sub-agent without instructions and tools of its own, within the same limits", async () => {
+    const twin = "    subagents: {defined: [{name: twin, description: Thinks along., share: fork}]}\n";
+    const yaml = GREETER.replace("    peers: [shouter]\n", twin);
+    const call = { parts: [{ call: "call_subagent", id: "c", input: { name: "twin", task: "Who is it?" } }] };
+    const store = await openSqlite(":memory:", { parts: await allParts() });
+    const own = SUBAGENTS.tools?.({ store, agentOf: () => undefined, files: "" }) ?? [];
+    const { open, say, sentTo, asked } = await organism(
+      yaml.replace("entry: [greeter]", "entry: []"),
+      { greeter: ["Hello, Ann.", call, "It is Ann.", "You are Ann."] },
+      { store, parts: { tools: toolset(own, await allToolFamilies()) } },
+    );
+    const thread = await open();
+    await say(thread, text("I am Ann."));
+    await say(thread, text("Who am I?"));
+    const [first, calling, forked, resumed] = sentTo("greeter");
+    expect(forked?.prefix).toEqual(first?.prefix);
+    expect(forked?.messages.slice(0, 2)).toEqual(calling?.messages.slice(0, 2));
+    expect(JSON.stringify(forked?.messages.at(-1))).toContain("Who is it?");
+    expect(JSON.stringify(forked)).not.toContain("Who am I?");
+    expect(JSON.stringify(resumed?.messages.at(-1))).toContain("It is Ann.");
+    const [called] = await asked("greeter");
+    expect(called).toMatchObject({ forkedFrom: { thread: thread.id }, version: thread.version });
+    const wrong = (more: string) => () => loadYaml(yaml.replace("share: fork", `share: fork, ${more}`));
+    expect(wrong("text: Be kind.")).toThrow("exactly one of `text`, `file` and `share`");
+    expect(wrong("tools: []")).toThrow("a fork has the tools of its agent");
   });
 });

@@ -23,7 +23,9 @@ import {
 } from "../../protocol/index.ts";
 import type { Caller, Start } from "../../store/index.ts";
 import {
+  agentAt,
   answersLater,
+  closedPoint,
   type Ending,
   keepVersion,
   type LaterAnswer,
@@ -87,10 +89,12 @@ export async function callSubagent(
   const before = askedIn.get(turn) ?? 0;
   if (reserved.modelCalls < 1) return refused((before > 0 ? keptForOthers : noModelCall)(definition.name));
   askedIn.set(turn, before + 1);
-  const agent = subagentOf(turn, definition, reserved);
+  const { thread } = turn.lease.claim;
+  const forkedFrom = definition.share === "fork" ? await closedPoint(turn.parts, thread) : undefined;
+  const agent = forkedFrom ? await agentAt(turn.parts, thread) : subagentOf(turn, definition, reserved);
   await keepVersion(turn.parts, agent);
   // The agent's own words, and no more than what led to them.
-  const question = { task, trust: lowestTrust(["agent", context.taint]) };
+  const question = { task, trust: lowestTrust(["agent", context.taint]), ...(forkedFrom && { forkedFrom }) };
   return answersLater(context, {
     waitsFor: "agent",
     reserved,
@@ -115,10 +119,15 @@ interface Question {
   readonly definition: Definition;
   readonly task: string;
   readonly trust: Trust;
+  /** Where the thread goes on from its caller's. */
+  readonly forkedFrom?: NonNullable<Start["opening"]["forkedFrom"]>;
 }
 
 /** The thread of a call, with its question. */
-function startOf({ parts, setup, lease }: RunningTurn, { caller, agent, definition, task, trust }: Question): Start {
+function startOf(
+  { parts, setup, lease }: RunningTurn,
+  { caller, agent, definition, task, trust, forkedFrom }: Question,
+): Start {
   const { clock, random } = parts;
   const { thread, turn } = lease.claim;
   const at = clock.recorded();
@@ -134,6 +143,7 @@ function startOf({ parts, setup, lease }: RunningTurn, { caller, agent, definiti
       parent: thread.id,
       caller,
       parties: { initiator, target: definition.name },
+      ...(forkedFrom && { forkedFrom }),
     },
     events: [
       {

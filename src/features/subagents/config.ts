@@ -18,12 +18,18 @@ const DEFINED = z
   .strictObject({
     name: line(64).describe("What it is called by."),
     description: line(300).describe("When it is asked, for the agent that asks."),
-    text: z.string().min(1).optional().describe("Its instructions. Exactly one of `text` and `file`."),
+    text: z.string().min(1).optional().describe("Its instructions. Exactly one of `text`, `file` and `share`."),
     file: z.string().min(1).optional().describe("The file with its instructions, relative to strata.yaml."),
     tools: TOOLS.optional().describe("Tools that it may call, of the agent's own. Default: `tools` of all."),
+    share: z
+      .literal("fork")
+      .optional()
+      .describe(
+        "It has no instructions, tools or mode of its own: it is the agent itself, and goes on from its conversation, up to its last finished reply.",
+      ),
     mode: z.enum(MODES).default("minimal").describe("How much of the agent's prompt stands before its instructions."),
   })
-  .meta({ oneOf: [{ required: ["text"] }, { required: ["file"] }] });
+  .meta({ oneOf: [{ required: ["text"] }, { required: ["file"] }, { required: ["share"] }] });
 
 const LIMITS = z.strictObject({
   tokens: z
@@ -79,6 +85,7 @@ const STORED = z
           description: z.string(),
           text: z.string().transform(trusted),
           tools: z.exactOptional(z.array(z.string()).readonly()),
+          share: z.exactOptional(z.literal("fork")),
           mode: z.enum(MODES),
         }),
       )
@@ -112,10 +119,15 @@ function checkSubagents(value: Written, { agent, refuse }: KeyPlace): void {
       if (!own.includes(tool)) refuse([...path, i], `the agent itself has no \`${tool}\` among its \`tools\``);
   };
   checkTools(value.tools, ["tools"]);
-  for (const [i, { text, file, tools }] of value.defined.entries()) {
+  for (const [i, { text, file, share, tools }] of value.defined.entries()) {
     if (names.indexOf(names[i] ?? "") < i)
       refuse(["defined", i, "name"], "is there already; capitals make no difference");
-    if ((text === undefined) === (file === undefined)) refuse(["defined", i], "needs exactly one of `text` and `file`");
+    if ([text, file, share].filter((one) => one !== undefined).length !== 1)
+      refuse(["defined", i], "needs exactly one of `text`, `file` and `share`");
+    if (share !== undefined && tools !== undefined)
+      refuse(["defined", i, "tools"], "a fork has the tools of its agent, all of them: leave `tools` out");
+    if (share !== undefined && agent.history === "log")
+      refuse(["defined", i, "share"], "a fork goes on from a conversation, and with `history: log` there is none");
     checkTools(tools, ["defined", i, "tools"]);
   }
 }
@@ -130,12 +142,13 @@ export const KEYS = {
       if (value === undefined) return undefined;
       const { defined, fromFiles, tools, depth, limits } = value;
       return {
-        defined: defined.map(({ name, description, tools: its, mode, ...written }, i) => ({
+        defined: defined.map(({ name, description, tools: its, mode, share, ...written }, i) => ({
           name,
           description,
           text: textOf(written, ["defined", i]),
           mode,
           ...(its && { tools: its }),
+          ...(share && { share }),
         })),
         fromFiles,
         depth,

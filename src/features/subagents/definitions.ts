@@ -19,6 +19,8 @@ export interface Definition {
   readonly description: string;
   readonly text: Trusted;
   readonly tools?: readonly string[];
+  /** It is the agent itself, on a fork of its conversation. */
+  readonly share?: "fork";
   readonly mode: Mode;
   /** `strata.yaml`, or the path of the AGENTS.md from the project's root on. */
   readonly from: string;
@@ -79,6 +81,7 @@ export const isNamed = ({ name }: Definition, wanted: string): boolean =>
 /** The tools that a sub-agent has: of its caller's, those that are named for it; where none are, those that change nothing. */
 export function toolsOf(agent: Agent, definition: Definition, tools: Toolset): readonly ToolName[] {
   const { subagents: rules } = agent;
+  if (definition.share === "fork") return agent.tools;
   const named = definition.tools ?? rules?.tools;
   const may = (tool: ToolName): boolean =>
     named === undefined ? tools.get(tool)?.effect === "none" : named.includes(tool);
