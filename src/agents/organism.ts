@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { z } from "zod";
 import type { TranslatedKey, Translation } from "./devclaw.ts";
 import type { Path } from "./path.ts";
@@ -95,12 +96,19 @@ export function translateOrganism(
     one.prompt === undefined ? [[handlerOf(one.name), stub(one)] as const] : [],
   );
   return {
-    files: new Map([...kept, ...handlers, ["strata.yaml", yaml.toString({ lineWidth: 0 })]]),
+    files: new Map([...kept, ...handlers, ["strata.yaml", textOf(yaml.toString({ lineWidth: 0 }), from.file)]]),
     keys: [...keys, ...withoutPrompt(organism, (path) => source.locate(path, true).line)].toSorted(
       (a, b) => a.line - b.line,
     ),
   };
 }
+
+/** What the blueprint's first lines say is about its own agents. */
+const textOf = (yaml: string, file: string): string =>
+  yaml.replace(
+    /^(?:#.*\n)+/,
+    `# Agents that ask each other over declared edges, translated from ${basename(file)}. After a change, run \`strata lock\`.\n`,
+  );
 
 const isStep = (step: PropertyKey): step is string | number => typeof step !== "symbol";
 

@@ -71,8 +71,10 @@ describe("strata init organism --from", () => {
   };
 
   it("003.14 003.42 003.43 003.44 003.45 003.48 003.49 translates the seed's file, and names what has no counterpart with its line", async () => {
-    const { code, out, err, folder } = await init(SEED);
+    const { code, out, err, folder, yaml } = await init(SEED);
     expect([code, err]).toEqual([0, ""]);
+    expect(yaml).toMatch(/^# Agents that ask each other over declared edges, translated from organism\.yaml\./);
+    expect(yaml).not.toContain("People write to the greeter");
     const made = loadProject(folder, { env: {} });
     expect(made.org).toBe("hello-world");
     const [greeter, shouter] = [made.agents.get(agentName("greeter")), made.agents.get(agentName("shouter"))];
