@@ -39,7 +39,8 @@ async function* summed(
   { compilation }: Prepared,
   { epoch, messages }: { readonly epoch: Epoch; readonly messages: number },
 ): AsyncGenerator<TurnEvent, Summary | { readonly because: string }> {
-  if (!speaksForItself(state)) return { because: "no model is asked for one" };
+  // An agent has summaries of what is cut only where it wants them.
+  if (state.setup.agent.summaries !== true || !speaksForItself(state)) return { because: "no model is asked for one" };
   const apiece = tokensPerMessage(epoch);
   const unsummarized = (epoch.cut + messages - summarizedBy(epoch)) * apiece;
   if (unsummarized < Math.min(ONCE, limitOf(state.setup) / 4))
@@ -75,11 +76,9 @@ export function* cutInTurn(before: Compilation, after: Compilation): Generator<T
   if (messages > 0) yield { type: "cut", messages, because: "it was cut in the middle of a turn" };
 }
 
-/** A rehearsal and a recording say what they say; and an agent has summaries only where it wants them. */
+/** A rehearsal and a recording say what they say. */
 const speaksForItself = ({ setup, recorded }: TurnState): boolean =>
-  setup.agent.summaries === true &&
-  recorded === undefined &&
-  !["rehearsal", "recording", "none"].includes(setup.model.ref);
+  recorded === undefined && !["rehearsal", "recording", "none"].includes(setup.model.ref);
 
 async function* sumUp(
   state: TurnState,
