@@ -152,7 +152,7 @@ function buildTools({ tools }: AgentConfig, brought: readonly string[]): Pick<Ag
 function buildLayer(config: LayerConfig, path: Path, around: Surroundings): Layer {
   const { isLive, formOf } = around.sources;
   const live = isLive(config);
-  const changesFor = formOf(config)?.changesFor;
+  const { changesFor, inTail } = formOf(config) ?? {};
   const mutability =
     config.mutability ??
     (live || changesFor !== undefined ? "live" : config.source === undefined ? "immutable" : "versioned");
@@ -163,7 +163,7 @@ function buildLayer(config: LayerConfig, path: Path, around: Surroundings): Laye
     mutability,
     // A layer that does not say it has the form it always had.
     ...(config.editors === "operators" && { editors: config.editors }),
-    scope: config.scope ?? (live ? "turn" : (changesFor ?? "agent")),
+    scope: config.scope ?? (live || inTail === "only" ? "turn" : (changesFor ?? "agent")),
     trust: config.trust ?? (formOf(config)?.isOurs ? "platform" : "operator"),
     source: buildSource(config, path, around),
     ...(config.private === false && { private: false }),

@@ -256,13 +256,18 @@ const STORED = { scope: "agent", mutability: "versioned" } as const;
 
 /** The operator's word in the prefix, changed by recorded edits and settings only. */
 function checkStoredLayer(layer: LayerConfig, { changesFor, inTail }: SourceForm, at: At): void {
-  const usual = changesFor === undefined ? STORED : ({ scope: changesFor, mutability: "live" } as const);
+  const usual = {
+    ...(changesFor === undefined ? STORED : ({ scope: changesFor, mutability: "live" } as const)),
+    ...(inTail === "only" && ({ scope: "turn" } as const)),
+  };
   const whose = { org: "organization", agent: "agent", thread: "conversation" }[changesFor ?? "agent"];
   const { scope = usual.scope, mutability = usual.mutability, trust = "operator" } = layer;
   if (scope !== usual.scope && !(inTail && scope === "turn"))
     at(
       "scope",
-      `it is one ${whose}'s; use \`${usual.scope}\`${inTail ? ", or `turn` for the end of each request" : ""}`,
+      inTail === "only"
+        ? "it stands at the end of each request; use `turn`"
+        : `it is one ${whose}'s; use \`${usual.scope}\`${inTail ? ", or `turn` for the end of each request" : ""}`,
     );
   if (mutability !== usual.mutability) at("mutability", `it is not locked; use \`${usual.mutability}\``);
   if (trust !== "operator") at("trust", "only operators write it; use `operator`");

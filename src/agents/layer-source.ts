@@ -20,8 +20,8 @@ export interface SourceForm<Kept extends z.ZodRawShape = z.ZodRawShape> {
    * what all of them share. Left out, it changes by edits alone.
    */
   readonly changesFor?: "org" | "agent" | "thread";
-  /** It may also stand in the tail, with `scope: turn`: then what changes there begins no epoch. */
-  readonly inTail?: true;
+  /** It may also stand in the tail, with `scope: turn`: then what changes there begins no epoch. `only`: it stands nowhere else. */
+  readonly inTail?: true | "only";
   /** Several layers may use it, because each has its own content. */
   readonly isRepeatable?: true;
   /** What is kept of it beside its kind, as the record gives it back. */

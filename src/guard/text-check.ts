@@ -196,8 +196,9 @@ export interface PrefixSize {
   readonly beside: number;
 }
 
-/** The immutable texts and of the others what is active, without soul, skills and what is live. */
+/** The immutable texts and of the others what is active, without soul, skills and what is live. A text of the tail has the room to itself. */
 export function prefixSize({ layers, limits, active, layer }: LayerPlace): PrefixSize {
+  if (layers.some(({ id, scope }) => id === layer && scope === "turn")) return { limits, now: 0, beside: 0 };
   const standing = inPlace(layers, active).filter(({ part }) => part === undefined);
   const edited = new Map(standing.map((one) => [one.layer, one.text]));
   const size = { now: 0, beside: 0 };

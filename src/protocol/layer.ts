@@ -192,11 +192,11 @@ export const idsOf = (layers: readonly Pick<Layer, "id">[]): string => layers.ma
 /** The layer whose text operators write beside the declared layers: the soul, or the skills. @throws StrataError `text_not_found` */
 export function layerWith(
   { name, layers }: { readonly name: AgentName; readonly layers: readonly Layer[] },
-  source: "soul" | "skills" | "files",
+  source: "soul" | "skills" | "files" | "learning",
 ): Layer {
   const layer = layers.find((one) => one.source.kind === source);
   if (layer !== undefined) return layer;
-  const none = source === "soul" ? "no soul" : `no ${source}`;
+  const none = source === "soul" ? "no soul" : source === "learning" ? "no learning versions" : `no ${source}`;
   const message = `${name} has ${none}: no layer of it in strata.yaml says \`source: ${source}\``;
   throw new StrataError("text_not_found", message, { agent: name, source });
 }

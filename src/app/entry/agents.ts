@@ -39,7 +39,8 @@ type AgentKeys = typeof inbox.KEYS &
   typeof subagents.KEYS &
   typeof organization.KEYS &
   typeof peers.KEYS &
-  typeof drafts.KEYS;
+  typeof drafts.KEYS &
+  typeof learning.KEYS;
 type LayerSources = typeof memories.SOURCES &
   typeof logs.SOURCES &
   typeof inbox.SOURCES &
@@ -72,6 +73,7 @@ export const AGENT_KEYS: AgentKeys = {
   ...organization.KEYS,
   ...peers.KEYS,
   ...drafts.KEYS,
+  ...learning.KEYS,
 };
 
 /** The sources that layers may name, in the order of that page. */

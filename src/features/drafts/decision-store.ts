@@ -218,6 +218,23 @@ export async function decidedAfter(
   });
 }
 
+/** The newest drafts about which somebody decided, with their turns: nobody's words. */
+export const decidedTurns = (
+  tx: Tx,
+  { org, agent }: AgentOwner,
+  limit: number,
+): Promise<readonly Pick<DraftTable, "id" | "turn" | "status">[]> =>
+  tx.all(
+    query
+      .selectFrom("draft")
+      .select(["id", "turn", "status"])
+      .where((eb) => eb.and({ org, agent }))
+      .where("status", "in", ["approved", "edited", "discarded"])
+      .orderBy("at", "desc")
+      .orderBy("id", "desc")
+      .limit(atMost(limit)),
+  );
+
 export async function decideDraft(tx: Tx, scope: ContactScope, id: DraftId, decision: DraftDecision): Promise<Draft> {
   const row = await openDraft(tx, scope, id);
   const { thread, turn } = row;

@@ -26,6 +26,7 @@ import {
   type DraftTable,
   decideDraft,
   decidedAfter,
+  decidedTurns,
   findDraft,
   insert,
   linkOf,
@@ -80,6 +81,8 @@ export const DRAFT_STORE = {
     decideDraft: writing(decideDraft),
     /** Drafts about which somebody decided, in the order of the record from a link on. */
     decidedAfter: reading(decidedAfter),
+    /** The newest of them, with their turns. */
+    decidedTurns: reading(decidedTurns),
     /** How many wait on a thread. */
     openDrafts: reading(openDrafts),
     /** How many of an agent's wait that were written at that time or before. */

@@ -1,8 +1,40 @@
 import { z } from "zod";
-import { type KindsOf, sourceForm } from "../../agents/index.ts";
+import { agentKey, type KindsOf, type StoredKeys, sharedKey, sourceForm } from "../../agents/index.ts";
 
 /** So many corrections are shown where the layer does not say how many. */
 const USUAL_CORRECTIONS = 3;
+
+const LEARNING = z
+  .strictObject({
+    mode: z
+      .enum(["approval", "auto"])
+      .default("approval")
+      .describe(
+        "What becomes of a learning version that a digest writes. `approval`: it waits for an operator. `auto`: it becomes active where all its lessons are operators' and members' own words and it passed what judges it; any other waits.",
+      ),
+    every: z
+      .int()
+      .min(1)
+      .max(10_080)
+      .default(1_440)
+      .describe("Minutes between two digests. One is made only where a new lesson is worth it."),
+  })
+  .optional()
+  .describe(
+    "Lets a digest fold lessons into the text of the layer with `source: learning`. Default: lessons are kept, and none is made.",
+  );
+
+/** Whether an agent digests what it has learned. */
+export const KEYS = {
+  learning: sharedKey(
+    agentKey(LEARNING, {
+      check: (declared, { agent, refuse }) => {
+        const layers = agent.layers.filter(({ source }) => source === "learning");
+        if (declared !== undefined && layers.length === 0) refuse([], "needs a layer with `source: learning`; add one");
+      },
+    }),
+  ),
+};
 
 export const SOURCES = {
   corrections: sourceForm({
@@ -11,7 +43,18 @@ export const SOURCES = {
     kept: { limit: z.number() },
     make: ({ limit = USUAL_CORRECTIONS }) => ({ limit }),
   }),
+  learning: sourceForm({
+    fills: "the rules of the learning version that was active when the conversation began",
+    isStored: true,
+    inTail: "only",
+    kept: {},
+    make: () => ({}),
+  }),
 };
+
+declare module "../../protocol/agent.ts" {
+  interface Agent extends StoredKeys<typeof KEYS> {}
+}
 
 declare module "../../protocol/layer.ts" {
   interface SourceKinds extends KindsOf<typeof SOURCES> {}

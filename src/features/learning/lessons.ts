@@ -168,7 +168,7 @@ export function lessonsFrom(all: readonly LessonSource[], dismissed: ReadonlySet
 }
 
 /** So many sources are looked through for an agent's lessons. */
-const MOST_SOURCES = 2_000;
+export const MOST_SOURCES = 2_000;
 
 /** The agent's lessons, or those of one contact alone. */
 export async function lessonsOf({ store }: Pick<Parts, "store">, scope: Scope): Promise<readonly Lesson[]> {

@@ -1,17 +1,29 @@
 import { truncateText } from "../../guard/index.ts";
-import { isReserved, type LayerContent, type ThreadId, trusted, untrusted } from "../../protocol/index.ts";
+import {
+  type Agent,
+  type ContactScope,
+  isInPlace,
+  isReserved,
+  type Layer,
+  type LayerContent,
+  type ThreadId,
+  trusted,
+  untrusted,
+} from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
-import type { RunningTurn, TurnSteps } from "../../turn/index.ts";
+import type { RunningTurn, TurnParts, TurnSteps } from "../../turn/index.ts";
 import { type GatherContext, type LiveSource, sendersOf } from "../../turn/sources/index.ts";
+import { TRIED } from "./gate.ts";
 import { chosenFor, correctionsFor, learnFromRecord } from "./lessons.ts";
 import { SAID } from "./record.ts";
-import { USED, type Used } from "./store.ts";
+import { type Anchors, asText, isStale, rulesFor, rulesOf } from "./rules.ts";
+import { LEARNING_STORE, USED, type Used } from "./store.ts";
 import { correctionText, WORDING } from "./wording.ts";
 
 /** What stands in the requests of turns that run now, by their threads: each is of one store, which may be one that is only tried. */
 const running = new WeakMap<Store, Map<ThreadId, { -readonly [Name in keyof Used]: Used[Name] }>>();
 
-const LEARNING = ["corrections"];
+const LEARNING = ["corrections", "learning"];
 
 const usesLearning = ({ setup }: RunningTurn): boolean =>
   setup.agent.layers.some(({ source }) => LEARNING.includes(source.kind));
@@ -28,11 +40,27 @@ export const STEPS: TurnSteps = {
   onStart: async (turn) => {
     if (!usesLearning(turn) || isReserved(turn.lease.claim.thread.scope.contact)) return;
     const { store } = turn.parts;
-    const used = { version: null, rules: 0, stale: 0, corrections: [] };
+    const hasLayer = turn.setup.agent.layers.some(({ source }) => source.kind === "learning");
+    const used = { version: hasLayer ? 0 : null, rules: 0, stale: 0, corrections: [] };
     running.set(store, (running.get(store) ?? new Map()).set(turn.lease.claim.thread.id, used));
     USED.put(turn.extras, used);
   },
-  sources: ({ store }) => {
+  sources: (parts, agent) => {
+    const { store } = parts;
+    const learning: LiveSource = async (layer, context) => {
+      const thread = context.events.at(-1)?.thread;
+      const { version, text, anchors } = await versionFor(parts, { agent, layer, scope: context.scope, thread });
+      const declared = parts.agents.all.find(({ org, name }) => org === agent.org && name === agent.name) ?? agent;
+      const holding = rulesOf(text).filter((rule) => !isStale(rule, anchors, declared));
+      const rules = rulesFor(wordsOf(context), holding);
+      const used = thread && running.get(store)?.get(thread);
+      if (used !== undefined)
+        Object.assign(used, { version, rules: rules.length, stale: rulesOf(text).length - holding.length });
+      if (rules.length === 0) return { kind: "empty", because: version === 0 ? "no version is active" : "no rule of it holds" };
+      // It passed the guard, and an operator or the mode `auto` has let it stand.
+      const said = trusted(`${WORDING.rules}\n${asText(rules)}`);
+      return { kind: "text", text: said, trust: "agent", ...(version > 0 && { version }) };
+    };
     const corrections: LiveSource = async (layer, context) => {
       const [contact, another] = sendersOf(context);
       if (layer.source.kind !== "corrections" || contact === undefined || another !== undefined) return NONE;
@@ -57,10 +85,39 @@ export const STEPS: TurnSteps = {
             })),
           };
     };
-    return { corrections: Object.assign(corrections, { readsStore: true as const }) };
+    const reads = { readsStore: true } as const;
+    return { corrections: Object.assign(corrections, reads), learning: Object.assign(learning, reads) };
   },
   ended: async ({ parts, lease }) => void running.get(parts.store)?.delete(lease.claim.thread.id),
 };
+
+interface Where {
+  readonly agent: Agent;
+  readonly layer: Layer;
+  readonly scope: ContactScope;
+  readonly thread: ThreadId | undefined;
+}
+
+/** The version that the thread began with, or on its first turn the one that is active. */
+async function versionFor(
+  { store }: Pick<TurnParts, "store">,
+  { agent, layer, scope, thread }: Where,
+): Promise<{ readonly version: number; readonly text: string; readonly anchors: Anchors }> {
+  const tried = TRIED.get(store);
+  if (tried !== undefined) return { version: 0, text: tried.text ?? "", anchors: {} };
+  const owner = { org: agent.org, agent: agent.name };
+  const kept = store.part(LEARNING_STORE);
+  const pinned = thread && (await kept.pinned(scope, thread));
+  const n = pinned ?? (await store.activeTexts(owner)).find((one) => one.layer === layer.id && isInPlace(layer, one))?.n;
+  if (n === undefined || n === 0) return { version: 0, text: "", anchors: {} };
+  const [version] = await store.textVersions(owner, { key: { layer: layer.id }, before: n + 1, limit: 1 });
+  if (version?.n !== n) return { version: 0, text: "", anchors: {} };
+  const made = await kept.candidates(owner, MOST_ANCHORED);
+  return { version: n, text: version.text, anchors: made.find(({ verdict }) => verdict?.version === n)?.anchors ?? {} };
+}
+
+/** So many digests are looked through for what a version's rules name. */
+const MOST_ANCHORED = 100;
 
 const NONE: LayerContent = { kind: "empty", because: "no correction fits the message" };
 

@@ -7,6 +7,7 @@ import {
   errorKind,
   outcomePart,
   type Role,
+  SELF,
   type Scope,
   type ThreadId,
   type Trust,
@@ -32,6 +33,14 @@ import {
   toDoneBy,
   within,
 } from "../../store/index.ts";
+import {
+  CANDIDATE,
+  candidateInLink,
+  candidates,
+  judgeCandidate,
+  type VerdictTable,
+  verdictLink,
+} from "./candidate-store.ts";
 import { heard, LONGEST, news } from "./record.ts";
 
 /** What a lesson was taken from: a draft that somebody changed, an answer of a person, a turn that died. */
@@ -124,6 +133,8 @@ export const LEARNING_STORE = {
     lesson_cursor: { volatile: "org agent what upto" },
     lesson_dismissal: { linked: "agent lesson by by_id at", derived: "org link" },
     learning_use: { linked: "org agent contact turn thread version rules stale corrections" },
+    learning_candidate: { linked: "org agent contact turn layer body summary lessons anchors inputs parent at" },
+    learning_verdict: { linked: "agent turn verdict version report at", derived: "org contact link" },
   },
   migrations: [
     {
@@ -161,6 +172,31 @@ export const LEARNING_STORE = {
         "create index learning_use_thread on learning_use (org, agent, contact, thread)",
       ],
     },
+    {
+      number: 44,
+      name: "learning versions",
+      statements: [
+        newTable("learning_candidate", {
+          columns: `org text!, agent text!, contact text!, turn text!, layer text!, body text!, summary text!, lessons text!,
+            anchors text!, inputs text!, parent int, at int!`,
+          key: "org, agent, contact, turn",
+          references: [
+            "org, agent, contact, turn -> turn (org, agent, contact, id)",
+            "org, agent, contact, body -> piece (org, agent, contact, digest)",
+            "org, agent, contact, summary -> piece (org, agent, contact, digest)",
+          ],
+        }),
+        newTable("learning_verdict", {
+          columns: `org text!, agent text!, contact text!, turn text!, verdict text!, version int, report text!, at int!, link int!`,
+          key: "org, agent, contact, turn",
+          references: [
+            "org, agent, contact, turn -> learning_candidate (org, agent, contact, turn)",
+            "org, agent, contact, report -> piece (org, agent, contact, digest)",
+          ],
+        }),
+        "create index learning_verdict_link on learning_verdict (org, link)",
+      ],
+    },
   ],
   functions: ({ reading, writing }) => ({
     cursor: reading(cursor),
@@ -177,6 +213,14 @@ export const LEARNING_STORE = {
     dismiss: writing(dismiss),
     /** What of all that was learned stood in the requests of these turns. */
     used: reading(used),
+    /** The version with which a thread began; undefined before its first turn. */
+    pinned: reading(pinned),
+    /** Which of these taught something: drafts that were changed in substance. */
+    taught: reading(taught),
+    /** What digests of the agent wrote, the newest first. */
+    candidates: reading(candidates),
+    /** Says once what becomes of what a digest wrote; false where another program said it. */
+    judgeCandidate: writing(judgeCandidate),
   }),
   linked: {
     lesson: linkedTable<SourceTable>(
@@ -187,12 +231,21 @@ export const LEARNING_STORE = {
         return sourceLink(row);
       },
     ),
+    verdict: linkedTable<VerdictTable>(
+      "learning_verdict",
+      ({ turn }) => `verdict on what ${turn} wrote`,
+      async (tx, row) => {
+        await ownText(tx, row, row.report);
+        return verdictLink(row);
+      },
+    ),
     dismissal: linkedTable<DismissalTable>(
       "lesson_dismissal",
       ({ lesson }) => `dismissal of ${lesson}`,
       (_, row) => dismissalLink(row),
     ),
   },
+  writes: [CANDIDATE],
   onCommit: async (tx, { scope, turn, done }: EndedTurn) => {
     const what = done && USED.of(done.outcome);
     if (done === undefined || what === undefined) return;
@@ -211,11 +264,12 @@ export const LEARNING_STORE = {
     );
   },
   inLink: async (tx, of, ending) => {
-    if (ending !== undefined && (ending.done === undefined || USED.of(ending.done.outcome) === undefined)) return {};
+    const wrote = of.contact === SELF ? await candidateInLink(tx, of) : {};
+    if (ending !== undefined && (ending.done === undefined || USED.of(ending.done.outcome) === undefined)) return wrote;
     const row = await tx.first(usedBy(of));
-    if (row === undefined) return {};
+    if (row === undefined) return wrote;
     const { thread, version, rules, stale, corrections } = row;
-    return { learning: { thread, version, rules, stale, corrections } };
+    return { ...wrote, learning: { thread, version, rules, stale, corrections } };
   },
   // All words are pieces of the contact, which are blanked with all others.
   erase: async () => undefined,
@@ -330,3 +384,28 @@ async function used(tx: Tx, { org, agent }: AgentOwner, turns: readonly TurnId[]
 }
 
 const USED_IN = `select * from learning_use where org = ? and agent = ? and turn in (select value from json_each(?))`;
+
+/**
+ * The version that stood in the first turn of a thread since it is at this version of its agent, or of the thread that it was forked from: 0
+ * where none was active.
+ */
+async function pinned(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<number | undefined> {
+  const { org, agent, contact } = scope;
+  const [first] = await tx.column(plain<number>(FIRST_USE, org, agent, contact, thread));
+  if (first !== undefined) return first;
+  const [parent] = await tx.column(plain<ThreadId | null>(PARENT, org, agent, contact, thread));
+  return parent ? pinned(tx, scope, parent) : undefined;
+}
+
+const FIRST_USE = `select learning_use.version from learning_use
+  join turn on turn.org = learning_use.org and turn.agent = learning_use.agent and turn.contact = learning_use.contact and turn.id = learning_use.turn
+  join thread on thread.org = turn.org and thread.agent = turn.agent and thread.contact = turn.contact and thread.id = turn.thread
+  where learning_use.org = ? and learning_use.agent = ? and learning_use.contact = ? and learning_use.thread = ?
+    and learning_use.version is not null and turn.version = thread.version order by turn.seq limit 1`;
+const PARENT = `select forked_thread from thread where org = ? and agent = ? and contact = ? and id = ?`;
+
+async function taught(tx: Tx, { org, agent }: AgentOwner, origins: readonly string[]): Promise<ReadonlySet<string>> {
+  return new Set(await tx.column(plain<string>(TAUGHT, org, agent, JSON.stringify(origins))));
+}
+
+const TAUGHT = `select distinct origin from lesson_source where org = ? and agent = ? and kind = 'edit' and origin in (select value from json_each(?))`;

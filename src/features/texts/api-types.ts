@@ -8,6 +8,7 @@ import type {
   TextLimits,
   TextMove,
   TextVersion,
+  Trust,
   Untrusted,
 } from "../../protocol/index.ts";
 import type { Position, Proposal } from "../../store/index.ts";
@@ -30,6 +31,8 @@ export interface TextEdit extends TextKey {
   readonly reason: Untrusted;
   /** True: its words are somebody else's, so it waits until an operator approves it. */
   readonly isOthers?: true;
+  /** The agent's words, made from what had this trust at the lowest: they wait until an operator approves them. */
+  readonly inputs?: Trust;
   /** True: a version is made even where the text is active already, because something else that belongs to it has changed. */
   readonly again?: true;
 }

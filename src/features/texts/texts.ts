@@ -31,7 +31,7 @@ import { lastActive, skillNamed } from "./skill-views.ts";
 /** Makes an operator's text active; somebody else's waits for an operator's word. What the guard would only have looked at is the operator's own word, and its verdict is kept. */
 export async function editText(
   access: AgentAccess,
-  { layer, part, text, line, reason, isOthers, again }: TextEdit,
+  { layer, part, text, line, reason, isOthers, inputs, again }: TextEdit,
 ): Promise<TextVersion> {
   // A skill's name stands in the prompt.
   if (part !== undefined) skillName(part);
@@ -45,9 +45,9 @@ export async function editText(
     ...now.key,
     text: checked.text,
     ...(checked.line !== undefined && { line: checked.line }),
-    status: isOthers ? "proposed" : "kept",
-    trust: "operator",
-    inputs: isOthers ? "contact" : "operator",
+    status: isOthers || inputs !== undefined ? "proposed" : "kept",
+    trust: inputs === undefined ? "operator" : "agent",
+    inputs: inputs ?? (isOthers ? "contact" : "operator"),
     ...doneBy(actor),
     reason: checkedReason(reason),
     verdict: checked.verdict,

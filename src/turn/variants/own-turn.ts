@@ -37,6 +37,8 @@ export interface Summing {
   readonly scope: ContactScope;
   /** The feature's own, on which the threads of its summaries are. */
   readonly channel: string;
+  /** The thread on that channel; left out, one for each version of the agent. */
+  readonly key?: string;
   readonly actor: Allowed<"view">;
   readonly asked: Extract<EventKind, "instruction" | "scheduled">;
   readonly signal: AbortSignal;
@@ -95,14 +97,14 @@ export async function summaryTurn(summing: Summing, job: SummaryJob): Promise<Su
   }
 }
 
-/** One thread of a contact for each version of the agent: a thread is pinned to the version whose model answers on it. */
-async function ownThread({ parts, setup, scope, channel }: Summing): Promise<Thread> {
+/** A thread is pinned to the version whose model answers on it. */
+async function ownThread({ parts, setup, scope, channel, key = setup.agent.version }: Summing): Promise<Thread> {
   const { store, random, clock } = parts;
   const { version } = setup.agent;
   const at = clock.recorded();
   await keepVersion(parts, setup.agent);
   const id = threadId(issueId("thread", clock.real(), random(10)));
-  return store.openThread(scope, { id, channel, key: version, version, at });
+  return store.openThread(scope, { id, channel, key, version, at });
 }
 
 async function announce({ parts, scope, channel, actor, asked }: Summing, thread: Thread, says: string): Promise<void> {
@@ -129,7 +131,7 @@ async function summedIn(state: TurnState, job: SummaryJob): Promise<Summed> {
 function endingOf(came: Came): Ending {
   if ("writes" in came) return { status: "done", stop: "answered", reply: null };
   if ("failed" in came) return { status: "failed", error: came.failed };
-  const says = `the answer cannot be used as a summary: ${came.because}`;
+  const says = `the answer cannot be used: ${came.because}`;
   return { status: "failed", error: new StrataError("model_failed", says) };
 }
 

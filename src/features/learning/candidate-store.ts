@@ -1,0 +1,194 @@
+import { z } from "zod";
+import {
+  type ContactScope,
+  canonicalJson,
+  type Digest,
+  type LayerId,
+  layerId,
+  lowestTrust,
+  TRUSTS,
+  type Trust,
+  type TurnId,
+  turnId,
+} from "../../protocol/index.ts";
+import {
+  type AgentOwner,
+  append,
+  atMost,
+  inOrder,
+  keepOwn,
+  type OneTurn,
+  owner,
+  ownText,
+  plain,
+  scopeKey,
+  type Tx,
+  tables,
+  writeKind,
+} from "../../store/index.ts";
+import { GATE_REPORT, type GateReport } from "./gate.ts";
+import type { Anchors } from "./rules.ts";
+
+/** A text that a digest has written: `body` and `summary` name pieces, `lessons` and `anchors` are JSON. */
+interface CandidateTable extends ContactScope {
+  readonly turn: TurnId;
+  readonly layer: LayerId;
+  readonly body: Digest;
+  readonly summary: Digest;
+  readonly lessons: string;
+  readonly anchors: string;
+  readonly inputs: Trust;
+  readonly parent: number | null;
+  readonly at: number;
+}
+
+/** What was said of it before anybody was asked: `report` names a piece. `version` is the proposal that it became. */
+export interface VerdictTable extends ContactScope {
+  readonly turn: TurnId;
+  readonly verdict: "proposed" | "refused";
+  readonly version: number | null;
+  readonly report: Digest;
+  readonly at: number;
+  readonly link: number;
+}
+
+const { query, insert } = tables<{ learning_candidate: CandidateTable; learning_verdict: VerdictTable }>();
+
+/** A text that a digest wrote, and what became of it. */
+export interface KeptCandidate
+  extends Pick<CandidateTable, "turn" | "layer" | "inputs" | "at"> {
+  readonly scope: ContactScope;
+  readonly body: string;
+  readonly summary: string;
+  readonly lessons: readonly string[];
+  readonly anchors: Anchors;
+  readonly parent?: number;
+  readonly verdict?: Verdict;
+}
+
+/** What was said of a candidate. */
+export interface Verdict {
+  readonly verdict: VerdictTable["verdict"];
+  readonly because: string;
+  readonly version?: number;
+  readonly report?: GateReport;
+  readonly at: number;
+}
+
+const CANDIDATE_FORM = z.strictObject({
+  turn: z.string().transform(turnId),
+  layer: z.string().transform(layerId),
+  body: z.string(),
+  summary: z.string(),
+  lessons: z.array(z.string()),
+  anchors: z.record(z.string(), z.array(z.string())),
+  inputs: z.enum(TRUSTS),
+  parent: z.int().nullable(),
+});
+
+const SAID_OF_IT = z.object({ because: z.string(), report: GATE_REPORT.optional() });
+
+/** Keeps what a digest wrote, in its turn's commit: whether anybody is asked about it is decided after. */
+export const CANDIDATE = writeKind<{
+  readonly kind: "learning-candidate";
+  readonly candidate: z.output<typeof CANDIDATE_FORM>;
+}>({
+  kind: "learning-candidate",
+  schema: z.strictObject({ kind: z.literal("learning-candidate"), candidate: CANDIDATE_FORM }),
+  limited: (write, most) => ({
+    ...write,
+    candidate: { ...write.candidate, inputs: lowestTrust([write.candidate.inputs, ...most]) },
+  }),
+  hidden: (write, hide) => {
+    const { body, summary } = write.candidate;
+    return { ...write, candidate: { ...write.candidate, body: hide(body), summary: hide(summary) } };
+  },
+  apply: async (tx, { candidate }, { scope, at }) => {
+    const { body, summary, lessons, anchors, ...rest } = candidate;
+    const key = await scopeKey(tx, scope);
+    await tx.run(
+      insert("learning_candidate", {
+        ...owner(scope),
+        ...rest,
+        body: await keepOwn(tx, scope, key, body),
+        summary: await keepOwn(tx, scope, key, summary),
+        lessons: JSON.stringify(lessons),
+        anchors: JSON.stringify(anchors),
+        at,
+      }),
+    );
+    return [];
+  },
+});
+
+/** What a digest's turn wrote, for the turn's link. */
+export async function candidateInLink(tx: Tx, { turn, ...of }: OneTurn): Promise<Readonly<Record<string, unknown>>> {
+  const row = await tx.first(
+    query
+      .selectFrom("learning_candidate")
+      .selectAll()
+      .where((eb) => eb.and({ ...owner(of), turn })),
+  );
+  if (row === undefined) return {};
+  const { layer, body, summary, lessons, anchors, inputs, parent, at } = row;
+  return { candidate: { layer, body, summary, lessons, anchors, inputs, parent, at } };
+}
+
+export const verdictLink = ({ agent, turn, verdict, version, report, at }: Omit<VerdictTable, "link">): string =>
+  canonicalJson({ verdict: { agent, turn, verdict, version, report, at } });
+
+/** What digests of the agent wrote, the newest first. */
+export async function candidates(tx: Tx, { org, agent }: AgentOwner, limit: number): Promise<readonly KeptCandidate[]> {
+  const rows = await tx.all(
+    query
+      .selectFrom("learning_candidate")
+      .selectAll()
+      .where((eb) => eb.and({ org, agent }))
+      .orderBy("turn", "desc")
+      .limit(atMost(limit)),
+  );
+  return inOrder(rows, async (row) => {
+    const text = async (piece: Digest): Promise<string> => (await ownText(tx, row, piece)) ?? "";
+    const said = await tx.first(
+      query
+        .selectFrom("learning_verdict")
+        .selectAll()
+        .where((eb) => eb.and({ ...owner(row), turn: row.turn })),
+    );
+    const { turn, layer, inputs, at, parent } = row;
+    const words = said && (await text(said.report));
+    return {
+      ...{ turn, layer, inputs, at, scope: owner(row) },
+      body: await text(row.body),
+      summary: await text(row.summary),
+      lessons: JSON.parse(row.lessons),
+      anchors: JSON.parse(row.anchors),
+      ...(parent !== null && { parent }),
+      ...(said && {
+        verdict: {
+          ...{ verdict: said.verdict, at: said.at, because: "" },
+          ...(words && withoutMissing(SAID_OF_IT.parse(JSON.parse(words)))),
+          ...(said.version !== null && { version: said.version }),
+        },
+      }),
+    };
+  });
+}
+
+const withoutMissing = ({ because, report }: z.output<typeof SAID_OF_IT>) => ({ because, ...(report && { report }) });
+
+/** Says once what becomes of a candidate. False where another program said it. */
+export async function judgeCandidate(
+  tx: Tx,
+  scope: ContactScope,
+  turn: TurnId,
+  { verdict, because, version, report, at }: Verdict,
+): Promise<boolean> {
+  const known = `select turn from learning_verdict where org = ? and agent = ? and contact = ? and turn = ?`;
+  if ((await tx.column(plain<string>(known, scope.org, scope.agent, scope.contact, turn))).length > 0) return false;
+  const words = JSON.stringify({ because, ...(report && { report }) });
+  const piece = await keepOwn(tx, scope, await scopeKey(tx, scope), words);
+  const row = { ...owner(scope), turn, verdict, version: version ?? null, report: piece, at };
+  await tx.run(insert("learning_verdict", { ...row, link: (await append(tx, scope.org, verdictLink(row))).seq }));
+  return true;
+}

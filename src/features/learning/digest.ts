@@ -1,0 +1,300 @@
+import { z } from "zod";
+import { compile } from "../../compiler/index.ts";
+import { truncateText } from "../../guard/index.ts";
+import { fold } from "../../memory/index.ts";
+import {
+  type Agent,
+  type AgentName,
+  type Allowed,
+  asStrataError,
+  eventId,
+  isInPlace,
+  issueId,
+  type Layer,
+  layerId,
+  lowestTrust,
+  type OwnChannel,
+  ownKind,
+  SELF,
+  type StoredEvent,
+  type StoreWrite,
+  threadId,
+  type Trust,
+  type TurnId,
+  trusted,
+  untrusted,
+} from "../../protocol/index.ts";
+import type { AgentOwner } from "../../store/index.ts";
+import {
+  type Answer,
+  agentNamed,
+  checkSpend,
+  limitOf,
+  parametersOf,
+  setupOf,
+  summaryTurn,
+  type TurnParts,
+  type TurnSetup,
+} from "../../turn/index.ts";
+import { CANDIDATE, type KeptCandidate } from "./candidate-store.ts";
+import { longestRun } from "./changes.ts";
+import { type Lesson, lessonsFrom, MOST_SOURCES } from "./lessons.ts";
+import { anchorsOf, asText, LONGEST_RULE, MOST_RULES, ruleKey, rulesOf } from "./rules.ts";
+import { LEARNING_STORE, type LessonSource } from "./store.ts";
+import { correctionText, digestTask, lessonText } from "./wording.ts";
+
+/** The channel on which digests are made. */
+export const DIGEST = { name: "learning", holds: "the record of learning digests" } as const satisfies OwnChannel;
+
+/** So many lessons and corrections a digest reads (004.35). */
+export const MOST_LESSONS = 100;
+export const MOST_DIGESTED_CORRECTIONS = 50;
+/** A lesson is worth a rule from here on (004.36). */
+export const LEAST_SUPPORT = 2;
+export const LEAST_CONFIDENCE = 0.4;
+/** So many words in a row of a contact may stand in a rule. */
+export const MOST_QUOTED = 8;
+
+/** Tokens of the answer at the most, and characters of each text of a lesson. */
+const LONGEST_ANSWER = 4_096;
+const SHOWN = 400;
+/** So many sources are looked through for what contacts said. */
+const MOST_HEARD = 100;
+
+/** All that a digest is made from. */
+export interface Material {
+  readonly layer: Layer;
+  readonly mode: "approval" | "auto";
+  readonly lessons: readonly Lesson[];
+  readonly sources: readonly LessonSource[];
+  /** The rules that are active now, and their version. */
+  readonly rules: readonly string[];
+  readonly parent?: number;
+  /** Rules that somebody has rejected, by their keys. */
+  readonly rejected: ReadonlySet<string>;
+}
+
+/** What a digest would read now: nothing where the agent has no layer for it. */
+export async function materialFor({ store }: TurnParts, agent: Agent): Promise<Material | undefined> {
+  const layer = agent.layers.find(({ source }) => source.kind === "learning");
+  if (layer === undefined) return undefined;
+  const owner: AgentOwner = { org: agent.org, agent: agent.name };
+  const kept = store.part(LEARNING_STORE);
+  const mode = agent.learning?.mode ?? "approval";
+  const made = await kept.candidates(owner, MOST_LESSONS);
+  const sources = await kept.sources({ ...owner, contact: null }, {}, MOST_SOURCES);
+  const dismissed = new Set((await kept.dismissed(owner)).map(({ lesson }) => lesson));
+  const key = { layer: layer.id };
+  const versions = (await store.textVersions(owner, { key, limit: MOST_LESSONS })).filter((one) => isInPlace(layer, one));
+  const active = versions.find((one) => one.active);
+  const rules = rulesOf(active?.text ?? "");
+  const good = new Set(versions.filter(({ status }) => status === "kept").flatMap(({ text }) => rulesOf(text).map(ruleKey)));
+  const bad = [
+    ...versions.filter(({ status }) => status === "rejected").map(({ text }) => text),
+    ...made.filter(({ verdict }) => verdict?.verdict === "refused").map(({ body }) => body),
+  ].flatMap((text) => rulesOf(text).map(ruleKey));
+  const lessons = lessonsFrom(sources, dismissed)
+    .filter((one) => isWorth(one) && !isDigested(one, made) && (mode === "approval" || isOwnWord(one)))
+    .sort((a, b) => b.support - a.support || b.at - a.at)
+    .slice(0, MOST_LESSONS);
+  return {
+    ...{ layer, mode, lessons, sources, rules },
+    ...(active && { parent: active.n }),
+    rejected: new Set(bad.filter((rule) => !good.has(rule))),
+  };
+}
+
+/** 004.36. What failed without a word of anybody tells no rule. */
+const isWorth = ({ state, kind, support, confidence, instead }: Lesson): boolean =>
+  state === "open" &&
+  (kind !== "failure" || instead !== "") &&
+  (support >= LEAST_SUPPORT || confidence >= LEAST_CONFIDENCE);
+
+export const isOwnWord = ({ trust }: Pick<Lesson, "trust">): boolean => trust === "operator" || trust === "member";
+
+/** 004.66: what a digest has used is not offered again. What became of it nothing is, once somebody has taught it anew. */
+const isDigested = ({ id, at }: Lesson, made: readonly KeptCandidate[]): boolean =>
+  made.some(
+    (one) => one.lessons.includes(id) && !(one.verdict?.verdict === "refused" && at > Math.max(one.at, one.verdict.at)),
+  );
+
+export interface Digesting {
+  readonly actor: Allowed<"operate">;
+  readonly asked: "instruction" | "scheduled";
+  readonly signal: AbortSignal;
+}
+
+/** How a digest ended: its turn, and why what it wrote is not used. */
+export type Digested = { readonly turn: TurnId; readonly because?: string };
+
+/**
+ * Lets the agent's model write its rules anew, in a turn on a thread of its own. What it writes is kept with the turn; nobody is asked about it
+ * yet. Nothing where no lesson is worth it.
+ */
+export async function digest(
+  parts: TurnParts,
+  name: AgentName,
+  { actor, asked, signal }: Digesting,
+): Promise<Digested | undefined> {
+  const agent = agentNamed(parts, actor, name);
+  const material = await materialFor(parts, agent);
+  if (material === undefined || material.lessons.length === 0) return undefined;
+  const scope = { org: agent.org, agent: agent.name, contact: SELF };
+  const setup = await setupOf(parts, { scope, version: agent.version }, {});
+  await checkSpend({ parts, setup });
+  const said = await saidIn(parts, material);
+  const maxTokens = Math.min(LONGEST_ANSWER, parametersOf(setup).maxTokens);
+  const summed = await summaryTurn(
+    {
+      ...{ parts, setup, scope, channel: DIGEST.name, actor, asked, signal },
+      key: `digest ${parts.clock.recorded()} ${Buffer.from(parts.random(4)).toString("hex")}`,
+    },
+    {
+      says: `Digest ${material.lessons.length} lessons.`,
+      maxTokens,
+      compile: (turn) => requestFor(parts, setup, material, turn),
+      keep: async (answer, { taint, turn }) => kept(answer, { agent, material, said, inputs: taint, turn }),
+    },
+  );
+  if (summed === undefined) return undefined;
+  if ("failed" in summed) throw summed.failed;
+  return { turn: summed.turn, ...("because" in summed && { because: summed.because }) };
+}
+
+/** What contacts said in the conversations that taught these lessons. */
+async function saidIn({ store }: TurnParts, { lessons, sources }: Material): Promise<readonly string[]> {
+  const ids = new Set(lessons.map(({ id }) => id));
+  const said: string[] = [];
+  for (const one of sources.filter(({ lesson }) => ids.has(lesson)).slice(0, MOST_HEARD))
+    said.push(one.situation, ...(await store.part(LEARNING_STORE).heard(one.scope, one)).said);
+  return [...new Set(said)];
+}
+
+const KINDS = { rules: ownKind("rules"), lesson: ownKind("lesson"), correction: ownKind("correction") };
+
+const shown = (text: string): string => truncateText(text.replace(/\s+/g, " "), SHOWN, "…");
+
+/**
+ * The request of a digest, by the compiler: the task is its only layer, and all else stands in frames with its trust. In the mode `auto` it
+ * holds no word of a contact, so that its turn stays untainted (law 6).
+ */
+function requestFor(parts: TurnParts, setup: TurnSetup, { mode, lessons, sources, rules }: Material, turn: TurnId) {
+  const at = parts.clock.recorded();
+  const event = (kind: StoredEvent["kind"], trust: Trust, text: string): StoredEvent => ({
+    id: eventId(issueId("event", parts.clock.real(), parts.random(10))),
+    thread: threadId(issueId("thread", parts.clock.real(), parts.random(10))),
+    ...{ seq: 1, status: "pending", kind, trust, channel: DIGEST.name, at },
+    content: [{ type: "text", text: untrusted(text) }],
+  });
+  const told = lessons.map((one) =>
+    mode === "auto"
+      ? event(KINDS.lesson, one.trust, lessonText({ ...one, situation: "", wrong: "" }, shown))
+      : event(KINDS.lesson, "contact", lessonText(one, shown)),
+  );
+  const ids = new Set(lessons.map(({ id }) => id));
+  const corrections = mode === "auto" ? [] : sources.filter(({ kind, lesson }) => kind === "edit" && ids.has(lesson));
+  const events = [
+    ...(rules.length === 0 ? [] : [event(KINDS.rules, "operator", asText(rules))]),
+    ...told,
+    ...corrections
+      .slice(0, MOST_DIGESTED_CORRECTIONS)
+      .map((one) => event(KINDS.correction, "contact", `${one.lesson}\n${correctionText(one, shown)}`)),
+  ];
+  const input = {
+    agent: { ...setup.agent, layers: [TASK], tools: [] },
+    ...{ turn, tools: [], epoch: undefined, contents: new Map(), limit: limitOf(setup), count: setup.count },
+    mode: "full",
+  } as const;
+  for (let taken = events.length; ; taken = Math.floor(taken / 2)) {
+    try {
+      return compile({ ...input, events: events.slice(0, taken) });
+    } catch (thrown) {
+      if (taken <= 1 || asStrataError(thrown).code !== "budget_too_small") throw thrown;
+    }
+  }
+}
+
+const TASK: Layer = {
+  id: layerId("digest"),
+  ...{ rank: 0, mutability: "immutable", scope: "all", trust: "platform", minimum: 0, required: true },
+  modes: { full: "whole", compact: "whole", minimal: "whole" },
+  source: { kind: "text", text: trusted(digestTask(MOST_RULES, LONGEST_RULE)) },
+};
+
+const ANSWER = z.object({
+  body_markdown: z.string().max(20_000),
+  change_summary: z.string().max(2_000),
+  folded_lesson_ids: z.array(z.string().max(64)).max(1_000),
+});
+
+interface Keeping {
+  readonly agent: Agent;
+  readonly material: Material;
+  readonly said: readonly string[];
+  readonly inputs: Trust;
+  readonly turn: TurnId;
+}
+
+type Refused = { readonly because: string };
+
+/** The write that an answer becomes, or why it becomes none: 004.37 to 39, and no words of contacts. */
+function kept({ parts, finish }: Answer, keeping: Keeping): readonly StoreWrite[] | Refused {
+  const { agent, material, inputs, turn } = keeping;
+  if (finish !== "stop") return { because: `the model did not finish it (${finish})` };
+  const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+  const answer = readAnswer(text);
+  if (answer === undefined) return { because: "it is not the JSON object that was asked for" };
+  const offered = new Set(material.lessons.map(({ id }) => id));
+  const folded = [...new Set(answer.folded_lesson_ids)].filter((id) => offered.has(id));
+  if (folded.length === 0) return { because: "it names no lesson that was offered" };
+  const unique = new Map(rulesOf(answer.body_markdown).map((rule) => [ruleKey(rule), rule]));
+  const rules = [...unique].filter(([key]) => !material.rejected.has(key)).map(([, rule]) => rule);
+  const problem = problemOf(rules, { ...keeping, folded });
+  if (problem !== undefined) return { because: problem };
+  const trust = material.lessons.filter(({ id }) => folded.includes(id)).map((one) => one.trust);
+  return [
+    CANDIDATE.plan({
+      candidate: {
+        ...{ turn, layer: material.layer.id, body: asText(rules), lessons: folded },
+        summary: truncateText(answer.change_summary.trim(), LONGEST_RULE, "…"),
+        anchors: Object.fromEntries(Object.entries(anchorsOf(rules, agent)).map(([key, facts]) => [key, [...facts]])),
+        inputs: lowestTrust([inputs, ...trust]),
+        parent: material.parent ?? null,
+      },
+    }),
+  ];
+}
+
+function readAnswer(text: string): z.output<typeof ANSWER> | undefined {
+  const [from, to] = [text.indexOf("{"), text.lastIndexOf("}")];
+  if (from < 0 || to < from) return undefined;
+  try {
+    return ANSWER.safeParse(JSON.parse(text.slice(from, to + 1))).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why these rules are not used, as the rest of a sentence. */
+function problemOf(
+  rules: readonly string[],
+  { agent, material, said, folded }: Keeping & { readonly folded: readonly string[] },
+): string | undefined {
+  if (rules.length === 0) return "it has no rule, or only such as were rejected before";
+  const known = new Set(material.rules.map(ruleKey));
+  const fresh = rules.filter((rule) => !known.has(ruleKey(rule)));
+  if (fresh.length === 0 && rules.length === known.size) return "it says what the active version says";
+  if (rules.length > MOST_RULES) return `it has ${rules.length} rules, and ${MOST_RULES} are allowed`;
+  const long = rules.find((rule) => rule.length > LONGEST_RULE);
+  if (long !== undefined) return `a rule has ${long.length} characters, and ${LONGEST_RULE} are allowed`;
+  if (fresh.some((rule) => longestRun(rule, said) > MOST_QUOTED))
+    return `a rule repeats more than ${MOST_QUOTED} words of a contact`;
+  const ours = fold(JSON.stringify(agent.business ?? {}));
+  const contacts = material.lessons
+    .filter(({ id }) => folded.includes(id))
+    .flatMap((one) => one.contacts)
+    .map(fold)
+    .filter((contact) => contact.length > 2 && !ours.includes(contact));
+  const named = fresh.some((rule) => contacts.some((contact) => ` ${ruleKey(rule)} `.includes(` ${ruleKey(contact)} `)));
+  return named ? "a rule names a contact" : undefined;
+}
