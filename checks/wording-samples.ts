@@ -1,3 +1,4 @@
+import { LEARNING_SAMPLES } from "./learning-samples.ts";
 import { ROOM_SAMPLES, type Samples } from "./wording-samples-of-rooms.ts";
 
 const KNOWN = "Those that can be changed: 6 (decisions), 7 (inbox).";
@@ -256,10 +257,7 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
       ["Shop phone", undefined],
     ],
   },
-  "features/learning": {
-    failedTurn: [["model_failed"]],
-    correctionText: [[{ situation: "What is a swap?", wrong: "It costs $30.", instead: "It costs $25." }]],
-  },
+  "features/learning": LEARNING_SAMPLES,
   "features/drafts": {
     draftsWait: [[1], [3]],
     sentEdited: [["We open at nine."]],

@@ -210,6 +210,9 @@ const BOUNDED = [
   ...[
     "layer.diff",
     "lesson.show",
+    "learning.list",
+    "learning.show",
+    "learning.rate",
     "memory.show",
     "memory.search",
     "memory.explain",

@@ -81,7 +81,10 @@ export const FEATURES: readonly Listed<World>[] = [
   },
   {
     name: "learning",
-    nouns: { lesson: "list what edits, answers and failures taught an agent, show and dismiss one" },
+    nouns: {
+      lesson: "list what edits, answers and failures taught an agent, show and dismiss one",
+      learning: "list an agent's learning versions, approve, reject and roll back; digest lessons; show the edit rate",
+    },
     load: async () => (await import("../../features/learning/index.ts")).FEATURE,
   },
   {

@@ -17,6 +17,8 @@ import {
   atMost,
   inOrder,
   keepOwn,
+  type Migration,
+  newTable,
   type OneTurn,
   owner,
   ownText,
@@ -26,8 +28,9 @@ import {
   tables,
   writeKind,
 } from "../../store/index.ts";
-import { GATE_REPORT, type GateReport } from "./gate.ts";
-import type { Anchors } from "./rules.ts";
+
+/** What of the organization each rule names, by its key: it holds only while that is so. */
+export type Anchors = Readonly<Record<string, readonly string[]>>;
 
 /** A text that a digest has written: `body` and `summary` name pieces, `lessons` and `anchors` are JSON. */
 interface CandidateTable extends ContactScope {
@@ -54,9 +57,35 @@ export interface VerdictTable extends ContactScope {
 
 const { query, insert } = tables<{ learning_candidate: CandidateTable; learning_verdict: VerdictTable }>();
 
+/** Makes both tables. */
+export const VERSION_TABLES: Migration = {
+  number: 43,
+  name: "learning versions",
+  statements: [
+    newTable("learning_candidate", {
+      columns: `org text!, agent text!, contact text!, turn text!, layer text!, body text!, summary text!, lessons text!,
+        anchors text!, inputs text!, parent int, at int!`,
+      key: "org, agent, contact, turn",
+      references: [
+        "org, agent, contact, turn -> turn (org, agent, contact, id)",
+        "org, agent, contact, body -> piece (org, agent, contact, digest)",
+        "org, agent, contact, summary -> piece (org, agent, contact, digest)",
+      ],
+    }),
+    newTable("learning_verdict", {
+      columns: `org text!, agent text!, contact text!, turn text!, verdict text!, version int, report text!, at int!, link int!`,
+      key: "org, agent, contact, turn",
+      references: [
+        "org, agent, contact, turn -> learning_candidate (org, agent, contact, turn)",
+        "org, agent, contact, report -> piece (org, agent, contact, digest)",
+      ],
+    }),
+    "create index learning_verdict_link on learning_verdict (org, link)",
+  ],
+};
+
 /** A text that a digest wrote, and what became of it. */
-export interface KeptCandidate
-  extends Pick<CandidateTable, "turn" | "layer" | "inputs" | "at"> {
+export interface KeptCandidate extends Pick<CandidateTable, "turn" | "layer" | "inputs" | "at"> {
   readonly scope: ContactScope;
   readonly body: string;
   readonly summary: string;
@@ -71,7 +100,8 @@ export interface Verdict {
   readonly verdict: VerdictTable["verdict"];
   readonly because: string;
   readonly version?: number;
-  readonly report?: GateReport;
+  /** As whoever judged it wrote it. */
+  readonly report?: unknown;
   readonly at: number;
 }
 
@@ -86,7 +116,7 @@ const CANDIDATE_FORM = z.strictObject({
   parent: z.int().nullable(),
 });
 
-const SAID_OF_IT = z.object({ because: z.string(), report: GATE_REPORT.optional() });
+const SAID_OF_IT = z.object({ because: z.string(), report: z.unknown() });
 
 /** Keeps what a digest wrote, in its turn's commit: whether anybody is asked about it is decided after. */
 export const CANDIDATE = writeKind<{
@@ -175,7 +205,10 @@ export async function candidates(tx: Tx, { org, agent }: AgentOwner, limit: numb
   });
 }
 
-const withoutMissing = ({ because, report }: z.output<typeof SAID_OF_IT>) => ({ because, ...(report && { report }) });
+const withoutMissing = ({ because, report }: z.output<typeof SAID_OF_IT>) => ({
+  because,
+  ...(report !== undefined && { report }),
+});
 
 /** Says once what becomes of a candidate. False where another program said it. */
 export async function judgeCandidate(
@@ -186,7 +219,7 @@ export async function judgeCandidate(
 ): Promise<boolean> {
   const known = `select turn from learning_verdict where org = ? and agent = ? and contact = ? and turn = ?`;
   if ((await tx.column(plain<string>(known, scope.org, scope.agent, scope.contact, turn))).length > 0) return false;
-  const words = JSON.stringify({ because, ...(report && { report }) });
+  const words = JSON.stringify({ because, ...(report !== undefined && { report }) });
   const piece = await keepOwn(tx, scope, await scopeKey(tx, scope), words);
   const row = { ...owner(scope), turn, verdict, version: version ?? null, report: piece, at };
   await tx.run(insert("learning_verdict", { ...row, link: (await append(tx, scope.org, verdictLink(row))).seq }));

@@ -18,9 +18,9 @@ import {
   SELF,
   type StoredEvent,
   type StoreWrite,
-  threadId,
   type Trust,
   type TurnId,
+  threadId,
   trusted,
   untrusted,
 } from "../../protocol/index.ts";
@@ -85,10 +85,14 @@ export async function materialFor({ store }: TurnParts, agent: Agent): Promise<M
   const sources = await kept.sources({ ...owner, contact: null }, {}, MOST_SOURCES);
   const dismissed = new Set((await kept.dismissed(owner)).map(({ lesson }) => lesson));
   const key = { layer: layer.id };
-  const versions = (await store.textVersions(owner, { key, limit: MOST_LESSONS })).filter((one) => isInPlace(layer, one));
+  const versions = (await store.textVersions(owner, { key, limit: MOST_LESSONS })).filter((one) =>
+    isInPlace(layer, one),
+  );
   const active = versions.find((one) => one.active);
   const rules = rulesOf(active?.text ?? "");
-  const good = new Set(versions.filter(({ status }) => status === "kept").flatMap(({ text }) => rulesOf(text).map(ruleKey)));
+  const good = new Set(
+    versions.filter(({ status }) => status === "kept").flatMap(({ text }) => rulesOf(text).map(ruleKey)),
+  );
   const bad = [
     ...versions.filter(({ status }) => status === "rejected").map(({ text }) => text),
     ...made.filter(({ verdict }) => verdict?.verdict === "refused").map(({ body }) => body),
@@ -295,6 +299,8 @@ function problemOf(
     .flatMap((one) => one.contacts)
     .map(fold)
     .filter((contact) => contact.length > 2 && !ours.includes(contact));
-  const named = fresh.some((rule) => contacts.some((contact) => ` ${ruleKey(rule)} `.includes(` ${ruleKey(contact)} `)));
+  const named = fresh.some((rule) =>
+    contacts.some((contact) => ` ${ruleKey(rule)} `.includes(` ${ruleKey(contact)} `)),
+  );
   return named ? "a rule names a contact" : undefined;
 }

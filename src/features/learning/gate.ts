@@ -1,7 +1,7 @@
 /** What judges a learning text before anybody is asked about it: recorded turns and the organization's fixtures, run with it and without it. */
 
 import { z } from "zod";
-import type { LayerId } from "../../protocol/index.ts";
+import type { Allowed, LayerId } from "../../protocol/index.ts";
 import type { AgentOwner, Store } from "../../store/index.ts";
 import { list } from "../fields.ts";
 
@@ -40,7 +40,10 @@ export const GATE_REPORT = z
 export type GateReport = z.output<typeof GATE_REPORT>;
 
 /** Runs a candidate beside the present version and beside none. What it throws leaves the candidate waiting: it is judged again later. */
-export type Gate = (candidate: Candidate, signal: AbortSignal) => Promise<GateReport>;
+export type Gate = (
+  candidate: Candidate,
+  asking: { readonly actor: Allowed<"operate">; readonly signal: AbortSignal },
+) => Promise<GateReport>;
 
 /**
  * The learning text of all turns over a store that is only tried: in place of the active or pinned version, or none at all. Of a real store

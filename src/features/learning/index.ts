@@ -2,16 +2,27 @@
 
 import { z } from "zod";
 import { count, number, type Style, setIn } from "../../print/index.ts";
-import { type AgentName, type Allowed, doneBy, isoSecond, TRUSTS } from "../../protocol/index.ts";
-import { accessTo, featureApi, type Parts, recordAct } from "../../turn/index.ts";
+import { type AgentName, type Allowed, doneBy, isoSecond, StrataError, TRUSTS } from "../../protocol/index.ts";
+import { inOrder } from "../../store/index.ts";
+import { accessTo, agentNamed, recordAct } from "../../turn/index.ts";
 import type { Job, Notice } from "../../work/index.ts";
 import { turnColumn } from "../column.ts";
-import type { Feature } from "../feature.ts";
+import type { ApiDeps, Feature } from "../feature.ts";
 import { list, NEXT, nextAfter, OF_AGENT, PAGE, TIME } from "../fields.ts";
 import { type Operation, operation } from "../operation.ts";
+import { TEXT_API } from "../texts/index.ts";
+import { LEARNING_API, type LearningApi } from "./api.ts";
+import { KEYS } from "./config.ts";
+import { DIGEST } from "./digest.ts";
+import { MOST_TURNS, tryText } from "./gate/gate.ts";
+import type { Gate } from "./gate.ts";
 import { type Lesson, learnFromRecord, lessonsOf } from "./lessons.ts";
+import { VERSION_OPERATIONS } from "./operations.ts";
 import { STEPS } from "./steps.ts";
 import { LEARNING_STORE, LESSON_KINDS, LESSON_NOT_FOUND } from "./store.ts";
+import { digestDue, digestNow, learningLayer, ratesOf, versionsOf } from "./versions.ts";
+
+export { LEARNING_API, type LearningApi } from "./api.ts";
 
 const STATES = ["open", "ended", "dismissed"] as const;
 
@@ -38,22 +49,7 @@ const LESSON = z
   })
   .meta({ id: "Lesson", description: "What edits, answers and failures taught an agent. No request shows it." });
 
-/** What the agent has learned from its record. */
-export interface LearningApi {
-  /** The lessons, the newest first. Reads what is new in the record before. @throws StrataError `agent_not_found` */
-  lessons(actor: Allowed<"operate">, agent: AgentName): Promise<readonly Lesson[]>;
-  /** @throws StrataError `lesson_not_found` */
-  lesson(actor: Allowed<"operate">, agent: AgentName, id: string): Promise<Lesson>;
-  /** It is not offered any more, and no message is shown its corrections. @throws StrataError `lesson_not_found` */
-  dismissLesson(actor: Allowed<"operate">, agent: AgentName, id: string): Promise<Lesson>;
-  /** Learns from what is new in the record. Gives how many things taught something. */
-  learnFromRecord(actor: Allowed<"operate">, agent: AgentName): Promise<number>;
-}
-
-/** The functions of learning, as `runtime.use` gives them. */
-export const LEARNING_API = featureApi<LearningApi>("learning");
-
-function learningApi(parts: Parts): LearningApi {
+function learningApi({ parts, turnParts, use }: ApiDeps, gate: Gate): LearningApi {
   const read = async (actor: Allowed<"operate">, name: AgentName) => {
     const access = accessTo(parts, actor, name);
     await learnFromRecord(parts, access.owner);
@@ -84,6 +80,23 @@ function learningApi(parts: Parts): LearningApi {
       return { ...lesson, state: lesson.state === "open" ? "dismissed" : lesson.state };
     },
     learnFromRecord: (actor, name) => learnFromRecord(parts, accessTo(parts, actor, name).owner),
+    versions: async (actor, name) => versionsOf(turnParts(), actor, name),
+    rates: async (actor, name) => ratesOf(turnParts(), actor, name),
+    digest: async (actor, name, { asked = "instruction", signal = new AbortController().signal } = {}) =>
+      digestNow({ parts: turnParts, use, gate }, name, { actor, asked, signal }),
+    isDigestDue: async (actor, name) => digestDue(turnParts(), actor, name),
+    decideVersion: async (actor, name, choice) => {
+      const { id: layer } = learningLayer(accessTo(parts, actor, name).agent);
+      await use(TEXT_API).decideText(actor, name, { layer, ...choice });
+    },
+    rollBack: async (actor, name, to, reason) => {
+      const { id: layer } = learningLayer(accessTo(parts, actor, name).agent);
+      if (to === undefined) return use(TEXT_API).rollbackText(actor, name, { layer, reason });
+      const offered = (await versionsOf(turnParts(), actor, name)).map(({ n }) => n);
+      if (offered.includes(to)) return use(TEXT_API).activateText(actor, name, { layer, n: to, reason });
+      const says = `version ${to} of ${name}'s learning is not on offer; those that are: ${offered.join(", ") || "none"}`;
+      throw new StrataError("text_not_found", says, { agent: name, n: to });
+    },
   };
 }
 
@@ -208,16 +221,55 @@ const reading: Job = {
   }),
 };
 
-const OPERATIONS: readonly Operation[] = [listLessons, showLesson, dismissLesson];
+/** A digest where its time has come, or one is left that was not judged. */
+const digesting: Job = {
+  name: "learning.digests",
+  every: 60_000,
+  due: async ({ runtime, operator }) => {
+    const { isDigestDue } = runtime.use(LEARNING_API);
+    const enabled = runtime.agents(operator).filter(({ learning }) => learning !== undefined);
+    const due = await inOrder(enabled, async ({ name }) => ((await isDigestDue(operator, name)) ? [name] : []));
+    return {
+      tasks: due.flat().map((name) => ({
+        agent: name,
+        key: `learning of ${name}`,
+        trouble: `Nothing could be digested for ${name}`,
+        async *run(signal): AsyncGenerator<Notice> {
+          const { outcome, because, version } = await runtime
+            .use(LEARNING_API)
+            .digest(operator, name, { asked: "scheduled", signal });
+          const which = version === undefined ? "" : ` (version ${version})`;
+          if (outcome !== "nothing") yield { says: `A learning digest of ${name} is ${outcome}${which}: ${because}.` };
+        },
+      })),
+    };
+  },
+};
+
+const OPERATIONS: readonly Operation[] = [listLessons, showLesson, dismissLesson, ...VERSION_OPERATIONS];
+
+/** Dollars that a digest's trial may cost. */
+const TRIAL_DOLLARS = 1;
+
+const gateOf =
+  (deps: ApiDeps): Gate =>
+  (candidate, { actor, signal }) =>
+    tryText({
+      ...{ deps, actor, candidate, signal, fixtures: [], agent: agentNamed(deps.parts, actor, candidate.agent) },
+      limits: { turns: MOST_TURNS, dollars: TRIAL_DOLLARS },
+      progress: () => undefined,
+    });
 
 export const FEATURE: Feature = {
   name: "learning",
-  needs: ["drafts"],
+  needs: ["approvals", "drafts", "texts"],
+  keys: KEYS,
+  channels: [DIGEST],
   store: LEARNING_STORE,
   errors: [LESSON_NOT_FOUND],
   operations: OPERATIONS,
   columns: { turns: [RETRIEVAL] },
-  jobs: [reading],
+  jobs: [reading, digesting],
   steps: STEPS,
-  open: () => ({ api: ({ parts }) => LEARNING_API.open(learningApi(parts)) }),
+  open: () => ({ api: (deps) => LEARNING_API.open(learningApi(deps, gateOf(deps))) }),
 };

@@ -13,7 +13,7 @@ import type { AgentOwner } from "../../store/index.ts";
 import type { Parts } from "../../turn/index.ts";
 import { DRAFT_STORE, type Draft } from "../drafts/index.ts";
 import { type Around, changesIn, comparedForm, relationOf } from "./changes.ts";
-import type { Heard, News } from "./record.ts";
+import type { Heard, News } from "./record-store.ts";
 import { LEARNING_STORE, type LessonKind, type LessonSource } from "./store.ts";
 import { failedTurn, WORDING } from "./wording.ts";
 

@@ -2,6 +2,7 @@
 
 import { fold, foldedWords, STOP_WORDS } from "../../memory/index.ts";
 import type { Agent } from "../../protocol/index.ts";
+import type { Anchors } from "./candidate-store.ts";
 
 /** So many rules a version may have, and so many are sent with one request (004.23). */
 export const MOST_RULES = 30;
@@ -22,7 +23,10 @@ export const rulesOf = (text: string): readonly string[] =>
 export const asText = (rules: readonly string[]): string => rules.map((rule) => `- ${rule}`).join("\n");
 
 /** By this, two rules are one. */
-export const ruleKey = (rule: string): string => fold(rule).replace(/[^\p{L}\p{N}]+/gu, " ").trim();
+export const ruleKey = (rule: string): string =>
+  fold(rule)
+    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .trim();
 
 const terms = (text: string): ReadonlySet<string> =>
   new Set(foldedWords(text, 400).flatMap(({ word, terms: all }) => (STOP_WORDS.has(word) ? [] : all)));
@@ -31,16 +35,17 @@ const terms = (text: string): ReadonlySet<string> =>
 export function rulesFor(message: string, rules: readonly string[]): readonly string[] {
   if (rules.length <= MOST_SENT) return rules;
   const asked = terms(message);
-  const fit = rules.map((rule, place) => ({ rule, place, shared: [...terms(rule)].filter((one) => asked.has(one)).length }));
+  const fit = rules.map((rule, place) => ({
+    rule,
+    place,
+    shared: [...terms(rule)].filter((one) => asked.has(one)).length,
+  }));
   return fit
     .sort((a, b) => b.shared - a.shared || a.place - b.place)
     .slice(0, MOST_SENT)
     .sort((a, b) => a.place - b.place)
     .map(({ rule }) => rule);
 }
-
-/** What of the organization a rule names: it holds only while that is so. */
-export type Anchors = Readonly<Record<string, readonly string[]>>;
 
 /** A rule names a service if it shares so much of its words. */
 const NAMES = 0.6;
@@ -67,7 +72,9 @@ export const isStale = (rule: string, anchors: Anchors, agent: Pick<Agent, "busi
   return (anchors[ruleKey(rule)] ?? []).some((fact) => !now.has(fact));
 };
 
-function factsOf({ business }: Pick<Agent, "business">): readonly { readonly text: string; readonly isWhole: boolean }[] {
+function factsOf({
+  business,
+}: Pick<Agent, "business">): readonly { readonly text: string; readonly isWhole: boolean }[] {
   if (business === undefined) return [];
   const { services = [], contacts = {}, address, members = {}, lines = {} } = business;
   const whole = [

@@ -13,10 +13,11 @@ import {
 import type { Store } from "../../store/index.ts";
 import type { RunningTurn, TurnParts, TurnSteps } from "../../turn/index.ts";
 import { type GatherContext, type LiveSource, sendersOf } from "../../turn/sources/index.ts";
+import type { Anchors } from "./candidate-store.ts";
 import { TRIED } from "./gate.ts";
 import { chosenFor, correctionsFor, learnFromRecord } from "./lessons.ts";
-import { SAID } from "./record.ts";
-import { type Anchors, asText, isStale, rulesFor, rulesOf } from "./rules.ts";
+import { SAID } from "./record-store.ts";
+import { asText, isStale, rulesFor, rulesOf } from "./rules.ts";
 import { LEARNING_STORE, USED, type Used } from "./store.ts";
 import { correctionText, WORDING } from "./wording.ts";
 
@@ -56,7 +57,8 @@ export const STEPS: TurnSteps = {
       const used = thread && running.get(store)?.get(thread);
       if (used !== undefined)
         Object.assign(used, { version, rules: rules.length, stale: rulesOf(text).length - holding.length });
-      if (rules.length === 0) return { kind: "empty", because: version === 0 ? "no version is active" : "no rule of it holds" };
+      if (rules.length === 0)
+        return { kind: "empty", because: version === 0 ? "no version is active" : "no rule of it holds" };
       // It passed the guard, and an operator or the mode `auto` has let it stand.
       const said = trusted(`${WORDING.rules}\n${asText(rules)}`);
       return { kind: "text", text: said, trust: "agent", ...(version > 0 && { version }) };
@@ -108,7 +110,8 @@ async function versionFor(
   const owner = { org: agent.org, agent: agent.name };
   const kept = store.part(LEARNING_STORE);
   const pinned = thread && (await kept.pinned(scope, thread));
-  const n = pinned ?? (await store.activeTexts(owner)).find((one) => one.layer === layer.id && isInPlace(layer, one))?.n;
+  const n =
+    pinned ?? (await store.activeTexts(owner)).find((one) => one.layer === layer.id && isInPlace(layer, one))?.n;
   if (n === undefined || n === 0) return { version: 0, text: "", anchors: {} };
   const [version] = await store.textVersions(owner, { key: { layer: layer.id }, before: n + 1, limit: 1 });
   if (version?.n !== n) return { version: 0, text: "", anchors: {} };

@@ -1,8 +1,9 @@
-import { actorId } from "../../protocol/index.ts";
-import { exchange, type KeptSample, NOW, open } from "../../store/index.contract.ts";
+import { actorId, layerId } from "../../protocol/index.ts";
+import { exchange, type KeptSample, NOW, open, ran, said, take } from "../../store/index.contract.ts";
+import { CANDIDATE } from "./candidate-store.ts";
 import { LEARNING_STORE, USED } from "./store.ts";
 
-/** An edit that taught something, a dismissal, and a turn that was shown what was learned. */
+/** An edit that taught something, a dismissal, a turn that was shown what was learned, and what a digest wrote and was told. */
 export const KEPT: KeptSample = {
   fill: async (store, scope, words) => {
     const thread = await open(store, scope);
@@ -20,9 +21,20 @@ export const KEPT: KeptSample = {
       ],
     });
     await kept.dismiss(scope, { lesson: "lsn_2", by: "operator", byId: actorId("member:mia"), at: NOW });
+    await store.receive(scope, thread.id, [said(words)]);
+    const claim = await take(store, thread);
+    const write = CANDIDATE.plan({
+      candidate: {
+        ...{ turn: claim.turn, layer: layerId("learning"), body: words, summary: words, lessons: ["lsn_1"] },
+        ...{ anchors: {}, inputs: "contact", parent: null },
+      },
+    });
+    await store.settle(claim, ran(claim, { more: { writes: [{ write }] } }).outcome);
+    await kept.judgeCandidate(scope, claim.turn, { verdict: "refused", because: words, at: NOW });
   },
   reads: async (store, scope) => {
     const kept = store.part(LEARNING_STORE);
-    return { sources: await kept.sources(scope, {}, 9), dismissed: await kept.dismissed(scope) };
+    const candidates = await kept.candidates(scope, 9);
+    return { sources: await kept.sources(scope, {}, 9), dismissed: await kept.dismissed(scope), candidates };
   },
 };

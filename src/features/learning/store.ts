@@ -7,7 +7,6 @@ import {
   errorKind,
   outcomePart,
   type Role,
-  SELF,
   type Scope,
   type ThreadId,
   type Trust,
@@ -38,10 +37,11 @@ import {
   candidateInLink,
   candidates,
   judgeCandidate,
+  VERSION_TABLES,
   type VerdictTable,
   verdictLink,
 } from "./candidate-store.ts";
-import { heard, LONGEST, news } from "./record.ts";
+import { heard, LONGEST, news } from "./record-store.ts";
 
 /** What a lesson was taken from: a draft that somebody changed, an answer of a person, a turn that died. */
 export const LESSON_KINDS = ["edit", "answer", "failure"] as const;
@@ -172,31 +172,7 @@ export const LEARNING_STORE = {
         "create index learning_use_thread on learning_use (org, agent, contact, thread)",
       ],
     },
-    {
-      number: 44,
-      name: "learning versions",
-      statements: [
-        newTable("learning_candidate", {
-          columns: `org text!, agent text!, contact text!, turn text!, layer text!, body text!, summary text!, lessons text!,
-            anchors text!, inputs text!, parent int, at int!`,
-          key: "org, agent, contact, turn",
-          references: [
-            "org, agent, contact, turn -> turn (org, agent, contact, id)",
-            "org, agent, contact, body -> piece (org, agent, contact, digest)",
-            "org, agent, contact, summary -> piece (org, agent, contact, digest)",
-          ],
-        }),
-        newTable("learning_verdict", {
-          columns: `org text!, agent text!, contact text!, turn text!, verdict text!, version int, report text!, at int!, link int!`,
-          key: "org, agent, contact, turn",
-          references: [
-            "org, agent, contact, turn -> learning_candidate (org, agent, contact, turn)",
-            "org, agent, contact, report -> piece (org, agent, contact, digest)",
-          ],
-        }),
-        "create index learning_verdict_link on learning_verdict (org, link)",
-      ],
-    },
+    VERSION_TABLES,
   ],
   functions: ({ reading, writing }) => ({
     cursor: reading(cursor),
@@ -264,7 +240,7 @@ export const LEARNING_STORE = {
     );
   },
   inLink: async (tx, of, ending) => {
-    const wrote = of.contact === SELF ? await candidateInLink(tx, of) : {};
+    const wrote = ending === undefined || wroteIn(ending) ? await candidateInLink(tx, of) : {};
     if (ending !== undefined && (ending.done === undefined || USED.of(ending.done.outcome) === undefined)) return wrote;
     const row = await tx.first(usedBy(of));
     if (row === undefined) return wrote;
@@ -274,6 +250,9 @@ export const LEARNING_STORE = {
   // All words are pieces of the contact, which are blanked with all others.
   erase: async () => undefined,
 } satisfies StorePart;
+
+const wroteIn = ({ done }: EndedTurn): boolean =>
+  done?.outcome.writes.some(({ write }) => write.kind === CANDIDATE.kind) ?? false;
 
 /** They name no contact, because an erasure removes the name. */
 const sourceLink = ({ org: _, contact: __, link: ___, ...row }: SourceTable): string => canonicalJson({ lesson: row });

@@ -16,10 +16,11 @@ import { DRAFT_STORE } from "../drafts/index.ts";
 import { TEXT_API } from "../texts/index.ts";
 import type { KeptCandidate, Verdict } from "./candidate-store.ts";
 import { DIGEST, type Digesting, digest, isOwnWord, type Material, materialFor } from "./digest.ts";
-import type { Gate, GateReport } from "./gate.ts";
+import { GATE_REPORT, type Gate, type GateReport } from "./gate.ts";
 import { learnFromRecord } from "./lessons.ts";
 import { isStale, rulesOf } from "./rules.ts";
 import { LEARNING_STORE } from "./store.ts";
+import { WORDING } from "./wording.ts";
 
 /** So many versions are on offer (004.40). A thread that is pinned to an older one keeps its text. */
 export const MOST_VERSIONS = 20;
@@ -71,7 +72,10 @@ async function judge({ parts: now, use, gate }: Making, name: AgentName, judging
   const { actor, signal, candidate } = judging;
   const { turn, layer, body: text, lessons, parent, scope } = candidate;
   const owner = { org: scope.org, agent: name };
-  const report = await gate?.({ ...owner, layer, text, lessons, ...(parent !== undefined && { parent }) }, signal);
+  const report = await gate?.(
+    { ...owner, layer, text, lessons, ...(parent !== undefined && { parent }) },
+    { actor, signal },
+  );
   const say = async (verdict: Omit<Verdict, "at" | "report">): Promise<void> => {
     const said = { ...verdict, at: parts.clock.recorded(), ...(report && { report }) };
     await parts.store.part(LEARNING_STORE).judgeCandidate(scope, turn, said);
@@ -91,7 +95,7 @@ async function judge({ parts: now, use, gate }: Making, name: AgentName, judging
   await say({ verdict: "proposed", because: report?.reason ?? "nothing has judged it", version: n });
   if (report === undefined || !(await mayStand(parts, name, candidate)))
     return { outcome: "proposed", because: "it waits for an operator", version: n, ...told };
-  const reason = untrusted("by `learning.mode: auto`: every lesson is an operator's or a member's own word, and it was judged");
+  const reason = untrusted(WORDING.byItself);
   await use(TEXT_API).decideText(actor, name, { layer, n, verdict: "approved", reason });
   return { outcome: "active", because: reason, version: n, ...told };
 }
@@ -105,7 +109,7 @@ async function propose(
   const known = await parts.store.proposals({ org: scope.org, agent: name }, { limit: MOST_VERSIONS });
   const left = known.find((one) => one.layer === layer && one.text === text);
   if (left !== undefined) return left;
-  const reason = untrusted(summary === "" ? "a digest of lessons" : summary);
+  const reason = untrusted(summary === "" ? WORDING.digested : summary);
   return use(TEXT_API).editText(actor, name, { layer, text, reason, inputs });
 }
 
@@ -138,7 +142,11 @@ export interface Version {
 }
 
 /** The versions on offer and those that wait, the newest first. */
-export async function versionsOf(parts: TurnParts, actor: Allowed<"read">, name: AgentName): Promise<readonly Version[]> {
+export async function versionsOf(
+  parts: TurnParts,
+  actor: Allowed<"read">,
+  name: AgentName,
+): Promise<readonly Version[]> {
   const { agent, owner } = accessTo(parts, actor, name);
   const layer = learningLayer(agent);
   const all = await parts.store.textVersions(owner, { key: { layer: layer.id }, limit: 10 * MOST_VERSIONS });
@@ -152,7 +160,10 @@ export async function versionsOf(parts: TurnParts, actor: Allowed<"read">, name:
       return {
         ...{ n, status, active, at, reason, inputs, lessons: from?.lessons ?? [] },
         rules: rulesOf(text).map((rule) => ({ text: rule, stale: isStale(rule, anchors, agent) })),
-        ...(from?.verdict && { judged: from.verdict.because, ...(from.verdict.report && { report: from.verdict.report }) }),
+        ...(from?.verdict && {
+          judged: from.verdict.because,
+          ...(from.verdict.report !== undefined && { report: GATE_REPORT.parse(from.verdict.report) }),
+        }),
       };
     });
 }
@@ -173,8 +184,14 @@ export async function ratesOf(parts: TurnParts, actor: Allowed<"read">, name: Ag
   await learnFromRecord(parts, owner);
   const kept = parts.store.part(LEARNING_STORE);
   const decided = await parts.store.part(DRAFT_STORE).decidedTurns(owner, MOST_COUNTED);
-  const used = await kept.used(owner, decided.map(({ turn }) => turn));
-  const changed = await kept.taught(owner, decided.map(({ id }) => id));
+  const used = await kept.used(
+    owner,
+    decided.map(({ turn }) => turn),
+  );
+  const changed = await kept.taught(
+    owner,
+    decided.map(({ id }) => id),
+  );
   const byVersion = Map.groupBy(decided, ({ turn }) => used.get(turn)?.version ?? 0);
   return [...byVersion]
     .map(([version, drafts]) => {

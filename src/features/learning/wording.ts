@@ -4,6 +4,8 @@ export const WORDING = {
   corrections:
     "(Earlier drafts of yours for this contact, and what a person of the team sent instead. Where one fits this message, write as the person did.)",
   rules: "(What people of the team have taught you. Your other layers go first.)",
+  byItself: "By `mode: auto`: every lesson is an operator's or a member's own word, and the trial was passed.",
+  digested: "A digest of lessons.",
   killed: "The program that answered was ended before its end.",
 } as const;
 

@@ -118,7 +118,8 @@ async function rollbackText(access: AgentAccess, choice: Omit<TextChoice, "n">):
   const now = await editableText(access, key);
   const to = await stoodBefore(access, now);
   if (now.version !== now.stands && !(await isPlaced(access, now, to))) return move(await away(access, key));
-  if (to === null) return move({ to });
+  // Where nothing is declared, there was nothing before its first version.
+  if (to === null || (to === 0 && now.declared === undefined)) return move({ to: null });
   const { beside } = to === 0 ? await checkDeclared(access, now) : await keptVersion(access, now, to);
   return move({ to, beside });
 }
