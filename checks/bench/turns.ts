@@ -12,6 +12,7 @@ import {
   testServer,
   WITHOUT_POSTGRES,
 } from "../postgres.ts";
+import { type ChainsCost, chainsCost } from "./chains.ts";
 import { realLines } from "./lines.ts";
 import { figure, table, times } from "./table.ts";
 import { median } from "./timing.ts";
@@ -30,6 +31,9 @@ const ALL: readonly Setting[] = [
   { history: 2_000, threads: 1, turns: 40 },
 ];
 const QUICK: readonly Setting[] = [{ history: 4, threads: 1, turns: 2 }];
+
+/** So many chains are begun at once. */
+const CHAINS = [250, 500, 1_000];
 
 /** Threads on which each engine answers five messages before anything is measured: code that runs for the first time takes several times as long. */
 const WARM = 40;
@@ -54,6 +58,8 @@ export interface TurnsReport {
   readonly bench: "turns";
   readonly lines: string;
   readonly costs: readonly TurnCost[];
+  /** What chains of agents that ask each other cost, begun at once. */
+  readonly chains: readonly ChainsCost[];
   /** Why there is nothing of PostgreSQL. */
   readonly without?: string;
 }
@@ -67,9 +73,14 @@ export async function turnsBench(quick: boolean, tell: Tell): Promise<TurnsRepor
   const plan: Plan = { settings: quick ? QUICK : ALL, warm: quick ? 0 : WARM, at, tell };
   try {
     const costs = await onSqlite(folder, plan);
+    const chains: ChainsCost[] = [];
+    for (const n of quick ? [5] : CHAINS) {
+      tell(`sqlite, ${n} chains at once …`);
+      chains.push(await chainsCost("sqlite", join(folder, `chains-${n}.db`), n));
+    }
     const server = await testServer(join(folder, "postgres"));
-    if (server === undefined) return { bench: "turns", lines: from, costs, without: WITHOUT_POSTGRES };
-    return { bench: "turns", lines: from, costs: [...costs, ...(await onPostgres(server, folder, plan))] };
+    if (server === undefined) return { bench: "turns", lines: from, costs, chains, without: WITHOUT_POSTGRES };
+    return { bench: "turns", lines: from, costs: [...costs, ...(await onPostgres(server, folder, plan))], chains };
   } finally {
     await stopServer(join(folder, "postgres"));
     rmSync(folder, { recursive: true, force: true });
@@ -232,7 +243,7 @@ const memory = new BetterSqlite3(":memory:");
 count(Object.getPrototypeOf(memory.prepare("select 1")), ["run", "get", "all", "iterate"]);
 count(pg.Client.prototype, ["query"]);
 
-export function turnsText({ lines, costs, without }: TurnsReport): string {
+export function turnsText({ lines, costs, chains, without }: TurnsReport): string {
   const kilobytes = (bytes: number): string => figure(bytes / 1_024);
   const rows = costs.map((one) => {
     const { database, engine, history, cpu, wall, statements, grown, written } = one;
@@ -253,6 +264,17 @@ export function turnsText({ lines, costs, without }: TurnsReport): string {
   return [
     `${lines}. A turn each; times are medians, in brackets divided by LangGraph's; PostgreSQL's own CPU is not counted.`,
     table(head, rows),
+    "Chains of three turns of two agents, begun at once, ten turns side by side:",
+    table(
+      ["chains", "a second", "p50 ms", "p99 ms", "MB that stay"],
+      chains.map(({ chains: n, perSecond, p50, p99, kept }) => [
+        n.toLocaleString("en-US"),
+        figure(perSecond),
+        figure(p50),
+        figure(p99),
+        figure(kept / 1_048_576),
+      ]),
+    ),
     ...(without === undefined ? [] : [`Without PostgreSQL: ${without}`]),
   ].join("\n\n");
 }

@@ -1,6 +1,9 @@
 import { expect, it } from "vitest";
+import { allParts } from "../../app/entry/features.ts";
 import { agentName, readFrames, untrusted } from "../../protocol/index.ts";
+import { openSqlite } from "../../store/index.ts";
 import { collect, OPERATOR } from "../../turn/index.contract.ts";
+import { openAndPrune } from "./buffers.contract.ts";
 import { asks, GREETER, loadYaml, organism } from "./index.contract.ts";
 import { PEER_API } from "./index.ts";
 
@@ -132,4 +135,13 @@ it("27.6 a call is waited for no longer than the edge says, or the caller's `ttl
     expect((await store.untaken(thread.scope, thread.id)).map(({ kind }) => kind)).toEqual(["answer"]);
     expect((await collect(runtime.runDue(OPERATOR, thread))).at(-1)).toMatchObject({ text: "There it is." });
   }
+});
+
+/** `checks/lifecycle.ts --buffers 10000` does it as often as you like. */
+it("S5 conversations that were opened, asked on and closed leave nothing but their record, which is whole", async () => {
+  const store = await openSqlite(":memory:", { parts: await allParts() });
+  const { first, last } = await openAndPrune(store, 60);
+  expect(last).toMatchObject({ timers: first.timers, leases: 0, turns: 0 });
+  for await (const found of store.verify(OPERATOR.org)) expect(found.type).not.toBe("problem");
+  await store.close();
 });
