@@ -7,6 +7,20 @@ export const server = await testServer();
 /** What is told of tests that need a server and have none. */
 export const title = (text: string): string => (server === undefined ? `${text} (skipped: ${WITHOUT_POSTGRES})` : text);
 
+const templates = new Map<string, Promise<string>>();
+
+/**
+ * A database to copy, filled by the first test of this process that asks for one of this name. It is gone with the server; on one that is not ours
+ * nothing may stay, so there is none, and each database is filled by itself.
+ */
+export function template(name: string, fill: (url: string) => Promise<void>): Promise<string | undefined> {
+  if (server?.folder === undefined) return Promise.resolve(undefined);
+  const here = server;
+  const made = templates.get(name) ?? makeDatabase(here).then(async (one) => fill(here.url(one)).then(() => one));
+  templates.set(name, made);
+  return made;
+}
+
 /** New databases for the tests of a file, dropped at its end. `template` is one to copy. */
 export function databases(): {
   readonly make: (template?: string) => Promise<string>;

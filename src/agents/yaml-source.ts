@@ -24,6 +24,24 @@ const POLLUTING = new Set(["__proto__", "constructor", "prototype"]);
  * @throws StrataError `config_invalid` with every finding
  */
 export function readYaml(file: string, text: string): YamlSource {
+  const document = read.get(text) ?? parsed(file, text);
+  read.delete(text);
+  read.set(text, document);
+  const [oldest] = read.keys();
+  if (read.size > MOST_READ && oldest !== undefined) read.delete(oldest);
+  return {
+    file,
+    // A value of its own for each: whoever gets one may freeze it.
+    value: document.toJS({ maxAliasCount: 0 }),
+    locate: (path, key) => positionOf(text, offsetOf(document, path, key)),
+  };
+}
+
+/** What was read last, by its text: a command reads the same declarations several times, and parsing them takes longer than all else it does with them. */
+const read = new Map<string, Document>();
+const MOST_READ = 16;
+
+function parsed(file: string, text: string): Document {
   const refuse = (findings: readonly { offset: number; expected: string }[]): void => {
     if (findings.length === 0) return;
     const problems = findings
@@ -36,11 +54,7 @@ export function readYaml(file: string, text: string): YamlSource {
   const errors = document.errors.slice(0, MOST_PROBLEMS);
   refuse(errors.map(({ pos, code, message }) => ({ offset: pos[0], expected: syntaxSentence(code, message) })));
   refuse(keyFindings(document));
-  return {
-    file,
-    value: document.toJS({ maxAliasCount: 0 }),
-    locate: (path, key) => positionOf(text, offsetOf(document, path, key)),
-  };
+  return document;
 }
 
 /** A head is data of other people's files, read again and again: what is longer than this is none. */

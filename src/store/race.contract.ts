@@ -34,12 +34,12 @@ const LEASE_MS = 1_500;
 async function workAll(store: Store): Promise<void> {
   const holder = `program ${process.pid}`;
   const tell = (about: object): void => console.log(JSON.stringify({ ...about, at: Date.now() }));
-  for (let left = true; left; ) {
-    left = false;
-    for (const thread of await store.threads(ann, 1_000)) {
+  for (let left = await store.threads(ann, 1_000); left.length > 0; ) {
+    const taken = new Set<string>();
+    for (const thread of left) {
       const now = Date.now();
       const claimed = await store.claim(ann, thread.id, claiming({ holder, now, until: now + LEASE_MS }));
-      if (claimed.state !== "idle") left = true;
+      if (claimed.state !== "idle") taken.add(thread.id);
       if (claimed.state !== "claimed") continue;
       const { claim } = claimed;
       tell({ thread: thread.id, turn: claim.turn, did: "begin" });
@@ -50,6 +50,7 @@ async function workAll(store: Store): Promise<void> {
       );
       tell({ thread: thread.id, turn: claim.turn, did });
     }
+    left = left.filter(({ id }) => taken.has(id));
   }
 }
 

@@ -9,6 +9,7 @@ import { databases, server, title } from "../../tests/postgres.ts";
 import { newFolder } from "./contract/folder.contract.ts";
 import { ANN, exchange, open, PARTS, problems, ran, said, scopeOf, take } from "./contract/sample.contract.ts";
 import { openStore } from "./index.ts";
+import { tablesOfToday } from "./postgres/fresh.contract.ts";
 
 const PROGRAM = fileURLToPath(new URL("./race.contract.ts", import.meta.url));
 
@@ -72,13 +73,16 @@ function overlaps(deeds: readonly Deed[]): readonly string[] {
     .map(({ thread }) => thread);
 }
 
-/** `begin` names a new database, on which nobody has been. */
-function raceContract(begin: () => Promise<string>): void {
+/** Names a new database: one on which nobody has been, or one that has its tables. */
+type Begin = (isMade: boolean) => Promise<string>;
+
+function raceContract(begin: Begin): void {
   beforeEach(async () => {
-    address = await begin();
+    address = await begin(true);
   });
 
   it("law 7 that open the same new file and the same conversations at once get the same threads", async () => {
+    address = await begin(false);
     const [first, ...others] = await together("open", 3, 30);
     expect(first).toHaveLength(30);
     for (const other of others) expect(other).toEqual(first);
@@ -186,5 +190,5 @@ const { make, url } = databases();
 
 describe("several programs on one file", () => raceContract(async () => join(folder, "record.sqlite")));
 describe.skipIf(server === undefined)(title("several programs on one database of PostgreSQL"), () =>
-  raceContract(async () => url(await make())),
+  raceContract(async (isMade) => url(await make(isMade ? await tablesOfToday(PARTS) : undefined))),
 );

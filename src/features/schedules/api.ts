@@ -267,9 +267,8 @@ async function waitsOf(
   agent: Agent,
 ): Promise<ReadonlyMap<string, { runs: number; because: string }>> {
   const owner = { org: agent.org, agent: agent.name, contact: SELF };
-  const own = await parts.store.threads(owner, LOOKED_AT, { channel: SCHEDULE.name });
   const found = new Map<string, { runs: number; because: string }>();
-  for (const thread of await waitingOf(parts, own)) {
+  for (const thread of await parts.store.threads(owner, LOOKED_AT, { channel: SCHEDULE.name, isDue: true })) {
     const name = thread.key.slice(0, thread.key.indexOf(" "));
     const known = found.get(name);
     found.set(

@@ -166,7 +166,8 @@ async function put(store: Store, table: string, from: Cells, to: Cells): Promise
 }
 
 async function isSeen(store: Store): Promise<boolean> {
-  for (const org of await store.organizations()) if ((await problems(store, org)).length > 0) return true;
+  for (const org of await store.organizations())
+    for await (const { type } of store.verify(org)) if (type === "problem") return true;
   return false;
 }
 

@@ -1,12 +1,14 @@
 import { afterAll } from "vitest";
-import { databases } from "../../../tests/postgres.ts";
+import { databases, template } from "../../../tests/postgres.ts";
 import type { OpenStore } from "../contract/sample.contract.ts";
 import { MEMORY_LIMITS } from "../memory/memory-index.ts";
+import { nameOfSteps, withParts } from "../migrations.ts";
 import { plain } from "../statement.ts";
 import type { Store } from "../store.ts";
 import type { StorePart } from "../tx.ts";
 import { type Connected, connect, EVERYTHING } from "./database.ts";
 import { FIRST_TABLES } from "./first-schema.ts";
+import { MIGRATIONS } from "./migrate.ts";
 import { openPostgres } from "./open.ts";
 
 interface Warm {
@@ -20,7 +22,7 @@ export function emptyStores(parts: readonly StorePart[] = []): OpenStore {
   const all: Warm[] = [];
   const free: Warm[] = [];
   const start = async (): Promise<Warm> => {
-    const address = url(await make());
+    const address = url(await make(await tablesOfToday(parts)));
     const made = { store: await openPostgres(address, { parts }), owner: await connect(address, { ...PLAIN }) };
     all.push(made);
     return made;
@@ -37,6 +39,12 @@ export function emptyStores(parts: readonly StorePart[] = []): OpenStore {
     return new Proxy(warm.store, { get: (target, name) => (name === "close" ? close : Reflect.get(target, name)) });
   };
 }
+
+/** One with today's tables, to be copied: to make them takes many times as long. */
+export const tablesOfToday = (parts: readonly StorePart[]): Promise<string | undefined> =>
+  template(nameOfSteps(withParts(MIGRATIONS, parts)), async (address) =>
+    (await openPostgres(address, { parts })).close(),
+  );
 
 const PLAIN = { random: (bytes: number) => new Uint8Array(bytes), limits: MEMORY_LIMITS, patience: 5_000 };
 

@@ -39,6 +39,8 @@ export interface Connection {
   flush(): boolean;
   /** Copies one snapshot of all into another file, a part at a time: others read and write meanwhile. */
   copy(file: string, onProgress: (progress: BackupProgress) => void): Promise<void>;
+  /** All of a database in memory. */
+  bytes(): Buffer;
   /** Why nothing more can be kept: the file is not where it was opened. Nothing where it is. */
   lost(): string | undefined;
   close(): void;
@@ -53,6 +55,8 @@ export interface ConnectionOptions {
   readonly vectors?: boolean;
   /** A connection of a database that another one has set up already; what it is asked to write fails. */
   readonly readsOnly?: true;
+  /** What a database in memory begins with: the `bytes` of another one. */
+  readonly image?: Buffer;
 }
 
 /** A prepared query. Rows come as bare values: the driver's own objects cost it more than the query. */
@@ -66,7 +70,7 @@ const MOST_PREPARED = 400;
 
 /** Opens the file and sets it up for durable, concurrent use. Closes it again when that fails. */
 export function connect(file: string, options: ConnectionOptions): Connection {
-  const db = new BetterSqlite3(file, { timeout: options.patience });
+  const db = new BetterSqlite3(options.image ?? file, { timeout: options.patience });
   try {
     if (options.readsOnly) db.pragma("query_only = ON");
     else setUp(db);
@@ -150,6 +154,7 @@ function connection(db: BetterSqlite3.Database, file: string, options: Connectio
     lost,
     flush: () => db.pragma("wal_checkpoint(TRUNCATE)", { simple: true }) === 0,
     copy: (to, onProgress) => copied(db, to, onProgress),
+    bytes: () => db.serialize(),
     close: () => void db.close(),
   };
 }

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { UNFINISHED, unfinished } from "../copy.ts";
 import { MEMORY_LIMITS, type MemoryLimits } from "../memory/memory-index.ts";
 import { isIndexToday, type KeptOut, refreshIndex } from "../memory/reindex.ts";
-import { withParts } from "../migrations.ts";
+import { type Migration, nameOfSteps, withParts } from "../migrations.ts";
 import { refuseMoved } from "../moved.ts";
 import { plain } from "../statement.ts";
 import type { Store } from "../store.ts";
@@ -60,12 +60,25 @@ async function opened(file: string, options: SqliteOptions): Promise<Database> {
     if (fresh) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     const { random = randomBytes, patience = 5_000, vectors = true, limits } = options;
     const how = { random, patience, vectors, ...(limits && { limits: { ...MEMORY_LIMITS, ...limits } }) };
-    const writer = connect(file, how);
+    const writer =
+      file === IN_MEMORY ? connectInMemory(how, withParts(MIGRATIONS, options.parts ?? [])) : connect(file, how);
     if (fresh) chmodSync(file, 0o600);
     return await ready(writer, how, options);
   } catch (thrown) {
     throw failure(thrown, file);
   }
+}
+
+/** Empty databases in memory, by the steps that made them: to take the steps again would be most of the work of a test. */
+const images = new Map<string, Buffer>();
+
+function connectInMemory(how: ConnectionOptions, migrations: readonly Migration[]): Connection {
+  const steps = nameOfSteps(migrations);
+  const image = images.get(steps);
+  const db = connect(IN_MEMORY, { ...how, ...(image && { image }) });
+  migrate(db, migrations);
+  if (image === undefined) images.set(steps, db.bytes());
+  return db;
 }
 
 async function ready(

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import {
   type AgentName,
   type ContactScope,
@@ -10,9 +11,10 @@ import {
 } from "../../protocol/index.ts";
 import type { AgentOwner } from "../agent-store.ts";
 import { keepShared, sharedText, textOf } from "../record/pieces.ts";
-import type { ChannelChoice, ClaimRequest, Paging, Slot, Thread, ThreadMove, ThreadOpening } from "../records.ts";
+import type { ClaimRequest, Paging, Slot, Thread, ThreadMove, ThreadOpening } from "../records.ts";
 import { toSlot, toThread } from "../rows.ts";
 import { atMost, below, fixed, insert, owner, plain, query, within } from "../statement.ts";
+import type { Store } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
 
@@ -199,7 +201,7 @@ export async function threads(
   tx: Tx,
   scope: Scope,
   limit: number,
-  { channel, key, except = [], after }: ChannelChoice & Partial<Pick<Paging, "after">> = {},
+  { channel, key, except = [], after, isDue }: NonNullable<Parameters<Store["threads"]>[2]> = {},
 ): Promise<readonly Thread[]> {
   const wanted = {
     ...within(scope),
@@ -211,7 +213,13 @@ export async function threads(
     .selectAll()
     .where((eb) => eb.and(wanted));
   const beyond = after ? those.where(below("last_activity", "id", after)) : those;
-  const recent = (except.length === 0 ? beyond : beyond.where("channel", "not in", except))
+  const due = query
+    .selectFrom("event")
+    .select("thread")
+    .where((eb) => eb.and(within(scope)))
+    .where("status", "=", sql.lit("pending"));
+  const asked = isDue ? beyond.where("id", "in", due) : beyond;
+  const recent = (except.length === 0 ? asked : asked.where("channel", "not in", except))
     .orderBy("last_activity", "desc")
     .orderBy("id", "desc")
     .limit(atMost(limit));
