@@ -29,10 +29,12 @@ const CHECKS: readonly Check[] = [
 
 async function main(paths: readonly string[]): Promise<void> {
   const failed: string[] = [];
-  for (const check of CHECKS) {
-    const { passed, output, seconds } = await timed(check.run);
-    report(check.name, passed, seconds);
-    if (!passed) failed.push(check.name);
+  // Side by side, programs of their own first: each of them leaves a core idle for half of its time.
+  const running = CHECKS.map(({ name, run }) => ({ name, outcome: timed(run) }));
+  for (const { name, outcome } of running) {
+    const { passed, output, seconds } = await outcome;
+    report(name, passed, seconds);
+    if (!passed) failed.push(name);
     if (!passed) process.stdout.write(`${output.trimEnd()}\n\n`);
   }
   const tests = await timed(() => runTests(paths));

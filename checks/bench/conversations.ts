@@ -6,6 +6,10 @@ import { ROOT } from "../files.ts";
 /** The development data beside the checkout; never in it. */
 export const DATA = join(ROOT, "../shared/data");
 
+/** How many memories: the data's own, so many of the same two people, so many in 2,000 scopes. */
+export const SIZES = ["own", "100k", "1m-scopes", "1m"] as const;
+export type Size = (typeof SIZES)[number];
+
 /** What was said or saved, in order. */
 export interface Remembered {
   readonly id: string;

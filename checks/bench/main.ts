@@ -3,11 +3,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { callersFolder } from "../../bootstrap/caller.mjs";
 import { ROOT } from "../files.ts";
-import { cageBench, cageText } from "./cage.ts";
-import { compileBench, compileText } from "./compile.ts";
-import { crowdBench, crowdText } from "./crowd.ts";
-import { memoryBench, memorySample, reportText, SIZES, type Size } from "./memory/bench.ts";
-import { wireBench, wireText } from "./wire.ts";
+import { SIZES, type Size } from "./conversations.ts";
 
 const USAGE = [
   "npm run bench -- compile [--json] [--quick]",
@@ -43,35 +39,41 @@ async function main(): Promise<void> {
   });
   const [bench, ...files] = positionals;
   const { json, quick, threads } = values;
+  // Each bench is loaded when it is asked for: its peers take long, and the one of turns counts what goes through the drivers.
   const show = (report: object, text: string) => console.log(json ? JSON.stringify(report) : text);
   if (bench === "compile" && files.length === 0 && threads.length === 0) {
+    const { compileBench, compileText } = await import("./compile.ts");
     const report = await compileBench(quick, tell);
     show(report, compileText(report));
   } else if (bench === "wire" && (files.length === 0 || threads.length > 0)) {
     const { as, model, gap } = values;
+    const { wireBench, wireText } = await import("./wire.ts");
     const dumps = [...threads, ...files].map((file) => resolve(standing, file));
     const out = values.out === undefined ? undefined : resolve(standing, values.out);
     const report = await wireBench({ quick, dumps, as, model, gap, out }, tell);
     show(report, wireText(report));
   } else if (bench === "turns" && files.length === 0) {
-    // Loaded here: it counts what goes through the drivers.
     const { turnsBench, turnsText } = await import("./turns.ts");
     const report = await turnsBench(quick, tell);
     show(report, turnsText(report));
   } else if (bench === "memory" && files.length === 0 && values.sample !== undefined) {
     const wishes = { size: Number(values.sample), seed: Number(values.seed), tell };
     const folder = values.data === undefined ? {} : { folder: resolve(standing, values.data) };
+    const { memorySample } = await import("./memory/bench.ts");
     console.log(await memorySample(folder, wishes));
   } else if (bench === "memory" && files.length === 0) {
     const folder = values.data === undefined ? {} : { folder: resolve(standing, values.data) };
+    const { memoryBench, reportText } = await import("./memory/bench.ts");
     const report = await memoryBench({ ...folder, ...wishesOf(values), quick }, tell);
     show(report, reportText(report));
   } else if (bench === "crowd" && files.length === 0) {
     const root = values.root === undefined ? {} : { root: resolve(standing, values.root) };
     const sizes = quick ? [0] : values.characters.map(Number);
+    const { crowdBench, crowdText } = await import("./crowd.ts");
     const rows = await crowdBench({ ...root, seconds: quick ? 1 : Number(values.seconds), sizes }, tell);
     show(rows, crowdText(rows));
   } else if (bench === "cage" && files.length === 0) {
+    const { cageBench, cageText } = await import("./cage.ts");
     const report = await cageBench(quick, tell);
     show(report, cageText(report));
   } else {

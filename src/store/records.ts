@@ -76,6 +76,12 @@ export interface ChannelChoice {
   readonly except?: readonly string[] | undefined;
 }
 
+/** Which threads are listed. */
+export interface ThreadChoice extends ChannelChoice, Partial<Pick<Paging, "after">> {
+  /** Only those on which a turn may begin: something is pending. */
+  readonly isDue?: true;
+}
+
 /** What opening a thread needs. Opening the same `(scope, channel, key)` again gives the thread that is there. */
 export interface ThreadOpening {
   readonly id: ThreadId;

@@ -24,7 +24,6 @@ import type { ContactCursor, ContactRow } from "./record/contact-rows.ts";
 import type {
   ArrivingEvent,
   ChainHead,
-  ChannelChoice,
   Claim,
   Claimed,
   ClaimRequest,
@@ -38,6 +37,7 @@ import type {
   Settled,
   Slot,
   Thread,
+  ThreadChoice,
   ThreadMove,
   ThreadOpening,
   TurnOutcome,
@@ -87,12 +87,8 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   thread(scope: Scope, id: ThreadId): Promise<Thread | undefined>;
   /** Pins the thread to that version from its next turn on. @throws StrataError `thread_busy` while a turn runs on it, `thread_not_found` */
   moveThread(scope: ContactScope, id: ThreadId, move: ThreadMove): Promise<Thread>;
-  /** Newest activity first; `isDue`: only those on which a turn may begin. A scope with `contact: null` lists all contacts of the agent. */
-  threads(
-    scope: Scope,
-    limit: number,
-    on?: ChannelChoice & Partial<Pick<Paging, "after">> & { readonly isDue?: true },
-  ): Promise<readonly Thread[]>;
+  /** Newest activity first. A scope with `contact: null` lists all contacts of the agent. */
+  threads(scope: Scope, limit: number, on?: ThreadChoice): Promise<readonly Thread[]>;
   /** The open thread of that channel and key. */
   threadNamed(
     scope: ContactScope,

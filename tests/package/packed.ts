@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from "node:child_process";
-import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { npmProgram } from "../../bootstrap/npm.mjs";
 import { packedFiles } from "../../bootstrap/pack.mjs";
@@ -57,7 +57,7 @@ export function install(tarball: string, folder: string): void {
   const modules = join(folder, "node_modules");
   mkdirSync(join(modules, ".bin"), { recursive: true });
   execFileSync("tar", ["-xzf", tarball, "-C", modules]);
-  cpSync(join(modules, "package"), join(modules, "strata"), { recursive: true });
+  renameSync(join(modules, "package"), join(modules, "strata"));
   for (const path of installedPackages()) {
     if (path.lastIndexOf("node_modules/") > 0) continue;
     mkdirSync(dirname(join(folder, path)), { recursive: true });

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, join } from "node:path";
-import { type Conversation, conversationsIn, DATA, dataFolders, withoutAsker } from "../conversations.ts";
+import { type Conversation, conversationsIn, DATA, dataFolders, type Size, withoutAsker } from "../conversations.ts";
 import { fts5 } from "./fts5.ts";
 import { type MemoryRow, measure, memoryText, type Tell } from "./measure.ts";
 import { NOISE, noiseIn } from "./noise.ts";
@@ -18,10 +18,6 @@ export interface MemoryReport {
   /** How often recall sends something, where there are questions that nothing answers. */
   readonly recall: readonly RecallRow[];
 }
-
-/** How many memories: the data's own, so many of the same two people, so many in 2,000 scopes. */
-export const SIZES = ["own", "100k", "1m-scopes", "1m"] as const;
-export type Size = (typeof SIZES)[number];
 
 interface Wishes {
   /** A folder with the data, or with folders of it. */

@@ -11,10 +11,9 @@ import {
 } from "../../protocol/index.ts";
 import type { AgentOwner } from "../agent-store.ts";
 import { keepShared, sharedText, textOf } from "../record/pieces.ts";
-import type { ClaimRequest, Paging, Slot, Thread, ThreadMove, ThreadOpening } from "../records.ts";
+import type { ClaimRequest, Paging, Slot, Thread, ThreadChoice, ThreadMove, ThreadOpening } from "../records.ts";
 import { toSlot, toThread } from "../rows.ts";
 import { atMost, below, fixed, insert, owner, plain, query, within } from "../statement.ts";
-import type { Store } from "../store.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
 
@@ -201,7 +200,7 @@ export async function threads(
   tx: Tx,
   scope: Scope,
   limit: number,
-  { channel, key, except = [], after, isDue }: NonNullable<Parameters<Store["threads"]>[2]> = {},
+  { channel, key, except = [], after, isDue }: ThreadChoice = {},
 ): Promise<readonly Thread[]> {
   const wanted = {
     ...within(scope),
