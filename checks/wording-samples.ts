@@ -94,6 +94,7 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
   },
   "features/runtime": { limits: [[32, 8]], limit: [["update_prompt_layer", 1]] },
   "features/life": { waited: [[1], [2]] },
+  "features/schedules": { waited: [[1], [2]] },
   "features/memories": {
     notSaved: [["the text contains a frame from your prompt; restate only what is new."]],
     badText: [["contains what looks like a password, at character 12"]],

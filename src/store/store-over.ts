@@ -23,7 +23,7 @@ import type { MemoryStore, VectorStore } from "./memory-store.ts";
 import { refuseMoved, UNNOTICED } from "./moved.ts";
 import { head } from "./record/chain.ts";
 import { contactRows } from "./record/contact-rows.ts";
-import { eraseContact, finishErasure, isLogToClear, noteLogCleared, unfinishedErasures } from "./record/erase.ts";
+import { calledFrom, eraseContact, finishErasure, isLogToClear, noteLogCleared, unfinishedErasures } from "./record/erase.ts";
 import { rebuild } from "./record/rebuild.ts";
 import { agents, organizations, spent, usage } from "./record/reports.ts";
 import { verify } from "./record/verify.ts";
@@ -156,6 +156,7 @@ function turnStore({ reading, writing }: OwnBinding) {
     stopAsked: reading(stopAsked),
     leases: reading(leases),
     contactRows: reading(contactRows),
+    calledFrom: reading(calledFrom),
     renew: writing(renew),
     settle: writing(settle),
     beginCall: writing(beginCall),

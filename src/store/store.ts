@@ -73,6 +73,8 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
     limit: number,
     after?: ContactCursor,
   ): Promise<{ readonly rows: readonly ContactRow[]; readonly next?: ContactCursor }>;
+  /** The same contact as agents know it that were called for it, at whatever depth: what they were told are the contact's words. */
+  calledFrom(scope: ContactScope): Promise<readonly ContactScope[]>;
   /**
    * Gives all that is kept of an agent to another name, in one transaction; the chain says so.
    * @throws StrataError `agent_not_found`, `invalid_input` where the new name has a record, `thread_busy`

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { jsonLines, place, project, strata } from "./strata.ts";
+import { jsonLines, place, project, refuses, strata } from "./strata.ts";
 
 it("erases a contact, and only that one: texts, messages and memories; the record stays whole", async () => {
   const cwd = place();
@@ -38,5 +38,6 @@ it("25.25 writes everything that is kept of a contact, as an erasure removes it,
   expect(written.out).not.toMatch(/bob/);
   expect((await strata(["agent", "acts", "companion"], { cwd })).out).toContain("export contact");
   await strata(["contact", "erase", "ann", "--yes"], { cwd });
-  expect((await strata(["contact", "export", "ann"], { cwd })).out).toBe("");
+  const says = 'nothing is kept of a contact "ann"; look for the name with `strata thread list`';
+  await refuses(cwd, ["contact", "export", "ann"], { exit: 3, says });
 });

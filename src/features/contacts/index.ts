@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Feature } from "../feature.ts";
 import { FIELDS, list } from "../fields.ts";
 import { operation } from "../operation.ts";
-import { CONTACT_API, contactApi, EXPORT } from "./export.ts";
+import { CONTACT_API, contactApi, EXPORT, NOT_FOUND } from "./export.ts";
 
 const erase = operation({
   name: "contact.erase",
@@ -36,4 +36,5 @@ export const FEATURE: Feature = {
   name: "contacts",
   open: () => ({ api: ({ parts }) => CONTACT_API.open(contactApi(parts)) }),
   operations: [erase, EXPORT],
+  errors: [NOT_FOUND],
 };

@@ -74,6 +74,12 @@ export interface ScheduleApi {
 /** The functions of schedules, as `runtime.use` gives them. */
 export const SCHEDULE_API = featureApi<ScheduleApi>("schedules");
 
+/** Said to an agent that no layer tells it. The sentence is stored, so it says when that was so. */
+export const WORDING = {
+  waited: (messages: number): string =>
+    `When this began, ${messages === 1 ? "1 message was waiting for a turn of its" : `${messages} messages were waiting for turns of their`} own.`,
+} as const;
+
 /** What happened to the times of a schedule's runs. */
 interface ScheduleNews {
   /** By how many milliseconds the clock was set back. */
@@ -215,7 +221,7 @@ function chosen({ missed }: Schedule, times: readonly number[], now: number): re
 async function begin(
   parts: TurnParts,
   agent: Agent,
-  { text }: Schedule,
+  { text, mode }: Schedule,
   { at, key }: { readonly at: number; readonly key: string },
 ): Promise<Thread> {
   const { org, name, version } = agent;
@@ -224,7 +230,11 @@ async function begin(
   const opened = threadId(issueId("thread", parts.clock.real(), parts.random(10)));
   const thread = await parts.store.openThread(scope, { id: opened, channel: SCHEDULE.name, key, version, at });
   const id = eventId(issueId("event", parts.clock.real(), parts.random(10)));
-  const content = [{ type: "text", text: untrusted(text) }] as const;
+  const waiting = agent.layers.some(({ source, modes }) => source.kind === "obligations" && modes[mode] !== "absent")
+    ? 0
+    : await parts.store.inboxCount({ org, agent: name });
+  const says = waiting === 0 ? text : `${text}\n\n${WORDING.waited(waiting)}`;
+  const content = [{ type: "text", text: untrusted(says) }] as const;
   const occasion = {
     id,
     kind: "scheduled",

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { allParts } from "../../app/entry/features.ts";
 import { agentName, contactId, layerId, MODES, SELF, trusted, untrusted } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
-import { collect, endOf, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
+import { collect, endOf, message, OPERATOR, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { DELIVERY_API } from "../deliveries/index.ts";
 import { SCHEDULE_API } from "./api.ts";
 import type { Schedule } from "./config.ts";
@@ -102,6 +102,19 @@ describe("001.22 what an agent does by the clock", () => {
     expect(await again.begun()).toEqual(["2026-05-01T09:00:00.000Z", ...made]);
     const third = await clocked([{ ...noon, text: "Say it otherwise." }], { store: first.store });
     expect(await third.look(day("2026-05-04T12:02:00Z"))).toEqual([]);
+  });
+
+  it("25.21 tells a run how many messages wait, and nothing where none does", async () => {
+    const first = await clocked([{ ...digest, cron: "0 * * * *", timezone: "UTC" }]);
+    await first.look(day("2026-05-01T08:30:00Z"));
+    await first.look(day("2026-05-01T09:00:01Z"));
+    await first.runtime.post(OPERATOR, await first.open(), [message("Are you there?", first.time.at)]);
+    await first.look(day("2026-05-01T10:00:01Z"));
+    const [quiet, told] = first.sent.map(({ messages }) => JSON.stringify(messages));
+    expect(quiet).toContain("Sum up the day.");
+    expect(quiet).not.toContain("waiting");
+    expect(told).toMatch(/Sum up the day\..*When this began, 1 message was waiting for a turn of its own\./);
+    expect(told).not.toContain("Are you there?");
   });
 
   it("goes on when the clock was set back, in this program and in the next, runs nothing twice, and tells it", async () => {

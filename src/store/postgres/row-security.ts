@@ -155,7 +155,14 @@ const WIDE = new Set([
 ]);
 
 /** Functions that reach other agents than their arguments name: those that called one, or the new name of a renamed one. */
-const FOLLOW_CALLS = new Set(["eraseContact", "withdraw", "calledThreads", "renameAgent", "wholeHistory"]);
+const FOLLOW_CALLS = new Set([
+  "eraseContact",
+  "withdraw",
+  "calledThreads",
+  "calledFrom",
+  "renameAgent",
+  "wholeHistory",
+]);
 
 /** Functions for which a scope without a contact means the agent's own memories, and not those of all its contacts. */
 const OWN_MEMORIES = /Memor|^memor/;

@@ -78,7 +78,7 @@ export async function eraseContact(
 }
 
 /** The same contact as other agents know it because a thread of the contact called them: what they were told are the contact's words. */
-async function calledFrom(tx: Tx, scope: ContactScope): Promise<readonly ContactScope[]> {
+export async function calledFrom(tx: Tx, scope: ContactScope): Promise<readonly ContactScope[]> {
   const agents = new Set([scope.agent]);
   // Whoever was called may have called others; the set grows while it is walked.
   for (const agent of agents) {

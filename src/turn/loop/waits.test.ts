@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { databases, server, title } from "../../../tests/postgres.ts";
 import { allParts } from "../../app/entry/features.ts";
+import { CONTACT_API } from "../../features/contacts/export.ts";
 import { INBOX_API } from "../../features/inbox/api.ts";
 import { replyTool } from "../../features/inbox/index.ts";
 import { type Script, scripted } from "../../models/index.ts";
@@ -585,6 +586,17 @@ describe("an agent that is asked", () => {
     const called = (await store.threads(thread.scope, 9)).find(({ channel }) => channel === PEER);
     expect(called?.caller).toMatchObject({ thread: thread.id, agent: set.agent.name });
     expect(await problems(store, thread.scope.org)).toEqual([]);
+  });
+
+  it("25.25 is written out with what is kept of the contact who asked through another agent", async () => {
+    const whom = agentName("other");
+    const set = await waiting([calls(["c1", "ask_client", { what: "x" }])], { later: asked(whom) });
+    await set.say(set.thread, "Ask.");
+    const kept = [];
+    const wanted = { contact: contactId("ann"), agent: set.agent.name };
+    for await (const one of set.runtime.use(CONTACT_API).everything(OPERATOR, wanted)) kept.push(one);
+    expect(new Set(kept.map(({ agent }) => agent))).toEqual(new Set([set.agent.name, whom]));
+    expect(JSON.stringify(kept.filter(({ agent }) => agent === whom))).toContain("What is the time?");
   });
 
   it("is erased with the contact who asked through another agent, and erased alone it gives its caller a sentence", async () => {
