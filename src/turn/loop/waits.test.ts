@@ -592,9 +592,11 @@ describe("an agent that is asked", () => {
     const whom = agentName("other");
     const set = await waiting([calls(["c1", "ask_client", { what: "x" }])], { later: asked(whom) });
     await set.say(set.thread, "Ask.");
+    const agents = { ...set.parts.agents, all: [set.agent, sampleAgent({}, whom)] };
+    const { runtime } = await testRuntime([], { agent: set.agent, store: set.store, parts: { agents } });
     const kept = [];
     const wanted = { contact: contactId("ann"), agent: set.agent.name };
-    for await (const one of set.runtime.use(CONTACT_API).everything(OPERATOR, wanted)) kept.push(one);
+    for await (const one of runtime.use(CONTACT_API).everything(OPERATOR, wanted)) kept.push(one);
     expect(new Set(kept.map(({ agent }) => agent))).toEqual(new Set([set.agent.name, whom]));
     expect(JSON.stringify(kept.filter(({ agent }) => agent === whom))).toContain("What is the time?");
   });
