@@ -5,6 +5,8 @@ import { FIELDS, list } from "../fields.ts";
 import { operation } from "../operation.ts";
 import { CONTACT_API, contactApi, EXPORT, NOT_FOUND } from "./export.ts";
 
+export { CONTACT_API };
+
 const erase = operation({
   name: "contact.erase",
   does: "Erase a contact, for one agent or for all: texts, memories, files and the name itself. This cannot be undone; counts and costs stay under a pseudonym.",

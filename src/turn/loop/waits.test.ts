@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { databases, server, title } from "../../../tests/postgres.ts";
 import { allParts } from "../../app/entry/features.ts";
-import { CONTACT_API } from "../../features/contacts/export.ts";
+import { CONTACT_API } from "../../features/contacts/index.ts";
 import { INBOX_API } from "../../features/inbox/api.ts";
 import { replyTool } from "../../features/inbox/index.ts";
 import { type Script, scripted } from "../../models/index.ts";
