@@ -259,7 +259,12 @@ export const TURN = z
           })
           .optional(),
         outgoing: list(
-          z.object({ by: z.string(), did: z.enum(["changed", "withheld"]), because: z.string().optional() }),
+          z.object({
+            by: z.string(),
+            did: z.enum(["changed", "withheld"]),
+            because: z.string().optional(),
+            told: z.literal(true).optional(),
+          }),
         ).optional(),
       })
       .optional()

@@ -75,6 +75,8 @@ export interface StepRecord {
     readonly did: "changed" | "withheld";
     /** Why it was withheld. */
     readonly because?: string;
+    /** The agent is told what was sent instead. */
+    readonly told?: true;
   }[];
 }
 

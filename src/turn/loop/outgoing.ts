@@ -67,7 +67,7 @@ async function out(state: TurnState, steps: readonly OutgoingStep[], reply: Outg
       return null;
     }
     if (did.text === text) continue;
-    state.outgoing.push({ by, did: "changed" });
+    state.outgoing.push({ by, did: "changed", ...(did.told && { told: true }) });
     text = spoken(did.text);
     isTold ||= did.told;
   }
@@ -95,9 +95,13 @@ function warning(says: string, { taints, at }: { readonly taints: readonly Trust
   return { message: { role: "user", parts: [{ type: "text", text }] }, trust } as const;
 }
 
-/** What a turn that goes on tells its model behind the results: that what it said before it waited went to nobody, and why. */
-export function withheldBefore(before: TurnRecord | undefined, at: number): readonly ReturnType<typeof warning>[] {
-  const { because } = before?.steps?.outgoing?.find(({ did }) => did === "withheld") ?? {};
-  if (before === undefined || because === undefined) return [];
-  return [warning(notSent(because), { taints: before.requests.map(({ taint }) => taint), at })];
+/** What a turn that goes on tells its model behind the results of what it said before it waited: that it went to nobody, and why, or what was sent instead. */
+export function toldOf(before: TurnRecord | undefined, at: number): readonly ReturnType<typeof warning>[] {
+  if (before?.end?.status !== "waiting") return [];
+  const { reply } = before.end;
+  const did = before.steps?.outgoing ?? [];
+  const because = did.find((one) => one.did === "withheld")?.because;
+  const instead = reply !== null && did.some(({ told }) => told) ? [sentInstead(reply)] : [];
+  const says = because === undefined ? instead : [notSent(because)];
+  return says.map((one) => warning(one, { taints: before.requests.map(({ taint }) => taint), at }));
 }

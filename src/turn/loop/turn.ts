@@ -11,7 +11,7 @@ import { answerCalls, lastWord } from "./calls.ts";
 import { coldCache } from "./early-cut.ts";
 import { finalAnswer, saidSoFar, stoppedBy } from "./final-answer.ts";
 import { type Occasion, renewalOf } from "./gather.ts";
-import { isHeld, withheldBefore, withOutgoing } from "./outgoing.ts";
+import { isHeld, toldOf, withOutgoing } from "./outgoing.ts";
 import { pastOf } from "./plan-request.ts";
 import { progressOf, restated } from "./restate.ts";
 import { send } from "./send.ts";
@@ -151,7 +151,7 @@ async function continued(state: TurnState): Promise<Partial<Occasion>> {
   };
   const countOf = (message: Message): number => countMessage(message, setup.count);
   const left = continues && (await parts.store.turn(thread.scope, continues.turn));
-  const told = withheldBefore(left, framing.at).map((one) => ({ ...one, tokens: countOf(one.message), turn: openRun }));
+  const told = toldOf(left, framing.at).map((one) => ({ ...one, tokens: countOf(one.message), turn: openRun }));
   const results = [...resultsOf(claim, { ...framing, countMessage: countOf }), ...told];
   const about =
     others.length > 0 || continues === undefined

@@ -228,13 +228,23 @@ describe("a turn that waits", () => {
     expect(sent[2]?.messages).toHaveLength(1);
   });
 
-  it("tells its agent behind the results that what it said before it waited went to nobody, and why", async () => {
+  it.each([
+    [
+      "went to nobody, and why",
+      { withheld: "a person must see it first" },
+      "Your last reply was not sent: a person must see it first.",
+    ],
+    [
+      "was sent otherwise, and how",
+      { text: "It is not dear.", told: true },
+      "Instead of your last reply, this was sent:\n| It is not dear.",
+    ],
+  ] as const)("tells its agent behind the results that what it said before it waited %s", async (_, done, says) => {
     const draft: TurnSteps = {
       outgoing: {
         by: "drafts",
         applies: () => true,
-        outgoing: async (_, { text }) =>
-          text.includes("price") ? { withheld: "a person must see it first" } : undefined,
+        outgoing: async (_, { text }) => (text.includes("price") ? done : undefined),
       },
     };
     const first = {
@@ -257,7 +267,7 @@ describe("a turn that waits", () => {
       ?.at(-1)
       ?.parts.map((part) => ("text" in part ? part.text : ""))
       .join("\n");
-    expect(told).toMatch(/^\[warning · contact · .*\]\n\| Your last reply was not sent: a person must see it first\.$/);
+    expect(told?.replace(/^\[warning · contact · .*\]\n\| /, "")).toBe(says);
   });
 
   it("S8 recalls, when it goes on, for the message that the run is about", async () => {
