@@ -161,15 +161,19 @@ describe("001.22 what an agent does by the clock", () => {
     expect(await look(day("2026-05-01T12:10:01Z"))).toHaveLength(1);
   });
 
-  it("is listed with the reason why a run waits", async () => {
+  it("is listed with the reason why a run waits, and without one where all have ended", async () => {
     const noon: Schedule = { ...digest, cron: "0 9 * * *", timezone: "UTC" };
-    const { runtime, time } = await testRuntime([new Error("the model is down")], {
+    const { runtime, time } = await testRuntime(["Done.", new Error("the model is down")], {
       agent: sampleAgent({ schedules: [noon] }),
     });
-    time.at = day("2026-05-01T08:00:00Z");
-    await collect(runtime.use(SCHEDULE_API).runDueSchedule(OPERATOR, NAME, "digest"));
-    time.at = day("2026-05-01T09:00:01Z");
-    await collect(runtime.use(SCHEDULE_API).runDueSchedule(OPERATOR, NAME, "digest"));
+    const runAt = async (text: string): Promise<void> => {
+      time.at = day(text);
+      await collect(runtime.use(SCHEDULE_API).runDueSchedule(OPERATOR, NAME, "digest"));
+    };
+    await runAt("2026-05-01T08:00:00Z");
+    await runAt("2026-05-01T09:00:01Z");
+    expect(await runtime.use(SCHEDULE_API).schedules(OPERATOR, NAME)).not.toHaveProperty("0.waits");
+    await runAt("2026-05-02T09:00:01Z");
     expect(await runtime.use(SCHEDULE_API).schedules(OPERATOR, NAME)).toMatchObject([
       { waits: { runs: 1, because: expect.stringContaining("the model is down") } },
     ]);
