@@ -16,6 +16,37 @@ const USAGE = [
   "npm run bench -- cage [--json] [--quick]",
 ].join("\n");
 
+/**
+ * Benches that have nothing to choose: their report, and what people read of it. Each is loaded when it is asked for: its peers take long, and the
+ * one of turns counts what goes through the drivers.
+ */
+const SMALL = new Map<string | undefined, (quick: boolean) => Promise<[object, string]>>([
+  [
+    "compile",
+    async (quick) => {
+      const { compileBench, compileText } = await import("./compile.ts");
+      const report = await compileBench(quick, tell);
+      return [report, compileText(report)];
+    },
+  ],
+  [
+    "turns",
+    async (quick) => {
+      const { turnsBench, turnsText } = await import("./turns.ts");
+      const report = await turnsBench(quick, tell);
+      return [report, turnsText(report)];
+    },
+  ],
+  [
+    "cage",
+    async (quick) => {
+      const { cageBench, cageText } = await import("./cage.ts");
+      const report = await cageBench(quick, tell);
+      return [report, cageText(report)];
+    },
+  ],
+]);
+
 async function main(): Promise<void> {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
@@ -39,23 +70,16 @@ async function main(): Promise<void> {
   });
   const [bench, ...files] = positionals;
   const { json, quick, threads } = values;
-  // Each bench is loaded when it is asked for: its peers take long, and the one of turns counts what goes through the drivers.
   const show = (report: object, text: string) => console.log(json ? JSON.stringify(report) : text);
-  if (bench === "compile" && files.length === 0 && threads.length === 0) {
-    const { compileBench, compileText } = await import("./compile.ts");
-    const report = await compileBench(quick, tell);
-    show(report, compileText(report));
-  } else if (bench === "wire" && (files.length === 0 || threads.length > 0)) {
+  const small = files.length === 0 && threads.length === 0 ? SMALL.get(bench) : undefined;
+  if (small !== undefined) show(...(await small(quick)));
+  else if (bench === "wire" && (files.length === 0 || threads.length > 0)) {
     const { as, model, gap } = values;
     const { wireBench, wireText } = await import("./wire.ts");
     const dumps = [...threads, ...files].map((file) => resolve(standing, file));
     const out = values.out === undefined ? undefined : resolve(standing, values.out);
     const report = await wireBench({ quick, dumps, as, model, gap, out }, tell);
     show(report, wireText(report));
-  } else if (bench === "turns" && files.length === 0) {
-    const { turnsBench, turnsText } = await import("./turns.ts");
-    const report = await turnsBench(quick, tell);
-    show(report, turnsText(report));
   } else if (bench === "memory" && files.length === 0 && values.sample !== undefined) {
     const wishes = { size: Number(values.sample), seed: Number(values.seed), tell };
     const folder = values.data === undefined ? {} : { folder: resolve(standing, values.data) };
@@ -72,10 +96,6 @@ async function main(): Promise<void> {
     const { crowdBench, crowdText } = await import("./crowd.ts");
     const rows = await crowdBench({ ...root, seconds: quick ? 1 : Number(values.seconds), sizes }, tell);
     show(rows, crowdText(rows));
-  } else if (bench === "cage" && files.length === 0) {
-    const { cageBench, cageText } = await import("./cage.ts");
-    const report = await cageBench(quick, tell);
-    show(report, cageText(report));
   } else {
     throw new Error(`there is no such bench; there are\n${USAGE}`);
   }
