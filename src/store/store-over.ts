@@ -23,7 +23,14 @@ import type { MemoryStore, VectorStore } from "./memory-store.ts";
 import { refuseMoved, UNNOTICED } from "./moved.ts";
 import { head } from "./record/chain.ts";
 import { contactRows } from "./record/contact-rows.ts";
-import { calledFrom, eraseContact, finishErasure, isLogToClear, noteLogCleared, unfinishedErasures } from "./record/erase.ts";
+import {
+  calledFrom,
+  eraseContact,
+  finishErasure,
+  isLogToClear,
+  noteLogCleared,
+  unfinishedErasures,
+} from "./record/erase.ts";
 import { rebuild } from "./record/rebuild.ts";
 import { agents, organizations, spent, usage } from "./record/reports.ts";
 import { verify } from "./record/verify.ts";

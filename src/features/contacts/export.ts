@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { count } from "../../print/index.ts";
-import { type AgentName, type Allowed, authorize, type ContactId, type ContactScope, errorKind } from "../../protocol/index.ts";
+import {
+  type AgentName,
+  type Allowed,
+  authorize,
+  type ContactId,
+  type ContactScope,
+  errorKind,
+} from "../../protocol/index.ts";
 import type { ContactRow } from "../../store/index.ts";
 import { accessTo, featureApi, knownScope, type Parts, recordAct, recordedAgents } from "../../turn/index.ts";
 import { FIELDS } from "../fields.ts";
