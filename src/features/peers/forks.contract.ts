@@ -119,7 +119,10 @@ export async function forkCost({ forks, tokens }: { readonly forks: number; read
   const wish: Wish = { canary: "<cost>", forks, deeper: 0 };
   const words = "Tell me more of it. ".repeat(900);
   const script = Array.from({ length: 200 }, () => reply);
-  const { open, say, sentTo, time } = await organism(yaml(`total: ${tokens + 60_000}, `), { one: script });
+  const { open, say, sentTo, time } = await organism(
+    yaml(`total: ${4 * tokens}, history: ${2 * tokens}, keep: ${tokens}, `),
+    { one: script },
+  );
   const thread = await open("one");
   const count = (text: string): number => Math.ceil(text.length / 3);
   const seen: ReturnType<typeof seenOf>[] = [];
