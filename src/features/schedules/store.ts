@@ -87,7 +87,8 @@ async function schedulePauses(tx: Tx, { org, agent }: AgentOwner): Promise<reado
       .selectFrom("schedule_pause")
       .selectAll()
       .where((eb) => eb.and({ org, agent }))
-      .orderBy("n"),
+      .orderBy("n")
+      .orderBy("schedule"),
   );
   const newest = new Map(rows.map((row) => [row.schedule, row]));
   return [...newest.values()].map(({ schedule, paused, at, ...who }) => ({
