@@ -116,7 +116,7 @@ const CANDIDATE_FORM = z.strictObject({
   parent: z.int().nullable(),
 });
 
-const SAID_OF_IT = z.object({ because: z.string(), report: z.unknown() });
+const SAID_OF_IT = z.object({ because: z.string(), report: z.unknown().optional() });
 
 /** Keeps what a digest wrote, in its turn's commit: whether anybody is asked about it is decided after. */
 export const CANDIDATE = writeKind<{
