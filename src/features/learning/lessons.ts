@@ -76,7 +76,11 @@ function fromDrafts(
         .filter(({ source }) => !isEnded(source.lesson, newest))
         .map((one) => ({ ...one, relation: relationOf(form, one.form) }));
       const same = like.find(({ relation }) => relation === "same")?.source.lesson;
-      const over = like.find(({ relation }) => relation === "takes back" || relation === "replaces");
+      // What a person did about another matter says nothing of this one.
+      const over = like.find(
+        ({ relation, source }) =>
+          (relation === "takes back" || relation === "replaces") && isSameMatter(situation, source.situation),
+      );
       const ends = same === undefined && over !== undefined ? over.source.lesson : null;
       const source: LessonSource = {
         ...{ scope, thread, turn, origin: id, place, kind: "edit", situation, at: decided.at },
@@ -231,6 +235,12 @@ export function chosenFor(message: string, all: readonly Correction[], most: num
     .sort((a, b) => b.score - a.score || b.newest.at - a.newest.at)
     .slice(0, most)
     .map(({ newest }) => newest);
+}
+
+/** Whether two messages share a word that says what they are about; of an empty one, that is not known. */
+function isSameMatter(one: string, other: string): boolean {
+  const [here, there] = [contentTerms(one), contentTerms(other)];
+  return here.size === 0 || there.size === 0 || [...here].some((term) => there.has(term));
 }
 
 const contentTerms = (text: string): ReadonlySet<string> =>
