@@ -1,6 +1,7 @@
 import type { AgentName, Allowed, TextMove, Untrusted } from "../../protocol/index.ts";
 import { featureApi } from "../../turn/index.ts";
 import type { Digesting } from "./digest.ts";
+import type { TrialApi } from "./gate/index.ts";
 import type { Lesson } from "./lessons.ts";
 import type { DigestEnd, Rate, Version } from "./versions.ts";
 
@@ -20,6 +21,8 @@ export interface LearningApi {
   rates(actor: Allowed<"read">, agent: AgentName): Promise<readonly Rate[]>;
   /** Digests what is new, judges what was written, and asks an operator about it. */
   digest(actor: Allowed<"operate">, agent: AgentName, how?: Partial<Omit<Digesting, "actor">>): Promise<DigestEnd>;
+  /** Tries a text by hand. Nothing of it is kept but that it was tried. @throws StrataError `text_not_found`, `config_invalid` for a file of fixtures */
+  tryLearning: TrialApi["tryLearning"];
   /** Whether that is due. */
   isDigestDue(actor: Allowed<"operate">, agent: AgentName): Promise<boolean>;
   /** Says of a version that waits whether it becomes active. @throws StrataError as `decideText` */

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { agentKey, type KindsOf, type StoredKeys, sharedKey, sourceForm } from "../../agents/index.ts";
 
+import { TRIAL_FIELDS } from "./gate/config.ts";
+
 /** So many corrections are shown where the layer does not say how many. */
 const USUAL_CORRECTIONS = 3;
 
@@ -18,6 +20,7 @@ const LEARNING = z
       .max(10_080)
       .default(1_440)
       .describe("Minutes between two digests. One is made only where a new lesson is worth it."),
+    ...TRIAL_FIELDS,
   })
   .optional()
   .describe(

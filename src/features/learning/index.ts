@@ -4,17 +4,18 @@ import { z } from "zod";
 import { count, number, type Style, setIn } from "../../print/index.ts";
 import { type AgentName, type Allowed, doneBy, isoSecond, StrataError, TRUSTS } from "../../protocol/index.ts";
 import { inOrder } from "../../store/index.ts";
-import { accessTo, agentNamed, recordAct } from "../../turn/index.ts";
+import { accessTo, recordAct } from "../../turn/index.ts";
 import type { Job, Notice } from "../../work/index.ts";
 import { turnColumn } from "../column.ts";
 import type { ApiDeps, Feature } from "../feature.ts";
 import { list, NEXT, nextAfter, OF_AGENT, PAGE, TIME } from "../fields.ts";
+import type { FilePorts } from "../files/index.ts";
 import { type Operation, operation } from "../operation.ts";
 import { TEXT_API } from "../texts/index.ts";
 import { LEARNING_API, type LearningApi } from "./api.ts";
 import { KEYS } from "./config.ts";
 import { DIGEST } from "./digest.ts";
-import { MOST_TURNS, tryText } from "./gate/gate.ts";
+import { trialApi, tryOperation } from "./gate/index.ts";
 import type { Gate } from "./gate.ts";
 import { type Lesson, learnFromRecord, lessonsOf } from "./lessons.ts";
 import { VERSION_OPERATIONS } from "./operations.ts";
@@ -49,7 +50,7 @@ const LESSON = z
   })
   .meta({ id: "Lesson", description: "What edits, answers and failures taught an agent. No request shows it." });
 
-function learningApi({ parts, turnParts, use }: ApiDeps, gate: Gate): LearningApi {
+function learningApi({ parts, turnParts, use }: ApiDeps, gate: Gate): Omit<LearningApi, "tryLearning"> {
   const read = async (actor: Allowed<"operate">, name: AgentName) => {
     const access = accessTo(parts, actor, name);
     await learnFromRecord(parts, access.owner);
@@ -246,23 +247,11 @@ const digesting: Job = {
   },
 };
 
-const OPERATIONS: readonly Operation[] = [listLessons, showLesson, dismissLesson, ...VERSION_OPERATIONS];
+const OPERATIONS: readonly Operation[] = [listLessons, showLesson, dismissLesson, ...VERSION_OPERATIONS, tryOperation];
 
-/** Dollars that a digest's trial may cost. */
-const TRIAL_DOLLARS = 1;
-
-const gateOf =
-  (deps: ApiDeps): Gate =>
-  (candidate, { actor, signal }) =>
-    tryText({
-      ...{ deps, actor, candidate, signal, fixtures: [], agent: agentNamed(deps.parts, actor, candidate.agent) },
-      limits: { turns: MOST_TURNS, dollars: TRIAL_DOLLARS },
-      progress: () => undefined,
-    });
-
-export const FEATURE: Feature = {
+export const FEATURE: Feature<FilePorts> = {
   name: "learning",
-  needs: ["approvals", "drafts", "texts"],
+  needs: ["approvals", "drafts", "texts", "files"],
   keys: KEYS,
   channels: [DIGEST],
   store: LEARNING_STORE,
@@ -271,5 +260,10 @@ export const FEATURE: Feature = {
   columns: { turns: [RETRIEVAL] },
   jobs: [reading, digesting],
   steps: STEPS,
-  open: () => ({ api: (deps) => LEARNING_API.open(learningApi(deps, gateOf(deps))) }),
+  open: (world) => ({
+    api: (deps) => {
+      const { gate, tryLearning } = trialApi(deps, world);
+      return LEARNING_API.open({ ...learningApi(deps, gate), tryLearning });
+    },
+  }),
 };

@@ -1,0 +1,145 @@
+/**
+ * What judges a learning text before anybody is asked about it: it is tried on the organization's fixtures and on recorded turns, beside the
+ * record, which is only read.
+ */
+
+import { join } from "node:path";
+import { number, type Style, setIn, table } from "../../../print/index.ts";
+import { type Agent, type AgentName, type Allowed, type LayerId, StrataError } from "../../../protocol/index.ts";
+import { accessTo, agentNamed, recordAct } from "../../../turn/index.ts";
+import type { ApiDeps } from "../../feature.ts";
+import { FIELDS, OF_AGENT } from "../../fields.ts";
+import type { FilePorts } from "../../files/index.ts";
+import { type Operation, operation } from "../../operation.ts";
+import { LEARNING_API } from "../api.ts";
+import { type Candidate, GATE_REPORT, type Gate, type GateReport } from "../gate.ts";
+import { type Fixture, MOST_CHARACTERS, readFixtures } from "./fixtures.ts";
+import { MOST_TURNS, tryText } from "./gate.ts";
+
+/** How far a trial goes where the agent does not say. */
+const USUAL = { turns: MOST_TURNS, dollars: 1 };
+
+/** Who follows a trial, and who may end it. */
+interface Following {
+  readonly signal: AbortSignal;
+  readonly progress: (says: string, share?: number) => void;
+}
+
+export interface TrialApi {
+  /** For the digest: nobody follows it. */
+  readonly gate: Gate;
+  /** Tries a text by hand. Nothing of it is kept but that it was tried. @throws StrataError `agent_not_found`, `text_not_found`, `config_invalid` */
+  tryLearning(actor: Allowed<"operate">, agent: AgentName, text: string, following: Following): Promise<GateReport>;
+}
+
+/** The functions of trials. */
+export function trialApi(deps: ApiDeps, { disk }: FilePorts): TrialApi {
+  const run = async (
+    actor: Allowed<"operate">,
+    agent: Agent,
+    candidate: Pick<Candidate, "text" | "parent">,
+    following: Following,
+  ): Promise<GateReport> => {
+    const trial = agent.learning?.trial ?? USUAL;
+    const fixtures = await fixturesOf(agent, disk);
+    return tryText({ deps, actor, agent, candidate, fixtures, limits: trial, ...following });
+  };
+  return {
+    gate: (candidate, { actor, signal }) => {
+      const agent = agentNamed(deps.parts, actor, candidate.agent);
+      return run(actor, agent, candidate, { signal, progress: () => undefined });
+    },
+    tryLearning: async (actor, name, text, following) => {
+      const agent = agentNamed(deps.parts, actor, name);
+      const layer = learningLayer(agent);
+      const active = await deps.parts.store.activeTexts({ org: agent.org, agent: name });
+      const parent = active.find((one) => one.layer === layer)?.n;
+      const report = await run(actor, agent, { text, ...(parent !== undefined && { parent }) }, following);
+      await recordAct(
+        accessTo(deps.parts, actor, name),
+        "tried a learning text",
+        report.passed ? "it passed" : "it did not pass",
+      );
+      return report;
+    },
+  };
+}
+
+function learningLayer({ name, layers }: Agent): LayerId {
+  const layer = layers.find(({ source }) => source.kind === "learning");
+  if (layer !== undefined) return layer.id;
+  const says = `${name} has no layer with \`source: learning\`, so nothing that it learns is sent; add one in strata.yaml`;
+  throw new StrataError("text_not_found", says, { agent: name });
+}
+
+/** @throws StrataError `config_invalid` for a file that is not there or is none of fixtures */
+async function fixturesOf(agent: Agent, disk: FilePorts["disk"]): Promise<readonly Fixture[]> {
+  const file = agent.learning?.fixtures;
+  if (file === undefined) return [];
+  const folder = disk?.folderOf(agent);
+  const found = folder === undefined ? undefined : await disk?.reader.read(join(folder, file), MOST_CHARACTERS);
+  if (found === undefined)
+    throw new StrataError(
+      "config_invalid",
+      `${file} is not there; \`learning.fixtures\` of ${agent.name} names it, relative to strata.yaml`,
+      { file },
+    );
+  return readFixtures(file, found.text);
+}
+
+/** `tryLearning` for each door. */
+export const tryOperation: Operation = operation({
+  name: "learning.try",
+  does: "Try a learning text on the agent's fixtures and on recorded turns, beside the present text and none. Nothing is sent or remembered. It costs what the answers cost, at most `learning.trial.dollars`.",
+  may: "operate",
+  at: "POST /v1/agents/{agent}/learning/try",
+  takes: OF_AGENT.extend({ text: FIELDS.text }),
+  gives: GATE_REPORT,
+  command: { file: "text", examples: ["learning try --file rules.md"], opens: "everything" },
+  run: ({ runtime }, { agent, text }, { actor, signal, progress }) =>
+    runtime.use(LEARNING_API).tryLearning(actor, agent, text, { signal, progress }),
+  show: (report, { style }) => reportLines(report, style),
+});
+
+const mean = (all: readonly Readonly<Record<string, number>>[], criterion: string): string =>
+  all.length === 0 ? "" : `${number((100 * all.reduce((sum, one) => sum + (one[criterion] ?? 0), 0)) / all.length)} %`;
+
+/** A report for people: the verdict, each fixture, the averages of each criterion, and what was left out. */
+export function reportLines(
+  { passed, reason, fixtures, turns, spent, limit, notRun }: GateReport,
+  style: Style,
+): readonly string[] {
+  const criteria = [...new Set(turns.flatMap(({ candidate }) => Object.keys(candidate)))];
+  return [
+    ...setIn(`${passed ? "passed" : "refused"}: ${reason}`, { first: "", more: "  " }, style),
+    ...fixtures.flatMap((one) =>
+      setIn(`${one.passed ? "kept" : "broken"}: ${one.name}: ${one.finding}`, { first: "  ", more: "    " }, style),
+    ),
+    ...table(
+      [
+        { head: `on ${turns.length} recorded turns` },
+        { head: "new text", right: true },
+        { head: "present", right: true },
+        { head: "none", right: true },
+      ],
+      criteria.map((one) => [
+        one,
+        mean(
+          turns.map(({ candidate }) => candidate),
+          one,
+        ),
+        mean(
+          turns.map(({ present }) => present),
+          one,
+        ),
+        mean(
+          turns.map(({ none }) => none),
+          one,
+        ),
+      ]),
+      style,
+    ),
+    ...notRun.flatMap((one) => setIn(`not run: ${one}`, { first: "  ", more: "    " }, style)),
+    style.dim(`$${spent.toFixed(4)} of $${limit}`),
+  ];
+}
