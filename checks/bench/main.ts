@@ -1,4 +1,4 @@
-// Behind `npm run bench`: `compile`, `wire`, `turns`, `memory`, `crowd` and `cage`, tables or JSON on stdout, progress on stderr. `--quick` only shows that it runs.
+// Behind `npm run bench`: `compile`, `wire`, `turns`, `memory`, `crowd`, `cage` and `learning`, tables or JSON on stdout, progress on stderr. `--quick` only shows that it runs.
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { callersFolder } from "../../bootstrap/caller.mjs";
@@ -14,6 +14,7 @@ const USAGE = [
   "npm run bench -- memory --sample N [--seed N] [--data DIR]",
   "npm run bench -- crowd [--seconds N] [--characters N]… [--root DIR] [--json] [--quick]",
   "npm run bench -- cage [--json] [--quick]",
+  "npm run bench -- learning [--rules FILE] [--seeds N] [--turns N] [--arm NAME]… [--json] [--quick]",
 ].join("\n");
 
 /**
@@ -47,8 +48,9 @@ const SMALL = new Map<string | undefined, (quick: boolean) => Promise<[object, s
   ],
 ]);
 
-async function main(): Promise<void> {
-  const { positionals, values } = parseArgs({
+/** What was given on the command line. */
+const given = () =>
+  parseArgs({
     allowPositionals: true,
     options: {
       json: { type: "boolean", default: false },
@@ -66,8 +68,15 @@ async function main(): Promise<void> {
       model: { type: "string" },
       gap: { type: "string" },
       out: { type: "string" },
+      rules: { type: "string" },
+      seeds: { type: "string", default: "10" },
+      turns: { type: "string", default: "200" },
+      arm: { type: "string", multiple: true, default: [] },
     },
   });
+
+async function main(): Promise<void> {
+  const { positionals, values } = given();
   const [bench, ...files] = positionals;
   const { json, quick, threads } = values;
   const show = (report: object, text: string) => console.log(json ? JSON.stringify(report) : text);
@@ -96,6 +105,19 @@ async function main(): Promise<void> {
     const { crowdBench, crowdText } = await import("./crowd.ts");
     const rows = await crowdBench({ ...root, seconds: quick ? 1 : Number(values.seconds), sizes }, tell);
     show(rows, crowdText(rows));
+  } else if (bench === "learning" && files.length === 0) {
+    const { learningBench, learningText } = await import("./learning/bench.ts");
+    const { armsOf } = await import("./learning/run.ts");
+    const rules = values.rules === undefined ? {} : { rules: resolve(standing, values.rules) };
+    const wish = {
+      ...rules,
+      seeds: Number(values.seeds),
+      turns: Number(values.turns),
+      arms: armsOf(values.arm),
+      quick,
+    };
+    const report = await learningBench(wish, tell);
+    show(report, learningText(report));
   } else {
     throw new Error(`there is no such bench; there are\n${USAGE}`);
   }

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import type { LearningReport } from "../../checks/bench/learning/bench.ts";
 import type { TurnsReport } from "../../checks/bench/turns.ts";
 import { type WireWishes, wireBench } from "../../checks/bench/wire.ts";
 import { ROOT } from "../../checks/files.ts";
@@ -100,14 +101,6 @@ it.each<[Partial<WireWishes>, string]>([
   await expect(wire(wishes)).rejects.toThrow(says);
 });
 
-it("the cage bench measures handlers and attempts to escape at each level that the machine has", async () => {
-  const { code, out } = await bench("cage", "--json");
-  expect(code).toBe(0);
-  const { attempts, levels } = JSON.parse(out);
-  expect(attempts).toBe(8);
-  expect(levels[0]).toMatchObject({ level: "thread", plain: expect.any(Number), held: expect.any(Number) });
-}, 120_000);
-
 it("a bench that does not exist is answered with those that do", async () => {
   const { code, err } = await bench("walk");
   expect(code).toBe(1);
@@ -162,3 +155,13 @@ it("the crowd bench shows how long 50 senders and a new connection wait", async 
   const waits = { n: expect.any(Number), p50: expect.any(Number), p99: expect.any(Number), max: expect.any(Number) };
   expect(JSON.parse(out)).toMatchObject([{ size: 0, sent: 0, others: waits, health: waits }]);
 }, 120_000);
+
+it("the learning bench shows that corrections stick, and that without them nothing does", async () => {
+  const { code, out, err } = await bench("learning", "--json");
+  expect({ code, err: code === 0 ? "" : err }).toEqual({ code: 0, err: "" });
+  const { arms, poison }: LearningReport = JSON.parse(out);
+  const last = (name: string): number => arms.find(({ arm }) => arm === name)?.last.median ?? Number.NaN;
+  expect(last("on")).toBeLessThan(last("off"));
+  expect(last("off")).toBe(1);
+  expect(poison).toEqual({ campaigns: 5, active: [], waiting: [] });
+}, 240_000);
