@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { allParts } from "../../../app/entry/features.ts";
 import type { ScriptedReply } from "../../../models/index.ts";
-import type { Request } from "../../../protocol/index.ts";
+import { type Request, untrusted } from "../../../protocol/index.ts";
 import { openSqlite } from "../../../store/index.ts";
+import { OPERATOR } from "../../../turn/index.contract.ts";
+import { LIFE_API } from "../../life/index.ts";
 import { distance, unmet } from "./criteria.ts";
 import { readFixtures } from "./fixtures.ts";
 import { type Trial, tryText } from "./gate.ts";
@@ -60,7 +62,7 @@ const follows: Answering = ({ messages, tail }: Request, tried): string | Script
 async function shop() {
   const store = await openSqlite(":memory:", { parts: await allParts() });
   const on = await belled(store, follows);
-  await on.pay(100);
+  await on.runtime.use(LIFE_API).topUp(OPERATOR, on.agent.name, { dollars: 100, note: untrusted("") });
   for (const [contact, ...said] of [
     ["ann", "When do you open?", "Is a red lamp in stock?"],
     ["bob", "Where are you?", "Do you sell lamps?"],

@@ -2,10 +2,10 @@ import { allFeatures, allParts } from "../../../app/entry/features.ts";
 import type { ScriptedReply } from "../../../models/index.ts";
 import type { Request } from "../../../protocol/index.ts";
 import { openStore, type Store } from "../../../store/index.ts";
-import { OPERATOR } from "../../../turn/index.contract.ts";
+import { OPERATOR, sampleAgent, testRuntime } from "../../../turn/index.contract.ts";
 import { featureApi, type TurnSteps } from "../../../turn/index.ts";
+import { cardOf } from "../../../wire/index.ts";
 import type { ApiDeps, Feature } from "../../feature.ts";
-import { DEAR, livingAgent, livingRuntime } from "../../life/index.contract.ts";
 import { TRIED } from "../gate.ts";
 import type { Beside } from "./shadow.ts";
 
@@ -17,6 +17,9 @@ const giving: Feature = {
   operations: [],
   open: () => ({ api: (deps) => DEPS.open(deps) }),
 };
+
+/** What an answer costs that read 5,000 tokens: a cent and a half. */
+const DEAR = { usage: { input: 5_000 } };
 
 /** How the model answers: it rings and saves first, then tells what it did and which learning text its store tries. */
 export type Answering = (request: Request, tried: string) => string | ScriptedReply;
@@ -38,17 +41,14 @@ export async function belled(store: Store, answers: Answering = ringsAndSaves) {
     },
   };
   const script = Array.from({ length: 2_000 }, () => (request: Request) => answers(request, tried));
-  const on = await livingRuntime(
-    script,
-    { credits: { low: 0.2, critical: 0.1, modelCalls: 2 } },
-    {
-      store,
-      agent: livingAgent({ credits: { low: 0.2, critical: 0.1, modelCalls: 2 } }, { history: "transcript" }),
-      parts: {
-        features: [...(await allFeatures()), giving, { name: "test-only-trying", operations: [], steps: trying }],
-      },
+  const on = await testRuntime(script, {
+    store,
+    agent: sampleAgent({ life: { credits: { low: 0.2, critical: 0.1, modelCalls: 2 } } }),
+    parts: {
+      cardOf: () => cardOf("anthropic:claude-sonnet-4-5"),
+      features: [...(await allFeatures()), giving, { name: "test-only-trying", operations: [], steps: trying }],
     },
-  );
+  });
   const beside: Beside = {
     deps: on.runtime.use(DEPS),
     actor: OPERATOR,

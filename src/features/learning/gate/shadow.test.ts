@@ -6,10 +6,11 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { databases, server, title } from "../../../../tests/postgres.ts";
 import { allParts } from "../../../app/entry/features.ts";
-import { contactId } from "../../../protocol/index.ts";
+import { contactId, untrusted } from "../../../protocol/index.ts";
 import { newFolder, plainRows } from "../../../store/index.contract.ts";
 import { openStore } from "../../../store/index.ts";
 import { OPERATOR } from "../../../turn/index.contract.ts";
+import { LIFE_API } from "../../life/index.ts";
 import { belled } from "./shadow.contract.ts";
 import { answerAgain, answerFixture } from "./shadow.ts";
 
@@ -28,7 +29,7 @@ async function stand(address: string) {
   const store = await openStore(address, { parts: await allParts() });
   onTestFinished(() => store.close());
   const on = await belled(store);
-  await on.pay(1);
+  await on.runtime.use(LIFE_API).topUp(OPERATOR, on.agent.name, { dollars: 1, note: untrusted("") });
   const thread = await on.open();
   await on.say(thread, "Where is my bell? Ring it, please.", { replyTo: "outbox" });
   const [turn] = await on.runtime.turns(OPERATOR, thread.id);
