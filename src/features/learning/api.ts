@@ -1,7 +1,7 @@
 import type { AgentName, Allowed, TextMove, Untrusted } from "../../protocol/index.ts";
 import { featureApi } from "../../turn/index.ts";
 import type { Digesting } from "./digest.ts";
-import type { TrialApi } from "./gate/index.ts";
+import type { TrialApi } from "./gate.ts";
 import type { Lesson } from "./lessons.ts";
 import type { DigestEnd, Rate, Version } from "./versions.ts";
 

@@ -1,7 +1,7 @@
 /** What judges a learning text before anybody is asked about it: recorded turns and the organization's fixtures, run with it and without it. */
 
 import { z } from "zod";
-import type { Allowed, LayerId } from "../../protocol/index.ts";
+import type { AgentName, Allowed, LayerId } from "../../protocol/index.ts";
 import type { AgentOwner, Store } from "../../store/index.ts";
 import { list } from "../fields.ts";
 
@@ -50,3 +50,21 @@ export type Gate = (
  * nothing stands here.
  */
 export const TRIED = new WeakMap<Store, { readonly text: string | undefined }>();
+
+/** Who follows a trial, and who may end it. */
+export interface TrialFollowing {
+  readonly signal: AbortSignal;
+  readonly progress: (says: string, share?: number) => void;
+}
+
+export interface TrialApi {
+  /** For the digest: nobody follows it. */
+  readonly gate: Gate;
+  /** Tries a text by hand. Nothing of it is kept but that it was tried. @throws StrataError `agent_not_found`, `text_not_found`, `config_invalid` */
+  tryLearning(
+    actor: Allowed<"operate">,
+    agent: AgentName,
+    text: string,
+    following: TrialFollowing,
+  ): Promise<GateReport>;
+}

@@ -5,32 +5,19 @@
 
 import { join } from "node:path";
 import { number, type Style, setIn, table } from "../../../print/index.ts";
-import { type Agent, type AgentName, type Allowed, type LayerId, StrataError } from "../../../protocol/index.ts";
+import { type Agent, type Allowed, type LayerId, StrataError } from "../../../protocol/index.ts";
 import { accessTo, agentNamed, recordAct } from "../../../turn/index.ts";
 import type { ApiDeps } from "../../feature.ts";
 import { FIELDS, OF_AGENT } from "../../fields.ts";
 import type { FilePorts } from "../../files/index.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { LEARNING_API } from "../api.ts";
-import { type Candidate, GATE_REPORT, type Gate, type GateReport } from "../gate.ts";
+import { type Candidate, GATE_REPORT, type GateReport, type TrialApi, type TrialFollowing } from "../gate.ts";
 import { type Fixture, MOST_CHARACTERS, readFixtures } from "./fixtures.ts";
 import { MOST_TURNS, tryText } from "./gate.ts";
 
 /** How far a trial goes where the agent does not say. */
 const USUAL = { turns: MOST_TURNS, dollars: 1 };
-
-/** Who follows a trial, and who may end it. */
-interface Following {
-  readonly signal: AbortSignal;
-  readonly progress: (says: string, share?: number) => void;
-}
-
-export interface TrialApi {
-  /** For the digest: nobody follows it. */
-  readonly gate: Gate;
-  /** Tries a text by hand. Nothing of it is kept but that it was tried. @throws StrataError `agent_not_found`, `text_not_found`, `config_invalid` */
-  tryLearning(actor: Allowed<"operate">, agent: AgentName, text: string, following: Following): Promise<GateReport>;
-}
 
 /** The functions of trials. */
 export function trialApi(deps: ApiDeps, { disk }: FilePorts): TrialApi {
@@ -38,7 +25,7 @@ export function trialApi(deps: ApiDeps, { disk }: FilePorts): TrialApi {
     actor: Allowed<"operate">,
     agent: Agent,
     candidate: Pick<Candidate, "text" | "parent">,
-    following: Following,
+    following: TrialFollowing,
   ): Promise<GateReport> => {
     const trial = agent.learning?.trial ?? USUAL;
     const fixtures = await fixturesOf(agent, disk);
