@@ -206,7 +206,7 @@ function commonOf(one: readonly string[], other: readonly string[]): readonly (r
   return common;
 }
 
-/** A sentence that was reworded goes with what it became; of the others, one takes the place of one, and the rest stand alone. */
+/** A sentence that was reworded goes with what it became; of the others, one takes the place of one, and the last of all that is left. */
 function matched(removed: readonly string[], added: readonly string[]): readonly Pair[] {
   const left = [...removed];
   const made: (Pair & { readonly place: number })[] = [];
@@ -218,7 +218,11 @@ function matched(removed: readonly string[], added: readonly string[]): readonly
     if (near.same < REWORDED) alone.push(place);
     else made.push({ removed: left.splice(left.indexOf(near.one), 1)[0] ?? "", added: sentence, place });
   }
-  for (const place of alone) made.push({ removed: left.shift() ?? "", added: added[place] ?? "", place });
+  // What was written anew takes the place of all that is gone there.
+  for (const [i, place] of alone.entries()) {
+    const gone = left.splice(0, i === alone.length - 1 ? left.length : 1);
+    made.push({ removed: gone.join(" "), added: added[place] ?? "", place });
+  }
   const changed = made.sort((a, b) => a.place - b.place).map(({ place: _, ...pair }) => pair);
   return [...changed, ...left.map((one) => ({ removed: one, added: "" }))];
 }

@@ -145,6 +145,15 @@ describe("a correction in a request", () => {
     expect(on.tail()).toContain("$25");
   });
 
+  it("004.24 is found again where a whole draft was written anew", async () => {
+    const long = "Hello! I cannot say. We have many prices. Please look at our page. Have a nice day, dear friend.";
+    const on = await office([long, "Fine."]);
+    await on.correct("ann", "What does a battery swap cost?", RIGHT);
+    expect(await on.lessons()).toMatchObject([{ instead: RIGHT }]);
+    await on.ask("ann", "And one more battery swap?");
+    expect(on.tail()).toContain(`This was sent instead: ${RIGHT}`);
+  });
+
   it("004.43 is told of a turn by ids and counts, and by nobody's words", async () => {
     const on = await office([SWAP, "Fine."]);
     const draft = await on.correct("ann", "What does a battery swap cost?", RIGHT);

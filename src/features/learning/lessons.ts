@@ -212,10 +212,14 @@ export function chosenFor(message: string, all: readonly Correction[], most: num
     same,
     abouts: same.map(({ situation, wrong }) => contentTerms(`${situation} ${wrong}`)),
   }));
-  // What all messages of a contact have in common says nothing about which of them are alike.
+  // What all messages of a contact have in common says nothing about which of them are alike. One draft may have taught several lessons.
   const count = new Map<string, number>();
-  for (const { abouts } of lessons)
+  const counted = new Set<string>();
+  for (const { same, abouts } of lessons) {
+    if (same.some(({ origin }) => counted.has(origin))) continue;
+    for (const { origin } of same) counted.add(origin);
     for (const term of new Set(abouts.flatMap((one) => [...one]))) count.set(term, (count.get(term) ?? 0) + 1);
+  }
   const weight = (terms: readonly string[]): number => terms.reduce((sum, term) => sum + 1 / (count.get(term) ?? 1), 0);
   const likeness = (one: ReadonlySet<string>, other: ReadonlySet<string>): number => {
     const shared = [...one].filter((term) => other.has(term));
