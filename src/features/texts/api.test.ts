@@ -270,6 +270,8 @@ describe("what waits for an operator", () => {
       {
         agent: "automaton",
         approvals: 0,
+        drafts: { open: 0, overdue: 0 },
+        escalations: { open: 0, overdue: 0 },
         proposals: 1,
         proposed: [{ layer: "inbox", n: 1, parent: 0, inputs: "contact" }],
         edited: [],
