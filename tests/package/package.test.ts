@@ -45,7 +45,7 @@ const KINDS = [
   // What the guard of layer texts reads: weights, kinds of words, languages, look-alikes.
   /^dist\/guard\/override\/[a-z]+\.json$/,
   /^schema\/strata\.schema\.json$/,
-  /^blueprints\/[a-z-]+\/(strata\.(yaml|lock)|layers\/[\w-]+\.md)$/,
+  /^blueprints\/[a-z-]+\/(strata\.(yaml|lock)|layers\/[\w-]+\.md|handlers\/[\w-]+\.ts)$/,
 ];
 
 describe("the packed package", () => {

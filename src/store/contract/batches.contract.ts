@@ -368,7 +368,13 @@ function looking(openStore: OpenStore): void {
       const store = await waiting(openStore, ["ann", "bob", "cid"]);
       const found = await store.waitingThreads(OWNER, wish);
       const [ann, bob, cid] = await store.inbox(OWNER, { now: NOW, limit: 9 });
-      expect(found).toEqual([ann, bob, cid].map((one) => ({ thread: one?.event.thread, first: one?.event.id })));
+      expect(found).toEqual(
+        [ann, bob, cid].map((one) => ({
+          thread: one?.event.thread,
+          first: one?.event.id,
+          contact: one?.contact,
+        })),
+      );
       const [held] = await store.threads(ANN, 1);
       if (held === undefined) throw new Error("no thread");
       const claim = await take(store, held);
