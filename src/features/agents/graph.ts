@@ -1,6 +1,6 @@
 /** Who may ask whom, as a drawing. */
 import { z } from "zod";
-import type { Agent, Allowed } from "../../protocol/index.ts";
+import { type Agent, type Allowed, isKept } from "../../protocol/index.ts";
 import { list } from "../fields.ts";
 import { type OperationContext, operation } from "../operation.ts";
 
@@ -61,7 +61,7 @@ async function runningEdges(
       if (caller === undefined || parties?.target !== name) continue;
       const newest = { limit: 2, after: { at: Math.max(0, turns - 1), id: "" } };
       const last = (await runtime.turns(actor, id, newest)).at(-1);
-      if (last?.status === "done") continue;
+      if (last !== undefined && isKept(last) && last.status !== "waiting") continue;
       const edge = `${parties.initiator} ${name}`;
       counts.set(edge, (counts.get(edge) ?? 0) + 1);
     }

@@ -166,7 +166,7 @@ const SEARCHED = 200;
 export async function closedPoint({ store }: Parts, thread: Thread): Promise<Point> {
   const { scope, id, turns } = thread;
   const found = await store.turns(scope, id, { limit: SEARCHED, after: { at: Math.max(0, turns - SEARCHED), id: "" } });
-  const last = found.findLast(({ status, batch }) => status === "done" && batch === undefined);
+  const last = found.findLast((turn) => isKept(turn) && turn.status !== "waiting" && turn.batch === undefined);
   return last === undefined ? start(thread) : { thread: id, turn: last.id };
 }
 
