@@ -195,6 +195,7 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
     moreFromFiles: [[7]],
     introduction: [['"reviewer"']],
     yourTask: [['"reviewer"', { modelCalls: "4 model calls", toolCalls: "8 tool calls", seconds: "60 seconds" }]],
+    delegated: [["greeter"]],
     noSuchSubagent: [
       ['"reviwer"', '; did you mean "reviewer"?'],
       ['"reviwer"', ", nor any other."],

@@ -167,7 +167,8 @@ export function toSlot(row: WithText<Row<"slot">> & Pick<Row<"thread">, "initiat
   const asker = kind === "peer" && row.text !== null ? toEventText(row.text).name : undefined;
   const named = asker ?? (isReply || speaker === "contact" ? contact : speaker);
   const { initiator, target } = partiesIn(row).parties ?? { initiator: named, target: agent };
-  const [from, to] = isReply ? [target, initiator] : [initiator, target];
+  // One that was asked may tell something on the thread of whoever asked.
+  const [from, to] = isReply ? [target, initiator] : [asker ?? initiator, target];
   return { thread, index, turn, from, to, kind, text: slotText(row), ...payloadIn(row), at };
 }
 

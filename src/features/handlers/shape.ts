@@ -53,7 +53,8 @@ export async function inputOf(turn: RunningTurn, call: ModelCall): Promise<Handl
   const refused = ran.has(turn) ? refusedIn(call) : undefined;
   ran.add(turn);
   if (refused !== undefined) return { payload: NOT_ASKED, metadata: { ...whose, ...refused }, history };
-  const event = call.events.at(-1);
+  // What a peer tells beside its answer stands in the history.
+  const event = call.events.findLast(({ kind }) => kind !== "peer") ?? call.events.at(-1);
   const { type, payload } = payloadIn(event ?? { content: [] });
   const asked = thread.parties?.initiator ?? thread.scope.contact;
   return {

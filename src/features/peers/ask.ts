@@ -13,6 +13,7 @@ import {
   type ToolOutcome,
   type Trust,
   threadId,
+  toolName,
   untrusted,
 } from "../../protocol/index.ts";
 import type { Caller, Start, Thread } from "../../store/index.ts";
@@ -26,7 +27,7 @@ import {
   type RunningTurn,
 } from "../../turn/index.ts";
 import { refused } from "../../turn/tools/index.ts";
-import { PEER } from "../subagents/index.ts";
+import { ENQUEUE_PARENT, PEER, withDelegation } from "../subagents/index.ts";
 import { ASK, type Edge } from "./config.ts";
 import { answerTypeOf, payloadFinding } from "./payload.ts";
 import { sharedWith } from "./share.ts";
@@ -72,7 +73,7 @@ export async function askPeer(
   if (reserved.modelCalls < 1) return refused(noModelCall(name));
   const { thread } = turn.lease.claim;
   const forkedFrom = edge.share === "fork" ? await closedPoint(parts, thread) : undefined;
-  const agent = forkedFrom ? await agentAt(parts, thread) : overEdge(callee, edge);
+  const agent = forkedFrom ? await agentAt(parts, thread) : overEdge(callee, edge, setup.agent.name);
   await keepVersion(parts, agent);
   // The agent's own words, and no more than what led to them.
   const trust = lowestTrust(["agent", context.taint, ...(shared ? [shared.trust] : [])]);
@@ -116,12 +117,15 @@ function reservedOf(left: Budgets["turn"], own: Budgets["turn"]): NonNullable<La
   };
 }
 
-/** The agent that answers: the peer as it is declared, with the tools that the edge leaves it. */
-function overEdge(callee: Agent, { tools }: Edge): Agent {
-  if (tools === undefined) return callee;
+/** The agent that answers: the peer as it is declared, with the tools that the edge leaves it, and the one that tells its caller something. */
+function overEdge(callee: Agent, { tools, updates }: Edge, by: string): Agent {
+  if (tools === undefined && !updates) return callee;
   const { version: _, ...agent } = callee;
-  const may = (tool: string): boolean => tools.includes(tool) || tool.startsWith(ASK);
-  return sealAgent({ ...agent, tools: agent.tools.filter(may) });
+  const may = (tool: string): boolean => tools === undefined || tools.includes(tool) || tool.startsWith(ASK);
+  const kept = agent.tools.filter(may);
+  if (!updates) return sealAgent({ ...agent, tools: kept });
+  const told = [...new Set([...kept, toolName(ENQUEUE_PARENT)])].sort();
+  return sealAgent({ ...agent, tools: told, layers: withDelegation(agent.layers, by) });
 }
 
 interface Question {

@@ -34,6 +34,12 @@ const PEER = z.strictObject({
     .describe(
       "What of its conversation the asked agent is shown with each question: `none`, `summary` (which its own model writes), `{last: N}`, `full`, or `fork`: an agent that asks itself goes on from its own conversation, up to its last finished reply. Default: `none`.",
     ),
+  updates: z
+    .boolean()
+    .optional()
+    .describe(
+      "Whether the asked agent may tell this one something before it answers, with the tool `enqueue_parent`. Default: false.",
+    ),
   seconds: z
     .int()
     .min(1)
@@ -54,7 +60,7 @@ const PEERS = z
   .max(50)
   .optional()
   .describe(
-    "The agents that it may ask, each by a tool of its own, `ask_` and the name: names, or maps with `name`, `tools`, `share` and `seconds`. Default: nobody.",
+    "The agents that it may ask, each by a tool of its own, `ask_` and the name: names, or maps with `name`, `tools`, `share`, `seconds` and `updates`. Default: nobody.",
   );
 type WrittenPeers = z.output<typeof PEERS>;
 
@@ -76,6 +82,7 @@ const STORED_PEERS = z
       tools: z.exactOptional(z.array(z.string()).readonly()),
       share: z.exactOptional(STORED_SHARE),
       seconds: z.exactOptional(z.number()),
+      updates: z.exactOptional(z.literal(true)),
     }),
   )
   .readonly();
@@ -99,7 +106,7 @@ function payloadAt(place: KeyPlace, name: string): Payload {
 function freezePeers(value: WrittenPeers, place: KeyPlace): readonly Edge[] | undefined {
   if (value === undefined || value.length === 0) return undefined;
   return value.flatMap((one): Edge[] => {
-    const { name, tools, share = "none", seconds } = typeof one === "string" ? { name: one } : one;
+    const { name, tools, share = "none", seconds, updates } = typeof one === "string" ? { name: one } : one;
     const callee = place.agents[name];
     // It was refused.
     if (callee === undefined) return [];
@@ -112,6 +119,7 @@ function freezePeers(value: WrittenPeers, place: KeyPlace): readonly Edge[] | un
         ...(tools && { tools }),
         ...(share !== "none" && { share }),
         ...(seconds && { seconds }),
+        ...(updates && { updates }),
       },
     ];
   });
@@ -128,7 +136,9 @@ function checkPeers(value: WrittenPeers, place: KeyPlace): void {
       refuse([i], "the name of a peer becomes a tool's: at most 60 of a-z, 0-9, `_` and `-`, and no `.`");
     const one = value?.[i];
     const own = agents[name]?.tools.map((tool) => (typeof tool === "string" ? tool : tool.name));
-    const { tools = [], share } = typeof one === "object" ? one : { share: undefined };
+    const { tools = [], share, updates } = typeof one === "object" ? one : { share: undefined };
+    if (updates && (share === "fork" || agents[name]?.layers.length === 0))
+      refuse([i, "updates"], "`enqueue_parent` is a tool, and a fork or an agent without layers gets none: leave it out");
     if (share === "fork") checkFork(i, { name, tools }, place);
     for (const [n, tool] of tools.entries())
       if (own !== undefined && !own.includes(tool))

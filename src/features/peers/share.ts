@@ -97,11 +97,12 @@ function saidIn(turn: RunningTurn, { events, end, requests, steps, endedAt }: Tu
 /** What others said. Results of calls are no part of the conversation, and neither is what the platform says, or what a peer was itself shown (law 12). */
 function saidBy({ lease }: RunningTurn, events: readonly StoredEvent[]): readonly Said[] {
   const { scope, parties } = lease.claim.thread;
-  return events.flatMap(({ content, trust, at, answers, kind }): readonly Said[] => {
+  return events.flatMap(({ content, trust, at, answers, kind, name }): readonly Said[] => {
     if (answers !== undefined || trust === "platform") return [];
     const payloads = content.filter((part) => part.type === "payload");
     const words = (payloads.length > 0 ? payloads : content).flatMap((part) => (isMedia(part) ? [] : [partText(part)]));
-    const from = parties?.initiator ?? (kind === "instruction" ? trust : scope.contact);
+    const asker = kind === "peer" ? name : undefined;
+    const from = asker ?? parties?.initiator ?? (kind === "instruction" ? trust : scope.contact);
     return words.length === 0 ? [] : [{ line: lineOf(from, at, words.join("\n")), trust }];
   });
 }

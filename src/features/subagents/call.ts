@@ -37,6 +37,7 @@ import { refused } from "../../turn/tools/index.ts";
 import type { ToolDeps } from "../feature.ts";
 import { PEER } from "./config.ts";
 import { type Definition, definitionsOf, isNamed, toolsOf } from "./definitions.ts";
+import { withDelegation } from "./parent.ts";
 import {
   answered,
   failed,
@@ -203,10 +204,11 @@ function subagentOf(
   const budgets = within(agent.budgets, rules?.limits);
   const { seconds } = budgets.turn;
   const own = instructionsOf(definition, { ...reserved, seconds }, { vault: parts.vault, layers: agent.layers });
+  const layers = inPromptOrder([...agent.layers, own]);
   return sealAgent({
     ...agent,
     ...(rules && depth > 0 && { subagents: { ...rules, depth } }),
-    layers: inPromptOrder([...agent.layers, own]),
+    layers: rules?.updates ? withDelegation(layers, setup.agent.name) : layers,
     tools: toolsOf(setup.agent, definition, parts.tools),
     history: "transcript",
     mode: definition.mode,

@@ -5,6 +5,9 @@ import { MODES, type OwnChannel, trusted } from "../../protocol/index.ts";
 /** The tool by which an agent asks one of its sub-agents. */
 export const CALL_SUBAGENT = "call_subagent";
 
+/** The tool by which an agent that was asked tells its caller something before it answers. */
+export const ENQUEUE_PARENT = "enqueue_parent";
+
 /** The channel of what agents ask each other: one thread for each call. */
 export const PEER = {
   name: "peer",
@@ -65,6 +68,12 @@ const SUBAGENTS = z
       "Tools that sub-agents may call, of the agent's own, where nothing else is said. Default: those that change nothing.",
     ),
     depth: z.int().min(1).max(3).default(1).describe("How deep they may call each other: with 1, they call none."),
+    updates: z
+      .boolean()
+      .optional()
+      .describe(
+        "Whether they may tell their caller something before they answer, with the tool `enqueue_parent`. Default: false.",
+      ),
     limits: LIMITS.prefault({}).describe(
       "How far one call may go, at most to what is left of its caller's own limits.",
     ),
@@ -93,6 +102,7 @@ const STORED = z
     fromFiles: z.boolean(),
     tools: z.exactOptional(z.array(z.string()).readonly()),
     depth: z.number(),
+    updates: z.exactOptional(z.literal(true)),
     limits: z
       .strictObject({
         tokens: z.exactOptional(z.number()),
@@ -140,7 +150,7 @@ export const KEYS = {
     tools: (value: Written) => (value === undefined ? [] : [CALL_SUBAGENT]),
     freeze: (value: Written, { textOf }) => {
       if (value === undefined) return undefined;
-      const { defined, fromFiles, tools, depth, limits } = value;
+      const { defined, fromFiles, tools, depth, limits, updates } = value;
       return {
         defined: defined.map(({ name, description, tools: its, mode, share, ...written }, i) => ({
           name,
@@ -153,6 +163,7 @@ export const KEYS = {
         fromFiles,
         depth,
         ...(tools && { tools }),
+        ...(updates && { updates }),
         limits: limitsOf(limits),
       };
     },

@@ -11,7 +11,7 @@ import type { Store } from "../../store/index.ts";
 import type { Toolset } from "../../turn/tools/index.ts";
 import { type FileProblem, subagentsOf } from "../files/index.ts";
 import type { ProjectDisk } from "../project-disk.ts";
-import { CALL_SUBAGENT } from "./config.ts";
+import { CALL_SUBAGENT, ENQUEUE_PARENT } from "./config.ts";
 
 /** A sub-agent as it is declared, or as an AGENTS.md defines it. */
 export interface Definition {
@@ -85,8 +85,10 @@ export function toolsOf(agent: Agent, definition: Definition, tools: Toolset): r
   const named = definition.tools ?? rules?.tools;
   const may = (tool: ToolName): boolean =>
     named === undefined ? tools.get(tool)?.effect === "none" : named.includes(tool);
-  const own = agent.tools.filter((tool) => tool !== CALL_SUBAGENT && tool !== REPLY_TOOL && may(tool));
-  return (rules?.depth ?? 1) > 1 ? [...own, toolName(CALL_SUBAGENT)].sort() : own;
+  const platforms: readonly string[] = [CALL_SUBAGENT, ENQUEUE_PARENT, REPLY_TOOL];
+  const own = agent.tools.filter((tool) => !platforms.includes(tool) && may(tool));
+  const added = [...((rules?.depth ?? 1) > 1 ? [CALL_SUBAGENT] : []), ...(rules?.updates ? [ENQUEUE_PARENT] : [])];
+  return added.length === 0 ? own : [...own, ...added.map(toolName)].sort();
 }
 
 /** The sub-agents of an AGENTS.md that cannot be called, for lint. Its files are read as they are declared: no approval is looked up. */

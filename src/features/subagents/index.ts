@@ -20,10 +20,12 @@ import { operation } from "../operation.ts";
 import { callSubagent, endLeftOver, saidToCaller } from "./call.ts";
 import { CALL_SUBAGENT, KEYS, PEER } from "./config.ts";
 import { DECLARED, type Definition, definitionsOf, type LeftOut, toolsOf } from "./definitions.ts";
+import { parentTool } from "./parent.ts";
 import { description, FROM_FILES, moreFromFiles, NO_SUBAGENTS } from "./wording.ts";
 
-export { PEER } from "./config.ts";
+export { ENQUEUE_PARENT, PEER } from "./config.ts";
 export { subagentProblems } from "./definitions.ts";
+export { withDelegation } from "./parent.ts";
 
 /** What operators see of an agent's sub-agents. @throws StrataError `not_allowed`, `agent_not_found` */
 export interface SubagentApi {
@@ -157,7 +159,7 @@ export const FEATURE: Feature<FilePorts> = {
   needs: ["files"],
   keys: KEYS,
   channels: [PEER],
-  tools: (world) => [{ ...callTool(world), schemaFor: (agent) => callTool(world, agent).schema }],
+  tools: (world) => [{ ...callTool(world), schemaFor: (agent) => callTool(world, agent).schema }, parentTool()],
   steps: { onStart: endLeftOver, saidToCaller },
   operations: [list],
   open: (world) => ({

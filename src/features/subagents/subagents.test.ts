@@ -234,6 +234,31 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     expect(told(sent[1])).toContain('there is no sub-agent \\"scribe\\"');
   });
 
+  it("004.6 tells its caller something before it answers, where `updates` says so, with the trust of what led to it", async () => {
+    const word = { parts: [{ call: "enqueue_parent", id: "word", input: { text: "The disk is full." } }] };
+    const script = [ask(), word, "Line 3 is wrong.", "Done."];
+    const { open, say, sent, runtime } = await calling(script, { rules: { updates: true } });
+    const thread = await open();
+    await say(thread, "Review it.");
+    expect(systemOf(sent[1])).toMatch(/# Delegated\nThe agent \S+ has given you this task/);
+    expect(sent[1]?.prefix.tools.map(({ name }) => name)).toEqual(["enqueue_parent", "look", "send"]);
+    expect(sent[0]?.prefix.tools.map(({ name }) => name)).not.toContain("enqueue_parent");
+    expect(sent).toHaveLength(4);
+    expect(told(sent[3])).toMatch(/\[peer · contact · [^\]]+\]\\n\|@ Reviewer\\n\| The disk is full\./);
+    expect(JSON.stringify(sent[3]?.messages)).toContain("Line 3 is wrong.");
+    expect(await runtime.slots(OPERATOR, thread.id)).toMatchObject([
+      { kind: "message" },
+      { kind: "peer", from: "Reviewer", to: thread.scope.agent, text: "The disk is full." },
+      { kind: "reply" },
+    ]);
+    const none = await calling(script);
+    await none.instruct(await none.open());
+    expect(told(none.sent[2])).toContain('"failed":true');
+    const clean = await calling(script, { rules: { updates: true } });
+    await clean.instruct(await clean.open());
+    expect(told(clean.sent[3])).toContain("[peer · agent · ");
+  });
+
   it("law 6: is tainted where its caller is, acts on no word of a contact, and asks no person by itself", async () => {
     const script = [ask(), use("send"), "Sent.", "Done."];
     const clean = await calling(script);

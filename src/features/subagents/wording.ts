@@ -45,3 +45,13 @@ export const stopped = (
   where: string,
   { by, text }: { readonly by: string; readonly text: string },
 ): string => `${name} answered${where}, and was stopped by ${by}:\n${text}`;
+
+/** The layer of an agent that may tell its caller something, and the tool for that. */
+export const delegated = (by: string): string =>
+  `# Delegated
+The agent ${by} has given you this task and waits for your answer. With \`enqueue_parent\` you can tell it something before you answer: what it should know even if your answer comes late, or never. It reads that when it goes on, as information, and cannot reply. Your reply is still your answer: what belongs there needs no call.`;
+export const ENQUEUE_DESCRIPTION =
+  "Tells the agent that gave you this task something before you answer. It does not end your task, and nobody replies.";
+export const ENQUEUE_TEXT = "What it should know.";
+export const ENQUEUED = "It will be told. Continue with your task.";
+export const NO_PARENT = "Not sent: no other agent asked for this. Say it in your reply.";

@@ -73,7 +73,7 @@ const TURN = "turn.org = open_call.org and turn.agent = open_call.agent and turn
 const QUESTIONS = `select event.*, ${TEXT_OF("event")} as text, thread.initiator, thread.target, turn.seq as turn_seq from thread
   join open_call on ${CALL} and open_call.id = thread.caller_call join turn on ${TURN} and turn.id = open_call.turn
   join event on event.org = thread.org and event.agent = thread.agent and event.contact = thread.contact and event.thread = thread.id
-  where thread.org = ? and thread.contact = ? and thread.caller_agent = ? and thread.caller_thread = ? and event.kind = 'peer'
+  where thread.org = ? and thread.contact = ? and thread.caller_agent = ? and thread.caller_thread = ? and event.kind = 'peer' and event.seq = 1
   order by turn.seq desc, event.seq desc limit ?`;
 
 const ANSWERS = `select event.*, ${TEXT_OF("event")} as text, null as initiator, null as target, turn.seq as turn_seq from event
