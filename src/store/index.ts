@@ -88,8 +88,8 @@ export type {
 } from "./store.ts";
 export { batchMemberOf } from "./threads/batch-members.ts";
 export { addEvents } from "./threads/events.ts";
-export { TELL_CALLER } from "./threads/tell-caller.ts";
 export { callLeftOpen } from "./threads/open-calls.ts";
+export { TELL_CALLER } from "./threads/tell-caller.ts";
 export { openRow } from "./threads/threads.ts";
 export { addLateReply } from "./turns/apply-turn.ts";
 export { leases } from "./turns/claims.ts";

@@ -138,7 +138,10 @@ function checkPeers(value: WrittenPeers, place: KeyPlace): void {
     const own = agents[name]?.tools.map((tool) => (typeof tool === "string" ? tool : tool.name));
     const { tools = [], share, updates } = typeof one === "object" ? one : { share: undefined };
     if (updates && (share === "fork" || agents[name]?.layers.length === 0))
-      refuse([i, "updates"], "`enqueue_parent` is a tool, and a fork or an agent without layers gets none: leave it out");
+      refuse(
+        [i, "updates"],
+        "`enqueue_parent` is a tool, and a fork or an agent without layers gets none: leave it out",
+      );
     if (share === "fork") checkFork(i, { name, tools }, place);
     for (const [n, tool] of tools.entries())
       if (own !== undefined && !own.includes(tool))

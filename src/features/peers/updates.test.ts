@@ -146,9 +146,9 @@ async function inManyPrograms(store: Store, scripts: Scripts, yaml = UPDATES) {
   const seen: (readonly string[])[] = [];
   for (let n = 1; n < 20; n++) {
     const on = await chain(yaml, left, { store, holder: `program-${n}` });
-    const due = (await Promise.all(
-      ["greeter", "shouter", "stranger"].map((name) => on.runtime.dueRuns(OPERATOR, agentName(name))),
-    )).flat();
+    const due = (
+      await Promise.all(["greeter", "shouter", "stranger"].map((name) => on.runtime.dueRuns(OPERATOR, agentName(name))))
+    ).flat();
     const next = (await store.pending(thread.scope, thread.id)).length > 0 ? thread : due[0];
     if (next === undefined) break;
     await collect(on.runtime.runDue(OPERATOR, next));
@@ -188,7 +188,8 @@ describe("004.6 what is told where nobody waits for the answer any more", () => 
     await collect(on.runtime.runDue(OPERATOR, thread));
     const [called] = await on.asked("shouter");
     if (called === undefined) throw new Error("nobody was asked");
-    const left = async () => (await on.store.untaken(thread.scope, thread.id)).map(({ kind, status }) => [kind, status]);
+    const left = async () =>
+      (await on.store.untaken(thread.scope, thread.id)).map(({ kind, status }) => [kind, status]);
     return { ...on, thread, called, left };
   }
 
