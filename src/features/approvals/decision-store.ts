@@ -14,7 +14,17 @@ import {
   type Trust,
   type TurnId,
 } from "../../protocol/index.ts";
-import { append, type Finding, owner, plain, problem, type Tx, tables } from "../../store/index.ts";
+import {
+  type AgentOwner,
+  append,
+  atMost,
+  type Finding,
+  owner,
+  plain,
+  problem,
+  type Tx,
+  tables,
+} from "../../store/index.ts";
 
 /** `input`, `note` and `outcome` name pieces; `schema` digests that of the tool. */
 export interface ApprovalTable extends ContactScope {
@@ -98,6 +108,19 @@ export const decisionLink = (row: Omit<DecisionTable, "link">): string => {
   const { agent, approval, n, status, by, by_id, note, outcome, at } = row;
   return canonicalJson({ decision: { agent, approval, n, status, by, by_id, note, outcome, at } });
 };
+
+/** Questions that a person answered, in the order of the record from a link on: where each is, and nobody's words. */
+export const answeredAfter = (
+  tx: Tx,
+  { org, agent }: AgentOwner,
+  link: number,
+  limit: number,
+): Promise<readonly Pick<DecisionTable, "org" | "agent" | "contact" | "approval" | "link">[]> =>
+  tx.all(plain(ANSWERED, org, agent, link, atMost(limit)));
+
+const ANSWERED = `select one.org, one.agent, one.contact, one.approval, one.link from approval_decision as one
+  join approval on approval.org = one.org and approval.agent = one.agent and approval.contact = one.contact and approval.id = one.approval
+  where one.org = ? and one.agent = ? and one.link > ? and one.status = 'done' and approval.due is not null order by one.link limit ?`;
 
 /** A call's columns say what its decisions say; of one from before these were linked, they fit together. */
 export async function checkStates(tx: Tx, org: OrgId): Promise<readonly Finding[]> {

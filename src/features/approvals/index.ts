@@ -185,7 +185,7 @@ const resolving = (id: string): string => `\`strata approval resolve ${id} --not
 
 export { ESCALATION_API, type EscalationApi, openQuestions } from "./escalation.ts";
 export { APPROVAL_STORE } from "./store.ts";
-export { ESCALATE } from "./tools.ts";
+export { ESCALATE, QUESTION } from "./tools.ts";
 
 export const FEATURE: Feature = {
   name: "approvals",

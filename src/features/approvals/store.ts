@@ -43,6 +43,7 @@ import {
 import {
   ALREADY_DECIDED,
   type ApprovalTable,
+  answeredAfter,
   type Change,
   checkStates,
   type DecisionTable,
@@ -132,6 +133,8 @@ export const APPROVAL_STORE = {
     /** Newest first. A scope with `contact: null` lists those of all contacts of the agent. */
     approvals: reading(approvals),
     approval: reading(approval),
+    /** Questions that a person answered, in the order of the record from a link on. */
+    answeredAfter: reading(answeredAfter),
     /**
      * Decides about a waiting call: of two decisions, the second is refused.
      * @throws StrataError `approval_not_found`, `approval_decided`, `thread_not_found` when its contact was erased

@@ -24,7 +24,7 @@ const MOST_SENTENCES = 200;
 export const MOST_CHANGES = 8;
 
 /** So many words in a row that the contact said make what holds them the contact's. */
-const QUOTED_RUN = 4;
+export const QUOTED_RUN = 4;
 /** A shorter run is no quotation: people share phrases. */
 const SHARED_RUN = 3;
 /** An addition of which so much stands in what the contact said is the contact's own. */

@@ -18,6 +18,7 @@ import {
   SELF,
   type StoredEvent,
   type StoreWrite,
+  StrataError,
   type Trust,
   type TurnId,
   threadId,
@@ -41,7 +42,7 @@ import { longestRun } from "./changes.ts";
 import { type Lesson, lessonsFrom, MOST_SOURCES } from "./lessons.ts";
 import { anchorsOf, asText, LONGEST_RULE, MOST_RULES, ruleKey, rulesOf } from "./rules.ts";
 import { LEARNING_STORE, type LessonSource } from "./store.ts";
-import { correctionText, digestTask, lessonText } from "./wording.ts";
+import { correctionText, digestTask, lessonText, ownLessonText } from "./wording.ts";
 
 /** The channel on which digests are made. */
 export const DIGEST = { name: "learning", holds: "the record of learning digests" } as const satisfies OwnChannel;
@@ -98,7 +99,7 @@ export async function materialFor({ store }: TurnParts, agent: Agent): Promise<M
     ...made.filter(({ verdict }) => verdict?.verdict === "refused").map(({ body }) => body),
   ].flatMap((text) => rulesOf(text).map(ruleKey));
   const lessons = lessonsFrom(sources, dismissed)
-    .filter((one) => isWorth(one) && !isDigested(one, made) && (mode === "approval" || isOwnWord(one)))
+    .filter((one) => isWorth(one) && !isDigested(one, made) && (mode === "approval" || speaksAlone(one)))
     .sort((a, b) => b.support - a.support || b.at - a.at)
     .slice(0, MOST_LESSONS);
   return {
@@ -113,6 +114,9 @@ const isWorth = ({ state, kind, support, confidence, instead }: Lesson): boolean
   state === "open" &&
   (kind !== "failure" || instead !== "") &&
   (support >= LEAST_SUPPORT || confidence >= LEAST_CONFIDENCE);
+
+/** Whether it says something without a word that is or may be a contact's. What was left out of a draft does not, nor an answer without its question. */
+const speaksAlone = (lesson: Lesson): boolean => isOwnWord(lesson) && lesson.kind === "edit" && lesson.instead !== "";
 
 export const isOwnWord = ({ trust }: Pick<Lesson, "trust">): boolean => trust === "operator" || trust === "member";
 
@@ -145,6 +149,11 @@ export async function digest(
   if (material === undefined || material.lessons.length === 0) return undefined;
   const scope = { org: agent.org, agent: agent.name, contact: SELF };
   const setup = await setupOf(parts, { scope, version: agent.version }, {});
+  const { ref } = setup.model;
+  if (NO_MODELS.includes(ref)) {
+    const says = `${agent.name} is answered by ${ref}, which is not a model and cannot write rules: name a model in strata.yaml`;
+    throw new StrataError("invalid_input", says, { agent: agent.name, model: ref });
+  }
   await checkSpend({ parts, setup });
   const said = await saidIn(parts, material);
   const maxTokens = Math.min(LONGEST_ANSWER, parametersOf(setup).maxTokens);
@@ -164,6 +173,9 @@ export async function digest(
   if ("failed" in summed) throw summed.failed;
   return { turn: summed.turn, ...("because" in summed && { because: summed.because }) };
 }
+
+/** They say what they say, whatever they are asked. */
+export const NO_MODELS: readonly string[] = ["rehearsal", "recording", "none"];
 
 /** What contacts said in the conversations that taught these lessons. */
 async function saidIn({ store }: TurnParts, { lessons, sources }: Material): Promise<readonly string[]> {
@@ -192,7 +204,7 @@ function requestFor(parts: TurnParts, setup: TurnSetup, { mode, lessons, sources
   });
   const told = lessons.map((one) =>
     mode === "auto"
-      ? event(KINDS.lesson, one.trust, lessonText({ ...one, situation: "", wrong: "" }, shown))
+      ? event(KINDS.lesson, one.trust, ownLessonText(one, shown))
       : event(KINDS.lesson, "contact", lessonText(one, shown)),
   );
   const ids = new Set(lessons.map(({ id }) => id));
@@ -239,6 +251,9 @@ interface Keeping {
   readonly turn: TurnId;
 }
 
+/** Such a rule was written from a lesson without its words: it puts nothing in quotation marks. */
+const EMPTY = /^\P{L}*$|""|“”|„“|«»/u;
+
 type Refused = { readonly because: string };
 
 /** The write that an answer becomes, or why it becomes none: 004.37 to 39, and no words of contacts. */
@@ -252,7 +267,9 @@ function kept({ parts, finish }: Answer, keeping: Keeping): readonly StoreWrite[
   const folded = [...new Set(answer.folded_lesson_ids)].filter((id) => offered.has(id));
   if (folded.length === 0) return { because: "it names no lesson that was offered" };
   const unique = new Map(rulesOf(answer.body_markdown).map((rule) => [ruleKey(rule), rule]));
-  const rules = [...unique].filter(([key]) => !material.rejected.has(key)).map(([, rule]) => rule);
+  const rules = [...unique]
+    .filter(([key, rule]) => !material.rejected.has(key) && !EMPTY.test(rule))
+    .map(([, rule]) => rule);
   const problem = problemOf(rules, { ...keeping, folded });
   if (problem !== undefined) return { because: problem };
   const trust = material.lessons.filter(({ id }) => folded.includes(id)).map((one) => one.trust);

@@ -1,21 +1,26 @@
 import { foldedWords, STOP_WORDS } from "../../memory/index.ts";
 import {
   type Agent,
+  type ApprovalId,
   type ContactId,
+  type ContactScope,
   digestOf,
+  isReserved,
   lowestTrust,
   type Scope,
   type ThreadId,
   type Trust,
   trustOf,
 } from "../../protocol/index.ts";
-import type { AgentOwner } from "../../store/index.ts";
+import type { AgentOwner, Store } from "../../store/index.ts";
 import type { Parts } from "../../turn/index.ts";
+import { APPROVAL_STORE, QUESTION } from "../approvals/index.ts";
 import { DRAFT_STORE, type Draft } from "../drafts/index.ts";
-import { type Around, changesIn, comparedForm, relationOf } from "./changes.ts";
+import { type Around, changesIn, comparedForm, longestRun, QUOTED_RUN, relationOf } from "./changes.ts";
 import type { Heard, News } from "./record-store.ts";
+import { ruleKey } from "./rules.ts";
 import { LEARNING_STORE, type LessonKind, type LessonSource } from "./store.ts";
-import { failedTurn, WORDING } from "./wording.ts";
+import { askedTeam, failedTurn, WORDING } from "./wording.ts";
 
 /** So much of the record is read at a time. */
 const BATCH = 200;
@@ -23,7 +28,8 @@ const BATCH = 200;
 const MOST_COMPARED = 500;
 
 /**
- * Learns from what the record has that nobody has learned from yet: drafts that people changed, turns that died. Whether the agent digests
+ * Learns from what the record has that nobody has learned from yet: drafts that people changed, questions that they
+ * answered, turns that died. Whether the agent digests
  * lessons or not, they are kept. Gives how many things were found.
  */
 export async function learnFromRecord(
@@ -39,14 +45,21 @@ export async function learnFromRecord(
     const from = await kept.cursor(owner);
     const decided = await store.part(DRAFT_STORE).decidedAfter(owner, from.drafts, BATCH);
     const { turns, upto: read } = await kept.news(owner, from.turns, BATCH);
-    const upto = { drafts: decided.at(-1)?.link ?? from.drafts, turns: read };
-    if (upto.drafts === from.drafts && upto.turns === from.turns) break;
+    const questions = await store.part(APPROVAL_STORE).answeredAfter(owner, from.answers, BATCH);
+    const upto = {
+      drafts: decided.at(-1)?.link ?? from.drafts,
+      turns: read,
+      answers: questions.at(-1)?.link ?? from.answers,
+    };
+    if (upto.drafts === from.drafts && upto.turns === from.turns && upto.answers === from.answers) break;
+    const answers: LessonSource[] = [];
+    for (const { approval: id, link: _, ...scope } of questions) answers.push(...(await fromAnswer(store, scope, id)));
     const edited: Edited[] = [];
     for (const draft of decided)
       if (draft.status === "edited") edited.push({ ...draft, ...(await kept.heard(draft.scope, draft)) });
     const known =
       edited.length === 0 ? [] : await kept.sources({ ...owner, contact: null }, { kind: "edit" }, MOST_COMPARED);
-    const found = [...fromDrafts(edited, known, signatures), ...turns.map(fromTurn)];
+    const found = [...fromDrafts(edited, known, signatures), ...turns.map(fromTurn), ...answers];
     if (await kept.learn(owner, { from, upto, found })) learned += found.length;
   }
   return learned;
@@ -114,6 +127,26 @@ function fromTurn({ id, scope, thread, code, at, situation }: News["turns"][numb
     instead: "",
     trust: "platform",
   };
+}
+
+/** What a person answered is one lesson for all contacts for whom the agent asked the same and got the same answer. Nothing where the contact was erased. */
+async function fromAnswer(store: Store, scope: ContactScope, id: ApprovalId): Promise<readonly LessonSource[]> {
+  const asked = await store.part(APPROVAL_STORE).approval(scope, id);
+  const question = QUESTION.safeParse(asked?.input).data?.question;
+  const answer = asked?.outcome?.text.trim();
+  if (asked?.decidedAt === undefined || question === undefined || !answer || isReserved(scope.contact)) return [];
+  const { thread, turn, decidedAt: at, decidedBy: role } = asked;
+  const { situation, said } = await store.part(LEARNING_STORE).heard(scope, { thread, turn, at });
+  const isQuoted = longestRun(answer, [situation, ...said]) >= QUOTED_RUN;
+  return [
+    {
+      ...{ scope, thread, turn, origin: id, place: 0, kind: "answer", situation, at, ends: null },
+      lesson: lessonId(scope.agent, "answer", `${ruleKey(question)} → ${ruleKey(answer)}`),
+      wrong: askedTeam(question),
+      instead: answer,
+      trust: isQuoted ? "contact" : lowestTrust(["operator", ...(role === undefined ? [] : [trustOf({ role })])]),
+    },
+  ];
 }
 
 /** A lesson, with the newest that taught it. */

@@ -12,7 +12,7 @@ export const KEPT: KeptSample = {
     const { turn } = (await exchange(store, thread, words, { more: { extras } })).claim;
     const kept = store.part(LEARNING_STORE);
     const from = await kept.cursor(scope);
-    const upto = { drafts: 0, turns: (await kept.news(scope, 0, 9)).upto };
+    const upto = { drafts: 0, answers: 0, turns: (await kept.news(scope, 0, 9)).upto };
     const source = { scope, thread: thread.id, turn, kind: "edit", ends: null, at: NOW, trust: "member" } as const;
     await kept.learn(scope, {
       ...{ from, upto },

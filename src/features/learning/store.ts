@@ -66,9 +66,12 @@ interface SourceTable extends ContactScope {
   readonly link: number;
 }
 
-/** How far the record was read: `what` is decisions about drafts, or turns. */
+/** What of the record teaches. */
+const READ = ["drafts", "turns", "answers"] as const;
+
+/** How far the record was read: `what` is decisions about drafts, turns, or answers to questions. */
 interface CursorTable extends AgentOwner {
-  readonly what: "drafts" | "turns";
+  readonly what: (typeof READ)[number];
   readonly upto: number;
 }
 
@@ -273,7 +276,7 @@ async function cursor(tx: Tx, { org, agent }: AgentOwner): Promise<Cursor> {
       .where((eb) => eb.and({ org, agent })),
   );
   const of = (what: CursorTable["what"]): number => rows.find((row) => row.what === what)?.upto ?? 0;
-  return { drafts: of("drafts"), turns: of("turns") };
+  return { drafts: of("drafts"), turns: of("turns"), answers: of("answers") };
 }
 
 async function learn(
@@ -282,7 +285,7 @@ async function learn(
   { from, upto, found }: { readonly from: Cursor; readonly upto: Cursor; readonly found: readonly LessonSource[] },
 ): Promise<boolean> {
   const now = await cursor(tx, of);
-  if (now.drafts !== from.drafts || now.turns !== from.turns) return false;
+  if (READ.some((what) => now[what] !== from[what])) return false;
   for (const { scope, situation, wrong, instead, ...one } of found) {
     // Erased meanwhile: nothing is learned from it.
     const known = await tx.column(plain<string>(THREAD_OPEN, scope.org, scope.agent, scope.contact, one.thread));
@@ -293,7 +296,7 @@ async function learn(
     const row = { ...owner(scope), ...one, ...texts, link: 0 };
     await tx.run(insert("lesson_source", { ...row, link: (await append(tx, of.org, sourceLink(row))).seq }));
   }
-  for (const what of ["drafts", "turns"] as const) {
+  for (const what of READ) {
     const row = { org: of.org, agent: of.agent, what, upto: upto[what] };
     await tx.run(plain(FORGET_CURSOR, of.org, of.agent, what));
     await tx.run(insert("lesson_cursor", row));

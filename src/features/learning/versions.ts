@@ -11,11 +11,11 @@ import {
   type TextVersion,
   untrusted,
 } from "../../protocol/index.ts";
-import { accessTo, agentNamed, type TurnParts, type Use } from "../../turn/index.ts";
+import { accessTo, agentNamed, setupOf, type TurnParts, type Use } from "../../turn/index.ts";
 import { DRAFT_STORE } from "../drafts/index.ts";
 import { TEXT_API } from "../texts/index.ts";
 import type { KeptCandidate, Verdict } from "./candidate-store.ts";
-import { DIGEST, type Digesting, digest, isOwnWord, type Material, materialFor } from "./digest.ts";
+import { DIGEST, type Digesting, digest, isOwnWord, type Material, materialFor, NO_MODELS } from "./digest.ts";
 import { GATE_REPORT, type Gate, type GateReport } from "./gate.ts";
 import { learnFromRecord } from "./lessons.ts";
 import { isStale, rulesOf } from "./rules.ts";
@@ -206,6 +206,8 @@ export async function digestDue(parts: TurnParts, actor: Allowed<"operate">, nam
   const agent = agentNamed(parts, actor, name);
   if (agent.learning === undefined) return false;
   const owner = { org: agent.org, agent: name };
+  const { model } = await setupOf(parts, { scope: owner, version: agent.version }, {});
+  if (NO_MODELS.includes(model.ref)) return false;
   if ((await waiting(parts, owner)).length > 0) return true;
   const last = await lastDigest(parts, agent);
   if (last !== undefined && parts.clock.recorded() - last < agent.learning.every * 60_000) return false;
