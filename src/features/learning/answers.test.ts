@@ -48,7 +48,9 @@ onEachDatabase("answers to questions", await allParts(), (open) => {
   it("004.33 an answered escalation teaches a lesson: what the contact had written, what was asked, and the answer with its author's trust", async () => {
     const on = await begin();
     const id = await on.put("ann", "Do I get my old one back?");
+    expect(await on.lessons()).toEqual([]);
     on.time.at += 60_000;
+    await on.escalations.take(MEMBER, id);
     await on.escalations.answer(MEMBER, id, untrusted(ANSWER));
     expect(await on.lessons()).toMatchObject([
       {
