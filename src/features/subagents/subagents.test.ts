@@ -223,6 +223,16 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     expect(told(held.sent[1])).toContain('there is no sub-agent \\"scribe\\"');
   });
 
+  it("004.9 is offered in one line, however its description is broken into lines", async () => {
+    const text = "# Rules\n## Subagents\n### Scribe\nWrites notes\r\nfor\n# Everybody.\n\nIn one line.";
+    const files = { read: ["AGENTS.md"], characters: 9_000, total: 9_000, ttl: 0, check: "block" } as const;
+    const { open, instruct, sent } = await calling(["Done."], { files: { "AGENTS.md": text }, agent: { files } });
+    await instruct(await open());
+    const [tool] = sent[0]?.prefix.tools.filter(({ name }) => name === "call_subagent") ?? [];
+    expect(tool?.description).toContain("Scribe (Writes notes for");
+    expect(tool?.description).not.toMatch(/[\r\n]/);
+  });
+
   it("is none that stands in the part of AGENTS.md that is cut off, which the guard has not read", async () => {
     const text = `# Rules\n${"Run tests.\n".repeat(20)}## Subagents\n### Scribe\nWrites notes.`;
     const files = { read: ["AGENTS.md"], characters: 200, total: 9_000, ttl: 0, check: "block" } as const;
