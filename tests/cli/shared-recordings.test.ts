@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { wireBench } from "../../checks/bench/wire.ts";
@@ -33,6 +33,12 @@ describe.skipIf(!existsSync(LOCOMO))("five months of two people (LoCoMo, where .
   /** One replay for all tests: it is killed, and continues. */
   async function goOn() {
     const cwd = place();
+    // The figures are those of a conversation that is never cut.
+    await strata(["init", "companion"], { cwd });
+    const file = join(cwd, "strata.yaml");
+    const uncut = readFileSync(file, "utf8").replace(/^ {4}layers:/m, "    budgets: {keep: 45000}\n    layers:");
+    writeFileSync(file, uncut);
+    expect((await strata(["lock"], { cwd })).code).toBe(0);
     const argv = ["replay", LOCOMO, "--agent", "companion", "--replies", "recorded"];
     const killed = child(argv, { cwd });
     await untilTurns(cwd, 20, killed.sofar);
