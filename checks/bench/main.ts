@@ -14,6 +14,7 @@ const USAGE = [
   "npm run bench -- memory --sample N [--seed N] [--data DIR]",
   "npm run bench -- crowd [--seconds N] [--characters N]… [--root DIR] [--json] [--quick]",
   "npm run bench -- cage [--json] [--quick]",
+  "npm run bench -- evidence [--data DIR] [--keep N]… [--most N] [--json] [--quick]",
   "npm run bench -- learning [--rules FILE] [--seeds N] [--turns N] [--arm NAME]… [--json] [--quick]",
 ].join("\n");
 
@@ -72,6 +73,8 @@ const given = () =>
       seeds: { type: "string", default: "10" },
       turns: { type: "string", default: "200" },
       arm: { type: "string", multiple: true, default: [] },
+      keep: { type: "string", multiple: true, default: [] },
+      most: { type: "string", default: "10" },
     },
   });
 
@@ -105,6 +108,12 @@ async function main(): Promise<void> {
     const { crowdBench, crowdText } = await import("./crowd.ts");
     const rows = await crowdBench({ ...root, seconds: quick ? 1 : Number(values.seconds), sizes }, tell);
     show(rows, crowdText(rows));
+  } else if (bench === "evidence" && files.length === 0) {
+    const { evidenceBench, evidenceText } = await import("./evidence.ts");
+    const data = values.data === undefined ? {} : { data: resolve(standing, values.data) };
+    const wish = { settings: ["default", ...values.keep], most: quick ? 1 : Number(values.most), quick };
+    const report = await evidenceBench({ ...data, ...wish }, tell);
+    show(report, evidenceText(report));
   } else if (bench === "learning" && files.length === 0) {
     const { learningBench, learningText } = await import("./learning/bench.ts");
     const { armsOf } = await import("./learning/run.ts");

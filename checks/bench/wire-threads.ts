@@ -81,7 +81,7 @@ export async function replayed({ lines, tools }: Recording, count: CountTokens):
   }
 }
 
-async function strata(argv: readonly string[], cwd: string): Promise<void> {
+export async function strata(argv: readonly string[], cwd: string): Promise<void> {
   const [stdout, stderr] = [new PassThrough().resume(), new PassThrough()];
   let said = "";
   stderr.on("data", (chunk: Buffer) => {

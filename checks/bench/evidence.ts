@@ -1,0 +1,229 @@
+// `npm run bench -- evidence`: what a conversation costs, and how much of what later questions need stands in their requests.
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { z } from "zod";
+import { openApp } from "../../src/app.ts";
+import { tokenCounter } from "../../src/models/index.ts";
+import { type CountTokens, type Request, untrusted } from "../../src/protocol/index.ts";
+import { cardOf, rulesOf, simulate } from "../../src/wire/index.ts";
+import { ROOT } from "../files.ts";
+import { table } from "./table.ts";
+import { dumped, strata } from "./wire-threads.ts";
+
+const MODEL = "anthropic:claude-sonnet-4-5";
+/** Questions are asked after this share of a conversation: at its end alone, what is cut late looks better than it is. */
+const POINTS = [0.25, 0.5, 0.75, 1];
+/** A passage with fewer characters may stand there by chance. */
+const TELLS = 40;
+const GAP = 45_000;
+
+const LINE = z.object({ thread: z.string(), from: z.string(), text: z.string() }).loose();
+const QUERY = z.object({ conv: z.string(), question: z.string(), relevant_audited: z.array(z.string()) });
+const MEMORY = z.object({ id: z.string(), conv: z.string(), seq: z.number() });
+
+/** A conversation with questions about it, each with the numbers of the messages that answer it. */
+interface Talk {
+  readonly name: string;
+  readonly lines: readonly z.output<typeof LINE>[];
+  readonly questions: readonly { readonly question: string; readonly answers: readonly number[] }[];
+}
+
+/** Of all questions that can be asked at a point: the mean share of their answering messages that stands in the request, and where. */
+interface Evidence {
+  readonly at: number;
+  readonly questions: number;
+  readonly stands: number;
+  readonly transcript: number;
+  readonly recall: number;
+}
+
+export interface EvidenceRow {
+  readonly talk: string;
+  /** `default`, or `budgets.keep`. */
+  readonly setting: string;
+  readonly requests: number;
+  /** Input tokens, each weighted with its price by the model's card and the cache simulator. */
+  readonly weighted: number;
+  readonly evidence: readonly Evidence[];
+}
+
+export interface EvidenceReport {
+  readonly bench: "evidence";
+  readonly model: string;
+  readonly rows: readonly EvidenceRow[];
+}
+
+export interface EvidenceWishes {
+  /** A folder in the form of `data/beam-dev`, with the conversations as threads in `threads/`; left out, the shared data. */
+  readonly data?: string;
+  readonly settings: readonly string[];
+  /** At most so many conversations. */
+  readonly most: number;
+  /** Only the first lines of each, to show that it runs. */
+  readonly quick?: boolean;
+}
+
+export async function evidenceBench(
+  { data, settings, most, quick }: EvidenceWishes,
+  tell: (what: string) => void,
+): Promise<EvidenceReport> {
+  const whole = talksIn(data).slice(0, most);
+  const talks = quick ? whole.map((talk) => ({ ...talk, lines: talk.lines.slice(0, 40) })) : whole;
+  const count = await tokenCounter({ factor: cardOf(MODEL).tokenFactor ?? 1 });
+  const rows: EvidenceRow[] = [];
+  for (const talk of talks)
+    for (const setting of settings) {
+      tell(`${talk.name}: ${setting}`);
+      rows.push(await measured(talk, setting, count));
+    }
+  return { bench: "evidence", model: MODEL, rows };
+}
+
+/** @throws Error where there is nothing to read */
+function talksIn(data: string | undefined): readonly Talk[] {
+  const shared = join(ROOT, "../shared/data");
+  const folder = data ?? join(shared, "beam-dev");
+  const threads = data === undefined ? join(shared, "threads/beam") : join(data, "threads");
+  for (const needed of [folder, threads])
+    if (!existsSync(needed)) throw new Error(`${needed} is not there; give a folder like data/beam-dev with --data`);
+  const memories = linesOf(join(folder, "memories.jsonl"), MEMORY);
+  const place = new Map(memories.map(({ id, seq }) => [id, seq]));
+  const queries = linesOf(join(folder, "queries.jsonl"), QUERY);
+  return readdirSync(threads)
+    .filter((file) => file.endsWith(".jsonl"))
+    .sort()
+    .map((file) => {
+      const name = file.slice(0, -".jsonl".length);
+      const questions = queries
+        .filter(({ conv }) => conv === name)
+        .map((one) => ({ question: one.question, answers: one.relevant_audited.map((id) => place.get(id) ?? -1) }));
+      return { name, lines: linesOf(join(threads, file), LINE), questions };
+    });
+}
+
+function linesOf<T>(file: string, shape: z.ZodType<T>): readonly T[] {
+  return readFileSync(file, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => shape.parse(JSON.parse(line)));
+}
+
+async function measured(talk: Talk, setting: string, count: CountTokens): Promise<EvidenceRow> {
+  const evidence: Evidence[] = [];
+  let bill = { requests: 0, weighted: 0 };
+  for (const at of POINTS) {
+    const cwd = mkdtempSync(join(tmpdir(), "strata-evidence-"));
+    try {
+      const said = talk.lines.slice(0, Math.ceil(talk.lines.length * at));
+      await lived(said, setting, cwd);
+      evidence.push({ at, ...(await asked(talk, said.length, cwd)) });
+      if (at === 1) bill = await billed(join(cwd, "dump.jsonl"), count);
+    } finally {
+      rmSync(cwd, { recursive: true, force: true });
+    }
+  }
+  return { talk: talk.name, setting, ...bill, evidence };
+}
+
+/** The conversation through the whole way, with the recorded replies. */
+async function lived(said: Talk["lines"], setting: string, cwd: string): Promise<void> {
+  await strata(["init", "companion"], cwd);
+  const file = join(cwd, "strata.yaml");
+  const keep = setting === "default" ? "" : `    budgets: {keep: ${setting}}\n`;
+  writeFileSync(file, readFileSync(file, "utf8").replace(/^ {4}layers:/m, `    model: ${MODEL}\n${keep}    layers:`));
+  await strata(["lock"], cwd);
+  writeFileSync(
+    join(cwd, "talk.jsonl"),
+    said.map((line) => `${JSON.stringify({ ...line, contact: "ann" })}\n`).join(""),
+  );
+  const how = ["--agent", "companion", "--replies", "recorded", "--model", MODEL, "--dump", "dump.jsonl"];
+  await strata(["replay", "talk.jsonl", ...how], cwd);
+}
+
+/** What the requests cost, each so long after the one before. */
+async function billed(file: string, count: CountTokens): Promise<{ requests: number; weighted: number }> {
+  const { multipliers, ...rules } = rulesOf(cardOf(MODEL));
+  const [thread = []] = await dumped(file, count, GAP);
+  const bills = simulate(thread, { multipliers, ...rules });
+  const weighted = bills.reduce(
+    (sum, { read, write5m, write1h, input }) =>
+      sum + read * multipliers.read + write5m * multipliers.write5m + write1h * multipliers.write1h + input,
+    0,
+  );
+  return { requests: thread.length, weighted: Math.round(weighted) };
+}
+
+/** Asks each question whose answers have been said by then, and looks for them in what would be sent. */
+async function asked(talk: Talk, said: number, cwd: string): Promise<Omit<Evidence, "at">> {
+  const questions = talk.questions.filter(
+    ({ answers }) => answers.length > 0 && answers.every((n) => n >= 0 && n < said),
+  );
+  const sums = { stands: 0, transcript: 0, recall: 0 };
+  const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env: { ANTHROPIC_API_KEY: "none" } });
+  try {
+    const [agent] = app.projects.flatMap(({ agents }) => [...agents.values()]);
+    if (agent === undefined) throw new Error("the folder has no agent");
+    const [thread] = await app.runtime.threads(app.operator, { org: agent.org, agent: agent.name, contact: null }, 1);
+    if (thread === undefined) throw new Error("the conversation was not kept");
+    const { channel, key, scope } = thread;
+    for (const { question, answers } of questions) {
+      const conversation = { agent: agent.name, contact: scope.contact, channel, key };
+      const { request } = await app.runtime.compose(app.operator, conversation, untrusted(question));
+      const [transcript, recall] = textsOf(request);
+      const found = answers.map((n) => {
+        const text = talk.lines[n]?.text ?? "";
+        const inTranscript = share(text, transcript) > 0.5;
+        return { inTranscript, inRecall: !inTranscript && share(text, recall) > 0 };
+      });
+      sums.transcript += found.filter((one) => one.inTranscript).length / found.length;
+      sums.recall += found.filter((one) => one.inRecall).length / found.length;
+    }
+  } finally {
+    await app.close();
+  }
+  const mean = (sum: number): number => Math.round((1_000 * sum) / Math.max(questions.length, 1)) / 1_000;
+  const stands = mean(sums.transcript + sums.recall);
+  return { questions: questions.length, stands, transcript: mean(sums.transcript), recall: mean(sums.recall) };
+}
+
+/** The texts of the conversation, and of the live layers. */
+function textsOf({ messages, tail }: Request): readonly [string, string] {
+  const texts = messages.flatMap(({ parts }) => parts.flatMap((part) => ("text" in part ? [part.text] : [])));
+  return [texts.join("\n"), tail.map(({ text }) => text).join("\n")];
+}
+
+/** Which share of a message's passages stands in a text: of all of it in a transcript, of one in what is recalled. */
+function share(text: string, sent: string): number {
+  const lines = text.split("\n").map((line) => line.trim().slice(0, 2 * TELLS));
+  const telling = lines.filter((line) => line.length >= TELLS);
+  const passages = telling.length > 0 ? telling : lines.filter((line) => line !== "");
+  return passages.filter((line) => sent.includes(line)).length / Math.max(passages.length, 1);
+}
+
+export function evidenceText({ rows, model }: EvidenceReport): string {
+  const settings = [...new Set(rows.map(({ setting }) => setting))];
+  const first = rows.filter(({ setting }) => setting === settings[0]);
+  const base = first.reduce((sum, { weighted }) => sum + weighted, 0);
+  const lines = settings.map((setting) => {
+    const of = rows.filter((row) => row.setting === setting);
+    const sum = of.reduce((all, { weighted }) => all + weighted, 0);
+    const at = POINTS.map((point) => meanOf(of.flatMap(({ evidence }) => evidence.filter((one) => one.at === point))));
+    const all = meanOf(of.flatMap(({ evidence }) => evidence));
+    return [
+      setting,
+      sum.toLocaleString("en"),
+      `${Math.round((100 * sum) / base)}`,
+      ...[...at, all].map((n) => n.toFixed(2)),
+    ];
+  });
+  const head = ["kept whole", "weighted", "%", ...POINTS.map((point) => `at ${100 * point} %`), "mean"];
+  const talks = `${first.length} conversations, input weighted by the prices of ${model} and the cache simulator`;
+  const says = "Evidence: the mean share of answering messages that stand in the request, over all that had been said.";
+  return `${talks}\n${says}\n\n${table(head, lines)}`;
+}
+
+const meanOf = (found: readonly Evidence[]): number => {
+  const all = found.reduce((sum, { questions }) => sum + questions, 0);
+  return found.reduce((sum, { stands, questions }) => sum + stands * questions, 0) / Math.max(all, 1);
+};
