@@ -34,6 +34,20 @@ it("the compile bench times Strata beside its peers and the bare limits, and nob
   expect(fills.map(({ over }: { over: number }) => over)).toEqual(fills.map(() => 0));
 }, 120_000);
 
+it.skipIf(!existsSync(join(ROOT, "../shared/data/beam-dev")))(
+  "the evidence bench weighs a conversation and finds what answers its questions (where ../shared/data is)",
+  async () => {
+    const { code, out } = await bench("evidence", "--json");
+    expect(code).toBe(0);
+    const [row] = JSON.parse(out).rows;
+    expect(row).toMatchObject({ setting: "default", requests: 20 });
+    expect(row.weighted).toBeGreaterThan(20_000);
+    expect(row.evidence.map(({ at }: { at: number }) => at)).toEqual([0.25, 0.5, 0.75, 1]);
+    expect(row.evidence.at(-1).stands).toBeGreaterThan(0.5);
+  },
+  120_000,
+);
+
 it("the wire bench compares layouts with the optimum, for chat and for agent loops", async () => {
   const { code, out } = await bench("wire");
   expect(code).toBe(0);
