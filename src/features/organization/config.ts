@@ -78,7 +78,15 @@ const BUSINESS = z
 
 const business = sharedKey(
   agentKey(BUSINESS, {
-    check: (declared, { agent, refuse, textOf }) => {
+    check: (declared, { name, agents, agent, refuse, textOf }) => {
+      const represented: unknown = Reflect.get(agents[name] ?? {}, "represents");
+      const people = declared?.members ?? {};
+      if (typeof represented === "string" && !Object.hasOwn(people, represented))
+        refuse(
+          ["represents"],
+          `\`members\` has no \`${represented}\`${suggestion(represented, Object.keys(people))}`,
+          "agent",
+        );
       for (const [i, { source }] of agent.layers.entries())
         if (declared === undefined && source !== undefined && NEEDS_BUSINESS.includes(source))
           refuse(["layers", i, "source"], "needs `business`, which says for whom the agent speaks", "agent");

@@ -209,3 +209,12 @@ it.each([
   expect(() => clerk(business, "")).toThrow(/strata\.yaml:\d+:\d+/);
   expect(() => clerk(business, "")).toThrow(says);
 });
+
+it.each([
+  ["that is none", BUSINESS, "did you mean `ann`?"],
+  ["without a business", "\n", "`members` has no `anne`"],
+])("an agent that represents a member %s is refused with the place", (_, business, says) => {
+  const unknown = SIGNED.replace("represents: ann", "represents: anne");
+  expect(() => clerk(business, unknown)).toThrow(/strata\.yaml:\d+:17 agents\.clerk\.represents: "anne"/);
+  expect(() => clerk(business, unknown)).toThrow(says);
+});
