@@ -113,6 +113,8 @@ const COMPARED =
 
 /** `isKept` itself, and what is about the turns that ended for good: the sender of one that waits will have an answer. */
 const MAY_COMPARE: readonly string[] = [
+  // The status of an approval, not of a turn.
+  "src/features/approvals/decision-store.ts: 1",
   "src/protocol/turn.ts: 1",
   "src/store/agent/mail.ts: 1",
   "src/store/postgres/first-schema.ts: 1",
