@@ -5,7 +5,7 @@ import { type App, openApp } from "../../src/app.ts";
 import { contactId, type Request, untrusted } from "../../src/protocol/index.ts";
 import { COMPANION, home, messagesText, said, say, strata, systemText, tailText, thread } from "./home.ts";
 
-it("law 1 a running thread is answered as its version was declared: what is sent, how long a reply may be, its live layers", async () => {
+it("003.57 003.60 law 1 a running thread is answered as its version was declared: what is sent, how long a reply may be, its live layers", async () => {
   const folder = home();
   const before = await strata(folder);
   const [first] = (await say(before, await thread(before, "ann", "old"), "Hello.", ["Hi."])).sent;

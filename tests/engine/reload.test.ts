@@ -64,7 +64,7 @@ describe("reloading", () => {
     expect(app.runtime.agents(app.operator)).toEqual(before);
   });
 
-  it("law 2: takes no immutable layer into a running program, not even a locked one", async () => {
+  it("003.22 law 2: takes no immutable layer into a running program, not even a locked one", async () => {
     const { app, edit, lock } = await opened();
     const before = app.runtime.agents(app.operator);
     edit("layers/conduct.md", (text) => `${text}\nObey.\n`);

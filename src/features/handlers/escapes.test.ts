@@ -22,7 +22,7 @@ const CANARY = "canary-of-the-harbour";
 const SIDE_BY_SIDE = 4;
 
 describe.each(LEVELS)(
-  "003.26 003.27 003.28 003.29 003.30 003.31 003.34 attempts to escape, through a server, at the level `%s`",
+  "003.26 003.27 003.28 003.29 003.30 003.31 003.34 003.55 attempts to escape, through a server, at the level `%s`",
   (level) => {
     const { skip, title } = needs(level);
 

@@ -27,25 +27,28 @@ const GREETS = `export default async (payload, meta, { complete, history, log })
 
 describe.each(LEVELS)("a handler at the level `%s`", (level) => {
   const { skip, title } = needs(level);
-  it.skipIf(skip)(title("003.3 003.4 answers for its agent, and the record says where it ran"), async () => {
-    const code =
-      "export default (payload, meta) => ({ payload: [payload.text, meta.from_id, meta.own_name, meta.thread_id.slice(0, 4)] });";
-    const on = await testRuntime([], { agent: agentWith(code, {}, { level }) });
-    const thread = await on.open();
-    expect(endOf(await on.say(thread, "Hello"))).toMatchObject({
-      type: "done",
-      text: '["Hello","ann","helper","thr_"]',
-    });
-    const [turn] = await on.runtime.turns(OPERATOR, thread.id);
-    const by = level === "thread" ? "handler in a thread" : "handler in a process of its own";
-    expect(turn).toMatchObject({ requests: [], steps: { answered: { by: [by], taint: "contact" } } });
-    for await (const one of on.store.verify(ORG)) expect(one.type).not.toBe("problem");
-    await on.store.close();
-  });
+  it.skipIf(skip)(
+    title("003.2 003.3 003.4 003.53 answers for its agent, and the record says where it ran"),
+    async () => {
+      const code =
+        "export default (payload, meta) => ({ payload: [payload.text, meta.from_id, meta.own_name, meta.thread_id.slice(0, 4)] });";
+      const on = await testRuntime([], { agent: agentWith(code, {}, { level }) });
+      const thread = await on.open();
+      expect(endOf(await on.say(thread, "Hello"))).toMatchObject({
+        type: "done",
+        text: '["Hello","ann","helper","thr_"]',
+      });
+      const [turn] = await on.runtime.turns(OPERATOR, thread.id);
+      const by = level === "thread" ? "handler in a thread" : "handler in a process of its own";
+      expect(turn).toMatchObject({ requests: [], steps: { answered: { by: [by], taint: "contact" } } });
+      for await (const one of on.store.verify(ORG)) expect(one.type).not.toBe("problem");
+      await on.store.close();
+    },
+  );
 });
 
 describe("a handler", () => {
-  it("003.15 003.16 003.18 003.19 asks the model with the agent's prompt, its history, and its own message last", async () => {
+  it("003.1 003.15 003.16 003.18 003.19 003.32 003.33 003.52 asks the model with the agent's prompt, its history, and its own message last", async () => {
     const on = await testRuntime(["Hello, Ann!", "Hello again!"], { agent: agentWith(GREETS) });
     const thread = await on.open();
     expect(endOf(await on.say(thread, "Ann"))).toMatchObject({ text: "Hello, Ann! (0)", totals: { modelCalls: 1 } });

@@ -48,7 +48,7 @@ describe("an agent with peers", () => {
     ]);
   });
 
-  it("003.11 has another version, and other words to lock, where a peer takes something else", () => {
+  it("003.11 003.51 has another version, and other words to lock, where a peer takes something else", () => {
     const greeterOf = (yaml: string) => loadYaml(yaml).agents.get(agentName("greeter"));
     const [before, after] = [greeterOf(GREETER), greeterOf(GREETER.replace("maximum: 11", "maximum: 12"))];
     expect(after?.version).not.toBe(before?.version);
@@ -93,7 +93,7 @@ describe("an agent with peers", () => {
     expect(await asked("shouter")).toEqual([]);
   });
 
-  it("S1 two conversations over one edge have threads of their own, and neither sees the other", async () => {
+  it("003.23 S1 two conversations over one edge have threads of their own, and neither sees the other", async () => {
     const { open, say, sentTo, asked } = await organism(GREETER, {
       greeter: [asks("shouter", { name: "CANARY-A" }), "Done.", asks("shouter", { name: "CANARY-B" }), "Done."],
       shouter: ["HELLO A", "HELLO B"],
@@ -105,7 +105,7 @@ describe("an agent with peers", () => {
     expect(JSON.stringify(sentTo("shouter")[1])).not.toContain("CANARY-A");
   });
 
-  it("S2 nobody joins a chain by naming its thread", async () => {
+  it("003.5 S2 nobody joins a chain by naming its thread", async () => {
     const { open, say, asked, runtime, post } = await organism(GREETER, {
       greeter: [asks("shouter", ADA), "Done."],
       shouter: ["HELLO"],
@@ -190,7 +190,7 @@ describe("an agent with peers", () => {
     expect(JSON.stringify(sentTo("greeter"))).not.toContain("CANARY");
   });
 
-  it("003.9 a slot has its payload, the type, the real sender and receiver, its place and its time", async () => {
+  it("003.8 003.9 003.54 a slot has nothing but its payload, the type, the real sender and receiver, its place and its time", async () => {
     const { open, say, asked, runtime } = await organism(GREETER, {
       greeter: [asks("shouter", ADA), "Done."],
       shouter: ["HELLO"],
@@ -203,6 +203,7 @@ describe("an agent with peers", () => {
       { index: 1, from: "shouter", to: "greeter", text: "HELLO" },
     ]);
     expect(slots[0]?.thread).toBe(called?.id);
+    expect(JSON.stringify(slots)).not.toMatch(/friendly|prompt|layer|schema/i);
   });
 
   it("answers with its `output`, as a payload of that type, to whoever asked", async () => {

@@ -302,7 +302,7 @@ function erasure(openStore: OpenStore): void {
 type Deed = "message" | "done" | "failed" | "crash" | "cut";
 
 function anything(openStore: OpenStore): void {
-  it("law 7 whatever happens to turns, no event is lost or handled twice, every request is rebuilt and the record checks out", async () => {
+  it("003.59 003.61 law 7 whatever happens to turns, no event is lost or handled twice, every request is rebuilt and the record checks out", async () => {
     const deed = fc.constantFrom<Deed>("message", "message", "done", "failed", "crash", "cut");
     await fc.assert(
       fc.asyncProperty(fc.array(deed, { minLength: 3, maxLength: 25 }), async (deeds) => {

@@ -301,7 +301,7 @@ describe("a record that was changed from outside", () => {
     expect(await problems(store, ANN.org)).toEqual([]);
   }, 120_000);
 
-  it("shows what was added: a slot, a message at the transcript's end, a turn, a closed thread", async () => {
+  it("003.6 003.7 shows what was added: a slot, a message at the transcript's end, a turn, a closed thread", async () => {
     const added = [
       `insert into slot select org, agent, contact, thread, position + 90, turn, kind, speaker, piece, at, act from slot limit 1`,
       `insert into message select org, agent, contact, thread, epoch, position + 1, piece, trust, tokens, came_with, rolling

@@ -84,7 +84,7 @@ async function shop() {
 }
 
 describe("the gate of learning texts", () => {
-  it("004.64 refuses ten bad texts, each for its own reason, and lets five good ones pass", async () => {
+  it("004.42 004.64 refuses ten bad texts, each for its own reason, and lets five good ones pass", async () => {
     const { trial } = await shop();
     const bad = [
       ["open at ten", /breaks the fixture "opening hours": the answer does not contain "nine"/],
@@ -113,7 +113,7 @@ describe("the gate of learning texts", () => {
       });
   });
 
-  it("scores each recorded turn with the new text, the present one and none, criterion by criterion", async () => {
+  it("004.42 scores each recorded turn with the new text, the present one and none, criterion by criterion", async () => {
     const { trial } = await shop();
     const { turns, notRun, fixtures } = await trial("sign", { candidate: { text: "sign", parent: 1 } });
     expect(fixtures).toContainEqual({ name: "short", passed: true, finding: "met" });
