@@ -79,21 +79,18 @@ const isFramed = (part: TranscriptMessage["message"]["parts"][number] | undefine
 type Form = "first" | "next" | "released";
 
 function written(entries: readonly Entry[], count: CountTokens, form: Form): TranscriptMessage {
-  const frames: Framed[] = [];
-  for (let i = 0; i < entries.length; ) {
-    const first = entries[i];
-    if (first === undefined) break;
-    const { kind, trust, at, proof, name, text } = first;
-    const next = entries.findIndex((one, n) => n > i && !isTogether(first, one));
-    const group = entries.slice(i, next < 0 ? entries.length : next);
-    const header = { trust, at, ...(proof && { proof }) };
-    frames.push(
-      kind === "message"
-        ? frameEarlier(header, group)
-        : frame({ kind, ...header }, untrusted(text), name === undefined ? undefined : untrusted(name)),
-    );
-    i += group.length;
+  const groups: [Entry, ...Entry[]][] = [];
+  for (const one of entries) {
+    const group = groups.at(-1);
+    if (group !== undefined && isTogether(group[0], one)) group.push(one);
+    else groups.push([one]);
   }
+  const frames = groups.map((group): Framed => {
+    const { kind, trust, at, proof, name, text } = group[0];
+    const header = { trust, at, ...(proof && { proof }) };
+    if (kind === "message") return frameEarlier(header, group);
+    return frame({ kind, ...header }, untrusted(text), name === undefined ? undefined : untrusted(name));
+  });
   const text: TextPart = { type: "text", text: trusted(frames.join("\n")) };
   const opening: TextPart = { type: "text", text: trusted(form === "first" ? EARLIER : EARLIER_WITHOUT_OLDEST) };
   const message = { role: "user", parts: form === "next" ? [text] : [opening, text] } as const;
