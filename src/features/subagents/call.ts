@@ -1,4 +1,4 @@
-import { rankBelowLocked, sealAgent } from "../../agents/index.ts";
+import { sealAgent } from "../../agents/index.ts";
 import { count } from "../../print/index.ts";
 import {
   type Agent,
@@ -8,7 +8,6 @@ import {
   inPromptOrder,
   issueId,
   type Layer,
-  layerId,
   lowestTrust,
   ownKind,
   type StrataError,
@@ -17,7 +16,6 @@ import {
   type ToolOutcome,
   type Trust,
   threadId,
-  trusted,
   untrusted,
   type Vault,
 } from "../../protocol/index.ts";
@@ -37,7 +35,7 @@ import { refused } from "../../turn/tools/index.ts";
 import type { ToolDeps } from "../feature.ts";
 import { PEER } from "./config.ts";
 import { type Definition, definitionsOf, isNamed, toolsOf } from "./definitions.ts";
-import { withDelegation } from "./parent.ts";
+import { addedLayer, withDelegation } from "./parent.ts";
 import {
   answered,
   failed,
@@ -249,25 +247,7 @@ function instructionsOf({ name, text }: Definition, limits: OwnLimits, { vault, 
     toolCalls: count(limits.toolCalls, "tool call"),
     seconds: count(limits.seconds, "second"),
   });
-  return {
-    id: ownId(layers),
-    rank: rankBelowLocked(layers),
-    mutability: "immutable",
-    scope: "agent",
-    trust: "operator",
-    minimum: 0,
-    required: true,
-    modes: { full: "whole", compact: "whole", minimal: "whole" },
-    private: false,
-    source: { kind: "text", text: trusted(vault.hide([introduction(called), text, task].join("\n\n"))) },
-  };
-}
-
-function ownId(layers: readonly Layer[]): Layer["id"] {
-  const ids = new Set<string>(layers.map(({ id }) => id));
-  let id = "subagent";
-  while (ids.has(id)) id = `${id}-x`;
-  return layerId(id);
+  return addedLayer(layers, "subagent", vault.hide([introduction(called), text, task].join("\n\n")));
 }
 
 /** What whoever asked it reads: its answer, or why there is none. */

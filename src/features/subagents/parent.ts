@@ -32,12 +32,16 @@ export function parentTool(): Tool {
   });
 }
 
-/** The layer of an agent that was asked, which says by whom and how to tell it something. */
-export function withDelegation(layers: readonly Layer[], by: string): readonly Layer[] {
+/** With the layer of an agent that was asked, which says by whom and how to tell it something. */
+export const withDelegation = (layers: readonly Layer[], by: string): readonly Layer[] =>
+  inPromptOrder([...layers, addedLayer(layers, "delegated", delegated(by))]);
+
+/** A layer that the platform adds to those of an agent: below all that are locked, under a name that none of them has. */
+export function addedLayer(layers: readonly Layer[], name: string, text: string): Layer {
   const ids = new Set<string>(layers.map(({ id }) => id));
-  let id = "delegated";
+  let id = name;
   while (ids.has(id)) id = `${id}-x`;
-  const layer: Layer = {
+  return {
     id: layerId(id),
     rank: rankBelowLocked(layers),
     mutability: "immutable",
@@ -47,7 +51,6 @@ export function withDelegation(layers: readonly Layer[], by: string): readonly L
     required: true,
     modes: { full: "whole", compact: "whole", minimal: "whole" },
     private: false,
-    source: { kind: "text", text: trusted(delegated(by)) },
+    source: { kind: "text", text: trusted(text) },
   };
-  return inPromptOrder([...layers, layer]);
 }

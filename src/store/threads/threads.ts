@@ -261,9 +261,9 @@ async function erasedThread(tx: Tx, { org, agent }: ContactScope, id: ThreadId):
   return row && isErased(row.contact) ? row : undefined;
 }
 
-/** A thread's pure history, in order. */
-export async function slots(tx: Tx, scope: ContactScope, id: ThreadId, page?: Paging): Promise<readonly Slot[]> {
-  const ordered = query
+/** The slots of a thread, with their texts, and between whom the thread is. */
+export const slotsOf = (scope: ContactScope, id: ThreadId) =>
+  query
     .selectFrom("slot")
     .innerJoin("thread", (join) =>
       join
@@ -278,8 +278,11 @@ export async function slots(tx: Tx, scope: ContactScope, id: ThreadId, page?: Pa
     .where("slot.org", "=", scope.org)
     .where("slot.agent", "=", scope.agent)
     .where("slot.contact", "=", scope.contact)
-    .where("slot.thread", "=", id)
-    .orderBy("slot.position");
+    .where("slot.thread", "=", id);
+
+/** A thread's pure history, in order. */
+export async function slots(tx: Tx, scope: ContactScope, id: ThreadId, page?: Paging): Promise<readonly Slot[]> {
+  const ordered = slotsOf(scope, id).orderBy("slot.position");
   const beyond = page?.after ? ordered.where("slot.position", ">", page.after.at) : ordered;
   return (await tx.all(page ? beyond.limit(atMost(page.limit)) : beyond)).map(toSlot);
 }

@@ -1,10 +1,11 @@
 import { type ContactScope, type ThreadId, untrusted } from "../../protocol/index.ts";
-import { TEXT_OF, textOf } from "../record/pieces.ts";
+import { TEXT_OF } from "../record/pieces.ts";
 import type { Slot, WholeHistoryEntry } from "../records.ts";
 import { toEvent, toSlot, type WithText, wordsOf } from "../rows.ts";
-import { atMost, plain, query } from "../statement.ts";
+import { atMost, plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
+import { slotsOf } from "./threads.ts";
 
 /** Of which turn of the thread. */
 interface OfTurn {
@@ -29,15 +30,7 @@ export async function wholeHistory(
   const { org, agent, contact } = scope;
   const most = atMost(limit);
   const slots = await tx.all(
-    query
-      .selectFrom("slot")
-      .innerJoin("thread", (join) =>
-        join
-          .onRef("thread.org", "=", "slot.org")
-          .onRef("thread.agent", "=", "slot.agent")
-          .onRef("thread.contact", "=", "slot.contact")
-          .onRef("thread.id", "=", "slot.thread"),
-      )
+    slotsOf(scope, id)
       .innerJoin("turn", (join) =>
         join
           .onRef("turn.org", "=", "slot.org")
@@ -45,13 +38,7 @@ export async function wholeHistory(
           .onRef("turn.contact", "=", "slot.contact")
           .onRef("turn.id", "=", "slot.turn"),
       )
-      .selectAll("slot")
-      .select(["thread.initiator", "thread.target", "turn.seq as turn_seq"])
-      .select(textOf("slot").as("text"))
-      .where("slot.org", "=", org)
-      .where("slot.agent", "=", agent)
-      .where("slot.contact", "=", contact)
-      .where("slot.thread", "=", id)
+      .select("turn.seq as turn_seq")
       .orderBy("slot.position", "desc")
       .limit(most),
   );
