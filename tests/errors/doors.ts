@@ -84,7 +84,7 @@ export async function api(work: () => unknown): Promise<Seen> {
 export async function site(folder = project(), env: Around["env"] = {}) {
   const app = await open(folder, env);
   const serving = await serve(app, 0);
-  onTestFinished(() => serving.close());
+  onTestFinished(() => serving.close(0));
   const authorization = `Bearer ${serving.link.split("#token=")[1]}`;
   const ask = async (
     line: string,
