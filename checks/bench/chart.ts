@@ -19,23 +19,59 @@ const POINTS = 400;
 /** The optimum, then the layouts; told apart also where colours are not. */
 const INK = ["#5f6b7a", "#c2410c", "#0f766e", "#7c3aed", "#b45309", "#be185d", "#1d4ed8"];
 
-/** A picture of what each request costs under each layout. No script, nothing from elsewhere. */
+/** No script, nothing from elsewhere. */
+const picture = (title: string, subtitle: string, inside: readonly string[]): string =>
+  [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIZE.width} ${SIZE.height}" role="img" font-family="system-ui, sans-serif" font-size="13">`,
+    `<title>${escaped(title)}</title>`,
+    `<rect width="${SIZE.width}" height="${SIZE.height}" fill="#ffffff"/>`,
+    `<text x="${PLOT.left}" y="26" font-size="16" fill="#111827">${escaped(title)}</text>`,
+    `<text x="${PLOT.left}" y="44" fill="#5f6b7a">${escaped(subtitle)}</text>`,
+    ...inside,
+    "</svg>\n",
+  ].join("\n");
+
+/** A value on each axis, from 0; 1 is the right edge, and the top. */
+export interface Dot {
+  readonly name: string;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Settings as dots, joined from left to right: what one gains is read against what it costs. */
+export function scatter(
+  { title, x: across, y: up }: { title: string; x: string; y: string },
+  dots: readonly Dot[],
+): string {
+  const most = Math.max(1, ...dots.map((dot) => dot.x));
+  const placed = dots.map((dot) => ({ ...dot, left: x(dot.x / most), top: y(dot.y) })).toSorted((a, b) => a.x - b.x);
+  const path = placed.map(({ left, top }) => `${left},${top}`).join(" ");
+  const ticks = [0, 0.25, 0.5, 0.75, 1].flatMap((share) => [
+    `<line x1="${PLOT.left}" x2="${PLOT.right}" y1="${y(share)}" y2="${y(share)}" stroke="#e5e7eb"/>`,
+    `<text x="${PLOT.left - 8}" y="${y(share)}" dy="4" text-anchor="end" fill="#5f6b7a">${share.toFixed(2)}</text>`,
+    `<text x="${x(share)}" y="${PLOT.bottom + 20}" text-anchor="middle" fill="#5f6b7a">${Math.round(100 * share * most)} %</text>`,
+  ]);
+  return picture(title, `up: ${up}; across: ${across}`, [
+    ...ticks,
+    `<polyline points="${path}" fill="none" stroke="#cbd5e1" stroke-width="1.5"/>`,
+    ...placed.flatMap(({ name, left, top }) => [
+      `<circle cx="${left}" cy="${top}" r="5" fill="${INK[1]}"/>`,
+      `<text x="${left}" y="${top}" dx="9" dy="-7" fill="#111827">${escaped(name)}</text>`,
+    ]),
+  ]);
+}
+
+/** A picture of what each request costs under each layout. */
 function svgChart({ what, rules, ...drawn }: Drawn): string {
   const series = drawn.series.map(({ name, costs }) => ({ name, costs: inSteps(costs, POINTS) }));
   const last = Math.max(...drawn.series.map(({ costs }) => costs.length));
   const top = rounded(Math.max(1, ...series.flatMap(({ costs }) => costs)));
   const title = `What each request of ${what} costs`;
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${SIZE.width} ${SIZE.height}" role="img" font-family="system-ui, sans-serif" font-size="13">`,
-    `<title>${escaped(title)}</title>`,
-    `<rect width="${SIZE.width}" height="${SIZE.height}" fill="#ffffff"/>`,
-    `<text x="${PLOT.left}" y="26" font-size="16" fill="#111827">${escaped(title)}</text>`,
-    `<text x="${PLOT.left}" y="44" fill="#5f6b7a">in tokens of plain input, by the rules of ${escaped(rules)}</text>`,
+  return picture(title, `in tokens of plain input, by the rules of ${rules}`, [
     ...grid(top, last),
     ...series.map((one, at) => line(one, INK[at % INK.length] ?? "", { top, dashed: at === 0 })),
     ...labels(series, top),
-    "</svg>\n",
-  ].join("\n");
+  ]);
 }
 
 /** The picture, or a page that holds it where the file's name ends so. */

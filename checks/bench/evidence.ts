@@ -8,6 +8,7 @@ import { tokenCounter } from "../../src/models/index.ts";
 import { type CountTokens, type Request, untrusted } from "../../src/protocol/index.ts";
 import { cardOf, rulesOf, simulate } from "../../src/wire/index.ts";
 import { ROOT } from "../files.ts";
+import { scatter } from "./chart.ts";
 import { table } from "./table.ts";
 import { dumped, strata } from "./wire-threads.ts";
 
@@ -54,21 +55,28 @@ export interface EvidenceReport {
   readonly rows: readonly EvidenceRow[];
 }
 
+/** Where the questions and the conversations of each kind stand in the shared data: of a person with an assistant, and of two people. */
+const KINDS = { assistant: ["beam-dev", "threads/beam"], people: ["locomo-dev", "threads/locomo"] } as const;
+
 export interface EvidenceWishes {
   /** A folder in the form of `data/beam-dev`, with the conversations as threads in `threads/`; left out, the shared data. */
   readonly data?: string;
+  /** Which conversations of the shared data. Default: `assistant`. */
+  readonly talks?: string;
   readonly settings: readonly string[];
   /** At most so many conversations. */
   readonly most: number;
+  /** Where the curve is drawn. Left out: nowhere. */
+  readonly out?: string;
   /** Only the first lines of each, to show that it runs. */
   readonly quick?: boolean;
 }
 
 export async function evidenceBench(
-  { data, settings, most, quick }: EvidenceWishes,
+  { data, talks: kind, settings, most, out, quick }: EvidenceWishes,
   tell: (what: string) => void,
 ): Promise<EvidenceReport> {
-  const whole = talksIn(data).slice(0, most);
+  const whole = talksIn(data, kind).slice(0, most);
   const talks = quick ? whole.map((talk) => ({ ...talk, lines: talk.lines.slice(0, 40) })) : whole;
   const count = await tokenCounter({ factor: cardOf(MODEL).tokenFactor ?? 1 });
   const rows: EvidenceRow[] = [];
@@ -77,14 +85,17 @@ export async function evidenceBench(
       tell(`${talk.name}: ${setting}`);
       rows.push(await measured(talk, setting, count));
     }
-  return { bench: "evidence", model: MODEL, rows };
+  const report: EvidenceReport = { bench: "evidence", model: MODEL, rows };
+  if (out !== undefined) writeFileSync(out, evidenceChart(report));
+  return report;
 }
 
 /** @throws Error where there is nothing to read */
-function talksIn(data: string | undefined): readonly Talk[] {
-  const shared = join(ROOT, "../shared/data");
-  const folder = data ?? join(shared, "beam-dev");
-  const threads = data === undefined ? join(shared, "threads/beam") : join(data, "threads");
+function talksIn(data: string | undefined, kind = "assistant"): readonly Talk[] {
+  if (kind !== "assistant" && kind !== "people") throw new Error(`--talks takes assistant or people, not ${kind}`);
+  const [folder, threads] =
+    data === undefined ? KINDS[kind].map((name) => join(ROOT, "../shared/data", name)) : [data, join(data, "threads")];
+  if (folder === undefined || threads === undefined) return [];
   for (const needed of [folder, threads])
     if (!existsSync(needed)) throw new Error(`${needed} is not there; give a folder like data/beam-dev with --data`);
   const memories = linesOf(join(folder, "memories.jsonl"), MEMORY);
@@ -201,24 +212,41 @@ function share(text: string, sent: string): number {
   return passages.filter((line) => sent.includes(line)).length / Math.max(passages.length, 1);
 }
 
-export function evidenceText({ rows, model }: EvidenceReport): string {
-  const settings = [...new Set(rows.map(({ setting }) => setting))];
-  const first = rows.filter(({ setting }) => setting === settings[0]);
-  const base = first.reduce((sum, { weighted }) => sum + weighted, 0);
-  const lines = settings.map((setting) => {
+/** The curve: what each setting costs, in percent of the first, and how much of what was asked for stands in its requests. */
+function evidenceChart(report: EvidenceReport): string {
+  const sums = sumsOf(report);
+  const [first] = sums;
+  const dots = sums.map(({ setting, weighted, mean }) => ({
+    name: setting,
+    x: weighted / (first?.weighted ?? 1),
+    y: mean,
+  }));
+  return scatter(
+    { title: "What a cut saves, and what it keeps", x: "bill, of the first setting's", y: "evidence" },
+    dots,
+  );
+}
+
+/** Over all conversations, by setting. */
+const sumsOf = ({ rows }: EvidenceReport) =>
+  [...new Set(rows.map(({ setting }) => setting))].map((setting) => {
     const of = rows.filter((row) => row.setting === setting);
-    const sum = of.reduce((all, { weighted }) => all + weighted, 0);
     const at = POINTS.map((point) => meanOf(of.flatMap(({ evidence }) => evidence.filter((one) => one.at === point))));
-    const all = meanOf(of.flatMap(({ evidence }) => evidence));
-    return [
-      setting,
-      sum.toLocaleString("en"),
-      `${Math.round((100 * sum) / base)}`,
-      ...[...at, all].map((n) => n.toFixed(2)),
-    ];
+    const weighted = of.reduce((all, row) => all + row.weighted, 0);
+    return { setting, talks: of.length, weighted, at, mean: meanOf(of.flatMap(({ evidence }) => evidence)) };
   });
+
+export function evidenceText(report: EvidenceReport): string {
+  const sums = sumsOf(report);
+  const [first] = sums;
+  const lines = sums.map(({ setting, weighted, at, mean }) => [
+    setting,
+    weighted.toLocaleString("en"),
+    `${Math.round((100 * weighted) / (first?.weighted ?? 1))}`,
+    ...[...at, mean].map((n) => n.toFixed(2)),
+  ]);
   const head = ["kept whole", "weighted", "%", ...POINTS.map((point) => `at ${100 * point} %`), "mean"];
-  const talks = `${first.length} conversations, input weighted by the prices of ${model} and the cache simulator`;
+  const talks = `${first?.talks ?? 0} conversations, input weighted by the prices of ${report.model} and the cache simulator`;
   const says = "Evidence: the mean share of answering messages that stand in the request, over all that had been said.";
   return `${talks}\n${says}\n\n${table(head, lines)}`;
 }

@@ -14,7 +14,7 @@ const USAGE = [
   "npm run bench -- memory --sample N [--seed N] [--data DIR]",
   "npm run bench -- crowd [--seconds N] [--characters N]… [--root DIR] [--json] [--quick]",
   "npm run bench -- cage [--json] [--quick]",
-  "npm run bench -- evidence [--data DIR] [--keep N]… [--most N] [--json] [--quick]",
+  "npm run bench -- evidence [--data DIR | --talks KIND] [--keep N]… [--most N] [--out FILE] [--json] [--quick]",
   "npm run bench -- learning [--rules FILE] [--seeds N] [--turns N] [--arm NAME]… [--json] [--quick]",
 ].join("\n");
 
@@ -58,6 +58,7 @@ const given = () =>
       quick: { type: "boolean", default: false },
       threads: { type: "string", multiple: true, default: [] },
       data: { type: "string" },
+      talks: { type: "string" },
       size: { type: "string", multiple: true, default: [] },
       vectors: { type: "boolean", default: false },
       sample: { type: "string" },
@@ -111,8 +112,10 @@ async function main(): Promise<void> {
   } else if (bench === "evidence" && files.length === 0) {
     const { evidenceBench, evidenceText } = await import("./evidence.ts");
     const data = values.data === undefined ? {} : { data: resolve(standing, values.data) };
+    const talks = values.talks === undefined ? {} : { talks: values.talks };
+    const out = values.out === undefined ? {} : { out: resolve(standing, values.out) };
     const wish = { settings: ["default", ...values.keep], most: quick ? 1 : Number(values.most), quick };
-    const report = await evidenceBench({ ...data, ...wish }, tell);
+    const report = await evidenceBench({ ...data, ...talks, ...out, ...wish }, tell);
     show(report, evidenceText(report));
   } else if (bench === "learning" && files.length === 0) {
     const { learningBench, learningText } = await import("./learning/bench.ts");
