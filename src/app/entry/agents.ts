@@ -1,4 +1,4 @@
-import { type ConfigInput as Config, declaring } from "../../agents/index.ts";
+import { type ConfigInput as Config, declaring, readYaml } from "../../agents/index.ts";
 import * as deliveries from "../../features/deliveries/config.ts";
 import * as drafts from "../../features/drafts/config.ts";
 import * as fetch from "../../features/fetch/config.ts";
@@ -99,3 +99,17 @@ export const { loadProject, projectInCode, reviveAgent, configSchema, schemaText
   AGENT_KEYS,
   LAYER_SOURCES,
 );
+
+/**
+ * What a strata.yaml says, with other budgets for one of its agents, for a program that opens it beside the record: without its `store`, so that
+ * nothing is written there.
+ * @throws StrataError `config_invalid`
+ */
+export function configWith(file: string, text: string, agent: string, budgets: object): ConfigInput {
+  const { store: _, ...config } = JSON.parse(JSON.stringify(readYaml(file, text).value));
+  const declared = config.agents[agent];
+  return {
+    ...config,
+    agents: { ...config.agents, [agent]: { ...declared, budgets: { ...declared.budgets, ...budgets } } },
+  };
+}

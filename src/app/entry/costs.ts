@@ -18,5 +18,6 @@ export {
   type SeenRequest,
   seenOf,
   seenOfBody,
+  simulate,
   type Taken,
 } from "../../wire/index.ts";

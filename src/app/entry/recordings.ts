@@ -1,3 +1,5 @@
+/** What was said on a thread, as lines of a recording. */
+export { recordingOf } from "../../features/threads/index.ts";
 /** The token counters for the requests of a record. */
 export { tokenCounter } from "../../models/index.ts";
 /** Recorded conversations: read from a file, and fed through an app. */

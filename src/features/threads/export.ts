@@ -2,6 +2,7 @@ import { z } from "zod";
 import { count, shellWord } from "../../print/index.ts";
 import {
   type AgentName,
+  type Allowed,
   type ContactId,
   isAllowed,
   type ResultPart,
@@ -42,7 +43,7 @@ export const EXPORT = fileOperation({
     const tally = { lines: 0, left: 0 };
     return {
       type: "application/jsonl",
-      text: linesOf(world, { threads, tally }, call),
+      text: linesOf(world.runtime, { threads, tally }, call.actor),
       summary: (file) => [...summary(tally, threads.length, file), ...memoriesToo({ agent, contact })],
     };
   },
@@ -76,17 +77,24 @@ interface Tally {
   left: number;
 }
 
+/** A thread as the lines that `readRecording` reads. */
+export const recordingOf = (
+  runtime: OperationContext["runtime"],
+  actor: Allowed<"read">,
+  thread: Thread,
+): AsyncGenerator<string> => linesOf(runtime, { threads: [thread], tally: { lines: 0, left: 0 } }, actor);
+
 async function* linesOf(
-  world: OperationContext,
+  runtime: OperationContext["runtime"],
   { threads, tally }: { readonly threads: readonly Thread[]; readonly tally: Tally },
-  call: Call<"read">,
+  actor: Allowed<"read">,
 ): AsyncGenerator<string> {
   for (const thread of threads) {
-    const slots = await world.runtime.slots(call.actor, thread.id);
+    const slots = await runtime.slots(actor, thread.id);
     for (const [turn, said] of Map.groupBy(slots, (slot) => slot.turn)) {
       const messageLines = said.filter(({ kind }) => kind !== "reply").map((slot) => lineOf(thread, slot));
       const replies = said.filter(({ kind }) => kind === "reply").map((slot) => lineOf(thread, slot));
-      for (const line of [...messageLines, ...(await callsOf(world, { thread, turn }, call)), ...replies]) {
+      for (const line of [...messageLines, ...(await callsOf(runtime, { thread, turn }, actor)), ...replies]) {
         tally[line === undefined ? "left" : "lines"]++;
         if (line !== undefined) yield `${JSON.stringify(line)}\n`;
       }
@@ -113,9 +121,9 @@ function lineOf(thread: Thread, { kind, from, at, text }: Slot) {
  * calls that it ended with. What it said between them stands in its reply.
  */
 async function callsOf(
-  { runtime }: OperationContext,
+  runtime: OperationContext["runtime"],
   { thread, turn }: { readonly thread: Thread; readonly turn: TurnId },
-  { actor }: Call<"read">,
+  actor: Allowed<"read">,
 ) {
   if (!isAllowed(actor, "explain")) return [];
   const { requests } = await runtime.turn(actor, turn);

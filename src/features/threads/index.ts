@@ -24,6 +24,8 @@ import { AWAITED, EVENT, SLOT, THREAD, TURN } from "../shapes.ts";
 import { PEER } from "../subagents/index.ts";
 import { EXPORT } from "./export.ts";
 
+export { recordingOf } from "./export.ts";
+
 const ONE = z.strictObject({ id: FIELDS.thread });
 const ID = "thr_01jd8k3v5x9m2q7r4t6w8y0zab";
 

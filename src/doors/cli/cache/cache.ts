@@ -1,16 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import type { Command } from "commander";
-import {
-  attribute,
-  attributionTotals,
-  rulesOf,
-  type SeenRequest,
-  seenOf,
-  seenOfBody,
-} from "../../../app/entry/costs.ts";
+import { attribute, attributionTotals, rulesOf, type SeenRequest } from "../../../app/entry/costs.ts";
 import type { App, TurnRecord } from "../../../app.ts";
 import {
-  type CountTokens,
   type ModelRef,
   type Request,
   StrataError,
@@ -28,14 +20,19 @@ import {
   type ExplainedRequest,
   type Explanation,
 } from "./cache-causes.ts";
+import { declareCompare } from "./cache-compare.ts";
+import { seer } from "./seer.ts";
 
 /** `strata cache …`: what a provider's cache does with requests. Layouts are compared by `npm run bench -- wire`. */
 export function declareCache(program: Command, context: Context): void {
   const cache = program
     .command("cache")
-    .description("explain what a thread cost, and how much of it a provider's cache could have saved")
+    .description(
+      "explain what a thread cost, how much of it a provider's cache could have saved, and what another setting would have cost",
+    )
     .addHelpText("after", "\nExample:\n  $ strata cache explain thr_01jd8k3v5x9m2q7r4t6w8y0zab");
   declareExplain(cache, context);
+  declareCompare(cache, context);
 }
 
 /** Declares `strata cache explain <thread>`: the cost of each request, compared with the lowest possible cost, and the reason. */
@@ -120,24 +117,6 @@ async function sentIn(context: Context, app: App, turns: readonly TurnRecord[]):
     progress.end();
   }
   return sent;
-}
-
-/** Sees requests as a cache does. Where breakpoints stay in earlier messages, only the body shows them. */
-function seer(app: App) {
-  const counters = new Map<ModelRef, Promise<CountTokens>>();
-  const counterFor = async (factor: number): Promise<CountTokens> => {
-    const { tokenCounter } = await import("../../../app/entry/recordings.ts");
-    return tokenCounter({ factor });
-  };
-  return async (turn: TurnRecord, { n, at }: Sent["record"]): Promise<Pick<Sent, "seen" | "model">> => {
-    const { request, wire: model } = await app.runtime.rebuilt(app.operator, turn.id, n);
-    const card = app.cardOf(model);
-    const counter = counters.get(model) ?? counterFor(card.tokenFactor);
-    counters.set(model, counter);
-    if (rulesOf(card).kind !== "exact") return { model, seen: seenOf(request, await counter, { at, model, card }) };
-    const body: unknown = JSON.parse(await app.bodyOf(request, model));
-    return { model, seen: seenOfBody(body, await counter, { at }) };
-  };
 }
 
 async function ofModel(app: App, model: ModelRef, sent: readonly Sent[]): Promise<readonly ExplainedRequest[]> {
