@@ -49,6 +49,7 @@ export const ROOM_SAMPLES: Readonly<Record<string, Samples>> = {
     lineTooLong: [[250, 200]],
     soulForm: [[64]],
     skillTooLong: [[4_500, 4_000]],
+    blockTooLong: [[1_240, 1_000]],
     tooManySkills: [[20, 20]],
     layerTooLong: [[4_500, 4_000]],
     noRoomBeside: [[3_000, 2_500, { most: 8_000, others: 5_500 }]],

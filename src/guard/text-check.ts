@@ -15,6 +15,7 @@ import type { GuardFinding, GuardVerdict } from "./override/verdict.ts";
 import { truncateText } from "./truncate-text.ts";
 import {
   BROKEN_LINE,
+  blockTooLong,
   controlCharacter,
   EMPTY,
   EMPTY_LINE,
@@ -33,7 +34,7 @@ import {
   tooManySkills,
 } from "./wording.ts";
 
-/** A text that is to stand in the prompt from some turn on, and what its size is measured by. */
+/** A text that is to stand in the prompt from some turn on, or that a tool shows, and what its size is measured by. */
 export type GivenText =
   | ({ readonly kind: "layer"; readonly text: string; readonly line?: string | undefined } & PrefixSize)
   | { readonly kind: "soul"; readonly text: string }
@@ -44,6 +45,12 @@ export type GivenText =
       readonly enabled: number;
       /** Characters that it may have; left out, those of an edit. */
       readonly longest?: number;
+    }
+  | {
+      readonly kind: "block";
+      readonly text: string;
+      /** Characters that it may have. */
+      readonly longest: number;
     };
 
 /** Why it may not, as the rest of a sentence about it; or the text as it will stand there, with what the guard said. */
@@ -58,7 +65,7 @@ export type CheckedText =
     };
 
 /**
- * Whether a text may replace a layer's, of the soul or of a skill: its size, its form and the guard. For the agent's edits
+ * Whether a text may replace a layer's, of the soul, of a skill or of a memory block: its size, its form and the guard. For the agent's edits
  * and for an operator's alike. Pure.
  */
 export async function checkNewText(given: GivenText): Promise<CheckedText> {
@@ -78,6 +85,8 @@ const normal = (text: string): string => text.replace(/\r\n?/g, "\n").trimEnd();
 function sizeProblem(given: GivenText): string | undefined {
   const { length } = given.text;
   switch (given.kind) {
+    case "block":
+      return length > given.longest ? blockTooLong(length, given.longest) : undefined;
     case "layer":
       return layerSizeProblem(length, given);
     case "soul":

@@ -33,6 +33,8 @@ export const soulForm = (most: number): string =>
   `a soul has 1 to ${most} of the characters a-z, 0-9, ".", "_" and "-", and begins and ends with a letter or digit`;
 export const skillTooLong = (length: number, most: number): string =>
   `it has ${number(length)} characters; a skill may have ${number(most)}`;
+export const blockTooLong = (length: number, most: number): string =>
+  `it has ${number(length)} characters; a memory block may have ${number(most)}`;
 export const tooManySkills = (enabled: number, most: number): string =>
   `${enabled} skills are enabled and at most ${most} are allowed; disable one first`;
 const left = (length: number, room: number): string =>

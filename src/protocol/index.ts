@@ -264,8 +264,10 @@ export {
 export type { OwnSource, SourceContext, SourceItem, Vault } from "./source.ts";
 export { SHORTEST_SECRET, secretsInAddress, spellings } from "./spellings.ts";
 export {
+  BLOCKS,
   CONVERSATION_LIMITS,
   EDIT_ENDS,
+  isBlock,
   MOVE_KINDS,
   type MoveKind,
   type NewText,

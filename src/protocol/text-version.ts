@@ -1,16 +1,23 @@
 import { never, StrataError } from "./errors.ts";
-import type { ActorId, AgentName, LayerId, TurnId } from "./ids.ts";
+import { type ActorId, type AgentName, type LayerId, layerId, type TurnId } from "./ids.ts";
 import type { Digest } from "./json.ts";
 import type { Source } from "./layer.ts";
 import type { TextVerdict } from "./life.ts";
 import type { Role } from "./scope.ts";
 import type { Trust, Trusted, Untrusted } from "./trust.ts";
 
-/** Which text of an agent: a versioned layer's, or a part of one: a skill, by its name. */
+/** Which text of an agent: a versioned layer's, or a part of one: a skill or a memory block, by its name. */
 export interface TextKey {
   readonly layer: LayerId;
   readonly part?: string;
 }
+
+/** Under this name the memory blocks of agents are kept, each a part: no prompt has such a layer. */
+export const BLOCKS: LayerId = layerId("memory-blocks");
+
+/** Whether the text is a memory block. */
+export const isBlock = ({ layer, part }: { readonly layer: string; readonly part?: string | undefined }): boolean =>
+  layer === BLOCKS && part !== undefined;
 
 /** One version of a text. */
 export interface VersionKey extends TextKey {
@@ -146,8 +153,24 @@ export const TEXT_LIMITS = {
 export const CONVERSATION_LIMITS = { entries: 20, senders: 200, body: 500, reply: 500, shown: 5, compact: 2 } as const;
 
 /** A text, in a sentence. */
-export const textName = ({ layer, part }: TextKey): string =>
-  part === undefined ? `the layer ${layer}` : `the skill ${part}`;
+export const textName = ({ layer, part }: TextKey): string => {
+  if (part === undefined) return `the layer ${layer}`;
+  return `the ${isBlock({ layer, part }) ? "memory block" : "skill"} ${part}`;
+};
+
+/** The words of a command and the path of a route that show a text's versions. */
+function historyOf(agent: AgentName, { layer, part }: TextKey): { readonly command: string; readonly route: string } {
+  if (isBlock({ layer, part }))
+    return {
+      command: `strata block history ${part?.replace("/", " ")}`,
+      route: `GET /v1/agents/${agent}/blocks/${part}/history`,
+    };
+  const skill = part === undefined ? ["", ""] : [` --skill ${part}`, `?skill=${part}`];
+  return {
+    command: `strata layer history ${layer}${skill[0]}`,
+    route: `GET /v1/agents/${agent}/layers/${layer}/history${skill[1]}`,
+  };
+}
 
 /** Says why the state of a version does not permit the request. Without a text, it was erased with its contact. */
 export function textDecided(
@@ -155,8 +178,8 @@ export function textDecided(
   version: VersionKey & { readonly status: TextStatus; readonly text?: string },
 ): StrataError {
   const { layer, part, n, status } = version;
-  const texts = `GET /v1/agents/${agent}/layers/${layer}/history${part === undefined ? "" : `?skill=${part}`}`;
-  const looks = `\`strata layer history ${layer}${part === undefined ? "" : ` --skill ${part}`}\` or \`${texts}\``;
+  const { command, route } = historyOf(agent, version);
+  const looks = `\`${command}\` or \`${route}\``;
   const message = `version ${n} of ${textName(version)} of ${agent} ${version.text === "" ? ERASED : whatBecame(status, looks)}`;
   return new StrataError("text_decided", message, { layer, ...(part !== undefined && { part }), agent, n, status });
 }
@@ -190,7 +213,10 @@ export function textOvertaken(agent: AgentName, version: Approving, active: numb
   const { layer, part, n, parent } = version;
   const skill = part === undefined ? "" : ` --skill ${part}`;
   const query = `from=${active}&to=${n}${part === undefined ? "" : `&part=${part}`}`;
-  const both = `\`strata layer diff ${layer} ${active} ${n}${skill}\` or \`GET /v1/agents/${agent}/layers/${layer}/diff?${query}\``;
+  const shown = historyOf(agent, version);
+  const both = isBlock(version)
+    ? `\`${shown.command}\` or \`${shown.route}\``
+    : `\`strata layer diff ${layer} ${active} ${n}${skill}\` or \`GET /v1/agents/${agent}/layers/${layer}/diff?${query}\``;
   const next = `compare the two with ${both}, then approve it with \`--over ${active}\` or \`"over": ${active}\`, or reject it`;
   const message = `version ${n} of ${textName(version)} ${isOver(version, active)}; ${next}`;
   return new StrataError("text_decided", message, {

@@ -205,6 +205,7 @@ const BOUNDED = [
     "agent.show",
     "agent.snapshot",
     "agent.attention",
+    "block.list",
     "file.list",
     "layer.list",
     "setting.list",

@@ -23,6 +23,11 @@ export const FEATURES: readonly Listed<World>[] = [
     load: async () => (await import("../../features/approvals/index.ts")).FEATURE,
   },
   {
+    name: "blocks",
+    nouns: { block: "list an agent's memory blocks, save and delete one, decide about changes that it wants" },
+    load: async () => (await import("../../features/blocks/index.ts")).FEATURE,
+  },
+  {
     name: "calls",
     nouns: {},
     load: async () => (await import("../../features/calls/index.ts")).FEATURE,

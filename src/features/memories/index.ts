@@ -14,6 +14,7 @@ import { UPKEEP_JOBS, UPKEEP_OPERATIONS } from "./upkeep.ts";
 export * from "./api-types.ts";
 export { memoryLines } from "./lines.ts";
 export { type MemoryPorts, memorySources, withoutDoubles } from "./steps.ts";
+export { contentProblem, forgetMemory, type MemoryCalls, newestMemories, saveMemory } from "./tool-calls.ts";
 export { memoryTools, rememberTools } from "./tools.ts";
 export { openVectors, type Vectors } from "./vectors/embed.ts";
 

@@ -95,7 +95,7 @@ function cleanTags(tags: readonly string[]): readonly string[] {
 }
 
 /** Law 12: what the platform showed in a frame was remembered or is in the record already; copied, it would be fed on itself. */
-function contentProblem(content: string): string | undefined {
+export function contentProblem(content: string): string | undefined {
   const plain = clean(untrusted(content));
   if (readFrames(plain).length > 0) return HAS_FRAME;
   const secret = secretProblem(plain);
@@ -161,6 +161,19 @@ export async function findMemories(
   const lowest = lowestTrust(found.map(({ trust }) => trust));
   const lines = found.length === 0 ? [NO_MATCH] : found.map((hit) => shown(asPassage(hit, query)));
   return answeredAs(lowest, [...lines, ...(isBatch(context.scope) ? [OWN_ONLY] : [])].join("\n"));
+}
+
+/** The newest facts of the contact of the turn, whole: what the turn itself forgets is not among them. */
+export async function newestMemories(
+  store: Pick<Store, "memories">,
+  limit: number,
+  context: ToolContext,
+): Promise<ToolOutcome> {
+  const gone = goneNow(context);
+  const kept = await store.memories(memoryScope(context.scope), limit + gone.size, { kinds: ["fact", "block"] });
+  const found = kept.filter(({ id }) => !gone.has(id)).slice(0, limit);
+  const lines = found.map((one) => shown({ ...one, scope: context.scope }));
+  return answeredAs(lowestTrust(found.map(({ trust }) => trust)), lines.length === 0 ? NO_MATCH : lines.join("\n"));
 }
 
 /** Of a longer memory the passage that fits is given, in characters. */

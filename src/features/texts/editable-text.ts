@@ -3,6 +3,7 @@ import {
   type ActiveTexts,
   type Agent,
   activeText,
+  BLOCKS,
   idsOf,
   type Layer,
   layersNamed,
@@ -97,6 +98,10 @@ function layersMeant({ name, layers }: Agent, word: string): readonly Layer[] {
 export function layerOf(agent: Agent, id: Layer["id"]): Layer {
   const [layer] = layersMeant(agent, id);
   if (layer !== undefined) return layer;
+  if (id === BLOCKS) {
+    const says = `memory blocks stand in no layer of ${agent.name}: use \`strata block\` or \`/v1/agents/${agent.name}/blocks\``;
+    throw new StrataError("text_not_found", says, { layer: id });
+  }
   const near = suggestion(
     id,
     agent.layers.map((one) => one.id),

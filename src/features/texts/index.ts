@@ -10,14 +10,21 @@ import { SKILL_OPERATIONS } from "./skills.ts";
 import { promptTools } from "./tools.ts";
 
 export * from "./api-types.ts";
+export { checkedReason, standsAlready, textRefused, versionOf } from "./check-text.ts";
 export { layerViews, passedOver } from "./layer-views.ts";
+export { HISTORY, textHistory } from "./layers.ts";
 export {
   editedTextLines,
   LAYER,
+  MOVE,
+  moveLines,
   PASSED_OVER,
+  PROPOSAL,
   passedOverLines,
   TEXT_ORIGIN,
   type TextOrigin,
+  VERSION,
+  versionLines,
   waitingTextLines,
 } from "./lines.ts";
 export { promptTools } from "./tools.ts";

@@ -4,6 +4,7 @@ import {
   activeSkills,
   activeText,
   inPromptOrder,
+  isBlock,
   isInPlace,
   type Layer,
   placeOf,
@@ -19,6 +20,7 @@ import { activeTexts, layerOf } from "./editable-text.ts";
 /** What a declaration has made of texts that were edited before it. Pure. */
 export function passedOver(agent: Agent, active: readonly TextVersion[]): readonly PassedOver[] {
   return active.flatMap((version) => {
+    if (isBlock(version)) return [];
     const state = stateOf(agent, version);
     return state === undefined ? [] : [{ ...keyOf(version), n: version.n, state }];
   });

@@ -1,11 +1,20 @@
 import { z } from "zod";
 import { count, number, printable, type Style, setIn, table } from "../../print/index.ts";
-import type { LayerId, TextKey, TextLimits } from "../../protocol/index.ts";
+import {
+  type AgentName,
+  type Allowed,
+  isBlock,
+  type LayerId,
+  type TextKey,
+  type TextLimits,
+} from "../../protocol/index.ts";
+import type { Position } from "../../store/index.ts";
 import { FIELDS, given, list, NEXT, NO_REASON, nextAfter, OF_AGENT, PAGE, whole } from "../fields.ts";
 import { type Operation, operation } from "../operation.ts";
 import type { LayerView, TextApi } from "./api-types.ts";
 import { TEXT_API } from "./api-types.ts";
 import {
+  blockWords,
   COMPARISON,
   differenceLines,
   editedLines,
@@ -99,6 +108,24 @@ const edit = operation({
   },
 });
 
+export const HISTORY = z.object({ versions: list(VERSION), moves: list(MOVE), ...NEXT });
+
+/** A page of a text's versions and of what was done with them. */
+export async function textHistory(
+  texts: Pick<TextApi, "textVersions" | "textMoves">,
+  actor: Allowed<"read">,
+  agent: AgentName,
+  { limit, after, ...key }: TextKey & { readonly limit: number; readonly after?: Position | undefined },
+) {
+  // Two lists are read side by side: a place in them is a move, and a version.
+  const from = { move: after?.at, version: after && Number(after.id) };
+  const versions = await texts.textVersions(actor, agent, { ...key, limit, ...given("before", from.version) });
+  const moves = await texts.textMoves(actor, agent, { ...key, limit, ...given("before", from.move) });
+  const hasMore = Math.max(versions.length, moves.length) >= limit;
+  const last = `${moves.at(-1)?.seq ?? from.move ?? 1}.${versions.at(-1)?.n ?? from.version ?? 1}`;
+  return { versions, moves, ...(hasMore && { next: last }) };
+}
+
 const history = operation({
   name: "layer.history",
   does: "Show the versions of a layer's text, each with its author, reason and the guard's verdict, and what was done with them, newest first.",
@@ -108,24 +135,10 @@ const history = operation({
     ...PAGE,
     limit: FIELDS.limit.describe("how many versions at most, and as many moves"),
   }),
-  gives: z.object({
-    versions: list(VERSION),
-    moves: list(MOVE),
-    ...NEXT,
-  }),
+  gives: HISTORY,
   command: { words: ["layer"], examples: ["layer history 6"], opens: "data" },
-  run: async ({ runtime }, { agent, limit, after, ...text }, { actor }) => {
-    const key = keyOf(text);
-    // Two lists are read side by side: a place in them is a move, and a version.
-    const from = { move: after?.at, version: after && Number(after.id) };
-    const versions = await runtime
-      .use(TEXT_API)
-      .textVersions(actor, agent, { ...key, limit, ...given("before", from.version) });
-    const moves = await runtime.use(TEXT_API).textMoves(actor, agent, { ...key, limit, ...given("before", from.move) });
-    const hasMore = Math.max(versions.length, moves.length) >= limit;
-    const last = `${moves.at(-1)?.seq ?? from.move ?? 1}.${versions.at(-1)?.n ?? from.version ?? 1}`;
-    return { versions, moves, ...(hasMore && { next: last }) };
-  },
+  run: async ({ runtime }, { agent, limit, after, ...text }, { actor }) =>
+    textHistory(runtime.use(TEXT_API), actor, agent, { ...keyOf(text), limit, after }),
   show: ({ versions, moves }, { style, given: { after } }) => {
     if (versions.length + moves.length === 0)
       return [after ? "Nothing older is recorded." : "It is as it was declared; nobody has edited it."];
@@ -211,13 +224,15 @@ type Proposal = Omit<Awaited<ReturnType<TextApi["proposals"]>>[number], "link">;
 function proposalLines(proposal: Proposal, style: Style): readonly string[] {
   const { agent, layer: id, n, text } = proposal;
   const [head = "", ...more] = versionLines(proposal, style);
-  const words = `${id} ${n} ${agent}${skillWords(proposal)}`;
+  const [noun, words] = isBlock(proposal)
+    ? ["block", `${blockWords(proposal)} ${n} ${agent}`]
+    : ["layer", `${id} ${n} ${agent}${skillWords(proposal)}`];
   return [
     `${style.cyan(`${agent}, ${nameOf(proposal)}`)}, ${head}`,
     ...more,
     ...setIn(text, `  ${style.dim("│")} `, style),
-    `  \`strata layer approve ${words}\` makes it active,`,
-    `  \`strata layer reject ${words}\` rejects it.`,
+    `  \`strata ${noun} approve ${words}\` makes it active,`,
+    `  \`strata ${noun} reject ${words}\` rejects it.`,
     "",
   ];
 }

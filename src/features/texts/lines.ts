@@ -4,6 +4,7 @@ import {
   changedLines,
   diffLines,
   isBatch,
+  isBlock,
   LAYER_SCOPES,
   MOVE_KINDS,
   MUTABILITIES,
@@ -18,6 +19,9 @@ import { DONE_BY, list, TIME } from "../fields.ts";
 /** A text's name in a sentence. */
 export const nameOf = ({ layer, part }: { readonly layer: string; readonly part?: string | undefined }): string =>
   part ?? layer;
+
+/** The label and the name of a memory block, as commands take them. */
+export const blockWords = ({ part = "" }: { readonly part?: string | undefined }): string => part.replace("/", " ");
 
 /** A version for a person: what it is, who wrote it and why, and what the guard said. */
 export function versionLines(version: TextVersion, style: Style): readonly string[] {
@@ -126,6 +130,8 @@ export function waitingTextLines(of: TextsOfAgent): readonly string[] {
 /** Texts that the agent itself has changed, each with the way to undo it. */
 export const editedTextLines = ({ agent, edited }: TextsOfAgent): readonly string[] =>
   edited.map((one) => {
+    if (isBlock(one))
+      return `${agent} changed its own memory block ${nameOf(one)} (version ${one.n}, ${originOf(one)}): \`strata block history ${blockWords(one)} ${agent}\` shows its versions`;
     const skill = one.part === undefined ? "" : ` --skill ${one.part}`;
     const shows = `\`strata layer diff ${one.layer} ${one.parent} ${one.n} ${agent}${skill}\` shows it`;
     return `${agent} changed its own text ${nameOf(one)} (version ${one.n}, ${originOf(one)}): ${shows}, \`strata layer rollback ${one.layer} ${agent}${skill}\` undoes it`;

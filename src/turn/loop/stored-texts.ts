@@ -56,7 +56,9 @@ export async function storedTexts(
       hasSkills ? store.textPointers(owner) : [],
     ]);
     const contents = contentsOf(agent, layers, { versions, pointers });
-    const since = versions.reduce((last, { at }) => Math.max(last, at), 0);
+    // Texts of none of its layers, as memory blocks are, change no request.
+    const sent = versions.filter(({ layer }) => layers.some(({ id }) => id === layer));
+    const since = sent.reduce((last, { at }) => Math.max(last, at), 0);
     return { contents, notes: [], active: { versions, pointers }, ...(since > 0 && { since }) };
   } catch (thrown) {
     const says = `which texts are active could not be read, so the declared ones stand${hasSkills ? ", and no skill" : ""}: ${asStrataError(thrown).message}`;
