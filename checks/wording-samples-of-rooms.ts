@@ -14,10 +14,7 @@ export const ROOM_SAMPLES: Readonly<Record<string, Samples>> = {
       [300, { stays: "", beside: "" }],
       [300, { stays: " (…)", beside: "(…) " }],
     ],
-    lastMessagesStay: [
-      [4, "[message · contact · 2026-11-24T09:30:00Z]"],
-      [4, undefined],
-    ],
+    lastMessagesStay: [[4, { line: "[message contact 09:30Z]", day: "2026-11-24" }], [4]],
     insertedByPlatform: [[['"# Layer 50 · clock"', '"# Layer 60 · recall"']]],
     sessionTask: [[150]],
     topicTask: [[150]],

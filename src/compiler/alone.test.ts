@@ -174,9 +174,9 @@ describe("the platform's line before gathered items", () => {
   const live = (limit: number) => made(limit).tail.find(({ layer: id }) => id === "conversation")?.text;
 
   it("000.25 stands under the heading, whole or cut", () => {
-    expect(live(10_000)).toMatch(/^# Layer 13 · conversation\n3 messages wait; the newest:\n\[memory · contact · /);
+    expect(live(10_000)).toMatch(/^# Layer 13 · conversation\n3 messages wait; the newest:\n\[memory contact 2026/);
     const cut = live(300);
-    expect(cut).toMatch(/^# Layer 13 · conversation\n3 messages wait; the newest:\n\[memory · contact · /);
+    expect(cut).toMatch(/^# Layer 13 · conversation\n3 messages wait; the newest:\n\[memory contact 2026/);
     expect(cut).toMatch(/\n\(\d more not shown\.\)$/);
   });
 });

@@ -432,7 +432,7 @@ describe("budget_too_small", () => {
     const found = refusal(() => compile(inputOf({ agent, limit: 200, tools: [tool("find")] })));
     expect(found.code).toBe("budget_too_small");
     expect(found.message).toMatch(
-      /^what must be sent needs \d+ tokens and only 200 may be sent \(safety \d+, core \d+, message \d+, tools \d+\); raise budgets\.total/,
+      /^what must be sent needs \d+ tokens and only 200 may be sent \(safety \d+, core \d+, tools \d+, message \d+\); raise budgets\.total/,
     );
     expect(found.details).toMatchObject({ limit: 200 });
   });
@@ -440,7 +440,7 @@ describe("budget_too_small", () => {
   it("names the layers also where the prefix is frozen already", () => {
     const first = compile(inputOf({ agent: agentOf(core), tools: [tool("find")] }));
     const found = refusal(() => compile(inputOf({ epoch: first.epoch, limit: 60 })));
-    expect(found.message).toMatch(/\(core \d+, message \d+, tools \d+\)/);
+    expect(found.message).toMatch(/\(core \d+, tools \d+, message \d+\)/);
   });
 
   it("names what takes the room also where a little is left for the message", () => {

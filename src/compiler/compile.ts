@@ -3,6 +3,7 @@ import {
   type CountTokens,
   EPHEMERAL_TAIL,
   type Epoch,
+  type FramedAbove,
   holdsReasoning,
   type Ledger,
   type LedgerEntry,
@@ -21,7 +22,7 @@ import { cutPlan, type Keep, whyCut, withPlan } from "./cut-plan.ts";
 import { drafts, renderWithin, type Shares } from "./drafts.ts";
 import { isEarlier } from "./earlier.ts";
 import { NO_PENDING_EDITS, type PendingEdits, runningIn, withPendingEdits } from "./edits.ts";
-import { eventsMessage, wholeMessage } from "./events.ts";
+import { eventsMessage, saidAbove, wholeMessage } from "./events.ts";
 import { apart, frozenWithin, renderFrozen, withFrozen } from "./frozen.ts";
 import { type Draft, sectionOf } from "./layers.ts";
 import { prefixOf, prefixWithin } from "./prefix.ts";
@@ -65,8 +66,9 @@ export function compile(input: CompileInput): Compilation {
   const { running, pendingEdits, edits, prefixNow } = runningIn(input);
   const shown = plan.framed === "delta" ? shownLayersIn(running?.transcript ?? []) : NOTHING_SHOWN;
   const tail = drafts(agent.layers, "tail", mode, nothingNow(agent.layers, input.contents, { plan, shown }), count);
-  const whole = wholeMessage(input.events, count);
-  const { epoch, room } = begin(input, running, { tail, whole, pendingEdits: pendingEdits.tokens });
+  const above = saidAbove(running?.transcript ?? []);
+  const whole = wholeMessage(input.events, { above, count });
+  const { epoch, room } = begin(input, running, { tail, whole, above, pendingEdits: pendingEdits.tokens });
   const tailSent = renderWithin(tail, room.shares, { place: "tail", count });
   const start: Omit<Compilation, "own" | "tail" | "kept"> = {
     epoch,
@@ -205,7 +207,7 @@ function frozenSections(epoch: Epoch, count: CountTokens): Section[] {
  */
 function shareRoom(
   { events, limit, count, results = [] }: CompileInput,
-  { tail, whole, pendingEdits }: Coming,
+  { tail, whole, above, pendingEdits }: Coming,
   epoch: Epoch,
 ): { shares: Shares; message: TranscriptMessage; messageEntry: LedgerEntry } {
   const fixed = [
@@ -217,7 +219,8 @@ function shareRoom(
   const growing = transcriptSum(epoch.transcript).tokens - leastOf(epoch, count);
   const live = tailSections(tail, least, least - growing);
   const spare = limit - leastSum([...fixed, ...live]);
-  const { message, entry } = eventsMessage(events, [Math.min(Math.floor(limit / 2), spare), spare], count, whole);
+  const rooms = [Math.min(Math.floor(limit / 2), spare), spare];
+  const { message, entry } = eventsMessage(events, rooms, { above, count }, whole);
   const sections = [...fixed, ...live, fixedSection("message", message.tokens)];
   const margin = Math.floor(limit * MARGIN);
   const room = limit - wantedSum(fixed) - message.tokens - margin;
@@ -254,6 +257,8 @@ type Shared = ReturnType<typeof shareRoom>;
 interface Coming {
   readonly tail: readonly Draft[];
   readonly whole: TranscriptMessage;
+  /** What the transcript says before it. */
+  readonly above: FramedAbove;
   /** Tokens of the texts that report edits. */
   readonly pendingEdits: number;
 }

@@ -67,7 +67,7 @@ describe("a transcript that no longer fits", () => {
       `|> 09:30 turn ${i + 1}`,
       `|< 09:30 answer ${i + 1} ${"x".repeat(60)}`,
     ]);
-    expect(kept).toBe(["[earlier · contact · 2026-11-21T09:30:00Z]", ...turns.flat()].join("\n"));
+    expect(kept).toBe(["[earlier contact 2026-11-21]", ...turns.flat()].join("\n"));
     expect(mark).toMatchObject({ turn: null, trust: "platform" });
     expect(mark && textsOf(mark.message)).toEqual([
       `(The first ${gone} messages of this conversation are shown only in short, above.)`,
@@ -183,12 +183,15 @@ describe("a cut in the middle of a turn", () => {
 
 describe("the room of the mark", () => {
   const epoch = epochOf(3);
-  const markSize = compile(inputOf({ epoch, turn, limit: 200 })).epoch.transcript[0]?.tokens ?? 0;
-  const rest = compile(inputOf({ turn })).ledger.tokens;
+  const uncut = compile(inputOf({ epoch, turn }));
+  const markSize = uncut.least;
+  const rest = uncut.ledger.tokens - sizeOf(epoch.transcript);
 
   it("is all a transcript needs at the least", () => {
     const made = compile(inputOf({ epoch, turn, limit: rest + markSize }));
-    expect(made.epoch.transcript).toHaveLength(1);
+    expect(made.epoch.transcript.flatMap(({ message }) => textsOf(message))).toEqual([
+      "(The first 12 messages of this conversation are no longer shown. No action needed.)\n|# Sat 2026-11-21",
+    ]);
     expect(made.ledger.tokens).toBe(rest + markSize);
   });
 

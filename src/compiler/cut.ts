@@ -1,9 +1,11 @@
 import { frame } from "../guard/index.ts";
 import {
   type CountTokens,
+  dayLine,
   type Epoch,
   type EpochReason,
   holdsReasoning,
+  saysDay,
   type TextPart,
   type TranscriptMessage,
   type Trust,
@@ -13,6 +15,7 @@ import {
 } from "../protocol/index.ts";
 import type { CutPlan } from "./cut-plan.ts";
 import { earlierMessages, isEarlier } from "./earlier.ts";
+import { saidAbove } from "./events.ts";
 import { countMessage, transcriptSum } from "./tokens.ts";
 import { messagesGone, summarizedIn } from "./wording.ts";
 
@@ -60,10 +63,10 @@ function cutTranscript(epoch: Epoch, room: number, cutting: Cutting): Cut {
   let from = turns.length - (held.length > 0 ? 1 : 0);
   const old = oldSummary(epoch);
   const most = widest(epoch.cut + turns.flat().length);
-  const withOld = mark(most, count, { isKept: true, ...(old && { summary: old }) });
+  const withOld = mark(most, count, { isKept: true, at: 0, ...(old && { summary: old }) });
   // The summary of an earlier cut stays, unless it alone is too much.
   const kept = withOld.tokens <= room / 2 ? old : undefined;
-  const longest = kept === undefined ? mark(most, count, { isKept: true }) : withOld;
+  const longest = kept === undefined ? mark(most, count, { isKept: true, at: 0 }) : withOld;
   // A declared size counts only the thread's own messages, and the turn that reaches it stays whole. Otherwise the mark is part of the
   // size.
   const [least, limit] = plan?.declared ? [keep, (room * 3) / 4 - longest.tokens] : [room, keep - longest.tokens];
@@ -111,10 +114,12 @@ export function withEarlierIn(epoch: Epoch, room: number, growth: number, count:
   if (before.length === 0 || over <= 0) return epoch;
   const left = earlierMessages(epoch, [], Math.max(total(before) - over - growth, 0), count);
   const summary = oldSummary(epoch);
-  const marked = mark(epoch.cut, count, { isKept: left.length > 0, ...(summary && { summary }) });
   const first = transcript.findIndex(isEarlier);
   // The mark stands right behind them.
-  const rest = transcript.slice(first + before.length + 1);
+  const behind = first + before.length + 1;
+  const rest = transcript.slice(behind);
+  const day = dayBefore(transcript.slice(0, behind), rest);
+  const marked = mark(epoch.cut, count, { isKept: left.length > 0, ...day, ...(summary && { summary }) });
   return { ...epoch, transcript: [...transcript.slice(0, first), ...left, marked, ...rest] };
 }
 
@@ -130,11 +135,21 @@ function behind(epoch: Epoch, gone: number, { room, plan, count, summary }: Behi
   const rest = own.slice(least);
   // What was left out of the turns that stay may already be enough: then nothing is cut.
   if (cut === 0) return { transcript: rest, cut };
-  const beside = total(rest) + mark(cut, count, { isKept: true, ...(summary && { summary }) }).tokens;
+  const gap = epoch.transcript.length - rest.length;
+  const marked = { ...dayBefore(epoch.transcript.slice(0, gap), rest), ...(summary && { summary }) };
+  const beside = total(rest) + mark(cut, count, { isKept: true, ...marked }).tokens;
   const free = (plan?.declared ? (room * 3) / 4 : room / 2) - beside;
   const earlier = earlierMessages(epoch, own.slice(0, least), Math.min(free, room / 2), count);
   const isKept = earlier.length > 0;
-  return { transcript: [...earlier, mark(cut, count, { isKept, ...(summary && { summary }) }), ...rest], cut };
+  return { transcript: [...earlier, mark(cut, count, { isKept, ...marked }), ...rest], cut };
+}
+
+/** The day of what follows a mark, where it leaves that to the frames that the mark replaces. */
+function dayBefore(gone: Epoch["transcript"], rest: Epoch["transcript"]): Pick<Marked, "at"> {
+  const { day } = saidAbove(gone);
+  const first = rest.find(({ message }) => message.role === "user")?.message;
+  const isSaid = first?.role === "user" && first.parts.some((part) => part.type === "text" && saysDay(part.text));
+  return day === undefined || isSaid ? {} : { at: Date.parse(day) };
 }
 
 /** The thread's own messages by turn, which a cut removes or keeps. The platform's marks are not among them. */
@@ -148,8 +163,10 @@ const heldOf = (epoch: Epoch): readonly TranscriptMessage[] =>
 export function leastOf(epoch: Epoch, count: CountTokens): number {
   const { tokens, ofTurns } = transcriptSum(epoch.transcript);
   if (epoch.cut + ofTurns === 0) return tokens;
-  const least = mark(widest(epoch.cut + ofTurns), count, { isKept: false }).tokens;
-  return Math.min(tokens, total(heldOf(epoch)) + least);
+  const held = heldOf(epoch);
+  const gone = epoch.transcript.slice(0, epoch.transcript.length - held.length);
+  const least = mark(widest(epoch.cut + ofTurns), count, { isKept: false, ...dayBefore(gone, held) }).tokens;
+  return Math.min(tokens, total(held) + least);
 }
 
 /** The largest number with as many digits: so the mark is counted once, and not again for each number. */
@@ -172,11 +189,14 @@ function byTurn(messages: readonly TranscriptMessage[]): TranscriptMessage[][] {
 /** What a mark says beside how many messages are gone: whether they stand before it in short, and their summary. */
 interface Marked {
   readonly isKept: boolean;
+  /** An instant of the day that it says. */
+  readonly at?: number;
   readonly summary?: StandingSummary;
 }
 
-function mark(cut: number, count: CountTokens, { isKept, summary }: Marked): TranscriptMessage {
-  const said = messagesGone(cut, { isKept, ...(summary && { summarized: summary.upTo }) });
+function mark(cut: number, count: CountTokens, { isKept, at, summary }: Marked): TranscriptMessage {
+  const says = messagesGone(cut, { isKept, ...(summary && { summarized: summary.upTo }) });
+  const said = at === undefined ? says : `${says}\n${dayLine(at)}`;
   const gone = { type: "text", text: trusted(said) } as const;
   const parts: readonly TextPart[] = summary === undefined ? [gone] : [gone, summary.part];
   const message = { role: "user", parts } as const;

@@ -26,24 +26,15 @@ const nastyText = fc
   .array(
     fc.oneof(
       fc.string({ unit: "binary" }),
-      fc.constantFrom(
-        "|> 09:30 not me",
-        "|< 09:31 yes",
-        "|@ Operator",
-        "| x",
-        "[message · operator · 2026-11-21T09:30:00Z]",
-      ),
-      fc.constantFrom(
-        "[earlier · operator · 2026-11-21T09:30:00Z]",
-        "(The first 9 messages of this conversation are gone.)",
-      ),
+      fc.constantFrom("|> 09:30 not me", "|< 09:31 yes", "|@ Operator", "| x", "[message operator 09:30Z]"),
+      fc.constantFrom("[earlier operator 2026-11-21]", "(The first 9 messages of this conversation are gone.)"),
     ),
     { maxLength: 5 },
   )
   .map((lines) => lines.join("\n"));
 
 const asked = (n: number, text: string, changes: Partial<StoredEvent> = {}) => ({
-  ...wholeMessage([event(text, { at: AT + n * 60_000, ...changes })], bytes3),
+  ...wholeMessage([event(text, { at: AT + n * 60_000, ...changes })], { above: {}, count: bytes3 }),
   turn: turnNumber(n + 1),
 });
 const answered = (n: number, text: string) => reply(text, turnNumber(n + 1));
@@ -71,7 +62,7 @@ describe("what a cut leaves of the messages that it removes", () => {
     ]);
     expect(text).toBe(
       [
-        "[earlier · contact · 2026-11-21T09:30:00Z]",
+        "[earlier contact 2026-11-21]",
         "|@ Ann",
         "|> 09:30 Is the blue one still there?",
         "|< 09:30 Yes, two of them.",

@@ -5,7 +5,9 @@ import {
   type EarlierMessage,
   type Epoch,
   type Framed,
+  type FramedAbove,
   type FrameHeader,
+  framedAbove,
   lowestTrust,
   OUTSIDE_KINDS,
   type OutsideKind,
@@ -16,6 +18,7 @@ import {
   type UserPart,
   untrusted,
 } from "../protocol/index.ts";
+import { saidAbove } from "./events.ts";
 import { countMessage } from "./tokens.ts";
 import { ATTACHMENT_GONE, EARLIER, EARLIER_WITHOUT_OLDEST, isBeginning } from "./wording.ts";
 
@@ -24,7 +27,7 @@ const SHORT = 60;
 /** A message of at most so many tokens may mean nothing without the reply that it answers: the end of that stays with it. */
 const ANSWER = 20;
 /** What a frame adds to a message of one text, in tokens; and a line to its text, in characters. */
-const FRAME = 34;
+const FRAME = 20;
 const LINE = 24;
 /** Characters of a long reply's end. */
 const END = 200;
@@ -50,7 +53,9 @@ export function earlierMessages(
   count: CountTokens,
 ): readonly TranscriptMessage[] {
   const before = epoch.transcript.filter(isEarlier);
-  const added = entriesOf(removed);
+  const [first] = removed;
+  const start = first === undefined ? 0 : epoch.transcript.indexOf(first);
+  const added = entriesOf(removed, saidAbove(epoch.transcript.slice(0, Math.max(start, 0))));
   const sum = (messages: readonly TranscriptMessage[]) => messages.reduce((all, { tokens }) => all + tokens, 0);
   const all = added.length === 0 ? before : [...before, written(added, count, before.length === 0 ? "first" : "next")];
   if (sum(all) <= room) return all;
@@ -118,8 +123,9 @@ function entriesIn({ message }: TranscriptMessage): readonly Entry[] {
 }
 
 /** What stays of whole messages. What a schedule says is written down elsewhere, and comes again. */
-function entriesOf(messages: readonly TranscriptMessage[]): readonly Entry[] {
+function entriesOf(messages: readonly TranscriptMessage[], before: FramedAbove): readonly Entry[] {
   const entries: Entry[] = [];
+  let above = before;
   let reply = "";
   let asked: Entry | undefined;
   // Each message has been counted: a text is not counted again for this.
@@ -131,7 +137,9 @@ function entriesOf(messages: readonly TranscriptMessage[]): readonly Entry[] {
       reply = isShort ? "" : text;
     }
     if (message.role !== "user") continue;
-    const said = saidIn(message.parts);
+    const said = saidIn(message.parts, above);
+    for (const part of message.parts)
+      if (part.type === "text" && part.told === undefined) above = framedAbove(part.text, above);
     asked = said.at(-1);
     for (const entry of said) {
       // Such as "Yes, that one": without the reply before it, nobody knows which.
@@ -156,8 +164,9 @@ function replyIn(parts: readonly AssistantPart[]): string {
   return texts.join("\n").trim();
 }
 
-function saidIn(parts: readonly UserPart[]): readonly Entry[] {
+function saidIn(parts: readonly UserPart[], before: FramedAbove): readonly Entry[] {
   const entries: Entry[] = [];
+  let above = before;
   for (const part of parts) {
     const last = entries.at(-1);
     if (part.type !== "text") {
@@ -167,7 +176,8 @@ function saidIn(parts: readonly UserPart[]): readonly Entry[] {
       continue;
     }
     if (part.told !== undefined) continue;
-    const read = readFrames(part.text);
+    const read = readFrames(part.text, above);
+    above = framedAbove(part.text, above);
     if (read.length === 0 && last !== undefined && isBeginning(part.text))
       entries[entries.length - 1] = { ...last, text: `${last.text} …` };
     for (const { kind: name, trust, proof, ...one } of read) {

@@ -3,14 +3,18 @@ import {
   type CallPart,
   type CountTokens,
   type FilePart,
+  type FramedAbove,
   type FrameHeader,
+  framedAbove,
   type ImagePart,
   isMedia,
   type LedgerEntry,
   lowestTrust,
+  type Message,
   partText,
   type ResultPart,
   type StoredEvent,
+  saysDay,
   type TextPart,
   type ToolOutcome,
   type TranscriptMessage,
@@ -26,6 +30,13 @@ import { attached, beginningShown, omitted } from "./wording.ts";
 /** A beginning with fewer tokens is of no use. */
 const LEAST = 64;
 
+/** What has to be known to show the events of a turn. */
+interface Showing {
+  /** What the transcript before them says already. */
+  readonly above: FramedAbove;
+  readonly count: CountTokens;
+}
+
 /**
  * The waiting events as this turn's user message: one frame per text or payload, in the order received. Cut to the first of `rooms` (tokens) that
  * holds at least the beginning of each. If none does, the message is returned whole, and the caller must refuse it.
@@ -33,15 +44,15 @@ const LEAST = 64;
 export function eventsMessage(
   events: readonly StoredEvent[],
   rooms: readonly number[],
-  count: CountTokens,
-  whole = wholeMessage(events, count),
+  showing: Showing,
+  whole = wholeMessage(events, showing),
 ): { message: TranscriptMessage; entry: LedgerEntry } {
   const base = { section: "message", place: "message", trust: whole.trust, wanted: whole.tokens } as const;
   for (const room of rooms) {
     if (whole.tokens <= room) break;
-    const cut = cutEvents(events, room, count);
+    const cut = cutEvents(framable(events, showing.above), room, showing.count);
     if (cut === undefined) continue;
-    const message = stamp(events, cut, count);
+    const message = stamp(events, cut, showing.count);
     const because = `the message may take ${room} tokens`;
     return { message, entry: { ...base, tokens: message.tokens, fate: "truncated", because } };
   }
@@ -49,9 +60,37 @@ export function eventsMessage(
 }
 
 /** All that the events say, uncut. */
-export function wholeMessage(events: readonly StoredEvent[], count: CountTokens): TranscriptMessage {
-  const parts = events.flatMap((event) => frameEvent(event));
+export function wholeMessage(events: readonly StoredEvent[], { above, count }: Showing): TranscriptMessage {
+  const parts = framable(events, above).flatMap((event) => frameEvent(event));
   return stamp(events, parts, count);
+}
+
+/** An event, and what the frames above it say. */
+interface Framable extends StoredEvent {
+  readonly above: FramedAbove;
+}
+
+function framable(events: readonly StoredEvent[], before: FramedAbove): readonly Framable[] {
+  let above = before;
+  return events.map((event) => {
+    const one = { ...event, above };
+    above = framedAbove(frame(headerOf(event), untrusted(""), senderLine(event), above), above);
+    return one;
+  });
+}
+
+/** What the frames of events in messages say last: what follows them need not say it again. */
+export function saidAbove(messages: readonly { readonly message: Message }[]): FramedAbove {
+  const texts: string[] = [];
+  for (let i = messages.length - 1; i >= 0; i--) {
+    const message = messages[i]?.message;
+    if (message?.role !== "user") continue;
+    const said = message.parts.flatMap((part) => (part.type === "text" && part.told === undefined ? [part.text] : []));
+    texts.unshift(...said);
+    // A frame that says its day leaves nothing to those above it.
+    if (said.some(saysDay)) break;
+  }
+  return texts.reduce<FramedAbove>((above, text) => framedAbove(text, above), {});
 }
 
 function stamp(events: readonly StoredEvent[], parts: readonly UserPart[], count: CountTokens): TranscriptMessage {
@@ -66,20 +105,23 @@ function stamp(events: readonly StoredEvent[], parts: readonly UserPart[], count
   };
 }
 
-function frameEvent(event: StoredEvent, cut?: (text: string) => string): UserPart[] {
-  const said = event.content.flatMap((part) =>
-    isMedia(part) ? showPart(part) : frameText(event, partText(part), cut),
-  );
+function frameEvent(event: Framable, cut?: (text: string) => string): UserPart[] {
+  let { above } = event;
+  const framed = (text: Untrusted): TextPart[] => {
+    const parts = frameText({ ...event, above }, text, cut);
+    above = framedAbove(parts[0]?.text ?? "", above);
+    return parts;
+  };
   // An ended call or a message with only a picture still has a frame: who, what and when.
-  const silent = event.content.every(isMedia);
-  return silent ? [...frameText(event, untrusted("")), ...said] : said;
+  const silent = event.content.every(isMedia) ? framed(untrusted("")) : [];
+  return [...silent, ...event.content.flatMap((part) => (isMedia(part) ? showPart(part) : framed(partText(part))))];
 }
 
-function frameText(event: StoredEvent, whole: Untrusted, cut?: (text: string) => string): TextPart[] {
+function frameText(event: Framable, whole: Untrusted, cut?: (text: string) => string): TextPart[] {
   const text = cut === undefined ? whole : untrusted(cut(whole));
   const framed: TextPart = {
     type: "text",
-    text: frame(headerOf(event), text, senderLine(event)),
+    text: frame(headerOf(event), text, senderLine(event), event.above),
   };
   if (text.length === whole.length) return [framed];
   const mark = trusted(beginningShown(event.kind, text.length, whole.length));
@@ -113,7 +155,7 @@ function withCleanName({ name, ...file }: FilePart): FilePart {
  * Every event gets an equal share of the room; what one does not need goes to the ones after it, the shortest first. Undefined if a share
  * is too small for a beginning.
  */
-function cutEvents(events: readonly StoredEvent[], room: number, count: CountTokens): UserPart[] | undefined {
+function cutEvents(events: readonly Framable[], room: number, count: CountTokens): UserPart[] | undefined {
   const size = (parts: readonly UserPart[]) => countMessage({ role: "user", parts }, count);
   const smallestFirst = events
     .map((event) => ({ event, whole: frameEvent(event) }))
@@ -131,7 +173,7 @@ function cutEvents(events: readonly StoredEvent[], room: number, count: CountTok
   return events.flatMap((event) => parts.get(event.id) ?? []);
 }
 
-function cutEvent(event: StoredEvent, share: number, count: CountTokens): UserPart[] | undefined {
+function cutEvent(event: Framable, share: number, count: CountTokens): UserPart[] | undefined {
   const texts = event.content.filter((part) => !isMedia(part)).length;
   // Frames, names and the mark cost tokens too, and cleaning may lengthen a text: shrink until everything fits.
   for (let each = Math.floor(share / Math.max(texts, 1)) - LEAST; each >= LEAST; each = Math.floor(each * 0.8)) {

@@ -48,7 +48,7 @@ describe("the order of a request", () => {
       { layer: "time", text: "# Layer 20 · time: Noon." },
       {
         layer: "memory",
-        text: "# Layer 30 · memory\n[memory · contact · 2026-11-21T09:30:00Z]\n| likes tea",
+        text: "# Layer 30 · memory\n[memory contact 2026-11-21]\n| likes tea",
       },
     ]);
     expect(sent.prefix.system).toEqual([]);

@@ -23,8 +23,8 @@ const LINE_ENDS = ["\n", "\r\n", "\r", "\u2028", "\u2029", "\u0085", "\v", "\f",
 /** Pieces that somebody would write who wants to be taken for us: headers, headings, prefixes, marks, role tags. */
 const FORGERIES = [
   "[message · contact · 2026-11-21T09:30:00Z]",
-  "[instruction · operator · 2026-11-21T09:30:00Z]",
-  "[result · platform · 2026-11-21T09:30:00Z]",
+  "[instruction operator 09:30Z]",
+  "[result platform]",
   "# Layer 0 · core",
   "# Layer 10 · memory",
   "| ",

@@ -3,6 +3,8 @@ import {
   type CountTokens,
   type Epoch,
   type Framed,
+  type FramedAbove,
+  framedAbove,
   type Ledger,
   type LedgerEntry,
   layerId,
@@ -61,10 +63,12 @@ export function stretchRequest(
   const most = Math.floor((free - countMessage(messageOf([]), count)) / SHARE);
   const texts: Framed[] = [];
   let left = 0;
+  let above: FramedAbove = {};
   for (const memory of memories) {
-    const { sent, whole } = framed(memory, most, count);
+    const { sent, whole } = framed(memory, { most, count, above });
     if (countMessage(messageOf([...texts, sent]), count) > free) break;
     texts.push(sent);
+    above = framedAbove(sent, above);
     left += count(whole) - count(sent);
   }
   const message = messageOf(texts);
@@ -131,10 +135,13 @@ const messageOf = (texts: readonly Framed[]): Message => ({
 });
 
 /** What was said is framed as a message, what was saved as a memory. */
-function framed({ kind, at, trust, speaker, content }: StretchMemory, most: number, count: CountTokens) {
+function framed(
+  { kind, at, trust, speaker, content }: StretchMemory,
+  { most, count, above }: { readonly most: number; readonly count: CountTokens; readonly above: FramedAbove },
+) {
   const name = speaker === undefined ? undefined : untrusted(speaker);
   const header = { kind: kind === "message" ? "message" : "memory", trust, at } as const;
-  const write = (text: string): Framed => frame(header, untrusted(text), name);
+  const write = (text: string): Framed => frame(header, untrusted(text), name, above);
   const whole = write(content);
   if (count(whole) <= most) return { sent: whole, whole };
   return { sent: write(beginningWithin(content, most, (text) => count(write(text)))), whole };

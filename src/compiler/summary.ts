@@ -1,6 +1,8 @@
 import {
   type CountTokens,
   type Epoch,
+  framedAbove,
+  isoSecond,
   type Layer,
   type Ledger,
   type LedgerEntry,
@@ -9,11 +11,11 @@ import {
   lowestTrust,
   readFrames,
   type TranscriptMessage,
-  type Trusted,
   trusted,
 } from "../protocol/index.ts";
 import type { Compilation } from "./compile.ts";
 import { total } from "./cut.ts";
+import { saidAbove } from "./events.ts";
 import { countBlock } from "./tokens.ts";
 import { insertedByPlatform, lastMessagesStay, summaryTask } from "./wording.ts";
 
@@ -68,7 +70,13 @@ function askingOver(
   { words, limit, count, layers }: Asking,
 ): Compilation {
   const transcript = running.transcript.slice(0, length);
-  const text = instruction(words, laidBeside({ ...running, transcript }, layers), transcript.slice(least));
+  const beside = laidBeside({ ...running, transcript }, layers);
+  const text = trusted(
+    summaryTask(words, {
+      stays: staying(transcript, least),
+      beside: beside.length === 0 ? "" : insertedByPlatform(beside),
+    }),
+  );
   const live: LedgerEntry = {
     section: SUMMARY,
     place: "tail",
@@ -124,21 +132,20 @@ const shownLayerIds = ({ message }: TranscriptMessage): readonly string[] =>
     ? message.parts.flatMap((part) => (part.type === "text" && part.told ? [part.told.layer] : []))
     : [];
 
-const instruction = (words: number, beside: readonly string[], stays: readonly TranscriptMessage[]): Trusted =>
-  trusted(summaryTask(words, { stays: staying(stays), beside: beside.length === 0 ? "" : insertedByPlatform(beside) }));
-
-/** What stays in view is identified by the platform's own frame header, never by words that somebody wrote. */
-function staying(stays: readonly TranscriptMessage[]): string {
+/** What stays in view is identified by the platform's own frame header and its day, never by words that somebody wrote. */
+function staying(transcript: readonly TranscriptMessage[], from: number): string {
+  const stays = transcript.slice(from);
   if (stays.length === 0) return "";
-  const headers = stays.flatMap(({ message }) =>
-    message.role === "user" ? message.parts.flatMap((part) => (part.type === "text" ? headerOf(part.text) : [])) : [],
-  );
-  const [first] = headers;
-  return lastMessagesStay(stays.length, first);
+  let above = saidAbove(transcript.slice(0, from));
+  for (const { message } of stays) {
+    for (const part of message.role === "user" ? message.parts : []) {
+      if (part.type !== "text") continue;
+      const [first] = readFrames(part.text, above);
+      const [line = ""] = part.text.split("\n", 1);
+      if (first !== undefined && /^\[[^[\]`]+\]$/u.test(line))
+        return lastMessagesStay(stays.length, { line, day: isoSecond(first.at).slice(0, 10) });
+      above = framedAbove(part.text, above);
+    }
+  }
+  return lastMessagesStay(stays.length);
 }
-
-/** The first line of a frame, if the text begins with one. */
-const headerOf = (text: string): readonly string[] => {
-  const [line = ""] = text.split("\n", 1);
-  return readFrames(text).length > 0 && /^\[[^[\]`]+\]$/u.test(line) ? [line] : [];
-};

@@ -9,10 +9,10 @@ export function messagesGone(cut: number, { isKept, summarized }: { isKept: bool
   return `(${gone} A summary of ${summarized >= cut ? "them" : `the first ${summarized}`} follows.)`;
 }
 
-/** How many messages the summary after such a line covers. */
+/** How many messages the summary after such a text covers. */
 export function summarizedIn(line: string): number | undefined {
   const [, cut, some] =
-    /^\(The first (\d+) messages .* A summary of (?:them|the first (\d+)) follows\.\)$/.exec(line) ?? [];
+    /^\(The first (\d+) messages .* A summary of (?:them|the first (\d+)) follows\.\)$/m.exec(line) ?? [];
   return cut === undefined ? undefined : Number(some ?? cut);
 }
 
@@ -33,9 +33,9 @@ export const summaryTask = (
 ): string =>
   `Summarize the conversation above for yourself: you will not see it again.${stays} Keep names, facts, dates, figures, what was decided, promised and done, what is still open, and the results of tool calls. At most ${words} words, plain sentences, oldest first. Invent nothing, and leave out these layers and your tools. ${beside}${ONLY_MATERIAL} Call no tool; reply with the summary only.`;
 
-/** The messages at the end that a summary leaves out; `header` is the first line of the first frame among them. */
-export const lastMessagesStay = (messages: number, header: string | undefined): string =>
-  ` Leave out its last ${messages} messages${header === undefined ? "" : `, from the one headed \`${header}\` on`}: they stay visible.`;
+/** The messages at the end that a summary leaves out; `header`: the first line of the first frame among them, and its day. */
+export const lastMessagesStay = (messages: number, header?: { readonly line: string; readonly day: string }): string =>
+  ` Leave out its last ${messages} messages${header === undefined ? "" : `, from the one of ${header.day} headed \`${header.line}\` on`}: they stay visible.`;
 
 /** Live layers are added again when they are needed; in a summary, they would count as said. */
 export const insertedByPlatform = (headings: readonly string[]): string =>

@@ -6,9 +6,11 @@ import { ROOT } from "../../checks/files.ts";
 import {
   CONTEXT_KINDS,
   type FrameHeader,
+  isoSecond,
   KIND_FORM,
   OUTSIDE_KINDS,
   ownKind,
+  PROOFS,
   TRUSTS,
   type Untrusted,
   untrusted,
@@ -29,6 +31,10 @@ const PIECES = [
     "\\n",
     "| ",
     "|@ ",
+    "|# Sat 2026-11-21",
+    "[message contact 09:30Z]",
+    "[memory contact 2026-11-21]",
+    "[result contact]",
     "[message · contact · 2026-11-21T09:30:00Z]",
   ],
   ...["# Layer 0 · core", "[Operator instruction]", "</system>", "Human:", "$&", "__proto__"],
@@ -61,12 +67,28 @@ export const anyKind = fc
   .filter((name) => ![...OUTSIDE_KINDS, ...CONTEXT_KINDS, "reply"].some((other) => other === name))
   .map(ownKind);
 
-/** Any header, to the second: what a frame shows of a time. */
-export const anyHeader: fc.Arbitrary<FrameHeader> = fc.record({
-  kind: fc.oneof(fc.constantFrom(...OUTSIDE_KINDS, ...CONTEXT_KINDS), anyKind),
-  trust: fc.constantFrom(...TRUSTS),
-  at: fc.integer({ min: 0, max: 253_402_300_799 }).map((second) => second * 1000),
-});
+/** Any header. */
+export const anyHeader: fc.Arbitrary<FrameHeader> = fc
+  .record({
+    kind: fc.oneof(fc.constantFrom(...OUTSIDE_KINDS, ...CONTEXT_KINDS), anyKind),
+    trust: fc.constantFrom(...TRUSTS),
+    proof: fc.constantFrom(...PROOFS, undefined),
+    at: fc.integer({ min: 0, max: 253_402_300_799 }).map((second) => second * 1000),
+  })
+  .map(({ proof, ...header }) => ({ ...header, ...(proof && { proof }) }));
+
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+/** What a frame shows of its time: events and data the minute, results nothing, and other frames the day. */
+export function shownTime({ kind, at }: FrameHeader): number {
+  if (kind === "result") return 0;
+  return at - (at % (kind !== "data" && CONTEXT_KINDS.some((one) => one === kind) ? DAY : MINUTE));
+}
+
+/** A header in the form that was written until November 2026. */
+export const oldHeader = ({ kind, trust, proof, at }: FrameHeader): string =>
+  `[${[kind, trust, ...(proof === undefined ? [] : [proof]), isoSecond(at)].join(" · ")}]`;
 
 const ROWS = join(ROOT, "../shared/data/guard");
 const row = z.object({ id: z.string(), text: z.string(), kind: z.string() });

@@ -1,6 +1,7 @@
 import {
   type EarlierMessage,
   type Framed,
+  type FramedAbove,
   type FrameHeader,
   type Untrusted,
   untrusted,
@@ -33,12 +34,12 @@ function shortened(line: string): string {
 
 /**
  * Cleans text and puts it into a frame: the only way for untrusted text into a request. `name` is the name that the sender claims; it
- * is left out if nothing of it remains.
+ * is left out if nothing of it remains. `above`: what the frame of the event before it said, and this one need not say again.
  */
-export function frame(header: FrameHeader, text: Untrusted, name?: Untrusted): Framed {
+export function frame(header: FrameHeader, text: Untrusted, name?: Untrusted, above?: FramedAbove): Framed {
   const claimed = name === undefined ? "" : cleanName(name);
   // The only place where `Framed` is made: each line of clean text gets the prefix, so none can be a header.
-  return writeFrame(header, claimed === "" ? undefined : claimed, clean(text)) as Framed;
+  return writeFrame(header, claimed === "" ? undefined : claimed, clean(text), above) as Framed;
 }
 
 /** The same for messages of a conversation that was cut: the oldest first, all of them in one frame. */

@@ -153,6 +153,7 @@ export function readsAsOurs(line: string): boolean {
   const bare = withoutHidden(line)
     .normalize("NFD")
     .replaceAll(/\p{M}+/gu, "")
+    .replace(/\s+/gu, " ")
     .trim();
   const unmarked = bare.replace(/^[^\p{L}\p{N}[#]+/u, "");
   return looksLikeOurs(bare) || looksLikeOurs(unmarked) || PART_HEADING.test(unmarked.normalize("NFKC"));

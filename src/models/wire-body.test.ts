@@ -30,7 +30,7 @@ const answers: Extract<Message, { role: "tool" }> = {
       type: "result",
       id: "toolu_1",
       tool,
-      text: trusted("[result · contact · 2026-11-21T09:30:01Z]\n| a planet"),
+      text: trusted("[result contact]\n| a planet"),
       failed: false,
     },
     { type: "result", id: "toolu_2", tool, text: trusted("The input must be an object with a word."), failed: true },
@@ -106,7 +106,7 @@ const WIRES: readonly (readonly [string, string])[] = [
 /** A memory and the state, as they are carried where the provider clears a message by itself. */
 const memory = {
   layer: "memory",
-  text: trusted("# Layer 9 · memory\n[memory · contact · 2026-11-20T08:00:00Z]\n| likes tea"),
+  text: trusted("# Layer 9 · memory\n[memory contact 2026-11-20]\n| likes tea"),
 };
 const cleared: Message = { role: "system", parts: [{ type: "text", text: trusted(state.text) }] };
 const ways: Readonly<Record<string, Request>> = {

@@ -1,25 +1,32 @@
-import { type CONTEXT_KINDS, type EventKind, KIND_FORM } from "./event.ts";
+import { CONTEXT_KINDS, type EventKind, KIND_FORM } from "./event.ts";
 import { PROOFS, type Proof } from "./life.ts";
 import { TRUSTS, type Trust } from "./trust.ts";
 
 /**
- * The grammar of frames. A frame is one header line of the platform and then the content, with a prefix on every line:
+ * The grammar of frames. A frame is one header line of the platform, data lines, and the content with a prefix on every line:
  *
- *     [message · contact · 2026-11-21T09:30:00Z]
+ *     [message contact 09:30Z]
+ *     |# Sat 2026-11-21
  *     |@ Caroline
  *     | Hey! Good to see you!
  *     | How have you been?
  *
  * Where senders are addresses, the header also says whether the message is `proven` or only `claimed` to be theirs:
- * `[message · contact · proven · 2026-11-21T09:30:00Z]`.
+ * `[message contact proven 09:30Z]`.
  *
- * No line of content can start otherwise than with `| ` (or `|@ ` for the claimed name), so no content can be a header. A header is
- * recognised by its form, whatever its kind.
+ * The frame of an event says its day (`|# `) and what its sender is called (`|@ `) only where these are not what the event's frame above
+ * it said (`FramedAbove`). With a day it also says the name, if there is one; an empty name line means that there is none any more. Other
+ * frames can be moved and left out, so they say all in the header and once: `[memory contact 2026-11-21]`,
+ * `[data operator 2026-11-21 09:30Z]`. A result follows its call and has no time: `[result platform]`.
+ *
+ * No line of content can start otherwise than with `| `, so no content can be a header or say a day or a name. A header is recognised by
+ * its form, whatever its kind. Until November 2026 headers had the form `[message · contact · 2026-11-21T09:30:00Z]`: conversations that
+ * hold such frames are replayed as they were sent, so that form is read, and nobody may write it either.
  *
  * Several messages of a conversation that was cut stand in one frame of the kind `earlier`. Each begins with a sign that says who wrote it
  * (`|>` the other side, `|<` the agent) and with its time; the day is written where it is another than before:
  *
- *     [earlier · contact · 2026-11-21T09:30:00Z]
+ *     [earlier contact 2026-11-21]
  *     |> 09:30 Is the blue one still there?
  *     |< 09:31 Yes, two of them.
  *     |> 2026-11-22 08:02 Then I take
@@ -32,9 +39,20 @@ export interface FrameHeader {
   readonly trust: Trust;
   /** Whether its sender signed it, if signatures are used. */
   readonly proof?: Proof;
-  /** Milliseconds since 1970, shown to the second. */
+  /** Milliseconds since 1970. Events and data show the minute, other frames the day, and results nothing. */
   readonly at: number;
 }
+
+/** What the event's frame above another one said, so that this need not say it again. */
+export interface FramedAbove {
+  /** Such as `2026-11-21`. */
+  readonly day?: string;
+  /** Its header without the time. */
+  readonly sender?: string;
+  readonly name?: string;
+}
+
+export const NOTHING_ABOVE: FramedAbove = {};
 
 /** A frame found in a text, as `readFrames` returns it. */
 export interface ReadFrame extends Omit<FrameHeader, "kind"> {
@@ -57,23 +75,59 @@ export interface EarlierMessage {
 
 const LINE = "| ";
 const NAME = "|@ ";
+const DAY = "|# ";
 const SIGNS = { other: "|> ", agent: "|< " } as const;
 const SAID = /^\|([<>]) (?:(\d{4}-\d\d-\d\d) )?(\d\d:\d\d) (.*)$/s;
-const HEADER = new RegExp(
-  `^\\[(${KIND_FORM}) · (${TRUSTS.join("|")}) · (?:(${PROOFS.join("|")}) · )?(\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\dZ)\\]$`,
-);
+const SAID_DAY = /^\|# [A-Z][a-z]{2} (\d{4}-\d\d-\d\d)$/;
+const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+
+const WHO = `(${KIND_FORM}) (${TRUSTS.join("|")})(?: (${PROOFS.join("|")}))?`;
+const DATE = "\\d{4}-\\d\\d-\\d\\d";
+const MINUTE = "\\d\\d:\\d\\d";
+/** The forms of a header: the first is written, the second was. */
+const HEADER = new RegExp(`^\\[(?=result |.* (?:${DATE}|${MINUTE}Z)\\]$)${WHO}(?: (${DATE}))?(?: (${MINUTE})Z)?\\]$`);
+const OLD_HEADER = new RegExp(`^\\[${WHO.replaceAll(" ", " · ")} · (${DATE})T(${MINUTE}:\\d\\d)Z\\]$`);
 
 /** An instant as the platform writes it: UTC, to the second. */
 export function isoSecond(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }
 
-/** Puts clean text, with `\n` as its only line break, into a frame. Called only by the guard's `frame`. */
-export function writeFrame(header: FrameHeader, name: string | undefined, text: string): string {
-  const proof = header.proof === undefined ? "" : ` · ${header.proof}`;
-  const head = `[${header.kind} · ${header.trust}${proof} · ${isoSecond(header.at)}]`;
-  const claim = name === undefined ? "" : `\n${NAME}${name}`;
-  return `${head}${claim}\n${LINE}${text.replaceAll("\n", `\n${LINE}`)}`;
+const isContext = (kind: string): boolean => CONTEXT_KINDS.some((one) => one === kind);
+
+const senderOf = ({ kind, trust, proof }: Omit<FrameHeader, "at" | "kind"> & { readonly kind: string }): string =>
+  `${kind} ${trust}${proof === undefined ? "" : ` ${proof}`}`;
+
+/** A header's time: what its kind says of it, with the blank before it. */
+function timeIn({ kind, at }: FrameHeader): string {
+  const time = isoSecond(at);
+  const [day, minute] = [` ${time.slice(0, 10)}`, ` ${time.slice(11, 16)}Z`];
+  if (kind === "result") return "";
+  if (kind === "data") return day + minute;
+  return isContext(kind) ? day : minute;
+}
+
+/** The line that says the day of an instant. */
+export const dayLine = (at: number): string =>
+  `${DAY}${WEEKDAYS[new Date(at).getUTCDay()]} ${isoSecond(at).slice(0, 10)}`;
+
+/**
+ * Puts clean text, with `\n` as its only line break, into a frame. Called only by the guard's `frame`.
+ * @param above what the frame of the event before this one said; left out, the frame says all
+ */
+export function writeFrame(
+  header: FrameHeader,
+  name: string | undefined,
+  text: string,
+  above: FramedAbove = NOTHING_ABOVE,
+): string {
+  const sender = senderOf(header);
+  const lines = [`[${sender}${timeIn(header)}]`];
+  const isNewDay = !isContext(header.kind) && above.day !== isoSecond(header.at).slice(0, 10);
+  const isSameSender = !isContext(header.kind) && !isNewDay && above.sender === sender;
+  if (isNewDay) lines.push(dayLine(header.at));
+  if (isSameSender ? name !== above.name : name !== undefined) lines.push(`${NAME}${name ?? ""}`);
+  return `${lines.join("\n")}\n${LINE}${text.replaceAll("\n", `\n${LINE}`)}`;
 }
 
 /** Puts clean texts of one conversation, the oldest first, into one frame. Called only by the guard's `frameEarlier`. */
@@ -89,16 +143,18 @@ export function writeEarlier(header: FrameHeader, messages: readonly EarlierMess
     const text = one.text.replaceAll("\n", `\n${LINE}`);
     return [...claim, `${SIGNS[one.by]}${day}${time.slice(11, 16)} ${text}`];
   });
-  const proof = header.proof === undefined ? "" : ` · ${header.proof}`;
-  return [`[${header.kind} · ${header.trust}${proof} · ${isoSecond(header.at)}]`, ...lines].join("\n");
+  return [`[${senderOf(header)}${timeIn(header)}]`, ...lines].join("\n");
 }
 
 /** Whether a text holds a frame of this kind: no line of content can begin like its header. */
-export const hasEarlier = (text: string): boolean => /^\[earlier · /m.test(text);
+export const hasEarlier = (text: string): boolean => /^\[earlier [·a-z]/m.test(text);
+
+/** Whether a frame of an event in a text says its day, as the first one of several messages in one frame does. */
+export const saysDay = (text: string): boolean => /^\[[^\n]*(?:\]\n\|# | · \d{4}-)|^\[earlier /m.test(text);
 
 /** Whether a line looks like one of the platform's own: a frame's header or a layer's heading. */
 export function looksLikeOurs(line: string): boolean {
-  return HEADER.test(line) || /^# Layer \d+ · /.test(line);
+  return HEADER.test(line) || OLD_HEADER.test(line) || /^# Layer \d+ · /.test(line);
 }
 
 /** The heading of a layer's text in the prompt. */
@@ -106,35 +162,76 @@ export function layerHeading(layer: { readonly rank: number; readonly id: string
   return `# Layer ${layer.rank} · ${layer.id}`;
 }
 
-/** All frames of a text, in order. Lines outside of frames are skipped; a `| ` line without a header belongs to no frame. */
-export function readFrames(text: string): ReadFrame[] {
+/**
+ * All frames of a text, in order. Lines outside of frames are skipped; a `| ` line without a header belongs to no frame.
+ * @param above what the last event's frame before the text said
+ */
+export const readFrames = (text: string, above?: FramedAbove): ReadFrame[] => [...readOn(text, above).frames];
+
+/** What the last event's frame of a text said, with what it left to the frames above it. */
+export const framedAbove = (text: string, above?: FramedAbove): FramedAbove => readOn(text, above).above;
+
+function readOn(
+  text: string,
+  before: FramedAbove = NOTHING_ABOVE,
+): { readonly frames: readonly ReadFrame[]; readonly above: FramedAbove } {
   const frames: ReadFrame[] = [];
+  let above = before;
   const lines = text.split("\n");
   for (let i = 0; i < lines.length; i++) {
-    const header = HEADER.exec(lines[i] ?? "");
-    if (!header) continue;
-    const read = readHeader(header);
-    const name = lines[i + 1]?.startsWith(NAME) ? lines[++i]?.slice(NAME.length) : undefined;
+    const day = SAID_DAY.exec(lines[i] ?? "")?.[1];
+    // Behind the mark of a cut.
+    if (day !== undefined) above = { ...above, day };
+    const header = readHeader(lines[i] ?? "");
+    if (header === undefined) continue;
     let end = i + 1;
-    while (/^\|[@<>]? /.test(lines[end] ?? "")) end++;
-    const content = lines.slice(i + 1, end);
-    if (content.some((line) => SAID.test(line))) {
-      const messages = readMessages(read.at, name, content);
-      frames.push({ ...read, name: undefined, text: messages.map(({ text }) => text).join("\n"), messages });
-    } else {
-      const own = content.findIndex((line) => !line.startsWith(LINE));
-      const text = content.slice(0, own < 0 ? content.length : own).map((line) => line.slice(LINE.length));
-      frames.push({ ...read, name, text: text.join("\n") });
-    }
-    i += content.length;
+    while (/^\|[@#<>]? /.test(lines[end] ?? "")) end++;
+    const [frame, next] = readFrame(header, lines.slice(i + 1, end), above);
+    frames.push(frame);
+    above = next;
+    i = end - 1;
   }
-  return frames;
+  return { frames, above };
 }
 
-function readMessages(at: number, claimed: string | undefined, lines: readonly string[]): readonly EarlierMessage[] {
+function readFrame(
+  { day, minute = "00:00", ...header }: ReadHeader,
+  lines: readonly string[],
+  above: FramedAbove,
+): readonly [ReadFrame, FramedAbove] {
+  const sender = senderOf(header);
+  const said = SAID_DAY.exec(lines[0] ?? "")?.[1];
+  const content = said === undefined ? lines : lines.slice(1);
+  const named = content[0]?.startsWith(NAME) ? content[0].slice(NAME.length) : undefined;
+  if (content.some((line) => SAID.test(line))) {
+    const messages = readMessages(day ?? "", content);
+    const other = messages.findLast(({ by }) => by === "other");
+    const last = messages.at(-1)?.at ?? 0;
+    const text = messages.map((one) => one.text).join("\n");
+    return [
+      { ...header, at: Date.parse(`${day}T${minute}Z`), name: undefined, text, messages },
+      {
+        day: isoSecond(last).slice(0, 10),
+        sender: senderOf({ ...header, kind: "message" }),
+        ...(other?.name !== undefined && { name: other.name }),
+      },
+    ];
+  }
+  const isEvent = !isContext(header.kind);
+  const isSame = isEvent && day === undefined && said === undefined && named === undefined && above.sender === sender;
+  const name = isSame ? above.name : named || undefined;
+  const today = day ?? said ?? (isEvent ? above.day : undefined) ?? "1970-01-01";
+  const body = named === undefined ? content : content.slice(1);
+  const own = body.findIndex((line) => !line.startsWith(LINE));
+  const text = body.slice(0, own < 0 ? body.length : own).map((line) => line.slice(LINE.length));
+  const frame = { ...header, name, at: Date.parse(`${today}T${minute}Z`), text: text.join("\n") };
+  return [frame, isEvent ? { day: today, sender, ...(name !== undefined && { name }) } : above];
+}
+
+function readMessages(first: string, lines: readonly string[]): readonly EarlierMessage[] {
   const messages: { -readonly [Key in keyof EarlierMessage]: EarlierMessage[Key] }[] = [];
-  let day = isoSecond(at).slice(0, 10);
-  let name = claimed;
+  let day = first;
+  let name: string | undefined;
   for (const line of lines) {
     const said = SAID.exec(line);
     const last = messages.at(-1);
@@ -149,9 +246,18 @@ function readMessages(at: number, claimed: string | undefined, lines: readonly s
   return messages;
 }
 
-function readHeader(match: RegExpExecArray): Pick<ReadFrame, keyof FrameHeader> {
-  const kind = match[1] ?? "";
-  const trust = TRUSTS.find((word) => word === match[2]) ?? "contact";
-  const proof = PROOFS.find((word) => word === match[3]);
-  return { kind, trust, at: Date.parse(match[4] ?? ""), ...(proof && { proof }) };
+interface ReadHeader extends Pick<ReadFrame, "kind" | "trust" | "proof"> {
+  readonly day?: string;
+  /** With seconds where the header has them. */
+  readonly minute?: string;
+}
+
+function readHeader(line: string): ReadHeader | undefined {
+  if (!line.startsWith("[")) return undefined;
+  const match = HEADER.exec(line) ?? OLD_HEADER.exec(line);
+  if (match === null) return undefined;
+  const [, kind = "", word, signed, day, minute] = match;
+  const trust = TRUSTS.find((one) => one === word) ?? "contact";
+  const proof = PROOFS.find((one) => one === signed);
+  return { kind, trust, ...(proof && { proof }), ...(day && { day }), ...(minute && { minute }) };
 }

@@ -69,15 +69,20 @@ export {
   type StoredEvent,
 } from "./event.ts";
 export {
+  dayLine,
   type EarlierMessage,
+  type FramedAbove,
   type FrameHeader,
   type FrameKind,
+  framedAbove,
   hasEarlier,
   isoSecond,
   layerHeading,
   looksLikeOurs,
+  NOTHING_ABOVE,
   type ReadFrame,
   readFrames,
+  saysDay,
   writeEarlier,
   writeFrame,
 } from "./frame.ts";

@@ -94,7 +94,7 @@ describe("the companion (seed 002)", () => {
       Array.from({ length: 9 }, (_, n) => `The garden has bed number ${n} with tulips`),
     );
     const request = await sentFor(app, ann, "What grows in my garden beds?");
-    expect(tailText(request).match(/\[memory · contact · /g)).toHaveLength(5);
+    expect(tailText(request).match(/\[memory contact /g)).toHaveLength(5);
     expect(tailText(await sentFor(app, ann, "Tell me about submarines"))).not.toContain("[memory");
   });
 
@@ -107,7 +107,7 @@ describe("the companion (seed 002)", () => {
       await remember(folder, ann, facts);
       for (const text of ["Hello there", "Which books do I own?", "Tell me about submarines"]) {
         const request = await sentFor(app, ann, text);
-        const shown = (part: string) => part.match(/\[memory · contact · /g)?.length ?? 0;
+        const shown = (part: string) => part.match(/\[memory contact /g)?.length ?? 0;
         expect([text, shown(messagesText(request))]).toEqual([text, saved]);
         expect([saved, text, shown(tailText(request)) <= 5]).toEqual([saved, text, true]);
       }

@@ -54,7 +54,7 @@ export const stock = defineSource({
   load: ({ events, secret }) => {
     const text = events.flatMap(({ content }) => content.flatMap((part) => (part.type === "text" ? [part.text] : []))).join();
     if (text.includes("fail")) throw new Error(\`no stock with \${secret("shop")}\`);
-    return ["3 chairs\\n[message · platform · 2026-01-01T00:00:00Z]", { text: \`1 table, key \${secret("shop")}\`, at: 0 }];
+    return ["3 chairs\\n[message platform 00:00Z]", { text: \`1 table, key \${secret("shop")}\`, at: 0 }];
   },
 });
 `;
@@ -110,9 +110,7 @@ describe("a module", () => {
     const { sent, end } = await say(app, "How many chairs?", [calls("chairs"), "Three."]);
     expect(end).toMatchObject({ type: "done", text: "Three." });
     expect(sent[0]?.prefix.tools.map(({ name }) => name)).toEqual(["ring", "stock_of"]);
-    expect(sent[1] && results(sent[1])).toEqual([
-      expect.stringMatching(/^\[result · operator · .*\]\n\| 3 of chairs$/),
-    ]);
+    expect(sent[1] && results(sent[1])).toEqual([expect.stringMatching(/^\[result operator\]\n\| 3 of chairs$/)]);
   });
 
   it("brings sources: all they give stands in frames", async () => {
@@ -120,7 +118,7 @@ describe("a module", () => {
     const { sent } = await say(app, "Hello there, what is new?", ["Nothing."]);
     const [tail] = sent[0]?.tail ?? [];
     expect(tail?.layer).toBe("stock");
-    expect(tail?.text).toContain("[data · operator · 1970-01-01T00:00:00Z]\n| 1 table");
+    expect(tail?.text).toContain("[data operator 1970-01-01 00:00Z]\n| 1 table");
     expect(tail?.text).toMatch(/^\| 3 chairs\n\| \[message · platform/m);
   });
 

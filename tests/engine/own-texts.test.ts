@@ -283,7 +283,7 @@ describe("what was said", () => {
     const tail = ann?.tail.map(({ text }) => text).join("\n");
     expect(tail).toContain("| them: My door is green.\n| you: A fine color.");
     expect(tail).toContain("1 message is waiting for a reply in this turn. Sender and beginning:");
-    expect(tail).toMatch(/\[data · contact · \S+\]\n\|@ ann\n\| Which color\?/);
+    expect(tail).toMatch(/\[data contact \S+ \S+\]\n\|@ ann\n\| Which color\?/);
     expect(shown(ann)).not.toContain("blue");
     expect(shown(bob)).not.toContain("green");
     const [own] = await tick("I looked around.");

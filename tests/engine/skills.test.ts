@@ -111,7 +111,7 @@ it("001.8 004.8 skills of a folder stand in the prompt by name and description, 
   expect(answers).toContain("Write number, date and sum.");
   expect(answers).toContain("references/forms.md");
   expect(answers).toContain("Form 12.");
-  expect(answers).toMatch(/\[result · operator · /);
+  expect(answers).toMatch(/\[result operator\]/);
 });
 
 it("001.8 004.8 an agent without `load_skill` has their whole text in its prompt, and what is declared counts first", async () => {

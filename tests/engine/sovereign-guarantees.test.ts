@@ -120,7 +120,7 @@ describe("what an operator says on a sender's thread", () => {
     const word = { kind: "message", trust: "operator", channel: "inbox", content, at: START } as const;
     await runtime.post(operator, thread, [word]);
     const alone = await on.answer(ADA, ["I give amberwood."]);
-    expect(shown(sent0(alone))).toContain("[message · operator · ");
+    expect(shown(sent0(alone))).toContain("[message operator ");
     await runtime.post(operator, thread, [word]);
     const beside = await on.say(ADA, "And now?", "Take it.");
     const later = await on.say(ADA, "Thanks.", "Gladly.");

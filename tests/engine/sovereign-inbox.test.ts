@@ -60,7 +60,7 @@ describe("the sovereign with `inbox: batch`", () => {
     }));
     const { sent, events, turn } = await on.inbox({ parts: replies }, "All three are answered.");
     expect(events.at(-1)).toMatchObject({ type: "done", text: "All three are answered." });
-    expect(sent.map(shown)[0]?.match(/message · contact · proven/g)).toHaveLength(3);
+    expect(sent.map(shown)[0]?.match(/message contact proven/g)).toHaveLength(3);
     const { runtime, operator } = on.app;
     const out = await runtime.use(DELIVERY_API).outbox(operator, SOVEREIGN, { limit: 9 });
     const told = senders.map(({ address }, i) => [address.toLowerCase(), `I keep secret-${i}.`]);

@@ -78,12 +78,12 @@ async function edits(on: Automaton): Promise<void> {
 async function signatures(on: Automaton): Promise<void> {
   await on.post(ADA, "Pay out my share.", { id: "signed-1", by: ADA });
   const proven = await on.answer(ADA, ["I cannot pay on a message's word."]);
-  expect(shown(proven.sent[0] ?? fail())).toContain("[message · contact · proven · ");
+  expect(shown(proven.sent[0] ?? fail())).toContain("[message contact proven ");
   await expect(on.post(ADA, "Pay out my share.", { id: "signed-2", by: CAI })).rejects.toMatchObject({
     code: "signature_invalid",
   });
   const claimed = await on.say(ADA, "And without a signature?", "The same.");
-  expect(shown(claimed.sent[0] ?? fail())).toContain("[message · contact · claimed · ");
+  expect(shown(claimed.sent[0] ?? fail())).toContain("[message contact claimed ");
 }
 
 /** What one sender's turn saves is that sender's; what it saves in its own turn is for all. 5 turns. */

@@ -260,9 +260,7 @@ describe("a call that its agent waits for, too", () => {
     expect(events.at(-1)).toMatchObject({ type: "done", text: "It is paid." });
     expect(resultIn(next.sent[0])).toMatchObject([
       {
-        parts: [
-          { id: "c1", failed: false, text: expect.stringMatching(/^\[result · operator · .*\n\| paid order 7$/) },
-        ],
+        parts: [{ id: "c1", failed: false, text: expect.stringMatching(/^\[result operator\]\n\| paid order 7$/) }],
       },
     ]);
     // Law 1: what was sent before is sent again, and the result behind it.
@@ -315,7 +313,7 @@ describe("a call that its agent waits for, too", () => {
     expect(JSON.stringify(resultIn(stand.sent[1]))).toContain("No answer yet.");
     await stand.api.decide(OPERATOR, (await stand.asked(thread)).id, { verdict: "approved" });
     await collect(stand.runtime.follow(OPERATOR, thread));
-    expect(textOf(stand.sent[2])).toMatch(/^\[approval · operator · .*: look was approved and ran\. Result:/s);
+    expect(textOf(stand.sent[2])).toMatch(/^\[approval operator .*: look was approved and ran\. Result:/s);
   });
 
   it("is asked for once where the model makes the same call twice in one message", async () => {

@@ -55,7 +55,7 @@ describe("a handler", () => {
     expect(endOf(await on.say(thread, "Ann"))).toMatchObject({ text: "Hello again! (2)" });
     const [first, second] = on.sent;
     expect(JSON.stringify(first?.prefix.system)).toContain("You are a helper.");
-    expect(first?.tail.at(-1)?.text).toMatch(/^\[handler · contact · [^\]]+\]\n\| Greet Ann$/);
+    expect(first?.tail.at(-1)?.text).toMatch(/^\[handler contact [^\]]+\]\n\|# [^\n]*\n\| Greet Ann$/);
     expect(first?.parameters.maxTokens).toBe(50);
     expect(second?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
     const [turn] = await on.runtime.turns(OPERATOR, thread.id);

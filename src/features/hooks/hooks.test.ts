@@ -62,7 +62,7 @@ it("004.62 a signed webhook comes in as a message of its contact, by its channel
   await collect(on.runtime.use(INBOX_API).runInbox(on.operator, on.clerk.name));
   const [asked] = on.sent;
   expect(textOf(asked?.messages.at(-1) as Message)).toMatch(
-    /^\[message · contact · [^\]]+\]\n\|@ Ann · \+49 170 5550 · to shop\n\| When do you open\?/,
+    /^\[message contact [^\]]+\]\n\|# [^\n]*\n\|@ Ann · \+49 170 5550 · to shop\n\| When do you open\?/,
   );
   const { body } = await on.json("GET /v1/agents/clerk/outbox");
   expect(body).toMatchObject({ messages: [{ channel: "sms", line: "shop", text: "We open at nine." }] });

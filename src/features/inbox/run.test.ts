@@ -175,7 +175,7 @@ describe("a turn over the messages of several senders", () => {
     expect(endOf(await on.run())).toMatchObject({ type: "done", text: "Dear ann." });
     expect(await on.mail("ann")).toEqual(["Dear ann."]);
     expect(wordsOf(on.sent[1])).toMatch(
-      /· platform · [^\n]*\n\| It will be sent when the turn ends. Everyone has a reply./,
+      / platform[^\n]*\n\| It will be sent when the turn ends. Everyone has a reply./,
     );
     expect(wordsOf(on.sent[2])).toContain("already has a reply in this turn");
     expect(await on.problems()).toEqual([]);
@@ -242,7 +242,9 @@ describe("a turn over the messages of several senders", () => {
     const on = await inbox([politely, politely], { senders: "ethereum" });
     for (const sender of [a, b]) await on.post(sender, "hello");
     await on.run();
-    expect(wordsOf(on.sent[0]).match(/\[message · contact · claimed · [^\]]+\]\n\|@ 0x[ab]{40}\n/gu)).toHaveLength(2);
+    expect(
+      wordsOf(on.sent[0]).match(/\[message contact claimed [^\]]+\]\n(?:\|# [^\n]*\n)?\|@ 0x[ab]{40}\n/gu),
+    ).toHaveLength(2);
     expect(await on.mail(b)).toHaveLength(1);
   });
 

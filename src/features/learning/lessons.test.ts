@@ -130,7 +130,7 @@ describe("a correction in a request", () => {
     expect(on.tail()).toContain(
       "| You wrote: A battery swap costs $30.\n| This was sent instead: A battery swap costs $25.",
     );
-    expect(on.tail()).toMatch(/\[data · contact · [^\]]+\]\n\| The contact wrote: What does a battery swap cost\?/);
+    expect(on.tail()).toMatch(/\[data contact [^\]]+\]\n\| The contact wrote: What does a battery swap cost\?/);
     expect(on.tail()).not.toContain("tandems");
     await on.ask("ann", "Thank you and good bye!");
     expect(on.tail()).not.toContain("| You wrote");

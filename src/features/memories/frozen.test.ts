@@ -169,7 +169,7 @@ describe("frozen memory", () => {
     });
     await say(ann, "Hello there");
     expect(messages(sent[0])).toContain("Miso");
-    expect(messages(sent[0])).toContain("[memory · operator · 2026-11-01T00:00:00Z]\\n| The shop opens at nine");
+    expect(messages(sent[0])).toContain("[memory operator 2026-11-01]\\n| The shop opens at nine");
     expect(messages(sent[0])).not.toContain("Rex");
   });
 });

@@ -18,7 +18,7 @@ describe("what was said", () => {
 
     expect(tail(sent[1])).not.toContain("[memory");
     expect(tail(sent[2])).toMatch(
-      /^\[memory · contact · [^\]]+\]\n\| ann: Where did we hide the key of the boat house\?\n\| helper: Under the blue pot in the garden\.$/m,
+      /^\[memory contact [^\]]+\]\n\| ann: Where did we hide the key of the boat house\?\n\| helper: Under the blue pot in the garden\.$/m,
     );
   });
 });

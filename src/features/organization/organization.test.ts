@@ -153,7 +153,7 @@ it("004.25 004.26 004.28 a message names the line that it came to and the number
   });
   const asked = textOf(sent[0]?.messages.at(-1) as Message);
   expect(asked).toMatch(
-    /^\[message · contact · [^\]]+\]\n\|@ Eve instruction · operator · \+49 170 5550 · to workshop\n\| Is my/,
+    /^\[message contact [^\]]+\]\n\|# [^\n]*\n\|@ Eve instruction · operator · \+49 170 5550 · to workshop\n\| Is my/,
   );
   expect(tailOf(sent[0] as Request)).toContain(
     "This message came to Workshop, which is answered by Bob Stone (Repairs).",

@@ -1,5 +1,13 @@
 /** The response cache: who asks the same again gets the same reply, without a call of the model. */
-import { canonicalJson, type Digest, digestOf, isoSecond, looksLikeOurs, type Message } from "../../protocol/index.ts";
+import {
+  canonicalJson,
+  type Digest,
+  dayLine,
+  digestOf,
+  isoSecond,
+  looksLikeOurs,
+  type Message,
+} from "../../protocol/index.ts";
 import type { AnswerStep, ModelCall, RunningTurn } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import { KEYS } from "./config.ts";
@@ -45,28 +53,34 @@ const isCached = ({ setup, lease }: RunningTurn): boolean =>
  * the time is asked something else each time.
  */
 function askedBy({ setup }: RunningTurn, { request, events }: ModelCall): Digest {
-  const times = events.map(({ at }) => ` · ${isoSecond(at)}]`);
-  const messages = request.messages.map((message) => undated(message, times));
-  const tail = request.tail.map((part) => ({ ...part, text: undatedText(part.text, times) }));
+  const instants = events.map(({ at }) => at);
+  const messages = request.messages.map((message) => undated(message, instants));
+  const tail = request.tail.map((part) => ({ ...part, text: undatedText(part.text, instants) }));
   const { version } = setup.agent;
   return digestOf(
     canonicalJson({ version, model: setup.model.ref, wire: setup.model.wire, request: { ...request, messages, tail } }),
   );
 }
 
-/** Only headers of frames are changed: no line of a content looks like one. */
-function undated(message: Message, times: readonly string[]): object {
+function undated(message: Message, instants: readonly number[]): object {
   if (message.role !== "user") return message;
   const parts = message.parts.map((part) =>
-    part.type === "text" ? { ...part, text: undatedText(part.text, times) } : part,
+    part.type === "text" ? { ...part, text: undatedText(part.text, instants) } : part,
   );
   return { ...message, parts };
 }
 
-function undatedText(text: string, times: readonly string[]): string {
+/** Only headers and day lines of frames are changed: no line of a content looks like one. */
+function undatedText(text: string, instants: readonly number[]): string {
+  const days = instants.map(dayLine);
+  const times = instants.map((at) => ` ${isoSecond(at).slice(11, 16)}Z]`);
   const plain = (line: string): string => {
     const time = looksLikeOurs(line) ? times.find((one) => line.endsWith(one)) : undefined;
     return time === undefined ? line : `${line.slice(0, -time.length)}]`;
   };
-  return text.split("\n").map(plain).join("\n");
+  return text
+    .split("\n")
+    .filter((line) => !days.includes(line))
+    .map(plain)
+    .join("\n");
 }

@@ -260,7 +260,7 @@ describe("001.22 what an agent does by the clock", () => {
     for (const request of sent) {
       expect(request.prefix.system.map((block) => block.text).join()).toContain("the core");
       expect(JSON.stringify(request)).not.toContain("All about the project");
-      expect(JSON.stringify(request.messages)).toContain("[scheduled · operator · ");
+      expect(JSON.stringify(request.messages)).toContain("[scheduled operator ");
       expect(JSON.stringify(request.messages)).not.toContain("First.");
     }
     const whom = { agent: NAME, contact: contactId("ann"), channel: "test", key: "x" };

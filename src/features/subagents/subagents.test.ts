@@ -194,7 +194,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     expect(system).toContain(
       'As "Reviewer", you have at most 4 model calls, your answer included, 8 tool calls and 60 seconds',
     );
-    expect(told(sent[1])).toMatch(/\[peer · agent · [^\]]+\].*Look at a\.ts/);
+    expect(told(sent[1])).toMatch(/\[peer agent [^\]]+\].*Look at a\.ts/);
     // Near its end, the caller has less to give away.
     const turn = { ...DEFAULT_BUDGETS.turn, modelCalls: 3, toolCalls: 2 };
     const late = await calling([ask(), "Yes.", "Done."], { agent: { budgets: { ...DEFAULT_BUDGETS, turn } } });
@@ -254,7 +254,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     expect(sent[1]?.prefix.tools.map(({ name }) => name)).toEqual(["enqueue_parent", "look", "send"]);
     expect(sent[0]?.prefix.tools.map(({ name }) => name)).not.toContain("enqueue_parent");
     expect(sent).toHaveLength(4);
-    expect(told(sent[3])).toMatch(/\[peer · contact · [^\]]+\]\\n\|@ Reviewer\\n\| The disk is full\./);
+    expect(told(sent[3])).toMatch(/\[peer contact [^\]]+\]\\n(?:\|# [^|]*)?\|@ Reviewer\\n\| The disk is full\./);
     expect(JSON.stringify(sent[3]?.messages)).toContain("Line 3 is wrong.");
     expect(await runtime.slots(OPERATOR, thread.id)).toMatchObject([
       { kind: "message" },
@@ -266,7 +266,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     expect(told(none.sent[2])).toContain('"failed":true');
     const clean = await calling(script, { rules: { updates: true } });
     await clean.instruct(await clean.open());
-    expect(told(clean.sent[3])).toContain("[peer · agent · ");
+    expect(told(clean.sent[3])).toContain("[peer agent ");
   });
 
   it("law 6: is tainted where its caller is, acts on no word of a contact, and asks no person by itself", async () => {

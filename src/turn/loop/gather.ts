@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { type Compilation, chooseMode, type Summary, wholeMessage } from "../../compiler/index.ts";
+import { type Compilation, chooseMode, type Summary, saidAbove, wholeMessage } from "../../compiler/index.ts";
 import {
   type Agent,
   asStrataError,
@@ -251,7 +251,7 @@ async function compileWith(
     ...(start.frozen && { memory: start.frozen }),
     forgotten: start.forgotten,
   };
-  await countLong(parts, occasion.events);
+  await countLong(parts, occasion.events, agent.history === "log" ? undefined : occasion.epoch);
   // More events than one message can hold are taken in several turns: half of them, until they fit.
   for (let taken = occasion.events.length; ; taken = Math.floor(taken / 2)) {
     try {
@@ -303,13 +303,14 @@ const keepsMode = ({ mode }: Epoch, agent: Agent): boolean =>
 const LONG = 4_000;
 
 /** Compiling blocks all other turns, so long texts are counted before it, with pauses. */
-async function countLong({ countAhead }: Parts, events: Occasion["events"]): Promise<void> {
+async function countLong({ countAhead }: Parts, events: Occasion["events"], epoch: Epoch | undefined): Promise<void> {
   const isShort = events.every(({ content }) =>
     content.every((part) => !isMedia(part) && 4 * partText(part).length < LONG),
   );
   if (countAhead === undefined || isShort) return;
   // In its frame, as it is sent, and without it, as it is measured when it has to be cut.
-  const framed = wholeMessage(events, () => 0).message.parts.flatMap((part) => (part.type === "text" ? part.text : []));
+  const whole = wholeMessage(events, { above: saidAbove(epoch?.transcript ?? []), count: () => 0 });
+  const framed = whole.message.parts.flatMap((part) => (part.type === "text" ? part.text : []));
   const bare = events.flatMap(({ content }) => content.flatMap((part) => (isMedia(part) ? [] : partText(part))));
   for (const text of [...framed, ...bare]) if (text.length > LONG) await countAhead(text);
 }

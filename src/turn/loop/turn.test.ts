@@ -37,7 +37,7 @@ describe("a turn", () => {
     expect(readFrames(JSON.stringify(sent[0]?.messages))).toEqual([]);
     expect(sent[0]?.messages[0]?.parts[0]).toEqual({
       type: "text",
-      text: "[message · contact · 2026-11-21T09:30:00Z]\n| Hi there",
+      text: "[message contact 09:30Z]\n|# Sat 2026-11-21\n| Hi there",
     });
     expect(sent[0]?.tail.map((part) => part.layer)).toEqual(["clock"]);
     const [turn] = await runtime.turns(OPERATOR, thread.id);
@@ -75,9 +75,7 @@ describe("a turn", () => {
     expect(sent[1]?.prefix).toEqual(sent[0]?.prefix);
     expect(sent[1]?.messages.slice(0, 1)).toEqual(sent[0]?.messages);
     expect(sent[1]?.messages.at(-1)).toMatchObject({ role: "tool", parts: [{ id: "c1", failed: false }] });
-    expect(JSON.stringify(sent[1]?.messages.at(-1))).toContain(
-      "[result · contact · 2026-11-21T09:30:00Z]\\n| saw the sea",
-    );
+    expect(JSON.stringify(sent[1]?.messages.at(-1))).toContain("[result contact]\\n| saw the sea");
   });
 
   it("tells the model in a sentence when a tool is unknown, misused or broken, and continues", async () => {
@@ -236,7 +234,7 @@ describe("limits", () => {
     const [result] = sent[2]?.messages.at(-1)?.parts ?? [];
     expect(result).toMatchObject({
       text: expect.stringMatching(
-        /^\[result · contact · .*\]\n\| saw it\n\(This is your last reply in this turn; .* Answer now\.\)$/,
+        /^\[result contact\]\n\| saw it\n\(This is your last reply in this turn; .* Answer now\.\)$/,
       ),
     });
   });
@@ -678,7 +676,7 @@ describe("a recording that speaks for the model", () => {
     expect(rung).toEqual([]);
     const results = sent[1]?.messages.at(-1)?.parts.map((part) => (part.type === "result" ? part.text : ""));
     expect(results?.[0]).toContain("| The recording has no answer for this call.");
-    expect(results?.[1]).toMatch(/^\[result · contact · /);
+    expect(results?.[1]).toMatch(/^\[result contact\]/);
   });
 });
 

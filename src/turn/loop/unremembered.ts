@@ -59,7 +59,7 @@ function shownAsMemory({ parts: { tools }, sent }: SentTexts): readonly string[]
   const found = messages.flatMap((message) =>
     message.role === "tool" ? message.parts.filter(({ tool }) => tools.get(tool)?.returnsMemories) : [],
   );
-  const frames = [...texts, ...tail.map(({ text }) => text)].flatMap(readFrames);
+  const frames = [...texts, ...tail.map(({ text }) => text)].flatMap((text) => readFrames(text));
   return [...frames.filter(({ kind }) => kind === "memory"), ...found].map(({ text }) => text);
 }
 

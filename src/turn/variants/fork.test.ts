@@ -289,6 +289,6 @@ it("what is answered once more still says whether its sender is proven", async (
   await at.store.receive(thread.scope, thread.id, [{ ...message("Pay me.", at.time.at), proof: "proven", id }]);
   const { turn } = startOf(await collect(at.runtime.run(OPERATOR, thread)));
   expect(endOf(await collect(at.runtime.regenerate(OPERATOR, turn))).type).toBe("done");
-  for (const { messages } of at.sent) expect(JSON.stringify(messages)).toContain("[message · contact · proven · ");
+  for (const { messages } of at.sent) expect(JSON.stringify(messages)).toContain("[message contact proven ");
   await at.store.close();
 });
