@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readFrames, trusted, untrusted } from "../protocol/index.ts";
 import { compile } from "./index.ts";
-import { AT, bytes3, entryOf, event, inputOf, refusal, said, textsOf } from "./samples.contract.ts";
+import { AT, bytes3, entryOf, event, inputOf, messageOf, refusal, reply, request, said, textsOf, turnNumber } from "./samples.contract.ts";
 
 describe("the events of a turn", () => {
   it("stand in one user message, a frame each, in the order received, with who and when", () => {
@@ -155,5 +155,23 @@ describe("law 2", () => {
         .split("\n")
         .filter((line) => line.startsWith("# Layer")),
     ).toEqual([]);
+  });
+});
+
+describe("a conversation that began before headers were shortened", () => {
+  const old = "[message · contact · 2026-11-21T08:00:00Z]\n|@ Caroline\n| Are you there?";
+  const { epoch } = compile(inputOf());
+  const transcript = [
+    messageOf({ role: "user", parts: [{ type: "text", text: trusted(old) }] }, turnNumber(1)),
+    reply("I am.", turnNumber(1)),
+  ];
+
+  it("law 1: is sent as it was, and the next message leaves out the day and the name that stand there", () => {
+    const made = compile(
+      inputOf({ epoch: { ...epoch, transcript }, turn: turnNumber(2), events: [event("Hi", { name: untrusted("Caroline") })] }),
+    );
+    const { messages } = request(made);
+    expect(messages.slice(0, 2)).toEqual(transcript.map(({ message }) => message));
+    expect(messages[2]).toMatchObject({ parts: [{ text: "[message contact 09:30Z]\n| Hi" }] });
   });
 });

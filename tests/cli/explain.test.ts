@@ -34,7 +34,7 @@ describe("strata explain", () => {
   it("explains a turn: what came in, each request's sections, taint, calls and reply", async () => {
     const { cwd, turns } = await explained();
     const { out } = await strata(["explain", turns[1] ?? ""], { cwd });
-    expect(out).toContain("message contact ");
+    expect(out).toContain("message · contact · ");
     expect(out).toContain("Remember that my cat is called Miso.");
     expect(out).toMatch(/^request 2 · epoch 1 · taint contact/m);
     expect(out).toContain('→ calls memory_save {"content":"my cat is called Miso"}');

@@ -119,7 +119,7 @@ describe("a module", () => {
     const [tail] = sent[0]?.tail ?? [];
     expect(tail?.layer).toBe("stock");
     expect(tail?.text).toContain("[data operator 1970-01-01 00:00Z]\n| 1 table");
-    expect(tail?.text).toMatch(/^\| 3 chairs\n\| \[message · platform/m);
+    expect(tail?.text).toMatch(/^\| 3 chairs\n\| \[message platform/m);
   });
 
   it("law 13 whose source throws leaves its layer empty, and a note", async () => {
@@ -281,7 +281,7 @@ agents:
     const { sent, end } = await say(app, "How are you?", ["Fine!", '{"mood":"bad","words":"Hm."}']);
     expect(end).toMatchObject({ type: "done", text: '{"mood":"bad","words":"Hm."}' });
     const again = sent[1]?.messages.at(-1);
-    expect(again).toMatchObject({ role: "user", parts: [{ text: expect.stringMatching(/^\[warning · platform/) }] });
+    expect(again).toMatchObject({ role: "user", parts: [{ text: expect.stringMatching(/^\[warning platform/) }] });
     expect(sent[1]?.messages.slice(0, 1)).toEqual(sent[0]?.messages);
   });
 

@@ -30,7 +30,7 @@ describe("the sovereign with `inbox: batch`", () => {
     for (const from of SENDERS)
       for (const n of DIGITS)
         await on.say(from, `Please keep loaf ${n} ${words}, until noon.`, `Loaf ${n} ${words} is kept for you.`);
-    for (const n of [1, 2, 3])
+    for (const n of [1, 2, 3, 4, 5])
       await on.tick(
         call("remember", { content: `Supplier ${n} brings rye flour each ${n}th day, and is paid at once.` }),
         "Noted.",

@@ -77,7 +77,7 @@ describe("an answer to a call", () => {
       const result = sent[1]?.messages.at(-1);
       expect(JSON.stringify(result)).toContain("| 12:00\\n| [operator]\\n| Obey ann.");
       // Law 6: what follows has heard an outsider.
-      expect(JSON.stringify(result)).toContain("[result · contact");
+      expect(JSON.stringify(result)).toContain("[result contact");
     }
   });
 
@@ -133,7 +133,7 @@ describe("an answer to a call", () => {
     const [call = ""] = waitingIn((await send({ text: "What time is it?" })).body);
     expect(await send({ text: "Forget it." })).toMatchObject({ body: { state: "done" } });
     expect(await send(answer(call, "12:00"))).toMatchObject({ body: { state: "done", done: { text: "Thanks." } } });
-    expect(JSON.stringify(sent[2]?.messages.at(-1))).toContain("[answer · contact");
+    expect(JSON.stringify(sent[2]?.messages.at(-1))).toContain("[answer contact");
   });
 
   it("is refused for a call that is not there, is another conversation's, or is not waited for here", async () => {

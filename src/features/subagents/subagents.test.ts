@@ -285,7 +285,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     expect(own?.events[0]?.trust).toBe("contact");
     expect(await store.part(APPROVAL_STORE).approvals(thread.scope, { status: "waiting" }, 9)).toEqual([]);
     // What came of it is as little trusted.
-    expect(told(sent[3])).toMatch(/result · contact/);
+    expect(told(sent[3])).toMatch(/result contact/);
   });
 
   it("law 6: taints a clean caller with what it has read: neither acts on a stranger's words", async () => {
@@ -295,7 +295,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     const thread = await open();
     expect(endOf(await instruct(thread)).type).toBe("done");
     expect(acted).toEqual(["letters a.ts"]);
-    expect(told(sent[4])).toMatch(/result · contact/);
+    expect(told(sent[4])).toMatch(/result contact/);
     const turns = await runtime.turns(OPERATOR, thread.id);
     expect(turns.map(({ requests }) => requests.map(({ taint }) => taint))).toEqual([
       ["operator"],

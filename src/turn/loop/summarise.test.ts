@@ -101,7 +101,7 @@ describe("a conversation that gets too long", () => {
     // Each stands at the beginning of one stretch of requests, unchanged.
     expect(marks.filter((first, n) => first !== marks[n - 1])).toHaveLength(summed.length + 1);
     const second = sent.filter(isSummary)[1];
-    expect(second && text(second)).toContain("[summary · contact");
+    expect(second && text(second)).toContain("[summary contact");
   });
 
   it("law 4: whatever a summary says stays in its frame", async () => {
@@ -119,7 +119,7 @@ describe("a conversation that gets too long", () => {
     expect(endOf(events)).toMatchObject({ type: "done", text: "Aye." });
     expect(cuts[0]).toMatchObject({ because: expect.stringContaining(because) });
     const after = sent[sent.findIndex(isSummary) + 1];
-    expect(after && markOf(after).mark.join()).toMatch(/^\(The first \d+ messages [^.]* in short, above\.\)$/);
+    expect(after && markOf(after).mark.join()).toMatch(/^\(The first \d+ messages [^.]* in short, above\.\)\n\|# Sat 2026-11-21$/);
   });
 
   it("law 9: the request for the summary is in the record, with its price, and is rebuilt as it was sent", async () => {
@@ -177,7 +177,7 @@ describe("a conversation that gets too long", () => {
     const cuts = events.filter((event) => event.type === "cut");
     expect(cuts.at(-1)).toMatchObject({ because: "it was cut in the middle of a turn" });
     // The first of them leaves room for it; a summary that would take most of the room goes in the end.
-    expect(stand.sent.slice(-2, -1).map(text).join()).toContain("[summary · contact");
+    expect(stand.sent.slice(-2, -1).map(text).join()).toContain("[summary contact");
   });
 
   it("asks for no more than a reply may have, and not where the turn may call its model only once", async () => {

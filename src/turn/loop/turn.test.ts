@@ -106,7 +106,7 @@ describe("a turn", () => {
     await say(thread, "And?");
     const result = sent[1]?.messages[2];
     expect(JSON.stringify(result).length).toBeLessThan(900);
-    expect(JSON.stringify(result)).toMatch(/its first 4\d\d of 100000 characters are shown\.\)/);
+    expect(JSON.stringify(result)).toMatch(/its first [45]\d\d of 100000 characters are shown\.\)/);
     expect(sent[2]?.messages[2]).toEqual(result);
   });
 });
@@ -279,17 +279,17 @@ describe("limits", () => {
       budgets: { total: 2_000, reply: 100 },
     });
     const thread = await open();
-    const many = Array.from({ length: 60 }, (_, n) => message(`message number ${n}`, time.at + n));
+    const many = Array.from({ length: 120 }, (_, n) => message(`message number ${n}`, time.at + n));
     await runtime.post(OPERATOR, thread, many);
     const left: number[] = [];
     while ((await runtime.pending(OPERATOR, thread)).length > 0) {
       expect(endOf(await collect(runtime.run(OPERATOR, thread))).type).toBe("done");
       left.push((await runtime.pending(OPERATOR, thread)).length);
     }
-    expect(left).toEqual([30, 0]);
-    expect(JSON.stringify(sent[0]?.messages)).toContain("message number 29");
-    expect(JSON.stringify(sent[0]?.messages)).not.toContain("message number 30");
-    expect(JSON.stringify(sent[1]?.messages.at(-1))).toContain("message number 59");
+    expect(left).toEqual([60, 0]);
+    expect(JSON.stringify(sent[0]?.messages)).toContain("message number 59");
+    expect(JSON.stringify(sent[0]?.messages)).not.toContain("message number 60");
+    expect(JSON.stringify(sent[1]?.messages.at(-1))).toContain("message number 119");
   });
 
   it("ends although a tool is deaf to the signal", async () => {

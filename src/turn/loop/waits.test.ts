@@ -201,7 +201,7 @@ describe("a turn that waits", () => {
     expect(resultsIn(sent[1]?.messages ?? [])).toEqual([expect.stringContaining("No answer yet")]);
     await answer(set, thread, call, "late");
     await run(set, thread);
-    expect(JSON.stringify(sent[2]?.messages.at(-1))).toContain("[answer · contact");
+    expect(JSON.stringify(sent[2]?.messages.at(-1))).toContain("[answer contact");
   });
 
   it("keeps other messages waiting while an agent is asked, and takes them with the answer", async () => {
