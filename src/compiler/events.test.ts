@@ -1,7 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { readFrames, trusted, untrusted } from "../protocol/index.ts";
 import { compile } from "./index.ts";
-import { AT, bytes3, entryOf, event, inputOf, messageOf, refusal, reply, request, said, textsOf, turnNumber } from "./samples.contract.ts";
+import {
+  AT,
+  bytes3,
+  entryOf,
+  event,
+  inputOf,
+  messageOf,
+  refusal,
+  reply,
+  request,
+  said,
+  textsOf,
+  turnNumber,
+} from "./samples.contract.ts";
 
 describe("the events of a turn", () => {
   it("stand in one user message, a frame each, in the order received, with who and when", () => {
@@ -168,7 +181,11 @@ describe("a conversation that began before headers were shortened", () => {
 
   it("law 1: is sent as it was, and the next message leaves out the day and the name that stand there", () => {
     const made = compile(
-      inputOf({ epoch: { ...epoch, transcript }, turn: turnNumber(2), events: [event("Hi", { name: untrusted("Caroline") })] }),
+      inputOf({
+        epoch: { ...epoch, transcript },
+        turn: turnNumber(2),
+        events: [event("Hi", { name: untrusted("Caroline") })],
+      }),
     );
     const { messages } = request(made);
     expect(messages.slice(0, 2)).toEqual(transcript.map(({ message }) => message));

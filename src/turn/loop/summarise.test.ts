@@ -119,7 +119,9 @@ describe("a conversation that gets too long", () => {
     expect(endOf(events)).toMatchObject({ type: "done", text: "Aye." });
     expect(cuts[0]).toMatchObject({ because: expect.stringContaining(because) });
     const after = sent[sent.findIndex(isSummary) + 1];
-    expect(after && markOf(after).mark.join()).toMatch(/^\(The first \d+ messages [^.]* in short, above\.\)\n\|# Sat 2026-11-21$/);
+    expect(after && markOf(after).mark.join()).toMatch(
+      /^\(The first \d+ messages [^.]* in short, above\.\)\n\|# Sat 2026-11-21$/,
+    );
   });
 
   it("law 9: the request for the summary is in the record, with its price, and is rebuilt as it was sent", async () => {
