@@ -19,7 +19,7 @@ import {
 import type { CompileInput } from "./compile-input.ts";
 import { cutEpoch, cuttable, leastOf, reasonOf, total, transcriptWithoutReasoning } from "./cut.ts";
 import { cutPlan, type Keep, whyCut, withPlan } from "./cut-plan.ts";
-import { drafts, renderWithin, type Shares } from "./drafts.ts";
+import { cachesIn, drafts, renderWithin, type Shares } from "./drafts.ts";
 import { isEarlier } from "./earlier.ts";
 import { NO_PENDING_EDITS, type PendingEdits, runningIn, withPendingEdits } from "./edits.ts";
 import { eventsMessage, saidAbove, wholeMessage } from "./events.ts";
@@ -111,13 +111,6 @@ function withResults(entry: LedgerEntry, results: readonly TranscriptMessage[]):
   const tokens = total(results);
   const trust = lowestTrust([...results.map((one) => one.trust), ...(entry.tokens === 0 ? [] : [entry.trust])]);
   return { ...entry, trust, tokens: entry.tokens + tokens, wanted: entry.wanted + tokens };
-}
-
-function cachesIn(contents: CompileInput["contents"]): Pick<Ledger, "caches"> {
-  const caches = [...contents].flatMap(([layer, content]) =>
-    content.kind === "items" || content.cache === undefined ? [] : [{ layer, use: content.cache }],
-  );
-  return caches.length === 0 ? {} : { caches };
 }
 
 /**

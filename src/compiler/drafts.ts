@@ -4,6 +4,7 @@ import {
   type Layer,
   type LayerContent,
   type LayerId,
+  type Ledger,
   type Mode,
   type Place,
 } from "../protocol/index.ts";
@@ -87,4 +88,12 @@ export function renderWithin(
     free -= tokens;
   }
   return rendered;
+}
+
+/** How the sources of layers used their caches, for the ledger. */
+export function cachesIn(contents: Contents): Pick<Ledger, "caches"> {
+  const caches = [...contents].flatMap(([layer, content]) =>
+    content.kind === "items" || content.cache === undefined ? [] : [{ layer, use: content.cache }],
+  );
+  return caches.length === 0 ? {} : { caches };
 }
