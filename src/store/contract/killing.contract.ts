@@ -42,7 +42,7 @@ export async function killingSqlite(parts = PARTS, file = ":memory:"): Promise<K
   const writer = connectSqlite(file, how);
   migrateSqlite(writer, withParts(SQLITE_STEPS, parts));
   const fuse = newFuse();
-  const database = sqliteDatabase(writer, writer, parts);
+  const database = sqliteDatabase(writer, writer, { parts });
   return { store: storeOver({ ...database, ...burning(fuse, database) }), kill: killing(fuse), mortal: mortal(fuse) };
 }
 

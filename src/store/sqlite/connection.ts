@@ -17,6 +17,17 @@ export interface Connection {
   readonly patience: number;
   /** From now on, nothing waits for a lock inside of the driver, where the whole program would wait with it. */
   neverBlock(): void;
+  /**
+   * From now on commits do not wait for the disk, and the log is moved into the file only by `checkpoint`. False where that cannot be: in
+   * memory, and where the file has no write-ahead log. Before the log begins anew SQLite still waits for log and file.
+   */
+  commitsWithoutWaiting(): boolean;
+  /** Another one after each change, by this connection or by any other program. */
+  version(): string;
+  /** How long the write-ahead log is. */
+  logPages(): number;
+  /** Moves the write-ahead log into the file, as far as nobody reads it, and waits for the disk. @throws what the disk did */
+  checkpoint(): void;
   all<R>(statement: Statement<R>): R[];
   first<R>(statement: Statement<R>): R | undefined;
   /** The first column alone, for many rows at little cost. */
@@ -115,6 +126,7 @@ function connection(db: BetterSqlite3.Database, file: string, options: Connectio
     limits: options.limits ?? MEMORY_LIMITS,
     patience: options.patience,
     neverBlock: () => void db.pragma("busy_timeout = 0"),
+    ...logOf(db),
     all: <R>(wanted: Statement<R>) => {
       const { sql, parameters } = runnable(wanted, "sqlite");
       const { statement, columns } = prepared(sql);
@@ -156,6 +168,28 @@ function connection(db: BetterSqlite3.Database, file: string, options: Connectio
     copy: (to, onProgress) => copied(db, to, onProgress),
     bytes: () => db.serialize(),
     close: () => void db.close(),
+  };
+}
+
+function logOf(
+  db: BetterSqlite3.Database,
+): Pick<Connection, "commitsWithoutWaiting" | "version" | "logPages" | "checkpoint"> {
+  const own = db.prepare<unknown[], number>("select total_changes()").pluck();
+  const others = db.prepare<unknown[], number>("pragma data_version").pluck();
+  return {
+    commitsWithoutWaiting: () => {
+      if (db.memory || db.pragma("journal_mode", { simple: true }) !== "wal") return false;
+      db.pragma("synchronous = NORMAL");
+      db.pragma("wal_autocheckpoint = 0");
+      return true;
+    },
+    version: () => `${own.get()} ${others.get()}`,
+    logPages: () => {
+      const [found]: readonly unknown[] = [db.pragma("wal_checkpoint(NOOP)")].flat();
+      const pages: unknown = typeof found === "object" && found !== null ? Reflect.get(found, "log") : 0;
+      return typeof pages === "number" ? pages : 0;
+    },
+    checkpoint: () => void db.pragma("wal_checkpoint(PASSIVE)"),
   };
 }
 

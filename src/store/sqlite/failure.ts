@@ -21,6 +21,23 @@ export function isLocked(thrown: unknown): boolean {
   return thrown instanceof BetterSqlite3.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(thrown.code);
 }
 
+/** Whether the disk did not take what was written: from then on, nobody knows what of it is there. */
+export function isSyncFailure(thrown: unknown): boolean {
+  return thrown instanceof BetterSqlite3.SqliteError && /^SQLITE_IOERR_(DIR_)?FSYNC$/.test(thrown.code);
+}
+
+/** After a failure of the disk, its next answer says nothing of what was written before: only reading the file anew does. */
+export function unkept(file: string, thrown: unknown): StrataError {
+  const said = thrown instanceof Error ? thrown.message : String(thrown);
+  const says = `the disk that holds ${file} failed to keep what was written (${said}); what was not answered yet may be lost, and nothing more is written`;
+  return new StrataError(
+    "store_failed",
+    `${says}: check the disk, stop every Strata that uses this file, start it again and run \`strata verify\``,
+    { file, code: "SQLITE_IOERR_FSYNC" },
+    thrown,
+  );
+}
+
 const isDisk = (thrown: unknown): boolean => thrown instanceof Error && "syscall" in thrown;
 
 /** The driver's own message, in a bare TypeError. */

@@ -12,6 +12,7 @@ import { clearLog, storeOver } from "../store-over.ts";
 import type { Database, StorePart } from "../tx.ts";
 import { type Connection, type ConnectionOptions, connect } from "./connection.ts";
 import { failure } from "./failure.ts";
+import type { Sync } from "./log.ts";
 import { MIGRATIONS, migrate } from "./migrate.ts";
 import { copyAside, isUnwritable, readOnlyStore } from "./read-only.ts";
 import { sqliteDatabase } from "./transactions.ts";
@@ -22,6 +23,8 @@ export interface SqliteOptions {
   readonly keptOut?: KeptOut;
   /** Returns this many random bytes. Default: the machine's randomness. */
   readonly random?: (bytes: number) => Uint8Array;
+  /** Puts what was written on the disk. Default: the operating system's `fdatasync`. */
+  readonly sync?: Sync;
   /** How long to wait for another program's lock before `store_busy`, in milliseconds. Default: five seconds. */
   readonly patience?: number;
   /** False: vectors are compared in JavaScript, even if sqlite-vec is there. */
@@ -84,7 +87,7 @@ function connectInMemory(how: ConnectionOptions, migrations: readonly Migration[
 async function ready(
   writer: Connection,
   how: ConnectionOptions,
-  { keptOut, parts = [] }: SqliteOptions,
+  { keptOut, parts = [], sync }: SqliteOptions,
 ): Promise<Database> {
   const connections = [writer];
   try {
@@ -94,7 +97,7 @@ async function ready(
     const reader = writer.file === IN_MEMORY ? writer : connect(writer.file, { ...how, readsOnly: true });
     if (reader !== writer) connections.push(reader);
     for (const db of connections) db.neverBlock();
-    const database = sqliteDatabase(writer, reader, parts);
+    const database = sqliteDatabase(writer, reader, { parts, sync });
     await database.read((tx) => refuseMoved(tx, database.name));
     if (!(await database.read(isIndexToday))) await database.write((tx) => refreshIndex(tx, keptOut));
     await clearLog(database);

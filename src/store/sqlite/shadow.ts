@@ -43,7 +43,7 @@ export async function openShadow(
       for (const { table, rows } of copied) await put(target, table, rows);
       await side.finish(target);
     });
-    return await asBefore(storeOver(sqliteDatabase(db, db, parts)), of);
+    return await asBefore(storeOver(sqliteDatabase(db, db, { parts })), of);
   } catch (thrown) {
     db.close();
     throw thrown;

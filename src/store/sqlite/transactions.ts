@@ -7,25 +7,62 @@ import type { Database, StorePart, Transactions, Tx } from "../tx.ts";
 import type { Connection } from "./connection.ts";
 import { failure, isLocked } from "./failure.ts";
 import { backup, checkFile, damageSaid } from "./file.ts";
+import { type Log, openLog, type Sync } from "./log.ts";
 import { sqliteMemoryIndex } from "./memory-index.ts";
 import { MIGRATIONS } from "./migrate.ts";
 
+/** What the transactions of a file need beside its connections. */
+interface FileOptions {
+  readonly parts?: readonly StorePart[];
+  /** Default: the operating system's `fdatasync`. */
+  readonly sync?: Sync | undefined;
+}
+
+/** Transactions, and what else a file needs of those who write and read it. */
+interface FileTransactions extends Transactions {
+  readonly alone: Alone;
+  readonly log: Log;
+}
+
 /**
  * One connection writes and another reads, each for one function at a time; others wait for their turn. Reads have a snapshot of their own
- * and wait for no writer. A database in memory has only one connection, so there reads wait, too.
+ * and wait for no writer. A database in memory has only one connection, so there reads wait, too. What a transaction returns is told only
+ * once all that it wrote or saw is on the disk; the next one begins before that.
  */
 export function sqliteTransactions(
   writer: Connection,
   reader: Connection,
-  parts: readonly StorePart[] = [],
-): Transactions & { readonly alone: Alone } {
+  { parts = [], sync }: FileOptions = {},
+): FileTransactions {
   const writes = oneAtATime();
   const reads = reader === writer ? writes : oneAtATime();
+  const log = openLog(writer, sync);
+  const wrote = async <T>(work: (tx: Tx) => Promise<T>): Promise<{ readonly done: T; readonly place: number }> => {
+    const done = await transaction({ db: writer, how: "immediate", parts, log }, work).catch((thrown: unknown) => {
+      throw log.noted(thrown);
+    });
+    const place = log.place();
+    await log.shorten();
+    return { done, place };
+  };
   return {
-    write: (work) => writes(() => transaction({ db: writer, how: "immediate", parts }, work)),
-    // Where the file is just being recovered, a read meets a lock, too, perhaps after its beginning. It has changed nothing and is run again.
-    read: (work) => reads(() => withPatience(reader, () => transaction({ db: reader, how: "deferred", parts }, work))),
+    write: async (work) => {
+      const { done, place } = await writes(() => wrote(work));
+      await log.onDisk(place);
+      return done;
+    },
+    read: async (work) => {
+      const { done, place } = await reads(async () => {
+        // Where the file is just being recovered, a read meets a lock, too, perhaps after its beginning. It has changed nothing and is run again.
+        const done = await withPatience(reader, () => transaction({ db: reader, how: "deferred", parts }, work));
+        return { done, place: log.place() };
+      });
+      // Where the disk has failed, reading goes on.
+      await log.onDisk(place).catch(() => undefined);
+      return done;
+    },
     alone: (work) => writes(() => (reader === writer ? work() : reads(work))),
+    log,
   };
 }
 
@@ -33,8 +70,9 @@ export function sqliteTransactions(
 type Alone = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** The database of one file, or one in memory. */
-export function sqliteDatabase(writer: Connection, reader: Connection, parts: readonly StorePart[]): Database {
-  const { write, read, alone } = sqliteTransactions(writer, reader, parts);
+export function sqliteDatabase(writer: Connection, reader: Connection, options: FileOptions = {}): Database {
+  const { write, read, alone, log } = sqliteTransactions(writer, reader, options);
+  const { parts = [] } = options;
   return {
     name: writer.file,
     parts,
@@ -44,26 +82,29 @@ export function sqliteDatabase(writer: Connection, reader: Connection, parts: re
     check: () => alone(() => withPatience(writer, async () => checkFile(writer, withParts(MIGRATIONS, parts)))),
     damageSaid: (thrown) => damageSaid(writer, thrown),
     // Our own open reader, like one of another program, would keep the log from being emptied.
-    flush: () => alone(() => emptied(writer)),
+    flush: () => alone(() => emptied(writer, log)),
     backup: (file, onProgress) => backup(writer, file, onProgress),
-    trouble: async () => writer.lost(),
+    trouble: async () => log.failed()?.message ?? writer.lost(),
     close: () =>
       alone(async () => {
+        if (!(await log.close())) return;
         reader.close();
         writer.close();
       }),
   };
 }
 
-async function emptied(db: Connection): Promise<boolean> {
+async function emptied(db: Connection, log: Log): Promise<boolean> {
+  if (log.failed() !== undefined) return false;
   try {
     return await withPatience(
       db,
       async () => db.flush(),
       (isEmpty) => !isEmpty,
     );
-  } catch {
+  } catch (thrown) {
     // Everything written is committed; only the log is not empty yet.
+    log.noted(thrown);
     return false;
   }
 }
@@ -112,15 +153,19 @@ interface Beginning {
   readonly db: Connection;
   readonly how: "immediate" | "deferred";
   readonly parts: readonly StorePart[];
+  /** Of one that writes. */
+  readonly log?: Log;
 }
 
-async function transaction<T>({ db, how, parts }: Beginning, work: (tx: Tx) => Promise<T>): Promise<T> {
+async function transaction<T>({ db, how, parts, log }: Beginning, work: (tx: Tx) => Promise<T>): Promise<T> {
   await withPatience(db, async () => db.begin(how));
   const tx = new SqliteTx(db, parts);
   try {
+    log?.begin();
     const done = await work(tx);
     tx.end();
     db.commit();
+    log?.committed();
     return done;
   } catch (thrown) {
     tx.close();
