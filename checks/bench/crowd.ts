@@ -8,9 +8,8 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { ROOT } from "../files.ts";
 
-/** How many others write meanwhile, and how long each pauses between two messages. Milliseconds. */
+/** How many others write meanwhile. */
 const OTHERS = 50;
-const THINKS = 4_000;
 /** A new connection asks for `/health` so often, which shows how long the event loop is held. Milliseconds. */
 const LOOKS = 25;
 
@@ -20,6 +19,8 @@ export interface CrowdWish {
   readonly seconds: number;
   /** Characters of its messages; 0 is no such sender. */
   readonly sizes: readonly number[];
+  /** How long each of the others pauses between two messages, in seconds. 0: as many turns as the server can. */
+  readonly thinks: number;
   /** The project whose server runs: another folder with the source, to compare with. */
   readonly root?: string;
 }
@@ -41,6 +42,8 @@ export interface CrowdRow {
   /** The answers that it got, by status. */
   readonly statuses: Readonly<Record<string, number>>;
   readonly others: Waits;
+  /** Turns of the others, a second. */
+  readonly perSecond: number;
   readonly health: Waits;
 }
 
@@ -101,6 +104,7 @@ interface Target {
   readonly port: number;
   readonly token: string;
   readonly seconds: number;
+  readonly thinks: number;
 }
 
 async function measure(target: Target, hostile: string): Promise<Omit<CrowdRow, "size" | "text">> {
@@ -113,10 +117,10 @@ async function measure(target: Target, hostile: string): Promise<Omit<CrowdRow, 
   // Nobody thinks on when the time is over.
   const think = (milliseconds: number) => pause(Math.max(0, Math.min(milliseconds, until - Date.now())));
   const chat = async (thread: string, i: number): Promise<void> => {
-    await think((THINKS * i) / OTHERS);
+    await think((target.thinks * 1_000 * i) / OTHERS);
     for (let n = 0; isOpen(); n++) {
       others.push(await timed(() => post(target, thread, `Message ${n} of guest ${i}: how is the sea today?`)));
-      await think(THINKS);
+      await think(target.thinks * 1_000);
     }
   };
   const flood = async (): Promise<void> => {
@@ -131,7 +135,8 @@ async function measure(target: Target, hostile: string): Promise<Omit<CrowdRow, 
   };
   await Promise.all([...threads.map(chat), look(), ...(hostile === "" ? [] : [flood()])]);
   const tally = Object.fromEntries([...Map.groupBy(statuses, (one) => one)].map(([one, all]) => [one, all.length]));
-  return { sent: statuses.length, statuses: tally, others: waitsOf(others), health: waitsOf(health) };
+  const perSecond = others.length / target.seconds;
+  return { sent: statuses.length, statuses: tally, others: waitsOf(others), perSecond, health: waitsOf(health) };
 }
 
 async function timed(run: () => Promise<unknown>): Promise<number> {
@@ -174,16 +179,16 @@ async function ask(
   return { status: response.statusCode, text };
 }
 
-export function crowdText(rows: readonly CrowdRow[]): string {
+export function crowdText(rows: readonly CrowdRow[], thinks: number): string {
   const waits = ({ p50, p99, max }: Waits): string =>
     [p50, p99, max].map((one) => one.toFixed(0).padStart(6)).join(" ");
   return [
-    `${OTHERS} senders, each a message every ${THINKS / 1_000} s, on one server with the rehearsal model; milliseconds as p50, p99, max`,
+    `${OTHERS} senders, ${thinks === 0 ? "each as fast as it is answered" : `each a message every ${thinks} s`}, on one server with the rehearsal model; milliseconds as p50, p99, max`,
     "",
-    `${"hostile sender".padEnd(26)} ${"sent".padStart(5)}  ${"others' turns".padEnd(20)}  /health on a new connection`,
-    ...rows.map(({ size, text, sent, others, health, statuses }) => {
+    `${"hostile sender".padEnd(26)} ${"sent".padStart(5)}  ${"others' turns".padEnd(20)} ${"a second".padStart(8)}  /health on a new connection`,
+    ...rows.map(({ size, text, sent, others, perSecond, health, statuses }) => {
       const who = size === 0 ? "none" : `${size.toLocaleString("en-US")} of ${text}`;
-      return `${who.padEnd(26)} ${`${sent}`.padStart(5)}  ${waits(others)}  ${waits(health)}  ${JSON.stringify(statuses)}`;
+      return `${who.padEnd(26)} ${`${sent}`.padStart(5)}  ${waits(others)} ${perSecond.toFixed(0).padStart(8)}  ${waits(health)}  ${JSON.stringify(statuses)}`;
     }),
   ].join("\n");
 }

@@ -12,7 +12,7 @@ const USAGE = [
   `npm run bench -- memory [--data DIR] [--size ${SIZES.join("|")}] [--json] [--quick]`,
   "npm run bench -- memory --vectors [--data DIR]",
   "npm run bench -- memory --sample N [--seed N] [--data DIR]",
-  "npm run bench -- crowd [--seconds N] [--characters N]… [--root DIR] [--json] [--quick]",
+  "npm run bench -- crowd [--seconds N] [--thinks SECONDS] [--characters N]… [--root DIR] [--json] [--quick]",
   "npm run bench -- cage [--json] [--quick]",
   "npm run bench -- evidence [--data DIR | --talks KIND] [--keep N]… [--most N] [--out FILE] [--json] [--quick]",
   "npm run bench -- learning [--rules FILE] [--seeds N] [--turns N] [--arm NAME]… [--json] [--quick]",
@@ -63,6 +63,7 @@ const given = () =>
       vectors: { type: "boolean", default: false },
       sample: { type: "string" },
       seed: { type: "string", default: "1" },
+      thinks: { type: "string", default: "4" },
       seconds: { type: "string", default: "20" },
       characters: { type: "string", multiple: true, default: ["0", "100000", "999000"] },
       root: { type: "string" },
@@ -107,8 +108,9 @@ async function main(): Promise<void> {
     const root = values.root === undefined ? {} : { root: resolve(standing, values.root) };
     const sizes = quick ? [0] : values.characters.map(Number);
     const { crowdBench, crowdText } = await import("./crowd.ts");
-    const rows = await crowdBench({ ...root, seconds: quick ? 1 : Number(values.seconds), sizes }, tell);
-    show(rows, crowdText(rows));
+    const thinks = Number(values.thinks);
+    const rows = await crowdBench({ ...root, seconds: quick ? 1 : Number(values.seconds), sizes, thinks }, tell);
+    show(rows, crowdText(rows, thinks));
   } else if (bench === "evidence" && files.length === 0) {
     const { evidenceBench, evidenceText } = await import("./evidence.ts");
     const data = values.data === undefined ? {} : { data: resolve(standing, values.data) };

@@ -99,6 +99,7 @@ export function storeOver(opened: Database): Store {
       checkOpened(database, of);
       return of.functions(binding);
     },
+    onDisk: () => database.onDisk(),
     trouble: binding.apart(database.trouble),
     close: binding.apart(database.close),
   };

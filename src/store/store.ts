@@ -230,6 +230,11 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   verify(org: OrgId, anchor?: ChainHead): AsyncIterable<Finding>;
   /** A whole copy in a new file, while others write. @throws StrataError `invalid_input` for a file that exists, `file_not_found` */
   backup(file: string, onProgress?: (progress: BackupProgress) => void): Promise<void>;
+  /**
+   * Resolves once all that this program has stored until now is on the disk. What writes waits for that by itself; who only reads, and tells
+   * somebody outside, waits here before it does.
+   */
+  onDisk(): Promise<void>;
   /** Why nothing more can be kept, in a sentence: the data was moved or deleted while it was open, or the last commit failed because of the disk or the server. Nothing where all is well. */
   trouble(): Promise<string | undefined>;
   close(): Promise<void>;

@@ -50,7 +50,7 @@ export interface Tx {
 export interface Transactions {
   /** One at a time writes: nobody is found inside another's transaction. */
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** One snapshot for several reads; it never waits for a writer, and may not write. */
+  /** One snapshot for several reads; it never waits for a writer, and may not write. What it sees may not be on the disk yet: see `onDisk`. */
   read<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
 }
 
@@ -67,6 +67,8 @@ export interface Database extends Transactions {
   readonly parts: readonly StorePart[];
   /** Whatever the driver threw, as a sentence with the next step. */
   failure(thrown: unknown): StrataError;
+  /** Resolves once all that was committed here until now is on the disk, or the disk has failed. */
+  onDisk(): Promise<void>;
   /** What is wrong with the database itself, whatever its rows say. */
   check(): Promise<readonly Finding[]>;
   /** The sentence of damage that a statement met. @throws what is no damage */

@@ -132,6 +132,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
       queue.checkRoom(scope);
     },
     load: () => queue.load(),
+    onDisk: () => store.onDisk(),
   };
   return { runtime, turnParts, run };
 }

@@ -302,6 +302,8 @@ export interface CoreRuntime {
   checkRoom(actor: Allowed<"run">, scope: ContactScope): Promise<void>;
   /** How many turns run in this program just now, and how many wait for their place. */
   load(): Load;
+  /** Resolves once all that was stored until now is on the disk: a door waits for it before it tells somebody outside what it has read. */
+  onDisk(): Promise<void>;
 }
 
 /** Gives the functions of a feature. @throws StrataError `unexpected` where the feature is not in the list */

@@ -76,18 +76,20 @@ interface FixtureParts {
   readonly vault?: Vault;
   readonly steps?: readonly TurnSteps[];
   readonly scheduling?: Scheduling;
+  /** Another than one in memory. */
+  readonly store?: Store;
 }
 
 /** The server over a real runtime and database, with a scripted model or another; two organizations have an agent each, and `more`. */
 export async function httpFixture(
   speaker: readonly Script<Request>[] | Model = [],
-  { steps = [], scheduling, vault = vaultOf([]), ...changes }: Partial<ServerParts> & FixtureParts = {},
+  { steps = [], scheduling, store: given, vault = vaultOf([]), ...changes }: Partial<ServerParts> & FixtureParts = {},
   more: readonly Agent[] = [],
   tools: readonly Tool[] = [],
 ): Promise<HttpFixture> {
   const { model, sent } = "send" in speaker ? { model: speaker, sent: [] } : scripted(speaker);
   const agents = [companion("home"), companion("away"), ...more];
-  const store = await openSqlite(":memory:", { parts: await allParts() });
+  const store = given ?? (await openSqlite(":memory:", { parts: await allParts() }));
   // The scripted model costs nothing, and that is known: agents may live on credits here.
   const priced = (ref: string) => ({ ...cardOf(ref), priced: true });
   const modelOf = async () => model;

@@ -29,7 +29,9 @@ export function routeOf(operation: Operation, at: At): Route {
     respond: async (doors, call) => {
       if (!takesAny || method === "post") parsed(shapes.query, call.query, named("query"));
       const given = givenOf(at, takes, call);
-      return respond(operation, doors, { call, given });
+      const answer = await respond(operation, doors, { call, given });
+      await doors.runtime.onDisk();
+      return answer;
     },
   };
 }

@@ -1,6 +1,12 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { allParts } from "../../app/entry/features.ts";
 import { scripted } from "../../models/index.ts";
-import { DEFAULT_SCHEDULING, type Model, type ModelEvent } from "../../protocol/index.ts";
+import { DEFAULT_SCHEDULING, type Model, type ModelEvent, threadId } from "../../protocol/index.ts";
+import { newFolder, said } from "../../store/index.contract.ts";
+import { openSqlite } from "../../store/index.ts";
 import { at, httpFixture, to } from "./index.contract.ts";
 
 /** A model that answers when it is let, and how many wait for that. */
@@ -68,4 +74,30 @@ it("29.5 /health and reads never wait behind turns, and a stream says how many t
   open();
   expect((await Promise.all(all)).map(({ status }) => status)).toEqual(all.map(() => 200));
   expect(await stream.text()).toContain("event: done");
+});
+
+it("29.3 an answer tells what was read only once it is on the disk", async () => {
+  const folder = newFolder();
+  let gate = Promise.resolve();
+  const store = await openSqlite(join(folder, "record.sqlite"), { parts: await allParts(), sync: () => gate });
+  const stand = await httpFixture([], { store });
+  const thread = await stand.runtime.thread(stand.operator, threadId(await stand.open("ann")));
+  const read = () => stand.ask(`GET /v1/threads/${thread.id}/slots`);
+  await read();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  gate = promise;
+  const posting = store.receive(thread.scope, thread.id, [said("Hi!")]);
+  let answered = false;
+  const reading = read().then((answer) => {
+    answered = true;
+    return answer.status;
+  });
+  for (let i = 0; i < 500; i++) await setImmediate();
+  expect(await stand.json("GET /health")).toMatchObject({ status: 200 });
+  expect(answered).toBe(false);
+  resolve();
+  expect(await reading).toBe(200);
+  await posting;
+  await store.close();
+  rmSync(folder, { recursive: true });
 });

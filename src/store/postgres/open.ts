@@ -105,6 +105,8 @@ function databaseOf(db: Connected, parts: readonly StorePart[], reach = EVERYTHI
       throw thrown;
     },
     // Erased texts are gone from the rows; old versions that PostgreSQL keeps disappear with the next vacuum.
+    // The server answers a commit once it is on its disk.
+    onDisk: async () => undefined,
     flush: async () => true,
     backup: async () => {
       const all = "PGOPTIONS='-c strata.org=* -c strata.agent=* -c strata.contact=*'";

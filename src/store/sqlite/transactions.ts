@@ -26,8 +26,8 @@ interface FileTransactions extends Transactions {
 
 /**
  * One connection writes and another reads, each for one function at a time; others wait for their turn. Reads have a snapshot of their own
- * and wait for no writer. A database in memory has only one connection, so there reads wait, too. What a transaction returns is told only
- * once all that it wrote or saw is on the disk; the next one begins before that.
+ * and wait for no writer. A database in memory has only one connection, so there reads wait, too. What a writer returns is told only once
+ * all that it wrote or saw is on the disk; the next one begins before that.
  */
 export function sqliteTransactions(
   writer: Connection,
@@ -51,16 +51,8 @@ export function sqliteTransactions(
       await log.onDisk(place);
       return done;
     },
-    read: async (work) => {
-      const { done, place } = await reads(async () => {
-        // Where the file is just being recovered, a read meets a lock, too, perhaps after its beginning. It has changed nothing and is run again.
-        const done = await withPatience(reader, () => transaction({ db: reader, how: "deferred", parts }, work));
-        return { done, place: log.place() };
-      });
-      // Where the disk has failed, reading goes on.
-      await log.onDisk(place).catch(() => undefined);
-      return done;
-    },
+    // Where the file is just being recovered, a read meets a lock, too, perhaps after its beginning. It has changed nothing and is run again.
+    read: (work) => reads(() => withPatience(reader, () => transaction({ db: reader, how: "deferred", parts }, work))),
     alone: (work) => writes(() => (reader === writer ? work() : reads(work))),
     log,
   };
@@ -79,6 +71,8 @@ export function sqliteDatabase(writer: Connection, reader: Connection, options: 
     write,
     read,
     failure: (thrown) => failure(thrown, writer.file),
+    // Where the disk has failed, reading goes on.
+    onDisk: () => log.onDisk(log.place()).catch(() => undefined),
     check: () => alone(() => withPatience(writer, async () => checkFile(writer, withParts(MIGRATIONS, parts)))),
     damageSaid: (thrown) => damageSaid(writer, thrown),
     // Our own open reader, like one of another program, would keep the log from being emptied.

@@ -21,7 +21,7 @@ import { defineTool, toolset } from "../tools/index.ts";
 
 /** Contacts of one life, and the messages of each. */
 const CONTACTS = 4;
-const MESSAGES = 7;
+const MESSAGES = 10;
 
 /** What somebody outside knows: it must be there after any power cut. */
 type Told =
@@ -55,7 +55,7 @@ export async function surviveOutages(
   const cuts: Cut[] = [];
   const tell = (one: Told): void => {
     told.push(one);
-    if (chance(14) === 0 && cuts.length < most) cuts.push({ outage: disk.cut(), told: [...told] });
+    if (chance(20) === 0 && cuts.length < most) cuts.push({ outage: disk.cut(), told: [...told] });
   };
   const ring = defineTool({
     name: "ring",
@@ -93,7 +93,9 @@ export async function surviveOutages(
           if (event.type === "done") tell({ what: "replied", turn: event.turn, text: event.text });
           if (event.type === "failed") throw event.error;
         }
-        if (chance(2) === 0) tell({ what: "read", head: await store.head(ORG) });
+        const head = await store.head(ORG);
+        await runtime.onDisk();
+        tell({ what: "read", head });
       }
     }),
   );

@@ -1,0 +1,174 @@
+import { existsSync, fdatasync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { promisify } from "node:util";
+import BetterSqlite3 from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { newFolder } from "../contract/folder.contract.ts";
+import { ANN, claiming, exchange, open, PARTS, said } from "../contract/sample.contract.ts";
+import { openSqlite, type Store } from "../index.ts";
+
+let folder: string;
+let file: string;
+const opened: Store[] = [];
+
+beforeEach(() => {
+  folder = newFolder();
+  file = join(folder, "record.sqlite");
+});
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A disk that can be stopped, and that counts how often it is waited for. */
+function slowDisk() {
+  let [syncs, gate] = [0, Promise.resolve()];
+  return {
+    count: () => syncs,
+    stop: (): (() => void) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      gate = promise;
+      return resolve;
+    },
+    sync: async (log: number) => {
+      syncs++;
+      await gate;
+      await promisify(fdatasync)(log);
+    },
+  };
+}
+
+async function opens(sync: (log: number) => Promise<void>): Promise<Store> {
+  const store = await openSqlite(file, { parts: PARTS, sync });
+  opened.push(store);
+  return store;
+}
+
+const turns = async (count: number): Promise<void> => {
+  for (let i = 0; i < count; i++) await setImmediate();
+};
+
+describe("a commit to a file", () => {
+  it("is told only once it is on the disk, and holds up neither others nor their reads", async () => {
+    const disk = slowDisk();
+    const store = await opens(disk.sync);
+    const thread = await open(store);
+    const go = disk.stop();
+    const told: string[] = [];
+    const first = store.receive(ANN, thread.id, [said("one")]).then(() => told.push("one"));
+    await turns(5);
+    const second = store.receive(ANN, thread.id, [said("two")]).then(() => told.push("two"));
+    await turns(5);
+    expect(told).toEqual([]);
+    // Both are committed: what only goes into a turn may see them, and who tells somebody waits.
+    expect(await store.pending(ANN, thread.id)).toHaveLength(2);
+    const reading = store.onDisk().then(() => told.push("read"));
+    await turns(5);
+    expect(told).toEqual([]);
+    go();
+    await Promise.all([first, second, reading]);
+    expect(told[0]).toBe("one");
+  });
+
+  it("shares its wait with all others that wait, and where nothing was written nobody waits", async () => {
+    const disk = slowDisk();
+    const store = await opens(disk.sync);
+    const threads = await Promise.all(Array.from({ length: 40 }, (_, n) => open(store, ANN, `thread ${n}`)));
+    const before = disk.count();
+    const go = disk.stop();
+    const all = threads.map((thread) => store.receive(ANN, thread.id, [said("Hi")]));
+    await turns(200);
+    go();
+    await Promise.all(all);
+    // The first has one of its own.
+    expect(disk.count() - before).toBeLessThanOrEqual(3);
+    const quiet = disk.count();
+    const empty = await open(store, ANN, "empty");
+    const opening = disk.count();
+    expect(await store.claim(ANN, empty.id, claiming())).toEqual({ state: "idle" });
+    expect([opening - quiet, disk.count() - opening]).toEqual([1, 0]);
+  });
+
+  it("is waited for by another program that goes on from it", async () => {
+    const disk = slowDisk();
+    const [store, other] = [await opens(disk.sync), slowDisk()];
+    const thread = await open(store);
+    const second = await opens(other.sync);
+    const message = said("Hi", { externalId: "sent twice" });
+    const go = disk.stop();
+    const first = store.receive(ANN, thread.id, [message]);
+    await turns(5);
+    const before = other.count();
+    // It is there already, so nothing is written; but it is not on the disk.
+    expect(await second.receive(ANN, thread.id, [message])).toMatchObject([{ id: message.id }]);
+    expect(other.count() - before).toBe(1);
+    go();
+    await first;
+  });
+
+  it("leaves it to SQLite to wait before its log begins anew", async () => {
+    const pragma = vi.spyOn(BetterSqlite3.prototype, "pragma");
+    await opens(slowDisk().sync);
+    const said = pragma.mock.calls.map(([source]) => source).filter((source) => /synchronous|checkpoint/.test(source));
+    expect(said.filter((source) => source.includes("synchronous"))).toEqual([
+      "synchronous = FULL",
+      "synchronous = NORMAL",
+    ]);
+  });
+});
+
+describe("a disk that does not keep what was written", () => {
+  const broken = Object.assign(new Error("EIO: i/o error, fdatasync"), { syscall: "fdatasync", code: "EIO" });
+
+  it("stops every later write with a sentence, even if it answers again; reading goes on", async () => {
+    let isBroken = false;
+    const store = await opens(async () => {
+      if (isBroken) throw broken;
+    });
+    const thread = await open(store);
+    isBroken = true;
+    const lost = [said("one"), said("two")].map((one) => store.receive(ANN, thread.id, [one]));
+    for (const one of lost) await expect(one).rejects.toMatchObject({ code: "store_failed", message: /EIO/ });
+    isBroken = false;
+    const later = store.receive(ANN, thread.id, [said("three")]);
+    await expect(later).rejects.toThrow(/failed to keep what was written.*stop every Strata that uses this file/);
+    expect(await store.trouble()).toContain("strata verify");
+    expect(await store.thread(ANN, thread.id)).toEqual(thread);
+    await store.onDisk();
+    expect((await store.pending(ANN, thread.id)).map(({ content }) => content)).toHaveLength(1);
+  });
+
+  it("keeps the file as it was: nothing of the log is moved into it any more, also when it is closed", async () => {
+    let isBroken = false;
+    const store = await openSqlite(file, {
+      parts: PARTS,
+      sync: async () => {
+        if (isBroken) throw broken;
+      },
+    });
+    await exchange(store, await open(store), "Hi");
+    isBroken = true;
+    const before = readFileSync(file);
+    await expect(open(store, ANN, "other")).rejects.toMatchObject({ code: "store_failed" });
+    await store.close();
+    expect(existsSync(`${file}-wal`)).toBe(true);
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  it("is noticed, too, where a long log is moved into the file", async () => {
+    const store = await opens(slowDisk().sync);
+    const thread = await open(store);
+    const { pragma } = BetterSqlite3.prototype;
+    vi.spyOn(BetterSqlite3.prototype, "pragma").mockImplementation(function (this: BetterSqlite3.Database, ...given) {
+      if (given[0] === "wal_checkpoint(NOOP)") return [{ busy: 0, log: 5_000, checkpointed: 0 }];
+      if (given[0] === "wal_checkpoint(PASSIVE)")
+        throw new BetterSqlite3.SqliteError("disk I/O error", "SQLITE_IOERR_FSYNC");
+      return pragma.apply(this, given);
+    });
+    await expect(store.receive(ANN, thread.id, [said("one")])).rejects.toMatchObject({ code: "store_failed" });
+    vi.restoreAllMocks();
+    await expect(store.receive(ANN, thread.id, [said("two")])).rejects.toThrow(/nothing more is written/);
+    expect(await store.trouble()).toBeDefined();
+  });
+});
