@@ -8,7 +8,7 @@ import { isSyncFailure, unkept } from "./failure.ts";
 export type Sync = (file: number) => Promise<void>;
 
 /**
- * The write-ahead log of a file, and how far it is on the disk (decision 0070). A commit is written without waiting; one `fdatasync` then
+ * The write-ahead log of a file, and how far it is on the disk (decision 0071). A commit is written without waiting; one `fdatasync` then
  * serves all who wait. It covers what other programs have written, too: it is the same file.
  */
 export interface Log {
