@@ -259,6 +259,17 @@ export const SAMPLES: Readonly<Record<string, Samples>> = {
       ["Shop phone", undefined],
     ],
   },
+  "features/assistant": {
+    asMember: [["List replies that wait or waited for a person, newest first."]],
+    serving: [
+      ["Ann Miller", "Owner"],
+      ["Ann Miller", undefined],
+    ],
+    notDone: [["somebody else than the member has a say in this turn."]],
+    nobodyServed: [["eve"]],
+    outOfReach: [["sales", "clerk"]],
+    contactWanted: [["eve, max"]],
+  },
   "features/blocks": {
     notUpdated: [["the block Preferences tone already says that."]],
     noSuchBlock: [["Preferences tone"]],

@@ -9,7 +9,7 @@ import {
   vaultOf,
   withTools,
 } from "../agents/index.ts";
-import type { ToolDeps } from "../features/index.ts";
+import type { OperationAccess, ToolDeps } from "../features/index.ts";
 import { checkAccounts } from "../features/life/index.ts";
 import { firstServed, modelOfInstance, openEmbedder, openModel, type Secrets } from "../models/index.ts";
 import {
@@ -74,7 +74,7 @@ export async function declaredBy(
   const recorded = options.recordedTools === undefined ? [] : recordedTools(options.recordedTools);
   const names = recorded.map((tool) => tool.schema.name);
   const own = [...(options.tools ?? []), ...modules.flatMap(({ tools }) => tools)];
-  const families = await allToolFamilies();
+  const families = await allToolFamilies(around.operations);
   const toolsOver = async (store: Store): Promise<Toolset> => {
     const builtIn = await builtInTools(projects, options, { ...around, store });
     // A recording's tool replaces another one of the same name: its answers are in the recording.
@@ -126,8 +126,8 @@ function replacing(tool: Tool, real: readonly Tool[]): Tool {
   return replaced?.returnsMemories ? { ...tool, returnsMemories: true } : tool;
 }
 
-/** What tools can access: the record, and the folders of the projects. */
-type Around = Pick<ToolDeps, "store" | "disk">;
+/** What tools can access: the record, the folders of the projects, and the operations. */
+type Around = Pick<ToolDeps, "store" | "disk"> & { readonly operations: OperationAccess };
 
 function builtInTools(projects: readonly Project[], { data }: PlacedOptions, around: Around): Promise<readonly Tool[]> {
   const all = projects.flatMap(({ agents }) => [...agents.values()]);

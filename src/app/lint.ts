@@ -29,7 +29,7 @@ import {
   UNKNOWN,
 } from "../wire/index.ts";
 import { type Declared, declaredBy } from "./declare.ts";
-import { allChannels, allParts } from "./entry/features.ts";
+import { allChannels, allParts, operationAccess } from "./entry/features.ts";
 import { type TextWarning, textWarnings } from "./entry/texts.ts";
 import { claimWarnings } from "./lint/claims.ts";
 import { observe } from "./lint/observe.ts";
@@ -95,7 +95,7 @@ export async function lint(options: LintOptions): Promise<readonly LintReport[]>
     mayCopy: true,
   });
   try {
-    const declared = await declaredBy(projects, place, { store });
+    const declared = await declaredBy(projects, place, { store, operations: await operationAccess(() => undefined) });
     // What is loaded again, under another clock or language, can only differ by code of the operator's.
     const hasCode = projects.some(({ modules }) => modules.length > 0);
     const elsewhere = hasCode ? otherProcesses({ options: place, ...(model !== undefined && { model }) }) : undefined;

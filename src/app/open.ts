@@ -4,7 +4,7 @@ import { hostname } from "node:os";
 import { agentSpec, checkLock, type ModelChoice, type Project } from "../agents/index.ts";
 import { countRequest } from "../compiler/index.ts";
 import { sendDelivery } from "../features/deliveries/index.ts";
-import { DISK, type ProjectDisk } from "../features/index.ts";
+import { DISK, type OperationAccess, type OperationContext, type ProjectDisk } from "../features/index.ts";
 import { type Accounts, accountsOf } from "../features/life/index.ts";
 import { openVectors, type Vectors } from "../features/memories/index.ts";
 import { filesIn, removeWorkspace, renameWorkspaces } from "../features/workspace/index.ts";
@@ -32,7 +32,7 @@ import { guessedWindow, type ModelCard } from "../wire/index.ts";
 import { type Answer, openAsk, type Question } from "./ask.ts";
 import { checkReload, type Declared, declaredBy } from "./declare.ts";
 import { reviveAgent } from "./entry/agents.ts";
-import { allChannels, allFeatures, allParts } from "./entry/features.ts";
+import { allChannels, allFeatures, allParts, operationAccess } from "./entry/features.ts";
 import { openRuntime, type RuntimeParts } from "./entry/runtime.ts";
 import { type AppOptions, beginData, type PlacedOptions, placed, recordFile, workspacesIn } from "./options.ts";
 import { isOwn, projectsOf, storeAddress } from "./projects.ts";
@@ -121,10 +121,13 @@ export async function openApp(given: AppOptions): Promise<App> {
   const vectors = vectorsOver(opened, () => current.declared);
   try {
     const disk = diskOver(() => current.declared?.projects ?? projects, options.folder);
-    current.declared = await declaredBy(projects, options, { store: vectors.store, disk });
+    const world: { now?: OperationContext } = {};
+    const operations = await operationAccess(() => world.now);
+    current.declared = await declaredBy(projects, options, { store: vectors.store, disk, operations });
     // Files that cannot be deleted are no reason not to start: the next erasure says why.
     await finishErasures({ store: opened, removeFiles: filesRemover(options) }).catch(() => undefined);
-    return joined(options, {
+    const app = joined(options, {
+      operations,
       declared: current.declared,
       current,
       vectors,
@@ -132,6 +135,8 @@ export async function openApp(given: AppOptions): Promise<App> {
       features: await allFeatures(),
       channels: await allChannels(),
     });
+    world.now = app;
+    return app;
   } catch (thrown) {
     await opened.close();
     throw thrown;
@@ -171,11 +176,13 @@ interface Joining {
   readonly current: { declared?: Declared };
   readonly vectors: Vectors;
   readonly disk: ProjectDisk;
+  readonly operations: OperationAccess;
   readonly features: RuntimeParts["features"];
   readonly channels: Parts["channels"];
 }
 
-function joined(options: PlacedOptions, { declared, current, vectors, disk, features, channels }: Joining): App {
+function joined(options: PlacedOptions, joining: Joining): App {
+  const { declared, current, vectors, disk, operations, features, channels } = joining;
   const listening = new Set<(change: Change) => void>();
   const changed = (change: Change): void => {
     for (const listener of listening) listener(change);
@@ -221,7 +228,7 @@ function joined(options: PlacedOptions, { declared, current, vectors, disk, feat
     reload: async () => {
       const fresh = projectsOf(options);
       checkReload(now.projects, fresh);
-      now = await declaredBy(fresh, options, { store, disk });
+      now = await declaredBy(fresh, options, { store, disk, operations });
       current.declared = now;
       // Another embedder begins at once; where that fails, the next turn tells.
       for (const agent of now.agents) vectors.later(agent).catch(() => undefined);

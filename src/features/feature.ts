@@ -5,7 +5,7 @@ import type { Core, OpenedApi, Parts, Runtime, TurnSteps, Use } from "../turn/in
 import type { ToolFamily, Toolset } from "../turn/tools/index.ts";
 import type { Job } from "../work/index.ts";
 import type { Columns } from "./column.ts";
-import type { Operation } from "./operation.ts";
+import type { Operation, OperationAccess } from "./operation.ts";
 import type { ProjectDisk } from "./project-disk.ts";
 
 /** One thing that agents can have, or people can do with them. `app.ts` holds the one list of features. */
@@ -19,6 +19,8 @@ export interface Feature<World extends object = object> {
   readonly tools?: (world: ToolDeps) => readonly Tool[];
   /** Tools that are made for each name. */
   readonly toolFamilies?: readonly ToolFamily[];
+  /** Tools that do operations as somebody. */
+  readonly operationTools?: (access: OperationAccess) => ToolFamily;
   /** What it does in every turn. */
   readonly steps?: TurnSteps;
   /** What it makes anew for each runtime. `World` names what it needs from outside. */

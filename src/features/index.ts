@@ -14,6 +14,7 @@ export {
   type DoorCall,
   fileOperation,
   type Operation,
+  type OperationAccess,
   type OperationContext,
   operation,
   type Page,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { readFiles } from "../../checks/files.ts";
-import { FEATURES } from "../../src/app/entry/features.ts";
+import { allOperations, FEATURES } from "../../src/app/entry/features.ts";
 import type { Feature } from "../../src/features/index.ts";
 import { contactId, type Json, type Tainted, type Tool } from "../../src/protocol/index.ts";
 import { openSqlite } from "../../src/store/index.ts";
@@ -13,6 +13,7 @@ const REVIEWED = readFiles((path) => /^(tests\/house|src\/features\/[\w-]+)\/bor
   .filter((line) => line !== "" && !line.startsWith("#"))
   .map((line) => line.trim().split(/\s+/).join(" "));
 
+const OPERATIONS = await allOperations();
 const store = await openSqlite(":memory:");
 const LOADED = await Promise.all(FEATURES.map(async ({ name, load }) => [name, await load()] as const));
 
@@ -38,7 +39,10 @@ const taintedOf = (tool: Tool | undefined): Tainted => tool?.tainted?.(inputOf(t
  * What its tools act on, the trust that their answers have at most, what becomes of a call in a tainted turn, and behind the bar where the
  * declaration names the host that it goes to; and the channels that the feature opens threads on.
  */
-function borderOf(name: string, { tools, toolFamilies = [], channels = [] }: Feature): readonly string[] {
+function borderOf(
+  name: string,
+  { tools, toolFamilies = [], operationTools, channels = [] }: Feature,
+): readonly string[] {
   const made = tools?.({ store, agentOf: () => undefined, files: "" }) ?? [];
   const naming = tools?.({ store, agentOf: () => NAMING, files: "" }) ?? [];
   const rows = [
@@ -50,9 +54,23 @@ function borderOf(name: string, { tools, toolFamilies = [], channels = [] }: Fea
       const { effect, trust } = tool("name");
       return `${name} tools ${prefix}… ${effect} ${trust} ${taintedOf(tool("name"))}`;
     }),
+    ...(operationTools ? operationRows(operationTools) : []).map((row) => `${name} tools ${row}`),
     ...channels.map((channel) => `${name} channel ${channel.name} ${channel.answersCalls ? "answers-calls" : "own"}`),
   ];
   return rows.length === 0 ? [`${name} nothing`] : rows;
+}
+
+/** What such a tool does, for each operation that is one: said once where it is the same. */
+function operationRows(family: NonNullable<Feature["operationTools"]>): readonly string[] {
+  const { prefix, tool } = family({ list: OPERATIONS, world: () => expect.fail("nothing runs here") });
+  const offered = OPERATIONS.flatMap(({ name }) => {
+    try {
+      return [tool(name.replace(".", "_"))];
+    } catch {
+      return [];
+    }
+  });
+  return [...new Set(offered.map((one) => `${prefix}… ${one.effect} ${one.trust} ${taintedOf(one)}`))];
 }
 
 describe("what crosses the border of a feature", () => {

@@ -1,4 +1,5 @@
 import { type ConfigInput as Config, declaring, readYaml } from "../../agents/index.ts";
+import * as assistant from "../../features/assistant/config.ts";
 import * as deliveries from "../../features/deliveries/config.ts";
 import * as drafts from "../../features/drafts/config.ts";
 import * as fetch from "../../features/fetch/config.ts";
@@ -40,7 +41,8 @@ type AgentKeys = typeof inbox.KEYS &
   typeof organization.KEYS &
   typeof peers.KEYS &
   typeof drafts.KEYS &
-  typeof learning.KEYS;
+  typeof learning.KEYS &
+  typeof assistant.KEYS;
 type LayerSources = typeof memories.SOURCES &
   typeof logs.SOURCES &
   typeof inbox.SOURCES &
@@ -51,7 +53,8 @@ type LayerSources = typeof memories.SOURCES &
   typeof runtime.SOURCES &
   typeof organization.SOURCES &
   typeof drafts.SOURCES &
-  typeof learning.SOURCES;
+  typeof learning.SOURCES &
+  typeof assistant.SOURCES;
 
 /** The keys of agents that features bring, in the order of the configuration page. They are small, and read before anything runs. */
 export const AGENT_KEYS: AgentKeys = {
@@ -74,6 +77,7 @@ export const AGENT_KEYS: AgentKeys = {
   ...peers.KEYS,
   ...drafts.KEYS,
   ...learning.KEYS,
+  ...assistant.KEYS,
 };
 
 /** The sources that layers may name, in the order of that page. */
@@ -89,6 +93,7 @@ export const LAYER_SOURCES: LayerSources = {
   ...organization.SOURCES,
   ...drafts.SOURCES,
   ...learning.SOURCES,
+  ...assistant.SOURCES,
 };
 
 /** The contents of strata.yaml, as a program writes them. */

@@ -1,5 +1,5 @@
-import type { Feature, Listed, Operation, ToolDeps } from "../../features/index.ts";
-import { ERRORS, type ErrorTraits, type OwnChannel, type Tool } from "../../protocol/index.ts";
+import type { Feature, Listed, Operation, OperationAccess, OperationContext, ToolDeps } from "../../features/index.ts";
+import { ERRORS, type ErrorTraits, type OwnChannel, StrataError, type Tool } from "../../protocol/index.ts";
 import type { StorePart } from "../../store/index.ts";
 import type { ToolFamily } from "../../turn/tools/index.ts";
 import type { Job } from "../../work/index.ts";
@@ -21,6 +21,11 @@ export const FEATURES: readonly Listed<World>[] = [
       escalation: "list the questions that agents ask a person; answer, take and close them",
     },
     load: async () => (await import("../../features/approvals/index.ts")).FEATURE,
+  },
+  {
+    name: "assistant",
+    nouns: { assistant: "confirm and deny what a member's assistant wants to do" },
+    load: async () => (await import("../../features/assistant/index.ts")).FEATURE,
   },
   {
     name: "blocks",
@@ -224,6 +229,16 @@ export const allOperations = async (): Promise<readonly Operation[]> => {
   return features.flatMap(({ operations }) => operations.map((one) => givingColumns(one, columns)));
 };
 
+/** The same for tools that do them: `world` gives undefined where no runtime is there, or not yet. */
+export const operationAccess = async (world: () => OperationContext | undefined): Promise<OperationAccess> => ({
+  list: await allOperations(),
+  world: () => {
+    const now = world();
+    if (now !== undefined) return now;
+    throw new StrataError("unexpected", "an operation is asked for where no runtime is");
+  },
+});
+
 /** The channels on which features open threads. */
 export const allChannels = async (): Promise<readonly OwnChannel[]> =>
   (await allFeatures()).flatMap(({ channels = [] }) => channels);
@@ -240,5 +255,8 @@ export const allTools = async (world: ToolDeps): Promise<readonly Tool[]> =>
   (await allFeatures()).flatMap(({ tools }) => tools?.(world) ?? []);
 
 /** The tools that features make for each name. */
-export const allToolFamilies = async (): Promise<readonly ToolFamily[]> =>
-  (await allFeatures()).flatMap(({ toolFamilies = [] }) => toolFamilies);
+export const allToolFamilies = async (access?: OperationAccess): Promise<readonly ToolFamily[]> =>
+  (await allFeatures()).flatMap(({ toolFamilies = [], operationTools }) => [
+    ...toolFamilies,
+    ...(access && operationTools ? [operationTools(access)] : []),
+  ]);

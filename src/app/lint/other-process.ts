@@ -7,7 +7,7 @@ import { asStrataError, type ModelRef } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
 import { type RenderVariant, type SentSection, sentSections } from "../../wire/index.ts";
 import { declaredBy } from "../declare.ts";
-import { allParts } from "../entry/features.ts";
+import { allParts, operationAccess } from "../entry/features.ts";
 import type { PlacedOptions } from "../options.ts";
 import { projectsOf } from "../projects.ts";
 import { counterFor, renderIn } from "./render.ts";
@@ -26,7 +26,10 @@ async function answer({
 }: RenderRequest): Promise<Record<string, readonly (readonly SentSection[])[]>> {
   if (world.at !== undefined) moveClock(world.at);
   const store = await openSqlite(":memory:", { parts: await allParts() });
-  const declared = await declaredBy(projectsOf(options), options, { store });
+  const declared = await declaredBy(projectsOf(options), options, {
+    store,
+    operations: await operationAccess(() => undefined),
+  });
   const found: Record<string, readonly (readonly SentSection[])[]> = {};
   for (const agent of declared.agents) {
     const shown = model ?? declared.wireOf(agent);

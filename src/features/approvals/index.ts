@@ -24,7 +24,8 @@ import { STEPS } from "./steps.ts";
 import { APPROVAL_STORE, type ApprovalFilter } from "./store.ts";
 import { escalateTool } from "./tools.ts";
 
-const APPROVAL = z
+/** A call that waits, as the doors show it. */
+export const APPROVAL = z
   .object({
     id: z.string(),
     scope: z.object({ org: z.string(), agent: z.string(), contact: z.string() }),
@@ -86,7 +87,7 @@ const list = operation({
     if (approvals.length === 0)
       return [statusesOf(given.status).includes("waiting") ? "No call waits." : "There is no such call."];
     return [
-      ...approvals.flatMap((one) => lines(one, style)),
+      ...approvals.flatMap((one) => approvalLines(one, style)),
       style.dim(count(approvals.length, "call")),
       ...(approvals.some(({ status }) => status === "waiting") ? [DECIDING] : []),
     ];
@@ -104,7 +105,7 @@ const show = operation({
   gives: APPROVAL,
   command: { words: ["id"], examples: [`approval show ${ID}`], opens: "record" },
   run: ({ runtime }, { id }, { actor }) => runtime.use(APPROVAL_API).approval(actor, id),
-  show: (approval, { style }) => lines(approval, style),
+  show: (approval, { style }) => approvalLines(approval, style),
 });
 
 interface Deciding {
@@ -127,7 +128,7 @@ const deciding = ({ verb, verdict, does, note, example }: Deciding): Operation =
     command: { words: ["id"], examples: [example], opens: "everything" },
     run: ({ runtime }, { id, note }, { actor, signal }) =>
       runtime.use(APPROVAL_API).decide(actor, id, { verdict, signal, ...(note !== undefined && { note }) }),
-    show: (approval, { style }) => lines(approval, style),
+    show: (approval, { style }) => approvalLines(approval, style),
     follows: tellAgent,
   });
 
@@ -164,7 +165,11 @@ const OPERATIONS: readonly Operation[] = [
   }),
 ];
 
-function lines({ id, scope, tool, input, status, askedAt, note, outcome, ...decided }: ApprovalView, style: Style) {
+/** The same for people. */
+export function approvalLines(
+  { id, scope, tool, input, status, askedAt, note, outcome, ...decided }: ApprovalView,
+  style: Style,
+) {
   const { decidedBy: by, decidedById: byId } = decided;
   const decider = by === undefined ? "" : ` by ${whoDid({ by, byId })}`;
   const head = `${id} · ${scope.agent} with ${scope.contact} · ${isoSecond(askedAt)} · ${status}${decider}`;
@@ -232,6 +237,13 @@ export interface ApprovalApi {
    * more; where an outcome cannot be kept, `store_busy` or `store_failed` with the outcome in its details
    */
   decide(actor: Allowed<"operate">, id: ApprovalId, verdict: Verdict): Promise<Approval>;
+  /** The same by a member, about a call that is their own: `check` throws for any other. @throws StrataError as `decide` */
+  decideOwn(
+    actor: Allowed<"decide">,
+    id: ApprovalId,
+    verdict: Verdict,
+    check: (approval: Approval) => void,
+  ): Promise<Approval>;
 }
 
 /** The functions of approvals, as `runtime.use` gives them. */
@@ -255,5 +267,9 @@ export function approvalApi(parts: Parts): ApprovalApi {
     },
     approval: (actor, id) => approvalOf(parts, actor, id),
     decide: (actor, id, verdict) => decide({ ...parts, acting }, actor, id, verdict),
+    decideOwn: async (actor, id, verdict, check) => {
+      check(await approvalOf(parts, actor, id));
+      return decide({ ...parts, acting }, actor, id, verdict);
+    },
   };
 }

@@ -193,7 +193,10 @@ async function stored(
       ? undefined
       : settingChanges(parts, actor, await agentOf(parts, actor, to), settings);
   const how = { handed: follow === "queue", also };
-  const events = eventsOf(actor, message, { channel: to.channel, at: parts.clock.recorded() });
+  // An assistant's conversation is a member's own: whoever writes there speaks as who they are.
+  const isMembers = parts.agents.all.some(({ name, assistant }) => name === to.scope.agent && assistant !== undefined);
+  const said = { ...message, trust: message.trust ?? (isMembers ? trustOf(actor) : undefined) };
+  const events = eventsOf(actor, said, { channel: to.channel, at: parts.clock.recorded() });
   const posted =
     to.thread === undefined
       ? await runtime.openAndPost(actor, { ...to.scope, channel: to.channel, key: to.key }, events, how)

@@ -87,6 +87,14 @@ const business = sharedKey(
           `\`members\` has no \`${represented}\`${suggestion(represented, Object.keys(people))}`,
           "agent",
         );
+      const served = Object(Reflect.get(Object(Reflect.get(agents[name] ?? {}, "assistant")), "members"));
+      for (const id of Object.keys(served))
+        if (!Object.hasOwn(people, id))
+          refuse(
+            ["assistant", "members", id],
+            `\`business\` has no member \`${id}\`${suggestion(id, Object.keys(people))}`,
+            "agent",
+          );
       for (const [i, { source }] of agent.layers.entries())
         if (declared === undefined && source !== undefined && NEEDS_BUSINESS.includes(source))
           refuse(["layers", i, "source"], "needs `business`, which says for whom the agent speaks", "agent");

@@ -82,7 +82,7 @@ async function openingOf(
     await stampProof(agent, scope, event);
   }
   const { channel, key, first: events = [] } = conversation;
-  await parts.steps.admit(parts, { agent, scope, opens: { channel, key }, events });
+  await parts.steps.admit(parts, { agent, scope, actor, opens: { channel, key }, events });
   await keepVersion(parts, agent);
   const id = threadId(issueId("thread", parts.clock.real(), parts.random(10)));
   return { agent, scope, opening: { id, channel, key, version: agent.version, at: parts.clock.recorded() } };
@@ -105,7 +105,7 @@ export async function post(
     checkEvent(actor, event, agent);
     if (event.answers !== undefined) await checkAnswer(parts, actor, thread, event.answers);
   }
-  if (agent !== undefined) await parts.steps.admit(parts, { agent, scope, thread, events });
+  if (agent !== undefined) await parts.steps.admit(parts, { agent, scope, actor, thread, events });
   return parts.store.receive(scope, thread.id, await stampedFor(parts, { agent, scope }, events), also);
 }
 

@@ -115,6 +115,8 @@ export interface RunningTurn {
 export interface Outside {
   readonly agent: Agent;
   readonly scope: ContactScope;
+  /** Who says it. */
+  readonly actor: Actor;
   /** Left out: of the channel and the key, whether there is one already or not. */
   readonly thread?: Thread;
   readonly opens?: { readonly channel: string; readonly key: string };

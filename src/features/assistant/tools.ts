@@ -1,0 +1,145 @@
+import { z } from "zod";
+import {
+  type Actor,
+  type Agent,
+  actorId,
+  agentName,
+  allow,
+  asStrataError,
+  contactId,
+  type Json,
+  lowestTrust,
+  may,
+  OUTSIDE_KINDS,
+  PROGRAM,
+  StrataError,
+  type Tool,
+  type ToolContext,
+  type ToolOutcome,
+  toolName,
+} from "../../protocol/index.ts";
+import { callerOf } from "../../turn/index.ts";
+import { answeredAs, refused, type ToolFamily } from "../../turn/tools/index.ts";
+import { mcpTool } from "../mcp.ts";
+import type { Operation, OperationAccess } from "../operation.ts";
+import { DO, toolOf } from "./config.ts";
+import {
+  AGENT_FIELD,
+  asMember,
+  CONTACT_FIELD,
+  contactWanted,
+  MUST_ASK,
+  nobodyServed,
+  notDone,
+  OTHERS_WROTE,
+  outOfReach,
+} from "./wording.ts";
+
+type Offered = Extract<Operation, { readonly kind: "value" | "series" }>;
+
+/** What a member may do, and what answers with one value: all else is no tool. */
+const isOffered = (operation: Operation): operation is Offered =>
+  (operation.kind === "value" || operation.kind === "series") &&
+  operation.at !== undefined &&
+  may({ role: "member" }, operation.may);
+
+const isReading = ({ at }: Operation): boolean => at?.method === "get";
+
+/** A tool for each operation that a member may do: the declaration chooses which of them an assistant has. */
+export const operationTools = (access: OperationAccess): ToolFamily => ({
+  prefix: DO,
+  tool: (name) => {
+    const found = access.list.filter(isOffered).find((one) => toolOf(one.name) === `${DO}${name}`);
+    if (found !== undefined) return operationTool(found, access);
+    const says = `no tool is named ${DO}${name}: there is no operation ${name.replace("_", ".")} that a member may do`;
+    throw new StrataError("tool_not_found", says, { name: `${DO}${name}` });
+  },
+});
+
+/** Fields that narrow the reach stand beside the operation's own. */
+const REACH = {
+  agent: z.string().min(1).max(64).describe(AGENT_FIELD),
+  contact: z.string().min(1).max(200).optional().describe(CONTACT_FIELD),
+};
+
+const GIVEN = z.looseObject(REACH);
+
+function operationTool(operation: Offered, access: OperationAccess): Tool {
+  const { description, inputSchema } = mcpTool(operation);
+  const { $schema: _, properties, ...reach } = z.toJSONSchema(z.strictObject(REACH), { io: "input" });
+  const required = [...new Set([...inputSchema.required, ...(reach.required ?? [])])];
+  const input = { ...inputSchema, properties: { ...inputSchema.properties, ...properties }, required };
+  const schema = { name: toolName(toolOf(operation.name)), description: asMember(description), input };
+  return {
+    // Made of JSON alone.
+    schema: JSON.parse(JSON.stringify(schema)),
+    // An operation commits by itself, outside of the turn.
+    effect: isReading(operation) ? "none" : "external",
+    trust: "contact",
+    // Law 6: what somebody outside wrote may have led to the call. A person sees it before anything is done.
+    tainted: () => (isReading(operation) ? "run" : "ask"),
+    check: (given) => {
+      const { error } = GIVEN.safeParse(given);
+      return error && `${schema.name} takes a JSON object with \`agent\``;
+    },
+    run: (given, context) => perform(operation, access, { given, context }),
+  };
+}
+
+interface Performing {
+  readonly given: Json;
+  readonly context: ToolContext;
+}
+
+/** Does it as the member: the operations table says what they may, the declaration how far they reach. */
+async function perform(
+  operation: Offered,
+  access: OperationAccess,
+  { given, context }: Performing,
+): Promise<ToolOutcome> {
+  const world = access.world();
+  const { org, agent: self, contact } = context.scope;
+  const platform = allow({ org, id: PROGRAM, role: "platform" }, "operate");
+  const member = memberOf(world.runtime.agent(platform, self), context);
+  if (member === undefined) return refused(notDone(nobodyServed(contact)));
+  const { events } = await world.runtime.turn(platform, context.turn);
+  const others = events.filter(({ kind }) => OUTSIDE_KINDS.some((one) => one === kind));
+  if (lowestTrust(["member", ...others.map(({ trust }) => trust)]) !== "member") return refused(notDone(OTHERS_WROTE));
+  // Whatever the declaration says of the tool: approved calls run between two turns, and no others.
+  const isTainted = lowestTrust([context.taint, "agent"]) !== "agent";
+  if (isTainted && !isReading(operation) && callerOf(context) !== undefined) return refused(notDone(MUST_ASK));
+  const actor = actorFor(member, { org, contact }, GIVEN.parse(given));
+  if ("problem" in actor) return refused(notDone(actor.problem));
+  const values = ownFields(operation, given);
+  try {
+    const naming = { whole: "the input", field: (name: string) => `\`${name}\`` };
+    const call = { actor, signal: context.signal, progress: (says: string) => context.progress(says) };
+    const { json } = await operation.run(world, { values, naming }, call);
+    return answeredAs("contact", JSON.stringify(json));
+  } catch (thrown) {
+    return { ...refused(notDone(asStrataError(thrown).message)), trust: "contact" };
+  }
+}
+
+type Member = NonNullable<Agent["assistant"]>["members"][string];
+
+const memberOf = ({ assistant }: Agent, { scope: { contact } }: ToolContext): Member | undefined =>
+  assistant !== undefined && Object.hasOwn(assistant.members, contact) ? assistant.members[contact] : undefined;
+
+/** The member, narrowed to the agent, and to the contact where they reach some alone; or why that is out of reach. */
+function actorFor(
+  { agents, contacts }: Member,
+  { org, contact: id }: Pick<ToolContext["scope"], "org" | "contact">,
+  { agent, contact }: z.output<typeof GIVEN>,
+): Actor | { readonly problem: string } {
+  const reached = agents.find((one) => one === agent);
+  if (reached === undefined) return { problem: outOfReach(agent, agents.join(", ")) };
+  const known = contacts?.find((one) => one === contact);
+  if (contacts !== undefined && known === undefined) return { problem: contactWanted(contacts.join(", ")) };
+  const base = { org, id: actorId(`member:${id}`), role: "member", agent: agentName(reached) } as const;
+  return known === undefined ? base : { ...base, contact: contactId(known) };
+}
+
+/** Without what only narrows the reach: the operation takes its own fields and no others. */
+const ownFields = ({ takes }: Operation, given: Json): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(Object(given)).filter(([name]) => !(name in REACH) || name in takes.shape));
