@@ -5,7 +5,8 @@ import type { Core, OpenedApi, Parts, Runtime, TurnSteps, Use } from "../turn/in
 import type { ToolFamily, Toolset } from "../turn/tools/index.ts";
 import type { Job } from "../work/index.ts";
 import type { Columns } from "./column.ts";
-import type { Operation, OperationAccess } from "./operation.ts";
+import type { OperationAccess } from "./mcp.ts";
+import type { Operation } from "./operation.ts";
 import type { ProjectDisk } from "./project-disk.ts";
 
 /** One thing that agents can have, or people can do with them. `app.ts` holds the one list of features. */

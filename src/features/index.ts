@@ -7,14 +7,13 @@ export { COLUMNS, columnsOf, givingColumns, threadColumn, turnColumn } from "./c
 export type { CommandPart, Opens } from "./command-part.ts";
 export type { Feature, Listed, ShadowParts, ToolDeps } from "./feature.ts";
 export { FIELDS, line } from "./fields.ts";
-export { type McpTool, mcpTool, mcpTools } from "./mcp.ts";
+export { type McpTool, mcpTool, mcpTools, type OperationAccess } from "./mcp.ts";
 export {
   type Answer,
   type At,
   type DoorCall,
   fileOperation,
   type Operation,
-  type OperationAccess,
   type OperationContext,
   operation,
   type Page,

@@ -1,6 +1,12 @@
 import { type Actor, may } from "../protocol/index.ts";
-import type { Operation } from "./operation.ts";
+import type { Operation, OperationContext } from "./operation.ts";
 import { type InputSchema, inputSchemaOf } from "./parse.ts";
+
+/** All operations, for tools that do them as somebody: `world` is there once the runtime is. */
+export interface OperationAccess {
+  readonly list: readonly Operation[];
+  readonly world: () => OperationContext;
+}
 
 /** An operation as the Model Context Protocol lists tools. */
 export interface McpTool {

@@ -50,12 +50,6 @@ export interface OperationContext {
   readonly clock: Clock;
 }
 
-/** All operations, for tools that do them as somebody: `world` is there once the runtime is. */
-export interface OperationAccess {
-  readonly list: readonly Operation[];
-  readonly world: () => OperationContext;
-}
-
 /** A call as a door makes it: nobody has asked yet whether the actor may do it. */
 export interface DoorCall {
   readonly actor: Actor;

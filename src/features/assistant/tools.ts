@@ -20,8 +20,8 @@ import {
 } from "../../protocol/index.ts";
 import { callerOf } from "../../turn/index.ts";
 import { answeredAs, refused, type ToolFamily } from "../../turn/tools/index.ts";
-import { mcpTool } from "../mcp.ts";
-import type { Operation, OperationAccess } from "../operation.ts";
+import { mcpTool, type OperationAccess } from "../mcp.ts";
+import type { Operation } from "../operation.ts";
 import { DO, toolOf } from "./config.ts";
 import {
   AGENT_FIELD,
