@@ -96,7 +96,10 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
     scope: ContactScope,
     name: { readonly channel: string; readonly key: string },
   ): Promise<Thread | undefined>;
-  /** How many threads of an agent, of whatever contacts, have had something happen since then, but for those of calls; and the oldest. */
+  /**
+   * How many threads of an agent, of whatever contacts, have had something happen since then or wait for a turn or an answer, but for
+   * those of calls; and the oldest that waits for nothing.
+   */
   liveThreads(owner: AgentOwner, since: number): Promise<{ readonly count: number; readonly oldest?: Thread }>;
   slots(scope: ContactScope, thread: ThreadId, page?: Paging): Promise<readonly Slot[]>;
   /** The newest slots, and in their places what the thread's agent asked other agents, and what they answered. */

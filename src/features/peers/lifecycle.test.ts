@@ -102,6 +102,33 @@ it("a conversation that waits for an answer is not idle", async () => {
   expect(await runtime.use(PEER_API).idle(OPERATOR, greeter)).toEqual([]);
 });
 
+it("003.43 a conversation that waits for an answer takes its place however long that lasts, and another one is warned", async () => {
+  const time = { at: Date.UTC(2026, 10, 21) };
+  const clock = { real: () => time.at, recorded: () => time.at };
+  const { open, post, runtime } = await organism(
+    with_("{ttlHours: 24, threads: 2}"),
+    { greeter: [asks("shouter", { name: "Ada" }), "Nobody answered.", "Still there?"] },
+    { parts: { clock } },
+  );
+  const waits = await open();
+  await post(waits, { ...HELLO, at: time.at });
+  // One turn alone: nobody runs the agent that is asked.
+  await collect(runtime.run(OPERATOR, waits));
+  time.at += 48 * HOUR;
+  const other = await open("greeter", "bob");
+  await expect(open("greeter", "cyd")).rejects.toMatchObject({ code: "buffer_full" });
+  expect((await runtime.pending(OPERATOR, other)).map(({ kind }) => kind)).toEqual(["warning"]);
+  // What waits for its turn takes its place as well.
+  await runtime.answerOverdue(OPERATOR, greeter);
+  expect((await runtime.pending(OPERATOR, waits)).map(({ kind }) => kind)).toEqual(["answer"]);
+  time.at += 48 * HOUR;
+  await expect(open("greeter", "cyd")).rejects.toMatchObject({ code: "buffer_full" });
+  await collect(runtime.run(OPERATOR, waits));
+  await collect(runtime.run(OPERATOR, other));
+  time.at += 48 * HOUR;
+  await open("greeter", "cyd");
+});
+
 it("S20 has the numbers of the seed, and changes nothing of an agent without the key", () => {
   const agent = loadYaml(with_("{ttlHours: 24}")).agents.get(greeter);
   expect(agent?.buffer).toEqual({ ttlHours: 24 });

@@ -299,16 +299,19 @@ function opening(life: Life): Step {
   };
   let refused: Talk | null | undefined;
   return async ({ runtime, store }) => {
-    const counted = talks.filter(
-      (one) => one.agent === agent && one.last > life.now - (RULES.ttl + RULES.grace) * MINUTE,
-    );
-    const isFull = counted.length >= RULES.threads;
-    const oldest = counted.toSorted(
+    // What waits for a turn or an answer lives, however long that lasts; when the answer came is no matter.
+    const rests: Talk[] = [];
+    let busy = 0;
+    for (const one of talks.filter((other) => other.agent === agent))
+      if (await isBusy(life, one)) busy++;
+      else if (one.last > life.now - (RULES.ttl + RULES.grace) * MINUTE) rests.push(one);
+    const isFull = busy + rests.length >= RULES.threads;
+    const oldest = rests.toSorted(
       (a, b) => a.last - b.last || (String(a.thread?.id) < String(b.thread?.id) ? -1 : 1),
     )[0];
     // Where this is done again, it was warned before.
     if (isFull && refused === undefined && oldest !== undefined) {
-      const isLive = !(await isBusy(life, oldest)) && oldest.warned === undefined && !(await isIdle(life, oldest));
+      const isLive = oldest.warned === undefined && !(await isIdle(life, oldest));
       refused = isLive ? oldest : null;
     }
     await expected(`opening ${talk.key}`, isFull ? "buffer_full" : undefined, async () => {

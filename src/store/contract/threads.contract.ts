@@ -52,6 +52,10 @@ export function threadContract(openStore: OpenStore): void {
       expect(await store.liveThreads({ org, agent }, 0)).toEqual({ count: 2, oldest: first });
       expect(await store.liveThreads({ org, agent }, NOW)).toEqual({ count: 1, oldest: second });
       expect(await store.liveThreads({ org, agent }, NOW + 5)).toEqual({ count: 0 });
+      // What waits for a turn is live, and does not rest.
+      await store.receive(first.scope, first.id, [said("Hello.", { at: NOW })]);
+      expect(await store.liveThreads({ org, agent }, NOW + 5)).toEqual({ count: 1 });
+      expect(await store.liveThreads({ org, agent }, 0)).toEqual({ count: 2, oldest: second });
       await store.close();
     });
 

@@ -88,22 +88,39 @@ export async function threadNamed(
   return row && toThread(row);
 }
 
-/** How many threads of the agent were opened by others than its peers and have had something happen since then, and the oldest of them. */
+/**
+ * How many threads of the agent, opened by others than its peers, have had something happen since then, or wait for a turn or an answer;
+ * and of those that wait for nothing, the one on which nothing has happened for the longest time.
+ */
 export async function liveThreads(
   tx: Tx,
   { org, agent }: AgentOwner,
   since: number,
 ): Promise<{ readonly count: number; readonly oldest?: Thread }> {
-  const those = query
+  const recent = query
     .selectFrom("thread")
     .where((eb) => eb.and({ org, agent }))
     .where("caller_call", "is", null)
     .where("erased_link", "is", null)
     .where("last_activity", ">", since);
-  const counted = await tx.first(those.select((eb) => eb.fn.countAll<number>().as("n")));
-  const row = await tx.first(those.selectAll().orderBy("last_activity").orderBy("id").limit(1));
-  return { count: Number(counted?.n ?? 0), ...(row && { oldest: toThread(row) }) };
+  const counted = await tx.first(recent.select((eb) => eb.fn.countAll<number>().as("n")));
+  const busy = await tx.first(plain<{ readonly n: number }>(BUSY_BEFORE, org, agent, org, agent, org, agent, since));
+  const resting = recent.where("holder", "is", null).where(sql<boolean>`not exists (${sql.raw(WAITING)})`);
+  const row = await tx.first(resting.selectAll().orderBy("last_activity").orderBy("id").limit(1));
+  return { count: Number(counted?.n ?? 0) + Number(busy?.n ?? 0), ...(row && { oldest: toThread(row) }) };
 }
+
+/** By what waits, not by thread: those that are over are many. */
+const BUSY_BEFORE = `select count(*) as n from thread
+  join (select contact, thread from open_call where org = ? and agent = ? and state != 'closed'
+    union select contact, thread from event where org = ? and agent = ? and status = 'pending') as busy
+  on thread.contact = busy.contact and thread.id = busy.thread
+  where org = ? and agent = ? and last_activity <= ? and caller_call is null and erased_link is null`;
+
+const WAITING = `select 1 from open_call as waits where waits.org = thread.org and waits.agent = thread.agent
+  and waits.contact = thread.contact and waits.thread = thread.id and waits.state != 'closed'
+  union all select 1 from event as waits where waits.org = thread.org and waits.agent = thread.agent
+  and waits.contact = thread.contact and waits.thread = thread.id and waits.status = 'pending'`;
 
 const rowNamed = fixed((at: ContactScope & Pick<Row<"thread">, "channel" | "key">) =>
   query
