@@ -46,6 +46,8 @@ export function bundle(file: string, folder: string): Bundle | BundleFailure {
       legalComments: "none",
       logLevel: "silent",
     };
+    const unused = nodeImports(esbuild, options);
+    if (unused.length > 0) return { problems: unused };
     const { outputFiles } = esbuild.buildSync({
       ...options,
       format: "iife",
@@ -62,6 +64,18 @@ export function bundle(file: string, folder: string): Bundle | BundleFailure {
     return { code: textOf(".js"), map: textOf(".map") };
   } catch (thrown) {
     return { problems: problemsIn(thrown) };
+  }
+}
+
+/** Imports of Node's modules, also those that nothing uses: the bundler takes these for types and leaves them out. */
+function nodeImports(esbuild: Esbuild, options: import("esbuild").BuildOptions): readonly string[] {
+  try {
+    const kept = { compilerOptions: { verbatimModuleSyntax: true } };
+    esbuild.buildSync({ ...options, write: false, format: "esm", tsconfigRaw: kept });
+    return [];
+  } catch (thrown) {
+    // Types that are imported like values are no fault.
+    return problemsIn(thrown, (module) => nodeModule.isBuiltin(module));
   }
 }
 
@@ -89,12 +103,15 @@ function loadEsbuild(): Esbuild | undefined {
   }
 }
 
-function problemsIn(thrown: unknown): readonly string[] {
-  const errors = thrown instanceof Error && "errors" in thrown && Array.isArray(thrown.errors) ? thrown.errors : [];
-  if (errors.length === 0) return [thrown instanceof Error ? thrown.message : String(thrown)];
+/** `only`: of the modules that are not found, those. */
+function problemsIn(thrown: unknown, only?: (module: string) => boolean): readonly string[] {
+  const all = thrown instanceof Error && "errors" in thrown && Array.isArray(thrown.errors) ? thrown.errors : [];
+  const missing = (text: string): string | undefined => /^Could not resolve "(.+)"$/.exec(text)?.[1];
+  const errors = only === undefined ? all : all.filter(({ text }) => only(missing(text) ?? ""));
+  if (all.length === 0) return only ? [] : [thrown instanceof Error ? thrown.message : String(thrown)];
   return errors.slice(0, TOLD).map(({ text, location }) => {
     const place = location ? `${location.file}:${location.line}: ` : "";
-    const module = /^Could not resolve "(.+)"$/.exec(text)?.[1];
+    const module = missing(text);
     if (module === undefined) return `${place}${text}`;
     if (module.startsWith(".")) return `${place}there is no file ${module}`;
     return `${place}a handler cannot import ${JSON.stringify(module)}: it runs without Node, files and network; import only your own files and packages that need none of these`;

@@ -199,11 +199,19 @@ describe("a bundle", () => {
     expect(bundled(file, folder)).toEqual(bundled(file, folder));
   });
 
+  it("takes what is imported without `type` and used only as a type", () => {
+    write("types.ts", "export interface Said { readonly text: string }\n");
+    const typed = "import { Said } from './types.ts';\nexport default (said: Said) => ({ payload: said.text });\n";
+    expect(bundled(write("typed.ts", typed), folder).code).toContain("said.text");
+  });
+
   it.each([
     [
       "import { readFileSync } from 'node:fs';\nexport default () => readFileSync('/etc/passwd');",
       'bad.ts:1: a handler cannot import "node:fs"',
     ],
+    // Nothing uses it, and the bundler would leave it out.
+    ["\nimport fs from 'node:fs';\nexport default () => 1;", 'bad.ts:2: a handler cannot import "node:fs"'],
     ["export default () => 1;\nimport 'net';", 'bad.ts:2: a handler cannot import "net"'],
     ["import './gone.ts';\nexport default () => 1;", "bad.ts:1: there is no file ./gone.ts"],
     ["export default () => {\n  const;\n}", "bad.ts:2: "],

@@ -173,6 +173,17 @@ agents:
     expect((await strata(["lock"], { cwd })).err).toContain("shouter.ts:1: the module has no default export");
   });
 
+  it("a setting that is wrong is named, and what a handler may be is said in words", async () => {
+    const wrong = (handler: string) =>
+      strata(["lock"], { cwd: folderWith(LOUD, YAML.replace("./shouter.ts", handler)) });
+    expect((await wrong("{ file: ./shouter.ts, limits: { cpuMs: 5 } }")).err).toMatch(
+      /handler\.limits\.cpuMs.*expected at least 10/s,
+    );
+    const { err } = await wrong("7");
+    expect(err).toContain("expected a file, or a map with `file`");
+    expect(err).not.toContain("Invalid input");
+  });
+
   it("a call of `complete` without layers is refused before anything runs", async () => {
     const cwd = folderWith("export default async (p, m, ports) => ports.complete({ message: p.text });\n");
     for (const command of [["lock"], ["lint"]]) {
@@ -224,7 +235,7 @@ agents:
 
   it("a corrected handler does not reach running conversations unsaid", async () => {
     const cwd = folderWith(LOUD);
-    await strata(["lock"], { cwd });
+    expect((await strata(["lock"], { cwd })).out).toContain("shouter: its handler\n");
     await strata(["chat", "shouter"], { cwd, input: "hello\n" });
     writeFileSync(join(cwd, "shouter.ts"), LOUD.replace("text.toUpperCase()", "text.toLowerCase()"));
     await strata(["lock"], { cwd });
@@ -232,6 +243,11 @@ agents:
     expect(chat.err).toContain("the code that answers for it changed");
     expect(chat.err).toMatch(/`strata thread migrate thr_\w+` moves this one/);
     expect(chat.out).toBe("HELLO\n");
+    const ask = await strata(["ask", "HELLO", "--agent", "shouter"], { cwd });
+    expect(ask.err.replaceAll(/\s+/g, " ")).toMatch(
+      /since then the code that answers for it changed: .* `strata thread migrate thr_\w+` moves this one/,
+    );
+    expect(ask.out).toBe("HELLO\n");
     const turn = await newestTurn(cwd);
     const { out } = await strata(["turn", "show", turn], { cwd });
     const thread = /thr_\w+/.exec(out)?.[0] ?? fail();
