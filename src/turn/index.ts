@@ -26,7 +26,17 @@ export { heldNow, pauseAfter, retryWhileBusy } from "./intake/lease.ts";
 export { closedChannels, isClosedChannel } from "./intake/own-channels.ts";
 export { checkOutside, knownScope, reach, writableScope } from "./intake/senders.ts";
 export { BETWEEN_TURNS, callerOf, limitsOf, outOfState, runTool } from "./loop/run-tool.ts";
-export { agentAt, inWindow, keepVersion, limitOf, NO_MODEL, parametersOf, setupOf, upToDate } from "./loop/setup.ts";
+export {
+  agentAt,
+  inWindow,
+  keepVersion,
+  limitOf,
+  NO_MODEL,
+  parametersOf,
+  setupOf,
+  unpriced,
+  upToDate,
+} from "./loop/setup.ts";
 export type {
   Allowance,
   AnswerStep,
@@ -69,6 +79,7 @@ export type {
   Use,
   Whose,
 } from "./runtime.ts";
+export { isTooDear } from "./spending/reserve-call.ts";
 export { checkSpend, periodOf } from "./spending/spend.ts";
 export { closedPoint } from "./variants/fork.ts";
 export { type Answer, type Summing, summaryTurn } from "./variants/own-turn.ts";

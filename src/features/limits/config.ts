@@ -33,7 +33,9 @@ const NAME = z.string().regex(/^[a-z][a-z0-9-]{0,62}$/, "1 to 63 lower-case lett
 
 const LIMITS = z
   .strictObject({
-    agent: LIMIT.optional().describe("All turns of the agent together. Default: no limit."),
+    agent: LIMIT.optional().describe(
+      "All turns of the agent together, with what other agents are asked for them. Default: no limit.",
+    ),
     contact: LIMIT.optional().describe("Each contact of the agent by itself. Default: no limit."),
     key: LIMIT.optional().describe(
       "Each key by itself, with all agents: whoever posted the messages of a turn, and of the turns whose calls it answers. Default: no limit.",

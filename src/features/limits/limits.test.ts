@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type Agent, type Allowed, actorId, allow, contactId } from "../../protocol/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
 import { cardOf } from "../../wire/index.ts";
+import { handlerOf } from "../handlers/index.contract.ts";
 import { LIMITS_API, type LimitsWish } from "./index.ts";
 
 type Rules = NonNullable<Agent["limits"]>;
@@ -94,6 +95,21 @@ describe("limits", () => {
     expect((await sayAs(on, key("tom"), "dan")).type).toBe("done");
     expect(await sayAs(on, key("tom"), "eve")).toMatchObject({ error: { details: { kind: "group", name: "trial" } } });
     expect((await sayAs(on, key("zoe"), "fay")).type).toBe("done");
+  });
+
+  it("003.24 27.7 several keys as a group, for what a handler asks: calls and money, whoever of them is the sender", async () => {
+    const code =
+      "export default async (p, m, { complete }) => { try { return { payload: (await complete({ message: p.text })).text }; } catch (e) { return { payload: e.message }; } };";
+    const groups = { trial: { calls: 3, dollars: 0.04, keys: ["mia", "tom"] } };
+    const on = await limited({ groups }, [DEAR, DEAR, "Zoe's."], { handler: handlerOf(code) });
+    expect(await sayAs(on, key("mia"), "ann")).toMatchObject({ text: "Well." });
+    expect(await sayAs(on, key("tom"), "bob")).toMatchObject({ text: "Well." });
+    // A cent and a half twice: what is left cannot pay the longest answer.
+    const refused = { text: "a limit of calls or money is reached; try again later" };
+    expect(await sayAs(on, key("mia"), "cid")).toMatchObject(refused);
+    expect(await sayAs(on, key("zoe"), "dan")).toMatchObject({ text: "Zoe's." });
+    const list = on.runtime.use(LIMITS_API).limits(OPERATOR, [on.agent], { key: "mia" });
+    expect(await list).toMatchObject([{ kind: "group", name: "trial", used: { calls: 2, spent: 0.03 } }]);
   });
 
   it("26.3 a call that was broken off counts as the most that it could cost, one that the provider refused as nothing", async () => {

@@ -1,9 +1,10 @@
 import { setTimeout } from "node:timers/promises";
-import type { Agent, StrataError, ThreadId } from "../../protocol/index.ts";
-import type { RunningTurn, TurnParts, TurnSteps } from "../../turn/index.ts";
+import type { ActorId, Agent, StrataError, ThreadId } from "../../protocol/index.ts";
+import { type RunningTurn, type TurnParts, type TurnSteps, unpriced } from "../../turn/index.ts";
+import { type PaidTurn, paidBy } from "./chain.ts";
 import { limitReached } from "./errors.ts";
-import { type AskedCall, type Crossed, LIMITS_STORE, type PaidTurn, paidBy, type Subject } from "./store.ts";
-import { isKey, keyName, rulesFor, subjectsOf } from "./subjects.ts";
+import { type AskedCall, type Crossed, LIMITS_STORE, type Subject } from "./store.ts";
+import { isKey, keyName, rulesFor, subjectsOf, subjectsOfChain } from "./subjects.ts";
 
 /** How often a call that waits asks again: another may have been settled, or its turn cancelled. Milliseconds. */
 const LOOK = 1_000;
@@ -20,14 +21,20 @@ interface Refusal {
 
 /** Reserves each call of a model for everybody whose call it is. An agent without limits asks the store for nothing. */
 export function limitSteps(): TurnSteps {
-  const keysOf = new WeakMap<RunningTurn, Promise<readonly string[]>>();
+  const chains = new WeakMap<RunningTurn, ReturnType<typeof chainOf>>();
   const refusals = new Map<ThreadId, Refusal>();
-  const subjects = async (turn: RunningTurn, rules: Agent["limits"]): Promise<readonly Subject[]> => {
-    const known = keysOf.get(turn) ?? payingKeys(turn, rules);
-    keysOf.set(turn, known);
+  const subjects = async (
+    turn: RunningTurn,
+  ): Promise<{ readonly all: readonly Subject[]; readonly waits: boolean }> => {
+    const known = chains.get(turn) ?? chainOf(turn);
+    chains.set(turn, known);
+    const { callers, payers } = await known;
     const { claim } = turn.lease;
     const contacts = (claim.batchMembers ?? [claim]).map(({ thread }) => thread.scope.contact);
-    return subjectsOf(turn.setup.agent, rules, { contacts, keys: await known }, turn.parts.clock.recorded());
+    const chain = [turn.setup.agent, ...callers].map((agent) => ({ agent, rules: rulesFor(turn.parts, agent) }));
+    const whose = { contacts, keys: payers.map(keyName) };
+    const all = subjectsOfChain(chain, whose, turn.parts.clock.recorded());
+    return { all, waits: chain.some(({ rules }) => rules?.wait === true) };
   };
   return {
     received: ({ agents }, _, actor) =>
@@ -56,16 +63,21 @@ export function limitSteps(): TurnSteps {
     allowance: {
       countsMoney: (parts, agent) => countsMoney(rulesFor(parts, agent)),
       reserve: async (turn, most) => {
-        const rules = rulesFor(turn.parts, turn.setup.agent);
-        if (rules === undefined) return undefined;
-        const { org } = turn.setup.agent;
+        const { parts, setup } = turn;
+        if (!parts.agents.all.some(({ limits }) => limits !== undefined)) return undefined;
+        const rules = rulesFor(parts, setup.agent);
+        const { org } = setup.agent;
         for (;;) {
           const asked = askedBy(turn, most);
-          const all = await subjects(turn, rules);
-          const crossed = all.length === 0 ? undefined : await keptBy(turn.parts).take(org, all, asked);
+          const { all, waits } = await subjects(turn);
+          if (all.length === 0) return undefined;
+          // Its callers' money pays for it, and the start of the turn knew nothing of them.
+          if (!setup.prices.priced && all.some(({ allowed }) => allowed.money))
+            throw unpriced(setup.agent.name, setup.model.ref);
+          const crossed = await keptBy(parts).take(org, all, asked);
           if (crossed === undefined) return (dollars) => keptBy(turn.parts).settle(org, { call: asked.call, dollars });
           const pause = (crossed.until ?? Number.POSITIVE_INFINITY) - asked.at;
-          if (!rules.wait || pause >= turn.limitsLeft().seconds * 1_000) {
+          if (!waits || pause >= turn.limitsLeft().seconds * 1_000) {
             if (refusals.size >= MOST_REFUSALS) refusals.clear();
             refusals.set(turn.lease.claim.thread.id, { agent: turn.setup.agent, rules, crossed });
             throw limitReached(crossed, asked.at);
@@ -87,18 +99,22 @@ function countsMoney(rules: Agent["limits"]): boolean {
   return [agent, contact, key, organization, ...Object.values(groups)].some((one) => one?.dollars !== undefined);
 }
 
-/** Who has posted what the turn is about, where that counts. */
-async function payingKeys(
-  { parts, lease: { claim } }: RunningTurn,
-  rules: Agent["limits"],
-): Promise<readonly string[]> {
-  if (!countsKeys(rules)) return [];
+/** Who has posted what the turn is about, where that counts, and the agents that wait for its answer. */
+async function chainOf({
+  parts,
+  setup,
+  lease: { claim },
+}: RunningTurn): Promise<{ readonly callers: readonly Agent[]; readonly payers: readonly ActorId[] }> {
+  const { all } = parts.agents;
+  const { caller, scope } = claim.thread;
+  if (caller === undefined && !countsKeys(rulesFor(parts, setup.agent))) return { callers: [], payers: [] };
   const turn: PaidTurn = {
     events: claim.events.map(({ id }) => id),
     ...(claim.continues && { run: claim.continues.id }),
-    ...(claim.thread.caller && { call: claim.thread.caller.call }),
+    ...(caller && { call: caller.call }),
   };
-  return (await keptBy(parts).payers(claim.thread.scope.org, turn)).map(keyName);
+  const { callers, payers } = await keptBy(parts).chain(scope.org, turn);
+  return { callers: all.filter(({ org, name }) => org === scope.org && callers.includes(name)), payers };
 }
 
 function askedBy({ parts: { clock, random, alive }, lease: { claim } }: RunningTurn, most: number): AskedCall {

@@ -1,6 +1,7 @@
 import { actorId, type ContactScope, type ThreadId } from "../../protocol/index.ts";
 import { type KeptSample, NOW, nextCall, open, ran, said, take } from "../../store/index.contract.ts";
-import { type Allowed, type AskedCall, LIMITS_STORE, paidBy, type Subject } from "./store.ts";
+import { paidBy } from "./chain.ts";
+import { type Allowed, type AskedCall, LIMITS_STORE, type Subject } from "./store.ts";
 
 /** The contact, with two calls a minute and a dollar a day. */
 export const contactOf = ({ agent, contact }: ContactScope, allowed?: Allowed): Subject => ({
@@ -36,7 +37,7 @@ export const KEPT: KeptSample = {
     return [
       await limits.used(scope.org, [contactOf(scope)], NOW),
       await limits.crossed(scope.org, [contactOf(scope)], NOW),
-      await limits.payers(scope.org, { events: turns.flatMap(({ events }) => events.map(({ id }) => id)) }),
+      await limits.chain(scope.org, { events: turns.flatMap(({ events }) => events.map(({ id }) => id)) }),
     ];
   },
 };

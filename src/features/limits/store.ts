@@ -1,25 +1,14 @@
 import {
-  type ActorId,
   type AgentName,
   type ContactId,
   type ContactScope,
-  type EventId,
   type OrgId,
   type SpendPeriod,
   StrataError,
   type ThreadId,
-  type TurnId,
 } from "../../protocol/index.ts";
-import {
-  type AlsoStored,
-  inOrder,
-  leases,
-  newTable,
-  plain,
-  type StorePart,
-  type Tx,
-  tables,
-} from "../../store/index.ts";
+import { inOrder, leases, newTable, plain, type StorePart, type Tx, tables } from "../../store/index.ts";
+import { chainOf, type PayerTable } from "./chain.ts";
 
 /** Who or what a limit is for. */
 export const KINDS = ["organization", "agent", "contact", "key", "group"] as const;
@@ -83,13 +72,6 @@ export interface Crossed {
   readonly used: Used;
 }
 
-/** Which turn somebody pays for: the events that it was begun for, the run that it goes on with, the call that it answers. */
-export interface PaidTurn {
-  readonly events: readonly EventId[];
-  readonly run?: TurnId;
-  readonly call?: string;
-}
-
 interface SpentTable extends Counted {
   readonly org: OrgId;
   readonly per: SpendPeriod;
@@ -108,12 +90,6 @@ interface CallTable extends Counted {
   readonly dollars: number | null;
 }
 
-/** Who posted an event. */
-interface PayerTable extends ContactScope {
-  readonly event: EventId;
-  readonly payer: string;
-}
-
 const { query, insert } = tables<{ limit_spent: SpentTable; limit_call: CallTable; limit_payer: PayerTable }>();
 
 const MINUTE = 60_000;
@@ -121,8 +97,6 @@ const MINUTE = 60_000;
 const SOON = 5_000;
 /** Sums of dollars differ in their last digits by the order of the bills. */
 const ROUNDING = 1e-9;
-/** How many agents may call each other in a row before nobody looks who began. */
-const LONGEST_CHAIN = 64;
 
 /** What keys, agents, contacts and organizations have used of their limits. Shared by all programs; only numbers stand in it. */
 export const LIMITS_STORE = {
@@ -171,8 +145,8 @@ export const LIMITS_STORE = {
     ),
     /** Takes what calls have reserved whose programs died. Gives how many there were. */
     release: writing(release),
-    /** Who posted what a turn is about, at the beginning of its chain of calls. */
-    payers: reading(payers),
+    /** Who posted what a turn is about, at the beginning of its chain of calls, and the agents that call one another in it. */
+    chain: reading(chainOf),
   }),
   erase: eraseCounts,
 } satisfies StorePart;
@@ -331,62 +305,6 @@ async function release(tx: Tx, org: OrgId, { real, alive }: Pick<Now, "real" | "
     );
   return dead.length;
 }
-
-/** Notes who has posted the events. */
-export const paidBy =
-  (payer: ActorId): AlsoStored =>
-  async (tx, { org, agent, contact }, _thread, events) => {
-    for (const event of events) await tx.run(insert("limit_payer", { org, agent, contact, event, payer }, "if new"));
-  };
-
-async function payers(tx: Tx, org: OrgId, turn: PaidTurn): Promise<readonly ActorId[]> {
-  const found = new Set<string>();
-  const note = async (events: readonly EventId[]): Promise<void> => {
-    if (events.length === 0) return;
-    const of = query.selectFrom("limit_payer").select("payer").where("org", "=", org).where("event", "in", events);
-    for (const { payer } of await tx.all(of)) found.add(payer);
-  };
-  await note(turn.events);
-  let { run, call } = turn;
-  for (let calls = 0; run !== undefined || call !== undefined; calls++) {
-    if (calls > LONGEST_CHAIN) throw tooLong(org);
-    if (run !== undefined) await note(await eventsOfRun(tx, org, run));
-    const above: CallingRun | undefined = call === undefined ? undefined : await callingRun(tx, org, call);
-    run = above?.run;
-    call = above?.call ?? undefined;
-  }
-  return [...found] as ActorId[];
-}
-
-const eventsOfRun = (tx: Tx, org: OrgId, run: TurnId): Promise<EventId[]> =>
-  tx.column(
-    plain<EventId>(
-      "select event.id from turn join event on event.org = turn.org and event.agent = turn.agent and event.contact = turn.contact and event.turn = turn.id where turn.org = ? and turn.run = ?",
-      org,
-      run,
-    ),
-  );
-
-/** The run that has made a call, and the call that its thread answers. */
-interface CallingRun {
-  readonly run: TurnId;
-  readonly call: string | null;
-}
-
-const callingRun = (tx: Tx, org: OrgId, call: string): Promise<CallingRun | undefined> =>
-  tx.first(
-    plain<CallingRun>(
-      `select turn.run as run, thread.caller_call as call from open_call
-        join turn on turn.org = open_call.org and turn.agent = open_call.agent and turn.contact = open_call.contact and turn.id = open_call.turn
-        join thread on thread.org = turn.org and thread.agent = turn.agent and thread.contact = turn.contact and thread.id = turn.thread
-        where open_call.org = ? and open_call.id = ?`,
-      org,
-      call,
-    ),
-  );
-
-const tooLong = (org: OrgId): StrataError =>
-  new StrataError("record_broken", `more than ${LONGEST_CHAIN} agents of ${org} call each other in a row`);
 
 const whose = ({ kind, agent, contact, name }: Counted): Counted => ({ kind, agent, contact, name });
 

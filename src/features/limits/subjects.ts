@@ -1,4 +1,4 @@
-import { type ActorId, type Agent, type ContactId, isReserved, PROGRAM } from "../../protocol/index.ts";
+import { type ActorId, type Agent, type ContactId, canonicalJson, isReserved, PROGRAM } from "../../protocol/index.ts";
 import { periodOf, type TurnParts } from "../../turn/index.ts";
 import type { Limit } from "./config.ts";
 import type { Allowed, Counted, Subject } from "./store.ts";
@@ -50,4 +50,32 @@ export function subjectsOf(
       .filter(([, group]) => group.keys.some((key) => keys.includes(key)))
       .flatMap(([name, group]) => of(group, { kind: "group", name })),
   ];
+}
+
+/**
+ * The same of agents that call one another, each under its own rules. Who is counted more than once is counted once, and may use the least
+ * of what the agents say.
+ */
+export function subjectsOfChain(
+  chain: readonly { readonly agent: Agent; readonly rules: Agent["limits"] }[],
+  callers: Callers,
+  at: number,
+): readonly Subject[] {
+  const found = new Map<string, Subject>();
+  for (const { agent, rules } of chain) {
+    for (const subject of subjectsOf(agent, rules, callers, at)) {
+      const { allowed, ...counted } = subject;
+      const key = canonicalJson({ ...counted });
+      const known = found.get(key);
+      found.set(key, known === undefined ? subject : { ...known, allowed: least(known.allowed, allowed) });
+    }
+  }
+  return [...found.values()];
+}
+
+/** Of two sums for different periods, the smaller: only one of them is kept of what a call costs. */
+function least(one: Allowed, other: Allowed): Allowed {
+  const calls = Math.min(one.calls ?? Number.POSITIVE_INFINITY, other.calls ?? Number.POSITIVE_INFINITY);
+  const [money] = [one.money, other.money].flatMap((sum) => sum ?? []).sort((a, b) => a.dollars - b.dollars);
+  return { ...(Number.isFinite(calls) && { calls }), ...(money && { money }) };
 }

@@ -2,8 +2,9 @@ import { expect, it } from "vitest";
 import { z } from "zod";
 import { allToolFamilies } from "../../app/entry/features.ts";
 import { type Request, untrusted } from "../../protocol/index.ts";
-import { OPERATOR } from "../../turn/index.contract.ts";
+import { collect, endOf, OPERATOR } from "../../turn/index.contract.ts";
 import { defineTool, toolset } from "../../turn/tools/index.ts";
+import { LIMITS_API } from "../limits/index.ts";
 import { asks, GREETER, organism } from "./index.contract.ts";
 
 const ADA = { name: "Ada" };
@@ -78,6 +79,60 @@ it("003.24 a chain spends at most what its caller has left: each call keeps half
   const dollars = reserved.map((one) => one?.dollars ?? 0);
   expect(dollars.reduce((sum, one) => sum + one, 0)).toBeLessThan(1);
   expect(dollars[1]).toBeLessThan(dollars[0] ?? 0);
+});
+
+it("003.24 a peer whose part of the money cannot pay its longest reply is asked for none, and its caller goes on", async () => {
+  const yaml = GREETER.replace(
+    "    peers: [shouter]",
+    "    budgets: {reply: 2000, turn: {maxCost: 0.1}}\n    peers: [shouter]",
+  ).replace("    payload:", "    budgets: {reply: 4000}\n    payload:");
+  const script = { greeter: [asks("shouter", ADA), "Done."], shouter: [] };
+  const { open, say, sentTo, runtime, asked } = await organism(yaml, script);
+  const thread = await open();
+  expect((await say(thread, BY_CONTACT)).at(-1)).toMatchObject({ type: "done", text: "Done." });
+  expect(sentTo("shouter")).toHaveLength(0);
+  const [peer] = await asked("shouter");
+  const [turn] = peer ? await runtime.turns(OPERATOR, peer.id) : [];
+  expect(turn?.end).toMatchObject({ status: "failed", code: "budget_too_small" });
+});
+
+it("003.24 what a peer asks its model counts for the limits of whoever asks it, too: its calls and its money", async () => {
+  const limited = (limits: string) =>
+    GREETER.replace("    peers: [shouter]", `    limits: ${limits}\n    peers: [shouter]`);
+  const dear = { parts: [{ text: "HELLO" }], usage: { input: 5_000 } };
+  const script = { greeter: [asks("shouter", ADA), "Done."], shouter: [dear] };
+  const on = await organism(limited("{agent: {calls: 2, dollars: 1}, contact: {calls: 9}}"), script);
+  const thread = await on.open();
+  await on.post(thread, BY_CONTACT);
+  await collect(on.runtime.run(OPERATOR, thread));
+  const [peer] = await on.asked("shouter");
+  if (peer === undefined) throw new Error("nobody was asked");
+  await collect(on.runtime.runDue(OPERATOR, peer));
+  const used = await on.runtime.use(LIMITS_API).limits(OPERATOR, [on.agent], { contact: thread.scope.contact });
+  expect(used.map(({ kind, used: { calls } }) => [kind, calls])).toEqual([
+    ["agent", 2],
+    ["contact", 2],
+  ]);
+  expect(used[0]?.used.spent).toBeGreaterThanOrEqual(0.015);
+  // Its own two calls of the minute are used up by the peer's.
+  await expect(collect(on.runtime.runDue(OPERATOR, thread))).rejects.toMatchObject({
+    code: "limit_reached",
+    details: { kind: "agent", agent: "greeter" },
+  });
+  on.time.at += 60_000;
+  expect(endOf(await collect(on.runtime.runDue(OPERATOR, thread)))).toMatchObject({ text: "Done." });
+
+  // Where nothing is left, the peer is not asked.
+  const none = await organism(limited("{agent: {calls: 1}}"), script);
+  const second = await none.open();
+  await none.post(second, BY_CONTACT);
+  await collect(none.runtime.run(OPERATOR, second));
+  const [other] = await none.asked("shouter");
+  if (other === undefined) throw new Error("nobody was asked");
+  expect(endOf(await collect(none.runtime.runDue(OPERATOR, other)))).toMatchObject({
+    error: { code: "limit_reached" },
+  });
+  expect(none.sentTo("shouter")).toHaveLength(0);
 });
 
 it("has only the tools that the edge leaves it, in what is sent and in what runs", async () => {

@@ -1,6 +1,7 @@
 import { type Keep, roomIn } from "../../compiler/index.ts";
 import {
   type Agent,
+  type AgentName,
   type Ledger,
   type Mode,
   type Model,
@@ -125,8 +126,13 @@ function checkPrice(
     parts.steps.funds.some(({ holds }) => holds(agent)) ||
     parts.steps.allowances.some(({ countsMoney }) => countsMoney(parts, agent));
   if (prices.priced || !isCounted || ref === NO_MODEL.ref) return;
-  const message = `${name} may spend only so much money, but the price of ${ref} is not known: set it under \`models\` in strata.yaml, or name another model`;
-  throw new StrataError("invalid_input", message, { agent: name, model: ref });
+  throw unpriced(name, ref);
+}
+
+/** Money is limited, and nobody knows what a call of the model costs. */
+export function unpriced(agent: AgentName, ref: string): StrataError {
+  const message = `${agent} may spend only so much money, but the price of ${ref} is not known: set it under \`models\` in strata.yaml, or name another model`;
+  return new StrataError("invalid_input", message, { agent, model: ref });
 }
 
 /**
