@@ -101,7 +101,7 @@ export const ROOM_SAMPLES: Readonly<Record<string, Samples>> = {
     answerAgain: [["it is not JSON"]],
     notSent: [["a person must approve it first"]],
     sentInstead: [["The price is $40.\n\nMia, front desk"]],
-    misfit: [['"price"', "Invalid input: expected number, received string"]],
+    misfit: [['"price"', "must be a number"]],
     failed: [["price", "no such bicycle"]],
     stoppedBefore: [["price"]],
     abandoned: [["pay", "took longer than 5 s"]],

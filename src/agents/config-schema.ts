@@ -180,7 +180,13 @@ const BUDGETS = z.strictObject({
         .max(86_400)
         .default(DEFAULT_BUDGETS.turn.seconds)
         .describe("Seconds that one turn may take."),
-      maxCost: z.number().positive().optional().describe("US dollars that one turn may cost. Default: no limit."),
+      maxCost: z
+        .number()
+        .positive()
+        .optional()
+        .describe(
+          "US dollars that one turn may cost, with what its agent asks others. A call that could cost more than is left is not made. Default: no limit.",
+        ),
     })
     .prefault({})
     .describe("The limits of one turn."),

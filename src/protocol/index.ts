@@ -202,6 +202,7 @@ export {
   type UserPart,
   withoutReasoning,
 } from "./message.ts";
+export { misfitSays } from "./misfit.ts";
 export {
   addUsage,
   billedUsage,

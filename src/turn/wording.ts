@@ -64,8 +64,8 @@ export const sentInstead = (text: string): string => `Instead of your last reply
 export const NOT_JSON = "it is not JSON";
 export const TOO_DEEP = "it is nested too deeply to check";
 export const UNFIT = "it does not match the schema";
-export const misfit = (where: string, problem: string): string => `${where}: ${problem}`;
-export const UNKNOWN_KEY = "it has a key that the schema does not name";
+export const misfit = (where: string, problem: string): string => `${where} ${problem}`;
+export const UNKNOWN_KEY = "has a key that the schema does not name";
 
 /** How a tool's run ended that gave no answer. `ending` is one of the two below. */
 export const failed = (tool: string, problem: string): string => `${tool} failed: ${problem}`;

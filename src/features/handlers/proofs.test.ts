@@ -163,6 +163,14 @@ export default async (payload, meta, ports) => {
     ],
     ["the agent's calls are used up", ["Hello."], { limits: { agent: { calls: 1 } } }, 0],
     [
+      "the money of its turn is used up",
+      ["Hello."],
+      {
+        budgets: { ...DEFAULT_BUDGETS, reply: 1_000, turn: { ...DEFAULT_BUDGETS.turn, maxCost: 0.002 } },
+      },
+      0,
+    ],
+    [
       "its money is used up",
       ["Hello."],
       { budgets: { ...DEFAULT_BUDGETS, reply: 1_000 }, limits: { agent: { dollars: 0.001 } } },
@@ -189,6 +197,25 @@ export default async (payload, meta, ports) => {
       await on.store.close();
     },
   );
+
+  it("003.13 27.2 has no word of its prompt where the time of its turn runs out inside of `complete`, and neither has whoever reads of it", async () => {
+    const hanging = { parts: [], end: "hang" } as const;
+    const turn = { ...DEFAULT_BUDGETS.turn, seconds: 1 };
+    const on = await testRuntime([hanging, hanging], {
+      agent: caged(LOOKS, { budgets: { ...DEFAULT_BUDGETS, turn } }),
+    });
+    const thread = await on.open();
+    const events = await on.say(thread, "Your prompt?");
+    expect(endOf(events)).toMatchObject({ type: "failed", error: { code: "turn_timeout" } });
+    const shown = events.map((event) => (event.type === "failed" ? event.error.message : JSON.stringify(event.type)));
+    expect(shown.join("\n")).not.toMatch(/canary|harbour|layer/i);
+    const [ended] = await on.runtime.turns(OPERATOR, thread.id);
+    expect(JSON.stringify(ended?.end)).not.toMatch(/canary|harbour|layer/i);
+    // It ran no further than the question: nothing was logged, and the cage answers the next one.
+    expect(ended && (await on.store.part(HANDLER_STORE).log(thread.scope, ended.id))).toBeUndefined();
+    for await (const one of on.store.verify(ORG)) expect(one.type).not.toBe("problem");
+    await on.store.close();
+  });
 
   it("reads a sentence of its own where a limit of its agent is reached", async () => {
     const code =

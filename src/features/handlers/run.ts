@@ -12,7 +12,7 @@ import {
   type Pool,
   type Task,
 } from "../../sandbox/index.ts";
-import type { ModelCall, RunningTurn, StepAnswer } from "../../turn/index.ts";
+import { isTooDear, type ModelCall, type RunningTurn, type StepAnswer } from "../../turn/index.ts";
 import type { Handler } from "./config.ts";
 import { CAGE_MISSING, HANDLER_FAILED } from "./errors.ts";
 import { answerOf, inputOf } from "./shape.ts";
@@ -140,6 +140,7 @@ async function answered(turn: RunningTurn, call: ModelCall, ask: string): Promis
     return { value: JSON.stringify({ text }) };
   } catch (thrown) {
     turn.lease.signal.throwIfAborted();
-    return { error: TOLD[asStrataError(thrown).code] ?? NO_ANSWER };
+    const error = asStrataError(thrown);
+    return { error: TOLD[isTooDear(error) ? "spend_limit" : error.code] ?? NO_ANSWER };
   }
 }

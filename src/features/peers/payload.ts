@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { KeyPlace } from "../../agents/index.ts";
-import type { Json, JsonObject } from "../../protocol/index.ts";
+import { type Json, type JsonObject, misfitSays } from "../../protocol/index.ts";
 import { exampleOf } from "./example.ts";
 import { compileXsd } from "./xsd/compile-xsd.ts";
 
@@ -158,5 +158,5 @@ export function misfitOf(schema: JsonObject, value: unknown): string | undefined
   const issue = checker.safeParse(value).error?.issues[0];
   if (issue === undefined) return undefined;
   const where = issue.path.length === 0 ? "the payload" : `\`${issue.path.join(".")}\``;
-  return `${where}: ${issue.message}`;
+  return `${where} ${misfitSays(issue)}`;
 }

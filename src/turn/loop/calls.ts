@@ -21,6 +21,7 @@ import {
 import { retryWhileBusy } from "../intake/lease.ts";
 import type { Parts } from "../parts.ts";
 import type { RecordedResult } from "../runtime.ts";
+import { mayCallAgain } from "../spending/reserve-call.ts";
 import { goneOf } from "../spending/spend.ts";
 import { RECORDING_HAS_NO_ANSWER } from "../tools/index.ts";
 import { onlySenderOf, unansweredOf } from "../variants/batch-turn.ts";
@@ -145,10 +146,8 @@ export function limitReached(state: TurnState): StopReason | undefined {
   // Before all others: where nothing was said yet, a turn that the end of its funds ends fails, and its messages keep waiting.
   const gone = goneOf(state.left);
   if (gone !== undefined) return gone.of.stop.reason;
-  const { modelCalls, maxCost = Number.POSITIVE_INFINITY } = state.setup.limits;
-  const used = usedOf(state);
-  if (used.modelCalls >= modelCalls) return "modelCalls";
-  return used.dollars >= maxCost || state.left.allowed <= 0 ? "maxCost" : undefined;
+  if (usedOf(state).modelCalls >= state.setup.limits.modelCalls) return "modelCalls";
+  return !mayCallAgain(state) || state.left.allowed <= 0 ? "maxCost" : undefined;
 }
 
 /** A result may take its budget, or its share of the room that is left; then the next request fits. */

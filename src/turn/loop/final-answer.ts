@@ -3,6 +3,7 @@ import { frame } from "../../guard/index.ts";
 import {
   type Json,
   type JsonObject,
+  misfitSays,
   ownKind,
   type Spoken,
   type StopReason,
@@ -11,6 +12,7 @@ import {
   type TranscriptMessage,
   untrusted,
 } from "../../protocol/index.ts";
+import { isTooDear } from "../spending/reserve-call.ts";
 import { soleReply, unansweredOf } from "../variants/batch-turn.ts";
 import { answerAgain, misfit, NOT_JSON, TOO_DEEP, UNFIT, UNKNOWN_KEY } from "../wording.ts";
 import { limitReached } from "./calls.ts";
@@ -57,15 +59,18 @@ export function finalAnswer(state: TurnState, stop: StopReason): AnswerVerdict {
 }
 
 /**
- * How a turn ends that was stopped by an error. If the agent's funds ran out between two requests, what it has said so far is the
- * reply: it is paid for.
+ * How a turn ends that was stopped by an error. If the agent's funds or the run's money ran out between two requests, what it has said so
+ * far is the reply: it is paid for.
  */
 export function stoppedBy(state: TurnState, error: StrataError): Ending {
-  const gone = state.parts.steps.funds.find((one) => one.error.is(error));
-  if (gone === undefined || state.setup.agent.output !== undefined || !hasSpoken(state)) {
+  const gone = state.parts.steps.funds.find((one) => one.error.is(error))?.stop.reason;
+  const stop = gone ?? (isTooDear(error) ? "maxCost" : undefined);
+  // More money comes to funds, but never to a run: it ends here, whatever was said.
+  const isOver = gone === undefined && (state.requests.length > 0 || state.lease.claim.continues !== undefined);
+  if (stop === undefined || state.setup.agent.output !== undefined || !(isOver || hasSpoken(state))) {
     return { status: "failed", error: inWindow(state.setup, error, state.sent?.ledger.mode) };
   }
-  return { status: "done", stop: gone.stop.reason, reply: saidSoFar(state) };
+  return { status: "done", stop, reply: saidSoFar(state) };
 }
 
 /** The refusal of the funds that ended the turn, if funds did. */
@@ -129,7 +134,7 @@ function problemOf(schema: JsonObject, { issues: [issue] }: z.ZodError): string 
   const isKnown = issue.path.every((step) => typeof step === "number" || known.has(String(step)));
   const where = issue.path.length === 0 || !isKnown ? "the value" : JSON.stringify(issue.path.join("."));
   const isOurs = issue.code !== "unrecognized_keys" && issue.code !== "invalid_key" && isKnown;
-  return misfit(where, isOurs ? issue.message : UNKNOWN_KEY);
+  return misfit(where, isOurs ? misfitSays(issue) : UNKNOWN_KEY);
 }
 
 function namesIn(schema: Json): ReadonlySet<string> {

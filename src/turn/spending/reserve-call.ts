@@ -1,9 +1,10 @@
 import type { Compilation } from "../../compiler/index.ts";
-import type { Request } from "../../protocol/index.ts";
+import { type Request, StrataError } from "../../protocol/index.ts";
 import { mostDollars } from "../../wire/index.ts";
 import { retryWhileBusy } from "../intake/lease.ts";
+import { parametersOf } from "../loop/setup.ts";
 import type { Settle } from "../loop/steps.ts";
-import type { TurnState } from "../loop/turn-state.ts";
+import { type TurnState, usedOf } from "../loop/turn-state.ts";
 
 /** A call of the model that may be made: the most US dollars that it can cost, and who is told what it did cost. */
 interface ReservedCall {
@@ -12,9 +13,9 @@ interface ReservedCall {
 }
 
 /**
- * Asks the features that limit how much the model is called. The prompt's tokens are those that were counted here: a provider that counts
- * more of them bills that much more.
- * @throws StrataError of the feature that refuses the call
+ * Asks the run's own limit of money, and the features that limit how much the model is called. The prompt's tokens are those that were
+ * counted here: a provider that counts more of them bills that much more.
+ * @throws StrataError `budget_too_small`, or of the feature that refuses the call
  */
 export async function reserveCall(
   state: TurnState,
@@ -22,6 +23,7 @@ export async function reserveCall(
   { parameters, breakpoints }: Pick<Request, "parameters" | "breakpoints">,
 ): Promise<ReservedCall> {
   const most = mostDollars({ input: ledger.tokens, output: parameters.maxTokens }, state.setup.prices, breakpoints);
+  if (!mayCost(state, most)) throw tooDear(state, most);
   const settles: Settle[] = [];
   const settle: Settle = async (dollars) => {
     for (const one of settles) await retryWhileBusy(() => one(dollars));
@@ -38,4 +40,31 @@ export async function reserveCall(
     throw thrown;
   }
   return { most, settle };
+}
+
+/** Sums of dollars differ in their last digits by the order of the bills. */
+const ROUNDING = 1e-9;
+
+/** Whether a call that can cost so much goes no further than `maxCost` of its run. A recording costs nothing. */
+function mayCost(state: TurnState, most: number): boolean {
+  const { maxCost = Number.POSITIVE_INFINITY } = state.setup.limits;
+  return state.recorded !== undefined || usedOf(state).dollars + most <= maxCost + ROUNDING;
+}
+
+/** Whether one more call, of the last request and the longest reply, does. */
+export function mayCallAgain(state: TurnState): boolean {
+  const { sent, setup } = state;
+  const usage = { input: sent?.ledger.tokens ?? 0, output: parametersOf(setup).maxTokens };
+  return mayCost(state, sent === undefined ? 0 : mostDollars(usage, setup.prices, []));
+}
+
+/** What the error says of a call that a run has no money for. */
+export const isTooDear = ({ code, details }: StrataError): boolean =>
+  code === "budget_too_small" && "maxCost" in details;
+
+function tooDear({ setup }: TurnState, most: number): StrataError {
+  const { maxCost = 0 } = setup.limits;
+  const says = `a call of ${setup.agent.name}'s model can cost $${most.toFixed(4)}, and what the turn has used and holds for its calls leaves less of the $${maxCost} that it may cost`;
+  const next = "raise budgets.turn.maxCost (or that of the agent that asks), or lower budgets.reply";
+  return new StrataError("budget_too_small", `${says}: ${next}`, { most, maxCost });
 }

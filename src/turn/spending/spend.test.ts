@@ -161,3 +161,38 @@ describe("usage that cannot be", () => {
     expect((await runtime.usage(OPERATOR, thread.scope)).input).toBe(1_960_000);
   });
 });
+
+describe("the money of one turn", () => {
+  const CALLING = { parts: [{ call: "look", input: { at: "it" } }] };
+
+  it("stops when the money of a turn is spent", async () => {
+    const dear = { ...CALLING, usage: { input: 20_000 } };
+    const { say, open, parts } = await testRuntime([dear], {
+      budgets: { reply: 1_000, turn: { modelCalls: 8, toolCalls: 32, seconds: 120, maxCost: 0.05 } },
+    });
+    const agent = await parts.modelOf((await testRuntime([])).agent);
+    const model = { ...agent, ref: "anthropic:claude-sonnet-4-5" };
+    const end = endOf(await say(await open(), "Go", { model }));
+    expect(end).toMatchObject({ because: "maxCost", totals: { dollars: 0.06 } });
+  });
+
+  it("makes no call that could cost more than is left of `maxCost`, however much that is", async () => {
+    const over: number[] = [];
+    const ends = new Set<string>();
+    for (let cents = 0.5; cents <= 9; cents += 0.5) {
+      const dear = { ...CALLING, usage: { input: 10, output: 1_000 } };
+      const { say, open, sent } = await testRuntime([dear, dear, dear, "Done."], {
+        budgets: { reply: 1_000, turn: { modelCalls: 8, toolCalls: 32, seconds: 120, maxCost: cents / 100 } },
+        parts: { cardOf: () => cardOf("anthropic:claude-sonnet-4-5") },
+      });
+      const end = endOf(await say(await open(), "Go"));
+      if ((end.totals?.dollars ?? 0) > cents / 100) over.push(cents);
+      ends.add(end.type === "failed" ? end.error.code : String("because" in end && end.because));
+      if (end.type !== "failed") continue;
+      expect(sent).toHaveLength(0);
+      expect(end.error.message).toMatch(/can cost \$0\.0\d+.*raise budgets\.turn\.maxCost/);
+    }
+    expect(over).toEqual([]);
+    expect([...ends]).toEqual(["budget_too_small", "maxCost", "answered"]);
+  });
+});

@@ -32,7 +32,7 @@ it("learning.try reads the fixtures that strata.yaml names, tries a text on them
     limit: 1,
   });
   const shown = await run("learning", "try", "--file", "rules.md");
-  expect(shown.out).toContain("passed: it breaks none of 1 fixtures, and is no worse on 0 recorded turns");
+  expect(shown.out).toContain("passed: it breaks none of 1 fixture, and it is no worse on 0 recorded turns");
   expect((await run("thread", "list", "--json")).out.trim()).toBe("[]");
   writeFileSync(join(folder, "fixtures.yaml"), fixture("{ mood: good }"));
   const refused = await run("learning", "try", "--file", "rules.md");

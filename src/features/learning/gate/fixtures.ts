@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { readYaml } from "../../../agents/index.ts";
-import { contactId, StrataError } from "../../../protocol/index.ts";
+import { contactId, misfitSays, StrataError } from "../../../protocol/index.ts";
 import { CRITERIA } from "./criteria.ts";
 
 /** So many characters of a file of fixtures are read. */
@@ -49,7 +49,9 @@ export function readFixtures(file: string, text: string): readonly Fixture[] {
   const { value } = readYaml(file, text);
   const parsed = FILE.safeParse(value);
   if (parsed.success) return parsed.data.fixtures;
-  const { path = [], message = "it has another form" } = parsed.error.issues[0] ?? {};
-  const says = `${file}: ${path.join(".") || "the file"}: ${message}; docs/learning.md shows what a fixture is`;
+  const [issue] = parsed.error.issues;
+  const where = issue?.path.join(".") || "the file";
+  const why = issue?.code === "custom" ? issue.message : issue && misfitSays(issue);
+  const says = `${file}: ${where}: ${why ?? "has another form"}; docs/learning.md shows what a fixture is`;
   throw new StrataError("config_invalid", says, { file });
 }

@@ -1,5 +1,7 @@
+import { count } from "../../../print/index.ts";
 import { asStrataError, isKept, isReserved } from "../../../protocol/index.ts";
 import type { Thread, TurnRecord } from "../../../store/index.ts";
+import { isTooDear } from "../../../turn/index.ts";
 import type { ApiDeps } from "../../feature.ts";
 import type { Candidate, GateReport } from "../gate.ts";
 import { type Recorded, type Scores, scored, unmet, worse } from "./criteria.ts";
@@ -54,23 +56,31 @@ export async function tryText(trial: Trial): Promise<GateReport> {
       notRun: spending.notRun(),
     };
   };
-  for (const fixture of fixtures) {
-    if (spending.isOver()) return end(false, spending.over());
-    met.push(await tryFixture(spending, candidate, fixture));
-  }
-  const broken = met.find(({ passed }) => !passed);
-  if (broken !== undefined)
-    return end(false, `it breaks the fixture ${JSON.stringify(broken.name)}: ${broken.finding}`);
-  for (const one of recorded) {
-    if (spending.isOver()) return end(false, spending.over());
-    const tried = await tryTurn(spending, candidate, one);
-    if (tried !== undefined) turns.push(tried);
+  try {
+    for (const fixture of fixtures) {
+      if (spending.isOver()) return end(false, spending.over());
+      met.push(await tryFixture(spending, candidate, fixture));
+    }
+    const broken = met.find(({ passed }) => !passed);
+    if (broken !== undefined)
+      return end(false, `it breaks the fixture ${JSON.stringify(broken.name)}: ${broken.finding}`);
+    for (const one of recorded) {
+      if (spending.isOver()) return end(false, spending.over());
+      const tried = await tryTurn(spending, candidate, one);
+      if (tried !== undefined) turns.push(tried);
+    }
+  } catch (thrown) {
+    if (spending.isOverLimit(thrown)) return end(false, spending.over());
+    throw thrown;
   }
   const pairs = (before: "present" | "none") => turns.map((one) => ({ before: one[before], after: one.candidate }));
   const lost = worse(pairs("present")) ?? worse(pairs("none"));
   if (lost !== undefined) return end(false, lost);
   if (turns.length + met.length === 0) return end(true, "there is no recorded turn and no fixture yet to try it on");
-  return end(true, `it breaks none of ${met.length} fixtures, and is no worse on ${turns.length} recorded turns`);
+  return end(
+    true,
+    `${met.length === 0 ? "there is no fixture to break" : `it breaks none of ${count(met.length, "fixture")}`}, and it is no worse on ${count(turns.length, "recorded turn")}`,
+  );
 }
 
 interface Planned extends GateLimits {
@@ -88,7 +98,14 @@ function spendingOf(trial: Trial, calls: number) {
   const [notRun, left] = [new Set<string>(), new Set<string>()];
   let spent = 0;
   let done = 0;
+  const own = trial.agent.budgets.turn.maxCost ?? Number.POSITIVE_INFINITY;
+  /** What is left of the trial's money cannot pay one more call; a call that is too dear for the agent itself is no such matter. */
+  const isOverLimit = (thrown: unknown): boolean => {
+    const error = asStrataError(thrown);
+    return isTooDear(error) && Number(error.details.maxCost) < own;
+  };
   return {
+    isOverLimit,
     spent: () => spent,
     isOver: () => spent >= limits.dollars,
     over: () =>
@@ -105,7 +122,7 @@ function spendingOf(trial: Trial, calls: number) {
       } catch (thrown) {
         trial.signal.throwIfAborted();
         const { traits, message } = asStrataError(thrown);
-        if (traits.retry) throw thrown;
+        if (traits.retry || isOverLimit(thrown)) throw thrown;
         return { failed: message };
       }
     },

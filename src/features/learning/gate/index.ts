@@ -4,7 +4,7 @@
  */
 
 import { join } from "node:path";
-import { number, type Style, setIn, table } from "../../../print/index.ts";
+import { count, number, type Style, setIn, table } from "../../../print/index.ts";
 import { type Agent, type Allowed, type LayerId, StrataError } from "../../../protocol/index.ts";
 import { accessTo, agentNamed, recordAct } from "../../../turn/index.ts";
 import type { ApiDeps } from "../../feature.ts";
@@ -100,11 +100,15 @@ export function reportLines(
   return [
     ...setIn(`${passed ? "passed" : "refused"}: ${reason}`, { first: "", more: "  " }, style),
     ...fixtures.flatMap((one) =>
-      setIn(`${one.passed ? "kept" : "broken"}: ${one.name}: ${one.finding}`, { first: "  ", more: "    " }, style),
+      setIn(
+        `${one.passed ? "still right" : "broken"}: ${one.name}: ${one.finding}`,
+        { first: "  ", more: "    " },
+        style,
+      ),
     ),
     ...table(
       [
-        { head: `on ${turns.length} recorded turns` },
+        { head: `on ${count(turns.length, "recorded turn")}` },
         { head: "new text", right: true },
         { head: "present", right: true },
         { head: "none", right: true },
