@@ -71,8 +71,8 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
     }
   };
   /** Background work waits for its place however long that takes. */
-  const checkRoom = ({ scope }: Thread, { replyTo = "reader" }: RunOptions): void => {
-    if (replyTo === "reader") queue.checkRoom(scope);
+  const checkRoom = (actor: Allowed<"run">, { scope }: Thread, { replyTo = "reader" }: RunOptions): void => {
+    if (replyTo === "reader") queue.checkRoom(actor, scope);
   };
   const runtime: CoreRuntime = {
     agents: (actor) =>
@@ -91,7 +91,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
       scopeOfThread(actor, thread);
       checkTalk(parts, thread);
       checkOptions(actor, options);
-      checkRoom(thread, options);
+      checkRoom(actor, thread, options);
       yield* eventsFor(actor, run(thread, options));
     },
     ended: async (actor, event) => {
@@ -102,7 +102,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
       scopeOfThread(actor, thread);
       checkTalk(parts, thread);
       checkOptions(actor, options);
-      checkRoom(thread, options);
+      checkRoom(actor, thread, options);
       yield* eventsFor(actor, follow(parts, run, thread, options));
     },
     openCalls: async (actor, id) => store.openCalls((await threadOf(parts, actor, id)).scope, id),
@@ -129,7 +129,7 @@ export function createRuntime(parts: Parts, features: readonly TurnSteps[]): Cor
     usage: async (actor, scope) => store.usage(await reach(parts, actor, scope)),
     checkRoom: async (actor, scope) => {
       authorize(actor, scope);
-      queue.checkRoom(scope);
+      queue.checkRoom(actor, scope);
     },
     load: () => queue.load(),
     onDisk: () => store.onDisk(),

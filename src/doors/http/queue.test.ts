@@ -4,9 +4,19 @@ import { setImmediate } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { allParts } from "../../app/entry/features.ts";
 import { scripted } from "../../models/index.ts";
-import { DEFAULT_SCHEDULING, type Model, type ModelEvent, threadId } from "../../protocol/index.ts";
+import {
+  actorId,
+  agentName,
+  allow,
+  contactId,
+  DEFAULT_SCHEDULING,
+  type Model,
+  type ModelEvent,
+  threadId,
+} from "../../protocol/index.ts";
 import { newFolder, said } from "../../store/index.contract.ts";
 import { openSqlite } from "../../store/index.ts";
+import { ORG } from "../../turn/index.contract.ts";
 import { at, httpFixture, to } from "./index.contract.ts";
 
 /** A model that answers when it is let, and how many wait for that. */
@@ -45,6 +55,12 @@ it("27.9 29.5 a full queue answers 503 with Retry-After and stores nothing; who 
       message: expect.stringMatching(/2 turns wait.* ann .*again in \d+ seconds/),
     },
   });
+  // A contact reads when to come again, and no setting.
+  const contact = allow({ org: ORG, id: actorId("key:ann"), role: "contact", contact: contactId("ann") }, "run");
+  const scope = { org: ORG, agent: agentName("companion"), contact: contactId("ann") };
+  const told = await stand.runtime.checkRoom(contact, scope).catch((error) => error);
+  expect(told).toMatchObject({ code: "queue_full", details: { retryAfter: expect.any(Number) } });
+  expect(told.message).toMatch(/was not stored: send it again in \d+ seconds$/);
   const stored = await stand.json(`GET /v1/threads/${fourth}/slots`);
   expect(at(stored.body, "slots")).toEqual([]);
   expect((await stand.json(`POST /v1/threads/${fourth}/run`)).status).toBe(503);

@@ -11,6 +11,7 @@ import {
   type ContactScope,
   type EventId,
   type EventPart,
+  isAllowed,
   type Mode,
   type OutsideKind,
   type SignedEvent,
@@ -108,7 +109,7 @@ export const MESSAGE_API = featureApi<MessageApi>("messages");
 
 interface Ports {
   readonly parts: Parts;
-  readonly runtime: Pick<Runtime, "checkRoom" | "contact" | "post" | "openAndPost" | "ended">;
+  readonly runtime: Pick<Runtime, "changes" | "checkRoom" | "contact" | "post" | "openAndPost" | "ended">;
   readonly run: Run;
 }
 
@@ -126,6 +127,7 @@ export function messageApi(parts: Parts, runtime: Ports["runtime"], run: Run): M
       if (isQueued) return { event, state: "queued" };
       const { mode, parameters } = message;
       const following = { event, thread, mode, parameters, signal, isRun: message.follow === "run" };
+      yield* ofOldVersion(ports, actor, thread);
       const end = yield* answered(ports, actor, following);
       if (end === undefined) return { event, state: "waiting", ...(await waitingNow(ports, actor, event, thread)) };
       const taken = { ...event, status: "consumed", turn: end.turn } as const;
@@ -134,6 +136,15 @@ export function messageApi(parts: Parts, runtime: Ports["runtime"], run: Run): M
         : { event: taken, state: "waiting", waiting: end };
     },
   };
+}
+
+/** Says where the conversation goes on with an agent that is declared differently now, as with a handler that was corrected since. */
+async function* ofOldVersion({ runtime }: Ports, actor: Allowed<"post">, { id }: Thread): AsyncGenerator<RunEvent> {
+  if (!isAllowed(actor, "explain") || !isAllowed(actor, "read")) return;
+  const changes = await runtime.changes(actor, id);
+  if (changes.length === 0) return;
+  const says = `this conversation goes on with its agent as it was when it began, and since then ${changes.join("; ")}: another \`key\` begins one with what is declared now, \`strata thread migrate ${id}\` moves this one`;
+  yield { type: "report", what: "version", says, data: { thread: id, changes: [...changes] }, isInternal: true };
 }
 
 /** The end of the turn whose calls the thread still waits for. */

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { allParts } from "../../app/entry/features.ts";
-import { agentName, readFrames, untrusted } from "../../protocol/index.ts";
+import { agentName, allow, contactId, readFrames, untrusted } from "../../protocol/index.ts";
 import { openSqlite } from "../../store/index.ts";
 import { collect, OPERATOR } from "../../turn/index.contract.ts";
 import { openAndPrune } from "./buffers.contract.ts";
@@ -35,6 +35,13 @@ it("003.43 an agent has as many conversations as `threads` says; a further one i
   expect((await runtime.pending(OPERATOR, thread)).map(({ kind, trust }) => `${kind}/${trust}`)).toEqual([
     "warning/platform",
   ]);
+  // A contact reads no setting of the agent.
+  const bob = allow({ ...OPERATOR, role: "contact", contact: contactId("bob") }, "post", "view");
+  const conversation = { agent: greeter, contact: contactId("bob"), channel: "test", key: "main" };
+  const told = await runtime.open(bob, conversation).catch((error) => error);
+  expect(told.message).toBe(
+    "greeter has as many conversations as it may: try again later, when one on which nothing happens is closed",
+  );
   // It is warned once, and who has a conversation keeps it.
   await expect(open("greeter", "bob")).rejects.toMatchObject({ code: "buffer_full" });
   expect(await runtime.pending(OPERATOR, thread)).toHaveLength(1);

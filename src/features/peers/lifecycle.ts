@@ -1,4 +1,4 @@
-import { type Agent, errorKind, eventId, issueId, ownKind, untrusted } from "../../protocol/index.ts";
+import { type Agent, errorKind, eventId, isAllowed, issueId, ownKind, untrusted } from "../../protocol/index.ts";
 import type { Store, Thread } from "../../store/index.ts";
 import { agentNamed, closedChannels, type Outside, type Parts } from "../../turn/index.ts";
 import type { Job, JobWorld, Notice, Task } from "../../work/index.ts";
@@ -51,7 +51,10 @@ async function stateOf(store: Store, thread: Thread, rules: Rules, now: number):
  * nothing has happened for the longest time is warned.
  * @throws StrataError `buffer_full`, `thread_pruned`
  */
-export async function admitToBuffer(parts: Parts, { agent, scope, thread, opens, events }: Outside): Promise<void> {
+export async function admitToBuffer(
+  parts: Parts,
+  { actor, agent, scope, thread, opens, events }: Outside,
+): Promise<void> {
   const { buffer } = agent;
   if (buffer === undefined) return;
   // As it is now: who talks there may have read it long ago.
@@ -59,7 +62,7 @@ export async function admitToBuffer(parts: Parts, { agent, scope, thread, opens,
     ? await parts.store.thread(scope, thread.id)
     : opens && (await parts.store.threadNamed(scope, opens));
   if (known === undefined && thread !== undefined) return;
-  if (known === undefined) return checkThreads(parts, agent, buffer);
+  if (known === undefined) return checkThreads(parts, actor, agent);
   if ((await stateOf(parts.store, known, buffer, parts.clock.recorded())) === "over") {
     const says = `nothing happened on ${known.id} for so long that it was closed: begin another conversation, under another key`;
     throw THREAD_PRUNED.of(says, { thread: known.id });
@@ -67,11 +70,13 @@ export async function admitToBuffer(parts: Parts, { agent, scope, thread, opens,
   const { slots } = { ...LIFETIME, ...buffer };
   const beyond = await parts.store.slots(known.scope, known.id, { limit: 1, after: { at: slots - 2, id: "" } });
   if (events.length === 0 || beyond.length === 0) return;
-  const says = `${known.id} holds ${slots} messages, as many as \`buffer.slots\` of ${agent.name} allows: begin another conversation`;
+  const most = isAllowed(actor, "read") ? `as many as \`buffer.slots\` of ${agent.name} allows` : "as many as it may";
+  const says = `${known.id} holds ${slots} messages, ${most}: begin another conversation`;
   throw BUFFER_FULL.of(says, { thread: known.id, slots });
 }
 
-async function checkThreads(parts: Parts, agent: Agent, rules: Rules): Promise<void> {
+async function checkThreads(parts: Parts, actor: Outside["actor"], agent: Agent): Promise<void> {
+  const { buffer: rules = {} } = agent;
   const { threads, ttlHours, graceMinutes } = { ...LIFETIME, ...rules };
   const now = parts.clock.recorded();
   // Older ones have been warned, and are over.
@@ -79,7 +84,10 @@ async function checkThreads(parts: Parts, agent: Agent, rules: Rules): Promise<v
   const { count, oldest } = await parts.store.liveThreads({ org: agent.org, agent: agent.name }, since);
   if (count < threads) return;
   if (oldest !== undefined && (await stateOf(parts.store, oldest, rules, now)) === "live") await warn(parts, oldest);
-  const says = `${agent.name} has ${count} conversations, as many as \`buffer.threads\` allows: try again later, when one on which nothing happens is closed`;
+  const again = "try again later, when one on which nothing happens is closed";
+  if (!isAllowed(actor, "read"))
+    throw BUFFER_FULL.of(`${agent.name} has as many conversations as it may: ${again}`, { agent: agent.name });
+  const says = `${agent.name} has ${count} conversations, as many as \`buffer.threads\` allows: ${again}`;
   throw BUFFER_FULL.of(says, { agent: agent.name, threads });
 }
 

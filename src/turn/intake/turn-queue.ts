@@ -1,8 +1,10 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
   type AgentName,
+  type Allowed,
   type ContactId,
   DEFAULT_SCHEDULING,
+  isAllowed,
   type Scheduling,
   StrataError,
   type TurnEvent,
@@ -39,7 +41,7 @@ export interface TurnQueue {
     turn: () => AsyncIterable<TurnEvent>,
   ): AsyncGenerator<TurnEvent>;
   /** For doors, before anything is stored. @throws StrataError `queue_full` */
-  checkRoom(who: Pick<Waiting, "agent" | "contact">): void;
+  checkRoom(actor: Allowed<"run">, who: Pick<Waiting, "agent" | "contact">): void;
   load(): Load;
 }
 
@@ -129,7 +131,7 @@ export function openTurnQueue(parts: Pick<Parts, "clock" | "scheduling">): TurnQ
         leave();
       }
     },
-    checkRoom: ({ agent, contact }) => {
+    checkRoom: (actor, { agent, contact }) => {
       const { waiting: most, atOnce } = rules();
       if (waiting < most) return;
       const others = ring.get(agent);
@@ -138,9 +140,14 @@ export function openTurnQueue(parts: Pick<Parts, "clock" | "scheduling">): TurnQ
       const own = others?.get(contact)?.length ?? 0;
       if (own + 1 <= most / agents / contacts) return;
       const seconds = Math.min(LATEST, Math.max(SOONEST, Math.ceil((waiting * mean) / atOnce / 1_000)));
+      const again = `send it again in ${seconds} seconds`;
+      if (!isAllowed(actor, "read"))
+        throw new StrataError("queue_full", `many messages wait, and this one was not stored: ${again}`, {
+          retryAfter: seconds,
+        });
       throw new StrataError(
         "queue_full",
-        `${waiting} turns wait in this program, ${own} of them for ${contact} with ${agent}: send it again in ${seconds} seconds, or raise \`turns.atOnce\` or \`turns.waiting\` of strata.yaml`,
+        `${waiting} turns wait in this program, ${own} of them for ${contact} with ${agent}: ${again}, or raise \`turns.atOnce\` or \`turns.waiting\` of strata.yaml`,
         { agent, waiting, retryAfter: seconds },
       );
     },

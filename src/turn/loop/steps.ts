@@ -4,6 +4,7 @@ import type {
   Actor,
   Agent,
   AgentName,
+  Allowed,
   Budgets,
   CallPart,
   ContactId,
@@ -115,8 +116,8 @@ export interface RunningTurn {
 export interface Outside {
   readonly agent: Agent;
   readonly scope: ContactScope;
-  /** Who says it. */
-  readonly actor: Actor;
+  /** Who says it: a contact reads nothing of settings. */
+  readonly actor: Allowed<"view">;
   /** Left out: of the channel and the key, whether there is one already or not. */
   readonly thread?: Thread;
   readonly opens?: { readonly channel: string; readonly key: string };
