@@ -62,11 +62,19 @@ function explain(issue: z.core.$ZodIssue, about: About): void {
     for (const key of issue.keys.slice(0, MOST_KEYS)) explainKey(key, path, about);
   } else if (issue.code === "invalid_key") {
     report.add(path, `expected ${issue.issues[0]?.message}`, { key: true, value: show(path.at(-1)) });
+  } else if (issue.code === "invalid_union" && meantOf(issue) !== undefined) {
+    for (const one of meantOf(issue) ?? []) explain({ ...one, path: [...issue.path, ...one.path] }, about);
   } else {
     const help = value === undefined ? meaning(path, schema) : meant(issue, value);
     report.add(path, `expected ${wanted(issue)}${help}`);
   }
 }
+
+/** What is wrong in the one of several forms that was meant: the one that fits but for something inside. */
+const meantOf = ({ errors }: z.core.$ZodIssueInvalidUnion): readonly z.core.$ZodIssue[] | undefined =>
+  errors.find(
+    (all) => all.length > 0 && all.every(({ code, path }) => path.length > 0 || code === "unrecognized_keys"),
+  );
 
 function explainKey(key: string, path: Path, { report, schema }: About): void {
   const where = path.length === 0 ? "the top" : writePath(path);
@@ -89,6 +97,8 @@ function wanted(issue: z.core.$ZodIssue): string {
       return `${issue.inclusive === false ? "more than" : "at least"} ${issue.minimum}${unit(issue.origin)}`;
     case "too_big":
       return `at most ${issue.maximum}${unit(issue.origin)}`;
+    case "invalid_union":
+      return issue.message === "Invalid input" ? "one of the forms that docs/configuration.md shows" : issue.message;
     default:
       return issue.message;
   }

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { readFiles } from "../../checks/files.ts";
 import { vaultOf } from "../../src/agents/index.ts";
+import { allToolFamilies } from "../../src/app/entry/features.ts";
 import { APPROVAL_API, FEATURE as APPROVALS, ESCALATION_API } from "../../src/features/approvals/index.ts";
 import { FEATURE as CALLS } from "../../src/features/calls/index.ts";
 import { signedHeaders } from "../../src/features/deliveries/index.ts";
@@ -82,7 +83,17 @@ const AGENT = sampleAgent({
   history: "log",
   life: { tick: 60 },
   hooks: { sms: { signing: "sms" } },
-  tools: ["wipe", "pay", "ask_client", "call_subagent", "escalate"].map(toolName),
+  tools: ["wipe", "pay", "ask_client", "call_subagent", "escalate", "ask_helper"].map(toolName),
+  // It asks itself, waits for a second, and may be told something meanwhile.
+  peers: [
+    {
+      name: "helper",
+      description: "Helps.",
+      payload: { type: "Text", schema: { type: "object" } },
+      seconds: 1,
+      updates: true,
+    },
+  ],
   schedules: [
     { name: "digest", cron: "0 * * * *", timezone: "UTC", text: "Sum up the day.", missed: "once", mode: "full" },
   ],
@@ -104,7 +115,7 @@ const NO_DEPS = { store: (await testRuntime([])).store, agentOf: () => AGENT, fi
 async function staged(script: Parameters<typeof testRuntime>[0]): Promise<Stage> {
   const subagents = SUBAGENTS.tools?.(NO_DEPS) ?? [];
   const parts = {
-    tools: toolset([...TOOLS, ...subagents, ...(APPROVALS.tools?.(NO_DEPS) ?? [])]),
+    tools: toolset([...TOOLS, ...subagents, ...(APPROVALS.tools?.(NO_DEPS) ?? [])], await allToolFamilies()),
     vault: { ...vaultOf([]), secret: () => "secret" },
     cardOf: () => cardOf("anthropic:claude-sonnet-4-5"),
   };
@@ -138,6 +149,27 @@ interface Way {
 
 const INSTRUCTION = { kind: "instruction" } as const;
 const ASKING = call("call_subagent", { name: "Reviewer", task: "Look at it." });
+
+/** What a peer tells its caller, whose call is closed by then: it begins a turn of its own. */
+const TOLD = {
+  says: [
+    call("ask_helper", { text: "Well?" }),
+    "It is late.",
+    // It waits for an answer itself: only what it told arrives.
+    { parts: [...call("enqueue_parent", { text: "Soon." }).parts, { call: "ask_client", id: "c2", input: {} }] },
+  ],
+  before: async ({ send, store, time, thread, runtime }: Stage, given: Partial<NewMessage>) => {
+    await send(given);
+    const now = (await store.nextOverdue(thread.scope)) ?? 0;
+    await store.answerOverdue(thread.scope, { now, at: time.at });
+    await collect(runtime.runDue(OPERATOR, thread));
+    const [asked] = await runtime.dueRuns(OPERATOR, AGENT.name);
+    if (asked === undefined) throw new Error("nobody was asked");
+    await collect(runtime.runDue(OPERATOR, asked));
+  },
+  begin: ({ runtime, thread }: Stage) => collect(runtime.runDue(OPERATOR, thread)),
+  channel: "test",
+} as const;
 
 const WAYS: Readonly<Record<string, Way>> = {
   "approvals decided": {
@@ -190,6 +222,8 @@ const WAYS: Readonly<Record<string, Way>> = {
   "messages sent": { begin: ({ send }) => send({}) },
   "messages sent-with-mode": { begin: ({ send }) => send({ mode: "minimal" }) },
   "messages sent-with-run": { begin: ({ send }) => send({ follow: "run" }) },
+  "peers told-by-contact": { ...TOLD, before: (on) => TOLD.before(on, {}) },
+  "peers told-by-operator": { ...TOLD, before: (on) => TOLD.before(on, INSTRUCTION) },
   "runtime follow": { before: post, begin: ({ runtime, thread }) => collect(runtime.follow(OPERATOR, thread)) },
   "runtime regenerate": {
     before: ({ send }) => send({ mode: "minimal" }),

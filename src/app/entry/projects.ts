@@ -25,6 +25,8 @@ export interface ProjectLock {
   readonly file: string;
   /** How many layers it locks, by agent. */
   readonly layers: ReadonlyMap<string, number>;
+  /** The agents whose code it locks. */
+  readonly handlers: ReadonlySet<string>;
   /** The first agent that people can write to, or the first where they can write to none. */
   readonly first: string | undefined;
   /** The agents that live on credits, with a first payment in US dollars: before it no turn of theirs begins. */
@@ -49,6 +51,7 @@ export function projectLock({ folder, env }: { readonly folder: string; readonly
   return {
     file: lockFile(project),
     layers: new Map(agents.map((agent) => [agent.name, locked(agent)])),
+    handlers: new Set(agents.flatMap(({ name, handler }) => (handler === undefined ? [] : [name]))),
     first: (agents.find(({ entry }) => entry !== false) ?? agents[0])?.name,
     payments: new Map(agents.flatMap(({ name, life }) => (life?.credits ? [[name, usualPayment(life.credits)]] : []))),
     warnings: () => warningsOf([project]),

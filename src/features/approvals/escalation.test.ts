@@ -80,6 +80,10 @@ describe("a question of an agent to a person", () => {
       reason: QUESTION.reason,
       decided: { by: "member", byId: "member:mia", answer: "Yes, once." },
     });
+    await expect(on.escalations.answer(MEMBER, id, untrusted("No."))).rejects.toMatchObject({
+      code: "approval_decided",
+      message: expect.stringMatching(/^the question apr_\w+ was answered at \S+Z already.*`strata escalation list`/),
+    });
     expect(await on.goOn()).toMatchObject({ text: "Yes, you may." });
     expect(readFrames(newest(on.sent[2]))).toMatchObject([
       { kind: "approval", trust: "member", text: `The answer to your question ${id}:\nYes, once.` },
@@ -135,7 +139,7 @@ describe("a question of an agent to a person", () => {
       taken: { byId: OPERATOR.id },
       decided: { byId: "member:mia" },
     });
-    await expect(on.escalations.take(OPERATOR, id)).rejects.toThrow("is done and not waiting, so nothing was changed");
+    await expect(on.escalations.take(OPERATOR, id)).rejects.toThrow("already, so nothing was changed");
     await on.verified();
   });
 

@@ -7,6 +7,7 @@ import {
   type Digest,
   type DoneBy,
   HELD_CALLS,
+  isoSecond,
   type PlannedWrite,
   type Scope,
   type ThreadId,
@@ -363,10 +364,16 @@ async function inState(
     });
   }
   if (row.status === state) return row;
-  throw ALREADY_DECIDED.of(
-    `approval ${id} is ${row.status} and not ${state}, so nothing was changed: list those that wait`,
-    { approval: id, status: row.status },
-  );
+  const details = { approval: id, status: row.status };
+  if (row.due === null) {
+    const says = `approval ${id} is ${row.status} and not ${state}, so nothing was changed: list those that wait`;
+    throw ALREADY_DECIDED.of(says, details);
+  }
+  // Answered and closed questions are kept like calls that ran and that were denied.
+  const was = row.status === "done" ? "answered" : "closed";
+  const when = row.decided_at === null ? "" : ` at ${isoSecond(row.decided_at)}`;
+  const says = `the question ${id} was ${was}${when} already, so nothing was changed: \`strata escalation list\` shows those that are open`;
+  throw ALREADY_DECIDED.of(says, details);
 }
 
 async function change(tx: Tx, row: ApprovalTable, columns: Change, at: number): Promise<Approval> {

@@ -147,9 +147,9 @@ const list = operation({
     const drafts = await runtime.use(DRAFT_API).newestDrafts(actor, { ...wish, ...(status !== "all" && { status }) });
     return { drafts, ...nextAfter(drafts, wish.limit, ({ at, id }) => ({ at, id })) };
   },
-  show: ({ drafts }, { style }) =>
+  show: ({ drafts }, { style, given: { status } }) =>
     drafts.length === 0
-      ? ["There is no such draft."]
+      ? [status === "all" ? "There are no drafts." : `No draft is ${status}; \`--status all\` lists every one.`]
       : [...drafts.flatMap((one) => lines(one, style)), style.dim(count(drafts.length, "draft"))],
 });
 

@@ -16,43 +16,46 @@ const FILE = z
 const MEGABYTE = 1024 * 1024;
 
 const HANDLER = z
-  .union([
-    FILE,
-    z.strictObject({
-      file: FILE,
-      level: z
-        .enum(LEVELS)
-        .default("thread")
-        .describe(
-          "How it is caged. `thread`: in a VM in a thread of this program. `process`: the same VM in a process that sees no file, network or other process; it needs bubblewrap.",
-        ),
-      limits: z
-        .strictObject({
-          cpuMs: z
-            .int()
-            .min(10)
-            .max(10_000)
-            .default(DEFAULT_LIMITS.cpuMs)
-            .describe("Milliseconds of CPU time that it may use between its start and its end, waiting not counted."),
-          memoryMb: z
-            .int()
-            .min(2)
-            .max(256)
-            .default(DEFAULT_LIMITS.memory / MEGABYTE)
-            .describe("Megabytes that its values may take."),
-          output: z
-            .int()
-            .min(100)
-            .max(1_000_000)
-            .default(DEFAULT_LIMITS.output)
-            .describe("Characters of what it returns, and of each thing that it asks."),
-          calls: z.int().min(0).max(100).default(DEFAULT_LIMITS.asks).describe("How often it may call `complete`."),
-          logs: z.int().min(0).max(1_000).default(DEFAULT_LIMITS.logs).describe("Lines that it may log."),
-        })
-        .prefault({})
-        .describe("How far one run of it may go. Whoever goes further fails, with an error that names the limit."),
-    }),
-  ])
+  .union(
+    [
+      FILE,
+      z.strictObject({
+        file: FILE,
+        level: z
+          .enum(LEVELS)
+          .default("thread")
+          .describe(
+            "How it is caged. `thread`: in a VM in a thread of this program. `process`: the same VM in a process that sees no file, network or other process; it needs bubblewrap.",
+          ),
+        limits: z
+          .strictObject({
+            cpuMs: z
+              .int()
+              .min(10)
+              .max(10_000)
+              .default(DEFAULT_LIMITS.cpuMs)
+              .describe("Milliseconds of CPU time that it may use between its start and its end, waiting not counted."),
+            memoryMb: z
+              .int()
+              .min(2)
+              .max(256)
+              .default(DEFAULT_LIMITS.memory / MEGABYTE)
+              .describe("Megabytes that its values may take."),
+            output: z
+              .int()
+              .min(100)
+              .max(1_000_000)
+              .default(DEFAULT_LIMITS.output)
+              .describe("Characters of what it returns, and of each thing that it asks."),
+            calls: z.int().min(0).max(100).default(DEFAULT_LIMITS.asks).describe("How often it may call `complete`."),
+            logs: z.int().min(0).max(1_000).default(DEFAULT_LIMITS.logs).describe("Lines that it may log."),
+          })
+          .prefault({})
+          .describe("How far one run of it may go. Whoever goes further fails, with an error that names the limit."),
+      }),
+    ],
+    "a file, or a map with `file`, and if wanted `level` and `limits`",
+  )
   .optional()
   .describe(
     "Code that answers in place of the model, without access to anything but its payload, its thread's history and `complete`, which asks the model. Default: the model answers.",

@@ -152,7 +152,7 @@ async function reachOf(
 ): Promise<KeyReach> {
   if (role === "contact" && wanted === undefined)
     throw invalidInput(
-      "a key of the role contact is for one contact; name the `contact`, and the `agent` it talks with",
+      "a key of the role contact is for one contact; name the `contact` (`--as` on the command line), and the `agent` it talks with",
     );
   if (role === "agent" && name === undefined)
     throw invalidInput("a key of the role agent is for one agent; name the `agent`");

@@ -71,7 +71,11 @@ function differenceOf(lock: ProjectLock): StrataError | undefined {
   }
 }
 
-function report({ file, layers }: ProjectLock, was: Was): readonly string[] {
-  const agents = [...layers].map(([name, locked]) => `${name}: ${count(locked, "immutable layer")}`);
+function report({ file, layers, handlers }: ProjectLock, was: Was): readonly string[] {
+  const agents = [...layers].map(([name, locked]) => {
+    const code = handlers.has(name) ? ["its handler"] : [];
+    const texts = locked === 0 && code.length > 0 ? [] : [count(locked, "immutable layer")];
+    return `${name}: ${[...texts, ...code].join(", ")}`;
+  });
   return [was === "current" ? `${file} is up to date.` : `${file} is written.`, ...agents];
 }
