@@ -370,7 +370,7 @@ async function inState(
     throw ALREADY_DECIDED.of(says, details);
   }
   // Answered and closed questions are kept like calls that ran and that were denied.
-  const was = row.status === "done" ? "answered" : "closed";
+  const was = row.status === "denied" ? "closed" : "answered";
   const when = row.decided_at === null ? "" : ` at ${isoSecond(row.decided_at)}`;
   const says = `the question ${id} was ${was}${when} already, so nothing was changed: \`strata escalation list\` shows those that are open`;
   throw ALREADY_DECIDED.of(says, details);

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { place, project, strata } from "../../../tests/cli/strata.ts";
+import { sealAgent } from "../../agents/index.ts";
 import { type Agent, DEFAULT_BUDGETS, layerId, trusted, untrusted } from "../../protocol/index.ts";
 import { LEVELS } from "../../sandbox/index.ts";
 import { collect, endOf, message, OPERATOR, ORG, sampleAgent, testRuntime } from "../../turn/index.contract.ts";
@@ -45,6 +46,27 @@ describe.each(LEVELS)("a handler at the level `%s`", (level) => {
       await on.store.close();
     },
   );
+});
+
+it("27.8 `level: process` that is declared later holds for conversations that run, and one that began with it keeps it", async () => {
+  const { skip } = needs("process");
+  const code = "export default (payload) => ({ payload: payload.text });";
+  for (const [first, later] of [
+    ["thread", "process"],
+    ["process", "thread"],
+  ] as const) {
+    const on = await testRuntime([], { agent: agentWith(code, {}, { level: first }) });
+    const thread = await on.open();
+    if (first === "thread") await on.say(thread, "Hello");
+    const agent = sealAgent(agentWith(code, {}, { level: later }));
+    Object.assign(on.parts.agents, { all: [agent] });
+    const end = endOf(await on.say(thread, "Again"));
+    // Where the level is not there, it is never run at a weaker one.
+    expect(end).toMatchObject(skip ? { type: "failed", error: { code: "cage_missing" } } : { text: "Again" });
+    const turn = (await on.runtime.turns(OPERATOR, thread.id)).at(-1);
+    if (!skip) expect(turn).toMatchObject({ steps: { answered: { by: ["handler in a process of its own"] } } });
+    await on.store.close();
+  }
 });
 
 describe("a handler", () => {

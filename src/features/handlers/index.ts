@@ -1,5 +1,6 @@
 /** Handlers: code that answers for an agent, in a cage. */
 import { z } from "zod";
+import type { Agent } from "../../protocol/index.ts";
 import { turnColumn } from "../column.ts";
 import type { Feature } from "../feature.ts";
 import { KEYS } from "./config.ts";
@@ -32,6 +33,13 @@ const LOG = turnColumn({
   show: (lines) => lines.replaceAll("\n", "\n         "),
 });
 
+/** A conversation keeps the code that it began with; but where `level: process` is declared now or was then, it runs there. */
+function atStrictest(declared: readonly Agent[], agent: Agent): Agent {
+  const now = declared.find(({ org, name }) => org === agent.org && name === agent.name);
+  if (agent.handler === undefined || now?.handler?.level !== "process") return agent;
+  return { ...agent, handler: { ...agent.handler, level: "process" } };
+}
+
 export const FEATURE: Feature = {
   name: "handlers",
   needs: ["peers"],
@@ -42,7 +50,10 @@ export const FEATURE: Feature = {
   columns: { turns: [LOG] },
   steps: {
     // A handler gets one payload: what else waits is the next turn's.
-    setup: async (_parts, setup) => (setup.agent.handler === undefined ? setup : { ...setup, messages: 1 }),
+    setup: async ({ agents }, setup) =>
+      setup.agent.handler === undefined
+        ? setup
+        : { ...setup, agent: atStrictest(agents.all, setup.agent), messages: 1 },
     answer: {
       by: "handler",
       byFor: ({ handler }) => RAN_IN[handler?.level ?? "thread"],

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { ActorId, Agent, StrataError, ThreadId } from "../../protocol/index.ts";
 import { type RunningTurn, type TurnParts, type TurnSteps, unpriced } from "../../turn/index.ts";
-import { type PaidTurn, paidBy } from "./chain.ts";
+import { type PaidTurn, paidBy } from "./chain-store.ts";
 import { limitReached } from "./errors.ts";
 import { type AskedCall, type Crossed, LIMITS_STORE, type Subject } from "./store.ts";
 import { isKey, keyName, rulesFor, subjectsOf, subjectsOfChain } from "./subjects.ts";

@@ -1,6 +1,6 @@
 import { actorId, type ContactScope, type ThreadId } from "../../protocol/index.ts";
 import { type KeptSample, NOW, nextCall, open, ran, said, take } from "../../store/index.contract.ts";
-import { paidBy } from "./chain.ts";
+import { paidBy } from "./chain-store.ts";
 import { type Allowed, type AskedCall, LIMITS_STORE, type Subject } from "./store.ts";
 
 /** The contact, with two calls a minute and a dollar a day. */

@@ -8,7 +8,7 @@ import {
   type ThreadId,
 } from "../../protocol/index.ts";
 import { inOrder, leases, newTable, plain, type StorePart, type Tx, tables } from "../../store/index.ts";
-import { chainOf, type PayerTable } from "./chain.ts";
+import { chainOf, type PayerTable } from "./chain-store.ts";
 
 /** Who or what a limit is for. */
 export const KINDS = ["organization", "agent", "contact", "key", "group"] as const;

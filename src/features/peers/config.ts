@@ -29,7 +29,7 @@ const PEER = z.strictObject({
       "Of the asked agent's tools, those that it may use when it is asked by this one. Default: all of its own.",
     ),
   share: z
-    .union([SHARES, LAST])
+    .union([SHARES, LAST], "`none`, `summary`, `full`, `fork` or `{last: N}`")
     .optional()
     .describe(
       "What of its conversation the asked agent is shown with each question: `none`, `summary` (which its own model writes), `{last: N}`, `full`, or `fork`: an agent that asks itself goes on from its own conversation, up to its last finished reply. Default: `none`.",

@@ -249,7 +249,9 @@ describe("an agent that asks itself", () => {
       "a fork has the tools of its agent",
     );
     expect(fork("{name: greeter, share: fork}", "    history: log\n")).toThrow("this agent has none");
-    expect(fork("{name: shouter, share: some}")).toThrow(/a map with `name`, and if wanted `tools` and `share`/);
+    expect(fork("{name: shouter, share: some}")).toThrow(
+      /peers\[0\]\.share: "some" — expected `none`, `summary`, `full`, `fork` or/,
+    );
   });
 
   it("forks as a sub-agent without instructions and tools of its own, within the same limits", async () => {
