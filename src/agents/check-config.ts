@@ -245,6 +245,7 @@ function checkMembers(
     ["limit", "a limit"],
     ["timezone", "a time zone"],
     ["setting", "a setting"],
+    ["by", "a fact"],
     ["texts", "a choice of texts"],
   ] as const) {
     if (layer[member] !== undefined && !form?.takes?.includes(member))

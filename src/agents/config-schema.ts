@@ -63,11 +63,12 @@ export const LAYER = z.strictObject({
       "For `source: recall` and `recent`: the highest number of memories, however large the `budget` is. Default 12, and 5. For `source: corrections`: the highest number of corrections. Default 3.",
     ),
   setting: slug().optional().describe("For `source: setting`: which of the agent's `settings`."),
+  by: slug().optional().describe("For `source: case`: which fact of the conversation chooses one of the `texts`."),
   texts: z
     .record(slug(), z.string())
     .optional()
     .describe(
-      "For `source: setting`, where the setting is a choice: what the layer says for each value. For a value that is not here it says nothing.",
+      "For `source: setting`, where the setting is a choice, and `source: case`: what the layer says for each value. For a value that is not here it says nothing.",
     ),
   after: slug()
     .optional()

@@ -3,7 +3,7 @@ import { type Source, trusted } from "../protocol/index.ts";
 import type { AgentConfig, LayerConfig } from "./config-schema.ts";
 
 /** The fields of a layer for certain sources only. */
-export type LayerMember = "limit" | "timezone" | "setting" | "texts";
+export type LayerMember = "limit" | "timezone" | "setting" | "by" | "texts";
 
 /** A kind of source that layers may name, said once: for strata.yaml, the frozen agent and the record. What it gives is told by a turn's steps. */
 export interface SourceForm<Kept extends z.ZodRawShape = z.ZodRawShape> {

@@ -1,14 +1,18 @@
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { blueprintFolder } from "../../src/agents/index.ts";
-import { loadProject } from "../../src/app/entry/agents.ts";
-import { allParts } from "../../src/app/entry/features.ts";
+import { agentSpec, blueprintFolder } from "../../src/agents/index.ts";
+import { loadProject, reviveAgent } from "../../src/app/entry/agents.ts";
+import { allParts, operationAccess } from "../../src/app/entry/features.ts";
 import { AGENT_API, attentionLines } from "../../src/features/agents/index.ts";
 import { FEATURE as APPROVALS, ESCALATION_API } from "../../src/features/approvals/index.ts";
+import { FEATURE as ASSISTANT } from "../../src/features/assistant/index.ts";
+import { BLOCK_API, FEATURE as BLOCKS } from "../../src/features/blocks/index.ts";
 import { DELIVERY_API } from "../../src/features/deliveries/index.ts";
 import { DRAFT_API } from "../../src/features/drafts/index.ts";
+import type { OperationContext } from "../../src/features/index.ts";
+import { LEARNING_API } from "../../src/features/learning/index.ts";
 import { memoryTools } from "../../src/features/memories/index.ts";
 import { MESSAGE_API, type NewMessage } from "../../src/features/messages/index.ts";
 import {
@@ -24,25 +28,34 @@ import {
   readFrames,
   untrusted,
 } from "../../src/protocol/index.ts";
-import { openSqlite } from "../../src/store/index.ts";
+import { openSqlite, type Store } from "../../src/store/index.ts";
 import { collect, OPERATOR, testRuntime } from "../../src/turn/index.contract.ts";
-import { toolset } from "../../src/turn/tools/index.ts";
+import { type Toolset, toolset } from "../../src/turn/tools/index.ts";
 import { strata } from "../cli/strata.ts";
 import { messagesText, messageText, systemText, tailText } from "./home.ts";
 
-function clerk(): Agent {
-  const found = loadProject(blueprintFolder("front-desk"), { env: {} }).agents.get(agentName("clerk"));
-  if (found === undefined) throw new Error("the blueprint has no clerk");
+function agentOf(name: string): Agent {
+  const found = loadProject(blueprintFolder("front-desk"), { env: {} }).agents.get(agentName(name));
+  if (found === undefined) throw new Error(`the blueprint has no ${name}`);
   return found;
 }
 
 /** The blueprint as it is shipped, with a scripted model, in a business whose days the test turns. */
 async function shop(script: Parameters<typeof testRuntime>[0]) {
-  const agent = clerk();
+  const [agent, aide] = [agentOf("clerk"), agentOf("aide")];
   const store = await openSqlite(":memory:", { parts: await allParts() });
-  const asking = APPROVALS.tools?.({ store, agentOf: () => agent, files: "" }) ?? [];
-  const tools = toolset([...memoryTools(store), ...asking]);
-  const on = await testRuntime(script, { agent, store, parts: { tools } });
+  const world: { now?: Awaited<ReturnType<typeof testRuntime>> } = {};
+  const access = await operationAccess(() => world.now as OperationContext | undefined);
+  const families = ASSISTANT.operationTools ? [ASSISTANT.operationTools(access)] : [];
+  const toolsOver = async (over: Store): Promise<Toolset> => {
+    const deps = { store: over, agentOf: () => agent, files: "" };
+    const own = [APPROVALS, BLOCKS].flatMap(({ tools }) => tools?.(deps) ?? []);
+    return toolset([...memoryTools(over), ...own], families);
+  };
+  const agents = { all: [agent, aide], spec: agentSpec, revive: reviveAgent };
+  const parts = { agents, tools: await toolsOver(store), toolsOver };
+  const on = await testRuntime(script, { agent, store, parts });
+  world.now = on;
   const mia = allow({ org: agent.org, id: actorId("member:mia"), role: "member" }, "post", "run", "read", "decide");
   const [drafts, escalations] = [on.runtime.use(DRAFT_API), on.runtime.use(ESCALATION_API)];
   const operator = allow({ ...OPERATOR, org: agent.org }, "operate");
@@ -98,7 +111,7 @@ it("from `init` to a first edited draft", async () => {
   const [, system, tools] = /system ([\d,]+) .* tools ([\d,]+)/.exec(asked.err) ?? [];
   const linted = await strata(["lint", "--json"], { cwd });
   const number = (text = "") => Number(text.replaceAll(",", ""));
-  expect(JSON.parse(linted.out)).toMatchObject({ errors: 0, agents: [{ prefix: number(system) + number(tools) }] });
+  expect(JSON.parse(linted.out)).toMatchObject({ errors: 0, agents: [{ prefix: number(system) + number(tools) }, {}] });
 });
 
 it("004.1 004.3 004.4 004.5 004.10 004.12 the tiers stand in their order, each once, and tools by their names", async () => {
@@ -122,7 +135,19 @@ it("004.1 004.3 004.4 004.5 004.10 004.12 the tiers stand in their order, each o
     "memory_forget",
     "memory_save",
     "memory_search",
+    "read_my_memory",
+    "update_my_memory",
   ]);
+});
+
+it("004.63 the map of the front desk names files, and what to begin with in each", () => {
+  const page = readFileSync(new URL("../../docs/front-desk.md", import.meta.url), "utf8");
+  const rows = [...page.matchAll(/^\| .* \| `(src\/.*)` \| `(\w+)` \|$/gm)];
+  expect(rows.length).toBeGreaterThan(10);
+  for (const [, file = "", symbol = ""] of rows) {
+    const code = readFileSync(new URL(`../../${file}`, import.meta.url), "utf8");
+    expect(code, file).toMatch(new RegExp(`(?:function\\*?|const) ${symbol}\\b`));
+  }
 });
 
 it("004.14 004.15 004.16 004.17 004.18 004.19 004.20 004.27 a queued message waits; one worker claims the thread, takes all that waits and sends it behind the history", async () => {
@@ -164,7 +189,8 @@ it("004.21 004.22 004.50 one commit keeps usage, events and draft, and another p
   expect(turn).toMatchObject({ status: "done", events: [{ status: "consumed" }], totals: { modelCalls: 1 } });
   expect(turn?.totals?.usage).toMatchObject({ cacheRead: expect.any(Number), cacheWrite: expect.any(Number) });
   expect((await on.waiting()).turn).toBe(turn?.id);
-  const later = await testRuntime(["At nine."], { agent: on.agent, store: on.store, parts: { tools: on.parts.tools } });
+  const { agents, tools } = on.parts;
+  const later = await testRuntime(["At nine."], { agent: on.agent, store: on.store, parts: { agents, tools } });
   await collect(
     later.runtime.use(MESSAGE_API).sendMessage(on.operator, {
       to: thread,
@@ -215,6 +241,8 @@ it("004.49 004.51 004.52 004.53 004.54 004.58 004.60 the fortnight of a small bu
   on.at("2026-11-24", "15:00");
   const call = await on.say("ida", "Ida wants to rent two bicycles.", { kind: "call-ended", line: "shop" });
   expect(readFrames(newest(call))).toMatchObject([{ kind: "call-ended", trust: "contact" }]);
+  expect(tailText(call)).toContain("A call has ended, and this is its summary.");
+  expect(tailText(monday)).not.toContain("A call has ended");
   await on.drafts.decideDraft(on.mia, draftId((await on.waiting()).id), { verdict: "discarded" });
   on.at("2026-11-24", "22:30");
   const night = await on.say("eve", "Are you there?", line);
@@ -297,6 +325,101 @@ it("004.49 004.51 004.52 004.53 004.54 004.58 004.60 the fortnight of a small bu
     const whose = ["new tyre", "my bicycle ready", "rent two"].filter((words) => said.includes(words));
     expect(whose.length).toBeLessThan(2);
   }
+  const problems = [];
+  for await (const one of on.store.verify(on.agent.org)) if (one.type === "problem") problems.push(one);
+  expect(problems).toEqual([]);
+});
+
+const WRONG = "A new tyre is 30 euros.";
+const RIGHT = "A new tyre is 35 euros.";
+const RULE = "Say that a new tyre is 35 euros.";
+const SIGNED = "\n\nAnn Miller, Corner Shop";
+
+/** A model that says what stands in its request, and as the aide does what the member asks for. */
+function weeks(
+  request: Request,
+): ReturnType<Extract<Parameters<typeof testRuntime>[0][number], (...all: never) => unknown>> {
+  const [all, system] = [JSON.stringify(request), systemText(request)];
+  if (system.includes("You keep the rules"))
+    return JSON.stringify({
+      body_markdown: `- ${RULE}`,
+      change_summary: "the price of a tyre",
+      folded_lesson_ids: [...new Set(all.match(/lsn_[0-9a-f]{12}/g) ?? [])],
+    });
+  if (!system.includes("You are the assistant of a member")) return all.includes(RULE) ? RIGHT : WRONG;
+  const said = messageText(request.messages.findLast(({ role }) => role === "user") ?? none());
+  if (request.messages.at(-1)?.role === "tool") return "Done.";
+  const [, draft] = /Send (drf_\w+)/.exec(said) ?? [];
+  const call = draft === undefined ? "do_draft_list" : "do_draft_approve";
+  return { parts: [{ call, id: "c1", input: { agent: "clerk", ...(draft !== undefined && { id: draft }) } }] };
+}
+
+it("004.13 004.29 004.30 004.41 004.42 004.44 004.65 the weeks after: what two drafts were changed to becomes a rule that is tried, approved and rolled back; a member's assistant beside it", async () => {
+  const on = await shop(Array.from({ length: 200 }, () => weeks));
+  const learning = on.runtime.use(LEARNING_API);
+  const asked = { line: "shop" } as const;
+  const correct = async (contact: string, text: string): Promise<void> => {
+    await on.say(contact, text, asked);
+    await on.drafts.decideDraft(on.mia, draftId((await on.waiting()).id), {
+      verdict: "edited",
+      text: `${RIGHT}${SIGNED}`,
+    });
+  };
+  // Two contacts, the same change: a lesson. The third conversation begins before anything became of it.
+  on.at("2026-12-07", "10:00");
+  await correct("eve", "What does a new tyre cost?");
+  await correct("max", "How much is a tyre?");
+  const running = await on.say("ida", "Do you have tyres?", asked);
+  await on.approve();
+  expect(await learning.lessons(on.operator, on.agent.name)).toMatchObject([{ kind: "edit", support: 2 }]);
+  // The digest: pending, with the report of what it was tried on; nothing follows it yet.
+  on.at("2026-12-08", "10:00");
+  const digest = await learning.digest(on.operator, on.agent.name);
+  expect(digest).toMatchObject({ outcome: "proposed", version: 1, report: { passed: true } });
+  expect(digest.report?.turns.length).toBeGreaterThan(0);
+  expect(tailText(await on.say("uwe", "Good morning", asked))).not.toContain(RULE);
+  await on.approve();
+  // Approved: new conversations follow it, running ones stay as they began, byte for byte.
+  const word = { n: 1, verdict: "approved", reason: untrusted("the price is right") } as const;
+  await learning.decideVersion(on.operator, on.agent.name, word);
+  const learned = (request: Request) => request.tail.filter(({ text }) => text.includes("tyre is 35"));
+  const still = await on.say("ida", "What does one cost?", asked);
+  expect(learned(still)).toEqual(learned(running));
+  expect(tailText(still)).not.toContain(RULE);
+  await on.approve();
+  const fresh = await on.say("lea", "What does a new tyre cost?", asked);
+  expect(tailText(fresh)).toContain(RULE);
+  expect((await on.waiting()).text).toBe(`${RIGHT}${SIGNED}`);
+  expect(fresh.prefix).toEqual(running.prefix);
+
+  // Ann asks her assistant what waits. Having read it, it sends nothing until she confirms; told at once, it does.
+  const ann = allow({ org: on.agent.org, id: actorId("member:ann"), role: "member" }, "post", "run", "read", "decide");
+  const tell = async (key: string, text: string): Promise<string> => {
+    const to = { agent: agentName("aide"), contact: contactId("ann"), channel: "chat", key };
+    const sent = await on.say("ann", text, { to }, ann);
+    return messagesText(sent);
+  };
+  expect(await tell("monday", "What waits for me?")).toContain(RIGHT);
+  await tell("tuesday", `Send ${(await on.waiting()).id}.`);
+  const [sent] = await on.drafts.newestDrafts(on.mia, { status: "approved", limit: 1 });
+  expect(sent).toMatchObject({ decided: { by: "member", byId: "member:ann", sent: `${RIGHT}${SIGNED}` } });
+
+  // What holds for all is kept in a block, and stands in no request that did not ask for it.
+  const area = { label: "BusinessFacts", name: "delivery-area" } as const;
+  const blocks = on.runtime.use(BLOCK_API);
+  await blocks.setBlock(on.operator, on.agent.name, area, {
+    text: "We deliver within 20 km.",
+    reason: untrusted("new"),
+  });
+  // Rolled back: new conversations begin without it, and those that began with it keep it.
+  await learning.rollBack(on.operator, on.agent.name, undefined, untrusted("the price changes"));
+  const without = await on.say("noa", "What does a new tyre cost?", asked);
+  expect(tailText(without)).not.toContain(RULE);
+  await on.approve();
+  expect(tailText(await on.say("lea", "And two?", asked))).toContain(RULE);
+  expect(without.prefix).toEqual(running.prefix);
+  expect(JSON.stringify(on.sent)).not.toContain("20 km");
+  expect(await learning.rates(on.operator, on.agent.name)).toMatchObject([{ version: 1 }, { version: 0, edited: 2 }]);
   const problems = [];
   for await (const one of on.store.verify(on.agent.org)) if (one.type === "problem") problems.push(one);
   expect(problems).toEqual([]);

@@ -1,5 +1,6 @@
 import { type ConfigInput as Config, declaring, readYaml } from "../../agents/index.ts";
 import * as assistant from "../../features/assistant/config.ts";
+import * as cases from "../../features/cases/config.ts";
 import * as deliveries from "../../features/deliveries/config.ts";
 import * as drafts from "../../features/drafts/config.ts";
 import * as fetch from "../../features/fetch/config.ts";
@@ -54,7 +55,8 @@ type LayerSources = typeof memories.SOURCES &
   typeof organization.SOURCES &
   typeof drafts.SOURCES &
   typeof learning.SOURCES &
-  typeof assistant.SOURCES;
+  typeof assistant.SOURCES &
+  typeof cases.SOURCES;
 
 /** The keys of agents that features bring, in the order of the configuration page. They are small, and read before anything runs. */
 export const AGENT_KEYS: AgentKeys = {
@@ -94,6 +96,7 @@ export const LAYER_SOURCES: LayerSources = {
   ...drafts.SOURCES,
   ...learning.SOURCES,
   ...assistant.SOURCES,
+  ...cases.SOURCES,
 };
 
 /** The contents of strata.yaml, as a program writes them. */

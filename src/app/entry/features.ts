@@ -38,6 +38,11 @@ export const FEATURES: readonly Listed<World>[] = [
     load: async () => (await import("../../features/calls/index.ts")).FEATURE,
   },
   {
+    name: "cases",
+    nouns: {},
+    load: async () => (await import("../../features/cases/index.ts")).FEATURE,
+  },
+  {
     name: "contacts",
     nouns: { contact: "erase everything stored about a contact" },
     load: async () => (await import("../../features/contacts/index.ts")).FEATURE,

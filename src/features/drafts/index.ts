@@ -52,6 +52,7 @@ import {
 import { DRAFT_STORE } from "./store.ts";
 import { discarded, draftsWait, sentAsIs, sentEdited, WORDING } from "./wording.ts";
 
+export { wayOf } from "./config.ts";
 export type { Draft } from "./decision-store.ts";
 export { DRAFT_STORE } from "./store.ts";
 

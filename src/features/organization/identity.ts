@@ -72,6 +72,10 @@ export function identityTexts(agent: Agent): ReadonlyMap<LayerId, LayerContent> 
   );
 }
 
+/** Whether the agent's business is open at that time; undefined where no hours are declared. */
+export const isOpenAt = ({ business }: Agent, at: number): boolean | undefined =>
+  business?.hours && openingAt(business.hours, business.timezone ?? "UTC", at).isOpen;
+
 /** Whether the business is open at that time, as a sentence for the tail: nothing where no hours are declared. */
 export function openingText({ hours, timezone = "UTC", afterHours }: StoredBusiness, at: number): string | undefined {
   if (hours === undefined) return undefined;

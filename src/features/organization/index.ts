@@ -194,7 +194,7 @@ const lines = operation({
         ),
 });
 
-export { identityTexts, lineNamed } from "./identity.ts";
+export { identityTexts, isOpenAt, lineNamed } from "./identity.ts";
 
 export const FEATURE: Feature = {
   name: "organization",
