@@ -62,7 +62,7 @@ export async function langGraphTurns(place: Place): Promise<TurnEngine> {
     .compile({ checkpointer: saver });
   const at = (thread: string) => ({ configurable: { thread_id: thread } });
   return {
-    name: isSynchronous ? "langgraph, synchronous" : "langgraph",
+    name: isSynchronous ? "langgraph, waits" : "langgraph",
     // As one state: by turns it would write the whole history a thousand times.
     fill: async (thread, exchanges) => {
       const messages = exchanges.flatMap((one): BaseMessage[] => [

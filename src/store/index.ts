@@ -31,6 +31,7 @@ export type {
   MemoryTopic,
   NewVectors,
   SavedMemory,
+  SeenMemories,
   TopicWish,
   VectorState,
   VectorStore,

@@ -8,6 +8,7 @@ import type {
   ModelRef,
   NewMemory,
   Scope,
+  TurnId,
 } from "../protocol/index.ts";
 import type { Position } from "./records.ts";
 
@@ -77,6 +78,13 @@ export interface MemoryTopic {
   readonly memories: readonly Memory[];
 }
 
+/** What needs no search, because it is seen anyway. */
+export interface SeenMemories {
+  /** All that was said and saved in these turns. */
+  readonly turns: readonly TurnId[];
+  readonly memories: readonly MemoryId[];
+}
+
 /** What a store keeps of memories, each in its scope. Messages become memories with the commit of their turn. */
 /** Which memories are listed. */
 export interface MemoryListing extends MemoryFilter {
@@ -96,6 +104,12 @@ export interface MemoryStore {
   saveMemories(scope: Scope, memories: readonly AddedMemory[]): Promise<readonly SavedMemory[]>;
   /** Best first; on ties the newest first. Any text is a valid query. Only memories of these scopes, each ranked by its own statistics. */
   searchMemories(scopes: readonly Scope[], query: MemoryQuery, before?: FoundBefore): Promise<readonly MemoryHit[]>;
+  /** At most so many memories of these scopes that a search could find, beside those that are seen; in no order. */
+  memoriesBeside(
+    scopes: readonly Scope[],
+    seen: SeenMemories,
+    most: number,
+  ): Promise<readonly (Memory & Pick<MemoryHit, "scope">)[]>;
   /** Newest first. Messages are included only if `filter.kinds` names them, superseded memories only with `superseded`. */
   memories(scope: Scope, limit: number, filter?: MemoryListing): Promise<readonly Memory[]>;
   /**

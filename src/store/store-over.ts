@@ -7,7 +7,7 @@ import { renameAgent } from "./agent/rename-agent.ts";
 import { activeTexts, textMoves, textPointers, textVersions } from "./agent/texts.ts";
 import type { AgentStore } from "./agent-store.ts";
 import { allWrites } from "./core-writes.ts";
-import { memories, memory, memoryStats, memoryTopics, savedMemories } from "./memory/memories.ts";
+import { memories, memoriesBeside, memory, memoryStats, memoryTopics, savedMemories } from "./memory/memories.ts";
 import { forgetMemory, saveMemories, saveMemory } from "./memory/save-memory.ts";
 import { openScopeReads } from "./memory/scope-reads.ts";
 import { searchMemories } from "./memory/search-memories.ts";
@@ -187,6 +187,7 @@ function memoryStore(
   return {
     saveMemory: writing(saveMemory),
     memories: reading(memories),
+    memoriesBeside: reading(memoriesBeside),
     memoryTopics: reading(memoryTopics),
     memory: reading(memory),
     forgetMemory: writing(forgetMemory),

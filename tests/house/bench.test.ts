@@ -153,7 +153,7 @@ it("the turns bench costs Strata's turns beside LangGraph's, on each database th
   // What a short turn asks of its database, on either, so that it does not grow unseen.
   for (const { engine, statements } of costs) if (engine === "strata") expect(statements).toBeLessThanOrEqual(85);
   const peers = {
-    sqlite: ["langgraph", "langgraph, synchronous"],
+    sqlite: ["langgraph", "langgraph, waits"],
     postgres: without === undefined ? ["langgraph"] : [],
   };
   const engines = Object.entries(peers).flatMap(([database, names]) =>

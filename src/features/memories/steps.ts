@@ -53,7 +53,7 @@ export function memorySources(store: MemoryReads, agent: Agent): LiveSources {
   return { recall: Object.assign(recalls, known), recent: Object.assign(recents, known) };
 }
 
-type MemoryReads = Pick<Store, "searchMemories" | "memory" | "memories" | "memoryStats">;
+type MemoryReads = Pick<Store, "searchMemories" | "memoriesBeside" | "memory" | "memories" | "memoryStats">;
 
 const mostShown = ({ source }: Layer): number =>
   source.kind === "recall" || source.kind === "recent" ? source.limit : 0;

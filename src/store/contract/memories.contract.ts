@@ -1,7 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Store } from "../store.ts";
-import { ANN, asking, NOW, newMemory, type OpenStore, problems, remembered, scopeOf } from "./sample.contract.ts";
+import {
+  ANN,
+  asking,
+  exchange,
+  NOW,
+  newMemory,
+  type OpenStore,
+  open,
+  problems,
+  remembered,
+  scopeOf,
+} from "./sample.contract.ts";
 
 async function holding(openStore: OpenStore, ...texts: readonly string[]): Promise<Store> {
   const store = await openStore();
@@ -51,6 +62,31 @@ export function memoryContract(openStore: OpenStore): void {
       expect(await contents(1)).toEqual([["Ann has milk", "Everybody has bread"], 1]);
       await store.saveMemory(ANN, newMemory(), remembered("Ann has tea"));
       expect(await contents(1)).toEqual([["Ann has milk", "Ann has tea", "Everybody has bread"], 0]);
+      await store.close();
+    });
+
+    it("tells what a search could find beside what is seen, of these scopes alone", async () => {
+      const store = await openStore();
+      const [own, others] = [{ ...ANN, contact: null }, scopeOf("bob")];
+      const ids = [newMemory(), newMemory(), newMemory(), newMemory()] as const;
+      await store.saveMemory(ANN, ids[0], remembered("Ann has tea"));
+      await store.saveMemory(ANN, ids[1], remembered("Ann has milk", { supersedes: ids[0] }));
+      await store.saveMemory(own, ids[2], remembered("Everybody has bread"));
+      await store.saveMemory(others, ids[3], remembered("Bob has wine"));
+      const beside = async (seen: Parameters<Store["memoriesBeside"]>[1], most = 9) =>
+        (await store.memoriesBeside([ANN, own], seen, most)).map(({ id, scope }) => [id, scope.contact]);
+      expect(await beside({ turns: [], memories: [] })).toEqual([
+        [ids[1], ANN.contact],
+        [ids[2], null],
+      ]);
+      expect(await beside({ turns: [], memories: [] }, 1)).toHaveLength(1);
+      expect(await beside({ turns: [], memories: [ids[1]] })).toEqual([[ids[2], null]]);
+      expect(await beside({ turns: [], memories: [ids[1], ids[2]] })).toEqual([]);
+      const thread = await open(store, ANN);
+      const { claim } = await exchange(store, thread, "Where is the key?");
+      const said = await store.memoriesBeside([ANN], { turns: [], memories: [ids[1]] }, 9);
+      expect(said.map(({ turn }) => turn)).toEqual([claim.turn, claim.turn]);
+      expect(await beside({ turns: [claim.turn], memories: [ids[1], ids[2]] })).toEqual([]);
       await store.close();
     });
 

@@ -1,6 +1,6 @@
 import { topicsOf } from "../../memory/index.ts";
 import { isValidAt, type Memory, type MemoryId, type Scope } from "../../protocol/index.ts";
-import type { MemoryListing, MemoryStats, MemoryTopic, TopicWish } from "../memory-store.ts";
+import type { MemoryHit, MemoryListing, MemoryStats, MemoryTopic, SeenMemories, TopicWish } from "../memory-store.ts";
 import { toMemory } from "../rows.ts";
 import { atMost } from "../statement.ts";
 import { inOrder, type Tx } from "../tx.ts";
@@ -78,6 +78,27 @@ export async function savedMemories(
   });
   return { saved: lists.flatMap(({ saved }) => saved), more: lists.reduce((sum, { more }) => sum + more, 0) };
 }
+
+/** Memories that a search could find, beside those that are seen anyway. */
+export async function memoriesBeside(
+  tx: Tx,
+  scopes: readonly Scope[],
+  { turns, memories: ids }: SeenMemories,
+  most: number,
+): Promise<readonly (Memory & Pick<MemoryHit, "scope">)[]> {
+  const seen = [JSON.stringify(ids), JSON.stringify(turns)];
+  const found: (Memory & Pick<MemoryHit, "scope">)[] = [];
+  const known = await memoryScopes(tx, scopes);
+  for (const [i, scope] of scopes.entries()) {
+    const [own, limit] = [known[i], atMost(most) - found.length];
+    if (own === undefined || limit <= 0) continue;
+    for (const row of await memoryRows(tx, own, BESIDE, ...seen, limit)) found.push({ ...toMemory(row), scope });
+  }
+  return found;
+}
+
+const BESIDE = `memory.first is not null and not (memory.id in (select value from json_each(?)))
+  and (memory.turn is null or not (memory.turn in (select value from json_each(?)))) limit ?`;
 
 async function mostSupported(tx: Tx, own: MemoryScope): Promise<readonly Memory[]> {
   const best = `${KEPT} and memory.superseded_by is null and memory.support > 1

@@ -11,6 +11,8 @@ import {
   eventId,
   type Layer,
   layerId,
+  type Memory,
+  memoryId,
   type NewEvent,
   orgId,
   type Source,
@@ -70,9 +72,21 @@ export const eventOf = (text: string, change: Partial<NewEvent> & Pick<NewEvent,
   ...change,
 });
 
+const UNSEEN: Memory = {
+  id: memoryId(`mem_${"z".repeat(26)}`),
+  kind: "fact",
+  content: untrusted("Something that no request shows"),
+  tags: [],
+  trust: "contact",
+  at: 0,
+  support: 1,
+};
+
 /** What features ask the store for their sources, where nothing was ever kept. */
 export const EMPTY_STORE: AskedStore = {
   searchMemories: async () => [],
+  // So that each search is asked for.
+  memoriesBeside: async (scopes) => scopes.slice(0, 1).map((scope) => ({ ...UNSEEN, scope })),
   memory: async () => undefined,
   memories: async () => [],
   memoryStats: async () => [],
@@ -80,7 +94,10 @@ export const EMPTY_STORE: AskedStore = {
   inboxCount: async () => 0,
 };
 
-export type AskedStore = Pick<Store, "searchMemories" | "memory" | "memories" | "memoryStats" | "inboxCount"> &
+export type AskedStore = Pick<
+  Store,
+  "searchMemories" | "memoriesBeside" | "memory" | "memories" | "memoryStats" | "inboxCount"
+> &
   Parameters<typeof logSources>[0];
 
 /** Gathers as a turn does, with what features fill live layers with. */

@@ -37,13 +37,9 @@ export function worthShowing(
   hits: readonly MemoryHit[],
   judged: readonly MemoryHit[],
 ): readonly MemoryHit[] {
-  const opens = (hit: MemoryHit): boolean =>
-    isSaid(hit) && hit.evidence >= ("vector" in hit.features ? Math.max(SAID, nearLeast(newest)) : SAID);
-  const fitsSaved = (hit: MemoryHit): boolean => !isSaid(hit) && hit.evidence >= SAVED;
-  const isOpen = judged.some(opens);
-  const most = Math.max(0, ...judged.filter(isSaid).map(({ evidence }) => evidence));
-  const said = isOpen ? hits.filter(isSaid) : [];
-  const saved = judged.some(fitsSaved) ? hits.filter(fitsSaved) : [];
+  const { forSaid, forSaved, most } = openedBy(newest, judged);
+  const said = forSaid ? hits.filter(isSaid) : [];
+  const saved = forSaved ? hits.filter(fitsSaved) : [];
   const over = new Set(holding(judged.filter(isStanding)).flatMap(({ before }) => before));
   const isLeft = (hit: MemoryHit): boolean => !over.has(hit) && (!isStanding(hit) || isWorded(hit));
   const fitting = [saved, said].map((list) => withoutBare(nearTheBest(withoutBare(byWords(list.filter(isLeft))))));
@@ -56,11 +52,27 @@ export function worthShowing(
   return Array.from({ length: longest }, (_, i) => lists.flatMap((list) => list[i] ?? [])).flat();
 }
 
+/** Whether anything can be shown of whatever else is found, where these hits are judged. */
+export function mayShow(newest: string, judged: readonly MemoryHit[]): boolean {
+  const { forSaid, forSaved, most } = openedBy(newest, judged);
+  return forSaid || forSaved || bearingOn(newest, judged, most).length > 0;
+}
+
+/** For what the gate is open, and what the best of what was said says of the message. */
+function openedBy(newest: string, judged: readonly MemoryHit[]) {
+  const least = nearLeast(newest);
+  const opens = (hit: MemoryHit): boolean =>
+    isSaid(hit) && hit.evidence >= ("vector" in hit.features ? Math.max(SAID, least) : SAID);
+  const most = Math.max(0, ...judged.filter(isSaid).map(({ evidence }) => evidence));
+  return { forSaid: judged.some(opens), forSaved: judged.some(fitsSaved), most };
+}
+
 /** How many of the asker's instructions, and of their preferences, are shown with a message to which they may apply. */
 const MOST_STANDING = 2;
 /** Of what the best says of a message: by less than that, a word they share is hardly about the same. */
 const SHARED = 0.4;
 
+const fitsSaved = (hit: MemoryHit): boolean => !isSaid(hit) && hit.evidence >= SAVED;
 const isWorded = ({ features }: MemoryHit): boolean => "turn" in features;
 const isStanding = ({ features }: MemoryHit): boolean => "rule" in features || "wishHelps" in features;
 

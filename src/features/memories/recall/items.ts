@@ -8,12 +8,11 @@ import {
   frozenIn,
   lowestTrust,
   type Memory,
-  type MemoryId,
   readFrames,
   type TranscriptMessage,
   untrusted,
 } from "../../../protocol/index.ts";
-import type { MemoryHit } from "../../../store/index.ts";
+import type { MemoryHit, SeenMemories } from "../../../store/index.ts";
 import type { GatherContext } from "../../../turn/sources/index.ts";
 
 /** Of a longer memory the passage that fits is shown, in characters. */
@@ -119,16 +118,23 @@ function line({ speaker, content }: RecalledMemory): string {
 
 const framed = ({ kind, trust, at, text, name }: ContentItem): string => frame({ kind, trust, at }, text, name);
 
+/** The turns and the frozen memories that stand in the request, this turn's own too. */
+export function standingIn({ epoch, frozen = frozenIn(epoch), turn }: GatherContext): SeenMemories {
+  const turns = [turn, ...(epoch?.transcript.map((one) => one.turn) ?? [])];
+  return { turns: [...new Set(turns)].filter((one) => one !== undefined && one !== null), memories: frozen };
+}
+
 /** Whether the model sees a memory anyway: it came with a turn that still stands, this one too, or stands at the start. */
-export function seenIn({ epoch, frozen: atStart, turn, events }: GatherContext): (memory: Memory) => boolean {
-  const turns = new Set(epoch?.transcript.map((one) => one.turn) ?? []);
+export function seenIn(context: GatherContext): (memory: Memory) => boolean {
+  const { epoch, events } = context;
+  const standing = standingIn(context);
+  const [turns, frozen] = [new Set(standing.turns), new Set(standing.memories)];
   const earlier = earlierTexts(epoch?.transcript ?? []);
   const own = new Set<string>(events.map(({ id }) => id));
-  const frozen = new Set<MemoryId>(atStart ?? frozenIn(epoch));
   return ({ id, turn: from, kind, content, sources = [] }) =>
     frozen.has(id) ||
     (kind === "message" && earlier.size > 0 && earlier.has(clean(content))) ||
-    (from !== undefined && (from === turn || turns.has(from))) ||
+    (from !== undefined && turns.has(from)) ||
     sources.some((source) => own.has(source));
 }
 

@@ -18,8 +18,8 @@ import {
 } from "../../../protocol/index.ts";
 import type { MemoryHit, Store } from "../../../store/index.ts";
 import type { GatherContext } from "../../../turn/sources/index.ts";
-import { SPEAKS_FOR_ITSELF, withoutOutdated, worthShowing } from "./gate.ts";
-import { asPassages, fill, happenedFor, itemsOf, type RecalledMemory, seenIn } from "./items.ts";
+import { mayShow, SPEAKS_FOR_ITSELF, withoutOutdated, worthShowing } from "./gate.ts";
+import { asPassages, fill, happenedFor, itemsOf, type RecalledMemory, seenIn, standingIn } from "./items.ts";
 import { isChatter, smallTalk } from "./small-talk.ts";
 
 /** How many hits are read: most may stand in the transcript already. */
@@ -29,7 +29,7 @@ const LOOKED_AT = 100;
 export const TOKENS = 600;
 
 type Recalling = GatherContext & {
-  readonly store: Pick<Store, "searchMemories" | "memory">;
+  readonly store: Pick<Store, "searchMemories" | "memoriesBeside" | "memory">;
   readonly signal: AbortSignal;
 };
 
@@ -41,7 +41,10 @@ export async function recall(agent: Agent, layer: Layer, limit: number, context:
   if (agent.recall === "tools" || agent.recall === "none")
     return empty(`recall is set to ${agent.recall} for this agent`);
   const query = recallQuery(context);
-  const idle = query.newest === "" ? "no message waits: there is nothing to search for" : smallTalk(query.newest);
+  const idle =
+    query.newest === ""
+      ? "no message waits: there is nothing to search for"
+      : (smallTalk(query.newest) ?? ((await isAnyUnseen(context)) ? undefined : ALL_SEEN));
   const { unseen, standing, judged } = idle === undefined ? await find(query, context) : NOTHING;
   const fitting = await withReplaced(query.newest, worthShowing(query.newest, unseen, judged), context);
   const since = savedSince(context, fitting);
@@ -54,6 +57,43 @@ export async function recall(agent: Agent, layer: Layer, limit: number, context:
     { because: "without room", items: left },
   ]);
 }
+
+const ALL_SEEN = "nothing was searched: the request shows all that could be found";
+
+/** So many memories are looked at, one portion after the other, to learn whether the model sees all of them anyway. */
+const PORTIONS = [8, 512];
+
+/** Whether a search could find anything that the model does not see anyway. A search would drop all of what it sees. */
+async function isAnyUnseen(context: Recalling): Promise<boolean> {
+  const { store } = context;
+  const [standing, isSeen] = [standingIn(context), seenIn(context)];
+  const scopes = scopesOf(context);
+  const known = lastUnseen(store);
+  const key = JSON.stringify(context.scope);
+  // What was not seen the last time is mostly not seen this time either.
+  const last = known.get(key);
+  const still = last && (await store.memory(last.scope, last.id));
+  if (still !== undefined && still.supersededBy === undefined && !isSeen(still)) return true;
+  known.delete(key);
+  for (const most of PORTIONS) {
+    const others = await store.memoriesBeside(scopes, standing, most);
+    const found = others.find((one) => !isSeen(one));
+    if (found !== undefined) {
+      known.set(key, found);
+      const [oldest] = known.keys();
+      if (known.size > MOST_UNSEEN && oldest !== undefined) known.delete(oldest);
+      return true;
+    }
+    if (others.length < most) return false;
+  }
+  return true;
+}
+
+/** By the contact's scope, a memory that no request showed when it was last asked for. */
+const lastUnseen = cachePerStore<Pick<MemoryHit, "id" | "scope">>();
+const MOST_UNSEEN = 1_000;
+
+const scopesOf = ({ scope }: Pick<Recalling, "scope">): readonly Scope[] => [scope, { ...scope, contact: null }];
 
 /** Behind what replaced another memory that one, where the message asks about the change. */
 async function withReplaced(
@@ -96,8 +136,8 @@ function savedSince(context: Recalling, found: readonly MemoryHit[]): readonly R
 
 /** Searches for what was written; where that says too little by itself, for what was written before it as well. */
 async function find(query: RecallQuery, context: Recalling): Promise<RecallResult> {
-  const { scope, store, signal, at } = context;
-  const scopes: readonly Scope[] = [scope, { ...scope, contact: null }];
+  const { store, signal, at } = context;
+  const scopes = scopesOf(context);
   const isSeen = seenIn(context);
   const happened = happenedFor(context);
   const search = async (withEarlier: boolean): Promise<RecallResult> => {
@@ -113,6 +153,8 @@ async function find(query: RecallQuery, context: Recalling): Promise<RecallResul
   };
   const alone = await search(false);
   if (query.earlier.length === 0 || mostOf(alone.unseen) >= SPEAKS_FOR_ITSELF) return alone;
+  // Only what fits this message alone opens the gate: whatever else was found, nothing would be shown.
+  if (!mayShow(query.newest, alone.unseen)) return alone;
   return { ...(await search(true)), judged: alone.unseen };
 }
 
@@ -199,7 +241,7 @@ function earlierOf(epoch: Epoch | undefined): readonly string[] {
 /** Searches that are kept: a turn that is run again, or composed and then sent, asks the same. */
 const MOST = 64;
 
-const kept = new WeakMap<object, Map<string, readonly MemoryHit[]>>();
+const searched = cachePerStore<readonly MemoryHit[]>();
 
 /** Searches, or gives what the same search gave before, as long as nothing in its scopes has changed. */
 async function searchOnce(
@@ -209,7 +251,7 @@ async function searchOnce(
 ): Promise<readonly MemoryHit[]> {
   const { signal, ...asked } = query;
   signal?.throwIfAborted();
-  const known = cacheOf(store);
+  const known = searched(store);
   let key = "";
   const found = await store.searchMemories(scopes, query, (revisions) => {
     key = JSON.stringify([scopes, revisions, asked]);
@@ -221,8 +263,12 @@ async function searchOnce(
   return found;
 }
 
-function cacheOf(store: object): Map<string, readonly MemoryHit[]> {
-  const known = kept.get(store) ?? new Map<string, readonly MemoryHit[]>();
-  kept.set(store, known);
-  return known;
+/** A map of its own for each store. */
+function cachePerStore<V>(): (store: object) => Map<string, V> {
+  const all = new WeakMap<object, Map<string, V>>();
+  return (store) => {
+    const known = all.get(store) ?? new Map<string, V>();
+    all.set(store, known);
+    return known;
+  };
 }
