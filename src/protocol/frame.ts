@@ -168,6 +168,15 @@ export function layerHeading(layer: { readonly rank: number; readonly id: string
  */
 export const readFrames = (text: string, above?: FramedAbove): ReadFrame[] => [...readOn(text, above).frames];
 
+/** The frames of a part of a message by itself, which never changes: each is read once. */
+export function framesOf(part: { readonly text: string }): readonly ReadFrame[] {
+  const frames = known.get(part) ?? readFrames(part.text);
+  known.set(part, frames);
+  return frames;
+}
+
+const known = new WeakMap<object, readonly ReadFrame[]>();
+
 /** What the last event's frame of a text said, with what it left to the frames above it. */
 export const framedAbove = (text: string, above?: FramedAbove): FramedAbove => readOn(text, above).above;
 

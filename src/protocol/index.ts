@@ -75,6 +75,7 @@ export {
   type FrameHeader,
   type FrameKind,
   framedAbove,
+  framesOf,
   hasEarlier,
   isoSecond,
   layerHeading,

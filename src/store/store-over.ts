@@ -34,12 +34,14 @@ import {
 import { rebuild } from "./record/rebuild.ts";
 import { agents, organizations, spent, usage } from "./record/reports.ts";
 import { verify } from "./record/verify.ts";
+import type { ClaimRequest } from "./records.ts";
 import { plain } from "./statement.ts";
 import type { Store } from "./store.ts";
 import { answerOverdue, nextOverdue } from "./threads/answers.ts";
 import { openBatch, waitingThreads } from "./threads/batches.ts";
 import { isDue, openAndReceive, pending, receive, untaken } from "./threads/events.ts";
 import { currentEpoch } from "./threads/fork.ts";
+import { type KnownEpochs, openKnownEpochs } from "./threads/known-epochs.ts";
 import { calledThreads, callLeftOpen, callsAtEnd, cancelCalls, dueRuns } from "./threads/open-calls.ts";
 import {
   agentVersion,
@@ -89,11 +91,12 @@ const whileHere = (database: Database): Database => ({
 export function storeOver(opened: Database): Store {
   const database = withLastFailure(whileHere(opened));
   const binding = bindingOf(database);
+  const epochs = openKnownEpochs();
   return {
-    ...turnStore(binding),
+    ...turnStore(binding, epochs),
     ...memoryStore(database, binding),
     ...agentStore(binding),
-    ...recordStore(database, binding),
+    ...recordStore(database, binding, epochs),
     writes: allWrites(database.parts),
     part: (of) => {
       checkOpened(database, of);
@@ -130,7 +133,7 @@ function bindingOf({ read, write, failure }: Database): OwnBinding {
   };
 }
 
-function turnStore({ reading, writing }: OwnBinding) {
+function turnStore({ reading, writing }: OwnBinding, epochs: KnownEpochs) {
   return {
     saveAgentVersion: writing(saveAgentVersion),
     agentVersion: reading(agentVersion),
@@ -159,7 +162,9 @@ function turnStore({ reading, writing }: OwnBinding) {
     cancelCalls: writing(cancelCalls),
     answerOverdue: writing(answerOverdue),
     nextOverdue: reading(nextOverdue),
-    claim: writing(claim),
+    claim: writing((tx: Tx, scope: ContactScope, id: ThreadId, request: ClaimRequest) =>
+      claim(tx, scope, id, { ...request, known: epochs }),
+    ),
     askStop: writing(askStop),
     stopAsked: reading(stopAsked),
     leases: reading(leases),
@@ -175,7 +180,7 @@ function turnStore({ reading, writing }: OwnBinding) {
     sent: reading(sent),
     starts: reading(starts),
     rebuild: reading(rebuild),
-    epoch: reading(currentEpoch),
+    epoch: reading((tx: Tx, scope: ContactScope, id: ThreadId) => currentEpoch(tx, scope, id, epochs)),
   };
 }
 
@@ -232,7 +237,7 @@ function agentStore({ reading, writing }: OwnBinding): AgentStore & Pick<Store, 
   };
 }
 
-function recordStore(database: Database, { reading, apart }: OwnBinding) {
+function recordStore(database: Database, { reading, apart }: OwnBinding, epochs: KnownEpochs) {
   return {
     usage: reading(usage),
     spent: reading(spent),
@@ -246,6 +251,7 @@ function recordStore(database: Database, { reading, apart }: OwnBinding) {
     head: reading(head),
     eraseContact: apart(async (...given: Parameters<Store["eraseContact"]>) => {
       const erased = await database.write((tx) => eraseContact(tx, ...given));
+      epochs.forget(given[0]);
       if (erased) await database.flush();
       return erased;
     }),

@@ -33,6 +33,7 @@ async function shop(folder: string, embedder: string, url = "http://127.0.0.1:1/
           { id: "recall", rank: 60, source: "recall" },
         ],
         tools: ["memory_save", "memory_search"],
+        recall: "search",
         budgets: { source },
       },
     },

@@ -1,4 +1,6 @@
-import type { ContactScope, Epoch, ThreadId } from "../../protocol/index.ts";
+import type { ContactScope, Digest, Epoch, ThreadId } from "../../protocol/index.ts";
+import { rolled } from "../digests.ts";
+import { textOf } from "../record/pieces.ts";
 import type { WithText } from "../rows.ts";
 import { fixed, insert, ONE, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
@@ -8,11 +10,14 @@ import {
   lastEpoch,
   messagesOf,
   type Settling,
+  type TranscriptEnd,
   toEpoch,
+  toTranscript,
   transcriptEnd,
 } from "../turns/epochs.ts";
 import { findTurn } from "../turns/turns.ts";
 import type { Tx } from "../tx.ts";
+import type { KnownEpoch, KnownEpochs } from "./known-epochs.ts";
 import { findThread } from "./threads.ts";
 
 /**
@@ -20,19 +25,61 @@ import { findThread } from "./threads.ts";
  * stores it as the fork's first epoch, so that the turn's link covers it like any other.
  */
 
-/** The newest epoch with its whole transcript; for a fork without a turn, its parent's. */
-export async function currentEpoch(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<Epoch | undefined> {
+/** The newest epoch with its whole transcript; for a fork without a turn, its parent's. Of one that is known, only what came since is read. */
+export async function currentEpoch(
+  tx: Tx,
+  scope: ContactScope,
+  thread: ThreadId,
+  known?: KnownEpochs,
+): Promise<Epoch | undefined> {
   const row = await tx.first(newestEpoch({ ...owner(scope), thread }));
   if (row) {
-    const { version, wire } = row;
-    const messages = await messagesOf(tx, scope, thread, { epoch: row.n, count: Number.MAX_SAFE_INTEGER });
-    return { ...(await toEpoch(tx, row, messages)), ...(version !== null && { openedFor: { version, wire } }) };
+    const { version, wire, position, rolling, blank, ...own } = row;
+    const end = { epoch: own.n, position: position === null ? 0 : position + 1, rolling };
+    const before = blank === null ? known?.get(scope, thread) : undefined;
+    const read = (before && (await continued(tx, before, own, end))) ?? (await readWhole(tx, own, end));
+    known?.put(scope, thread, read);
+    return { ...read.epoch, ...(version !== null && { openedFor: { version, wire } }) };
   }
   const from = await forkedFrom(tx, scope, thread);
   return from && { ...(await toEpoch(tx, from.epoch, from.messages)), ...(await openedFor(tx, from.epoch)), n: 1 };
 }
 
-/** The newest epoch, with the version and the model of the turn that opened it. */
+async function readWhole(tx: Tx, row: Row<"epoch">, end: TranscriptEnd): Promise<KnownEpoch> {
+  const messages = await messagesOf(tx, row, row.thread, { epoch: row.n, count: Number.MAX_SAFE_INTEGER });
+  const epoch = await toEpoch(tx, row, messages);
+  const prefix = epoch.prefix.system.reduce((sum, { text }) => sum + text.length, 0);
+  return { row, epoch, end, characters: prefix + lengthOf(messages) };
+}
+
+/** What is known, and what came since; undefined where the record has something else than that by now. */
+async function continued(
+  tx: Tx,
+  { row, epoch, end: before, characters }: KnownEpoch,
+  now: Row<"epoch">,
+  end: TranscriptEnd,
+): Promise<KnownEpoch | undefined> {
+  if (JSON.stringify(row) !== JSON.stringify(now) || before.position > end.position) return undefined;
+  const isSame = before.position === end.position;
+  const upTo = { epoch: now.n, count: end.position, from: before.position };
+  const messages = isSame ? [] : await messagesOf(tx, now, now.thread, upTo);
+  const rolling = messages.reduce(
+    (rolling: Digest | null, { piece, trust, tokens, came_with }) =>
+      rolled(rolling, { piece, trust, tokens, came_with }),
+    before.rolling,
+  );
+  if (rolling !== end.rolling) return undefined;
+  const transcript = [...epoch.transcript, ...toTranscript(messages, now.n)];
+  return { row, epoch: { ...epoch, transcript }, end, characters: characters + lengthOf(messages) };
+}
+
+const lengthOf = (messages: readonly { readonly text: string | null }[]): number =>
+  messages.reduce((sum, { text }) => sum + (text?.length ?? 0), 0);
+
+/**
+ * The newest epoch, with the version and the model of the turn that opened it, the last of its messages, and one whose text is gone, if
+ * there is any.
+ */
 const newestEpoch = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
   query
     .selectFrom("epoch")
@@ -44,7 +91,21 @@ const newestEpoch = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
         .whereRef("turn.agent", "=", "epoch.agent")
         .whereRef("turn.contact", "=", "epoch.contact")
         .whereRef("turn.id", "=", "epoch.turn");
-      return [opener.select("turn.version").as("version"), opener.select("turn.wire").as("wire")];
+      const own = eb
+        .selectFrom("message")
+        .whereRef("message.org", "=", "epoch.org")
+        .whereRef("message.agent", "=", "epoch.agent")
+        .whereRef("message.contact", "=", "epoch.contact")
+        .whereRef("message.thread", "=", "epoch.thread")
+        .whereRef("message.epoch", "=", "epoch.n");
+      const last = own.orderBy("message.position", "desc").limit(ONE);
+      return [
+        opener.select("turn.version").as("version"),
+        opener.select("turn.wire").as("wire"),
+        last.select("message.position").as("position"),
+        last.select("message.rolling").as("rolling"),
+        own.select("message.position").where(textOf("message"), "is", null).limit(ONE).as("blank"),
+      ];
     })
     .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
     .orderBy("n", "desc")

@@ -18,6 +18,7 @@ import { type AnswerTimes, answerCaller, platformAnswer } from "../threads/answe
 import { batchMemberOf, members, noteBatchMember } from "../threads/batch-members.ts";
 import { isDue, untaken, untakenAnswers } from "../threads/events.ts";
 import { currentEpoch } from "../threads/fork.ts";
+import type { KnownEpochs } from "../threads/known-epochs.ts";
 import { callsToAnswer, UNTAKEN } from "../threads/open-calls.ts";
 import { isInRun, isWaiting, lease, openRow, pinned } from "../threads/threads.ts";
 import { inOrder, type Tx } from "../tx.ts";
@@ -25,8 +26,11 @@ import { TAKEN_BACK } from "../wording.ts";
 import { stopTurn } from "./settle.ts";
 import { foundTurn, runningTurn } from "./turns.ts";
 
+/** What a claim is asked for, and what is known of the thread's epochs. */
+type Claiming = ClaimRequest & { readonly known?: KnownEpochs };
+
 /** Takes the thread for one worker, with all that waits on it. */
-export async function claim(tx: Tx, scope: ContactScope, id: ThreadId, request: ClaimRequest): Promise<Claimed> {
+export async function claim(tx: Tx, scope: ContactScope, id: ThreadId, request: Claiming): Promise<Claimed> {
   const row = await openRow(tx, scope, id);
   const held = lease(row, request);
   if (held) return { state: "busy", ...held };
@@ -39,18 +43,18 @@ export async function claim(tx: Tx, scope: ContactScope, id: ThreadId, request: 
 async function isElsewhere(
   tx: Tx,
   row: Row<"thread">,
-  { version = row.version, seen }: ClaimRequest,
+  { version = row.version, seen, known }: Claiming,
 ): Promise<boolean> {
   if (version === row.version) return false;
   if (seen !== undefined && seen !== row.version) return true;
   // A run keeps the version that it began with.
   if (await isInRun(tx, row)) return true;
-  const epoch = await currentEpoch(tx, toThread(row).scope, row.id);
+  const epoch = await currentEpoch(tx, toThread(row).scope, row.id, known);
   return epoch !== undefined && epoch.reason !== "alone";
 }
 
 /** A sender's thread by itself: not while a turn of several was interrupted over it, for what that did outside is journaled there. */
-async function claimAlone(tx: Tx, row: Row<"thread">, request: ClaimRequest): Promise<Claim | undefined> {
+async function claimAlone(tx: Tx, row: Row<"thread">, request: Claiming): Promise<Claim | undefined> {
   const running = await runningOn(tx, row);
   const batchMembers = running && (await batchMemberOf(tx, row, running.id));
   if (
@@ -67,7 +71,7 @@ async function claimAlone(tx: Tx, row: Row<"thread">, request: ClaimRequest): Pr
 async function claimWaiting(
   tx: Tx,
   row: Row<"thread">,
-  request: ClaimRequest,
+  request: Claiming,
   running: Running,
 ): Promise<Claim | undefined> {
   const open = await callsToAnswer(tx, row);
@@ -154,7 +158,7 @@ const runningOn = (tx: Tx, row: Row<"thread">): Promise<Running> =>
   tx.first(runningTurn({ ...owner(row), thread: row.id }));
 
 /** All that waits of the senders of the batch whom nobody else holds; each sender's messages as a turn of their own. */
-async function claimBatch(tx: Tx, row: Row<"thread">, request: ClaimRequest): Promise<Claim | undefined> {
+async function claimBatch(tx: Tx, row: Row<"thread">, request: Claiming): Promise<Claim | undefined> {
   const batchMembers = (
     await inOrder(await members(tx, row), async (member) => {
       // One that was left open alone since waits for its own next turn.
@@ -179,15 +183,15 @@ async function claimBatch(tx: Tx, row: Row<"thread">, request: ClaimRequest): Pr
 
 async function take(
   tx: Tx,
-  known: Row<"thread">,
-  request: ClaimRequest,
+  found: Row<"thread">,
+  request: Claiming,
   begin: Begin,
 ): Promise<Omit<Claim, "events" | "open">> {
-  const row = await pinned(tx, known, request.version);
+  const row = await pinned(tx, found, request.version);
   const { turn, attempt } = await takeUp(tx, row, request, begin);
   const fence = row.fence + 1;
   await setLease(tx, row, { fence, holder: request.holder, lease_until: request.until });
-  const epoch = await currentEpoch(tx, toThread(row).scope, row.id);
+  const epoch = await currentEpoch(tx, toThread(row).scope, row.id, request.known);
   return { thread: toThread(row), turn, attempt, fence, holder: request.holder, epoch };
 }
 

@@ -226,11 +226,15 @@ export async function toEpoch(
     cut,
     ...(await readPrefix(tx, row)),
     mode,
-    transcript: messages.map((message) =>
-      toTranscriptMessage(message, present(message.text, `message ${message.position} of epoch ${n}`)),
-    ),
+    transcript: toTranscript(messages, n),
   };
 }
+
+/** The rows of an epoch's messages as its transcript has them. @throws StrataError `record_broken` where a text was erased */
+export const toTranscript = (messages: readonly WithText<Row<"message">>[], n: number): readonly TranscriptMessage[] =>
+  messages.map((message) =>
+    toTranscriptMessage(message, present(message.text, `message ${message.position} of epoch ${n}`)),
+  );
 
 async function readPrefix(
   tx: Tx,

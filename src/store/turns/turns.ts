@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import {
   type AgentName,
   type ContactScope,
+  type Digest,
   isBatch,
   isKept,
   type OrgId,
@@ -131,16 +132,28 @@ export async function sent(tx: Tx, scope: ContactScope, thread: ThreadId): Promi
     scope.org,
     rows.flatMap(({ marks: breakpoints, parameters }) => [breakpoints, parameters]),
   );
+  // Most repeat one of few texts.
+  const breakpointsOf = readOnce(textOf, toBreakpoints);
+  const parametersOf = readOnce(textOf, toParameters);
   return rows.reverse().map(({ wire, status, epoch, base, own, marks: breakpoints, parameters, at }) => ({
     wire: wire ?? "",
     kept: isKept({ status }),
     epoch,
     base,
     own,
-    breakpoints: toBreakpoints(textOf(breakpoints)),
-    parameters: toParameters(textOf(parameters)),
+    breakpoints: breakpointsOf(breakpoints),
+    parameters: parametersOf(parameters),
     at,
   }));
+}
+
+function readOnce<T>(textOf: (digest: Digest) => string, read: (text: string) => T): (digest: Digest) => T {
+  const known = new Map<Digest, T>();
+  return (digest) => {
+    const found = known.get(digest) ?? read(textOf(digest));
+    known.set(digest, found);
+    return found;
+  };
 }
 
 type Answered = Pick<Row<"turn">, "wire" | "status"> &

@@ -93,10 +93,13 @@ function earlierRequests({ setup, past, requests }: Underway, { epoch }: Compila
     common ??= past.prefix && blocksInCommon(past.prefix, epoch.prefix);
     return common === undefined ? {} : { blocks: common };
   };
+  let commonStart: number | undefined;
   const startInCommon = (): number => {
+    if (commonStart !== undefined) return commonStart;
     const [was, is] = [past.start?.messages ?? [], startOf(epoch)].map((all) => all.map((one) => JSON.stringify(one)));
     const differs = is?.findIndex((one, i) => one !== was?.[i]) ?? 0;
-    return differs < 0 ? (is?.length ?? 0) : differs;
+    commonStart = differs < 0 ? (is?.length ?? 0) : differs;
+    return commonStart;
   };
   return [...stored, ...own].map(({ at, breakpoints, kept, parameters, ...sent }) => {
     const reasoning = parameters.reasoning && { reasoning: parameters.reasoning };

@@ -2,10 +2,10 @@ import type { Compilation } from "../../compiler/index.ts";
 import { findSecrets, REMOVED } from "../../guard/index.ts";
 import {
   type EventId,
+  framesOf,
   isMedia,
   type OutboxId,
   partText,
-  readFrames,
   type StoredEvent,
   saidInPart,
 } from "../../protocol/index.ts";
@@ -54,12 +54,12 @@ function shownAsMemory({ parts: { tools }, sent }: SentTexts): readonly string[]
   const { epoch, own, tail } = sent;
   const messages = [...epoch.transcript, ...own].map(({ message }) => message);
   const texts = messages.flatMap((message) =>
-    message.role === "user" ? message.parts.flatMap((part) => (part.type === "text" ? [part.text] : [])) : [],
+    message.role === "user" ? message.parts.flatMap((part) => (part.type === "text" ? [part] : [])) : [],
   );
   const found = messages.flatMap((message) =>
     message.role === "tool" ? message.parts.filter(({ tool }) => tools.get(tool)?.returnsMemories) : [],
   );
-  const frames = [...texts, ...tail.map(({ text }) => text)].flatMap((text) => readFrames(text));
+  const frames = [...texts, ...tail].flatMap(framesOf);
   return [...frames.filter(({ kind }) => kind === "memory"), ...found].map(({ text }) => text);
 }
 

@@ -5,10 +5,10 @@ import { passageOf } from "../../../memory/index.ts";
 import {
   type ContentItem,
   type CountTokens,
+  framesOf,
   frozenIn,
   lowestTrust,
   type Memory,
-  readFrames,
   type TranscriptMessage,
   untrusted,
 } from "../../../protocol/index.ts";
@@ -143,7 +143,7 @@ function earlierTexts(transcript: readonly TranscriptMessage[]): ReadonlySet<str
   const frames = transcript
     .filter(isEarlier)
     .flatMap(({ message }) => (message.role === "user" ? message.parts : []))
-    .flatMap((part) => (part.type === "text" ? readFrames(part.text) : []));
+    .flatMap((part) => (part.type === "text" ? framesOf(part) : []));
   return new Set(frames.flatMap(({ text, messages }) => messages?.map((one) => one.text) ?? [text]));
 }
 

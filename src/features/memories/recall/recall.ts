@@ -4,13 +4,13 @@ import { asksChange } from "../../../memory/index.ts";
 import {
   type Agent,
   type Epoch,
+  framesOf,
   frozenIn,
   isValidAt,
   type Layer,
   type LayerContent,
   type LeftOut,
   type MemoryQuery,
-  readFrames,
   type Scope,
   type StoredEvent,
   saidInPart,
@@ -230,7 +230,7 @@ function earlierOf(epoch: Epoch | undefined): readonly string[] {
   const found: string[] = [];
   for (const { message, turn } of epoch?.transcript.toReversed() ?? []) {
     if (turn === null || message.role !== "user") continue;
-    const frames = message.parts.flatMap((part) => (part.type === "text" ? readFrames(part.text) : []));
+    const frames = message.parts.flatMap((part) => (part.type === "text" ? framesOf(part) : []));
     for (const { kind, text } of frames.toReversed()) {
       if (kind === "message" && text.trim() !== "" && found.push(text) === EARLIER) return found;
     }

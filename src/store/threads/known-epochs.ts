@@ -1,0 +1,67 @@
+import type { ContactScope, Epoch, ThreadId } from "../../protocol/index.ts";
+import type { Row } from "../tables.ts";
+import type { TranscriptEnd } from "../turns/epochs.ts";
+
+/** An epoch as it was read last. */
+export interface KnownEpoch {
+  readonly row: Row<"epoch">;
+  readonly epoch: Epoch;
+  /** The rolling digest there covers each message, with its text. */
+  readonly end: TranscriptEnd;
+  /** How long its texts are. */
+  readonly characters: number;
+}
+
+/**
+ * Running epochs, so that a turn reads only the messages that came since the thread's last one. They hold nothing that the record does not:
+ * whoever takes one compares it with the record first (`currentEpoch`), for another program may have written since.
+ */
+export interface KnownEpochs {
+  get(scope: ContactScope, thread: ThreadId): KnownEpoch | undefined;
+  put(scope: ContactScope, thread: ThreadId, known: KnownEpoch): void;
+  /** Forgets a contact's, whose texts are gone. */
+  forget(scope: ContactScope): void;
+}
+
+/** Characters of all that are kept together, some 64 megabytes; those that were asked for longest ago go first. */
+const MOST = 2 ** 24;
+/** What each message takes beside its text. */
+const MESSAGE = 400;
+
+export function openKnownEpochs(most = MOST): KnownEpochs {
+  const known = new Map<string, KnownEpoch>();
+  let characters = 0;
+  const contactKey = ({ org, agent, contact }: ContactScope): string => JSON.stringify([org, agent, contact]);
+  const keyOf = (scope: ContactScope, thread: ThreadId): string => `${contactKey(scope)} ${thread}`;
+  const remove = (key: string): void => {
+    characters -= sizeOf(known.get(key));
+    known.delete(key);
+  };
+  return {
+    get: (scope, thread) => {
+      const key = keyOf(scope, thread);
+      const found = known.get(key);
+      if (found === undefined) return undefined;
+      known.delete(key);
+      known.set(key, found);
+      return found;
+    },
+    put: (scope, thread, one) => {
+      const key = keyOf(scope, thread);
+      remove(key);
+      known.set(key, one);
+      characters += sizeOf(one);
+      for (const oldest of known.keys()) {
+        if (characters <= most) break;
+        remove(oldest);
+      }
+    },
+    forget: (scope) => {
+      const own = `${contactKey(scope)} `;
+      for (const key of [...known.keys()]) if (key.startsWith(own)) remove(key);
+    },
+  };
+}
+
+const sizeOf = (one: KnownEpoch | undefined): number =>
+  one === undefined ? 0 : one.characters + MESSAGE * (one.epoch.transcript.length + 1);
