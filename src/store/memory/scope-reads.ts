@@ -15,29 +15,39 @@ export interface ScopeReads {
   few?: { readonly index: LexicalIndex; readonly seen: ReadonlyMap<number, PlaceOf> };
   /** By the row. */
   readonly memories: Map<number, Memory>;
+  /** Names that stand in messages. */
+  readonly names: string;
 }
 
 /** So many scopes are remembered, with so many memories each. */
-const MOST_SCOPES = 8;
+const MOST_SCOPES = 32;
 const MOST_MEMORIES = 256;
+/** Characters of a memory that is remembered. */
+const LONGEST = 4_000;
 
 /**
- * Remembers what searches read, so that the second search of a turn reads only what the first did not. Every write of memories makes
- * a new revision of their scope, and no revision comes twice: what was read at another one is not used.
+ * Remembers what searches read, so that another search reads only what these did not. Every write of memories makes a new revision of
+ * their scope, and no revision comes twice: of what was read at another one, only messages are used, which stay as they are until they are
+ * no longer found.
  */
-export function openScopeReads(): (own: Pick<MemoryScope, "number" | "revision">) => ScopeReads {
+export function openScopeReads(): (own: Omit<MemoryScope, "org">) => ScopeReads {
   const known = new Map<number, ScopeReads>();
-  return ({ number, revision }) => {
+  return ({ number, revision, agent, contact }) => {
+    const names = JSON.stringify([agent, contact]);
     const before = known.get(number);
-    if (before?.revision === revision && before.memories.size <= MOST_MEMORIES) return before;
+    if (before?.revision === revision) return before;
     known.delete(number);
     const [oldest] = known.keys();
     if (known.size >= MOST_SCOPES && oldest !== undefined) known.delete(oldest);
-    const reads: ScopeReads = { revision, memories: new Map() };
+    const messages = before?.names === names ? [...before.memories].filter(([, one]) => isMessage(one)) : [];
+    const reads: ScopeReads = { revision, memories: new Map(messages), names };
     known.set(number, reads);
     return reads;
   };
 }
+
+/** What a turn said. An imported message may be merged with another. */
+const isMessage = ({ kind, turn }: Memory): boolean => kind === "message" && turn !== undefined;
 
 /** A scope in the snapshot in which it is searched. */
 export interface Opened {
@@ -83,14 +93,32 @@ async function readFew(tx: Tx, own: MemoryScope): Promise<Required<ScopeReads>["
 const ALL = `select unit.id, unit.session, unit.speaker, unit.flags, unit.terms, memory.id as memory, memory.row, memory.at,
     memory.units as parts from unit join memory on memory.row = unit.memory where unit.id >= ? and unit.id < ? order by unit.id`;
 
-/** Memories by their rows, in the snapshot of the ranking: what another search read at this revision is not read again. */
-export async function firstTexts(
+/** A memory, and the row where its place says that it is. */
+export interface MemoryAt {
+  readonly id: MemoryId;
+  readonly row: number;
+}
+
+/** Memories by their rows: what another search read is not read again. A row that is free again may be another memory's. */
+export async function readTexts(
   tx: Tx,
-  { own, reads: { memories } }: Opened,
-  rows: readonly number[],
+  { own, reads: { memories } }: Pick<Opened, "own" | "reads">,
+  wanted: readonly MemoryAt[],
 ): Promise<ReadonlyMap<MemoryId, Memory>> {
-  const left = rows.filter((row) => !memories.has(row));
-  if (left.length > 0) for (const row of await memoriesIn(tx, own, left)) memories.set(row.row, toMemory(row));
-  const known = rows.flatMap((row) => memories.get(row) ?? []);
-  return new Map(known.map((memory) => [memory.id, memory]));
+  const found = new Map<number, Memory>();
+  const left: number[] = [];
+  for (const { row, id } of wanted) {
+    const known = memories.get(row);
+    if (known?.id === id) found.set(row, known);
+    else left.push(row);
+    memories.delete(row);
+  }
+  if (left.length > 0) for (const row of await memoriesIn(tx, own, left)) found.set(row.row, toMemory(row));
+  for (const [row, memory] of found) if (memory.content.length <= LONGEST) memories.set(row, memory);
+  // Those that were asked for longest ago go first.
+  for (const row of memories.keys()) {
+    if (memories.size <= MOST_MEMORIES) break;
+    memories.delete(row);
+  }
+  return new Map(wanted.flatMap(({ row }) => found.get(row) ?? []).map((memory) => [memory.id, memory]));
 }

@@ -2,13 +2,12 @@ import { setImmediate } from "node:timers/promises";
 import { fuse, type LexicalIndex, listIndex, type Nearby, type Ranked, search, speaks } from "../../memory/index.ts";
 import { isValidAt, type Memory, type MemoryId, type MemoryQuery, type Scope } from "../../protocol/index.ts";
 import type { FoundBefore, MemoryHit } from "../memory-store.ts";
-import { toMemory } from "../rows.ts";
 import { atMost, plain } from "../statement.ts";
 import { inOrder, type Transactions, type Tx } from "../tx.ts";
 import { type PlaceOf, type Sieve, scopeIndex } from "./lexical-index.ts";
-import { conditionOf, isOfKept, KEPT, memoriesIn } from "./memory-rows.ts";
+import { conditionOf, isOfKept, KEPT } from "./memory-rows.ts";
 import { type MemoryScope, memoryScope, memoryScopes, rangeOf } from "./memory-scope.ts";
-import { allOfFew, firstTexts, type KeptUnit, type Opened, openScopeReads } from "./scope-reads.ts";
+import { allOfFew, type KeptUnit, type MemoryAt, type Opened, openScopeReads, readTexts } from "./scope-reads.ts";
 import { termsOf } from "./units.ts";
 import { type NearVector, vectorIndex } from "./vector-index.ts";
 import { servingModel } from "./vectors.ts";
@@ -70,9 +69,7 @@ async function searchValid(
 }
 
 /** What is best in a scope, with where it stands, and the first of the texts. */
-interface Ranking {
-  readonly scope: Scope;
-  readonly own: MemoryScope;
+interface Ranking extends Opened {
   readonly ranked: readonly Ranked[];
   readonly places: ReadonlyMap<number, PlaceOf>;
   readonly texts: ReadonlyMap<MemoryId, Memory>;
@@ -86,7 +83,7 @@ async function rankScope(tx: Tx, of: Opened | undefined, query: MemoryQuery): Pr
   const ranked = (await fused(tx, own, query, found)).slice(0, query.limit);
   const places = await placesOf(tx, own, ranked, seen);
   const [first = []] = portionsOf(ranked.filter(speaks), places);
-  return { scope, own, ranked, places, texts: await firstTexts(tx, of, first) };
+  return { ...of, ranked, places, texts: await readTexts(tx, of, first) };
 }
 
 async function rankWords(
@@ -142,13 +139,13 @@ const UNITS_AT_ONCE = 128;
 /** What was ranked, with its text. What was forgotten meanwhile is left out. */
 async function hits(
   read: ReadTransaction,
-  { scope, own, ranked, places, texts }: Ranking,
+  { scope, own, reads, ranked, places, texts }: Ranking,
 ): Promise<readonly MemoryHit[]> {
   const telling = ranked.filter(speaks);
   const known = new Map(texts);
   for (const portion of portionsOf(telling, places).slice(1)) {
     await setImmediate();
-    for (const [id, one] of await read((tx) => textsOf(tx, own, portion))) known.set(id, one);
+    for (const [id, one] of await read((tx) => readTexts(tx, { own, reads }, portion))) known.set(id, one);
   }
   return telling.flatMap(({ memory, ...why }) => {
     const [found, at] = [known.get(memory), places.get(why.place)];
@@ -157,26 +154,21 @@ async function hits(
 }
 
 /** The rows of what was ranked, in portions. */
-function portionsOf(ranked: readonly Ranked[], places: ReadonlyMap<number, PlaceOf>): readonly number[][] {
-  const portions: number[][] = [];
+function portionsOf(ranked: readonly Ranked[], places: ReadonlyMap<number, PlaceOf>): readonly MemoryAt[][] {
+  const portions: MemoryAt[][] = [];
   let units = 0;
-  for (const { place } of ranked) {
+  for (const { place, memory: id } of ranked) {
     const at = places.get(place);
     if (at === undefined) continue;
     const open = portions.at(-1);
     units += at.parts;
-    if (open !== undefined && (open.length < AT_ONCE || units <= UNITS_AT_ONCE)) open.push(at.row);
+    if (open !== undefined && (open.length < AT_ONCE || units <= UNITS_AT_ONCE)) open.push({ id, row: at.row });
     else {
-      portions.push([at.row]);
+      portions.push([{ id, row: at.row }]);
       units = at.parts;
     }
   }
   return portions;
-}
-
-async function textsOf(tx: Tx, own: MemoryScope, rows: readonly number[]): Promise<ReadonlyMap<MemoryId, Memory>> {
-  if (rows.length === 0) return new Map();
-  return new Map((await memoriesIn(tx, own, rows)).map((row) => [row.id, toMemory(row)]));
 }
 
 /** Most were read when they were ranked; what only vectors found was not. */
