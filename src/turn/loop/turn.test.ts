@@ -599,7 +599,7 @@ describe("a full memory", () => {
 describe("law 13: missing context is empty, not fatal", () => {
   it("25.10 a source that fails leaves its layer empty, with a note and a line in the ledger, and the model is told", async () => {
     const { store } = await testRuntime([]);
-    const broken = { ...store, searchMemories: () => Promise.reject(new Error("the index is gone")) };
+    const broken = { ...store, memoriesBeside: () => Promise.reject(new Error("the index is gone")) };
     const { say, open, sent } = await testRuntime(["Still here."], { store: broken });
     const events = await say(await open(), "Where did I leave my keys?");
     expect(types(events)).toBe("turn-start note compiled text-delta done");
@@ -615,7 +615,7 @@ describe("law 13: missing context is empty, not fatal", () => {
   it("a required layer's source that fails stops the turn with its name", async () => {
     const { store, agent } = await testRuntime([]);
     const layers = agent.layers.map((layer) => (layer.id === "recall" ? { ...layer, required: true } : layer));
-    const broken = { ...store, searchMemories: () => Promise.reject(new Error("the index is gone")) };
+    const broken = { ...store, memoriesBeside: () => Promise.reject(new Error("the index is gone")) };
     const { say, open } = await testRuntime([], { store: broken, agent: sampleAgent({ layers }) });
     const end = endOf(await say(await open(), "Where did I leave my keys?"));
     expect(end).toMatchObject({
