@@ -28,7 +28,11 @@ const parts = [...PARTS, RAW];
 const OPERATOR = { org: ANN.org, id: actorId("token:operator"), role: "operator" } as const;
 
 const text = fc
-  .tuple(fc.constantFrom("key", "boat", "tea"), fc.constantFrom("garden", "harbour", "kitchen"), fc.constantFrom(1, 1, 200))
+  .tuple(
+    fc.constantFrom("key", "boat", "tea"),
+    fc.constantFrom("garden", "harbour", "kitchen"),
+    fc.constantFrom(1, 1, 200),
+  )
   .map(([thing, place, times]) => `The ${thing} is in the ${place}${", and it stays there".repeat(times)}.`);
 const deed = fc.record({
   by: fc.nat(1),
@@ -58,15 +62,21 @@ describe("what searches remember", () => {
           const store: Store = stores[one.by] ?? stores[0];
           const last = ids[one.of % Math.max(1, ids.length)];
           const isThere = last !== undefined && (await store.memory(scope, last))?.supersededBy === undefined;
-          if (one.does === "say") await exchange(store, await open(store, scope), one.text, { reply: `${one.text} Yes.` });
+          if (one.does === "say")
+            await exchange(store, await open(store, scope), one.text, { reply: `${one.text} Yes.` });
           else if (one.does === "erase") await store.eraseContact(scope, OPERATOR, 9);
           else if (one.does === "forget") {
             const all = await store.memories(scope, 20, { kinds: ["message", "fact"] });
             const gone = all[one.of % Math.max(1, all.length)];
             if (gone !== undefined) await store.forgetMemory(scope, gone.id);
           } else {
-            const supersedes = one.does === "replace" && isThere && (await store.memory(scope, last)) ? { supersedes: last } : {};
-            const saved = await store.saveMemory(scope, newMemory(), remembered(one.text, { ...supersedes, tags: [`t${one.of}`] }));
+            const supersedes =
+              one.does === "replace" && isThere && (await store.memory(scope, last)) ? { supersedes: last } : {};
+            const saved = await store.saveMemory(
+              scope,
+              newMemory(),
+              remembered(one.text, { ...supersedes, tags: [`t${one.of}`] }),
+            );
             ids.push(saved.memory.id);
           }
           for (const question of ["Where is the key?", "boat in the harbour"]) {
