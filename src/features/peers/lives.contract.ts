@@ -15,7 +15,7 @@ import { collect, OPERATOR } from "../../turn/index.contract.ts";
 import type { AnswerStep } from "../../turn/index.ts";
 import { PEER_API } from "./api.ts";
 import { payloadIn, peerAnswer } from "./handler.ts";
-import { organism } from "./index.contract.ts";
+import { loadYaml, organism } from "./index.contract.ts";
 
 /** `one` and `two` can be written to and forget; `relay` has a handler, forwards what it gets, and answers with what comes back. */
 const ENTRIES = ["one", "two"] as const;
@@ -27,6 +27,8 @@ const RULES = { ttl: 60, grace: 10, due: 5, threads: 3, slots: 9 } as const;
 const MINUTE = 60_000;
 /** Nothing of the life before is left when the next begins: their conversations are over. */
 const BETWEEN = 1_000 * 60 * MINUTE;
+/** Of more lives than these, the first begin again in 2026: a time has four digits for its year. */
+const SEEDS = 50_000;
 const BEGIN = Date.UTC(2026, 10, 21);
 
 const buffer = `buffer: {ttlHours: ${RULES.ttl / 60}, graceMinutes: ${RULES.grace}, threads: ${RULES.threads}, slots: ${RULES.slots}}`;
@@ -61,8 +63,9 @@ interface Talk {
   thread?: Thread;
   /** So many messages were said since its last run ended. */
   inRun: number;
-  /** So many turns were kept, when something last happened, and since when it has been warned with nothing after it. */
+  /** So many turns were kept of so many that ended, when something last happened, and since when it has been warned with nothing after it. */
   turns: number;
+  ended: number;
   last: number;
   warned?: number | undefined;
 }
@@ -119,7 +122,7 @@ export async function liveThrough({ store, mortal }: KillingStore, seed: number,
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 2 ** 32) * most);
   };
-  const life: Life = { store, chance, seed, talks: [], late: new Set(), sent: [], tally, now: BEGIN + seed * BETWEEN };
+  const life: Life = { store, chance, seed, talks: [], late: new Set(), sent: [], tally, now: BEGIN + (seed % SEEDS) * BETWEEN };
   const dead = new Set<string>();
   let left = STEPS;
   let current: Step | undefined;
@@ -146,13 +149,17 @@ export async function liveThrough({ store, mortal }: KillingStore, seed: number,
   if (wrong.length > 0) throw new Error(`life ${seed} after ${dead.size} deaths: ${wrong.join("; ")}`);
 }
 
+/** It is what it is for all programs of all lives. */
+let project: ReturnType<typeof loadYaml> | undefined;
+
 async function begun(life: Life, holder: string, alive: (holder: string) => boolean): Promise<Program> {
   const script = Array.from({ length: 2_000 }, () => (request: Request) => {
     life.sent.push(JSON.stringify(request.messages));
     return reply(request);
   });
   const clock = { real: () => life.now, recorded: () => life.now };
-  return organism(YAML, Object.fromEntries(NAMES.map((name) => [name, script])), {
+  project ??= loadYaml(YAML);
+  return organism(project, Object.fromEntries(NAMES.map((name) => [name, script])), {
     store: life.store,
     steps: [{ answer: RELAY }],
     parts: { holder, alive, random: randomBytes, clock },
@@ -294,6 +301,7 @@ function opening(life: Life): Step {
     key: `k${talks.length}`,
     said: [],
     turns: 0,
+    ended: 0,
     inRun: 0,
     last: life.now,
   };
@@ -385,7 +393,12 @@ async function runOne(life: Life, { runtime, store }: Program, which: number): P
 /** What its turns did, however the program that ran them ended. */
 async function lookAt({ store, now, tally }: Life, talk: Talk): Promise<void> {
   if (talk.thread === undefined) return;
-  const turns = (await store.turns(talk.thread.scope, talk.thread.id)).filter(isKept);
+  const { scope, id } = talk.thread;
+  // All turns with all their requests are much to read after each step.
+  const { turns: ended = 0 } = (await store.thread(scope, id)) ?? {};
+  if (ended === talk.ended) return;
+  const turns = (await store.turns(scope, id)).filter(isKept);
+  talk.ended = ended;
   if (turns.length === talk.turns) return;
   const event: StoredEvent | undefined = turns.at(-1)?.events.at(-1);
   [talk.turns, talk.last] = [turns.length, now];
