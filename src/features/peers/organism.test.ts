@@ -131,6 +131,11 @@ describe("strata init organism --from", () => {
     );
     expect(code).toBe(0);
     expect(out).toContain("Hello, Ann");
+    // A thread that answered a call gets no other message: nobody needs to move it to the code of today.
+    const file = join(folder, "handlers/shouter.ts");
+    writeFileSync(file, `${readFileSync(file, "utf8")}\n// Corrected.\nconsole;\n`);
+    await strata(["lock"], { cwd: folder });
+    expect((await strata(["doctor"], { cwd: folder })).out).not.toContain("keeps an older version");
   });
 
   it("says what is wrong in the file, and makes nothing", async () => {

@@ -218,7 +218,10 @@ function vectors({ runtime, operator, embedderOf }: App): Outcome {
 async function handlers({ runtime, operator }: App, agents: readonly Agent[]): Promise<Outcome> {
   const versions = new Map(agents.map(({ name, version }) => [name, version]));
   const threads = await runtime.newestThreads(operator, { limit: NEWEST });
-  const older = threads.filter(({ scope, version }) => (versions.get(scope.agent) ?? version) !== version);
+  // One that answers a call ends with its answer: nothing is to be moved there.
+  const older = threads.filter(
+    ({ scope, version, caller }) => caller === undefined && (versions.get(scope.agent) ?? version) !== version,
+  );
   const kept = older.map(
     ({ id, scope }) =>
       `${id} keeps an older version of ${scope.agent}: \`strata thread migrate ${id}\` moves it, and a new conversation has the new one`,
