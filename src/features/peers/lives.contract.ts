@@ -122,7 +122,16 @@ export async function liveThrough({ store, mortal }: KillingStore, seed: number,
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return Math.floor((state / 2 ** 32) * most);
   };
-  const life: Life = { store, chance, seed, talks: [], late: new Set(), sent: [], tally, now: BEGIN + (seed % SEEDS) * BETWEEN };
+  const life: Life = {
+    store,
+    chance,
+    seed,
+    talks: [],
+    late: new Set(),
+    sent: [],
+    tally,
+    now: BEGIN + (seed % SEEDS) * BETWEEN,
+  };
   const dead = new Set<string>();
   let left = STEPS;
   let current: Step | undefined;
