@@ -55,6 +55,32 @@ const AGENT = alone(...LAYERS);
 const turn = (change: Partial<CompileInput> = {}) => compile(inputOf({ agent: AGENT, ...change }));
 
 describe("history: log", () => {
+  const CONVERSED = alone(
+    ...LAYERS.slice(0, 4),
+    recall({ id: layerId("conversation"), rank: 10, source: { kind: "conversation" } }),
+  );
+
+  it("law 1: what was said before stands before the message, and each round of the turn sends it where it stood", () => {
+    const contents = contentsOf({
+      time: says("It is noon."),
+      conversation: { kind: "items", items: [item("them: Hello", { kind: "data" })] },
+    });
+    const first = turn({ agent: CONVERSED, contents, events: [event("And now?")] });
+    const [message] = request(first).messages;
+    const texts = message?.role === "user" ? message.parts.map((part) => (part.type === "text" ? part.text : "")) : [];
+    expect(texts).toEqual([
+      "# Layer 10 · conversation\n[data contact 2026-11-21 09:30Z]\n| them: Hello",
+      "[message contact 09:30Z]\n|# Sat 2026-11-21\n| And now?",
+    ]);
+    expect(first.own[0]?.trust).toBe("contact");
+    expect(request(first).tail.map(({ layer: id }) => id)).toEqual(["time"]);
+    const second = extend(first, toolRound(first.own[0]?.turn ?? turnNumber(1), ["found"]), bytes3);
+    expect(JSON.stringify(request(second).messages).startsWith(JSON.stringify(request(first).messages).slice(0, -1))).toBe(true);
+    // Another turn begins with its own.
+    const next = turn({ agent: CONVERSED, epoch: committed(second, reply("Yes.", turnNumber(1))), events: [event("Bye")] });
+    expect(JSON.stringify(request(next).messages)).not.toContain("Hello");
+  });
+
   it("each turn has an epoch of its own that begins with today's texts and nothing of what was said before", () => {
     const first = turn({ events: [event("I am Ann.")] });
     expect(first.ledger.epoch).toEqual({ n: 1, reason: "alone", opened: true, cut: 0 });

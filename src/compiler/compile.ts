@@ -90,9 +90,10 @@ export function compile(input: CompileInput): Compilation {
     ...(prefixNow && { prefixNow: { input: prefixNow, changed: edits !== undefined } }),
   };
   const lay = (known: ShownLayers, saying: PendingEdits): Compilation => {
-    const carrying = { plan, shown: known, requests: requestsLeft(epoch, limit), count };
+    const isAlone = agent.history === "log";
+    const carrying = { plan, shown: known, isAlone, requests: requestsLeft(epoch, limit), count };
     const carried = withPendingEdits(carry(tailSent, carrying), saying);
-    const said = withKept({ ...room.message, turn: input.turn }, carried, { plan, count });
+    const said = withKept({ ...room.message, turn: input.turn }, carried, carrying);
     const kept = { whole: carried.whole, tokens: said.tokens - room.message.tokens };
     const isSaid = said.message.role !== "user" || said.message.parts.length > 0;
     const made = { ...start, own: [...results, ...(isSaid ? [said] : [])], tail: carried.parts, kept };

@@ -38,6 +38,8 @@ export interface Tail {
 export interface Carrying {
   readonly plan: TailPlan;
   readonly shown: ShownLayers;
+  /** Whether the turn stands alone (`history: log`): what its requests do not change then stands in its message, before the events. */
+  readonly isAlone: boolean;
   /** How many requests the transcript will probably serve before it is cut. */
   readonly requests: number;
   readonly count: CountTokens;
@@ -47,10 +49,12 @@ export interface Carrying {
 export function carry(rendered: readonly Rendered[], carrying: Carrying): Tail {
   const { count } = carrying;
   const said = rendered.flatMap(sayingOf);
-  const staying = said.filter((one) => wayOf(one, carrying.plan) === "delta");
+  const isStaying = (one: TailText): boolean =>
+    wayOf(one, carrying.plan) === "delta" || (carrying.isAlone && isBefore(one.layer));
+  const staying = said.filter(isStaying);
   const changes = staying.flatMap((one) => changeOf(one, carrying.shown.get(one.layer.id)) ?? []);
   const stays = keeps(staying, changes, carrying);
-  const passing = stays ? said.filter((one) => wayOf(one, carrying.plan) !== "delta") : said;
+  const passing = stays ? said.filter((one) => !isStaying(one)) : said;
   const kept = stays ? changes : [];
   const sizes = new Map(kept.flatMap(({ text, told }) => (told ? [[told.layer, countBlock(text, count)]] : [])));
   const still = new Set(stays ? staying.map(({ layer }) => layer.id) : []);
@@ -88,6 +92,9 @@ function memoriesIn(items: Rendered["items"]): ReadonlyMap<string, readonly Memo
   return memories;
 }
 
+/** What was said before: each request of a turn that stands alone shows the same, so all but the first read it from the provider's cache. */
+const isBefore = ({ source }: Layer): boolean => source.kind === "conversation" || source.kind === "recent";
+
 const wayOf = ({ isOurs }: TailText, plan: TailPlan): TailPlan["trusted"] => (isOurs ? plan.trusted : plan.framed);
 
 /**
@@ -124,12 +131,12 @@ const systemLast = (parts: readonly TailPart[]): readonly TailPart[] => [
 export function withKept(
   one: TranscriptMessage,
   { kept, entries }: Tail,
-  { plan, count }: Pick<Carrying, "plan" | "count">,
+  { plan, count, isAlone }: Pick<Carrying, "plan" | "count" | "isAlone">,
 ): TranscriptMessage {
   const { message } = one;
   if (kept.length === 0 || message.role !== "user") return one;
   const parts: readonly UserPart[] =
-    plan.place === "before-events" ? [...kept, ...message.parts] : [...message.parts, ...kept];
+    isAlone || plan.place === "before-events" ? [...kept, ...message.parts] : [...message.parts, ...kept];
   const whole = { role: "user", parts } as const;
   return { ...one, message: whole, trust: trustOf(kept, entries, one.trust), tokens: countMessage(whole, count) };
 }

@@ -149,8 +149,18 @@ export const prefixOf = (request: Request | undefined): string =>
   request?.prefix.system.map(({ text }) => text).join("\n\n") ?? "";
 
 /** What it says of one live layer. */
+/** What a live layer says, in the tail or, as what was said before does, in the turn's own message. */
 export const liveLayer = (request: Request | undefined, layer: string): string =>
-  request?.tail.find((part) => part.layer === layer)?.text ?? "";
+  (request === undefined ? [] : liveTexts(request)).find((part) => part.layer === layer)?.text ?? "";
+
+/** The live layers of a request, in its order. */
+export function liveTexts({ messages, tail }: Request): readonly { readonly layer: string; readonly text: string }[] {
+  const parts = messages.flatMap((message) => (message.role === "user" ? message.parts : []));
+  const before = parts.flatMap((part) =>
+    part.type === "text" && part.told !== undefined ? [{ layer: part.told.layer, text: part.text }] : [],
+  );
+  return [...before, ...tail];
+}
 
 export const call = (name: string, input: Record<string, string | number>): Script<Request> => ({
   parts: [{ call: name, input }],

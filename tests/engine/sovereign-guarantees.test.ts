@@ -17,6 +17,7 @@ import {
   call,
   edit,
   liveLayer,
+  liveTexts,
   prefixOf,
   SOVEREIGN,
   START,
@@ -163,18 +164,18 @@ describe("what one sender says", () => {
 });
 
 describe("layer 10", () => {
-  it("000.69 000.25 tells state, obligations, conversation, memory and tools under headings of their own, in this order", async () => {
+  it("000.69 000.25 tells what was said before, memory, state, obligations and tools under headings of their own, in this order", async () => {
     const on = await automaton();
     await on.pay(10);
     await on.tick({ parts: [{ call: "remember", input: { content: "The registry opens on Mondays." } }] }, "Noted.");
     await on.say(ADA, "Good day.", "Good day to you.");
     const { sent } = await on.say(ADA, "What do you know?", "Little.");
-    expect(sent0({ sent }).tail.map(({ text }) => text.split(/\n|: /)[0])).toEqual(
-      ["state", "obligations", "conversation", "recent", "allowance"].map((name) => `# Layer 10 · ${name}`),
+    const live = liveTexts(sent0({ sent })).map(({ text }) => text);
+    // What was said before stands before the message; what waits is that message, and is not repeated.
+    expect(live.map((text) => text.split(/\n|: /)[0])).toEqual(
+      ["conversation", "recent", "state", "obligations", "allowance"].map((name) => `# Layer 10 · ${name}`),
     );
-    const told = sent0({ sent })
-      .tail.map(({ text }) => text)
-      .join("\n");
+    const told = [...live, shown(sent0({ sent }))].join("\n");
     for (const part of [
       "tier: Normal",
       "What do you know?",

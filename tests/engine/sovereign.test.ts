@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { TEXT_API } from "../../src/features/texts/index.ts";
 import { tokenCounter } from "../../src/models/index.ts";
 import { contactId, type Ledger, layerId, USUAL_TEXT_LIMITS, untrusted } from "../../src/protocol/index.ts";
-import { type Automaton, automaton, call, edit, liveLayer, prefixOf, SOVEREIGN, sender } from "./automaton.ts";
+import { type Automaton, automaton, call, edit, liveLayer, liveTexts, prefixOf, SOVEREIGN, sender } from "./automaton.ts";
 
 const ADA = sender(1);
 
@@ -16,7 +16,7 @@ const composed = ({ app }: Automaton, mode: "full" | "compact") => {
 async function promptTokens(on: Automaton, mode: "full" | "compact"): Promise<number> {
   const count = await tokenCounter({ factor: 1 });
   const { request } = await composed(on, mode);
-  return count(prefixOf(request)) + request.tail.reduce((sum, { text }) => sum + count(text), 0);
+  return count(prefixOf(request)) + liveTexts(request).reduce((sum, { text }) => sum + count(text), 0);
 }
 
 const fates = ({ entries }: Ledger) => new Map<string, string>(entries.map(({ section, fate }) => [section, fate]));

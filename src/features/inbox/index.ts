@@ -30,7 +30,7 @@ import { EVENT } from "../shapes.ts";
 import { INBOX_API, type InboxApi, inboxApi } from "./api.ts";
 import { KEYS } from "./config.ts";
 import { replyTool } from "./tools.ts";
-import { messagesWait, NOTHING_WAITS, stillWaiting, waitElsewhere } from "./wording.ts";
+import { messagesWait, NOTHING_WAITS, ONE_WAITS, stillWaiting, waitElsewhere } from "./wording.ts";
 
 export { INBOX_API, type InboxApi } from "./api.ts";
 export { replyTool } from "./tools.ts";
@@ -237,6 +237,8 @@ function obligations(context: GatherContext): LayerContent {
   );
   if (waiting.length === 0 && answered !== undefined) return { kind: "text", text: trusted(stillWaiting([])) };
   if (waiting.length === 0) return { kind: "text", text: trusted(NOTHING_WAITS) };
+  // It is not repeated.
+  if (waiting.length === 1 && context.events.length === 1) return { kind: "text", text: trusted(ONE_WAITS) };
   const senders = new Set(waiting.map((event) => senderOf(event, context))).size;
   const intro = messagesWait(waiting.length, senders, Math.min(SHOWN, waiting.length));
   const items = waiting.slice(0, SHOWN).map((event) => itemOf(event, context));

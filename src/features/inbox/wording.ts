@@ -14,6 +14,8 @@ export const stillWaiting = (senders: readonly string[]): string =>
 
 /** Over the list of what the turn has to answer. */
 export const NOTHING_WAITS = "No message is waiting for a reply.";
+/** Where the turn's only message is the one that waits: it stands above. */
+export const ONE_WAITS = "1 message is waiting for a reply in this turn: the one above.";
 /** In a turn of the agent's own. */
 export const waitElsewhere = (messages: number): string =>
   `${messages === 1 ? "1 message is" : `${messages} messages are`} waiting for a turn of ${messages === 1 ? "its" : "their"} own; this turn answers nobody.`;
