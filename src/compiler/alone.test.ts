@@ -57,7 +57,7 @@ const turn = (change: Partial<CompileInput> = {}) => compile(inputOf({ agent: AG
 describe("history: log", () => {
   const CONVERSED = alone(
     ...LAYERS.slice(0, 4),
-    recall({ id: layerId("conversation"), rank: 10, source: { kind: "conversation" } }),
+    recall({ id: layerId("conversation"), rank: 10, source: { kind: "conversation", entries: 5, compact: 2 } }),
   );
 
   it("law 1: what was said before stands before the message, and each round of the turn sends it where it stood", () => {
@@ -75,9 +75,15 @@ describe("history: log", () => {
     expect(first.own[0]?.trust).toBe("contact");
     expect(request(first).tail.map(({ layer: id }) => id)).toEqual(["time"]);
     const second = extend(first, toolRound(first.own[0]?.turn ?? turnNumber(1), ["found"]), bytes3);
-    expect(JSON.stringify(request(second).messages).startsWith(JSON.stringify(request(first).messages).slice(0, -1))).toBe(true);
+    expect(
+      JSON.stringify(request(second).messages).startsWith(JSON.stringify(request(first).messages).slice(0, -1)),
+    ).toBe(true);
     // Another turn begins with its own.
-    const next = turn({ agent: CONVERSED, epoch: committed(second, reply("Yes.", turnNumber(1))), events: [event("Bye")] });
+    const next = turn({
+      agent: CONVERSED,
+      epoch: committed(second, reply("Yes.", turnNumber(1))),
+      events: [event("Bye")],
+    });
     expect(JSON.stringify(request(next).messages)).not.toContain("Hello");
   });
 

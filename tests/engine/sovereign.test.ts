@@ -2,7 +2,17 @@ import { describe, expect, it } from "vitest";
 import { TEXT_API } from "../../src/features/texts/index.ts";
 import { tokenCounter } from "../../src/models/index.ts";
 import { contactId, type Ledger, layerId, USUAL_TEXT_LIMITS, untrusted } from "../../src/protocol/index.ts";
-import { type Automaton, automaton, call, edit, liveLayer, liveTexts, prefixOf, SOVEREIGN, sender } from "./automaton.ts";
+import {
+  type Automaton,
+  automaton,
+  call,
+  edit,
+  liveLayer,
+  liveTexts,
+  prefixOf,
+  SOVEREIGN,
+  sender,
+} from "./automaton.ts";
 
 const ADA = sender(1);
 
