@@ -43,7 +43,7 @@ export function toCallOptions(request: Request, dialect: Dialect): LanguageModel
   checkBreakpoints(request);
   const prompt = [
     ...systemMessages(request, dialect),
-    ...withTail(conversation(request, dialect), request.tail, dialect),
+    ...merged(withTail(conversation(request, dialect), request.tail, dialect), dialect),
   ];
   return {
     prompt: dialect.userTexts === "joined" ? prompt.map(joined) : prompt,
@@ -306,6 +306,23 @@ function options(
   }
   return { providerOptions: { ...metadata, [provider]: { ...metadata?.[provider], ...breakpoint(lifetime) } } };
 }
+
+/**
+ * User messages in a row as one, part behind part. Merged once the tail has its place, so that what stood before it still begins the
+ * next request. Where texts are joined, a message with a picture stays by itself: it would give those before it another form.
+ */
+function merged(prompt: LanguageModelV4Prompt, { userMessages, userTexts }: Dialect): LanguageModelV4Prompt {
+  if (userMessages === undefined) return prompt;
+  const isMerged = (message: LanguageModelV4Message | undefined): message is UserMessage =>
+    message?.role === "user" && (userTexts === "apart" || message.content.every(({ type }) => type === "text"));
+  return prompt.reduce<LanguageModelV4Prompt>((sent, next) => {
+    const last = sent.at(-1);
+    if (!isMerged(last) || !isMerged(next)) return [...sent, next];
+    return [...sent.slice(0, -1), { ...last, content: [...last.content, ...next.content] }];
+  }, []);
+}
+
+type UserMessage = Extract<LanguageModelV4Message, { role: "user" }>;
 
 /** Joins a user message that has only texts into one text. */
 function joined(message: LanguageModelV4Message): LanguageModelV4Message {

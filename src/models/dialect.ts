@@ -16,6 +16,8 @@ export interface Dialect {
    * single text in another form than several: the tail would change the bytes of the message it follows.
    */
   readonly userTexts: "apart" | "joined";
+  /** User messages in a row are sent as one, for servers that refuse them: after a cut, several stand at the beginning. */
+  readonly userMessages?: "merged";
   /**
    * `flagged`: a failed result carries the provider's flag. `blocks`: every result is a list of blocks, so that a breakpoint on one
    * does not change its form, and a failed one is told by its text alone: it would be wrapped in JSON, and its frame with it.
@@ -88,6 +90,7 @@ const CACHE_CONTROL = ANTHROPIC.breakpoint;
 const OPENROUTER: Dialect = {
   provider: "openrouter",
   userTexts: "joined",
+  userMessages: "merged",
   results: "flagged",
   replyBreakpoint: "message",
   reasoning: "own",
@@ -128,7 +131,7 @@ const BEDROCK_CLAUDE: Dialect = {
 };
 
 /** Every other server: it caches by itself or not at all. */
-const PLAIN: Dialect = { provider: "strata", userTexts: "joined", results: "flagged" };
+const PLAIN: Dialect = { provider: "strata", userTexts: "joined", userMessages: "merged", results: "flagged" };
 
 /** The dialect of a kind of provider. `kind` is the name of a built-in provider or of a package. */
 export function dialectOf(kind: string, model: string): Dialect {

@@ -351,3 +351,25 @@ describe("a breakpoint after a message", () => {
     });
   });
 });
+
+describe("user messages in a row", () => {
+  const messages: Message[] = [
+    { role: "user", parts: [{ type: "text", text: trusted("[earlier contact 2026-11-21]\n|> 09:30 Hello") }] },
+    { role: "user", parts: [{ type: "text", text: trusted("(The first 12 messages are shown only in short.)") }] },
+    { role: "user", parts: [{ type: "text", text: trusted("[message contact 09:30Z]\n| And now?") }] },
+  ];
+
+  it.each([
+    ["local:llama3.1", "joined"],
+    ["openrouter:deepseek/deepseek-v4-pro", "joined"],
+    ["openrouter:anthropic/claude-sonnet-4.5", "apart"],
+    ["openrouter:openai/gpt-6.1-sol", "apart"],
+  ])("are one message for %s, as after a cut, its texts %s", async (ref, texts) => {
+    const sent = JSON.parse(await bodyOn(sampleRequest("", { messages, tail: tailOf(["now"]) }), ref)).messages;
+    const users = sent.filter(({ role }: { role: string }) => role === "user");
+    expect(users).toHaveLength(1);
+    const all = [...messages.map(({ parts }) => parts.map((part) => ("text" in part ? part.text : "")).join()), `${TAIL}now`];
+    if (texts === "joined") expect(users[0].content).toBe(all.join("\n\n"));
+    else expect(users[0].content.map(({ text }: { text: string }) => text)).toEqual(all);
+  });
+});
