@@ -368,7 +368,10 @@ describe("user messages in a row", () => {
     const sent = JSON.parse(await bodyOn(sampleRequest("", { messages, tail: tailOf(["now"]) }), ref)).messages;
     const users = sent.filter(({ role }: { role: string }) => role === "user");
     expect(users).toHaveLength(1);
-    const all = [...messages.map(({ parts }) => parts.map((part) => ("text" in part ? part.text : "")).join()), `${TAIL}now`];
+    const all = [
+      ...messages.map(({ parts }) => parts.map((part) => ("text" in part ? part.text : "")).join()),
+      `${TAIL}now`,
+    ];
     if (texts === "joined") expect(users[0].content).toBe(all.join("\n\n"));
     else expect(users[0].content.map(({ text }: { text: string }) => text)).toEqual(all);
   });
