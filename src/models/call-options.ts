@@ -315,11 +315,14 @@ function merged(prompt: LanguageModelV4Prompt, { userMessages, userTexts }: Dial
   if (userMessages === undefined) return prompt;
   const isMerged = (message: LanguageModelV4Message | undefined): message is UserMessage =>
     message?.role === "user" && (userTexts === "apart" || message.content.every(({ type }) => type === "text"));
-  return prompt.reduce<LanguageModelV4Prompt>((sent, next) => {
+  const sent: LanguageModelV4Message[] = [];
+  for (const next of prompt) {
     const last = sent.at(-1);
-    if (!isMerged(last) || !isMerged(next)) return [...sent, next];
-    return [...sent.slice(0, -1), { ...last, content: [...last.content, ...next.content] }];
-  }, []);
+    if (isMerged(last) && isMerged(next))
+      sent[sent.length - 1] = { ...last, content: [...last.content, ...next.content] };
+    else sent.push(next);
+  }
+  return sent;
 }
 
 type UserMessage = Extract<LanguageModelV4Message, { role: "user" }>;
@@ -334,11 +337,12 @@ function joined(message: LanguageModelV4Message): LanguageModelV4Message {
 
 /**
  * The tail where each of its parts stands: before or behind what is new in the newest message where that is the user's, else in
- * a user message that follows; and behind it in a message that clears itself.
+ * a user message that follows; and behind it in a message that clears itself, or in an option of the call (`turnScopedOption`).
  */
 function withTail(prompt: LanguageModelV4Prompt, tail: readonly TailPart[], dialect: Dialect): LanguageModelV4Prompt {
   const sent = tail.filter(({ text }) => !isBlank(text));
-  const isScoped = ({ way }: TailPart): boolean => way === "turn-scoped" && dialect.turnScoped !== undefined;
+  const isScoped = ({ way }: TailPart): boolean =>
+    way === "turn-scoped" && (dialect.turnScoped !== undefined || dialect.turnScopedOption === true);
   const texts = sent.filter((part) => !isScoped(part));
   const early = texts.filter(({ way }) => way === "before-events").map(toTailText);
   const late = texts.filter(({ way }) => way !== "before-events").map(toTailText);

@@ -29,6 +29,8 @@ export interface Dialect {
   readonly callsNeedTools?: true;
   /** What a system message says that the provider clears by itself; left out where it has none: then the tail stands as text. */
   readonly turnScoped?: SharedV4ProviderOptions[string];
+  /** Such text is an option of the call instead, which the provider appends behind the conversation for this request alone. */
+  readonly turnScopedOption?: true;
   /** Options of each tool; left out if the provider takes a schema as it is by default. */
   readonly strict?: false;
   /**
@@ -79,6 +81,17 @@ const OPENAI: Dialect = {
       ...(request.parameters.reasoning && { reasoningSummary: null }),
     },
   }),
+};
+
+/** GPT-6.2 drops reasoning once anything before it was edited, and appends `instructions` behind the input, for one request. */
+const OPENAI_62: Dialect = {
+  ...OPENAI,
+  turnScopedOption: true,
+  call: (request) => {
+    const texts = request.tail.flatMap(({ way, text }) => (way === "turn-scoped" && text.trim() !== "" ? [text] : []));
+    const { openai, ...others } = OPENAI.call?.(request) ?? {};
+    return { ...others, openai: { ...openai, ...(texts.length > 0 && { instructions: texts.join("\n\n") }) } };
+  },
 };
 
 const CACHE_CONTROL = ANTHROPIC.breakpoint;
@@ -141,7 +154,7 @@ export function dialectOf(kind: string, model: string): Dialect {
       return ANTHROPIC;
     case "openai":
     case "@ai-sdk/openai":
-      return OPENAI;
+      return /^gpt-6\.2(?!\d)/.test(model) ? OPENAI_62 : OPENAI;
     case "openrouter":
       return openrouterDialect(model);
     case "bedrock":

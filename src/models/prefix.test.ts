@@ -376,3 +376,37 @@ describe("user messages in a row", () => {
     else expect(users[0].content.map(({ text }: { text: string }) => text)).toEqual(all);
   });
 });
+
+describe("GPT-6.2", () => {
+  const ref = "openai:gpt-6.2-sol";
+  interface Body {
+    readonly instructions?: string;
+    readonly input: readonly unknown[];
+  }
+  const bodies = (requests: readonly Request[]): Promise<readonly Body[]> =>
+    Promise.all(requests.map(async (request) => JSON.parse(unmarked(await bodyOn(request, ref)))));
+
+  it("25.29 law 1 gets the platform's and the operator's lines of the tail as `instructions`, and all of its input begins every later one", async () => {
+    await fc.assert(
+      fc.asyncProperty(epochOf("turn-scoped"), async (requests) => {
+        const sent = await bodies(requests);
+        for (const [n, { instructions = "", input }] of sent.entries()) {
+          const texts = requests[n]?.tail.map(({ text }) => text).filter((text) => text.trim() !== "") ?? [];
+          expect(JSON.stringify(instructions)).toBe(JSON.stringify(texts.join("\n\n")));
+          expect(JSON.stringify(input)).not.toContain(TAIL);
+          for (const later of sent.slice(n + 1)) expect(later.input.slice(0, input.length)).toEqual(input);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it("25.29 law 4 gets no other line there: what others wrote stays in the user's messages", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(epoch, epochOf("before-events")), async (requests) => {
+        for (const { instructions } of await bodies(requests)) expect(instructions).toBeUndefined();
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

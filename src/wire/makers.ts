@@ -212,8 +212,8 @@ const GPT_56: Shape = {
 };
 /** It is not published whether their tokenizer is still o200k. */
 const GPT_6: Shape = { ...GPT_56, tokenFactor: 1.2, sampling: "never" };
-/** Its reasoning is dropped, without an error, once anything before it was edited. */
-const GPT_62: Shape = { ...GPT_6, tailMode: "delta", reasoningBoundToHistory: true };
+/** Its reasoning is dropped, without an error, once anything before it was edited. Its `instructions` stand behind the input, for one request. */
+const GPT_62: Shape = { ...GPT_6, tailMode: "turn-scoped", reasoningBoundToHistory: true };
 
 /** Prices of developers.openai.com. In any order. */
 export const OPENAI: readonly Family[] = [

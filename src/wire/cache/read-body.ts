@@ -28,9 +28,15 @@ export function seenOfBody(
   }
   const read = { count };
   const tools = listOf(body["tools"]).map((tool) => toolBlock(tool, read));
-  const system = contentBlocks(body["system"] ?? body["instructions"], { ...read, role: "system" });
+  // Beside a developer's text in the input, `instructions` stand behind it, for this request alone.
+  const isTailOption = Array.isArray(items) && isFields(items[0]) && items[0]["role"] === "developer";
+  const passing = contentBlocks(isTailOption ? body["instructions"] : [], { ...read, role: "user" }).map(
+    (block): SeenBlock => ({ ...block, tail: true }),
+  );
+  const first = body["system"] ?? (isTailOption ? undefined : body["instructions"]);
+  const system = contentBlocks(first, { ...read, role: "system" });
   const said = messageBlocks(typeof items === "string" ? [{ role: "user", content: items }] : listOf(items), read);
-  const blocks = [...tools, ...system, ...said];
+  const blocks = [...tools, ...system, ...said, ...passing];
   return {
     ...when,
     model: textOf(body["model"]),
