@@ -42,7 +42,8 @@ const plain = (said: string): string =>
   said
     .replace(/\/\S*\/strata-user-\w+/g, "/home/ann/shop")
     .replace(/\b(thr|trn|apr)_[0-9a-z]{26}\b/g, "$1_01k4x7m2q9v8t6w3y5z0abcdef")
-    .replace(/\d{4}-\d{2}-\d{2}T[\d:]+Z/g, "2026-11-21T09:30:00Z");
+    .replace(/\d{4}-\d{2}-\d{2}T[\d:]+Z/g, "2026-11-21T09:30:00Z")
+    .replace(/\d{4}-\d{2}-\d{2} \d\d:\d\dZ/g, "2026-11-21 09:30Z");
 
 /** How many tokens a time or an id has differs from run to run. */
 const uncounted = (said: string): string => said.replace(/^· sent.*$/gm, (line) => line.replace(/[\d,]+/g, "#"));
