@@ -375,6 +375,15 @@ describe("user messages in a row", () => {
     if (texts === "joined") expect(users[0].content).toBe(all.join("\n\n"));
     else expect(users[0].content.map(({ text }: { text: string }) => text)).toEqual(all);
   });
+
+  it("leave a tail before the events where it stands: what cuts have left begins the next request", async () => {
+    const tail = tailOf(["now"]).map((part) => ({ ...part, way: "before-events" as const }));
+    const [user] = JSON.parse(await bodyOn(sampleRequest("", { messages, tail }), "local:llama3.1")).messages.slice(-1);
+    const [earlier, mark, newest] = messages.map(({ parts }) =>
+      parts.map((part) => ("text" in part ? part.text : "")).join(),
+    );
+    expect(user.content).toBe([earlier, mark, `${TAIL}now`, newest].join("\n\n"));
+  });
 });
 
 describe("GPT-6.2", () => {
