@@ -18,6 +18,17 @@ const USAGE = [
   "npm run bench -- learning [--rules FILE] [--seeds N] [--turns N] [--arm NAME]… [--json] [--quick]",
 ].join("\n");
 
+const LEARNING_HELP = `${USAGE.split("\n").at(-1)}
+
+  --rules FILE  rules, talks and poisoners of your own (YAML); left out, those of a bicycle shop
+  --seeds N     runs of each arm, 10 unless told
+  --turns N     messages of each run, 200 unless told
+  --arm NAME    on, off, shuffled or newest; may stand several times; left out, all four
+  --json        the report as JSON
+  --quick       one seed, 40 turns and every twentieth poisoning campaign
+
+docs/bench.md shows the format of the file and what is measured.`;
+
 /**
  * Benches that have nothing to choose: their report, and what people read of it. Each is loaded when it is asked for: its peers take long, and the
  * one of turns counts what goes through the drivers.
@@ -56,6 +67,7 @@ const given = () =>
     options: {
       json: { type: "boolean", default: false },
       quick: { type: "boolean", default: false },
+      help: { type: "boolean", short: "h", default: false },
       threads: { type: "string", multiple: true, default: [] },
       data: { type: "string" },
       talks: { type: "string" },
@@ -84,6 +96,7 @@ async function main(): Promise<void> {
   const { positionals, values } = given();
   const [bench, ...files] = positionals;
   const { json, quick, threads } = values;
+  if (values.help) return console.log(bench === "learning" ? LEARNING_HELP : USAGE);
   const show = (report: object, text: string) => console.log(json ? JSON.stringify(report) : text);
   const small = files.length === 0 && threads.length === 0 ? SMALL.get(bench) : undefined;
   if (small !== undefined) show(...(await small(quick)));
@@ -125,8 +138,8 @@ async function main(): Promise<void> {
     const rules = values.rules === undefined ? {} : { rules: resolve(standing, values.rules) };
     const wish = {
       ...rules,
-      seeds: Number(values.seeds),
-      turns: Number(values.turns),
+      seeds: numberOf("seeds", values.seeds),
+      turns: numberOf("turns", values.turns),
       arms: armsOf(values.arm),
       quick,
     };
@@ -142,6 +155,12 @@ const wishesOf = ({ size, vectors, quick }: { size: string[]; vectors: boolean; 
   sizes: sizesOf(vectors && size.length === 0 ? ["own"] : size, quick),
   vectors,
 });
+
+/** @throws Error for what is no whole number from 1 up */
+function numberOf(option: string, text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new Error(`--${option} takes a whole number from 1 up, not ${JSON.stringify(text)}`);
+}
 
 function sizesOf(asked: readonly string[], quick: boolean): readonly Size[] {
   const unknown = asked.find((one) => !SIZES.some((size) => size === one));

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CAMPAIGNS } from "./campaigns.ts";
-import { type House, readHouse } from "./rules.ts";
+import { type House, notesOn, readHouse } from "./rules.ts";
 import { type Arm, type Judged, type Poisoned, runHouse, runPoison } from "./run.ts";
 
 /** What is measured: whose rules, and how far. */
@@ -34,6 +34,8 @@ interface ArmReport {
 /** How often a rule was broken in drafts that it was for, at the beginning and at the end, of all seeds together. */
 interface RuleReport {
   readonly rule: string;
+  /** Messages that it was for, of all seeds together. */
+  readonly messages: number;
   readonly first: number | undefined;
   readonly last: number | undefined;
   /** Of a rule that begins later: after how many turns no draft broke it any more, for each seed. */
@@ -58,7 +60,8 @@ const HOUSE = join(import.meta.dirname, "house.yaml");
 
 export async function learningBench(wish: LearningWish, tell: (what: string) => void): Promise<LearningReport> {
   const file = wish.rules ?? HOUSE;
-  const house = readHouse(file, await readFile(file, "utf8"));
+  const house = readHouse(file, await textOf(file));
+  for (const note of notesOn(house)) tell(note);
   const turns = wish.quick ? 2 * WINDOW : wish.turns;
   const seeds = Array.from({ length: wish.quick ? 1 : wish.seeds }, (_, n) => n + 1);
   const arms: ArmReport[] = [];
@@ -81,6 +84,17 @@ export async function learningBench(wish: LearningWish, tell: (what: string) => 
     byRule: byRule(house, learned),
     poison,
   };
+}
+
+/** @throws Error for a file that cannot be read */
+async function textOf(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (thrown) {
+    const why =
+      thrown instanceof Error && "code" in thrown && thrown.code === "ENOENT" ? "it is not there" : String(thrown);
+    throw new Error(`${file} cannot be read: ${why}; --rules takes a file of rules, which docs/bench.md shows`);
+  }
 }
 
 async function poisoned(house: House, quick: boolean, tell: (what: string) => void): Promise<Poisoned> {
@@ -134,6 +148,7 @@ function byRule({ rules }: House, runs: readonly (readonly Judged[])[]): readonl
     );
     return {
       rule: name,
+      messages: runs.flat().filter(({ concerned }) => concerned.includes(name)).length,
       first: share(since.flatMap((judged) => judged.slice(0, WINDOW))),
       last: share(runs.flatMap((judged) => judged.slice(-WINDOW))),
       ...(from > 1 && recovered.length > 0 && { recovered }),
@@ -144,6 +159,15 @@ function byRule({ rules }: House, runs: readonly (readonly Judged[])[]): readonl
 const percent = (share: number | undefined): string => (share === undefined ? "–" : `${Math.round(share * 100)} %`);
 const withSpread = ({ median, least, most }: Rate): string =>
   `${percent(median)} (${percent(least)} to ${percent(most)})`;
+
+const ruleTable = (all: readonly RuleReport[]): readonly string[] => [
+  `| rule | messages | broken, its first ${WINDOW} turns | broken, the last ${WINDOW} turns | last broken after |`,
+  "|---|---|---|---|---|",
+  ...all.map(
+    ({ rule, messages, first, last, recovered }) =>
+      `| ${rule} | ${messages} | ${percent(first)} | ${percent(last)} | ${recovered === undefined ? "" : `${recovered.join(", ")} turns`} |`,
+  ),
+];
 
 /** The report as Markdown. */
 export function learningText({ rules, seeds, turns, arms, byRule: all, poison }: LearningReport): string {
@@ -157,12 +181,9 @@ export function learningText({ rules, seeds, turns, arms, byRule: all, poison }:
         `| ${arm} | ${withSpread(first)} | ${withSpread(last)} | ${withSpread(fall)} | ${course.map(percent).join(" ")} |`,
     ),
     "",
-    `| rule | broken, its first ${WINDOW} turns | broken, the last ${WINDOW} turns | last broken after |`,
-    "|---|---|---|---|",
-    ...all.map(
-      ({ rule, first, last, recovered }) =>
-        `| ${rule} | ${percent(first)} | ${percent(last)} | ${recovered === undefined ? "" : `${recovered.join(", ")} turns`} |`,
-    ),
+    ...(arms.some(({ arm }) => arm === "on")
+      ? ruleTable(all)
+      : ["Without the arm `on`, nothing is told of single rules."]),
     "",
     `Of ${poison.campaigns} poisoning campaigns, ${poison.active.length} reached a text that is sent, and ${poison.waiting.length} one that waits for a person.`,
   ].join("\n");

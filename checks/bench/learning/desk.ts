@@ -112,14 +112,15 @@ export async function openDesk(arm: Arm, mode: "auto" | "approval", { answer, di
       await drafts.decideDraft(operator, draftId(id), { verdict, ...(verdict === "edited" && { text }) });
     },
     /** Folds lessons into the rules, and lets an operator who trusts the gate approve what waits. */
-    digest: async (): Promise<void> => {
-      const { outcome, version } = await learning.digest(operator, AGENT);
-      if (outcome !== "proposed" || version === undefined || mode === "auto") return;
+    digest: async (): Promise<string> => {
+      const { outcome, version, because } = await learning.digest(operator, AGENT);
+      if (outcome !== "proposed" || version === undefined || mode === "auto") return `${outcome}: ${because}`;
       await learning.decideVersion(operator, AGENT, {
         n: version,
         verdict: "approved",
         reason: untrusted("it passed"),
       });
+      return `approved: version ${version}`;
     },
     policies: async (): Promise<readonly (readonly ["active" | "waiting", string])[]> =>
       (await learning.versions(operator, AGENT)).map(({ status, rules }) => [

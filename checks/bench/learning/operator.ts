@@ -1,4 +1,4 @@
-import { chanceOf, type Edit, oneOf, type Rule } from "./rules.ts";
+import { chanceOf, type Edit, isFor, oneOf, type Rule } from "./rules.ts";
 
 /** A message as the operator sees it beside a draft. */
 export interface Seen {
@@ -20,44 +20,64 @@ export interface Sent {
 export function operatorOf(rules: readonly Rule[], seed: number) {
   const chance = chanceOf(seed * 31 + 7);
   return ({ turn, contact, message, draft }: Seen): Sent => {
-    const words = new Set(message.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
-    const holds = ({ when, contact: only, from, until }: Rule): boolean =>
-      turn >= from &&
-      turn <= until &&
-      (only === undefined || only === contact) &&
-      (when?.some((word) => words.has(word)) ?? true);
-    let text = draft;
-    const broken: string[] = [];
-    for (const rule of rules.filter((one) => !holds(one))) {
+    const holds = isFor({ turn, contact, message });
+    // One whole answer is enough; what other rules want stands beside it.
+    const whole = rules.find((rule) => isWhole(rule) && holds(rule));
+    const here = [...(whole ? [whole] : []), ...rules.filter((rule) => holds(rule) && !isWhole(rule))];
+    const wanted = here.flatMap(({ edit }) => edit.flatMap((one) => wantedBy(one) ?? []));
+    // A slip of the keyboard is mended, and no rule is broken by it.
+    let text = wanted.reduce(withoutSlips, draft);
+    const broken = new Set<string>();
+    for (const rule of rules.filter((one) => !here.includes(one))) {
       // What only belongs to other messages does not stand here.
-      const cleaned = rule.edit.reduce((now, edit) => without(now, edit, rules.filter(holds)), text);
-      if (cleaned !== text) broken.push(rule.name);
+      const cleaned = rule.edit.reduce((now, edit) => without(now, edit, wanted), text);
+      if (cleaned !== text) broken.add(rule.name);
       text = cleaned;
     }
-    for (const rule of rules.filter(holds)) {
-      const edited = rule.edit.reduce(applied, text);
-      if (edited !== text) broken.push(rule.name);
+    for (const rule of here) {
+      const edited = rule.edit.reduce((now, edit) => applied(now, edit, wanted), text);
+      if (edited !== text) broken.add(rule.name);
       text = edited;
     }
     const dressed = dress(text, chance);
-    const concerned = rules.filter(holds).map(({ name }) => name);
-    return { text: dressed, broken: [...new Set(broken)], concerned, isTouched: dressed !== draft };
+    const concerned = here.map(({ name }) => name);
+    return { text: dressed, broken: [...broken], concerned, isTouched: dressed !== draft };
   };
 }
 
-function applied(text: string, edit: Edit): string {
+const isWhole = ({ edit }: Rule): boolean => edit.some((one) => "instead" in one);
+
+const wantedBy = (edit: Edit): string | undefined =>
+  "add" in edit ? edit.add : "first" in edit ? edit.first : "instead" in edit ? edit.instead : undefined;
+
+function applied(text: string, edit: Edit, wanted: readonly string[]): string {
   if ("add" in edit) return text.includes(edit.add) ? text : joined(text, edit.add);
   if ("first" in edit) return text.includes(edit.first) ? text : joined(edit.first, text);
   if ("remove" in edit) return tidy(text.replaceAll(edit.remove, ""));
   if ("replace" in edit) return text.replaceAll(edit.replace, edit.by);
-  return text.trim() === edit.instead ? text : edit.instead;
+  // A whole answer: beside it stands only what other rules of this message want.
+  const rest = wanted.reduce((left, one) => left.replaceAll(one, ""), text);
+  return text.includes(edit.instead) && !/\p{L}/u.test(rest) ? text : edit.instead;
 }
 
 /** A sentence of a rule that does not hold here goes, unless one that holds wants it. */
-function without(text: string, edit: Edit, others: readonly Rule[]): string {
-  const own = "add" in edit ? edit.add : "first" in edit ? edit.first : "instead" in edit ? edit.instead : undefined;
-  const isWanted = others.some((rule) => rule.edit.some((one) => Object.values(one).some((said) => said === own)));
-  return own === undefined || isWanted ? text : tidy(text.replaceAll(own, ""));
+function without(text: string, edit: Edit, wanted: readonly string[]): string {
+  const own = wantedBy(edit);
+  return own === undefined || wanted.some((one) => one.includes(own)) ? text : tidy(text.replaceAll(own, ""));
+}
+
+/** The text with a sentence as it should be, where it stands there with letters in another order. */
+function withoutSlips(text: string, sentence: string): string {
+  const spaced = text.split(/(\s+)/);
+  const words = sentence.split(/\s+/);
+  const sorted = (word: string | undefined): string => [...(word ?? "")].sort().join("");
+  const at = spaced.findIndex((_, i) => words.every((word, n) => sorted(spaced[i + 2 * n]) === sorted(word)));
+  return at < 0
+    ? text
+    : spaced
+        .with(at, sentence)
+        .toSpliced(at + 1, 2 * words.length - 2)
+        .join("");
 }
 
 const joined = (one: string, other: string): string => tidy(`${one} ${other}`);
