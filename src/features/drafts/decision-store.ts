@@ -218,6 +218,39 @@ export async function decidedAfter(
   });
 }
 
+/** When the newest decisions were made after which something was sent, the newest first. */
+export const decidedTimes = async (tx: Tx, scope: Scope, limit: number): Promise<readonly number[]> =>
+  (
+    await tx.all(
+      query
+        .selectFrom("draft_act")
+        .select("at")
+        .where((eb) => eb.and(within(scope)))
+        .where("verdict", "in", ["approved", "edited"])
+        .orderBy("link", "desc")
+        .limit(atMost(limit)),
+    )
+  ).map(({ at }) => at);
+
+/** What was sent to a contact after decisions before this time, the newest first; empty texts once the contact was erased. */
+export async function sentBefore(
+  tx: Tx,
+  scope: ContactScope,
+  { before, limit }: { readonly before: number; readonly limit: number },
+): Promise<readonly string[]> {
+  const acts = query
+    .selectFrom("draft_act")
+    .select("piece")
+    .where((eb) => eb.and(owner(scope)))
+    .where("piece", "is not", null)
+    .where("at", "<", before)
+    .orderBy("link", "desc")
+    .limit(atMost(limit));
+  return inOrder(await tx.all(acts), async ({ piece }) =>
+    piece === null ? "" : String(JSON.parse((await ownText(tx, scope, piece)) ?? '""')),
+  );
+}
+
 /** The newest drafts about which somebody decided, with their turns: nobody's words. */
 export const decidedTurns = (
   tx: Tx,

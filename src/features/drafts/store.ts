@@ -26,12 +26,14 @@ import {
   type DraftTable,
   decideDraft,
   decidedAfter,
+  decidedTimes,
   decidedTurns,
   findDraft,
   insert,
   linkOf,
   query,
   read,
+  sentBefore,
   type Verdict,
 } from "./decision-store.ts";
 /** Replies that wait for a person. */
@@ -83,6 +85,8 @@ export const DRAFT_STORE = {
     decidedAfter: reading(decidedAfter),
     /** The newest of them, with their turns. */
     decidedTurns: reading(decidedTurns),
+    decidedTimes: reading(decidedTimes),
+    sentBefore: reading(sentBefore),
     /** How many wait on a thread. */
     openDrafts: reading(openDrafts),
     /** How many of an agent's wait that were written at that time or before. */

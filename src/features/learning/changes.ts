@@ -140,6 +140,16 @@ function bodyOf(text: string, signatures: readonly string[]): string {
   return [first.replace(OPENING, ""), ...rest].join("\n").trim();
 }
 
+/** The greeting that a text begins with, without which it is compared; often it is none. */
+export function greetingOf(text: string): string {
+  const [first = "", ...rest] = text.trim().split("\n");
+  const inLine = OPENING.exec(first)?.[0];
+  return (inLine ?? (rest.length > 0 && GREETING.test(first.trim()) ? first : "")).trim();
+}
+
+/** Whether a text is a greeting and nothing else. */
+export const isGreeting = (text: string): boolean => text !== "" && greetingOf(`${text}\n.`) === text.trim();
+
 /** So many lines below a closing are a signature. */
 const SIGNATURE_LINES = 5;
 

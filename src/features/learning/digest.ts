@@ -25,7 +25,7 @@ import {
   trusted,
   untrusted,
 } from "../../protocol/index.ts";
-import type { AgentOwner } from "../../store/index.ts";
+import type { AgentOwner, Store } from "../../store/index.ts";
 import {
   type Answer,
   agentNamed,
@@ -39,8 +39,8 @@ import {
 } from "../../turn/index.ts";
 import { CANDIDATE, type KeptCandidate } from "./candidate-store.ts";
 import { longestRun } from "./changes.ts";
-import { type Lesson, lessonsFrom, MOST_SOURCES } from "./lessons.ts";
-import { anchorsOf, asText, LONGEST_RULE, MOST_RULES, ruleKey, rulesOf } from "./rules.ts";
+import { type Lesson, lessonsFrom, MOST_SOURCES, taughtIn } from "./lessons.ts";
+import { anchorsOf, asText, LONGEST_RULE, MOST_RULES, ruleKey, rulesOf, saysWithin } from "./rules.ts";
 import { LEARNING_STORE, type LessonSource } from "./store.ts";
 import { correctionText, digestTask, lessonText, ownLessonText } from "./wording.ts";
 
@@ -83,8 +83,8 @@ export async function materialFor({ store }: TurnParts, agent: Agent): Promise<M
   const kept = store.part(LEARNING_STORE);
   const mode = agent.learning?.mode ?? "approval";
   const made = await kept.candidates(owner, MOST_LESSONS);
-  const sources = await kept.sources({ ...owner, contact: null }, {}, MOST_SOURCES);
-  const dismissed = new Set((await kept.dismissed(owner)).map(({ lesson }) => lesson));
+  const taught = await taughtIn({ store }, { ...owner, contact: null }, { most: MOST_SOURCES });
+  const { sources } = taught;
   const key = { layer: layer.id };
   const versions = (await store.textVersions(owner, { key, limit: MOST_LESSONS })).filter((one) =>
     isInPlace(layer, one),
@@ -98,9 +98,17 @@ export async function materialFor({ store }: TurnParts, agent: Agent): Promise<M
     ...versions.filter(({ status }) => status === "rejected").map(({ text }) => text),
     ...made.filter(({ verdict }) => verdict?.verdict === "refused").map(({ body }) => body),
   ].flatMap((text) => rulesOf(text).map(ruleKey));
-  const lessons = lessonsFrom(sources, dismissed)
-    .filter((one) => isWorth(one) && !isDigested(one, made) && (mode === "approval" || speaksAlone(one)))
-    .sort((a, b) => b.support - a.support || b.at - a.at)
+  const places = new Map(sources.toReversed().map(({ lesson, place }) => [lesson, place]));
+  // What one edit taught stands in the order of its text.
+  const placeOf = (id: string): number => places.get(id) ?? 0;
+  const isDigested = await digestedFrom({ store, agent, sources, made });
+  const all = lessonsFrom(taught);
+  const looked = (await lastDigest(store, agent)) ?? 0;
+  const isOffered = (one: Lesson): boolean =>
+    one.state === "ended" ? isLeftIn(rules, one, { all, sources, looked }) : isWorth(one) && !isDigested(one.id);
+  const lessons = all
+    .filter((one) => isOffered(one) && (mode === "approval" || speaksAlone(one)))
+    .sort((a, b) => b.support - a.support || b.at - a.at || placeOf(a.id) - placeOf(b.id))
     .slice(0, MOST_LESSONS);
   return {
     ...{ layer, mode, lessons, sources, rules },
@@ -115,16 +123,67 @@ const isWorth = ({ state, kind, support, confidence, instead }: Lesson): boolean
   (kind !== "failure" || instead !== "") &&
   (support >= LEAST_SUPPORT || confidence >= LEAST_CONFIDENCE);
 
+/** Whether a lesson was ended since the last digest, and a rule says it still, and no other lesson does. */
+function isLeftIn(
+  rules: readonly string[],
+  lesson: Lesson,
+  {
+    all,
+    sources,
+    looked,
+  }: { readonly all: readonly Lesson[]; readonly sources: readonly LessonSource[]; readonly looked: number },
+): boolean {
+  const says = lesson.instead === "" ? lesson.wrong : lesson.instead;
+  return (
+    sources.some(({ ends, at }) => ends === lesson.id && at > looked) &&
+    rules.some((rule) => saysWithin(says, rule)) &&
+    !all.some(({ state, instead }) => state === "open" && instead !== "" && saysWithin(says, instead))
+  );
+}
+
 /** Whether it says something without a word that is or may be a contact's. What was left out of a draft does not, nor an answer without its question. */
 const speaksAlone = (lesson: Lesson): boolean => isOwnWord(lesson) && lesson.kind === "edit" && lesson.instead !== "";
 
 export const isOwnWord = ({ trust }: Pick<Lesson, "trust">): boolean => trust === "operator" || trust === "member";
 
-/** 004.66: what a digest has used is not offered again. What became of it nothing is, once somebody has taught it anew. */
-const isDigested = ({ id, at }: Lesson, made: readonly KeptCandidate[]): boolean =>
-  made.some(
-    (one) => one.lessons.includes(id) && !(one.verdict?.verdict === "refused" && at > Math.max(one.at, one.verdict.at)),
+interface Digests {
+  readonly store: Store;
+  readonly agent: Agent;
+  readonly sources: readonly LessonSource[];
+  readonly made: readonly KeptCandidate[];
+}
+
+/**
+ * 004.66: what a digest has used is not offered again, until somebody has to teach it anew: since then, where nothing came of it, or to a draft
+ * that was written with the version that was to hold it, and that no digest has looked at yet.
+ */
+async function digestedFrom({ store, agent, sources, made }: Digests): Promise<(lesson: string) => boolean> {
+  const owner: AgentOwner = { org: agent.org, agent: agent.name };
+  const ids = new Set(made.flatMap(({ lessons }) => lessons));
+  const again = sources.filter(({ lesson }) => ids.has(lesson));
+  const used = await store.part(LEARNING_STORE).used(
+    owner,
+    again.map(({ turn }) => turn),
   );
+  const looked = (await lastDigest(store, agent)) ?? 0;
+  const taught = Map.groupBy(again, ({ lesson }) => lesson);
+  const isAnew = (id: string, { at: from, verdict }: KeptCandidate): boolean => {
+    if (verdict === undefined) return false;
+    const { version } = verdict;
+    return (taught.get(id) ?? []).some(({ at, turn }) =>
+      version === undefined
+        ? at > Math.max(from, verdict.at)
+        : at > looked && (used.get(turn)?.version ?? 0) >= version,
+    );
+  };
+  return (id) => made.some((one) => one.lessons.includes(id) && !isAnew(id, one));
+}
+
+/** When the newest digest began. */
+export async function lastDigest(store: Store, { org, name }: Agent): Promise<number | undefined> {
+  const [newest] = await store.threads({ org, agent: name, contact: SELF }, 1, { channel: DIGEST.name });
+  return newest?.createdAt;
+}
 
 export interface Digesting {
   readonly actor: Allowed<"operate">;
@@ -208,13 +267,13 @@ function requestFor(parts: TurnParts, setup: TurnSetup, { mode, lessons, sources
       : event(KINDS.lesson, "contact", lessonText(one, shown)),
   );
   const ids = new Set(lessons.map(({ id }) => id));
-  const corrections = mode === "auto" ? [] : sources.filter(({ kind, lesson }) => kind === "edit" && ids.has(lesson));
+  const edits = mode === "auto" ? [] : sources.filter(({ kind, lesson }) => kind === "edit" && ids.has(lesson));
   const events = [
     ...(rules.length === 0 ? [] : [event(KINDS.rules, "operator", asText(rules))]),
     ...told,
-    ...corrections
-      .slice(0, MOST_DIGESTED_CORRECTIONS)
-      .map((one) => event(KINDS.correction, "contact", `${one.lesson}\n${correctionText(one, shown)}`)),
+    ...chosen(edits, MOST_DIGESTED_CORRECTIONS).map((one) =>
+      event(KINDS.correction, "contact", `${one.lesson}\n${correctionText(one, shown)}`),
+    ),
   ];
   const input = {
     agent: { ...setup.agent, layers: [TASK], tools: [] },
@@ -228,6 +287,22 @@ function requestFor(parts: TurnParts, setup: TurnSetup, { mode, lessons, sources
       if (taken <= 1 || asStrataError(thrown).code !== "budget_too_small") throw thrown;
     }
   }
+}
+
+/**
+ * Of each lesson one after the other, the newest first, so that none takes the place of all; of one message once. Those of one edit stand together,
+ * in the order of its text.
+ */
+function chosen(sources: readonly LessonSource[], most: number): readonly LessonSource[] {
+  const lessons = [...Map.groupBy(sources, ({ lesson }) => lesson).values()].map((same) => [
+    ...new Map(same.toReversed().map((one) => [one.situation, one])).values(),
+  ]);
+  return lessons
+    .flatMap((same) => same.toReversed().map((one, rank) => ({ one, rank })))
+    .sort((a, b) => a.rank - b.rank)
+    .slice(0, most)
+    .map(({ one }) => one)
+    .sort((a, b) => b.at - a.at || a.origin.localeCompare(b.origin) || a.place - b.place);
 }
 
 const TASK: Layer = {

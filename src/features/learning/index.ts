@@ -42,6 +42,7 @@ const LESSON = z
     support: z.number().describe("by how many contacts it was taught"),
     times: z.number(),
     confidence: z.number().describe("from 0 to 1: how likely it holds for other contacts"),
+    general: z.boolean().describe("taught whatever the message was about"),
     contacts: list(z.string()).describe("the newest of them"),
     threads: list(z.string()).describe("the newest conversations that taught it"),
     first: TIME,

@@ -64,6 +64,49 @@ onEachDatabase("lessons", await allParts(), (open) => {
     expect(await on.verified()).toEqual([]);
   });
 
+  it("a slip of one person is not taught on: a lesson says what was written most often, and does not go with what stood there by chance", async () => {
+    const on = await office(["Fine.", "Sure. Bring a lock.", "Good."], { store: await open() });
+    await on.correct("ann", "Do you rent tandems?", "Fine. All prices are without value added tax.");
+    await on.correct("bob", "Is a tandem free?", "Sure. All prices are without value added tax.");
+    await on.correct("cem", "May I have a tandem?", "Good. All prices are without vlaue added tax.");
+    expect(await on.lessons()).toMatchObject([
+      { wrong: "", instead: "All prices are without value added tax.", support: 3, times: 3 },
+    ]);
+  });
+
+  it("a greeting that a contact is always given is meant, and the next draft is told to begin with it", async () => {
+    const on = await office(
+      Array.from({ length: 6 }, () => SWAP),
+      { store: await open() },
+    );
+    const sent = `Bonjour Madame Roux, ${SWAP}`;
+    await on.correct("ann", "a swap?", sent);
+    await on.correct("bob", "a swap?", `Bonjour, ${SWAP}`);
+    await on.correct("ann", "and a tyre?", sent);
+    expect(await on.lessons()).toEqual([]);
+    await on.correct("ann", "what of a bell?", sent);
+    expect(await on.lessons()).toMatchObject([{ instead: "Bonjour Madame Roux,", wrong: "", general: true }]);
+    await on.ask("ann", "thanks");
+    expect(on.tail()).toContain("| Whatever the contact wrote:\n| It began with: Bonjour Madame Roux,");
+    expect(await on.verified()).toEqual([]);
+  });
+
+  it("a lesson that ended with one contact is shown to none", async () => {
+    const on = await office(["Fine.", "Fine. Tandems are free on Mondays.", "Fine."], { store: await open() });
+    await on.correct("ann", "Do you rent tandems?", "Fine. Tandems are free on Mondays.");
+    await on.correct("bob", "Do you rent tandems?", "Fine.");
+    expect(await on.lessons()).toMatchObject([{ state: "ended" }]);
+    await on.ask("ann", "Do you rent tandems?");
+    expect(on.tail()).not.toContain("free on Mondays");
+  });
+
+  it("what is taken out of a draft about another matter ends nothing", async () => {
+    const on = await office(["Fine.", "Fine. Tandems are free on Mondays.", "Fine."], { store: await open() });
+    await on.correct("ann", "Do you rent tandems for a week in May?", "Fine. Tandems are free on Mondays.");
+    await on.correct("bob", "Is the helmet of my daughter in her size there in May?", "Fine.");
+    expect((await on.lessons()).map(({ state }) => state)).toEqual(["open", "open"]);
+  });
+
   it("004.33 S23 a turn that fails, and one whose program was killed, leaves nothing half written, and its lesson", async () => {
     const store = await open();
     const on = await office([new StrataError("model_failed", "no answer"), SWAP], { store });
@@ -163,12 +206,31 @@ describe("a correction in a request", () => {
     expect([...used.values()]).toEqual([{ version: null, rules: 0, stale: 0, corrections: [draft] }]);
   });
 
-  it("a correction of a rule that people make whatever the message was is shown with each", async () => {
-    const on = await office(["Sure!", "Of course!", "Yes."]);
+  it("a correction that people make whatever the message was is shown with each", async () => {
+    const on = await office(["Sure!", "Of course!", "Yes.", "Right."]);
     await on.correct("ann", "Do you rent tandems?", "Sure. All prices are without tax.");
     await on.correct("ann", "Is the harbour shop open on Sunday?", "Of course. All prices are without tax.");
+    await on.correct("ann", "My chain is rusty", "Yes. All prices are without tax.");
     await on.ask("ann", "Could somebody call me?");
-    expect(on.tail()).toContain("This was added: All prices are without tax.");
+    expect(on.tail()).toContain("| Whatever the contact wrote:\n| This was added: All prices are without tax.");
+  });
+
+  it("a correction that was made now and then, in messages without a word in common, is not for all", async () => {
+    const on = await office(Array.from({ length: 12 }, () => "Sure!"));
+    for (const [message, rest] of [
+      ["Do you rent tandems?", " All prices are without tax."],
+      ["Hello there", undefined],
+      ["My chain is rusty", undefined],
+      ["Is the harbour shop open on Sunday?", " All prices are without tax."],
+      ["Who is Marta?", undefined],
+      ["Which bells are loud?", " All prices are without tax."],
+    ] as const) {
+      await on.ask("ann", message);
+      await on.decide(rest === undefined ? undefined : `Sure!${rest}`);
+    }
+    expect(await on.lessons()).toMatchObject([{ times: 3, general: false }]);
+    await on.ask("ann", "Could somebody call me?");
+    expect(on.tail()).not.toContain("without tax");
   });
 
   it("a lesson that was dismissed is offered and shown no more", async () => {

@@ -1,4 +1,3 @@
-import { foldedWords, STOP_WORDS } from "../../memory/index.ts";
 import {
   type Agent,
   type ApprovalId,
@@ -16,9 +15,19 @@ import type { AgentOwner, Store } from "../../store/index.ts";
 import type { Parts } from "../../turn/index.ts";
 import { APPROVAL_STORE, QUESTION } from "../approvals/index.ts";
 import { DRAFT_STORE, type Draft } from "../drafts/index.ts";
-import { type Around, changesIn, comparedForm, longestRun, QUOTED_RUN, relationOf } from "./changes.ts";
+import {
+  type Around,
+  type Change,
+  changesIn,
+  comparedForm,
+  greetingOf,
+  longestRun,
+  QUOTED_RUN,
+  relationOf,
+} from "./changes.ts";
+import { contentTerms, isGeneral, isSameMatter, meantBy, SAME_MATTER } from "./evidence.ts";
 import type { Heard, News } from "./record-store.ts";
-import { ruleKey } from "./rules.ts";
+import { type Matter, ruleKey } from "./rules.ts";
 import { LEARNING_STORE, type LessonKind, type LessonSource } from "./store.ts";
 import { askedTeam, failedTurn, WORDING } from "./wording.ts";
 
@@ -56,7 +65,8 @@ export async function learnFromRecord(
     for (const { approval: id, link: _, ...scope } of questions) answers.push(...(await fromAnswer(store, scope, id)));
     const edited: Edited[] = [];
     for (const draft of decided)
-      if (draft.status === "edited") edited.push({ ...draft, ...(await kept.heard(draft.scope, draft)) });
+      if (draft.status === "edited")
+        edited.push({ ...draft, ...(await kept.heard(draft.scope, draft)), usual: await usualGreeting(store, draft) });
     const known =
       edited.length === 0 ? [] : await kept.sources({ ...owner, contact: null }, { kind: "edit" }, MOST_COMPARED);
     const found = [...fromDrafts(edited, known, signatures), ...turns.map(fromTurn), ...answers];
@@ -72,7 +82,24 @@ export function signaturesOf({ business }: Agent): readonly string[] {
   return Object.values(members).flatMap((one) => [one.signature ?? [], `${one.name}, ${name}`, one.name].flat());
 }
 
-type Edited = Draft & Heard;
+/** Usual is a greeting that this contact was given in each of the last answers: that of a single answer says nothing. */
+type Edited = Draft & Heard & { readonly usual: string };
+
+/** So many answers before this one begin with a greeting that is meant. */
+const GREETED = 2;
+
+async function usualGreeting(store: Store, { scope, text, decided }: Draft): Promise<string> {
+  const greeting = greetingOf(decided?.sent ?? "");
+  if (decided === undefined || greeting === "" || greetingOf(text) === greeting) return "";
+  const before = await store.part(DRAFT_STORE).sentBefore(scope, { before: decided.at, limit: GREETED });
+  return before.length === GREETED && before.every((sent) => greetingOf(sent) === greeting) ? greeting : "";
+}
+
+/** What a person changed in a draft, with the greeting that its contact is always given. */
+const changesOf = (draft: Edited, sent: string, around: Around): readonly Change[] => [
+  ...(draft.usual === "" ? [] : [{ removed: "", added: draft.usual, isQuoted: false }]),
+  ...changesIn(draft.text, sent, around),
+];
 
 function fromDrafts(
   drafts: readonly Edited[],
@@ -81,9 +108,10 @@ function fromDrafts(
 ): readonly LessonSource[] {
   const found: LessonSource[] = [];
   const newest = known.map((source) => ({ source, form: formOf(source) }));
-  for (const { id, scope, thread, turn, text, decided, situation, said } of drafts) {
+  for (const draft of drafts) {
+    const { id, scope, thread, turn, text, decided, situation, said } = draft;
     if (decided?.sent === undefined || text === "") continue;
-    for (const [place, change] of changesIn(text, decided.sent, { said, signatures }).entries()) {
+    for (const [place, change] of changesOf(draft, decided.sent, { said, signatures }).entries()) {
       const form = comparedForm(change);
       const like = newest
         .filter(({ source }) => !isEnded(source.lesson, newest))
@@ -92,7 +120,8 @@ function fromDrafts(
       // What a person did about another matter says nothing of this one.
       const over = like.find(
         ({ relation, source }) =>
-          (relation === "takes back" || relation === "replaces") && isSameMatter(situation, source.situation),
+          (relation === "takes back" || relation === "replaces") &&
+          isSameMatter(situation, source.situation, change.added === "" ? SAME_MATTER : 0),
       );
       const ends = same === undefined && over !== undefined ? over.source.lesson : null;
       const source: LessonSource = {
@@ -163,6 +192,8 @@ export interface Lesson {
   readonly times: number;
   /** From 0 to 1: how sure it is that this holds for others. */
   readonly confidence: number;
+  /** Taught whatever the message was about. */
+  readonly general: boolean;
   readonly contacts: readonly ContactId[];
   readonly threads: readonly ThreadId[];
   readonly first: number;
@@ -178,21 +209,48 @@ const DICTATED = 0.1;
 /** So many contacts and conversations of a lesson are named. */
 const MOST_NAMED = 20;
 
+/** What taught an agent's lessons, which of them somebody dismissed, and when drafts were decided about. */
+export interface Taught {
+  readonly sources: readonly LessonSource[];
+  readonly dismissed: ReadonlySet<string>;
+  /** Lessons that a newer edit took back or said otherwise, for whichever contact. */
+  readonly ended: ReadonlySet<string>;
+  readonly sent: readonly number[];
+}
+
+/** All of it that there is of a scope, up to so many sources. */
+export async function taughtIn(
+  { store }: Pick<Parts, "store">,
+  scope: Scope,
+  { most, kind }: { readonly most: number; readonly kind?: LessonKind },
+): Promise<Taught> {
+  const kept = store.part(LEARNING_STORE);
+  const dismissed = await kept.dismissed({ org: scope.org, agent: scope.agent });
+  return {
+    sources: await kept.sources(scope, kind === undefined ? {} : { kind }, most),
+    dismissed: new Set(dismissed.map(({ lesson }) => lesson)),
+    ended: new Set(await kept.ended({ org: scope.org, agent: scope.agent })),
+    sent: await store.part(DRAFT_STORE).decidedTimes(scope, MOST_SOURCES),
+  };
+}
+
 /** The lessons that these sources teach, the one with the newest source first. */
-export function lessonsFrom(all: readonly LessonSource[], dismissed: ReadonlySet<string>): readonly Lesson[] {
-  const ended = new Set(all.flatMap(({ ends }) => ends ?? []));
+export function lessonsFrom({ sources: all, dismissed, ended, sent }: Taught): readonly Lesson[] {
   const groups = Map.groupBy(all, ({ lesson }) => lesson);
   return [...groups].flatMap(([id, sources]): Lesson[] => {
-    const readable = sources.filter(({ wrong, instead }) => wrong !== "" || instead !== "");
-    const [newest] = readable.toSorted((a, b) => b.at - a.at);
+    const readable = sources
+      .filter(({ wrong, instead }) => wrong !== "" || instead !== "")
+      .toSorted((a, b) => b.at - a.at);
+    const [newest] = readable;
     if (newest === undefined) return [];
     const trust = lowestTrust(readable.map((one) => one.trust));
     const contacts = [...new Set(readable.map(({ scope }) => scope.contact))];
     const weight = trust === "contact" ? DICTATED : WEIGHTS[newest.kind];
-    const { kind, situation, wrong, instead, at } = newest;
+    const { kind, situation, at } = newest;
     return [
       {
-        ...{ id, kind, situation, wrong, instead, trust, at, contacts: contacts.slice(0, MOST_NAMED) },
+        ...{ id, kind, situation, ...meantBy(readable), trust, at, contacts: contacts.slice(0, MOST_NAMED) },
+        general: kind === "edit" && isGeneral(readable, sent),
         support: contacts.length,
         times: readable.length,
         confidence: Math.round(100 * (1 - (1 - weight) ** contacts.length)) / 100,
@@ -208,29 +266,52 @@ export function lessonsFrom(all: readonly LessonSource[], dismissed: ReadonlySet
 export const MOST_SOURCES = 2_000;
 
 /** The agent's lessons, or those of one contact alone. */
-export async function lessonsOf({ store }: Pick<Parts, "store">, scope: Scope): Promise<readonly Lesson[]> {
-  const kept = store.part(LEARNING_STORE);
-  const sources = await kept.sources(scope, {}, MOST_SOURCES);
-  const dismissed = await kept.dismissed({ org: scope.org, agent: scope.agent });
-  return lessonsFrom(sources, new Set(dismissed.map(({ lesson }) => lesson)));
+export const lessonsOf = async (parts: Pick<Parts, "store">, scope: Scope): Promise<readonly Lesson[]> =>
+  lessonsFrom(await taughtIn(parts, scope, { most: MOST_SOURCES }));
+
+/** So many edits and answers are looked through for what an agent's rules are about. */
+const MOST_EVIDENCE = 300;
+/** So many messages of a lesson say what it is about. */
+const MOST_SITUATIONS = 10;
+
+/** What the lessons that still hold say, with the messages that they were taught with. */
+export async function mattersOf({ store }: Pick<Parts, "store">, owner: AgentOwner): Promise<readonly Matter[]> {
+  const all = await store.part(LEARNING_STORE).evidence(owner, MOST_EVIDENCE);
+  const ended = new Set(await store.part(LEARNING_STORE).ended(owner));
+  const sent = await store.part(DRAFT_STORE).decidedTimes({ ...owner, contact: null }, MOST_SOURCES);
+  return [...Map.groupBy(all, ({ lesson }) => lesson)]
+    .filter(([id]) => !ended.has(id))
+    .map(([, sources]) => {
+      const { wrong, instead } = meantBy(sources);
+      const situations = [...new Set(sources.map(({ situation }) => situation))].slice(0, MOST_SITUATIONS);
+      return { says: instead === "" ? wrong : instead, situations, general: isGeneral(sources, sent) };
+    });
 }
 
 /** A correction of a draft, as it may be shown with a message of the same contact. */
-export type Correction = Pick<LessonSource, "origin" | "lesson" | "situation" | "wrong" | "instead" | "at">;
+export type Correction = Pick<
+  LessonSource,
+  "origin" | "place" | "lesson" | "situation" | "wrong" | "instead" | "at"
+> & {
+  /** Made whatever the message was about. */
+  readonly general: boolean;
+};
 
 /** So many corrections of a contact are looked through. */
 export const MOST_CORRECTIONS = 50;
 
 /** What people changed in drafts for this contact, the newest of each lesson, without what a contact dictated and what no longer holds. */
-export async function correctionsFor({ store }: Pick<Parts, "store">, scope: Scope): Promise<readonly Correction[]> {
-  const kept = store.part(LEARNING_STORE);
-  const sources = await kept.sources(scope, { kind: "edit" }, MOST_CORRECTIONS);
-  const dismissed = await kept.dismissed({ org: scope.org, agent: scope.agent });
-  const lessons = lessonsFrom(sources, new Set(dismissed.map(({ lesson }) => lesson)));
-  const good = new Set(
-    lessons.filter(({ state, trust }) => state === "open" && trust !== "contact").map(({ id }) => id),
+export async function correctionsFor(parts: Pick<Parts, "store">, scope: Scope): Promise<readonly Correction[]> {
+  const taught = await taughtIn(parts, scope, { most: MOST_CORRECTIONS, kind: "edit" });
+  const good = new Map(
+    lessonsFrom(taught)
+      .filter(({ state, trust }) => state === "open" && trust !== "contact")
+      .map((one) => [one.id, one]),
   );
-  return sources.filter(({ lesson }) => good.has(lesson));
+  return taught.sources.flatMap((source) => {
+    const { general, instead } = good.get(source.lesson) ?? {};
+    return general === undefined || instead === undefined ? [] : [{ ...source, general, instead }];
+  });
 }
 
 /** From here on, two messages are about the same. */
@@ -261,24 +342,11 @@ export function chosenFor(message: string, all: readonly Correction[], most: num
   const asked = contentTerms(message);
   const found = lessons.flatMap(({ same, abouts }) => {
     const [newest] = same;
-    const situations = same.map(({ situation }) => contentTerms(situation));
-    const isGeneral = situations.some((one, i) =>
-      situations.slice(i + 1).some((other) => likeness(one, other) < ALIKE),
-    );
-    const score = Math.max(isGeneral ? ALIKE : 0, ...abouts.map((about) => likeness(asked, about)));
+    const score = Math.max(newest?.general ? ALIKE : 0, ...abouts.map((about) => likeness(asked, about)));
     return newest === undefined || score < ALIKE ? [] : [{ newest, score }];
   });
   return found
-    .sort((a, b) => b.score - a.score || b.newest.at - a.newest.at)
+    .sort((a, b) => b.score - a.score || b.newest.at - a.newest.at || a.newest.place - b.newest.place)
     .slice(0, most)
     .map(({ newest }) => newest);
 }
-
-/** Whether two messages share a word that says what they are about; of an empty one, that is not known. */
-function isSameMatter(one: string, other: string): boolean {
-  const [here, there] = [contentTerms(one), contentTerms(other)];
-  return here.size === 0 || there.size === 0 || [...here].some((term) => there.has(term));
-}
-
-const contentTerms = (text: string): ReadonlySet<string> =>
-  new Set(foldedWords(text, 400).flatMap(({ word, terms }) => (STOP_WORDS.has(word) || word.length < 2 ? [] : terms)));

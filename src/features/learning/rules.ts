@@ -31,23 +31,63 @@ export const ruleKey = (rule: string): string =>
 const terms = (text: string): ReadonlySet<string> =>
   new Set(foldedWords(text, 400).flatMap(({ word, terms: all }) => (STOP_WORDS.has(word) ? [] : all)));
 
-/** Those that are sent: all, or of more than may be sent those that fit the message, in their order. */
-export function rulesFor(message: string, rules: readonly string[]): readonly string[] {
+/** What a lesson says, and the messages that it was taught with. */
+export interface Matter {
+  readonly says: string;
+  readonly situations: readonly string[];
+  /** Taught whatever the message was about. */
+  readonly general: boolean;
+}
+
+/** A rule that holds for all messages goes before one for messages that are less like this one. */
+const GENERAL = 0.3;
+
+/**
+ * Those that are sent: all, or of more than may be sent those that fit the message, in their order. A rule fits that was taught with messages like
+ * it or with all kinds of them, or that speaks of it. Rare words say more than those of many rules.
+ */
+export function rulesFor(message: string, rules: readonly string[], matters: readonly Matter[]): readonly string[] {
   if (rules.length <= MOST_SENT) return rules;
   const asked = terms(message);
-  const fit = rules.map((rule, place) => ({
-    rule,
-    place,
-    shared: [...terms(rule)].filter((one) => asked.has(one)).length,
+  const taught = matters.map(({ says, situations, general }) => ({
+    says: terms(says),
+    situations: situations.map(terms),
+    general,
   }));
-  return fit
-    .sort((a, b) => b.shared - a.shared || a.place - b.place)
+  const known = rules.map((rule, place) => ({ rule, place, says: terms(rule) }));
+  const count = new Map<string, number>();
+  const all = [...known.map(({ says }) => says), ...taught.map((one) => union(one.situations))];
+  for (const term of all.flatMap((one) => [...one])) count.set(term, (count.get(term) ?? 0) + 1);
+  const weight = (of: Iterable<string>): number => [...of].reduce((sum, term) => sum + 1 / (count.get(term) ?? 1), 0);
+  const shared = (one: ReadonlySet<string>): number => weight([...one].filter((term) => asked.has(term)));
+  const likeness = (one: ReadonlySet<string>): number => {
+    const common = shared(one);
+    return common === 0 ? 0 : common / Math.min(weight(one), weight(asked));
+  };
+  const scoreOf = (says: ReadonlySet<string>): number => {
+    const own = taught.filter((one) => isWithin(one.says, says));
+    const general = own.some((one) => one.general) ? GENERAL : 0;
+    const spoken = asked.size === 0 ? 0 : shared(says) / weight(asked);
+    return Math.max(general, spoken, ...own.flatMap(({ situations }) => situations.map(likeness)));
+  };
+  return known
+    .map((one) => ({ ...one, score: scoreOf(one.says) }))
+    .sort((a, b) => b.score - a.score || a.place - b.place)
     .slice(0, MOST_SENT)
     .sort((a, b) => a.place - b.place)
     .map(({ rule }) => rule);
 }
 
-/** A rule names a service if it shares so much of its words. */
+/** Whether a text says what another one does. */
+export const saysWithin = (said: string, text: string): boolean => isWithin(terms(said), terms(text));
+
+const union = (sets: readonly ReadonlySet<string>[]): ReadonlySet<string> => new Set(sets.flatMap((one) => [...one]));
+
+/** Whether so much of what was said stands in a rule that the rule says it. */
+const isWithin = (said: ReadonlySet<string>, rule: ReadonlySet<string>): boolean =>
+  said.size > 0 && [...said].filter((one) => rule.has(one)).length >= NAMES * said.size;
+
+/** A rule names a service, or says what a lesson does, if it shares so much of its words. */
 const NAMES = 0.6;
 
 /** The rules, by their keys, that name a person, a service, an address or a price of the organization, each as it is now. */
@@ -58,8 +98,8 @@ export function anchorsOf(rules: readonly string[], agent: Pick<Agent, "business
       const said = terms(rule);
       const named = facts.filter(({ text, isWhole }) => {
         if (isWhole) return fold(rule).includes(fold(text));
-        const own = [...terms(text)];
-        return own.length > 0 && own.filter((one) => said.has(one)).length >= NAMES * own.length;
+        const own = terms(text);
+        return isWithin(own, said);
       });
       return named.length === 0 ? [] : [[ruleKey(rule), named.map(({ text }) => text)]];
     }),

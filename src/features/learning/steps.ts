@@ -14,10 +14,11 @@ import type { Store } from "../../store/index.ts";
 import type { RunningTurn, TurnParts, TurnSteps } from "../../turn/index.ts";
 import { type GatherContext, type LiveSource, sendersOf } from "../../turn/sources/index.ts";
 import type { Anchors } from "./candidate-store.ts";
+import { isGreeting } from "./changes.ts";
 import { TRIED } from "./gate.ts";
-import { chosenFor, correctionsFor, learnFromRecord } from "./lessons.ts";
+import { chosenFor, correctionsFor, learnFromRecord, mattersOf } from "./lessons.ts";
 import { SAID } from "./record-store.ts";
-import { asText, isStale, rulesFor, rulesOf } from "./rules.ts";
+import { asText, isStale, MOST_SENT, rulesFor, rulesOf } from "./rules.ts";
 import { LEARNING_STORE, USED, type Used } from "./store.ts";
 import { correctionText, WORDING } from "./wording.ts";
 
@@ -53,7 +54,9 @@ export const STEPS: TurnSteps = {
       const { version, text, anchors } = await versionFor(parts, { agent, layer, scope: context.scope, thread });
       const declared = parts.agents.all.find(({ org, name }) => org === agent.org && name === agent.name) ?? agent;
       const holding = rulesOf(text).filter((rule) => !isStale(rule, anchors, declared));
-      const rules = rulesFor(wordsOf(context), holding);
+      const owner = { org: agent.org, agent: agent.name };
+      const matters = holding.length > MOST_SENT ? await mattersOf(parts, owner) : [];
+      const rules = rulesFor(wordsOf(context), holding, matters);
       const used = thread && running.get(store)?.get(thread);
       if (used !== undefined)
         Object.assign(used, { version, rules: rules.length, stale: rulesOf(text).length - holding.length });
@@ -83,7 +86,7 @@ export const STEPS: TurnSteps = {
               // It quotes the contact, and what the agent wrote after it had read the contact's words.
               trust: "contact",
               at: one.at,
-              text: untrusted(correctionText(one, shown)),
+              text: untrusted(correctionText({ ...one, isFirst: isGreeting(one.instead) }, shown)),
             })),
           };
     };

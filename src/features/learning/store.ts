@@ -41,6 +41,7 @@ import {
   type VerdictTable,
   verdictLink,
 } from "./candidate-store.ts";
+import { ended, evidence } from "./evidence-store.ts";
 import { heard, LONGEST, news } from "./record-store.ts";
 
 /** What a lesson was taken from: a draft that somebody changed, an answer of a person, a turn that died. */
@@ -187,6 +188,8 @@ export const LEARNING_STORE = {
     learn: writing(learn),
     /** What taught lessons, the newest first: of one agent, of one of its contacts, or of one lesson. */
     sources: reading(sources),
+    evidence: reading(evidence),
+    ended: reading(ended),
     dismissed: reading(dismissed),
     /** False where it is so already. */
     dismiss: writing(dismiss),

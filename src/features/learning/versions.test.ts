@@ -9,6 +9,9 @@ import { clerk, layer, office } from "./index.contract.ts";
 const SWAP = "A battery swap costs $30.";
 const RIGHT = "A battery swap costs $25.";
 const RULE = "Say that a battery swap costs $25.";
+/** Whatever it has learned, the clerk writes the same where it is asked so. */
+const AS_ALWAYS = "as you always say";
+const ALWAYS = "A battery swap costs $30. Tandems are free on Mondays.";
 const TAIL = { scope: "turn", mutability: "versioned", trust: "operator" } as const;
 const isDigest = ({ prefix }: Request): boolean => JSON.stringify(prefix).includes("You keep the rules");
 
@@ -19,7 +22,7 @@ function desk(write: (ids: readonly string[], request: Request) => string, more:
   ]);
   const answer = (request: Request): string => {
     const all = JSON.stringify(request);
-    if (!isDigest(request)) return all.includes(RULE) ? RIGHT : SWAP;
+    if (!isDigest(request)) return all.includes(AS_ALWAYS) ? ALWAYS : all.includes(RULE) ? RIGHT : SWAP;
     return write([...new Set(all.match(/lsn_[0-9a-f]{12}/g) ?? [])], request);
   };
   return office(
@@ -85,6 +88,60 @@ onEachDatabase("learning versions", await allParts(), (open) => {
     expect(await digest(on)).toMatchObject({ outcome: "proposed" });
     expect(await digest(on)).toMatchObject({ outcome: "nothing" });
     expect(await on.verified()).toEqual([]);
+  });
+});
+
+describe("what a digest reads", () => {
+  const FREE = "Tandems are free on Mondays.";
+  const BELLS = "Each comes with two brass bells.";
+  const told = (on: Desk): string => JSON.stringify(on.sent.filter(isDigest).at(-1)?.messages);
+
+  it("004.66 a lesson is offered again once it had to be taught anew to a draft that was written with its rule, with all its messages", async () => {
+    const on = await desk((ids) => written(`- ${RULE} ${on.sent.filter(isDigest).length}`, ids));
+    await taughtTwice(on);
+    await on.ask("cleo", "Do you do swaps?");
+    await on.decide(undefined);
+    await digest(on);
+    await approve(on, 1);
+    // It began without the rule, and has never seen it.
+    await on.correct("cleo", "What is the price of it?", RIGHT);
+    expect(await digest(on)).toMatchObject({ outcome: "nothing" });
+    // Its rule does not reach this message.
+    await on.correct("eve", `Is the second one dearer, ${AS_ALWAYS}?`, `${RIGHT} ${FREE}`);
+    expect(await digest(on)).toMatchObject({ outcome: "proposed", version: 2 });
+    for (const message of ["What does a swap cost?", "How much is a new battery?", "Is the second one dearer"])
+      expect(told(on)).toContain(`The contact wrote: ${message}`);
+    expect(await digest(on)).toMatchObject({ outcome: "nothing" });
+  });
+
+  it("a rule whose lesson was taken back since is put before the digest, once", async () => {
+    const rules = (request: Request): string =>
+      JSON.stringify(request.messages).includes("taken back since") ? "- Be brief." : `- Say: ${FREE}\n- Be brief.`;
+    const on = await desk((ids, request) => written(rules(request), ids));
+    await on.correct("ann", "Do you rent tandems?", `${SWAP} ${FREE}`);
+    await on.correct("bob", "Do you rent tandems?", `${SWAP} ${FREE}`);
+    await digest(on);
+    await approve(on, 1);
+    await on.ask("dan", "Do you rent tandems?");
+    await on.decide(undefined);
+    expect(await digest(on)).toMatchObject({ outcome: "nothing" });
+    // The clerk writes it by itself now, and a person takes it out.
+    await on.correct("eve", `Do you rent tandems, ${AS_ALWAYS}?`, SWAP);
+    expect((await on.lessons()).map(({ state }) => state)).toEqual(["ended"]);
+    expect(await digest(on)).toMatchObject({ outcome: "proposed", version: 2 });
+    expect(told(on)).toMatch(/lsn_\w+: edit, taught by 3, confidence 0.66, taken back since/);
+    expect(await digest(on)).toMatchObject({ outcome: "nothing" });
+  });
+
+  it("004.35 shows the edits of each lesson, and those of one draft in the order of its text", async () => {
+    const on = await desk((ids) => written(`- ${RULE}`, ids));
+    for (const contact of ["ann", "bob", "cleo"]) await on.correct(contact, `A swap for ${contact} of mine`, RIGHT);
+    for (const contact of ["ann", "bob"])
+      await on.correct(contact, `Any tandems, ${contact} asks`, `${SWAP} ${FREE} ${BELLS}`);
+    await digest(on);
+    const [free, bells] = [FREE, BELLS].map((text) => told(on).indexOf(`asks\\n| This was added: ${text}`));
+    expect(free).toBeGreaterThan(0);
+    expect(bells).toBeGreaterThan(free ?? 0);
   });
 });
 
@@ -272,6 +329,25 @@ it("004.23 sends ten rules at most, those that fit the message", async () => {
   await on.ask("zoe", "Do you rent tandems?");
   expect(on.tail().match(/^- Rule/gm)).toHaveLength(10);
   expect(on.tail()).toContain("tandems");
+});
+
+it("004.23 of more than ten rules, those are sent that were taught with messages like this one, and those of all messages", async () => {
+  const rules = [
+    ...Array.from({ length: 12 }, (_, i) => `Rule ${i} is about item${i} and a call.`),
+    "- Write: Sign below.",
+    RULE,
+  ];
+  const on = await desk((ids) => written(rules.map((rule) => `- ${rule}`).join("\n"), ids));
+  for (const [i, contact] of ["ann", "bob", "cleo"].entries())
+    await on.correct(contact, ["Is it late?", "Who are you?", "My wheel squeaks"][i] ?? "", `${SWAP} Sign below.`);
+  await on.correct("ann", "My electric one is flat", RIGHT);
+  await on.correct("bob", "It stands there electric and flat", RIGHT);
+  await digest(on);
+  await approve(on, 1);
+  await on.ask("zoe", "Flat again, my electric! Please call me");
+  expect(on.tail().match(/^- /gm)).toHaveLength(10);
+  expect(on.tail()).toContain(`- ${RULE}`);
+  expect(on.tail()).toContain("- Write: Sign below.");
 });
 
 it("the edit rate is told by version", async () => {

@@ -6,7 +6,6 @@ import {
   isInPlace,
   type Layer,
   layerWith,
-  SELF,
   type StrataError,
   type TextVersion,
   untrusted,
@@ -15,7 +14,7 @@ import { accessTo, agentNamed, setupOf, type TurnParts, type Use } from "../../t
 import { DRAFT_STORE } from "../drafts/index.ts";
 import { TEXT_API } from "../texts/index.ts";
 import type { KeptCandidate, Verdict } from "./candidate-store.ts";
-import { DIGEST, type Digesting, digest, isOwnWord, type Material, materialFor, NO_MODELS } from "./digest.ts";
+import { type Digesting, digest, isOwnWord, lastDigest, type Material, materialFor, NO_MODELS } from "./digest.ts";
 import { GATE_REPORT, type Gate, type GateReport } from "./gate.ts";
 import { learnFromRecord } from "./lessons.ts";
 import { isStale, rulesOf } from "./rules.ts";
@@ -209,13 +208,8 @@ export async function digestDue(parts: TurnParts, actor: Allowed<"operate">, nam
   const { model } = await setupOf(parts, { scope: owner, version: agent.version }, {});
   if (NO_MODELS.includes(model.ref)) return false;
   if ((await waiting(parts, owner)).length > 0) return true;
-  const last = await lastDigest(parts, agent);
+  const last = await lastDigest(parts.store, agent);
   if (last !== undefined && parts.clock.recorded() - last < agent.learning.every * 60_000) return false;
   const material: Material | undefined = await materialFor(parts, agent);
   return material !== undefined && material.lessons.length > 0;
-}
-
-async function lastDigest({ store }: TurnParts, { org, name }: Agent): Promise<number | undefined> {
-  const [newest] = await store.threads({ org, agent: name, contact: SELF }, 1, { channel: DIGEST.name });
-  return newest?.createdAt;
 }

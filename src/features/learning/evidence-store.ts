@@ -1,0 +1,22 @@
+import { type AgentOwner, atMost, plain, type Tx } from "../../store/index.ts";
+import type { LessonSource } from "./store.ts";
+
+/** What taught lessons to whom, as far as it says for which messages a rule is. */
+export type Evidence = Pick<LessonSource, "lesson" | "origin" | "situation" | "wrong" | "instead" | "at">;
+
+/** The newest of an agent's edits and answers that no contact dictated, in one step: each turn with many rules asks for them. Erased texts are empty. */
+export const evidence = (tx: Tx, { org, agent }: AgentOwner, limit: number): Promise<readonly Evidence[]> =>
+  tx.all(plain<Evidence>(EVIDENCE, org, agent, atMost(limit)));
+
+const text = (column: string): string =>
+  `coalesce((select text from piece where piece.org = lesson_source.org and piece.agent = lesson_source.agent and piece.contact = lesson_source.contact
+    and piece.digest = lesson_source.${column}), '') as ${column}`;
+
+const EVIDENCE = `select lesson, origin, at, ${text("situation")}, ${text("wrong")}, ${text("instead")} from lesson_source
+  where org = ? and agent = ? and kind <> 'failure' and trust <> 'contact' order by link desc limit ?`;
+
+/** The agent's lessons that do not hold any more. */
+export const ended = (tx: Tx, { org, agent }: AgentOwner): Promise<readonly string[]> =>
+  tx.column(plain<string>(ENDED, org, agent));
+
+const ENDED = `select distinct ends from lesson_source where org = ? and agent = ? and ends is not null`;

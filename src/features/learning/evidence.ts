@@ -1,0 +1,68 @@
+/** What several edits say together: what is meant, whether it holds for all messages, and whether two messages are about one matter. Pure. */
+
+import { foldedWords, STOP_WORDS } from "../../memory/index.ts";
+import { isGreeting } from "./changes.ts";
+import type { LessonSource } from "./store.ts";
+
+/**
+ * What these sources teach, the newest first: what people wrote most often, so that a slip of one of them is not taught on. Where half of them only
+ * added it, what the others wrote it in place of was there by chance.
+ */
+export function meantBy(sources: readonly Pick<LessonSource, "wrong" | "instead">[]) {
+  const added = sources.filter(({ wrong }) => wrong === "").length;
+  const instead = mostOften(sources.map((one) => one.instead));
+  const isAdded = instead !== "" && 2 * added >= sources.length;
+  return { wrong: isAdded ? "" : (sources.find(({ wrong }) => wrong !== "")?.wrong ?? ""), instead };
+}
+
+/** The text that is there most often; of several, the first. */
+function mostOften(texts: readonly string[]): string {
+  const count = new Map<string, number>();
+  for (const text of texts) count.set(text, (count.get(text) ?? 0) + 1);
+  return [...count].reduce(([best, most], [text, n]) => (n > most ? [text, n] : [best, most]), ["", 0])[0];
+}
+
+/** So many messages of a lesson are compared. */
+const MOST_LOOKED = 20;
+
+/** So many drafts say that a change is general, where it was made in so much of all drafts since the first of them. */
+const LEAST_GENERAL = 3;
+const GENERAL_SHARE = 2 / 3;
+
+/**
+ * Whether people change this whatever the message is about: so they did in most drafts from the first of them on, though not all messages were
+ * alike. What is taught now and then in unlike words is about one matter all the same. `sent` are the times of decisions.
+ */
+export function isGeneral(
+  sources: readonly Pick<LessonSource, "origin" | "situation" | "instead" | "at">[],
+  sent: readonly number[],
+): boolean {
+  if (sources.some(({ instead }) => isGreeting(instead))) return true;
+  const drafts = [...new Map(sources.map((one) => [one.origin, one])).values()].toSorted((a, b) => a.at - b.at);
+  const since = drafts[0]?.at ?? 0;
+  const most = drafts.findLastIndex(({ at }, i) => {
+    const all = sent.filter((one) => one >= since && one <= at).length;
+    return i + 1 >= Math.max(LEAST_GENERAL, GENERAL_SHARE * all);
+  });
+  const situations = drafts.slice(0, Math.min(most + 1, MOST_LOOKED)).map(({ situation }) => contentTerms(situation));
+  return situations.some((one, i) => situations.slice(i + 1).some((other) => isApart(one, other)));
+}
+
+/** Whether two messages have nothing to do with each other; of an empty one, that is not known. */
+const isApart = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
+  one.size > 0 && other.size > 0 && ![...one].some((term) => other.has(term));
+
+/** So much of two messages is the same where they are about one matter for sure: a word in common is not enough to say that a text holds no more. */
+export const SAME_MATTER = 2 / 3;
+
+/** Whether two messages share words that say what they are about: one at least, and so much of the shorter. Of an empty one, that is not known. */
+export function isSameMatter(one: string, other: string, least: number): boolean {
+  const [here, there] = [contentTerms(one), contentTerms(other)];
+  const shared = [...here].filter((term) => there.has(term)).length;
+  const shorter = Math.min(here.size, there.size);
+  return shorter === 0 || (shared > 0 && shared >= least * shorter);
+}
+
+/** The words of a message that say what it is about. */
+export const contentTerms = (text: string): ReadonlySet<string> =>
+  new Set(foldedWords(text, 400).flatMap(({ word, terms }) => (STOP_WORDS.has(word) || word.length < 2 ? [] : terms)));
