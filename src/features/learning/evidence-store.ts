@@ -1,8 +1,14 @@
 import { type AgentOwner, atMost, plain, type Tx } from "../../store/index.ts";
-import type { LessonSource } from "./store.ts";
 
 /** What taught lessons to whom, as far as it says for which messages a rule is. */
-export type Evidence = Pick<LessonSource, "lesson" | "origin" | "situation" | "wrong" | "instead" | "at">;
+export interface Evidence {
+  readonly lesson: string;
+  readonly origin: string;
+  readonly situation: string;
+  readonly wrong: string;
+  readonly instead: string;
+  readonly at: number;
+}
 
 /** The newest of an agent's edits and answers that no contact dictated, in one step: each turn with many rules asks for them. Erased texts are empty. */
 export const evidence = (tx: Tx, { org, agent }: AgentOwner, limit: number): Promise<readonly Evidence[]> =>
