@@ -11,10 +11,10 @@ import {
   turnOf,
 } from "../../turn/index.ts";
 import { answeredBy, type Delivery, type DeliveryPorts, type DeliveryReport, deliverDue } from "./deliver.ts";
-import { OUTBOX_STORE, type OutboxMessage } from "./store.ts";
+import { OUTBOX_STORE, type OutboxMessage, type ReplyState } from "./store.ts";
 
 /** A reply as it is listed: with the line by which it leaves, if its agent has lines. */
-export type MailView = OutboxMessage & Pick<Delivery, "line">;
+export type MailView = OutboxMessage & Pick<Delivery, "line"> & { readonly state: ReplyState };
 
 /** What happens to replies once they are committed. */
 export interface DeliveryApi {
@@ -24,7 +24,7 @@ export interface DeliveryApi {
     agent: AgentName,
     wish: Paging & { readonly status?: OutboxMessage["status"] },
   ): Promise<readonly MailView[]>;
-  /** Says that a message was delivered. False where it did not wait any more. */
+  /** Says that a message was delivered: one that waits, or that was sent. False where that is known. */
   delivered(actor: Allowed<"operate">, agent: AgentName, id: OutboxMessage["id"]): Promise<boolean>;
   /**
    * Replies of the thread that were committed and perhaps never shown, because the program that showed them ended first.
@@ -104,8 +104,13 @@ async function outbox(
     ...(wish.status === undefined && { ownTurns: true }),
   });
   await recordAct(access, "read outbox", `messages: ${found.length}`);
-  if (agent.business?.lines === undefined) return found;
-  const left = found.map(async (one): Promise<MailView> => {
+  const states = await parts.store.part(OUTBOX_STORE).states(
+    owner,
+    found.map(({ id }) => id),
+  );
+  const seen = found.map((one): MailView => ({ ...one, state: states.get(one.id) ?? "waiting" }));
+  if (agent.business?.lines === undefined) return seen;
+  const left = seen.map(async (one): Promise<MailView> => {
     const { line } = await answeredBy(parts, { ...owner, contact: one.contact }, one.turn);
     return line === undefined ? one : { ...one, line };
   });
@@ -115,9 +120,9 @@ async function outbox(
 /** Says that a message was delivered by other means. */
 async function delivered(access: AgentAccess, id: OutboxId): Promise<boolean> {
   const { parts, owner } = access;
-  const isDone = await parts.store
-    .part(OUTBOX_STORE)
-    .deliver({ ...owner, contact: null }, { id }, parts.clock.recorded());
+  const kept = parts.store.part(OUTBOX_STORE);
+  const at = parts.clock.recorded();
+  const isDone = (await kept.deliver({ ...owner, contact: null }, { id }, at)) || (await kept.confirm(owner, id, at));
   if (isDone) await recordAct(access, "delivered", id);
   return isDone;
 }

@@ -44,6 +44,28 @@ async function delivering(...troubles: readonly string[]) {
   return { ...on, thread, tries, unread, look: () => look(on.runtime), later };
 }
 
+it("004.28 an outbox shows how far each reply came: it waits, was sent, has arrived, or failed", async () => {
+  const on = await delivering();
+  const outbox = on.runtime.use(DELIVERY_API);
+  const seen = async () => (await outbox.outbox(OPERATOR, AGENT.name, { limit: 9 })).map(({ state }) => state);
+  expect(await seen()).toEqual(["waiting"]);
+  await on.look();
+  expect(await seen()).toEqual(["sent"]);
+  const [sent] = await outbox.outbox(OPERATOR, AGENT.name, { limit: 1 });
+  if (sent === undefined) throw new Error("nothing was sent");
+  // The channel's word that it arrived, once.
+  expect(await outbox.delivered(OPERATOR, AGENT.name, sent.id)).toBe(true);
+  expect(await outbox.delivered(OPERATOR, AGENT.name, sent.id)).toBe(false);
+  expect(await seen()).toEqual(["delivered"]);
+  // Whoever reads a reply has it: nothing else is to come.
+  await on.unread("Cake, please.");
+  await collect(outbox.undelivered(OPERATOR, on.thread));
+  expect(await seen()).toEqual(["delivered", "delivered"]);
+  const problems = [];
+  for await (const one of on.store.verify(AGENT.org)) if (one.type === "problem") problems.push(one);
+  expect(problems).toEqual([]);
+});
+
 it("is counted in the list of threads while it waits, and stands with the turn that it belongs to", async () => {
   const { json, open, runtime, operator, store } = await httpFixture(["Here is your bread."]);
   const thread = await runtime.thread(operator, threadId(await open()));
@@ -150,7 +172,7 @@ describe("a reply of an agent that says where its replies go", () => {
     }
     expect(tries).toHaveLength(30);
     const [message] = await runtime.use(DELIVERY_API).outbox(OPERATOR, AGENT.name, { limit: 5 });
-    expect(message).toMatchObject({ status: "undeliverable", failed: "the server answered 500" });
+    expect(message).toMatchObject({ status: "undeliverable", state: "failed", failed: "the server answered 500" });
   });
 
   it("is tried by one of two programs alone", async () => {

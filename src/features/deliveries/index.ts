@@ -12,7 +12,7 @@ import { DELIVERY_API, type DeliveryApi, deliveryApi } from "./api.ts";
 import { DELIVERY, UNDELIVERED } from "./columns.ts";
 import { KEYS } from "./config.ts";
 import type { DeliveryPorts } from "./deliver.ts";
-import { DELIVER_AFTER, isOwnReport, OUTBOX_STORE, STATUSES } from "./store.ts";
+import { DELIVER_AFTER, isOwnReport, OUTBOX_STORE, STATES, STATUSES } from "./store.ts";
 
 export { DELIVERY_API, type DeliveryApi } from "./api.ts";
 export type { Delivery, DeliveryPorts, SendDelivery } from "./deliver.ts";
@@ -29,6 +29,11 @@ const MESSAGE = z
     channel: z.string(),
     text: z.string(),
     status: z.enum(STATUSES),
+    state: z
+      .enum(STATES)
+      .describe(
+        "how far it came: `sent` if the receiver of `deliver` took it and nobody has said that it arrived; a draft's own states, such as `edited` and `discarded`, are those of `draft.list`",
+      ),
     line: z.string().optional().describe("the line by which it leaves"),
     at: TIME,
   })
@@ -63,7 +68,7 @@ const said = operation({
 
 const delivered = operation({
   name: "outbox.delivered",
-  does: "Mark a waiting reply as delivered by other means, so that it is not sent again. False if it does not wait.",
+  does: "Mark a reply as delivered: one that waits and was delivered by other means, so that it is not sent, or one that was sent and has arrived. False if that is known.",
   may: "operate",
   at: "POST /v1/agents/{agent}/outbox/{id}/delivered",
   takes: z.strictObject({ agent: FIELDS.agent, id: FIELDS.message }),
@@ -73,7 +78,7 @@ const delivered = operation({
     delivered: await runtime.use(DELIVERY_API).delivered(actor, agent, id),
   }),
   show: (answer, { given: { agent, id } }) => [
-    answer.delivered ? `${id} counts as delivered.` : `${id} is not waiting at ${agent}.`,
+    answer.delivered ? `${id} counts as delivered.` : `${id} is not waiting at ${agent}, nor was it only sent.`,
   ],
 });
 
@@ -147,8 +152,8 @@ type Outgoing = Awaited<ReturnType<DeliveryApi["outbox"]>>[number];
 const BEGINNING = 200;
 
 function saidLines(one: Outgoing, style: Style): readonly string[] {
-  const { contact, id, at, status, text, thread } = one;
-  const state = status === "undeliverable" ? style.yellow(status) : status;
+  const { contact, id, at, text, thread } = one;
+  const state = one.state === "failed" ? style.yellow("undeliverable") : one.state;
   const to = `to ${style.cyan(printable(contact))} ${style.dim(`· ${minute(at)} ·`)} ${state}`;
   return [
     isOwnReport(one) ? `in a turn of its own ${style.dim(`· ${minute(at)}`)}` : to,

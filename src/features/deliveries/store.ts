@@ -35,6 +35,13 @@ import { SCHEDULE } from "../schedules/config.ts";
 
 export const STATUSES = ["waiting", "delivered", "undeliverable"] as const;
 
+/**
+ * How far a reply came. `sent`: the receiver of `deliver` took it, and nobody has said that it arrived. `failed`: it could be given to
+ * nobody.
+ */
+export const STATES = ["waiting", "sent", "delivered", "failed"] as const;
+export type ReplyState = (typeof STATES)[number];
+
 /** `piece` names the reply's text. */
 interface OutboxTable extends ContactScope {
   readonly id: OutboxId;
@@ -55,6 +62,8 @@ interface OutboxTable extends ContactScope {
   readonly failed: string | null;
   /** The act of a person by which it goes out; null for what its turn sent. */
   readonly act: string | null;
+  /** When somebody said that it arrived; null: nobody has. */
+  readonly confirmed_at: number | null;
 }
 
 const { query, insert } = tables<{ outbox: OutboxTable }>();
@@ -112,7 +121,7 @@ export const OUTBOX_STORE = {
   tables: {
     outbox: {
       linked: "org agent contact id thread turn channel piece at act",
-      volatile: "status delivered_at holder lease_until tries due failed",
+      volatile: "status delivered_at holder lease_until tries due failed confirmed_at",
       since: "act",
     },
   },
@@ -125,6 +134,7 @@ export const OUTBOX_STORE = {
         { sqlite: "create index outbox_act_checked on outbox (+act) where act is not null", postgres: "" },
       ],
     },
+    { number: 44, name: "receipts of replies", statements: [newColumn("outbox", "confirmed_at", "int")] },
   ],
   functions: ({ reading, writing }) => {
     const [due, lease] = [reading(dueIds), writing(leaseDue)];
@@ -135,8 +145,12 @@ export const OUTBOX_STORE = {
       mailCounts: reading(mailCounts),
       /** How many wait on each thread of the agent. */
       waitingByThread: reading(waitingByThread),
+      /** How far these replies came, by their ids. */
+      states: reading(states),
       /** Marks waiting messages as delivered; false when none is waiting any more. */
       deliver: writing(deliver),
+      /** Notes that a message which was sent has arrived; false where it was not sent, or that is known. */
+      confirm: writing(confirm),
       /** How many waiting messages could be given to somebody now, counted up to a limit, and when the next one falls due. */
       deliveriesDue: reading(deliveriesDue),
       /**
@@ -170,7 +184,16 @@ async function sendReply(tx: Tx, { scope, turn, done }: EndedTurn): Promise<void
       ? ({ status: "delivered", delivered_at: at, due: null } as const)
       : ({ status: "waiting", delivered_at: null, due } as const);
   await tx.run(
-    insert("outbox", { ...sent, ...far, holder: null, lease_until: null, tries: 0, failed: null, act: null }),
+    insert("outbox", {
+      ...sent,
+      ...far,
+      holder: null,
+      lease_until: null,
+      tries: 0,
+      failed: null,
+      act: null,
+      confirmed_at: null,
+    }),
   );
 }
 
@@ -180,7 +203,7 @@ export async function queueReply(
   scope: ContactScope,
   reply: Pick<OutboxTable, "id" | "thread" | "turn" | "channel" | "piece" | "at"> & { readonly act: string },
 ): Promise<void> {
-  const none = { delivered_at: null, holder: null, lease_until: null, due: null, failed: null };
+  const none = { delivered_at: null, holder: null, lease_until: null, due: null, failed: null, confirmed_at: null };
   await tx.run(insert("outbox", { ...owner(scope), ...reply, ...none, status: "waiting", tries: 0 }));
 }
 
@@ -211,7 +234,8 @@ async function forgetFailures(tx: Tx, scope: ContactScope): Promise<void> {
 
 /** No link says how far a reply came; what its columns say of that fits together. */
 async function checkMail(tx: Tx, org: OrgId): Promise<readonly Finding[]> {
-  const odd = `select id, status from outbox where org = ? and (status = 'delivered') != (delivered_at is not null)`;
+  const odd = `select id, status from outbox where org = ? and ((status = 'delivered') != (delivered_at is not null)
+    or (status != 'delivered' and confirmed_at is not null))`;
   return (await tx.all(plain<Pick<OutboxTable, "id" | "status">>(odd, org))).map(({ id, status }) =>
     problem(
       `reply ${id}`,
@@ -302,9 +326,38 @@ async function deliver(
   const { org, agent, contact } = scope;
   const named = "id" in which ? (["id", which.id] as const) : (["turn", which.turn] as const);
   const wanted = [...(contact === null ? [] : [["contact", contact] as const]), named];
-  const marked = `update outbox set status = 'delivered', delivered_at = ?, failed = null
+  const marked = `update outbox set status = 'delivered', delivered_at = ?, confirmed_at = ?, failed = null
     where org = ? and agent = ? and ${wanted.map(([column]) => `${column} = ?`).join(" and ")} and status = 'waiting'`;
-  return (await tx.run(plain(marked, at, org, agent, ...wanted.map(([, value]) => value)))) > 0;
+  return (await tx.run(plain(marked, at, at, org, agent, ...wanted.map(([, value]) => value)))) > 0;
+}
+
+async function confirm(tx: Tx, { org, agent }: AgentOwner, id: OutboxId, at: number): Promise<boolean> {
+  const marked = `update outbox set confirmed_at = ? where org = ? and agent = ? and id = ? and ${IS_SENT}`;
+  return (await tx.run(plain(marked, at, org, agent, id))) > 0;
+}
+
+/** A try ends with a word of its receiver: whoever else takes a reply confirms it at once. */
+const IS_SENT = "status = 'delivered' and tries > 0 and confirmed_at is null";
+
+async function states(
+  tx: Tx,
+  { org, agent }: AgentOwner,
+  ids: readonly OutboxId[],
+): Promise<ReadonlyMap<OutboxId, ReplyState>> {
+  if (ids.length === 0) return new Map();
+  const rows = await tx.all(
+    query
+      .selectFrom("outbox")
+      .select(["id", "status", "tries", "confirmed_at"])
+      .where((eb) => eb.and({ org, agent }))
+      .where("id", "in", ids),
+  );
+  return new Map(rows.map((row) => [row.id, stateOf(row)]));
+}
+
+function stateOf({ status, tries, confirmed_at }: Pick<OutboxTable, "status" | "tries" | "confirmed_at">): ReplyState {
+  if (status !== "delivered") return status === "waiting" ? "waiting" : "failed";
+  return tries > 0 && confirmed_at === null ? "sent" : "delivered";
 }
 
 /** Looks and leases in one write transaction: of two that ask, one is given a message. */
