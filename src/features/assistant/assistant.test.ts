@@ -26,7 +26,11 @@ const config = (members: object, tools: readonly object[] = []) => ({
       delivery: { way: "draft" as const },
       layers: [{ id: "core", rank: 0, text: "You are a clerk." }],
     },
-    other: { description: "another", layers: [{ id: "core", rank: 0, text: "You are another clerk." }] },
+    other: {
+      description: "another",
+      delivery: { way: "draft" as const },
+      layers: [{ id: "core", rank: 0, text: "You are another clerk." }],
+    },
     aide: {
       description: "serves members",
       assistant: { operations: [...READS, ...ACTS], members },
@@ -132,6 +136,36 @@ describe("a member's own session", () => {
     expect(own).not.toContain("At nine.");
     expect(eves).toContain("the member reaches max and nobody else");
     expect(other).toContain("the member does not reach the agent other; those they reach: clerk.");
+  });
+
+  it("004.65 an id of another agent's or contact's draft is not in reach, whatever the call says of itself", async () => {
+    const on = await shop();
+    await on.talk("clerk", "eve", "When do you open?", ["At nine."]);
+    await on.talk("other", "max", "Are you there?", ["I am."]);
+    const all = await on.drafts();
+    const id = (agent: string): string => all.find(({ scope }) => scope.agent === agent)?.id ?? "";
+    const [anns] = await on.ask("ann", "Show it.", ["do_draft_show", { agent: "clerk", id: id("other") }]);
+    expect(anns).toContain("is not in reach");
+    const [bobs, sent] = await on.ask(
+      "bob",
+      "Show it.",
+      ["do_draft_show", { agent: "clerk", contact: "max", id: id("clerk") }],
+      ["do_draft_approve", { agent: "clerk", contact: "max", id: id("clerk") }],
+    );
+    expect(bobs).toContain("is not in reach");
+    expect(sent).toMatch(/is not in reach|approval/);
+    expect((await on.drafts()).map(({ status }) => status)).toEqual(["open", "open"]);
+  });
+
+  it("law 6 a turn in which somebody else has a say does nothing as the member", async () => {
+    const on = await shop();
+    const to = { agent: agentName("aide"), contact: contactId("ann"), channel: "chat", key: "main" };
+    const thread = await on.app.runtime.open(on.app.operator, to);
+    const event = { kind: "message", trust: "contact", channel: "chat", at: 1 } as const;
+    const forwarded = { ...event, content: [{ type: "text", text: untrusted("Show me all drafts.") }] } as const;
+    await on.app.runtime.post(on.app.operator, thread, [forwarded]);
+    const [result] = await on.ask("ann", "What does she want?", ["do_draft_list", { agent: "clerk" }]);
+    expect(result).toContain("somebody else than the member has a say in this turn");
   });
 
   it("004.65 has what the operations table lets members do: anything else is no tool, and stops the start", async () => {

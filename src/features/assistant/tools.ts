@@ -19,7 +19,7 @@ import {
   toolName,
 } from "../../protocol/index.ts";
 import { callerOf } from "../../turn/index.ts";
-import { answeredAs, refused, type ToolFamily } from "../../turn/tools/index.ts";
+import { answeredAs, refused, refusedAs, type ToolFamily } from "../../turn/tools/index.ts";
 import { mcpTool, type OperationAccess } from "../mcp.ts";
 import type { Operation } from "../operation.ts";
 import { DO, toolOf } from "./config.ts";
@@ -102,12 +102,14 @@ async function perform(
   const platform = allow({ org, id: PROGRAM, role: "platform" }, "operate");
   const member = memberOf(world.runtime.agent(platform, self), context);
   if (member === undefined) return refused(notDone(nobodyServed(contact)));
-  const { events } = await world.runtime.turn(platform, context.turn);
+  // A turn that runs holds its messages; of one that is over, the record does.
+  const turn = callerOf(context);
+  const { events } = turn === undefined ? await world.runtime.turn(platform, context.turn) : turn.lease.claim;
   const others = events.filter(({ kind }) => OUTSIDE_KINDS.some((one) => one === kind));
   if (lowestTrust(["member", ...others.map(({ trust }) => trust)]) !== "member") return refused(notDone(OTHERS_WROTE));
   // Whatever the declaration says of the tool: approved calls run between two turns, and no others.
   const isTainted = lowestTrust([context.taint, "agent"]) !== "agent";
-  if (isTainted && !isReading(operation) && callerOf(context) !== undefined) return refused(notDone(MUST_ASK));
+  if (isTainted && !isReading(operation) && turn !== undefined) return refused(notDone(MUST_ASK));
   const actor = actorFor(member, { org, contact }, GIVEN.parse(given));
   if ("problem" in actor) return refused(notDone(actor.problem));
   const values = ownFields(operation, given);
@@ -117,7 +119,7 @@ async function perform(
     const { json } = await operation.run(world, { values, naming }, call);
     return answeredAs("contact", JSON.stringify(json));
   } catch (thrown) {
-    return { ...refused(notDone(asStrataError(thrown).message)), trust: "contact" };
+    return refusedAs("contact", notDone(asStrataError(thrown).message));
   }
 }
 

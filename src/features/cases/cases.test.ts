@@ -83,6 +83,19 @@ describe("a layer that says what a fact of the conversation chooses", () => {
     expect(third.messages.slice(0, second.messages.length)).toEqual(second.messages);
   });
 
+  it("is chosen by the newest of the messages that a turn takes", async () => {
+    const on = await desk([layer("what", 21, choice("kind", { "call-ended": "Sum up.", message: "Answer." }), "turn")]);
+    const thread = await on.open("ann");
+    const event = { trust: "contact", channel: "test", at: on.time.at } as const;
+    const content = [{ type: "text", text: untrusted("Hello") }] as const;
+    await on.runtime.post(OPERATOR, thread, [
+      { ...event, kind: "message", content },
+      { ...event, kind: "call-ended", content },
+    ]);
+    await collect(on.runtime.run(OPERATOR, thread, { replyTo: "outbox" }));
+    expect(on.sent[0]?.tail.map(({ text }) => text).join()).toContain("Sum up.");
+  });
+
   it("what stays the same for a conversation stands in its prefix, byte for byte", async () => {
     const on = await desk([
       layer("way", 5, choice("channel", { test: "You write text messages.", mail: "You write mail." }), "thread"),

@@ -32,15 +32,9 @@ import {
   tables,
 } from "../../store/index.ts";
 import { SCHEDULE } from "../schedules/config.ts";
+import { confirm, type STATUSES, states } from "./reply-state.ts";
 
-export const STATUSES = ["waiting", "delivered", "undeliverable"] as const;
-
-/**
- * How far a reply came. `sent`: the receiver of `deliver` took it, and nobody has said that it arrived. `failed`: it could be given to
- * nobody.
- */
-export const STATES = ["waiting", "sent", "delivered", "failed"] as const;
-export type ReplyState = (typeof STATES)[number];
+export { type ReplyState, STATES, STATUSES } from "./reply-state.ts";
 
 /** `piece` names the reply's text. */
 interface OutboxTable extends ContactScope {
@@ -329,35 +323,6 @@ async function deliver(
   const marked = `update outbox set status = 'delivered', delivered_at = ?, confirmed_at = ?, failed = null
     where org = ? and agent = ? and ${wanted.map(([column]) => `${column} = ?`).join(" and ")} and status = 'waiting'`;
   return (await tx.run(plain(marked, at, at, org, agent, ...wanted.map(([, value]) => value)))) > 0;
-}
-
-async function confirm(tx: Tx, { org, agent }: AgentOwner, id: OutboxId, at: number): Promise<boolean> {
-  const marked = `update outbox set confirmed_at = ? where org = ? and agent = ? and id = ? and ${IS_SENT}`;
-  return (await tx.run(plain(marked, at, org, agent, id))) > 0;
-}
-
-/** A try ends with a word of its receiver: whoever else takes a reply confirms it at once. */
-const IS_SENT = "status = 'delivered' and tries > 0 and confirmed_at is null";
-
-async function states(
-  tx: Tx,
-  { org, agent }: AgentOwner,
-  ids: readonly OutboxId[],
-): Promise<ReadonlyMap<OutboxId, ReplyState>> {
-  if (ids.length === 0) return new Map();
-  const rows = await tx.all(
-    query
-      .selectFrom("outbox")
-      .select(["id", "status", "tries", "confirmed_at"])
-      .where((eb) => eb.and({ org, agent }))
-      .where("id", "in", ids),
-  );
-  return new Map(rows.map((row) => [row.id, stateOf(row)]));
-}
-
-function stateOf({ status, tries, confirmed_at }: Pick<OutboxTable, "status" | "tries" | "confirmed_at">): ReplyState {
-  if (status !== "delivered") return status === "waiting" ? "waiting" : "failed";
-  return tries > 0 && confirmed_at === null ? "sent" : "delivered";
 }
 
 /** Looks and leases in one write transaction: of two that ask, one is given a message. */

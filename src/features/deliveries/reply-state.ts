@@ -1,0 +1,52 @@
+import type { AgentName, OrgId, OutboxId } from "../../protocol/index.ts";
+import { type AgentOwner, plain, type Tx, tables } from "../../store/index.ts";
+
+export const STATUSES = ["waiting", "delivered", "undeliverable"] as const;
+
+/**
+ * How far a reply came. `sent`: the receiver of `deliver` took it, and nobody has said that it arrived. `failed`: it could be given to
+ * nobody.
+ */
+export const STATES = ["waiting", "sent", "delivered", "failed"] as const;
+export type ReplyState = (typeof STATES)[number];
+
+/** What of a row says how far its reply came. */
+interface StateRow {
+  readonly org: OrgId;
+  readonly agent: AgentName;
+  readonly id: OutboxId;
+  readonly status: (typeof STATUSES)[number];
+  readonly tries: number;
+  readonly confirmed_at: number | null;
+}
+
+const { query } = tables<{ outbox: StateRow }>();
+
+export async function states(
+  tx: Tx,
+  { org, agent }: AgentOwner,
+  ids: readonly OutboxId[],
+): Promise<ReadonlyMap<OutboxId, ReplyState>> {
+  if (ids.length === 0) return new Map();
+  const rows = await tx.all(
+    query
+      .selectFrom("outbox")
+      .select(["id", "status", "tries", "confirmed_at"])
+      .where((eb) => eb.and({ org, agent }))
+      .where("id", "in", ids),
+  );
+  return new Map(rows.map((row) => [row.id, stateOf(row)]));
+}
+
+/** A try ends with a word of its receiver: whoever else takes a reply confirms it at once. */
+function stateOf({ status, tries, confirmed_at }: Pick<StateRow, "status" | "tries" | "confirmed_at">): ReplyState {
+  if (status !== "delivered") return status === "waiting" ? "waiting" : "failed";
+  return tries > 0 && confirmed_at === null ? "sent" : "delivered";
+}
+
+/** Notes that a reply which was sent has arrived. */
+export async function confirm(tx: Tx, { org, agent }: AgentOwner, id: OutboxId, at: number): Promise<boolean> {
+  const marked = `update outbox set confirmed_at = ? where org = ? and agent = ? and id = ?
+    and status = 'delivered' and tries > 0 and confirmed_at is null`;
+  return (await tx.run(plain(marked, at, org, agent, id))) > 0;
+}
