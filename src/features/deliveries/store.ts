@@ -32,9 +32,9 @@ import {
   tables,
 } from "../../store/index.ts";
 import { SCHEDULE } from "../schedules/config.ts";
-import { confirm, type STATUSES, states } from "./reply-state.ts";
+import { confirm, type STATUSES, states } from "./state-store.ts";
 
-export { type ReplyState, STATES, STATUSES } from "./reply-state.ts";
+export { type ReplyState, STATES, STATUSES } from "./state-store.ts";
 
 /** `piece` names the reply's text. */
 interface OutboxTable extends ContactScope {
