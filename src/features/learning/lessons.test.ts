@@ -102,8 +102,8 @@ onEachDatabase("lessons", await allParts(), (open) => {
 
   it("what is taken out of a draft about another matter ends nothing", async () => {
     const on = await office(["Fine.", "Fine. Tandems are free on Mondays.", "Fine."], { store: await open() });
-    await on.correct("ann", "Do you rent tandems for a week in May?", "Fine. Tandems are free on Mondays.");
-    await on.correct("bob", "Is the helmet of my daughter in her size there in May?", "Fine.");
+    await on.correct("ann", "Do you rent tandems with a helmet?", "Fine. Tandems are free on Mondays.");
+    await on.correct("bob", "Is the red helmet of my daughter there?", "Fine.");
     expect((await on.lessons()).map(({ state }) => state)).toEqual(["open", "open"]);
   });
 

@@ -114,6 +114,16 @@ describe("what a digest reads", () => {
     expect(await digest(on)).toMatchObject({ outcome: "nothing" });
   });
 
+  it("a lesson that was taught anew is offered once, also where the digest leaves the rules as they are", async () => {
+    const on = await desk((ids) => written(`- ${RULE}`, ids));
+    await taughtTwice(on);
+    await digest(on);
+    await approve(on, 1);
+    await on.correct("eve", `Is the second one dearer, ${AS_ALWAYS}?`, `${RIGHT} ${FREE}`);
+    expect(await digest(on)).toMatchObject({ outcome: "refused", because: "it says what the active version says" });
+    expect(await digest(on)).toMatchObject({ outcome: "nothing" });
+  });
+
   it("a rule whose lesson was taken back since is put before the digest, once", async () => {
     const rules = (request: Request): string =>
       JSON.stringify(request.messages).includes("taken back since") ? "- Be brief." : `- Say: ${FREE}\n- Be brief.`;
