@@ -129,7 +129,10 @@ const AFTER = 40;
 const around = (text: string, at: number): string =>
   `${at > BEFORE ? "…" : ""}${text.slice(Math.max(0, at - BEFORE), at + AFTER)}${at + AFTER < text.length ? "…" : ""}`;
 
-/** Everything before a request's tail: tools, system blocks, messages, and the form of the answer. */
+/**
+ * Everything before a request's tail: tools, system blocks, messages, and the form of the answer. What a live layer said in a message is left out: it
+ * stays as it was said, and is not rendered again.
+ */
 export function sentSections({
   prefix,
   messages,
@@ -138,7 +141,10 @@ export function sentSections({
   return [
     ...prefix.tools.map((tool) => ({ section: `tool ${tool.name}`, text: JSON.stringify(tool) })),
     ...prefix.system.map(({ scope, text }) => ({ section: `system block ${scope}`, text })),
-    ...messages.map(({ role, parts }, n) => ({ section: `message ${n + 1}`, text: JSON.stringify({ role, parts }) })),
+    ...messages.map(({ role, parts }, n) => ({
+      section: `message ${n + 1}`,
+      text: JSON.stringify({ role, parts: parts.filter((part) => !("told" in part)) }),
+    })),
     { section: "output", text: canonicalJson(outputOf(parameters)) },
   ];
 }
