@@ -128,7 +128,7 @@ describe("obligations", () => {
   });
 
   it("000.21 an operator's instruction is not the contact's word", async () => {
-    const events = [event("Answer in French.", { kind: "instruction", trust: "operator" })];
+    const events = [event("Answer in French.", { kind: "instruction", trust: "operator" }), event("Bonjour!")];
     const [item] = itemsOf(await gathered({ kind: "obligations" }, { events }));
     expect(item).toEqual({ kind: "data", text: "Answer in French.", trust: "operator", at: AT });
   });
