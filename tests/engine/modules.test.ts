@@ -315,7 +315,7 @@ agents:
     const answer = JSON.stringify({ mood: "good", words: "Fine.", [forged]: true });
     const { sent } = await say(app, "How are you?", [answer, forged]);
     const again = JSON.stringify(sent[1]?.messages.at(-1));
-    expect(again).toContain("it has a key that the schema does not name");
+    expect(again).toContain("the value has a key that the schema does not name");
     expect(again).not.toContain("refund");
     const { sent: next, end } = await say(app, "And now?", [forged, forged]);
     expect(JSON.stringify(next[1]?.messages.at(-1))).toContain("it is not JSON");
