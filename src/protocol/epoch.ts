@@ -33,6 +33,8 @@ export interface Epoch {
   readonly transcript: readonly TranscriptMessage[];
   /** Only when read from the record: the agent's version and the wire of the turn that opened it. */
   readonly openedFor?: { readonly version: Digest; readonly wire: ModelRef | null };
+  /** Only when read from the record: something that it showed was retracted since. It is left out here, and the next request begins a new epoch. */
+  readonly retracted?: true;
 }
 
 /** The memories that are frozen, in frames, at the start of the epoch's transcript. */

@@ -221,6 +221,7 @@ export {
   type Usage,
 } from "./model.ts";
 export { asSentence, didYouMean, nearest, suggestion } from "./nearest.ts";
+export { repeaterOf, repeats } from "./repeats.ts";
 export {
   type Breakpoint,
   EPHEMERAL_TAIL,

@@ -59,12 +59,13 @@ export interface LedgerPart {
  * memory was deleted that the epoch before had frozen at its start, or showed later in its transcript. `alone`: with
  * `history: log`, each turn has its own. `edited`: a text of the prefix was changed, and a new prefix was cheaper than a note about it.
  * `model`: another model answers, whose requests have another format. `migrated`: the thread was moved to another version of its agent.
- * `mode`: a turn was run in another mode, with more or less of the prompt. `resized`: the prefix took room that the conversation claims.
+ * `mode`: a turn was run in another mode, with more or less of the prompt. `retracted`: an event was retracted that the epoch before
+ * showed, or something that came from it. `resized`: the prefix took room that the conversation claims.
  */
 export type EpochReason = "first" | "cut" | "refused" | "forgotten" | "alone" | "edited" | "resized" | Renewal;
 
 /** Why an epoch begins with a newly rendered prefix while the conversation continues. */
-export type Renewal = "model" | "migrated" | "mode";
+export type Renewal = "model" | "migrated" | "mode" | "retracted";
 
 /** Each section's fate and cost. `limit` is what may be sent: the budget less the reserve for the reply. */
 export interface Ledger {

@@ -5,6 +5,7 @@ import { openSqlite, type StorePart } from "./index.ts";
 import { emptyStores } from "./postgres/fresh.contract.ts";
 
 export { chanceOf, type Outage, type TestDisk, testDisk } from "./contract/disk.contract.ts";
+export { EVERYTHING } from "./contract/everything.contract.ts";
 export { newFolder } from "./contract/folder.contract.ts";
 export { eraseWhole, HAND, type KeptSample, KITE, keptContract, WORDS } from "./contract/kept.contract.ts";
 export { type KillingStore, killingPostgres, killingSqlite } from "./contract/killing.contract.ts";

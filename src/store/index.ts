@@ -44,6 +44,7 @@ export { append, problem } from "./record/chain.ts";
 export type { ContactRow } from "./record/contact-rows.ts";
 export { keepOwn, keepShared, knownKey, ownText, scopeKey, sharedText, TEXT_OF } from "./record/pieces.ts";
 export { endedTurns, spent } from "./record/reports.ts";
+export type { FoundEvent, Retracted, Retraction } from "./record/retract.ts";
 export type {
   ArrivingEvent,
   BatchReply,
@@ -101,7 +102,9 @@ export {
   type EndedTurn,
   type Erasing,
   inOrder,
+  type Lineage,
   type OneTurn,
+  type Retracting,
   type StorePart,
   type Tx,
   type WriteAt,

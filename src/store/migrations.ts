@@ -199,4 +199,24 @@ export const SHARED: readonly Migration[] = [
       onSqlite("create index slot_act_checked on slot (+act) where act is not null"),
     ],
   },
+  {
+    number: 45,
+    name: "retractions",
+    statements: [
+      newTable("retraction", {
+        columns: `org text!, agent text!, contact text!, n int!, event text, turns text!, texts text!, undone text!, by text!, by_id text,
+          reason text!, at int!, link int!`,
+        key: "org, n",
+      }),
+      "create index retraction_link on retraction (org, link)",
+      ...["event", "slot", "turn", "piece", "shared_piece"].map((table) => newColumn(table, "retracted", "int")),
+      "create index event_retracted on event (org, agent, contact, channel, external_id) where retracted is not null",
+      "create index turn_retracted on turn (org, agent, contact) where retracted is not null",
+      newTable("memory_save", {
+        columns: "org text!, agent text!, contact text!, n int!, id text!, memory text!, turn text, said text!",
+        key: "org, agent, contact, n",
+      }),
+      "create index memory_save_memory on memory_save (org, agent, contact, memory)",
+    ],
+  },
 ];

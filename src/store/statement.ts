@@ -154,7 +154,7 @@ export const tables = <Own extends Record<string, object>>(): TablesWith<Own> =>
   insert: (table, row, when) => insertRows(table, [row], when),
 });
 
-/** One row into a table. `if new`: a row that is there already stays, without an error. */
+/** One row into a table. `if new`: a row that is there already stays, without an error; a text that was retracted is there again. */
 export function insert<Table extends keyof Tables>(
   table: Table,
   row: Insertable<Tables[Table]>,
@@ -184,6 +184,9 @@ const MOST_ROWS = 64;
 
 const inserts = new Map<string, string>();
 
+/** The keys of the tables of texts: one that was retracted, and is said again, has its text again. */
+const AGAIN: Readonly<Record<string, string>> = { piece: "org, agent, contact, digest", shared_piece: "org, digest" };
+
 function insertRows(table: string, rows: readonly object[], when?: "if new"): Ready<never> {
   const columns = Object.keys(rows[0] ?? {});
   const name = `${rows.length} ${table} ${when ?? ""} ${columns.join(" ")}`;
@@ -191,7 +194,12 @@ function insertRows(table: string, rows: readonly object[], when?: "if new"): Re
   if (text === undefined) {
     const names = columns.map((column) => `"${column}"`).join(", ");
     const values = `(${columns.map(() => "?").join(", ")})`;
-    const conflict = when === undefined ? "" : " on conflict do nothing";
+    const again = AGAIN[table];
+    const anew =
+      again === undefined
+        ? "do nothing"
+        : `(${again}) do update set text = excluded.text, retracted = null where ${table}.retracted is not null`;
+    const conflict = when === undefined ? "" : ` on conflict ${anew}`;
     text = `insert into "${table}" (${names}) values ${rows.map(() => values).join(", ")}${conflict}`;
     inserts.set(name, text);
   }

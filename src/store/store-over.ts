@@ -33,6 +33,7 @@ import {
 } from "./record/erase.ts";
 import { rebuild } from "./record/rebuild.ts";
 import { agents, organizations, spent, usage } from "./record/reports.ts";
+import { findEvent, retractEvent } from "./record/retract.ts";
 import { verify } from "./record/verify.ts";
 import type { ClaimRequest } from "./records.ts";
 import { plain } from "./statement.ts";
@@ -254,6 +255,12 @@ function recordStore(database: Database, { reading, apart }: OwnBinding, epochs:
       epochs.forget(given[0]);
       if (erased) await database.flush();
       return erased;
+    }),
+    event: reading(findEvent),
+    retractEvent: apart(async (...given: Parameters<Store["retractEvent"]>) => {
+      const retracted = await database.write((tx) => retractEvent(tx, ...given));
+      if (retracted) await database.flush();
+      return retracted;
     }),
     finishErasure: apart(async (scope: ContactScope) => {
       await database.write((tx) => finishErasure(tx, scope));

@@ -21,6 +21,7 @@ import type { AgentOwner, AgentStore } from "./agent-store.ts";
 import type { OpenCall } from "./call-records.ts";
 import type { MemoryStore, VectorStore } from "./memory-store.ts";
 import type { ContactCursor, ContactRow } from "./record/contact-rows.ts";
+import type { FoundEvent, Retracted, Retraction } from "./record/retract.ts";
 import type {
   ArrivingEvent,
   ChainHead,
@@ -213,6 +214,14 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
    * and costs stay, under a pseudonym. Returns the scope of the pseudonym; undefined if nothing was stored for the contact.
    */
   eraseContact(scope: ContactScope, actor: Actor, at: number): Promise<ContactScope | undefined>;
+  /**
+   * Takes an event back with all that came from it, in one transaction: its words, the turns that handled it, what was remembered, asked and
+   * proposed in them, and what was made of that. Running turns end as failed, and their messages wait. The chain stays valid; requests with these
+   * texts cannot be rebuilt. Undefined where there is no such event in the scope, or it was retracted before.
+   */
+  retractEvent(scope: ContactScope, id: EventId, retraction: Retraction): Promise<Retracted | undefined>;
+  /** The event of that id, whether it was retracted or not. */
+  event(scope: Scope, id: EventId): Promise<FoundEvent | undefined>;
   /** Contacts whose rows are erased, and whose files may not be yet: what is left of an erasure that was interrupted. */
   unfinishedErasures(): Promise<readonly ContactScope[]>;
   /** Ends an erasure whose files are gone: the contact's name goes, too. */

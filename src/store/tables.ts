@@ -11,8 +11,6 @@ import type {
   EventKind,
   EventStatus,
   FinishReason,
-  MemoryId,
-  MemoryKind,
   Mode,
   ModelRef,
   OrgId,
@@ -24,10 +22,10 @@ import type {
   Trust,
   TurnId,
   TurnStatus,
-  Untrusted,
   WaitsFor,
 } from "../protocol/index.ts";
 import type { AgentTables } from "./agent-tables.ts";
+import type { MemoryTables } from "./memory-tables.ts";
 
 /** Stands in the `contact` column for "no contact": keys of tables cannot hold null, and no contact is empty. */
 export const NOBODY = "";
@@ -58,6 +56,8 @@ interface SharedPieceTable {
   readonly org: OrgId;
   readonly digest: Digest;
   readonly text: string;
+  /** By which retraction its text went. */
+  readonly retracted: number | null;
 }
 
 /** The secret under which a contact's texts are digested: with it gone nobody can confirm a guess. */
@@ -65,10 +65,11 @@ interface ContactKeyTable extends OwnedOrAgents {
   readonly key: Uint8Array;
 }
 
-/** Personal text, stored once per contact under its keyed digest. No text: it was erased. */
+/** Personal text, stored once per contact under its keyed digest. No text: it was erased, or went by the retraction of that number. */
 interface PieceTable extends Owned {
   readonly digest: Digest;
   readonly text: string | null;
+  readonly retracted: number | null;
 }
 
 interface ThreadTable extends Owned {
@@ -114,6 +115,8 @@ interface EventTable extends Owned {
   readonly proof: Proof | null;
   /** The open call that it answers. */
   readonly answers: CallId | null;
+  /** By which retraction it is gone. */
+  readonly retracted: number | null;
 }
 
 /** `prefix` and `entries` name shared pieces; `start` is how many messages the transcript began with. */
@@ -178,6 +181,8 @@ interface TurnTable extends Owned {
   readonly run: TurnId;
   /** The last event that it takes, by its number on the thread; null in a turn of several senders, and before this was kept. */
   readonly upto: number | null;
+  /** By which retraction it has left the transcript. */
+  readonly retracted: number | null;
 }
 
 /** A call that a turn left open when it ended `waiting`. `call` is the provider's id, `reserved` and `used` are limits of the run as JSON. */
@@ -248,6 +253,8 @@ interface SlotTable extends Owned {
   readonly at: number;
   /** The act of a person by which it came after its turn; null for what its turn said. */
   readonly act: string | null;
+  /** By which retraction it is gone. */
+  readonly retracted: number | null;
 }
 
 /** `input` is the keyed digest of the call's canonical input. */
@@ -262,90 +269,21 @@ interface JournalTable extends Owned {
   readonly ended_at: number | null;
 }
 
-/** One scope of memories. Its units stand from `number << 26` on, the next one at `next`; the counts are those of what can be found. */
-interface MemoryScopeTable extends OwnedOrAgents {
-  readonly number: Generated<number>;
-  readonly next: number;
-  readonly units: number;
-  readonly terms: number;
-  /** What was saved on purpose and counts against the limits. */
-  readonly saved: number;
-  readonly characters: number;
-  readonly revision: number;
-}
-
 /**
- * `slot` is the place of a turn's message in its thread: such a memory has no text of its own. `first` is its first unit,
- * none where it is no longer found. `folded` tells the very same text again, `worth` what goes first when the scope is full.
+ * That an event was retracted, or what came from an erased contact (then without an event). `turns`, `texts` and `undone` are JSON or name it: turns that left
+ * their transcripts, the digests of texts that went (a shared piece), and links whose rows are gone. `reason` names a text.
  */
-interface MemoryTable {
-  readonly row: Generated<number>;
-  readonly scope: number;
-  readonly id: MemoryId;
-  readonly kind: MemoryKind;
-  readonly trust: Trust;
-  readonly at: number;
-  readonly turn: TurnId | null;
-  readonly slot: number | null;
-  readonly first: number | null;
-  readonly units: number;
-  readonly support: number;
-  readonly content: Untrusted | null;
-  readonly tags: string | null;
-  readonly speaker: string | null;
-  readonly session: string | null;
-  readonly by: Role | null;
+interface RetractionTable extends Owned {
+  readonly n: number;
+  readonly event: EventId | null;
+  readonly turns: string;
+  readonly texts: Digest;
+  readonly undone: string;
+  readonly by: Role;
   readonly by_id: ActorId | null;
-  readonly sources: string | null;
-  readonly valid_from: number | null;
-  readonly valid_until: number | null;
-  readonly supersedes: MemoryId | null;
-  readonly superseded_by: MemoryId | null;
-  readonly superseded_at: number | null;
-  readonly worth: number | null;
-  readonly folded: Uint8Array | null;
-  readonly digest: Digest | null;
-}
-
-/** How many memories of a kind the scope has, without those that were superseded: asked for with every message. */
-interface MemoryCountTable {
-  readonly scope: number;
-  readonly kind: MemoryKind;
-  readonly memories: number;
-  readonly characters: number;
-  readonly newest: number;
-}
-
-/** A part of a memory that is found as one. `terms` are its words as the index has them, `session` a number of the scope. */
-interface UnitTable {
-  readonly id: number;
-  readonly memory: number;
-  readonly session: number;
-  readonly speaker: string;
-  readonly flags: number;
-  readonly terms: string;
-}
-
-/** In how many units of the scope a term stands. */
-interface UnitTermTable {
-  readonly scope: number;
-  readonly term: string;
-  readonly units: number;
-}
-
-/** How many units of the scope somebody spoke. */
-interface UnitSpeakerTable {
-  readonly scope: number;
-  readonly speaker: string;
-  readonly units: number;
-}
-
-/** The newest stretch of talk of a thread, or the one of that name. */
-interface TalkTable {
-  readonly scope: number;
-  readonly name: string;
-  readonly session: number;
+  readonly reason: Digest;
   readonly at: number;
+  readonly link: number;
 }
 
 /** A sender's thread in a turn of several senders, whose own thread is `batch`; `turn` is the sender's, null before the first claim. */
@@ -367,7 +305,7 @@ interface ChainTable {
 }
 
 /** Every table, typed with the words of the protocol: what is written is checked by the compiler, what is read was written so. */
-export interface Tables extends AgentTables {
+export interface Tables extends AgentTables, MemoryTables {
   readonly agent_version: AgentVersionTable;
   readonly shared_piece: SharedPieceTable;
   readonly contact_key: ContactKeyTable;
@@ -383,13 +321,7 @@ export interface Tables extends AgentTables {
   readonly slot: SlotTable;
   readonly journal: JournalTable;
   readonly open_call: OpenCallTable;
-  readonly memory_scope: MemoryScopeTable;
-  readonly memory: MemoryTable;
-  readonly memory_count: MemoryCountTable;
-  readonly unit: UnitTable;
-  readonly unit_term: UnitTermTable;
-  readonly unit_speaker: UnitSpeakerTable;
-  readonly talk: TalkTable;
+  readonly retraction: RetractionTable;
   readonly staged: BatchMemberTable;
   readonly chain: ChainTable;
 }

@@ -1,10 +1,12 @@
 import type { z } from "zod";
 import type {
+  AgentName,
   CommitReport,
   ContactScope,
   Digest,
   DoneBy,
   EventId,
+  LayerId,
   OrgId,
   OutboxId,
   PlannedWrite,
@@ -135,6 +137,10 @@ export interface StorePart<Functions extends object = object> {
   readonly replyId?: (tx: Tx, of: OneTurn, act: string | null) => Promise<OutboxId | undefined>;
   /** Blanks what it keeps of a contact's words, before the contact's name goes from every row. */
   readonly erase: (tx: Tx, scope: ContactScope, erasing: Erasing) => Promise<void>;
+  /** What else came from what is retracted: events that tell of it, turns in which a model has read it. Asked again until nothing is added. */
+  readonly derived?: (tx: Tx, retracting: Retracting) => Promise<void>;
+  /** Undoes what it keeps of it. Texts of rows that name a turn of which nothing stays go by themselves. */
+  readonly retract?: (tx: Tx, retracting: Retracting) => Promise<void>;
   /** What is wrong with its rows, where no link repeats them. */
   readonly verify?: (tx: Tx, org: OrgId) => Promise<readonly Finding[]>;
 }
@@ -193,6 +199,61 @@ export interface Writes {
 /** Who erases, and when. */
 export interface Erasing extends DoneBy {
   readonly at: number;
+}
+
+/** What came from an event, of one contact and agent. */
+export interface Lineage {
+  readonly scope: ContactScope;
+  /** From when on anything may have been made of it. */
+  readonly since: number;
+  readonly events: ReadonlySet<EventId>;
+  /** Of these, what the platform told of it along with other messages: what was saved in such a turn came from those. */
+  readonly notices: ReadonlySet<EventId>;
+  /** Turns that handled one of the events, and those that have said again what they told: no later request shows what was sent and said in them. */
+  readonly turns: ReadonlySet<TurnId>;
+  /** Of these, the ones of which nothing stays: they handled nothing else, or a model has read in them what was retracted. */
+  readonly whole: ReadonlySet<TurnId>;
+}
+
+/** A retraction under way, for the parts of the store: what came from the event so far, and what is to go. */
+export interface Retracting extends Erasing {
+  readonly org: OrgId;
+  /** Its number, with which rows are marked. */
+  readonly n: number;
+  /** Whose, in the order in which they were found. */
+  readonly lineages: () => readonly Lineage[];
+  /** Whether nothing stays of the turn that a row names. */
+  readonly isGone: (row: OneTurn) => boolean;
+  /** What the platform told the agent of it. */
+  readonly addNotices: (scope: ContactScope, events: readonly EventId[]) => void;
+  /** Turns of which nothing stays, for a model has read in them what was retracted. */
+  readonly addTurns: (scope: ContactScope, since: number, turns: readonly TurnId[]) => void;
+  /** Texts that go, unless something else names them. */
+  readonly blank: (scope: ContactScope, texts: readonly (Digest | null)[]) => void;
+  /** Rows of a table that names no turn: their texts go as those of a turn do of which nothing stays. */
+  readonly drop: (scope: ContactScope, rows: DroppedRows) => void;
+  /** What these turns sent beside the conversation goes. */
+  readonly blankTails: (scope: ContactScope, turns: readonly TurnId[]) => void;
+  /** Versions of a text that were made from it. The version before becomes active. */
+  readonly withdraw: (version: WithdrawnVersion) => void;
+  readonly withdrawn: readonly WithdrawnVersion[];
+  /** A link whose row is gone. */
+  readonly undo: (link: number) => void;
+}
+
+/** Rows of a table, by the value of a column. */
+export interface DroppedRows {
+  readonly table: string;
+  readonly column: string;
+  readonly value: string;
+}
+
+/** A version of an agent's text that goes. */
+export interface WithdrawnVersion {
+  readonly agent: AgentName;
+  readonly layer: LayerId;
+  readonly part: string;
+  readonly n: number;
 }
 
 /** A turn, and whose it is. */

@@ -99,7 +99,8 @@ function sampleOf({ takes, name }: Operation): Record<string, unknown> {
   const message = name === "message.send" ? { thread: ids.get("thr"), text: "Hi", follow: "queue" } : {};
   const sent = name === "payload.send" ? { payload: "{}", follow: "queue" } : message;
   const each = required.map(({ name: field, says, choices, type }) => {
-    const kind = /\b(thr|trn|mem|apr|drf|out|key)_/.exec(says)?.[1] ?? (says === "another turn" ? "trn" : undefined);
+    const kind =
+      /\b(thr|trn|evt|mem|apr|drf|out|key)_/.exec(says)?.[1] ?? (says === "another turn" ? "trn" : undefined);
     if (kind !== undefined) return [field, ids.get(kind) ?? `${kind}_${"0".repeat(26)}`];
     return [field, named[field] ?? choices?.[0] ?? (type === "number" ? 1 : "x")];
   });

@@ -48,6 +48,11 @@ export const FEATURES: readonly Listed<World>[] = [
     load: async () => (await import("../../features/contacts/index.ts")).FEATURE,
   },
   {
+    name: "retractions",
+    nouns: { event: "retract an event, with all that came from it" },
+    load: async () => (await import("../../features/retractions/index.ts")).FEATURE,
+  },
+  {
     name: "logs",
     nouns: { log: "list the senders in an agent's log, and read one; each access is recorded" },
     load: async () => (await import("../../features/logs/index.ts")).FEATURE,

@@ -12,7 +12,6 @@ import {
   issueId,
   lowestTrust,
   never,
-  ownKind,
   StrataError,
   type Tool,
   type ToolOutcome,
@@ -33,7 +32,7 @@ import {
   runTool,
   threadOf,
 } from "../../turn/index.ts";
-import { ALREADY_DECIDED, NOT_FOUND } from "./decision-store.ts";
+import { ALREADY_DECIDED, DECIDED, NOT_FOUND } from "./decision-store.ts";
 import { schemaDigest } from "./steps.ts";
 import { APPROVAL_STORE, type ToldEvent } from "./store.ts";
 import { denied, mediaOmitted, outcomeUnknown, ran, resolved } from "./wording.ts";
@@ -269,7 +268,6 @@ async function resolve(parts: DecidingParts, { approval, actor, note }: Case): P
 }
 
 /** What a person decided about a call, and its result. */
-const DECIDED = ownKind("approval");
 
 /** `result`: what stands as the result of the call where the agent waits for it; left out, the same text. */
 interface Told {

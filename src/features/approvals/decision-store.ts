@@ -6,8 +6,10 @@ import {
   type ContactScope,
   canonicalJson,
   type Digest,
+  type EventId,
   errorKind,
   type OrgId,
+  ownKind,
   type Role,
   type ThreadId,
   type ToolName,
@@ -18,10 +20,12 @@ import {
   type AgentOwner,
   append,
   atMost,
+  type Erasing,
   type Finding,
   owner,
   plain,
   problem,
+  type Retracting,
   type Tx,
   tables,
 } from "../../store/index.ts";
@@ -76,7 +80,59 @@ export const ALREADY_DECIDED = errorKind("approval_decided", {
   says: "that call is already decided",
 });
 
-const { insert } = tables<{ approval_decision: DecisionTable }>();
+/** What tells the agent of a decision. */
+export const DECIDED = ownKind("approval");
+
+/** What tells of decisions about what turns asked for that are gone. */
+export async function approvalsDerived(tx: Tx, retracting: Retracting): Promise<void> {
+  for (const { scope, whole } of retracting.lineages()) {
+    const { org, agent, contact } = scope;
+    const told = plain<EventId>(TOLD, DECIDED, org, agent, contact, JSON.stringify([...whole]));
+    retracting.addNotices(scope, await tx.column(told));
+  }
+}
+
+const TOLD = `select event.id from approval join approval_decision as one on one.org = approval.org and one.agent = approval.agent
+    and one.contact = approval.contact and one.approval = approval.id
+  join event on event.org = approval.org and event.agent = approval.agent and event.contact = approval.contact
+    and event.thread = approval.thread and event.at = one.at and event.kind = ?
+  where approval.org = ? and approval.agent = ? and approval.contact = ? and approval.turn in (select value from json_each(?))`;
+
+const { query, insert } = tables<{ approval: ApprovalTable; approval_decision: DecisionTable }>();
+
+/** Nobody decides any more about what a turn asked for of which nothing stays. */
+export async function retractApprovals(tx: Tx, retracting: Retracting): Promise<void> {
+  const asked = `select * from approval where org = ? and agent = ? and contact = ? and turn in (select value from json_each(?)) order by id`;
+  for (const { scope, whole } of retracting.lineages())
+    for (const row of await tx.all(
+      plain<ApprovalTable>(asked, scope.org, scope.agent, scope.contact, JSON.stringify([...whole])),
+    )) {
+      retracting.drop(scope, { table: "approval_decision", column: "approval", value: row.id });
+      await deny(tx, row, retracting);
+    }
+}
+
+/** Nobody decides any more about what an erased contact's turns asked for. */
+export async function closeApprovals(tx: Tx, scope: ContactScope, erasing: Erasing): Promise<void> {
+  const all = query
+    .selectFrom("approval")
+    .selectAll()
+    .where((eb) => eb.and(owner(scope)))
+    .orderBy("id");
+  for (const row of await tx.all(all)) await deny(tx, row, erasing);
+}
+
+async function deny(tx: Tx, row: ApprovalTable, { by, byId, at }: Erasing): Promise<void> {
+  if (row.status !== "waiting" && row.status !== "approved") return;
+  const denied = { status: "denied", decided_at: at, decided_by: by, decided_by_id: byId ?? null } as const;
+  await noteDecision(tx, row, denied, at);
+  await tx.run(
+    query
+      .updateTable("approval")
+      .set(denied)
+      .where((eb) => eb.and({ ...owner(row), id: row.id })),
+  );
+}
 
 export type Change = Partial<
   Pick<

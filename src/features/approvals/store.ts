@@ -22,7 +22,6 @@ import {
   below,
   callLeftOpen,
   type EndedTurn,
-  type Erasing,
   fixed,
   inOrder,
   keepOwn,
@@ -45,12 +44,15 @@ import {
   ALREADY_DECIDED,
   type ApprovalTable,
   answeredAfter,
+  approvalsDerived,
   type Change,
   checkStates,
+  closeApprovals,
   type DecisionTable,
   decisionLink,
   NOT_FOUND,
   noteDecision,
+  retractApprovals,
 } from "./decision-store.ts";
 
 const { query, insert } = tables<{ approval: ApprovalTable }>();
@@ -172,6 +174,8 @@ export const APPROVAL_STORE = {
     ),
   },
   erase: closeApprovals,
+  derived: approvalsDerived,
+  retract: retractApprovals,
   verify: checkStates,
 } satisfies StorePart;
 
@@ -385,16 +389,4 @@ async function change(tx: Tx, row: ApprovalTable, columns: Change, at: number): 
       .where((eb) => eb.and({ ...owner(row), id: row.id })),
   );
   return read(tx, { ...row, ...columns });
-}
-
-/** Nobody decides any more about what an erased contact's turns asked for. */
-async function closeApprovals(tx: Tx, scope: ContactScope, { by, byId, at }: Erasing): Promise<void> {
-  const open = query
-    .selectFrom("approval")
-    .selectAll()
-    .where((eb) => eb.and(owner(scope)))
-    .where("status", "in", ["waiting", "approved"])
-    .orderBy("id");
-  const denied = { status: "denied", decided_at: at, decided_by: by, decided_by_id: byId ?? null } as const;
-  for (const row of await tx.all(open)) await change(tx, row, denied, at);
 }

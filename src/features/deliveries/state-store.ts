@@ -1,5 +1,5 @@
 import type { AgentName, OrgId, OutboxId } from "../../protocol/index.ts";
-import { type AgentOwner, plain, type Tx, tables } from "../../store/index.ts";
+import { type AgentOwner, plain, type Retracting, type Tx, tables } from "../../store/index.ts";
 
 export const STATUSES = ["waiting", "delivered", "undeliverable"] as const;
 
@@ -49,4 +49,12 @@ export async function confirm(tx: Tx, { org, agent }: AgentOwner, id: OutboxId, 
   const marked = `update outbox set confirmed_at = ? where org = ? and agent = ? and id = ?
     and status = 'delivered' and tries > 0 and confirmed_at is null`;
   return (await tx.run(plain(marked, at, org, agent, id))) > 0;
+}
+
+/** What was not delivered yet goes to nobody. */
+export async function holdBack(tx: Tx, retracting: Retracting): Promise<void> {
+  const held = `update outbox set status = 'undeliverable', holder = null, lease_until = null, failed = null
+    where org = ? and agent = ? and contact = ? and status = 'waiting' and turn in (select value from json_each(?))`;
+  for (const { scope, whole } of retracting.lineages())
+    await tx.run(plain(held, scope.org, scope.agent, scope.contact, JSON.stringify([...whole])));
 }

@@ -32,7 +32,7 @@ import {
   tables,
 } from "../../store/index.ts";
 import { SCHEDULE } from "../schedules/config.ts";
-import { confirm, type STATUSES, states } from "./state-store.ts";
+import { confirm, holdBack, type STATUSES, states } from "./state-store.ts";
 
 export { type ReplyState, STATES, STATUSES } from "./state-store.ts";
 
@@ -162,6 +162,7 @@ export const OUTBOX_STORE = {
   inLink: async (tx, of) => ({ outbox: (await tx.all(recorded(of))).sort((a, b) => (a.id < b.id ? -1 : 1)) }),
   replyId: async (tx, of, act) => (await tx.first(act === null ? recorded(of) : byAct({ ...of, act })))?.id,
   erase: forgetFailures,
+  retract: holdBack,
   verify: checkMail,
 } satisfies StorePart;
 

@@ -8,6 +8,7 @@ import {
   errorKind,
   type OutboxId,
   outcomePart,
+  ownKind,
   type Role,
   type Scope,
   type Spoken,
@@ -54,6 +55,8 @@ export interface DraftTable extends ContactScope {
   readonly trust: Trust;
   readonly at: number;
   readonly status: DraftStatus;
+  /** By which retraction it is gone. */
+  readonly retracted: number | null;
 }
 
 /** What somebody decided about one: `piece` names what was sent, `note` why it was not. */
@@ -70,6 +73,9 @@ export interface DraftActTable extends ContactScope {
   readonly at: number;
   readonly link: number;
 }
+
+/** What tells the agent of a decision. */
+export const DECISION = ownKind("draft");
 
 export const { query, insert } = tables<{ draft: DraftTable; draft_act: DraftActTable }>();
 
@@ -206,8 +212,17 @@ export async function decidedAfter(
 ): Promise<readonly (Draft & { readonly link: number })[]> {
   const acts = query
     .selectFrom("draft_act")
-    .selectAll()
-    .where((eb) => eb.and({ org, agent }))
+    .innerJoin("draft as of", (join) =>
+      join
+        .onRef("of.org", "=", "draft_act.org")
+        .onRef("of.agent", "=", "draft_act.agent")
+        .onRef("of.contact", "=", "draft_act.contact")
+        .onRef("of.id", "=", "draft_act.draft"),
+    )
+    .selectAll("draft_act")
+    .where("draft_act.org", "=", org)
+    .where("draft_act.agent", "=", agent)
+    .where("of.retracted", "is", null)
     .where("link", ">", link)
     .orderBy("link")
     .limit(atMost(limit));
@@ -219,18 +234,13 @@ export async function decidedAfter(
 }
 
 /** When the newest decisions were made after which something was sent, the newest first. */
-export const decidedTimes = async (tx: Tx, scope: Scope, limit: number): Promise<readonly number[]> =>
-  (
-    await tx.all(
-      query
-        .selectFrom("draft_act")
-        .select("at")
-        .where((eb) => eb.and(within(scope)))
-        .where("verdict", "in", ["approved", "edited"])
-        .orderBy("link", "desc")
-        .limit(atMost(limit)),
-    )
-  ).map(({ at }) => at);
+export const decidedTimes = (tx: Tx, scope: Scope, limit: number): Promise<readonly number[]> => {
+  const whose = scope.contact === null ? "" : "and contact = ?";
+  const sent = `select at from draft_act where org = ? and agent = ? ${whose} and verdict in ('approved', 'edited') and ${LEFT}
+    order by link desc limit ?`;
+  const of = scope.contact === null ? [] : [scope.contact];
+  return tx.column(plain<number>(sent, scope.org, scope.agent, ...of, atMost(limit)));
+};
 
 /** What was sent to a contact after decisions before this time, the newest first; empty texts once the contact was erased. */
 export async function sentBefore(
@@ -238,18 +248,15 @@ export async function sentBefore(
   scope: ContactScope,
   { before, limit }: { readonly before: number; readonly limit: number },
 ): Promise<readonly string[]> {
-  const acts = query
-    .selectFrom("draft_act")
-    .select("piece")
-    .where((eb) => eb.and(owner(scope)))
-    .where("piece", "is not", null)
-    .where("at", "<", before)
-    .orderBy("link", "desc")
-    .limit(atMost(limit));
-  return inOrder(await tx.all(acts), async ({ piece }) =>
-    piece === null ? "" : String(JSON.parse((await ownText(tx, scope, piece)) ?? '""')),
-  );
+  const sent = `select piece from draft_act where org = ? and agent = ? and contact = ? and piece is not null and at < ? and ${LEFT}
+    order by link desc limit ?`;
+  const pieces = await tx.column(plain<Digest>(sent, scope.org, scope.agent, scope.contact, before, atMost(limit)));
+  return inOrder(pieces, async (piece) => String(JSON.parse((await ownText(tx, scope, piece)) ?? '""')));
 }
+
+/** Of drafts that are not gone. */
+const LEFT = `not exists (select 1 from draft where draft.org = draft_act.org and draft.agent = draft_act.agent
+  and draft.contact = draft_act.contact and draft.id = draft_act.draft and draft.retracted is not null)`;
 
 /** The newest drafts about which somebody decided, with their turns: nobody's words. */
 export const decidedTurns = (
@@ -263,6 +270,7 @@ export const decidedTurns = (
       .select(["id", "turn", "status"])
       .where((eb) => eb.and({ org, agent }))
       .where("status", "in", ["approved", "edited", "discarded"])
+      .where("retracted", "is", null)
       .orderBy("at", "desc")
       .orderBy("id", "desc")
       .limit(atMost(limit)),

@@ -13,7 +13,6 @@ import {
   issueId,
   lowestTrust,
   outboxId,
-  ownKind,
   type Scope,
   StrataError,
   trusted,
@@ -41,6 +40,7 @@ import { lineNamed } from "../organization/index.ts";
 import { KEYS, patienceOf, wayOf } from "./config.ts";
 import {
   DECIDED,
+  DECISION,
   DRAFT,
   DRAFT_STATUSES,
   type Draft,
@@ -55,8 +55,6 @@ import { discarded, draftsWait, sentAsIs, sentEdited, WORDING } from "./wording.
 export { wayOf } from "./config.ts";
 export type { Draft } from "./decision-store.ts";
 export { DRAFT_STORE } from "./store.ts";
-
-const DECISION = ownKind("draft");
 
 /** Withholds what is not to go out at once. */
 const WITHHOLDING: OutgoingStep = {

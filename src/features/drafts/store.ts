@@ -7,6 +7,7 @@ import {
   type Finding,
   inOrder,
   linkedTable,
+  newColumn,
   newTable,
   type OneTurn,
   owner,
@@ -36,11 +37,13 @@ import {
   sentBefore,
   type Verdict,
 } from "./decision-store.ts";
+import { draftsDerived, NEWER, retractDrafts } from "./retract-store.ts";
+
 /** Replies that wait for a person. */
 export const DRAFT_STORE = {
   name: "drafts",
   tables: {
-    draft: { linked: "org agent contact id thread turn line piece trust at", derived: "status" },
+    draft: { linked: "org agent contact id thread turn line piece trust at", derived: "status", volatile: "retracted" },
     draft_act: {
       linked: "agent thread draft verdict outbox position piece note by by_id at",
       derived: "org contact link",
@@ -70,6 +73,7 @@ export const DRAFT_STORE = {
         "create index draft_act_link on draft_act (org, link)",
       ],
     },
+    { number: 46, name: "retracted drafts", statements: [newColumn("draft", "retracted", "int")] },
   ],
   functions: ({ reading, writing }) => ({
     /** Newest first. A scope with `contact: null` lists those of all contacts of the agent. */
@@ -114,6 +118,8 @@ export const DRAFT_STORE = {
   named: async (tx, of) => (await draftsOfTurn(tx, of)).map(({ piece }) => piece),
   // Drafts, decisions and notes are pieces of the contact, which are blanked with all others.
   erase: async () => undefined,
+  derived: draftsDerived,
+  retract: retractDrafts,
   verify: checkStates,
 } satisfies StorePart;
 
@@ -133,7 +139,18 @@ async function keepDraft(tx: Tx, { scope, turn, done, report }: EndedTurn): Prom
   const piece = await done.keep(JSON.stringify(text));
   const { at } = done.outcome;
   await tx.run(
-    insert("draft", { ...owner(scope), id, thread: thread.id, turn, line, piece, trust, at, status: "open" }),
+    insert("draft", {
+      ...owner(scope),
+      id,
+      thread: thread.id,
+      turn,
+      line,
+      piece,
+      trust,
+      at,
+      status: "open",
+      retracted: null,
+    }),
   );
   const says = `→ a draft waits for a person: \`strata draft approve ${id}\`, \`draft edit\` or \`draft discard\``;
   report({ what: "draft", says, data: { draft: id } });
@@ -158,6 +175,7 @@ async function drafts(
     .selectFrom("draft")
     .selectAll()
     .where((eb) => eb.and(wanted))
+    .where("retracted", "is", null)
     .orderBy("at", "desc")
     .orderBy("id", "desc")
     .limit(atMost(limit));
@@ -195,10 +213,7 @@ const waitingDrafts = async (tx: Tx, { org, agent }: AgentOwner, until: number):
 async function checkStates(tx: Tx, org: OrgId): Promise<readonly Finding[]> {
   const odd = `select draft.id, draft.status, draft_act.verdict from draft left join draft_act
     on draft_act.org = draft.org and draft_act.agent = draft.agent and draft_act.contact = draft.contact and draft_act.draft = draft.id
-    where draft.org = ? and draft.status != coalesce(draft_act.verdict, case when exists (
-      select 1 from draft as newer where newer.org = draft.org and newer.agent = draft.agent and newer.contact = draft.contact
-        and newer.thread = draft.thread and coalesce(newer.line, '') = coalesce(draft.line, '')
-        and (newer.at, newer.id) > (draft.at, draft.id)) then 'superseded' else 'open' end)`;
+    where draft.org = ? and draft.retracted is null and draft.status != coalesce(draft_act.verdict, case when exists (${NEWER}) then 'superseded' else 'open' end)`;
   const rows = await tx.all(plain<Pick<DraftTable, "id" | "status"> & { readonly verdict: Verdict | null }>(odd, org));
   return rows.map(({ id, status, verdict }) =>
     problem(

@@ -117,4 +117,21 @@ onEachDatabase("answers to questions", await allParts(), (open) => {
     expect(await on.lessons()).toHaveLength(1);
     expect(await on.learning.digest(OPERATOR, on.agent.name)).toMatchObject({ outcome: "nothing" });
   });
+
+  it("28.7 a newer answer that says otherwise ends the older lesson, of an answer and of an edit", async () => {
+    const on = await begin();
+    const answer = async (contact: string, text: string, said: string) => {
+      const id = await on.put(contact, text);
+      on.time.at += 60_000;
+      await on.escalations.answer(MEMBER, id, untrusted(said));
+    };
+    await answer("ann", "Do I get my old battery back?", ANSWER);
+    await answer("bob", "Is the old battery mine after the swap?", "Yes, every customer takes the old one home.");
+    const states = (await on.lessons()).map(({ instead, state }) => [instead, state]);
+    expect(states).toEqual([
+      ["Yes, every customer takes the old one home.", "open"],
+      [ANSWER, "ended"],
+    ]);
+    expect(await on.verified()).toEqual([]);
+  });
 });

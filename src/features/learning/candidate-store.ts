@@ -39,6 +39,8 @@ interface CandidateTable extends ContactScope {
   readonly body: Digest;
   readonly summary: Digest;
   readonly lessons: string;
+  /** What it was offered, used or not, as JSON; null in rows of before that was kept. */
+  readonly offered: string | null;
   readonly anchors: string;
   readonly inputs: Trust;
   readonly parent: number | null;
@@ -111,6 +113,7 @@ const CANDIDATE_FORM = z.strictObject({
   body: z.string(),
   summary: z.string(),
   lessons: z.array(z.string()),
+  offered: z.array(z.string()),
   anchors: z.record(z.string(), z.array(z.string())),
   inputs: z.enum(TRUSTS),
   parent: z.int().nullable(),
@@ -134,7 +137,7 @@ export const CANDIDATE = writeKind<{
     return { ...write, candidate: { ...write.candidate, body: hide(body), summary: hide(summary) } };
   },
   apply: async (tx, { candidate }, { scope, at }) => {
-    const { body, summary, lessons, anchors, ...rest } = candidate;
+    const { body, summary, lessons, offered, anchors, ...rest } = candidate;
     const key = await scopeKey(tx, scope);
     await tx.run(
       insert("learning_candidate", {
@@ -143,6 +146,7 @@ export const CANDIDATE = writeKind<{
         body: await keepOwn(tx, scope, key, body),
         summary: await keepOwn(tx, scope, key, summary),
         lessons: JSON.stringify(lessons),
+        offered: JSON.stringify(offered),
         anchors: JSON.stringify(anchors),
         at,
       }),
@@ -160,23 +164,23 @@ export async function candidateInLink(tx: Tx, { turn, ...of }: OneTurn): Promise
       .where((eb) => eb.and({ ...owner(of), turn })),
   );
   if (row === undefined) return {};
-  const { layer, body, summary, lessons, anchors, inputs, parent, at } = row;
-  return { candidate: { layer, body, summary, lessons, anchors, inputs, parent, at } };
+  const { layer, body, summary, lessons, offered, anchors, inputs, parent, at } = row;
+  // Links of digests from before it was kept do not have it.
+  const more = offered === null ? {} : { offered };
+  return { candidate: { layer, body, summary, lessons, ...more, anchors, inputs, parent, at } };
 }
 
 export const verdictLink = ({ agent, turn, verdict, version, report, at }: Omit<VerdictTable, "link">): string =>
   canonicalJson({ verdict: { agent, turn, verdict, version, report, at } });
 
+/** What a model wrote from something that was retracted since is as if it had not been written. */
+const RETRACTED = `select 1 from turn where turn.org = learning_candidate.org and turn.agent = learning_candidate.agent
+  and turn.contact = learning_candidate.contact and turn.id = learning_candidate.turn and turn.retracted is not null`;
+
 /** What digests of the agent wrote, the newest first. */
 export async function candidates(tx: Tx, { org, agent }: AgentOwner, limit: number): Promise<readonly KeptCandidate[]> {
-  const rows = await tx.all(
-    query
-      .selectFrom("learning_candidate")
-      .selectAll()
-      .where((eb) => eb.and({ org, agent }))
-      .orderBy("turn", "desc")
-      .limit(atMost(limit)),
-  );
+  const newest = `select * from learning_candidate where org = ? and agent = ? and not exists (${RETRACTED}) order by turn desc limit ?`;
+  const rows = await tx.all(plain<CandidateTable>(newest, org, agent, atMost(limit)));
   return inOrder(rows, async (row) => {
     const text = async (piece: Digest): Promise<string> => (await ownText(tx, row, piece)) ?? "";
     const said = await tx.first(

@@ -293,6 +293,9 @@ export function relationOf(newer: Compared, older: Compared): Relation {
   return isOver ? "replaces" : "other";
 }
 
+/** Whether two questions ask the same. */
+export const isAskedAlike = (one: string, other: string): boolean => isAlike(termsOf(one), termsOf(other), 0.8);
+
 /** One word for another, as `front` for `rear`, tells of another thing. */
 const saysSame = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
   one.size > 0 &&

@@ -3,6 +3,9 @@ import { agentKey, type KindsOf, type StoredKeys, sharedKey, sourceForm } from "
 
 import { TRIAL_FIELDS } from "./gate/config.ts";
 
+/** The channel on which digests are made. */
+export const DIGEST_CHANNEL = "learning";
+
 /** So many corrections are shown where the layer does not say how many. */
 const USUAL_CORRECTIONS = 3;
 

@@ -39,13 +39,14 @@ import {
 } from "../../turn/index.ts";
 import { CANDIDATE, type KeptCandidate } from "./candidate-store.ts";
 import { longestRun } from "./changes.ts";
+import { DIGEST_CHANNEL } from "./config.ts";
 import { type Lesson, lessonsFrom, MOST_SOURCES, taughtIn } from "./lessons.ts";
 import { anchorsOf, asText, LONGEST_RULE, MOST_RULES, ruleKey, rulesOf, saysWithin } from "./rules.ts";
 import { LEARNING_STORE, type LessonSource } from "./store.ts";
 import { correctionText, digestTask, lessonText, ownLessonText } from "./wording.ts";
 
 /** The channel on which digests are made. */
-export const DIGEST = { name: "learning", holds: "the record of learning digests" } as const satisfies OwnChannel;
+export const DIGEST = { name: DIGEST_CHANNEL, holds: "the record of learning digests" } as const satisfies OwnChannel;
 
 /** So many lessons and corrections a digest reads (004.35). */
 export const MOST_LESSONS = 100;
@@ -352,6 +353,7 @@ function kept({ parts, finish }: Answer, keeping: Keeping): readonly StoreWrite[
     CANDIDATE.plan({
       candidate: {
         ...{ turn, layer: material.layer.id, body: asText(rules), lessons: folded },
+        offered: material.lessons.map(({ id }) => id),
         summary: truncateText(answer.change_summary.trim(), LONGEST_RULE, "…"),
         anchors: Object.fromEntries(Object.entries(anchorsOf(rules, agent)).map(([key, facts]) => [key, [...facts]])),
         inputs: lowestTrust([inputs, ...trust]),

@@ -19,10 +19,10 @@ const text = (column: string): string =>
     and piece.digest = lesson_source.${column}), '') as ${column}`;
 
 const EVIDENCE = `select lesson, origin, at, ${text("situation")}, ${text("wrong")}, ${text("instead")} from lesson_source
-  where org = ? and agent = ? and kind <> 'failure' and trust <> 'contact' order by link desc limit ?`;
+  where org = ? and agent = ? and stale is null and kind <> 'failure' and trust <> 'contact' order by link desc limit ?`;
 
 /** The agent's lessons that do not hold any more. */
 export const ended = (tx: Tx, { org, agent }: AgentOwner): Promise<readonly string[]> =>
   tx.column(plain<string>(ENDED, org, agent));
 
-const ENDED = `select distinct ends from lesson_source where org = ? and agent = ? and ends is not null`;
+const ENDED = `select distinct ends from lesson_source where org = ? and agent = ? and stale is null and ends is not null`;

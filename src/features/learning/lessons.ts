@@ -18,17 +18,20 @@ import { DRAFT_STORE, type Draft } from "../drafts/index.ts";
 import {
   type Around,
   type Change,
+  type Compared,
   changesIn,
   comparedForm,
   greetingOf,
+  isAskedAlike,
   longestRun,
   QUOTED_RUN,
+  type Relation,
   relationOf,
 } from "./changes.ts";
 import { contentTerms, isGeneral, isSameMatter, meantBy, SAME_MATTER } from "./evidence.ts";
 import type { Heard, News } from "./record-store.ts";
 import { type Matter, ruleKey } from "./rules.ts";
-import { LEARNING_STORE, type LessonKind, type LessonSource } from "./store.ts";
+import { LEARNING_STORE, type LessonKind, type LessonSource, placeOf } from "./store.ts";
 import { askedTeam, failedTurn, WORDING } from "./wording.ts";
 
 /** So much of the record is read at a time. */
@@ -49,6 +52,8 @@ export async function learnFromRecord(
   const kept = store.part(LEARNING_STORE);
   const agent = agents.all.find(({ org, name }) => org === owner.org && name === owner.agent);
   const signatures = agent === undefined ? [] : signaturesOf(agent);
+  // What is derived again after a retraction keeps its names: what was dismissed stays so.
+  const named = await kept.staleLessons(owner);
   let learned = 0;
   for (let i = 0; i < batches; i++) {
     const from = await kept.cursor(owner);
@@ -60,16 +65,22 @@ export async function learnFromRecord(
       turns: read,
       answers: questions.at(-1)?.link ?? from.answers,
     };
-    if (upto.drafts === from.drafts && upto.turns === from.turns && upto.answers === from.answers) break;
-    const answers: LessonSource[] = [];
-    for (const { approval: id, link: _, ...scope } of questions) answers.push(...(await fromAnswer(store, scope, id)));
-    const edited: Edited[] = [];
+    if (upto.drafts === from.drafts && upto.turns === from.turns && upto.answers === from.answers) {
+      if (named.size > 0) await kept.dropStale(owner);
+      break;
+    }
+    const news: Teaching[] = [];
+    for (const { approval: id, link: _, ...scope } of questions) news.push(...(await fromAnswer(store, scope, id)));
     for (const draft of decided)
       if (draft.status === "edited")
-        edited.push({ ...draft, ...(await kept.heard(draft.scope, draft)), usual: await usualGreeting(store, draft) });
-    const known =
-      edited.length === 0 ? [] : await kept.sources({ ...owner, contact: null }, { kind: "edit" }, MOST_COMPARED);
-    const found = [...fromDrafts(edited, known, signatures), ...turns.map(fromTurn), ...answers];
+        news.push(
+          ...fromDraft(
+            { ...draft, ...(await kept.heard(draft.scope, draft)), usual: await usualGreeting(store, draft) },
+            signatures,
+          ),
+        );
+    const known = news.length === 0 ? [] : await kept.sources({ ...owner, contact: null }, {}, MOST_COMPARED);
+    const found = [...related(news, known, named), ...turns.map(fromTurn)];
     if (await kept.learn(owner, { from, upto, found })) learned += found.length;
   }
   return learned;
@@ -100,47 +111,82 @@ const changesOf = (draft: Edited, sent: string, around: Around): readonly Change
   ...(draft.usual === "" ? [] : [{ removed: "", added: draft.usual, isQuoted: false }]),
   ...changesIn(draft.text, sent, around),
 ];
+/** Something that teaches, before it is known which lesson it is. `own`: what the lesson is called if it is a new one. */
+interface Teaching {
+  readonly source: Omit<LessonSource, "lesson" | "ends">;
+  readonly own: string;
+}
 
-function fromDrafts(
-  drafts: readonly Edited[],
+function fromDraft(draft: Edited, signatures: Around["signatures"]): readonly Teaching[] {
+  const { id, scope, thread, turn, text, decided, situation, said } = draft;
+  if (decided?.sent === undefined || text === "") return [];
+  return changesOf(draft, decided.sent, { said, signatures }).map((change, place) => ({
+    own: lessonId(id, place),
+    source: {
+      ...{ scope, thread, turn, origin: id, place, kind: "edit", situation, at: decided.at },
+      wrong: change.removed,
+      instead: change.added,
+      trust: change.isQuoted ? "contact" : lowestTrust(["operator", trustOf({ role: decided.by })]),
+    },
+  }));
+}
+
+/** Finds which lessons they teach, and which older ones they end, in the order in which people said it. */
+function related(
+  news: readonly Teaching[],
   known: readonly LessonSource[],
-  signatures: Around["signatures"],
+  named: ReadonlyMap<string, string>,
 ): readonly LessonSource[] {
   const found: LessonSource[] = [];
-  const newest = known.map((source) => ({ source, form: formOf(source) }));
-  for (const draft of drafts) {
-    const { id, scope, thread, turn, text, decided, situation, said } = draft;
-    if (decided?.sent === undefined || text === "") continue;
-    for (const [place, change] of changesOf(draft, decided.sent, { said, signatures }).entries()) {
-      const form = comparedForm(change);
-      const like = newest
-        .filter(({ source }) => !isEnded(source.lesson, newest))
-        .map((one) => ({ ...one, relation: relationOf(form, one.form) }));
-      const same = like.find(({ relation }) => relation === "same")?.source.lesson;
-      // What a person did about another matter says nothing of this one.
-      const over = like.find(
-        ({ relation, source }) =>
-          (relation === "takes back" || relation === "replaces") &&
-          isSameMatter(situation, source.situation, change.added === "" ? SAME_MATTER : 0),
-      );
-      const ends = same === undefined && over !== undefined ? over.source.lesson : null;
-      const source: LessonSource = {
-        ...{ scope, thread, turn, origin: id, place, kind: "edit", situation, at: decided.at },
-        // An edit that was taken back teaches nothing, and neither does the one that took it back.
-        lesson: ends !== null && over?.relation === "takes back" ? ends : (same ?? lessonId(id, place)),
-        ends,
-        wrong: change.removed,
-        instead: change.added,
-        trust: change.isQuoted ? "contact" : lowestTrust(["operator", trustOf({ role: decided.by })]),
-      };
-      found.push(source);
-      newest.unshift({ source, form });
-    }
+  const newest = known.filter(({ kind }) => kind !== "failure").map((source) => ({ source, form: formOf(source) }));
+  const nameFor = ({ own, source }: Teaching): string => {
+    const was = named.get(placeOf(source));
+    return was !== undefined && newest.every((one) => one.source.lesson !== was) ? was : own;
+  };
+  for (const one of news.toSorted((a, b) => a.source.at - b.source.at)) {
+    const form = formOf(one.source);
+    const like = newest
+      .filter(({ source }) => !isEnded(source.lesson, newest))
+      .map((other) => ({ ...other, relation: relationBetween({ ...one, form }, other) }));
+    const same = like.find(({ relation }) => relation === "same")?.source.lesson;
+    // What a person did about another matter says nothing of this one.
+    const over = like.find(
+      ({ relation, source }) =>
+        (relation === "takes back" || relation === "replaces") &&
+        isSameMatter(one.source.situation, source.situation, one.source.instead === "" ? SAME_MATTER : 0),
+    );
+    const ends = same === undefined && over !== undefined ? over.source.lesson : null;
+    // An edit that was taken back teaches nothing, and neither does the one that took it back.
+    const lesson = ends !== null && over?.relation === "takes back" ? ends : (same ?? nameFor(one));
+    const source: LessonSource = { ...one.source, lesson, ends };
+    found.push(source);
+    newest.unshift({ source, form });
   }
   return found;
 }
 
-const formOf = ({ wrong, instead }: LessonSource) => comparedForm({ removed: wrong, added: instead });
+interface Formed {
+  readonly source: Pick<LessonSource, "kind" | "wrong">;
+  readonly form: Compared;
+}
+
+/** An answer is the same lesson only by its own words; a question that was answered otherwise, or what was said otherwise in an edit, takes the place of the older. */
+function relationBetween(
+  newer: Formed & Pick<Teaching, "own">,
+  older: Formed & { readonly source: LessonSource },
+): Relation {
+  const relation = relationOf(newer.form, older.form);
+  if (newer.source.kind === "edit" && older.source.kind === "edit") return relation;
+  if (newer.source.kind === "answer" && older.source.kind === "answer") {
+    if (newer.own === older.source.lesson) return "same";
+    return isAskedAlike(newer.source.wrong, older.source.wrong) || relation === "replaces" ? "replaces" : "other";
+  }
+  return relation === "replaces" ? "replaces" : "other";
+}
+
+/** An answer took the place of nothing that the agent had written. */
+const formOf = ({ kind, wrong, instead }: Pick<LessonSource, "kind" | "wrong" | "instead">) =>
+  comparedForm({ removed: kind === "answer" ? "" : wrong, added: instead });
 
 const isEnded = (lesson: string, all: readonly { readonly source: LessonSource }[]): boolean =>
   all.some(({ source }) => source.ends === lesson);
@@ -159,7 +205,7 @@ function fromTurn({ id, scope, thread, code, at, situation }: News["turns"][numb
 }
 
 /** What a person answered is one lesson for all contacts for whom the agent asked the same and got the same answer. Nothing where the contact was erased. */
-async function fromAnswer(store: Store, scope: ContactScope, id: ApprovalId): Promise<readonly LessonSource[]> {
+async function fromAnswer(store: Store, scope: ContactScope, id: ApprovalId): Promise<readonly Teaching[]> {
   const asked = await store.part(APPROVAL_STORE).approval(scope, id);
   const question = QUESTION.safeParse(asked?.input).data?.question;
   const answer = asked?.outcome?.text.trim();
@@ -169,11 +215,13 @@ async function fromAnswer(store: Store, scope: ContactScope, id: ApprovalId): Pr
   const isQuoted = longestRun(answer, [situation, ...said]) >= QUOTED_RUN;
   return [
     {
-      ...{ scope, thread, turn, origin: id, place: 0, kind: "answer", situation, at, ends: null },
-      lesson: lessonId(scope.agent, "answer", `${ruleKey(question)} → ${ruleKey(answer)}`),
-      wrong: askedTeam(question),
-      instead: answer,
-      trust: isQuoted ? "contact" : lowestTrust(["operator", ...(role === undefined ? [] : [trustOf({ role })])]),
+      own: lessonId(scope.agent, "answer", `${ruleKey(question)} → ${ruleKey(answer)}`),
+      source: {
+        ...{ scope, thread, turn, origin: id, place: 0, kind: "answer", situation, at },
+        wrong: askedTeam(question),
+        instead: answer,
+        trust: isQuoted ? "contact" : lowestTrust(["operator", ...(role === undefined ? [] : [trustOf({ role })])]),
+      },
     },
   ];
 }

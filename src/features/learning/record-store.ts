@@ -53,7 +53,7 @@ interface EndedRow extends Pick<DeadTurn, "id" | "thread" | "code" | "attempt" |
 }
 
 const ENDED = `select id, thread, contact, status, code, attempt, ended_at as at, link from turn
-  where org = ? and agent = ? and link > ? order by link limit ?`;
+  where org = ? and agent = ? and link > ? and retracted is null order by link limit ?`;
 
 export async function heard(
   tx: Tx,
@@ -78,7 +78,7 @@ const OF_EVENT = `join piece on piece.org = event.org and piece.agent = event.ag
 const HANDLED = `select piece.text from turn_event join event on event.org = turn_event.org and event.agent = turn_event.agent
     and event.contact = turn_event.contact and event.id = turn_event.event ${OF_EVENT}
   where turn_event.org = ? and turn_event.agent = ? and turn_event.contact = ? and turn_event.turn = ?
-    and event.kind in (${SAID.map((kind) => `'${kind}'`).join(", ")}) order by turn_event.position`;
+    and event.retracted is null and event.kind in (${SAID.map((kind) => `'${kind}'`).join(", ")}) order by turn_event.position`;
 
 const SAID_BEFORE = `select piece.text from event ${OF_EVENT} where event.org = ? and event.agent = ? and event.contact = ?
-  and event.thread = ? and event.trust = 'contact' and event.at <= ? order by event.seq desc limit ?`;
+  and event.retracted is null and event.thread = ? and event.trust = 'contact' and event.at <= ? order by event.seq desc limit ?`;

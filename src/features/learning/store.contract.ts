@@ -26,6 +26,7 @@ export const KEPT: KeptSample = {
     const write = CANDIDATE.plan({
       candidate: {
         ...{ turn: claim.turn, layer: layerId("learning"), body: words, summary: words, lessons: ["lsn_1"] },
+        offered: ["lsn_1"],
         ...{ anchors: {}, inputs: "contact", parent: null },
       },
     });

@@ -20,7 +20,6 @@ import {
   inOrder,
   keepOwn,
   linkedTable,
-  newTable,
   type OneTurn,
   owner,
   ownText,
@@ -43,6 +42,8 @@ import {
 } from "./candidate-store.ts";
 import { ended, evidence } from "./evidence-store.ts";
 import { heard, LONGEST, news } from "./record-store.ts";
+import { learningDerived, retractLearning } from "./retract-store.ts";
+import { LESSON_TABLES, RETRACTED_LESSONS } from "./schema-store.ts";
 
 /** What a lesson was taken from: a draft that somebody changed, an answer of a person, a turn that died. */
 export const LESSON_KINDS = ["edit", "answer", "failure"] as const;
@@ -65,6 +66,8 @@ interface SourceTable extends ContactScope {
   readonly trust: Trust;
   readonly at: number;
   readonly link: number;
+  /** Set from a retraction on until the lesson is derived again. */
+  readonly stale: number | null;
 }
 
 /** What of the record teaches. */
@@ -94,6 +97,8 @@ interface UseTable extends ContactScope {
   readonly stale: number;
   /** The drafts whose corrections were shown, as JSON. */
   readonly corrections: string;
+  /** By which retraction its version is gone: the thread is no longer pinned to it. */
+  readonly withdrawn: number | null;
 }
 
 const { query, insert } = tables<{
@@ -105,7 +110,7 @@ const { query, insert } = tables<{
 
 /** Something that taught a lesson, with its words: those of an erased contact are empty. */
 export interface LessonSource
-  extends Omit<SourceTable, "org" | "agent" | "contact" | "situation" | "wrong" | "instead" | "link"> {
+  extends Omit<SourceTable, "org" | "agent" | "contact" | "situation" | "wrong" | "instead" | "link" | "stale"> {
   readonly scope: ContactScope;
   readonly situation: string;
   readonly wrong: string;
@@ -133,51 +138,18 @@ export const LEARNING_STORE = {
     lesson_source: {
       linked: "agent origin place kind lesson ends thread turn situation wrong instead trust at",
       derived: "org contact link",
+      volatile: "stale",
     },
     lesson_cursor: { volatile: "org agent what upto" },
     lesson_dismissal: { linked: "agent lesson by by_id at", derived: "org link" },
-    learning_use: { linked: "org agent contact turn thread version rules stale corrections" },
-    learning_candidate: { linked: "org agent contact turn layer body summary lessons anchors inputs parent at" },
+    learning_use: { linked: "org agent contact turn thread version rules stale corrections", volatile: "withdrawn" },
+    learning_candidate: {
+      linked: "org agent contact turn layer body summary lessons offered anchors inputs parent at",
+      since: "offered",
+    },
     learning_verdict: { linked: "agent turn verdict version report at", derived: "org contact link" },
   },
-  migrations: [
-    {
-      number: 42,
-      name: "lessons",
-      statements: [
-        newTable("lesson_source", {
-          columns: `org text!, agent text!, contact text!, origin text!, place int!, kind text!, lesson text!, ends text, thread text!,
-            turn text!, situation text!, wrong text!, instead text!, trust text!, at int!, link int!`,
-          key: `org, agent, contact, origin, place`,
-          references: [
-            "org, agent, contact, thread -> thread (org, agent, contact, id)",
-            "org, agent, contact, situation -> piece (org, agent, contact, digest)",
-            "org, agent, contact, wrong -> piece (org, agent, contact, digest)",
-            "org, agent, contact, instead -> piece (org, agent, contact, digest)",
-          ],
-        }),
-        "create index lesson_source_link on lesson_source (org, link)",
-        "create index lesson_source_lesson on lesson_source (org, agent, lesson, at)",
-        newTable("lesson_cursor", {
-          columns: "org text!, agent text!, what text!, upto int!",
-          key: "org, agent, what",
-        }),
-        newTable("lesson_dismissal", {
-          columns: `org text!, agent text!, lesson text!, by text!, by_id text, at int!, link int!`,
-          key: "org, agent, lesson",
-        }),
-        "create index lesson_dismissal_link on lesson_dismissal (org, link)",
-        newTable("learning_use", {
-          columns: `org text!, agent text!, contact text!, turn text!, thread text!, version int, rules int!, stale int!,
-            corrections text!`,
-          key: "org, agent, contact, turn",
-          references: ["org, agent, contact, turn -> turn (org, agent, contact, id)"],
-        }),
-        "create index learning_use_thread on learning_use (org, agent, contact, thread)",
-      ],
-    },
-    VERSION_TABLES,
-  ],
+  migrations: [LESSON_TABLES, VERSION_TABLES, RETRACTED_LESSONS],
   functions: ({ reading, writing }) => ({
     cursor: reading(cursor),
     /** Turns that died since the record was read last, of at most so many. */
@@ -190,6 +162,10 @@ export const LEARNING_STORE = {
     sources: reading(sources),
     evidence: reading(evidence),
     ended: reading(ended),
+    /** What lessons were called that are to be derived again, by what taught them. */
+    staleLessons: reading(staleLessons),
+    /** Forgets what was to be derived again, and was not taught by anything. */
+    dropStale: writing(dropStale),
     dismissed: reading(dismissed),
     /** False where it is so already. */
     dismiss: writing(dismiss),
@@ -242,6 +218,7 @@ export const LEARNING_STORE = {
         rules,
         stale,
         corrections,
+        withdrawn: null,
       }),
     );
   },
@@ -255,13 +232,16 @@ export const LEARNING_STORE = {
   },
   // All words are pieces of the contact, which are blanked with all others.
   erase: async () => undefined,
+  derived: learningDerived,
+  retract: retractLearning,
 } satisfies StorePart;
 
 const wroteIn = ({ done }: EndedTurn): boolean =>
   done?.outcome.writes.some(({ write }) => write.kind === CANDIDATE.kind) ?? false;
 
 /** They name no contact, because an erasure removes the name. */
-const sourceLink = ({ org: _, contact: __, link: ___, ...row }: SourceTable): string => canonicalJson({ lesson: row });
+const sourceLink = ({ org: _, contact: __, link: ___, stale: ____, ...row }: SourceTable): string =>
+  canonicalJson({ lesson: row });
 const dismissalLink = ({ agent, lesson, by, by_id, at }: Omit<DismissalTable, "link">): string =>
   canonicalJson({ dismissal: { agent, lesson, by, by_id, at } });
 
@@ -296,7 +276,8 @@ async function learn(
     const key = await scopeKey(tx, scope);
     const keep = (text: string): Promise<Digest> => keepOwn(tx, scope, key, text.slice(0, LONGEST));
     const texts = { situation: await keep(situation), wrong: await keep(wrong), instead: await keep(instead) };
-    const row = { ...owner(scope), ...one, ...texts, link: 0 };
+    const row = { ...owner(scope), ...one, ...texts, link: 0, stale: null };
+    await tx.run(plain(FORGET_STALE, scope.org, scope.agent, scope.contact, one.origin, one.place));
     await tx.run(insert("lesson_source", { ...row, link: (await append(tx, of.org, sourceLink(row))).seq }));
   }
   for (const what of READ) {
@@ -308,6 +289,7 @@ async function learn(
 }
 
 const THREAD_OPEN = `select id from thread where org = ? and agent = ? and contact = ? and id = ? and erased_link is null`;
+const FORGET_STALE = `delete from lesson_source where org = ? and agent = ? and contact = ? and origin = ? and place = ? and stale = 1`;
 const FORGET_CURSOR = `delete from lesson_cursor where org = ? and agent = ? and what = ?`;
 
 async function sources(
@@ -322,10 +304,11 @@ async function sources(
       .selectFrom("lesson_source")
       .selectAll()
       .where((eb) => eb.and(wanted))
+      .where("stale", "is", null)
       .orderBy("link", "desc")
       .limit(atMost(limit)),
   );
-  return inOrder(rows, async ({ org, agent, contact, situation, wrong, instead, link: _, ...row }) => {
+  return inOrder(rows, async ({ org, agent, contact, situation, wrong, instead, link: _, stale: __, ...row }) => {
     const whose = { org, agent, contact };
     const text = async (piece: Digest): Promise<string> => (await ownText(tx, whose, piece)) ?? "";
     return {
@@ -337,6 +320,19 @@ async function sources(
     };
   });
 }
+
+/** Names what taught a lesson. */
+export const placeOf = ({ origin, place }: Pick<SourceTable, "origin" | "place">): string => `${origin} ${place}`;
+
+async function staleLessons(tx: Tx, { org, agent }: AgentOwner): Promise<ReadonlyMap<string, string>> {
+  const rows = await tx.all(
+    plain<SourceTable>(`select * from lesson_source where org = ? and agent = ? and stale = 1`, org, agent),
+  );
+  return new Map(rows.map((row) => [placeOf(row), row.lesson]));
+}
+
+const dropStale = (tx: Tx, { org, agent }: AgentOwner): Promise<number> =>
+  tx.run(plain(`delete from lesson_source where org = ? and agent = ? and stale = 1`, org, agent));
 
 /** Who dismissed which lesson, and when. */
 export type Dismissal = DoneBy & { readonly lesson: string; readonly at: number };
@@ -386,11 +382,11 @@ const FIRST_USE = `select learning_use.version from learning_use
   join turn on turn.org = learning_use.org and turn.agent = learning_use.agent and turn.contact = learning_use.contact and turn.id = learning_use.turn
   join thread on thread.org = turn.org and thread.agent = turn.agent and thread.contact = turn.contact and thread.id = turn.thread
   where learning_use.org = ? and learning_use.agent = ? and learning_use.contact = ? and learning_use.thread = ?
-    and learning_use.version is not null and turn.version = thread.version order by turn.seq limit 1`;
+    and learning_use.version is not null and learning_use.withdrawn is null and turn.version = thread.version order by turn.seq limit 1`;
 const PARENT = `select forked_thread from thread where org = ? and agent = ? and contact = ? and id = ?`;
 
 async function taught(tx: Tx, { org, agent }: AgentOwner, origins: readonly string[]): Promise<ReadonlySet<string>> {
   return new Set(await tx.column(plain<string>(TAUGHT, org, agent, JSON.stringify(origins))));
 }
 
-const TAUGHT = `select distinct origin from lesson_source where org = ? and agent = ? and kind = 'edit' and origin in (select value from json_each(?))`;
+const TAUGHT = `select distinct origin from lesson_source where org = ? and agent = ? and kind = 'edit' and stale is null and origin in (select value from json_each(?))`;

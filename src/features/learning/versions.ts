@@ -151,7 +151,7 @@ export async function versionsOf(
   const all = await parts.store.textVersions(owner, { key: { layer: layer.id }, limit: 10 * MOST_VERSIONS });
   const made = await parts.store.part(LEARNING_STORE).candidates(owner, 10 * MOST_VERSIONS);
   return all
-    .filter((one) => isInPlace(layer, one) && (one.status === "kept" || one.status === "proposed"))
+    .filter((one) => isInPlace(layer, one) && (one.status === "kept" || one.status === "proposed") && one.text !== "")
     .slice(0, MOST_VERSIONS)
     .map(({ n, status, active, at, reason, inputs, text }) => {
       const from = made.find(({ verdict }) => verdict?.version === n);

@@ -28,6 +28,7 @@ import {
   type Position,
   plain,
   problem,
+  type Retracting,
   type StorePart,
   type Tx,
   tables,
@@ -86,6 +87,7 @@ export const LOG_STORE = {
   }),
   onCommit: logTurn,
   erase: dropLog,
+  retract: dropEntries,
   verify: checkEntries,
 } satisfies StorePart;
 
@@ -151,6 +153,16 @@ async function dropSilent(tx: Tx, { org, agent, contact }: ContactScope): Promis
 /** Takes a sender's log away. */
 async function dropLog(tx: Tx, scope: ContactScope): Promise<void> {
   await tx.run(query.deleteFrom("exchange").where((eb) => eb.and(owner(scope))));
+}
+
+/** Takes the entries of what was retracted away. */
+async function dropEntries(tx: Tx, retracting: Retracting): Promise<void> {
+  const entry = `delete from exchange where org = ? and agent = ? and contact = ? and (event in (select value from json_each(?))
+    or turn in (select value from json_each(?)))`;
+  for (const { scope, events, whole } of retracting.lineages()) {
+    const { org, agent, contact } = scope;
+    await tx.run(plain(entry, org, agent, contact, JSON.stringify([...events]), JSON.stringify([...whole])));
+  }
 }
 
 /** The last active first. */

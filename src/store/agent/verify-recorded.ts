@@ -1,6 +1,8 @@
 import { type OrgId, StrataError } from "../../protocol/index.ts";
 import { BATCH, page, problem, type Step, sentence } from "../record/chain.ts";
+import { ownText, sharedText } from "../record/pieces.ts";
 import { renameLink, renamings, withNameOfToday } from "../record/renamings.ts";
+import { retractionLink } from "../record/retraction-link.ts";
 import type { Finding } from "../records.ts";
 import { plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
@@ -43,6 +45,15 @@ const OWN: Readonly<Record<string, LinkedTable>> = {
     ({ agent, was }) => `renaming of ${was}, which is ${agent} today`,
     (_, row) => renameLink(row),
   ),
+  retracted: linkedTable<Row<"retraction">>(
+    "retraction",
+    ({ n }) => `retraction ${n}`,
+    async (tx, row) => {
+      await sharedText(tx, row.org, row.texts);
+      await ownText(tx, row, row.reason);
+      return retractionLink(row);
+    },
+  ),
   act: linkedTable<Row<"act">>("act", ({ agent, id }) => `act ${id} on ${agent}`, actLink),
 };
 
@@ -61,7 +72,14 @@ async function checkWaits(tx: Tx, row: MoveRow): Promise<void> {
 /** A link that repeats a row: the row is there. */
 export async function checkLinkedRow(tx: Tx, { org, seq }: Row<"chain">, kind: string): Promise<readonly Finding[]> {
   const [row] = (await linkedTables(tx.parts).get(kind)?.rows(tx, org, { link: seq })) ?? [];
-  return row ? [] : [problem(`link ${seq}`, "what it records is not there")];
+  return row || (await isUndone(tx, org, seq)) ? [] : [problem(`link ${seq}`, "what it records is not there")];
+}
+
+/** Whether a later retraction says that what a link records is gone. */
+async function isUndone(tx: Tx, org: OrgId, seq: number): Promise<boolean> {
+  const later = `select undone from retraction where org = ? and link > ? and undone like ?`;
+  const undone = await tx.column(plain<string>(later, org, seq, `%${seq}%`));
+  return undone.some((one) => (JSON.parse(one) as readonly unknown[]).includes(seq));
 }
 
 /** The next rows of a table: each is what its link says. */

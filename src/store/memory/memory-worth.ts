@@ -1,6 +1,8 @@
 import { type Memory, type MemoryId, TRUSTS } from "../../protocol/index.ts";
+import type { AddedMemory } from "../memory-store.ts";
 import { type MemoryRow, toMemory } from "../rows.ts";
 import { plain } from "../statement.ts";
+import type { Row } from "../tables.ts";
 import type { Tx } from "../tx.ts";
 import { memoryRows } from "./memory-rows.ts";
 import { type Countable, countOut, type OpenScope } from "./memory-scope.ts";
@@ -46,8 +48,29 @@ export async function removeMemory(tx: Tx, own: OpenScope, doomed: MemoryRow): P
   await unindexMemory(tx, own, doomed.row);
   await tx.run(plain(`delete from memory where row = ?`, doomed.row));
   if (doomed.superseded_by === null) countOut(own, countable(memory));
-  if (memory.kind !== "message") countSaved(own, memory, -1);
+  if (memory.kind === "message") return;
+  countSaved(own, memory, -1);
+  await forgetSaves(tx, own, memory.id);
 }
+
+/** What was saved is no longer saved again; what it superseded stays superseded. */
+async function forgetSaves(tx: Tx, { number }: Pick<OpenScope, "number">, id: MemoryId): Promise<void> {
+  for (const { said, ...row } of await tx.all(plain<Row<"memory_save">>(SAVES, number, id))) {
+    const { memory }: Omit<AddedMemory, "id"> = JSON.parse(said);
+    const at = [row.org, row.agent, row.contact, row.n];
+    if (memory.supersedes === undefined) {
+      await tx.run(plain(`delete from memory_save where ${OF_SAVE}`, ...at));
+    } else {
+      const left = { memory: { ...memory, content: "", tags: [] }, forgotten: true };
+      await tx.run(plain(`update memory_save set said = ? where ${OF_SAVE}`, JSON.stringify(left), ...at));
+    }
+  }
+}
+
+const OF_SAVE = "org = ? and agent = ? and contact = ? and n = ?";
+const SAVES = `select memory_save.* from memory_save join memory_scope on memory_scope.org = memory_save.org
+  and memory_scope.agent = memory_save.agent and memory_scope.contact = memory_save.contact
+  where memory_scope.number = ? and memory_save.memory = ?`;
 
 /** Counts what was saved on purpose against the limits. */
 export function countSaved(own: OpenScope, { content }: Pick<Memory, "content">, by: 1 | -1): void {

@@ -42,11 +42,15 @@ export async function refreshIndex(tx: Tx, keptOut: KeptOut = () => false): Prom
   await tx.run(plain(`insert into memory_index values (?)`, INDEX_VERSION));
 }
 
-/** Makes the index of one scope again: the words by which its memories are found contain the name of the agent. */
-export async function reindexScope(tx: Tx, scope: MemoryScope): Promise<void> {
+/**
+ * Makes the index of one scope again: the words by which its memories are found contain the name of the agent, and neighbours are found
+ * together. `meanwhile`: what changes its memories while they are in no index.
+ */
+export async function reindexScope(tx: Tx, scope: MemoryScope, meanwhile?: () => Promise<void>): Promise<void> {
   const { next, saved, characters } = scope;
   await unindexScope(tx, scope);
   await countChange(tx, scope, { next: -next, saved: -saved, characters: -characters });
+  await meanwhile?.();
   await indexScope(tx, { ...scope, next: 0, units: 0, terms: 0, saved: 0, characters: 0 }, () => false);
 }
 
@@ -161,7 +165,17 @@ export async function slotsSaid(tx: Tx, scope: ContactScope, turn: TurnId): Prom
   );
   // Results of open calls come first among its events, and have no slot.
   const told = rows.filter(({ kind }) => kind !== "reply").length;
-  const events = (await eventsOfTurn(tx, scope, turn)).filter(({ text }) => !isInHistory(text)).slice(-told);
+  const handled = await eventsOfTurn(tx, scope, turn);
+  // Of what has no text any more, the texts' digests say which of them have slots.
+  const isWhole = handled.every(({ text }) => text !== null);
+  const shown = (pieces: string[]) =>
+    handled.filter(({ piece }) => {
+      const at = pieces.indexOf(piece);
+      return at >= 0 && pieces.splice(at, 1).length > 0;
+    });
+  const events = isWhole
+    ? handled.filter(({ text }) => !isInHistory(text)).slice(-told)
+    : shown(rows.map(({ piece }) => piece));
   return (
     await inOrder(rows, async ({ position, kind, speaker, piece, at, text, act }, i): Promise<readonly SlotSaid[]> => {
       const event = events[i];

@@ -11,7 +11,7 @@ import { foldedDigest, memoryDigest } from "../digests.ts";
 import type { AddedMemory, SavedMemory } from "../memory-store.ts";
 import { scopeKey } from "../record/pieces.ts";
 import { type MemoryRow, toMemory } from "../rows.ts";
-import { insert, plain } from "../statement.ts";
+import { insert, ownerOrAgent, plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import type { MemoryLimits } from "./memory-index.ts";
@@ -36,22 +36,23 @@ export async function addMemory(tx: Tx, scope: Scope, added: AddedMemory): Promi
   return saving(tx, scope, (at) => keep(tx, at, added));
 }
 
-/** The scope and its key. */
+/** Whose it is, the scope and its key. */
 interface Saving {
+  readonly scope: Scope;
   readonly own: OpenScope;
   readonly key: Uint8Array;
 }
 
 async function saving<T>(tx: Tx, scope: Scope, work: (at: Saving) => T): Promise<T> {
   const key = await scopeKey(tx, scope);
-  return changeScope(tx, await ownMemoryScope(tx, scope), (own) => work({ own, key }));
+  return changeScope(tx, await ownMemoryScope(tx, scope), (own) => work({ scope, own, key }));
 }
 
 async function keep(tx: Tx, at: Saving, added: AddedMemory): Promise<SavedMemory> {
   const { own } = at;
   const memory = wellFormed(added.memory);
   checkLength(tx.limits, memory);
-  if (added.kept?.supersededBy !== undefined) return putAway(tx, at, { ...added, memory });
+  if (added.kept?.supersededBy !== undefined) return logged(tx, at, added, await putAway(tx, at, { ...added, memory }));
   const old = await supersedable(tx, own, { ...added, memory });
   const folded = foldedDigest(at.key, memory);
   const same = await sameMemory(tx, own, folded);
@@ -59,7 +60,25 @@ async function keep(tx: Tx, at: Saving, added: AddedMemory): Promise<SavedMemory
     ? await merge(tx, at, same, memory)
     : await add(tx, { ...at, folded }, { ...memory, id: added.id, support: added.kept?.support ?? 1 });
   if (old && old.id !== saved.id) await supersede(tx, at, old, { memory: saved.id, at: memory.at });
-  return { memory: saved, merged: same !== undefined, evicted: await evict(tx, own, saved.id) };
+  const evicted = await evict(tx, own, saved.id);
+  return logged(tx, at, added, { memory: saved, merged: same !== undefined, evicted });
+}
+
+/** Notes what was saved, as it was: a memory that was said twice, or superseded another, is made again from it without one of them. */
+async function logged(
+  tx: Tx,
+  { scope }: Saving,
+  { id, ...added }: AddedMemory,
+  saved: SavedMemory,
+): Promise<SavedMemory> {
+  if (added.memory.kind === "message") return saved;
+  const whose = ownerOrAgent(scope);
+  const last = `select max(n) from memory_save where org = ? and agent = ? and contact = ?`;
+  const [n] = await tx.column(plain<number | null>(last, whose.org, whose.agent, whose.contact));
+  const { turn = null } = added.memory;
+  const row = { ...whose, n: (n ?? 0) + 1, id, memory: saved.memory.id, turn, said: JSON.stringify(added) };
+  await tx.run(insert("memory_save", row));
+  return saved;
 }
 
 /**
@@ -237,6 +256,19 @@ async function supersede(
     ),
   );
   countOut(own, countable(memory));
+}
+
+/** Marks a memory as superseded by one that was forgotten since. */
+export async function supersedeByForgotten(
+  tx: Tx,
+  scope: Scope,
+  id: MemoryId,
+  by: NonNullable<Memory["supersededBy"]>,
+): Promise<void> {
+  await saving(tx, scope, async (at) => {
+    const [old] = await memoryRows(tx, at.own, `memory.id = ?`, id);
+    if (old !== undefined && old.superseded_by === null) await supersede(tx, at, old, by);
+  });
 }
 
 /** Removes a memory and its words; false if the scope has none with that id. */

@@ -142,6 +142,7 @@ const OWNERS = new Set(["organizations", "unfinishedErasures", "backup", "troubl
 const WIDE = new Set([
   ...[
     "eraseContact",
+    "retractEvent",
     "renameAgent",
     "finishErasure",
     "openThread",
@@ -157,6 +158,7 @@ const WIDE = new Set([
 /** Functions that reach other agents than their arguments name: those that called one, or the new name of a renamed one. */
 const FOLLOW_CALLS = new Set([
   "eraseContact",
+  "retractEvent",
   "withdraw",
   "calledThreads",
   "calledFrom",

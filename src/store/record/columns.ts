@@ -9,9 +9,9 @@ import type { StorePart, TableCover, Tx } from "../tx.ts";
  */
 export const CORE_COVER: Readonly<Record<string, TableCover>> = {
   agent_version: { derived: "org agent version piece", volatile: "at" },
-  shared_piece: { derived: "org digest text" },
+  shared_piece: { derived: "org digest text retracted" },
   contact_key: { derived: "org agent contact key" },
-  piece: { derived: "org agent contact digest text" },
+  piece: { derived: "org agent contact digest text retracted" },
   thread: {
     linked:
       "org agent contact id forked_thread forked_turn created_at channel caller_thread caller_agent caller_call initiator target",
@@ -20,7 +20,7 @@ export const CORE_COVER: Readonly<Record<string, TableCover>> = {
   },
   event: {
     linked: "org agent contact id thread seq kind trust channel piece at proof answers",
-    derived: "turn",
+    derived: "turn retracted",
     volatile: "external_id status",
     since: "proof answers",
   },
@@ -29,7 +29,7 @@ export const CORE_COVER: Readonly<Record<string, TableCover>> = {
   turn: {
     linked:
       "org agent contact id thread seq status attempt version started_at ended_at stop code words model wire mode totals epoch length own steps run upto",
-    derived: "link",
+    derived: "link retracted",
     since: "own upto steps",
   },
   turn_event: { linked: "org agent contact turn position event" },
@@ -39,7 +39,11 @@ export const CORE_COVER: Readonly<Record<string, TableCover>> = {
       "org agent contact thread turn n epoch base own tail marks parameters ledger taint reply finish input cache_read cache_write output dollars at milliseconds cache_write_long predicted_read predicted_write predicted_write_long predicted_input",
     since: "cache_write_long predicted_read",
   },
-  slot: { linked: "org agent contact thread position turn kind speaker piece at act", since: "act" },
+  slot: {
+    linked: "org agent contact thread position turn kind speaker piece at act",
+    derived: "retracted",
+    since: "act",
+  },
   journal: {
     derived: "outcome",
     volatile: "org agent contact thread turn ordinal tool input begun_at ended_at",
@@ -55,6 +59,8 @@ export const CORE_COVER: Readonly<Record<string, TableCover>> = {
     volatile: "row worth",
   },
   memory_count: { derived: "scope kind memories characters newest" },
+  memory_save: { volatile: "org agent contact n id memory turn said" },
+  retraction: { linked: "agent n event turns texts undone by by_id reason at", derived: "org contact link" },
   unit: { derived: "memory speaker flags terms", volatile: "id session" },
   unit_term: { derived: "scope term units" },
   unit_speaker: { derived: "scope speaker units" },

@@ -15,7 +15,7 @@ export interface ContactCursor {
 }
 
 /** The keys of digests, and what only says that others are there: texts stand in the rows that name them. */
-const NOT_SHOWN = new Set(["contact_key", "erasure", "memory_scope", "piece"]);
+const NOT_SHOWN = new Set(["contact_key", "erasure", "memory_save", "memory_scope", "piece"]);
 
 interface KeyColumn {
   readonly table: string;
@@ -34,6 +34,16 @@ const KEYS = {
     order by t.relname, array_position(i.indkey::int[], a.attnum::int)`,
 };
 
+/** The tables that name a contact, and that of memories, each with the columns of its key. */
+export async function contactTables(
+  tx: Tx,
+): Promise<readonly { readonly table: string; readonly columns: readonly KeyColumn[] }[]> {
+  const columns = await tx.all(plain<KeyColumn>(KEYS[tx.dialect]));
+  return [...Map.groupBy(columns, ({ table }) => table)].flatMap(([table, of]) =>
+    NOT_SHOWN.has(table) ? [] : [{ table, columns: of }],
+  );
+}
+
 /** The next rows of a contact, and where to continue; `next` is left out after the last one. */
 export async function contactRows(
   tx: Tx,
@@ -41,8 +51,7 @@ export async function contactRows(
   limit: number,
   after?: ContactCursor,
 ): Promise<{ readonly rows: readonly ContactRow[]; readonly next?: ContactCursor }> {
-  const columns = await tx.all(plain<KeyColumn>(KEYS[tx.dialect]));
-  const keys = [...Map.groupBy(columns, ({ table }) => table)].filter(([table]) => !NOT_SHOWN.has(table));
+  const keys = (await contactTables(tx)).map(({ table, columns }) => [table, columns] as const);
   const from = after === undefined ? 0 : keys.findIndex(([table]) => table === after.table);
   const rows: ContactRow[] = [];
   for (const [table, of] of keys.slice(from)) {

@@ -26,6 +26,7 @@ import { inOrder, type Tx } from "../tx.ts";
 import { ERASED } from "../wording.ts";
 import { append } from "./chain.ts";
 import { knownKey } from "./pieces.ts";
+import { retractDerived } from "./retract.ts";
 
 /** What an erasure's link says. It names threads and who asked for it, and no contact. */
 interface ErasureLink {
@@ -63,6 +64,7 @@ export async function eraseContact(
   const who = { by, ...(byId !== undefined && { by_id: byId }) };
   const link: ErasureLink = { erased: { threads: threads.map(({ id }) => id), ...who, at } };
   const { seq } = await append(tx, scope.org, canonicalJson(link));
+  await retractDerived(tx, scopes, erasing);
   for (const one of scopes) {
     await closeThreads(tx, one, seq);
     await closeProposals(tx, one, erasing);
@@ -212,5 +214,6 @@ async function forgetMemories(tx: Tx, scope: ContactScope): Promise<void> {
   if (!own) return;
   await unindexScope(tx, own);
   await tx.run(plain(`delete from memory where scope = ?`, own.number));
+  await tx.run(query.deleteFrom("memory_save").where((eb) => eb.and(owner(scope))));
   await countChange(tx, own, { saved: -own.saved, characters: -own.characters });
 }

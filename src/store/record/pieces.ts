@@ -82,37 +82,41 @@ const keyOf = fixed(({ org, agent, contact }: Pick<Row<"contact_key">, "org" | "
     .where((eb) => eb.and({ org, agent, contact })),
 );
 
-/** A shared text. @throws StrataError `record_broken` when it is not there or not what its digest says */
+/** A shared text; empty where it was retracted. @throws StrataError `record_broken` when it is not there or not what its digest says */
 export async function sharedText(tx: Tx, org: OrgId, digest: Digest): Promise<string> {
-  const text = (await tx.first(sharedPiece({ org, digest })))?.text;
-  return whole(digest, text);
+  return whole(digest, await tx.first(sharedPiece({ org, digest })));
 }
 
 const sharedPiece = fixed(({ org, digest }: Pick<Row<"shared_piece">, "org" | "digest">) =>
   query
     .selectFrom("shared_piece")
-    .select("text")
+    .select(["text", "retracted"])
     .where((eb) => eb.and({ org, digest })),
 );
 
 /** Several shared texts in one statement. What it gives throws as `sharedText` does. */
 export async function sharedTexts(tx: Tx, org: OrgId, digests: readonly Digest[]): Promise<(digest: Digest) => string> {
   const wanted = JSON.stringify([...new Set(digests)]);
-  const rows = await tx.all(plain<Pick<Row<"shared_piece">, "digest" | "text">>(SHARED_PIECES, org, wanted));
-  const texts = new Map(rows.map(({ digest, text }) => [digest, text]));
+  const rows = await tx.all(plain<Omit<Row<"shared_piece">, "org">>(SHARED_PIECES, org, wanted));
+  const texts = new Map(rows.map((row) => [row.digest, row]));
   return (digest) => whole(digest, texts.get(digest));
 }
 
-const SHARED_PIECES = `select digest, text from shared_piece where org = ? and digest in (select value from json_each(?))`;
+const SHARED_PIECES = `select digest, text, retracted from shared_piece where org = ? and digest in (select value from json_each(?))`;
 
-function whole(digest: Digest, text: string | undefined): string {
-  if (text === undefined) throw broken(`the shared text ${digest} is not in the record`, digest);
+type Shared = Pick<Row<"shared_piece">, "text" | "retracted">;
+
+/** Of one that was retracted, nothing: that this is so is checked by `verify`. */
+function whole(digest: Digest, row: Shared | undefined): string {
+  if (row === undefined) throw broken(`the shared text ${digest} is not in the record`, digest);
+  const { text, retracted } = row;
+  if (retracted !== null) return "";
   // Shared texts are what a prompt trusts, and few: each is checked whenever it is read.
   if (digestOf(text) !== digest) throw broken(`the shared text ${digest} was changed after it was recorded`, digest);
   return text;
 }
 
-/** A contact's text, null where it was erased. @throws StrataError `record_broken` when it is not there */
+/** A contact's text, null where it was erased or retracted. @throws StrataError `record_broken` when it is not there */
 export async function ownText(tx: Tx, scope: ContactScope, digest: Digest): Promise<string | null> {
   const found = await tx.first(ownPiece({ ...owner(scope), digest }));
   if (!found) throw broken(`the text ${digest} is not in the record`, digest);
@@ -141,7 +145,7 @@ export function present(text: string | null, what: string): string {
   if (text !== null) return text;
   throw new StrataError(
     "record_broken",
-    `${what} was erased with its contact's data, so it cannot be read any more; its digest is still in the record`,
+    `${what} was erased with its contact's data or retracted, so it cannot be read any more; its digest is still in the record`,
     { what },
   );
 }
@@ -163,8 +167,11 @@ export async function checkSharedPieces(tx: Tx, org: OrgId, after: string): Prom
     .orderBy("digest")
     .limit(BATCH);
   const rows = await tx.all(pieces);
+  const went = await retractedTexts(tx, org, rows);
   const problems = rows
-    .filter(({ digest, text }) => digestOf(text) !== digest)
+    .filter(({ digest, text, retracted }) =>
+      retracted === null ? digestOf(text) !== digest : text !== "" || !went(retracted, digest),
+    )
     .map(({ digest }) => problem(`piece ${digest}`, "the shared text is not what its digest says"));
   return { problems, checked: { piece: rows.length }, ...page<string>(rows.at(-1)?.digest, rows.length) };
 }
@@ -197,20 +204,43 @@ export async function checkOwnPieces(tx: Tx, org: OrgId, after: PieceCursor): Pr
     .orderBy("piece.digest")
     .limit(BATCH);
   const rows = await tx.all(pieces);
-  const problems = (await inOrder(rows, (row) => checkOwnPiece(tx, row, row.key))).flat();
+  const went = await retractedTexts(tx, org, rows);
+  const problems = (await inOrder(rows, (row) => checkOwnPiece(tx, row, { key: row.key, went }))).flat();
   return { problems, checked: { piece: rows.length }, ...page<PieceCursor>(rows.at(-1), rows.length) };
 }
 
-async function checkOwnPiece(tx: Tx, row: Row<"piece">, key: Uint8Array | null): Promise<readonly Finding[]> {
-  const where = `piece ${row.digest}`;
-  if (row.text === null) {
-    return (await wasErased(tx, row))
-      ? []
-      : [problem(where, "its text is gone, but no erasure of its contact is recorded")];
-  }
-  if (key === null) return [problem(where, "its contact's key is gone, but its text is still there")];
-  return keyedDigest(key, row.text) === row.digest ? [] : [problem(where, "the text is not what its digest says")];
+interface CheckingPiece {
+  readonly key: Uint8Array | null;
+  readonly went: (retraction: number, digest: Digest) => boolean;
 }
+
+async function checkOwnPiece(tx: Tx, row: Row<"piece">, { key, went }: CheckingPiece): Promise<readonly Finding[]> {
+  const where = `piece ${row.digest}`;
+  const { text, retracted, digest } = row;
+  if (text === null) {
+    if (retracted === null ? await wasErased(tx, row) : went(retracted, digest)) return [];
+    return [problem(where, "its text is gone, but no erasure of its contact and no retraction of it is recorded")];
+  }
+  if (retracted !== null) return [problem(where, "it is marked as retracted, but its text is still there")];
+  if (key === null) return [problem(where, "its contact's key is gone, but its text is still there")];
+  return keyedDigest(key, text) === digest ? [] : [problem(where, "the text is not what its digest says")];
+}
+
+/** Which texts went by which retraction, of those that these rows name. */
+async function retractedTexts(
+  tx: Tx,
+  org: OrgId,
+  rows: readonly { readonly retracted: number | null }[],
+): Promise<CheckingPiece["went"]> {
+  const texts = new Map<number, ReadonlySet<string>>();
+  for (const n of new Set(rows.flatMap(({ retracted }) => retracted ?? []))) {
+    const [digest] = await tx.column(plain<Digest>(TEXTS_OF, org, n));
+    if (digest !== undefined) texts.set(n, new Set<string>(JSON.parse(await sharedText(tx, org, digest))));
+  }
+  return (n, digest) => texts.get(n)?.has(digest) === true;
+}
+
+const TEXTS_OF = `select texts from retraction where org = ? and n = ?`;
 
 async function wasErased(tx: Tx, row: Row<"piece">): Promise<boolean> {
   const closed = query

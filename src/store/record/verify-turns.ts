@@ -3,7 +3,7 @@ import { canonicalJson, type Digest, digestOf, isKept, type OrgId, type ThreadId
 import { rolled } from "../digests.ts";
 import type { Finding } from "../records.ts";
 import { toJson, toManifest, toTools } from "../rows.ts";
-import { ONE, owner, query } from "../statement.ts";
+import { ONE, owner, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { eventsOfTurn } from "../threads/events.ts";
 import { agentVersion, findThread } from "../threads/threads.ts";
@@ -87,14 +87,21 @@ async function missing(tx: Tx, turn: Row<"turn">): Promise<readonly string[]> {
   ];
 }
 
-/** Texts that are gone though the thread's contact was not erased since. */
+/** Texts that are gone though the thread's contact was not erased since, and that were not retracted. */
 async function blanked(tx: Tx, turn: Row<"turn">): Promise<readonly string[]> {
   if ((await findThread(tx, turn, turn.thread))?.erased_link !== null) return [];
   const rows = [...(await eventsOfTurn(tx, turn, turn.id)), ...(await ownMessages(tx, turn))];
-  const texts = rows.map(({ text }) => text);
-  for (const digest of await ownDigests(tx, turn)) texts.push(await ownText(tx, turn, digest));
-  return texts.includes(null) ? ["some of its texts are gone, but its contact was not erased since"] : [];
+  const gone = rows.flatMap(({ text, piece }) => (text === null ? [piece] : []));
+  for (const digest of await ownDigests(tx, turn)) if ((await ownText(tx, turn, digest)) === null) gone.push(digest);
+  if (gone.length === 0) return [];
+  // Whether a retraction took them is checked with the texts themselves.
+  const { org, agent, contact } = turn;
+  const lost = await tx.column(plain<Digest>(LOST, org, agent, contact, JSON.stringify(gone)));
+  return lost.length > 0 ? ["some of its texts are gone, but its contact was not erased since"] : [];
 }
+
+const LOST = `select digest from piece where org = ? and agent = ? and contact = ? and text is null and retracted is null
+  and digest in (select value from json_each(?))`;
 
 async function absent(read: () => Promise<unknown>): Promise<readonly string[]> {
   try {
@@ -236,7 +243,10 @@ async function marksFrom(tx: Tx, epoch: Row<"epoch">, position: number) {
     )
     .selectAll("message")
     // Only whether there is a text: the texts are checked as pieces.
-    .select(["piece.digest as text_of", sql<1 | null>`case when piece.text is null then null else 1 end`.as("text")])
+    .select([
+      "piece.digest as text_of",
+      sql<1 | null>`case when piece.text is null and piece.retracted is null then null else 1 end`.as("text"),
+    ])
     .where("message.org", "=", epoch.org)
     .where("message.agent", "=", epoch.agent)
     .where("message.contact", "=", epoch.contact)

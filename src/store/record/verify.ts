@@ -10,6 +10,7 @@ import type { Database, Tx } from "../tx.ts";
 import { BATCH, type Counted, head, problem, type Step } from "./chain.ts";
 import { covered } from "./columns.ts";
 import { checkOwnPieces, checkSharedPieces } from "./pieces.ts";
+import { checkRetractions } from "./retraction-link.ts";
 import { checkEvents, checkKeys, checkTurnCounts, checkVersions, FIRST_KEY } from "./verify-states.ts";
 import { checkEpochs, checkErasedThreads, checkErasure, checkTurn, checkUnlinkedTurns } from "./verify-turns.ts";
 
@@ -38,6 +39,7 @@ async function* derived({ read, parts }: Database, org: OrgId, anchor?: ChainHea
   yield* walk(totals, "", (after) => read((tx) => checkUnlinkedTurns(tx, org, after)));
   yield* walk(totals, "", (after) => read((tx) => checkErasedThreads(tx, org, after)));
   yield* walk(totals, "", (after) => read((tx) => checkEvents(tx, org, after)));
+  yield* walk(totals, 0, () => read(async (tx) => ({ problems: await checkRetractions(tx, org), checked: {} })));
   yield* walk(totals, "", (after) => read((tx) => checkTurnCounts(tx, org, after)));
   for (const table of linkedTables(parts).values()) {
     yield* walk(totals, 0, (after) => read((tx) => checkLinked(tx, org, table, after)));

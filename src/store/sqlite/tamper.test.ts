@@ -303,11 +303,11 @@ describe("a record that was changed from outside", () => {
 
   it("003.6 003.7 shows what was added: a slot, a message at the transcript's end, a turn, a closed thread", async () => {
     const added = [
-      `insert into slot select org, agent, contact, thread, position + 90, turn, kind, speaker, piece, at, act from slot limit 1`,
+      `insert into slot select org, agent, contact, thread, position + 90, turn, kind, speaker, piece, at, act, retracted from slot limit 1`,
       `insert into message select org, agent, contact, thread, epoch, position + 1, piece, trust, tokens, came_with, rolling
        from message where epoch = 2 order by position desc limit 1`,
       `insert into turn select org, agent, contact, 'trn_x', thread, seq + 90, status, attempt, version, started_at, ended_at,
-       stop, code, words, model, wire, mode, totals, epoch, length, link + 90, own, run, upto, steps from turn limit 1`,
+       stop, code, words, model, wire, mode, totals, epoch, length, link + 90, own, run, upto, steps, retracted from turn limit 1`,
       `insert into thread select org, agent, contact, 'thr_x', channel, 'k', version, null, null, 1, 1, 0, 0, null, null, 1, null, null, null, null, null, null
        from thread limit 1`,
       `insert into text_move select org, agent, layer, part, seq + 90, kind, n, was, stands, by, turn, contact, reason, text, line,

@@ -149,6 +149,9 @@ type Named = ArrivingEvent & { readonly externalId: string };
 async function knownUnsigned(tx: Tx, scope: ContactScope, event: Named): Promise<StoredEvent | undefined> {
   const { externalId, kind, trust, channel, content } = event;
   const row = await tx.first(unsignedEvent({ ...owner(scope), channel, externalId }));
+  // What was retracted does not come back because its channel sends it again.
+  const retracted = row ?? (await tx.first(retractedEvent({ ...owner(scope), channel, externalId })));
+  if (retracted !== undefined && retracted.retracted !== null) return toEvent(retracted);
   if (row === undefined || row.text === null) return undefined;
   const known = toEvent(row);
   const isSame = known.kind === kind && known.trust === trust;
@@ -214,6 +217,13 @@ const unsignedEvent = fixed((at: ContactScope & { readonly channel: string; read
     .where("event.proof", "is distinct from", sql.lit("proven")),
 );
 
+const retractedEvent = fixed((at: ContactScope & { readonly channel: string; readonly externalId: string }) =>
+  eventsOf(at)
+    .where("event.channel", "=", at.channel)
+    .where("event.external_id", "=", at.externalId)
+    .where("event.retracted", "is not", null),
+);
+
 interface Arrival {
   readonly event: ArrivingEvent;
   readonly thread: ThreadId;
@@ -250,6 +260,7 @@ async function add(tx: Tx, scope: ContactScope, { event, thread, key, seq }: Arr
     turn: null,
     proof,
     answers: answers ?? null,
+    retracted: null,
   };
   await tx.run(insert("event", row));
   return toEvent({ ...row, text });

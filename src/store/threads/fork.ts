@@ -7,10 +7,12 @@ import type { Row } from "../tables.ts";
 import {
   appendMessages,
   findEpoch,
+  hasRetracted,
   lastEpoch,
   messagesOf,
   type Settling,
   type TranscriptEnd,
+  toCurrentEpoch,
   toEpoch,
   toTranscript,
   transcriptEnd,
@@ -35,14 +37,21 @@ export async function currentEpoch(
   const row = await tx.first(newestEpoch({ ...owner(scope), thread }));
   if (row) {
     const { version, wire, position, rolling, blank, ...own } = row;
+    const openedBy = version !== null && { openedFor: { version, wire } };
+    if (blank !== null || (await hasRetracted(tx, scope))) {
+      const messages = await messagesOf(tx, scope, thread, { epoch: row.n, count: Number.MAX_SAFE_INTEGER });
+      return { ...(await toCurrentEpoch(tx, own, messages)), ...openedBy };
+    }
     const end = { epoch: own.n, position: position === null ? 0 : position + 1, rolling };
-    const before = blank === null ? known?.get(scope, thread) : undefined;
+    const before = known?.get(scope, thread);
     const read = (before && (await continued(tx, before, own, end))) ?? (await readWhole(tx, own, end));
     known?.put(scope, thread, read);
-    return { ...read.epoch, ...(version !== null && { openedFor: { version, wire } }) };
+    return { ...read.epoch, ...openedBy };
   }
   const from = await forkedFrom(tx, scope, thread);
-  return from && { ...(await toEpoch(tx, from.epoch, from.messages)), ...(await openedFor(tx, from.epoch)), n: 1 };
+  return (
+    from && { ...(await toCurrentEpoch(tx, from.epoch, from.messages)), ...(await openedFor(tx, from.epoch)), n: 1 }
+  );
 }
 
 async function readWhole(tx: Tx, row: Row<"epoch">, end: TranscriptEnd): Promise<KnownEpoch> {

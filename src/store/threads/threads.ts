@@ -295,7 +295,8 @@ export const slotsOf = (scope: ContactScope, id: ThreadId) =>
     .where("slot.org", "=", scope.org)
     .where("slot.agent", "=", scope.agent)
     .where("slot.contact", "=", scope.contact)
-    .where("slot.thread", "=", id);
+    .where("slot.thread", "=", id)
+    .where("slot.retracted", "is", null);
 
 /** A thread's pure history, in order. */
 export async function slots(tx: Tx, scope: ContactScope, id: ThreadId, page?: Paging): Promise<readonly Slot[]> {

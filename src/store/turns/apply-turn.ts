@@ -123,6 +123,7 @@ async function addSlots(tx: Tx, at: Settling, { claim, outcome, words, events, s
       piece,
       at: when,
       act: null,
+      retracted: null,
     };
   });
   await insertAll(tx, "slot", rows);
@@ -162,7 +163,18 @@ export async function addLateReply(tx: Tx, scope: ContactScope, late: LateReply)
   const { thread, turn, id, act, piece, at } = late;
   const last = await tx.first(lastSlot({ ...owner(scope), thread }));
   const position = last ? last.position + 1 : 0;
-  const row: Row<"slot"> = { ...owner(scope), thread, position, turn, kind: "reply", speaker: "agent", piece, at, act };
+  const row: Row<"slot"> = {
+    ...owner(scope),
+    thread,
+    position,
+    turn,
+    kind: "reply",
+    speaker: "agent",
+    piece,
+    at,
+    act,
+    retracted: null,
+  };
   await insertAll(tx, "slot", [row]);
   const trust = replyTrust(await taintsOf(tx, scope, turn));
   const slot = { id, kind: "reply", trust, piece, at, position, text: JSON.stringify(late.text) } as const;

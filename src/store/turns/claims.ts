@@ -282,6 +282,7 @@ function newTurn(row: Row<"thread">, request: ClaimRequest, begin: Omit<Begin, "
     steps: null,
     run: begin.run ?? request.turn,
     upto: begin.upto,
+    retracted: null,
   };
 }
 

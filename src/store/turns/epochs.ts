@@ -14,9 +14,9 @@ import {
 } from "../../protocol/index.ts";
 import { type PrefixManifest, rolled, type TranscriptPlace } from "../digests.ts";
 import { toEntries } from "../ledgers.ts";
-import { keepShared, keepTexts, present, sharedText, sharedTexts, textOf } from "../record/pieces.ts";
+import { keepShared, keepTexts, present, sharedText, sharedTexts, TEXT_OF, textOf } from "../record/pieces.ts";
 import { toManifest, toSystemText, toTools, toTranscriptMessage, type WithText } from "../rows.ts";
-import { fixed, insert, insertAll, ONE, owner, query } from "../statement.ts";
+import { fixed, insert, insertAll, ONE, owner, plain, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
 
@@ -235,6 +235,57 @@ export const toTranscript = (messages: readonly WithText<Row<"message">>[], n: n
   messages.map((message) =>
     toTranscriptMessage(message, present(message.text, `message ${message.position} of epoch ${n}`)),
   );
+
+/**
+ * An epoch whose turns go on with it, without what was retracted since it was sent. Where words of before a cut, or memories at its start, went with that, it is
+ * all of the thread again, for them to be worked out anew: the platform's blocks are gone as a whole.
+ */
+export async function toCurrentEpoch(
+  tx: Tx,
+  row: Row<"epoch">,
+  messages: readonly WithText<Row<"message">>[],
+): Promise<Epoch> {
+  const gone = new Set(await tx.column(plain<TurnId>(RETRACTED_TURNS, row.org, row.agent, row.contact)));
+  const isGone = ({ came_with, text }: WithText<Row<"message">>): boolean =>
+    text === null || (came_with !== null && gone.has(came_with));
+  // A text may be missing for an erasure alone: then reading it says so.
+  if (gone.size === 0 || !messages.some(isGone)) return toEpoch(tx, row, messages);
+  const isBlock = messages.some((one) => one.came_with === null && one.text === null);
+  const all = isBlock ? await allMessages(tx, row, messages) : messages;
+  const lost = new Set(all.filter(isGone).map(({ came_with }) => came_with));
+  const epoch = await toEpoch(
+    tx,
+    row,
+    all.filter((one) => !isGone(one) && (one.came_with === null || !lost.has(one.came_with))),
+  );
+  const prefixEntries = isBlock
+    ? epoch.prefixEntries.filter(({ place }) => place !== "transcript")
+    : epoch.prefixEntries;
+  return { ...epoch, prefixEntries, ...(isBlock && { cut: 0 }), retracted: true };
+}
+
+/** Whether any turn of the contact has left its transcript. */
+export const hasRetracted = async (tx: Tx, { org, agent, contact }: ContactScope): Promise<boolean> =>
+  (await tx.column(plain<TurnId>(`${RETRACTED_TURNS} limit 1`, org, agent, contact))).length > 0;
+
+const RETRACTED_TURNS = `select id from turn where org = ? and agent = ? and contact = ? and retracted is not null`;
+
+/** Each turn's messages as the thread's newest epoch with them has them, before those of the running epoch. */
+async function allMessages(
+  tx: Tx,
+  { org, agent, contact, thread, n }: Row<"epoch">,
+  running: readonly WithText<Row<"message">>[],
+): Promise<readonly WithText<Row<"message">>[]> {
+  const earlier = plain<WithText<Row<"message">>>(EARLIER, org, agent, contact, thread, n);
+  const own = running.filter(({ came_with }) => came_with !== null);
+  const here = new Set(own.map(({ came_with }) => came_with));
+  const rows = (await tx.all(earlier)).filter(({ came_with }) => !here.has(came_with));
+  const newest = new Map(rows.map(({ came_with, epoch }) => [came_with, epoch]));
+  return [...rows.filter(({ came_with, epoch }) => newest.get(came_with) === epoch), ...own];
+}
+
+const EARLIER = `select message.*, ${TEXT_OF("message")} as text from message
+  where org = ? and agent = ? and contact = ? and thread = ? and epoch < ? and came_with is not null order by epoch, position`;
 
 async function readPrefix(
   tx: Tx,

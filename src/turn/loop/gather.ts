@@ -280,7 +280,7 @@ const keepsTools = ({ history }: Agent, { epoch, renewal }: Occasion): boolean =
   epoch !== undefined && renewal === undefined && history !== "log";
 
 /**
- * Why a running epoch ends: the thread was moved to another version of its agent since, another model answers, whose requests
+ * Why a running epoch ends: something that it showed was retracted, the thread was moved to another version of its agent since, another model answers, whose requests
  * have another shape, or the turn is run in another mode.
  */
 export function renewalOf(
@@ -288,6 +288,7 @@ export function renewalOf(
   version: Digest,
   { agent, model }: Pick<TurnSetup, "agent" | "model">,
 ): Renewal | undefined {
+  if (epoch?.retracted && agent.history !== "log") return "retracted";
   const was = epoch?.openedFor;
   if (epoch === undefined || was === undefined) return undefined;
   if (was.version !== version) return "migrated";

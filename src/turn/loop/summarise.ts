@@ -49,6 +49,7 @@ async function* summed(
   const ended = compilation.opened.slice(0, -1).find(({ reason }) => reason !== "edited");
   if (ended?.reason === "model") return { because: "another model answers now" };
   if (ended?.reason === "migrated") return { because: "the conversation was moved to another version of its agent" };
+  if (ended?.reason === "retracted") return { because: "an event was retracted that was shown in it" };
   if (ended?.reason === "mode") return { because: "the turn was run in another mode" };
   if (ended !== undefined) return { because: "a memory was forgotten that was shown in it" };
   return yield* sumUp(state, epoch, messages);

@@ -6,15 +6,11 @@ import {
   isMedia,
   type OutboxId,
   partText,
+  repeats,
   type StoredEvent,
   saidInPart,
 } from "../../protocol/index.ts";
 import type { Parts } from "../parts.ts";
-
-/** A reply repeats a memory if it has this many characters in a row in common with it. */
-const RUN = 30;
-/** A shorter line of a memory is repeated if the reply holds all of it; lines below this length are too common to count. Characters. */
-const SHORTEST_LINE = 20;
 
 interface Reply {
   readonly id: OutboxId;
@@ -62,31 +58,3 @@ function shownAsMemory({ parts: { tools }, sent }: SentTexts): readonly string[]
   const frames = [...texts, ...tail].flatMap(framesOf);
   return [...frames.filter(({ kind }) => kind === "memory"), ...found].map(({ text }) => text);
 }
-
-/** Whether a text holds, word for word, a good part of one of the others. Linear in the length of all. */
-function repeats(said: string, shown: readonly string[]): boolean {
-  const whole = folded(said);
-  const runs = new Set(runsOf(whole));
-  return shown.some(
-    (text) =>
-      text.split("\n").some((line) => holdsLine(whole, folded(line))) ||
-      runsOf(folded(text)).some((run) => runs.has(run)),
-  );
-}
-
-function holdsLine(whole: string, line: string): boolean {
-  const bare = line.replace(/[.!?。！？]+$/u, "");
-  return bare.length >= SHORTEST_LINE && bare.length < RUN && whole.includes(bare);
-}
-
-const runsOf = (text: string): readonly string[] =>
-  Array.from({ length: Math.max(0, text.length - RUN + 1) }, (_, i) => text.slice(i, i + RUN));
-
-/** Blanks, capital letters and what marks a line as quoted make no difference. */
-const folded = (text: string): string =>
-  text
-    .normalize("NFKC")
-    .toLowerCase()
-    .replace(/^[>|]+/gmu, "")
-    .replace(/\s+/gu, " ")
-    .trim();

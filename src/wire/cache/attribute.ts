@@ -102,6 +102,7 @@ function begunBy(was: KnownEpoch | undefined, is: KnownEpoch | undefined): Cause
     case "cut":
       return "trim";
     case "forgotten":
+    case "retracted":
       return "forgotten";
     case "edited":
     case "migrated":

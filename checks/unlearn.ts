@@ -1,0 +1,62 @@
+// `npm run -s in -- checks/unlearn.ts [--runs 1000] [--seed 1] [--steps 30] [--show]`: one event is retracted after random steps of an office, and all that is derived is
+// compared with that of a twin that never saw it. Tells each run that differs, has a word of the event left in the record or in the next requests, or a
+// record that does not verify; `--show` prints what differs.
+import { parseArgs } from "node:util";
+import { allParts } from "../src/app/entry/features.ts";
+import { randomSteps, twins } from "../src/features/retractions/twin.contract.ts";
+import { EVERYTHING } from "../src/store/contract/everything.contract.ts";
+import { openSqlite } from "../src/store/index.ts";
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: "string", default: "1000" },
+    seed: { type: "string", default: "1" },
+    steps: { type: "string", default: "30" },
+    show: { type: "boolean", default: false },
+  },
+});
+
+const parts = [...(await allParts()), EVERYTHING];
+const [runs, first, length] = [Number(values.runs), Number(values.seed), Number(values.steps)];
+const began = Date.now();
+const found = { differences: 0, record: 0, requests: 0, problems: 0 };
+let events = 0;
+
+/** The lines in which two values differ. */
+function differing(is: unknown, would: unknown): readonly string[] {
+  const lines = (value: unknown): readonly string[] => JSON.stringify(value, null, 1).split("\n");
+  const [here, there] = [lines(is), lines(would)];
+  return [
+    ...here.filter((line) => !there.includes(line)).map((line) => `- ${line.trim()}`),
+    ...there.filter((line) => !here.includes(line)).map((line) => `+ ${line.trim()}`),
+  ];
+}
+
+for (let seed = first; seed < first + runs; seed++) {
+  const steps = randomSteps(seed, length);
+  const said = steps.flatMap((step, i) => (step.do === "say" ? [i] : []));
+  const retracted = said[seed % said.length];
+  if (retracted === undefined) continue;
+  events++;
+  const end = await twins(() => openSqlite(":memory:", { parts }), EVERYTHING, steps, retracted);
+  if (!end.isSame) found.differences++;
+  if (end.inRecord) found.record++;
+  if (end.inRequests) found.requests++;
+  if (end.problems.length > 0) found.problems++;
+  if (end.isSame && !end.inRecord && !end.inRequests && end.problems.length === 0) continue;
+  const what = [
+    end.isSame ? "" : "differs",
+    end.inRecord ? "in the record" : "",
+    end.inRequests ? "in a request" : "",
+    end.problems.length > 0 ? `${end.problems.length} problems` : "",
+  ];
+  console.log(`seed ${seed}, step ${retracted}: ${what.filter((one) => one !== "").join(", ")}`);
+  if (values.show) for (const line of differing(end.is, end.would)) console.log(`  ${line}`);
+  if (values.show) for (const line of end.where) console.log(`  in ${line.slice(0, 300)}`);
+  if (values.show) for (const one of end.problems) console.log(`  ! ${JSON.stringify(one)}`);
+}
+const seconds = Math.round((Date.now() - began) / 1_000);
+console.log(
+  `${events} retracted events in ${seconds} s: ${found.differences} differences, ${found.record} canaries in the record, ${found.requests} in the next requests, ${found.problems} records with problems`,
+);
+process.exitCode = Object.values(found).some((count) => count > 0) ? 1 : 0;

@@ -1,0 +1,122 @@
+import { type AgentName, type ContactScope, type Digest, type OrgId, SELF, type TurnId } from "../../protocol/index.ts";
+import { type Lineage, plain, type Retracting, type Tx } from "../../store/index.ts";
+import { DIGEST_CHANNEL } from "./config.ts";
+
+/** What of a lesson's source says where it came from, and its texts. */
+interface SourceRow extends ContactScope {
+  readonly origin: string;
+  readonly place: number;
+  readonly lesson: string;
+  readonly situation: Digest;
+  readonly wrong: Digest;
+  readonly instead: Digest;
+  readonly at: number;
+  readonly link: number;
+}
+
+interface CandidateRow {
+  readonly turn: TurnId;
+  readonly layer: Parameters<Retracting["withdraw"]>[0]["layer"];
+  readonly lessons: string;
+  readonly offered: string | null;
+  readonly parent: number | null;
+  readonly at: number;
+  readonly version: number | null;
+}
+
+/** What these turns taught. */
+const TAUGHT_IN = `select * from lesson_source where org = ? and agent = ? and contact = ? and turn in (select value from json_each(?))`;
+
+const taughtIn = (tx: Tx, { org, agent, contact }: ContactScope, turns: ReadonlySet<TurnId>): Promise<SourceRow[]> =>
+  tx.all(plain<SourceRow>(TAUGHT_IN, org, agent, contact, JSON.stringify([...turns])));
+
+/** The lessons of each agent that something taught which is retracted, and since when. */
+async function lessonsGone(tx: Tx, lineages: readonly Lineage[]) {
+  const gone = new Map<AgentName, { readonly lessons: Set<string>; since: number }>();
+  for (const { scope, turns } of lineages) {
+    for (const { lesson, at } of await taughtIn(tx, scope, turns)) {
+      const of = gone.get(scope.agent) ?? { lessons: new Set(), since: at };
+      of.lessons.add(lesson);
+      of.since = Math.min(of.since, at);
+      gone.set(scope.agent, of);
+    }
+  }
+  return gone;
+}
+
+const CANDIDATES = `select one.*, learning_verdict.version from learning_candidate as one left join learning_verdict
+  on learning_verdict.org = one.org and learning_verdict.agent = one.agent and learning_verdict.contact = one.contact
+  and learning_verdict.turn = one.turn where one.org = ? and one.agent = ?`;
+
+/**
+ * Digests that read a lesson which is no longer taught, or rules that were made so: what they wrote goes, and the next digest writes it anew. Whoever was shown
+ * a version of theirs has it no more in what was sent.
+ */
+export async function learningDerived(tx: Tx, retracting: Retracting): Promise<void> {
+  const { org } = retracting;
+  for (const [agent, { lessons, since }] of await lessonsGone(tx, retracting.lineages())) {
+    const own = { org, agent, contact: SELF };
+    const made = await tx.all(plain<CandidateRow>(CANDIDATES, org, agent));
+    const versions = new Set<number>();
+    const names = (text: string): boolean => (JSON.parse(text) as readonly string[]).some((one) => lessons.has(one));
+    const isMadeOf = ({ lessons: folded, offered, at }: CandidateRow): boolean =>
+      names(folded) || (offered === null ? at >= since : names(offered));
+    // A version was written from the one before it, too.
+    for (const one of made.toSorted((a, b) => a.at - b.at)) {
+      if (!isMadeOf(one) && (one.parent === null || !versions.has(one.parent))) continue;
+      retracting.addTurns(own, one.at, [one.turn]);
+      if (one.version === null) continue;
+      versions.add(one.version);
+      retracting.withdraw({ agent, layer: one.layer, part: "", n: one.version });
+      const shown = `select contact, turn from learning_use where org = ? and agent = ? and version = ?`;
+      for (const { contact, turn } of await tx.all(
+        plain<ContactScope & { turn: TurnId }>(shown, org, agent, one.version),
+      ))
+        retracting.blankTails({ org, agent, contact }, [turn]);
+    }
+    const others = await tx.column(plain<TurnId>(WITHOUT_RULES, org, agent, SELF, DIGEST_CHANNEL, since));
+    retracting.addTurns(own, since, others);
+  }
+}
+
+/** Digests of which nothing was kept. What they read is not known. */
+const WITHOUT_RULES = `select turn.id from turn join thread on thread.org = turn.org and thread.agent = turn.agent
+  and thread.contact = turn.contact and thread.id = turn.thread
+  where turn.org = ? and turn.agent = ? and turn.contact = ? and thread.channel = ? and turn.started_at >= ?
+  and not exists (select 1 from learning_candidate as one where one.org = turn.org and one.agent = turn.agent and one.turn = turn.id)`;
+
+/** Lessons are derived again from the record: whether a word was a contact's own, and which lessons are one, may be otherwise now. */
+export async function retractLearning(tx: Tx, retracting: Retracting): Promise<void> {
+  const agents = new Set<AgentName>();
+  for (const { scope, since, turns } of retracting.lineages()) {
+    for (const { origin, place, situation, wrong, instead, link } of await taughtIn(tx, scope, turns)) {
+      retracting.blank(scope, [situation, wrong, instead]);
+      retracting.undo(link);
+      await tx.run(plain(FORGET, scope.org, scope.agent, scope.contact, origin, place));
+      agents.add(scope.agent);
+    }
+    const later = `select count(*) from lesson_source where org = ? and agent = ? and contact = ? and at >= ?`;
+    const [left = 0] = await tx.column(plain<number>(later, scope.org, scope.agent, scope.contact, since));
+    if (left > 0) agents.add(scope.agent);
+  }
+  for (const agent of agents) await deriveAgain(tx, retracting, { org: retracting.org, agent });
+  const shown = `update learning_use set withdrawn = ? where org = ? and agent = ? and version = ?`;
+  for (const { agent, n } of versionsOf(retracting)) await tx.run(plain(shown, retracting.n, retracting.org, agent, n));
+}
+
+const versionsOf = ({ withdrawn }: Retracting): Retracting["withdrawn"] => withdrawn.filter(({ part }) => part === "");
+
+const FORGET = `delete from lesson_source where org = ? and agent = ? and contact = ? and origin = ? and place = ?`;
+
+async function deriveAgain(
+  tx: Tx,
+  retracting: Retracting,
+  { org, agent }: { readonly org: OrgId; readonly agent: AgentName },
+): Promise<void> {
+  for (const link of await tx.column(
+    plain<number>(`select link from lesson_source where org = ? and agent = ?`, org, agent),
+  ))
+    retracting.undo(link);
+  await tx.run(plain(`update lesson_source set stale = 1 where org = ? and agent = ?`, org, agent));
+  await tx.run(plain(`delete from lesson_cursor where org = ? and agent = ?`, org, agent));
+}

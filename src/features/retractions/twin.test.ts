@@ -1,0 +1,20 @@
+import { expect, it } from "vitest";
+import { allParts } from "../../app/entry/features.ts";
+import { EVERYTHING, onEachDatabase } from "../../store/index.contract.ts";
+import { randomSteps, twins } from "./twin.contract.ts";
+
+/** So many runs in each database; `checks/unlearn.ts` makes as many as it is told. */
+const RUNS = 2;
+
+onEachDatabase("unlearning", [...(await allParts()), EVERYTHING], (open) => {
+  it("28.9 what is derived equals that of a twin that never saw the event, and no word of it is left in the record or the next requests", async () => {
+    for (let seed = 1; seed <= RUNS; seed++) {
+      const steps = randomSteps(seed, 24);
+      const said = steps.flatMap((step, i) => (step.do === "say" ? [i] : []));
+      const retracted = said[seed % said.length] ?? 0;
+      const { is, would, inRecord, inRequests, problems } = await twins(open, EVERYTHING, steps, retracted);
+      expect(is, `seed ${seed}, step ${retracted}`).toEqual(would);
+      expect([seed, inRecord, inRequests, problems]).toEqual([seed, false, false, []]);
+    }
+  });
+});
