@@ -29,7 +29,7 @@ const moves = (tx: MoveTx, way: "to" | "from"): Promise<readonly Moved[]> =>
   tx.all(plain<Moved>(`select id, other, at from ${MOVES} where way = ? order by at`, way));
 
 /** Marks one end of a copy. */
-export const noteMove = (tx: MoveTx, way: "to" | "from", { id, other, at }: Moved): Promise<number> =>
+export const noteMove = (tx: MoveTx, way: "to" | "from", { id, other, at }: Moved): Promise<void> =>
   tx.run(plain(`insert into ${MOVES} (id, way, other, at) values (?, ?, ?, ?)`, id, way, other, at));
 
 /** Takes the mark from a store. Returns the mark, or undefined if there was none. */

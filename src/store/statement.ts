@@ -165,7 +165,7 @@ export function insert<Table extends keyof Tables>(
 
 /** Several rows of the same columns into a table, in few statements. */
 export async function insertAll<Table extends keyof Tables>(
-  tx: { run(statement: Ready<unknown>): Promise<number> },
+  tx: { run(statement: Ready<unknown>): Promise<void> },
   table: Table,
   rows: readonly Insertable<Tables[Table]>[],
   when?: "if new",

@@ -41,8 +41,10 @@ export interface Tx {
   first<R>(statement: Statement<R>): Promise<R | undefined>;
   /** The first column alone, for many rows at little cost. */
   column<V>(statement: Ready<V>): Promise<V[]>;
+  /** Changes rows. On a server nobody waits for the answer: a failure shows with a later statement, or at the commit. */
+  run(statement: Statement<unknown>): Promise<void>;
   /** Gives how many rows were changed. */
-  run(statement: Statement<unknown>): Promise<number>;
+  changed(statement: Statement<unknown>): Promise<number>;
 }
 
 /**

@@ -323,7 +323,7 @@ async function deliver(
   const wanted = [...(contact === null ? [] : [["contact", contact] as const]), named];
   const marked = `update outbox set status = 'delivered', delivered_at = ?, confirmed_at = ?, failed = null
     where org = ? and agent = ? and ${wanted.map(([column]) => `${column} = ?`).join(" and ")} and status = 'waiting'`;
-  return (await tx.run(plain(marked, at, at, org, agent, ...wanted.map(([, value]) => value)))) > 0;
+  return (await tx.changed(plain(marked, at, at, org, agent, ...wanted.map(([, value]) => value)))) > 0;
 }
 
 /** Looks and leases in one write transaction: of two that ask, one is given a message. */
@@ -392,5 +392,5 @@ async function changeWaiting(tx: Tx, which: Partial<OutboxTable>, change: Change
     .updateTable("outbox")
     .set((eb) => ({ ...change, tries: eb("tries", "+", tries) }))
     .where((eb) => eb.and({ ...which, status: "waiting" as const }));
-  return (await tx.run(changed)) > 0;
+  return (await tx.changed(changed)) > 0;
 }

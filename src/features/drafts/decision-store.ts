@@ -330,7 +330,7 @@ async function send(
 }
 
 /** The agent reads of it with the next message: no turn begins for it. */
-const setAlong = (tx: Tx, scope: ContactScope, { id }: ArrivingEvent): Promise<number> =>
+const setAlong = (tx: Tx, scope: ContactScope, { id }: ArrivingEvent): Promise<void> =>
   tx.run(
     plain(
       "update event set status = 'along' where org = ? and agent = ? and contact = ? and id = ? and status = 'pending'",

@@ -240,7 +240,7 @@ const turnCount = async (tx: Tx, owner: AgentOwner): Promise<number> => (await t
 /** Counts a turn that ends, and what it spent. A sender's part of a turn of several is none of its own. */
 async function countTurn(tx: Tx, { scope, turn, requests }: EndedTurn): Promise<void> {
   const counts = requests.length > 0 || (await batchMemberOf(tx, scope, turn)) === undefined;
-  if ((await tx.run(plain(UNPAID, scope.org, scope.agent, counts ? 1 : 0))) === 1) return;
+  if ((await tx.changed(plain(UNPAID, scope.org, scope.agent, counts ? 1 : 0))) === 1) return;
   const { since, turns, ...known } = await tally(tx, scope);
   const paid = requests.filter(({ at }) => since !== null && at >= since);
   const dollars = paid.reduce((sum, one) => sum + one.dollars, known.dollars);

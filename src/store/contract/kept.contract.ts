@@ -28,7 +28,9 @@ export const HAND = {
     rows: reading((tx, _of: AgentOwner, sql: Sql, ...values: readonly unknown[]) =>
       tx.all(plain<Cells>(sql, ...values)),
     ),
-    change: writing((tx, _of: AgentOwner, sql: Sql, ...values: readonly unknown[]) => tx.run(plain(sql, ...values))),
+    change: writing((tx, _of: AgentOwner, sql: Sql, ...values: readonly unknown[]) =>
+      tx.changed(plain(sql, ...values)),
+    ),
   }),
   erase: async () => undefined,
 } satisfies StorePart;

@@ -92,7 +92,7 @@ const killing =
   };
 
 function burning(fuse: Fuse, { read, write }: Transactions): Transactions {
-  const spent = <T>(isWriting: boolean, run: () => Promise<T>): Promise<T> => {
+  const spent = async <T>(isWriting: boolean, run: () => Promise<T>): Promise<T> => {
     if (fuse.life-- > 0 && (!isWriting || fuse.left-- > 0)) return run();
     fuse.blown = true;
     throw new Error(KILLED);
@@ -103,6 +103,7 @@ function burning(fuse: Fuse, { read, write }: Transactions): Transactions {
     first: (statement) => spent(isWriting, () => tx.first(statement)),
     column: (statement) => spent(isWriting, () => tx.column(statement)),
     run: (statement) => spent(isWriting, () => tx.run(statement)),
+    changed: (statement) => spent(isWriting, () => tx.changed(statement)),
   });
   return {
     read: (work) => read((tx) => work(counted(tx, false))),

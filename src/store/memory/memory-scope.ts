@@ -93,12 +93,20 @@ export interface OpenScope extends Pick<MemoryScope, "number"> {
   readonly ofKind: Map<MemoryKind, KindChange>;
   /** The conversations that continued. */
   readonly talks: Map<string, Talk>;
+  /** As they were before, where they have been read. */
+  readonly talksBefore: Map<string, Talk | undefined>;
 }
 
 /** Opens a scope for work that changes it, then writes the counts. Part of a write transaction; one at a time. */
 export async function changeScope<T>(tx: Tx, scope: MemoryScope, work: (open: OpenScope) => T): Promise<T> {
   const { number, next, units, terms, saved, characters } = scope;
-  const counts = { ofTerm: new Map(), ofSpeaker: new Map(), ofKind: new Map(), talks: new Map() };
+  const counts = {
+    ofTerm: new Map(),
+    ofSpeaker: new Map(),
+    ofKind: new Map(),
+    talks: new Map(),
+    talksBefore: new Map(),
+  };
   const open: OpenScope = { number, next, units, terms, saved, characters, ...counts };
   const made = await work(open);
   await writeDown(tx, open);
@@ -125,9 +133,16 @@ export function countOut({ ofKind }: OpenScope, { kind, at, characters }: Counta
 }
 
 /** The conversation of that name in its latest state. */
-export async function talkNamed(tx: Tx, { number, talks }: OpenScope, name: string): Promise<Talk | undefined> {
-  const known = `select session, at from talk where scope = ? and name = ?`;
-  return talks.get(name) ?? (await tx.first(plain<Talk>(known, number, name)));
+export async function talkNamed(tx: Tx, open: OpenScope, name: string): Promise<Talk | undefined> {
+  const { talks, talksBefore } = open;
+  return talks.get(name) ?? (talksBefore.has(name) ? talksBefore.get(name) : await readTalk(tx, open, name));
+}
+
+/** Reads it, and keeps it for `talkNamed`. */
+export async function readTalk(tx: Tx, { number, talksBefore }: OpenScope, name: string): Promise<Talk | undefined> {
+  const found = await tx.first(plain<Talk>(`select session, at from talk where scope = ? and name = ?`, number, name));
+  talksBefore.set(name, found);
+  return found;
 }
 
 /** Writes the counts. Every change that could affect a search makes a new revision. */

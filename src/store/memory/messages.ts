@@ -15,7 +15,7 @@ import { saidIn } from "../rows.ts";
 import { insertAll, owner, plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { inOrder, type Tx } from "../tx.ts";
-import { changeScope, countIn, type MemoryScope, ownMemoryScope } from "./memory-scope.ts";
+import { changeScope, countIn, type MemoryScope, ownMemoryScope, readTalk } from "./memory-scope.ts";
 import { type Findable, keepUnits, NOWHERE, type Place, placeFor, unitColumns, unitRows } from "./units.ts";
 
 /** A pause that is longer begins a new stretch of talk. */
@@ -66,12 +66,15 @@ export async function rememberTurn(tx: Tx, said: TurnSaid): Promise<void> {
       next += place.units;
       return { slot, memory, units, place };
     });
-    const rowOf = await addMessages(
-      tx,
-      open,
-      said.turn,
-      placed.map(({ slot, place }) => ({ ...slot, ...place })),
-    );
+    const [rowOf] = await Promise.all([
+      addMessages(
+        tx,
+        open,
+        said.turn,
+        placed.map(({ slot, place }) => ({ ...slot, ...place })),
+      ),
+      readTalk(tx, open, talkOf(said.thread).name),
+    ]);
     const rows = await inOrder(placed, async ({ slot, memory, units, place: { first } }) => {
       countIn(open, { kind: "message", at: slot.at, characters: memory.content.length });
       return unitRows(tx, open, { ...memory, row: rowOf(slot.id), first }, units);

@@ -3,8 +3,10 @@ import { connect as connectTcp, createServer, type Socket } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { asRoot } from "../../../checks/postgres.ts";
 import { databases, server, title } from "../../../tests/postgres.ts";
+import { StrataError } from "../../protocol/index.ts";
 import { MEMORY_LIMITS } from "../memory/memory-index.ts";
 import { plain } from "../statement.ts";
+import type { Tx } from "../tx.ts";
 import { type Connected, connect, EVERYTHING } from "./database.ts";
 
 const OPTIONS = { random: randomBytes, limits: MEMORY_LIMITS, patience: 900 };
@@ -63,6 +65,49 @@ describe.skipIf(server === undefined)(title("a PostgreSQL database"), () => {
     });
     await expect(change).rejects.toMatchObject({ code: "unexpected" });
     expect(await notes(db)).toEqual([]);
+  });
+
+  it("tells what failed first, although nobody waited for its answer, and keeps nothing", async () => {
+    const { db } = await withTable();
+    const twice = async (tx: Tx): Promise<void> => {
+      await tx.run(put("one"));
+      await tx.run(put("one"));
+      await tx.run(put("two"));
+    };
+    const atItsEnd = db.within(HOME).write(twice);
+    await expect(atItsEnd).rejects.toMatchObject({ code: "store_failed", details: { code: "23505" } });
+    const withTheNext = db.within(HOME).write(async (tx) => {
+      await twice(tx);
+      return tx.column(plain("select text from note"));
+    });
+    await expect(withTheNext).rejects.toMatchObject({ code: "store_failed", details: { code: "23505" } });
+    const inLong = db.within(HOME).write(async (tx) => {
+      await twice(tx);
+      for (let n = 0; n < 450; n++) await tx.run(put(`more ${n}`));
+    });
+    await expect(inLong).rejects.toMatchObject({ details: { code: "23505" } });
+    expect(await notes(db)).toEqual([]);
+    // Its own refusal comes before what a statement that nobody waited for would have said.
+    const refused = db.within(HOME).write(async (tx) => {
+      await tx.run(put("three"));
+      throw new StrataError("lease_lost", "no");
+    });
+    await expect(refused).rejects.toMatchObject({ code: "lease_lost" });
+    await db.within(HOME).write((tx) => tx.run(put("four")));
+    expect(await notes(db)).toEqual(["four"]);
+  });
+
+  it("tells how many rows were changed, in the order of the statements", async () => {
+    const { db } = await withTable();
+    const counts = await db.within(HOME).write(async (tx) => {
+      const [added, seen, gone] = await Promise.all([
+        tx.changed(put("one")),
+        tx.column(plain("select text from note")),
+        tx.changed(plain("delete from note")),
+      ]);
+      return [added, seen, gone, await tx.changed(plain("delete from note"))];
+    });
+    expect(counts).toEqual([1, ["one"], 1, 0]);
   });
 
   it("lets one at a time write in an organization, and each sees what was committed before it", async () => {
@@ -183,7 +228,7 @@ function forward(socket: Socket, path: string, shallCut: () => boolean): void {
     if (!isCut) socket.write(data);
   });
   socket.on("data", (data) => {
-    if (/\0commit\0|^Q....commit\0/s.test(data.toString("latin1")) && shallCut()) {
+    if (/\0commit\0|Q....commit\0/s.test(data.toString("latin1")) && shallCut()) {
       isCut = true;
       upstream.write(data, () => setTimeout(() => socket.destroy(), 50));
     } else upstream.write(data);

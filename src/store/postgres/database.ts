@@ -62,7 +62,7 @@ export async function connect(url: string, options: DatabaseOptions): Promise<Co
   const config = configOf(url);
   const where = whereWith(pg, url);
   const { stream, destroy } = sockets();
-  const pool = new pg.Pool({ ...config, stream, max: CONNECTIONS, types: { getTypeParser: parserOf } });
+  const pool = new pg.Pool({ ...config, stream, max: CONNECTIONS, types: { getTypeParser: parserOf }, pipeline: true });
   // A connection that breaks while it is idle is replaced at the next use; a query on a broken one gets the error itself.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => void client.on("error", () => undefined));
@@ -154,32 +154,60 @@ function transactionsOf(shared: Shared, reach: Reach): Transactions {
  * A writer has its organization to itself, as a writer in SQLite has the file. Each statement then sees everything that was committed
  * before, so `read committed` is enough (decision 0046). Other organizations continue meanwhile.
  */
-async function written<T>(shared: Shared, client: PoolClient, reach: Reach, work: (tx: Tx) => Promise<T>): Promise<T> {
-  const begun = await client.query<Begun[]>(
-    `begin isolation level read committed; ${settings(shared.options, reach)}; ${lockOf(reach)}; select pg_current_xact_id()::text as xid, ${BEGUN}`,
-  );
-  const done = await inside(shared, client, work);
-  await commit(shared, client, lastRow(begun));
-  return done;
+async function written<T>(
+  shared: Shared,
+  client: PoolClient,
+  reach: Reach,
+  work: (tx: Tx) => Promise<T>,
+): Promise<Ended<T>> {
+  const begin = `begin isolation level read committed; ${settings(shared.options, reach)}; ${lockOf(reach)}; select pg_current_xact_id()::text as xid, ${BEGUN}`;
+  const inner = await inside(shared, client, { begin, work });
+  await commit(shared, client, inner);
+  return { done: inner.done, end: Promise.resolve() };
 }
 
-async function looked<T>(shared: Shared, client: PoolClient, reach: Reach, work: (tx: Tx) => Promise<T>): Promise<T> {
-  await client.query(`begin isolation level repeatable read read only; ${settings(shared.options, reach)}`);
-  const done = await inside(shared, client, work);
-  await client.query("commit");
-  return done;
+async function looked<T>(
+  shared: Shared,
+  client: PoolClient,
+  reach: Reach,
+  work: (tx: Tx) => Promise<T>,
+): Promise<Ended<T>> {
+  const begin = `begin isolation level repeatable read read only; ${settings(shared.options, reach)}`;
+  const { tx, done } = await inside(shared, client, { begin, work });
+  const end = client.query("commit");
+  // Nobody waits for the end of a transaction that only reads; one that was told to write hears why it may not.
+  if (tx.hasRun) await tx.answered(end);
+  return { done, end };
 }
 
-async function inside<T>(shared: Shared, client: PoolClient, work: (tx: Tx) => Promise<T>): Promise<T> {
+/** What a transaction returns, and its end, after which another may have the connection. */
+interface Ended<T> {
+  readonly done: T;
+  readonly end: Promise<unknown>;
+}
+
+interface Inside<T> {
+  readonly tx: PostgresTx;
+  readonly begun: Promise<unknown>;
+  readonly done: T;
+}
+
+/** Its beginning goes out together with the first statement. */
+async function inside<T>(
+  shared: Shared,
+  client: PoolClient,
+  { begin, work }: { readonly begin: string; readonly work: (tx: Tx) => Promise<T> },
+): Promise<Inside<T>> {
   const tx = new PostgresTx(client, shared.options);
+  const begun = tx.sent(client.query(begin));
   try {
     const done = await work(tx);
     tx.end();
-    return done;
+    return { tx, begun, done };
   } catch (thrown) {
     tx.end();
-    if (!isLost(thrown)) await client.query("rollback").catch(() => undefined);
-    throw thrown;
+    if (!isLost(tx.failed(thrown))) await client.query("rollback").catch(() => undefined);
+    throw tx.failed(thrown);
   }
 }
 
@@ -207,14 +235,21 @@ function lastRow(answers: unknown): Begun | undefined {
  * after a crash it may assign the number of a lost transaction to another.
  * @throws the error that broke it if it did not succeed; StrataError `store_busy` if that is unknown
  */
-async function commit({ pool, where }: Shared, client: PoolClient, begun: Begun | undefined): Promise<void> {
+async function commit(
+  { pool, where }: Shared,
+  client: PoolClient,
+  { tx, begun }: Pick<Inside<unknown>, "tx" | "begun">,
+): Promise<void> {
+  // Without its number nobody could be asked what became of it.
+  const known = lastRow(await tx.answered(begun));
   try {
-    await client.query("commit");
+    // The server undoes a transaction in which a statement has failed, also where it is asked to commit it.
+    await tx.answered(client.query("commit"));
   } catch (thrown) {
-    if (!isLost(thrown) || begun === undefined) throw thrown;
+    if (!isLost(thrown) || known === undefined) throw thrown;
     const now = await untilConnected(() => pool.query<{ readonly since: string }>(`select ${BEGUN}`));
-    if (now.rows[0]?.since !== begun.since) throw inDoubt(where, thrown);
-    const asked = { text: "select pg_xact_status($1::text::xid8) as status", values: [begun.xid] };
+    if (now.rows[0]?.since !== known.since) throw inDoubt(where, thrown);
+    const asked = { text: "select pg_xact_status($1::text::xid8) as status", values: [known.xid] };
     const { rows } = await untilConnected(() => pool.query<{ readonly status: string }>(asked));
     if (rows[0]?.status !== "committed") throw thrown;
   }
@@ -242,13 +277,17 @@ const pause = (tried: number): Promise<void> => setTimeout(Math.min(2_000, 20 * 
  * Runs a transaction, and runs it again if another one was in its way or the server went away before the commit. That is safe: nothing of
  * it was stored, and a store function does nothing but query the database.
  */
-async function again<T>({ pool, where }: Shared, run: (client: PoolClient) => Promise<T>): Promise<T> {
+async function again<T>({ pool, where }: Shared, run: (client: PoolClient) => Promise<Ended<T>>): Promise<T> {
   for (let tried = 0; ; tried++) {
     let client: PoolClient | undefined;
     try {
       client = await pool.connect();
-      const done = await run(client);
-      client.release();
+      const { done, end } = await run(client);
+      const { release } = client;
+      end.then(
+        () => release(),
+        () => release(true),
+      );
       return done;
     } catch (thrown) {
       const isBroken = !(thrown instanceof StrataError);
@@ -286,7 +325,13 @@ function keyOf(name: string): string {
 /** A quoted literal; nothing in it can end the quotes. */
 const literal = (text: string): string => ` E'${text.replace(/[\\']/g, (sign) => `\\${sign}`)}'`;
 
-/** One transaction. */
+/** Statements that are sent without waiting for an answer: then one is waited for, so that a long row of them does not fill the memory. */
+const MOST_AHEAD = 200;
+
+/**
+ * One transaction. Statements go out at once, also before those that were sent earlier are answered; the server runs them in that order. So
+ * what does not depend on each other, and every `run`, costs one round trip together.
+ */
 class PostgresTx implements Tx {
   readonly dialect = "postgres";
   readonly random: Tx["random"];
@@ -295,6 +340,8 @@ class PostgresTx implements Tx {
   readonly parts: readonly StorePart[];
   readonly #client: PoolClient;
   #isOver = false;
+  #failure: { readonly thrown: unknown } | undefined;
+  #ahead = 0;
 
   constructor(client: PoolClient, { random, limits, parts = [] }: DatabaseOptions) {
     this.parts = parts;
@@ -305,7 +352,7 @@ class PostgresTx implements Tx {
   }
 
   async all<R>(statement: Statement<R>): Promise<R[]> {
-    return rowsOf<R>((await this.#use().query(asked(statement))).rows);
+    return rowsOf<R>((await this.answered(this.#use().query(asked(statement)))).rows);
   }
 
   async first<R>(statement: Statement<R>): Promise<R | undefined> {
@@ -313,12 +360,43 @@ class PostgresTx implements Tx {
   }
 
   async column<V>(statement: Ready<V>): Promise<V[]> {
-    const { rows } = await this.#use().query<unknown[]>({ ...asked(statement), rowMode: "array" });
+    const { rows } = await this.answered(this.#use().query<unknown[]>({ ...asked(statement), rowMode: "array" }));
     return columnOf<V>(rows);
   }
 
-  async run(statement: Statement<unknown>): Promise<number> {
-    return (await this.#use().query(asked(statement))).rowCount ?? 0;
+  async run(statement: Statement<unknown>): Promise<void> {
+    const answer = this.sent(this.#use().query(asked(statement)));
+    if (++this.#ahead % MOST_AHEAD === 0) await this.answered(answer);
+    else if (this.#failure !== undefined) throw this.#failure.thrown;
+  }
+
+  async changed(statement: Statement<unknown>): Promise<number> {
+    return (await this.answered(this.#use().query(asked(statement)))).rowCount ?? 0;
+  }
+
+  get hasRun(): boolean {
+    return this.#ahead > 0;
+  }
+
+  /** For an answer that nobody waits for yet: what it fails with is told with a later one. */
+  sent<T>(answer: Promise<T>): Promise<T> {
+    answer.catch((thrown: unknown) => {
+      this.#failure ??= { thrown };
+    });
+    return answer;
+  }
+
+  /** An answer, and with it all before it. @throws what failed first: the server refuses all that follows */
+  async answered<T>(answer: Promise<T>): Promise<T> {
+    const given = await this.sent(answer).catch((thrown: unknown) => {
+      throw this.failed(thrown);
+    });
+    if (this.#failure !== undefined) throw this.#failure.thrown;
+    return given;
+  }
+
+  failed(thrown: unknown): unknown {
+    return this.#failure === undefined ? thrown : this.#failure.thrown;
   }
 
   end(): void {

@@ -14,15 +14,23 @@ const newestLink = fixed(({ org }: { readonly org: OrgId }) =>
 
 /** Adds a link. Only inside a write transaction, because otherwise two writers could take the same place. */
 export async function append(tx: Tx, org: OrgId, body: string): Promise<ChainHead> {
-  const { seq, hash: prev } = await head(tx, org);
+  return appendTo(tx, await head(tx, org), body);
+}
+
+async function appendTo(tx: Tx, { org, seq, hash: prev }: ChainHead, body: string): Promise<ChainHead> {
   const row = { org, seq: seq + 1, prev, hash: chained(prev, body), body };
   await tx.run(insert("chain", row));
   return { org, seq: row.seq, hash: row.hash };
 }
 
-/** Adds the link of a turn that ended, and stores its number with the turn. */
-export async function appendTurn(tx: Tx, scope: ContactScope, turn: TurnId, body: string): Promise<ChainHead> {
-  const link = await append(tx, scope.org, body);
+/** Adds the link of a turn that ended, behind the last one, and stores its number with the turn. */
+export async function appendTurn(
+  tx: Tx,
+  scope: ContactScope,
+  turn: TurnId,
+  { body, last }: { readonly body: string; readonly last: ChainHead },
+): Promise<ChainHead> {
+  const link = await appendTo(tx, last, body);
   await tx.run(noteLink({ ...owner(scope), id: turn, link: link.seq }));
   return link;
 }

@@ -1,4 +1,4 @@
-import { canonicalJson, type Digest, digestOf, StrataError } from "../../protocol/index.ts";
+import { canonicalJson, type Digest, digestOf, type OrgId, StrataError } from "../../protocol/index.ts";
 import type { PrefixManifest } from "../digests.ts";
 import { toManifest } from "../rows.ts";
 import { fixed, owner, query } from "../statement.ts";
@@ -54,22 +54,23 @@ export interface ReadBefore {
  * `verify` reads them again and must get the same bytes. So nothing is linked that was not stored.
  */
 export async function turnLink(tx: Tx, turn: Row<"turn">, read: ReadBefore = {}): Promise<string> {
-  const own = await ownMessages(tx, turn);
-  const requests = await requestRows(tx, turn, turn.id);
+  const [own, requests, left, prefix] = await Promise.all([
+    ownMessages(tx, turn),
+    requestRows(tx, turn, turn.id),
+    leftBehind(tx, turn, read),
+    read.epoch && prefixOf(tx, turn.org, read.epoch),
+  ]);
+  const known = new Map<string, Prefix>();
+  if (read.epoch && prefix) known.set(`${turn.thread} ${read.epoch.n}`, prefix);
   const messages = own.map(messageFacts);
   const link: TurnLink = {
     turn: turn.id,
     thread: turn.thread,
     status: turn.status,
     at: turn.ended_at ?? 0,
-    requests: await requestLinks(
-      tx,
-      requests,
-      own.map(({ piece }) => piece),
-      read,
-    ),
+    requests: await requestLinks(tx, requests, { known, own: own.map(({ piece }) => piece), base: read.base }),
     record: digestOf(
-      canonicalJson({ ...(await rest(tx, turn, own, read)), messages, requests: requests.map(requestFacts) }),
+      canonicalJson({ ...(await rest(tx, turn, own, left)), messages, requests: requests.map(requestFacts) }),
     ),
   };
   return canonicalJson(link);
@@ -78,20 +79,22 @@ export async function turnLink(tx: Tx, turn: Row<"turn">, read: ReadBefore = {})
 async function requestLinks(
   tx: Tx,
   rows: readonly Row<"request">[],
-  own: readonly Digest[],
-  read: ReadBefore,
+  {
+    known: prefixes,
+    own,
+    base: end,
+  }: { readonly known: Map<string, Prefix>; readonly own: readonly Digest[] } & Pick<ReadBefore, "base">,
 ): Promise<readonly RequestLink[]> {
-  const prefixes = new Map<string, PrefixManifest & { readonly prefix: Digest }>();
   return inOrder(rows, async (row) => {
     // A request that names another thread has no epoch there.
     const epoch = `${row.thread} ${row.epoch}`;
-    const known = prefixes.get(epoch) ?? (await prefixOf(tx, row, read));
+    const known = prefixes.get(epoch) ?? (await prefixOf(tx, row.org, await epochOf(tx, row)));
     prefixes.set(epoch, known);
     const { prefix, schemas, tools } = known;
     const { n, parameters, marks, ledger, reply: response } = row;
     return {
       n,
-      prompt: await promptOf(tx, row, { prefix, own, end: read.base }),
+      prompt: await promptOf(tx, row, { prefix, own, end }),
       schemas,
       tools,
       parameters,
@@ -102,15 +105,17 @@ async function requestLinks(
   });
 }
 
-async function prefixOf(
-  tx: Tx,
-  row: Row<"request">,
-  read: ReadBefore,
-): Promise<PrefixManifest & { readonly prefix: Digest }> {
-  const isRead = read.epoch?.n === row.epoch;
-  const epoch = isRead ? read.epoch : await findEpoch(tx, row, row.thread, row.epoch);
+type Prefix = PrefixManifest & { readonly prefix: Digest };
+
+const prefixOf = async (tx: Tx, org: OrgId, { prefix }: Pick<Row<"epoch">, "prefix">): Promise<Prefix> => ({
+  ...toManifest(await sharedText(tx, org, prefix)),
+  prefix,
+});
+
+async function epochOf(tx: Tx, row: Row<"request">): Promise<Row<"epoch">> {
+  const epoch = await findEpoch(tx, row, row.thread, row.epoch);
   if (!epoch) throw broken(`epoch ${row.epoch} of thread ${row.thread} is not in the record`, row.tail);
-  return { ...toManifest(await sharedText(tx, row.org, epoch.prefix)), prefix: epoch.prefix };
+  return epoch;
 }
 
 /** Columns of a request that are no digests. */
@@ -131,12 +136,30 @@ function messageFacts({ position, piece, trust, tokens, came_with }: OwnMessage)
   return { position, piece, trust, tokens, came_with };
 }
 
+/** Everything else that the turn left behind. */
+type LeftBehind = Awaited<ReturnType<typeof leftBehind>>;
+
+/** Nothing of it depends on the rest: on a server, all of it is one round trip. */
+async function leftBehind(tx: Tx, turn: Row<"turn">, read: ReadBefore) {
+  const at = { ...owner(turn), turn: turn.id };
+  const [thread, events, calls, epochs, slots, staged, ofParts] = await Promise.all([
+    read.thread ?? findThread(tx, turn, turn.thread),
+    read.events ?? eventsOfTurn(tx, turn, turn.id),
+    callFacts(tx, turn),
+    epochsOpened(tx, turn),
+    tx.all(slotsOfTurn(at)),
+    batchFacts(tx, turn, read.staged),
+    partFacts(tx, at, read.ending),
+  ]);
+  return { thread, events, calls, epochs, slots, staged, ofParts };
+}
+
 /** Everything else that the turn left behind, without the contact and without any text. */
 async function rest(
   tx: Tx,
   turn: Row<"turn">,
   messages: readonly OwnMessage[],
-  read: ReadBefore,
+  left: LeftBehind,
 ): Promise<Record<string, unknown>> {
   const {
     seq,
@@ -158,9 +181,8 @@ async function rest(
     upto,
   } = turn;
   const count = length ?? 0;
-  const at = { ...owner(turn), turn: turn.id };
   return {
-    thread: await threadFacts(tx, turn, read.thread ?? (await findThread(tx, turn, turn.thread))),
+    thread: await threadFacts(tx, turn, left.thread),
     // Links of turns that ended before it was kept do not have it.
     turn: {
       seq,
@@ -184,7 +206,7 @@ async function rest(
     // The last message of its own is the last of its transcript.
     transcript:
       epoch === null ? null : (endOf(turn, messages) ?? (await rollingAt(tx, turn, turn.thread, { epoch, count }))),
-    events: (read.events ?? (await eventsOfTurn(tx, turn, turn.id))).map((event) => {
+    events: left.events.map((event) => {
       const { id, thread, seq, kind, trust, channel, piece, at, position, proof, answers } = event;
       // Links of messages that came before it was kept do not have it.
       return {
@@ -201,11 +223,11 @@ async function rest(
         ...(answers !== null && { answers }),
       };
     }),
-    ...(await callFacts(tx, turn)),
-    epochs: await epochsOpened(tx, turn),
-    slots: (await tx.all(slotsOfTurn(at))).sort((a, b) => a.position - b.position),
-    staged: await batchFacts(tx, turn, read.staged),
-    ...(await partFacts(tx, at, read.ending)),
+    ...left.calls,
+    epochs: left.epochs,
+    slots: left.slots.sort((a, b) => a.position - b.position),
+    staged: left.staged,
+    ...left.ofParts,
   };
 }
 

@@ -41,7 +41,7 @@ async function within<T>(db: Connection, how: "immediate" | "deferred", work: (t
   const tx: CopyTx = {
     all: async (statement) => db.all(statement),
     column: async (statement) => db.column(statement),
-    run: async (statement) => db.run(statement),
+    run: async (statement) => void db.run(statement),
   };
   try {
     db.begin(how);

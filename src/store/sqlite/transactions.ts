@@ -205,7 +205,11 @@ class SqliteTx implements Tx {
     return this.#use().column(statement);
   }
 
-  async run(statement: Statement<unknown>): Promise<number> {
+  async run(statement: Statement<unknown>): Promise<void> {
+    this.#use().run(statement);
+  }
+
+  async changed(statement: Statement<unknown>): Promise<number> {
     return this.#use().run(statement);
   }
 

@@ -75,8 +75,7 @@ async function addTo(
   also?: AlsoStored,
 ): Promise<Added> {
   const thread = row.id;
-  const key = await scopeKey(tx, scope);
-  const [last, waited] = await lastAndWaiting(tx, scope, thread);
+  const [key, [last, waited]] = await Promise.all([scopeKey(tx, scope), lastAndWaiting(tx, scope, thread)]);
   let seq = last;
   const added = await inOrder(
     events,

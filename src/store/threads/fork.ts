@@ -8,7 +8,7 @@ import {
   appendMessages,
   findEpoch,
   hasRetracted,
-  lastEpoch,
+  type lastEpoch,
   messagesOf,
   type Settling,
   type TranscriptEnd,
@@ -127,12 +127,9 @@ async function openedFor(tx: Tx, row: Row<"epoch">): Promise<Pick<Epoch, "opened
 }
 
 /**
- * Stores the beginning of a fork if this is its first turn. Part of the commit. Returns the thread's newest epoch, and where its transcript
- * ends.
+ * Stores the beginning of a fork. Part of the commit of a thread that has no epoch yet. Returns its first one, and where its transcript ends.
  */
 export async function beginFork(tx: Tx, at: Settling): ReturnType<typeof lastEpoch> {
-  const last = await lastEpoch(tx, at.scope, at.thread);
-  if (last) return last;
   const from = await forkedFrom(tx, at.scope, at.thread);
   if (!from) return undefined;
   const { messages } = from;

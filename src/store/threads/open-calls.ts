@@ -31,7 +31,7 @@ const STATUS = `case when exists (${UNANSWERED} and open_call.keeps = 1) or (ans
  * may have changed; where calls have, all.
  */
 export const sortEvents = (tx: Tx, at: ContactScope & { readonly thread: ThreadId }, from = 0): Promise<number> =>
-  tx.run(plain(SORT, at.org, at.agent, at.contact, at.thread, from));
+  tx.changed(plain(SORT, at.org, at.agent, at.contact, at.thread, from));
 
 const SORT = `update event set status = ${STATUS}
   where org = ? and agent = ? and contact = ? and thread = ? and seq >= ? and status in ('held', 'pending') and status != ${STATUS}`;
@@ -67,9 +67,12 @@ const ofTurn = fixed((at: ContactScope & { readonly turn: TurnId }) =>
  * The calls that the next turn on this thread must give a result for. A fork that has said nothing yet ends where its parent's turn did:
  * that turn's calls are the parent's, and nobody answers them here.
  */
-export async function callsToAnswer(tx: Tx, row: Row<"thread">): Promise<readonly OpenCall[]> {
+export async function callsToAnswer(
+  tx: Tx,
+  row: Row<"thread">,
+  calls: readonly OpenCall[],
+): Promise<readonly OpenCall[]> {
   const { id, forked_turn: from } = row;
-  const calls = await callsAtEnd(tx, row, id);
   if (from === null || calls.length > 0) return calls;
   const said = plain<object>(
     `select 1 from turn where org = ? and agent = ? and contact = ? and thread = ? and status ${KEPT_ENDINGS} limit 1`,

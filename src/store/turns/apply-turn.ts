@@ -47,28 +47,36 @@ interface HandledRows {
 
 /** What only a turn that ended well changes. Part of the commit's transaction. */
 export async function applyTurn(tx: Tx, at: Settling, done: Applying): Promise<AppliedTurn> {
-  await consume(tx, at, done.claim);
-  // What is said in a turn of several is in its senders' own.
-  const rows = isBatch(at.scope)
-    ? undefined
-    : {
-        events: await eventsOfTurn(tx, at.scope, at.turn),
-        staged: await stagedIn(tx, at.scope, at.turn),
-      };
-  if (rows !== undefined) {
-    await addSlots(tx, at, { ...done, ...rows });
-  }
+  const [, rows] = await Promise.all([consume(tx, at, done.claim), handledRows(tx, at)]);
+  if (rows !== undefined) await addSlots(tx, at, { ...done, ...rows });
   const reports = await applyWrites(tx, at.scope, done.outcome);
   return { end: await extendTranscript(tx, at, done), reports, ...rows };
 }
 
 /** Marks exactly the claimed events as handled. */
 async function consume(tx: Tx, at: Settling, claim: Claim): Promise<void> {
-  for (const { id } of claim.events) {
-    if ((await tx.run(handled({ ...owner(at.scope), id, thread: at.thread, turn: at.turn }))) === 1) continue;
+  const mark = async (id: EventId): Promise<void> => {
+    if ((await tx.changed(handled({ ...owner(at.scope), id, thread: at.thread, turn: at.turn }))) === 1) return;
     const says = `event ${id} of turn ${at.turn} no longer waits; nothing was written: claim the thread again`;
     throw new StrataError("lease_lost", says, { event: id, turn: at.turn });
-  }
+  };
+  await Promise.all(claim.events.map(({ id }) => mark(id)));
+}
+
+/** What the turn handled. What is said in a turn of several is in its senders' own. */
+async function handledRows(tx: Tx, at: Settling): Promise<(HandledRows & SlotEnd) | undefined> {
+  if (isBatch(at.scope)) return undefined;
+  const [events, staged, last] = await Promise.all([
+    eventsOfTurn(tx, at.scope, at.turn),
+    stagedIn(tx, at.scope, at.turn),
+    tx.first(lastSlot({ ...owner(at.scope), thread: at.thread })),
+  ]);
+  return { events, staged, nextSlot: last ? last.position + 1 : 0 };
+}
+
+interface SlotEnd {
+  /** The position of the thread's next slot. */
+  readonly nextSlot: number;
 }
 
 interface Handled {
@@ -92,12 +100,14 @@ async function extendTranscript(tx: Tx, at: Settling, { end, messages }: Applyin
   throw new StrataError("invalid_input", says, { thread: at.thread });
 }
 
-type SaidTurn = Applying & HandledRows;
+type SaidTurn = Applying & HandledRows & SlotEnd;
 
 /** One slot per event and one for the reply: the thread's pure history. A slot shares the text of what it shows. */
-async function addSlots(tx: Tx, at: Settling, { claim, outcome, words, events, staged }: SaidTurn): Promise<void> {
-  const last = await tx.first(lastSlot({ ...owner(at.scope), thread: at.thread }));
-  const first = last ? last.position + 1 : 0;
+async function addSlots(
+  tx: Tx,
+  at: Settling,
+  { claim, outcome, words, events, staged, nextSlot: first }: SaidTurn,
+): Promise<void> {
   // An answer is the result of its call, which stands in the transcript; nobody has said it in the conversation.
   const results = new Set(claim.open.map(({ id }) => events.find(({ answers }) => answers === id)?.id));
   const heard = events.filter(({ id, text }) => !results.has(id) && !isInHistory(text));

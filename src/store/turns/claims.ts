@@ -19,7 +19,7 @@ import { batchMemberOf, members, noteBatchMember } from "../threads/batch-member
 import { isDue, untaken, untakenAnswers } from "../threads/events.ts";
 import { currentEpoch } from "../threads/fork.ts";
 import type { KnownEpochs } from "../threads/known-epochs.ts";
-import { callsToAnswer, UNTAKEN } from "../threads/open-calls.ts";
+import { callsAtEnd, callsToAnswer, UNTAKEN } from "../threads/open-calls.ts";
 import { isInRun, isWaiting, lease, openRow, pinned } from "../threads/threads.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { TAKEN_BACK } from "../wording.ts";
@@ -31,11 +31,14 @@ type Claiming = ClaimRequest & { readonly known?: KnownEpochs };
 
 /** Takes the thread for one worker, with all that waits on it. */
 export async function claim(tx: Tx, scope: ContactScope, id: ThreadId, request: Claiming): Promise<Claimed> {
-  const row = await openRow(tx, scope, id);
+  const [row, begun] = await Promise.all([
+    openRow(tx, scope, id),
+    isBatch(scope) ? undefined : begunOn(tx, { ...owner(scope), id }),
+  ]);
   const held = lease(row, request);
   if (held) return { state: "busy", ...held };
   if (await isElsewhere(tx, row, request)) return { state: "moved", thread: toThread(row) };
-  const claimed = isBatch(scope) ? await claimBatch(tx, row, request) : await claimAlone(tx, row, request);
+  const claimed = begun ? await claimAlone(tx, row, request, begun) : await claimBatch(tx, row, request);
   return claimed ? { state: "claimed", claim: claimed } : { state: "idle" };
 }
 
@@ -54,8 +57,8 @@ async function isElsewhere(
 }
 
 /** A sender's thread by itself: not while a turn of several was interrupted over it, for what that did outside is journaled there. */
-async function claimAlone(tx: Tx, row: Row<"thread">, request: Claiming): Promise<Claim | undefined> {
-  const running = await runningOn(tx, row);
+async function claimAlone(tx: Tx, row: Row<"thread">, request: Claiming, begun: Begun): Promise<Claim | undefined> {
+  const { running } = begun;
   const batchMembers = running && (await batchMemberOf(tx, row, running.id));
   if (
     batchMembers &&
@@ -65,16 +68,27 @@ async function claimAlone(tx: Tx, row: Row<"thread">, request: Claiming): Promis
     const message = `${says}; \`strata inbox run ${row.agent}\` or \`POST /v1/agents/${row.agent}/inbox/run\` continues it`;
     throw new StrataError("thread_busy", message, { thread: row.id });
   }
-  return claimWaiting(tx, row, request, running);
+  return claimWaiting(tx, row, request, begun);
+}
+
+/** What a thread has before the claim: the turn that was interrupted on it, and the calls at the end of its transcript. */
+interface Begun {
+  readonly running: Running;
+  readonly calls: readonly OpenCall[];
+}
+
+async function begunOn(tx: Tx, at: ContactScope & { readonly id: ThreadId }): Promise<Begun> {
+  const [running, calls] = await Promise.all([runningOn(tx, at), callsAtEnd(tx, at, at.id)]);
+  return { running, calls };
 }
 
 async function claimWaiting(
   tx: Tx,
   row: Row<"thread">,
   request: Claiming,
-  running: Running,
+  { running, calls }: Begun,
 ): Promise<Claim | undefined> {
-  const open = await callsToAnswer(tx, row);
+  const open = await callsToAnswer(tx, row, calls);
   const events = await taken(tx, row, { open, upto: running?.upto ?? undefined, most: request.most ?? MOST_TAKEN });
   if (!events.some(({ status }) => status === "pending") && !(await isDue(tx, row, row.id))) return undefined;
   const upto = Math.max(...events.map(({ seq }) => seq));
@@ -154,7 +168,7 @@ async function runOf(
 /** The turn that was interrupted on a thread, if one was. */
 type Running = Pick<Row<"turn">, "id" | "attempt" | "upto"> | undefined;
 
-const runningOn = (tx: Tx, row: Row<"thread">): Promise<Running> =>
+const runningOn = (tx: Tx, row: Pick<Row<"thread">, "org" | "agent" | "contact" | "id">): Promise<Running> =>
   tx.first(runningTurn({ ...owner(row), thread: row.id }));
 
 /** All that waits of the senders of the batch whom nobody else holds; each sender's messages as a turn of their own. */
@@ -165,7 +179,7 @@ async function claimBatch(tx: Tx, row: Row<"thread">, request: Claiming): Promis
       if (lease(member, request) || (await isWaiting(tx, member))) return [];
       const turn = turnId(issueId("turn", request.now, tx.random(10)));
       const wanted = { version: row.version, ...request, turn };
-      const claimed = await claimWaiting(tx, member, wanted, await runningOn(tx, member));
+      const claimed = await claimWaiting(tx, member, wanted, await begunOn(tx, member));
       if (claimed) await noteBatchMember(tx, row, member, claimed.turn);
       return claimed ?? [];
     })
@@ -357,7 +371,7 @@ export async function renew(tx: Tx, claim: Claim, until: number): Promise<boolea
 async function renewOne(tx: Tx, { thread: { scope, id }, fence, holder }: Claim, until: number): Promise<boolean> {
   const wanted = { ...owner(scope), id, fence, holder };
   return (
-    (await tx.run(
+    (await tx.changed(
       query
         .updateTable("thread")
         .set({ lease_until: until })

@@ -217,14 +217,15 @@ const epochAt = fixed((at: InThread & { readonly n: number }) =>
 export async function toEpoch(
   tx: Tx,
   row: Row<"epoch">,
-  messages: readonly WithText<Row<"message">>[],
+  reading: readonly WithText<Row<"message">>[] | Promise<readonly WithText<Row<"message">>[]>,
 ): Promise<Epoch> {
   const { n, reason, cut, mode } = row;
+  const [messages, prefix] = await Promise.all([reading, readPrefix(tx, row)]);
   return {
     n,
     reason,
     cut,
-    ...(await readPrefix(tx, row)),
+    ...prefix,
     mode,
     transcript: toTranscript(messages, n),
   };

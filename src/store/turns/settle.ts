@@ -10,7 +10,7 @@ import {
   type ThreadId,
   type TurnId,
 } from "../../protocol/index.ts";
-import { appendTurn } from "../record/chain.ts";
+import { appendTurn, head } from "../record/chain.ts";
 import { keepOwn, keepText, keepTexts, scopeKey } from "../record/pieces.ts";
 import { type ReadBefore, turnLink } from "../record/turn-link.ts";
 import type { BatchReply, ChainHead, Claim, Settled, TurnEnd, TurnOutcome } from "../records.ts";
@@ -24,7 +24,7 @@ import { cancelAtEnd, closeCalls, openCalls, sortEvents } from "../threads/open-
 import { findThread, openedRow } from "../threads/threads.ts";
 import type { EndedTurn, Tx } from "../tx.ts";
 import { type AppliedTurn, applyTurn } from "./apply-turn.ts";
-import { keepMessages, openEpoch, type Settling, type TranscriptEnd, transcriptEnd } from "./epochs.ts";
+import { keepMessages, lastEpoch, openEpoch, type Settling, type TranscriptEnd, transcriptEnd } from "./epochs.ts";
 import { keepOwnMessages, keepRequest } from "./requests.ts";
 import { findTurn, runningTurn } from "./turns.ts";
 
@@ -42,12 +42,11 @@ export async function settle(tx: Tx, claim: Claim, outcome: TurnOutcome): Promis
 }
 
 async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Settled> {
-  const thread = await fenced(tx, claim);
-  const { scope } = claim.thread;
-  const key = await scopeKey(tx, scope);
+  const { scope, id } = claim.thread;
+  const [thread, key, newest] = await Promise.all([fenced(tx, claim), scopeKey(tx, scope), lastEpoch(tx, scope, id)]);
   const kept = await keepTexts(tx, { scope, key }, textsOf(outcome));
   const at: Settling = { scope, thread: thread.id, turn: claim.turn, key, kept };
-  const last = await beginFork(tx, at);
+  const last = newest ?? (await beginFork(tx, at));
   let epoch = last?.epoch;
   for (const opened of outcome.epochs) epoch = await openEpoch(tx, at, opened, epoch);
   const before = epoch === last?.epoch ? last?.end : epoch && (await transcriptEnd(tx, scope, thread.id, epoch.n));
@@ -275,9 +274,9 @@ export async function commitParts(tx: Tx, turn: EndedTurn): Promise<void> {
 
 /** Links the turn as it now stands in the tables. */
 export async function linkTurn(tx: Tx, at: Pick<Settling, "scope" | "turn">, read?: ReadBefore): Promise<ChainHead> {
-  const ended = await findTurn(tx, at.scope, at.turn);
+  const [ended, last] = await Promise.all([findTurn(tx, at.scope, at.turn), head(tx, at.scope.org)]);
   if (!ended) throw new StrataError("unexpected", `turn ${at.turn} vanished inside its own commit: please report it`);
-  return appendTurn(tx, at.scope, at.turn, await turnLink(tx, ended, read));
+  return appendTurn(tx, at.scope, at.turn, { body: await turnLink(tx, ended, read), last });
 }
 
 /** What a turn of several senders is for one of them: its end and the reply. What was sent and paid for stands in the turn of all. */
