@@ -244,7 +244,12 @@ async function commit(
   const known = lastRow(await tx.answered(begun));
   try {
     // The server undoes a transaction in which a statement has failed, also where it is asked to commit it.
-    await tx.answered(client.query("commit"));
+    const { command } = await tx.answered(client.query("commit"));
+    if (command !== "COMMIT")
+      throw new StrataError(
+        "unexpected",
+        "a statement failed and its transaction went on; nothing was written: please report it",
+      );
   } catch (thrown) {
     if (!isLost(thrown) || known === undefined) throw thrown;
     const now = await untilConnected(() => pool.query<{ readonly since: string }>(`select ${BEGUN}`));
@@ -388,7 +393,7 @@ class PostgresTx implements Tx {
 
   /** An answer, and with it all before it. @throws what failed first: the server refuses all that follows */
   async answered<T>(answer: Promise<T>): Promise<T> {
-    const given = await this.sent(answer).catch((thrown: unknown) => {
+    const given = await answer.catch((thrown: unknown) => {
       throw this.failed(thrown);
     });
     if (this.#failure !== undefined) throw this.#failure.thrown;

@@ -60,7 +60,7 @@ async function putRow(tx: Tx, table: string, owner: Reach, n: number): Promise<v
     return type === "text" ? `${owner.org} ${owner.agent} ${owner.contact}` : type === "bytea" ? Uint8Array.of(n) : n;
   });
   const names = columns.map(({ name }) => `"${name}"`).join(", ");
-  await tx.run(
+  await tx.changed(
     plain(
       `insert into ${table} (${names}) values (${values.map(() => "?").join(", ")}) on conflict do nothing`,
       ...values,
