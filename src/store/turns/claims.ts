@@ -33,7 +33,7 @@ type Claiming = ClaimRequest & { readonly known?: KnownEpochs };
 export async function claim(tx: Tx, scope: ContactScope, id: ThreadId, request: Claiming): Promise<Claimed> {
   const [row, begun] = await Promise.all([
     openRow(tx, scope, id),
-    isBatch(scope) ? undefined : begunOn(tx, { ...owner(scope), id }),
+    isBatch(scope) ? undefined : begunOn(tx, { ...owner(scope), id }, request),
   ]);
   const held = lease(row, request);
   if (held) return { state: "busy", ...held };
@@ -71,25 +71,41 @@ async function claimAlone(tx: Tx, row: Row<"thread">, request: Claiming, begun: 
   return claimWaiting(tx, row, request, begun);
 }
 
-/** What a thread has before the claim: the turn that was interrupted on it, and the calls at the end of its transcript. */
+/**
+ * What a thread has before the claim: the turn that was interrupted on it, the calls at the end of its transcript, and the messages that have
+ * waited longest. Asked for together: most threads have only messages.
+ */
 interface Begun {
   readonly running: Running;
   readonly calls: readonly OpenCall[];
+  readonly waiting: readonly StoredEvent[];
 }
 
-async function begunOn(tx: Tx, at: ContactScope & { readonly id: ThreadId }): Promise<Begun> {
-  const [running, calls] = await Promise.all([runningOn(tx, at), callsAtEnd(tx, at, at.id)]);
-  return { running, calls };
+async function begunOn(
+  tx: Tx,
+  at: ContactScope & { readonly id: ThreadId },
+  { most = MOST_TAKEN }: ClaimRequest,
+): Promise<Begun> {
+  const [running, calls, waiting] = await Promise.all([
+    runningOn(tx, at),
+    callsAtEnd(tx, at, at.id),
+    untaken(tx, at, at.id, { most }),
+  ]);
+  return { running, calls, waiting };
 }
 
 async function claimWaiting(
   tx: Tx,
   row: Row<"thread">,
   request: Claiming,
-  { running, calls }: Begun,
+  { running, calls, waiting }: Begun,
 ): Promise<Claim | undefined> {
   const open = await callsToAnswer(tx, row, calls);
-  const events = await taken(tx, row, { open, upto: running?.upto ?? undefined, most: request.most ?? MOST_TAKEN });
+  const bound = running?.upto ?? undefined;
+  const events =
+    open.length === 0 && bound === undefined
+      ? waiting
+      : await taken(tx, row, { open, upto: bound, most: request.most ?? MOST_TAKEN });
   if (!events.some(({ status }) => status === "pending") && !(await isDue(tx, row, row.id))) return undefined;
   const upto = Math.max(...events.map(({ seq }) => seq));
   // A run whose calls were cancelled is over.
@@ -179,7 +195,7 @@ async function claimBatch(tx: Tx, row: Row<"thread">, request: Claiming): Promis
       if (lease(member, request) || (await isWaiting(tx, member))) return [];
       const turn = turnId(issueId("turn", request.now, tx.random(10)));
       const wanted = { version: row.version, ...request, turn };
-      const claimed = await claimWaiting(tx, member, wanted, await begunOn(tx, member));
+      const claimed = await claimWaiting(tx, member, wanted, await begunOn(tx, member, request));
       if (claimed) await noteBatchMember(tx, row, member, claimed.turn);
       return claimed ?? [];
     })

@@ -217,15 +217,14 @@ const epochAt = fixed((at: InThread & { readonly n: number }) =>
 export async function toEpoch(
   tx: Tx,
   row: Row<"epoch">,
-  reading: readonly WithText<Row<"message">>[] | Promise<readonly WithText<Row<"message">>[]>,
+  messages: readonly WithText<Row<"message">>[],
 ): Promise<Epoch> {
   const { n, reason, cut, mode } = row;
-  const [messages, prefix] = await Promise.all([reading, readPrefix(tx, row)]);
   return {
     n,
     reason,
     cut,
-    ...prefix,
+    ...(await readPrefix(tx, row)),
     mode,
     transcript: toTranscript(messages, n),
   };
