@@ -34,7 +34,7 @@ const RAW: StorePart<Raw> = {
   functions: ({ reading, writing }) => ({
     whole: reading((tx, scope: ContactScope, thread: ThreadId) => currentEpoch(tx, scope, thread)),
     blank: writing((tx, thread: ThreadId, nth: number) =>
-      tx.run(
+      tx.changed(
         plain(
           `update piece set text = null where digest = (select piece from message where thread = ?
              order by epoch desc, position limit 1 offset ${nth})`,
@@ -43,7 +43,7 @@ const RAW: StorePart<Raw> = {
       ),
     ),
     change: writing((tx, thread: ThreadId) =>
-      tx.run(
+      tx.changed(
         plain(
           `update message set trust = 'operator', rolling = 'f' || substr(rolling, 2) where thread = ? and position =
              (select max(position) from message as last where last.thread = message.thread and last.epoch = message.epoch)`,
