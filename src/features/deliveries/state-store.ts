@@ -48,7 +48,7 @@ function stateOf({ status, tries, confirmed_at }: Pick<StateRow, "status" | "tri
 export async function confirm(tx: Tx, { org, agent }: AgentOwner, id: OutboxId, at: number): Promise<boolean> {
   const marked = `update outbox set confirmed_at = ? where org = ? and agent = ? and id = ?
     and status = 'delivered' and tries > 0 and confirmed_at is null`;
-  return (await tx.run(plain(marked, at, org, agent, id))) > 0;
+  return (await tx.changed(plain(marked, at, org, agent, id))) > 0;
 }
 
 /** What was not delivered yet goes to nobody. */
