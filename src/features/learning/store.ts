@@ -331,7 +331,7 @@ async function staleLessons(tx: Tx, { org, agent }: AgentOwner): Promise<Readonl
   return new Map(rows.map((row) => [placeOf(row), row.lesson]));
 }
 
-const dropStale = (tx: Tx, { org, agent }: AgentOwner): Promise<number> =>
+const dropStale = (tx: Tx, { org, agent }: AgentOwner): Promise<void> =>
   tx.run(plain(`delete from lesson_source where org = ? and agent = ? and stale = 1`, org, agent));
 
 /** Who dismissed which lesson, and when. */
