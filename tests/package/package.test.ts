@@ -69,9 +69,9 @@ describe("the packed package", () => {
     expect(page).toContain("[blueprints/companion/](blueprints/companion/)");
   });
 
-  it("is small: under a megabyte packed, under three unpacked", () => {
+  it("is small: under a megabyte packed, under three and a half unpacked", () => {
     expect(readFileSync(packed.tarball).length).toBeLessThan(1_000_000);
-    expect(packed.files.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(3_000_000);
+    expect(packed.files.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(3_500_000);
   });
 
   it("is read as it was written, but for comments, which its types have: it needs no source maps", () => {
