@@ -157,7 +157,7 @@ onEachDatabase("a record that somebody else has changed", parts, (openStore) => 
     const named = columns.flatMap(({ table, columns: names, by }) => (by === "nothing" ? [[table, names]] : []));
     expect(Object.fromEntries(named)).toMatchObject({
       thread: ["key", "version", "last_activity", "fence", "holder", "lease_until", "stop_fence"],
-      outbox: ["status", "delivered_at", "holder", "lease_until", "tries", "due", "failed"],
+      outbox: ["status", "delivered_at", "holder", "lease_until", "tries", "due", "failed", "confirmed_at"],
     });
     expect(columns).toContainEqual({ table: "turn", columns: ["own"], by: "links", from: 1 });
     expect(columns).toContainEqual({ table: "event", columns: ["proof"], by: "links", from: null });
