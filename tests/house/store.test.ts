@@ -38,7 +38,9 @@ function rulesBroken({ path, text }: SourceFile): readonly string[] {
       mayKnow(path, from) ? [] : [`${path}:${line}: knows ${from}`],
     ),
     ...code.flatMap((token, i) =>
-      isLater(token, code[i - 1], code[i + 1]) && !isTogether(code, i) ? [`${path}:${token.line}: uses ${token.text}`] : [],
+      isLater(token, code[i - 1], code[i + 1]) && !isTogether(code, i)
+        ? [`${path}:${token.line}: uses ${token.text}`]
+        : [],
     ),
     ...code.flatMap((token, i) =>
       beginsStatement(code[i - 1]) && asksDatabase(code, i)
