@@ -89,12 +89,14 @@ const WITHOUT_RULES = `select turn.id from turn join thread on thread.org = turn
 export async function retractLearning(tx: Tx, retracting: Retracting): Promise<void> {
   const agents = new Set<AgentName>();
   for (const { scope, since, turns } of retracting.lineages()) {
-    for (const { origin, place, situation, wrong, instead, link } of await taughtIn(tx, scope, turns)) {
+    const gone = await taughtIn(tx, scope, turns);
+    for (const { origin, place, situation, wrong, instead, link } of gone) {
       retracting.blank(scope, [situation, wrong, instead]);
       retracting.undo(link);
       await tx.run(plain(FORGET, scope.org, scope.agent, scope.contact, origin, place));
       agents.add(scope.agent);
     }
+    for (const lesson of new Set(gone.map((one) => one.lesson))) await withoutDismissal(tx, retracting, scope, lesson);
     const later = `select count(*) from lesson_source where org = ? and agent = ? and contact = ? and at >= ?`;
     const [left = 0] = await tx.column(plain<number>(later, scope.org, scope.agent, scope.contact, since));
     if (left > 0) agents.add(scope.agent);
@@ -102,6 +104,24 @@ export async function retractLearning(tx: Tx, retracting: Retracting): Promise<v
   for (const agent of agents) await deriveAgain(tx, retracting, { org: retracting.org, agent });
   const shown = `update learning_use set withdrawn = ? where org = ? and agent = ? and version = ?`;
   for (const { agent, n } of versionsOf(retracting)) await tx.run(plain(shown, retracting.n, retracting.org, agent, n));
+}
+
+/** Nobody dismissed a lesson that, as it stands now, nothing had taught by then. */
+async function withoutDismissal(
+  tx: Tx,
+  retracting: Retracting,
+  { org, agent }: ContactScope,
+  lesson: string,
+): Promise<void> {
+  const of = `org = ? and agent = ? and lesson = ?`;
+  const taught = `select 1 from lesson_source as one where one.org = lesson_dismissal.org and one.agent = lesson_dismissal.agent
+    and one.lesson = lesson_dismissal.lesson and one.at <= lesson_dismissal.at`;
+  for (const link of await tx.column(
+    plain<number>(`select link from lesson_dismissal where ${of} and not exists (${taught})`, org, agent, lesson),
+  )) {
+    retracting.undo(link);
+    await tx.run(plain(`delete from lesson_dismissal where ${of}`, org, agent, lesson));
+  }
 }
 
 const versionsOf = ({ withdrawn }: Retracting): Retracting["withdrawn"] => withdrawn.filter(({ part }) => part === "");
