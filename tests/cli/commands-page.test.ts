@@ -26,7 +26,7 @@ describe("the page of commands", () => {
       expect(code).toBe(0);
       expect(out).toContain(`Usage: ${name} `);
       const [described = ""] = out.split(/\nExamples?:\n/);
-      for (const line of described.split("\n")) expect(line.length, line).toBeLessThanOrEqual(80);
+      for (const line of described.split("\n")) expect(line.length, `${name}: ${line}`).toBeLessThanOrEqual(80);
     }
   });
 });

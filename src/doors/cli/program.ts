@@ -18,7 +18,7 @@ export async function createProgram(context: Context, argv?: readonly string[]):
     )
     .version(VERSION, "--version", "print the version")
     .helpOption("--help", "print help")
-    .configureHelp({ showGlobalOptions: true, formatHelp })
+    .configureHelp({ showGlobalOptions: true, formatHelp, minWidthToWrap: 30 })
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       // What is wrong with a command line is told to programs by `run`, as every other error is.

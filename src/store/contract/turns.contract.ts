@@ -527,7 +527,7 @@ function requests(openStore: OpenStore): void {
       const thread = await waiting(store);
       const claim = await take(store, thread);
       const asked = [store.rebuild(thread.scope, claim.turn, 1), store.rebuild(thread.scope, newTurn(), 1)];
-      for (const one of asked) await expect(one).rejects.toMatchObject({ code: "turn_not_found" });
+      await Promise.all(asked.map((one) => expect(one).rejects.toMatchObject({ code: "turn_not_found" })));
       await store.settle(
         claim,
         ran(claim, { more: { end: { status: "done", stop: "answered", reply: spoken("") } } }).outcome,
