@@ -54,6 +54,8 @@ function emptied(parts: readonly StorePart[]): string {
     ...FIRST_TABLES,
     "open_call",
     "agent_rename",
+    "retraction",
+    "memory_save",
     ...parts.flatMap((part) => Object.keys(part.tables)),
   ]);
   tables.delete("memory_index");
