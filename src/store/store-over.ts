@@ -259,6 +259,7 @@ function recordStore(database: Database, { reading, apart }: OwnBinding, epochs:
     event: reading(findEvent),
     retractEvent: apart(async (...given: Parameters<Store["retractEvent"]>) => {
       const retracted = await database.write((tx) => retractEvent(tx, ...given));
+      epochs.forget(given[0]);
       if (retracted) await database.flush();
       return retracted;
     }),

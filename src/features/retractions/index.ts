@@ -43,7 +43,7 @@ const retractionApi = (parts: Parts): RetractionApi => ({
     if (done !== undefined) return done;
     const why = found === undefined ? "is not in reach" : "was retracted before";
     throw NOT_FOUND.of(
-      `event ${id} ${why}; \`strata turn show TURN\` or \`GET /v1/turns/TURN\` names a turn's events`,
+      `event ${id} ${why}; \`strata turn show TURN --json\` or \`GET /v1/turns/TURN\` names a turn's events`,
       {
         event: id,
       },
@@ -59,7 +59,7 @@ const retract = operation({
   may: "operate",
   at: "POST /v1/events/{id}/retract",
   takes: z.strictObject({
-    id: z.string().describe("an event, evt_…").transform(eventId),
+    id: z.string().describe("an event, evt_…; `strata turn show TURN --json` names those of a turn").transform(eventId),
     reason: z
       .string()
       .max(LONGEST_REASON)
