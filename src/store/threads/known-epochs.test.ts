@@ -45,7 +45,7 @@ const RAW: StorePart<Raw> = {
     change: writing((tx, thread: ThreadId) =>
       tx.changed(
         plain(
-          `update message set trust = 'operator', rolling = 'f' || substr(rolling, 2) where thread = ? and position =
+          `update message set trust = 'operator', rolling = case when rolling like 'f%' then 'e' else 'f' end || substr(rolling, 2) where thread = ? and position =
              (select max(position) from message as last where last.thread = message.thread and last.epoch = message.epoch)`,
           thread,
         ),
