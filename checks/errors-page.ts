@@ -10,8 +10,8 @@ const FROM = "<!-- The table below is written by `npm run fix`. -->\n";
 export async function errorsPage(): Promise<string> {
   const [byHand = ""] = readFileSync(PAGE, "utf8").split(FROM);
   const rows = (await allErrors()).map(
-    ([code, { status, exit, retry, says }]) =>
-      `| \`${code}\` | ${status} | ${exit} | ${retry ? "yes" : "no"} | ${says} |`,
+    ([code, { status, exit, retry, message }]) =>
+      `| \`${code}\` | ${status} | ${exit} | ${retry ? "yes" : "no"} | ${message} |`,
   );
   const head = ["| code | HTTP | exit | again? | when |", "|---|---|---|---|---|"];
   return `${byHand}${FROM}\n${[...head, ...rows].join("\n")}\n`;

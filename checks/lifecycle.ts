@@ -30,7 +30,7 @@ async function buffers(chains: number): Promise<void> {
   const file = join(place, "strata.db");
   const store = await openSqlite(file, { parts: await allParts() });
   const { first, last } = await openAndPrune(store, chains);
-  for await (const found of store.verify(ORG)) if (found.type === "problem") throw new Error(found.says);
+  for await (const found of store.verify(ORG)) if (found.type === "problem") throw new Error(found.message);
   await store.close();
   const bytes = Math.round(statSync(file).size / chains);
   console.log(`${chains} conversations, ${bytes} bytes of record each: ${JSON.stringify({ first, last })}`);

@@ -10,7 +10,7 @@ const PAGE = join(ROOT, "docs/http.md");
 /** The page of the REST API: its tables of routes and of error codes are written, the rest is by hand. */
 export async function routesPage(): Promise<string> {
   const routes = routesOf(await allOperations());
-  const rows = routes.map(({ method, url, says }) => `| \`${method.toUpperCase()} ${url}\` | ${says} |`);
+  const rows = routes.map(({ method, url, message }) => `| \`${method.toUpperCase()} ${url}\` | ${message} |`);
   const withRoutes = between(readFileSync(PAGE, "utf8"), "routes", ["| route | |", "|---|---|", ...rows]);
   const codes = Map.groupBy(await allErrors(), ([, { status }]) => status);
   const statuses = [...codes].toSorted(([one], [other]) => one - other);

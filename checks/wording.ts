@@ -56,8 +56,8 @@ async function toolsText(): Promise<string> {
   await store.close();
   const lines = tools.map(({ schema: { name, description, input } }) => {
     const { properties } = TOOL.parse(input);
-    const about = Object.entries(properties).flatMap(([key, { description: says }]) =>
-      says ? [`  ${key}: ${says}`] : [],
+    const about = Object.entries(properties).flatMap(([key, { description: message }]) =>
+      message ? [`  ${key}: ${message}`] : [],
     );
     return [`- ${name}: ${description}`, ...about].join("\n");
   });

@@ -247,8 +247,9 @@ export function evidenceText(report: EvidenceReport): string {
   ]);
   const head = ["kept whole", "weighted", "%", ...POINTS.map((point) => `at ${100 * point} %`), "mean"];
   const talks = `${first?.talks ?? 0} conversations, input weighted by the prices of ${report.model} and the cache simulator`;
-  const says = "Evidence: the mean share of answering messages that stand in the request, over all that had been said.";
-  return `${talks}\n${says}\n\n${table(head, lines)}`;
+  const message =
+    "Evidence: the mean share of answering messages that stand in the request, over all that had been said.";
+  return `${talks}\n${message}\n\n${table(head, lines)}`;
 }
 
 const meanOf = (found: readonly Evidence[]): number => {

@@ -25,7 +25,7 @@ try {
       { kind: "message", trust: "contact", channel: "example", content, at: Date.now() },
     ]);
     for await (const event of runtime.run(operator, thread)) {
-      if (event.type === "note") console.log(`note: ${event.says}`);
+      if (event.type === "note") console.log(`note: ${event.message}`);
       if (event.type === "failed") throw event.error;
       if (event.type !== "done") continue;
       // What the model read for the two layers, rebuilt from the record.

@@ -162,7 +162,7 @@ export interface Schema {
 export function schemaOf(keys: AgentKeys, forms: SourceForms): Schema {
   const sources = sourcesOf(forms);
   const written = membersOf(keys, (key) => key.written);
-  const layers = layersOf(LAYER.extend({ source: slug().optional().describe(sources.says) }));
+  const layers = layersOf(LAYER.extend({ source: slug().optional().describe(sources.message) }));
   const agents = z
     .record(slug(), AGENT.extend({ layers, ...written }))
     .refine((all) => Object.keys(all).length > 0, "at least one agent")

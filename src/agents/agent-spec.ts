@@ -90,9 +90,9 @@ function parseSpec(form: typeof SPEC, spec: string): Agent {
 const NEWS: readonly z.core.$ZodIssue["code"][] = ["unrecognized_keys", "invalid_value", "invalid_union"];
 
 function newer(error: z.ZodError): StrataError {
-  const says = `a stored agent version was written by a newer Strata: ${z.prettifyError(error)}`;
+  const message = `a stored agent version was written by a newer Strata: ${z.prettifyError(error)}`;
   const next = "update Strata, or begin a new conversation, which takes the agent as it is declared here";
-  return new StrataError("store_newer", `${says}; ${next}`, { issues: error.issues.length }, error);
+  return new StrataError("store_newer", `${message}; ${next}`, { issues: error.issues.length }, error);
 }
 
 /**

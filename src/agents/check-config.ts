@@ -82,10 +82,10 @@ function checkEdited({ layers, tools }: AgentConfig, path: Path, report: Report)
     const under = fixed.find(({ rank }) => rank > layer.rank);
     if (layer.mutability !== "versioned" || layer.editors === "operators" || !isText(layer)) continue;
     if (under === undefined) continue;
-    const says = `the agent edits this layer with \`update_prompt_layer\`, and it outranks the immutable \`${under.id}\` of rank ${under.rank}`;
+    const sentence = `the agent edits this layer with \`update_prompt_layer\`, and it outranks the immutable \`${under.id}\` of rank ${under.rank}`;
     report.add(
       [...path, i, "rank"],
-      `${says}; give it a rank behind all immutable layers, or use \`editors: operators\``,
+      `${sentence}; give it a rank behind all immutable layers, or use \`editors: operators\``,
     );
   }
 }
@@ -241,7 +241,7 @@ function checkMembers(
   form: SourceForm | undefined,
   { sources, at }: Pick<Checking, "sources"> & { readonly at: At },
 ): void {
-  for (const [member, says] of [
+  for (const [member, sentence] of [
     ["limit", "a limit"],
     ["timezone", "a time zone"],
     ["setting", "a setting"],
@@ -249,7 +249,7 @@ function checkMembers(
     ["texts", "a choice of texts"],
   ] as const) {
     if (layer[member] !== undefined && !form?.takes?.includes(member))
-      at(member, `${says} is for ${sources.taking(member)} alone; remove it`);
+      at(member, `${sentence} is for ${sources.taking(member)} alone; remove it`);
   }
 }
 

@@ -51,8 +51,8 @@ export function translateDevclaw(
   if (keys.every((key) => "next" in key && key.next === unknown(key.key))) {
     const [first] = present;
     const near = first === undefined ? "" : meantKey(first.key);
-    const says = `expected at least one key of DevClaw's, as ${Object.keys(RULES).slice(0, 5).join(", ")}${near}`;
-    report.add(near === "" ? [] : (first?.path ?? []), says, near === "" ? {} : { value: "" });
+    const message = `expected at least one key of DevClaw's, as ${Object.keys(RULES).slice(0, 5).join(", ")}${near}`;
+    report.add(near === "" ? [] : (first?.path ?? []), message, near === "" ? {} : { value: "" });
   }
   report.end();
   const { name, provider } = draft;

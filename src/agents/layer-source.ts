@@ -72,7 +72,7 @@ export interface Sources {
   /** Those that take a member, as a message names them. */
   readonly taking: (member: LayerMember) => string;
   /** What the page says of all of them. */
-  readonly says: string;
+  readonly message: string;
   /** As the record gives one back. */
   readonly stored: z.ZodType<Source>;
   /** That of a layer. */
@@ -91,7 +91,7 @@ export function sourcesOf(brought: SourceForms): Sources {
     formOf,
     isLive: (layer) => layer.source !== undefined && formOf(layer)?.isStored !== true,
     taking,
-    says: `What fills the layer. In each turn: ${sourceList(which(false)).join(", ")}, or the name of a source from \`modules\`. In the prefix, until something changes it: ${sourceList(which(true)).join(", ")}.`,
+    message: `What fills the layer. In each turn: ${sourceList(which(false)).join(", ")}, or the name of a source from \`modules\`. In the prefix, until something changes it: ${sourceList(which(true)).join(", ")}.`,
     stored: storedOf(forms),
     // Its members are those of the form by that name, and features add the two together.
     make: (name, layer) => {

@@ -220,8 +220,8 @@ function read(file: string): string {
 export function variableAt(folder: string, env: Environment, name: string): string {
   const value = joinEnvironment(env, readDotenv(folder)).get(name);
   if (value !== undefined) return value;
-  const says = `${name} is not set; export it, or write \`${name}=…\` into .env beside strata.yaml; a folder of that name is ./${name}`;
-  throw new StrataError("secret_missing", says, { name });
+  const message = `${name} is not set; export it, or write \`${name}=…\` into .env beside strata.yaml; a folder of that name is ./${name}`;
+  throw new StrataError("secret_missing", message, { name });
 }
 
 function readDotenv(folder: string): string | undefined {

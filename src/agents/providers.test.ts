@@ -131,10 +131,10 @@ describe("providers", () => {
     ["named like the built-in model", "providers: {rehearsal: {kind: openai}}", "another name"],
     ["in a region that is none", "providers: {bedrock: {region: Frankfurt}}", "a region of AWS, as in `eu-central-1`"],
     ["whose package is none", 'providers: {local: {package: "../here"}}', "the name of an npm package"],
-  ])("%s are refused", (_, top, ...says) => {
+  ])("%s are refused", (_, top, ...message) => {
     const error = refusalOf(() => load(top));
     expect(error.code).toBe("config_invalid");
-    for (const words of says) expect(error.message).toContain(words);
+    for (const words of message) expect(error.message).toContain(words);
   });
 });
 

@@ -50,13 +50,13 @@ it("one that is shared by its members takes from the top what it does not say it
 });
 
 it("what is wrong with it is said once, at the top", () => {
-  for (const [hours, says] of [
+  for (const [hours, sentence] of [
     ["{ open: 13 }", "nobody opens at 13"],
     ["{ open: 99 }", "at most 23"],
   ]) {
     const { message } = refusalOf(() => load(`hours: ${hours}\n`));
     expect(message).toMatch(/strata\.yaml:2:\d+ hours\.open: /);
-    expect(message).toContain(says);
+    expect(message).toContain(sentence);
     expect(message).not.toContain("\n");
   }
 });

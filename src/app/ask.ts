@@ -98,8 +98,8 @@ function agentOf({ runtime, actor }: Asking, question: Question): AgentName {
   const { agent } = question;
   const isPayload = "payload" in question && "payloadType" in question;
   if (isPayload === "text" in question || (agent === undefined && !isPayload)) {
-    const says = "ask wants `agent` and `text`, or `payloadType` and `payload`, with which `agent` may be left out";
-    throw new StrataError("invalid_input", says);
+    const sentence = "ask wants `agent` and `text`, or `payloadType` and `payload`, with which `agent` may be left out";
+    throw new StrataError("invalid_input", sentence);
   }
   if (agent !== undefined) return agentName(agent);
   return runtime.use(PEER_API).listenerFor(actor, "payloadType" in question ? question.payloadType : "");
@@ -135,6 +135,7 @@ async function replyOf(turn: AsyncIterable<TurnEvent>): Promise<string> {
     if (event.type === "done") reply = event.text;
   }
   if (reply !== undefined) return reply;
-  const says = "the agent waits for an answer from outside before it goes on, or another program answers this message";
-  throw new StrataError("thread_busy", `${says}; send it again in the same conversation to get the reply`);
+  const sentence =
+    "the agent waits for an answer from outside before it goes on, or another program answers this message";
+  throw new StrataError("thread_busy", `${sentence}; send it again in the same conversation to get the reply`);
 }

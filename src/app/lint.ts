@@ -204,8 +204,8 @@ function modeWarnings(agent: Agent, count: CountTokens): readonly TextWarning[] 
     const [most, all] = [totalIn(larger), totalIn(mode)];
     if (all <= most) return [];
     const grown = agent.layers.filter((layer) => sizeIn(layer, mode) > sizeIn(layer, larger)).map(({ id }) => id);
-    const says = `mode ${mode} sends ${all} tokens of the layers' texts, and the larger mode ${larger} ${most}: look at \`modes\` of ${grown.join(", ")}`;
-    return [{ agent: agent.name, section: "all texts", says }];
+    const message = `mode ${mode} sends ${all} tokens of the layers' texts, and the larger mode ${larger} ${most}: look at \`modes\` of ${grown.join(", ")}`;
+    return [{ agent: agent.name, section: "all texts", message }];
   });
 }
 
@@ -221,10 +221,10 @@ async function diskWarnings(
     ...(await skillProblems(disk, agent)),
     ...(await subagentProblems(disk, agent)),
   ];
-  return found.map(({ path, line, says }) => ({
+  return found.map(({ path, line, message }) => ({
     agent: agent.name,
     section: line === undefined ? path : `${path}:${line}`,
-    says,
+    message,
     file: path,
     ...(line !== undefined && { line }),
   }));

@@ -83,14 +83,14 @@ export function checkGiven(
 ): void {
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(wanted, name)) continue;
-    const says = `${to} has no option ${JSON.stringify(name)}${suggestion(name, Object.keys(wanted))}`;
-    throw new StrataError("invalid_input", says, { option: name });
+    const message = `${to} has no option ${JSON.stringify(name)}${suggestion(name, Object.keys(wanted))}`;
+    throw new StrataError("invalid_input", message, { option: name });
   }
   for (const [name, { form, next, required }] of Object.entries(wanted)) {
     const value = given[name];
     if (value === undefined ? required !== true : isOf(form, value)) continue;
-    const says = `${to} wants \`${name}\`, ${next}; it is ${value === undefined ? "missing" : shown(value)}`;
-    throw new StrataError("invalid_input", says, { option: name });
+    const message = `${to} wants \`${name}\`, ${next}; it is ${value === undefined ? "missing" : shown(value)}`;
+    throw new StrataError("invalid_input", message, { option: name });
   }
 }
 

@@ -6,7 +6,7 @@ import type { App } from "./open.ts";
 /** How background work runs in a program. */
 export interface WorkOptions {
   /** Called with what an operator should know: in sentences, and not the same one twice. */
-  readonly tell?: (says: string) => void;
+  readonly tell?: (message: string) => void;
   /** Whether anybody wants reports about an agent; left out, about every one. */
   readonly isWanted?: (agent: AgentName) => Promise<boolean>;
   /** Time; left out, the real one. */

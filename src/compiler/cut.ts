@@ -195,8 +195,8 @@ interface Marked {
 }
 
 function mark(cut: number, count: CountTokens, { isKept, at, summary }: Marked): TranscriptMessage {
-  const says = messagesGone(cut, { isKept, ...(summary && { summarized: summary.upTo }) });
-  const said = at === undefined ? says : `${says}\n${dayLine(at)}`;
+  const sentence = messagesGone(cut, { isKept, ...(summary && { summarized: summary.upTo }) });
+  const said = at === undefined ? sentence : `${sentence}\n${dayLine(at)}`;
   const gone = { type: "text", text: trusted(said) } as const;
   const parts: readonly TextPart[] = summary === undefined ? [gone] : [gone, summary.part];
   const message = { role: "user", parts } as const;

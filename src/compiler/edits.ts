@@ -207,8 +207,8 @@ function partOf({ layer, draft: made, text, digest, version }: Now): TextPart {
   const heading = layerHeading(layer);
   const body = text === "" ? NOTHING_NOW : text.slice(heading.length).trimStart();
   const which = made.content.kind !== "items" && made.content.parts ? "reread" : version;
-  const says = `${heading} ${replacesAbove(which)}\n${body}`;
-  return { type: "text", text: trusted(says), told: { layer: layer.id, as: "whole", of: digest } };
+  const sentence = `${heading} ${replacesAbove(which)}\n${body}`;
+  return { type: "text", text: trusted(sentence), told: { layer: layer.id, as: "whole", of: digest } };
 }
 
 /** If the request would take more than this share of the room, an edit is not reported in a message. */

@@ -57,8 +57,8 @@ export function draft(layer: Layer, content: LayerContent, mode: Mode, count: Co
     text,
     wanted: countBlock(text, count),
     omission: () => {
-      const says = onOneLine(layer, LAYER_OMITTED);
-      return { text: says, tokens: countBlock(says, count) };
+      const sentence = onOneLine(layer, LAYER_OMITTED);
+      return { text: sentence, tokens: countBlock(sentence, count) };
     },
   };
 }
@@ -213,7 +213,7 @@ function itemsOf(content: Items, shown?: number): LedgerEntry["items"] {
 /** The lowest trust of what it shows: an edited text may be the agent's own. */
 export function trustOf({ layer, content }: Draft, shown?: number): Trust {
   if (content.kind === "text") return content.trust ?? layer.trust;
-  if (content.kind === "empty") return content.says === undefined ? layer.trust : "platform";
+  if (content.kind === "empty") return content.message === undefined ? layer.trust : "platform";
   return lowestTrust([layer.trust, ...content.items.slice(0, shown).map((item) => item.trust)]);
 }
 
@@ -225,7 +225,7 @@ function write(layer: Layer, content: LayerContent): Trusted | Framed {
     case "items":
       return headed(layer, framesOf(content, content.items));
     case "empty":
-      return content.says === undefined ? trusted("") : onOneLine(layer, content.says);
+      return content.message === undefined ? trusted("") : onOneLine(layer, content.message);
   }
 }
 

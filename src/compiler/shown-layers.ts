@@ -141,8 +141,8 @@ function changedLines(saying: Saying, { units, of }: ShownLayer): TextPart | und
   const fresh = now.filter((unit) => !units.has(unit)).map((unit) => NEW + unit);
   // The same lines in another order, or repeated: a list of changes cannot say that.
   if (gone.length + fresh.length === 0 || new Set(now).size < now.length) return wholeOf(saying);
-  const says = [`${layerHeading(layer)} ${CHANGED_LINES}`, ...gone, ...fresh].join("\n");
-  return shorter({ type: "text", text: trusted(says), told: { layer: layer.id, as: "lines", of: digest } }, saying);
+  const sentence = [`${layerHeading(layer)} ${CHANGED_LINES}`, ...gone, ...fresh].join("\n");
+  return shorter({ type: "text", text: trusted(sentence), told: { layer: layer.id, as: "lines", of: digest } }, saying);
 }
 
 const shorter = (change: TextPart, saying: Saying): TextPart =>

@@ -42,5 +42,5 @@ export interface CommandPart<Field extends string> {
   /** The noun alone means this verb: `turn ID` is `turn show ID`. */
   readonly isUsual?: true;
   /** It is no verb of its own but an option of another operation's command. */
-  readonly optionOf?: { readonly operation: string; readonly option: string; readonly says: string };
+  readonly optionOf?: { readonly operation: string; readonly option: string; readonly description: string };
 }

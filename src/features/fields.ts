@@ -21,7 +21,7 @@ export const line = (): z.ZodString =>
 
 const says = (most: number): z.ZodString => z.string().max(most).regex(/\S/, "a text that says something");
 
-/** A path that leads nowhere but down. `says` is what a refusal names. */
+/** A path that leads nowhere but down. `message` is what a refusal names. */
 export const pathBelow = (says: string): z.ZodString =>
   z
     .string()

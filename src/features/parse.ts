@@ -75,7 +75,7 @@ function short(value: unknown): string {
 /** What is known of a field from its schema: enough to read it from a word, and to tell how it is written. */
 export interface FieldShape {
   readonly name: string;
-  readonly says: string;
+  readonly message: string;
   readonly required: boolean;
   readonly default?: unknown;
   readonly choices?: readonly string[];
@@ -97,9 +97,9 @@ export interface InputSchema {
 export function inputSchemaOf(takes: z.ZodObject): InputSchema {
   const fields = fieldsOf(takes);
   const schemas = new Map(Object.entries<z.ZodType>(takes.shape));
-  const properties = fields.map(({ name, says }) => {
+  const properties = fields.map(({ name, message }) => {
     const { $schema, ...schema } = z.toJSONSchema(schemas.get(name) ?? z.never(), JSON_FORM);
-    return [name, { ...schema, description: says }] as const;
+    return [name, { ...schema, description: message }] as const;
   });
   return {
     type: "object",
@@ -128,7 +128,7 @@ function fieldOf(name: string, schema: z.ZodType): FieldShape {
   const choices = choicesOf(json);
   return {
     name,
-    says: schema.description ?? json.description ?? "",
+    message: schema.description ?? json.description ?? "",
     required: !schema.safeParse(undefined).success,
     ...(json.default !== undefined && { default: json.default }),
     ...(choices !== undefined && { choices }),

@@ -322,7 +322,7 @@ export const DONE = z
     turn: z.string(),
     text: z.string().describe("Everything that the agent said."),
     because: BECAUSE,
-    says: z.string().optional().describe("Why, in a sentence, if a feature's limit was reached: `credits`."),
+    message: z.string().optional().describe("Why, in a sentence, if a feature's limit was reached: `credits`."),
     unanswered: z.number().optional().describe("How many senders got no reply; absent if each has one."),
     withheld: z
       .string()

@@ -50,8 +50,8 @@ function notAddress(text: string, form: string): StrataError {
 
 /** A digit that was mistyped shows as other letters than those of the address that was meant. */
 function wrongChecksum(text: string, right: string): StrataError {
-  const says = `its upper and lower case do not match its checksum, which for these digits is ${right}`;
-  return notAddress(text, `${says}; copy it once more from where it is known`);
+  const sentence = `its upper and lower case do not match its checksum, which for these digits is ${right}`;
+  return notAddress(text, `${sentence}; copy it once more from where it is known`);
 }
 
 /**
@@ -64,8 +64,8 @@ export async function checkSignature(sender: ContactId, message: SignedMessage, 
   if (!FORM.test(sender)) throw notSigned(sender, "the sender is no address");
   const text = messageToSign(message);
   if ((await signerOf(text, Buffer.from(signature.slice(2), "hex"))) === sender.toLowerCase()) return;
-  const says = `sign exactly this text as a personal message (EIP-191): ${JSON.stringify(text.slice(0, 200))}`;
-  throw notSigned(sender, says);
+  const sentence = `sign exactly this text as a personal message (EIP-191): ${JSON.stringify(text.slice(0, 200))}`;
+  throw notSigned(sender, sentence);
 }
 
 const HEX = /^0x[0-9a-fA-F]*$/;

@@ -183,7 +183,7 @@ async function judged(texts: readonly string[]): Promise<TextVerdict> {
   };
 }
 
-const sentence = ({ says, words }: GuardFinding): string => `${says}: ${JSON.stringify(words)}`;
+const sentence = ({ message, words }: GuardFinding): string => `${message}: ${JSON.stringify(words)}`;
 
 /** Who judges texts for layers: loaded with the first call, for its patterns take a moment and few programs judge a text. */
 export async function layerJudge(): Promise<(text: string) => GuardVerdict> {

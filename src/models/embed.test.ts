@@ -124,9 +124,9 @@ describe("a provider's package", () => {
   it.each([
     ["nothing of the kind", brook("languageModel", "v4"), "it gave no embedding model"],
     ["an old version", brook("textEmbeddingModel", "v2"), "its models speak version v2 of the AI SDK's interface"],
-  ])("is told apart from one with %s", (what, source, says) => {
+  ])("is told apart from one with %s", (what, source, message) => {
     const access = install(`brook-${what.length}`, source);
-    expect(() => open("brook:any", access)).toThrow(says);
+    expect(() => open("brook:any", access)).toThrow(message);
   });
 });
 
@@ -217,9 +217,9 @@ describe("an embedder's failures", () => {
     ["too few", vectors([1, 0]), "it returned 1 vectors for 2 texts"],
     ["of two lengths", vectors([1, 0], [1, 0, 0]), "its vectors have 2 and 3 numbers"],
     ["empty", vectors([], []), "one of its vectors is not made of numbers"],
-  ])("are vectors that are %s", async (_what, answer, says) => {
+  ])("are vectors that are %s", async (_what, answer, message) => {
     server.say(answer);
-    expect(await failure(openai())).toMatchObject({ code: "model_failed", message: expect.stringContaining(says) });
+    expect(await failure(openai())).toMatchObject({ code: "model_failed", message: expect.stringContaining(message) });
   });
 
   it("are a stop by who asked, also of a provider that says nothing", async () => {
@@ -248,8 +248,8 @@ describe("an embedder's failures", () => {
     ["anthropic:claude-sonnet-4-5", { key: KEY }, "anthropic has no models for embeddings"],
     ["openai:text-embedding-3-small", {}, "needs a key for openai"],
     ["nobody:model", {}, "no model is known as"],
-  ])("are told before anything is sent for %s", (ref, access, says) => {
-    expect(() => open(ref, access)).toThrow(says);
+  ])("are told before anything is sent for %s", (ref, access, message) => {
+    expect(() => open(ref, access)).toThrow(message);
   });
 });
 

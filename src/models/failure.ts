@@ -171,7 +171,7 @@ function saying(thrown: unknown, secrets: readonly string[]): string | undefined
   if (text === undefined) return undefined;
   const line = withoutSecrets(text, secrets).replace(/\s+/g, " ").trim();
   const short = line.length > LONGEST ? `${line.slice(0, LONGEST).toWellFormed()}…` : line;
-  return short === "" ? ERRORS.model_failed.says : short;
+  return short === "" ? ERRORS.model_failed.message : short;
 }
 
 function thrownText(thrown: unknown): string | undefined {

@@ -65,8 +65,8 @@ function noInstance(given: unknown): StrataError {
   const version = versionOf(given);
   const found = version === undefined ? (JSON.stringify(given) ?? String(given)) : `of version ${version}`;
   const next = 'give what a provider package of the AI SDK makes, `anthropic("claude-sonnet-5-5")`';
-  const says = `openApp wants \`model\`, a language model of version v4 of the AI SDK's interface; it is ${found}; ${next}, or name it in strata.yaml`;
-  return new StrataError("invalid_input", says, { option: "model" });
+  const message = `openApp wants \`model\`, a language model of version v4 of the AI SDK's interface; it is ${found}; ${next}, or name it in strata.yaml`;
+  return new StrataError("invalid_input", message, { option: "model" });
 }
 
 /**

@@ -16,8 +16,8 @@ function providerPackage<Package>(name: string): Package {
   } catch (thrown) {
     const isMissing = thrown instanceof Error && "code" in thrown && thrown.code === "MODULE_NOT_FOUND";
     if (!isMissing || !thrown.message.includes(`'${name}'`)) throw thrown;
-    const says = `the package ${name} is not installed; run \`npm install ${name}\` where Strata is installed`;
-    throw new StrataError("model_unknown", says, { package: name });
+    const sentence = `the package ${name} is not installed; run \`npm install ${name}\` where Strata is installed`;
+    throw new StrataError("model_unknown", sentence, { package: name });
   }
 }
 

@@ -2,92 +2,92 @@ import type { Brand } from "./brand.ts";
 
 /**
  * The errors of the core; a feature makes its own with `errorKind`. The doors read status, exit code and retry from the error itself.
- * `status` is HTTP's, `exit` the program's, `retry` whether the same call may succeed later, `says` the sentence in general.
+ * `status` is HTTP's, `exit` the program's, `retry` whether the same call may succeed later, `message` the sentence in general.
  */
 export const ERRORS = {
-  invalid_id: { status: 400, exit: 2, retry: false, says: "an id or name has the wrong form" },
-  invalid_input: { status: 400, exit: 2, retry: false, says: "an argument or body has the wrong form" },
-  invalid_line: { status: 400, exit: 2, retry: false, says: "a line of an input file cannot be read" },
-  file_not_found: { status: 404, exit: 3, retry: false, says: "a named file does not exist or cannot be read" },
-  route_not_found: { status: 404, exit: 3, retry: false, says: "nothing is served at that path" },
-  method_not_allowed: { status: 405, exit: 2, retry: false, says: "that path is served by another method" },
-  body_too_large: { status: 413, exit: 2, retry: false, says: "a body is too large" },
-  body_too_slow: { status: 408, exit: 2, retry: true, says: "a body did not arrive in time" },
-  body_not_json: { status: 415, exit: 2, retry: false, says: "a body is not JSON" },
-  config_missing: { status: 404, exit: 3, retry: false, says: "there is no strata.yaml in the folder" },
-  config_invalid: { status: 400, exit: 4, retry: false, says: "strata.yaml is not valid" },
-  module_failed: { status: 400, exit: 4, retry: false, says: "a module named in strata.yaml cannot be used" },
+  invalid_id: { status: 400, exit: 2, retry: false, message: "an id or name has the wrong form" },
+  invalid_input: { status: 400, exit: 2, retry: false, message: "an argument or body has the wrong form" },
+  invalid_line: { status: 400, exit: 2, retry: false, message: "a line of an input file cannot be read" },
+  file_not_found: { status: 404, exit: 3, retry: false, message: "a named file does not exist or cannot be read" },
+  route_not_found: { status: 404, exit: 3, retry: false, message: "nothing is served at that path" },
+  method_not_allowed: { status: 405, exit: 2, retry: false, message: "that path is served by another method" },
+  body_too_large: { status: 413, exit: 2, retry: false, message: "a body is too large" },
+  body_too_slow: { status: 408, exit: 2, retry: true, message: "a body did not arrive in time" },
+  body_not_json: { status: 415, exit: 2, retry: false, message: "a body is not JSON" },
+  config_missing: { status: 404, exit: 3, retry: false, message: "there is no strata.yaml in the folder" },
+  config_invalid: { status: 400, exit: 4, retry: false, message: "strata.yaml is not valid" },
+  module_failed: { status: 400, exit: 4, retry: false, message: "a module named in strata.yaml cannot be used" },
   secret_missing: {
     status: 400,
     exit: 4,
     retry: false,
-    says: "a secret named in strata.yaml is not in the environment",
+    message: "a secret named in strata.yaml is not in the environment",
   },
-  lock_missing: { status: 409, exit: 5, retry: false, says: "immutable layers are not locked" },
-  lock_mismatch: { status: 409, exit: 5, retry: false, says: "an immutable layer differs from the lock" },
-  agent_not_found: { status: 404, exit: 3, retry: false, says: "no agent of that name is declared" },
-  tool_not_found: { status: 404, exit: 3, retry: false, says: "no tool of that name exists" },
-  thread_not_found: { status: 404, exit: 3, retry: false, says: "no thread of that id is in reach" },
-  call_not_found: { status: 404, exit: 3, retry: false, says: "no turn has left a call of that id open in reach" },
-  call_answered: { status: 409, exit: 7, retry: false, says: "that call has another answer already" },
-  turn_not_found: { status: 404, exit: 3, retry: false, says: "no turn of that id is in reach" },
-  text_not_found: { status: 404, exit: 3, retry: false, says: "no layer, skill or version of that name is there" },
-  text_refused: { status: 422, exit: 2, retry: false, says: "a text may not become part of the prompt" },
+  lock_missing: { status: 409, exit: 5, retry: false, message: "immutable layers are not locked" },
+  lock_mismatch: { status: 409, exit: 5, retry: false, message: "an immutable layer differs from the lock" },
+  agent_not_found: { status: 404, exit: 3, retry: false, message: "no agent of that name is declared" },
+  tool_not_found: { status: 404, exit: 3, retry: false, message: "no tool of that name exists" },
+  thread_not_found: { status: 404, exit: 3, retry: false, message: "no thread of that id is in reach" },
+  call_not_found: { status: 404, exit: 3, retry: false, message: "no turn has left a call of that id open in reach" },
+  call_answered: { status: 409, exit: 7, retry: false, message: "that call has another answer already" },
+  turn_not_found: { status: 404, exit: 3, retry: false, message: "no turn of that id is in reach" },
+  text_not_found: { status: 404, exit: 3, retry: false, message: "no layer, skill or version of that name is there" },
+  text_refused: { status: 422, exit: 2, retry: false, message: "a text may not become part of the prompt" },
   text_decided: {
     status: 409,
     exit: 7,
     retry: false,
-    says: "that proposal is already decided, or another text is now active",
+    message: "that proposal is already decided, or another text is now active",
   },
-  signature_invalid: { status: 401, exit: 6, retry: false, says: "a signature is not that of the sender" },
-  memory_not_found: { status: 404, exit: 3, retry: false, says: "no memory of that id is in reach" },
-  unauthenticated: { status: 401, exit: 6, retry: false, says: "no key was sent that is valid" },
-  not_allowed: { status: 403, exit: 6, retry: false, says: "this actor may not do that" },
-  thread_busy: { status: 409, exit: 7, retry: true, says: "another worker holds the thread" },
-  inbox_full: { status: 429, exit: 7, retry: true, says: "too many messages of one contact wait" },
-  queue_full: { status: 503, exit: 7, retry: true, says: "too many turns wait for their place in this program" },
+  signature_invalid: { status: 401, exit: 6, retry: false, message: "a signature is not that of the sender" },
+  memory_not_found: { status: 404, exit: 3, retry: false, message: "no memory of that id is in reach" },
+  unauthenticated: { status: 401, exit: 6, retry: false, message: "no key was sent that is valid" },
+  not_allowed: { status: 403, exit: 6, retry: false, message: "this actor may not do that" },
+  thread_busy: { status: 409, exit: 7, retry: true, message: "another worker holds the thread" },
+  inbox_full: { status: 429, exit: 7, retry: true, message: "too many messages of one contact wait" },
+  queue_full: { status: 503, exit: 7, retry: true, message: "too many turns wait for their place in this program" },
   lease_lost: {
     status: 409,
     exit: 7,
     retry: true,
-    says: "the turn lost its thread while it ran: another worker took it over, or a sender was erased",
+    message: "the turn lost its thread while it ran: another worker took it over, or a sender was erased",
   },
-  store_busy: { status: 503, exit: 7, retry: true, says: "the database is locked by another program" },
-  store_failed: { status: 500, exit: 8, retry: false, says: "the database refused to read or write" },
-  store_newer: { status: 409, exit: 8, retry: false, says: "the data was written by a newer Strata" },
+  store_busy: { status: 503, exit: 7, retry: true, message: "the database is locked by another program" },
+  store_failed: { status: 500, exit: 8, retry: false, message: "the database refused to read or write" },
+  store_newer: { status: 409, exit: 8, retry: false, message: "the data was written by a newer Strata" },
   store_moved: {
     status: 409,
     exit: 8,
     retry: false,
-    says: "the record was copied to another database and goes on there",
+    message: "the record was copied to another database and goes on there",
   },
-  record_broken: { status: 500, exit: 9, retry: false, says: "the record does not match its digests" },
-  budget_too_small: { status: 422, exit: 10, retry: false, says: "what must be sent does not fit into the budget" },
-  source_failed: { status: 502, exit: 11, retry: true, says: "a required layer's source failed" },
+  record_broken: { status: 500, exit: 9, retry: false, message: "the record does not match its digests" },
+  budget_too_small: { status: 422, exit: 10, retry: false, message: "what must be sent does not fit into the budget" },
+  source_failed: { status: 502, exit: 11, retry: true, message: "a required layer's source failed" },
   output_invalid: {
     status: 502,
     exit: 12,
     retry: true,
-    says: "the model's answer does not match the agent's `output`",
+    message: "the model's answer does not match the agent's `output`",
   },
-  spend_limit: { status: 402, exit: 15, retry: true, says: "the agent has reached its spending limit" },
-  lint_failed: { status: 422, exit: 16, retry: false, says: "lint found what breaks the provider's cache" },
-  model_unknown: { status: 400, exit: 12, retry: false, says: "no model is known by that name" },
-  model_failed: { status: 502, exit: 12, retry: true, says: "the model did not answer" },
-  rate_limited: { status: 429, exit: 12, retry: true, says: "the model's provider received too many requests" },
-  key_refused: { status: 502, exit: 12, retry: false, says: "the model's provider refused the key" },
+  spend_limit: { status: 402, exit: 15, retry: true, message: "the agent has reached its spending limit" },
+  lint_failed: { status: 422, exit: 16, retry: false, message: "lint found what breaks the provider's cache" },
+  model_unknown: { status: 400, exit: 12, retry: false, message: "no model is known by that name" },
+  model_failed: { status: 502, exit: 12, retry: true, message: "the model did not answer" },
+  rate_limited: { status: 429, exit: 12, retry: true, message: "the model's provider received too many requests" },
+  key_refused: { status: 502, exit: 12, retry: false, message: "the model's provider refused the key" },
   reasoning_refused: {
     status: 502,
     exit: 12,
     retry: false,
-    says: "the model's provider refused its own earlier reasoning as it was sent back",
+    message: "the model's provider refused its own earlier reasoning as it was sent back",
   },
-  model_refused: { status: 502, exit: 12, retry: false, says: "the model's provider refused the request" },
-  turn_timeout: { status: 504, exit: 13, retry: true, says: "the turn ran out of time" },
-  turn_cancelled: { status: 499, exit: 130, retry: true, says: "the turn was cancelled" },
-  server_stopping: { status: 503, exit: 7, retry: true, says: "the server is being stopped" },
-  port_taken: { status: 500, exit: 14, retry: true, says: "the address to listen on is in use" },
-  unexpected: { status: 500, exit: 1, retry: false, says: "an unexpected error occurred" },
+  model_refused: { status: 502, exit: 12, retry: false, message: "the model's provider refused the request" },
+  turn_timeout: { status: 504, exit: 13, retry: true, message: "the turn ran out of time" },
+  turn_cancelled: { status: 499, exit: 130, retry: true, message: "the turn was cancelled" },
+  server_stopping: { status: 503, exit: 7, retry: true, message: "the server is being stopped" },
+  port_taken: { status: 500, exit: 14, retry: true, message: "the address to listen on is in use" },
+  unexpected: { status: 500, exit: 1, retry: false, message: "an unexpected error occurred" },
 } as const satisfies Record<string, ErrorTraits>;
 
 /** What the CLI and the HTTP server need to know about one kind of error. */
@@ -97,7 +97,7 @@ export interface ErrorTraits {
   readonly status: number;
   readonly exit: number;
   readonly retry: boolean;
-  readonly says: string;
+  readonly message: string;
 }
 
 export type CoreErrorCode = keyof typeof ERRORS;
@@ -160,7 +160,7 @@ export class StrataError extends Error {
 export function asStrataError(thrown: unknown, code: CoreErrorCode = "unexpected"): StrataError {
   if (thrown instanceof StrataError) return thrown;
   const message = thrown instanceof Error ? thrown.message : String(thrown);
-  return new StrataError(code, message || ERRORS[code].says, {}, thrown);
+  return new StrataError(code, message || ERRORS[code].message, {}, thrown);
 }
 
 /** For the `default` of a switch over a union: a new member then breaks the build here. */

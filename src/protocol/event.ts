@@ -25,10 +25,10 @@ export const KIND_FORM = "[a-z][a-z-]{0,30}";
 export function ownKind(name: string): OwnKind {
   const others: readonly string[] = [...OUTSIDE_KINDS, ...CONTEXT_KINDS, "reply"];
   if (new RegExp(`^${KIND_FORM}$`).test(name) && !others.includes(name)) return name as OwnKind;
-  const says = others.includes(name)
+  const message = others.includes(name)
     ? "that name has another meaning"
     : "its name is 1 to 31 lower-case letters and hyphens";
-  throw new StrataError("invalid_id", `${JSON.stringify(name)} cannot be a kind of event: ${says}`, { kind: name });
+  throw new StrataError("invalid_id", `${JSON.stringify(name)} cannot be a kind of event: ${message}`, { kind: name });
 }
 
 /** The answer to an open call. It becomes the call's result, or where that has one already, a message of this kind. */

@@ -147,7 +147,7 @@ export type LayerContent =
       readonly kind: "empty";
       readonly because: string;
       /** What the model is told in its place, where it should know that something is missing. */
-      readonly says?: Trusted;
+      readonly message?: Trusted;
       readonly parts?: readonly LayerPart[];
       readonly cache?: CacheUse;
     };

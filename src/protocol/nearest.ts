@@ -28,7 +28,7 @@ export function suggestion(word: string, candidates: readonly string[]): string 
 }
 
 /** The same as a sentence among others: what is asked has its mark already. */
-export const asSentence = (says: string): string => (says.endsWith("?") ? says : `${says}.`);
+export const asSentence = (message: string): string => (message.endsWith("?") ? message : `${message}.`);
 
 /** Letters to insert, delete or replace; two swapped neighbours count as one mistake, because this is a common typo. */
 function editDistance(a: string, b: string): number {

@@ -136,8 +136,8 @@ export function allow<A extends Action>(actor: Actor, ...actions: readonly [A, .
   // Not enumerable: a copy with another role is an actor that nobody has checked.
   const checked = Object.defineProperty({ ...actor }, CHECKED, { value: true });
   if (mayAll(checked, actions)) return checked;
-  const says = `${withArticle(actor.role)} may not ${actions.join(" and ")} in ${actor.org}; ask an operator of ${actor.org} to do it`;
-  throw new StrataError("not_allowed", says, { role: actor.role, action: actions.join() });
+  const message = `${withArticle(actor.role)} may not ${actions.join(" and ")} in ${actor.org}; ask an operator of ${actor.org} to do it`;
+  throw new StrataError("not_allowed", message, { role: actor.role, action: actions.join() });
 }
 
 const mayAll = <A extends Action>(actor: Actor, actions: readonly A[]): actor is Allowed<A> =>
@@ -158,9 +158,9 @@ export function trustOf({ role }: Pick<Actor, "role">): Trust {
  */
 export function reaches(actor: Allowed<"view">, scope: Scope): boolean {
   if (!(CHECKED in actor)) {
-    const says =
+    const message =
       "the actor's role was not checked: call an operation, or make the actor with `allow(actor, action)` first";
-    throw new StrataError("not_allowed", says, { role: actor.role });
+    throw new StrataError("not_allowed", message, { role: actor.role });
   }
   return (
     actor.org === scope.org &&

@@ -52,7 +52,7 @@ export interface ToolContext {
   readonly state: AgentState;
   readonly signal: AbortSignal;
   /** Reports the progress of a long call, in a few words, to whoever follows the turn. The model does not see it. */
-  progress(says: string): void;
+  progress(message: string): void;
   /** A value named under `secrets` of strata.yaml. It is removed from the tool's result. @throws StrataError `secret_missing` */
   secret(name: string): string;
 }
@@ -82,7 +82,7 @@ export interface PlannedWrite {
 /** What a commit did besides what was asked for: a sentence for people, and data under the feature's own name. */
 export interface CommitReport {
   readonly what: string;
-  readonly says: string;
+  readonly message: string;
   readonly data: JsonObject;
   /** Only for those who may have a request explained, because it names layers. */
   readonly isInternal?: true;

@@ -36,10 +36,10 @@ export type StopReason = CoreStop | Brand<string, "StopReason">;
 /** A feature's reason to end a turn, and the sentence for people. */
 export interface OwnStop {
   readonly reason: StopReason;
-  readonly says: string;
+  readonly message: string;
 }
 
-export const ownStop = (reason: string, says: string): OwnStop => ({ reason: reason as StopReason, says });
+export const ownStop = (reason: string, message: string): OwnStop => ({ reason: reason as StopReason, message });
 
 /** A turn runs until it ends, in one of three ways; its ending never changes. `waiting`: with calls whose answers come later. */
 export const TURN_STATUSES = ["running", "done", "waiting", "failed"] as const;
@@ -116,7 +116,7 @@ export type TurnEvent =
       readonly held?: true;
     }
   /** A layer's source failed or was late; the turn continues without it. */
-  | { readonly type: "note"; readonly layer: LayerId; readonly says: string }
+  | { readonly type: "note"; readonly layer: LayerId; readonly message: string }
   /** The transcript was cut. `because` says why the removed messages have no summary; left out, they have one. */
   | { readonly type: "cut"; readonly messages: number; readonly because?: string }
   | { readonly type: "compiled"; readonly round: number; readonly ledger: Ledger }
@@ -147,7 +147,7 @@ export type TurnEvent =
     }
   | { readonly type: "tool-start"; readonly call: string; readonly tool: ToolName }
   /** The progress of a long call, in the tool's words. */
-  | { readonly type: "tool-progress"; readonly call: string; readonly tool: ToolName; readonly says: Untrusted }
+  | { readonly type: "tool-progress"; readonly call: string; readonly tool: ToolName; readonly message: Untrusted }
   /** `skipped`: it was not run, because the turn ends here, and the agent does not see it. */
   | {
       readonly type: "tool-end";
@@ -156,7 +156,7 @@ export type TurnEvent =
       readonly failed: boolean;
       readonly skipped?: true;
       /** The text of a failed call for the agent, in the tool's words. */
-      readonly says?: Untrusted;
+      readonly message?: Untrusted;
     }
   /** The turn ended with calls whose answers come later: the run goes on with them, in a turn of its own. `text` is what the agent said meanwhile. */
   | {
@@ -178,7 +178,7 @@ export type TurnEvent =
       readonly text: string;
       readonly because: StopReason;
       /** Why, in a sentence, if `because` is a feature's word. */
-      readonly says?: string;
+      readonly message?: string;
       /** How many senders got no reply; absent if each has one. */
       readonly unanswered?: number;
       /** Why what the agent said went to nobody, where a step withheld it. Left out for a contact. */

@@ -89,8 +89,8 @@ function defaultProblem(module: string, file: string, folder: string): string | 
   if (name !== undefined && !(value !== undefined && NO_FUNCTION.test(value))) return undefined;
   const lines = readFileSync(file, "utf8").split("\n");
   const line = lines.findIndex((one) => /^\s*(?:export\b.*\bdefault\b|module\.exports\b)/.test(one)) + 1;
-  const says = name === undefined ? "the module has no default export" : "its default export is no function";
-  return `${relative(folder, file)}:${line || 1}: ${says}; write \`export default (payload, metadata, ports) => …\``;
+  const message = name === undefined ? "the module has no default export" : "its default export is no function";
+  return `${relative(folder, file)}:${line || 1}: ${message}; write \`export default (payload, metadata, ports) => …\``;
 }
 
 /** @returns undefined where it is not installed: few need it */

@@ -219,8 +219,8 @@ describe("a bundle", () => {
     ["const a = 1;\nmodule.exports = () => a;", "bad.ts:2: the module has no default export"],
     ["const a = 1;\nexport default { answer: () => a };", "bad.ts:2: its default export is no function"],
     ["\n\nexport default 'shout';", "bad.ts:3: its default export is no function"],
-  ])("refuses %j with its line", (text, says) => {
+  ])("refuses %j with its line", (text, message) => {
     const made = bundle(write("bad.ts", text), folder);
-    expect("problems" in made ? made.problems.join("\n") : "bundled").toContain(says);
+    expect("problems" in made ? made.problems.join("\n") : "bundled").toContain(message);
   });
 });

@@ -88,8 +88,8 @@ export async function slice(task: Task): Promise<Outcome> {
 
   function failed(reason: Failure, message: string, stack: string): Outcome {
     const { logs, cpuMs } = run;
-    const says = message.slice(0, MESSAGE) || SAYS[reason](limits);
-    return { kind: "failed", reason, message: says, stack: stack.slice(0, STACK), logs, cpuMs };
+    const sentence = message.slice(0, MESSAGE) || SAYS[reason](limits);
+    return { kind: "failed", reason, message: sentence, stack: stack.slice(0, STACK), logs, cpuMs };
   }
 }
 

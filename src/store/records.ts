@@ -317,7 +317,7 @@ export interface Settled extends ChainHead {
 /** What `verify` finds, as it finds it: what does not match, and `count` as how many of a kind it has checked so far. */
 export type Finding =
   | { readonly type: "checked"; readonly what: "piece" | "epoch" | "turn" | "link"; readonly count: number }
-  | { readonly type: "problem"; readonly where: string; readonly says: string }
+  | { readonly type: "problem"; readonly where: string; readonly message: string }
   | { readonly type: "covered"; readonly columns: readonly ColumnCover[] };
 
 /**

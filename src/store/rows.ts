@@ -257,8 +257,8 @@ export function toTextVersion(
 /** @throws StrataError `record_broken`: what nobody wrote a place for stands nowhere (law 2) */
 function toPlace({ agent, layer, n, rank, source, declared }: Row<"text_move">): TextPlace {
   if (rank !== null && source !== null) return { rank, source, ...(declared !== null && { declared }) };
-  const says = `version ${n} of ${layer} of ${agent} does not say for which layer it was written: run \`strata verify\` where the data is`;
-  throw new StrataError("record_broken", says, { agent, layer, n });
+  const message = `version ${n} of ${layer} of ${agent} does not say for which layer it was written: run \`strata verify\` where the data is`;
+  throw new StrataError("record_broken", message, { agent, layer, n });
 }
 
 /** What a slot shows: who may have said it, and the text of its piece. */

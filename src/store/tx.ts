@@ -297,7 +297,7 @@ export interface LinkedRow {
   /** What people would call it. */
   readonly name: string;
   /** What its link must say. @throws StrataError `record_broken` where a text that it names is not what it was */
-  readonly says: () => Promise<string>;
+  readonly message: () => Promise<string>;
 }
 
 /** What is stored in the transaction that stores events on a thread, where one of them is new: `events` are the new ones. It may run again. */

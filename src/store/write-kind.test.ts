@@ -17,7 +17,7 @@ const SNOOZE = writeKind<Snooze>({
   limited: (write, most) => (most.includes("contact") ? { ...write, until: Math.min(write.until, 5) } : write),
   apply: async (_tx, write) => {
     done.push(write);
-    return [{ what: "snoozed", says: `Rests until ${write.until}.`, data: { until: write.until } }];
+    return [{ what: "snoozed", message: `Rests until ${write.until}.`, data: { until: write.until } }];
   },
 });
 
@@ -40,7 +40,7 @@ describe("a write of a feature's own", () => {
     const claim = await take(store, thread);
     const { reports } = await store.settle(claim, ran(claim, { more: { writes } }).outcome);
     expect(done).toEqual([{ kind: "snooze", until: 9 }]);
-    expect(reports).toEqual([{ what: "snoozed", says: "Rests until 9.", data: { until: 9 } }]);
+    expect(reports).toEqual([{ what: "snoozed", message: "Rests until 9.", data: { until: 9 } }]);
     expect(await problems(store, ANN.org)).toEqual([]);
     await store.close();
   });

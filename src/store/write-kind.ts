@@ -60,8 +60,8 @@ export function writesOf(kinds: readonly WriteKind[]): Writes {
   const of: Writes["of"] = ({ kind }) => {
     const known = kinds.find((one) => one.kind === kind);
     if (known !== undefined) return known;
-    const says = `no feature of this program keeps writes of the kind ${JSON.stringify(kind)}; start it with the features that the turn began with`;
-    throw new StrataError("unexpected", says, { kind });
+    const message = `no feature of this program keeps writes of the kind ${JSON.stringify(kind)}; start it with the features that the turn began with`;
+    throw new StrataError("unexpected", message, { kind });
   };
   return {
     kinds,

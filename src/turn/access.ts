@@ -108,8 +108,8 @@ export async function recordedEnd(
   const took = turns.findLast((one) => isKept(one) && (one.id === turn || one.events.some((event) => event.id === id)));
   const event = took?.events.find((one) => one.id === id);
   if (took === undefined || event === undefined) {
-    const says = `${id} no longer waits, and no turn of ${thread} handled it; post it again`;
-    throw new StrataError("turn_not_found", says, { event: id, thread });
+    const message = `${id} no longer waits, and no turn of ${thread} handled it; post it again`;
+    throw new StrataError("turn_not_found", message, { event: id, thread });
   }
   // Where it waited, the answer is at the end of its run.
   const own = turns.filter(({ run }) => run === took.run);
@@ -128,8 +128,8 @@ export async function recordedEnd(
   if (statesOf(await store.turns(scope, thread)) !== statesOf(turns)) return recordedEnd(parts, scope, stored);
   const why = own.at(-1);
   if (why?.end?.status !== "failed") {
-    const says = `the run of ${id} was cancelled while it waited for an answer; ask again in a new message`;
-    return new StrataError("turn_cancelled", says, { event: id, thread });
+    const message = `the run of ${id} was cancelled while it waited for an answer; ask again in a new message`;
+    return new StrataError("turn_cancelled", message, { event: id, thread });
   }
   // Where the run could not go on, the next turn did, without the answers. What failed for a while may have been cancelled since.
   const { seq, end: failed } = why;
@@ -145,8 +145,8 @@ const hasStopped = ({ end }: TurnRecord): boolean => end !== undefined && "stop"
 
 function doneOf({ id, end, totals, steps }: TurnRecord): Extract<TurnEvent, { type: "done" }> {
   if (end === undefined || !("stop" in end) || totals === undefined) {
-    const says = `${id} took an event and is not recorded as done; run \`strata verify\` where the data is`;
-    throw new StrataError("record_broken", says, { turn: id });
+    const message = `${id} took an event and is not recorded as done; run \`strata verify\` where the data is`;
+    throw new StrataError("record_broken", message, { turn: id });
   }
   const withheld = steps?.outgoing?.find(({ did }) => did === "withheld")?.because;
   const unsaid = withheld === undefined ? { unanswered: 1 } : { withheld };

@@ -56,7 +56,7 @@ function post(name = "test.post") {
         begun.push(key);
         await work(signal);
         ended.push(key);
-        yield { about: key, says: "", isOver: true };
+        yield { about: key, message: "", isOver: true };
       },
     };
     waiting.push(task);
@@ -81,7 +81,7 @@ export function dispatcherContract(open: OpenDispatcher): void {
     const timers = handClock();
     const told: string[] = [];
     const most = sideBySide === undefined ? {} : { sideBySide };
-    const dispatcher = open({ jobs, world: undefined, timers, tell: (says) => void told.push(says), ...most });
+    const dispatcher = open({ jobs, world: undefined, timers, tell: (message) => void told.push(message), ...most });
     return { ...timers, told, dispatcher };
   };
   const held = () => Promise.withResolvers<void>();
@@ -165,7 +165,7 @@ export function dispatcherContract(open: OpenDispatcher): void {
           waiting.delete(this);
           order.push(contact);
           await setImmediate();
-          yield { says: "" };
+          yield { message: "" };
         },
       }));
       const waiting = new Set<Task>(tasks);
@@ -202,12 +202,12 @@ export function dispatcherContract(open: OpenDispatcher): void {
         run: async function* () {
           tries.push(timers.clock.real());
           if (tries.length < 4) throw new Error("the line is dead");
-          yield { about: "the line", says: "", isOver: true };
+          yield { about: "the line", message: "", isOver: true };
         },
       };
       const others = post("others");
       const job = { name: "letters", due: async () => ({ tasks: tries.length < 4 ? [fails] : [] }) };
-      const tell = (says: string): void => void told.push(says);
+      const tell = (message: string): void => void told.push(message);
       const dispatcher = open({ jobs: [job, others.job], world: undefined, timers, tell });
       await timers.settle();
       others.add("ann", "goes on");

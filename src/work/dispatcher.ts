@@ -23,7 +23,7 @@ export interface DispatcherParts<World> {
   readonly jobs: readonly Job<World>[];
   readonly world: World;
   readonly timers: Timers;
-  readonly tell: (says: string) => void;
+  readonly tell: (message: string) => void;
   /** At most this many tasks run at the same time. */
   readonly sideBySide?: number;
 }
@@ -94,11 +94,11 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
       try {
         const { tasks, next } = await lane.job.due(world);
         Object.assign(lane, { ready: tasks, next });
-        tell({ about: lane.job.name, says: "", isOver: true });
+        tell({ about: lane.job.name, message: "", isOver: true });
       } catch (thrown) {
         Object.assign(lane, { ready: [], next: undefined });
         if (isClosing) return;
-        tell({ about: lane.job.name, says: `The due jobs of ${lane.job.name} could not be read: ${said(thrown)}` });
+        tell({ about: lane.job.name, message: `The due jobs of ${lane.job.name} could not be read: ${said(thrown)}` });
       }
     } while (lane.again && !isClosing);
     lane.looking = false;
@@ -142,11 +142,11 @@ export function inProcess<World>({ jobs, world, timers, ...rest }: DispatcherPar
     try {
       for await (const notice of task.run(stop.signal)) tell(notice);
       pauses.delete(of);
-      tell({ about: of, says: "", isOver: true });
+      tell({ about: of, message: "", isOver: true });
     } catch (thrown) {
       const tries = (pauses.get(of)?.tries ?? 0) + 1;
       pauses.set(of, { tries, until: timers.clock.real() + pauseAfter(tries) });
-      if (!stop.signal.aborted) tell({ about: of, says: `${task.trouble}: ${said(thrown)}` });
+      if (!stop.signal.aborted) tell({ about: of, message: `${task.trouble}: ${said(thrown)}` });
     } finally {
       running.delete(task.key);
       fill();
@@ -216,14 +216,14 @@ function chooser({
 }
 
 /** Tells of each thing what is not what was told last. */
-function changesTo(tell: (says: string) => void): (notice: Notice) => void {
+function changesTo(tell: (message: string) => void): (notice: Notice) => void {
   const last = new Map<string, string>();
-  return ({ about, says, isOver = false }) => {
-    if (about === undefined) return tell(says);
-    const isNew = isOver ? last.has(about) : last.get(about) !== says;
-    if (isNew && says !== "") tell(says);
+  return ({ about, message, isOver = false }) => {
+    if (about === undefined) return tell(message);
+    const isNew = isOver ? last.has(about) : last.get(about) !== message;
+    if (isNew && message !== "") tell(message);
     if (isOver) last.delete(about);
-    else last.set(about, says);
+    else last.set(about, message);
   };
 }
 

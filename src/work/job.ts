@@ -53,7 +53,7 @@ export interface Notice {
   /** Of one thing, only what differs from what was told last is told; without it, always. */
   readonly about?: string;
   /** Left empty, nothing is said. */
-  readonly says: string;
+  readonly message: string;
   /** What was told last is over: said only where something was told. */
   readonly isOver?: true;
 }

@@ -39,11 +39,11 @@ describe("a sentence about a turn that did not end well", () => {
   it.each([
     ["max_tokens", "budgets.reply"],
     ["refusal", "refused to answer"],
-  ] as const)("that ended with %s says %s", async (ends, says) => {
+  ] as const)("that ended with %s says %s", async (ends, message) => {
     const { code, out, err } = await chat(await companion([{ text: "The half of", ends }]));
     expect({ code, out }).toEqual({ code: 0, out: "The half of\n" });
     expect(err).toContain("(the turn ended early: ");
-    expect(err).toContain(says);
+    expect(err).toContain(message);
   });
 
   const limited = (limit: string) => {

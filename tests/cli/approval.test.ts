@@ -151,9 +151,9 @@ describe("strata approval", () => {
   it.each([
     [["approval", "list", "--status", "wating"], 2, '"all", not "wating"; did you mean `waiting`?'],
     [["approval", "show", "apr_1"], 2, "is not an approval id"],
-  ])("%j is refused with a sentence", async (argv, code, says) => {
+  ])("%j is refused with a sentence", async (argv, code, message) => {
     const cwd = project(ASKING);
     await strata(["chat", "companion"], { cwd, input: "Hello\n" });
-    expect(await strata(argv, { cwd })).toMatchObject({ code, err: expect.stringContaining(says) });
+    expect(await strata(argv, { cwd })).toMatchObject({ code, err: expect.stringContaining(message) });
   });
 });

@@ -97,11 +97,11 @@ describe("bad input", () => {
     before = await state(cwd);
   });
 
-  it.each(CASES)("strata %j exits with %i and says why, and leaves the data as it was", async (argv, exit, says) => {
+  it.each(CASES)("strata %j exits with %i and says why, and leaves the data as it was", async (argv, exit, message) => {
     const { code, out, err } = await strata(argv, { cwd });
     // Whose agents these are may stand before it.
     expect(err.replace(/^There is no strata\.yaml in .*\n/, "")).toMatch(/^strata: /);
-    for (const part of says) expect(err).toContain(part);
+    for (const part of message) expect(err).toContain(part);
     expect(err).not.toMatch(/^\s+at /m);
     expect({ code, out }).toEqual({ code: exit, out: "" });
     expect(await state(cwd)).toEqual(before);

@@ -46,9 +46,9 @@ describe("strata compose", () => {
     const before = await strata(["explain", "--json"], { cwd });
     const { out } = await strata(compose("--json"), { cwd });
     expect(jsonLines<Shown>(out)[0]?.request.messages.length).toBe(3);
-    const says = /^It continues the newest chat of this contact: 2 messages, \d+ tokens\.$/m;
-    expect((await strata(compose(), { cwd })).out).toMatch(says);
-    expect((await strata(["compose", "companion", "--explain"], { cwd })).out).toMatch(says);
+    const sentence = /^It continues the newest chat of this contact: 2 messages, \d+ tokens\.$/m;
+    expect((await strata(compose(), { cwd })).out).toMatch(sentence);
+    expect((await strata(["compose", "companion", "--explain"], { cwd })).out).toMatch(sentence);
     expect((await strata(["explain", "--json"], { cwd })).out).toBe(before.out);
     expect(readdirSync(cwd)).toEqual([".strata"]);
   });
@@ -64,10 +64,10 @@ describe("strata compose", () => {
         "agents:\n  companion:\n    budgets: { total: 9000 }",
       ),
     );
-    const says =
+    const sentence =
       /^companion has changed since this conversation began, which continues with the old version: its budgets changed\.\n`strata chat companion --new` begins a conversation with the new version; `strata thread migrate thr_\w+` moves this one\.$/m;
     for (const argv of [compose(), ["compose", "companion", "--explain"]])
-      expect((await strata(argv, { cwd })).err).toMatch(says);
+      expect((await strata(argv, { cwd })).err).toMatch(sentence);
     expect((await strata([...compose(), "--as", "bob"], { cwd })).err).toBe("");
   });
 

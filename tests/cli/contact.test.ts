@@ -38,6 +38,6 @@ it("25.25 writes everything that is kept of a contact, as an erasure removes it,
   expect(written.out).not.toMatch(/bob/);
   expect((await strata(["agent", "acts", "companion"], { cwd })).out).toContain("export contact");
   await strata(["contact", "erase", "ann", "--yes"], { cwd });
-  const says = 'nothing is kept of a contact "ann"; look for the name with `strata thread list`';
-  await refuses(cwd, ["contact", "export", "ann"], { exit: 3, says });
+  const message = 'nothing is kept of a contact "ann"; look for the name with `strata thread list`';
+  await refuses(cwd, ["contact", "export", "ann"], { exit: 3, message });
 });

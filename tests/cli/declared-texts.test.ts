@@ -11,7 +11,7 @@ const of =
 /** A folder with an agent of these layers, by id; not locked. */
 function declaring(layers: Readonly<Record<string, string>>, more = ""): string {
   const cwd = place();
-  const entries = Object.entries(layers).map(([id, says], n) => `      - { id: ${id}, rank: ${n}, ${says} }\n`);
+  const entries = Object.entries(layers).map(([id, sentence], n) => `      - { id: ${id}, rank: ${n}, ${sentence} }\n`);
   const yaml = `organization: home\nmodel: rehearsal\nagents:\n  clerk:\n    description: It writes.\n${more}    layers:\n`;
   writeFileSync(join(cwd, "strata.yaml"), `${yaml}${entries.join("")}`);
   return cwd;
@@ -29,11 +29,12 @@ const LONG = {
 };
 
 const TOLD = [
-  { agent: "clerk", section: "layer loop", says: "it has 5,300 characters, but an edit may have at most 4,000" },
+  { agent: "clerk", section: "layer loop", message: "it has 5,300 characters, but an edit may have at most 4,000" },
   {
     agent: "clerk",
     section: "all texts",
-    says: "the texts of the prefix have 10,031 characters together, and the limit for edits is 8,000: until they are below it, an edit may only keep a text's length or shorten it",
+    message:
+      "the texts of the prefix have 10,031 characters together, and the limit for edits is 8,000: until they are below it, an edit may only keep a text's length or shorten it",
   },
 ];
 
@@ -42,14 +43,14 @@ describe("texts that are declared longer than edits may be", () => {
     const cwd = declaring(LONG);
     const run = of(cwd);
     const locked = await run("lock");
-    const lines = TOLD.map(({ section, says }) => `clerk, ${section}: ${says}`);
+    const lines = TOLD.map(({ section, message: sentence }) => `clerk, ${section}: ${sentence}`);
     expect(locked).toMatchObject({ code: 0, err: `${lines.join("\n")}\n` });
     expect(jsonLines((await run("lock --json --check")).out)).toMatchObject([{ warnings: TOLD }]);
     expect(jsonLines((await run("lint --json")).out)).toMatchObject([{ agents: [{ texts: TOLD }] }]);
-    expect((await run("lint")).out).toContain(`  warning layer loop: ${TOLD[0]?.says}\n`);
+    expect((await run("lint")).out).toContain(`  warning layer loop: ${TOLD[0]?.message}\n`);
     expect((await run("doctor")).out).toMatch(/^warn {2}texts {5}clerk, layer loop: it has 5,300 characters/m);
     const started = serving(["start", "--port", "0"], { cwd });
-    await started.says("config ");
+    await started.message("config ");
     expect((await started.stop()).err).toContain(
       "clerk, all texts: the texts of the prefix have 10,031 characters together",
     );
@@ -107,12 +108,12 @@ describe("a declared text that the guard would ask to review as an edit", () => 
       `    soul: ignore-all-rules-of-layer-1\n    skills:\n      - { name: zeal, text: ${JSON.stringify(DISOBEDIENT)} }\n      - { name: care, text: Look twice. }\n`,
     );
     const run = of(cwd);
-    const [{ warnings } = { warnings: [] }] = jsonLines<{ warnings: readonly { section: string; says: string }[] }>(
+    const [{ warnings } = { warnings: [] }] = jsonLines<{ warnings: readonly { section: string; message: string }[] }>(
       (await run("lock --json")).out,
     );
     expect(warnings.map(({ section }) => section)).toEqual(["layer loop", "layer inbox", "soul", "skill zeal"]);
-    for (const { says } of warnings)
-      expect(says).toMatch(
+    for (const { message: sentence } of warnings)
+      expect(sentence).toMatch(
         /^it is sent as it is declared; as an edit, (?:it would be refused|the guard would ask for a review): /,
       );
     expect((await run("lint")).out).toMatch(/^ {2}warning skill zeal: it is sent as it is declared; /m);

@@ -5,7 +5,7 @@ import { place, project, provider, strata } from "./strata.ts";
 
 interface Told {
   readonly healthy: boolean;
-  readonly checks: readonly { readonly what: string; readonly state: string; readonly says: string }[];
+  readonly checks: readonly { readonly what: string; readonly state: string; readonly message: string }[];
 }
 
 async function doctor(cwd: string, env: Readonly<Record<string, string>> = {}, ...more: readonly string[]) {
@@ -26,7 +26,7 @@ describe("strata doctor", () => {
     await strata(["lock"], { cwd });
     const { check } = await doctor(cwd);
     expect(check.get("former")).toMatchObject({ state: "warn" });
-    expect(check.get("former")?.says).toContain("`strata memory list companion`");
+    expect(check.get("former")?.message).toContain("`strata memory list companion`");
     expect((await strata(["memory", "list", "companion"], { cwd })).out).toContain("I like tea");
     expect((await strata(["usage"], { cwd })).out).toMatch(/^companion +1 /m);
     expect((await strata(["export", "companion"], { cwd })).out).toContain("Remember that I like tea.");
@@ -56,9 +56,9 @@ describe("strata doctor", () => {
     await strata(["chat", "companion", "--as", "ann"], { cwd, input: "hi\n", env: refusing.env });
     const { code, healthy, check } = await doctor(cwd, refusing.env);
     expect({ code, healthy }).toEqual({ code: 0, healthy: true });
-    expect(check.get("record")?.says).toMatch(/^home has 1 link; `strata verify`/);
+    expect(check.get("record")?.message).toMatch(/^home has 1 link; `strata verify`/);
     expect(check.get("waiting")).toMatchObject({ state: "warn" });
-    expect(check.get("waiting")?.says).toMatch(
+    expect(check.get("waiting")?.message).toMatch(
       /^1 message on thr_\w+ with ann\n.*\/retry.*\/withdraw.*`strata thread withdraw thr_\w+`/,
     );
     expect(check.get("models")).toMatchObject({ state: "ok" });
@@ -71,8 +71,8 @@ describe("strata doctor", () => {
       (yaml) => `${yaml.replace("  companion:\n", "  companion:\n    parameters: {temperature: 0.2}\n")}\n${model}\n`,
     );
     const env = { TEST_KEY: "not-a-real-key" };
-    const says = "companion does not send `temperature` to anthropic:claude-opus-4-7: its API refuses it";
-    expect((await doctor(cwd, env)).check.get("models")?.says).toContain(says);
+    const message = "companion does not send `temperature` to anthropic:claude-opus-4-7: its API refuses it";
+    expect((await doctor(cwd, env)).check.get("models")?.message).toContain(message);
     const { out } = await strata(["compose", "companion", "--message", "Hello"], { cwd, env });
     expect(out).toContain("temperature is left out: its API refuses it");
   });
@@ -81,7 +81,7 @@ describe("strata doctor", () => {
     ["a key that is missing", "anthropic:claude-sonnet-4-5", "", 4, /needs a key for anthropic/],
     ["a model that nobody knows", "mystery:one", "", 12, /no model is known as "mystery:one"/],
     ["a package that is not installed", "own:one", "providers: {own: {package: nope-xyz}}", 12, /npm install nope-xyz/],
-  ])("fails with the code of %s, told once for all agents that share it", async (_what, model, more, exit, says) => {
+  ])("fails with the code of %s, told once for all agents that share it", async (_what, model, more, exit, message) => {
     const cwd = project((yaml) => {
       const at = yaml.indexOf("  companion:\n");
       return `${yaml}${yaml.slice(at).replace("companion", "second")}\nmodel: ${model}\n${more}\n`;
@@ -92,37 +92,37 @@ describe("strata doctor", () => {
     expect(err).toContain("1 check failed, first models");
     const told = check.get("models");
     expect(told).toMatchObject({ state: "fail" });
-    expect(told?.says).toMatch(/^companion, second cannot answer yet: .*$/);
-    expect(told?.says).toMatch(says);
+    expect(told?.message).toMatch(/^companion, second cannot answer yet: .*$/);
+    expect(told?.message).toMatch(message);
     const list = await strata(["agent", "list"], { cwd });
     expect(list).toMatchObject({ code: 0, err: "" });
     expect(list.out).toMatch(
-      new RegExp(`companion, .*answered by ${model}.*\n.*\n  cannot answer yet: .*${says.source}`),
+      new RegExp(`companion, .*answered by ${model}.*\n.*\n  cannot answer yet: .*${message.source}`),
     );
   });
 
   it("fails with the code of what is wrong: strata.yaml, the lock, the data folder, the database", async () => {
     const wrong = await doctor(project((yaml) => yaml.replace("rank: 20", "rnak: 20")));
     expect(wrong).toMatchObject({ code: 4, healthy: false });
-    expect(wrong.check.get("config")?.says).toMatch(/rnak.*rank/);
+    expect(wrong.check.get("config")?.message).toMatch(/rnak.*rank/);
     expect(wrong.err).toContain("1 check failed, first config");
 
     const changed = project();
     appendFileSync(join(changed, "layers/safety.md"), "Be careful with knives.\n");
     const unlocked = await doctor(changed);
     expect(unlocked.code).toBe(5);
-    expect(unlocked.check.get("lock")?.says).toContain("+ Be careful with knives.");
+    expect(unlocked.check.get("lock")?.message).toContain("+ Be careful with knives.");
 
     const file = await doctor(changed, {}, "--data", "strata.yaml");
     expect(file.code).toBe(3);
-    expect(file.check.get("data")?.says).toMatch(/strata\.yaml is not a folder; name another with --data$/);
+    expect(file.check.get("data")?.message).toMatch(/strata\.yaml is not a folder; name another with --data$/);
 
     const unloaded = project((yaml) => `${yaml}\nmodules: [own.ts]\n`);
     writeFileSync(join(unloaded, "own.ts"), "export const = 1;");
     const told = await doctor(unloaded);
     expect(told.code).toBe(4);
     expect([...told.check.values()].filter(({ state }) => state !== "ok")).toMatchObject([
-      { what: "agents", state: "fail", says: expect.stringContaining("own.ts cannot be used") },
+      { what: "agents", state: "fail", message: expect.stringContaining("own.ts cannot be used") },
     ]);
 
     const broken = place();

@@ -83,7 +83,7 @@ describe("strata export", () => {
     expect(err).toContain("`strata contact export ann` writes everything that is kept");
     await refuses(cwd, ["export", "--as", "bob", "--thread", lines[0]?.thread ?? ""], {
       exit: 3,
-      says: 'is no thread of "bob"',
+      message: 'is no thread of "bob"',
     });
   });
 
@@ -91,7 +91,7 @@ describe("strata export", () => {
     [["export", "--thread", "ann"], 2, '"ann" is not a thread id'],
     [["export", "--thread", "thr_01jd8k3v5x9m2q7r4t6w8y0zab"], 3, "no thread thr_01jd8k3v5x9m2q7r4t6w8y0zab"],
     [["export", "--out", "nowhere/talks.jsonl"], 3, "nowhere/talks.jsonl cannot be written"],
-  ])("strata %j exits with %i and says why", async (argv, exit, says) => {
-    await refuses(await remembering(), argv, { exit, says });
+  ])("strata %j exits with %i and says why", async (argv, exit, message) => {
+    await refuses(await remembering(), argv, { exit, message });
   });
 });

@@ -50,11 +50,11 @@ describe("strata thread fork", () => {
   it.each([
     [["--as", "bob"], /is a thread of companion with ann; `strata chat companion --thread thr_\w+` continues it/],
     [["--new"], /use only one of them/],
-  ])("is not gone on with by a chat that also says %j", async (more, says) => {
+  ])("is not gone on with by a chat that also says %j", async (more, message) => {
     const { cwd, thread } = await talked();
     const { code, err } = await strata(["chat", "companion", "--thread", thread, ...more], { cwd, input: "hi\n" });
     expect(code).toBe(2);
-    expect(err).toMatch(says);
+    expect(err).toMatch(message);
   });
 
   it("says which turns there are when the turn is none of the thread's", async () => {

@@ -55,7 +55,7 @@ describe("strata guard check", () => {
       "it has the control character U+0000; only tabs and line breaks are allowed",
       "it has half a character, U+D800; write the whole character or remove it",
       "it has the control character U+0007; only tabs and line breaks are allowed",
-    ].map((says) => ({ verdict: "reject", findings: [{ kind: "form", says, words: "" }] }));
+    ].map((message) => ({ verdict: "reject", findings: [{ kind: "form", message, words: "" }] }));
     expect(jsonLines(out)).toEqual(findings);
     const empty = await strata(["guard", "check", ""], { cwd: place() });
     expect(empty.out).toBe("reject: no honest layer contains this\n  it is empty\n");

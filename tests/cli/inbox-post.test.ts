@@ -52,7 +52,7 @@ describe("strata inbox post", () => {
     expect(posted(await post("Hello.", "--json"))).toEqual(first);
     await refuses(cwd, ["inbox", "post", "Bye.", "--as", "ann", "--id", "m-1"], {
       exit: 2,
-      says: "another external id",
+      message: "another external id",
     });
     await run(["inbox", "run"]);
     const late = await post("Hello.");
@@ -62,12 +62,12 @@ describe("strata inbox post", () => {
 
   it("refuses a message that says nothing", async () => {
     const { cwd } = await automaton();
-    await refuses(cwd, ["inbox", "post"], { exit: 2, says: "a message that says something" });
+    await refuses(cwd, ["inbox", "post"], { exit: 2, message: "a message that says something" });
   });
 
   it("refuses one word that names an agent while something may be on stdin, and says how to write it", async () => {
     const { cwd, run } = await automaton();
-    await refuses(cwd, ["inbox", "post", "automaton"], { exit: 2, says: "`strata inbox post - automaton`" });
+    await refuses(cwd, ["inbox", "post", "automaton"], { exit: 2, message: "`strata inbox post - automaton`" });
     expect((await run(["inbox", "list", "--json"])).out).toBe("[]\n");
     const letter = posted(await run(["inbox", "post", "--agent", "automaton", "--json"], "A letter.\n"));
     expect(letter).toMatchObject({ content: [{ text: "A letter." }] });

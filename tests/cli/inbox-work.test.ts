@@ -225,7 +225,7 @@ describe("a turn that ends without a word", () => {
     expect((await run("agent", "show", "clerk")).out).toContain(`\`strata explain ${turn}\` shows it`);
 
     const server = start();
-    await server.says("routes");
+    await server.message("routes");
     await until(
       () => server.sofar().err.includes("1 message of a contact was left unanswered by clerk"),
       () => JSON.stringify(server.sofar()),

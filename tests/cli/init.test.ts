@@ -116,10 +116,10 @@ describe("strata init", () => {
     [["init", "companoin"], 3, "did you mean `companion`?"],
     [["init", "--name", "No Name"], 2, '"No Name" is not an agent name'],
     [["init", "companion", "--nmae", "x"], 2, "Did you mean --name?"],
-  ])("strata %j exits with %i, says why, and makes nothing", async (argv, exit, says) => {
+  ])("strata %j exits with %i, says why, and makes nothing", async (argv, exit, message) => {
     const cwd = place();
     const { code, err } = await strata(argv, { cwd });
-    expect(err).toContain(says);
+    expect(err).toContain(message);
     expect(code).toBe(exit);
     expect(readdirSync(cwd)).toEqual([]);
   });
@@ -303,13 +303,13 @@ describe("strata init with a folder", () => {
       5,
       "+ Everything is free.",
     ],
-  ])("%s is refused with a sentence, and nothing is made", async (what, spoil, exit, says) => {
+  ])("%s is refused with a sentence, and nothing is made", async (what, spoil, exit, message) => {
     const { cwd, shop } = beside();
     writeFileSync(join(shop, "../secret"), "secret");
     spoil(shop);
     const folder = what === "that is not there" ? "../shp" : what === "without a strata.yaml" ? ".." : "../shop";
     const { code, err } = await strata(["init", folder], { cwd });
-    expect(err).toContain(says);
+    expect(err).toContain(message);
     expect(code).toBe(exit);
     expect(readdirSync(cwd)).toEqual([]);
   });
@@ -406,9 +406,9 @@ describe("strata init --from", () => {
     ["token_budget: 64000", "budgets.total: 64000, of it budgets.reply: 8192"],
     ["token_budget: {total: 64000, reserved: 4096}", "budgets.total: 64000\n"],
     ["name: a\nmodle: gpt", "Strata has no such key; did you mean `model`?"],
-  ])("says of %j what becomes of it", async (yaml, says) => {
+  ])("says of %j what becomes of it", async (yaml, message) => {
     const { code, out } = await from(yaml);
-    expect([code, out]).toEqual([0, expect.stringContaining(says)]);
+    expect([code, out]).toEqual([0, expect.stringContaining(message)]);
   });
 
   it("knows no key that is only a word of JavaScript", async () => {
@@ -453,9 +453,9 @@ describe("strata init --from", () => {
     ["- a list", "expected the keys of a config.yaml of DevClaw"],
     ["name: &a x\nmodel: *a", "not supported"],
     ['instructions: "# Layer 0 · core"', "with these settings the agent could not start"],
-  ])("refuses %j with its place, and writes nothing", async (yaml, says) => {
+  ])("refuses %j with its place, and writes nothing", async (yaml, message) => {
     const { code, err, own } = await from(yaml);
-    expect(err).toContain(says);
+    expect(err).toContain(message);
     expect(err).not.toContain("strata-init-");
     expect(code).not.toBe(0);
     expect(() => readdirSync(own)).toThrow();

@@ -123,8 +123,8 @@ describe("strata layer", () => {
     const { out } = await run("layer history 6");
     expect(out).toContain("  erased with the contact in whose turn it was written\n");
     expect(out).not.toContain("0 characters");
-    const says = "was erased with the contact in whose turn it was written, and cannot be used any more";
-    expect(await run("layer approve 6 1")).toMatchObject({ code: 7, err: expect.stringContaining(says) });
+    const sentence = "was erased with the contact in whose turn it was written, and cannot be used any more";
+    expect(await run("layer approve 6 1")).toMatchObject({ code: 7, err: expect.stringContaining(sentence) });
   });
 
   it("shows the SHA-256 of a version's text, whoever proposed it and whatever became of it", async () => {
@@ -141,13 +141,13 @@ describe("strata layer", () => {
 
   it("says of a text that is already as it shall be that nothing was changed", async () => {
     const run = of(await living());
-    for (const [line, says] of [
+    for (const [line, sentence] of [
       ["skill enable invoicing", "the skill invoicing of automaton is enabled already, and nothing was changed"],
       ["skill disable haggling", "the skill haggling of automaton is disabled already, and nothing was changed"],
       ["layer activate 6 0", "the layer loop of automaton is as it was declared already, and nothing was changed"],
       ["soul set patient-gardener", "the layer soul of automaton says that already, and nothing was changed"],
     ] as const)
-      expect(await run(line), line).toMatchObject({ code: 2, out: "", err: expect.stringContaining(says) });
+      expect(await run(line), line).toMatchObject({ code: 2, out: "", err: expect.stringContaining(sentence) });
   });
 
   it("warns whoever writes what the guard would have looked at, and how it is taken back", async () => {

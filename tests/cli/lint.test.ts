@@ -10,7 +10,7 @@ interface Found {
   readonly part?: string;
   readonly stands: string;
   readonly place?: { readonly file: string; readonly line: number; readonly column: number };
-  readonly cost?: { readonly times: number; readonly basis: string; readonly says: string };
+  readonly cost?: { readonly times: number; readonly basis: string; readonly message: string };
 }
 
 interface Shown {
@@ -61,7 +61,7 @@ agents:
     tools: [${Object.keys(expressions).join(", ")}]
 `,
   );
-  const tools = Object.entries(expressions).map(([name, says]) => `tool("${name}", ${says})`);
+  const tools = Object.entries(expressions).map(([name, sentence]) => `tool("${name}", ${sentence})`);
   writeFileSync(
     join(cwd, "shop.ts"),
     `import { existsSync, writeFileSync } from "node:fs";
@@ -323,9 +323,9 @@ agents:
     );
     return cwd;
   };
-  const says =
+  const sentence =
     "mode minimal sends 216 tokens of the layers' texts, and the larger mode compact 4: look at `modes` of rules";
-  expect((await strata(["lint"], { cwd: folder("{compact: line, minimal: whole}") })).out).toContain(says);
+  expect((await strata(["lint"], { cwd: folder("{compact: line, minimal: whole}") })).out).toContain(sentence);
   const cwd = folder("{compact: line}");
   expect((await strata(["lint"], { cwd })).out).not.toContain("mode minimal");
   await strata(["lock"], { cwd });
@@ -363,9 +363,11 @@ agents:
       writeFileSync(join(cwd, name), text);
     }
     const { out, code } = await strata(["lint", "--json"], { cwd });
-    const shown: { agents: readonly { texts: readonly { section: string; says: string; line?: number }[] }[] } =
+    const shown: { agents: readonly { texts: readonly { section: string; message: string; line?: number }[] }[] } =
       JSON.parse(out);
-    const says = shown.agents.flatMap(({ texts }) => texts.map(({ section, says: what }) => `${section}: ${what}`));
+    const sentence = shown.agents.flatMap(({ texts }) =>
+      texts.map(({ section, message: what }) => `${section}: ${what}`),
+    );
     for (const wanted of [
       "AGENTS.md:5: HTML comments are removed",
       "AGENTS.md:6: hidden characters are removed",
@@ -380,11 +382,11 @@ agents:
       "skills: there are 2 skills, and the prompt shows 1",
     ])
       expect(
-        says.some((one) => one.startsWith(wanted)),
-        `${wanted}\n${says.join("\n")}`,
+        sentence.some((one) => one.startsWith(wanted)),
+        `${wanted}\n${sentence.join("\n")}`,
       ).toBe(true);
     expect(
-      says.some((one) =>
+      sentence.some((one) =>
         /^AGENTS\.md: the files have \d+ tokens together, and the layer bootstrap a budget of 100/.test(one),
       ),
     ).toBe(true);

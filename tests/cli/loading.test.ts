@@ -32,7 +32,7 @@ async function loadedBy(argv: readonly string[], until?: string): Promise<Loaded
   writeFileSync(hook, WATCHING(list));
   const running = child(argv, { cwd, env: { NODE_OPTIONS: `--import=${pathToFileURL(hook).href}` } });
   if (until !== undefined) {
-    await running.says(until);
+    await running.message(until);
     running.process.kill("SIGTERM");
   }
   expect(await running.ended).toMatchObject({ code: 0 });

@@ -48,9 +48,9 @@ describe("strata thread", () => {
     [["thread", "shwo"], 2, "Did you mean show?"],
     [["usage", "--agent", "nobody"], 3, 'no agent "nobody"'],
     [["agent", "show", "nobody"], 3, 'no agent "nobody"'],
-  ])("strata %j exits with %i and says why", async (argv, exit, says) => {
+  ])("strata %j exits with %i and says why", async (argv, exit, message) => {
     const { cwd } = await stage();
-    await refuses(cwd, argv, { exit, says });
+    await refuses(cwd, argv, { exit, message });
   });
 });
 

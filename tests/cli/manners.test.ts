@@ -40,13 +40,13 @@ describe("an error", () => {
     ["[{}]", "entry 1 has no `org`"],
     ['[{"org":"home","seq":-1,"hash":null}]', "entry 1 has no `seq`, a whole number"],
     ['[{"org":"home","seq":1,"hash":"x"}]', "entry 1 has no `hash`, 64"],
-  ])("of an anchor %s says in plain words what is wrong", async (text, says) => {
+  ])("of an anchor %s says in plain words what is wrong", async (text, message) => {
     const cwd = place();
     await strata(["chat", "companion"], { cwd, input: "hi\n" });
     writeFileSync(join(cwd, "anchor.json"), text);
     const { code, err } = await strata(["verify", "--anchor", "anchor.json"], { cwd });
     expect(code).toBe(2);
-    expect(err).toContain(says);
+    expect(err).toContain(message);
     expect(err).not.toMatch(/expected|Invalid input/);
   });
 });

@@ -7,8 +7,8 @@ import { messagesServer } from "../errors/messages-server.ts";
 import { jsonLines, project, strata } from "./strata.ts";
 
 /** A companion that knows two conversations of long ago, and a model that says this. */
-async function remembering(says: readonly string[], edit = (yaml: string): string => yaml) {
-  const model = await messagesServer(says.map((text) => ({ type: "text", text })));
+async function remembering(message: readonly string[], edit = (yaml: string): string => yaml) {
+  const model = await messagesServer(message.map((text) => ({ type: "text", text })));
   const provider = `\nmodel: anthropic:claude-sonnet-4-5\nproviders:\n  anthropic:\n    key: \${SOME_KEY}\n    url: ${model.url}\n`;
   const around = { cwd: project((yaml) => edit(yaml) + provider), env: { SOME_KEY: "not-a-real-key" } };
   const lines = ["spring", "summer"].flatMap((session, month) =>
@@ -138,7 +138,7 @@ describe("strata start", () => {
 });
 
 /** What bob said to the companion three hours ago, a turn each. */
-async function talkedLongAgo({ cwd, env }: Awaited<ReturnType<typeof remembering>>["around"], ...says: string[]) {
+async function talkedLongAgo({ cwd, env }: Awaited<ReturnType<typeof remembering>>["around"], ...message: string[]) {
   const app = await openApp({ folder: cwd, data: join(cwd, ".strata"), env });
   try {
     const { runtime, operator } = app;
@@ -146,7 +146,7 @@ async function talkedLongAgo({ cwd, env }: Awaited<ReturnType<typeof remembering
     app.setClock(at);
     const conversation = { agent: agentName("companion"), contact: contactId("bob"), channel: "test", key: "main" };
     const thread = await runtime.open(operator, conversation);
-    for (const text of says) {
+    for (const text of message) {
       const content = [{ type: "text", text: untrusted(text) }] as const;
       await runtime.post(operator, thread, [{ kind: "message", trust: "contact", channel: "test", at, content }]);
       for await (const event of runtime.run(operator, thread)) if (event.type === "failed") throw event.error;

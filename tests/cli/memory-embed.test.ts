@@ -91,7 +91,7 @@ describe("strata doctor", () => {
     const { checks } = JSON.parse(out);
     const vectors = checks.find(({ what }: { what: string }) => what === "vectors");
     expect(vectors).toMatchObject({ state: "ok" });
-    expect(vectors.says).toMatch(/^sqlite-vec (v0\.\d+\.\d+ compares vectors|is not installed)/);
-    expect(vectors.says).toContain("no agent names an embedder");
+    expect(vectors.message).toMatch(/^sqlite-vec (v0\.\d+\.\d+ compares vectors|is not installed)/);
+    expect(vectors.message).toContain("no agent names an embedder");
   });
 });

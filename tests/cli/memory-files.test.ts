@@ -153,11 +153,11 @@ describe("strata memory import and export", () => {
     [["import", "other.json"], 2, "nothing that Strata recognizes as memories"],
     [["import", "bad.json", "--kind", "facts"], 2, 'one of "message", "fact", "block", "summary"'],
     [["export", "--format", "csv"], 2, 'one of "jsonl", "markdown"'],
-  ])("strata memory %j exits with %i and says why", async (argv, exit, says) => {
+  ])("strata memory %j exits with %i and says why", async (argv, exit, sentence) => {
     const { run } = standing({ "bad.json": "[1,\n2", "other.json": '{"hello":\n1}' });
     await run("save", "Something.");
     const { code, out, err } = await run(...argv);
-    expect(err).toContain(says);
+    expect(err).toContain(sentence);
     expect({ code, out }).toEqual({ code: exit, out: "" });
   });
 });

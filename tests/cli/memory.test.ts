@@ -168,7 +168,7 @@ describe("strata memory", () => {
     [["memory", "lst"], 2, "Did you mean list?"],
     [["memory"], 2, "strata memory"],
     [["memory", "list", "--data", "nowhere"], 3, "no data in"],
-  ])("strata %j exits with %i and says why", async (argv, exit, says) => {
-    await refuses(await remembering(), argv, { exit, says });
+  ])("strata %j exits with %i and says why", async (argv, exit, message) => {
+    await refuses(await remembering(), argv, { exit, message });
   });
 });

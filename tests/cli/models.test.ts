@@ -128,7 +128,7 @@ describe("strata models", () => {
     [["models", "show", "gpt"], '"gpt" is not a model; write PROVIDER:NAME'],
     [["models", "show"], "missing required argument"],
     [["models", "shwo"], "too many arguments"],
-  ])("%j is refused with the next step", async (argv, says) => {
-    await refuses(cwd(), argv, { exit: 2, says });
+  ])("%j is refused with the next step", async (argv, message) => {
+    await refuses(cwd(), argv, { exit: 2, message });
   });
 });

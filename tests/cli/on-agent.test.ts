@@ -73,9 +73,9 @@ const COMMANDS: readonly (readonly [string, string])[] = [
 describe("a command about one agent", () => {
   it("takes the agent's name behind its other arguments as well as by --agent, or both where they say the same", async () => {
     const run = await two();
-    for (const [line, says] of COMMANDS) {
+    for (const [line, sentence] of COMMANDS) {
       const { code, out, err } = await run(`${line} gardener`);
-      expect({ line, code, err, out }).toMatchObject({ code: 0, out: expect.stringContaining(says) });
+      expect({ line, code, err, out }).toMatchObject({ code: 0, out: expect.stringContaining(sentence) });
     }
   });
 

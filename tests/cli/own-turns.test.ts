@@ -53,14 +53,14 @@ describe("strata start", () => {
     const cwd = await automaton("{tick: 60}");
     const first = serving(["start", "--port", "0"], { cwd });
     // Both are in this process, where a second opening of a new database would wait for the first without letting it end.
-    await first.says("listens on");
+    await first.message("listens on");
     await lives(cwd, ({ vitals }) => vitals.turn === 1 && vitals.state === "sleeping");
     expect(await first.stop()).toMatchObject({ code: 0 });
 
     const { nextTick = 0 } = await lifeIn(cwd);
     expect(nextTick).toBeGreaterThan(Date.now() + 50 * 60_000);
     const second = serving(["start", "--port", "0"], { cwd });
-    await second.says("listens on");
+    await second.message("listens on");
     expect((await strata(["life", "tick"], { cwd })).code).toBe(0);
     expect(await second.stop()).toMatchObject({ code: 0 });
     expect((await lifeIn(cwd)).vitals.turn).toBe(2);

@@ -22,8 +22,8 @@ describe("strata start as a process", () => {
   it("serves its health without a terminal until SIGTERM, and ends with 0", async () => {
     const cwd = place();
     const started = child(["start", "--port", "0"], { cwd });
-    await started.says("listens on");
-    await started.says("`rehearsal` is not a real model");
+    await started.message("listens on");
+    await started.message("`rehearsal` is not a real model");
     const { out } = started.sofar();
     expect(out).toContain(join(cwd, ".strata"));
     expect(await (await fetch(`${address(out)}/health`)).json()).toMatchObject({ status: "ok" });
@@ -61,7 +61,7 @@ describe("strata start as a process", () => {
         .replace("tools: [", "tools: [reply_to_sender, "),
     );
     const started = child(["start", "--port", "0", "--drain", "1"], { cwd, env: slow.env });
-    await started.says("config ");
+    await started.message("config ");
     const url = address(started.sofar().out);
     const authorization = `Bearer ${readFileSync(join(cwd, ".strata/operator.token"), "utf8").trim()}`;
     const post = (text: string): Promise<Response> =>
@@ -105,7 +105,7 @@ describe("strata start as a process", () => {
   it("says what an agent lacks to answer, and keeps serving", async () => {
     const cwd = project((yaml) => `${yaml}\nmodel: anthropic:claude-sonnet-4-5\n`);
     const started = child(["start", "--port", "0", "--json"], { cwd });
-    await started.says("\n");
+    await started.message("\n");
     const [told] = jsonLines<{ url: string; agents: readonly object[] }>(started.sofar().out);
     expect(told?.agents[0]).toMatchObject({
       model: "anthropic:claude-sonnet-4-5",
@@ -205,7 +205,7 @@ describe("an error of a module that nobody waits for", () => {
   it("as of `stray` is reported by `start`, which keeps serving, whatever it left behind", async () => {
     const cwd = straying();
     const started = child(["start", "--port", "0"], { cwd });
-    await started.says("config ");
+    await started.message("config ");
     const { out } = started.sofar();
     const authorization = `Bearer ${readFileSync(join(cwd, ".strata/operator.token"), "utf8").trim()}`;
     const send = async (path: string, body: object): Promise<object> => {
@@ -214,14 +214,14 @@ describe("an error of a module that nobody waits for", () => {
       return Object(await answer.json());
     };
     const talk = (text: string) => send("/v1/agents/companion/messages", { contact: "ann", text });
-    for (const [how, says] of [
+    for (const [how, sentence] of [
       ["timer", "shop.ts:2: the till is on fire; await what may fail there, or catch it; everything else continues"],
       ["promise", "shop.ts:3: the drawer is stuck; await what may fail there, or catch it; everything else continues"],
       ["words", "an unhandled error, and its stack names no file outside Strata: it threw 'only words'"],
       ["nothing", "an unhandled error, and its stack names no file outside Strata: it threw undefined"],
     ] as const) {
       expect(JSON.stringify(await talk(`Use stray {"how": "${how}"}`))).toContain("It looks fine.");
-      await heard(started, says);
+      await heard(started, sentence);
       expect(JSON.stringify(await talk(`Remember that my ${how} is called Miso.`))).toContain("Miso");
     }
     started.process.kill("SIGTERM");

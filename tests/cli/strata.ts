@@ -67,10 +67,10 @@ export async function strata(argv: readonly string[], around: Around): Promise<R
 export async function refuses(
   cwd: string,
   argv: readonly string[],
-  { exit, says }: { readonly exit: number; readonly says: string },
+  { exit, message }: { readonly exit: number; readonly message: string },
 ): Promise<void> {
   const { code, out, err } = await strata(argv, { cwd });
-  expect(err).toContain(says);
+  expect(err).toContain(message);
   expect({ code, out }).toEqual({ code: exit, out: "" });
 }
 
@@ -164,7 +164,7 @@ export function serving(argv: readonly string[], { cwd, env = {} }: Around) {
 function saying(out: ReturnType<typeof collector>, err: ReturnType<typeof collector>) {
   return {
     sofar: () => ({ out: out.text(), err: err.text() }),
-    says: (what: string) =>
+    message: (what: string) =>
       until(
         () => out.text().includes(what),
         () => `no ${what} in:\n${out.text()}${err.text()}`,

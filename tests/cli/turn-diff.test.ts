@@ -68,7 +68,7 @@ describe("strata turn diff", () => {
     [["turn", "diff", "trn_01jd8k3v5x9m2q7r4t6w8y0zab"], 2, "missing required argument 'after'"],
     [["turn", "diff", "one", "two"], 2, '"one" is not a turn id'],
     [["turn", "show", "trn_01jd8k3v5x9m2q7r4t6w8y0zab"], 3, "no turn trn_01jd8k3v5x9m2q7r4t6w8y0zab"],
-  ])("strata %j exits with %i and says why", async (argv, exit, says) => {
-    await refuses(await remembering(), argv, { exit, says });
+  ])("strata %j exits with %i and says why", async (argv, exit, message) => {
+    await refuses(await remembering(), argv, { exit, message });
   });
 });

@@ -35,8 +35,8 @@ describe("without a model in strata.yaml", () => {
     const folder = place();
     writeFileSync(join(folder, ".env"), "OPENROUTER_API_KEY=a-key-of-openrouter\n");
     const doctor = await strata(["doctor"], { cwd: folder, env: {} });
-    const says = "answered by openrouter:anthropic/claude-sonnet-5.5, because OPENROUTER_API_KEY is set";
-    expect(doctor.out.replace(/\s+/g, " ")).toContain(says);
+    const message = "answered by openrouter:anthropic/claude-sonnet-5.5, because OPENROUTER_API_KEY is set";
+    expect(doctor.out.replace(/\s+/g, " ")).toContain(message);
     expect(await modelWith({})).toBe("rehearsal");
   });
 
@@ -45,12 +45,12 @@ describe("without a model in strata.yaml", () => {
     const folder = place();
     cpSync(join(ROOT, "blueprints/companion"), folder, { recursive: true });
     writeFileSync(join(cwd, ".env"), "ANTHROPIC_API_KEY=a-key-of-anthropic\n");
-    const says = `${join(cwd, ".env")} is not read, because the project is in ${folder}`;
+    const message = `${join(cwd, ".env")} is not read, because the project is in ${folder}`;
     const doctor = await strata(["doctor", "--folder", folder], { cwd, env: {} });
-    expect(doctor.out.replace(/\s+/g, " ")).toContain(says);
+    expect(doctor.out.replace(/\s+/g, " ")).toContain(message);
     const asked = await strata(["agent", "list", "--folder", folder], { cwd, env: {} });
     expect(asked.out).toContain("answered by rehearsal");
-    expect(asked.err).toContain(says);
+    expect(asked.err).toContain(message);
     expect((await strata(["agent", "list"], { cwd: folder, env: {} })).err).not.toContain("is not read");
   });
 

@@ -12,7 +12,7 @@ function save(file: string, edit: (text: string) => string): void {
 
 async function watched(cwd = project(), start: typeof serving | typeof child = serving) {
   const started = start(["start", "--port", "0", "--watch"], { cwd });
-  await started.says("listens on");
+  await started.message("listens on");
   const hears = (what: string) =>
     until(
       () => started.sofar().err.includes(what),
@@ -71,7 +71,7 @@ describe("strata start", () => {
   it("names the token's file and the routes, and shows the token nowhere", async () => {
     const cwd = project();
     const started = serving(["start", "--port", "0"], { cwd });
-    await started.says("config ");
+    await started.message("config ");
     const token = readFileSync(join(cwd, ".strata/operator.token"), "utf8").trim();
     const { out } = started.sofar();
     expect(out).toContain(join(cwd, ".strata/operator.token"));
@@ -91,7 +91,7 @@ describe("strata start", () => {
     const started = serving(["start", "--port", "0", "--host", "127.0.0.2", "--host-name", "strata.example.org"], {
       cwd: project(),
     });
-    await started.says("listens on http://127.0.0.2:");
+    await started.message("listens on http://127.0.0.2:");
     const [, port = ""] = /127\.0\.0\.2:(\d+)/.exec(started.sofar().out) ?? [];
     const status = (host: string) =>
       new Promise<number | undefined>((resolve, reject) => {

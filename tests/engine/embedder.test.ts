@@ -306,4 +306,4 @@ describe("the stand-in without a key", () => {
 });
 
 const notes = (events: readonly TurnEvent[]): readonly string[] =>
-  events.flatMap((event) => (event.type === "note" ? [event.says] : []));
+  events.flatMap((event) => (event.type === "note" ? [event.message] : []));

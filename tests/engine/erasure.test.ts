@@ -51,7 +51,7 @@ async function live(app: App, c: Named): Promise<void> {
 
 async function problems(app: App): Promise<readonly string[]> {
   const found: string[] = [];
-  for await (const one of app.verify(app.operator.org)) if (one.type === "problem") found.push(one.says);
+  for await (const one of app.verify(app.operator.org)) if (one.type === "problem") found.push(one.message);
   return found;
 }
 

@@ -71,7 +71,7 @@ it("001.2 asks no person for what is refused whoever approves it: an address ins
     ["http_post", { url: "https://example.org/", body: "{}" }],
   ]);
   expect(waiting).toEqual([]);
-  for (const says of [
+  for (const message of [
     "127.0.0.1 is this machine itself",
     "169.254.169.254 is in the local network",
     "[::1] is this machine itself",
@@ -80,7 +80,7 @@ it("001.2 asks no person for what is refused whoever approves it: an address ins
     "10.0.0.1 is in a private network",
     "leads to example.org:443, and this agent may reach no host",
   ])
-    expect(read).toContain(says);
+    expect(read).toContain(message);
   expect(came()).toBe(0);
 });
 

@@ -128,8 +128,8 @@ it("004.1 004.3 004.4 004.5 004.10 004.12 the tiers stand in their order, each o
   ].map((words) => text.indexOf(words));
   expect(places).not.toContain(-1);
   expect(places).toEqual(places.toSorted((a, b) => a - b));
-  for (const says of ["only by calling tools", "from the team: follow it", "ask the team with `escalate`"])
-    expect(text).toContain(says);
+  for (const sentence of ["only by calling tools", "from the team: follow it", "ask the team with `escalate`"])
+    expect(text).toContain(sentence);
   expect(request.prefix.tools.map(({ name }) => name)).toEqual([
     "escalate",
     "memory_forget",

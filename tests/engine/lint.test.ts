@@ -50,7 +50,7 @@ describe("the multiplier", () => {
     expect(at(50, 0.05)).toBe(8.52);
     expect(at(50, 0.025)).toBe(8.52);
     expect(at(200, 0.25)).toBe(5.44);
-    expect(measured("minutes", 125, { read: 0.1 }).says).toContain("3.72 at 50 turns, 5.44 at 200");
+    expect(measured("minutes", 125, { read: 0.1 }).message).toContain("3.72 at 50 turns, 5.44 at 200");
     expect(measured("day", 200, { read: 0.05 }).times).toBe(1.04);
   });
 

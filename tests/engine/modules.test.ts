@@ -133,7 +133,7 @@ describe("a module", () => {
       expect.objectContaining({
         type: "note",
         layer: "stock",
-        says: expect.stringContaining("no stock with [secret SHOP_KEY]"),
+        message: expect.stringContaining("no stock with [secret SHOP_KEY]"),
       }),
     );
   });
@@ -158,7 +158,7 @@ ${layers}`;
     const app = await opened(folder({ yaml, shop }));
     const { events, end } = await say(app, "Hello.", ["Well."]);
     expect(end).toMatchObject({ type: "done", text: "Well." });
-    const notes = events.flatMap((event) => (event.type === "note" ? [[event.layer, event.says]] : []));
+    const notes = events.flatMap((event) => (event.type === "note" ? [[event.layer, event.message]] : []));
     expect(notes).toEqual([
       ["hangs", expect.stringContaining("nothing within 100 ms")],
       ["throws", expect.stringContaining("no road")],
@@ -246,9 +246,9 @@ ${layers}`;
       "tool_not_found",
       "agents.shop.tools",
     ],
-  ])("that %s is refused at the start", async (_, files, code, says) => {
+  ])("that %s is refused at the start", async (_, files, code, message) => {
     const error = await refusal(Promise.resolve().then(() => opened(folder(files))));
-    expect(error).toMatchObject({ code, message: expect.stringContaining(says) });
+    expect(error).toMatchObject({ code, message: expect.stringContaining(message) });
   });
 });
 
@@ -328,10 +328,10 @@ agents:
     ["{type: string}", "{maxLength: 3}", "needs a `type`"],
     ["[mood, words]", "[mood, wrods]", "is not among the `properties`"],
     ["[good, bad]", "[{a: 1}]", "only texts, numbers"],
-  ])("whose schema says %s as %s does not start", async (from, to, says) => {
+  ])("whose schema says %s as %s does not start", async (from, to, message) => {
     const bad = yaml.replace(from, to);
     const error = await refusal(Promise.resolve().then(() => opened(folder({ yaml: bad }))));
-    expect(error).toMatchObject({ code: "config_invalid", message: expect.stringContaining(says) });
+    expect(error).toMatchObject({ code: "config_invalid", message: expect.stringContaining(message) });
   });
 });
 

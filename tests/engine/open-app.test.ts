@@ -28,11 +28,11 @@ it.each([
   [{ tools: {} }, "openApp wants `tools`, a list of tools"],
   [{ mustDeclare: "yes" }, 'openApp wants `mustDeclare`, true or false; it is "yes"'],
   [{ config: [] }, "openApp wants `config`, what strata.yaml would say; it is []"],
-])("25.19 reads a program's options as strictly as strata.yaml: %j", async (given, says) => {
+])("25.19 reads a program's options as strictly as strata.yaml: %j", async (given, message) => {
   const options: object = { ...WHOLE, ...given };
   await expect(openApp(options as AppOptions)).rejects.toMatchObject({
     code: "invalid_input",
-    message: expect.stringContaining(says),
+    message: expect.stringContaining(message),
   });
 });
 
@@ -122,12 +122,12 @@ describe("a program that brings a model and asks", () => {
     [{ text: "  " }, 'ask wants `text`, what is asked; it is "  "'],
     [{ agent: 5 }, "ask wants `agent`, the agent's name; it is 5"],
     [{ converstaion: "x" }, 'ask has no option "converstaion"; did you mean `conversation`?'],
-  ])("25.19 hears what is wrong with its question: %j", async (given, says) => {
+  ])("25.19 hears what is wrong with its question: %j", async (given, message) => {
     const { app } = await opened(["Never."]);
     const question: object = { ...HELLO, ...given };
     await expect(app.ask(question as typeof HELLO).reply()).rejects.toMatchObject({
       code: "invalid_input",
-      message: expect.stringContaining(says),
+      message: expect.stringContaining(message),
     });
     expect(await app.runtime.newestThreads(app.operator, { limit: 9 })).toEqual([]);
   });

@@ -30,12 +30,12 @@ const STEP: fc.Arbitrary<Step> = fc.record({
   edit: fc.constantFrom(...EDITS),
 });
 
-const BELL = (says: string): string => `import { defineTool, z } from "strata";
+const BELL = (sentence: string): string => `import { defineTool, z } from "strata";
 
 export const bell = defineTool({
   name: "bell",
-  description: "Rings a bell. ${says}",
-  input: z.object({ ${says.replaceAll(/\W/g, "_")}: z.string().optional() }),
+  description: "Rings a bell. ${sentence}",
+  input: z.object({ ${sentence.replaceAll(/\W/g, "_")}: z.string().optional() }),
   effect: "none",
   trust: "contact",
   run: () => "rang",

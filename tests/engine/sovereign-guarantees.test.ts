@@ -31,7 +31,7 @@ const ADA = sender(1);
 /** What `verify` finds wrong. */
 async function problems({ app }: Automaton, anchor?: Parameters<Automaton["app"]["verify"]>[1]): Promise<string[]> {
   const found: string[] = [];
-  for await (const one of app.verify(app.operator.org, anchor)) if (one.type === "problem") found.push(one.says);
+  for await (const one of app.verify(app.operator.org, anchor)) if (one.type === "problem") found.push(one.message);
   return found;
 }
 

@@ -15,7 +15,7 @@ export const AGENT: readonly Case[] = [
       await strata(["memory", "save", "Tea."], { cwd });
       return cli(["approval", "show", APPROVAL], { cwd });
     },
-    says: [APPROVAL, "strata approval list"],
+    message: [APPROVAL, "strata approval list"],
   },
   {
     code: "approval_decided",
@@ -30,7 +30,7 @@ export const AGENT: readonly Case[] = [
       await strata(["approval", "deny", waiting?.id ?? ""], { cwd, env });
       return cli(["approval", "approve", waiting?.id ?? ""], { cwd, env });
     },
-    says: [/apr_\w+/, "denied"],
+    message: [/apr_\w+/, "denied"],
   },
   {
     code: "output_invalid",
@@ -42,7 +42,7 @@ export const AGENT: readonly Case[] = [
       );
       return chat(cwd, { env });
     },
-    says: ["anthropic:claude-sonnet-4-5", "`output`", "not JSON", "run the turn again"],
+    message: ["anthropic:claude-sonnet-4-5", "`output`", "not JSON", "run the turn again"],
   },
   {
     code: "lint_failed",
@@ -52,7 +52,7 @@ export const AGENT: readonly Case[] = [
       await strata(["lock"], { cwd });
       return cli(["lint"], { cwd });
     },
-    says: ["lint found 1 error", "each says what to do"],
+    message: ["lint found 1 error", "each says what to do"],
   },
   {
     code: "spend_limit",
@@ -63,13 +63,15 @@ export const AGENT: readonly Case[] = [
       );
       return chat(cwd, { env, input: "hi\nhi\n" });
     },
-    says: ["companion has spent $0.", "of the $0.0001 it may spend", "budgets.spend.dollars"],
+    message: ["companion has spent $0.", "of the $0.0001 it may spend", "budgets.spend.dollars"],
   },
 ];
 
 /** A companion whose model says this, one thing for each request. */
-async function speaking(says: readonly (string | typeof SAVES)[], edit: (yaml: string) => string) {
-  const model = await messagesServer(says.map((one) => (typeof one === "string" ? { type: "text", text: one } : one)));
+async function speaking(message: readonly (string | typeof SAVES)[], edit: (yaml: string) => string) {
+  const model = await messagesServer(
+    message.map((one) => (typeof one === "string" ? { type: "text", text: one } : one)),
+  );
   const yaml = `\nmodel: anthropic:claude-sonnet-4-5\nproviders:\n  anthropic:\n    key: \${SOME_KEY}\n    url: ${model.url}\n`;
   return { cwd: project((text) => edit(text) + yaml), env: { SOME_KEY: "not-a-real-key" } };
 }

@@ -20,19 +20,19 @@ export const INPUT: readonly Case[] = [
     code: "invalid_id",
     when: "an id is none",
     provoke: () => cli(["explain", "thr_1"], { cwd: place() }),
-    says: ['"thr_1" is not a thread id', "must be"],
+    message: ['"thr_1" is not a thread id', "must be"],
   },
   {
     code: "invalid_input",
     when: "an option has a value that is not known",
     provoke: () => cli(["replay", "talk.jsonl", "--agent", "companion", "--replies", "guessed"], { cwd: place() }),
-    says: ['--replies "guessed" is not known', "recorded"],
+    message: ['--replies "guessed" is not known', "recorded"],
   },
   {
     code: "invalid_input",
     when: "a body has a field that is not known",
     provoke: async () => (await site()).refused("POST /v1/threads", { agent: "companion", contcat: "ann" }),
-    says: ['"contcat"', "did you mean `contact`"],
+    message: ['"contcat"', "did you mean `contact`"],
   },
   {
     code: "invalid_line",
@@ -46,31 +46,31 @@ export const INPUT: readonly Case[] = [
       ]);
       return replay(cwd);
     },
-    says: ["talk.jsonl:2:", '"robot"', "contact"],
+    message: ["talk.jsonl:2:", '"robot"', "contact"],
   },
   {
     code: "file_not_found",
     when: "a named file is not there",
     provoke: () => replay(place()),
-    says: ["talk.jsonl cannot be read", "no such file"],
+    message: ["talk.jsonl cannot be read", "no such file"],
   },
   {
     code: "route_not_found",
     when: "nothing is served at a path",
     provoke: async () => (await site()).refused("GET /v1/treads"),
-    says: ["GET /v1/treads", "GET /v1/openapi.json"],
+    message: ["GET /v1/treads", "GET /v1/openapi.json"],
   },
   {
     code: "method_not_allowed",
     when: "a path is served by another method",
     provoke: async () => (await site()).refused("DELETE /v1/threads"),
-    says: ["/v1/threads does not support DELETE", "it supports", "POST"],
+    message: ["/v1/threads does not support DELETE", "it supports", "POST"],
   },
   {
     code: "body_too_large",
     when: "a body is larger than a megabyte",
     provoke: async () => (await site()).refused("POST /v1/threads", " ".repeat(1_048_577)),
-    says: ["1048576 bytes", "send less"],
+    message: ["1048576 bytes", "send less"],
   },
   {
     code: "body_not_json",
@@ -79,49 +79,49 @@ export const INPUT: readonly Case[] = [
       const headers = { "content-type": "application/x-www-form-urlencoded" };
       return (await site()).refused("POST /v1/threads", "agent=companion", headers);
     },
-    says: ['"application/x-www-form-urlencoded"', "send JSON in UTF-8"],
+    message: ['"application/x-www-form-urlencoded"', "send JSON in UTF-8"],
   },
   {
     code: "unauthenticated",
     when: "a token is not known",
     provoke: async () => (await site()).refused("GET /v1/agents", undefined, { authorization: "Bearer sk_strata_x" }),
-    says: ["no valid key was sent", "strata key create", "operator.token"],
+    message: ["no valid key was sent", "strata key create", "operator.token"],
   },
   {
     code: "not_allowed",
     when: "a page of another site asks",
     provoke: async () => (await site()).refused("GET /v1/agents", undefined, { origin: "https://elsewhere.example" }),
-    says: ['"https://elsewhere.example"', "its names are"],
+    message: ['"https://elsewhere.example"', "its names are"],
   },
   {
     code: "agent_not_found",
     when: "no agent has that name",
     provoke: () => cli(["chat", "compannion"], { cwd: project() }),
-    says: ['no agent "compannion"', "the declared ones are: companion"],
+    message: ['no agent "compannion"', "the declared ones are: companion"],
   },
   {
     code: "thread_not_found",
     when: "no thread has that id",
     provoke: async () => cli(["explain", THREAD], { cwd: await withData() }),
-    says: [THREAD, "`strata thread list` or `GET /v1/threads` lists"],
+    message: [THREAD, "`strata thread list` or `GET /v1/threads` lists"],
   },
   {
     code: "call_not_found",
     when: "no call of that id waits in the conversation",
     provoke: async () => cli(["ask", "--answer", `${CALL}=12:00`, "--as", "ann"], { cwd: await withData() }),
-    says: [CALL, "name the `thread` of the call"],
+    message: [CALL, "name the `thread` of the call"],
   },
   {
     code: "turn_not_found",
     when: "no turn has that id",
     provoke: async () => cli(["turn", TURN], { cwd: await withData() }),
-    says: [TURN, "`strata explain THREAD` or `GET /v1/threads/THREAD/turns` lists"],
+    message: [TURN, "`strata explain THREAD` or `GET /v1/threads/THREAD/turns` lists"],
   },
   {
     code: "memory_not_found",
     when: "no memory has that id",
     provoke: async () => (await site()).refused(`DELETE /v1/memories/${MEMORY}?agent=companion&contact=ann`),
-    says: [MEMORY, "`GET /v1/memories` lists"],
+    message: [MEMORY, "`GET /v1/memories` lists"],
   },
 ];
 
@@ -131,26 +131,26 @@ export const CONFIG: readonly Case[] = [
     code: "config_missing",
     when: "there is no strata.yaml",
     provoke: () => cli(["lock"], { cwd: place() }),
-    says: ["no strata.yaml in /home/ann/agent", "--folder"],
+    message: ["no strata.yaml in /home/ann/agent", "--folder"],
   },
   {
     code: "config_invalid",
     when: "a key is not known",
     shown: "A key in strata.yaml that is not known",
     provoke: () => compose(project((yaml) => yaml.replace("history:", "histroy:"))),
-    says: [/strata\.yaml:\d+:\d+/, "histroy", "did you mean `history`"],
+    message: [/strata\.yaml:\d+:\d+/, "histroy", "did you mean `history`"],
   },
   {
     code: "secret_missing",
     when: "the environment lacks a key",
     provoke: () => compose(project((yaml) => `${yaml}\nproviders:\n  anthropic:\n    key: \${SOME_KEY}\n`)),
-    says: ["SOME_KEY", ".env"],
+    message: ["SOME_KEY", ".env"],
   },
   {
     code: "tool_not_found",
     when: "an agent names a tool that is not there",
     provoke: () => compose(project((yaml) => yaml.replace("memory_search, read", "memory_serch, read"))),
-    says: ["memory_serch", "did you mean `memory_search`"],
+    message: ["memory_serch", "did you mean `memory_search`"],
   },
   {
     code: "lock_missing",
@@ -160,7 +160,7 @@ export const CONFIG: readonly Case[] = [
       rmSync(join(cwd, "strata.lock"));
       return compose(cwd);
     },
-    says: ["strata.lock does not exist", "run `strata lock`"],
+    message: ["strata.lock does not exist", "run `strata lock`"],
   },
   {
     code: "lock_mismatch",
@@ -171,7 +171,12 @@ export const CONFIG: readonly Case[] = [
       appendFileSync(join(cwd, "layers/safety.md"), "Be careful with knives.\n");
       return compose(cwd);
     },
-    says: ["layer safety differs from the lock", "+ Be careful with knives.", "run `strata lock`", "restore the file"],
+    message: [
+      "layer safety differs from the lock",
+      "+ Be careful with knives.",
+      "run `strata lock`",
+      "restore the file",
+    ],
   },
   {
     code: "budget_too_small",
@@ -181,13 +186,13 @@ export const CONFIG: readonly Case[] = [
       compose(
         project((yaml) => yaml.replace("  companion:", "  companion:\n    budgets: { total: 1500, reply: 500 }")),
       ),
-    says: [/needs \d+ tokens and only 1000 may be sent/, "raise budgets.total"],
+    message: [/needs \d+ tokens and only 1000 may be sent/, "raise budgets.total"],
   },
   {
     code: "model_unknown",
     when: "no model has that name",
     provoke: () => compose(project((yaml) => `${yaml}\nmodel: mystery:one\n`)),
-    says: ['"mystery:one"', "anthropic:NAME"],
+    message: ['"mystery:one"', "anthropic:NAME"],
   },
   {
     code: "unexpected",
@@ -198,7 +203,7 @@ export const CONFIG: readonly Case[] = [
       mkdirSync(join(cwd, "strata.lock"));
       return cli(["lock"], { cwd });
     },
-    says: ["strata.lock could not be written", "make its folder writable"],
+    message: ["strata.lock could not be written", "make its folder writable"],
   },
 ];
 

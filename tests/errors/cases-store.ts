@@ -16,7 +16,7 @@ export const STORE: readonly Case[] = [
     when: "another program keeps the database locked",
     shown: "A database that is locked",
     provoke: locked,
-    says: ["strata.db stayed locked by another program", "close that program"],
+    message: ["strata.db stayed locked by another program", "close that program"],
   },
   {
     code: "store_failed",
@@ -31,7 +31,7 @@ export const STORE: readonly Case[] = [
 `,
       });
     },
-    says: ["strata.db is full; nothing was written", "free some space"],
+    message: ["strata.db is full; nothing was written", "free some space"],
   },
   {
     code: "store_failed",
@@ -44,7 +44,7 @@ export const STORE: readonly Case[] = [
       );
       return chat(cwd);
     },
-    says: ["strata.db is not a Strata database", "move this one away"],
+    message: ["strata.db is not a Strata database", "move this one away"],
   },
   {
     code: "store_newer",
@@ -54,7 +54,7 @@ export const STORE: readonly Case[] = [
       change(cwd, "insert into migration (number, name) values (999, 'later')");
       return chat(cwd);
     },
-    says: ["schema 999", "update Strata"],
+    message: ["schema 999", "update Strata"],
   },
   {
     code: "record_broken",
@@ -65,7 +65,7 @@ export const STORE: readonly Case[] = [
       change(cwd, "update piece set text = 'Something else.' where text is not null");
       return cli(["verify"], { cwd });
     },
-    says: [/\w/],
+    message: [/\w/],
   },
   {
     code: "thread_busy",
@@ -79,7 +79,7 @@ export const STORE: readonly Case[] = [
       await first.return(undefined);
       return seen;
     },
-    says: [/another worker is running a turn on thr_\w+/, "try again"],
+    message: [/another worker is running a turn on thr_\w+/, "try again"],
   },
   {
     code: "store_moved",
@@ -89,7 +89,7 @@ export const STORE: readonly Case[] = [
       await strata(["store", "copy", ".strata", "elsewhere"], { cwd });
       return cli(["memory", "list"], { cwd });
     },
-    says: ["was copied to", "strata store resume"],
+    message: ["was copied to", "strata store resume"],
   },
   {
     code: "queue_full",
@@ -108,7 +108,7 @@ export const STORE: readonly Case[] = [
       }
       return refused(...say("one more"));
     },
-    says: ["1 turns wait", "1 of them for ann", /again in \d+ seconds/, "`turns.waiting`"],
+    message: ["1 turns wait", "1 of them for ann", /again in \d+ seconds/, "`turns.waiting`"],
   },
   {
     code: "inbox_full",
@@ -120,7 +120,7 @@ export const STORE: readonly Case[] = [
       const event = { kind: "message", trust: "contact", channel: "test", content, at: 0 } as const;
       return api(() => runtime.openAndPost(operator, whose, Array(1_001).fill(event)));
     },
-    says: ["1,000 messages of ann wait for companion", "send it again in some seconds"],
+    message: ["1,000 messages of ann wait for companion", "send it again in some seconds"],
   },
   {
     code: "lease_lost",
@@ -142,7 +142,7 @@ export const STORE: readonly Case[] = [
         if (event.type === "failed") return { door: "api", code: event.error.code, text: event.error.message };
       throw new Error("both turns went through");
     },
-    says: [/thr_\w+/, /another worker|the other worker/],
+    message: [/thr_\w+/, /another worker|the other worker/],
   },
 ];
 

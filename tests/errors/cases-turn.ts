@@ -13,7 +13,7 @@ export const TURN: readonly Case[] = [
     when: "nobody answers at the provider's address",
     shown: "A model that is down",
     provoke: down,
-    says: ["anthropic did not answer for claude-sonnet-4-5", "ECONNREFUSED 127.0.0.1:4611", "check the network"],
+    message: ["anthropic did not answer for claude-sonnet-4-5", "ECONNREFUSED 127.0.0.1:4611", "check the network"],
   },
   {
     code: "key_refused",
@@ -25,7 +25,7 @@ export const TURN: readonly Case[] = [
       );
       return chat(cwd, { env });
     },
-    says: ["status 401", "invalid x-api-key", "key"],
+    message: ["status 401", "invalid x-api-key", "key"],
   },
   {
     code: "rate_limited",
@@ -41,7 +41,7 @@ export const TURN: readonly Case[] = [
       );
       return chat(cwd, { env });
     },
-    says: ["status 429", "50 requests per minute", "run the turn"],
+    message: ["status 429", "50 requests per minute", "run the turn"],
   },
   {
     code: "model_refused",
@@ -52,7 +52,7 @@ export const TURN: readonly Case[] = [
       );
       return chat(cwd, { env });
     },
-    says: ["status 404", "model: claude-sonnet-4-5", "check the model's name"],
+    message: ["status 404", "model: claude-sonnet-4-5", "check the model's name"],
   },
   {
     code: "reasoning_refused",
@@ -66,7 +66,7 @@ export const TURN: readonly Case[] = [
       );
       return chat(cwd, { env });
     },
-    says: ["rejected its own earlier reasoning", "status 400", "a bug in Strata", "continue in a new thread"],
+    message: ["rejected its own earlier reasoning", "status 400", "a bug in Strata", "continue in a new thread"],
   },
   {
     code: "turn_timeout",
@@ -78,7 +78,7 @@ export const TURN: readonly Case[] = [
       );
       return chat(cwd, { env });
     },
-    says: ["longer than its 1 s;", "budgets.turn.seconds"],
+    message: ["longer than its 1 s;", "budgets.turn.seconds"],
   },
   {
     code: "turn_cancelled",
@@ -88,7 +88,7 @@ export const TURN: readonly Case[] = [
       const { cwd, env } = await answeredBy(() => ending.abort());
       return chat(cwd, { env, signal: ending.signal });
     },
-    says: ["the turn was cancelled", "keep waiting"],
+    message: ["the turn was cancelled", "keep waiting"],
   },
   {
     code: "source_failed",
@@ -99,7 +99,7 @@ export const stock = defineSource({ name: "stock", trust: "operator", load: () =
       const layer = "      - id: stock\n        rank: 55\n        source: stock\n        required: true\n";
       return chat(withModule(source, layer));
     },
-    says: ["stock", "the till is off"],
+    message: ["stock", "the till is off"],
   },
   {
     code: "call_answered",
@@ -114,13 +114,13 @@ export const ask = defineTool({ name: "ask", description: "Asks.", input: z.stri
       await strata(["ask", "--answer", `${call}=12:00`], { cwd });
       return cli(["ask", "--answer", `${call}=13:00`], { cwd });
     },
-    says: [/cal_\w+ was answered differently/, "send what is new as a message"],
+    message: [/cal_\w+ was answered differently/, "send what is new as a message"],
   },
   {
     code: "module_failed",
     when: "a module cannot be loaded",
     provoke: () => chat(withModule("export const = 1;")),
-    says: ["own.ts cannot be used", "fix the file"],
+    message: ["own.ts cannot be used", "fix the file"],
   },
   {
     code: "server_stopping",
@@ -136,13 +136,13 @@ export const ask = defineTool({ name: "ask", description: "Asks.", input: z.stri
       await Promise.all([running, closed]);
       return seen;
     },
-    says: ["is being stopped", "send this again"],
+    message: ["is being stopped", "send this again"],
   },
   {
     code: "port_taken",
     when: "another program serves there",
     provoke: taken,
-    says: ["another program already uses port", "--port"],
+    message: ["another program already uses port", "--port"],
   },
 ];
 

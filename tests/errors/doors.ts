@@ -13,7 +13,7 @@ export interface Case {
   readonly shown?: string;
   readonly provoke: () => Promise<Seen>;
   /** What the sentence must hold: the value it is about, and the next step. */
-  readonly says: readonly (string | RegExp)[];
+  readonly message: readonly (string | RegExp)[];
 }
 
 /** What the door said. The program names the code to programs only; people see its exit and the sentence. */

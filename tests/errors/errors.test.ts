@@ -29,12 +29,12 @@ const CASES: readonly Case[] = [...INPUT, ...CONFIG, ...STORE, ...TURN, ...AGENT
 const shown = new Map<string, string>();
 
 describe("an error", () => {
-  it.each(CASES)("$code: $when", async ({ code, shown: section, provoke, says }) => {
+  it.each(CASES)("$code: $when", async ({ code, shown: section, provoke, message }) => {
     readAs(section === undefined ? "program" : "person");
     const seen = await provoke();
     if (section !== undefined) shown.set(section, seen.text);
     expect(answerOf(seen), seen.text).toEqual(tableSays(code, seen));
-    for (const part of says) {
+    for (const part of message) {
       if (typeof part === "string") expect(seen.text).toContain(part);
       else expect(seen.text).toMatch(part);
     }

@@ -111,8 +111,8 @@ it.each<[Partial<WireWishes>, string]>([
   [{ as: "seed04" }, 'there is no layout "seed04"; there are none, seed000'],
   [{ gap: "-1" }, "--gap -1 is no number of seconds"],
   [{ out: "costs.pdf" }, "costs.pdf must end in .svg or .html"],
-])("the wire bench says what is wrong with %j", async (wishes, says) => {
-  await expect(wire(wishes)).rejects.toThrow(says);
+])("the wire bench says what is wrong with %j", async (wishes, message) => {
+  await expect(wire(wishes)).rejects.toThrow(message);
 });
 
 it("a bench that does not exist is answered with those that do", async () => {

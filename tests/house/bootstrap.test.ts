@@ -48,11 +48,11 @@ describe("the right Node", () => {
     [{ platform: "linux", arch: "x64", isMusl: true }, "with musl; install Node 24 from your system's packages"],
     [{ platform: "linux", arch: "riscv64" }, "on linux-riscv64; install Node 24"],
     [{ platform: "freebsd", arch: "x64" }, "on freebsd-x64; install Node 24"],
-  ])("cannot be brought to %o; it is said what to install", (machine, says) => {
+  ])("cannot be brought to %o; it is said what to install", (machine, message) => {
     expect(packageFor(machine)).toBeUndefined();
     const sentence = whatToInstall({ ...machine, version: "20.1.0" });
     expect(sentence).toContain("needs Node 22.18 or newer and this is Node 20.1.0");
-    expect(sentence).toContain(says);
+    expect(sentence).toContain(message);
   });
 
   it("finds a database ready to run on every platform that README names, with glibc and with musl", () => {

@@ -156,8 +156,8 @@ it("every kind of source that layers may name is said in one feature's folder, o
       ({ path, text }) => path.endsWith("/config.ts") && text.includes(`  ${name}: sourceForm(`),
     );
     expect(declares, name).toHaveLength(1);
-    const says = new RegExp(`kind: (?:z\\.literal\\()?"${name}"|case "${name}"`);
-    expect(core.filter(({ text }) => says.test(text)).map(({ path }) => path)).toEqual([]);
+    const sentence = new RegExp(`kind: (?:z\\.literal\\()?"${name}"|case "${name}"`);
+    expect(core.filter(({ text }) => sentence.test(text)).map(({ path }) => path)).toEqual([]);
   }
 });
 
@@ -170,8 +170,8 @@ it.each([...Object.keys(AGENT_KEYS), "senders", "instructions", "tail", "summari
       /^src\/(agents\/(config-schema|agent-spec|build-agent)|protocol\/agent)\.ts$/.test(path),
     );
     expect(core).toHaveLength(4);
-    const says = new RegExp(`\\b(?:config\\.)?${name}\\??:|\\{[^}]*\\b${name}\\b[^}]*\\}: AgentConfig`);
-    expect(core.filter(({ text }) => says.test(text)).map(({ path }) => path)).toEqual([]);
+    const sentence = new RegExp(`\\b(?:config\\.)?${name}\\??:|\\{[^}]*\\b${name}\\b[^}]*\\}: AgentConfig`);
+    expect(core.filter(({ text }) => sentence.test(text)).map(({ path }) => path)).toEqual([]);
   },
 );
 
@@ -261,7 +261,7 @@ describe.each(OPERATIONS.map((operation) => [operation.name, operation] as const
     const { at, command, takes } = operation;
     expect(at ?? command).toBeDefined();
     const fields = fieldsOf(takes);
-    expect(fields.filter(({ says }) => says === "").map((field) => field.name)).toEqual([]);
+    expect(fields.filter(({ message: sentence }) => sentence === "").map((field) => field.name)).toEqual([]);
     const known = fields.map((field) => field.name);
     expect(known).toEqual(expect.arrayContaining(at === undefined ? [] : [...pathFields(at)]));
     const { words = [], rest, file, stdin } = command ?? {};
@@ -283,7 +283,7 @@ describe.each(OPERATIONS.map((operation) => [operation.name, operation] as const
     expect(Object.keys(inputSchema.properties)).toEqual(fields.map((field) => field.name));
     expect(inputSchema.required).toEqual(fields.filter(({ required }) => required).map((field) => field.name));
     const explained = Object.values(inputSchema.properties).map((one) => Reflect.get(Object(one), "description"));
-    expect(explained).toEqual(fields.map(({ says }) => says));
+    expect(explained).toEqual(fields.map(({ message: sentence }) => sentence));
   });
 
   it("has examples that the command line takes as this command", async () => {

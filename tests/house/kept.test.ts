@@ -76,8 +76,8 @@ describe("what features keep", () => {
         /^src\/store\/.*\.ts$/.test(path) && !/\.(test|contract)\.ts$|migrations|first-schema|row-security/.test(path),
     );
     for (const table of PARTS.flatMap((part) => Object.keys(part.tables))) {
-      const says = new RegExp(`["'\`]${table}["'\`]|(?:from|into|update|join) "?${table}\\b`);
-      expect(core.filter(({ text }) => says.test(text)).map(({ path }) => path)).toEqual([]);
+      const sentence = new RegExp(`["'\`]${table}["'\`]|(?:from|into|update|join) "?${table}\\b`);
+      expect(core.filter(({ text }) => sentence.test(text)).map(({ path }) => path)).toEqual([]);
     }
   });
 });

@@ -23,8 +23,8 @@ describe("a file of rules", () => {
       '"late": no talk that it is for contains a word of its when, "monday"',
     ],
     ["a key that is none", `color: red, ${ADD}`, '"late": Unrecognized key: "color"'],
-  ])("is refused, with the rule, for %s", (_, rule, says) => {
-    expect(() => readHouse("rules.yaml", house(rule))).toThrow(`rules.yaml: ${says}`);
+  ])("is refused, with the rule, for %s", (_, rule, sentence) => {
+    expect(() => readHouse("rules.yaml", house(rule))).toThrow(`rules.yaml: ${sentence}`);
   });
 
   it("is refused for two rules of one name, and for a contact that stands there twice", () => {

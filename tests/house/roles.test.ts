@@ -98,9 +98,9 @@ function sampleOf({ takes, name }: Operation): Record<string, unknown> {
   const required = fieldsOf(takes).filter((field) => field.required || field.name === "agent");
   const message = name === "message.send" ? { thread: ids.get("thr"), text: "Hi", follow: "queue" } : {};
   const sent = name === "payload.send" ? { payload: "{}", follow: "queue" } : message;
-  const each = required.map(({ name: field, says, choices, type }) => {
+  const each = required.map(({ name: field, message: sentence, choices, type }) => {
     const kind =
-      /\b(thr|trn|evt|mem|apr|drf|out|key)_/.exec(says)?.[1] ?? (says === "another turn" ? "trn" : undefined);
+      /\b(thr|trn|evt|mem|apr|drf|out|key)_/.exec(sentence)?.[1] ?? (sentence === "another turn" ? "trn" : undefined);
     if (kind !== undefined) return [field, ids.get(kind) ?? `${kind}_${"0".repeat(26)}`];
     return [field, named[field] ?? choices?.[0] ?? (type === "number" ? 1 : "x")];
   });

@@ -38,7 +38,7 @@ class Started {
     this.ended = new Promise((done) => this.child.on("close", (code, signal) => done({ code, signal })));
   }
 
-  async says(text: string): Promise<void> {
+  async message(text: string): Promise<void> {
     while (!this.output.includes(text)) await new Promise((go) => setTimeout(go, 20));
   }
 }
@@ -94,7 +94,7 @@ describe("a command", () => {
 describe("a signal", () => {
   it.each(["SIGINT", "SIGTERM"] as const)("%s is passed on, and the end is waited for", async (signal) => {
     const run = runIn(COUNTS);
-    await run.says("pid");
+    await run.message("pid");
     run.child.kill(signal);
     expect(await run.ended).toEqual({ code: 5, signal: null });
     expect(run.output).toContain(`${signal} 1`);
@@ -102,7 +102,7 @@ describe("a signal", () => {
 
   it("that comes from the terminal and from us counts once", async () => {
     const run = runIn(COUNTS);
-    await run.says("pid");
+    await run.message("pid");
     process.kill(Number(/pid (\d+)/.exec(run.output)?.[1]), "SIGINT");
     run.child.kill("SIGINT");
     expect(await run.ended).toEqual({ code: 5, signal: null });
@@ -113,7 +113,7 @@ describe("a signal", () => {
 describe("when the bootstrap is killed hard", () => {
   it("the command stops by itself", async () => {
     const run = runIn(STAYS);
-    await run.says("pid");
+    await run.message("pid");
     const pid = Number(/pid (\d+)/.exec(run.output)?.[1]);
     run.child.kill("SIGKILL");
     await dies(pid);
@@ -127,7 +127,7 @@ describe("when the bootstrap's own parent is killed hard", () => {
     writeFileSync(script, STAYS);
     const parent = `require("node:child_process").spawn(process.execPath, ${JSON.stringify([RUN, "in", script])}, { stdio: "inherit" });`;
     const run = new Started(["-e", parent]);
-    await run.says("pid");
+    await run.message("pid");
     const pid = Number(/pid (\d+)/.exec(run.output)?.[1]);
     run.child.kill("SIGKILL");
     await dies(pid);

@@ -140,7 +140,7 @@ const post = ({ runtime, thread, time }: Stage) => runtime.post(OPERATOR, thread
 
 /** Each way into a turn: what the models say, what is done before, and what then begins the turn. */
 interface Way {
-  readonly says?: Parameters<typeof testRuntime>[0];
+  readonly message?: Parameters<typeof testRuntime>[0];
   readonly before?: (on: Stage) => Promise<unknown>;
   readonly begin: (on: Stage) => Promise<unknown>;
   /** Only turns on threads of this channel; left out, all. */
@@ -152,7 +152,7 @@ const ASKING = call("call_subagent", { name: "Reviewer", task: "Look at it." });
 
 /** What a peer tells its caller, whose call is closed by then: it begins a turn of its own. */
 const TOLD = {
-  says: [
+  message: [
     call("ask_helper", { text: "Well?" }),
     "It is late.",
     // It waits for an answer itself: only what it told arrives.
@@ -173,7 +173,7 @@ const TOLD = {
 
 const WAYS: Readonly<Record<string, Way>> = {
   "approvals decided": {
-    says: [call("pay"), "It waits."],
+    message: [call("pay"), "It waits."],
     before: ({ send }) => send(INSTRUCTION),
     begin: async ({ runtime, thread }) => {
       const { newestApprovals, decide } = runtime.use(APPROVAL_API);
@@ -184,7 +184,7 @@ const WAYS: Readonly<Record<string, Way>> = {
     },
   },
   "approvals answered": {
-    says: [call("escalate", { question: "May I?" }), "I am asking."],
+    message: [call("escalate", { question: "May I?" }), "I am asking."],
     before: ({ send }) => send(INSTRUCTION),
     begin: async ({ runtime, thread }) => {
       const { newestEscalations, answer } = runtime.use(ESCALATION_API);
@@ -194,7 +194,7 @@ const WAYS: Readonly<Record<string, Way>> = {
     },
   },
   "calls answered": {
-    says: [call("ask_client")],
+    message: [call("ask_client")],
     before: ({ send }) => send({ ...INSTRUCTION, mode: "minimal" }),
     begin: async (on) => {
       const [open] = await on.store.openCalls(on.thread.scope, on.thread.id);
@@ -252,9 +252,9 @@ const WAYS: Readonly<Record<string, Way>> = {
       return collect(runtime.use(SCHEDULE_API).runDueSchedule(OPERATOR, AGENT.name, "digest"));
     },
   },
-  "subagents asked-by-contact": { says: [ASKING], begin: ({ send }) => send({ follow: "run" }), channel: "peer" },
+  "subagents asked-by-contact": { message: [ASKING], begin: ({ send }) => send({ follow: "run" }), channel: "peer" },
   "subagents asked-by-operator": {
-    says: [ASKING],
+    message: [ASKING],
     begin: ({ send }) => send({ ...INSTRUCTION, follow: "run" }),
     channel: "peer",
   },
@@ -268,8 +268,11 @@ async function recorded({ store }: Stage, channel: string | undefined) {
 }
 
 /** The mode of each turn that begins so, the lowest trust of what it was sent, and the events that it took. */
-async function rowsOf(name: string, { says = [], before, begin, channel }: Way): Promise<readonly string[]> {
-  const on = await staged(says);
+async function rowsOf(
+  name: string,
+  { message: sentence = [], before, begin, channel }: Way,
+): Promise<readonly string[]> {
+  const on = await staged(sentence);
   await before?.(on);
   const known = new Set((await recorded(on, channel)).map(({ id }) => id));
   await begin(on);

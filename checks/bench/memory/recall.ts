@@ -117,7 +117,7 @@ async function sentWith({ store, names, agent, layer, count }: Recalling, messag
     timer: () => () => {},
   });
   const [late] = notes;
-  if (late) throw new Error(`recall failed: ${late.says}`);
+  if (late) throw new Error(`recall failed: ${late.message}`);
   const content = contents.get(layer.id);
   const items: readonly ContentItem[] = content?.kind === "items" ? content.items : [];
   const ids = items.flatMap(({ id, ids: all }) => all ?? (id === undefined ? [] : [id]));

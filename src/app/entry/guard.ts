@@ -13,6 +13,6 @@ export async function newTextJudge(): Promise<(text: string) => TextJudgement> {
   return (text) => {
     const problem = formProblem(text);
     if (problem === undefined) return judge(text);
-    return { verdict: "reject", findings: [{ kind: "form", says: problem, words: "" }] };
+    return { verdict: "reject", findings: [{ kind: "form", message: problem, words: "" }] };
   };
 }

@@ -10,6 +10,6 @@ export function tooOld(version: string): string | undefined {
   return `Strata needs Node 24, or 22 from 22.18 on, or 23 from 23.6 on, and this is Node ${version}; install Node 24, from https://nodejs.org/en/download or with \`nvm install 24\`, and run the command again`;
 }
 
-const says = tooOld(process.versions.node);
+const sentence = tooOld(process.versions.node);
 // A stack would only show where it was noticed.
-if (says !== undefined) throw Object.assign(new Error(says), { stack: `strata: ${says}` });
+if (sentence !== undefined) throw Object.assign(new Error(sentence), { stack: `strata: ${sentence}` });

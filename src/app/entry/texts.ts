@@ -9,7 +9,7 @@ export interface TextWarning {
   readonly agent: AgentName;
   /** `layer loop`, `skill invoicing`, `soul`, `all texts`. */
   readonly section: string;
-  readonly says: string;
+  readonly message: string;
   /** If the text is in a file of the project: its path from the root, and the position. */
   readonly file?: string;
   readonly line?: number;
@@ -38,7 +38,8 @@ const discloses = ({ disclosure }: Agent): readonly Warning[] =>
     ? [
         {
           section: "`disclosure: never`",
-          says: "the agent never says that it is an AI; the law may require that people are told, so check it where you and your contacts are",
+          message:
+            "the agent never says that it is an AI; the law may require that people are told, so check it where you and your contacts are",
         },
       ]
     : [];
@@ -51,11 +52,11 @@ function sizes(agent: Agent): readonly Warning[] {
   const sum = layers.reduce((all, layer) => all + lengthOf(layer), 0);
   const warnings = long.map((layer) => ({
     section: `layer ${layer.id}`,
-    says: `it has ${number(lengthOf(layer))} characters, but an edit may have at most ${number(most.layer)}`,
+    message: `it has ${number(lengthOf(layer))} characters, but an edit may have at most ${number(most.layer)}`,
   }));
   if (sum <= most.total || !edited.some(({ source }) => source.kind === "text")) return warnings;
-  const says = `the texts of the prefix have ${number(sum)} characters together, and the limit for edits is ${number(most.total)}: until they are below it, an edit may only keep a text's length or shorten it`;
-  return [...warnings, { section: "all texts", says }];
+  const sentence = `the texts of the prefix have ${number(sum)} characters together, and the limit for edits is ${number(most.total)}: until they are below it, an edit may only keep a text's length or shorten it`;
+  return [...warnings, { section: "all texts", message: sentence }];
 }
 
 const lengthOf = ({ source }: Layer): number => (source.kind === "text" ? source.text.length : 0);
@@ -76,8 +77,8 @@ async function judged(agent: Agent): Promise<readonly Warning[]> {
   ];
   const found: Warning[] = [];
   for (const { section, ...given } of texts) {
-    const says = await warningFor(given);
-    if (says !== undefined) found.push({ section, says });
+    const sentence = await warningFor(given);
+    if (sentence !== undefined) found.push({ section, message: sentence });
   }
   return found;
 }
@@ -96,7 +97,7 @@ async function longWarning(text: string): Promise<string | undefined> {
   const { verdict, findings } = (await layerJudge())(text);
   return verdict === "pass"
     ? undefined
-    : heldUp(findings.map(({ says, words }) => `${says}: ${JSON.stringify(words)}`));
+    : heldUp(findings.map(({ message: sentence, words }) => `${sentence}: ${JSON.stringify(words)}`));
 }
 
 const heldUp = (findings: readonly string[]): string =>

@@ -15,7 +15,7 @@ export function claimWarnings(agent: Agent, tools: Toolset): readonly TextWarnin
     ...(agent.skills ?? []).map(({ name, text }) => ({ section: `skill ${name}`, text })),
   ];
   const said = texts.flatMap(({ section, text }) =>
-    [...namedTools(agent, tools, text), ...namedLayers(agent, text)].map((says) => ({ section, says })),
+    [...namedTools(agent, tools, text), ...namedLayers(agent, text)].map((message) => ({ section, message })),
   );
   return [...said, ...needed(agent)].map((one) => ({ agent: agent.name, ...one }));
 }
@@ -43,14 +43,14 @@ function namedLayers(agent: Agent, text: string): readonly string[] {
 }
 
 /** What a layer `needs`. */
-function needed(agent: Agent): readonly Pick<TextWarning, "section" | "says">[] {
+function needed(agent: Agent): readonly Pick<TextWarning, "section" | "message">[] {
   const there = new Set<string>([...agent.tools, ...agent.layers.map(({ id }) => id)]);
   return agent.layers.flatMap(({ id, needs = [] }) =>
     needs
       .filter((name) => name === id || !there.has(name))
       .map((name) => ({
         section: `layer ${id}`,
-        says: `it needs \`${name}\`, and ${agent.name} has no tool and no other layer of this name: add it, or take what relies on it out of the text`,
+        message: `it needs \`${name}\`, and ${agent.name} has no tool and no other layer of this name: add it, or take what relies on it out of the text`,
       })),
   );
 }

@@ -32,9 +32,9 @@ function wordsOf(program: Command): readonly Words[] {
     {
       path,
       verbs: [
-        ...command.commands.map((one) => ({ word: one.name(), says: one.summary() || one.description() })),
-        ...command.registeredArguments.flatMap(({ argChoices = [], description: says }) =>
-          argChoices.map((word) => ({ word, says })),
+        ...command.commands.map((one) => ({ word: one.name(), description: one.summary() || one.description() })),
+        ...command.registeredArguments.flatMap(({ argChoices = [], description }) =>
+          argChoices.map((word) => ({ word, description })),
         ),
       ],
       options:
@@ -50,7 +50,7 @@ const HELP = new Option("--help", "print help");
 const optionsOf = ({ options, parent }: Command) =>
   [...options, ...(parent === null ? [HELP] : [])].map((option) => ({
     word: option.long ?? "",
-    says: option.description,
+    description: option.description,
     takesValue: option.required,
   }));
 
@@ -61,7 +61,7 @@ type Shell = (typeof SHELLS)[number];
 /** A word to complete, and what it is for. */
 interface Word {
   readonly word: string;
-  readonly says: string;
+  readonly description: string;
   /** An option that a value follows. */
   readonly takesValue?: boolean;
 }
@@ -118,7 +118,9 @@ complete -o default -F _strata strata`;
 
 function zsh(all: readonly Words[]): string {
   const cases = all.map(({ path, verbs, options }) => {
-    const described = [...verbs, ...options].map(({ word, says }) => quoted(`${word}:${says.replaceAll(":", "\\:")}`));
+    const described = [...verbs, ...options].map(({ word, description }) =>
+      quoted(`${word}:${description.replaceAll(":", "\\:")}`),
+    );
     return `    ${JSON.stringify(path)}) found=(${described.join(" ")}) ;;`;
   });
   return `#compdef strata
@@ -144,10 +146,10 @@ function fish(all: readonly Words[]): string {
   const lines = all.flatMap(({ path, verbs, options }) => {
     const when = quoted(`test (__strata_path) = ${JSON.stringify(path)}`);
     return [
-      ...verbs.map(({ word, says }) => `complete -c strata -f -n ${when} -a ${word} -d ${quoted(says)}`),
+      ...verbs.map(({ word, description }) => `complete -c strata -f -n ${when} -a ${word} -d ${quoted(description)}`),
       ...options.map(
-        ({ word, says, takesValue }) =>
-          `complete -c strata -n ${when} -l ${word.slice(2)}${takesValue === true ? " -r" : ""} -d ${quoted(says)}`,
+        ({ word, description, takesValue }) =>
+          `complete -c strata -n ${when} -l ${word.slice(2)}${takesValue === true ? " -r" : ""} -d ${quoted(description)}`,
       ),
     ];
   });

@@ -45,7 +45,7 @@ function formatHelp(command: Command, helper: Help): string {
 function overview(strata: Command, helper: Help): string {
   const options = helper.visibleOptions(strata).map((one) => [helper.optionTerm(one), one.description] as const);
   const lines = (rows: readonly (readonly [string, string])[], width: number): readonly string[] =>
-    rows.map(([term, says]) => helper.formatItem(term, width, says, helper));
+    rows.map(([term, sentence]) => helper.formatItem(term, width, sentence, helper));
   return [
     "Usage: strata [options] COMMAND",
     "",
@@ -155,11 +155,11 @@ function nounOf(noun: string): () => Promise<Declare> {
     const { declareNoun } = await import("./shell/operations.ts");
     const listed = FEATURES.find(({ nouns }) => Object.hasOwn(nouns, noun));
     const { operations = [] } = (await listed?.load()) ?? {};
-    const says = listed?.nouns[noun] ?? "";
+    const sentence = listed?.nouns[noun] ?? "";
     const own = operations.filter(
       ({ name, command }) => name === noun || name.startsWith(`${noun}.`) || command?.alias === noun,
     );
-    return (program, context) => declareNoun(program, context, { name: noun, says, operations: own });
+    return (program, context) => declareNoun(program, context, { name: noun, description: sentence, operations: own });
   };
 }
 

@@ -53,9 +53,9 @@ function placesGiven(command: Command): readonly string[] {
 
 /** The error for wrong usage, for programs. */
 function misuse({ code, message }: CommanderError): StrataError {
-  const says =
+  const sentence =
     code === "commander.help" ? "no command was named" : message.replace(/^error: /, "").replace(/\s+/g, " ");
-  return new StrataError("invalid_input", `${says}; --help tells more`, { usage: code });
+  return new StrataError("invalid_input", `${sentence}; --help tells more`, { usage: code });
 }
 
 /** Usually it comes from an operator's module, and then its file is named; otherwise the error may be ours. */

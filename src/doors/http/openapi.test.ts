@@ -11,7 +11,12 @@ const { ask } = await httpFixture();
 const response = await ask("GET /v1/openapi.json");
 const served: unknown = await response.json();
 
-const LINES = ROUTES.map(({ method, url, says }) => ({ line: `${method.toUpperCase()} ${url}`, method, url, says }));
+const LINES = ROUTES.map(({ method, url, message: sentence }) => ({
+  line: `${method.toUpperCase()} ${url}`,
+  method,
+  url,
+  message: sentence,
+}));
 
 const ERRORS = new Map(await allErrors());
 
@@ -35,9 +40,9 @@ describe("the OpenAPI document", () => {
     expect(found.sort()).toEqual(LINES.map(({ line }) => line).sort());
   });
 
-  it.each(LINES)("tells of $line what it takes, answers and may refuse", ({ method, url, says }) => {
+  it.each(LINES)("tells of $line what it takes, answers and may refuse", ({ method, url, message: sentence }) => {
     expect(at(served, "paths", url, method)).toMatchObject({
-      summary: says,
+      summary: sentence,
       security: [{ bearer: [] }, { apiKey: [] }],
       responses: { 200: { content: expect.anything() }, default: { content: expect.anything() } },
     });
@@ -87,8 +92,8 @@ describe("the OpenAPI document", () => {
 describe("docs/http.md", () => {
   it("lists every route with its line, and no other", () => {
     const rows = [...page.matchAll(/^\| `(GET|POST|DELETE) (\/v1[^`]*)` \| (.*) \|$/gm)];
-    const told = rows.map(([, method, url, says]) => `${method} ${url}: ${says}`);
-    expect(told).toEqual(LINES.map(({ line, says }) => `${line}: ${says}`));
+    const told = rows.map(([, method, url, sentence]) => `${method} ${url}: ${sentence}`);
+    expect(told).toEqual(LINES.map(({ line, message: sentence }) => `${line}: ${sentence}`));
   });
 
   it("names no status that the error table does not give, and the errors of the door", () => {

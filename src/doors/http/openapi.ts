@@ -22,15 +22,15 @@ export function openApiOf(
 }
 
 function described(
-  { method, url, says, shapes: { path, query, body, answer }, otherwise = [] }: Route,
+  { method, url, message, shapes: { path, query, body, answer }, otherwise = [] }: Route,
   error: OtherAnswer,
 ) {
   const takesBody = Object.keys(body.shape).length > 0;
-  const usual: OtherAnswer = { status: 200, says, schema: answer };
+  const usual: OtherAnswer = { status: 200, message, schema: answer };
   return {
     method,
     path: url,
-    summary: says,
+    summary: message,
     security: [{ bearer: [] }, { apiKey: [] }],
     request: {
       params: path,
@@ -41,7 +41,7 @@ function described(
   };
 }
 
-const ERROR_ANSWER: OtherAnswer = { status: 0, says: "What went wrong, and what to do next." };
+const ERROR_ANSWER: OtherAnswer = { status: 0, message: "What went wrong, and what to do next." };
 
 /** Answers of one status stand together, one type of content each. */
 function responses(answers: readonly OtherAnswer[]) {
@@ -50,11 +50,11 @@ function responses(answers: readonly OtherAnswer[]) {
     [...byStatus].map(([status, same]) => {
       const [first, ...more] = same.map(content);
       const contents = Object.assign({}, first?.content, ...more.map((one) => one.content));
-      return [status, { description: same.map(({ says }) => says).join(" "), content: contents }];
+      return [status, { description: same.map(({ message }) => message).join(" "), content: contents }];
     }),
   );
 }
 
-function content({ says, type = "application/json", schema }: OtherAnswer) {
-  return { description: says, content: { [type]: schema === undefined ? {} : { schema } } };
+function content({ message, type = "application/json", schema }: OtherAnswer) {
+  return { description: message, content: { [type]: schema === undefined ? {} : { schema } } };
 }

@@ -14,7 +14,7 @@ import { RUN_ANSWERS, runAnswer, STREAM, TURN_RUN, turnRun } from "./turn-run.ts
 
 /** An operation as a route: its fields in the path, and the others in the query or, of what changes something, in the body. */
 export function routeOf(operation: Operation, at: At): Route {
-  const { takes, does: says, may } = operation;
+  const { takes, does: sentence, may } = operation;
   const { method, path: url } = at;
   const shapes = shapesOf(operation, at);
   const otherwise = othersOf(operation);
@@ -22,7 +22,7 @@ export function routeOf(operation: Operation, at: At): Route {
   return {
     method,
     url,
-    says,
+    message: sentence,
     may,
     otherwise,
     shapes,
@@ -59,7 +59,7 @@ function othersOf(operation: Operation): readonly OtherAnswer[] {
   if (operation.kind === "turn") return [STREAM];
   if (operation.kind === "run") return RUN_ANSWERS(operation.gives);
   if (operation.kind !== "file") return [];
-  return operation.types.map((type) => ({ status: 200, says: "The file.", type, schema: z.string() }));
+  return operation.types.map((type) => ({ status: 200, message: "The file.", type, schema: z.string() }));
 }
 
 /** The fields of path, query and body together, and where each of them came from. */

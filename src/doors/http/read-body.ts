@@ -53,8 +53,8 @@ async function readBytes({ body, headers }: Request, timeout: number): Promise<B
 }
 
 function tooSlow(timeout: number): StrataError {
-  const says = `the body did not arrive within ${timeout / 1_000} seconds; send it faster, or send less at once`;
-  return new StrataError("body_too_slow", says, { seconds: timeout / 1_000 });
+  const sentence = `the body did not arrive within ${timeout / 1_000} seconds; send it faster, or send less at once`;
+  return new StrataError("body_too_slow", sentence, { seconds: timeout / 1_000 });
 }
 
 const tooLarge = (): StrataError =>

@@ -11,7 +11,7 @@ export interface HttpContext extends OperationContext {
 /** An answer beside the usual one. */
 export interface OtherAnswer {
   readonly status: number;
-  readonly says: string;
+  readonly message: string;
   readonly type?: string;
   readonly schema?: z.ZodType;
 }
@@ -33,7 +33,7 @@ export interface Route {
   /** As OpenAPI has it: `/v1/threads/{id}`. */
   readonly url: string;
   /** One line for the reader of the OpenAPI document. */
-  readonly says: string;
+  readonly message: string;
   /** What the actor's role must be allowed. */
   readonly may: Action;
   /** Where the answer is not `200` with JSON. */
@@ -69,7 +69,7 @@ export function errorResponse(thrown: unknown): Response {
 }
 
 /** An error as programs get it. */
-export function errorBody({ code, message, details, traits: { retry, says } }: StrataError) {
+export function errorBody({ code, message, details, traits: { retry, message: sentence } }: StrataError) {
   // What nobody foresaw may hold anything: it is told in general only.
-  return { error: code === "unexpected" ? { code, message: says, retry } : { code, message, details, retry } };
+  return { error: code === "unexpected" ? { code, message: sentence, retry } : { code, message, details, retry } };
 }

@@ -306,7 +306,7 @@ describe("memories", () => {
     const body = { agent: "companion", contact: "bob", text: `${text}nope\n`, name: "ann.jsonl" };
     const imported = await json("POST /v1/memories/import", { body });
     shaped(imported, "post", "/v1/memories/import");
-    expect(imported.body).toMatchObject({ saved: 1, known: 0, refused: [{ where: "line 2", says: "is not JSON" }] });
+    expect(imported.body).toMatchObject({ saved: 1, known: 0, refused: [{ where: "line 2", message: "is not JSON" }] });
     expect((await json("POST /v1/memories/import", { body })).body).toMatchObject({ saved: 0, known: 1 });
     const markdown = await ask("GET /v1/memories/export?agent=companion&contact=bob&format=markdown");
     expect(markdown.headers.get("content-type")).toBe("text/markdown; charset=utf-8");

@@ -44,7 +44,8 @@ function forPrograms(event: StreamEvent): unknown {
 /** What a route that runs a turn may answer with instead. */
 export const STREAM: OtherAnswer = {
   status: 200,
-  says: "With `mode=stream`: the events of the turn, and of those that go on with its run, as they come; the last is `done`, `waiting` or `failed`.",
+  message:
+    "With `mode=stream`: the events of the turn, and of those that go on with its run, as they come; the last is `done`, `waiting` or `failed`.",
   type: "text/event-stream",
   schema: z.string(),
 };
@@ -97,12 +98,12 @@ async function endOf(events: ReadableStream<TurnEvent>): Promise<TurnRunEnd> {
 export const RUN_ANSWERS = (gives: z.ZodType): readonly OtherAnswer[] => [
   {
     status: 202,
-    says: "The run has not ended: its state says why. Send the same again to get its answer.",
+    message: "The run has not ended: its state says why. Send the same again to get its answer.",
     schema: gives,
   },
   {
     status: 200,
-    says: "With `Accept: text/event-stream`: the events as they come, ending in one `answer` or `failed`.",
+    message: "With `Accept: text/event-stream`: the events as they come, ending in one `answer` or `failed`.",
     type: "text/event-stream",
     schema: z.string(),
   },

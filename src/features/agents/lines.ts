@@ -116,13 +116,13 @@ const TAINTED_SAYS: Readonly<Record<Tainted, string>> = {
 /** A tool, and what the agent's declaration adds to what the tool says of itself. */
 function toolText(name: ToolName, rules: Agent["rules"]): string {
   const { approval, tainted, calls, seconds } = rules?.find(({ tool }) => tool === name) ?? {};
-  const says = [
+  const sentence = [
     ...(approval === true ? ["waits for a person"] : []),
     ...(tainted === undefined ? [] : [TAINTED_SAYS[tainted]]),
     ...(calls === undefined ? [] : [`at most ${count(calls, "call")} a turn`]),
     ...(seconds === undefined ? [] : [`at most ${count(seconds, "second")} a call`]),
   ];
-  return says.length === 0 ? name : `${name} (${says.join("; ")})`;
+  return sentence.length === 0 ? name : `${name} (${sentence.join("; ")})`;
 }
 
 /** What of an agent waits for an operator, one line for each thing with the next step. */
@@ -166,10 +166,10 @@ export function ownTurnLines({ agent, ownTurns }: Attention): readonly string[] 
   const [newest] = ownTurns;
   if (newest === undefined) return [];
   const { at, text } = newest;
-  const says =
+  const sentence =
     text === undefined ? "it read text of a contact, so its report is not shown here" : `“${oneLine(text, REPORT)}”`;
   return [
-    `${agent} reports of its own turn of ${minute(at)}: ${says} (\`strata outbox list ${agent}\` has all reports)`,
+    `${agent} reports of its own turn of ${minute(at)}: ${sentence} (\`strata outbox list ${agent}\` has all reports)`,
   ];
 }
 

@@ -16,8 +16,8 @@ export async function renameAgent(parts: Parts, actor: Allowed<"operate">, { age
   const { agents, store, clock } = parts;
   const { org, name } = agentNamed(parts, actor, agent);
   if (agents.all.some((one) => one.org === org && one.name === was)) {
-    const says = `${was} is still declared, so what is kept is its own; rename it in strata.yaml, then run this again`;
-    throw new StrataError("invalid_input", says, { agent: was });
+    const message = `${was} is still declared, so what is kept is its own; rename it in strata.yaml, then run this again`;
+    throw new StrataError("invalid_input", message, { agent: was });
   }
   const owner = { org, agent: was };
   await parts.renameFiles(owner, name);

@@ -87,7 +87,7 @@ describe("a call that needs approval", () => {
       expect(events).toContainEqual({
         type: "report",
         what: "approval",
-        says: expect.stringContaining(`look {"at":"order 7"} waits for a person`),
+        message: expect.stringContaining(`look {"at":"order 7"} waits for a person`),
         data: { approval: approval?.id, tool: "look", input: { at: "order 7" } },
       });
       expect(newest(sent[1])).toContain(`Not run yet: look is waiting for a person's approval (${approval?.id})`);
@@ -172,7 +172,7 @@ describe("a call that needs approval", () => {
     for await (const event of runtime.run(OPERATOR, thread)) {
       types.push(event.type);
       if (event.type !== "report") continue;
-      expect(event.says).toContain(`or \`POST /v1/approvals/${event.data["approval"]}/approve\``);
+      expect(event.message).toContain(`or \`POST /v1/approvals/${event.data["approval"]}/approve\``);
       await runtime
         .use(APPROVAL_API)
         .decide(OPERATOR, approvalId(String(event.data["approval"])), { verdict: "approved" });

@@ -24,7 +24,7 @@ interface Paying {
   readonly run?: (context: ToolContext) => unknown;
   readonly effect?: "none" | "external";
   readonly seconds?: number;
-  readonly says?: string;
+  readonly message?: string;
   readonly description?: string;
   readonly store?: (store: Store) => Partial<Store>;
 }
@@ -50,7 +50,7 @@ async function waiting({ store: change, ...how }: Paying = {}): Promise<Waiting>
   return { ...stand, thread, waits, paid };
 }
 
-function paying(paid: string[], { run, effect = "external", seconds, says, description = "Pays." }: Paying) {
+function paying(paid: string[], { run, effect = "external", seconds, message, description = "Pays." }: Paying) {
   return defineTool({
     name: "look",
     description,
@@ -62,7 +62,7 @@ function paying(paid: string[], { run, effect = "external", seconds, says, descr
     run: async ({ at }, context) => {
       paid.push(at);
       await run?.(context);
-      return says ?? `paid ${at}`;
+      return message ?? `paid ${at}`;
     },
   });
 }
@@ -188,7 +188,7 @@ describe("what came of an approved call", () => {
   );
 
   it("is cut to the budget of a result before it is stored and shown, and says so", async () => {
-    const stand = await waiting({ says: "word ".repeat(200_000) });
+    const stand = await waiting({ message: "word ".repeat(200_000) });
     const done = await stand.runtime.use(APPROVAL_API).decide(OPERATOR, stand.waits.id, { verdict: "approved" });
     const tokens = Math.ceil(Buffer.byteLength(done.outcome?.text ?? "") / 3);
     expect(tokens).toBeLessThanOrEqual(DEFAULT_BUDGETS.result);

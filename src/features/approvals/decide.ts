@@ -218,12 +218,16 @@ async function counterOf(parts: Parts, agent: Agent): Promise<CountTokens> {
  * Nobody knows whether it acted: the call stays approved until a person says what they found. An agent that waits goes on waiting; another
  * hears of that much.
  */
-async function leave(parts: Parts, { approval, thread, actor }: Case, { text: says }: ToolOutcome): Promise<Approval> {
+async function leave(
+  parts: Parts,
+  { approval, thread, actor }: Case,
+  { text: sentence }: ToolOutcome,
+): Promise<Approval> {
   const { id, scope, tool, answers } = approval;
   const call = answers && (await parts.store.callLeftOpen(scope, thread.id, answers));
   if (call?.state === "open") return approvalOf(parts, actor, id);
   const { answer: _, ...event } = await eventOf(parts, approval, {
-    text: outcomeUnknown(id, tool, says),
+    text: outcomeUnknown(id, tool, sentence),
     trust: "operator",
   });
   await retryWhileBusy(() => parts.store.receive(scope, thread.id, [event]));

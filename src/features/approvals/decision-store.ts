@@ -71,13 +71,13 @@ export const NOT_FOUND = errorKind("approval_not_found", {
   status: 404,
   exit: 3,
   retry: false,
-  says: "no approval of that id is in reach",
+  message: "no approval of that id is in reach",
 });
 export const ALREADY_DECIDED = errorKind("approval_decided", {
   status: 409,
   exit: 7,
   retry: false,
-  says: "that call is already decided",
+  message: "that call is already decided",
 });
 
 /** What tells the agent of a decision. */

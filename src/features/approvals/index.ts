@@ -137,7 +137,7 @@ async function* tellAgent({ runtime }: OperationContext, { thread }: ApprovalVie
   yield* runtime.follow(actor, await runtime.thread(actor, threadId(thread)), { signal });
 }
 
-const note = (says: string) => FIELDS.note.describe(says);
+const note = (message: string) => FIELDS.note.describe(message);
 
 const OPERATIONS: readonly Operation[] = [
   list,

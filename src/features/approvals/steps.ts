@@ -59,7 +59,7 @@ function beforeCall(turn: RunningTurn, made: MadeCall): CallInstead | undefined 
   const known = sameAsked(turn, wanted);
   if (known !== undefined || rulesFor(turn, tool)?.wait !== true) {
     const { id } = known ?? request(turn, wanted);
-    return { says: untrusted(due === undefined ? waitsForApproval(tool.schema.name, id) : waitsForAnswer(id)) };
+    return { message: untrusted(due === undefined ? waitsForApproval(tool.schema.name, id) : waitsForAnswer(id)) };
   }
   return {
     later: {
@@ -82,10 +82,10 @@ const rulesFor = ({ setup }: RunningTurn, { schema }: Tool) =>
 function needsApproval(turn: RunningTurn, tool: Tool, input: Json): boolean {
   if (rulesFor(turn, tool)?.approval === true) return true;
   try {
-    const says: unknown = tool.needsApproval?.(input);
+    const sentence: unknown = tool.needsApproval?.(input);
     // The promise is not awaited, but its rejection must not end the program.
-    if (says instanceof Promise) says.catch(() => undefined);
-    return says !== undefined && says !== false;
+    if (sentence instanceof Promise) sentence.catch(() => undefined);
+    return sentence !== undefined && sentence !== false;
   } catch {
     return true;
   }

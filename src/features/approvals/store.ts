@@ -197,9 +197,9 @@ async function keepApprovals(tx: Tx, { scope, turn, done, report }: EndedTurn): 
       due === null
         ? `/approve or /deny in a chat, \`strata approval approve ${id}\` or \`POST /v1/approvals/${id}/approve\``
         : `\`strata escalation answer ${id} TEXT\` or \`POST /v1/escalations/${id}/answer\``;
-    const says = `→ ${tool} ${JSON.stringify(input)} waits for a person: ${next}`;
+    const message = `→ ${tool} ${JSON.stringify(input)} waits for a person: ${next}`;
     const data = { approval: id, tool, input, ...(answers !== null && { answers }) };
-    report({ what: "approval", says, data });
+    report({ what: "approval", message, data });
   }
 }
 
@@ -370,14 +370,14 @@ async function inState(
   if (row.status === state) return row;
   const details = { approval: id, status: row.status };
   if (row.due === null) {
-    const says = `approval ${id} is ${row.status} and not ${state}, so nothing was changed: list those that wait`;
-    throw ALREADY_DECIDED.of(says, details);
+    const message = `approval ${id} is ${row.status} and not ${state}, so nothing was changed: list those that wait`;
+    throw ALREADY_DECIDED.of(message, details);
   }
   // Answered and closed questions are kept like calls that ran and that were denied.
   const was = row.status === "denied" ? "closed" : "answered";
   const when = row.decided_at === null ? "" : ` at ${isoSecond(row.decided_at)}`;
-  const says = `the question ${id} was ${was}${when} already, so nothing was changed: \`strata escalation list\` shows those that are open`;
-  throw ALREADY_DECIDED.of(says, details);
+  const message = `the question ${id} was ${was}${when} already, so nothing was changed: \`strata escalation list\` shows those that are open`;
+  throw ALREADY_DECIDED.of(message, details);
 }
 
 async function change(tx: Tx, row: ApprovalTable, columns: Change, at: number): Promise<Approval> {

@@ -34,8 +34,8 @@ async function admit(_: unknown, { agent, scope: { contact }, actor }: Outside):
   if (assistant === undefined) return;
   if (Object.hasOwn(assistant.members, contact) && isMember(actor, contact)) return;
   const whom = Object.keys(assistant.members).join(", ");
-  const says = `${name} is the assistant of ${whom}: each of them talks with it as the contact of their own id, with a member's key for that contact`;
-  throw new StrataError("not_allowed", says, { agent: name, contact });
+  const message = `${name} is the assistant of ${whom}: each of them talks with it as the contact of their own id, with a member's key for that contact`;
+  throw new StrataError("not_allowed", message, { agent: name, contact });
 }
 
 const served =
@@ -77,8 +77,8 @@ const decide = (verdict: "approved" | "denied") => {
           ({ scope: { agent, contact } }) => {
             const { assistant } = runtime.agent(actor, agent);
             if (assistant !== undefined && isMember(actor, contact)) return;
-            const says = `${id} is no call of your own assistant: ask an operator to decide about it`;
-            throw new StrataError("not_allowed", says, { approval: id });
+            const message = `${id} is no call of your own assistant: ask an operator to decide about it`;
+            throw new StrataError("not_allowed", message, { approval: id });
           },
         ),
     show: (approval, { style }) => approvalLines(approval, style),

@@ -51,8 +51,8 @@ export const operationTools = (access: OperationAccess): ToolFamily => ({
   tool: (name) => {
     const found = access.list.filter(isOffered).find((one) => toolOf(one.name) === `${DO}${name}`);
     if (found !== undefined) return operationTool(found, access);
-    const says = `no tool is named ${DO}${name}: there is no operation ${name.replace("_", ".")} that a member may do`;
-    throw new StrataError("tool_not_found", says, { name: `${DO}${name}` });
+    const message = `no tool is named ${DO}${name}: there is no operation ${name.replace("_", ".")} that a member may do`;
+    throw new StrataError("tool_not_found", message, { name: `${DO}${name}` });
   },
 });
 
@@ -115,7 +115,7 @@ async function perform(
   const values = ownFields(operation, given);
   try {
     const naming = { whole: "the input", field: (name: string) => `\`${name}\`` };
-    const call = { actor, signal: context.signal, progress: (says: string) => context.progress(says) };
+    const call = { actor, signal: context.signal, progress: (message: string) => context.progress(message) };
     const { json } = await operation.run(world, { values, naming }, call);
     return answeredAs("contact", JSON.stringify(json));
   } catch (thrown) {

@@ -84,8 +84,8 @@ async function existing(access: AgentAccess, of: BlockName): Promise<Block> {
 }
 
 function noSuchBlock({ agent }: AgentAccess, { label, name }: BlockName): StrataError {
-  const says = `${agent.name} has no memory block ${label} ${name}; \`strata block list ${agent.name}\` shows those there are`;
-  return new StrataError("text_not_found", says, { agent: agent.name, label, name });
+  const message = `${agent.name} has no memory block ${label} ${name}; \`strata block list ${agent.name}\` shows those there are`;
+  return new StrataError("text_not_found", message, { agent: agent.name, label, name });
 }
 
 /** @throws StrataError `text_refused` */

@@ -122,7 +122,7 @@ function updateMyMemory(store: Reads): Tool {
       for (const change of changes) {
         const made = await planned(change, { ...state, reason, context });
         if ("problem" in made) return refused(notUpdated(made.problem));
-        says.push(made.says);
+        says.push(made.message);
         edits.push(made.edit);
         state.seen.add(keyOf(change).part);
         if (made.edit.status === "kept") await state.stands(made.edit);
@@ -178,7 +178,7 @@ interface Around extends Planned {
 async function planned(
   { op, text, ...of }: Change,
   around: Around,
-): Promise<{ readonly problem: string } | { readonly says: string; readonly edit: NewText }> {
+): Promise<{ readonly problem: string } | { readonly message: string; readonly edit: NewText }> {
   const { blocks, pointers, seen, context } = around;
   const key = keyOf(of);
   const block = `${of.label} ${of.name}`;
@@ -211,7 +211,7 @@ async function planned(
     place: PLACE,
     beside: besideOf(pointers, key),
   };
-  return { says: because === undefined ? willChange(block) : proposed(block, because), edit };
+  return { message: because === undefined ? willChange(block) : proposed(block, because), edit };
 }
 
 const DELETED = { problem: undefined, text: trusted(GONE), verdict: { verdict: "pass", findings: [] } } as const;

@@ -26,7 +26,7 @@ const overdue: Job = {
         trouble: `Overdue calls of ${name} were not answered`,
         async *run(): AsyncGenerator<Notice> {
           await runtime.answerOverdue(operator, name);
-          yield { about: `overdue calls of ${name}`, says: "", isOver: true };
+          yield { about: `overdue calls of ${name}`, message: "", isOver: true };
         },
       };
       return { tasks: [task] };
@@ -50,7 +50,7 @@ const runs: Job = {
               try {
                 for await (const event of runtime.runDue(operator, thread, { signal }))
                   if (event.type === "failed") throw event.error;
-                yield { about: `the run on ${thread.id}`, says: "", isOver: true };
+                yield { about: `the run on ${thread.id}`, message: "", isOver: true };
               } catch (thrown) {
                 const { code, traits } = asStrataError(thrown);
                 // Another program runs it, or a person has stopped it.

@@ -137,7 +137,7 @@ describe("a layer that says what a fact of the conversation chooses", () => {
     [{ by: "mood", texts: { good: "x" } }, "one of channel, caller"],
     [{ by: "channel" }, "needs `texts`"],
     [{ by: "line", texts: { shop: "x" } }, "use `scope: turn`"],
-  ])("refuses %j with its line", async (fields, says) => {
+  ])("refuses %j with its line", async (fields, message) => {
     const config = {
       organization: "shop",
       agents: {
@@ -150,6 +150,6 @@ describe("a layer that says what a fact of the conversation chooses", () => {
         },
       },
     };
-    await expect(openApp({ data: "/tmp/strata-none", env: {}, config: config as never })).rejects.toThrow(says);
+    await expect(openApp({ data: "/tmp/strata-none", env: {}, config: config as never })).rejects.toThrow(message);
   });
 });

@@ -11,6 +11,6 @@ export const CASES: readonly Case[] = [
       await strata(["memory", "save", "Tea."], { cwd });
       return cli(["contact", "export", "nobody"], { cwd });
     },
-    says: ["nobody", "`strata thread list`"],
+    message: ["nobody", "`strata thread list`"],
   },
 ];

@@ -38,7 +38,7 @@ export const NOT_FOUND = errorKind("contact_not_found", {
   status: 404,
   exit: 3,
   retry: false,
-  says: "nothing is kept of a contact of that name",
+  message: "nothing is kept of a contact of that name",
 });
 
 export const contactApi = (parts: Parts): ContactApi => ({
@@ -59,8 +59,8 @@ export const contactApi = (parts: Parts): ContactApi => ({
     }
     if (!isKnown) {
       const where = agent === undefined ? "" : ` by ${agent}`;
-      const says = `nothing is kept${where} of a contact ${JSON.stringify(contact)}; look for the name with \`strata thread list\` or \`GET /v1/threads\``;
-      throw NOT_FOUND.of(says, { contact });
+      const message = `nothing is kept${where} of a contact ${JSON.stringify(contact)}; look for the name with \`strata thread list\` or \`GET /v1/threads\``;
+      throw NOT_FOUND.of(message, { contact });
     }
   },
 });

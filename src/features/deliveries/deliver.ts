@@ -126,9 +126,9 @@ async function note(
   const again = stopped || (failed !== undefined && tries + 1 < MOST_TRIES);
   const next = at + (stopped ? 0 : pauseAfter(tries + 1));
   const tried = { outbox: id, at, ...(again && { again: next }), ...(stopped && { stopped }) };
-  const says = failed === undefined ? {} : { failed: vault.hide(failed) };
-  const isNoted = await store.part(OUTBOX_STORE).noteDelivery({ org, agent }, holder, { ...tried, ...says });
-  return isNoted ? { agent, outbox: id, ...says, again } : undefined;
+  const sentence = failed === undefined ? {} : { failed: vault.hide(failed) };
+  const isNoted = await store.part(OUTBOX_STORE).noteDelivery({ org, agent }, holder, { ...tried, ...sentence });
+  return isNoted ? { agent, outbox: id, ...sentence, again } : undefined;
 }
 
 async function problemOf(work: () => Promise<void>): Promise<string | undefined> {

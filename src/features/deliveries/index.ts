@@ -110,8 +110,8 @@ const sendingOf = ({ runtime, operator }: JobWorld, agent: AgentName, n: number)
     for await (const { outbox, failed, again } of runtime.use(DELIVERY_API).deliverDue(operator, agent, signal)) {
       if (signal.aborted) return;
       const next = again ? "it is tried again" : "it was tried too many times and stays in the outbox";
-      if (failed === undefined) yield { about: outbox, says: "", isOver: true };
-      else yield { about: outbox, says: `Reply ${outbox} of ${agent} was not accepted (${failed}); ${next}.` };
+      if (failed === undefined) yield { about: outbox, message: "", isOver: true };
+      else yield { about: outbox, message: `Reply ${outbox} of ${agent} was not accepted (${failed}); ${next}.` };
     }
   },
 });

@@ -137,13 +137,13 @@ export const NOT_FOUND = errorKind("draft_not_found", {
   status: 404,
   exit: 3,
   retry: false,
-  says: "no draft of that id is in reach",
+  message: "no draft of that id is in reach",
 });
 export const DECIDED = errorKind("draft_decided", {
   status: 409,
   exit: 7,
   retry: false,
-  says: "that draft is already decided, or a newer one took its place",
+  message: "that draft is already decided, or a newer one took its place",
 });
 
 /** Names no contact, because an erasure removes the name. */

@@ -13,7 +13,7 @@ export const CASES: readonly Case[] = [
       await strata(["memory", "save", "Tea."], { cwd });
       return cli(["draft", "show", DRAFT], { cwd });
     },
-    says: [DRAFT, "strata draft list"],
+    message: [DRAFT, "strata draft list"],
   },
   {
     code: "draft_decided",
@@ -26,6 +26,6 @@ export const CASES: readonly Case[] = [
       await strata(["draft", "discard", waiting?.id ?? ""], { cwd });
       return cli(["draft", "approve", waiting?.id ?? ""], { cwd });
     },
-    says: [/drf_\w+/, "discarded"],
+    message: [/drf_\w+/, "discarded"],
   },
 ];

@@ -295,13 +295,13 @@ async function decide(parts: Parts, actor: Allowed<"decide">, id: DraftId, decid
   const now = clock.recorded();
   const trust = lowestTrust([trustOf(actor), "member"]);
   const outbox = outboxId(issueId("outbox", clock.real(), random(10)));
-  const says = { approved: sentAsIs, edited: sentEdited(text), discarded: discarded(deciding.note) }[verdict];
+  const sentence = { approved: sentAsIs, edited: sentEdited(text), discarded: discarded(deciding.note) }[verdict];
   const event = {
     id: eventId(issueId("event", clock.real(), random(10))),
     kind: DECISION,
     trust,
     channel: thread.channel,
-    content: [{ type: "text", text: untrusted(says) }],
+    content: [{ type: "text", text: untrusted(sentence) }],
     at: now,
     inHistory: true,
   } as const;

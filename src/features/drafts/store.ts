@@ -152,8 +152,8 @@ async function keepDraft(tx: Tx, { scope, turn, done, report }: EndedTurn): Prom
       retracted: null,
     }),
   );
-  const says = `→ a draft waits for a person: \`strata draft approve ${id}\`, \`draft edit\` or \`draft discard\``;
-  report({ what: "draft", says, data: { draft: id } });
+  const message = `→ a draft waits for a person: \`strata draft approve ${id}\`, \`draft edit\` or \`draft discard\``;
+  report({ what: "draft", message, data: { draft: id } });
 }
 
 const draftsOfTurn = (tx: Tx, { turn, ...of }: OneTurn): Promise<readonly DraftTable[]> =>

@@ -424,7 +424,7 @@ it("001.2 says of hosts in a declaration which can never be reached", () => {
     ...{ post: [], bytes: 1_000, seconds: 1, redirects: 0 },
     allow: [...never, "*", "8.8.8.8", "*.a.org"],
   };
-  expect(fetchProblems({ fetch }).map(({ says }) => says)).toEqual([
+  expect(fetchProblems({ fetch }).map(({ message: says }) => says)).toEqual([
     "`127.0.0.1` is this machine itself: no request of an agent goes there",
     "`10.0.0.1:8080` is in a private network: no request of an agent goes there",
     "`169.254.169.254` is in the local network, where clouds keep the keys of their machines: no request of an agent goes there",

@@ -48,7 +48,7 @@ export function fetchProblems({ fetch }: Pick<Agent, "fetch">) {
   return Object.entries({ allow, post }).flatMap(([key, hosts]) =>
     hosts.flatMap((host) => {
       const problem = entryProblem(host);
-      return problem === undefined ? [] : [{ section: `fetch.${key}`, says: `\`${host}\` ${problem}` }];
+      return problem === undefined ? [] : [{ section: `fetch.${key}`, message: `\`${host}\` ${problem}` }];
     }),
   );
 }

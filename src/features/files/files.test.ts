@@ -270,7 +270,7 @@ it.each([
   const before = performance.now();
   const { problem, body } = splitHead(`---\n${head}\n---\nbody`);
   expect(performance.now() - before).toBeLessThan(1_000);
-  expect(problem?.says).toMatch(/a head may have/);
+  expect(problem?.message).toMatch(/a head may have/);
   expect(body).toBe("body");
 });
 
@@ -355,13 +355,13 @@ it.each([
   ["block", false, /^AGENTS.md empty: the guard blocked it/],
 ] as const)(
   "001.5 with `check: %s`, a file that weakens the layers above it is sent: %s",
-  async (check, isSent, says) => {
+  async (check, isSent, message) => {
     const folder = folderWith({ "AGENTS.md": ATTACK, "SOUL.md": "Be calm." });
     const { system, files } = await prompted(
       await workbench({ folder, rules: { check, read: ["AGENTS.md", "SOUL.md"] } }),
     );
     expect(system.includes(ATTACK)).toBe(isSent);
-    expect(files[0]).toMatch(says);
+    expect(files[0]).toMatch(message);
     expect(files[1]).toBe("SOUL.md kept");
   },
 );
@@ -489,11 +489,11 @@ it.each([
     /^AGENTS.md .*it cannot be read: the disk is gone/,
   ],
   ["cannot even be looked for", { exists: () => Promise.reject(new Error("the disk is gone")) }, /the disk is gone/],
-] as const)("001.29 files that %s leave the turn alive, and are named", async (_, reader, says) => {
+] as const)("001.29 files that %s leave the turn alive, and are named", async (_, reader, message) => {
   const { entry, files } = await prompted(
     await workbench({ folder: folderWith({ "AGENTS.md": "x" }), rules: {}, reader }),
   );
-  expect([...files, entry !== undefined && "because" in entry ? entry.because : ""].join("\n")).toMatch(says);
+  expect([...files, entry !== undefined && "because" in entry ? entry.because : ""].join("\n")).toMatch(message);
 });
 
 it("001.18 agents that name the same files share what was read, whatever else is declared of them", async () => {

@@ -11,7 +11,7 @@ export interface FileProblem {
   readonly path: string;
   /** Left out where it is of the whole file. */
   readonly line?: number;
-  readonly says: string;
+  readonly message: string;
 }
 
 /** So much is looked at of a file. */
@@ -32,7 +32,7 @@ export async function fileProblems(
   for (const file of files) {
     if (file.path === undefined) {
       // The usual ones need not be there; those that somebody named do.
-      if (!USUAL.includes(file.name)) found.push({ path: file.name, says: file.notes.join("; ") });
+      if (!USUAL.includes(file.name)) found.push({ path: file.name, message: file.notes.join("; ") });
       continue;
     }
     const raw = (await disk.reader.read(join(root, file.path), MOST).catch(() => undefined))?.text ?? "";
@@ -40,8 +40,8 @@ export async function fileProblems(
   }
   const tokens = files.reduce((sum, { text }) => sum + count(text), 0);
   if (layer.budget !== undefined && tokens > layer.budget) {
-    const says = `the files have ${tokens} tokens together, and the layer ${layer.id} a budget of ${layer.budget}: where not everything fits, the last are cut`;
-    found.push({ path: files.find(({ text }) => text !== "")?.path ?? layer.id, says });
+    const sentence = `the files have ${tokens} tokens together, and the layer ${layer.id} a budget of ${layer.budget}: where not everything fits, the last are cut`;
+    found.push({ path: files.find(({ text }) => text !== "")?.path ?? layer.id, message: sentence });
   }
   return found;
 }
@@ -55,8 +55,8 @@ function problemsOf(file: ProjectFile, raw: string): readonly FileProblem[] {
     if (seen.has(note) || note.startsWith("with ")) return [];
     return [{ path, ...placeOf(note, { file, raw }) }];
   });
-  const faults = file.faults.map((fault) => ({ path, says: `the guard of layer texts finds: ${fault}` }));
-  return [...inLines.map(({ line, says }) => ({ path, line, says })), ...others, ...faults];
+  const faults = file.faults.map((fault) => ({ path, message: `the guard of layer texts finds: ${fault}` }));
+  return [...inLines.map(({ line, message: sentence }) => ({ path, line, message: sentence })), ...others, ...faults];
 }
 
 /** Where a note is about. */
@@ -64,14 +64,14 @@ function placeOf(
   note: string,
   { file, raw }: { readonly file: ProjectFile; readonly raw: string },
 ): Omit<FileProblem, "path"> {
-  const [, line, says] = /^line (\d+): (.*)$/su.exec(note) ?? [];
-  if (says !== undefined) return { line: Number(line), says };
+  const [, line, sentence] = /^line (\d+): (.*)$/su.exec(note) ?? [];
+  if (sentence !== undefined) return { line: Number(line), message: sentence };
   const included = /^(@\S+): /u.exec(note)?.[1];
   const at = included === undefined ? -1 : raw.split("\n").findIndex((one) => one.trim() === included);
-  if (at >= 0) return { line: at + 1, says: note };
-  if (!note.endsWith("characters are read")) return { says: note };
+  if (at >= 0) return { line: at + 1, message: note };
+  if (!note.endsWith("characters are read")) return { message: note };
   const cut = lineOfCut(file.text, raw);
-  return { ...(cut > 0 && { line: cut }), says: `it is cut here: ${note}` };
+  return { ...(cut > 0 && { line: cut }), message: `it is cut here: ${note}` };
 }
 
 /** The line of the file at which the kept text ends: where its last whole line stands in it for the same time. 0 where it does not. */
@@ -86,8 +86,8 @@ function lineOfCut(kept: string, raw: string): number {
 /** What would be taken out of a text, line by line. `note` is what a turn says of it. */
 export function lineProblems(
   raw: string,
-): readonly { readonly line: number; readonly says: string; readonly note: string }[] {
-  const found: { line: number; says: string; note: string }[] = [];
+): readonly { readonly line: number; readonly message: string; readonly note: string }[] {
+  const found: { line: number; message: string; note: string }[] = [];
   const lines = raw
     .replace(/^\ufeff/, "")
     .replace(/\r\n?/g, "\n")
@@ -96,7 +96,7 @@ export function lineProblems(
     void found.push({
       line,
       note,
-      says: note.replace("were removed", "are removed").replace("was removed", "is removed"),
+      message: note.replace("were removed", "are removed").replace("was removed", "is removed"),
     });
   for (const [i, line] of lines.entries()) {
     if (clean(untrusted(line)) !== line) tell(i + 1, "hidden characters were removed");
@@ -120,7 +120,7 @@ function repeated(path: string, raw: string, known: Map<string, string>): readon
   for (const paragraph of raw.replace(/\r\n?/g, "\n").split(/\n[ \t]*\n/u)) {
     const key = paragraph.replaceAll(/\s+/gu, " ").trim();
     const before = key.length < PARAGRAPH ? undefined : known.get(key);
-    if (before !== undefined) found.push({ path, line, says: `the same paragraph stands in ${before}` });
+    if (before !== undefined) found.push({ path, line, message: `the same paragraph stands in ${before}` });
     else if (key.length >= PARAGRAPH) known.set(key, `${path}:${line}`);
     line += paragraph.split("\n").length + 1;
   }

@@ -12,7 +12,7 @@ export interface Split {
   /** Where in the file each key of the head stands. */
   readonly lineOf: (key: string) => number;
   /** Why the head could not be read. */
-  readonly problem?: { readonly line: number; readonly says: string };
+  readonly problem?: { readonly line: number; readonly message: string };
 }
 
 const FENCE = /^---[ \t]*$/;
@@ -24,10 +24,14 @@ export function splitHead(text: string): Split {
   const whole = { body: text, line: 1, lineOf: () => 1 };
   if (end === 0) return whole;
   if (end < 0)
-    return { ...whole, problem: { line: 1, says: "its head has no end: a second line of `---` is missing" } };
+    return { ...whole, problem: { line: 1, message: "its head has no end: a second line of `---` is missing" } };
   const body = lines.slice(end + 1).join("\n");
   const found = { body, line: end + 2 };
-  const problem = (line: number, says: string): Split => ({ ...found, lineOf: () => line, problem: { line, says } });
+  const problem = (line: number, sentence: string): Split => ({
+    ...found,
+    lineOf: () => line,
+    problem: { line, message: sentence },
+  });
   const head = lines.slice(1, end).join("\n");
   try {
     const { value, locate } = readHead(head);
@@ -35,17 +39,17 @@ export function splitHead(text: string): Split {
     if (typeof value !== "object" || Array.isArray(value)) return problem(2, "its head is no map of keys and values");
     return { ...found, head: { ...value }, lineOf: (key) => locate([key], true).line + 1 };
   } catch (thrown) {
-    const { line, says } = firstProblem(thrown);
-    return problem(line + 1, says);
+    const { line, message: sentence } = firstProblem(thrown);
+    return problem(line + 1, sentence);
   }
 }
 
 const PROBLEMS = z.object({ problems: z.array(z.object({ line: z.number(), expected: z.string() })).min(1) });
 
-function firstProblem(thrown: unknown): { readonly line: number; readonly says: string } {
+function firstProblem(thrown: unknown): { readonly line: number; readonly message: string } {
   const { message, details } = asStrataError(thrown);
   const [first] = PROBLEMS.safeParse(details).data?.problems ?? [];
-  return { line: first?.line ?? 1, says: first?.expected ?? message };
+  return { line: first?.line ?? 1, message: first?.expected ?? message };
 }
 
 /** A text as it may stand in a prompt, and what was taken out of it. */
@@ -77,9 +81,9 @@ export const COMMENTS_REMOVED = "HTML comments were removed";
  */
 export const prepare = byDigest((given): Prepared => {
   const notes: string[] = [];
-  const step = (says: string, change: (text: string) => string, text: string): string => {
+  const step = (sentence: string, change: (text: string) => string, text: string): string => {
     const changed = change(text);
-    if (changed !== text) notes.push(says);
+    if (changed !== text) notes.push(sentence);
     return changed;
   };
   const once = (text: string): string => {
@@ -102,7 +106,7 @@ const ROUNDS = 6;
 /** What the guard of layer texts finds fault with. */
 export const faultsIn = byDigest(async (text): Promise<readonly string[]> => {
   const judge = await layerJudge();
-  return judge(text).findings.map(({ says, words }) => `${says}: ${JSON.stringify(words)}`);
+  return judge(text).findings.map(({ message: sentence, words }) => `${sentence}: ${JSON.stringify(words)}`);
 });
 
 const OPENS_CODE = /^ {0,3}(`{3,}|~{3,})/;

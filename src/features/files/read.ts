@@ -117,7 +117,7 @@ async function wholeText(reading: FileReading, path: string): Promise<string | M
   const text = await textAt(reading, path);
   if (typeof text !== "string") return text;
   const split = splitHead(text);
-  if (split.problem !== undefined) reading.notes.push(`line ${split.problem.line}: ${split.problem.says}`);
+  if (split.problem !== undefined) reading.notes.push(`line ${split.problem.line}: ${split.problem.message}`);
   const whole = await withIncluded(reading, split.body, [path]);
   if (reading.included.length > 0) reading.notes.push(`with ${reading.included.join(", ")}`);
   return whole;
@@ -177,7 +177,7 @@ async function included(reading: FileReading, named: string, way: readonly strin
 export const WORDING = {
   read: (shown: number, all: number, isLonger: boolean): string =>
     `${shown} of ${isLonger ? "more than " : ""}${all} characters are read`,
-  truncated: (says: string): string => `(Truncated: ${says}.)`,
+  truncated: (sentence: string): string => `(Truncated: ${sentence}.)`,
 } as const;
 
 /** As much of it as there is room for, to the end of a line where one is near. */
@@ -191,9 +191,9 @@ function within(
   const beginning = truncateText(ready.text, Math.max(0, room), "");
   const end = beginning.lastIndexOf("\n");
   const text = end > room / 2 ? beginning.slice(0, end) : beginning;
-  const says = WORDING.read(text.length, ready.text.length, before.isLonger);
-  const mark = WORDING.truncated(says);
-  return { ...ready, own: text, text: text === "" ? "" : `${text}\n${mark}`, notes: [...notes, says], isCut: true };
+  const sentence = WORDING.read(text.length, ready.text.length, before.isLonger);
+  const mark = WORDING.truncated(sentence);
+  return { ...ready, own: text, text: text === "" ? "" : `${text}\n${mark}`, notes: [...notes, sentence], isCut: true };
 }
 
 /** So many notes are told of one file. */

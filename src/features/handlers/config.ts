@@ -100,8 +100,8 @@ function freezeHandler(value: z.output<typeof HANDLER>, place: KeyPlace): Handle
   }
   const { code, map } = made;
   if (place.agent.layers?.length === 0 && /\bcomplete\s*\(/.test(code)) {
-    const says = `it calls \`complete\`, and ${place.name} has no layers, so there is no prompt to ask its model with; declare \`layers\`, or leave the call out (a function of your own needs another name)`;
-    place.refuse(at, says);
+    const message = `it calls \`complete\`, and ${place.name} has no layers, so there is no prompt to ask its model with; declare \`layers\`, or leave the call out (a function of your own needs another name)`;
+    place.refuse(at, message);
     return undefined;
   }
   if (code.length > MOST_CODE) {

@@ -17,7 +17,7 @@ export const CASES: readonly Case[] = [
     code: "handler_failed",
     when: "the code that answers for an agent throws",
     provoke: () => handled("export default () => {\n  throw new Error('no greeting');\n};\n"),
-    says: ["companion's handler failed at handler.ts:2:", "no greeting"],
+    message: ["companion's handler failed at handler.ts:2:", "no greeting"],
   },
   {
     code: "cage_missing",
@@ -31,6 +31,6 @@ export const CASES: readonly Case[] = [
         process.env.PATH = PATH;
       }
     },
-    says: ["the cage's level `process` cannot run here", "or set the level to `thread`"],
+    message: ["the cage's level `process` cannot run here", "or set the level to `thread`"],
   },
 ];

@@ -5,7 +5,7 @@ export const HANDLER_FAILED = errorKind("handler_failed", {
   status: 502,
   exit: 11,
   retry: false,
-  says: "the agent's handler failed",
+  message: "the agent's handler failed",
 });
 
 /** What the cage needs is not there. */
@@ -13,5 +13,5 @@ export const CAGE_MISSING = errorKind("cage_missing", {
   status: 503,
   exit: 3,
   retry: false,
-  says: "this system cannot run the agent's handler",
+  message: "this system cannot run the agent's handler",
 });

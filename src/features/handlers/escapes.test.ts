@@ -38,7 +38,7 @@ describe.each(LEVELS)(
         writeFileSync(join(cwd, "hostile.ts"), HOSTILE);
         expect(await strata(["lock"], { cwd })).toMatchObject({ code: 0 });
         const server = child(["start", "--port", "0"], { cwd });
-        await server.says("http://127.0.0.1:");
+        await server.message("http://127.0.0.1:");
         const address = /http:\/\/127\.0\.0\.1:\d+/.exec(server.sofar().out)?.[0];
         const token = readFileSync(join(cwd, ".strata/operator.token"), "utf8").trim();
         const send = async (text: string, contact: string) => {

@@ -184,11 +184,11 @@ describe("a handler", () => {
       "nested deeper than 64",
     ],
     ["a peer that is not declared", "({ payload: 1, to: 'shouter' })", "helper may ask nobody"],
-  ])("is refused where it returns %s", async (_, value, says) => {
+  ])("is refused where it returns %s", async (_, value, sentence) => {
     const on = await testRuntime([], { agent: agentWith(`export default () => ${value};`) });
     const end = endOf(await on.say(await on.open(), "Hello"));
     expect(end).toMatchObject({ type: "failed" });
-    expect("error" in end ? end.error.message : "").toContain(says);
+    expect("error" in end ? end.error.message : "").toContain(sentence);
     await on.store.close();
   });
 

@@ -59,7 +59,7 @@ globalThis.count = 0;
     expect(await strata(["lock"], { cwd, env })).toMatchObject({ code: 0 });
     const start = async () => {
       const program = child(["start", "--port", "0"], { cwd, env });
-      await program.says("http://127.0.0.1:");
+      await program.message("http://127.0.0.1:");
       const address = /http:\/\/127\.0\.0\.1:\d+/.exec(program.sofar().out)?.[0];
       const send = async (externalId: string) => {
         const token = readFileSync(join(cwd, ".strata/operator.token"), "utf8").trim();

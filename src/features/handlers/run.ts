@@ -96,8 +96,8 @@ export function failed(
   const lines = mappedStack(stack, map).trim();
   const place = /\(?([^\s()]+:\d+:\d+)\)?/.exec(lines)?.[1] ?? file;
   const logged = logs.length === 0 ? "" : `; it logged ${JSON.stringify(logs.join("\n").slice(-MOST_LOGGED))}`;
-  const says = `${agent}'s handler failed at ${place} (${reason}): ${message}${logged}`;
-  return HANDLER_FAILED.of(says, { agent, reason, stack: lines, logs });
+  const sentence = `${agent}'s handler failed at ${place} (${reason}): ${message}${logged}`;
+  return HANDLER_FAILED.of(sentence, { agent, reason, stack: lines, logs });
 }
 
 const ASKED = z.strictObject({
@@ -126,8 +126,8 @@ async function answered(turn: RunningTurn, call: ModelCall, ask: string): Promis
     return { error: "complete takes { message, temperature, maxTokens }: a text, and where wanted two numbers" };
   const { name, layers } = turn.setup.agent;
   if (layers.length === 0) {
-    const says = `${name}'s handler calls \`complete\`, but ${name} has no layers, so there is no prompt to ask its model with; declare \`layers\` in strata.yaml, or leave the call out`;
-    throw HANDLER_FAILED.of(says, { agent: name, reason: "complete" });
+    const sentence = `${name}'s handler calls \`complete\`, but ${name} has no layers, so there is no prompt to ask its model with; declare \`layers\` in strata.yaml, or leave the call out`;
+    throw HANDLER_FAILED.of(sentence, { agent: name, reason: "complete" });
   }
   if (turn.limitsLeft().modelCalls <= 0) return { error: "the turn may call `complete` no more" };
   const { message, temperature, maxTokens } = data.request;

@@ -173,7 +173,7 @@ const NO_TROUBLE: readonly string[] = ["thread_busy", "turn_cancelled"];
 async function* handled(turn: AsyncIterable<TurnEvent>, signal: AbortSignal): AsyncGenerator<Notice> {
   try {
     for await (const event of turn) {
-      if (event.type === "unanswered") yield { says: unansweredLine(event) };
+      if (event.type === "unanswered") yield { message: unansweredLine(event) };
       if (event.type === "failed") throw event.error;
     }
   } catch (thrown) {

@@ -129,7 +129,7 @@ async function inbox(
   };
   const mail = async (contact: string) => (await replies(store, scopeOf(contact))).map(({ text }) => text);
   const problems = async () =>
-    (await collect(store.verify(ORG))).flatMap((one) => (one.type === "problem" ? [one.says] : []));
+    (await collect(store.verify(ORG))).flatMap((one) => (one.type === "problem" ? [one.message] : []));
   return { ...on, store, post, run, later, mail, scopeOf, problems, rung, holders };
 }
 

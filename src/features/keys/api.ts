@@ -54,14 +54,14 @@ export const KEY_NOT_FOUND = errorKind("key_not_found", {
   status: 404,
   exit: 3,
   retry: false,
-  says: "no key of that id is in reach",
+  message: "no key of that id is in reach",
 });
 
 export const KEYS_MISSING = errorKind("keys_missing", {
   status: 409,
   exit: 6,
   retry: false,
-  says: "a server for other machines needs a key",
+  message: "a server for other machines needs a key",
 });
 
 const CHANCE = 32;
@@ -96,8 +96,8 @@ export function keyApi(parts: Parts): KeyApi {
     validKeys,
     checkAnyKey: async (actor, host) => {
       if ((await validKeys(actor, 1)).length > 0) return;
-      const says = `other machines can reach ${host}, and there is no key for whoever asks from there; run \`strata key create NAME --role operator\` first, or leave --host out to serve this machine alone`;
-      throw KEYS_MISSING.of(says, { host });
+      const message = `other machines can reach ${host}, and there is no key for whoever asks from there; run \`strata key create NAME --role operator\` first, or leave --host out to serve this machine alone`;
+      throw KEYS_MISSING.of(message, { host });
     },
     revokeKey: async (actor, id) => {
       const key = await keptKeys().key(actor.org, { id });
@@ -160,8 +160,8 @@ async function reachOf(
     throw invalidInput("each agent knows its own contacts; name the `agent` beside the `contact`");
   if (!isWithin(actor, { ...(name && { agent: name }), ...(wanted && { contact: wanted }) })) {
     const own = [actor.agent, actor.contact].flatMap((one) => one ?? []).join(" and ");
-    const says = `a key opens no more than its maker may reach, and that is ${own}; name the same, or ask an operator of ${actor.org}`;
-    throw new StrataError("not_allowed", says, { role: actor.role });
+    const message = `a key opens no more than its maker may reach, and that is ${own}; name the same, or ask an operator of ${actor.org}`;
+    throw new StrataError("not_allowed", message, { role: actor.role });
   }
   if (name === undefined) return {};
   agentNamed(parts, actor, name);
@@ -169,4 +169,4 @@ async function reachOf(
   return { agent: name, ...(contact !== null && { contact }) };
 }
 
-const invalidInput = (says: string): StrataError => new StrataError("invalid_input", says);
+const invalidInput = (message: string): StrataError => new StrataError("invalid_input", message);

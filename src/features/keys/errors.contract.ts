@@ -14,13 +14,13 @@ export const CASES: readonly Case[] = [
       await cli(["key", "create", "mia", "--role", "member"], { cwd });
       return cli(["key", "revoke", KEY], { cwd });
     },
-    says: [KEY, "`strata key list` or `GET /v1/keys`"],
+    message: [KEY, "`strata key list` or `GET /v1/keys`"],
   },
   {
     code: "keys_missing",
     when: "a server is to listen for other machines, and no key was made",
     provoke: () => cli(["start", "--host", "0.0.0.0", "--port", "0"], { cwd: project() }),
-    says: ["other machines can reach 0.0.0.0", "strata key create"],
+    message: ["other machines can reach 0.0.0.0", "strata key create"],
   },
   {
     code: "body_too_slow",
@@ -34,6 +34,6 @@ export const CASES: readonly Case[] = [
       const [code, retry, text] = ["code", "retry", "message"].map((name) => at(body, "error", name));
       return { door: "http", status: answer.status, code, retry, text: String(text) };
     },
-    says: ["within 0.01 seconds", "send it faster"],
+    message: ["within 0.01 seconds", "send it faster"],
   },
 ];

@@ -223,11 +223,11 @@ describe("26.1 a key makes none that is stronger than itself", () => {
     [{ role: "contact", agent: "helper", contact: "~self" }, "~self"],
     [{ role: "member", days: 0 }, "`days`"],
     [{ role: "queen" }, "`role`"],
-  ])("%j is refused with a sentence that says %s", async (wish, says) => {
+  ])("%j is refused with a sentence that says %s", async (wish, message) => {
     const { json } = await clocked();
     const { status, body } = await json("POST /v1/keys", { body: { name: "x", ...wish } });
     expect(status).toBeGreaterThanOrEqual(400);
-    expect(at(body, "error", "message")).toContain(says);
+    expect(at(body, "error", "message")).toContain(message);
   });
 });
 

@@ -238,8 +238,8 @@ async function makersEnd(
     throw new StrataError("not_allowed", "the key that makes this one is no longer valid; use another", { key: id });
   const ends = maker.expiresAt;
   if (ends === undefined || expiresAt === Number.POSITIVE_INFINITY || expiresAt <= ends) return ends;
-  const says = `the key that makes this one ends on ${new Date(ends).toISOString().slice(0, 10)}, and makes none that ends later; ask for fewer days`;
-  throw new StrataError("not_allowed", says, { key: id, expiresAt: ends });
+  const message = `the key that makes this one ends on ${new Date(ends).toISOString().slice(0, 10)}, and makes none that ends later; ask for fewer days`;
+  throw new StrataError("not_allowed", message, { key: id, expiresAt: ends });
 }
 
 /** Whether it opens anything at that time. */

@@ -134,11 +134,11 @@ function isLeftIn(
     looked,
   }: { readonly all: readonly Lesson[]; readonly sources: readonly LessonSource[]; readonly looked: number },
 ): boolean {
-  const says = lesson.instead === "" ? lesson.wrong : lesson.instead;
+  const message = lesson.instead === "" ? lesson.wrong : lesson.instead;
   return (
     sources.some(({ ends, at }) => ends === lesson.id && at > looked) &&
-    rules.some((rule) => saysWithin(says, rule)) &&
-    !all.some(({ state, instead }) => state === "open" && instead !== "" && saysWithin(says, instead))
+    rules.some((rule) => saysWithin(message, rule)) &&
+    !all.some(({ state, instead }) => state === "open" && instead !== "" && saysWithin(message, instead))
   );
 }
 
@@ -211,8 +211,8 @@ export async function digest(
   const setup = await setupOf(parts, { scope, version: agent.version }, {});
   const { ref } = setup.model;
   if (NO_MODELS.includes(ref)) {
-    const says = `${agent.name} is answered by ${ref}, which is not a model and cannot write rules: name a model in strata.yaml`;
-    throw new StrataError("invalid_input", says, { agent: agent.name, model: ref });
+    const message = `${agent.name} is answered by ${ref}, which is not a model and cannot write rules: name a model in strata.yaml`;
+    throw new StrataError("invalid_input", message, { agent: agent.name, model: ref });
   }
   await checkSpend({ parts, setup });
   const said = await saidIn(parts, material);
@@ -223,7 +223,7 @@ export async function digest(
       key: `digest ${parts.clock.recorded()} ${Buffer.from(parts.random(4)).toString("hex")}`,
     },
     {
-      says: `Digest ${material.lessons.length} lessons.`,
+      message: `Digest ${material.lessons.length} lessons.`,
       maxTokens,
       compile: (turn) => requestFor(parts, setup, material, turn),
       keep: async (answer, { taint, turn }) => kept(answer, { agent, material, said, inputs: taint, turn }),

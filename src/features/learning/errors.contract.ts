@@ -11,6 +11,6 @@ export const CASES: readonly Case[] = [
       await strata(["memory", "save", "Tea."], { cwd });
       return cli(["lesson", "show", "lsn_0123456789ab"], { cwd });
     },
-    says: ["lsn_0123456789ab", "strata lesson list"],
+    message: ["lsn_0123456789ab", "strata lesson list"],
   },
 ];

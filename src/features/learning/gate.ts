@@ -54,7 +54,7 @@ export const TRIED = new WeakMap<Store, { readonly text: string | undefined }>()
 /** Who follows a trial, and who may end it. */
 export interface TrialFollowing {
   readonly signal: AbortSignal;
-  readonly progress: (says: string, share?: number) => void;
+  readonly progress: (message: string, share?: number) => void;
 }
 
 export interface TrialApi {

@@ -61,8 +61,8 @@ function learningApi({ parts, turnParts, use }: ApiDeps, gate: Gate): Omit<Learn
     const { access, lessons } = await read(actor, name);
     const lesson = lessons.find((known) => known.id === id);
     if (lesson !== undefined) return { access, lesson };
-    const says = `${name} has no lesson ${JSON.stringify(id)}; \`strata lesson list ${name}\` shows those there are`;
-    throw LESSON_NOT_FOUND.of(says, { agent: name, lesson: id });
+    const message = `${name} has no lesson ${JSON.stringify(id)}; \`strata lesson list ${name}\` shows those there are`;
+    throw LESSON_NOT_FOUND.of(message, { agent: name, lesson: id });
   };
   return {
     lessons: async (actor, name) => {
@@ -96,8 +96,8 @@ function learningApi({ parts, turnParts, use }: ApiDeps, gate: Gate): Omit<Learn
       if (to === undefined) return use(TEXT_API).rollbackText(actor, name, { layer, reason });
       const offered = (await versionsOf(turnParts(), actor, name)).map(({ n }) => n);
       if (offered.includes(to)) return use(TEXT_API).activateText(actor, name, { layer, n: to, reason });
-      const says = `version ${to} of ${name}'s learning is not on offer; those that are: ${offered.join(", ") || "none"}`;
-      throw new StrataError("text_not_found", says, { agent: name, n: to });
+      const message = `version ${to} of ${name}'s learning is not on offer; those that are: ${offered.join(", ") || "none"}`;
+      throw new StrataError("text_not_found", message, { agent: name, n: to });
     },
   };
 }
@@ -217,7 +217,7 @@ const reading: Job = {
       trouble: `Nothing could be learned from the record of ${name}`,
       async *run(): AsyncGenerator<Notice> {
         await runtime.use(LEARNING_API).learnFromRecord(operator, name);
-        yield { about: `lessons of ${name}`, says: "", isOver: true };
+        yield { about: `lessons of ${name}`, message: "", isOver: true };
       },
     })),
   }),
@@ -241,7 +241,8 @@ const digesting: Job = {
             .use(LEARNING_API)
             .digest(operator, name, { asked: "scheduled", signal });
           const which = version === undefined ? "" : ` (version ${version})`;
-          if (outcome !== "nothing") yield { says: `A learning digest of ${name} is ${outcome}${which}: ${because}.` };
+          if (outcome !== "nothing")
+            yield { message: `A learning digest of ${name} is ${outcome}${which}: ${because}.` };
         },
       })),
     };

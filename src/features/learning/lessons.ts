@@ -332,7 +332,7 @@ export async function mattersOf({ store }: Pick<Parts, "store">, owner: AgentOwn
     .map(([, sources]) => {
       const { wrong, instead } = meantBy(sources);
       const situations = [...new Set(sources.map(({ situation }) => situation))].slice(0, MOST_SITUATIONS);
-      return { says: instead === "" ? wrong : instead, situations, general: isGeneral(sources, sent) };
+      return { message: instead === "" ? wrong : instead, situations, general: isGeneral(sources, sent) };
     });
 }
 

@@ -61,8 +61,8 @@ const showVersion = operation({
     const all = await runtime.use(LEARNING_API).versions(actor, agent);
     const found = all.find(({ n }) => n === version);
     if (found !== undefined) return found;
-    const says = `version ${version} of ${agent}'s learning is not on offer; \`strata learning list\` shows those that are`;
-    throw new StrataError("text_not_found", says, { agent, n: version });
+    const message = `version ${version} of ${agent}'s learning is not on offer; \`strata learning list\` shows those that are`;
+    throw new StrataError("text_not_found", message, { agent, n: version });
   },
   show: (version, { style }) => [
     ...lines(version, style),

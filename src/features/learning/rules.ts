@@ -33,7 +33,7 @@ const terms = (text: string): ReadonlySet<string> =>
 
 /** What a lesson says, and the messages that it was taught with. */
 export interface Matter {
-  readonly says: string;
+  readonly message: string;
   readonly situations: readonly string[];
   /** Taught whatever the message was about. */
   readonly general: boolean;
@@ -49,14 +49,14 @@ const GENERAL = 0.3;
 export function rulesFor(message: string, rules: readonly string[], matters: readonly Matter[]): readonly string[] {
   if (rules.length <= MOST_SENT) return rules;
   const asked = terms(message);
-  const taught = matters.map(({ says, situations, general }) => ({
-    says: terms(says),
+  const taught = matters.map(({ message: sentence, situations, general }) => ({
+    message: terms(sentence),
     situations: situations.map(terms),
     general,
   }));
-  const known = rules.map((rule, place) => ({ rule, place, says: terms(rule) }));
+  const known = rules.map((rule, place) => ({ rule, place, message: terms(rule) }));
   const count = new Map<string, number>();
-  const all = [...known.map(({ says }) => says), ...taught.map((one) => union(one.situations))];
+  const all = [...known.map(({ message: sentence }) => sentence), ...taught.map((one) => union(one.situations))];
   for (const term of all.flatMap((one) => [...one])) count.set(term, (count.get(term) ?? 0) + 1);
   const weight = (of: Iterable<string>): number => [...of].reduce((sum, term) => sum + 1 / (count.get(term) ?? 1), 0);
   const shared = (one: ReadonlySet<string>): number => weight([...one].filter((term) => asked.has(term)));
@@ -64,14 +64,14 @@ export function rulesFor(message: string, rules: readonly string[], matters: rea
     const common = shared(one);
     return common === 0 ? 0 : common / Math.min(weight(one), weight(asked));
   };
-  const scoreOf = (says: ReadonlySet<string>): number => {
-    const own = taught.filter((one) => isWithin(one.says, says));
+  const scoreOf = (sentence: ReadonlySet<string>): number => {
+    const own = taught.filter((one) => isWithin(one.message, sentence));
     const general = own.some((one) => one.general) ? GENERAL : 0;
-    const spoken = asked.size === 0 ? 0 : shared(says) / weight(asked);
+    const spoken = asked.size === 0 ? 0 : shared(sentence) / weight(asked);
     return Math.max(general, spoken, ...own.flatMap(({ situations }) => situations.map(likeness)));
   };
   return known
-    .map((one) => ({ ...one, score: scoreOf(one.says) }))
+    .map((one) => ({ ...one, score: scoreOf(one.message) }))
     .sort((a, b) => b.score - a.score || a.place - b.place)
     .slice(0, MOST_SENT)
     .sort((a, b) => a.place - b.place)

@@ -129,7 +129,7 @@ export const LESSON_NOT_FOUND = errorKind("lesson_not_found", {
   status: 404,
   exit: 3,
   retry: false,
-  says: "the agent has no lesson of that id",
+  message: "the agent has no lesson of that id",
 });
 
 export const LEARNING_STORE = {

@@ -67,9 +67,9 @@ describe("the account of an agent", () => {
     await told(on);
     await chain.stop();
     on.time.at += 90 * MINUTE;
-    const says = await told(on);
-    expect(says).toContain("2.000000 in its native coin");
-    expect(says).not.toBe("2.000000 in its native coin, read less than a minute ago");
+    const sentence = await told(on);
+    expect(sentence).toContain("2.000000 in its native coin");
+    expect(sentence).not.toBe("2.000000 in its native coin, read less than a minute ago");
     expect((await on.life()).vitals.native?.at).toBe(on.time.at - 90 * MINUTE);
   });
 
@@ -103,10 +103,10 @@ describe("the account of an agent", () => {
     const { waits, timer } = patience();
     const read = Promise.withResolvers<bigint>();
     const on = await withAccount("http://chain.example", 300, { timer, read: () => read.promise });
-    const says = told(on);
+    const sentence = told(on);
     await vi.waitFor(() => expect(waits.map(({ milliseconds }) => milliseconds)).toEqual([2_000]));
     read.resolve(3n * ETHER);
-    expect(await says).toMatch(/^3\.000000 in its native coin/);
+    expect(await sentence).toMatch(/^3\.000000 in its native coin/);
   });
 
   it("whose server never answers is waited for once, and no later turn waits longer than a source may take", async () => {

@@ -79,7 +79,7 @@ export const OUT_OF_CREDITS = errorKind("out_of_credits", {
   exit: 15,
   retry: true,
   isPause: true,
-  says: "the agent has no credits left and sleeps",
+  message: "the agent has no credits left and sleeps",
 });
 
 /** Of an agent that was paid for once, `want` may be left out. */

@@ -7,6 +7,6 @@ export const CASES: readonly Case[] = [
     code: "out_of_credits",
     when: "an agent that lives on credits was never paid for",
     provoke: () => chat(project((text) => text.replace("  companion:\n", "  companion:\n    life: { credits: {} }\n"))),
-    says: ["companion has no credits yet", "sleeps", "strata credits add"],
+    message: ["companion has no credits yet", "sleeps", "strata credits add"],
   },
 ];

@@ -38,12 +38,12 @@ const ownTurn = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">, 
     try {
       for await (const event of runtime.use(LIFE_API).tickDue(operator, agent, { signal })) {
         if (event.type === "done") {
-          yield { about, says: "", isOver: true };
+          yield { about, message: "", isOver: true };
           if (event.text.trim() !== "")
-            yield { says: `${agent} reports of a turn of its own: ${oneLine(event.text, REPORT)}` };
+            yield { message: `${agent} reports of a turn of its own: ${oneLine(event.text, REPORT)}` };
         }
         if (event.type === "failed" && !signal.aborted && !OUT_OF_CREDITS.is(event.error))
-          yield { about, says: `A turn of ${agent}'s own failed: ${event.error.message}` };
+          yield { about, message: `A turn of ${agent}'s own failed: ${event.error.message}` };
       }
     } catch (thrown) {
       // That it has no credits is told as how it lives.
@@ -71,8 +71,8 @@ const telling = ({ runtime, operator, isWanted }: JobWorld, agent: AgentName, ru
     const funds = (await isWanted(agent)) ? await runtime.use(LIFE_API).funds(operator, agent) : undefined;
     const about = `credits of ${agent}`;
     if (funds?.tier === "Normal" && funds.asleep === undefined)
-      yield { about, says: `${agent} has credits again.`, isOver: true };
-    else if (funds !== undefined) yield { about, says: lowCreditsLine(agent, funds, rules) };
+      yield { about, message: `${agent} has credits again.`, isOver: true };
+    else if (funds !== undefined) yield { about, message: lowCreditsLine(agent, funds, rules) };
   },
 });
 

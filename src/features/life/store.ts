@@ -219,8 +219,8 @@ function topUpLink({ agent, id, dollars, by, by_id, note, at }: Omit<TopUpTable,
 }
 
 function noPayment({ agent }: AgentOwner, dollars: number): StrataError {
-  const says = `${dollars} dollars are no payment to ${agent}: give a number of US dollars, below zero to correct one`;
-  return new StrataError("invalid_input", says, { agent, dollars: String(dollars) });
+  const message = `${dollars} dollars are no payment to ${agent}: give a number of US dollars, below zero to correct one`;
+  return new StrataError("invalid_input", message, { agent, dollars: String(dollars) });
 }
 
 /**

@@ -43,14 +43,14 @@ export async function* tick(parts: LifeParts, agent: Agent, { run, options, due 
   if (!(await parts.store.isDue(thread.scope, thread.id))) {
     const at = parts.clock.recorded();
     const waiting = await waitingFor(parts, agent);
-    const says = waiting === 0 ? WORDING.occasion : `${WORDING.occasion} ${WORDING.waited(waiting)}`;
+    const message = waiting === 0 ? WORDING.occasion : `${WORDING.occasion} ${WORDING.waited(waiting)}`;
     const occasion = {
       id: eventId(issueId("event", parts.clock.real(), parts.random(10))),
       kind: "scheduled",
       trust: "platform",
       channel: TICK,
       ...(due !== undefined && { externalId: due }),
-      content: [{ type: "text", text: untrusted(says) }],
+      content: [{ type: "text", text: untrusted(message) }],
       at,
     } as const;
     await parts.store.receive(thread.scope, thread.id, [occasion]);

@@ -42,9 +42,9 @@ describe("vitals", () => {
     [3_600, "60 minutes ago"],
     [7_200, "2 hours ago"],
     [400_000, "4 days ago"],
-  ])("000.20 a balance that was read %i s ago was read %s", async (seconds, says) => {
+  ])("000.20 a balance that was read %i s ago was read %s", async (seconds, message) => {
     const native = { wei: 1n, at: AT - seconds * 1_000 };
-    expect(told({ wallet: ADA, native })).toContain(`- native balance: 0.000000 in its native coin, read ${says}`);
+    expect(told({ wallet: ADA, native })).toContain(`- native balance: 0.000000 in its native coin, read ${message}`);
   });
 
   it("000.20 small sums keep their cents, and a short runway is no zero", async () => {

@@ -11,6 +11,6 @@ export const CASES: readonly Case[] = [
       await chat(folder);
       return chat(folder);
     },
-    says: ["the agent companion has used up its 1 model call a minute", "try again at"],
+    message: ["the agent companion has used up its 1 model call a minute", "try again at"],
   },
 ];

@@ -7,7 +7,7 @@ export const LIMIT_REACHED = errorKind("limit_reached", {
   exit: 7,
   retry: true,
   isPause: true,
-  says: "a limit of calls or of money would be crossed",
+  message: "a limit of calls or of money would be crossed",
 });
 
 /** Who somebody is, in a sentence. */

@@ -22,7 +22,7 @@ const WIRE = "anthropic:claude-sonnet-4-5";
 const MINUTE = 60_000;
 const lined = { full: "whole", compact: "line", minimal: "absent" } as const;
 
-const text = (id: string, rank: number, says: string, change: Partial<Layer> = {}): Layer => ({
+const text = (id: string, rank: number, message: string, change: Partial<Layer> = {}): Layer => ({
   id: layerId(id),
   rank,
   mutability: "versioned",
@@ -31,7 +31,7 @@ const text = (id: string, rank: number, says: string, change: Partial<Layer> = {
   minimum: 0,
   required: false,
   modes: lined,
-  source: { kind: "text", text: trusted(says) },
+  source: { kind: "text", text: trusted(message) },
   ...change,
 });
 
@@ -64,9 +64,9 @@ const sovereign = (change: Partial<Agent> = {}): Agent =>
     ...change,
   });
 
-const edit = (says: string, change: Partial<NewText> = {}): NewText => ({
+const edit = (message: string, change: Partial<NewText> = {}): NewText => ({
   layer: layerId("loop"),
-  text: trusted(says),
+  text: trusted(message),
   status: "kept",
   trust: "agent",
   inputs: "agent",
@@ -89,13 +89,14 @@ const many = (n: number): Script<Request>[] => Array.from({ length: n }, (_, i) 
 async function started(agent = sovereign(), script = many(30), wire = WIRE) {
   const on = await testRuntime(script, { agent, parts: { cardOf: () => cardOf(wire) } });
   const owner = { org: agent.org, agent: agent.name };
-  const change = (says: string, how: Partial<NewText> = {}) => on.store.editText(owner, edit(says, how), on.time.at);
+  const change = (message: string, how: Partial<NewText> = {}) =>
+    on.store.editText(owner, edit(message, how), on.time.at);
   const prefixOf = ({ prefix }: Request): string => prefix.system.map((block) => block.text).join("\n\n");
   const recorded = async (contact: string) =>
     (await on.runtime.turns(OPERATOR, (await on.open(contact)).id)).flatMap(({ requests }) => requests);
-  const hear = async (contact: string, says: string) => {
+  const hear = async (contact: string, message: string) => {
     on.time.at += MINUTE;
-    return on.say(await on.open(contact), says);
+    return on.say(await on.open(contact), message);
   };
   return { ...on, owner, change, prefixOf, recorded, hear };
 }
@@ -229,7 +230,7 @@ describe("an agent with history: log", () => {
     Object.assign(parts.store, { activeTexts: () => Promise.reject(new Error("the disk is gone")) });
     const events = await hear("ann", "Is it calm?");
     expect(endOf(events).type).toBe("done");
-    expect(events.flatMap((one) => (one.type === "note" ? [one.says] : []))).toEqual([
+    expect(events.flatMap((one) => (one.type === "note" ? [one.message] : []))).toEqual([
       "which texts are active could not be read, so the declared ones stand, and no skill: the disk is gone",
     ]);
     expect(prefixOf(sent[0] ?? fail())).toContain("Look. Then act.");

@@ -85,7 +85,10 @@ function faults(file: string, refused: ImportReport["refused"]): readonly Strata
   return [
     ...refused
       .slice(0, TOLD)
-      .map(({ where, says }) => new StrataError("invalid_line", `${file}: ${where} ${says}`, { file, where })),
+      .map(
+        ({ where, message: sentence }) =>
+          new StrataError("invalid_line", `${file}: ${where} ${sentence}`, { file, where }),
+      ),
     new StrataError("invalid_line", message, { file, refused: refused.length }),
   ];
 }

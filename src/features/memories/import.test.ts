@@ -213,7 +213,9 @@ describe("JSON lines", () => {
     expect(saved).toBe(2);
     expect(refused.map(({ where }) => where)).toEqual([2, 3, 4, 5, 6, 7, 8, 9].map((n) => `line ${n}`));
     expect(JSON.stringify(refused)).not.toMatch(/IOSFODNN7|xxxxx/);
-    expect(refused.map(({ says }) => says).join("\n")).toMatch(/colour[\s\S]+an AWS access key, at character 5/);
+    expect(refused.map(({ message: says }) => says).join("\n")).toMatch(
+      /colour[\s\S]+an AWS access key, at character 5/,
+    );
     expect((await kept(ann)).map(({ content }) => content).sort()).toEqual(["Good too.", "Good."]);
   });
 
@@ -376,7 +378,7 @@ describe("since and until when it is so", () => {
     );
     const { saved, refused } = await load(ann, { text });
     expect([saved, ...refused.map(({ where }) => where)]).toEqual([1, "line 1", "line 2", "line 3"]);
-    const says = refused.map((one) => one.says).join("\n");
+    const says = refused.map((one) => one.message).join("\n");
     expect(says).toMatch(
       /which is earlier[\s\S]+"soon" is not a time; write a date such as[\s\S]+`content` that is not a text: 5/,
     );
@@ -386,7 +388,7 @@ describe("since and until when it is so", () => {
     const { ann, load } = await stand();
     const text = lines({ kind: "message", content: "Hi" }, { content: "Open on Mondays" });
     const { saved, refused } = await load({ ...ann, contact: null }, { text });
-    expect([saved, refused]).toEqual([1, [{ where: "line 1", says: expect.stringContaining("for its contact") }]]);
+    expect([saved, refused]).toEqual([1, [{ where: "line 1", message: expect.stringContaining("for its contact") }]]);
   });
 
   it("what was superseded has one successor, who is named", async () => {

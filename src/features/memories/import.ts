@@ -132,7 +132,7 @@ function recognise(work: Importing, tally: Tally, drafts: readonly MemoryDraft[]
     const { where, memory, supersededBy } = draft;
     const problem = problemOf(draft, work.scope);
     if (problem !== undefined) {
-      tally.refused.push({ where, says: problem });
+      tally.refused.push({ where, message: problem });
       return [];
     }
     const before = known.same(draft);
@@ -220,7 +220,7 @@ async function flush(
   if (batch.length > 1 && (await refusal(save(batch))) === undefined) return;
   for (const one of batch) {
     const error = await refusal(save([one]));
-    if (error !== undefined) tally.refused.push({ where: one.where, says: `cannot be kept: ${error.message}` });
+    if (error !== undefined) tally.refused.push({ where: one.where, message: `cannot be kept: ${error.message}` });
   }
 }
 

@@ -158,7 +158,7 @@ export const IMPORTED = z
     saved: z.number(),
     known: z.number().describe("already existed"),
     evicted: z.number(),
-    refused: list(z.object({ where: z.string(), says: z.string() })).describe(
+    refused: list(z.object({ where: z.string(), message: z.string() })).describe(
       "entries that cannot be saved, and where they are; the rest is saved",
     ),
     notes: list(z.string()).optional().describe("what is missing in the file and reduces recall; absent if nothing is"),

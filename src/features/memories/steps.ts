@@ -79,9 +79,9 @@ export function withoutDoubles(
 }
 
 /** That memories were searched by words alone, where they should not have been: the turn continues (law 13). */
-function vectorNotes(says: string | undefined, layers: readonly Layer[]): Gathered["notes"] {
+function vectorNotes(message: string | undefined, layers: readonly Layer[]): Gathered["notes"] {
   const layer = layers.find(({ source }) => source.kind === "recall");
-  return says === undefined || layer === undefined ? [] : [{ layer: layer.id, says }];
+  return message === undefined || layer === undefined ? [] : [{ layer: layer.id, message }];
 }
 
 /** Reads what was saved. Where that cannot be read, nothing is frozen again, and what stands frozen stays (law 13). */
@@ -101,8 +101,8 @@ async function frozenMemories(
     return { ...found, forgotten, notes: [] };
   } catch (thrown) {
     const layer = agent.layers.find(({ source }) => source.kind === "recall");
-    const says = `what was saved could not be read: ${asStrataError(thrown).message}`;
-    return { forgotten: false, saved: [], notes: layer === undefined ? [] : [{ layer: layer.id, says }] };
+    const message = `what was saved could not be read: ${asStrataError(thrown).message}`;
+    return { forgotten: false, saved: [], notes: layer === undefined ? [] : [{ layer: layer.id, message }] };
   }
 }
 

@@ -174,7 +174,10 @@ const summing = ({ runtime, operator }: JobWorld, agent: AgentName): Task => ({
   trouble: "No summary could be written when idle",
   async *run(signal) {
     for (const { because } of await runtime.use(MEMORY_API).consolidateIdle(operator, signal, agent))
-      yield { about: `summaries of ${agent}`, says: `What was said with ${agent} could not be summarized: ${because}` };
+      yield {
+        about: `summaries of ${agent}`,
+        message: `What was said with ${agent} could not be summarized: ${because}`,
+      };
   },
 });
 

@@ -47,14 +47,14 @@ export const counted = (kinds: string, characters: number, newest: string): stri
 
 /** In place of memories that could not be searched; `finder` is the tool that can. */
 export const notRecalled = (finder: string | undefined): string => {
-  const says = "Memories could not be read for this message, so something may be known that is not shown";
-  return finder === undefined ? `${says}.` : `${says}; \`${finder}\` can search them.`;
+  const message = "Memories could not be read for this message, so something may be known that is not shown";
+  return finder === undefined ? `${message}.` : `${message}; \`${finder}\` can search them.`;
 };
 
 /** Over the newest memories, when there are older ones; `finder` is the tool that finds them. */
 export const olderMemories = (older: number, finder: string | undefined): string => {
-  const says = older === 1 ? "1 older memory not shown" : `${older} older memories not shown`;
-  return finder === undefined ? `${says}.` : `${says}; \`${finder}\` finds ${older === 1 ? "it" : "them"}.`;
+  const message = older === 1 ? "1 older memory not shown" : `${older} older memories not shown`;
+  return finder === undefined ? `${message}.` : `${message}; \`${finder}\` finds ${older === 1 ? "it" : "them"}.`;
 };
 /** Behind the beginning of a long memory. */
 export const inAll = (characters: number): string => `(${characters} characters in total)`;

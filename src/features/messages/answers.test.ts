@@ -166,8 +166,8 @@ export const ask = defineTool({ name: "ask_time", description: "Asks for the tim
     const asked = await strata(["ask", "Use ask_time {}", "--json"], { cwd });
     const [call = ""] = asked.out.match(/cal_[0-9a-z]{26}/) ?? [];
     const [thread = ""] = asked.out.match(/thr_[0-9a-z]{26}/) ?? [];
-    const says = `waiting for an answer from outside (ask_time): \`strata ask --answer ${call}=TEXT\` gives it`;
-    expect((await strata(["thread", "show", thread], { cwd })).out).toContain(`This conversation is ${says}.`);
+    const sentence = `waiting for an answer from outside (ask_time): \`strata ask --answer ${call}=TEXT\` gives it`;
+    expect((await strata(["thread", "show", thread], { cwd })).out).toContain(`This conversation is ${sentence}.`);
     // A word that stands alone beside an answer is the agent, and no text.
     const given = await strata(["ask", "companion", "--answer", `${call}=half past twelve`], { cwd });
     expect(given).toMatchObject({ code: 0, out: expect.stringContaining("half past twelve") });

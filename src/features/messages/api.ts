@@ -143,8 +143,14 @@ async function* ofOldVersion({ runtime }: Ports, actor: Allowed<"post">, { id }:
   if (!isAllowed(actor, "explain") || !isAllowed(actor, "read")) return;
   const changes = await runtime.changes(actor, id);
   if (changes.length === 0) return;
-  const says = `this conversation goes on with its agent as it was when it began, and since then ${changes.join("; ")}: another \`key\` begins one with what is declared now, \`strata thread migrate ${id}\` moves this one`;
-  yield { type: "report", what: "version", says, data: { thread: id, changes: [...changes] }, isInternal: true };
+  const sentence = `this conversation goes on with its agent as it was when it began, and since then ${changes.join("; ")}: another \`key\` begins one with what is declared now, \`strata thread migrate ${id}\` moves this one`;
+  yield {
+    type: "report",
+    what: "version",
+    message: sentence,
+    data: { thread: id, changes: [...changes] },
+    isInternal: true,
+  };
 }
 
 /** The end of the turn whose calls the thread still waits for. */
@@ -172,16 +178,16 @@ const inQueue = (given: string): string =>
 function checkTools({ name, tools }: Agent, wanted: readonly ToolName[]): void {
   const unknown = wanted.find((one) => !tools.includes(one));
   if (unknown === undefined) return;
-  const says = `${name} has no tool ${JSON.stringify(unknown)}${suggestion(unknown, tools)}; name some of its own: ${tools.join(", ") || "it has none"}`;
-  throw new StrataError("invalid_input", says, { tool: unknown });
+  const sentence = `${name} has no tool ${JSON.stringify(unknown)}${suggestion(unknown, tools)}; name some of its own: ${tools.join(", ") || "it has none"}`;
+  throw new StrataError("invalid_input", sentence, { tool: unknown });
 }
 
 function checkLine({ name, business }: Agent, line: string): void {
   const lines = Object.keys(business?.lines ?? {});
   if (lines.includes(line)) return;
   const known = lines.length === 0 ? "; `business` of strata.yaml declares none" : suggestion(line, lines);
-  const says = `${name} has no line ${JSON.stringify(line)}${known || `; its lines are ${lines.join(", ")}`}`;
-  throw new StrataError("invalid_input", says, { line });
+  const sentence = `${name} has no line ${JSON.stringify(line)}${known || `; its lines are ${lines.join(", ")}`}`;
+  throw new StrataError("invalid_input", sentence, { line });
 }
 
 /** The message on its thread. It, its thread and its settings are stored together or not at all. */
@@ -288,8 +294,8 @@ async function placeOf(
   if (answer === undefined) return place;
   const thread = await knownThread(parts, place);
   if (thread !== undefined) return { ...place, thread };
-  const says = `${contact} has no conversation ${JSON.stringify(key)} on ${channel} in which ${answer.call} could wait; name the \`thread\` of the call`;
-  throw new StrataError("call_not_found", says, { call: answer.call });
+  const sentence = `${contact} has no conversation ${JSON.stringify(key)} on ${channel} in which ${answer.call} could wait; name the \`thread\` of the call`;
+  throw new StrataError("call_not_found", sentence, { call: answer.call });
 }
 
 const knownThread = async (parts: Parts, { scope, channel, key }: Place): Promise<Thread | undefined> =>

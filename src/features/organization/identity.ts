@@ -81,8 +81,8 @@ export function openingText({ hours, timezone = "UTC", afterHours }: StoredBusin
   if (hours === undefined) return undefined;
   const { isOpen, changes } = openingAt(hours, timezone, at);
   if (isOpen) return changes === undefined ? WORDING.always : openUntil(moment(timezone, changes, at));
-  const says = changes === undefined ? WORDING.never : closedUntil(moment(timezone, changes, at));
-  return afterHours === undefined ? says : `${says} ${whileClosed(afterHours)}`;
+  const message = changes === undefined ? WORDING.never : closedUntil(moment(timezone, changes, at));
+  return afterHours === undefined ? message : `${message} ${whileClosed(afterHours)}`;
 }
 
 /** `at 18:00`-like for today and tomorrow, else with the day. */

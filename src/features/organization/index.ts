@@ -70,8 +70,8 @@ const steps: TurnSteps = {
 /** The business of an agent. @throws StrataError `invalid_input` where it speaks for none */
 function businessOf({ name, business }: Agent): StoredBusiness {
   if (business !== undefined) return business;
-  const says = `${name} speaks for no organization: strata.yaml has no \`business\` for it`;
-  throw new StrataError("invalid_input", says, { agent: name });
+  const message = `${name} speaks for no organization: strata.yaml has no \`business\` for it`;
+  throw new StrataError("invalid_input", message, { agent: name });
 }
 
 const organization = operation({
@@ -87,7 +87,7 @@ const organization = operation({
       identity: z.string().describe("what a layer with `source: identity` says"),
       open: z.boolean().optional().describe("whether it is open now; absent if no hours are declared"),
       changes: TIME.optional().describe("when that changes"),
-      says: z.string().optional().describe("what the agent is told about it now"),
+      message: z.string().optional().describe("what the agent is told about it now"),
     })
     .meta({ id: "Organization" }),
   command: { examples: ["organization show"], opens: "data" },
@@ -103,10 +103,11 @@ const organization = operation({
       identity: identityText(agent, business),
       ...given("open", opening?.isOpen),
       ...given("changes", opening?.changes),
-      ...given("says", openingText(business, now)),
+      ...given("message", openingText(business, now)),
     };
   },
-  show: ({ identity, says }) => [...identity.split("\n"), ...(says === undefined ? [] : ["", says])].map(printable),
+  show: ({ identity, message }) =>
+    [...identity.split("\n"), ...(message === undefined ? [] : ["", message])].map(printable),
 });
 
 const MEMBER = z

@@ -103,16 +103,16 @@ it("004.55 who the agent represents stands in the prefix, the same for all conve
 it("004.67 asked, it says that it is an AI, unless `disclosure: never` says otherwise, which warns whoever locks it", async () => {
   const on = await desk(["Yes."]);
   await on.say("Am I writing with a person?");
-  const says =
+  const sentence =
     "If somebody wants to know whether they write with a person, say that you are the business's AI assistant.";
-  expect(JSON.stringify(on.sent[0]?.prefix.system)).toContain(says);
+  expect(JSON.stringify(on.sent[0]?.prefix.system)).toContain(sentence);
   const quiet = clerk(BUSINESS, `${SIGNED}    disclosure: never\n`);
   const off = await desk(["Yes."], quiet);
   await off.say("Am I writing with a person?");
   const silent = JSON.stringify(off.sent[0]?.prefix.system);
-  expect(silent).not.toContain(says);
+  expect(silent).not.toContain(sentence);
   expect(silent).toContain("you are never named or described as an AI");
-  expect(await textWarnings(quiet)).toMatchObject([{ says: expect.stringContaining("the law may require") }]);
+  expect(await textWarnings(quiet)).toMatchObject([{ message: expect.stringContaining("the law may require") }]);
   expect(await textWarnings(on.agent)).toEqual([]);
 });
 
@@ -205,16 +205,16 @@ it.each([
   ["a time zone that is none", BUSINESS.replace("Europe/Berlin", "Europe/Belin"), "there is no such time zone"],
   ["a date that is none", BUSINESS.replace("2026-11-23", "2026-13-23"), "a date, as `2026-12-24`"],
   ["no business at all", "\n", "needs `business`, which says for whom the agent speaks"],
-])("%s in strata.yaml is refused with its place", (_, business, says) => {
+])("%s in strata.yaml is refused with its place", (_, business, sentence) => {
   expect(() => clerk(business, "")).toThrow(/strata\.yaml:\d+:\d+/);
-  expect(() => clerk(business, "")).toThrow(says);
+  expect(() => clerk(business, "")).toThrow(sentence);
 });
 
 it.each([
   ["that is none", BUSINESS, "did you mean `ann`?"],
   ["without a business", "\n", "`members` has no `anne`"],
-])("an agent that represents a member %s is refused with the place", (_, business, says) => {
+])("an agent that represents a member %s is refused with the place", (_, business, sentence) => {
   const unknown = SIGNED.replace("represents: ann", "represents: anne");
   expect(() => clerk(business, unknown)).toThrow(/strata\.yaml:\d+:17 agents\.clerk\.represents: "anne"/);
-  expect(() => clerk(business, unknown)).toThrow(says);
+  expect(() => clerk(business, unknown)).toThrow(sentence);
 });

@@ -7,7 +7,7 @@ export const NOT_AN_ENTRY = errorKind("not_an_entry", {
   status: 403,
   exit: 6,
   retry: false,
-  says: "that agent cannot be written to from outside",
+  message: "that agent cannot be written to from outside",
 });
 
 /**
@@ -17,20 +17,20 @@ export const NOT_AN_ENTRY = errorKind("not_an_entry", {
 export async function admitOutside({ agent, events }: Outside): Promise<void> {
   // What its own declaration makes it do by the clock comes from nobody.
   if (agent.entry === false && !events.some(({ kind }) => kind === "scheduled")) {
-    const says = `${agent.name} can be asked only by its peers; write to an agent that \`entry\` in strata.yaml names, or add it there`;
-    throw NOT_AN_ENTRY.of(says, { agent: agent.name });
+    const message = `${agent.name} can be asked only by its peers; write to an agent that \`entry\` in strata.yaml names, or add it there`;
+    throw NOT_AN_ENTRY.of(message, { agent: agent.name });
   }
   if (agent.payload === undefined) return;
   const { type } = agent.payload;
   for (const part of events.flatMap(({ content }) => content)) {
     if (part.type !== "payload") continue;
     if (part.payloadType !== type) {
-      const says = `${agent.name} takes payloads of the type ${type}, and this one has the type ${part.payloadType}`;
-      throw new StrataError("invalid_input", says, { agent: agent.name, payloadType: part.payloadType });
+      const message = `${agent.name} takes payloads of the type ${type}, and this one has the type ${part.payloadType}`;
+      throw new StrataError("invalid_input", message, { agent: agent.name, payloadType: part.payloadType });
     }
     const finding = await payloadFinding(agent.payload, part.payload);
     if (finding === undefined) continue;
-    const says = `this is no payload that ${agent.name} takes: ${finding}`;
-    throw new StrataError("invalid_input", says, { agent: agent.name, payloadType: type });
+    const message = `this is no payload that ${agent.name} takes: ${finding}`;
+    throw new StrataError("invalid_input", message, { agent: agent.name, payloadType: type });
   }
 }

@@ -12,7 +12,7 @@ export const CASES: readonly Case[] = [
     code: "not_an_entry",
     when: "a message goes to an agent that only its peers may ask",
     provoke: () => chat(companionWith("peers: []")),
-    says: ["companion can be asked only by its peers", "`entry` in strata.yaml"],
+    message: ["companion can be asked only by its peers", "`entry` in strata.yaml"],
   },
   {
     code: "no_listener",
@@ -21,7 +21,7 @@ export const CASES: readonly Case[] = [
       const { refused } = await site(companionWith("peers: []"));
       return refused("POST /v1/payloads", { payloadType: "Order", payload: {}, contact: "ann" });
     },
-    says: ['payloads of the type "Order"', "declare it as `payload` of an agent that `entry` names"],
+    message: ['payloads of the type "Order"', "declare it as `payload` of an agent that `entry` names"],
   },
   {
     code: "buffer_full",
@@ -31,7 +31,7 @@ export const CASES: readonly Case[] = [
       await ask("POST /v1/threads", { agent: "companion", contact: "ann" });
       return refused("POST /v1/threads", { agent: "companion", contact: "bob" });
     },
-    says: ["companion has 1 conversations", "`buffer.threads`", "try again later"],
+    message: ["companion has 1 conversations", "`buffer.threads`", "try again later"],
   },
   {
     code: "thread_pruned",
@@ -44,6 +44,6 @@ export const CASES: readonly Case[] = [
       for await (const _ of runtime.run(operator, thread));
       return api(() => runtime.open(operator, conversation));
     },
-    says: ["it was closed", "begin another conversation"],
+    message: ["it was closed", "begin another conversation"],
   },
 ];

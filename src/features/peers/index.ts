@@ -24,8 +24,8 @@ function askToolFor(name: string): Tool {
       const edge = peers.find((one) => one.name === name);
       if (edge !== undefined)
         return { name: tool, description: askTool(name, edge.payload.type), input: edge.payload.schema };
-      const says = `no tool is named ${tool}: ${name} is no peer of the agent; name it under \`peers\``;
-      throw new StrataError("tool_not_found", says, { name: tool });
+      const message = `no tool is named ${tool}: ${name} is no peer of the agent; name it under \`peers\``;
+      throw new StrataError("tool_not_found", message, { name: tool });
     },
     // It begins with the commit of the turn that asks, or not at all.
     effect: "store",

@@ -14,7 +14,7 @@ export const BUFFER_FULL = errorKind("buffer_full", {
   status: 429,
   exit: 12,
   retry: true,
-  says: "the conversation, or the agent's list of conversations, is full",
+  message: "the conversation, or the agent's list of conversations, is full",
 });
 
 /** A thread on which nothing happened any more, not even after a warning. */
@@ -22,7 +22,7 @@ export const THREAD_PRUNED = errorKind("thread_pruned", {
   status: 410,
   exit: 3,
   retry: false,
-  says: "the conversation was closed because nothing happened on it",
+  message: "the conversation was closed because nothing happened on it",
 });
 
 type Rules = NonNullable<Agent["buffer"]>;
@@ -64,15 +64,15 @@ export async function admitToBuffer(
   if (known === undefined && thread !== undefined) return;
   if (known === undefined) return checkThreads(parts, actor, agent);
   if ((await stateOf(parts.store, known, buffer, parts.clock.recorded())) === "over") {
-    const says = `nothing happened on ${known.id} for so long that it was closed: begin another conversation, under another key`;
-    throw THREAD_PRUNED.of(says, { thread: known.id });
+    const message = `nothing happened on ${known.id} for so long that it was closed: begin another conversation, under another key`;
+    throw THREAD_PRUNED.of(message, { thread: known.id });
   }
   const { slots } = { ...LIFETIME, ...buffer };
   const beyond = await parts.store.slots(known.scope, known.id, { limit: 1, after: { at: slots - 2, id: "" } });
   if (events.length === 0 || beyond.length === 0) return;
   const most = isAllowed(actor, "read") ? `as many as \`buffer.slots\` of ${agent.name} allows` : "as many as it may";
-  const says = `${known.id} holds ${slots} messages, ${most}: begin another conversation`;
-  throw BUFFER_FULL.of(says, { thread: known.id, slots });
+  const message = `${known.id} holds ${slots} messages, ${most}: begin another conversation`;
+  throw BUFFER_FULL.of(message, { thread: known.id, slots });
 }
 
 async function checkThreads(parts: Parts, actor: Outside["actor"], agent: Agent): Promise<void> {
@@ -87,8 +87,8 @@ async function checkThreads(parts: Parts, actor: Outside["actor"], agent: Agent)
   const again = "try again later, when one on which nothing happens is closed";
   if (!isAllowed(actor, "read"))
     throw BUFFER_FULL.of(`${agent.name} has as many conversations as it may: ${again}`, { agent: agent.name });
-  const says = `${agent.name} has ${count} conversations, as many as \`buffer.threads\` allows: ${again}`;
-  throw BUFFER_FULL.of(says, { agent: agent.name, threads });
+  const message = `${agent.name} has ${count} conversations, as many as \`buffer.threads\` allows: ${again}`;
+  throw BUFFER_FULL.of(message, { agent: agent.name, threads });
 }
 
 /** The warning is an event like any other: the turn that it begins may say something, and what is said meanwhile keeps the thread. */
@@ -146,6 +146,6 @@ const warningOf = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">
   trouble: `${thread.scope.agent} was not warned of an idle conversation`,
   async *run(): AsyncGenerator<Notice> {
     await runtime.use(PEER_API).warn(operator, thread);
-    yield { says: "" };
+    yield { message: "" };
   },
 });

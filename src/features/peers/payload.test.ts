@@ -170,8 +170,8 @@ describe("003.14 a payload that an XSD declares", () => {
     ],
     ["a schema that libxml2 refuses", XSD.replace('value="40"', 'value="forty"'), "cannot be the type of a payload"],
     ["a tower of types", tower(), "more than 1000 fields"],
-  ])("refuses %s when the agents are loaded, with its line", (_, xsd, says) => {
-    expect(() => load(xsd)).toThrow(says);
+  ])("refuses %s when the agents are loaded, with its line", (_, xsd, message) => {
+    expect(() => load(xsd)).toThrow(message);
     expect(() => load(xsd)).toThrow(/strata\.yaml:11:/);
   });
 

@@ -12,7 +12,7 @@ export const NO_LISTENER = errorKind("no_listener", {
   status: 404,
   exit: 3,
   retry: false,
-  says: "no agent, or several, can be sent a payload of that type from outside",
+  message: "no agent, or several, can be sent a payload of that type from outside",
 });
 
 export const routeApi = ({ agents }: Parts): Pick<PeerApi, "listenerFor"> => ({

@@ -13,6 +13,6 @@ export const CASES: readonly Case[] = [
       await strata(["memory", "save", "Tea."], { cwd });
       return cli(["event", "retract", ID, "--reason", "a mistake", "--yes"], { cwd });
     },
-    says: [ID, "strata turn show"],
+    message: [ID, "strata turn show"],
   },
 ];

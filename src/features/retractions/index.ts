@@ -16,7 +16,7 @@ export const NOT_FOUND = errorKind("event_not_found", {
   status: 404,
   exit: 3,
   retry: false,
-  says: "no event of that id is in reach, or it was retracted already",
+  message: "no event of that id is in reach, or it was retracted already",
 });
 
 /** What is taken back. */

@@ -233,8 +233,8 @@ async function begin(
   const waiting = agent.layers.some(({ source, modes }) => source.kind === "obligations" && modes[mode] !== "absent")
     ? 0
     : await parts.store.inboxCount({ org, agent: name });
-  const says = waiting === 0 ? text : `${text}\n\n${WORDING.waited(waiting)}`;
-  const content = [{ type: "text", text: untrusted(says) }] as const;
+  const message = waiting === 0 ? text : `${text}\n\n${WORDING.waited(waiting)}`;
+  const content = [{ type: "text", text: untrusted(message) }] as const;
   const occasion = {
     id,
     kind: "scheduled",

@@ -179,12 +179,12 @@ const task = ({ runtime, operator }: Pick<JobWorld, "runtime" | "operator">, { a
     try {
       for await (const event of runtime.use(SCHEDULE_API).runDueSchedule(operator, agent, schedule.name, { signal })) {
         if (event.type === "done") {
-          yield { about, says: "", isOver: true };
+          yield { about, message: "", isOver: true };
           const words = event.text === "" ? "it said nothing" : `\`strata outbox list ${agent}\` shows its reply`;
-          yield { says: `${schedule.name} of ${agent} ran: ${words}.` };
+          yield { message: `${schedule.name} of ${agent} ran: ${words}.` };
         }
         if (event.type === "failed" && !signal.aborted)
-          yield { about, says: `${schedule.name} of ${agent} failed: ${event.error.message}` };
+          yield { about, message: `${schedule.name} of ${agent} failed: ${event.error.message}` };
       }
       const news = runtime.use(SCHEDULE_API).scheduleNews(operator, agent, schedule.name);
       if (news !== undefined) yield* clockNotices(`${schedule.name} of ${agent}`, news);
@@ -204,11 +204,11 @@ function* clockNotices(
 ): Generator<Notice> {
   if (setBack > 0)
     yield {
-      says: `The clock was set back by ${long(setBack)}: ${name} goes by the new time, and what it ran already does not run again.`,
+      message: `The clock was set back by ${long(setBack)}: ${name} goes by the new time, and what it ran already does not run again.`,
     };
   if (missed > 0)
     yield {
-      says: `${count(missed, "run")} of ${name} ${missed === 1 ? "was" : "were"} missed, because no program ran, the machine slept or the clock was set forward; ${madeUp} of them ${madeUp === 1 ? "is" : "are"} made up, as \`missed\` says.`,
+      message: `${count(missed, "run")} of ${name} ${missed === 1 ? "was" : "were"} missed, because no program ran, the machine slept or the clock was set forward; ${madeUp} of them ${madeUp === 1 ? "is" : "are"} made up, as \`missed\` says.`,
     };
 }
 

@@ -318,7 +318,8 @@ describe("001.22 what an agent does by the clock", () => {
       time.at = day(at);
       const due = await job?.due(world);
       for (const task of due?.tasks ?? [])
-        for (const { says } of await collect(task.run(new AbortController().signal))) if (says !== "") told.push(says);
+        for (const { message: says } of await collect(task.run(new AbortController().signal)))
+          if (says !== "") told.push(says);
       return { tasks: due?.tasks.length, next: due?.next === undefined ? undefined : new Date(due.next).toISOString() };
     };
     expect((await dues("2026-05-01T08:00:00Z")).tasks).toBe(1);

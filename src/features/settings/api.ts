@@ -217,8 +217,8 @@ const maySet = ({ role }: Actor, { settableBy = "operators" }: Declared): boolea
 
 function unknownSetting({ name: agent, settings: declared = {} }: Agent, name: string): StrataError {
   const known = Object.keys(declared);
-  const says = known.length === 0 ? `; strata.yaml declares none under its \`settings\`` : suggestion(name, known);
-  return new StrataError("invalid_input", `${agent} has no setting ${JSON.stringify(name)}${says}`, {
+  const message = known.length === 0 ? `; strata.yaml declares none under its \`settings\`` : suggestion(name, known);
+  return new StrataError("invalid_input", `${agent} has no setting ${JSON.stringify(name)}${message}`, {
     agent,
     setting: name,
   });
@@ -226,13 +226,13 @@ function unknownSetting({ name: agent, settings: declared = {} }: Agent, name: s
 
 function checkValue(name: string, { choices, maxLength }: Declared, value: string): void {
   if (choices !== undefined && !choices.includes(value)) {
-    const says = `${name} cannot be ${JSON.stringify(value)}: it is one of ${choices.join(", ")}`;
-    throw new StrataError("invalid_input", says, { setting: name, choices });
+    const message = `${name} cannot be ${JSON.stringify(value)}: it is one of ${choices.join(", ")}`;
+    throw new StrataError("invalid_input", message, { setting: name, choices });
   }
   const problem = maxLength === undefined ? undefined : formProblem(value);
   if (problem !== undefined) throw new StrataError("invalid_input", `${name}: ${problem}`, { setting: name });
   if (maxLength !== undefined && value.length > maxLength) {
-    const says = `${name} has room for ${maxLength} characters, and ${value.length} were given; shorten it`;
-    throw new StrataError("invalid_input", says, { setting: name, maxLength });
+    const message = `${name} has room for ${maxLength} characters, and ${value.length} were given; shorten it`;
+    throw new StrataError("invalid_input", message, { setting: name, maxLength });
   }
 }

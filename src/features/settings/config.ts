@@ -81,12 +81,12 @@ function faultsOf({
 const settings = agentKey(SETTINGS, {
   check: (declared = {}, { agent, refuse }) => {
     for (const [name, setting] of Object.entries(declared))
-      for (const [member, says] of faultsOf(setting)) refuse(member === "" ? [name] : [name, member], says);
+      for (const [member, sentence] of faultsOf(setting)) refuse(member === "" ? [name] : [name, member], sentence);
     const levels = Object.keys(declared).filter((name) => declared[name]?.sets === "reasoning");
     if (levels.length > 1) refuse([levels[1] ?? "", "sets"], `\`${levels[0]}\` sets it already; one setting may`);
     for (const [i, layer] of agent.layers.entries()) {
       if (layer.source !== "setting") continue;
-      const at = (member: string, says: string): void => refuse(["layers", i, member], says, "agent");
+      const at = (member: string, sentence: string): void => refuse(["layers", i, member], sentence, "agent");
       const { setting: name = "", texts } = layer;
       const known = Object.hasOwn(declared, name) ? declared[name] : undefined;
       if (layer.setting === undefined) at("source", "needs `setting`: the name of one of the agent's `settings`");

@@ -65,27 +65,28 @@ export const FEATURE: Feature<FilePorts> = {
 };
 
 /** A skill that was left out, in a sentence. */
-export const badSkillLine = ({ path, says }: BadSkill): string => printable(`${path} is left out: ${says}`);
+export const badSkillLine = ({ path, message: sentence }: BadSkill): string =>
+  printable(`${path} is left out: ${sentence}`);
 
 /** What is left out, cut, hidden or said twice among an agent's skills in folders, with file and line. */
 export async function skillProblems(disk: ProjectDisk, agent: Agent): Promise<readonly FileProblem[]> {
   if (agent.skillFolders === undefined) return [];
   const { skills, bad } = (await skillsOn(disk)(agent)).value;
-  const found: FileProblem[] = bad.flatMap(({ path, says }) =>
-    says.split("; ").map((one) => ({ path, ...withLine(`left out: ${one}`) })),
+  const found: FileProblem[] = bad.flatMap(({ path, message: sentence }) =>
+    sentence.split("; ").map((one) => ({ path, ...withLine(`left out: ${one}`) })),
   );
   const described = new Map<string, string>();
   for (const { name, path, folder, text, notes } of skills) {
     const raw = (await disk.reader.read(join(folder, "SKILL.md"), 4_000_000).catch(() => undefined))?.text ?? "";
     const lines = lineProblems(raw);
-    found.push(...lines.map(({ line, says }) => ({ path, line, says })));
+    found.push(...lines.map(({ line, message: sentence }) => ({ path, line, message: sentence })));
     for (const note of notes) if (!lines.some((one) => one.note === note)) found.push({ path, ...withLine(note) });
     if (agent.skills?.some((one) => one.name === name))
-      found.push({ path, says: `strata.yaml declares a skill named ${name}, and that one counts` });
+      found.push({ path, message: `strata.yaml declares a skill named ${name}, and that one counts` });
     const { description = "" } = readSkill(text).skill ?? {};
     const same = described.get(description);
     if (same !== undefined)
-      found.push({ path, line: 1, says: `it has the description of ${same}: a model cannot tell them apart` });
+      found.push({ path, line: 1, message: `it has the description of ${same}: a model cannot tell them apart` });
     else described.set(description, path);
   }
   const { shown } = skillRules(agent);
@@ -94,7 +95,7 @@ export async function skillProblems(disk: ProjectDisk, agent: Agent): Promise<re
       ? [
           {
             path: agent.skillFolders.read.join(", "),
-            says: `there are ${skills.length} skills, and the prompt shows ${shown}: raise \`shown\`, or take some out`,
+            message: `there are ${skills.length} skills, and the prompt shows ${shown}: raise \`shown\`, or take some out`,
           },
         ]
       : [];
@@ -103,6 +104,6 @@ export async function skillProblems(disk: ProjectDisk, agent: Agent): Promise<re
 
 /** The line that a note begins with, where it names one. */
 function withLine(note: string): Omit<FileProblem, "path"> {
-  const [, before = "", line, says = ""] = /^(left out: |)line (\d+): (.*)$/su.exec(note) ?? [];
-  return line === undefined ? { says: note } : { line: Number(line), says: `${before}${says}` };
+  const [, before = "", line, sentence = ""] = /^(left out: |)line (\d+): (.*)$/su.exec(note) ?? [];
+  return line === undefined ? { message: note } : { line: Number(line), message: `${before}${sentence}` };
 }

@@ -26,7 +26,7 @@ export interface FolderSkill {
 /** A skill that could not be taken, and why. */
 export interface BadSkill {
   readonly path: string;
-  readonly says: string;
+  readonly message: string;
 }
 
 /** All that was read of an agent's folders. */
@@ -77,7 +77,7 @@ async function readSkills({ reader }: ProjectDisk, { folder, root: declared, rul
     // Where it cannot be read, what was read of all folders before is kept.
     const entries = await reader.list(join(root, place));
     if (entries.length > MOST)
-      bad.push({ path: place, says: `its first ${MOST} of ${entries.length} entries are looked at` });
+      bad.push({ path: place, message: `its first ${MOST} of ${entries.length} entries are looked at` });
     for (const name of entries.slice(0, MOST)) {
       const file = join(root, place, name, "SKILL.md");
       const path = relative(root, file).split(sep).join("/").replaceAll(/\p{C}/gu, "\ufffd");
@@ -91,7 +91,7 @@ async function readSkills({ reader }: ProjectDisk, { folder, root: declared, rul
         if (skills.some((one) => one.name === name)) throw new Error("another folder has a skill of that name");
         skills.push({ ...(await taken(found.text, name, rules)), name, path, folder: own });
       } catch (error) {
-        bad.push({ path, says: error instanceof Error ? error.message : String(error) });
+        bad.push({ path, message: error instanceof Error ? error.message : String(error) });
       }
     }
   }
@@ -105,22 +105,23 @@ async function taken(
   { characters, check }: SkillRules,
 ): Promise<Pick<FolderSkill, "text" | "notes" | "isCut" | "waits">> {
   const { skill, problems, hints } = readSkill(text, folder);
-  if (skill === undefined) throw new Error(problems.map(({ line, says }) => `line ${line}: ${says}`).join("; "));
+  if (skill === undefined)
+    throw new Error(problems.map(({ line, message: sentence }) => `line ${line}: ${sentence}`).join("; "));
   const body = prepare(skill.body);
   if (body.text === "") throw new Error("nothing is left of its instructions once what is hidden was removed");
   const isCut = body.text.length > characters;
   const saying = (length: number): string => charactersRead(length, body.text.length);
   const marking = (length: number): string => `\n${skillTruncated(saying(length))}`;
   const own = isCut ? truncateText(body.text, characters - marking(characters).length, "") : body.text;
-  const says = saying(own.length);
+  const sentence = saying(own.length);
   const whole = skillText({ ...skill, body: isCut ? `${own}${marking(own.length)}` : own });
   // What we write around its own words makes it no longer than the guard reads.
   const faults = [...(await faultsIn(skill.description)), ...(await faultsIn(own))];
   if (faults.length > 0 && check === "block") throw new Error(blocked(faults));
   const notes = [
-    ...hints.map(({ line, says: hint }) => `line ${line}: ${hint}`),
+    ...hints.map(({ line, message: hint }) => `line ${line}: ${hint}`),
     ...body.notes,
-    ...(isCut ? [says] : []),
+    ...(isCut ? [sentence] : []),
     ...(faults.length > 0 ? [flagged(faults)] : []),
   ];
   // The operator's own folder, read by the standard and cleaned of all that reads as the platform's.
@@ -168,7 +169,7 @@ export const waitingIn = (
             name,
             path,
             text,
-            says: `it waits until an operator approves it, with \`strata skill approve ${name}\`: ${waits}`,
+            message: `it waits until an operator approves it, with \`strata skill approve ${name}\`: ${waits}`,
           },
         ],
   );

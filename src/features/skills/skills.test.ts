@@ -16,9 +16,9 @@ const LAYER: Layer = {
 it("001.19 while skills' folders hang, 20 turns begin with what was read before, with one read and equal prefixes", async () => {
   const root = mkdtempSync(join(tmpdir(), "strata-skills-"));
   onTestFinished(() => rmSync(root, { recursive: true, force: true }));
-  const write = (says: string): void => {
+  const write = (message: string): void => {
     mkdirSync(join(root, "skills/one"), { recursive: true });
-    writeFileSync(join(root, "skills/one/SKILL.md"), `---\nname: one\ndescription: ${says}\n---\n${says}\n`);
+    writeFileSync(join(root, "skills/one/SKILL.md"), `---\nname: one\ndescription: ${message}\n---\n${message}\n`);
   };
   write("First.");
   const gate = Promise.withResolvers<void>();
@@ -90,7 +90,7 @@ it.each<[string, Partial<ProjectDisk["reader"]>, RegExp]>([
   ],
 ])(
   "001.29 folders of skills that %s leave the turn alive, within its deadline, and are named",
-  async (_, reader, says) => {
+  async (_, reader, message) => {
     const root = mkdtempSync(join(tmpdir(), "strata-skills-"));
     onTestFinished(() => rmSync(root, { recursive: true, force: true }));
     const disk: ProjectDisk = {
@@ -112,6 +112,6 @@ it.each<[string, Partial<ProjectDisk["reader"]>, RegExp]>([
     const [turn] = await on.runtime.turns(OPERATOR, thread.id);
     const entry = turn?.requests[0]?.ledger.entries.find(({ section }) => section === "skills");
     const parts = (entry?.parts ?? []).map(({ name, fate, because }) => `${name} ${fate}: ${because}`);
-    expect([...parts, entry !== undefined && "because" in entry ? entry.because : ""].join("\n")).toMatch(says);
+    expect([...parts, entry !== undefined && "because" in entry ? entry.because : ""].join("\n")).toMatch(message);
   },
 );

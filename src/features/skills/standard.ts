@@ -18,7 +18,7 @@ interface StandardSkill {
 /** What is wrong with a skill, and where in its file. */
 export interface SkillProblem {
   readonly line: number;
-  readonly says: string;
+  readonly message: string;
 }
 
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
@@ -55,20 +55,23 @@ export function readSkill(
   const hints: SkillProblem[] = [];
   if (split.problem !== undefined) return { problems: [split.problem], hints };
   if (split.head === undefined)
-    return { problems: [{ line: 1, says: "it has no head: `---`, `name:`, `description:`, `---`" }], hints };
+    return { problems: [{ line: 1, message: "it has no head: `---`, `name:`, `description:`, `---`" }], hints };
   for (const key of Object.keys(split.head).filter((one) => !KEYS.includes(one)))
-    hints.push({ line: split.lineOf(key), says: `the standard knows no key \`${key}\`, and nothing reads it` });
+    hints.push({ line: split.lineOf(key), message: `the standard knows no key \`${key}\`, and nothing reads it` });
   const read = HEAD.safeParse(split.head);
   const problems = (read.error?.issues ?? []).map((issue) => problemOf(issue, split));
   if (read.success && folder !== undefined && read.data.name !== folder)
     problems.push({
       line: split.lineOf("name"),
-      says: `name ${JSON.stringify(read.data.name)} must be that of its folder, ${JSON.stringify(folder)}`,
+      message: `name ${JSON.stringify(read.data.name)} must be that of its folder, ${JSON.stringify(folder)}`,
     });
   const body = split.body.trim();
-  if (body === "") problems.push({ line: split.line, says: "it has no instructions below its head" });
+  if (body === "") problems.push({ line: split.line, message: "it has no instructions below its head" });
   if (body.split("\n").length > LINES)
-    hints.push({ line: split.line + LINES, says: `it has more than ${LINES} lines; put some into files of the skill` });
+    hints.push({
+      line: split.line + LINES,
+      message: `it has more than ${LINES} lines; put some into files of the skill`,
+    });
   if (!read.success || problems.length > 0) return { problems, hints };
   const { name, description, license, compatibility, metadata, "allowed-tools": tools } = read.data;
   const skill = {
@@ -86,6 +89,6 @@ export function readSkill(
 
 function problemOf(issue: z.core.$ZodIssue, { lineOf, head }: Split): SkillProblem {
   const key = String(issue.path[0] ?? "");
-  const says = head?.[key] === undefined ? "is missing" : issue.message;
-  return { line: lineOf(key), says: `\`${key}\` ${says}` };
+  const message = head?.[key] === undefined ? "is missing" : issue.message;
+  return { line: lineOf(key), message: `\`${key}\` ${message}` };
 }

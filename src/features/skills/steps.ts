@@ -60,7 +60,7 @@ function contentOf(
     return skills.length === 0 ? none : { kind: "text", text: skillsText(skills), trust };
   const parts = [
     ...partsOf(agent, skills, found),
-    ...[...found.bad, ...waitingIn(found, active)].map(({ path, says }) => part(path, "", says)),
+    ...[...found.bad, ...waitingIn(found, active)].map(({ path, message }) => part(path, "", message)),
   ];
   const text = joinParts(parts);
   return text === "" ? { ...none, parts } : { kind: "text", text, trust, parts };

@@ -97,6 +97,6 @@ export async function subagentProblems(disk: ProjectDisk, agent: Agent): Promise
   const { leftOut } = await definitionsOf(agent, { store, disk });
   return leftOut.map(({ name, from, because }) => ({
     path: from,
-    says: `the sub-agent ${name} is left out: ${because}`,
+    message: `the sub-agent ${name} is left out: ${because}`,
   }));
 }

@@ -147,7 +147,7 @@ describe("001.28 001.33 a sub-agent, asked by a tool", () => {
     const thread = await open();
     const events = await instruct(thread);
     expect(endOf(events)).toMatchObject({ type: "done", text: "Done.", totals: { modelCalls: 1, toolCalls: 0 } });
-    expect(events.flatMap((event) => (event.type === "tool-progress" ? event.says : []))).toEqual([
+    expect(events.flatMap((event) => (event.type === "tool-progress" ? event.message : []))).toEqual([
       expect.stringMatching(/^Reviewer began: trn_/),
       "Reviewer calls look",
     ]);

@@ -92,8 +92,8 @@ async function textOf(access: AgentAccess, key: TextKey, n: number): Promise<str
 }
 
 function undeclared(agent: AgentName, key: TextKey): StrataError {
-  const says = `${textName(key)} of ${agent} has no version 0, because no text is declared for it; compare versions from 1`;
-  return new StrataError("text_not_found", says, { ...key, n: 0 });
+  const sentence = `${textName(key)} of ${agent} has no version 0, because no text is declared for it; compare versions from 1`;
+  return new StrataError("text_not_found", sentence, { ...key, n: 0 });
 }
 
 /**

@@ -69,7 +69,8 @@ async function checkedText(
 async function checkSkill(access: AgentAccess, now: EditableText, text: string): Promise<CheckedText> {
   if (!isStandard(text)) return checkNewText({ kind: "skill", text, enabled: await othersEnabled(access, now) });
   const { skill, problems } = readSkill(text, now.key.part);
-  if (skill === undefined) return { problem: problems.map(({ line, says }) => `line ${line}: ${says}`).join("; ") };
+  if (skill === undefined)
+    return { problem: problems.map(({ line, message: sentence }) => `line ${line}: ${sentence}`).join("; ") };
   // The limit is that of its instructions, without the head.
   const head = text.length - skill.body.length;
   return checkNewText({ kind: "skill", text, enabled: 0, longest: skillRules(access.agent).characters + head });
@@ -92,8 +93,8 @@ async function othersEnabled(access: AgentAccess, { layer, key }: EditableText):
 export function checkPlace(access: AgentAccess, { key, layer }: EditableText, version: TextVersion): void {
   const { place, n } = version;
   if (isInPlace(layer, version)) return;
-  const says = `version ${n} was written for rank ${place.rank} and a ${place.source}, and the layer has rank ${layer.rank} and a ${layer.source.kind} now`;
-  throw textRefused(access, key, `${says}; write it again if it should be used there`);
+  const sentence = `version ${n} was written for rank ${place.rank} and a ${place.source}, and the layer has rank ${layer.rank} and a ${layer.source.kind} now`;
+  throw textRefused(access, key, `${sentence}; write it again if it should be used there`);
 }
 
 /** What strata.yaml says was looked at when it was loaded; there must only be room for it. */

@@ -99,8 +99,8 @@ export function layerOf(agent: Agent, id: Layer["id"]): Layer {
   const [layer] = layersMeant(agent, id);
   if (layer !== undefined) return layer;
   if (id === BLOCKS) {
-    const says = `memory blocks stand in no layer of ${agent.name}: use \`strata block\` or \`/v1/agents/${agent.name}/blocks\``;
-    throw new StrataError("text_not_found", says, { layer: id });
+    const sentence = `memory blocks stand in no layer of ${agent.name}: use \`strata block\` or \`/v1/agents/${agent.name}/blocks\``;
+    throw new StrataError("text_not_found", sentence, { layer: id });
   }
   const near = suggestion(
     id,

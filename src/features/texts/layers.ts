@@ -35,7 +35,7 @@ const OF_TEXT = OF_LAYER.extend({ skill: FIELDS.skill.optional() });
 const WITH_REASON = OF_TEXT.extend({ reason: FIELDS.reason });
 
 /** A version, by its number; where 0 is allowed, it is the declared text. */
-const version = (from: 0 | 1, says: string) => whole(from, 1_000_000_000).describe(says);
+const version = (from: 0 | 1, message: string) => whole(from, 1_000_000_000).describe(message);
 
 const keyOf = ({ layer, skill }: { readonly layer: LayerId; readonly skill?: string | undefined }): TextKey => ({
   layer,
@@ -297,11 +297,11 @@ export const LAYER_OPERATIONS: readonly Operation[] = [
 function passedLines(passed: NonNullable<LayerView["passedOver"]>, agent: string, style: Style): readonly string[] {
   return passed.map(({ layer: id, part, n, state }) => {
     const [name, skill] = part === undefined ? [id, ""] : [`${id}/${part}`, ` --skill ${part}`];
-    const says =
+    const message =
       state === "displaced"
         ? `is displaced and not sent; \`strata layer rollback ${id}${skill}${agent}\` removes it`
         : `is sent and outdated; \`strata layer diff ${id} 0 ${n}${skill}${agent}\` compares`;
-    return style.yellow(`${name}: version ${n} ${says}`);
+    return style.yellow(`${name}: version ${n} ${message}`);
   });
 }
 

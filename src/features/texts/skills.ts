@@ -66,7 +66,7 @@ const skills = operation({
   gives: z.object({
     skills: list(SKILL),
     ...NEXT,
-    bad: list(z.object({ path: z.string(), says: z.string() })).describe(
+    bad: list(z.object({ path: z.string(), message: z.string() })).describe(
       "What of its folders could not be taken, and why.",
     ),
   }),
@@ -75,7 +75,10 @@ const skills = operation({
   run: async ({ runtime }, { agent, limit, after }, { actor }) => {
     const all = await runtime.use(TEXT_API).skills(actor, agent);
     const page = all.filter(({ name }) => after === undefined || name > after.id).slice(0, limit);
-    const bad = (await runtime.use(SKILL_API).badSkills(actor, agent)).map(({ path, says }) => ({ path, says }));
+    const bad = (await runtime.use(SKILL_API).badSkills(actor, agent)).map(({ path, message: sentence }) => ({
+      path,
+      message: sentence,
+    }));
     return { skills: page, ...nextAfter(page, limit, ({ name }) => ({ at: 0, id: name })), bad };
   },
   show: ({ skills: found }, { style, given: { agent }, agentWords }) => [
@@ -223,11 +226,11 @@ const approveSkill = operation({
 });
 
 const noSkill = (problems: readonly SkillProblem[]): StrataError => {
-  const says = problems.map(({ line, says: what }) => `line ${line}: ${what}`).join("; ");
-  return new StrataError("text_refused", `this is not a skill of the open standard: ${says}`, { problems });
+  const sentence = problems.map(({ line, message: what }) => `line ${line}: ${what}`).join("; ");
+  return new StrataError("text_refused", `this is not a skill of the open standard: ${sentence}`, { problems });
 };
 
-const PROBLEM = z.object({ line: z.number(), says: z.string() });
+const PROBLEM = z.object({ line: z.number(), message: z.string() });
 
 const checkedSkill = operation({
   name: "skill.check",
@@ -261,8 +264,8 @@ const checkedSkill = operation({
     ...(name === undefined
       ? []
       : [`${style.bold(name)} is a skill of the open standard: ${printable(description ?? "")}`]),
-    ...hints.map(({ line, says }) => style.yellow(`${file}:${line}: ${printable(says)}`)),
-    ...problems.map(({ line, says }) => style.red(`${file}:${line}: ${printable(says)}`)),
+    ...hints.map(({ line, message: sentence }) => style.yellow(`${file}:${line}: ${printable(sentence)}`)),
+    ...problems.map(({ line, message: sentence }) => style.red(`${file}:${line}: ${printable(sentence)}`)),
   ],
   faults: ({ problems }, { given: { file = "SKILL.md" } }) =>
     problems.length === 0

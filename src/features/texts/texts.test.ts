@@ -228,9 +228,9 @@ describe("an operator's edit", () => {
     ["clock", "text_refused", "filled in each turn"],
     ["lopo", "text_not_found", "did you mean `loop`"],
     ["skills", "text_not_found", "name the skill"],
-  ])("of %s is refused", async (id, code, says) => {
+  ])("of %s is refused", async (id, code, message) => {
     const set = await automatonRuntime();
-    const refused = { code, message: expect.stringContaining(says) };
+    const refused = { code, message: expect.stringContaining(message) };
     await expect(desk(set).edit({ layer: layerId(id) }, "Look.")).rejects.toMatchObject(refused);
   });
 

@@ -97,8 +97,8 @@ function checkOfLayer({ layer, ...rest }: MovesChoice): void {
   const given = Object.entries({ part, before, below }).find(([, value]) => value !== undefined);
   if (given === undefined) return;
   const [field, value] = given;
-  const says = `${field} ${JSON.stringify(value)} belongs to one layer's text, but no layer was named`;
-  throw new StrataError("invalid_input", `${says}: name its layer, or leave it out to see those of all texts`, {
+  const message = `${field} ${JSON.stringify(value)} belongs to one layer's text, but no layer was named`;
+  throw new StrataError("invalid_input", `${message}: name its layer, or leave it out to see those of all texts`, {
     field,
   });
 }

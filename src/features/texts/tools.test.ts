@@ -155,8 +155,8 @@ describe("update_prompt_layer", () => {
     expect(JSON.stringify(schema)).not.toContain("decisions");
     for (const taint of ["operator", "contact"] as const) {
       const outcome = await update({ layer_id: 6, content: "Decide in three steps." }, { layers: kept, taint });
-      const says = "layer 6 (decisions) is changed by operators only. Those that can be changed: 7 (inbox).";
-      expect(outcome).toEqual({ failed: true, text: `Not changed: ${says}` });
+      const message = "layer 6 (decisions) is changed by operators only. Those that can be changed: 7 (inbox).";
+      expect(outcome).toEqual({ failed: true, text: `Not changed: ${message}` });
     }
     expect((await update({ layer_id: 7, content: "Answer few people." }, { layers: kept })).failed).toBe(false);
   });
@@ -166,11 +166,11 @@ describe("update_prompt_layer", () => {
     [true, '"layer_id" is true and names no layer'],
     [["decisions"], '"layer_id" is a list and names no layer'],
     [undefined, '"layer_id" is missing and names no layer'],
-  ])("000.48 tells of %j which layers there are", async (layer_id, says) => {
+  ])("000.48 tells of %j which layers there are", async (layer_id, message) => {
     const input = { content: "Decide.", ...(layer_id !== undefined && { layer_id }) };
     expect(await update(input)).toEqual({
       failed: true,
-      text: `Not changed: ${says}. Those that can be changed: 6 (decisions), 7 (inbox).`,
+      text: `Not changed: ${message}. Those that can be changed: 6 (decisions), 7 (inbox).`,
     });
   });
 

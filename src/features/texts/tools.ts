@@ -188,8 +188,8 @@ async function edit(
       .filter((one) => one.layer !== layer.id && one.part === undefined)
       .map((one) => ({ layer: one.layer, stands: one.n })),
   };
-  const says = because === undefined ? keptText(layer, text.text, size) : proposed(nameOf(layer), because);
-  return answered(says, [EDIT_TEXT.plan({ edit: version })]);
+  const message = because === undefined ? keptText(layer, text.text, size) : proposed(nameOf(layer), because);
+  return answered(message, [EDIT_TEXT.plan({ edit: version })]);
 }
 
 /** Law 6: what somebody outside had a say in waits for an operator, and so does what the guard wants looked at. */

@@ -64,8 +64,8 @@ async function wanted(
   if (thread !== undefined) {
     const one = await runtime.thread(actor, thread);
     if (contact === undefined || one.scope.contact === contact) return [one];
-    const says = `${thread} is no thread of ${JSON.stringify(contact)}; leave out one of the two`;
-    throw new StrataError("thread_not_found", says, { thread, contact });
+    const message = `${thread} is no thread of ${JSON.stringify(contact)}; leave out one of the two`;
+    throw new StrataError("thread_not_found", message, { thread, contact });
   }
   const found = await runtime.newestThreads(actor, { agent, contact, limit: ALL });
   return found.toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));

@@ -98,7 +98,7 @@ const wire = fileOperation({
     optionOf: {
       operation: "turn.show",
       option: "wire",
-      says: "print the HTTP body of a request, byte for byte as it was sent",
+      description: "print the HTTP body of a request, byte for byte as it was sent",
     },
     examples: [`turn ${ID} --wire`],
     opens: "record",

@@ -59,8 +59,8 @@ const CACHE_SAYS: Readonly<Record<CacheUse, string>> = {
 
 /** A file or a skill under its layer. */
 function partRow({ name, fate, because, tokens }: LedgerPart, style: Style): readonly string[] {
-  const says = printable(because === undefined ? fate : `${fate}: ${because}`);
-  const shown = fate === "kept" ? says : fate === "empty" ? style.dim(says) : style.yellow(says);
+  const sentence = printable(because === undefined ? fate : `${fate}: ${because}`);
+  const shown = fate === "kept" ? sentence : fate === "empty" ? style.dim(sentence) : style.yellow(sentence);
   return ["", `  ${printable(name)}`, "", "", "", number(tokens), "", shown, ""];
 }
 

@@ -63,8 +63,13 @@ export async function removeWorkspace(root: string, scope: ContactScope): Promis
   } catch (cause) {
     // Nobody ever wrote for this agent.
     if (codeOf(cause) === "ENOENT") return;
-    const says = `files in ${join(root, ...folders)} could not be deleted (${codeOf(cause) || String(cause)})`;
-    throw new StrataError("file_not_found", `${says}; make the folder your own, then erase once more`, { root }, cause);
+    const message = `files in ${join(root, ...folders)} could not be deleted (${codeOf(cause) || String(cause)})`;
+    throw new StrataError(
+      "file_not_found",
+      `${message}; make the folder your own, then erase once more`,
+      { root },
+      cause,
+    );
   }
 }
 
@@ -91,8 +96,13 @@ export async function renameWorkspaces(root: string, { org, agent }: AgentOwner,
     await rename(from, into);
   } catch (cause) {
     if (codeOf(cause) === "ENOENT") return;
-    const says = `the folder ${from} could not become ${into} (${codeOf(cause) || String(cause)})`;
-    throw new StrataError("file_not_found", `${says}; move what stands there, then try again`, { from, into }, cause);
+    const message = `the folder ${from} could not become ${into} (${codeOf(cause) || String(cause)})`;
+    throw new StrataError(
+      "file_not_found",
+      `${message}; move what stands there, then try again`,
+      { from, into },
+      cause,
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 /** The sentences about workspace files that a model reads. `tests/house/golden/wording.txt` lists them all. */
 
 /** About the file at `path`, which is quoted. It says which root the path is relative to: an agent may know files of a project, too. */
-export const aboutFile = (path: string, says: string): string => `${path} in your workspace ${says}.`;
+export const aboutFile = (path: string, message: string): string => `${path} in your workspace ${message}.`;
 export const EMPTY = "is empty";
 export const written = (bytes: string, path: string): string => `Wrote ${bytes} to ${path}.`;
 export const tooLarge = (bytes: number, most: number): string =>

@@ -2,7 +2,7 @@
 export interface GuardFinding {
   readonly kind: "weakens" | "hidden" | "imitates" | "blob" | "unread";
   /** A sentence for whoever wrote it. */
-  readonly says: string;
+  readonly message: string;
   readonly words: string;
 }
 
@@ -15,8 +15,8 @@ export interface GuardVerdict {
 /** How many of the words are told. */
 const TOLD = 120;
 
-export const finding = (kind: GuardFinding["kind"], says: string, words: string): GuardFinding => ({
+export const finding = (kind: GuardFinding["kind"], message: string, words: string): GuardFinding => ({
   kind,
-  says,
+  message,
   words: words.trim().slice(0, TOLD),
 });

@@ -26,8 +26,8 @@ export async function actLink(tx: Tx, row: Omit<Row<"act">, "link">): Promise<st
   const { org, agent, id, role, by_id, what, at } = row;
   const key = await knownKey(tx, { org, agent, contact: null });
   if (!key) {
-    const says = `the key under which acts on ${agent} are digested is gone: run \`strata verify\` where the data is, and restore a backup`;
-    throw new StrataError("record_broken", says, { agent });
+    const message = `the key under which acts on ${agent} are digested is gone: run \`strata verify\` where the data is, and restore a backup`;
+    throw new StrataError("record_broken", message, { agent });
   }
   // Links of acts from before ids were kept do not have one.
   const who = { role, ...(by_id !== null && { by_id }) };

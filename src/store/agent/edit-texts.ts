@@ -153,8 +153,8 @@ async function newestVersion(tx: Tx, key: TextColumns): Promise<number> {
 async function there(tx: Tx, key: TextColumns, n: number): Promise<TextVersion> {
   const version = await findVersion(tx, key, n);
   if (version) return version;
-  const says = `version ${n} of ${textName(toTextKey(key))} vanished inside its own transaction: report it`;
-  throw new StrataError("unexpected", says);
+  const message = `version ${n} of ${textName(toTextKey(key))} vanished inside its own transaction: report it`;
+  throw new StrataError("unexpected", message);
 }
 
 /** An operator's word: of two that decide, the second is told that it is decided. */
@@ -201,8 +201,8 @@ export async function decideText(
 async function checkBeside(tx: Tx, key: TextColumns, beside: readonly TextPointer[]): Promise<void> {
   if (await isBesideThem(tx, key, beside)) return;
   const name = textName(toTextKey(key));
-  const says = `another text of ${key.agent} was changed while the size of ${name} was looked at, so nothing was changed`;
-  throw new StrataError("text_decided", `${says}: do it again`, { agent: key.agent, ...toTextKey(key) });
+  const message = `another text of ${key.agent} was changed while the size of ${name} was looked at, so nothing was changed`;
+  throw new StrataError("text_decided", `${message}: do it again`, { agent: key.agent, ...toTextKey(key) });
 }
 
 async function textsAnew(tx: Tx, org: OrgId, made: MoveRow): Promise<Pick<MoveRow, "text" | "line">> {
@@ -219,8 +219,8 @@ async function inStatus(tx: Tx, key: TextColumns, n: number, wanted: "kept" | "p
   const made = rows.find(makesVersion);
   const of = toTextKey(key);
   if (!made) {
-    const says = `${textName(of)} of ${key.agent} has no version ${n}: list its versions`;
-    throw new StrataError("text_not_found", says, { agent: key.agent, ...of, n });
+    const message = `${textName(of)} of ${key.agent} has no version ${n}: list its versions`;
+    throw new StrataError("text_not_found", message, { agent: key.agent, ...of, n });
   }
   const status = statusOf(made, rows.find(decides));
   if (status === wanted) return made;

@@ -57,9 +57,9 @@ export const EDIT_TEXT = writeKind<{ readonly kind: "edit"; readonly edit: NewTe
   apply: async (tx, { edit }, { scope, at }) => {
     const { layer, part, n, status } = await addVersion(tx, scope, edit, at);
     if (status === edit.status) return [];
-    const says = `another text was changed meanwhile, so version ${n} of ${textName(edit)} waits for an operator: \`strata layer proposals\` shows it`;
+    const message = `another text was changed meanwhile, so version ${n} of ${textName(edit)} waits for an operator: \`strata layer proposals\` shows it`;
     const text = { layer, ...(part !== undefined && { part }), n };
-    return [{ what: "overtaken", says, data: { texts: [text] }, isInternal: true }];
+    return [{ what: "overtaken", message, data: { texts: [text] }, isInternal: true }];
   },
 });
 

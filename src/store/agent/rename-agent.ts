@@ -28,13 +28,13 @@ export async function renameAgent(tx: Tx, { org, agent: was }: AgentOwner, renam
   const { to: agent, actor, at, now } = renaming;
   const tables = await tx.column(plain<string>(OF_AGENTS[tx.dialect]));
   if ((await held(tx, tables, { org, agent: was })).length === 0) {
-    const says = `nothing is kept of an agent ${was}; \`strata doctor\` names those of which something is`;
-    throw new StrataError("agent_not_found", says, { agent: was });
+    const message = `nothing is kept of an agent ${was}; \`strata doctor\` names those of which something is`;
+    throw new StrataError("agent_not_found", message, { agent: was });
   }
   const [taken] = await held(tx, tables, { org, agent });
   if (taken !== undefined) {
-    const says = `${agent} has a record of its own (${taken}), and two records cannot become one; give the record to a name that is new`;
-    throw new StrataError("invalid_input", says, { agent });
+    const message = `${agent} has a record of its own (${taken}), and two records cannot become one; give the record to a name that is new`;
+    throw new StrataError("invalid_input", message, { agent });
   }
   const busy = `select id from thread where org = ? and agent = ? and holder is not null and lease_until > ? limit 1`;
   const [running] = await tx.column(plain<string>(busy, org, was, now));

@@ -10,11 +10,11 @@ import { inOrder, type LinkedRow, type LinkedTable, type StorePart, type Tx } fr
 import { actLink } from "./acts.ts";
 import { decides, type MoveRow, movesOfVersion, textAt, textLink } from "./texts.ts";
 
-/** A table each of whose rows has a link that repeats it. `says`: what the link says; the name of the columns stands in `name`. */
+/** A table each of whose rows has a link that repeats it. `message`: what the link says; the name of the columns stands in `name`. */
 export function linkedTable<R extends { readonly link: number }>(
   table: string,
   name: (row: R) => string,
-  says: (tx: Tx, row: R) => Promise<string> | string,
+  text: (tx: Tx, row: R) => Promise<string> | string,
 ): LinkedTable {
   const rows = `select * from "${table}" where org = ?`;
   return {
@@ -24,7 +24,7 @@ export function linkedTable<R extends { readonly link: number }>(
           ? plain<R>(`${rows} and link = ?`, org, which.link)
           : plain<R>(`${rows} and link > ? order by link limit ${BATCH}`, org, which.after);
       return (await tx.all(found)).map((row) => {
-        return { link: row.link, name: name(row), says: async () => says(tx, row) };
+        return { link: row.link, name: name(row), message: async () => text(tx, row) };
       });
     },
   };
@@ -65,8 +65,8 @@ export const linkedTables = (parts: readonly StorePart[]): ReadonlyMap<string, L
 async function checkWaits(tx: Tx, row: MoveRow): Promise<void> {
   const waits = row.kind === "proposed" && !(await movesOfVersion(tx, row, row.n)).some(decides);
   if (row.waits === (waits ? 1 : null)) return;
-  const says = `it is marked as ${waits ? "decided, and waits" : "waiting, and does not"}`;
-  throw new StrataError("record_broken", says, { link: row.link });
+  const message = `it is marked as ${waits ? "decided, and waits" : "waiting, and does not"}`;
+  throw new StrataError("record_broken", message, { link: row.link });
 }
 
 /** A link that repeats a row: the row is there. */
@@ -87,7 +87,9 @@ export async function checkLinked(tx: Tx, org: OrgId, table: LinkedTable, after:
   const rows = await table.rows(tx, org, { after });
   const renamed = rows.length === 0 ? [] : await renamings(tx, org);
   const problems = (
-    await inOrder(rows, async (row) => (await checkRow(tx, org, row, renamed)).map((says) => problem(row.name, says)))
+    await inOrder(rows, async (row) =>
+      (await checkRow(tx, org, row, renamed)).map((message) => problem(row.name, message)),
+    )
   ).flat();
   return { problems, checked: {}, ...page(rows.at(-1)?.link, rows.length) };
 }
@@ -95,14 +97,14 @@ export async function checkLinked(tx: Tx, org: OrgId, table: LinkedTable, after:
 async function checkRow(
   tx: Tx,
   org: OrgId,
-  { link, says }: LinkedRow,
+  { link, message }: LinkedRow,
   renamed: Awaited<ReturnType<typeof renamings>>,
 ): Promise<readonly string[]> {
   const body = (await tx.first(plain<{ body: string }>(`select body from chain where org = ? and seq = ?`, org, link)))
     ?.body;
   if (body === undefined) return [`the record has no link ${link}`];
   try {
-    return (await says()) === withNameOfToday(renamed, link, body) ? [] : [`it is not what link ${link} says`];
+    return (await message()) === withNameOfToday(renamed, link, body) ? [] : [`it is not what link ${link} says`];
   } catch (thrown) {
     return [sentence(thrown)];
   }

@@ -123,7 +123,7 @@ function staging(openStore: OpenStore): void {
       expect(await taken({ receivedBefore: bob.event.id })).toBe("ann");
       const [thread] = await store.threads(ANN, 1);
       if (thread === undefined) throw new Error("no thread");
-      const NO_MONEY = errorKind("out_of_credits", { status: 402, exit: 15, retry: true, says: "" });
+      const NO_MONEY = errorKind("out_of_credits", { status: 402, exit: 15, retry: true, message: "" });
       const failed = { end: { status: "failed", code: "model_failed", message: "no" } } as const;
       for (const code of ["model_failed", "turn_cancelled", NO_MONEY.code, "model_failed"] as const) {
         const claim = await take(store, thread);

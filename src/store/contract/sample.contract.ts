@@ -336,7 +336,7 @@ export function replies(store: Store, { contact, ...owner }: Scope): Promise<rea
 export async function problems(store: Store, ...given: Parameters<Store["verify"]>): Promise<string[]> {
   const found: string[] = [];
   for await (const finding of store.verify(...given)) {
-    if (finding.type === "problem") found.push(`${finding.where}: ${finding.says}`);
+    if (finding.type === "problem") found.push(`${finding.where}: ${finding.message}`);
   }
   return found;
 }

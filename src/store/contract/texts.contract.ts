@@ -474,7 +474,7 @@ const editing = (edit: NewText): RunOptions => ({ more: { writes: [rewriting(edi
 /** What the commit reports of an edit that now waits for an operator. */
 const overtaken = (n: number) => ({
   what: "overtaken",
-  says: `another text was changed meanwhile, so version ${n} of the layer loop waits for an operator: \`strata layer proposals\` shows it`,
+  message: `another text was changed meanwhile, so version ${n} of the layer loop waits for an operator: \`strata layer proposals\` shows it`,
   data: { texts: [{ ...LOOP, n }] },
   isInternal: true,
 });

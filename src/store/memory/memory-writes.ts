@@ -91,8 +91,8 @@ export const SAVE_MEMORY = writeKind<{ readonly kind: "memory"; readonly memory:
     const { evicted } = await addMemory(tx, own, added);
     if (evicted.length === 0) return [];
     const what = evicted.length === 1 ? "1 less useful memory was" : `${evicted.length} less useful memories were`;
-    const says = `${what} deleted to make room: ${evicted.join(", ")}`;
-    return [{ what: EVICTED, says, data: { memories: evicted } }];
+    const message = `${what} deleted to make room: ${evicted.join(", ")}`;
+    return [{ what: EVICTED, message, data: { memories: evicted } }];
   },
 });
 

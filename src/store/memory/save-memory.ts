@@ -118,8 +118,8 @@ function checkLength(limits: MemoryLimits, { kind, content, tags }: NewMemory): 
   const most = kind === "message" ? limits.message : limits.length;
   const length = content.length + tags.reduce((sum, tag) => sum + tag.length, 0);
   if (length <= most) return;
-  const says = `the memory has ${length} characters with its tags, and one may have ${most}: shorten it or save it in parts`;
-  throw new StrataError("invalid_input", says, { length, most });
+  const message = `the memory has ${length} characters with its tags, and one may have ${most}: shorten it or save it in parts`;
+  throw new StrataError("invalid_input", message, { length, most });
 }
 
 /** The memory that it replaces, if that is still found. @throws StrataError `memory_not_found` */
@@ -130,8 +130,8 @@ async function supersedable(tx: Tx, own: OpenScope, { memory, kept }: AddedMemor
   // What was superseded before keeps its date.
   if (old) return old.superseded_by === null ? old : undefined;
   if (kept) return undefined;
-  const says = `memory ${id}, which shall be superseded, is not in reach: list the memories, or save without it`;
-  throw new StrataError("memory_not_found", says, { memory: id });
+  const message = `memory ${id}, which shall be superseded, is not in reach: list the memories, or save without it`;
+  throw new StrataError("memory_not_found", message, { memory: id });
 }
 
 /** A new row: indexed, with the digest that recognizes the same memory again, unless it is superseded. */
@@ -168,8 +168,8 @@ async function add(
 type Columns = Omit<Row<"memory">, "row">;
 
 function full({ limits }: Tx): StrataError {
-  const says = `the scope has used all of its ${limits.range} places for memories: export them, erase the contact and import what is still wanted`;
-  return new StrataError("invalid_input", says, { range: limits.range });
+  const message = `the scope has used all of its ${limits.range} places for memories: export them, erase the contact and import what is still wanted`;
+  return new StrataError("invalid_input", message, { range: limits.range });
 }
 
 function contentColumns(

@@ -19,7 +19,7 @@ export function failure(thrown: unknown, where: Where): StrataError {
   if (thrown instanceof StrataError) return thrown;
   const code = sqlState(thrown);
   const said = thrown instanceof Error ? thrown.message : String(thrown);
-  const known = ROWS.find(({ codes, says }) => codes.test(code) || says?.test(said));
+  const known = ROWS.find(({ codes, message: says }) => codes.test(code) || says?.test(said));
   if (known === undefined && !isDriver(thrown, code)) return asStrataError(thrown);
   const { error = "store_failed", sentence = unknown } = known ?? {};
   return new StrataError(error, sentence(where, said), { database: where.database, host: where.host, code }, thrown);
@@ -31,7 +31,7 @@ const unknown = (where: Where, said: string): string =>
 interface FailureRow {
   readonly codes: RegExp;
   /** The driver's own message, without a code. */
-  readonly says?: RegExp;
+  readonly message?: RegExp;
   readonly error?: CoreErrorCode;
   readonly sentence: (where: Where, said: string) => string;
 }
@@ -48,13 +48,13 @@ const creation = (database: string, owner: string): string =>
 const ROWS: readonly FailureRow[] = [
   {
     codes: NONE,
-    says: /password must be a (?:non-empty )?string/,
+    message: /password must be a (?:non-empty )?string/,
     sentence: ({ user, host }) =>
       `PostgreSQL at ${host} asks for a password of user ${user}, and there is none: put it into the address of the store, or into PGPASSWORD`,
   },
   {
     codes: /^28P01$/,
-    says: /no pg_hba\.conf entry .*password/,
+    message: /no pg_hba\.conf entry .*password/,
     sentence: ({ user, host }) =>
       `PostgreSQL at ${host} refused the password of user ${user}, or has no such user: put the right ones into the address of the store`,
   },
@@ -70,7 +70,7 @@ const ROWS: readonly FailureRow[] = [
   },
   {
     codes: NONE,
-    says: /row-level security/,
+    message: /row-level security/,
     sentence: (where, said) =>
       `${addressName(where)} refused what is out of scope (${said}); nothing was written: this is a bug of Strata's, please report it`,
   },
@@ -83,14 +83,14 @@ const ROWS: readonly FailureRow[] = [
   },
   {
     codes: /^(?:53300|53400)$/,
-    says: /remaining connection slots/,
+    message: /remaining connection slots/,
     error: "store_busy",
     sentence: ({ host }, said) =>
       `PostgreSQL at ${host} has no connection left (${said}); nothing was written: close other programs, or raise that limit, then try again`,
   },
   {
     codes: /^(?:55P03|57014)$/,
-    says: /timeout exceeded when trying to connect/,
+    message: /timeout exceeded when trying to connect/,
     error: "store_busy",
     sentence: (where) =>
       `${addressName(where)} took too long, because others used the same data; nothing was written: try again`,
@@ -109,26 +109,26 @@ const ROWS: readonly FailureRow[] = [
   },
   {
     codes: NONE,
-    says: /, open '/,
+    message: /, open '/,
     sentence: (_, said) =>
       `the address of the store names a certificate or key that cannot be read (${said}): put the file there, or name its right path`,
   },
   {
     codes: /^(?:ECONNREFUSED|ENOENT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EACCES)$/,
-    says: /connection timeout/,
+    message: /connection timeout/,
     sentence: ({ host }, said) =>
       `PostgreSQL at ${host} cannot be reached (${said || "connection refused"}): check that it runs there and that the address is right`,
   },
   {
     codes: /^(?:57P0[0-5]|08\d{3}|ECONNRESET|EPIPE)$/,
-    says: /Connection terminated|Client has encountered a connection error/,
+    message: /Connection terminated|Client has encountered a connection error/,
     error: "store_busy",
     sentence: (where) =>
       `the connection to ${addressName(where)} was lost, because it is stopping, starting or gone; nothing was written: try again when it runs`,
   },
   {
     codes: NONE,
-    says: /does not support SSL|SSL connection|self-signed certificate|unable to verify|certificate/i,
+    message: /does not support SSL|SSL connection|self-signed certificate|unable to verify|certificate/i,
     sentence: ({ host }, said) =>
       `PostgreSQL at ${host} cannot be reached encrypted (${said}): in the address of the store, name its authority's certificate as sslrootcert=FILE, or write sslmode=disable if it has none`,
   },
@@ -153,7 +153,7 @@ const ROWS: readonly FailureRow[] = [
   },
   {
     codes: NONE,
-    says: /after calling end on the pool/,
+    message: /after calling end on the pool/,
     sentence: (where) => `${addressName(where)} is closed: open the store again`,
   },
 ];

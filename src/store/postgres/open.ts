@@ -124,8 +124,8 @@ function databaseOf(db: Connected, parts: readonly StorePart[], reach = EVERYTHI
  */
 export function checkDatabase({ read }: Transactions): Promise<readonly Finding[]> {
   return read(async (tx) => {
-    const says = [...(await wrongWords(tx)), ...(await wrongVectors(tx))];
-    return says.map((one) => problem("database", one));
+    const sentence = [...(await wrongWords(tx)), ...(await wrongVectors(tx))];
+    return sentence.map((one) => problem("database", one));
   });
 }
 

@@ -128,8 +128,8 @@ export function secured(name: string, columns: string): readonly string[] {
   if (own !== undefined) return wall(name, own);
   const has = columns.split(" ");
   if (has.includes("org") && has.includes("agent")) return wall(name, has.includes("contact") ? ofContact : ofAgent);
-  const says = `the table ${name} does not say whose its rows are: give it the columns org and agent, and contact where they are about one`;
-  throw new StrataError("unexpected", says, { table: name });
+  const message = `the table ${name} does not say whose its rows are: give it the columns org and agent, and contact where they are about one`;
+  throw new StrataError("unexpected", message, { table: name });
 }
 
 /** Functions that maintain the whole database and run as its owner. */

@@ -56,8 +56,8 @@ export interface Step<Cursor> {
 export const BATCH = 100;
 
 /** A finding about something that does not match. */
-export function problem(where: string, says: string): Finding {
-  return { type: "problem", where, says };
+export function problem(where: string, message: string): Finding {
+  return { type: "problem", where, message };
 }
 
 /** Where the next step begins, if this one was full. */

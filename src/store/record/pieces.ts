@@ -151,8 +151,8 @@ export function present(text: string | null, what: string): string {
 }
 
 /** A promise of the record that does not hold. */
-export function broken(says: string, digest: Digest): StrataError {
-  return new StrataError("record_broken", `${says}: run \`strata verify\` where the data is, and restore a backup`, {
+export function broken(message: string, digest: Digest): StrataError {
+  return new StrataError("record_broken", `${message}: run \`strata verify\` where the data is, and restore a backup`, {
     digest,
   });
 }

@@ -168,7 +168,7 @@ async function stopAll(tx: Tx, scope: ContactScope, at: number): Promise<void> {
     where thread.org = ? and thread.agent = ? and thread.contact = ? and turn.status = 'running' order by thread.id`;
   for (const thread of await tx.all(plain<Row<"thread">>(running, scope.org, scope.agent, scope.contact))) {
     if (isBatch(thread)) await freeMembers(tx, thread);
-    await stopTurn(tx, thread, { at, says: STOPPED });
+    await stopTurn(tx, thread, { at, message: STOPPED });
   }
 }
 

@@ -37,8 +37,8 @@ type EventState = Pick<Row<"event">, "id" | "status" | "turn"> & {
 export async function checkEvents(tx: Tx, org: OrgId, after: string): Promise<Step<string>> {
   const rows = await tx.all(plain<EventState>(EVENT_STATES, org, after));
   const problems = rows.flatMap((row) => {
-    const says = wrongState(row);
-    return says === undefined ? [] : [problem(`event ${row.id}`, says)];
+    const sentence = wrongState(row);
+    return sentence === undefined ? [] : [problem(`event ${row.id}`, sentence)];
   });
   return { problems, checked: {}, ...page<string>(rows.at(-1)?.id, rows.length) };
 }

@@ -47,7 +47,7 @@ const HANDLED =
 const DELIVERED = "update outbox set status = case when delivered_at is null then 'waiting' else 'delivered' end";
 
 /** What somebody with a hand on the database would change, what the answer says of it, and the way back. */
-const AIMED: readonly (readonly [what: string, sql: string, says: RegExp, back: string])[] = [
+const AIMED: readonly (readonly [what: string, sql: string, sentence: RegExp, back: string])[] = [
   [
     "a handled message waits again",
     "update event set status = 'pending', turn = null where seq = 1",
@@ -140,9 +140,9 @@ onEachDatabase("a record that somebody else has changed", parts, (openStore) => 
     const store = await openStore();
     await fill(store);
     const hand = store.part(HAND);
-    for (const [what, sql, says, back] of AIMED) {
+    for (const [what, sql, sentence, back] of AIMED) {
       expect(await hand.change(OWNER, sql), what).toBeGreaterThan(0);
-      expect((await problems(store, ANN.org)).join("\n"), what).toMatch(says);
+      expect((await problems(store, ANN.org)).join("\n"), what).toMatch(sentence);
       await hand.change(OWNER, back);
     }
     expect(await problems(store, ANN.org)).toEqual([]);

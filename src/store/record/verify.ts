@@ -75,8 +75,8 @@ async function reached(tx: Tx, org: OrgId, anchor: ChainHead): Promise<readonly 
   );
   const { seq } = await head(tx, org);
   if (!link) {
-    const says = `the record ends at link ${seq}, but it once reached link ${anchor.seq}: its end is gone`;
-    return [problem("anchor", says)];
+    const message = `the record ends at link ${seq}, but it once reached link ${anchor.seq}: its end is gone`;
+    return [problem("anchor", message)];
   }
   if (link.hash === anchor.hash) return [];
   return [problem("anchor", `link ${anchor.seq} is not the one the anchor knows: the record was rewritten`)];

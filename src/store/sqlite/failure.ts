@@ -29,10 +29,10 @@ export function isSyncFailure(thrown: unknown): boolean {
 /** After a failure of the disk, its next answer says nothing of what was written before: only reading the file anew does. */
 export function unkept(file: string, thrown: unknown): StrataError {
   const said = thrown instanceof Error ? thrown.message : String(thrown);
-  const says = `the disk that holds ${file} failed to keep what was written (${said}); what was not answered yet may be lost, and nothing more is written`;
+  const message = `the disk that holds ${file} failed to keep what was written (${said}); what was not answered yet may be lost, and nothing more is written`;
   return new StrataError(
     "store_failed",
-    `${says}: check the disk, stop every Strata that uses this file, start it again and run \`strata verify\``,
+    `${message}: check the disk, stop every Strata that uses this file, start it again and run \`strata verify\``,
     { file, code: "SQLITE_IOERR_FSYNC" },
     thrown,
   );

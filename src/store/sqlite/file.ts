@@ -78,8 +78,8 @@ function claimed(unfinished: string, file: string): void {
 
 /** What is wrong with the file, whatever its rows say: with its pages, its indexes, its search index or its schema. */
 export function checkFile(db: Connection, migrations: readonly Migration[]): readonly Finding[] {
-  const says = [...damage(db), ...strangeSchema(db, migrations), ...searchIndex(db), ...vectors(db)];
-  return says.map((one) => problem("database", one));
+  const sentence = [...damage(db), ...strangeSchema(db, migrations), ...searchIndex(db), ...vectors(db)];
+  return sentence.map((one) => problem("database", one));
 }
 
 /**
@@ -87,7 +87,9 @@ export function checkFile(db: Connection, migrations: readonly Migration[]): rea
  * in an index for this, so a bit that was flipped in a row or in an index shows: the two are not the same any more.
  */
 const damage = (db: Connection): readonly string[] =>
-  problemsFound(db, () => db.column(plain<string>("pragma integrity_check(20)")).filter((says) => says !== "ok"));
+  problemsFound(db, () =>
+    db.column(plain<string>("pragma integrity_check(20)")).filter((sentence) => sentence !== "ok"),
+  );
 
 /** The words of the search index are those of the units' rows, and it overwrites what is deleted. */
 const searchIndex = (db: Connection): readonly string[] =>

@@ -107,16 +107,16 @@ const stateOf = (file: string): string =>
  * anywhere, because it cannot be.
  */
 export function readOnlyStore(database: Database, file: string, { remove }: Aside): Store {
-  const says = `${file} cannot be written by this user, so a copy of it is read`;
+  const message = `${file} cannot be written by this user, so a copy of it is read`;
   const store = storeOver({
     ...database,
     write: async () => {
       const next =
         "nothing was written: change the owner or the permissions of its folder, or copy the folder elsewhere";
-      throw new StrataError("store_failed", `${says}; ${next}`, { file });
+      throw new StrataError("store_failed", `${message}; ${next}`, { file });
     },
     failure: (thrown) => failure(thrown, file),
-    trouble: async () => `${says}, and this access is not recorded`,
+    trouble: async () => `${message}, and this access is not recorded`,
     close: async () => {
       await database.close();
       remove();

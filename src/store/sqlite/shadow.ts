@@ -84,8 +84,8 @@ async function rowsOf(tx: Tx, tables: readonly CopyTable[], of: ShadowOf) {
           : [];
     left -= rows.length;
     if (left >= 0) return { table, rows };
-    const says = `${of.scope.contact} has more than ${MOST_ROWS} rows with ${of.scope.agent}: too many to answer one of its turns again beside the record; choose turns of another contact`;
-    throw new StrataError("invalid_input", says, { contact: of.scope.contact });
+    const message = `${of.scope.contact} has more than ${MOST_ROWS} rows with ${of.scope.agent}: too many to answer one of its turns again beside the record; choose turns of another contact`;
+    throw new StrataError("invalid_input", message, { contact: of.scope.contact });
   });
 }
 

@@ -414,9 +414,11 @@ describe("a record that was changed from outside", () => {
   it("says where and what, in a sentence", async () => {
     db.exec("update request set base = 1 where n = 2");
     db.exec(`update shared_piece set text = replace(text, 'honest', 'dishonest')`);
-    const says = (await problems(store, ANN.org)).join("\n");
-    expect(says).toMatch(/^turn trn_\w+: .*requests 2 prompt is not the recorded one|changed after it was recorded/m);
-    expect(says).toMatch(/^piece \w{64}: the shared text is not what its digest says/m);
+    const sentence = (await problems(store, ANN.org)).join("\n");
+    expect(sentence).toMatch(
+      /^turn trn_\w+: .*requests 2 prompt is not the recorded one|changed after it was recorded/m,
+    );
+    expect(sentence).toMatch(/^piece \w{64}: the shared text is not what its digest says/m);
   });
 
   it("is not rebuilt: neither from a changed text nor from changed rows", async () => {
@@ -457,7 +459,7 @@ describe("a record that was changed from outside", () => {
   }, 600_000);
 
   it("shows an index, a trigger or a table that is not as Strata made it, a word that was taken from the search index, and a setting of it", async () => {
-    for (const [change, says] of [
+    for (const [change, sentence] of [
       ["drop index event_waiting", /index event_waiting of event is gone/],
       ["drop trigger vector_superseded", /trigger vector_superseded of memory is gone/],
       [
@@ -471,7 +473,7 @@ describe("a record that was changed from outside", () => {
       db.exec("savepoint before");
       db.exec(change);
       db.exec("release before");
-      expect((await problems(store, ANN.org)).join("\n"), change).toMatch(says);
+      expect((await problems(store, ANN.org)).join("\n"), change).toMatch(sentence);
     }
   });
 });

@@ -16,13 +16,13 @@ export interface AnswerTimes {
 }
 
 /** The platform's own answer to a call that has none. */
-export function platformAnswer(tx: Tx, { now, at }: AnswerTimes, call: CallId, says: string): ArrivingEvent {
+export function platformAnswer(tx: Tx, { now, at }: AnswerTimes, call: CallId, message: string): ArrivingEvent {
   return {
     id: eventId(issueId("event", now, tx.random(10))),
     kind: ANSWER_KIND,
     trust: "platform",
     channel: "platform",
-    content: [{ type: "text", text: untrusted(says) }],
+    content: [{ type: "text", text: untrusted(message) }],
     at,
     answers: call,
     failed: true,

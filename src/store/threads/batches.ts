@@ -97,7 +97,7 @@ const UNENDED = `select * from thread indexed by thread_unended where org = ? an
 
 /** The messages were handled otherwise: an interrupted turn ends here, and one that never began leaves nothing. */
 async function closeBatch(tx: Tx, row: Row<"thread">, at: number): Promise<void> {
-  await stopTurn(tx, row, { at, says: "the turn was interrupted, and its messages were handled otherwise" });
+  await stopTurn(tx, row, { at, message: "the turn was interrupted, and its messages were handled otherwise" });
   if (await tx.first(plain<object>("select id from turn where org = ? and thread = ?", row.org, row.id))) return;
   await tx.run(query.deleteFrom("staged").where((eb) => eb.and({ org: row.org, batch: row.id })));
   await tx.run(query.deleteFrom("thread").where((eb) => eb.and({ ...owner(row), id: row.id })));

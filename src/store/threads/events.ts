@@ -159,9 +159,9 @@ async function knownUnsigned(tx: Tx, scope: ContactScope, event: Named): Promise
     const message = `${event.answers} was answered differently before, by ${known.id}: what the agent has read cannot be changed; send what is new as a message`;
     throw new StrataError("call_answered", message, { call: event.answers, event: known.id });
   }
-  const says = `the id ${JSON.stringify(externalId)} of ${scope.contact} on ${channel} belongs to another message, which was stored as ${known.id}`;
+  const sentence = `the id ${JSON.stringify(externalId)} of ${scope.contact} on ${channel} belongs to another message, which was stored as ${known.id}`;
   const details = { contact: scope.contact, id: externalId, event: known.id };
-  throw new StrataError("invalid_input", `${says}: send this one with another external id`, details);
+  throw new StrataError("invalid_input", `${sentence}: send this one with another external id`, details);
 }
 
 /** The same for one id that was erased before erasing did so. */
@@ -202,8 +202,8 @@ const signedEvent = fixed((at: ContactScope & { readonly externalId: string }) =
 );
 
 function signedBefore({ contact }: ContactScope, id: string, what: string): StrataError {
-  const says = `the signed message ${JSON.stringify(id)} of ${contact} ${what}, and a signature counts once`;
-  return new StrataError("invalid_input", `${says}: sign it again with another external id`, { contact, id });
+  const sentence = `the signed message ${JSON.stringify(id)} of ${contact} ${what}, and a signature counts once`;
+  return new StrataError("invalid_input", `${sentence}: sign it again with another external id`, { contact, id });
 }
 
 /** One that was taken back is no longer known: nothing would ever answer what is sent again. */

@@ -138,8 +138,8 @@ export async function noteAnswer(
   const whose = { ...owner(at), thread: at.thread, id };
   const known = await callLeftOpen(tx, at, at.thread, id);
   if (known === undefined) {
-    const says = `${id} is no call that a turn of ${at.thread} left open; the turn's end, \`waiting\`, names those that are`;
-    throw new StrataError("call_not_found", says, { call: id, thread: at.thread });
+    const message = `${id} is no call that a turn of ${at.thread} left open; the turn's end, \`waiting\`, names those that are`;
+    throw new StrataError("call_not_found", message, { call: id, thread: at.thread });
   }
   if (known.state === "open")
     await tx.run(

@@ -153,10 +153,10 @@ export async function pinned(tx: Tx, known: Row<"thread">, version = known.versi
 export async function moveThread(tx: Tx, scope: ContactScope, id: ThreadId, move: ThreadMove): Promise<Thread> {
   const row = await openRow(tx, scope, id);
   if (row.version !== move.version && (await isInRun(tx, row))) {
-    const says = `${id} waits for the answer to a call, and its run keeps the version it began with`;
+    const sentence = `${id} waits for the answer to a call, and its run keeps the version it began with`;
     throw new StrataError(
       "thread_busy",
-      `${says}; try again when it is answered, or take the thread out of the wait with \`strata thread cancel ${id}\``,
+      `${sentence}; try again when it is answered, or take the thread out of the wait with \`strata thread cancel ${id}\``,
       { thread: id },
     );
   }

@@ -9,10 +9,10 @@ export const COUNTED = MOST_WAITING + 1;
 /** @throws StrataError `inbox_full` */
 export function checkRoom({ agent, contact }: ContactScope, waiting: number): void {
   if (waiting <= MOST_WAITING) return;
-  const says = `${MOST_WAITING.toLocaleString("en-US")} messages of ${contact} wait for ${agent} already, and nothing was stored`;
+  const message = `${MOST_WAITING.toLocaleString("en-US")} messages of ${contact} wait for ${agent} already, and nothing was stored`;
   throw new StrataError(
     "inbox_full",
-    `${says}: send it again in some seconds, when the agent has answered some of them`,
+    `${message}: send it again in some seconds, when the agent has answered some of them`,
     {
       contact,
       waiting: MOST_WAITING,

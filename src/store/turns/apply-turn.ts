@@ -57,8 +57,8 @@ export async function applyTurn(tx: Tx, at: Settling, done: Applying): Promise<A
 async function consume(tx: Tx, at: Settling, claim: Claim): Promise<void> {
   const mark = async (id: EventId): Promise<void> => {
     if ((await tx.changed(handled({ ...owner(at.scope), id, thread: at.thread, turn: at.turn }))) === 1) return;
-    const says = `event ${id} of turn ${at.turn} no longer waits; nothing was written: claim the thread again`;
-    throw new StrataError("lease_lost", says, { event: id, turn: at.turn });
+    const message = `event ${id} of turn ${at.turn} no longer waits; nothing was written: claim the thread again`;
+    throw new StrataError("lease_lost", message, { event: id, turn: at.turn });
   };
   await Promise.all(claim.events.map(({ id }) => mark(id)));
 }
@@ -96,8 +96,8 @@ const handled = fixed((at: ContactScope & Handled) =>
 async function extendTranscript(tx: Tx, at: Settling, { end, messages }: Applying): Promise<TranscriptEnd | undefined> {
   if (end) return appendMessages(tx, at, end, messages);
   if (messages.length === 0) return undefined;
-  const says = `turn ${at.turn} adds messages to thread ${at.thread}, which has no epoch: open one with the outcome`;
-  throw new StrataError("invalid_input", says, { thread: at.thread });
+  const message = `turn ${at.turn} adds messages to thread ${at.thread}, which has no epoch: open one with the outcome`;
+  throw new StrataError("invalid_input", message, { thread: at.thread });
 }
 
 type SaidTurn = Applying & HandledRows & SlotEnd;

@@ -64,8 +64,8 @@ async function claimAlone(tx: Tx, row: Row<"thread">, request: Claiming, begun: 
     batchMembers &&
     (await tx.first(runningTurn({ ...owner(row), contact: batchMembers.batch_contact, thread: batchMembers.batch })))
   ) {
-    const says = `the messages on ${row.id} were taken together with those of other senders in a turn that was interrupted`;
-    const message = `${says}; \`strata inbox run ${row.agent}\` or \`POST /v1/agents/${row.agent}/inbox/run\` continues it`;
+    const sentence = `the messages on ${row.id} were taken together with those of other senders in a turn that was interrupted`;
+    const message = `${sentence}; \`strata inbox run ${row.agent}\` or \`POST /v1/agents/${row.agent}/inbox/run\` continues it`;
     throw new StrataError("thread_busy", message, { thread: row.id });
   }
   return claimWaiting(tx, row, request, begun);
@@ -237,7 +237,7 @@ export async function withdraw(
     const message = `a turn on ${id} is handling its messages; \`strata thread cancel ${id}\` or \`POST /v1/threads/${id}/cancel\` stops it`;
     throw new StrataError("thread_busy", message, { thread: id });
   }
-  await stopTurn(tx, row, { at: request.at, says: "the turn was interrupted, and its messages were taken back" });
+  await stopTurn(tx, row, { at: request.at, message: "the turn was interrupted, and its messages were taken back" });
   return takeBack(tx, row, request);
 }
 

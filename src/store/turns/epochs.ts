@@ -40,8 +40,8 @@ export async function openEpoch(
   const { n, reason, cut, mode } = epoch;
   const last = newest?.n ?? 0;
   if (n !== last + 1) {
-    const says = `thread ${at.thread} has ${last} epochs, so the next is ${last + 1} and not ${n}: claim the thread again`;
-    throw new StrataError("invalid_input", says, { thread: at.thread, epoch: n });
+    const sentence = `thread ${at.thread} has ${last} epochs, so the next is ${last + 1} and not ${n}: claim the thread again`;
+    throw new StrataError("invalid_input", sentence, { thread: at.thread, epoch: n });
   }
   const row: Row<"epoch"> = {
     ...owner(at.scope),
@@ -139,8 +139,8 @@ export async function rollingAt(tx: Tx, scope: ContactScope, thread: ThreadId, a
   if (at.count === 0) return null;
   const row = await tx.first(messageAt({ ...owner(scope), thread, epoch: at.epoch, position: at.count - 1 }));
   if (row) return row.rolling;
-  const says = `epoch ${at.epoch} of thread ${thread} does not have the ${at.count} messages that were sent of it`;
-  throw new StrataError("record_broken", `${says}: run \`strata verify\` where the data is, and restore a backup`, {
+  const sentence = `epoch ${at.epoch} of thread ${thread} does not have the ${at.count} messages that were sent of it`;
+  throw new StrataError("record_broken", `${sentence}: run \`strata verify\` where the data is, and restore a backup`, {
     thread,
     ...at,
   });

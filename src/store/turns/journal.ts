@@ -236,11 +236,11 @@ async function stateOf(tx: Tx, entry: Row<"journal">): Promise<JournalState> {
 
 /** A worker that was overtaken must not act, because nobody asks for it any more. */
 function ended({ turn, ordinal, tool }: JournalKey): StrataError {
-  const says = `turn ${turn} has ended, so its call ${ordinal} (${tool}) must not act any more`;
-  return new StrataError("lease_lost", `${says}: read the thread again`, { turn, ordinal, tool });
+  const message = `turn ${turn} has ended, so its call ${ordinal} (${tool}) must not act any more`;
+  return new StrataError("lease_lost", `${message}: read the thread again`, { turn, ordinal, tool });
 }
 
 function notBegun({ turn, ordinal, tool }: JournalKey): StrataError {
-  const says = `call ${ordinal} of turn ${turn} (${tool}) was never begun with this input, so it cannot end`;
-  return new StrataError("invalid_input", `${says}: begin every call before it acts`, { turn, ordinal, tool });
+  const message = `call ${ordinal} of turn ${turn} (${tool}) was never begun with this input, so it cannot end`;
+  return new StrataError("invalid_input", `${message}: begin every call before it acts`, { turn, ordinal, tool });
 }

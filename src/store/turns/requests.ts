@@ -92,9 +92,9 @@ async function hasBase(tx: Tx, at: Settling, { epoch, base }: RequestRecord, { e
 }
 
 function tooMany(at: Settling, { n, epoch, own, base }: RequestRecord, has: number): StrataError {
-  const says = `request ${n} of turn ${at.turn} says that it sent ${base} messages of epoch ${epoch} and ${own} of its turn`;
+  const message = `request ${n} of turn ${at.turn} says that it sent ${base} messages of epoch ${epoch} and ${own} of its turn`;
   const there = `the epoch has fewer or the turn has ${has}: hand all of them to the commit`;
-  return new StrataError("invalid_input", `${says}, but ${there}`, { turn: at.turn, n });
+  return new StrataError("invalid_input", `${message}, but ${there}`, { turn: at.turn, n });
 }
 
 type Numbers = Pick<Row<"request">, "n" | "epoch" | "base" | "own" | "taint" | "dollars" | "at" | "milliseconds">;

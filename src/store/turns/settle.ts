@@ -315,14 +315,14 @@ function endFor({ end, unpaid }: TurnOutcome, batchReply: BatchReply | undefined
 /** How a turn ends that nobody will finish. It has no sentence if its contact's texts are erased. */
 export interface Stop {
   readonly at: number;
-  readonly says?: string;
+  readonly message?: string;
 }
 
 /**
  * Ends the turn that runs on the thread as failed (law 14), linked like any other. Its worker has lost its lease, so it can neither commit
  * nor hold the thread any longer. Part of a write transaction.
  */
-export async function stopTurn(tx: Tx, thread: Row<"thread">, { at, says }: Stop): Promise<void> {
+export async function stopTurn(tx: Tx, thread: Row<"thread">, { at, message: says }: Stop): Promise<void> {
   const whose = owner(thread);
   const running = await tx.first(runningTurn({ ...whose, thread: thread.id }));
   if (!running) return;

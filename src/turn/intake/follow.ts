@@ -77,9 +77,9 @@ async function* runCalled(
 ): AsyncGenerator<TurnEvent> {
   try {
     for await (const event of events) {
-      const says = progressOf(event, who);
-      if (says !== undefined && call !== undefined)
-        yield { type: "tool-progress", call: call.call, tool: call.tool, says: untrusted(says) };
+      const sentence = progressOf(event, who);
+      if (sentence !== undefined && call !== undefined)
+        yield { type: "tool-progress", call: call.call, tool: call.tool, message: untrusted(sentence) };
     }
   } catch (thrown) {
     if (asStrataError(thrown).code !== "thread_busy") throw thrown;
@@ -93,7 +93,7 @@ function progressOf(event: TurnEvent, who: string): string | undefined {
     case "tool-start":
       return `${who} calls ${event.tool}`;
     case "tool-progress":
-      return event.says;
+      return event.message;
     default:
       return undefined;
   }

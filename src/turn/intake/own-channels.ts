@@ -22,6 +22,6 @@ export const answersCall = ({ channels }: Channels, { channel }: { readonly chan
 export function checkTalk({ channels }: Channels, { channel }: { readonly channel: string }): void {
   const holds = channels.find(({ name }) => name === channel)?.holds;
   if (holds === undefined) return;
-  const says = `the channel ${JSON.stringify(channel)} holds ${holds}, so nobody can talk there; name another channel or thread`;
-  throw new StrataError("invalid_input", says, { channel });
+  const message = `the channel ${JSON.stringify(channel)} holds ${holds}, so nobody can talk there; name another channel or thread`;
+  throw new StrataError("invalid_input", message, { channel });
 }

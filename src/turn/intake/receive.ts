@@ -120,8 +120,8 @@ async function checkAnswer(
   answers: CallId,
 ): Promise<void> {
   if (actor.contact !== scope.contact && !isAllowed(actor, "operate")) {
-    const says = `${withArticle(actor.role)} may not answer for ${scope.contact}: the contact or an operator answers ${answers}`;
-    throw new StrataError("not_allowed", says, { call: answers });
+    const sentence = `${withArticle(actor.role)} may not answer for ${scope.contact}: the contact or an operator answers ${answers}`;
+    throw new StrataError("not_allowed", sentence, { call: answers });
   }
   const call = await store.callLeftOpen(scope, id, answers);
   // The store says so where there is none.

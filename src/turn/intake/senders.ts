@@ -92,8 +92,8 @@ export function checkOutside({ agent, contact }: Pick<ContactScope, "agent" | "c
     const gone = `${contact} is the pseudonym of an erased contact of ${agent}, and nobody can write as it; write under the contact's own name, as a new contact`;
     throw new StrataError("not_allowed", gone, { contact });
   }
-  const says = `${contact} is ${agent} itself, and nobody can write as it; \`strata life tick ${agent}\` or \`POST /v1/agents/${agent}/life/tick\` begins a turn of its own`;
-  throw new StrataError("not_allowed", says, { contact });
+  const message = `${contact} is ${agent} itself, and nobody can write as it; \`strata life tick ${agent}\` or \`POST /v1/agents/${agent}/life/tick\` begins a turn of its own`;
+  throw new StrataError("not_allowed", message, { contact });
 }
 
 /**
@@ -107,8 +107,8 @@ export async function stampProof(
 ): Promise<Omit<SignedEvent, "signature">> {
   if (agent?.senders !== "ethereum" || event.kind !== "message" || event.trust !== "contact") {
     if (signature === undefined) return event;
-    const says = "only messages of contacts to an agent with `senders: ethereum` are signed";
-    throw new StrataError("invalid_input", `${says}; leave the signature out`);
+    const message = "only messages of contacts to an agent with `senders: ethereum` are signed";
+    throw new StrataError("invalid_input", `${message}; leave the signature out`);
   }
   // A contact without an address cannot continue a thread from the time before senders were addresses.
   await contactFor(agent, contact);
@@ -117,8 +117,9 @@ export async function stampProof(
   if (signature === undefined) return { ...event, name, proof: "claimed" };
   // With line breaks, the end of the id could be read as the beginning of the text.
   if (event.externalId === undefined || /[\r\n]/.test(event.externalId)) {
-    const says = "a signed message needs an external id of one line, which is signed with it, so that it counts once";
-    throw new StrataError("invalid_input", says);
+    const message =
+      "a signed message needs an external id of one line, which is signed with it, so that it counts once";
+    throw new StrataError("invalid_input", message);
   }
   const text = event.content.map((part) => (part.type === "text" ? part.text : notText(part))).join("\n");
   await checkSignature(contact, { to: `${org}/${agent.name}`, id: event.externalId, text }, signature);
@@ -126,6 +127,6 @@ export async function stampProof(
 }
 
 function notText({ type }: EventPart): never {
-  const says = `a signature is of text alone, and this message has a part of type ${type}; send that without a signature`;
-  throw new StrataError("invalid_input", says, { type });
+  const message = `a signature is of text alone, and this message has a part of type ${type}; send that without a signature`;
+  throw new StrataError("invalid_input", message, { type });
 }

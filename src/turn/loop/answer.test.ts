@@ -44,20 +44,20 @@ describe("a step that answers in place of the model", () => {
   });
 
   it("law 1: leaves what it answered in the conversation, where the model's next request finds it", async () => {
-    let says: string | undefined = "From the cache.";
+    let sentence: string | undefined = "From the cache.";
     const heard: string[] = [];
     const cache = handler({
       effect: "none",
-      answer: async () => (says === undefined ? undefined : { text: says }),
+      answer: async () => (sentence === undefined ? undefined : { text: sentence }),
       answered: async (_turn, { events }, { parts }) => void heard.push(`${events.length}: ${JSON.stringify(parts)}`),
     });
     const on = await testRuntime(["One.", "Three."], { steps: [cache] });
     const thread = await on.open();
-    says = undefined;
+    sentence = undefined;
     await on.say(thread, "First");
-    says = "From the cache.";
+    sentence = "From the cache.";
     await on.say(thread, "Second");
-    says = undefined;
+    sentence = undefined;
     await on.say(thread, "Third");
     const [first, third] = on.sent.map(({ messages }) => messages);
     expect(third?.slice(0, first?.length)).toEqual(first);
@@ -99,8 +99,8 @@ describe("a step that answers in place of the model", () => {
     expect(await on.runtime.turns(OPERATOR, thread.id)).toMatchObject([{ model: "none" }, { model: "none" }]);
     await on.store.close();
     const none = await testRuntime(["Hi."], { agent, steps: [] });
-    const says = none.say(await none.open(), "Hello");
-    await expect(says).rejects.toThrow("helper declares no layers, and no feature answers in place of its model");
+    const sentence = none.say(await none.open(), "Hello");
+    await expect(sentence).rejects.toThrow("helper declares no layers, and no feature answers in place of its model");
     await none.store.close();
   });
 });

@@ -108,8 +108,8 @@ function withMessage(state: TurnState, compilation: Compilation, message: Asked[
   const tokens = state.setup.count(text);
   const { ledger, tail } = compilation;
   if (tokens > roomLeft(compilation)) {
-    const says = `what a handler asks has ${tokens} tokens, and only ${Math.max(0, roomLeft(compilation))} are left; it must ask less, or needs higher budgets`;
-    throw new StrataError("budget_too_small", says, { tokens });
+    const sentence = `what a handler asks has ${tokens} tokens, and only ${Math.max(0, roomLeft(compilation))} are left; it must ask less, or needs higher budgets`;
+    throw new StrataError("budget_too_small", sentence, { tokens });
   }
   const section = layerId(COMPLETE);
   const entry = { section, place: "tail", trust, tokens, wanted: tokens, fate: "kept" } as const;

@@ -123,7 +123,7 @@ describe("a long call", () => {
     await runtime.post(OPERATOR, thread, [message("Copy", time.at)]);
     const told: string[] = [];
     for await (const event of runtime.run(OPERATOR, thread)) {
-      if (event.type === "tool-progress") told.push(event.says);
+      if (event.type === "tool-progress") told.push(event.message);
       if (event.type === "tool-progress") next.resolve();
     }
     expect(told[0]).toBe("1 of 2");
@@ -396,8 +396,8 @@ describe("a picture or a file as a part of a result", () => {
       "at most 3750000",
     ],
     ["too many", Array.from({ length: 6 }, () => ({ mediaType: "image/png", data: PNG })), '"media"'],
-  ])("law 10: %s would spoil each request from then on, so it is no answer", async (_, media, says) => {
+  ])("law 10: %s would spoil each request from then on, so it is no answer", async (_, media, sentence) => {
     const { result } = await shooting(media);
-    expect(result).toMatchObject({ failed: true, text: expect.stringContaining(says) });
+    expect(result).toMatchObject({ failed: true, text: expect.stringContaining(sentence) });
   });
 });

@@ -83,7 +83,7 @@ export async function* answerCalls(
     }
     const skipped = !isRun && stop !== undefined;
     const ended = { type: "tool-end", call: call.id, tool: call.tool, failed: outcome.failed } as const;
-    yield { ...ended, ...(skipped && { skipped }), ...(outcome.failed && !skipped && { says: outcome.text }) };
+    yield { ...ended, ...(skipped && { skipped }), ...(outcome.failed && !skipped && { message: outcome.text }) };
   }
   const waits = state.leftOpen.length > 0;
   const word = stop === undefined && !waits ? lastWord(state) : undefined;
@@ -98,13 +98,13 @@ export async function* answerCalls(
 /** Shown while a call runs; of what comes faster than it is heard, the last. */
 async function* withProgress<T>(
   { id: call, tool }: CallPart,
-  run: (progress: (says: Untrusted) => void) => Promise<T>,
+  run: (progress: (sentence: Untrusted) => void) => Promise<T>,
 ): AsyncGenerator<TurnEvent, T> {
-  let says: Untrusted | undefined;
+  let sentence: Untrusted | undefined;
   let wake = Promise.withResolvers<void>();
   let isOver = false;
   const running = run((words) => {
-    says = words;
+    sentence = words;
     wake.resolve();
   }).finally(() => {
     isOver = true;
@@ -115,8 +115,8 @@ async function* withProgress<T>(
     while (!isOver) {
       await wake.promise;
       wake = Promise.withResolvers<void>();
-      if (says !== undefined) yield { type: "tool-progress", call, tool, says };
-      says = undefined;
+      if (sentence !== undefined) yield { type: "tool-progress", call, tool, message: sentence };
+      sentence = undefined;
     }
     return await running;
   } finally {
@@ -169,9 +169,9 @@ const refusal = (text: string, trust: Trust = "platform"): Answered => ({
 });
 
 /** It counts as a call: a model that writes on and on is stopped like any other. */
-function refusedUnread(state: TurnState, says: string): Answered {
+function refusedUnread(state: TurnState, sentence: string): Answered {
   state.calls++;
-  return refusal(says);
+  return refusal(sentence);
 }
 
 /** Argument check, then the run; what a tool throws becomes an answer that says so. */
@@ -179,7 +179,7 @@ async function answer(
   state: TurnState,
   compilation: Compilation,
   call: CallPart,
-  progress: (says: Untrusted) => void,
+  progress: (sentence: Untrusted) => void,
 ): Promise<Answered> {
   state.calls++;
   const tool = state.setup.agent.tools.includes(call.tool) ? state.parts.tools.get(call.tool) : undefined;
@@ -205,7 +205,7 @@ async function answer(
   if (instead !== undefined) {
     if ("refuses" in instead) return refusal(instead.refuses);
     state.used.set(call.tool, used + 1);
-    const said = { outcome: { text: "says" in instead ? instead.says : untrusted(""), failed: false } } as const;
+    const said = { outcome: { text: "message" in instead ? instead.message : untrusted(""), failed: false } } as const;
     return { ...said, trust: "platform", ...("later" in instead && { later: instead.later }) };
   }
   const { outcome, later } = await runOnce(state, tool, call, { taint, progress });
@@ -230,8 +230,8 @@ function whenTainted({ setup, lease }: TurnState, tool: Tool, input: Json, taint
   if (declared !== undefined) return declared;
   if (tool.tainted === undefined) return "run";
   try {
-    const says = tool.tainted(input, lease.claim.thread.scope);
-    return TAINTED.includes(says) ? says : "ask";
+    const sentence = tool.tainted(input, lease.claim.thread.scope);
+    return TAINTED.includes(sentence) ? sentence : "ask";
   } catch {
     return "ask";
   }
@@ -267,7 +267,7 @@ async function runOnce(
 /** Who had a say in a call, and who hears how far it has come. */
 interface How {
   readonly taint: Trust;
-  readonly progress: (says: Untrusted) => void;
+  readonly progress: (sentence: Untrusted) => void;
 }
 
 async function run(state: TurnState, tool: Tool, call: CallPart, { taint, progress }: How): Promise<ToolRun> {

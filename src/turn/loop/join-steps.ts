@@ -66,8 +66,8 @@ export function inOrder(list: readonly TurnSteps[]): Steps {
     },
     saidToCaller: (turn, ending) => {
       for (const step of list) {
-        const says = step.saidToCaller?.(turn, ending);
-        if (says !== undefined) return says;
+        const sentence = step.saidToCaller?.(turn, ending);
+        if (sentence !== undefined) return sentence;
       }
       return undefined;
     },
@@ -100,6 +100,6 @@ async function runningWith(
   const held = await heldNow(parts, org);
   if (!held.some(({ scope }) => scope.agent === name && scope.contact === contact)) return undefined;
   const whose = contact === SELF ? `${name}'s own` : `${name} with ${contact ?? "nobody"}`;
-  const says = `a turn of ${whose} is already running; try again when it has ended`;
-  return new StrataError("thread_busy", says, { agent: name });
+  const sentence = `a turn of ${whose} is already running; try again when it has ended`;
+  return new StrataError("thread_busy", sentence, { agent: name });
 }

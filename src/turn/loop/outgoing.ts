@@ -81,17 +81,17 @@ const WARNING = ownKind("warning");
  * Behind the model's words, in a frame: the next request has it where the conversation grows. Behind open calls only results may stand:
  * there, the turn that goes on tells it.
  */
-function tell(state: TurnState, { waits }: OutgoingReply, says: string): void {
+function tell(state: TurnState, { waits }: OutgoingReply, sentence: string): void {
   const { setup, lease, requests, answered, parts } = state;
   if (waits || setup.agent.history === "log" || lease.claim.batchMembers !== undefined) return;
   const taints = [...requests, ...answered].map(({ taint }) => taint);
-  const { message, trust } = warning(says, { taints, at: parts.clock.recorded() });
+  const { message, trust } = warning(sentence, { taints, at: parts.clock.recorded() });
   add(state, message, trust);
 }
 
-function warning(says: string, { taints, at }: { readonly taints: readonly Trust[]; readonly at: number }) {
+function warning(sentence: string, { taints, at }: { readonly taints: readonly Trust[]; readonly at: number }) {
   const trust = lowestTrust(["agent", ...taints]);
-  const text = frame({ kind: WARNING, trust, at }, untrusted(says));
+  const text = frame({ kind: WARNING, trust, at }, untrusted(sentence));
   return { message: { role: "user", parts: [{ type: "text", text }] }, trust } as const;
 }
 
@@ -102,6 +102,6 @@ export function toldOf(before: TurnRecord | undefined, at: number): readonly Ret
   const did = before.steps?.outgoing ?? [];
   const because = did.find((one) => one.did === "withheld")?.because;
   const instead = reply !== null && did.some(({ told }) => told) ? [sentInstead(reply)] : [];
-  const says = because === undefined ? instead : [notSent(because)];
-  return says.map((one) => warning(one, { taints: before.requests.map(({ taint }) => taint), at }));
+  const sentence = because === undefined ? instead : [notSent(because)];
+  return sentence.map((one) => warning(one, { taints: before.requests.map(({ taint }) => taint), at }));
 }

@@ -39,7 +39,7 @@ export interface Running {
   readonly caller?: RunningTurn;
   readonly context: Omit<ToolContext, "signal" | "secret" | "progress">;
   /** Who hears how far it has come; left out, nobody. */
-  readonly progress?: (says: Untrusted) => void;
+  readonly progress?: (message: Untrusted) => void;
   /** `Infinity` for no limit. */
   readonly seconds: number;
   readonly signal: AbortSignal;
@@ -71,8 +71,8 @@ export async function runTool(
   ends.addEventListener("abort", stop, { once: true });
   try {
     if (ends.aborted) return failure(stoppedBefore(tool.schema.name));
-    const tell = (says: string): void => {
-      if (!ends.aborted) progress?.(untrusted(truncateText(vault.hide(String(says)), MOST_SAID, "…")));
+    const tell = (message: string): void => {
+      if (!ends.aborted) progress?.(untrusted(truncateText(vault.hide(String(message)), MOST_SAID, "…")));
     };
     const given = { ...context, signal: ends, secret: vault.secret, progress: tell };
     if (caller !== undefined) callers.set(given, caller);
@@ -119,8 +119,8 @@ function limited({ store }: Parts, { writes, ...rest }: ToolOutcome, most: reado
   return { ...rest, writes: writes.map((write) => store.writes.of(write).limited(write, most)) };
 }
 
-function failure(says: string): ToolRun {
-  return { outcome: { text: untrusted(says), failed: true }, isKnown: true };
+function failure(message: string): ToolRun {
+  return { outcome: { text: untrusted(message), failed: true }, isKnown: true };
 }
 
 function left({ schema, effect }: Tool, ending: string): ToolRun {

@@ -107,8 +107,8 @@ export const NO_MODEL: Model = {
 function modelless({ answers }: Pick<Steps, "answers">, agent: Agent): Model | undefined {
   if (answers.some(({ alone }) => alone?.(agent))) return NO_MODEL;
   if (agent.layers.length > 0) return undefined;
-  const says = `${agent.name} declares no layers, and no feature answers in place of its model: add \`layers\` in strata.yaml`;
-  throw new StrataError("config_invalid", says, { agent: agent.name });
+  const sentence = `${agent.name} declares no layers, and no feature answers in place of its model: add \`layers\` in strata.yaml`;
+  throw new StrataError("config_invalid", sentence, { agent: agent.name });
 }
 
 /** A spending limit without a known price would have no effect. */
@@ -253,10 +253,10 @@ export function inWindow({ agent, card, model }: TurnSetup, error: StrataError, 
   const helps = `a model with a larger one${mode === "full" ? ", `mode: compact`" : ""}, shorter texts, fewer tools or a lower budgets.result or budgets.reply`;
   const guess = guessedWindow(model.wire, card);
   const known = guess ?? `the window of ${model.wire} is ${contextWindow} tokens`;
-  const says = `${known}, and budgets.total is already larger: what helps is ${helps}`;
+  const sentence = `${known}, and budgets.total is already larger: what helps is ${helps}`;
   return new StrataError(
     "budget_too_small",
-    `${what}; ${says}`,
+    `${what}; ${sentence}`,
     { ...facts, model: model.wire, window: contextWindow },
     error,
   );

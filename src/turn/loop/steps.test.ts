@@ -114,7 +114,7 @@ describe("the steps that features add to a turn", () => {
   });
 
   it("may have funds of their own: without any, no model is called, and the error is theirs", async () => {
-    const DRY = errorKind("well_dry", { status: 402, exit: 15, retry: true, says: "the well is dry" });
+    const DRY = errorKind("well_dry", { status: 402, exit: 15, retry: true, message: "the well is dry" });
     const gone = DRY.of("the well is dry");
     const well: TurnSteps = {
       funds: {

@@ -175,7 +175,10 @@ export interface MadeCall {
 }
 
 /** What happens instead of the run of a call: it is refused, something is said as its result, or its answer comes later. */
-export type CallInstead = { readonly refuses: string } | { readonly says: Untrusted } | { readonly later: LaterAnswer };
+export type CallInstead =
+  | { readonly refuses: string }
+  | { readonly message: Untrusted }
+  | { readonly later: LaterAnswer };
 
 /** How a turn ended, before it is committed. */
 export type Ending =

@@ -16,7 +16,7 @@ import { type GatherContext, gather, type StoredSources } from "../sources/index
 /** The texts of the prefix as they are now, by layer, and a note if they could not be read. */
 export interface StoredTexts {
   readonly contents: ReadonlyMap<LayerId, LayerContent>;
-  readonly notes: readonly { readonly layer: LayerId; readonly says: string }[];
+  readonly notes: readonly { readonly layer: LayerId; readonly message: string }[];
   /** When the newest of them was written. */
   readonly since?: number;
   /** The edited texts; undefined if they could not be read, or no text may be edited. */
@@ -61,9 +61,9 @@ export async function storedTexts(
     const since = sent.reduce((last, { at }) => Math.max(last, at), 0);
     return { contents, notes: [], active: { versions, pointers }, ...(since > 0 && { since }) };
   } catch (thrown) {
-    const says = `which texts are active could not be read, so the declared ones stand${hasSkills ? ", and no skill" : ""}: ${asStrataError(thrown).message}`;
+    const message = `which texts are active could not be read, so the declared ones stand${hasSkills ? ", and no skill" : ""}: ${asStrataError(thrown).message}`;
     const contents = isRunning ? new Map() : withoutSkills(agent, layers);
-    return { contents, notes: [{ layer: first.id, says }] };
+    return { contents, notes: [{ layer: first.id, message }] };
   }
 }
 

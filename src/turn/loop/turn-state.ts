@@ -249,8 +249,8 @@ export function outcomeOf(
     ...[...state.requests, ...state.answered].map(({ taint }) => taint),
   ];
   const trust = lowestTrust(["agent", ...trusts]);
-  const says = parts.steps.saidToCaller(state, ending);
-  const answer = forCaller(parts, claim, ending, { trust, used: usedOf(state), isFinal, says });
+  const sentence = parts.steps.saidToCaller(state, ending);
+  const answer = forCaller(parts, claim, ending, { trust, used: usedOf(state), isFinal, message: sentence });
   const outbox = outboxId(issueId("outbox", parts.clock.real(), parts.random(10)));
   return {
     end: isKept(ending) ? ending : { status: "failed", code: ending.error.code, message: ending.error.message },

@@ -582,7 +582,7 @@ describe("a full memory", () => {
         reports: [
           {
             what: "evicted",
-            says: `1 less useful memory was deleted to make room: ${gone}`,
+            message: `1 less useful memory was deleted to make room: ${gone}`,
             data: { memories: [gone] },
           },
         ],

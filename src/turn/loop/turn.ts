@@ -216,7 +216,7 @@ async function* commit(state: TurnState, ending: Ending, taken: RunOptions["take
     turn,
     text: ending.reply ?? "",
     because: ending.stop,
-    ...(unpaid && { says: unpaid.stop.says }),
+    ...(unpaid && { message: unpaid.stop.message }),
     ...(left && { unanswered: left.senders }),
     ...(withheld !== undefined && { withheld }),
     totals,

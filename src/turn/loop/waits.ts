@@ -180,7 +180,7 @@ interface CallerFacts {
   readonly used: CallLimits;
   readonly isFinal: boolean;
   /** In a feature's words, or as it puts the answer. */
-  readonly says?: string | PayloadPart | undefined;
+  readonly message?: string | PayloadPart | undefined;
 }
 
 /** How a turn on a called thread ends for its caller: with its answer, or with a sentence where there is none. */
@@ -188,7 +188,7 @@ export function forCaller(
   { clock, random }: Parts,
   { thread }: Claim,
   ending: Ending,
-  { trust, used, isFinal, says: said }: CallerFacts,
+  { trust, used, isFinal, message: said }: CallerFacts,
 ): ForCaller | undefined {
   if (thread.caller === undefined || ending.status === "waiting") return undefined;
   if (ending.status === "failed" && !isFinal) return undefined;

@@ -17,11 +17,11 @@ describe("what does not fit into a model's window", () => {
     const on = await small();
     const end = endOf(await on.say(await on.open(), LONG));
     expect(end).toMatchObject({ type: "failed", error: { code: "budget_too_small", details: { window: WINDOW } } });
-    const says = end.type === "failed" ? end.error.message : "";
-    expect(says).toMatch(
+    const message = end.type === "failed" ? end.error.message : "";
+    expect(message).toMatch(
       /; the window of \S+ is 600 tokens, .* a model with a larger one, `mode: compact`, shorter texts, fewer tools or/,
     );
-    expect(says).not.toContain("raise budgets.total");
+    expect(message).not.toContain("raise budgets.total");
     const asked = { agent: agentName("helper"), contact: contactId("ann"), channel: "test", key: "new" };
     const composed = on.runtime.compose(OPERATOR, asked, untrusted(LONG));
     await expect(composed).rejects.toThrow(/the window of \S+ is 600 tokens/);

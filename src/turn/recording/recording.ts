@@ -25,8 +25,8 @@ export const REPLAY = "replay";
  */
 export function checkRecorded({ channel, recorded }: { readonly channel: string; readonly recorded?: true }): void {
   if (channel !== REPLAY || recorded === true) return;
-  const says = `the channel ${JSON.stringify(channel)} holds recordings, and nothing said there is sent to anybody; name another channel`;
-  throw new StrataError("invalid_input", says, { channel });
+  const sentence = `the channel ${JSON.stringify(channel)} holds recordings, and nothing said there is sent to anybody; name another channel`;
+  throw new StrataError("invalid_input", sentence, { channel });
 }
 
 /** Whose the conversation is, and whether it continues from another. */
@@ -40,8 +40,8 @@ export function checkOfRecording({ id, channel, key, forkedFrom }: RecordedThrea
   if (channel !== REPLAY || forkedFrom !== undefined) return;
   const recording = key.slice(0, key.indexOf(":") + 1);
   if (events.every(({ externalId = "" }) => recording !== "" && externalId.startsWith(recording))) return;
-  const says = `${id} holds a recording, and nothing said there is sent to anybody; fork it to continue from there, or name another thread`;
-  throw new StrataError("invalid_input", says, { thread: id });
+  const sentence = `${id} holds a recording, and nothing said there is sent to anybody; fork it to continue from there, or name another thread`;
+  throw new StrataError("invalid_input", sentence, { thread: id });
 }
 
 /** One answer of the recorded agent: a run of its messages, and the calls it made in them. */

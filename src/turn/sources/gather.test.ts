@@ -109,7 +109,7 @@ describe("clock", () => {
       kind: "empty",
       because: expect.stringContaining("Mars/Olympus"),
     });
-    expect(gathered.notes).toEqual([{ layer: "clock", says: expect.stringContaining("Mars/Olympus") }]);
+    expect(gathered.notes).toEqual([{ layer: "clock", message: expect.stringContaining("Mars/Olympus") }]);
   });
 });
 
@@ -324,7 +324,7 @@ describe("the deadline", () => {
     expect(content(gathered)).toMatchObject({ kind: "empty", because: "its source failed: the disk is gone" });
     expect(content(gathered, "clock")?.kind).toBe("text");
     expect(gathered.notes).toEqual([
-      { layer: "recall", says: "the recall source of layer recall failed: the disk is gone" },
+      { layer: "recall", message: "the recall source of layer recall failed: the disk is gone" },
     ]);
   });
 
@@ -355,12 +355,12 @@ describe("the deadline", () => {
   it.each([
     ["throws", broken, "the disk is gone"],
     ["is late", never, "within 30000 ms"],
-  ])("law 13 a required layer whose source %s stops the turn with its name", async (_, search, says) => {
+  ])("law 13 a required layer whose source %s stops the turn with its name", async (_, search, sentence) => {
     const required = { ...RECALL, required: true };
     const context = contextOf("the trip", search, { timer: HURRIED });
     await expect(gatherFrom(agent(), [required, CLOCK], context)).rejects.toMatchObject({
       code: "source_failed",
-      message: expect.stringMatching(new RegExp(`layer recall .*${says}`)),
+      message: expect.stringMatching(new RegExp(`layer recall .*${sentence}`)),
       details: { layer: "recall" },
     });
   });
@@ -396,9 +396,9 @@ describe("the deadline", () => {
   it("25.10 tells the model in the layer's place that a source failed, and by which tool it can ask", async () => {
     const layerOf = (tools: Agent["tools"]) => gatherFrom(agent({ tools }), [RECALL], contextOf("the trip", broken));
     expect(content(await layerOf([toolName("memory_search")]))).toMatchObject({
-      says: expect.stringContaining("`memory_search` can search them"),
+      message: expect.stringContaining("`memory_search` can search them"),
     });
-    expect(content(await layerOf([]))).toMatchObject({ says: expect.not.stringContaining("`") });
+    expect(content(await layerOf([]))).toMatchObject({ message: expect.not.stringContaining("`") });
   });
 
   it("the timers are set once and cleared, whatever happens", async () => {

@@ -21,7 +21,7 @@ export interface Gathered {
 /** A source that failed or was late: a line for the log. */
 interface Note {
   readonly layer: LayerId;
-  readonly says: string;
+  readonly message: string;
 }
 
 /** How one source ended. */
@@ -133,19 +133,19 @@ function collect(layers: readonly Layer[], ends: readonly Ended[], live: GatherC
       continue;
     }
     if (layer.required) throw failed(layer, end);
-    const says = live?.[layer.source.kind]?.whenFailed ?? trusted(SOURCE_FAILED);
-    contents.set(layer.id, { kind: "empty", because: `its source failed: ${end.because}`, says });
+    const sentence = live?.[layer.source.kind]?.whenFailed ?? trusted(SOURCE_FAILED);
+    contents.set(layer.id, { kind: "empty", because: `its source failed: ${end.because}`, message: sentence });
     notes.push({
       layer: layer.id,
-      says: `the ${nameOf(layer.source)} source of layer ${layer.id} failed: ${end.because}`,
+      message: `the ${nameOf(layer.source)} source of layer ${layer.id} failed: ${end.because}`,
     });
   }
   return { contents, notes };
 }
 
 function failed({ id, source }: Layer, end: Extract<Ended, { because: string }>): StrataError {
-  const says = `the required layer ${id} has no content, its ${nameOf(source)} source failed: ${end.because}; run the turn again, or make the layer optional`;
-  return new StrataError("source_failed", says, { layer: id, source: nameOf(source) }, end.cause);
+  const sentence = `the required layer ${id} has no content, its ${nameOf(source)} source failed: ${end.because}; run the turn again, or make the layer optional`;
+  return new StrataError("source_failed", sentence, { layer: id, source: nameOf(source) }, end.cause);
 }
 
 const nameOf = (source: Source): string => (source.kind === "own" ? source.name : source.kind);

@@ -34,9 +34,9 @@ describe("a definition of a source, whose types nobody has checked", () => {
     ["no load", { load: undefined }, "`load` must be a function, and it is missing"],
     ["another trust", { trust: "operater" }, 'and it is "operater"; did you mean "operator"?'],
     ["no trust", { trust: undefined }, '`trust` must be one of "platform", "operator"'],
-  ])("law 10 with %s is refused in a sentence with its name", (_, change, says) => {
+  ])("law 10 with %s is refused in a sentence with its name", (_, change, message) => {
     expect(() => define({ ...WHOLE, ...change })).toThrow(
-      expect.objectContaining({ code: "invalid_input", message: expect.stringContaining(says) }),
+      expect.objectContaining({ code: "invalid_input", message: expect.stringContaining(message) }),
     );
     expect(() => define({ ...WHOLE, ...change })).toThrow(/^the source stock is not valid: /);
   });
@@ -64,11 +64,11 @@ describe.each<[string, (load: () => unknown) => OwnSource]>([
       [{ text: "Tyres: 12.", at: 9e15 }],
       "it gave an entry 1 whose `at` is 9000000000000000",
     ],
-  ])("law 13 is an empty layer and a note that names the source when it is %s", async (_, given, says) => {
+  ])("law 13 is an empty layer and a note that names the source when it is %s", async (_, given, message) => {
     const { contents, notes } = await asked(made(() => given));
     expect(contents.get(STOCK.id)).toMatchObject({ kind: "empty" });
     expect(notes).toEqual([
-      { layer: "shelf", says: expect.stringContaining(`the stock source of layer shelf failed: ${says}`) },
+      { layer: "shelf", message: expect.stringContaining(`the stock source of layer shelf failed: ${message}`) },
     ]);
   });
 
@@ -90,7 +90,7 @@ describe.each<[string, (load: () => unknown) => OwnSource]>([
     "law 13 that throws %o says that it failed without an error message",
     async (thrown) => {
       const { notes } = await asked(made(() => Promise.reject(thrown)));
-      expect(notes).toMatchObject([{ says: expect.stringContaining("failed: it failed without an error message") }]);
+      expect(notes).toMatchObject([{ message: expect.stringContaining("failed: it failed without an error message") }]);
     },
   );
 });

@@ -64,7 +64,7 @@ export const isTooDear = ({ code, details }: StrataError): boolean =>
 
 function tooDear({ setup }: TurnState, most: number): StrataError {
   const { maxCost = 0 } = setup.limits;
-  const says = `a call of ${setup.agent.name}'s model can cost $${most.toFixed(4)}, and what the turn has used and holds for its calls leaves less of the $${maxCost} that it may cost`;
+  const message = `a call of ${setup.agent.name}'s model can cost $${most.toFixed(4)}, and what the turn has used and holds for its calls leaves less of the $${maxCost} that it may cost`;
   const next = "raise budgets.turn.maxCost (or that of the agent that asks), or lower budgets.reply";
-  return new StrataError("budget_too_small", `${says}: ${next}`, { most, maxCost });
+  return new StrataError("budget_too_small", `${message}: ${next}`, { most, maxCost });
 }

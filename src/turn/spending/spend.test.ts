@@ -18,7 +18,7 @@ describe("an agent that may spend so much", () => {
   it.each<[SpendPeriod, number, string]>([
     ["day", DAY, "it answers again from 2026-11-22T00:00:00Z on"],
     ["month", 10 * DAY, "it answers again from 2026-12-01T00:00:00Z on"],
-  ])("a %s calls no model past it, and goes on with what waits in the next", async (per, after, says) => {
+  ])("a %s calls no model past it, and goes on with what waits in the next", async (per, after, sentence) => {
     const paid = { parts: [{ text: "Well." }], ...DEAR };
     const { open, say, time, sent } = await spending(per, [paid, paid, "Later."]);
     const thread = await open();
@@ -28,7 +28,7 @@ describe("an agent that may spend so much", () => {
     const refused = endOf(await say(thread, "three"));
     expect(refused).toMatchObject({
       type: "failed",
-      error: { code: "spend_limit", message: expect.stringContaining(says) },
+      error: { code: "spend_limit", message: expect.stringContaining(sentence) },
     });
     expect(sent).toHaveLength(2);
     time.at += after;

@@ -12,11 +12,11 @@ export function argumentProblem(
   input: unknown,
   known: readonly string[],
 ): string {
-  const says =
+  const message =
     problem.code === "unrecognized_keys"
       ? noArgument(listed(problem.keys), listed(known))
       : valueProblem(problem, input, "its input");
-  return notRunBecause(tool, says);
+  return notRunBecause(tool, message);
 }
 
 /** The part of a sentence that names the value, and what it must be; `called` is the name of the outermost value. */

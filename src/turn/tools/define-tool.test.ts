@@ -61,9 +61,9 @@ describe("a definition of a tool, whose types nobody has checked", () => {
       { needsApproval: "yes" },
       '`needsApproval` must be true, false or a function, and it is "yes"',
     ],
-  ])("law 10 with %s is refused in a sentence with its name", (_, change, says) => {
+  ])("law 10 with %s is refused in a sentence with its name", (_, change, message) => {
     expect(() => define({ ...WHOLE, ...change })).toThrow(
-      expect.objectContaining({ code: "invalid_input", message: expect.stringContaining(says) }),
+      expect.objectContaining({ code: "invalid_input", message: expect.stringContaining(message) }),
     );
     expect(() => define({ ...WHOLE, ...change })).toThrow(/^the tool price is not valid: /);
   });
@@ -124,9 +124,9 @@ describe.each(MADE)("what a tool gives, seen by %s", (_, made) => {
       '"writes.0.memory.turn" is "yesterday": it is not the `turn`',
     ],
     ["an unknown field of a memory", writing({ ...MEMORY, tag: "size" }), '"writes.0.memory" has "tag"'],
-  ])("law 10 is a failed outcome that names the tool when it is %s", async (_, given, says) => {
+  ])("law 10 is a failed outcome that names the tool when it is %s", async (_, given, message) => {
     const outcome = await ran(made(() => given));
-    expect(outcome).toMatchObject({ failed: true, text: expect.stringContaining(says) });
+    expect(outcome).toMatchObject({ failed: true, text: expect.stringContaining(message) });
     expect(outcome?.text).toMatch(
       /^price ran but returned nothing usable: .*\. A tool returns a text, an object, or \{ text, failed, media, writes \}\.$/,
     );
@@ -170,9 +170,9 @@ describe("what a tool of defineTool gives", () => {
     [null, "it is null"],
     [12, "it is 12, but it must be an object"],
     [() => "12", "it is a function"],
-  ])("law 10 is a failed outcome when it is %o", async (given, says) => {
+  ])("law 10 is a failed outcome when it is %o", async (given, message) => {
     const outcome = await define({ ...WHOLE, run: () => given }).run(INPUT, CONTEXT);
-    expect(outcome).toMatchObject({ failed: true, text: expect.stringContaining(says) });
+    expect(outcome).toMatchObject({ failed: true, text: expect.stringContaining(message) });
   });
 
   it.each<[unknown, string]>([
@@ -190,9 +190,9 @@ describe("what a tool of defineTool gives", () => {
     [{ text: "Done.", fail: true }, 'has "fail"'],
     [{ prices: new Map([["tyre", 12]]) }, 'it cannot be written as JSON ("prices" is a Map)'],
     [{ euros: 12n }, "it cannot be written as JSON (Do not know how to serialize a BigInt)"],
-  ])("law 10 is no data but a failed outcome when it is %o", async (given, says) => {
+  ])("law 10 is no data but a failed outcome when it is %o", async (given, message) => {
     const outcome = await define({ ...WHOLE, run: () => given }).run(INPUT, CONTEXT);
-    expect(outcome).toMatchObject({ failed: true, text: expect.stringContaining(says) });
+    expect(outcome).toMatchObject({ failed: true, text: expect.stringContaining(message) });
   });
 
   it("may be a text of any kind", async () => {

@@ -95,8 +95,8 @@ function jsonSchema(name: string, input: z.ZodObject): JsonObject {
     return JSON.parse(canonicalJson(schema));
   } catch (thrown) {
     const why = thrown instanceof Error ? thrown.message : String(thrown);
-    const says = `\`input\` cannot be described to a model (${why}); use what JSON has: texts, numbers, true and false, lists, objects`;
-    throw notWhole(name, says, thrown);
+    const message = `\`input\` cannot be described to a model (${why}); use what JSON has: texts, numbers, true and false, lists, objects`;
+    throw notWhole(name, message, thrown);
   }
 }
 

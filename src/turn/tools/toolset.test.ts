@@ -122,8 +122,8 @@ describe("recordedTools", () => {
     ["a bad name", [{ name: "book it!" }], /entry 1 of the tools file.*book it!/],
     ["a bad schema", [{ name: "a", parameters: "string" }], /entry 1/],
     ["nothing", [null], /entry 1/],
-  ])("law 10 refuses %s", (_, schemas, says) => {
-    expect(() => recordedTools(schemas)).toThrow(says);
+  ])("law 10 refuses %s", (_, schemas, message) => {
+    expect(() => recordedTools(schemas)).toThrow(message);
     expect(() => recordedTools(schemas)).toThrow(expect.objectContaining({ code: "invalid_input" }));
   });
 });

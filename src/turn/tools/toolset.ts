@@ -132,6 +132,6 @@ function canonical(input: JsonObject | undefined): JsonObject {
 }
 
 function notATool(index: number, because: string, cause?: unknown): StrataError {
-  const says = `entry ${index + 1} of the tools file is not a tool: ${because}`;
-  return new StrataError("invalid_input", says, { entry: index + 1 }, cause);
+  const message = `entry ${index + 1} of the tools file is not a tool: ${because}`;
+  return new StrataError("invalid_input", message, { entry: index + 1 }, cause);
 }

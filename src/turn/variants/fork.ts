@@ -94,20 +94,20 @@ function checkActsOnce(
   options: RegenerateOptions,
 ): void {
   if (events.some(isUntaken)) {
-    const says = `${id} failed, and its messages still wait on ${thread}: \`/retry\` in the chat or \`POST /v1/threads/${thread}/run\` answers them`;
-    throw new StrataError("invalid_input", says, { turn: id, thread });
+    const message = `${id} failed, and its messages still wait on ${thread}: \`/retry\` in the chat or \`POST /v1/threads/${thread}/run\` answers them`;
+    throw new StrataError("invalid_input", message, { turn: id, thread });
   }
   if (options.again === true) return;
   if (batch !== undefined) {
-    const says = `${id} was a part of the turn on ${batch} over the messages of several senders, which acted outside and may do so again; allow this with --again, or \`{"again": true}\` over HTTP`;
-    throw new StrataError("invalid_input", says, { turn: id, batch });
+    const message = `${id} was a part of the turn on ${batch} over the messages of several senders, which acted outside and may do so again; allow this with --again, or \`{"again": true}\` over HTTP`;
+    throw new StrataError("invalid_input", message, { turn: id, batch });
   }
   const calls = requests.flatMap(({ reply }) => reply?.parts.filter((part) => part.type === "call") ?? []);
   const names = new Set(calls.map(({ tool }) => tool));
   const outside = [...names].filter((name) => tools.get(name)?.effect === "external");
   if (outside.length === 0) return;
-  const says = `${id} called ${outside.join(", ")}, which acts outside and may act again; allow this with --again, or \`{"again": true}\` over HTTP`;
-  throw new StrataError("invalid_input", says, { turn: id, tools: outside });
+  const message = `${id} called ${outside.join(", ")}, which acts outside and may act again; allow this with --again, or \`{"again": true}\` over HTTP`;
+  throw new StrataError("invalid_input", message, { turn: id, tools: outside });
 }
 
 /** Whether today's declaration delivers the reply: the sender gets a second one then, which the caller must allow. */
@@ -116,8 +116,8 @@ function sendsAgain({ agents }: Parts, { id, end, scope }: TurnRecord, { again, 
   if (declared?.deliver === undefined || replyTo === "nobody" || isReserved(scope.contact)) return false;
   if (end === undefined || !isKept(end) || end.reply === null) return false;
   if (again) return true;
-  const says = `${id} was answered, and a second reply would be sent to ${scope.contact}; allow this with --again, or \`{"again": true}\` over HTTP`;
-  throw new StrataError("invalid_input", says, { turn: id });
+  const message = `${id} was answered, and a second reply would be sent to ${scope.contact}; allow this with --again, or \`{"again": true}\` over HTTP`;
+  throw new StrataError("invalid_input", message, { turn: id });
 }
 
 /** A key that no other conversation has. */
@@ -145,15 +145,15 @@ async function branch(
   });
   const { thread, turn } = opened.forkedFrom ?? { thread: undefined, turn: undefined };
   if (thread === forkedFrom.thread && turn === forkedFrom.turn) return opened;
-  const says = `the conversation ${JSON.stringify(key)} is already thread ${opened.id}, which is not a fork from there`;
-  throw new StrataError("invalid_input", `${says}; choose another key`, { key, thread: opened.id });
+  const message = `the conversation ${JSON.stringify(key)} is already thread ${opened.id}, which is not a fork from there`;
+  throw new StrataError("invalid_input", `${message}; choose another key`, { key, thread: opened.id });
 }
 
 /** A turn of several senders is nobody's conversation. */
 function checkOne({ id, scope }: Thread): void {
   if (!isBatch(scope)) return;
-  const says = `${id} holds a turn over the messages of several senders; name the thread of one of them`;
-  throw new StrataError("invalid_input", says, { thread: id });
+  const message = `${id} holds a turn over the messages of several senders; name the thread of one of them`;
+  throw new StrataError("invalid_input", message, { thread: id });
 }
 
 /** At most so many of a thread's newest turns are searched for one that is closed. */
@@ -181,8 +181,8 @@ function lastDone(thread: Thread, turns: readonly TurnRecord[]): Point {
 function after(thread: Thread, turns: readonly TurnRecord[], id: TurnId): Point {
   const turn = turns.find((one) => one.id === id);
   if (turn === undefined) {
-    const says = `${id} is not a turn of ${thread.id}; \`strata explain ${thread.id}\` or \`GET /v1/threads/${thread.id}/turns\` lists its turns`;
-    throw new StrataError("turn_not_found", says, { turn: id, thread: thread.id });
+    const message = `${id} is not a turn of ${thread.id}; \`strata explain ${thread.id}\` or \`GET /v1/threads/${thread.id}/turns\` lists its turns`;
+    throw new StrataError("turn_not_found", message, { turn: id, thread: thread.id });
   }
   if (turn.status !== "running") return { thread: thread.id, turn: id };
   throw new StrataError("invalid_input", `${id} is still running; wait for its end, or name an earlier turn`, {

@@ -47,7 +47,7 @@ export interface Summing {
 /** One summary: what is asked, and what is kept of the answer. */
 interface SummaryJob {
   /** What is to be done, in a sentence, for the record. */
-  readonly says: string;
+  readonly message: string;
   readonly maxTokens: number;
   /** @throws StrataError `budget_too_small` */
   readonly compile: (turn: TurnId, running: Epoch | undefined) => Compilation;
@@ -85,7 +85,7 @@ export async function summaryTurn(summing: Summing, job: SummaryJob): Promise<Su
   const now = () => ({ now: parts.clock.real(), at: parts.clock.recorded(), alive: parts.alive });
   // What a program left behind that ended in the middle.
   await parts.store.withdraw(scope, thread.id, now());
-  await announce(summing, thread, job.says);
+  await announce(summing, thread, job.message);
   const lease = await hold(parts, thread, { signal: summing.signal, seconds: setup.limits.seconds });
   if (lease === undefined || "movedTo" in lease) return undefined;
   try {
@@ -107,10 +107,14 @@ async function ownThread({ parts, setup, scope, channel, key = setup.agent.versi
   return store.openThread(scope, { id, channel, key, version, at });
 }
 
-async function announce({ parts, scope, channel, actor, asked }: Summing, thread: Thread, says: string): Promise<void> {
+async function announce(
+  { parts, scope, channel, actor, asked }: Summing,
+  thread: Thread,
+  message: string,
+): Promise<void> {
   const { store, random, clock } = parts;
   const id = eventId(issueId("event", clock.real(), random(10)));
-  const content = [{ type: "text", text: untrusted(says) }] as const;
+  const content = [{ type: "text", text: untrusted(message) }] as const;
   const event = { id, kind: asked, trust: trustOf(actor), channel, content, at: clock.recorded() };
   await store.receive(scope, thread.id, [event]);
 }
@@ -131,8 +135,8 @@ async function summedIn(state: TurnState, job: SummaryJob): Promise<Summed> {
 function endingOf(came: Came): Ending {
   if ("writes" in came) return { status: "done", stop: "answered", reply: null };
   if ("failed" in came) return { status: "failed", error: came.failed };
-  const says = `the answer cannot be used: ${came.because}`;
-  return { status: "failed", error: new StrataError("model_failed", says) };
+  const message = `the answer cannot be used: ${came.because}`;
+  return { status: "failed", error: new StrataError("model_failed", message) };
 }
 
 /** What goes wrong is how the turn ends: this never throws. */

@@ -32,7 +32,7 @@ export interface Rates {
 export interface Cost {
   readonly times: number;
   readonly basis: "measured" | "computed";
-  readonly says: string;
+  readonly message: string;
 }
 
 /** Reads as cheap as this or cheaper take the column that was measured at 0.05 (CACHING §3.6). */
@@ -45,14 +45,14 @@ const CHEAP = 0.05;
 export function measured(name: RowName, turns: number, { read }: Pick<Rates, "read">): Cost {
   const row: Row = MEASURED[name];
   if (read <= CHEAP && row.at200cheap !== undefined) {
-    const says = `${row.what}: ${row.at200cheap} at 200 turns with reads at 0.05`;
-    return { times: row.at200cheap, basis: "measured", says };
+    const message = `${row.what}: ${row.at200cheap} at 200 turns with reads at 0.05`;
+    return { times: row.at200cheap, basis: "measured", message };
   }
   const share = Math.min(Math.max((turns - 50) / 150, 0), 1);
   const outside =
     turns < 50 ? "; shorter threads were not measured" : turns > 200 ? "; longer ones were not measured" : "";
-  const says = `${row.what}: ${row.at50} at 50 turns, ${row.at200} at 200, with reads at 0.1${outside}`;
-  return { times: twoDigits(row.at50 + share * (row.at200 - row.at50)), basis: "measured", says };
+  const message = `${row.what}: ${row.at50} at 50 turns, ${row.at200} at 200, with reads at 0.1${outside}`;
+  return { times: twoDigits(row.at50 + share * (row.at200 - row.at50)), basis: "measured", message };
 }
 
 /** Two digits after the point: the tables have no more. */
@@ -106,8 +106,8 @@ export function withoutPadding(
   };
   const [short, padded] = [sum(tokens), sum(minimum)];
   const values = `n = ${turns}, P = ${tokens}, M = ${minimum}, s = ${growth.grows}, D = ${growth.tail}, w = ${write}, r = ${read}`;
-  const says = `${Math.round(short)} tokens of plain input as it is against ${Math.round(padded)} filled up, ${values}`;
-  return { times: twoDigits(short / padded), basis: "computed", says };
+  const message = `${Math.round(short)} tokens of plain input as it is against ${Math.round(padded)} filled up, ${values}`;
+  return { times: twoDigits(short / padded), basis: "computed", message };
 }
 
 /** Bills a thread's requests one after the other, without long pauses: nothing is kept of one that is shorter than the minimum. */

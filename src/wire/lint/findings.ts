@@ -143,9 +143,9 @@ const largeTail: Check = (subject) => {
   const reading = read * sizeOf(subject);
   if (tail === undefined || tail <= reading) return [];
   const stands = `${tokens(tail)} a request (median of the record), where reading the prefix of ${sizeOf(subject)} costs what ${Math.round(reading)} do`;
-  const says = `D / (r P), D = ${tail}, r = ${read}, P = ${sizeOf(subject)}`;
+  const message = `D / (r P), D = ${tail}, r = ${read}, P = ${sizeOf(subject)}`;
   const times = twoDigits(tail / Math.max(reading, 1));
-  return [{ rule: "large-tail", section: "tail", stands, cost: { times, basis: "computed", says } }];
+  return [{ rule: "large-tail", section: "tail", stands, cost: { times, basis: "computed", message } }];
 };
 
 /** What stands behind the tail costs 1 where it would have been read at r in the next request; with a turn's new tokens at w. */
@@ -158,18 +158,18 @@ const tailBeforeEvents: Check = (subject) => {
   const base = read * (sizeOf(subject) + (turn.grows * (length.turns - 1)) / 2) + write * turn.grows + tail;
   const from = observed.turn === undefined ? BASIS.usual : BASIS.record;
   const stands = `${tokens(again)} a turn (${paidTwice}; ${from}) are paid once more`;
-  const says = `1 + (1 - r) e / (r (P + s (n - 1) / 2) + w s + D), e = ${again}, s = ${turn.grows}, D = ${tail}, P = ${sizeOf(subject)}, n = ${length.turns}, r = ${read}, w = ${write}`;
+  const message = `1 + (1 - r) e / (r (P + s (n - 1) / 2) + w s + D), e = ${again}, s = ${turn.grows}, D = ${tail}, P = ${sizeOf(subject)}, n = ${length.turns}, r = ${read}, w = ${write}`;
   const times = twoDigits(1 + ((1 - read) * again) / base);
-  return [{ rule: "tail-before-events", section: "tail", stands, cost: { times, basis: "computed", says } }];
+  return [{ rule: "tail-before-events", section: "tail", stands, cost: { times, basis: "computed", message } }];
 };
 
 /** CACHING §4.3: freeze memories while store tokens < (tokens retrieved per turn) / r. */
 const freezeInstead: Check = ({ observed: { recall }, rates: { read } }) => {
   if (recall === undefined || recall.stored === 0 || read * recall.stored >= recall.perTurn) return [];
   const stands = `${tokens(recall.perTurn)} are recalled a turn, and all memories of a contact are ${recall.stored} (medians of the record)`;
-  const says = `D / (r S), D = ${recall.perTurn}, r = ${read}, S = ${recall.stored}`;
+  const message = `D / (r S), D = ${recall.perTurn}, r = ${read}, S = ${recall.stored}`;
   const times = twoDigits(recall.perTurn / Math.max(read * recall.stored, 1));
-  return [{ rule: "freeze-instead", section: "tail", stands, cost: { times, basis: "computed", says } }];
+  return [{ rule: "freeze-instead", section: "tail", stands, cost: { times, basis: "computed", message } }];
 };
 
 const modelToggle: Check = ({ observed: { mixed } }) => {

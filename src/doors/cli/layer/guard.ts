@@ -65,8 +65,8 @@ async function eachLine(context: Context): Promise<void> {
     context.json(text === undefined ? { error: problemOf(read, line), line } : judge(text));
   }
   if (unread === 0) return;
-  const says = `${number(unread)} of ${count(line, "line")} of stdin could not be judged; the lines with an "error" say why`;
-  context.fail(new StrataError("invalid_input", says, { lines: line, unread }));
+  const message = `${number(unread)} of ${count(line, "line")} of stdin could not be judged; the lines with an "error" say why`;
+  context.fail(new StrataError("invalid_input", message, { lines: line, unread }));
 }
 
 /** Many lines may come at once: between two of them the program hears that it is to end. */
@@ -103,6 +103,6 @@ const SAYS = {
 function forPeople({ verdict, findings }: TextJudgement): readonly string[] {
   return [
     SAYS[verdict],
-    ...findings.map(({ says, words }) => `  ${says}${words === "" ? "" : `: ${printable(words)}`}`),
+    ...findings.map(({ message, words }) => `  ${message}${words === "" ? "" : `: ${printable(words)}`}`),
   ];
 }

@@ -118,8 +118,8 @@ export function copyBlueprint({ cwd, env }: Pick<Terminal, "cwd" | "env">, folde
 function translated(blueprint: Blueprint, wanted: CopyRequest & { readonly from: string; readonly cwd: string }): Copy {
   const translate = blueprint.shipped ? TRANSLATIONS.get(wanted.blueprint) : undefined;
   if (translate === undefined) {
-    const says = `--from translates a config.yaml of DevClaw into the blueprint ${TRANSLATED}, or an organism.yaml into organism, not into ${wanted.blueprint}; run \`strata init ${TRANSLATED} --from ${wanted.from}\``;
-    throw new StrataError("invalid_input", says, { blueprint: wanted.blueprint });
+    const sentence = `--from translates a config.yaml of DevClaw into the blueprint ${TRANSLATED}, or an organism.yaml into organism, not into ${wanted.blueprint}; run \`strata init ${TRANSLATED} --from ${wanted.from}\``;
+    throw new StrataError("invalid_input", sentence, { blueprint: wanted.blueprint });
   }
   const { name: file, text } = readInput(wanted.from, wanted.cwd);
   const plain = readBlueprint(blueprint, undefined);
@@ -282,8 +282,8 @@ function lockOf(copy: string, { folder, shipped }: Blueprint, env: Environment):
     const about = shipped
       ? "with these settings the agent could not start, and nothing was written; fix the file that they come from"
       : `${folder} works in its place, but a copy of it would not: put everything that its strata.yaml names into the folder`;
-    const says = `${about}. For a copy, the error is: ${message.replaceAll(copy, ".").replaceAll(dirname(copy), "..")}`;
-    throw new StrataError("invalid_input", says, { folder }, thrown);
+    const sentence = `${about}. For a copy, the error is: ${message.replaceAll(copy, ".").replaceAll(dirname(copy), "..")}`;
+    throw new StrataError("invalid_input", sentence, { folder }, thrown);
   }
 }
 
@@ -296,8 +296,8 @@ function renamed(file: NewFile, name: AgentName | undefined): NewFile {
   const [agents = ""] = /^agents:.*\n(?:(?:[ #].*)?\r?\n)*(?:[ #].*$)?/m.exec(yaml) ?? [];
   const declared = agents.match(/^ {2}[\w"'.-]+:[ \t\r]*(?:#.*)?$/gm) ?? [];
   if (declared.length !== 1) {
-    const says = `--name renames the one agent of a blueprint, and this one has ${declared.length}; leave it out`;
-    throw new StrataError("invalid_input", says, { agents: declared.length });
+    const sentence = `--name renames the one agent of a blueprint, and this one has ${declared.length}; leave it out`;
+    throw new StrataError("invalid_input", sentence, { agents: declared.length });
   }
   const called = agents.replace(/^ {2}[\w"'.-]+:(?=[ \t\r]*(?:#.*)?$)/m, () => `  ${JSON.stringify(name)}:`);
   return { ...file, bytes: Buffer.from(yaml.replace(agents, () => called)) };
@@ -310,8 +310,8 @@ function renamed(file: NewFile, name: AgentName | undefined): NewFile {
 function writeNew(folder: string, files: readonly NewFile[]): readonly string[] {
   const taken = files.map(({ path }) => path).filter((path) => existsSync(join(folder, path)));
   if (taken.length > 0) {
-    const says = `${folder} already contains ${taken.join(", ")}, and nothing was written; name an empty folder with --folder`;
-    throw new StrataError("invalid_input", says, { folder, files: taken });
+    const sentence = `${folder} already contains ${taken.join(", ")}, and nothing was written; name an empty folder with --folder`;
+    throw new StrataError("invalid_input", sentence, { folder, files: taken });
   }
   for (const { path, bytes } of files) {
     const file = join(folder, path);

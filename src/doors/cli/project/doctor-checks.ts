@@ -89,7 +89,7 @@ async function check(what: string, look: () => Outcome | Promise<Outcome>): Prom
     return { what, ...(await look()) };
   } catch (thrown) {
     const { code, message } = asStrataError(thrown);
-    return { what, state: "fail", says: message, ...(isCoreError(code) && { code }) };
+    return { what, state: "fail", message: message, ...(isCoreError(code) && { code }) };
   }
 }
 
@@ -114,10 +114,10 @@ async function server(address: string): Promise<Outcome> {
   const facts = await serverFacts(address);
   const name = storeName(address);
   if (facts === undefined) return ok(name);
-  const says = `${name}, version ${facts.version}`;
-  if (!facts.isAboveRows) return ok(`${says}; its row-level security is active, too`);
+  const sentence = `${name}, version ${facts.version}`;
+  if (!facts.isAboveRows) return ok(`${sentence}; its row-level security is active, too`);
   return warn(
-    `${says}; this user bypasses its row-level security: connect as one who is not a superuser, for a second barrier between contacts`,
+    `${sentence}; this user bypasses its row-level security: connect as one who is not a superuser, for a second barrier between contacts`,
   );
 }
 
@@ -152,8 +152,8 @@ async function texts(place: Place): Promise<readonly Check[]> {
 
 async function record(app: App): Promise<Outcome> {
   const heads = await Promise.all((await app.organizations()).map((org) => app.head(org)));
-  const says = heads.map(({ org, seq }) => `${org} has ${count(seq, "link")}`).join(", ");
-  return ok(says === "" ? "nothing is recorded yet" : `${says}; \`strata verify\` recomputes each of them`);
+  const sentence = heads.map(({ org, seq }) => `${org} has ${count(seq, "link")}`).join(", ");
+  return ok(sentence === "" ? "nothing is recorded yet" : `${sentence}; \`strata verify\` recomputes each of them`);
 }
 
 /** Without a model nobody can talk to the agent: that is a failure, reported once for all agents with the same cause. */
@@ -162,13 +162,13 @@ async function models(app: App, unread: string | undefined): Promise<Outcome> {
   const problems = problemsOf(found);
   const able = found.filter(({ problem }) => problem === undefined);
   const asking = able.filter(({ model }) => model !== "none");
-  const says = asking.map(({ agent: { name }, model, because }) =>
+  const sentence = asking.map(({ agent: { name }, model, because }) =>
     model === "rehearsal"
       ? `${name} is answered by the rehearsal, which is not a language model, because ${because}; ${KEY}`
       : `${name} is answered by ${model}, because ${because}; its settings are complete; no call was tried`,
   );
   if (asking.length < able.length)
-    says.push(
+    sentence.push(
       `${able
         .filter((one) => !asking.includes(one))
         .map(({ agent: { name } }) => name)
@@ -177,9 +177,10 @@ async function models(app: App, unread: string | undefined): Promise<Outcome> {
   const guesses = [...new Set(asking.flatMap(({ model }) => app.guessedWindow(model) ?? []))];
   const refused = refusedParameters(app, asking);
   const notes = [...guesses, ...refused, ...(unread === undefined ? [] : [unread])];
-  const lines = [...problems.map(({ message }) => message), ...says, ...notes].join("\n");
+  const lines = [...problems.map(({ message }) => message), ...sentence, ...notes].join("\n");
   const [first] = problems;
-  if (first !== undefined) return { state: "fail", says: lines, ...(isCoreError(first.code) && { code: first.code }) };
+  if (first !== undefined)
+    return { state: "fail", message: lines, ...(isCoreError(first.code) && { code: first.code }) };
   return notes.length > 0 || able.some(({ model }) => model === "rehearsal") ? warn(lines) : ok(lines);
 }
 
@@ -210,8 +211,8 @@ function vectors({ runtime, operator, embedderOf }: App): Outcome {
     }
   }
   if (lines.length === 0) lines.push("no agent names an embedder: memories are found by their words");
-  const says = [comparing, ...lines].join("\n");
-  return hasProblem ? warn(says) : ok(says);
+  const sentence = [comparing, ...lines].join("\n");
+  return hasProblem ? warn(sentence) : ok(sentence);
 }
 
 /** Code answers for them: at which level of the cage, and whether this machine has it. */
@@ -229,11 +230,11 @@ async function handlers({ runtime, operator }: App, agents: readonly Agent[]): P
   const lines = agents.flatMap(({ name, handler }) => {
     if (handler === undefined) return [];
     const missing = cageMissing(handler.level);
-    const says = `${name} is answered by ${handler.file}, caged at the level \`${handler.level}\``;
-    return [{ missing, says: missing === undefined ? says : `${says}: ${missing}` }];
+    const sentence = `${name} is answered by ${handler.file}, caged at the level \`${handler.level}\``;
+    return [{ missing, message: missing === undefined ? sentence : `${sentence}: ${missing}` }];
   });
-  const says = [...lines.map((one) => one.says), ...kept.slice(0, SHOWN)].join("\n");
-  return lines.some(({ missing }) => missing !== undefined) ? warn(says) : ok(says);
+  const sentence = [...lines.map((one) => one.message), ...kept.slice(0, SHOWN)].join("\n");
+  return lines.some(({ missing }) => missing !== undefined) ? warn(sentence) : ok(sentence);
 }
 
 /** How many threads are checked, newest activity first, and how many of them are named. */
@@ -351,8 +352,11 @@ function former({ runtime, operator }: App): Outcome {
 const MOST_KEYS = 1_000;
 
 async function keys({ runtime, operator, clock }: App): Promise<Outcome> {
-  const [says = "", ...ending] = keyLines(await runtime.use(KEY_API).validKeys(operator, MOST_KEYS), clock.recorded());
-  return ending.length === 0 ? ok(says) : warn([says, ...ending].join("\n"));
+  const [sentence = "", ...ending] = keyLines(
+    await runtime.use(KEY_API).validKeys(operator, MOST_KEYS),
+    clock.recorded(),
+  );
+  return ending.length === 0 ? ok(sentence) : warn([sentence, ...ending].join("\n"));
 }
 
 /** Threads that are held now, and those whose worker is gone: its turn was interrupted. */

@@ -7,13 +7,13 @@ import type { CoreErrorCode } from "../../../protocol/index.ts";
 export interface Check {
   readonly what: string;
   readonly state: "ok" | "warn" | "fail";
-  readonly says: string;
+  readonly message: string;
   readonly code?: CoreErrorCode;
 }
 
 export type Outcome = Omit<Check, "what">;
-export const ok = (says: string): Outcome => ({ state: "ok", says });
-export const warn = (says: string): Outcome => ({ state: "warn", says });
+export const ok = (message: string): Outcome => ({ state: "ok", message });
+export const warn = (message: string): Outcome => ({ state: "warn", message });
 
 /** The oldest Node that runs Strata; the same as in package.json. */
 export const OLDEST_NODE = [22, 18] as const;
@@ -24,7 +24,7 @@ export function node(): Outcome {
   const here = `Node ${version.slice(1)} on ${platform} ${arch}`;
   const [needed, least] = OLDEST_NODE;
   if (major < needed || (major === needed && minor < least)) {
-    return { state: "fail", says: `${here}; Strata needs ${needed}.${least} or newer: install it from nodejs.org` };
+    return { state: "fail", message: `${here}; Strata needs ${needed}.${least} or newer: install it from nodejs.org` };
   }
   return platform === "win32" ? warn(`${here}; on Windows, Strata is tested only with WSL: run it there`) : ok(here);
 }
@@ -44,22 +44,22 @@ const LITTLE = 200_000_000;
 export function dataFolder(data: string): Outcome {
   const exists = existsSync(data);
   if (exists && !statSync(data).isDirectory()) {
-    return { state: "fail", says: `${data} is not a folder; name another with --data`, code: "file_not_found" };
+    return { state: "fail", message: `${data} is not a folder; name another with --data`, code: "file_not_found" };
   }
   let there = data;
   while (!existsSync(there)) there = dirname(there);
   try {
     accessSync(there, constants.W_OK);
   } catch {
-    const says = `${there} cannot be written by this user; change its owner or permissions, or name another with --data`;
-    return { state: "fail", says, code: "store_failed" };
+    const message = `${there} cannot be written by this user; change its owner or permissions, or name another with --data`;
+    return { state: "fail", message, code: "store_failed" };
   }
   const { bavail, bsize } = statfsSync(there);
   const free = `${bytes(bavail * bsize)} free`;
-  const says = exists
+  const message = exists
     ? `${data} holds ${bytes(sizeOf(data))}, ${free}`
     : `${data} will be created at the first use, ${free}`;
-  return bavail * bsize < LITTLE ? warn(`${says}; free some space before the disk is full`) : ok(says);
+  return bavail * bsize < LITTLE ? warn(`${message}; free some space before the disk is full`) : ok(message);
 }
 
 function sizeOf(folder: string): number {

@@ -35,8 +35,8 @@ function unhealthy(failed: number, { what, code }: Check): StrataError {
 /** Where the text begins: behind the state and the name. */
 const INDENT = 16;
 
-function lines({ what, state, says }: Check, { style, terminal }: Context): readonly string[] {
-  const [first = "", ...more] = says
+function lines({ what, state, message: sentence }: Check, { style, terminal }: Context): readonly string[] {
+  const [first = "", ...more] = sentence
     .split("\n")
     .flatMap((line) => wrap(printable(line), (terminal.stdout.columns ?? 80) - INDENT));
   return [

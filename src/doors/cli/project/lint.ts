@@ -82,7 +82,9 @@ function forPeople(report: LintReport, context: Context): readonly string[] {
       ? []
       : [`  Nothing is known of a cache at ${printable(model)}: what is said of costs holds if it has one.`]),
     ...(findings.length === 0 ? ["  Nothing that breaks the cache."] : findings.flatMap((one) => lines(one, context))),
-    ...texts.map(({ section, says }) => `  ${context.style.yellow("warning")} ${section}: ${printable(says)}`),
+    ...texts.map(
+      ({ section, message: sentence }) => `  ${context.style.yellow("warning")} ${section}: ${printable(sentence)}`,
+    ),
   ];
 }
 
@@ -96,7 +98,7 @@ function lines(finding: PlacedFinding, { style, terminal: { cwd } }: Context): r
   return [
     `  ${paint(severity)} ${style.bold(rule)} ${printable(of)}${where === undefined ? "" : ` (${printable(where)})`}: ${printable(stands)}`,
     `    why: ${because}`,
-    ...(cost === undefined ? [] : [`    costs ${timesSaid(cost)}, ${cost.basis}: ${cost.says}`]),
+    ...(cost === undefined ? [] : [`    costs ${timesSaid(cost)}, ${cost.basis}: ${cost.message}`]),
     `    do: ${remedy}`,
   ];
 }

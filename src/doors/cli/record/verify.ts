@@ -65,7 +65,7 @@ async function examine(
     anchors.find((one) => one.org === org),
   )) {
     context.terminal.signal.throwIfAborted();
-    if (finding.type === "problem") verdict.problems.push({ where: finding.where, says: finding.says });
+    if (finding.type === "problem") verdict.problems.push({ where: finding.where, message: finding.message });
     else if (finding.type === "covered") verdict.columns.push(...finding.columns);
     else verdict.checked[finding.what] = Math.max(verdict.checked[finding.what], finding.count);
     progress.show(`${count(verdict.checked.turn, "turn")}, ${count(verdict.checked.piece, "piece")}`);
@@ -112,7 +112,7 @@ function report({ org, checked, problems }: Verdict): readonly string[] {
   const looked = `${count(checked.piece, "piece")}, ${count(checked.epoch, "epoch")}, ${count(checked.turn, "turn")}, ${count(checked.link, "link")}`;
   return [
     `${org}: ${looked} checked, ${problems.length === 0 ? "no problem" : number(problems.length)}${problems.length === 0 ? "" : problems.length === 1 ? " problem" : " problems"}`,
-    ...problems.map(({ where, says }) => `  ${printable(where)}: ${printable(says)}`),
+    ...problems.map(({ where, message }) => `  ${printable(where)}: ${printable(message)}`),
   ];
 }
 

@@ -11,12 +11,12 @@ import { allOfStdin } from "./terminal.ts";
 /** A noun of the command line: its help, and its operations. */
 export interface Noun {
   readonly name: string;
-  readonly says: string;
+  readonly description: string;
   readonly operations: readonly Operation[];
 }
 
 /** Declares the commands of a noun: `strata NOUN VERB`, one for each operation that has a command; one of a single word is a command by itself. */
-export function declareNoun(program: Command, context: Context, { name, says, operations }: Noun): void {
+export function declareNoun(program: Command, context: Context, { name, description: says, operations }: Noun): void {
   const verbs = operations.flatMap((operation): readonly Verb[] => {
     const { command: part, takes } = operation;
     if (part === undefined) return [];
@@ -78,7 +78,7 @@ function declareVerb(group: Command, context: Context, { verb, more, alone }: De
     if (field.name === "contact" && part.contact === "me or own") command.addOption(ownOption());
   }
   for (const other of more) {
-    command.option(`--${other.part.optionOf?.option}`, other.part.optionOf?.says);
+    command.option(`--${other.part.optionOf?.option}`, other.part.optionOf?.description);
     for (const field of onlyOf(other, verb)) command.addOption(optionOf(field, other.part));
   }
   if (part.file !== undefined && !inWords.includes(part.file))
@@ -128,7 +128,10 @@ const byPlace = (order: readonly string[]) => (one: FieldShape, other: FieldShap
 const among = (choices: readonly string[] | undefined): string =>
   choices === undefined ? "" : `: ${choices.join(", ")}`;
 
-function wordOf({ name, says, required: needed, choices }: FieldShape, { rest, stdin, file }: Verb["part"]): Argument {
+function wordOf(
+  { name, message: says, required: needed, choices }: FieldShape,
+  { rest, stdin, file }: Verb["part"],
+): Argument {
   const required = needed && stdin !== name;
   const word = file === name ? "file" : `${name}${rest === name ? "..." : ""}`;
   return new Argument(required ? `<${word}>` : `[${word}]`, says + among(choices));
@@ -142,7 +145,7 @@ function declareAgent(command: Command, { required }: FieldShape, { rest }: Verb
 }
 
 function optionOf(field: FieldShape, part: Verb["part"]): Option {
-  const { says, type, choices } = field;
+  const { message: says, type, choices } = field;
   const flag = flagOf(field, part);
   const otherwise = part.usual?.[field.name] ?? field.default;
   const isNone = otherwise === undefined || (Array.isArray(otherwise) && otherwise.length === 0);

@@ -182,9 +182,9 @@ function checkNoAgent(
   if (terminal.stdin.isTTY === true || given["agent"] !== undefined) return;
   if (!app.runtime.agents(app.operator).some(({ name }) => name === text)) return;
   const command = `strata ${commandName(operation)}`;
-  const says = `${text} is an agent's name, but it is in the place of the ${part.stdin}`;
+  const sentence = `${text} is an agent's name, but it is in the place of the ${part.stdin}`;
   const next = `\`${command} - ${text}\` reads stdin for ${text}; to use the word itself, name the agent, too, as with \`--agent ${text}\``;
-  throw new StrataError("invalid_input", `${says}: ${next}`, { agent: text });
+  throw new StrataError("invalid_input", `${sentence}: ${next}`, { agent: text });
 }
 
 /** Runs the turn that follows, and prints it. After Ctrl-C it does not begin: its messages wait for the next turn. */
@@ -211,8 +211,8 @@ function subject(session: Session, { fields, part }: Verb, given: Performed["giv
 function checkOnlyAgent({ runtime, operator }: App): void {
   const names = runtime.agents(operator).map(({ name }) => name);
   if (names.length < 2) return;
-  const says = `there are ${names.length} agents, and this moves money: name the one that is meant, with \`--agent ${names[0]}\``;
-  throw new StrataError("invalid_input", says, { agents: names });
+  const sentence = `there are ${names.length} agents, and this moves money: name the one that is meant, with \`--agent ${names[0]}\``;
+  throw new StrataError("invalid_input", sentence, { agents: names });
 }
 
 /** Prints a turn as it runs, and returns its first event; undefined if there was no turn. `begun` makes the lines for its start. */

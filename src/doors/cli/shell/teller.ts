@@ -65,7 +65,7 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
       case "reasoning-delta":
         return;
       case "note":
-        return aside(`${event.layer} is left out: ${printable(event.says)}`);
+        return aside(`${event.layer} is left out: ${printable(event.message)}`);
       case "cut":
         return aside(
           `the first ${event.messages} messages of the conversation are left out from now on${event.because === undefined ? "; a summary replaces them" : ` (no summary: ${printable(event.because)})`}`,
@@ -92,13 +92,13 @@ export function plainTeller(context: Context, isQuiet = (): boolean => isQuietIn
       case "withheld":
         return aside(withheldNote(event));
       case "report":
-        return aside(printable(event.says));
+        return aside(printable(event.message));
       case "unanswered":
         return aside(unansweredSays(event));
       case "tool-start":
         return aside(`→ ${event.tool}`);
       case "tool-progress":
-        return aside(`→ ${event.tool}: ${oneLine(event.says, SHOWN_ANSWER)}`);
+        return aside(`→ ${event.tool}: ${oneLine(event.message, SHOWN_ANSWER)}`);
       case "tool-end":
         return event.failed ? aside(failedNote(event)) : undefined;
       case "done":
@@ -130,9 +130,9 @@ const letters = (text: string): string => text.replaceAll(/\s+/g, "");
 /** Characters of a failed tool's answer that are shown. */
 const SHOWN_ANSWER = 300;
 
-function failedNote({ tool, skipped, says }: Extract<TurnEvent, { type: "tool-end" }>): string {
+function failedNote({ tool, skipped, message: sentence }: Extract<TurnEvent, { type: "tool-end" }>): string {
   if (skipped) return `→ ${tool} was not run: the turn ended`;
-  const answer = says === undefined ? "" : `: ${oneLine(says, SHOWN_ANSWER)}`;
+  const answer = sentence === undefined ? "" : `: ${oneLine(sentence, SHOWN_ANSWER)}`;
   return `→ ${tool} failed${answer}`;
 }
 
@@ -146,11 +146,11 @@ const refusedNote = (changed: string | null, because: string): string =>
   `the provider rejected the model's earlier reasoning (${printable(because)}). This is a bug in Strata, please report it: compared with the record, ${changed === null ? "nothing" : printable(changed)} is changed; called again without that reasoning`;
 
 function endingNote(event: Extract<TurnEvent, { type: "done" }>): readonly string[] {
-  const { because, says, text, unanswered, withheld } = event;
+  const { because, message: sentence, text, unanswered, withheld } = event;
   const nothing = withheld === undefined ? "(the agent said nothing)" : `(not sent: ${withheld})`;
   const silent = text === "" && unanswered === undefined ? [nothing] : [];
   const early = Object.entries(EARLY).find(([reason]) => reason === because);
-  return because === "answered" ? silent : [...silent, `(the turn ended early: ${says ?? early?.[1] ?? because})`];
+  return because === "answered" ? silent : [...silent, `(the turn ended early: ${sentence ?? early?.[1] ?? because})`];
 }
 
 /** Why a turn ended early, and the key of strata.yaml that says how far it may go. */
@@ -166,5 +166,5 @@ const EARLY: Readonly<Record<Exclude<CoreStop, "answered">, string>> = {
 };
 
 /** What is to be known of a declared text, on a line of its own. */
-export const textWarning = ({ agent, section, says }: TextWarning): string =>
-  `${agent}, ${section}: ${printable(says)}`;
+export const textWarning = ({ agent, section, message: sentence }: TextWarning): string =>
+  `${agent}, ${section}: ${printable(sentence)}`;

@@ -91,7 +91,7 @@ export function declareStart(program: Command, context: Context): void {
 /** What the server tells: of turns that clients ask for, and of what is done without being asked. */
 function telling(context: Context, session: Session): ServeOptions {
   const { timers } = context.terminal;
-  const tell = (says: string): void => behindChat(context).note(context.style.yellow(says));
+  const tell = (sentence: string): void => behindChat(context).note(context.style.yellow(sentence));
   const watch = (event: TurnEvent): void => {
     if (event.type === "unanswered") tell(unansweredLine(event));
   };

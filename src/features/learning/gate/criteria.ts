@@ -71,20 +71,20 @@ export function scored(answer: Answered, then: Recorded): Scores {
 }
 
 /** How much a text may lose on the average of a criterion before it is refused, in words of the sentence that says so. */
-const LOSSES: Readonly<Record<string, { readonly most: number; readonly says: string }>> = {
-  answered: { most: 0.05, says: "it leaves messages without an answer that were answered before" },
-  own: { most: 0.1, says: "it leaves to people what the agent did by itself" },
-  calls: { most: 0.2, says: "it no longer calls the tools that the work needs" },
-  near: { most: 0.15, says: "its answers are further from what was really sent" },
+const LOSSES: Readonly<Record<string, { readonly most: number; readonly message: string }>> = {
+  answered: { most: 0.05, message: "it leaves messages without an answer that were answered before" },
+  own: { most: 0.1, message: "it leaves to people what the agent did by itself" },
+  calls: { most: 0.2, message: "it no longer calls the tools that the work needs" },
+  near: { most: 0.15, message: "its answers are further from what was really sent" },
 };
 
 /** Why a text is worse than another one, over the turns that both answered; nothing where it is not. */
 export function worse(pairs: readonly { readonly before: Scores; readonly after: Scores }[]): string | undefined {
-  for (const [criterion, { most, says }] of Object.entries(LOSSES)) {
+  for (const [criterion, { most, message }] of Object.entries(LOSSES)) {
     const mean = (of: (pair: (typeof pairs)[number]) => Scores): number =>
       pairs.reduce((sum, pair) => sum + (of(pair)[criterion] ?? 0), 0) / Math.max(1, pairs.length);
     const [before, after] = [mean(({ before }) => before), mean((pair) => pair.after)];
-    if (before - after > most) return `${says} (${criterion} ${percent(after)} instead of ${percent(before)})`;
+    if (before - after > most) return `${message} (${criterion} ${percent(after)} instead of ${percent(before)})`;
   }
   return undefined;
 }

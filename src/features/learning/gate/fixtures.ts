@@ -52,6 +52,6 @@ export function readFixtures(file: string, text: string): readonly Fixture[] {
   const [issue] = parsed.error.issues;
   const where = issue?.path.join(".") || "the file";
   const why = issue?.code === "custom" ? issue.message : issue && misfitSays(issue);
-  const says = `${file}: ${where}: ${why ?? "has another form"}; docs/learning.md shows what a fixture is`;
-  throw new StrataError("config_invalid", says, { file });
+  const message = `${file}: ${where}: ${why ?? "has another form"}; docs/learning.md shows what a fixture is`;
+  throw new StrataError("config_invalid", message, { file });
 }

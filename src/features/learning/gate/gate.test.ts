@@ -77,7 +77,7 @@ async function shop() {
       candidate: { text },
       fixtures: readFixtures("fixtures.yaml", FIXTURES),
       limits: { turns: 20, dollars: 5 },
-      progress: (says) => void progress.push(says),
+      progress: (message) => void progress.push(message),
       ...more,
     });
   return { ...on, trial, progress };

@@ -23,7 +23,7 @@ export interface Trial extends Pick<Beside, "deps" | "actor" | "agent" | "signal
   readonly candidate: Pick<Candidate, "text" | "parent">;
   readonly fixtures: readonly Fixture[];
   readonly limits: GateLimits;
-  readonly progress: (says: string, share?: number) => void;
+  readonly progress: (sentence: string, share?: number) => void;
 }
 
 /** A recorded turn with what was done in it. */

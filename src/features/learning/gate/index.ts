@@ -55,8 +55,8 @@ export function trialApi(deps: ApiDeps, { disk }: FilePorts): TrialApi {
 function learningLayer({ name, layers }: Agent): LayerId {
   const layer = layers.find(({ source }) => source.kind === "learning");
   if (layer !== undefined) return layer.id;
-  const says = `${name} has no layer with \`source: learning\`, so nothing that it learns is sent; add one in strata.yaml`;
-  throw new StrataError("text_not_found", says, { agent: name });
+  const message = `${name} has no layer with \`source: learning\`, so nothing that it learns is sent; add one in strata.yaml`;
+  throw new StrataError("text_not_found", message, { agent: name });
 }
 
 /** @throws StrataError `config_invalid` for a file that is not there or is none of fixtures */

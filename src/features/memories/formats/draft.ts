@@ -28,7 +28,7 @@ export interface MemoryDraft {
 /** What cannot be read or may not be kept: where it stands, and a sentence that says why. Never the text itself. */
 export interface RefusedEntry {
   readonly where: string;
-  readonly says: string;
+  readonly message: string;
 }
 
 /** What one place of a file gives. */
@@ -129,7 +129,7 @@ export function notesOn(drafts: readonly MemoryDraft[]): readonly string[] {
 }
 
 export const isDraft = (entry: ReadEntry): entry is MemoryDraft => !isRefused(entry);
-export const isRefused = (entry: ReadEntry): entry is RefusedEntry => "says" in entry;
+export const isRefused = (entry: ReadEntry): entry is RefusedEntry => "message" in entry;
 
 /** @throws StrataError `invalid_input` */
 export function notReadable(file: string, why: string, cause?: unknown): StrataError {

@@ -22,7 +22,7 @@ const DEEPEST = 8;
 /** What a value of JSON gives: a memory, a conversation, or a list of them. */
 export function entriesOf(value: unknown, where: string, above: DraftReading): readonly ReadEntry[] {
   const reading = { ...above, depth: (above.depth ?? 0) + 1 };
-  if (reading.depth > DEEPEST) return [{ where, says: `is nested deeper than ${DEEPEST} lists` }];
+  if (reading.depth > DEEPEST) return [{ where, message: `is nested deeper than ${DEEPEST} lists` }];
   if (isMessages(value)) return talkDrafts({ messages: value }, where, reading);
   if (Array.isArray(value)) return listEntries(value, where, reading);
   if (typeof value === "string") return [plain(value, where)];
@@ -32,7 +32,7 @@ export function entriesOf(value: unknown, where: string, above: DraftReading): r
   if (typeof fields["memory"] === "string") return [mem0Entry(fields, where)];
   if ("content" in fields && typeof fields["content"] !== "string")
     return [
-      { where, says: `has a \`content\` that is not a text: ${JSON.stringify(fields["content"])?.slice(0, 60)}` },
+      { where, message: `has a \`content\` that is not a text: ${JSON.stringify(fields["content"])?.slice(0, 60)}` },
     ];
   if (typeof fields["content"] === "string" || typeof fields["text"] === "string") {
     return isOfOthers(fields) ? listedEntry(fields, where) : [ownEntry(fields, where)];
@@ -40,7 +40,7 @@ export function entriesOf(value: unknown, where: string, above: DraftReading): r
   const around = AROUND.find((name) => Array.isArray(fields[name]));
   if (around !== undefined) return entriesOf(fields[around], where, reading);
   if (where === "") throw notReadable(reading.file, "its JSON contains nothing that Strata recognizes as memories");
-  return [{ where, says: "is not a memory: it has neither `content` nor `memory`, `messages` or `mapping`" }];
+  return [{ where, message: "is not a memory: it has neither `content` nor `memory`, `messages` or `mapping`" }];
 }
 
 function listEntries(values: readonly unknown[], where: string, reading: DraftReading): readonly ReadEntry[] {
@@ -147,7 +147,7 @@ const OWN = z.strictObject({
 function ownEntry(fields: Readonly<Record<string, unknown>>, where: string): ReadEntry {
   try {
     const { data, error } = OWN.safeParse(fields);
-    if (data === undefined) return { where, says: problemOf(error.issues[0]) };
+    if (data === undefined) return { where, message: problemOf(error.issues[0]) };
     const { id, support, supersedes, supersededBy, ...memory } = data;
     return {
       where,
@@ -159,7 +159,7 @@ function ownEntry(fields: Readonly<Record<string, unknown>>, where: string): Rea
     };
   } catch (thrown) {
     if (!(thrown instanceof StrataError)) throw thrown;
-    return { where, says: `has an invalid id: ${thrown.message}` };
+    return { where, message: `has an invalid id: ${thrown.message}` };
   }
 }
 

@@ -58,7 +58,7 @@ function readLines(text: string, reading: DraftReading): readonly ReadEntry[] {
       return entriesOf(JSON.parse(line), where, reading);
     } catch (thrown) {
       if (!(thrown instanceof SyntaxError)) throw thrown;
-      return [{ where, says: "is not JSON" }];
+      return [{ where, message: "is not JSON" }];
     }
   });
 }

@@ -125,7 +125,7 @@ async function sumUp(summing: Summing, group: Group): Promise<Consolidated | und
   const { memories, ...about } = { ...group, memories: group.memories.slice(0, said) };
   const keep = (answer: Answer, { taint, turn }: { readonly taint: Trust; readonly turn: TurnId }) =>
     kept(summing, { ...group, memories }, { answer, trust: taint, turn });
-  const summed = await unlessBusy(summaryTurn(summing, { says: saying(group, said), maxTokens, compile, keep }));
+  const summed = await unlessBusy(summaryTurn(summing, { message: saying(group, said), maxTokens, compile, keep }));
   if (summed === undefined) return undefined;
   if ("failed" in summed) throw summed.failed;
   const { turn, totals, reports } = summed;

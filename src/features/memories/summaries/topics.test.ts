@@ -122,7 +122,7 @@ describe("what is remembered of a subject", () => {
   it.each([
     ["topic", ["scheduled: Sum up 5 memories about boat."]],
     ["both", ["Sum up 4 messages", "Sum up 4 messages", "Sum up 5 memories about boat."]],
-  ] as const)("is summed up in idle time where the agent declares groupBy: %s", async (groupBy, says) => {
+  ] as const)("is summed up in idle time where the agent declares groupBy: %s", async (groupBy, message) => {
     const agent = sampleAgent({ consolidate: { after: 30, groupBy } });
     const { runtime, asked, scope } = await remembering(({ messages }) => `About ${messages[0]?.parts.length}.`, {
       agent,
@@ -133,10 +133,10 @@ describe("what is remembered of a subject", () => {
     const events = turns.flatMap((turn) =>
       turn.events.map(({ kind, content }) => `${kind}: ${JSON.stringify(content)}`),
     );
-    expect(events).toHaveLength(says.length);
-    for (const [n, text] of says.entries()) expect(events[n]).toContain(text.replace("scheduled: ", ""));
+    expect(events).toHaveLength(message.length);
+    for (const [n, text] of message.entries()) expect(events[n]).toContain(text.replace("scheduled: ", ""));
     expect(events[0]).toMatch(/^scheduled/);
     await runtime.use(MEMORY_API).consolidateIdle(OPERATOR);
-    expect(asked()).toHaveLength(says.length);
+    expect(asked()).toHaveLength(message.length);
   });
 });

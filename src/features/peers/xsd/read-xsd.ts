@@ -8,9 +8,9 @@ export type XsdNode =
       readonly kind: "value";
       readonly type: string;
       readonly facets: Readonly<Record<string, readonly string[]>>;
-      readonly says?: string;
+      readonly message?: string;
     }
-  | { readonly kind: "object"; readonly fields: readonly XsdField[]; readonly says?: string };
+  | { readonly kind: "object"; readonly fields: readonly XsdField[]; readonly message?: string };
 
 /** A child element, or an attribute. */
 export interface XsdField {
@@ -35,8 +35,8 @@ export interface XsdTree {
 /** What keeps an XSD from being the type of a payload. */
 export class XsdRefusal extends Error {}
 
-const refuse = (says: string): never => {
-  throw new XsdRefusal(says);
+const refuse = (sentence: string): never => {
+  throw new XsdRefusal(sentence);
 };
 
 const XS = "http://www.w3.org/2001/XMLSchema";
@@ -89,9 +89,9 @@ const attributeOf = (element: XmlElement, name: string): string | undefined =>
 
 const nameOf = (element: XmlElement): string => attributeOf(element, "name") ?? refuse("an element has no name");
 
-function documented(element: XmlElement): { readonly says?: string } {
-  const says = element.get("x:annotation/x:documentation", { x: XS })?.content.trim();
-  return says ? { says } : {};
+function documented(element: XmlElement): { readonly message?: string } {
+  const sentence = element.get("x:annotation/x:documentation", { x: XS })?.content.trim();
+  return sentence ? { message: sentence } : {};
 }
 
 const localName = (qualified: string): string => qualified.split(":").at(-1) ?? qualified;
@@ -248,7 +248,7 @@ class Reader {
 /** What of the tree a JSON Schema can say. The rest is for the XSD alone: a pattern could take for ever here, and is only told. */
 export function jsonSchemaOf(node: XsdNode): JsonObject {
   const own = node.kind === "value" ? { ...TYPES.get(node.type), ...limitsOf(node) } : {};
-  const about = node.says === undefined ? {} : { description: sentences(node.says, own["description"]) };
+  const about = node.message === undefined ? {} : { description: sentences(node.message, own["description"]) };
   if (node.kind === "value") return { ...own, ...about };
   const shown = ({ node: inner, min, max, choice = [] }: XsdField): JsonObject =>
     max <= 1
