@@ -201,10 +201,10 @@ function outcomeOf(path: Path, value: unknown, { listeners }: Organism): Outcome
   if (top === "platform" && second === "llm") return ofModel(third ?? "", value);
   const listener = top === "listeners" ? listeners[Number(second)] : undefined;
   if (listener !== undefined && third === "name") return { to: `agents.${listener.name}` };
-  const told = listener && LISTENED[third ?? ""];
-  return told === undefined
+  const field = listener && LISTENED[third ?? ""];
+  return field === undefined
     ? { next: "nothing corresponds to it; leave it out" }
-    : { to: `${told} of agents.${listener?.name}` };
+    : { to: `${field} of agents.${listener?.name}` };
 }
 
 function ofModel(key: string, value: unknown): Outcome {

@@ -195,13 +195,13 @@ function sentParts(
 ): LedgerEntry["parts"] | undefined {
   if (content.kind === "items" || content.parts === undefined) return undefined;
   return content.parts.map(({ name, text, because, cut }, i): LedgerPart => {
-    const told = because === undefined ? {} : { because };
-    if (text === "") return { name, fate: "empty", ...told, tokens: 0 };
+    const reason = because === undefined ? {} : { because };
+    if (text === "") return { name, fate: "empty", ...reason, tokens: 0 };
     const shown = lengths === undefined ? text : text.slice(0, lengths[i] ?? 0);
     const base = { name, tokens: count(shown), digest: digestOf(text) };
     if (shown === "") return { ...base, fate: "dropped", because: "budget" };
     if (shown.length < text.length) return { ...base, fate: "truncated", because: "budget" };
-    return { ...base, fate: cut ? "truncated" : "kept", ...told };
+    return { ...base, fate: cut ? "truncated" : "kept", ...reason };
   });
 }
 

@@ -65,8 +65,8 @@ export interface Saying {
   readonly memories?: ReadonlyMap<string, readonly MemoryId[]>;
 }
 
-const recalled = (told: LayerMark, memories: readonly MemoryId[]): LayerMark =>
-  memories.length === 0 ? told : { ...told, memories };
+const recalled = (mark: LayerMark, memories: readonly MemoryId[]): LayerMark =>
+  memories.length === 0 ? mark : { ...mark, memories };
 
 /** The memories that a text shows. */
 const memoriesOf = (part: UserPart): readonly MemoryId[] => (part.type === "text" && part.told?.memories) || [];
@@ -106,10 +106,10 @@ export const wholeOf = ({ layer, text, inItems, memories }: Saying): TextPart =>
  * What has changed since the transcript showed the layer: nothing, its changed lines, or all of it if that is shorter or the change cannot
  * be said otherwise. A memory that no longer fits the message still holds; other items that are gone do not.
  */
-export function changeOf(saying: Saying, told: ShownLayer | undefined): TextPart | undefined {
+export function changeOf(saying: Saying, shown: ShownLayer | undefined): TextPart | undefined {
   // Items have no order and texts have one: if a layer changed from one to the other, nothing can be compared.
-  if (told === undefined || (told.of === undefined) !== saying.inItems) return wholeOf(saying);
-  return saying.inItems ? newItems(saying, told) : changedLines(saying, told);
+  if (shown === undefined || (shown.of === undefined) !== saying.inItems) return wholeOf(saying);
+  return saying.inItems ? newItems(saying, shown) : changedLines(saying, shown);
 }
 
 function newItems(saying: Saying, { units }: ShownLayer): TextPart | undefined {
@@ -125,11 +125,11 @@ function newItems(saying: Saying, { units }: ShownLayer): TextPart | undefined {
   // Never longer than the whole, which the budget was calculated for.
   const heading = `${layerHeading(layer)}${fresh.length < now.length ? ` ${ADDITIONAL}` : ""}`;
   // The platform writes the heading, and the frames were part of the layer's own text.
-  const told = recalled(
+  const mark = recalled(
     { layer: layer.id, as: "more" },
     fresh.flatMap((unit) => memories?.get(unit) ?? []),
   );
-  return { type: "text", text: trusted(`${heading}\n${fresh.join("\n")}`), told };
+  return { type: "text", text: trusted(`${heading}\n${fresh.join("\n")}`), told: mark };
 }
 
 function changedLines(saying: Saying, { units, of }: ShownLayer): TextPart | undefined {

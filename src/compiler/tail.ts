@@ -104,12 +104,12 @@ const wayOf = ({ isOurs }: TailText, plan: TailPlan): TailPlan["trusted"] => (is
 function keeps(
   staying: readonly TailText[],
   changes: readonly TextPart[],
-  { plan, shown: told, requests, count }: Carrying,
+  { plan, shown, requests, count }: Carrying,
 ): boolean {
   const sizeOf = (texts: readonly { readonly text: string }[]): number =>
     texts.reduce((sum, { text }) => sum + countBlock(text, count), 0);
   // A layer must be shown in full once before changes can refer to it.
-  if (plan.keep === undefined || staying.every(({ layer }) => !told.has(layer.id))) return true;
+  if (plan.keep === undefined || staying.every(({ layer }) => !shown.has(layer.id))) return true;
   const changed = sizeOf(changes);
   const { read, write } = plan.keep;
   return changed === 0 || write * changed + (read * changed * (requests - 1)) / 2 < sizeOf(staying);
@@ -200,10 +200,10 @@ function trustOf(
 export function nothingNow(
   layers: readonly Layer[],
   contents: Contents,
-  { plan, shown: told }: Pick<Carrying, "plan" | "shown">,
+  { plan, shown }: Pick<Carrying, "plan" | "shown">,
 ): Contents {
   const silent = layers.filter(({ id, source }) => {
-    if (source.kind === "recall" || !told.has(id)) return false;
+    if (source.kind === "recall" || !shown.has(id)) return false;
     const content = contents.get(id);
     if (content?.kind === "text") return content.text.trim() === "";
     return content?.kind === "items" && content.items.length === 0;

@@ -28,7 +28,7 @@ import { usageOf } from "./usage.ts";
 interface Growing {
   readonly type: "text" | "reasoning";
   text: string;
-  told: boolean;
+  isPassedOn: boolean;
   metadata: ProviderMetadata | undefined;
 }
 
@@ -180,8 +180,8 @@ function grow(
   const delta = part.delta ?? "";
   growing.text += delta;
   if (delta === "" || growing.text.trim() === "") return [];
-  const text = growing.told ? delta : growing.text;
-  growing.told = true;
+  const text = growing.isPassedOn ? delta : growing.text;
+  growing.isPassedOn = true;
   return [{ type: `${type}-delta`, text }];
 }
 
@@ -199,7 +199,7 @@ function close(
 function openPart({ parts, open }: Gathering, type: Growing["type"], id: string): Growing {
   const known = open.get(`${type} ${id}`);
   if (known !== undefined) return known;
-  const growing: Growing = { type, text: "", told: false, metadata: undefined };
+  const growing: Growing = { type, text: "", isPassedOn: false, metadata: undefined };
   open.set(`${type} ${id}`, growing);
   parts.push(growing);
   return growing;

@@ -40,8 +40,8 @@ export async function openThread(): Promise<Seat> {
       return outcome;
     },
     used: async () => {
-      const told = worker.cpuUsage().catch(() => undefined);
-      const usage = await Promise.race([told, wait(TELLS, undefined, { ref: false }), gone]);
+      const measured = worker.cpuUsage().catch(() => undefined);
+      const usage = await Promise.race([measured, wait(TELLS, undefined, { ref: false }), gone]);
       return usage && (usage.user + usage.system) / 1_000;
     },
     end: async () => void (await worker.terminate()),

@@ -77,10 +77,10 @@ export function memoryDigest(key: Uint8Array, memory: Memory): Digest {
   const { id, content, tags, trust, turn = null, at, ...more } = memory;
   // Newer fields are included only if they differ from the usual value, because older digests do not have them.
   const usual: Partial<Memory> = { kind: "fact", support: 1 };
-  const told = Object.entries(more).filter(([name, value]) =>
+  const unusual = Object.entries(more).filter(([name, value]) =>
     Object.entries(usual).every(([a, b]) => a !== name || b !== value),
   );
-  return keyedDigest(key, canonicalJson({ id, content, tags, trust, turn, at, ...Object.fromEntries(told) }));
+  return keyedDigest(key, canonicalJson({ id, content, tags, trust, turn, at, ...Object.fromEntries(unusual) }));
 }
 
 /**

@@ -94,8 +94,8 @@ const NOUNS = FEATURES.flatMap(({ nouns }) => Object.keys(nouns));
 
 /** The rest, in groups; what a feature brings and no group names is among the others. */
 function groups(): readonly (readonly [string, string])[] {
-  const told = new Set<string>([...FIRST.map(([name]) => name), ...MORE.flatMap(([, names]) => names.split(", "))]);
-  const others = NOUNS.filter((noun) => !told.has(noun));
+  const grouped = new Set<string>([...FIRST.map(([name]) => name), ...MORE.flatMap(([, names]) => names.split(", "))]);
+  const others = NOUNS.filter((noun) => !grouped.has(noun));
   return others.length === 0 ? MORE : [...MORE, ["others", others.join(", ")]];
 }
 

@@ -87,8 +87,8 @@ export const DECIDED = ownKind("approval");
 export async function approvalsDerived(tx: Tx, retracting: Retracting): Promise<void> {
   for (const { scope, whole } of retracting.lineages()) {
     const { org, agent, contact } = scope;
-    const told = plain<EventId>(TOLD, DECIDED, org, agent, contact, JSON.stringify([...whole]));
-    retracting.addNotices(scope, await tx.column(told));
+    const notices = plain<EventId>(TOLD, DECIDED, org, agent, contact, JSON.stringify([...whole]));
+    retracting.addNotices(scope, await tx.column(notices));
   }
 }
 

@@ -284,8 +284,8 @@ export async function decideDraft(tx: Tx, scope: ContactScope, id: DraftId, deci
   const key = await scopeKey(tx, scope);
   const keep = (text: string): Promise<Digest> => keepOwn(tx, scope, key, JSON.stringify(text));
   const piece = sent === undefined ? null : await keep(sent.text);
-  const told = { outbox: null, position: null } as const;
-  const out = sent && piece !== null ? await send(tx, scope, { thread, turn, act: id, piece, at }, sent) : told;
+  const unsent = { outbox: null, position: null } as const;
+  const out = sent && piece !== null ? await send(tx, scope, { thread, turn, act: id, piece, at }, sent) : unsent;
   const act = {
     ...owner(scope),
     draft: id,

@@ -186,7 +186,7 @@ function within(
   room: number,
   before: { readonly notes: readonly string[]; readonly isLonger: boolean },
 ): Omit<ProjectFile, "name" | "faults" | "subagents"> & { /** Without our mark of the cut. */ readonly own: string } {
-  const notes = told([...new Set([...before.notes, ...ready.notes])]);
+  const notes = firstNotes([...new Set([...before.notes, ...ready.notes])]);
   if (ready.text.length <= room && !before.isLonger) return { ...ready, own: ready.text, notes, isCut: false };
   const beginning = truncateText(ready.text, Math.max(0, room), "");
   const end = beginning.lastIndexOf("\n");
@@ -199,7 +199,7 @@ function within(
 /** So many notes are told of one file. */
 const NOTES = 12;
 
-const told = (notes: readonly string[]): readonly string[] =>
+const firstNotes = (notes: readonly string[]): readonly string[] =>
   notes.length <= NOTES ? notes : [...notes.slice(0, NOTES), `and ${notes.length - NOTES} more`];
 
 const HEADING = /^(#{1,6})\s+(.+?)\s*#*$/;

@@ -79,24 +79,24 @@ async function judge({ parts: now, use, gate }: Making, name: AgentName, judging
     const said = { ...verdict, at: parts.clock.recorded(), ...(report && { report }) };
     await parts.store.part(LEARNING_STORE).judgeCandidate(scope, turn, said);
   };
-  const told = { turn, ...(report && { report }) };
+  const details = { turn, ...(report && { report }) };
   if (report?.passed === false) {
     await say({ verdict: "refused", because: report.reason });
-    return { outcome: "refused", because: report.reason, ...told };
+    return { outcome: "refused", because: report.reason, ...details };
   }
   const proposed = await propose({ parts, use }, name, judging).catch((thrown: unknown) => asStrataError(thrown));
   if (!("n" in proposed)) {
     if (proposed.code !== "text_refused") throw proposed;
     await say({ verdict: "refused", because: proposed.message });
-    return { outcome: "refused", because: proposed.message, ...told };
+    return { outcome: "refused", because: proposed.message, ...details };
   }
   const { n } = proposed;
   await say({ verdict: "proposed", because: report?.reason ?? "nothing has judged it", version: n });
   if (report === undefined || !(await mayStand(parts, name, candidate)))
-    return { outcome: "proposed", because: "it waits for an operator", version: n, ...told };
+    return { outcome: "proposed", because: "it waits for an operator", version: n, ...details };
   const reason = untrusted(WORDING.byItself);
   await use(TEXT_API).decideText(actor, name, { layer, n, verdict: "approved", reason });
-  return { outcome: "active", because: reason, version: n, ...told };
+  return { outcome: "active", because: reason, version: n, ...details };
 }
 
 /** The proposal for an operator; one that a program left that was killed is taken up. */

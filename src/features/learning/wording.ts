@@ -49,22 +49,22 @@ Reply with one JSON object and nothing else: {"body_markdown": "- a rule\\n- ano
 
 /** A lesson as a digest reads it, each part on a line of its own. */
 export function lessonText(
-  { situation, wrong, instead, ...told }: Told,
+  { situation, wrong, instead, ...lesson }: Told,
   shown: (text: string) => string = (text) => text,
 ): string {
   const parts = { situation, wrong, instead };
   return [
-    lessonHead(told),
+    lessonHead(lesson),
     ...Object.entries(parts).flatMap(([name, text]) => (text === "" ? [] : [`${name}: ${shown(text)}`])),
   ].join("\n");
 }
 
 /** A lesson without any word that is or may be a contact's: what a person did is told in its place. */
 export const ownLessonText = (
-  { wrong, instead, ...told }: Omit<Told, "situation">,
+  { wrong, instead, ...lesson }: Omit<Told, "situation">,
   shown: (text: string) => string = (text) => text,
 ): string =>
-  `${lessonHead(told)}
+  `${lessonHead(lesson)}
 ${wrong === "" ? WORDING.added : WORDING.replaced}
 instead: ${shown(instead)}`;
 

@@ -338,7 +338,7 @@ async function* answered(
   let end: Done | WaitingEnd | undefined;
   let isTold = false;
   for (let tries = 0, waits = event.status !== "consumed"; ; tries++) {
-    if (!waits) return end?.type === "done" ? end : yield* recorded(ports, actor, { event, thread, told: end });
+    if (!waits) return end?.type === "done" ? end : yield* recorded(ports, actor, { event, thread, yielded: end });
     try {
       const taken = (ids: readonly EventId[]): void => {
         if (ids.includes(event.id)) waits = false;
@@ -366,10 +366,10 @@ async function* answered(
 async function* recorded(
   { parts, runtime }: Ports,
   actor: Allowed<"post">,
-  { event, thread, told }: Pick<Following, "event" | "thread"> & { readonly told: WaitingEnd | undefined },
+  { event, thread, yielded }: Pick<Following, "event" | "thread"> & { readonly yielded: WaitingEnd | undefined },
 ): AsyncGenerator<TurnEvent, Done | WaitingEnd> {
   const { end } = await runtime.ended(allow(actor, "run"), event);
-  if (end.turn === told?.turn) return told;
+  if (end.turn === yielded?.turn) return yielded;
   if (end.type === "done" && end.text === "") {
     // What a person sent in place of a draft is the answer.
     const { contact, ...owner } = thread.scope;

@@ -124,8 +124,8 @@ function overEdge(callee: Agent, { tools, updates }: Edge, by: string): Agent {
   const may = (tool: string): boolean => tools === undefined || tools.includes(tool) || tool.startsWith(ASK);
   const kept = agent.tools.filter(may);
   if (!updates) return sealAgent({ ...agent, tools: kept });
-  const told = [...new Set([...kept, toolName(ENQUEUE_PARENT)])].sort();
-  return sealAgent({ ...agent, tools: told, layers: withDelegation(agent.layers, by) });
+  const names = [...new Set([...kept, toolName(ENQUEUE_PARENT)])].sort();
+  return sealAgent({ ...agent, tools: names, layers: withDelegation(agent.layers, by) });
 }
 
 interface Question {

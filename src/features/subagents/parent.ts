@@ -26,8 +26,8 @@ export function parentTool(): Tool {
       if (thread?.caller === undefined) return refused(NO_PARENT);
       const name = thread.parties?.target ?? thread.scope.agent;
       // The agent's own words; the turn's taint limits them (law 6).
-      const told = { caller: thread.caller, name, channel: PEER.name, text, trust: "agent" } as const;
-      return { text: ENQUEUED, writes: [TELL_CALLER.plan(told)] };
+      const message = { caller: thread.caller, name, channel: PEER.name, text, trust: "agent" } as const;
+      return { text: ENQUEUED, writes: [TELL_CALLER.plan(message)] };
     },
   });
 }

@@ -105,11 +105,11 @@ export function editedLines(version: TextVersion, { name, back, style }: Telling
   const { n, status, verdict } = version;
   if (status !== "kept")
     return [`Version ${n} of ${name} waits: another text was changed meanwhile. \`strata layer proposals\` shows it.`];
-  const told = `Version ${n} of ${name} is active: the next turn uses it.`;
-  if (verdict.verdict === "pass") return [`${told} ${back}`];
+  const activated = `Version ${n} of ${name} is active: the next turn uses it.`;
+  if (verdict.verdict === "pass") return [`${activated} ${back}`];
   const found = verdict.findings.map(printable).join("; ");
   return [
-    told,
+    activated,
     style.yellow(`Careful: for an agent's edit, the guard would ask for a review first: ${found}. ${back}`),
   ];
 }

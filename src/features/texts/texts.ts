@@ -117,13 +117,13 @@ export async function proposals(accesses: readonly AgentAccess[], limit = USUAL,
     const waiting = await access.parts.store.proposals(access.owner, { limit, after });
     return waiting.map((version) => ({ access, version }));
   });
-  const told = (await Promise.all(found))
+  const shown = (await Promise.all(found))
     .flat()
     .sort((a, b) => a.version.link - b.version.link)
     .slice(0, limit);
-  const toldBy = (access: AgentAccess) => told.flatMap((one) => (one.access === access ? [one.version] : []));
-  await Promise.all(accesses.map((access) => seen(access, toldBy(access))));
-  return told.map(({ access, version }) => ({ ...version, agent: access.owner.agent }));
+  const shownBy = (access: AgentAccess) => shown.flatMap((one) => (one.access === access ? [one.version] : []));
+  await Promise.all(accesses.map((access) => seen(access, shownBy(access))));
+  return shown.map(({ access, version }) => ({ ...version, agent: access.owner.agent }));
 }
 
 /** Approves a proposal, which is looked at once more as it would stand now, or rejects it. */

@@ -140,10 +140,10 @@ async function callsOf(
   );
   return asked.flatMap(({ at, calls }) => {
     if (calls.length === 0) return [];
-    const told = calls.flatMap(({ id }) => answers.get(id) ?? []);
+    const results = calls.flatMap(({ id }) => answers.get(id) ?? []);
     return [
       { ...lineAt(thread, at), from: "agent", text: "", calls } as const,
-      ...told.map((part) => ({ ...lineAt(thread, at), from: "tool", id: part.id, text: answerOf(part) }) as const),
+      ...results.map((part) => ({ ...lineAt(thread, at), from: "tool", id: part.id, text: answerOf(part) }) as const),
     ];
   });
 }

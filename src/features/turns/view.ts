@@ -199,12 +199,12 @@ async function requestView(
 function predictionLines({ prediction, reply }: Sent, isBilled: boolean): readonly string[] {
   if (prediction === undefined) return [];
   const { read, write, input } = prediction;
-  const told = `→ predicted: ${number(read)} read from the cache, ${number(write)} written, ${number(input)} neither`;
-  if (!isBilled || reply === null || reply.estimated !== undefined) return [told];
+  const predicted = `→ predicted: ${number(read)} read from the cache, ${number(write)} written, ${number(input)} neither`;
+  if (!isBilled || reply === null || reply.estimated !== undefined) return [predicted];
   if (reply.usage.cacheUnknown)
-    return [`${told}; the provider reports nothing about its cache, so nothing is known of what it read`];
+    return [`${predicted}; the provider reports nothing about its cache, so nothing is known of what it read`];
   const agreement = agreementOf(prediction, reply.usage);
-  return [agreement === undefined ? told : `${told}; the bill agrees to ${agreement.toFixed(2)}`];
+  return [agreement === undefined ? predicted : `${predicted}; the bill agrees to ${agreement.toFixed(2)}`];
 }
 
 /** Why the conversation was cut, or was not although that cost little just then. */

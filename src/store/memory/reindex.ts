@@ -164,7 +164,7 @@ export async function slotsSaid(tx: Tx, scope: ContactScope, turn: TurnId): Prom
     ),
   );
   // Results of open calls come first among its events, and have no slot.
-  const told = rows.filter(({ kind }) => kind !== "reply").length;
+  const messages = rows.filter(({ kind }) => kind !== "reply").length;
   const handled = await eventsOfTurn(tx, scope, turn);
   // Of what has no text any more, the texts' digests say which of them have slots.
   const isWhole = handled.every(({ text }) => text !== null);
@@ -174,7 +174,7 @@ export async function slotsSaid(tx: Tx, scope: ContactScope, turn: TurnId): Prom
       return at >= 0 && pieces.splice(at, 1).length > 0;
     });
   const events = isWhole
-    ? handled.filter(({ text }) => !isInHistory(text)).slice(-told)
+    ? handled.filter(({ text }) => !isInHistory(text)).slice(-messages)
     : shown(rows.map(({ piece }) => piece));
   return (
     await inOrder(rows, async ({ position, kind, speaker, piece, at, text, act }, i): Promise<readonly SlotSaid[]> => {

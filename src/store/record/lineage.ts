@@ -24,7 +24,7 @@ interface OpenLineage extends Lineage {
   readonly whole: Set<TurnId>;
   /** Texts that go unless something else names them, those that go in any case, and turns whose tails go. */
   readonly texts: Set<Digest>;
-  readonly told: Set<Digest>;
+  readonly certain: Set<Digest>;
   readonly tails: Set<TurnId>;
   readonly dropped: DroppedRows[];
 }
@@ -47,7 +47,7 @@ export function retracting(org: OrgId, n: number, { by, byId, at }: DoneBy & { r
   const lineageOf: OpenRetracting["lineageOf"] = (scope, since) => {
     const found = all.get(keyOf(scope)) ?? {
       ...{ scope: owner(scope), since, events: new Set(), notices: new Set(), turns: new Set(), whole: new Set() },
-      ...{ texts: new Set(), told: new Set(), tails: new Set(), dropped: [] },
+      ...{ texts: new Set(), certain: new Set(), tails: new Set(), dropped: [] },
     };
     found.since = Math.min(found.since, since);
     all.set(keyOf(scope), found);

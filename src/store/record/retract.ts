@@ -253,21 +253,21 @@ async function sweep(tx: Tx, lineage: Lineage, { said, saved, left }: Words, hid
   const { scope, turns } = lineage;
   const whose = [scope.org, scope.agent, scope.contact];
   const [repeats, tells] = [repeaterOf(said, left), repeaterOf([...said, ...saved], left)];
-  const told = new Set<Digest>();
+  const certain = new Set<Digest>();
   const shown = new Set(await tx.column(plain<Digest>(SHOWN, ...whose, ...whose, ...whose)));
   const own = new Set(await tx.column(plain<Digest>(OWN_WORDS, ...whose)));
   for (const { digest, text } of await tx.all(plain<Pick<Row<"piece">, "digest" | "text">>(LATER_TEXTS, ...whose))) {
     if (text === null || own.has(digest)) continue;
     const words = stringsIn(text);
-    if (shown.has(digest) && !isReply(text) ? tells(words) : repeats(words)) told.add(digest);
+    if (shown.has(digest) && !isReply(text) ? tells(words) : repeats(words)) certain.add(digest);
   }
-  for (const digest of told) lineage.told.add(digest);
-  if (told.size === 0) return;
-  const list = JSON.stringify([...told]);
+  for (const digest of certain) lineage.certain.add(digest);
+  if (certain.size === 0) return;
+  const list = JSON.stringify([...certain]);
   for (const id of await tx.column(plain<TurnId>(TOLD_IN, ...whose, list, ...whose, list))) turns.add(id);
   for (const turn of new Set(await tx.column(plain<TurnId>(REPLIED_IN, ...whose, list))))
     for (const slot of await slotsSaid(tx, scope, turn))
-      if (slot.kind === "reply" && told.has(slot.piece) && !hidden.some(({ id }) => id === slot.id))
+      if (slot.kind === "reply" && certain.has(slot.piece) && !hidden.some(({ id }) => id === slot.id))
         hidden.push({ ...slot, turn });
 }
 
@@ -299,7 +299,7 @@ type Cells = Readonly<Record<string, unknown>>;
 
 /** Blanks the texts that only rows name that go, and those that go whatever names them. Gives their digests. */
 async function blank(tx: Tx, all: OpenRetracting, lineage: Lineage): Promise<readonly Digest[]> {
-  const { scope, since, turns, texts, told, tails } = lineage;
+  const { scope, since, turns, texts, certain, tails } = lineage;
   const whose = [scope.org, scope.agent, scope.contact];
   const opened = `select thread, n from epoch where org = ? and agent = ? and contact = ? and turn in (
     select id from turn where org = ? and agent = ? and contact = ? and started_at >= ?)`;
@@ -348,7 +348,7 @@ async function blank(tx: Tx, all: OpenRetracting, lineage: Lineage): Promise<rea
         if (typeof value === "string" && value.length === 64) (goes ? dead : live).add(value);
     }
   }
-  const known = [...new Set([...dead].filter((digest) => !live.has(digest)).concat([...forced], [...told]))];
+  const known = [...new Set([...dead].filter((digest) => !live.has(digest)).concat([...forced], [...certain]))];
   const put = `update piece set text = null, retracted = ? where org = ? and agent = ? and contact = ? and text is not null
     and digest in (select value from json_each(?))`;
   const there = `select digest from piece where org = ? and agent = ? and contact = ? and text is not null

@@ -151,8 +151,8 @@ async function continued(state: TurnState): Promise<Partial<Occasion>> {
   };
   const countOf = (message: Message): number => countMessage(message, setup.count);
   const left = continues && (await parts.store.turn(thread.scope, continues.turn));
-  const told = toldOf(left, framing.at).map((one) => ({ ...one, tokens: countOf(one.message), turn: openRun }));
-  const results = [...resultsOf(claim, { ...framing, countMessage: countOf }), ...told];
+  const notices = toldOf(left, framing.at).map((one) => ({ ...one, tokens: countOf(one.message), turn: openRun }));
+  const results = [...resultsOf(claim, { ...framing, countMessage: countOf }), ...notices];
   const about =
     others.length > 0 || continues === undefined
       ? undefined

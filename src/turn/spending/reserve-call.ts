@@ -32,8 +32,8 @@ export async function reserveCall(
   const asked = state.recorded === undefined ? state.parts.steps.allowances : [];
   try {
     for (const { reserve } of asked) {
-      const told = await reserve(state, most);
-      if (told !== undefined) settles.push(told);
+      const settleOne = await reserve(state, most);
+      if (settleOne !== undefined) settles.push(settleOne);
     }
   } catch (thrown) {
     await settle(0);

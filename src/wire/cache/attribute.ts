@@ -87,7 +87,7 @@ export function attribute(
     if (reach === undefined) return [];
     const base = bases[n];
     const begun = base && begunBy(known.epochs?.[base.n], known.epochs?.[n]);
-    const paid = paidFor(request, reach, { rules, usage: known.billed?.[n], told: known.predicted?.[n] });
+    const paid = paidFor(request, reach, { rules, usage: known.billed?.[n], forecast: known.predicted?.[n] });
     const cast: Case = { request, reach, base, paid, rules, begun, least: least[n] ?? [] };
     return [attributedRequest(cast, requests, (known.inputPrice ?? 0) / 1_000_000)];
   });
@@ -138,17 +138,17 @@ interface CostInputs {
   readonly rules: CacheRules;
   readonly usage: Usage | undefined;
   /** What was predicted before the call. */
-  readonly told: Prediction | undefined;
+  readonly forecast: Prediction | undefined;
 }
 
-function paidFor({ blocks }: SeenRequest, { bill }: Reaches, { rules, usage, told }: CostInputs): Paid {
+function paidFor({ blocks }: SeenRequest, { bill }: Reaches, { rules, usage, forecast }: CostInputs): Paid {
   const counted = blocks.reduce((sum, { tokens }) => sum + tokens, 0);
   const reported = usage !== undefined && usage.input > 0 && counted > 0 ? usage : undefined;
   const tokens = reported?.input ?? counted;
   const scaled = (part: number): number => (counted === 0 ? 0 : Math.round((part / counted) * tokens));
   const now = { read: bill.read, write: bill.write5m + bill.write1h, writeLong: bill.write1h, input: bill.input };
   // A bill is compared with what was predicted before the call; without one, the whole thread tells more than was known then.
-  const expected = reported === undefined ? now : (told ?? now);
+  const expected = reported === undefined ? now : (forecast ?? now);
   const predicted = stretched(expected, tokens);
   const billed = reported && takenOf(reported);
   const { write5m, write1h } = rules.multipliers;

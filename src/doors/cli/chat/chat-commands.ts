@@ -193,9 +193,9 @@ async function decide(
   else if (call.thread !== here)
     context.note(`${call.id} belongs to another conversation; \`strata approval show ${call.id}\` shows it.`);
   if (call === undefined || call.thread !== here) return undefined;
-  const told = words.length === 0 ? {} : { note: untrusted(words.join(" ")) };
+  const note = words.length === 0 ? {} : { note: untrusted(words.join(" ")) };
   context.note(`→ ${call.tool} ${printable(JSON.stringify(call.input))} is ${verdict}`);
-  await runtime.use(APPROVAL_API).decide(operator, call.id, { verdict, signal: saying.signal, ...told });
+  await runtime.use(APPROVAL_API).decide(operator, call.id, { verdict, signal: saying.signal, ...note });
   return retry(context, talk, saying);
 }
 

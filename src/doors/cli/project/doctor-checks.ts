@@ -278,9 +278,9 @@ async function files(app: App, agents: readonly Agent[]): Promise<Outcome> {
     const { files: found } = await runtime.use(FILE_API).files(operator, name);
     const states = ["sent", "cut", "held back"] as const;
     const counts = states.map((state) => [state, found.filter((one) => one.state === state).length] as const);
-    const told = counts.flatMap(([state, many]) => (many === 0 ? [] : [`${many} ${state}`]));
+    const perState = counts.flatMap(([state, many]) => (many === 0 ? [] : [`${many} ${state}`]));
     isHeld ||= found.some(({ state }) => state === "held back");
-    lines.push(`${name}: ${told.join(", ") || "no file is there"}; \`strata file list ${name}\` tells more`);
+    lines.push(`${name}: ${perState.join(", ") || "no file is there"}; \`strata file list ${name}\` tells more`);
   }
   const uses = await cacheUses(app);
   const [hits, all] = [uses.filter((use) => use !== "miss").length, uses.length];

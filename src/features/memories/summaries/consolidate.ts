@@ -196,7 +196,7 @@ function readAnswer(
 ): { readonly text: string; readonly lastingWishes: readonly Pick<NewMemory, "content" | "tags">[] } {
   if (!("session" in group)) return { text: answer, lastingWishes: [] };
   const lastingWishes: Pick<NewMemory, "content" | "tags">[] = [];
-  const told = answer.split("\n").filter((line) => {
+  const kept = answer.split("\n").filter((line) => {
     const [tag, mark] = Object.entries(STANDING_LINES).find(([, begins]) => line.startsWith(begins)) ?? [];
     if (tag === undefined || mark === undefined) return true;
     const content = line.slice(mark.length).trim();
@@ -204,7 +204,7 @@ function readAnswer(
       lastingWishes.push({ content: untrusted(content), tags: [tag] });
     return false;
   });
-  return { text: told.join("\n").trim(), lastingWishes };
+  return { text: kept.join("\n").trim(), lastingWishes };
 }
 
 const textOf = ({ parts }: Answer): string =>
