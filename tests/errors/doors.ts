@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { type App, openApp, serve } from "../../src/app.ts";
 import { StrataError } from "../../src/protocol/index.ts";
-import { type Around, project, provider, strata } from "../cli/strata.ts";
+import { type Around, child, project, provider, type Ran, strata } from "../cli/strata.ts";
 
 /** One way to one error, through a door of Strata's. */
 export interface Case {
@@ -40,9 +40,14 @@ export function readAs(who: "person" | "program"): void {
   reader.isProgram = who === "program";
 }
 
+type Run = (argv: readonly string[], around: Around) => Promise<Ran>;
+
+/** In a process of its own, which holds nothing that another test has opened. */
+export const apart: Run = (argv, around) => child(argv, around).ended;
+
 /** A command line. What it printed is told as it would be told everywhere: without this machine's paths, ports and ids. */
-export async function cli(argv: readonly string[], around: Around): Promise<Seen> {
-  const { code: exit, out, err } = await strata(reader.isProgram ? [...argv, "--json"] : argv, around);
+export async function cli(argv: readonly string[], around: Around, run: Run = strata): Promise<Seen> {
+  const { code: exit, out, err } = await run(reader.isProgram ? [...argv, "--json"] : argv, around);
   const text = `${err}${out}`
     .replaceAll(around.cwd, "/home/ann/agent")
     .replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:4611")
@@ -59,8 +64,8 @@ export async function cli(argv: readonly string[], around: Around): Promise<Seen
 }
 
 /** A chat of one message with the companion. */
-export const chat = (cwd: string, around: Omit<Around, "cwd"> = {}): Promise<Seen> =>
-  cli(["chat", "companion"], { input: "hi\n", cwd, ...around });
+export const chat = (cwd: string, around: Omit<Around, "cwd"> = {}, run: Run = strata): Promise<Seen> =>
+  cli(["chat", "companion"], { input: "hi\n", cwd, ...around }, run);
 
 /** Strata over a folder, as a program opens it; closed with the test. */
 export async function open(folder = project(), env: Around["env"] = {}): Promise<App> {
