@@ -81,6 +81,45 @@ it("003.24 a chain spends at most what its caller has left: each call keeps half
   expect(dollars[1]).toBeLessThan(dollars[0] ?? 0);
 });
 
+it("003.24 what a peer left unused comes back with its answer, also where that came too late, for all that the run still does", async () => {
+  const time = { at: Date.UTC(2026, 10, 21) };
+  const clock = { real: () => time.at, recorded: () => time.at };
+  const yaml = GREETER.replace(
+    "    peers: [shouter]",
+    "    budgets: {turn: {modelCalls: 16}}\n    peers: [{name: shouter, seconds: 60}]",
+  );
+  const script = [...["a", "b", "c", "d"].map((id) => asks("shouter", ADA, id)), "Done."];
+  const on = await organism(yaml, { greeter: script, shouter: ["A", "B", "C", "D"] }, { parts: { clock } });
+  const thread = await on.open();
+  await on.post(thread, BY_CONTACT);
+  const step = () => collect(on.runtime.runDue(OPERATOR, thread));
+  /** Of those that were asked and have not answered, the first. */
+  const answer = async () => {
+    const asked = (await on.asked("shouter")).toSorted((one, two) => one.createdAt - two.createdAt);
+    for (const peer of asked)
+      if ((await on.runtime.pending(OPERATOR, peer)).length > 0) return collect(on.runtime.runDue(OPERATOR, peer));
+    throw new Error("nobody is asked");
+  };
+  await step();
+  time.at += 60_000;
+  await on.runtime.answerOverdue(OPERATOR, on.agent.name);
+  await step();
+  // The late answer waits for that of the call that is open now.
+  await answer();
+  await answer();
+  await step();
+  await answer();
+  await step();
+  await answer();
+  await step();
+  const turns = await on.runtime.turns(OPERATOR, thread.id);
+  const reserved = turns.flatMap(({ end }) =>
+    end?.status === "waiting" ? end.calls.map((one) => one.reserved?.modelCalls) : [],
+  );
+  // Half of 14; of 6, while all that the first call may use counts; then each answered call counts the one model call that it made.
+  expect(reserved).toEqual([7, 3, 5, 4]);
+});
+
 it("003.24 a peer whose part of the money cannot pay its longest reply is asked for none, and its caller goes on", async () => {
   const yaml = GREETER.replace(
     "    peers: [shouter]",

@@ -1,5 +1,12 @@
 import { sql } from "kysely";
-import { type CallId, type ContactScope, StrataError, type ThreadId, type TurnId } from "../../protocol/index.ts";
+import {
+  type CallId,
+  type ContactScope,
+  type StoredEvent,
+  StrataError,
+  type ThreadId,
+  type TurnId,
+} from "../../protocol/index.ts";
 import type { AgentOwner } from "../agent-store.ts";
 import type { NewOpenCall, OpenCall } from "../call-records.ts";
 import type { Thread } from "../records.ts";
@@ -86,15 +93,28 @@ export async function callsToAnswer(
 export async function closeCalls(
   tx: Tx,
   at: ContactScope & { readonly thread: ThreadId },
-  { turn, used }: { readonly turn: TurnId | null; readonly used?: ReadonlyMap<CallId, string> },
+  turn: TurnId | null,
 ): Promise<void> {
   for (const { id } of await callsAtEnd(tx, at, at.thread)) {
-    const closed = { state: "closed", closed_by: turn, used: used?.get(id) ?? null } as const;
+    const closed = { state: "closed", closed_by: turn } as const;
     await tx.run(
       query
         .updateTable("open_call")
         .set(closed)
         .where((eb) => eb.and({ ...owner(at), id })),
+    );
+  }
+}
+
+/** Keeps what calls used of their run's limits, as their answers say. An answer that came too late says it of a call that is closed. */
+export async function keepUsed(tx: Tx, scope: ContactScope, answers: readonly StoredEvent[]): Promise<void> {
+  for (const { answers: id, used } of answers) {
+    if (id === undefined || used === undefined) continue;
+    await tx.run(
+      query
+        .updateTable("open_call")
+        .set({ used: JSON.stringify(used) })
+        .where((eb) => eb.and({ ...owner(scope), id })),
     );
   }
 }

@@ -20,7 +20,7 @@ import type { Row } from "../tables.ts";
 import { answerCaller } from "../threads/answers.ts";
 import { addEvents } from "../threads/events.ts";
 import { beginFork } from "../threads/fork.ts";
-import { cancelAtEnd, closeCalls, openCalls, sortEvents } from "../threads/open-calls.ts";
+import { cancelAtEnd, closeCalls, keepUsed, openCalls, sortEvents } from "../threads/open-calls.ts";
 import { findThread, openedRow } from "../threads/threads.ts";
 import type { EndedTurn, Tx } from "../tx.ts";
 import { type AppliedTurn, applyTurn } from "./apply-turn.ts";
@@ -106,12 +106,8 @@ async function settleCalls(
       const says = `turn ${turn} ran on ${id} for a call of another turn and does not say how it ends for it`;
       throw new StrataError("invalid_input", `${says}: let it respond, forward the call or end it`, { turn });
     }
-    const used = new Map(
-      claim.events.flatMap(({ answers, used: limits }) =>
-        answers === undefined || limits === undefined ? [] : [[answers, JSON.stringify(limits)] as const],
-      ),
-    );
-    if (claim.open.length > 0) await closeCalls(tx, at, { turn, used });
+    if (claim.open.length > 0) await closeCalls(tx, at, turn);
+    await keepUsed(tx, at, claim.events);
     if (end.status === "waiting") await openCalls(tx, at, end.calls);
     for (const { scope: to, opening, events } of starts)
       await addEvents(tx, to, (await openedRow(tx, to, opening)).id, events);
