@@ -35,6 +35,7 @@ async function buffers(chains: number): Promise<void> {
   const bytes = Math.round(statSync(file).size / chains);
   console.log(`${chains} conversations, ${bytes} bytes of record each: ${JSON.stringify({ first, last })}`);
   if (last.timers > first.timers || last.leases + last.turns > 0) throw new Error("something is still held");
+  if (globalThis.gc && last.heap > 2 * first.heap) throw new Error("the heap grows with the conversations");
 }
 
 const PER_STORE = 25;

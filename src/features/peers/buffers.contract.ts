@@ -1,5 +1,5 @@
-import type { Script } from "../../models/index.ts";
-import { asStrataError, type Request, untrusted } from "../../protocol/index.ts";
+import { type Script, scripted } from "../../models/index.ts";
+import { type Agent, asStrataError, type Request, untrusted } from "../../protocol/index.ts";
 import type { Store } from "../../store/index.ts";
 import { collect, OPERATOR } from "../../turn/index.contract.ts";
 import { PEER_API } from "./api.ts";
@@ -33,17 +33,11 @@ export async function openAndPrune(
   store: Store,
   chains: number,
 ): Promise<{ readonly first: Live; readonly last: Live }> {
-  const script = Array.from({ length: 3 * chains }, () => greet);
   const time = { at: Date.UTC(2026, 10, 21) };
   const clock = { real: () => time.at, recorded: () => time.at };
-  const on = await organism(
-    YAML,
-    { greeter: script, shouter: Array.from({ length: chains }, () => "HELLO ADA.") },
-    {
-      store,
-      parts: { clock },
-    },
-  );
+  // Each turn has a model of its own, for a scripted one keeps what it was sent.
+  const modelOf = async ({ name }: Agent) => scripted(name === "greeter" ? [greet, greet] : ["HELLO ADA."]).model;
+  const on = await organism(YAML, {}, { store, parts: { clock, modelOf } });
   const live = async (): Promise<Live> => {
     globalThis.gc?.();
     const { running, waiting } = on.runtime.load();
