@@ -175,7 +175,8 @@ it("the learning bench shows that corrections stick, and that without them nothi
   expect({ code, err: code === 0 ? "" : err }).toEqual({ code: 0, err: "" });
   const { arms, poison }: LearningReport = JSON.parse(out);
   const last = (name: string): number => arms.find(({ arm }) => arm === name)?.last.median ?? Number.NaN;
-  expect(last("on")).toBeLessThan(last("off"));
+  // Corrections alone, of which no rule was made, bring it to 0.8.
+  expect(last("on")).toBeLessThan(0.7);
   expect(last("off")).toBe(1);
   expect(poison).toEqual({ campaigns: 5, active: [], waiting: [] });
 }, 240_000);

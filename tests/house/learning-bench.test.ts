@@ -3,6 +3,8 @@ import { answer } from "../../checks/bench/learning/answerer.ts";
 import { digestOf } from "../../checks/bench/learning/digester.ts";
 import { operatorOf } from "../../checks/bench/learning/operator.ts";
 import { notesOn, readHouse } from "../../checks/bench/learning/rules.ts";
+import { frame } from "../../src/guard/index.ts";
+import { type FrameKind, ownKind, untrusted } from "../../src/protocol/index.ts";
 
 const house = (rule: string, more = ""): string =>
   `contacts: [ann, bob]\nrules:\n  - { name: late, ${rule} }\ntalks:\n  - says: ["Is there a check-up on Fridays?", "Hello"]\n${more}`;
@@ -76,9 +78,13 @@ describe("the operator", () => {
   });
 });
 
+/** As requests write it: in a form that is not this one, the programs would read nothing. */
+const framed = (kind: FrameKind, text: string): string =>
+  frame({ kind, trust: "contact", at: Date.UTC(2026, 0, 5, 9) }, untrusted(text));
+
 describe("the answerer", () => {
   const asked = (learned: string, message: string): string =>
-    answer(`[message · contact · 2026-01-05T09:00:00Z]\n| ${message}\n\n${learned}`);
+    answer(`${framed("message", message)}\n\n${learned}`);
   const OWN = "Thank you for your message. Yes, that is no problem. Just come by any time.";
   const CORRECTION = "| The contact wrote: Where can I park my car?\n| This was added: Park behind us.";
 
@@ -100,25 +106,25 @@ describe("the answerer", () => {
 
 describe("the digester", () => {
   const digest = (rules: string, ...lessons: readonly string[]): string =>
-    JSON.parse(digestOf(`folded_lesson_ids\n[rules · operator · x]\n${rules}\n${lessons.join("\n")}`) ?? "{}")
+    JSON.parse(digestOf(["folded_lesson_ids", framed(ownKind("rules"), rules), ...lessons].join("\n")) ?? "{}")
       .body_markdown;
   const lesson = (head: string, ...lines: readonly string[]): string =>
-    `[lesson · contact · x]\n| lsn_1: edit, taught by 2, confidence 0.51${head}\n${lines.map((line) => `| ${line}`).join("\n")}`;
+    framed(ownKind("lesson"), [`lsn_1: edit, taught by 2, confidence 0.51${head}`, ...lines].join("\n"));
   const PARK = "instead: Park behind us.";
 
   it("widens a rule that did not reach a message, and narrows one that reached too far", () => {
-    const rule = '| - When a message is about parking: add "Park behind us."';
+    const rule = '- When a message is about parking: add "Park behind us."';
     expect(digest(rule, lesson("", "situation: Where may my van stay?", PARK))).toBe(
       '- When a message is about parking or stay: add "Park behind us."',
     );
-    const wide = '| - When a message is about parking or bell: add "Park behind us."';
+    const wide = '- When a message is about parking or bell: add "Park behind us."';
     expect(digest(wide, lesson("", "situation: Any bells?", "wrong: Park behind us."))).toBe(
       '- When a message is about parking (not bell): add "Park behind us."',
     );
   });
 
   it("drops what was taken back, and writes without a condition what holds for all", () => {
-    expect(digest('| - add "Park behind us."', lesson(", taken back since", PARK))).toBe("");
+    expect(digest('- add "Park behind us."', lesson(", taken back since", PARK))).toBe("");
     expect(digest("", lesson(", whatever the message was about", "situation: Bells?", PARK))).toBe(
       '- add "Park behind us."',
     );

@@ -23,11 +23,11 @@ export function answer(prompt: string): string {
 /** What the contact wrote last: the quoted lines below the last heading of a message. */
 function lastSaid(prompt: string): string {
   const lines = prompt.split("\n");
-  const from = lines.findLastIndex((line) => /^\[(?:message|call-ended) · /.test(line));
+  const from = lines.findLastIndex((line) => /^\[(?:message|call-ended) contact /.test(line));
   const own = lines.slice(from + 1);
   const to = own.findIndex((line) => !line.startsWith("|"));
   return (to < 0 ? own : own.slice(0, to))
-    .filter((line) => !line.startsWith("|@"))
+    .filter((line) => line.startsWith("| "))
     .map((line) => line.slice(2))
     .join("\n");
 }

@@ -63,7 +63,7 @@ interface Block {
 function blocksOf(request: string): readonly Block[] {
   const blocks: { kind: string; lines: string[] }[] = [];
   for (const line of request.split("\n")) {
-    const head = /^\[(\w+) · /.exec(line)?.[1];
+    const head = /^\[(rules|lesson|correction) (?:operator|member|agent|contact) /.exec(line)?.[1];
     if (head !== undefined) blocks.push({ kind: head, lines: [] });
     else if (line.startsWith("| ")) blocks.at(-1)?.lines.push(line.slice(2));
   }
