@@ -83,8 +83,7 @@ const framed = (kind: FrameKind, text: string): string =>
   frame({ kind, trust: "contact", at: Date.UTC(2026, 0, 5, 9) }, untrusted(text));
 
 describe("the answerer", () => {
-  const asked = (learned: string, message: string): string =>
-    answer(`${framed("message", message)}\n\n${learned}`);
+  const asked = (learned: string, message: string): string => answer(`${framed("message", message)}\n\n${learned}`);
   const OWN = "Thank you for your message. Yes, that is no problem. Just come by any time.";
   const CORRECTION = "| The contact wrote: Where can I park my car?\n| This was added: Park behind us.";
 
