@@ -1,4 +1,4 @@
-import type { CommitReport, ContactScope, PlannedWrite } from "../protocol/index.ts";
+import type { CommitReport, ContactScope, PlannedWrite, TurnId } from "../protocol/index.ts";
 import { EDIT_TEXT } from "./agent/edit-write.ts";
 import { FORGET_MEMORY, SAVE_MEMORY } from "./memory/memory-writes.ts";
 import { TELL_CALLER } from "./threads/tell-caller.ts";
@@ -16,10 +16,10 @@ export const allWrites = (parts: readonly StorePart[]): Writes =>
 export async function applyWrites(
   tx: Tx,
   scope: ContactScope,
-  { writes, at }: { readonly writes: readonly PlannedWrite[]; readonly at: number },
+  { writes, at, turn }: { readonly writes: readonly PlannedWrite[]; readonly at: number; readonly turn: TurnId },
 ): Promise<readonly CommitReport[]> {
   const all = allWrites(tx.parts);
   const reports: CommitReport[] = [];
-  for (const { id, write } of writes) reports.push(...(await all.of(write).apply(tx, write, { scope, at, id })));
+  for (const { id, write } of writes) reports.push(...(await all.of(write).apply(tx, write, { scope, at, id, turn })));
   return reports;
 }

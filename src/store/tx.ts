@@ -164,6 +164,7 @@ export interface WriteAt {
   readonly scope: ContactScope;
   readonly at: number;
   readonly id: string | undefined;
+  readonly turn: TurnId;
 }
 
 /** What the core knows of a kind of write. Only its feature, which holds the token, can make a write or read it. */
@@ -218,6 +219,14 @@ export interface Lineage {
 }
 
 /** A retraction under way, for the parts of the store: what came from the event so far, and what is to go. */
+/** What was done outside in a turn of which nothing stays: a reply that somebody has, or a call of a tool. */
+export interface LeftDone {
+  readonly what: "reply" | "call";
+  /** The reply's id in the outbox, or the tool's name. */
+  readonly name: string;
+  readonly turn: TurnId;
+}
+
 export interface Retracting extends Erasing {
   readonly org: OrgId;
   /** Its number, with which rows are marked. */
@@ -241,6 +250,8 @@ export interface Retracting extends Erasing {
   readonly withdrawn: readonly WithdrawnVersion[];
   /** A link whose row is gone. */
   readonly undo: (link: number) => void;
+  /** What a retraction does not undo. */
+  readonly leave: (one: LeftDone) => void;
 }
 
 /** Rows of a table, by the value of a column. */

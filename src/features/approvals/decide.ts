@@ -32,7 +32,7 @@ import {
   runTool,
   threadOf,
 } from "../../turn/index.ts";
-import { ALREADY_DECIDED, DECIDED, NOT_FOUND } from "./decision-store.ts";
+import { ALREADY_DECIDED, DECIDED, NOT_FOUND, notInState } from "./decision-store.ts";
 import { schemaDigest } from "./steps.ts";
 import { APPROVAL_STORE, type ToldEvent } from "./store.ts";
 import { denied, mediaOmitted, outcomeUnknown, ran, resolved } from "./wording.ts";
@@ -113,7 +113,9 @@ async function deny(parts: Parts, { approval, actor, note }: Case): Promise<Appr
 
 async function approve(parts: DecidingParts, one: Case): Promise<Approval> {
   const { approval, thread, actor, note } = one;
-  const { id, scope } = approval;
+  const { id, scope, status } = approval;
+  // Of one that is denied, the input may be gone with a retracted event: the tool is not asked about it.
+  if (status !== "waiting") throw ALREADY_DECIDED.of(notInState(id, status, "waiting"), { approval: id, status });
   const tool = await toolFor(parts, approval, thread);
   if (one.signal?.aborted) {
     const message = `nothing was decided about ${id}, because the program is ending; approve it when it runs again`;

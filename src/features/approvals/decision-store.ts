@@ -73,6 +73,10 @@ export const NOT_FOUND = errorKind("approval_not_found", {
   retry: false,
   message: "no approval of that id is in reach",
 });
+/** Why nothing is decided. */
+export const notInState = (id: ApprovalId, is: ApprovalStatus, wanted: ApprovalStatus): string =>
+  `approval ${id} is ${is} and not ${wanted}, so nothing was changed: list those that wait`;
+
 export const ALREADY_DECIDED = errorKind("approval_decided", {
   status: 409,
   exit: 7,
@@ -108,6 +112,9 @@ export async function retractApprovals(tx: Tx, retracting: Retracting): Promise<
       plain<ApprovalTable>(asked, scope.org, scope.agent, scope.contact, JSON.stringify([...whole])),
     )) {
       retracting.drop(scope, { table: "approval_decision", column: "approval", value: row.id });
+      const approved = `select 1 from approval_decision where org = ? and approval = ? and status = 'approved'`;
+      if (row.status === "done" && (await tx.column(plain<number>(approved, row.org, row.id))).length > 0)
+        retracting.leave({ what: "call", name: row.tool, turn: row.turn });
       await deny(tx, row, retracting);
     }
 }

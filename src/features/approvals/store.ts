@@ -52,6 +52,7 @@ import {
   decisionLink,
   NOT_FOUND,
   noteDecision,
+  notInState,
   retractApprovals,
 } from "./decision-store.ts";
 
@@ -339,7 +340,7 @@ async function finishApproval(tx: Tx, scope: ContactScope, id: ApprovalId, finis
   const row = await inState(tx, scope, id, "approved");
   await openRow(tx, scope, row.thread);
   const outcome = await keepOwn(tx, scope, await scopeKey(tx, scope), JSON.stringify(finish.outcome));
-  await applyWrites(tx, scope, finish);
+  await applyWrites(tx, scope, { ...finish, turn: row.turn });
   await tell(tx, row, finish.event);
   return change(tx, row, { status: "done", outcome }, finish.at);
 }
@@ -370,8 +371,7 @@ async function inState(
   if (row.status === state) return row;
   const details = { approval: id, status: row.status };
   if (row.due === null) {
-    const message = `approval ${id} is ${row.status} and not ${state}, so nothing was changed: list those that wait`;
-    throw ALREADY_DECIDED.of(message, details);
+    throw ALREADY_DECIDED.of(notInState(id, row.status, state), details);
   }
   // Answered and closed questions are kept like calls that ran and that were denied.
   const was = row.status === "denied" ? "closed" : "answered";

@@ -1,4 +1,4 @@
-import type { AgentName, OrgId, OutboxId } from "../../protocol/index.ts";
+import type { AgentName, OrgId, OutboxId, TurnId } from "../../protocol/index.ts";
 import { type AgentOwner, plain, type Retracting, type Tx, tables } from "../../store/index.ts";
 
 export const STATUSES = ["waiting", "delivered", "undeliverable"] as const;
@@ -51,10 +51,21 @@ export async function confirm(tx: Tx, { org, agent }: AgentOwner, id: OutboxId, 
   return (await tx.changed(plain(marked, at, org, agent, id))) > 0;
 }
 
+interface Taken {
+  readonly id: OutboxId;
+  readonly turn: TurnId;
+}
+
 /** What was not delivered yet goes to nobody. */
 export async function holdBack(tx: Tx, retracting: Retracting): Promise<void> {
   const held = `update outbox set status = 'undeliverable', holder = null, lease_until = null, failed = null
     where org = ? and agent = ? and contact = ? and status = 'waiting' and turn in (select value from json_each(?))`;
-  for (const { scope, whole } of retracting.lineages())
-    await tx.run(plain(held, scope.org, scope.agent, scope.contact, JSON.stringify([...whole])));
+  const taken = `select id, turn from outbox where org = ? and agent = ? and contact = ? and status = 'delivered'
+    and turn in (select value from json_each(?)) order by at, id`;
+  for (const { scope, whole } of retracting.lineages()) {
+    const whose = [scope.org, scope.agent, scope.contact, JSON.stringify([...whole])];
+    for (const { id, turn } of await tx.all(plain<Taken>(taken, ...whose)))
+      retracting.leave({ what: "reply", name: id, turn });
+    await tx.run(plain(held, ...whose));
+  }
 }

@@ -43,6 +43,21 @@ export const RESPONSES_STORE = {
   erase: async (tx, { org, agent, contact }) => {
     await tx.run(plain("delete from response where org = ? and agent = ? and contact = ?", org, agent, contact));
   },
+  // What was asked since then may quote what is gone.
+  retract: async (tx, { lineages }) => {
+    for (const { scope, since } of lineages()) {
+      const { org, agent, contact } = scope;
+      await tx.run(
+        plain(
+          "delete from response where org = ? and agent = ? and contact = ? and at >= ?",
+          org,
+          agent,
+          contact,
+          since,
+        ),
+      );
+    }
+  },
 } satisfies StorePart;
 
 async function response(

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { count } from "../../print/index.ts";
 import { type Allowed, doneBy, type EventId, errorKind, eventId } from "../../protocol/index.ts";
 import type { Retracted } from "../../store/index.ts";
-import { featureApi, foundIn, type Parts } from "../../turn/index.ts";
+import { featureApi, foundIn, isStepCall, type Parts } from "../../turn/index.ts";
 import type { Feature } from "../feature.ts";
 import { list } from "../fields.ts";
 import { operation } from "../operation.ts";
@@ -40,7 +40,7 @@ const retractionApi = (parts: Parts): RetractionApi => ({
       found === undefined || found.isRetracted
         ? undefined
         : await store.retractEvent(found.scope, id, { ...doneBy(actor), reason, at: clock.recorded() });
-    if (done !== undefined) return done;
+    if (done !== undefined) return { ...done, left: done.left.filter(({ name }) => !isStepCall(name)) };
     const why = found === undefined ? "is not in reach" : "was retracted before";
     throw NOT_FOUND.of(
       `event ${id} ${why}; \`strata turn show TURN --json\` or \`GET /v1/turns/TURN\` names a turn's events`,
@@ -73,6 +73,9 @@ const retract = operation({
     memories: z.number().describe("how many memories went"),
     texts: z.number().describe("how many texts of the record went"),
     versions: list(z.object({ layer: z.string(), n: z.number() })).describe("versions of the agent's texts that went"),
+    left: list(z.object({ what: z.enum(["reply", "call"]), name: z.string(), turn: z.string() })).describe(
+      "what was done outside and is not undone: replies that somebody has, by their ids, and calls of tools, by their names",
+    ),
   }),
   command: {
     words: ["id"],
@@ -82,9 +85,14 @@ const retract = operation({
     opens: "record",
   },
   run: ({ runtime }, { id, reason }, { actor }) => runtime.use(RETRACTION_API).retract(actor, id, reason),
-  show: ({ event, turns, memories, texts, versions }) => [
+  show: ({ event, turns, memories, texts, versions, left }) => [
     `Retracted ${event}: ${count(turns.length, "turn")}, ${count(memories, "memory", "memories")} and ${count(texts, "text")} went with it.`,
     ...versions.map(({ layer, n }) => `Version ${n} of ${layer} was made from it, and is gone.`),
+    ...left.map(({ what, name, turn }) =>
+      what === "reply"
+        ? `Not undone: the reply ${name} of ${turn} was delivered.`
+        : `Not undone: ${turn} called ${name}, which acts outside.`,
+    ),
   ],
 });
 

@@ -1,4 +1,4 @@
-import type { Digest } from "../../protocol/index.ts";
+import type { AgentName, Digest } from "../../protocol/index.ts";
 import { keepShared } from "../record/pieces.ts";
 import { plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
@@ -7,8 +7,8 @@ import { findVersion, movesOfVersion, NO_VERSION, newestMove, recordMove, type T
 
 const WITHDRAWN = "it was made from an event that was retracted";
 
-/** Versions of texts go: one that waits is rejected, and where one is active, the version before it is. Gives the shared texts that went. */
-export async function withdrawVersions(tx: Tx, all: Retracting): Promise<readonly Digest[]> {
+/** The versions of texts that an agent made in these turns. */
+export async function findMadeVersions(tx: Tx, all: Retracting): Promise<void> {
   for (const { scope, turns } of all.lineages()) {
     const made = `select * from text_move where org = ? and agent = ? and turn in (select value from json_each(?))`;
     for (const { agent, layer, part, n } of await tx.all(
@@ -16,6 +16,21 @@ export async function withdrawVersions(tx: Tx, all: Retracting): Promise<readonl
     ))
       all.withdraw({ agent, layer, part, n });
   }
+}
+
+/** What versions of blocks and skills say that go, by agent: whoever asks for one with a tool has it in the conversation. */
+export async function withdrawnParts(tx: Tx, all: Retracting): Promise<ReadonlyMap<AgentName, readonly string[]>> {
+  const found = new Map<AgentName, readonly string[]>();
+  for (const { agent, layer, part, n } of all.withdrawn) {
+    if (part === "") continue;
+    const version = await findVersion(tx, { org: all.org, agent, layer, part }, n);
+    if (version !== undefined) found.set(agent, [...(found.get(agent) ?? []), version.text]);
+  }
+  return found;
+}
+
+/** Versions of texts go: one that waits is rejected, and where one is active, the version before it is. Gives the shared texts that went. */
+export async function withdrawVersions(tx: Tx, all: Retracting): Promise<readonly Digest[]> {
   const gone: Digest[] = [];
   const reason = await keepShared(tx, all.org, WITHDRAWN);
   const { by, byId, at } = all;

@@ -1,4 +1,4 @@
-import { type Memory, type MemoryId, TRUSTS } from "../../protocol/index.ts";
+import { type Memory, type MemoryId, TRUSTS, type TurnId } from "../../protocol/index.ts";
 import type { AddedMemory } from "../memory-store.ts";
 import { type MemoryRow, toMemory } from "../rows.ts";
 import { plain } from "../statement.ts";
@@ -42,32 +42,41 @@ export async function evict(tx: Tx, own: OpenScope, newest: MemoryId): Promise<r
   return evicted;
 }
 
-/** Removes a memory with its units. */
-export async function removeMemory(tx: Tx, own: OpenScope, doomed: MemoryRow): Promise<void> {
+/** Removes a memory with its units. `by`: the turn that forgets it; a retraction of that one brings it back. */
+export async function removeMemory(tx: Tx, own: OpenScope, doomed: MemoryRow, by?: TurnId): Promise<void> {
   const memory = toMemory(doomed);
   await unindexMemory(tx, own, doomed.row);
   await tx.run(plain(`delete from memory where row = ?`, doomed.row));
   if (doomed.superseded_by === null) countOut(own, countable(memory));
   if (memory.kind === "message") return;
   countSaved(own, memory, -1);
-  await forgetSaves(tx, own, memory.id);
+  await forgetSaves(tx, own, memory.id, by);
 }
 
 /** What was saved is no longer saved again; what it superseded stays superseded. */
-async function forgetSaves(tx: Tx, { number }: Pick<OpenScope, "number">, id: MemoryId): Promise<void> {
+async function forgetSaves(
+  tx: Tx,
+  { number }: Pick<OpenScope, "number">,
+  id: MemoryId,
+  by: TurnId | undefined,
+): Promise<void> {
   for (const { said, ...row } of await tx.all(plain<Row<"memory_save">>(SAVES, number, id))) {
-    const { memory }: Omit<AddedMemory, "id"> = JSON.parse(said);
+    const added: Omit<AddedMemory, "id"> = JSON.parse(said);
+    const { memory } = added;
     const at = [row.org, row.agent, row.contact, row.n];
-    if (memory.supersedes === undefined) {
+    if (by !== undefined) {
+      await tx.run(plain(PUT_SAVE, JSON.stringify({ ...added, forgotten: by }), ...at));
+    } else if (memory.supersedes === undefined) {
       await tx.run(plain(`delete from memory_save where ${OF_SAVE}`, ...at));
     } else {
       const left = { memory: { ...memory, content: "", tags: [] }, forgotten: true };
-      await tx.run(plain(`update memory_save set said = ? where ${OF_SAVE}`, JSON.stringify(left), ...at));
+      await tx.run(plain(PUT_SAVE, JSON.stringify(left), ...at));
     }
   }
 }
 
 const OF_SAVE = "org = ? and agent = ? and contact = ? and n = ?";
+const PUT_SAVE = `update memory_save set said = ? where ${OF_SAVE}`;
 const SAVES = `select memory_save.* from memory_save join memory_scope on memory_scope.org = memory_save.org
   and memory_scope.agent = memory_save.agent and memory_scope.contact = memory_save.contact
   where memory_scope.number = ? and memory_save.memory = ?`;

@@ -108,9 +108,9 @@ export const FORGET_MEMORY = writeKind<{ readonly kind: "forget"; readonly memor
   forgets: true,
   schema: z.strictObject({ kind: z.literal("forget"), memory: ID }),
   forTools: () => z.strictObject({ kind: z.literal("forget"), memory: ID }),
-  apply: async (tx, { memory: id }, { scope }) => {
+  apply: async (tx, { memory: id }, { scope, turn }) => {
     const own = memoryScope(scope);
-    if (isAgents(await memory(tx, own, id))) await forgetMemory(tx, own, id);
+    if (isAgents(await memory(tx, own, id))) await forgetMemory(tx, own, id, turn);
     return [];
   },
 });

@@ -10,20 +10,22 @@ import { memoryRows } from "./memory-rows.ts";
 import { type MemoryScope, memoryScope } from "./memory-scope.ts";
 import { memoryOf } from "./messages.ts";
 import { reindexScope } from "./reindex.ts";
-import { addMemory, supersedeByForgotten } from "./save-memory.ts";
+import { addMemory, noteSave, supersedeByForgotten } from "./save-memory.ts";
 
 /** What of a contact's memories came from what is retracted. */
 export interface GoneMemories {
   readonly ids: ReadonlySet<MemoryId>;
   /** Of the list of what was saved. */
   readonly saves: readonly Save[];
+  /** Of that list, too: a turn had forgotten it that is retracted. */
+  readonly known: readonly Save[];
   /** Turns that only summed up memories, of which these were some. */
   readonly turns: readonly TurnId[];
 }
 
-/** `forgotten`: all that is left of it is what it superseded. */
+/** `forgotten`: it counts only as what it superseded. Where a turn forgot it, that turn; where a person did, its words are gone. */
 type Save = Pick<Row<"memory_save">, "n" | "id" | "memory" | "turn"> & {
-  readonly added: Omit<AddedMemory, "id"> & { readonly forgotten?: true };
+  readonly added: Omit<AddedMemory, "id"> & { readonly forgotten?: true | TurnId };
 };
 
 /** The fields of a memory that say what it came from. */
@@ -32,7 +34,7 @@ interface Origin {
   readonly sources?: readonly string[] | undefined;
 }
 
-const NONE: GoneMemories = { ids: new Set(), saves: [], turns: [] };
+const NONE: GoneMemories = { ids: new Set(), saves: [], known: [], turns: [] };
 
 /**
  * `also`: memories that go in any case. A message goes with its event or its turn; what was saved goes with its turn, or where a source of
@@ -69,8 +71,12 @@ export async function goneMemories(
   const summing = origins.flatMap(({ turn, sources = [] }) =>
     turn !== undefined && sources.length > 0 && sources.every((one) => one.startsWith("mem_")) ? [turn] : [],
   );
-  return { ids, saves: [...gone], turns: summing };
+  const known = saves.filter((one) => !gone.has(one) && wasForgottenIn(one, whole));
+  return { ids, saves: [...gone], known, turns: summing };
 }
+
+const wasForgottenIn = ({ added: { forgotten } }: Save, turns: ReadonlySet<TurnId>): boolean =>
+  forgotten !== undefined && forgotten !== true && turns.has(forgotten);
 
 async function savesOf(tx: Tx, own: MemoryScope): Promise<readonly Save[]> {
   const all = `select n, id, memory, turn, said from memory_save where org = ? and agent = ? and contact = ? order by n`;
@@ -85,24 +91,25 @@ async function savesOf(tx: Tx, own: MemoryScope): Promise<readonly Save[]> {
 export async function retractMemories(
   tx: Tx,
   { scope }: Pick<Lineage, "scope">,
-  { ids, saves }: Pick<GoneMemories, "ids" | "saves">,
+  { ids, saves, known: again }: Omit<GoneMemories, "turns">,
 ): Promise<number> {
   const own = await memoryScope(tx, scope);
   if (own === undefined) return 0;
   const before = await memoryRows(tx, own, "true");
   const doomed = before.filter(({ id }) => ids.has(id));
-  if (doomed.length === 0 && saves.length === 0) return 0;
+  const isSavedAgain = saves.length + again.length > 0;
+  if (doomed.length === 0 && !isSavedAgain) return 0;
   const logged = await savesOf(tx, own);
-  const left = saves.length === 0 ? [] : logged.filter(({ n }) => !saves.some((one) => one.n === n));
-  const again = new Set(saves.length === 0 ? [] : logged.map(({ memory }) => memory));
-  const leaves = (id: MemoryId): boolean => ids.has(id) || again.has(id);
+  const left = isSavedAgain ? logged.filter(({ n }) => !saves.some((one) => one.n === n)) : [];
+  const replayed = new Set(isSavedAgain ? logged.map(({ memory }) => memory) : []);
+  const leaves = (id: MemoryId): boolean => ids.has(id) || replayed.has(id);
   await reindexScope(tx, own, async () => {
     await removeRows(
       tx,
       own,
       before.filter(({ id }) => leaves(id)),
     );
-    if (saves.length > 0) await tx.run(plain(FORGET_SAVES, own.org, own.agent, own.contact));
+    if (isSavedAgain) await tx.run(plain(FORGET_SAVES, own.org, own.agent, own.contact));
     await restored(
       tx,
       scope,
@@ -111,13 +118,17 @@ export async function retractMemories(
   });
   // Whatever a memory was called when something superseded it, it has the name under which it is saved now.
   const names = new Map<string, MemoryId>();
-  await inOrder(left, async ({ id, memory: was, added: { forgotten, ...added } }) => {
+  await inOrder(left, async ({ n, id, memory: was, turn, added: { forgotten: by, ...added } }) => {
+    const forgotten = again.some((one) => one.n === n) ? undefined : by;
     const { supersedes, ...memory } = added.memory;
     const over = supersedes === undefined ? undefined : (names.get(supersedes) ?? supersedes);
     const known = over !== undefined && (await memoryRows(tx, own, "memory.id = ?", over)).length > 0;
     if (forgotten && over !== undefined && known)
       await supersedeByForgotten(tx, scope, over, { memory: was, at: memory.at });
-    if (forgotten) return;
+    if (forgotten) {
+      await noteSave(tx, scope, { id, memory: was, turn, said: JSON.stringify({ ...added, forgotten }) });
+      return;
+    }
     const { memory: saved } = await addMemory(tx, scope, {
       ...added,
       id,

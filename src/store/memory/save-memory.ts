@@ -5,6 +5,7 @@ import {
   type NewMemory,
   type Scope,
   StrataError,
+  type TurnId,
   untrusted,
 } from "../../protocol/index.ts";
 import { foldedDigest, memoryDigest } from "../digests.ts";
@@ -72,13 +73,21 @@ async function logged(
   saved: SavedMemory,
 ): Promise<SavedMemory> {
   if (added.memory.kind === "message") return saved;
+  const { turn = null } = added.memory;
+  await noteSave(tx, scope, { id, memory: saved.memory.id, turn, said: JSON.stringify(added) });
+  return saved;
+}
+
+/** Adds to the end of the list of what was saved. */
+export async function noteSave(
+  tx: Tx,
+  scope: Scope,
+  said: Pick<Row<"memory_save">, "id" | "memory" | "turn" | "said">,
+): Promise<void> {
   const whose = ownerOrAgent(scope);
   const last = `select max(n) from memory_save where org = ? and agent = ? and contact = ?`;
   const [n] = await tx.column(plain<number | null>(last, whose.org, whose.agent, whose.contact));
-  const { turn = null } = added.memory;
-  const row = { ...whose, n: (n ?? 0) + 1, id, memory: saved.memory.id, turn, said: JSON.stringify(added) };
-  await tx.run(insert("memory_save", row));
-  return saved;
+  await tx.run(insert("memory_save", { ...whose, n: (n ?? 0) + 1, ...said }));
 }
 
 /**
@@ -271,11 +280,11 @@ export async function supersedeByForgotten(
   });
 }
 
-/** Removes a memory and its words; false if the scope has none with that id. */
-export async function forgetMemory(tx: Tx, scope: Scope, id: MemoryId): Promise<boolean> {
+/** Removes a memory and its words; false if the scope has none with that id. `by`: the turn that forgets it; the list of what was saved keeps them then. */
+export async function forgetMemory(tx: Tx, scope: Scope, id: MemoryId, by?: TurnId): Promise<boolean> {
   const own = await memoryScope(tx, scope);
   const row = own && (await memoryRows(tx, own, `memory.id = ?`, id))[0];
   if (!own || !row) return false;
-  await changeScope(tx, own, (open) => removeMemory(tx, open, row));
+  await changeScope(tx, own, (open) => removeMemory(tx, open, row, by));
   return true;
 }

@@ -1,5 +1,7 @@
 import {
+  type AgentName,
   ANSWER_KIND,
+  type ContactId,
   type ContactScope,
   type Digest,
   type DoneBy,
@@ -7,13 +9,15 @@ import {
   isBatch,
   type OrgId,
   OUTSIDE_KINDS,
+  repeaterOf,
   type TurnId,
 } from "../../protocol/index.ts";
+import { findMadeVersions, withdrawnParts } from "../agent/withdraw-texts.ts";
 import { goneMemories } from "../memory/retract-memories.ts";
 import { owner, plain } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { batchesWith } from "../threads/batch-members.ts";
-import type { DroppedRows, Lineage, Retracting, Tx, WithdrawnVersion } from "../tx.ts";
+import type { DroppedRows, LeftDone, Lineage, Retracting, Tx, WithdrawnVersion } from "../tx.ts";
 
 /** A lineage while it is looked for. */
 interface OpenLineage extends Lineage {
@@ -34,6 +38,7 @@ export interface OpenRetracting extends Retracting {
   readonly lineages: () => readonly OpenLineage[];
   readonly lineageOf: (scope: ContactScope, since: number) => OpenLineage;
   readonly undone: readonly number[];
+  readonly left: readonly LeftDone[];
   /** These are left to somebody else. */
   readonly leaveOut: (scopes: readonly ContactScope[]) => void;
 }
@@ -43,6 +48,7 @@ export function retracting(org: OrgId, n: number, { by, byId, at }: DoneBy & { r
   const all = new Map<string, OpenLineage>();
   const withdrawn: WithdrawnVersion[] = [];
   const undone: number[] = [];
+  const left: LeftDone[] = [];
   const keyOf = ({ agent, contact }: ContactScope): string => JSON.stringify([agent, contact]);
   const lineageOf: OpenRetracting["lineageOf"] = (scope, since) => {
     const found = all.get(keyOf(scope)) ?? {
@@ -55,7 +61,7 @@ export function retracting(org: OrgId, n: number, { by, byId, at }: DoneBy & { r
   };
   const known = (scope: ContactScope): OpenLineage => lineageOf(scope, Number.MAX_SAFE_INTEGER);
   return {
-    ...{ org, n, by, at, ...(byId !== undefined && { byId }), withdrawn, undone, lineageOf },
+    ...{ org, n, by, at, ...(byId !== undefined && { byId }), withdrawn, undone, left, lineageOf },
     lineages: () => [...all.values()],
     isGone: ({ turn, ...scope }) => all.get(keyOf(scope))?.whole.has(turn) === true,
     addNotices: (scope, events) => {
@@ -84,6 +90,7 @@ export function retracting(org: OrgId, n: number, { by, byId, at }: DoneBy & { r
       if (!withdrawn.some(isSame)) withdrawn.push(version);
     },
     undo: (link) => void undone.push(link),
+    leave: (one) => void left.push(one),
     leaveOut: (scopes) => {
       for (const scope of scopes) all.delete(keyOf(scope));
     },
@@ -99,7 +106,45 @@ export async function follow(tx: Tx, all: OpenRetracting): Promise<void> {
     before = size();
     for (const lineage of all.lineages()) await followOne(tx, all, lineage);
     for (const part of tx.parts) await part.derived?.(tx, all);
+    await findMadeVersions(tx, all);
+    await followReaders(tx, all);
   }
+}
+
+/** Turns of anybody in which a model has read a block or a skill that goes: they leave the requests, and what was said in them stays. */
+async function followReaders(tx: Tx, all: OpenRetracting): Promise<void> {
+  for (const [agent, texts] of await withdrawnParts(tx, all)) {
+    const shows = repeaterOf(texts);
+    type Read = Pick<Row<"turn_message">, "contact" | "turn"> & { readonly text: string; readonly at: number };
+    for (const { contact, turn, text, at } of await tx.all(plain<Read>(RESULTS, all.org, agent, all.org, agent)))
+      if (shows(stringsIn(text))) all.lineageOf({ org: all.org, agent, contact }, at).turns.add(turn);
+  }
+}
+
+/** Results of tools in all conversations of an agent, with the turn that got them. */
+const RESULTS = (["came_with", "turn"] as const)
+  .map((turn, i) => {
+    const table = i === 0 ? "message" : "turn_message";
+    return `select distinct one.contact, one.${turn} as turn, piece.text, turn.started_at as at from ${table} as one
+      join turn on turn.org = one.org and turn.agent = one.agent and turn.contact = one.contact and turn.id = one.${turn}
+      join piece on piece.org = one.org and piece.agent = one.agent and piece.contact = one.contact and piece.digest = one.piece
+      where one.org = ? and one.agent = ? and piece.text like '%"role":"tool"%'`;
+  })
+  .join(" union ");
+
+/** All words of a stored text, whatever form it has. */
+export function stringsIn(text: string): string {
+  const found: string[] = [];
+  const walk = (value: unknown): void => {
+    if (typeof value === "string") found.push(value);
+    else if (typeof value === "object" && value !== null) for (const one of Object.values(value)) walk(one);
+  };
+  try {
+    walk(JSON.parse(text));
+  } catch {
+    found.push(text);
+  }
+  return found.join("\n");
 }
 
 /** The same in what parts of the store keep alone. */
@@ -123,9 +168,19 @@ async function followOne(tx: Tx, all: OpenRetracting, lineage: OpenLineage): Pro
     const there = all.lineageOf({ ...scope, agent: called.agent }, called.at);
     there.events.add(called.id);
   }
+  for (const agent of await related(tx, scope)) all.lineageOf({ ...scope, agent }, lineage.since);
   await followBatches(tx, all, lineage);
   const { turns: summing } = await goneMemories(tx, lineage);
   all.addTurns(scope, lineage.since, summing);
+}
+
+/** Agents that call this one for the contact, or that it calls: one may have told the other. */
+async function related(tx: Tx, { org, agent, contact }: ContactScope): Promise<readonly AgentName[]> {
+  const calls = `select distinct agent, caller_agent as caller from thread where org = ? and contact = ? and caller_agent is not null
+    and (agent = ? or caller_agent = ?)`;
+  type Call = { readonly agent: AgentName; readonly caller: AgentName };
+  const found = await tx.all(plain<Call>(calls, org, contact, agent, agent));
+  return found.flatMap((one) => [one.agent, one.caller]).filter((name) => name !== agent);
 }
 
 type CalledEvent = Pick<Row<"event">, "agent" | "id" | "at">;
@@ -139,6 +194,9 @@ async function followBatches(tx: Tx, all: OpenRetracting, { scope, turns, since 
       plain<string>(STAGED, scope.org, scope.agent, scope.contact, batch.contact, JSON.stringify([...turns])),
     );
     if (staged.length === 0) continue;
+    // The model may have told any of them what another one had sent.
+    for (const other of await tx.column(plain<ContactId>(MEMBERS, batch.org, batch.agent, batch.contact)))
+      all.lineageOf({ ...scope, contact: other }, since);
     all.addTurns(batch, since, await tx.column(plain<TurnId>(BATCH_TURNS, ...whose, since)));
   }
 }
@@ -169,4 +227,5 @@ const CALLED = `select event.agent, event.id, event.at from event join thread on
   where thread.org = ? and thread.caller_agent = ? and thread.contact = ? and thread.caller_call in (${CALLS})`;
 const STAGED = `select turn from staged where org = ? and agent = ? and contact = ? and batch_contact = ?
   and turn in (select value from json_each(?))`;
+const MEMBERS = `select distinct contact from staged where org = ? and agent = ? and batch_contact = ?`;
 const BATCH_TURNS = `select id from turn where org = ? and agent = ? and contact = ? and (ended_at is null or ended_at >= ?)`;

@@ -4,32 +4,27 @@ import {
   type DoneBy,
   type EventId,
   isBatch,
-  type MemoryId,
   type OrgId,
-  repeaterOf,
   type Scope,
   SELF,
   type ThreadId,
   type TurnId,
 } from "../../protocol/index.ts";
 import { withdrawVersions } from "../agent/withdraw-texts.ts";
-import { memoryRows } from "../memory/memory-rows.ts";
-import { memoryScope } from "../memory/memory-scope.ts";
 import { memoryOf } from "../memory/messages.ts";
-import { slotsSaid } from "../memory/reindex.ts";
 import { goneMemories, retractMemories } from "../memory/retract-memories.ts";
-import { saidIn, toMemory } from "../rows.ts";
 import { insert, owner, plain, query, within } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { freeMembers } from "../threads/batch-members.ts";
 import { cancelAtEnd, sortEvents } from "../threads/open-calls.ts";
 import { stopTurn } from "../turns/settle.ts";
-import { inOrder, type Tx, type WithdrawnVersion } from "../tx.ts";
+import { inOrder, type LeftDone, type Tx, type WithdrawnVersion } from "../tx.ts";
 import { append } from "./chain.ts";
 import { contactTables } from "./contact-rows.ts";
 import { follow, followParts, type OpenRetracting, retracting } from "./lineage.ts";
 import { keepOwn, keepShared, scopeKey } from "./pieces.ts";
 import { retractionLink } from "./retraction-link.ts";
+import { allWords, givenOn, type HiddenSlot, hiddenSlots, repeatingMemories, sweep } from "./sweep.ts";
 
 /** Who retracts an event, why, and when. */
 export interface Retraction extends DoneBy {
@@ -47,6 +42,8 @@ export interface Retracted {
   readonly texts: number;
   /** Versions of the agent's texts that were withdrawn. */
   readonly versions: readonly Pick<WithdrawnVersion, "layer" | "n">[];
+  /** What was done outside, and is not undone. */
+  readonly left: readonly LeftDone[];
 }
 
 const STOPPED = "the turn was stopped, because something that it may have read was retracted";
@@ -78,7 +75,7 @@ export async function retractEvent(
   const { turns, memories, texts } = await carryOut(tx, all);
   await record(tx, all, { scope, event: id, reason, turns, texts });
   const versions = all.withdrawn.map(({ layer, n }) => ({ layer, n }));
-  return { event: id, thread: event.thread, turns, memories, texts: texts.length, versions };
+  return { event: id, thread: event.thread, turns, memories, texts: texts.length, versions, left: all.left };
 }
 
 /**
@@ -141,11 +138,15 @@ interface CarriedOut {
 }
 
 async function carryOut(tx: Tx, all: OpenRetracting): Promise<CarriedOut> {
-  await follow(tx, all);
+  do await follow(tx, all);
+  while (await givenOn(tx, all));
   await inOrder(all.lineages(), (one) => stopAll(tx, one.scope, all.at));
   await inOrder(all.lineages(), (one) => closeCalls(tx, one));
+  for (const { scope, whole } of all.lineages())
+    for (const { turn, tool } of await tx.all(plain<Called>(CALLED, ...whoseOf(scope), JSON.stringify([...whole]))))
+      all.leave({ what: "call", name: tool, turn });
   const hidden = new Map(await inOrder(all.lineages(), async (one) => [one, await hiddenSlots(tx, one)] as const));
-  const words = new Map(await inOrder(all.lineages(), async (one) => [one, await wordsOf(tx, one)] as const));
+  const words = await allWords(tx, all);
   for (const [one, said] of words) await sweep(tx, one, said, hidden.get(one) ?? []);
   for (const part of tx.parts) await part.retract?.(tx, all);
   const shared = await withdrawVersions(tx, all);
@@ -160,6 +161,12 @@ async function carryOut(tx: Tx, all: OpenRetracting): Promise<CarriedOut> {
   }
   return { turns: all.lineages().flatMap((one) => [...one.turns]), memories, texts };
 }
+
+type Called = Pick<Row<"journal">, "turn" | "tool">;
+const CALLED = `select turn, tool from journal where org = ? and agent = ? and contact = ?
+  and turn in (select value from json_each(?)) order by begun_at, turn, ordinal`;
+
+const whoseOf = ({ org, agent, contact }: ContactScope) => [org, agent, contact] as const;
 
 /** What runs would write again what is retracted: its worker commits nothing, and the messages wait for the next turn. */
 async function stopAll(tx: Tx, scope: ContactScope, at: number): Promise<void> {
@@ -191,115 +198,16 @@ async function closeCalls(tx: Tx, { scope, turns, events }: Lineage): Promise<vo
     await sortEvents(tx, { ...whose, thread });
 }
 
-type HiddenSlot = Awaited<ReturnType<typeof slotsSaid>>[number] & { readonly turn: TurnId };
-
-/** What of a conversation's history goes: the events, and the replies of turns of which nothing stays. */
-async function hiddenSlots(tx: Tx, { scope, events, turns, whole }: Lineage): Promise<HiddenSlot[]> {
-  const ids = new Set<string>(events);
-  const slots = await inOrder(turns, async (turn) =>
-    (await slotsSaid(tx, scope, turn)).map((one) => ({ ...one, turn })),
-  );
-  return slots.flat().filter(({ id, kind, turn }) => ids.has(id) || (kind === "reply" && whole.has(turn)));
-}
-
-/** What is retracted, in words: those of the events, and what was saved and told of them; and those of the events that stay. */
-interface Words {
-  readonly said: readonly string[];
-  readonly saved: readonly string[];
-  readonly left: readonly string[];
-}
-
-async function wordsOf(tx: Tx, lineage: Lineage): Promise<Words> {
-  const { scope, events, notices } = lineage;
-  const { agent, contact } = scope;
-  const all = `select event.id, piece.text from event join piece on piece.org = event.org and piece.agent = event.agent
-    and piece.contact = event.contact and piece.digest = event.piece
-    where event.org = ? and event.agent = ? and event.contact = ? and event.retracted is null and piece.text is not null`;
-  const rows = await tx.all(plain<{ readonly id: EventId; readonly text: string }>(all, scope.org, agent, contact));
-  const textOf = ({ text }: (typeof rows)[number]): string =>
-    saidIn({ agent, contact, trust: "contact", slot_kind: "message", slot_thread: null, text }).content;
-  const { ids } = await goneMemories(tx, lineage);
-  const own = await memoryScope(tx, scope);
-  const saved =
-    own === undefined ? [] : (await memoryRows(tx, own, "memory.slot is null")).filter((row) => ids.has(row.id));
-  return {
-    said: rows.filter(({ id }) => events.has(id) && !notices.has(id)).map(textOf),
-    saved: [...saved.map((row) => toMemory(row).content), ...rows.filter(({ id }) => notices.has(id)).map(textOf)],
-    left: rows.filter(({ id }) => !events.has(id)).map(textOf),
-  };
-}
-
-/** All words of a stored text, whatever form it has. */
-function stringsIn(text: string): string {
-  const found: string[] = [];
-  const walk = (value: unknown): void => {
-    if (typeof value === "string") found.push(value);
-    else if (typeof value === "object" && value !== null) for (const one of Object.values(value)) walk(one);
-  };
-  try {
-    walk(JSON.parse(text));
-  } catch {
-    found.push(text);
-  }
-  return found.join("\n");
-}
-
-/**
- * Replies, results of tools and messages of later turns that repeat what is retracted: they go, and their turns leave the requests. What
- * others said themselves stays, and what repeats them as well.
- */
-async function sweep(tx: Tx, lineage: Lineage, { said, saved, left }: Words, hidden: HiddenSlot[]): Promise<void> {
-  if (said.length === 0) return;
-  const { scope, turns } = lineage;
-  const whose = [scope.org, scope.agent, scope.contact];
-  const [repeats, tells] = [repeaterOf(said, left), repeaterOf([...said, ...saved], left)];
-  const certain = new Set<Digest>();
-  const shown = new Set(await tx.column(plain<Digest>(SHOWN, ...whose, ...whose, ...whose)));
-  const own = new Set(await tx.column(plain<Digest>(OWN_WORDS, ...whose)));
-  for (const { digest, text } of await tx.all(plain<Pick<Row<"piece">, "digest" | "text">>(LATER_TEXTS, ...whose))) {
-    if (text === null || own.has(digest)) continue;
-    const words = stringsIn(text);
-    if (shown.has(digest) && !isReply(text) ? tells(words) : repeats(words)) certain.add(digest);
-  }
-  for (const digest of certain) lineage.certain.add(digest);
-  if (certain.size === 0) return;
-  const list = JSON.stringify([...certain]);
-  for (const id of await tx.column(plain<TurnId>(TOLD_IN, ...whose, list, ...whose, list))) turns.add(id);
-  for (const turn of new Set(await tx.column(plain<TurnId>(REPLIED_IN, ...whose, list))))
-    for (const slot of await slotsSaid(tx, scope, turn))
-      if (slot.kind === "reply" && certain.has(slot.piece) && !hidden.some(({ id }) => id === slot.id))
-        hidden.push({ ...slot, turn });
-}
-
-/** Whether it is a message of the model, as a transcript has it. */
-const isReply = (text: string): boolean => text.includes('"role":"assistant"');
-
-const LATER_TEXTS = `select digest, text from piece where org = ? and agent = ? and contact = ? and text is not null`;
-const OWN_WORDS = `select piece from event where org = ? and agent = ? and contact = ? and retracted is null`;
-const TOLD_IN = `select distinct came_with from message where org = ? and agent = ? and contact = ? and came_with is not null
-  and piece in (select value from json_each(?))
-  union select turn from turn_message where org = ? and agent = ? and contact = ? and piece in (select value from json_each(?))`;
-/** What models were shown, and what tools gave them. */
-const SHOWN = `select piece from message where org = ? and agent = ? and contact = ?
-  union select piece from turn_message where org = ? and agent = ? and contact = ?
-  union select outcome from journal where org = ? and agent = ? and contact = ? and outcome is not null`;
-const REPLIED_IN = `select distinct turn from slot where org = ? and agent = ? and contact = ? and kind = 'reply'
-  and piece in (select value from json_each(?))`;
-
-/** What the agent saved later and repeats it. */
-async function repeatingMemories(tx: Tx, lineage: Lineage, words: Words | undefined): Promise<readonly MemoryId[]> {
-  const own = await memoryScope(tx, lineage.scope);
-  if (words === undefined || words.said.length === 0) return [];
-  const repeats = repeaterOf(words.said, words.left);
-  const rows = own === undefined ? [] : await memoryRows(tx, own, `memory.slot is null and "by" = 'agent'`);
-  return rows.filter((row) => row.at >= lineage.since && repeats(toMemory(row).content)).map(({ id }) => id);
-}
+/** Whether nothing came to this contact of what is retracted. */
+const isUntouched = ({ events, turns, texts, certain, tails, dropped }: Lineage): boolean =>
+  events.size + turns.size + texts.size + certain.size + tails.size + dropped.length === 0;
 
 type Cells = Readonly<Record<string, unknown>>;
 
 /** Blanks the texts that only rows name that go, and those that go whatever names them. Gives their digests. */
 async function blank(tx: Tx, all: OpenRetracting, lineage: Lineage): Promise<readonly Digest[]> {
   const { scope, since, turns, texts, certain, tails } = lineage;
+  if (isUntouched(lineage)) return [];
   const whose = [scope.org, scope.agent, scope.contact];
   const opened = `select thread, n from epoch where org = ? and agent = ? and contact = ? and turn in (
     select id from turn where org = ? and agent = ? and contact = ? and started_at >= ?)`;

@@ -49,7 +49,7 @@ interface HandledRows {
 export async function applyTurn(tx: Tx, at: Settling, done: Applying): Promise<AppliedTurn> {
   const [, rows] = await Promise.all([consume(tx, at, done.claim), handledRows(tx, at)]);
   if (rows !== undefined) await addSlots(tx, at, { ...done, ...rows });
-  const reports = await applyWrites(tx, at.scope, done.outcome);
+  const reports = await applyWrites(tx, at.scope, { ...done.outcome, turn: at.turn });
   return { end: await extendTranscript(tx, at, done), reports, ...rows };
 }
 

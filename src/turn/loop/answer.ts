@@ -1,5 +1,6 @@
 import { NO_USAGE, type Reply, spoken, type TurnEvent, toolName, untrusted } from "../../protocol/index.ts";
 import { retryWhileBusy } from "../intake/lease.ts";
+import { COMPLETE } from "./ask-once.ts";
 import { replyGuard } from "./reply-guard.ts";
 import type { AnswerStep, ModelCall, StepAnswer } from "./steps.ts";
 import { journalKey, type TurnState } from "./turn-state.ts";
@@ -42,6 +43,12 @@ function replyOf({ text, calls = [] }: StepAnswer, round: number): Reply {
   return { parts: [...said, ...called], finish: called.length > 0 ? "calls" : "stop", usage: NO_USAGE };
 }
 
+/** Before the name of a step, in the journal. */
+const ANSWERS = "answer_";
+
+/** Whether an entry of the journal is no tool's: a step answered in place of the model, or asked it. */
+export const isStepCall = (name: string): boolean => name.startsWith(ANSWERS) || name === COMPLETE;
+
 /** The call is written down before the work begins and its answer before it is used, so that a turn that is run again does not act again (law 7). */
 async function once(
   state: TurnState,
@@ -52,7 +59,7 @@ async function once(
   const { scope } = state.lease.claim.thread;
   const events = call.events.map(({ id }) => id);
   const round = state.added.filter(({ message }) => message.role === "assistant").length + 1;
-  const key = journalKey(state, { tool: toolName(`answer_${step.by}`), input: { events, round } });
+  const key = journalKey(state, { tool: toolName(`${ANSWERS}${step.by}`), input: { events, round } });
   const journal = await store.beginCall(scope, key, clock.recorded());
   if (journal.state === "done") return read(journal.outcome.text);
   if (journal.state !== "new") return "interrupted";

@@ -18,7 +18,7 @@ import type { Asked, ModelCall } from "./steps.ts";
 import { claimOf, journalKey, type TurnState } from "./turn-state.ts";
 
 /** Under which name the message of a step stands in requests and ledgers, and its answer in the journal. */
-const COMPLETE = "complete";
+export const COMPLETE = "complete";
 
 /** The kind of the frame in which it stands. */
 const HANDLER = ownKind("handler");
