@@ -123,6 +123,8 @@ export interface ClaimRequest {
   readonly version?: Digest;
   /** The version that the asker knows the thread at. One that is at another by now is not pinned: it has moved. Left out: whatever it is at. */
   readonly seen?: Digest;
+  /** How many turns had ended when the asker looked: a thread on which another has ended since has moved. Left out: however many. */
+  readonly turns?: number;
   /** False for a holder that is surely gone: its lease is void. Asked for the asker's own name too: no one holds a thread twice. */
   readonly alive: (holder: string) => boolean;
   /** At most so many messages are taken, besides the answers to open calls; left out, 200. */

@@ -35,7 +35,7 @@ import { rebuild } from "./record/rebuild.ts";
 import { agents, organizations, spent, usage } from "./record/reports.ts";
 import { findEvent, retractEvent } from "./record/retract.ts";
 import { verify } from "./record/verify.ts";
-import type { ClaimRequest } from "./records.ts";
+import type { Claim, ClaimRequest, TurnOutcome } from "./records.ts";
 import { plain } from "./statement.ts";
 import type { Store } from "./store.ts";
 import { answerOverdue, nextOverdue } from "./threads/answers.ts";
@@ -135,6 +135,13 @@ function bindingOf({ read, write, failure }: Database): OwnBinding {
 }
 
 function turnStore({ reading, writing }: OwnBinding, epochs: KnownEpochs) {
+  const [readCalls, readSent] = [reading(callsAtEnd), reading(sent)];
+  // Noted once the commit is there, and of a commit that was tried again only once.
+  const settleNoting = writing(async (tx: Tx, claim: Claim, outcome: TurnOutcome) => {
+    const notes: (() => void)[] = [];
+    const settled = await settle(tx, claim, outcome, { known: epochs, after: (note) => void notes.push(note) });
+    return { settled, notes };
+  });
   return {
     saveAgentVersion: writing(saveAgentVersion),
     agentVersion: reading(agentVersion),
@@ -156,7 +163,13 @@ function turnStore({ reading, writing }: OwnBinding, epochs: KnownEpochs) {
     untaken: reading((tx: Tx, scope: ContactScope, id: ThreadId) =>
       untaken(tx, scope, id, { most: Number.MAX_SAFE_INTEGER }),
     ),
-    openCalls: reading(callsAtEnd),
+    openCalls: async (scope: ContactScope, id: ThreadId, turns?: number) => {
+      const past = epochs.past(scope, id, turns);
+      if (past?.isClosed) return [];
+      const calls = await readCalls(scope, id);
+      if (turns !== undefined) epochs.putPast(scope, id, { sent: past?.sent, turns, isClosed: calls.length === 0 });
+      return calls;
+    },
     callLeftOpen: reading(callLeftOpen),
     calledThreads: reading(calledThreads),
     dueRuns: reading(dueRuns),
@@ -172,13 +185,22 @@ function turnStore({ reading, writing }: OwnBinding, epochs: KnownEpochs) {
     contactRows: reading(contactRows),
     calledFrom: reading(calledFrom),
     renew: writing(renew),
-    settle: writing(settle),
+    settle: async (claim: Claim, outcome: TurnOutcome) => {
+      const { settled, notes } = await settleNoting(claim, outcome);
+      for (const note of notes) note();
+      return settled;
+    },
     beginCall: writing(beginCall),
     recordedCall: reading(recordedCall),
     endCall: writing(endCall),
     turn: reading(turn),
     turns: reading(turns),
-    sent: reading(sent),
+    sent: async (scope: ContactScope, id: ThreadId, turns?: number) => {
+      const past = epochs.past(scope, id, turns);
+      const found = past?.sent ?? (await readSent(scope, id));
+      if (turns !== undefined) epochs.putPast(scope, id, { isClosed: past?.isClosed ?? false, turns, sent: found });
+      return found.map(({ seq: _, ...request }) => request);
+    },
     starts: reading(starts),
     rebuild: reading(rebuild),
     epoch: reading((tx: Tx, scope: ContactScope, id: ThreadId) => currentEpoch(tx, scope, id, epochs)),

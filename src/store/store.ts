@@ -153,7 +153,7 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
     wish: Pick<BatchOpening, "except" | "rested" | "resting" | "now" | "alive">,
   ): Promise<readonly WaitingThread[]>;
   /** Calls at the end of the thread's transcript that have no result there yet, in their order. None where nothing is waited for. */
-  openCalls(scope: ContactScope, thread: ThreadId): Promise<readonly OpenCall[]>;
+  openCalls(scope: ContactScope, thread: ThreadId, turns?: number): Promise<readonly OpenCall[]>;
   /** A call that some turn of the thread left open, whatever became of it since. */
   callLeftOpen(scope: ContactScope, thread: ThreadId, id: CallId): Promise<OpenCall | undefined>;
   /**
@@ -197,8 +197,8 @@ export interface Store extends MemoryStore, VectorStore, AgentStore {
   turn(scope: Scope, id: TurnId): Promise<TurnRecord | undefined>;
   /** Oldest first. */
   turns(scope: Scope, thread: ThreadId, page?: Paging): Promise<readonly TurnRecord[]>;
-  /** The 64 newest answered requests of the thread's ended turns, oldest first. */
-  sent(scope: ContactScope, thread: ThreadId): Promise<readonly SentRequest[]>;
+  /** The 64 newest answered requests of the thread's ended turns, oldest first. `turns`: how many have ended there, where the asker knows: then less is read. */
+  sent(scope: ContactScope, thread: ThreadId, turns?: number): Promise<readonly SentRequest[]>;
   /** When the 128 newest requests of all the agent's threads were made, the newest first; those of one channel left out. */
   starts(org: OrgId, agent: AgentName, except: readonly string[]): Promise<readonly RequestStart[]>;
   /** @throws StrataError `turn_not_found`, `record_broken` when a piece was erased or does not match */

@@ -159,37 +159,35 @@ export const OUTBOX_STORE = {
     };
   },
   onCommit: sendReply,
-  inLink: async (tx, of) => ({ outbox: (await tx.all(recorded(of))).sort((a, b) => (a.id < b.id ? -1 : 1)) }),
+  inLink: async (tx, of, ending) => {
+    if (ending !== undefined) return { outbox: SENT_IN.get(ending) ?? [] };
+    return { outbox: (await tx.all(recorded(of))).sort((a, b) => (a.id < b.id ? -1 : 1)) };
+  },
   replyId: async (tx, of, act) => (await tx.first(act === null ? recorded(of) : byAct({ ...of, act })))?.id,
   erase: forgetFailures,
   retract: holdBack,
   verify: checkMail,
 } satisfies StorePart;
 
-async function sendReply(tx: Tx, { scope, turn, done }: EndedTurn): Promise<void> {
+/** What the commit of a turn has written. */
+const SENT_IN = new WeakMap<EndedTurn, readonly object[]>();
+
+async function sendReply(tx: Tx, ending: EndedTurn): Promise<void> {
+  const { scope, turn, done } = ending;
   // What is said in a turn of several is in its senders' own.
   if (done === undefined || done.words === null || isBatch(scope)) return;
   const { thread } = done.claim;
   const { outbox: id, at } = done.outcome;
   const due = DELIVER_AFTER.of(done.outcome)?.() ?? null;
   if (due === "nobody") return;
-  const sent = { ...owner(scope), id, thread: thread.id, turn, channel: thread.channel, piece: done.words, at };
+  const said = { id, thread: thread.id, channel: thread.channel, piece: done.words, at };
   const far =
     due === "never"
       ? ({ status: "delivered", delivered_at: at, due: null } as const)
       : ({ status: "waiting", delivered_at: null, due } as const);
-  await tx.run(
-    insert("outbox", {
-      ...sent,
-      ...far,
-      holder: null,
-      lease_until: null,
-      tries: 0,
-      failed: null,
-      act: null,
-      confirmed_at: null,
-    }),
-  );
+  const nothing = { holder: null, lease_until: null, failed: null, act: null, confirmed_at: null };
+  await tx.run(insert("outbox", { ...owner(scope), turn, ...said, ...far, ...nothing, tries: 0 }));
+  SENT_IN.set(ending, [said]);
 }
 
 /** A reply that goes out by a person's act, inside a write transaction. */

@@ -139,18 +139,15 @@ export function messageApi(parts: Parts, runtime: Ports["runtime"], run: Run): M
 }
 
 /** Says where the conversation goes on with an agent that is declared differently now, as with a handler that was corrected since. */
-async function* ofOldVersion({ runtime }: Ports, actor: Allowed<"post">, { id }: Thread): AsyncGenerator<RunEvent> {
+async function* ofOldVersion({ parts, runtime }: Ports, actor: Allowed<"post">, of: Thread): AsyncGenerator<RunEvent> {
+  const { id, scope } = of;
   if (!isAllowed(actor, "explain") || !isAllowed(actor, "read")) return;
-  const changes = await runtime.changes(actor, id);
+  const declared = parts.agents.all.find(({ org, name }) => org === scope.org && name === scope.agent);
+  const changes = declared?.version === of.version ? [] : await runtime.changes(actor, id);
   if (changes.length === 0) return;
   const sentence = `this conversation goes on with its agent as it was when it began, and since then ${changes.join("; ")}: another \`key\` begins one with what is declared now, \`strata thread migrate ${id}\` moves this one`;
-  yield {
-    type: "report",
-    what: "version",
-    message: sentence,
-    data: { thread: id, changes: [...changes] },
-    isInternal: true,
-  };
+  const data = { thread: id, changes: [...changes] };
+  yield { type: "report", what: "version", message: sentence, data, isInternal: true };
 }
 
 /** The end of the turn whose calls the thread still waits for. */

@@ -1,5 +1,5 @@
 import { canonicalJson, type Digest, digestOf, type OrgId, StrataError } from "../../protocol/index.ts";
-import type { PrefixManifest } from "../digests.ts";
+import type { PrefixManifest, TranscriptPlace } from "../digests.ts";
 import { toManifest } from "../rows.ts";
 import { fixed, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
@@ -8,7 +8,7 @@ import { eventsOfTurn, type HandledEvent } from "../threads/events.ts";
 import { callsOfTurn } from "../threads/open-calls.ts";
 import { findThread } from "../threads/threads.ts";
 import { findEpoch, rollingAt, type TranscriptEnd } from "../turns/epochs.ts";
-import { type OwnMessage, ownMessages, promptOf, requestRows } from "../turns/requests.ts";
+import { ownMessages, promptOf, requestRows } from "../turns/requests.ts";
 import { type EndedTurn, inOrder, type OneTurn, type Tx } from "../tx.ts";
 import { broken, sharedText } from "./pieces.ts";
 import { nameAt } from "./renamings.ts";
@@ -37,9 +37,32 @@ interface TurnLink {
   readonly record: Digest;
 }
 
-/** Rows that the same transaction has read already, and does not change. */
+/** A message of the turn's own, as far as a link is made of it. */
+type LinkedMessage = TranscriptPlace & { readonly position: number; readonly rolling?: Digest };
+
+/**
+ * Rows that the turn's commit has written. There are no others of that turn: it writes all of them at once (law 7).
+ */
+export interface WrittenRows {
+  /** The turn's own messages, in order. */
+  readonly messages: readonly TranscriptPlace[];
+  /** Where its transcript ends now; undefined for a turn that adds nothing to one. */
+  readonly end: TranscriptEnd | undefined;
+  readonly requests: readonly Row<"request">[];
+  /** The epochs that it opened, and where the transcript of each began. */
+  readonly epochs: readonly OpenedEpoch[];
+  readonly slots: readonly Row<"slot">[];
+}
+
+export interface OpenedEpoch {
+  readonly row: Row<"epoch">;
+  readonly rolling: Digest | null;
+}
+
+/** Rows that the same transaction has read or written already, and does not change. */
 export interface ReadBefore {
   readonly thread?: Row<"thread">;
+  readonly written?: WrittenRows;
   readonly epoch?: Row<"epoch"> | undefined;
   readonly events?: readonly HandledEvent[] | undefined;
   readonly staged?: readonly Row<"staged">[] | undefined;
@@ -50,13 +73,14 @@ export interface ReadBefore {
 }
 
 /**
- * The body of a turn's link, read from the rows. The commit writes the rows, reads them back with this and links them;
- * `verify` reads them again and must get the same bytes. So nothing is linked that was not stored.
+ * The body of a turn's link, made of the rows. The commit gives those that it has written; `verify` reads all of them and must get the
+ * same bytes. So nothing is linked that was not stored.
  */
 export async function turnLink(tx: Tx, turn: Row<"turn">, read: ReadBefore = {}): Promise<string> {
+  const { written } = read;
   const [own, requests, left, prefix] = await Promise.all([
-    ownMessages(tx, turn),
-    requestRows(tx, turn, turn.id),
+    written ? written.messages.map((one, position): LinkedMessage => ({ ...one, position })) : ownMessages(tx, turn),
+    written ? written.requests.toSorted((a, b) => a.n - b.n) : requestRows(tx, turn, turn.id),
     leftBehind(tx, turn, read),
     read.epoch && prefixOf(tx, turn.org, read.epoch),
   ]);
@@ -70,7 +94,11 @@ export async function turnLink(tx: Tx, turn: Row<"turn">, read: ReadBefore = {})
     at: turn.ended_at ?? 0,
     requests: await requestLinks(tx, requests, { known, own: own.map(({ piece }) => piece), base: read.base }),
     record: digestOf(
-      canonicalJson({ ...(await rest(tx, turn, own, left)), messages, requests: requests.map(requestFacts) }),
+      canonicalJson({
+        ...(await rest(tx, turn, left, await endOf(tx, turn, own, written))),
+        messages,
+        requests: requests.map(requestFacts),
+      }),
     ),
   };
   return canonicalJson(link);
@@ -107,10 +135,18 @@ async function requestLinks(
 
 type Prefix = PrefixManifest & { readonly prefix: Digest };
 
-const prefixOf = async (tx: Tx, org: OrgId, { prefix }: Pick<Row<"epoch">, "prefix">): Promise<Prefix> => ({
-  ...toManifest(await sharedText(tx, org, prefix)),
-  prefix,
-});
+/** What prefixes consist of, by the digest of that: few, and each of many turns. */
+const prefixes = new Map<Digest, Prefix>();
+const MOST_PREFIXES = 200;
+
+async function prefixOf(tx: Tx, org: OrgId, { prefix }: Pick<Row<"epoch">, "prefix">): Promise<Prefix> {
+  const known = prefixes.get(prefix);
+  if (known !== undefined) return known;
+  const read = { ...toManifest(await sharedText(tx, org, prefix)), prefix };
+  if (prefixes.size >= MOST_PREFIXES) prefixes.clear();
+  prefixes.set(prefix, read);
+  return read;
+}
 
 async function epochOf(tx: Tx, row: Row<"request">): Promise<Row<"epoch">> {
   const epoch = await findEpoch(tx, row, row.thread, row.epoch);
@@ -132,7 +168,7 @@ function newerFacts(row: Row<"request">): object {
   return Object.fromEntries(Object.entries(newer).filter(([, value]) => value !== null));
 }
 
-function messageFacts({ position, piece, trust, tokens, came_with }: OwnMessage): unknown {
+function messageFacts({ position, piece, trust, tokens, came_with }: LinkedMessage): unknown {
   return { position, piece, trust, tokens, came_with };
 }
 
@@ -146,8 +182,8 @@ async function leftBehind(tx: Tx, turn: Row<"turn">, read: ReadBefore) {
     read.thread ?? findThread(tx, turn, turn.thread),
     read.events ?? eventsOfTurn(tx, turn, turn.id),
     callFacts(tx, turn),
-    epochsOpened(tx, turn),
-    tx.all(slotsOfTurn(at)),
+    epochsOpened(tx, turn, read.written),
+    read.written ? read.written.slots.map(slotFacts) : tx.all(slotsOfTurn(at)),
     batchFacts(tx, turn, read.staged),
     partFacts(tx, at, read.ending),
   ]);
@@ -155,12 +191,7 @@ async function leftBehind(tx: Tx, turn: Row<"turn">, read: ReadBefore) {
 }
 
 /** Everything else that the turn left behind, without the contact and without any text. */
-async function rest(
-  tx: Tx,
-  turn: Row<"turn">,
-  messages: readonly OwnMessage[],
-  left: LeftBehind,
-): Promise<Record<string, unknown>> {
+async function rest(tx: Tx, turn: Row<"turn">, left: LeftBehind, end: Digest | null): Promise<Record<string, unknown>> {
   const {
     seq,
     attempt,
@@ -180,7 +211,6 @@ async function rest(
     run,
     upto,
   } = turn;
-  const count = length ?? 0;
   return {
     thread: await threadFacts(tx, turn, left.thread),
     // Links of turns that ended before it was kept do not have it.
@@ -203,9 +233,7 @@ async function rest(
       ...(run !== turn.id && { run }),
       ...(upto !== null && { upto }),
     },
-    // The last message of its own is the last of its transcript.
-    transcript:
-      epoch === null ? null : (endOf(turn, messages) ?? (await rollingAt(tx, turn, turn.thread, { epoch, count }))),
+    transcript: end,
     events: left.events.map((event) => {
       const { id, thread, seq, kind, trust, channel, piece, at, position, proof, answers } = event;
       // Links of messages that came before it was kept do not have it.
@@ -238,9 +266,19 @@ async function partFacts(tx: Tx, of: OneTurn, ending?: EndedTurn): Promise<Recor
   return facts;
 }
 
-/** Where its own messages end the transcript, if there are any: all of them, as the turn says. */
-const endOf = ({ own }: Row<"turn">, messages: readonly OwnMessage[]): Digest | undefined =>
-  own === messages.length ? messages.at(-1)?.rolling : undefined;
+/** The digest of its transcript. The last message of its own is the last there, if there are any: all of them, as the turn says. */
+async function endOf(
+  tx: Tx,
+  turn: Row<"turn">,
+  messages: readonly LinkedMessage[],
+  written: WrittenRows | undefined,
+): Promise<Digest | null> {
+  const { epoch, length, own } = turn;
+  if (epoch === null) return null;
+  if (written?.end !== undefined) return written.end.rolling;
+  const last = own === messages.length ? messages.at(-1)?.rolling : undefined;
+  return last ?? rollingAt(tx, turn, turn.thread, { epoch, count: length ?? 0 });
+}
 
 /** What a thread keeps from its opening on. */
 async function threadFacts(tx: Tx, turn: Row<"turn">, found: Row<"thread"> | undefined): Promise<unknown> {
@@ -271,7 +309,13 @@ async function callFacts(tx: Tx, turn: Row<"turn">): Promise<{ readonly calls?: 
   return calls.length === 0 ? {} : { calls: calls.map(({ state: _, turn: __, ...call }) => call) };
 }
 
-async function epochsOpened(tx: Tx, turn: Row<"turn">): Promise<readonly unknown[]> {
+async function epochsOpened(tx: Tx, turn: Row<"turn">, written?: WrittenRows): Promise<readonly unknown[]> {
+  if (written) {
+    const opened = written.epochs.toSorted((a, b) => a.row.n - b.row.n);
+    return opened.map(({ row: { n, reason, cut, mode, prefix, entries, start }, rolling }) => {
+      return { n, reason, cut, mode, prefix, entries, start, transcript: rolling };
+    });
+  }
   const opened = (await tx.all(epochsOfTurn({ ...owner(turn), turn: turn.id }))).sort((a, b) => a.n - b.n);
   return inOrder(opened, async (row) => {
     return { ...row, transcript: await rollingAt(tx, turn, turn.thread, { epoch: row.n, count: row.start }) };
@@ -284,6 +328,12 @@ const epochsOfTurn = fixed((at: OneTurn) =>
     .select(["n", "reason", "cut", "mode", "prefix", "entries", "start"])
     .where((eb) => eb.and({ ...owner(at), turn: at.turn })),
 );
+
+type SlotFacts = Pick<Row<"slot">, "thread" | "position" | "kind" | "speaker" | "piece" | "at">;
+
+const slotFacts = ({ thread, position, kind, speaker, piece, at }: SlotFacts): SlotFacts => {
+  return { thread, position, kind, speaker, piece, at };
+};
 
 /** What came later by somebody's act is in that act's link. */
 const slotsOfTurn = fixed((at: OneTurn) =>

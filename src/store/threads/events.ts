@@ -75,7 +75,7 @@ async function addTo(
   also?: AlsoStored,
 ): Promise<Added> {
   const thread = row.id;
-  const [key, [last, waited]] = await Promise.all([scopeKey(tx, scope), lastAndWaiting(tx, scope, thread)]);
+  const [key, { last, waited, isOpen }] = await Promise.all([scopeKey(tx, scope), lastAndWaiting(tx, scope, thread)]);
   let seq = last;
   const added = await inOrder(
     events,
@@ -83,7 +83,10 @@ async function addTo(
   );
   // An answer may end the wait for those before it.
   const isAnswered = added.some((event) => event.seq > last && event.answers !== undefined);
-  const sorted = seq > last ? await sortEvents(tx, { ...owner(scope), thread }, isAnswered ? 0 : last + 1) : 0;
+  const sorted =
+    seq > last && (isOpen || isAnswered)
+      ? await sortEvents(tx, { ...owner(scope), thread }, isAnswered ? 0 : last + 1)
+      : 0;
   const stored = await inOrder(added, async (event) =>
     sorted > 0 && event.seq > last
       ? { ...event, status: (await statusOf(tx, scope, event.id)) ?? event.status }
@@ -114,22 +117,26 @@ const activeThread = fixed((at: InThread & { readonly newest: number }) =>
     .where((eb) => eb.and({ ...owner(at), id: at.thread })),
 );
 
-/** The newest event's place on the thread, and how many of the contact's messages wait for the agent: two sums in one statement. */
+/** The newest event's place on the thread, how many of the contact's messages wait for the agent, and whether a call is open on the thread. */
 async function lastAndWaiting(
   tx: Tx,
   { org, agent, contact }: ContactScope,
   thread: ThreadId,
-): Promise<readonly [last: number, waiting: number]> {
+): Promise<{ readonly last: number; readonly waited: number; readonly isOpen: boolean }> {
   const at = [org, agent, contact];
   const row = await tx.first(
-    plain<{ readonly last: number | null; readonly waiting: number }>(LAST_AND_WAITING, ...at, thread, ...at),
+    plain<{ readonly last: number | null; readonly waiting: number; readonly open: string | null }>(
+      LAST_AND_WAITING,
+      ...[...at, thread, ...at, ...at, thread],
+    ),
   );
-  return [row?.last ?? 0, row?.waiting ?? 0];
+  return { last: row?.last ?? 0, waited: row?.waiting ?? 0, isOpen: (row?.open ?? null) !== null };
 }
 
 const LAST_AND_WAITING = `select
   (select max(seq) from event where org = ? and agent = ? and contact = ? and thread = ?) as last,
-  (select count(*) from (select 1 from event where org = ? and agent = ? and contact = ? and ${UNTAKEN} limit ${COUNTED}) as few) as waiting`;
+  (select count(*) from (select 1 from event where org = ? and agent = ? and contact = ? and ${UNTAKEN} limit ${COUNTED}) as few) as waiting,
+  (select id from open_call where org = ? and agent = ? and contact = ? and thread = ? and state = 'open' limit 1) as open`;
 
 /**
  * Known only inside the contact: another's event of the same id must neither be shown nor swallow this one. So it is with proof:

@@ -1,4 +1,5 @@
-import type { ContactScope, Digest, Epoch, ThreadId } from "../../protocol/index.ts";
+import { sql } from "kysely";
+import type { ContactScope, Digest, Epoch, ThreadId, TurnId } from "../../protocol/index.ts";
 import { rolled } from "../digests.ts";
 import { textOf } from "../record/pieces.ts";
 import type { WithText } from "../rows.ts";
@@ -7,15 +8,14 @@ import type { Row } from "../tables.ts";
 import {
   appendMessages,
   findEpoch,
-  hasRetracted,
-  type lastEpoch,
+  type LastEpoch,
   messagesOf,
+  RETRACTED_OF,
   type Settling,
   type TranscriptEnd,
   toCurrentEpoch,
   toEpoch,
   toTranscript,
-  transcriptEnd,
 } from "../turns/epochs.ts";
 import { findTurn } from "../turns/turns.ts";
 import type { Tx } from "../tx.ts";
@@ -33,19 +33,20 @@ export async function currentEpoch(
   scope: ContactScope,
   thread: ThreadId,
   known?: KnownEpochs,
+  fence?: number,
 ): Promise<Epoch | undefined> {
   const row = await tx.first(newestEpoch({ ...owner(scope), thread }));
   if (row) {
-    const { version, wire, position, rolling, blank, ...own } = row;
+    const { version, wire, position, rolling, blank, retracted, ...own } = row;
     const openedBy = version !== null && { openedFor: { version, wire } };
-    if (blank !== null || (await hasRetracted(tx, scope))) {
+    if (blank !== null || retracted !== null) {
       const messages = await messagesOf(tx, scope, thread, { epoch: row.n, count: Number.MAX_SAFE_INTEGER });
       return { ...(await toCurrentEpoch(tx, own, messages)), ...openedBy };
     }
     const end = { epoch: own.n, position: position === null ? 0 : position + 1, rolling };
     const before = known?.get(scope, thread);
     const read = (before && (await continued(tx, before, own, end))) ?? (await readWhole(tx, own, end));
-    known?.put(scope, thread, read);
+    known?.put(scope, thread, { ...read, ...(fence !== undefined && { fence }) });
     return { ...read.epoch, ...openedBy };
   }
   const from = await forkedFrom(tx, scope, thread);
@@ -86,8 +87,8 @@ const lengthOf = (messages: readonly { readonly text: string | null }[]): number
   messages.reduce((sum, { text }) => sum + (text?.length ?? 0), 0);
 
 /**
- * The newest epoch, with the version and the model of the turn that opened it, the last of its messages, and one whose text is gone, if
- * there is any.
+ * The newest epoch, with the version and the model of the turn that opened it, the last of its messages, and one whose text is gone and a
+ * turn of the contact that has left its transcript, if there are any.
  */
 const newestEpoch = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
   query
@@ -114,6 +115,7 @@ const newestEpoch = fixed((at: ContactScope & { readonly thread: ThreadId }) =>
         last.select("message.position").as("position"),
         last.select("message.rolling").as("rolling"),
         own.select("message.position").where(textOf("message"), "is", null).limit(ONE).as("blank"),
+        sql<TurnId | null>`(${sql.raw(RETRACTED_OF("epoch"))})`.as("retracted"),
       ];
     })
     .where((eb) => eb.and({ ...owner(at), thread: at.thread }))
@@ -129,7 +131,7 @@ async function openedFor(tx: Tx, row: Row<"epoch">): Promise<Pick<Epoch, "opened
 /**
  * Stores the beginning of a fork. Part of the commit of a thread that has no epoch yet. Returns its first one, and where its transcript ends.
  */
-export async function beginFork(tx: Tx, at: Settling): ReturnType<typeof lastEpoch> {
+export async function beginFork(tx: Tx, at: Settling): Promise<LastEpoch | undefined> {
   const from = await forkedFrom(tx, at.scope, at.thread);
   if (!from) return undefined;
   const { messages } = from;
@@ -137,8 +139,7 @@ export async function beginFork(tx: Tx, at: Settling): ReturnType<typeof lastEpo
   const epoch: Row<"epoch"> = { ...from.epoch, ...owner(at.scope), thread, turn, n: 1, start: messages.length };
   await tx.run(insert("epoch", epoch));
   const breakpoints = messages.map(({ piece, trust, tokens, came_with }) => ({ piece, trust, tokens, came_with }));
-  await appendMessages(tx, at, { epoch: 1, position: 0, rolling: null }, breakpoints);
-  return { epoch, end: await transcriptEnd(tx, at.scope, thread, 1) };
+  return { epoch, end: await appendMessages(tx, at, { epoch: 1, position: 0, rolling: null }, breakpoints) };
 }
 
 interface ForkPoint {

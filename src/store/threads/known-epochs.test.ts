@@ -7,32 +7,43 @@ import {
   actorId,
   asStrataError,
   type ContactScope,
+  callId,
   type Epoch,
   type ThreadId,
   type TurnId,
+  toolName,
 } from "../../protocol/index.ts";
+import type { NewOpenCall } from "../call-records.ts";
 import { newFolder } from "../contract/folder.contract.ts";
-import { ANN, epochOf, open, opening, PARTS, ran, said, scopeOf, take } from "../contract/sample.contract.ts";
+import { ANN, epochOf, nextCall, open, opening, PARTS, ran, said, scopeOf, take } from "../contract/sample.contract.ts";
 import { openStore, type Store, type Thread } from "../index.ts";
 import { tablesOfToday } from "../postgres/fresh.contract.ts";
 import { plain } from "../statement.ts";
+import { sent } from "../turns/turns.ts";
 import type { StorePart } from "../tx.ts";
 import { currentEpoch } from "./fork.ts";
 import { openKnownEpochs } from "./known-epochs.ts";
+import { callsAtEnd } from "./open-calls.ts";
 
 interface Raw {
   readonly whole: (scope: ContactScope, thread: ThreadId) => Promise<Epoch | undefined>;
+  readonly sent: (scope: ContactScope, thread: ThreadId) => Promise<unknown>;
+  readonly calls: (scope: ContactScope, thread: ThreadId) => Promise<unknown>;
   readonly blank: (thread: ThreadId, nth: number) => Promise<number>;
   readonly change: (thread: ThreadId) => Promise<number>;
 }
 
-/** Reads an epoch as if nothing was known, and changes rows as no function of the store does. */
+/** Reads an epoch, what was sent and what is open as if nothing was known, and changes rows as no function of the store does. */
 const RAW: StorePart<Raw> = {
   name: "raw",
   tables: {},
   erase: async () => undefined,
   functions: ({ reading, writing }) => ({
     whole: reading((tx, scope: ContactScope, thread: ThreadId) => currentEpoch(tx, scope, thread)),
+    sent: reading(async (tx, scope: ContactScope, thread: ThreadId) =>
+      (await sent(tx, scope, thread)).map(({ seq: _, ...request }) => request),
+    ),
+    calls: reading(callsAtEnd),
     blank: writing((tx, thread: ThreadId, nth: number) =>
       tx.changed(
         plain(
@@ -64,12 +75,19 @@ const deed = fc.record({
   does: fc.oneof(
     { weight: 8, arbitrary: fc.constant("done" as const) },
     { weight: 2, arbitrary: fc.constantFrom("failed" as const, "cut" as const, "fork" as const, "lost" as const) },
+    { weight: 2, arbitrary: fc.constantFrom("waits" as const, "cancels" as const) },
     { weight: 1, arbitrary: fc.constantFrom("erased" as const, "blank" as const, "changed" as const) },
   ),
   text: fc.constantFrom("Hi", "Where is it?", "Thanks"),
   nth: fc.nat(2),
 });
 type Deed = typeof deed extends fc.Arbitrary<infer D> ? D : never;
+
+/** A call that a program has to answer, while other messages go first. */
+const asks = (): NewOpenCall => {
+  const id = callId(nextCall());
+  return { id, call: `made ${id}`, tool: toolName("open_door"), waitsFor: "client", keeps: false };
+};
 
 /** What a read gives, or why it fails. */
 const read = (what: Promise<Epoch | undefined>): Promise<unknown> => what.catch((thrown) => asStrataError(thrown).code);
@@ -94,6 +112,7 @@ async function act({ stores, threads, ...world }: World, one: Deed): Promise<voi
     threads.push(await open(store, BOB));
     return;
   }
+  if (one.does === "cancels") return void (await store.cancelCalls(scope, id));
   if (one.does === "blank") return void (await store.part(RAW).blank(id, one.nth));
   if (one.does === "changed") return void (await store.part(RAW).change(id));
   if (one.does === "fork") {
@@ -110,7 +129,9 @@ async function act({ stores, threads, ...world }: World, one: Deed): Promise<voi
   const before = claim.epoch;
   const isCut = one.does === "cut" && before !== undefined;
   const epochs = isCut ? [epochOf(before.n + 1, before.transcript.slice(-2), { reason: "cut", cut: 2 })] : undefined;
-  const { outcome } = ran(claim, { reply: one.text, failed: one.does === "failed", ...(epochs && { epochs }) });
+  const end = one.does === "waits" && { more: { end: { status: "waiting", reply: null, calls: [asks()] } as const } };
+  const how = { reply: one.text, failed: one.does === "failed", ...(epochs && { epochs }), ...end };
+  const { outcome } = ran(claim, how);
   if (one.does === "lost") {
     const again = await take(other, thread, { holder: "worker-2", alive: () => false });
     expect(again.epoch).toEqual(stood);
@@ -136,7 +157,12 @@ function knownContract(numRuns: number, address: () => Promise<string>): void {
           await act({ stores, threads, forks: forks + 100 * contact }, one);
           for (const { scope, id } of threads) {
             const whole = await read(stores[0].part(RAW).whole(scope, id));
-            for (const store of stores) expect(await read(store.epoch(scope, id))).toEqual(whole);
+            for (const store of stores) {
+              expect(await read(store.epoch(scope, id))).toEqual(whole);
+              const turns = (await store.thread(scope, id))?.turns;
+              expect(await store.sent(scope, id, turns)).toEqual(await store.part(RAW).sent(scope, id));
+              expect(await store.openCalls(scope, id, turns)).toEqual(await store.part(RAW).calls(scope, id));
+            }
           }
         }
       }),

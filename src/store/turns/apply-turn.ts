@@ -15,12 +15,13 @@ import {
 import { applyWrites } from "../core-writes.ts";
 import type { TranscriptPlace } from "../digests.ts";
 import { rememberTurn, replyTrust, type SlotSaid } from "../memory/messages.ts";
+import { textOf } from "../record/pieces.ts";
 import type { Claim, TurnOutcome } from "../records.ts";
 import { isInHistory } from "../rows.ts";
 import { fixed, insertAll, ONE, owner, query } from "../statement.ts";
 import type { Row } from "../tables.ts";
 import { stagedIn, taintsIn, taintsOf } from "../threads/batch-members.ts";
-import { eventsOfTurn, type HandledEvent } from "../threads/events.ts";
+import type { HandledEvent } from "../threads/events.ts";
 import { UNTAKEN } from "../threads/open-calls.ts";
 import type { DoneTurn, Tx } from "../tx.ts";
 import { appendMessages, type Settling, type TranscriptEnd } from "./epochs.ts";
@@ -28,6 +29,10 @@ import { appendMessages, type Settling, type TranscriptEnd } from "./epochs.ts";
 /** A turn that ended well, its texts kept already. */
 interface Applying extends DoneTurn {
   readonly messages: readonly TranscriptPlace[];
+  /** It never was a sender's part of a turn of several. */
+  readonly isAlone: boolean;
+  /** The position of the thread's next slot. */
+  readonly nextSlot: number;
   /** Where the transcript ends before this turn; none without an epoch. */
   readonly end: TranscriptEnd | undefined;
 }
@@ -36,6 +41,7 @@ interface Applying extends DoneTurn {
 export interface AppliedTurn extends Partial<HandledRows> {
   readonly reports?: readonly CommitReport[];
   readonly end: TranscriptEnd | undefined;
+  readonly slots?: readonly Row<"slot">[] | undefined;
 }
 
 interface HandledRows {
@@ -47,36 +53,27 @@ interface HandledRows {
 
 /** What only a turn that ended well changes. Part of the commit's transaction. */
 export async function applyTurn(tx: Tx, at: Settling, done: Applying): Promise<AppliedTurn> {
-  const [, rows] = await Promise.all([consume(tx, at, done.claim), handledRows(tx, at)]);
-  if (rows !== undefined) await addSlots(tx, at, { ...done, ...rows });
+  const [events, staged] = await Promise.all([
+    consume(tx, at, done.claim),
+    done.isAlone ? [] : stagedIn(tx, at.scope, at.turn),
+  ]);
+  // What is said in a turn of several is in its senders' own.
+  const handled = isBatch(at.scope) ? undefined : { events, staged };
+  const slots = handled && (await addSlots(tx, at, { ...done, ...handled }));
   const reports = await applyWrites(tx, at.scope, { ...done.outcome, turn: at.turn });
-  return { end: await extendTranscript(tx, at, done), reports, ...rows };
+  const end = await extendTranscript(tx, at, done);
+  return { end, reports, ...handled, slots };
 }
 
-/** Marks exactly the claimed events as handled. */
-async function consume(tx: Tx, at: Settling, claim: Claim): Promise<void> {
-  const mark = async (id: EventId): Promise<void> => {
-    if ((await tx.changed(handled({ ...owner(at.scope), id, thread: at.thread, turn: at.turn }))) === 1) return;
+/** Marks exactly the claimed events as handled, and gives them in order. */
+async function consume(tx: Tx, at: Settling, claim: Claim): Promise<readonly HandledEvent[]> {
+  const mark = async (id: EventId, position: number): Promise<HandledEvent> => {
+    const row = await tx.first(consumed({ ...owner(at.scope), id, thread: at.thread, turn: at.turn }));
+    if (row !== undefined) return { ...row, position };
     const message = `event ${id} of turn ${at.turn} no longer waits; nothing was written: claim the thread again`;
     throw new StrataError("lease_lost", message, { event: id, turn: at.turn });
   };
-  await Promise.all(claim.events.map(({ id }) => mark(id)));
-}
-
-/** What the turn handled. What is said in a turn of several is in its senders' own. */
-async function handledRows(tx: Tx, at: Settling): Promise<(HandledRows & SlotEnd) | undefined> {
-  if (isBatch(at.scope)) return undefined;
-  const [events, staged, last] = await Promise.all([
-    eventsOfTurn(tx, at.scope, at.turn),
-    stagedIn(tx, at.scope, at.turn),
-    tx.first(lastSlot({ ...owner(at.scope), thread: at.thread })),
-  ]);
-  return { events, staged, nextSlot: last ? last.position + 1 : 0 };
-}
-
-interface SlotEnd {
-  /** The position of the thread's next slot. */
-  readonly nextSlot: number;
+  return Promise.all(claim.events.map(({ id }, position) => mark(id, position)));
 }
 
 interface Handled {
@@ -85,12 +82,14 @@ interface Handled {
   readonly turn: TurnId;
 }
 
-const handled = fixed((at: ContactScope & Handled) =>
+const consumed = fixed((at: ContactScope & Handled) =>
   query
     .updateTable("event")
     .set({ status: "consumed", turn: at.turn })
     .where((eb) => eb.and({ ...owner(at), id: at.id, thread: at.thread }))
-    .where(sql<boolean>`${sql.raw(UNTAKEN)}`),
+    .where(sql<boolean>`${sql.raw(UNTAKEN)}`)
+    .returningAll()
+    .returning(textOf("event").as("text")),
 );
 
 async function extendTranscript(tx: Tx, at: Settling, { end, messages }: Applying): Promise<TranscriptEnd | undefined> {
@@ -100,14 +99,14 @@ async function extendTranscript(tx: Tx, at: Settling, { end, messages }: Applyin
   throw new StrataError("invalid_input", message, { thread: at.thread });
 }
 
-type SaidTurn = Applying & HandledRows & SlotEnd;
+type SaidTurn = Applying & HandledRows;
 
 /** One slot per event and one for the reply: the thread's pure history. A slot shares the text of what it shows. */
 async function addSlots(
   tx: Tx,
   at: Settling,
   { claim, outcome, words, events, staged, nextSlot: first }: SaidTurn,
-): Promise<void> {
+): Promise<readonly Row<"slot">[]> {
   // An answer is the result of its call, which stands in the transcript; nobody has said it in the conversation.
   const results = new Set(claim.open.map(({ id }) => events.find(({ answers }) => answers === id)?.id));
   const heard = events.filter(({ id, text }) => !results.has(id) && !isInHistory(text));
@@ -139,6 +138,7 @@ async function addSlots(
   await insertAll(tx, "slot", rows);
   const forkedFrom = first === 0 ? (claim.thread.forkedFrom?.thread ?? null) : null;
   await rememberTurn(tx, { ...at, forkedFrom, slots, except: new Set(outcome.unremembered) });
+  return rows;
 }
 
 function replySlot({ end, outbox, at }: TurnOutcome, piece: Digest, trust: Trust): Omit<SlotSaid, "position"> {

@@ -23,6 +23,7 @@ import { callsAtEnd, callsToAnswer, UNTAKEN } from "../threads/open-calls.ts";
 import { isInRun, isWaiting, lease, openRow, pinned } from "../threads/threads.ts";
 import { inOrder, type Tx } from "../tx.ts";
 import { TAKEN_BACK } from "../wording.ts";
+import { NOT_ENDED } from "./held-turn.ts";
 import { stopTurn } from "./settle.ts";
 import { foundTurn, runningTurn } from "./turns.ts";
 
@@ -37,7 +38,8 @@ export async function claim(tx: Tx, scope: ContactScope, id: ThreadId, request: 
   ]);
   const held = lease(row, request);
   if (held) return { state: "busy", ...held };
-  if (await isElsewhere(tx, row, request)) return { state: "moved", thread: toThread(row) };
+  const { turns = row.turns } = request;
+  if (turns !== row.turns || (await isElsewhere(tx, row, request))) return { state: "moved", thread: toThread(row) };
   const claimed = begun ? await claimAlone(tx, row, request, begun) : await claimBatch(tx, row, request);
   return claimed ? { state: "claimed", claim: claimed } : { state: "idle" };
 }
@@ -221,7 +223,7 @@ async function take(
   const { turn, attempt } = await takeUp(tx, row, request, begin);
   const fence = row.fence + 1;
   await setLease(tx, row, { fence, holder: request.holder, lease_until: request.until });
-  const epoch = await currentEpoch(tx, toThread(row).scope, row.id, request.known);
+  const epoch = await currentEpoch(tx, toThread(row).scope, row.id, request.known, fence);
   return { thread: toThread(row), turn, attempt, fence, holder: request.holder, epoch };
 }
 
@@ -297,19 +299,7 @@ function newTurn(row: Row<"thread">, request: ClaimRequest, begin: Omit<Begin, "
     attempt: 1,
     version: row.version,
     started_at: request.at,
-    ended_at: null,
-    stop: null,
-    code: null,
-    words: null,
-    model: null,
-    wire: null,
-    mode: null,
-    totals: null,
-    epoch: null,
-    length: null,
-    link: null,
-    own: null,
-    steps: null,
+    ...NOT_ENDED,
     run: begin.run ?? request.turn,
     upto: begin.upto,
     retracted: null,

@@ -36,7 +36,7 @@ export async function openEpoch(
   at: Settling,
   epoch: Epoch,
   newest: Row<"epoch"> | undefined,
-): Promise<Row<"epoch">> {
+): Promise<LastEpoch> {
   const { n, reason, cut, mode } = epoch;
   const last = newest?.n ?? 0;
   if (n !== last + 1) {
@@ -56,8 +56,9 @@ export async function openEpoch(
     start: epoch.transcript.length,
   };
   await tx.run(insert("epoch", row));
-  await appendMessages(tx, at, { epoch: n, position: 0, rolling: null }, await keepMessages(tx, at, epoch.transcript));
-  return row;
+  const begin = { epoch: n, position: 0, rolling: null };
+  const end = await appendMessages(tx, at, begin, await keepMessages(tx, at, epoch.transcript));
+  return { epoch: row, end };
 }
 
 /** Stores a prefix as it was sent, because it is replayed byte for byte. Conversations with the same prefix share it. */
@@ -114,26 +115,6 @@ export async function appendMessages(
   return { epoch: end.epoch, position, rolling };
 }
 
-/** Where the transcript of an epoch ends. */
-export async function transcriptEnd(
-  tx: Tx,
-  scope: ContactScope,
-  thread: ThreadId,
-  epoch: number,
-): Promise<TranscriptEnd> {
-  const row = await tx.first(lastMessage({ ...owner(scope), thread, epoch }));
-  return row ? { epoch, position: row.position + 1, rolling: row.rolling } : { epoch, position: 0, rolling: null };
-}
-
-const lastMessage = fixed((at: InThread & { readonly epoch: number }) =>
-  query
-    .selectFrom("message")
-    .select(["position", "rolling"])
-    .where((eb) => eb.and({ ...owner(at), thread: at.thread, epoch: at.epoch }))
-    .orderBy("position", "desc")
-    .limit(ONE),
-);
-
 /** The rolling digest of an epoch's first `count` messages. @throws StrataError `record_broken` when there are fewer */
 export async function rollingAt(tx: Tx, scope: ContactScope, thread: ThreadId, at: EpochPoint): Promise<Digest | null> {
   if (at.count === 0) return null;
@@ -170,7 +151,8 @@ export async function lastEpoch(tx: Tx, scope: ContactScope, thread: ThreadId): 
   return { epoch, end: { epoch: epoch.n, position: position === null ? 0 : position + 1, rolling } };
 }
 
-interface LastEpoch {
+/** An epoch, and where its transcript ends. */
+export interface LastEpoch {
   readonly epoch: Row<"epoch">;
   readonly end: TranscriptEnd;
 }
@@ -264,9 +246,9 @@ export async function toCurrentEpoch(
   return { ...epoch, prefixEntries, ...(isBlock && { cut: 0 }), retracted: true };
 }
 
-/** Whether any turn of the contact has left its transcript. */
-export const hasRetracted = async (tx: Tx, { org, agent, contact }: ContactScope): Promise<boolean> =>
-  (await tx.column(plain<TurnId>(`${RETRACTED_TURNS} limit 1`, org, agent, contact))).length > 0;
+/** A turn of a row's contact that has left its transcript. */
+export const RETRACTED_OF = (table: string): string =>
+  `select gone.id from turn as gone where gone.org = ${table}.org and gone.agent = ${table}.agent and gone.contact = ${table}.contact and gone.retracted is not null limit 1`;
 
 const RETRACTED_TURNS = `select id from turn where org = ? and agent = ? and contact = ? and retracted is not null`;
 

@@ -32,7 +32,7 @@ export async function keepOwnMessages(tx: Tx, at: Settling, messages: readonly T
 }
 
 /** Keeps a request: what repeats by reference, so that one more costs the same in a long conversation as in a short one. */
-export async function keepRequest(tx: Tx, at: Settling, request: RequestRecord, has: Has): Promise<void> {
+export async function keepRequest(tx: Tx, at: Settling, request: RequestRecord, has: Has): Promise<Row<"request">> {
   if (request.own > has.own || !(await hasBase(tx, at, request, has))) throw tooMany(at, request, has.own);
   const row: Row<"request"> = {
     ...owner(at.scope),
@@ -45,6 +45,7 @@ export async function keepRequest(tx: Tx, at: Settling, request: RequestRecord, 
     ...predicted(request),
   };
   await tx.run(insert("request", row));
+  return row;
 }
 
 /** What is nobody's own: where the cache was told to keep, how to answer, and what happened to each piece. */

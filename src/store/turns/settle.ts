@@ -1,13 +1,10 @@
-import { sql } from "kysely";
 import {
   type CommitReport,
   type ContactScope,
   type Digest,
-  isBatch,
   isKept,
   NO_USAGE,
   StrataError,
-  type ThreadId,
   type TurnId,
 } from "../../protocol/index.ts";
 import { appendTurn, head } from "../record/chain.ts";
@@ -21,10 +18,11 @@ import { answerCaller } from "../threads/answers.ts";
 import { addEvents } from "../threads/events.ts";
 import { beginFork } from "../threads/fork.ts";
 import { cancelAtEnd, closeCalls, keepUsed, openCalls, sortEvents } from "../threads/open-calls.ts";
-import { findThread, openedRow } from "../threads/threads.ts";
-import type { EndedTurn, Tx } from "../tx.ts";
+import { openedRow } from "../threads/threads.ts";
+import { type EndedTurn, inOrder, type Tx } from "../tx.ts";
 import { type AppliedTurn, applyTurn } from "./apply-turn.ts";
-import { keepMessages, lastEpoch, openEpoch, type Settling, type TranscriptEnd, transcriptEnd } from "./epochs.ts";
+import { keepMessages, type LastEpoch, lastEpoch, openEpoch, type Settling, type TranscriptEnd } from "./epochs.ts";
+import { fenced, type Keeping, noteTurn } from "./held-turn.ts";
 import { keepOwnMessages, keepRequest } from "./requests.ts";
 import { findTurn, runningTurn } from "./turns.ts";
 
@@ -32,58 +30,82 @@ import { findTurn, runningTurn } from "./turns.ts";
  * The one commit (law 7). Everything below happens in one transaction: all of it is there afterwards, or none.
  * First the fence: a worker that lost its lease writes nothing.
  */
-export async function settle(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Settled> {
+export async function settle(tx: Tx, claim: Claim, outcome: TurnOutcome, keeping?: Keeping): Promise<Settled> {
   const { batchMembers, ...own } = claim;
-  if (batchMembers === undefined) return settleOne(tx, claim, outcome);
+  // One that was interrupted may have been part of a turn of several before.
+  if (batchMembers === undefined) return settleOne(tx, claim, outcome, { isAlone: claim.attempt === 1, ...keeping });
   // The messages are the senders', and so is what is said to them: each has it in a turn and a scope of its own.
   const settled = await settleOne(tx, { ...own, events: [] }, outcome);
   for (const one of batchMembers) await settleOne(tx, one, outcomeFor(one, outcome));
   return settled;
 }
 
-async function settleOne(tx: Tx, claim: Claim, outcome: TurnOutcome): Promise<Settled> {
+interface HowSettled extends Partial<Keeping> {
+  readonly isAlone?: boolean;
+}
+
+async function settleOne(
+  tx: Tx,
+  claim: Claim,
+  outcome: TurnOutcome,
+  { isAlone = false, known, after }: HowSettled = {},
+): Promise<Settled> {
   const { scope, id } = claim.thread;
-  const [thread, key, newest] = await Promise.all([fenced(tx, claim), scopeKey(tx, scope), lastEpoch(tx, scope, id)]);
+  const stood = known?.get(scope, id);
+  const isKnown = stood?.fence === claim.fence;
+  const [{ thread, turn, lastSlot, key: madeKey }, read] = await Promise.all([
+    fenced(tx, claim),
+    isKnown ? undefined : lastEpoch(tx, scope, id),
+  ]);
+  const newest = isKnown ? { epoch: stood.row, end: stood.end } : read;
+  const key = madeKey ?? (await scopeKey(tx, scope));
   const kept = await keepTexts(tx, { scope, key }, textsOf(outcome));
   const at: Settling = { scope, thread: thread.id, turn: claim.turn, key, kept };
-  const last = newest ?? (await beginFork(tx, at));
-  let epoch = last?.epoch;
-  for (const opened of outcome.epochs) epoch = await openEpoch(tx, at, opened, epoch);
-  const before = epoch === last?.epoch ? last?.end : epoch && (await transcriptEnd(tx, scope, thread.id, epoch.n));
+  const opened = await openedEpochs(tx, at, newest, outcome);
+  const { epoch, end: before } = opened.at(-1) ?? newest ?? {};
   const messages = await keepMessages(tx, at, outcome.messages);
   const isDone = isKept(outcome.end);
   if (!isDone) await keepOwnMessages(tx, at, messages);
-  for (const request of outcome.requests) await keepRequest(tx, at, request, { own: messages.length, end: before });
+  const requests = await inOrder(outcome.requests, (request) =>
+    keepRequest(tx, at, request, { own: messages.length, end: before }),
+  );
   await keepEvents(tx, at, claim);
   const words = await keepWords(tx, at, outcome.end);
-  const done = { claim, outcome, words, messages, end: before, keep: (text: string) => keepText(tx, at, text) };
-  const reports: CommitReport[] = [];
-  const {
-    end,
-    reports: ofWrites = [],
-    events,
-    staged,
-  }: AppliedTurn = isDone ? await applyTurn(tx, at, done) : { end: before };
-  reports.push(...ofWrites);
+  const keep = (text: string): Promise<Digest> => keepText(tx, at, text);
+  const done = { claim, outcome, words, messages, isAlone, nextSlot: (lastSlot ?? -1) + 1, end: before, keep };
+  const applied: AppliedTurn = isDone ? await applyTurn(tx, at, done) : { end: before };
+  const { end, events, staged, slots = [] } = applied;
+  const reports: CommitReport[] = [...(applied.reports ?? [])];
   await settleCalls(tx, at, thread, { claim, outcome });
-  await endTurn(tx, at, { outcome, words, end, own: isDone && end ? messages.length : null });
-  const { requests } = outcome;
+  const ended = await endTurn(tx, at, { outcome, words, end, own: isDone && end ? messages.length : null });
   const report = (one: CommitReport): void => void reports.push(one);
-  const ending: EndedTurn = { scope, turn: claim.turn, requests, report, ...(isDone && { done }) };
+  const [of, sent] = [claim.turn, outcome.requests];
+  const ending: EndedTurn = { scope, turn: of, requests: sent, report, ...(isDone && { done }) };
   await commitParts(tx, ending);
   await release(tx, thread, outcome.at);
+  const epochs = opened.map(({ epoch: row, end: { rolling } }) => ({ row, rolling }));
+  const stays = isKnown && isDone && opened.length === 0 ? stood : undefined;
+  after?.(() => known && noteTurn(known, { claim, outcome, turn: { ...turn, ...ended }, stays, messages, end }));
+  const written = { messages, end, requests, epochs, slots };
+  const facts: ReadBefore = { thread, epoch, events, staged, base: before, ending, written };
+  const [body, newestLink] = await Promise.all([turnLink(tx, { ...turn, ...ended }, facts), head(tx, scope.org)]);
   return {
-    // What this commit wrote itself is read back.
-    ...(await linkTurn(tx, at, {
-      thread,
-      epoch: thread.turns > 0 && outcome.epochs.length === 0 ? epoch : undefined,
-      events,
-      staged,
-      base: before,
-      ending,
-    })),
+    ...(await appendTurn(tx, scope, claim.turn, { body, last: newestLink })),
     ...(reports.length > 0 && { reports }),
   };
+}
+
+/** The epochs that the turn opens, behind the thread's newest; of a fork that has none yet, the one that it begins with. */
+async function openedEpochs(
+  tx: Tx,
+  at: Settling,
+  newest: LastEpoch | undefined,
+  { epochs }: TurnOutcome,
+): Promise<readonly LastEpoch[]> {
+  const forked = newest === undefined ? await beginFork(tx, at) : undefined;
+  const opened = forked === undefined ? [] : [forked];
+  for (const one of epochs) opened.push(await openEpoch(tx, at, one, (opened.at(-1) ?? newest)?.epoch));
+  return opened;
 }
 
 /**
@@ -126,55 +148,6 @@ async function settleCalls(
   else if (claim.open.length > 0 || end.status === "waiting") await sortEvents(tx, at);
 }
 
-/**
- * The thread, if the claim is still its newest and the claim's turn runs.
- * @throws StrataError `lease_lost`, also where one of several senders was erased; `thread_not_found` where the only one was
- */
-async function fenced(tx: Tx, claim: Claim): Promise<Row<"thread">> {
-  const { scope, id } = claim.thread;
-  const { turn, fence, holder } = claim;
-  const held = await tx.first(heldThread({ ...owner(scope), id, turn, fence, holder }));
-  if (held) return held;
-  // Its contact has another name since.
-  if (typeof (await findThread(tx, { ...scope, contact: null }, id))?.erased_link === "number")
-    throw erasedMeanwhile(claim);
-  const says = `another worker took thread ${id} over while turn ${claim.turn} ran; nothing of this attempt was stored`;
-  throw new StrataError("lease_lost", `${says}: read the thread again; the other worker's turn is valid`, {
-    thread: id,
-  });
-}
-
-function erasedMeanwhile({ turn, thread: { scope, id } }: Claim): StrataError {
-  if (isBatch(scope)) {
-    const says = `one of the senders of turn ${turn} was erased while it ran; nothing of it was stored, and the others wait for the next turn`;
-    return new StrataError("lease_lost", says, { turn, thread: id });
-  }
-  const says = `${scope.contact} was erased while turn ${turn} ran; nothing of it was stored, and thread ${id} is closed`;
-  return new StrataError("thread_not_found", `${says}: open a new one to talk with this contact`, { turn, thread: id });
-}
-
-interface HeldRow {
-  readonly id: ThreadId;
-  readonly turn: TurnId;
-  readonly fence: number;
-  readonly holder: string;
-}
-
-const heldThread = fixed((at: ContactScope & HeldRow) =>
-  query
-    .selectFrom("thread")
-    .selectAll()
-    .where((eb) => eb.and({ ...owner(at), id: at.id, fence: at.fence, holder: at.holder }))
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom("turn")
-          .select("turn.id")
-          .where((eb) => eb.and({ ...owner(at), id: at.turn }))
-          .where("turn.status", "=", sql.lit("running")),
-      ),
-    ),
-);
-
 /** What the turn had to handle, for the record; a turn that failed does not consume it. */
 async function keepEvents(tx: Tx, at: Settling, claim: Claim): Promise<void> {
   const rows = claim.events.map(({ id: event }, position) => ({ ...owner(at.scope), turn: at.turn, position, event }));
@@ -205,7 +178,7 @@ interface Ended {
   readonly own: number | null;
 }
 
-async function endTurn(tx: Tx, at: Settling, { outcome, words, end, own }: Ended): Promise<void> {
+async function endTurn(tx: Tx, at: Settling, { outcome, words, end, own }: Ended): Promise<EndColumns> {
   const { model, wire, mode } = outcome;
   const columns: EndColumns = {
     status: outcome.end.status,
@@ -223,6 +196,7 @@ async function endTurn(tx: Tx, at: Settling, { outcome, words, end, own }: Ended
     own,
   };
   await tx.run(endedTurn({ ...owner(at.scope), id: at.turn, ...columns }));
+  return columns;
 }
 
 type EndColumns = Pick<
@@ -269,10 +243,10 @@ export async function commitParts(tx: Tx, turn: EndedTurn): Promise<void> {
 }
 
 /** Links the turn as it now stands in the tables. */
-export async function linkTurn(tx: Tx, at: Pick<Settling, "scope" | "turn">, read?: ReadBefore): Promise<ChainHead> {
+async function linkTurn(tx: Tx, at: Pick<Settling, "scope" | "turn">): Promise<ChainHead> {
   const [ended, last] = await Promise.all([findTurn(tx, at.scope, at.turn), head(tx, at.scope.org)]);
   if (!ended) throw new StrataError("unexpected", `turn ${at.turn} vanished inside its own commit: please report it`);
-  return appendTurn(tx, at.scope, at.turn, { body: await turnLink(tx, ended, read), last });
+  return appendTurn(tx, at.scope, at.turn, { body: await turnLink(tx, ended), last });
 }
 
 /** What a turn of several senders is for one of them: its end and the reply. What was sent and paid for stands in the turn of all. */

@@ -13,7 +13,7 @@ import {
 } from "../../protocol/index.ts";
 import { editsOfTurn } from "../agent/texts.ts";
 import { ownText, sharedTexts } from "../record/pieces.ts";
-import type { ChainHead, Paging, RequestStart, SentRequest, TurnRecord } from "../records.ts";
+import type { ChainHead, Paging, RequestRecord, RequestStart, SentRequest, TurnRecord } from "../records.ts";
 import { toBreakpoints, toEnd, toEvent, toParameters, toTotals } from "../rows.ts";
 import { atMost, fixed, owner, plain, query, type Sql, within } from "../statement.ts";
 import type { Row } from "../tables.ts";
@@ -125,7 +125,7 @@ async function linkAt(tx: Tx, scope: ContactScope, seq: number): Promise<ChainHe
 const NEWEST = 64;
 
 /** Read newest first, by the index of the thread's turns, and returned oldest first. */
-export async function sent(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<readonly SentRequest[]> {
+export async function sent(tx: Tx, scope: ContactScope, thread: ThreadId): Promise<readonly PlacedRequest[]> {
   const rows = await tx.all(plain<Answered>(NEWEST_ANSWERED, scope.org, scope.agent, scope.contact, thread));
   const textOf = await sharedTexts(
     tx,
@@ -135,7 +135,8 @@ export async function sent(tx: Tx, scope: ContactScope, thread: ThreadId): Promi
   // Most repeat one of few texts.
   const breakpointsOf = readOnce(textOf, toBreakpoints);
   const parametersOf = readOnce(textOf, toParameters);
-  return rows.reverse().map(({ wire, status, epoch, base, own, marks: breakpoints, parameters, at }) => ({
+  return rows.reverse().map(({ seq, wire, status, epoch, base, own, marks: breakpoints, parameters, at }) => ({
+    seq,
     wire: wire ?? "",
     kept: isKept({ status }),
     epoch,
@@ -147,6 +148,27 @@ export async function sent(tx: Tx, scope: ContactScope, thread: ThreadId): Promi
   }));
 }
 
+/** With the place of its turn. */
+export type PlacedRequest = SentRequest & { readonly seq: number };
+
+/** What `sent` gives once another turn has ended: its requests behind those of before. */
+export function sentWith(
+  before: readonly PlacedRequest[],
+  { seq, status, wire }: Pick<Row<"turn">, "seq" | "status" | "wire">,
+  requests: readonly RequestRecord[],
+): readonly PlacedRequest[] {
+  const own = requests.flatMap(({ epoch, base, own, breakpoints, parameters, at, reply }): readonly PlacedRequest[] => {
+    if (reply === null) return [];
+    // As they will be read.
+    const marks = toBreakpoints(JSON.stringify(breakpoints));
+    const asked = toParameters(JSON.stringify(parameters));
+    return [
+      { seq, wire: wire ?? "", kept: isKept({ status }), epoch, base, own, breakpoints: marks, parameters: asked, at },
+    ];
+  });
+  return [...before, ...own].filter((one) => one.seq > seq - NEWEST).slice(-NEWEST);
+}
+
 function readOnce<T>(textOf: (digest: Digest) => string, read: (text: string) => T): (digest: Digest) => T {
   const known = new Map<Digest, T>();
   return (digest) => {
@@ -156,7 +178,7 @@ function readOnce<T>(textOf: (digest: Digest) => string, read: (text: string) =>
   };
 }
 
-type Answered = Pick<Row<"turn">, "wire" | "status"> &
+type Answered = Pick<Row<"turn">, "seq" | "wire" | "status"> &
   Pick<Row<"request">, "epoch" | "base" | "own" | "marks" | "parameters" | "at">;
 
 /**
@@ -165,7 +187,7 @@ type Answered = Pick<Row<"turn">, "wire" | "status"> &
  */
 const newest = (
   request: string,
-): string => `select turn.wire, turn.status, request.epoch, request.base, request.own, request.marks,
+): string => `select turn.seq, turn.wire, turn.status, request.epoch, request.base, request.own, request.marks,
     request.parameters, request.at
   from (select * from turn where org = ? and agent = ? and contact = ? and thread = ? order by seq desc limit ${NEWEST}) as turn
   ${request} order by turn.seq desc, request.n desc limit ${NEWEST}`;

@@ -31,6 +31,8 @@ export async function hold(
     readonly signal: AbortSignal | undefined;
     readonly seconds: number;
     readonly seen?: Digest;
+    /** As many turns had ended when the turn was set up; with another number, the thread has moved. */
+    readonly turns?: number;
     readonly most?: number | undefined;
   },
 ): Promise<Lease | Moved | undefined> {
@@ -43,6 +45,7 @@ export async function hold(
     until: now + HOLD,
     at: parts.clock.recorded(),
     version: thread.version,
+    ...(ends.turns !== undefined && { turns: ends.turns }),
     ...(ends.seen !== undefined && { seen: ends.seen }),
     ...(ends.most !== undefined && { most: ends.most }),
     alive: parts.alive,

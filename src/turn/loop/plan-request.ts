@@ -44,12 +44,16 @@ export interface Past {
 export const NO_PAST: Past = { sent: [], starts: [] };
 
 /** What the record says of a thread's past; where there is no thread yet, of what its agent's others did. */
-export async function pastOf(parts: Parts, { agent, card }: TurnSetup, { scope, thread, epoch }: Whose): Promise<Past> {
+export async function pastOf(
+  parts: Parts,
+  { agent, card }: TurnSetup,
+  { scope, thread, turns, epoch }: Whose,
+): Promise<Past> {
   const { store } = parts;
   // Threads whose turns stand alone all begin alike: what one wrote, the others read.
   const asksOthers = hasLifetimes(card) || agent.history === "log";
   return {
-    sent: thread === undefined ? [] : await store.sent(scope, thread),
+    sent: thread === undefined ? [] : await store.sent(scope, thread, turns),
     starts: asksOthers ? await store.starts(agent.org, agent.name, closedChannels(parts)) : [],
     ...(thread !== undefined && { thread }),
     ...(epoch && { prefix: epoch.prefix, start: { epoch: epoch.n, messages: startOf(epoch) } }),
@@ -66,6 +70,8 @@ const startOf = ({ transcript }: Pick<Epoch, "transcript">): readonly Message[] 
 interface Whose {
   readonly scope: ContactScope;
   readonly thread: ThreadId | undefined;
+  /** How many turns have ended there, where nobody else ends one meanwhile. */
+  readonly turns?: number;
   readonly epoch: Epoch | undefined;
 }
 

@@ -54,7 +54,7 @@ export async function setupOf(parts: TurnParts, thread: Pinned, options: RunOpti
 export async function runningSetup(parts: TurnParts, thread: Thread, given: RunOptions): Promise<TurnSetup> {
   const limits = await limitsForCall(parts, thread, given);
   const options = { ...given, ...(limits && { limits }) };
-  const began = await turnBefore(parts, thread);
+  const began = await turnBefore(parts, thread, thread.turns);
   if (began === undefined) return setupOf(parts, thread, options);
   const { mode, model: ref } = began;
   const named = ref === NO_MODEL.ref ? undefined : ref;

@@ -37,6 +37,7 @@ export async function* runTurn(parts: TurnParts, waiting: Thread, options: RunOp
     signal: options.signal,
     seconds: setup.limits.seconds,
     seen: waiting.version,
+    turns: thread.turns,
     most: setup.messages,
   });
   if (lease === undefined) return;
@@ -67,8 +68,8 @@ async function* converse(state: TurnState): AsyncGenerator<TurnEvent, Ending> {
     if (state.recorded === undefined) await steps.prepare(state.parts, state.setup.agent, signal);
     await steps.onStart(state);
     await checkSpend(state);
-    const { id: thread, scope } = claim.thread;
-    state.past = await pastOf(state.parts, state.setup, { scope, thread, epoch: claim.epoch });
+    const { id: thread, scope, turns } = claim.thread;
+    state.past = await pastOf(state.parts, state.setup, { scope, thread, turns, epoch: claim.epoch });
     const prepared = await compileBatch(state.parts, continuedSetup(state), {
       ...claim,
       ...occasionOf(claim),

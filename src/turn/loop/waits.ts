@@ -272,8 +272,15 @@ export async function* endRun(
   yield { type: "failed", turn, error, isOver: true, totals };
 }
 
-/** The turn whose open calls the thread's next one continues; nothing where nobody waits for them. */
-export async function turnBefore({ store }: Parts, { scope, id }: Thread): Promise<TurnRecord | undefined> {
-  const open = (await store.openCalls(scope, id)).find(({ state }) => state !== "cancelled");
+/**
+ * The turn whose open calls the thread's next one continues; nothing where nobody waits for them. `turns`: how many had ended on the thread,
+ * for who looks again whether these are all (`hold`): then less is read.
+ */
+export async function turnBefore(
+  { store }: Parts,
+  { scope, id }: Thread,
+  turns?: number,
+): Promise<TurnRecord | undefined> {
+  const open = (await store.openCalls(scope, id, turns)).find(({ state }) => state !== "cancelled");
   return open && store.turn(scope, open.turn);
 }
