@@ -24,6 +24,7 @@ export function emptyStores(parts: readonly StorePart[] = []): OpenStore {
   const start = async (): Promise<Warm> => {
     const address = url(await make(await tablesOfToday(parts)));
     const made = { store: await openPostgres(address, { parts }), owner: await connect(address, { ...PLAIN }) };
+    await made.owner.within(EVERYTHING).write((tx) => tx.run(plain(emptying(parts))));
     all.push(made);
     return made;
   };
@@ -33,7 +34,7 @@ export function emptyStores(parts: readonly StorePart[] = []): OpenStore {
   return async () => {
     const warm = free.pop() ?? (await start());
     const close = async (): Promise<void> => {
-      await warm.owner.within(EVERYTHING).write((tx) => tx.run(plain(emptied(parts))));
+      await warm.owner.within(EVERYTHING).write((tx) => tx.run(plain("select emptied()")));
       free.push(warm);
     };
     return new Proxy(warm.store, { get: (target, name) => (name === "close" ? close : Reflect.get(target, name)) });
@@ -48,8 +49,8 @@ export const tablesOfToday = (parts: readonly StorePart[]): Promise<string | und
 
 const PLAIN = { random: (bytes: number) => new Uint8Array(bytes), limits: MEMORY_LIMITS, patience: 5_000 };
 
-/** In one go, and in an order in which nothing refers to what is gone. */
-function emptied(parts: readonly StorePart[]): string {
+/** Empties all tables in one go, in an order in which nothing refers to what is gone. A function is planned once, not each time. */
+function emptying(parts: readonly StorePart[]): string {
   const tables = new Set([
     ...FIRST_TABLES,
     "open_call",
@@ -60,5 +61,5 @@ function emptied(parts: readonly StorePart[]): string {
   ]);
   tables.delete("memory_index");
   const each = [...tables].toReversed().map((table) => `delete from ${table};`);
-  return `do $$ begin ${each.join(" ")} end $$`;
+  return `create function emptied() returns void language plpgsql as $$ begin ${each.join(" ")} end $$`;
 }
