@@ -1,6 +1,7 @@
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { SlowestFirst } from "./slowest-first.ts";
 
 /** What Node has compiled for the programs that tests start: each start of one takes half as long. Programs keep theirs there, too. */
 const COMPILED = join(tmpdir(), "node-compile-cache");
@@ -15,8 +16,9 @@ export default defineConfig({
     setupFiles: "checks/properties.ts",
     testTimeout: 30_000,
     hookTimeout: 30_000,
-    // Two at a time: the machines that run this have two cores, and more would only make slow tests look hung.
-    maxWorkers: 2,
+    // One more than there are cores: for a third of the time a test waits for PostgreSQL, for a program that it started, or for a timer.
+    maxWorkers: availableParallelism() + 1,
+    sequence: { sequencer: SlowestFirst },
     // The files of a worker share its modules, which takes a fifth off the run: parts are passed in, and what a test puts in place of a global goes with it.
     isolate: false,
     restoreMocks: true,
